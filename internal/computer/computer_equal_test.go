@@ -2,6 +2,7 @@ package computer_test
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
@@ -52,4 +53,81 @@ func TestComputer_equalReposDoNotReplace(t *testing.T) {
 			})
 		}
 	}
+}
+
+// UUIDs are equal without case. The service returns lower case; the state keeps the configured spelling.
+func TestComputer_idsInCapitals(t *testing.T) {
+	t.Parallel()
+	upper := strings.ToUpper
+	original := func(e *acctest.Env) string { return makeComputer(e, map[string]any{"name": "original"}).ID }
+	source := func(id string) acctest.Values {
+		return acctest.Values{"name": "a", "source": map[string]any{"kind": "computer", "source_computer_id": id}}
+	}
+	draft := func(a, b string) acctest.Values {
+		return acctest.Values{"name": "a", "source": map[string]any{"kind": "template", "template_id": "template-base", "is_listed": true,
+			"software_draft": map[string]any{"workstream_id": a, "creation_session_id": b, "first_turn_id": a}}}
+	}
+	own := func(host string) acctest.Values {
+		return acctest.Values{"name": "a", "provider_type": "byom", "host_id": host}
+	}
+	for name, of := range map[string]func(e *acctest.Env) (before, after, other acctest.Values){
+		"host_id": func(*acctest.Env) (_, _, _ acctest.Values) { return own(upper(hostA)), own(hostA), own(hostB) },
+		"source_computer_id": func(e *acctest.Env) (_, _, _ acctest.Values) {
+			id := original(e)
+			return source(upper(id)), source(id), source(hostB)
+		},
+		"software_draft": func(*acctest.Env) (_, _, _ acctest.Values) {
+			return draft(upper(hostA), upper(hostB)), draft(hostA, hostB), draft(hostA, hostA)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			before, after, other := of(e)
+			p, i := e.Created(t, computerType, before)
+			for _, config := range []acctest.Values{before, after} {
+				p.Apply(i, config).MustDo(t, "none")
+			}
+			if name == "host_id" && i.Attribute("host_id") != upper(hostA) {
+				t.Errorf("the host ID is %s", i.Attribute("host_id"))
+			}
+			p.Plan(i, other).MustDo(t, "replace")
+		})
+	}
+}
+
+func TestComputer_firstHostIDInCapitals(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	p, i := e.Created(t, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
+	for _, want := range []string{"update", "none"} {
+		p.Apply(i, acctest.Values{"name": "a", "provider_type": "byom", "host_id": strings.ToUpper(hostA)}).MustDo(t, want)
+	}
+	if got := only(t, e).HostID; got != hostA {
+		t.Errorf("the service has %s", got)
+	}
+}
+
+// The service returns the ID in lower case.
+func TestComputer_importInCapitals(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	made := newComputer(e, map[string]any{"name": "a", "provider": "byom"})
+	i := e.NewInstance(t, computerType)
+	mustImport(t, e, i, strings.ToUpper(made.ID))
+	for range 2 {
+		e.Apply(t, i, acctest.Values{"name": "a", "provider_type": "byom"}).MustDo(t, "none")
+	}
+	e.Apply(t, i, acctest.Values{"name": "b", "provider_type": "byom"}).MustDo(t, "update")
+	e.Apply(t, i, nil).MustDo(t, "delete")
+}
+
+func TestAccComputer_importByAnIdentityInCapitals(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsIdentity(t)
+	e := acctest.NewRealTime(t, quickSetUp)
+	made := newComputer(e, map[string]any{"name": "a", "provider": "byom"})
+	cli := acctest.NewCLI(t, e, config("name = \"a\"\nprovider_type = \"byom\"")+"import {\n  to = "+address+"\n  identity = { id = \""+strings.ToUpper(made.ID)+"\" }\n}\n")
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	cli.MustPlanEmpty()
 }

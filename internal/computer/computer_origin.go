@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -56,7 +57,7 @@ var originType = types.ObjectType{AttrTypes: map[string]attr.Type{
 
 func originAttribute() schema.Attribute {
 	draftID := func(text string) schema.Attribute {
-		return schema.StringAttribute{Required: true, MarkdownDescription: text, Validators: []validator.String{value.UUID()}}
+		return schema.StringAttribute{Required: true, MarkdownDescription: text, Validators: []validator.String{value.UUID()}, PlanModifiers: []planmodifier.String{modifier.KeepCase()}}
 	}
 	return schema.SingleNestedAttribute{
 		Optional:            true,
@@ -90,6 +91,7 @@ func originAttribute() schema.Attribute {
 				Optional:            true,
 				MarkdownDescription: "ID of the computer to copy. Required for `computer`.",
 				Validators:          []validator.String{value.NotEmpty()},
+				PlanModifiers:       []planmodifier.String{modifier.KeepCase()},
 			},
 		},
 	}

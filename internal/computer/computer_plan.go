@@ -3,6 +3,7 @@ package computer
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectplanmodifier"
@@ -41,7 +42,17 @@ func replaceOrigin(ctx context.Context, req planmodifier.ObjectRequest, resp *ob
 		planned.SoftwareDraft = prior.SoftwareDraft
 	}
 	resp.RequiresReplace = !prior.Kind.Equal(planned.Kind) || !prior.TemplateID.Equal(planned.TemplateID) || !prior.IsListed.Equal(planned.IsListed) ||
-		!prior.SoftwareDraft.Equal(planned.SoftwareDraft) || !prior.SourceComputerID.Equal(planned.SourceComputerID)
+		!sameDraft(prior.SoftwareDraft, planned.SoftwareDraft) || !prior.SourceComputerID.Equal(modifier.Keep(prior.SourceComputerID, planned.SourceComputerID, strings.EqualFold))
+}
+
+// sameDraft compares drafts without case: all their values are UUIDs.
+func sameDraft(prior, planned types.Object) bool {
+	for name, id := range prior.Attributes() {
+		if other, ok := planned.Attributes()[name]; !ok || !strings.EqualFold(id.String(), other.String()) {
+			return false
+		}
+	}
+	return prior.IsNull() == planned.IsNull() && !planned.IsUnknown()
 }
 
 // unknownAccount puts a 404 of a create on the configured account.

@@ -3,12 +3,14 @@ package computer
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
@@ -72,10 +74,12 @@ var sourceResults = results.Record[computers.Source]{
 	"computer_id": results.String("ID of the copied computer.", func(s *computers.Source) string { return s.ComputerID }),
 }
 
-// FromAPI keeps the installation's session if the response has no steps: some services return it only in a step.
+// FromAPI keeps the installation's session if the response has no steps: some services return it only in a step. It also
+// keeps the configured case of the host ID.
 func (m *computerRecord) FromAPI(ctx context.Context, c *computers.Computer) diag.Diagnostics {
-	known := m.InstallSessionID
+	known, host := m.InstallSessionID, m.HostID
 	diags := computerResults.Into(ctx, c, m)
+	m.HostID = modifier.Keep(host, m.HostID, strings.EqualFold)
 	if m.InstallSessionID.IsNull() && c.ProvisioningSteps == nil && !known.IsUnknown() {
 		m.InstallSessionID = known
 	}

@@ -136,6 +136,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		Validators:          []validator.String{value.UUID()},
 		PlanModifiers: []planmodifier.String{
 			stringplanmodifier.UseStateForUnknown(),
+			modifier.KeepCase(),
 			stringplanmodifier.RequiresReplaceIf(replaceHost, "Changing this later forces a new computer.", "Changing this later forces a new computer."),
 		},
 	}

@@ -57,7 +57,7 @@ type keySettings struct {
 	expiresAt    time.Time
 	expiresIn    time.Duration
 	hasRotation  bool
-	isIdle       bool              // rotation has no condition that could ever rotate the key.
+	isIdle       bool // rotation has no condition that could ever rotate the key.
 	triggers     map[string]string
 	interval     time.Duration
 	beforeExpiry time.Duration

@@ -179,7 +179,7 @@ type UpdateRequest struct {
 func (b CreateRequest) isWanted(c *Computer) bool {
 	if source := c.Source; source != nil {
 		wanted := b.Source
-		if wanted == nil || wanted.Kind != source.Kind || wanted.TemplateID != source.TemplateID || wanted.SourceComputerID != source.ComputerID {
+		if wanted == nil || wanted.Kind != source.Kind || wanted.TemplateID != source.TemplateID || !strings.EqualFold(wanted.SourceComputerID, source.ComputerID) {
 			return false
 		}
 	}
