@@ -89,7 +89,7 @@ var expectedByTag = map[string][]expected{
 		{"scanCiWorkflows", get, "/api/v0/automations/ci/scan", []int{200}, []int{401, 500}, []int{400, 403, 429}},
 	},
 	"sessions": {
-		{"listSessions", get, "/api/v0/sessions", []int{200}, []int{401, 403, 500}, []int{400, 404, 429}},
+		{"listSessions", get, "/api/v0/sessions", []int{200}, []int{401, 403, 500}, []int{400, 429}},
 		{"createSession", post, "/api/v0/sessions", []int{201}, []int{400, 401, 403, 429, 500, 503, 504}, nil},
 		{"getSession", get, "/api/v0/sessions/{sessionId}", []int{200}, []int{401, 403, 404, 500, 503}, []int{400, 429}},
 		{"deleteSession", remove, "/api/v0/sessions/{sessionId}", []int{204}, []int{401, 403, 404, 500, 503}, []int{400, 429}},

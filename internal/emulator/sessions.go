@@ -215,22 +215,27 @@ func (r *request) sessionOn(computerID string) (*session, error) {
 	return s, nil
 }
 
-// listSessions shows the caller's sessions, newest first. Only those of the page are read.
+// listSessions shows the caller's sessions, newest first. Only those of the page are read. A computer that the caller cannot
+// reach has none: 404 is not among the statuses of this operation.
 func listSessions(r *request) (reply, error) {
 	if _, err := r.limit(); err != nil {
 		return reply{}, err
 	}
-	computerID := ""
+	computerID, reachable := "", true
 	if r.query.Has("computerId") {
-		c, err := r.computer(r.query.Get("computerId"))
-		if err != nil {
+		computerID = strings.ToLower(r.query.Get("computerId"))
+		_, err := r.computer(computerID)
+		reachable = err == nil
+		if err != nil && asAPIError(err).status != http.StatusNotFound {
 			return reply{}, err
 		}
-		computerID = c.ID
 	}
-	ids, err := r.sessionsOf(computerID)
-	if err != nil {
-		return reply{}, err
+	var ids []string
+	if reachable {
+		var err error
+		if ids, err = r.sessionsOf(computerID); err != nil {
+			return reply{}, err
+		}
 	}
 	from, to, p, err := r.page(ids)
 	if err != nil {
