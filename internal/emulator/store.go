@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -82,14 +81,12 @@ func openStore(file string) (*store, error) {
 	if s.clock, err = filepath.Abs(file + ".clock"); err != nil {
 		return nil, errors.Join(fmt.Errorf("find the emulator's working directory: %w", err), s.close())
 	}
+	if s.db, err = openDatabase(file, s.temporary != ""); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
 	s.objects = file + ".objects"
 	if err := os.MkdirAll(s.objects, 0o700); err != nil {
 		return nil, errors.Join(fmt.Errorf("create the directory for uploaded files: %w", err), s.close())
-	}
-	s.db, err = bolt.Open(file, 0o600, &bolt.Options{Timeout: time.Second, NoSync: s.temporary != "", NoFreelistSync: true, FreelistType: bolt.FreelistMapType})
-	if err != nil {
-		err = fmt.Errorf("open the emulator's data file %s (is another emulator using it?): %w", file, err)
-		return nil, errors.Join(err, s.close())
 	}
 	err = s.db.Update(func(tx *bolt.Tx) error {
 		for _, name := range buckets {
