@@ -66,7 +66,7 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 	made, err := n.Send(ctx)
 	switch {
 	case err == nil:
-		if problem := n.unlike(made, snapshot, since); problem != "" {
+		if problem := n.unlike(made, snapshot); problem != "" {
 			return nil, &WrongObjectError{Object: n.Object, Name: n.Name, Found: n.Describe(made), Problem: problem}
 		}
 		return made, nil
@@ -95,9 +95,9 @@ func (n NamedObject[T]) find(ctx context.Context) ([]T, error) {
 }
 
 // unlike says why the response to a create request is not the requested object; empty if it is.
-func (n NamedObject[T]) unlike(made *T, snapshot collection.Snapshot[T], since time.Time) string {
+func (n NamedObject[T]) unlike(made *T, snapshot collection.Snapshot[T]) string {
 	switch {
-	case snapshot.Contains(n.Describe(made).ID), n.MayReplay && !CreatedSince(n.CreatedAt(made), since):
+	case snapshot.Contains(n.Describe(made).ID):
 		return "existed before"
 	case n.NameOf(made) != n.Name:
 		return fmt.Sprintf("is named %q", n.NameOf(made))

@@ -115,7 +115,7 @@ func sendUnnamed[T any](ctx context.Context, c *transport.Conn, beside *Creation
 	beside.mu.Lock()
 	defer beside.mu.Unlock()
 	switch {
-	case err == nil && (beside.created[n.Describe(made).ID] || !CreatedSince(n.CreatedAt(made), since.Add(-skew))):
+	case err == nil && beside.created[n.Describe(made).ID]:
 		return nil, since, nil, &WrongObjectError{Object: n.Object, Found: n.Describe(made), Problem: "existed before"}
 	case err == nil:
 		beside.created[n.Describe(made).ID] = true
@@ -130,6 +130,3 @@ func sendUnnamed[T any](ctx context.Context, c *transport.Conn, beside *Creation
 	}
 	return made, since, lost, err
 }
-
-// skew is the largest expected difference between the clocks of the service.
-const skew = 5 * time.Minute

@@ -2,12 +2,14 @@ package sessions
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
@@ -68,7 +70,7 @@ func TestCreateSession_takesEveryAnswer(t *testing.T) {
 		"what is told, and no read":      {post: `201 {"sessionId":"s1","sessionSettings":{"model":"n"}}`, single: failed, want: "idle 7 n"},
 		"another computer's":             {post: `201 {"sessionId":"s1","computerId":"8"}`, single: failed, err: clienttest.Is[*create.WrongObjectError]},
 		"another computer's, and a read": {post: idAlone, single: "200 " + strings.Replace(ses("s1", ""), `"7"`, `"8"`, 1), err: clienttest.Is[*create.WrongObjectError]},
-		"one that was created before":    {post: `201 {"sessionId":"s0","createdAt":1}`, single: failed, err: clienttest.Is[*create.WrongObjectError]},
+		"created long before":            {post: `201 {"sessionId":"s1","createdAt":1}`, single: failed, want: "idle 7 "},
 		"no ID":                          {post: `201 {"status":"idle"}`, err: clienttest.Is[*create.LostError]},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,5 +123,33 @@ func TestCreateSession_interruptedBeforeItShows(t *testing.T) {
 	})
 	if made, err := c.Create(ctx, CreateRequest{ComputerID: "7"}); err != nil || made.ID != "s1" || made.Status != StatusIdle {
 		t.Errorf("got %+v, %v", made, err)
+	}
+}
+
+// A gateway whose clock is ahead responds before some creations. Their sessions are kept, and are young.
+func TestCreateSession_afterAGatewayWithAnotherClock(t *testing.T) {
+	t.Parallel()
+	ahead := clienttest.Start.Add(10 * time.Minute).Format(http.TimeFormat)
+	c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
+		switch {
+		case n == 1:
+			w.Header().Set("Date", ahead)
+			w.WriteHeader(http.StatusBadGateway)
+			_, _ = w.Write([]byte("<html>"))
+		case r.Method == http.MethodPost:
+			clienttest.RespondJSON(w, 201, ses(fmt.Sprintf("s%d", n), ""))
+		case strings.HasSuffix(r.URL.Path, "/sessions"):
+			clienttest.Say(w, sessionsPage())
+		default:
+			clienttest.NotFound(w)
+		}
+	})
+	clienttest.Must(t, c.conn.CheckAccess(t.Context()))
+	for range 3 {
+		made, err := c.Create(t.Context(), CreateRequest{ComputerID: "7"})
+		clienttest.Must(t, err)
+		if _, err := c.Get(t.Context(), made.ID, "7", made.CreatedAt.Time()); !clienttest.Is[*collection.NotYetVisibleError](err) {
+			t.Errorf("got %v", err)
+		}
 	}
 }

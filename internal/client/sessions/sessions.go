@@ -39,8 +39,9 @@ func New(conn *transport.Conn) *Client {
 const (
 	// maxListed limits how many sessions of a computer are listed for reads. The others are read one by one.
 	maxListed = 1000
-	// youngFor is how long the service may return 404 for a new session.
-	youngFor = time.Minute
+	// youngFor is how long the service may return 404 for a new session: a minute, and two for the difference between the clocks
+	// of the service.
+	youngFor = 3 * time.Minute
 	// notFoundPatience is how long a request is retried while a session that may be new is not found.
 	notFoundPatience = 2500 * time.Millisecond
 	notFoundPause    = 2 * time.Second

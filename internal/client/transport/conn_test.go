@@ -420,6 +420,27 @@ func TestServiceTime_followsTheServicesClock(t *testing.T) {
 	}
 }
 
+func TestServiceTime_ignoresOtherServers(t *testing.T) {
+	t.Parallel()
+	ahead := clienttest.Start.Add(10 * time.Minute).Format(http.TimeFormat)
+	for _, response := range []string{"200 <html>", `302 {"detail":"moved"}`, "403 <html>", `404 {"message":"no route"}`, "502 <html>", `502 {"error":"bad gateway"}`} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+			if n == 1 {
+				clienttest.Say(w, "200 {}")
+				return
+			}
+			w.Header().Set("Date", ahead)
+			clienttest.Say(w, response)
+		})
+		for range 2 {
+			_, _ = c.Exchange(t.Context(), aWrite, AnyBody)
+		}
+		if got := c.ServiceTime(); !got.Equal(clienttest.Start) {
+			t.Errorf("after %s: %v", response, got)
+		}
+	}
+}
+
 func TestRequestsPerSecond(t *testing.T) {
 	t.Parallel()
 	c, _, clk := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {

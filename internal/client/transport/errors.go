@@ -30,7 +30,8 @@ type APIError struct {
 	Slow bool
 	// Repeated says that an earlier attempt got no response, although the service may have acted on it.
 	Repeated bool
-	// FromService says that the body is an error of the service, and not from a proxy or another server at base_url.
+	// FromService says that the body is an error of the service, and not from a proxy or another server at base_url. The service
+	// sends no redirects.
 	FromService bool
 }
 
@@ -157,7 +158,7 @@ func (e *APIError) readBody(body []byte) {
 	var items []json.RawMessage
 	hasItems := json.Unmarshal(fields["errors"], &items) == nil && items != nil
 
-	e.FromService = hasDetail || hasTitle || hasOld || hasRequestID || hasItems
+	e.FromService = e.Status >= http.StatusBadRequest && (hasDetail || hasTitle || hasOld || hasRequestID || hasItems)
 	e.RequestID = requestID
 	e.Detail = cmp.Or(detail, Messages(items), title, old)
 }

@@ -120,7 +120,11 @@ func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*Respons
 	if resp.StatusCode >= 300 {
 		return nil, c.Refusal(r.Op, resp, body) //nolint:contextcheck // The response has the context of its own attempt.
 	}
-	return &Response{Body: body, status: resp.StatusCode, At: dateOf(resp.Header)}, nil
+	at := dateOf(resp.Header)
+	if isOwn(body) {
+		c.Service.note(at)
+	}
+	return &Response{Body: body, status: resp.StatusCode, At: at}, nil
 }
 
 // apiFor returns the client with the operation's timeout.
@@ -174,6 +178,9 @@ func (c *Conn) Refusal(op Operation, resp *http.Response, body []byte) *APIError
 	requested, _ := c.Retry.retryAfter(resp.Header)
 	failed.TooLong = requested > maxRetryAfter
 	failed.Repeated = attemptsIn(resp.Request.Context()).actedBefore
+	if failed.FromService && failed.Status < http.StatusInternalServerError {
+		c.Service.note(dateOf(resp.Header))
+	}
 	return failed
 }
 
@@ -237,7 +244,7 @@ func (a *attempts) failure(err error) error {
 	return failure
 }
 
-// serviceClock has the latest time in a response of the service.
+// serviceClock has the latest time in a response that only the service can have sent: a gateway's clock may be wrong.
 type serviceClock struct {
 	mu     sync.Mutex
 	Latest time.Time
@@ -245,16 +252,19 @@ type serviceClock struct {
 	heard time.Time
 }
 
-func (s *serviceClock) note(h http.Header, now time.Time) {
+func (s *serviceClock) note(at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Latest = latest(s.Latest, at)
+}
+
+func (s *serviceClock) heardAt(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.heard = now
-	if at := dateOf(h); at.After(s.Latest) {
-		s.Latest = at
-	}
 }
 
-// ServiceTime returns the latest time in any response of the service; zero if there was none. It never goes back.
+// ServiceTime returns the latest time in the service's own responses; zero if there was none. It never goes back.
 func (c *Conn) ServiceTime() time.Time {
 	c.Service.mu.Lock()
 	defer c.Service.mu.Unlock()
@@ -309,17 +319,22 @@ func ReadBody(resp *http.Response, accepted Body) ([]byte, error) {
 		// The message of an error response is optional.
 		return body, nil
 	}
-	start := bytes.TrimSpace(body)
 	switch {
 	case err != nil && accepted == OnlyJSON:
 		return nil, fmt.Errorf("the response (status %d) was cut off after %d bytes: %w", resp.StatusCode, len(body), err)
 	case len(body) > maxBody:
 		return nil, &TooLargeError{Status: resp.StatusCode}
-	case accepted == OnlyJSON && !json.Valid(body), accepted == EmptyOrJSON && len(start) > 0 && start[0] != '{' && start[0] != '[':
+	case accepted == OnlyJSON && !json.Valid(body), accepted == EmptyOrJSON && !isOwn(body):
 		kind := cmp.Or(resp.Header.Get("Content-Type"), "no content type")
 		return nil, fmt.Errorf("the response (status %d, %s, %d bytes) is not JSON; it may come from another server at base_url", resp.StatusCode, kind, len(body))
 	}
 	return body, nil
+}
+
+// isOwn reports whether a successful response is the service's: it has no body, or an object or a list.
+func isOwn(body []byte) bool {
+	start := bytes.TrimSpace(body)
+	return len(start) == 0 || start[0] == '{' || start[0] == '['
 }
 
 // unwrap returns the object inside {"noun": {...}}, or the body itself if the object is not wrapped.

@@ -169,7 +169,7 @@ func (c *Conn) afterAttempt(ctx context.Context, resp *http.Response, err error)
 		state.status = resp.StatusCode
 	}
 	if resp != nil {
-		c.Service.note(resp.Header, c.Clock.Now())
+		c.Service.heardAt(c.Clock.Now())
 	}
 	if refused {
 		return c.afterRefusal(state, resp), err
