@@ -88,7 +88,7 @@ func (a *sessionMessageAction) Schema(ctx context.Context, _ action.SchemaReques
 			},
 			"wait_for_idle": schema.BoolAttribute{
 				Optional:            true,
-				MarkdownDescription: "Whether to wait for the agent's answer and print its first lines. The invocation fails if the answer is an error or does not arrive. Send one message at a time to a session: its last answer counts. The wait takes at least 30 seconds, because the service lists messages late. Defaults to `false`.",
+				MarkdownDescription: "Whether to wait for the agent's answer and print its first lines. The invocation fails if the answer is an error, does not arrive, or may belong to another message. Send one message at a time to a session. The wait takes at least 30 seconds, because the service lists messages late. Defaults to `false`.",
 			},
 		},
 		Blocks: map[string]schema.Block{

@@ -33,6 +33,7 @@ const (
 // Statuses of a turn besides those of the session.
 const (
 	turnAnswered = "answered"
+	turnUnclear  = "unclear"
 	turnFailed   = "failed"
 	turnSilent   = "silent"
 )
@@ -40,7 +41,7 @@ const (
 var turnStates = wait.States{
 	Done:       []string{turnAnswered},
 	InProgress: []string{sessions.StatusIdle, sessions.StatusPending, sessions.StatusRunning},
-	Failed:     []string{turnFailed, turnSilent},
+	Failed:     []string{turnFailed, turnSilent, turnUnclear},
 }
 
 // turnWait waits for the agent's answer to a message.
@@ -94,6 +95,8 @@ func (w *turnWait) look(ctx context.Context) (string, error) {
 	}
 	w.answer, err = w.client.Sessions.Answer(ctx, w.session, w.message)
 	switch {
+	case errors.Is(err, sessions.ErrUnclearAnswer):
+		return turnUnclear, nil
 	case err != nil:
 		return "", err
 	case w.answer != nil && w.answer.IsError:
@@ -125,6 +128,10 @@ func (w *turnWait) explain(err error) error {
 	case errors.As(err, &failed) && failed.Status == turnFailed:
 		return &crud.Fault{Summary: "Agent Failed",
 			Detail: fmt.Sprintf("%s, and the agent answered with an error:\n%s\n\nCheck what the agent did with the data source agentyard_session_messages. Then fix the cause, and invoke the action again.", about, firstLines(w.answer.Text()))}
+	case errors.As(err, &failed) && failed.Status == turnUnclear:
+		return &crud.Fault{Summary: "Answer Unclear",
+			Detail: about + ", and the agent has finished. Another message was sent to the session too, so the messages do not show which answer belongs to this one.\n\n" +
+				"Read the answers with the data source agentyard_session_messages. Send the next message only after the agent has answered."}
 	case errors.As(err, &failed):
 		return &crud.Fault{Summary: "No Answer From the Agent",
 			Detail: fmt.Sprintf("%s, but the session has been idle for %.0f seconds and lists no answer. The agent may have been interrupted. ", about, silencePatience.Seconds()) +

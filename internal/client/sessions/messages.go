@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"net/http"
 	"net/url"
@@ -49,6 +50,10 @@ type Message struct {
 	// Seq orders messages of the same time; 0 if the service does not return it.
 	Seq     int64 `json:"seq"`
 	IsError bool  `json:"isError"`
+	// Visibility is "llm_only" for a message that the service adds for the agent.
+	Visibility string `json:"visibility"`
+	// recipient is the agent's status when the message arrived: with "running", the message waits for another turn. Empty if unknown.
+	recipient string
 }
 
 func (m *Message) Identifier() string { return m.ID }
@@ -93,6 +98,24 @@ func (m *Message) Text() string {
 func (m *Message) endsTurn() bool {
 	usesTool := slices.ContainsFunc(m.blocks(), func(b block) bool { return b.Type == "tool_use" })
 	return m.Role == RoleAssistant && !usesTool
+}
+
+// isTalk reports whether the message is of the agent or of somebody who expects an answer.
+func (m *Message) isTalk() bool {
+	return m.Role != RoleSystem && (m.Role != RoleUser || m.Visibility != "llm_only")
+}
+
+// lastEnd returns the last message of the agent if it ends the turn, or nil.
+func lastEnd(messages []Message) *Message {
+	for _, m := range slices.Backward(messages) {
+		switch {
+		case m.endsTurn():
+			return &m
+		case m.Role != RoleUser:
+			return nil
+		}
+	}
+	return nil
 }
 
 // Attachment is an image or a file of a message.
@@ -146,7 +169,8 @@ func (c *Client) sendMessage(ctx context.Context, id string, body MessageRequest
 	}
 	err = c.retryNotFoundFor(ctx, messagePatience, func() error {
 		response, err := transport.Call[struct {
-			MessageID string `json:"messageId"`
+			MessageID            string `json:"messageId"`
+			RecipientAgentStatus string `json:"recipientAgentStatus"`
 		}](ctx, c.conn, r)
 		switch {
 		case err != nil:
@@ -154,7 +178,7 @@ func (c *Client) sendMessage(ctx context.Context, id string, body MessageRequest
 		case response.MessageID == "":
 			return r.Unexpected("the field messageId is missing")
 		}
-		sent = &Message{ID: response.MessageID, Role: RoleUser}
+		sent = &Message{ID: response.MessageID, Role: RoleUser, recipient: response.RecipientAgentStatus}
 		if now := c.conn.ServiceTime(); !now.IsZero() {
 			sent.CreatedAt = transport.Millis(now.UnixMilli())
 		}
@@ -186,32 +210,43 @@ func (c *Client) Messages(ctx context.Context, id string, roles []string, most i
 	return found, err
 }
 
-// Answer returns the message that ends the agent's turn after a message, or nil if there is none yet.
+// ErrUnclearAnswer says that the agent has answered, but the messages do not show which one.
+var ErrUnclearAnswer = errors.New("the messages do not show which of them the agent answered")
+
+// Answer returns the message that ends the agent's turn after a message, or nil if there is none yet. The turn's messages lie
+// between the message and the next one of a user. If one of them waited for another turn, the error may be ErrUnclearAnswer.
 func (c *Client) Answer(ctx context.Context, id string, to *Message) (*Message, error) {
-	var newer []Message
+	var listed []Message
+	at := -1
 	oldest := to.CreatedAt.Time().Add(-clockSkew)
 	for page, err := range c.messagePages(ctx, id, "", newestMessages) {
 		if err != nil {
 			return nil, err
 		}
-		newer = append(newer, page...)
-		isOld := func(m Message) bool { return m.ID == to.ID || m.CreatedAt.Time().Before(oldest) }
-		if slices.ContainsFunc(page, isOld) {
-			break
+		talk := collection.Filter(page, (*Message).isTalk)
+		sortMessages(talk)
+		listed = slices.Concat(talk, listed)
+		at = slices.IndexFunc(listed, func(m Message) bool { return m.ID == to.ID })
+		isOld := func(m Message) bool { return m.CreatedAt.Time().Before(oldest) }
+		if at > 0 || slices.ContainsFunc(page, isOld) {
+			break // The message before it shows whether the agent was at work.
 		}
 	}
-	sortMessages(newer)
-	at := slices.IndexFunc(newer, func(m Message) bool { return m.ID == to.ID })
 	if at < 0 {
 		return nil, nil
 	}
-	for _, m := range slices.Backward(newer[at+1:]) {
-		switch {
-		case m.endsTurn():
-			return &m, nil
-		case m.Role == RoleAssistant, m.Role == RoleTool:
-			return nil, nil
-		}
+	after := listed[at+1:]
+	turn := after
+	if next := slices.IndexFunc(after, func(m Message) bool { return m.Role == RoleUser && m.ID != to.ID }); next >= 0 {
+		turn = after[:next]
+	}
+	waited := to.recipient == StatusRunning || to.recipient != StatusIdle && at > 0 && !listed[at-1].endsTurn()
+	answer := lastEnd(turn)
+	switch {
+	case answer != nil && !waited:
+		return answer, nil
+	case lastEnd(after) != nil:
+		return nil, ErrUnclearAnswer
 	}
 	return nil, nil
 }

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -16,10 +17,14 @@ func messageRecord(text string, at int) string {
 	var id, role, said string
 	_, _ = fmt.Sscan(text, &id, &role, &said)
 	block := fmt.Sprintf(`{"type":"text","text":%q}`, said)
+	more := ""
+	if role == "llm_only" {
+		role, more = RoleUser, `,"visibility":"llm_only"`
+	}
 	if said == "tool" {
 		block = `{"type":"tool_use","id":"t","name":"n","input":{}}`
 	}
-	return fmt.Sprintf(`{"id":%q,"role":%q,"content":[%s],"createdAt":%d,"new":1}`, id, role, block, at)
+	return fmt.Sprintf(`{"id":%q,"role":%q,"content":[%s],"createdAt":%d,"new":1%s}`, id, role, block, at, more)
 }
 
 func idsOf(messages []Message) string {
@@ -119,7 +124,8 @@ func TestMessage_Text(t *testing.T) {
 	}
 }
 
-// An answer is the last message of the agent after the sent one, unless the agent waits for a tool.
+// An answer is the last message of the agent between the sent one and the next one of a user, unless the agent waits for a tool
+// or the sent message waited for another turn.
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -134,7 +140,20 @@ func TestAnswer(t *testing.T) {
 		"waits for the agent":  {[]string{"r tool x; a2 assistant tool; m user x"}, "", 1},
 		"several":              {[]string{"a3 assistant x; r tool x; a2 assistant tool; m user x"}, "a3", 1},
 		"another message":      {[]string{"m2 user x; n system x; a2 assistant x; m user x"}, "a2", 1},
-		"on several pages":     {[]string{"a3 assistant x", "r tool x; a2 assistant tool", "m user x", "old user x"}, "a3", 3},
+		"another answer":       {[]string{"a3 assistant x; m2 user x; a2 assistant x; m user x"}, "a2", 1},
+		"after an answer":      {[]string{"a2 assistant x; m user x; n system x; a1 assistant x; old user x"}, "a2", 1},
+		"added by the service": {[]string{"a2 assistant x; n llm_only x; m user x; n2 llm_only x; a1 assistant x"}, "a2", 1},
+		"other at work":        {[]string{"r tool x; a3 assistant tool; m2 user x; a2 assistant tool; m user x"}, "", 1},
+		"unanswered":           {[]string{"m2 user x; r tool x; a2 assistant tool; m user x"}, "", 1},
+		"interrupted":          {[]string{"a3 assistant x; m2 user x; r tool x; a2 assistant tool; m user x"}, "unclear", 1},
+		"queued":               {[]string{"a3 assistant x; a2 assistant x; m user x; old user x"}, "unclear", 1},
+		"queued behind a tool": {[]string{"a3 assistant x; m user x; a1 assistant tool", "old user x"}, "unclear", 1},
+		"queued, unfinished":   {[]string{"r tool x; a3 assistant tool; m2 user x; a2 assistant x; m user x; old user x"}, "", 1},
+		"waited":               {[]string{"a2 assistant x; waited user x; a1 assistant x"}, "unclear", 1},
+		"did not wait":         {[]string{"a2 assistant x; begun user x; old user x"}, "a2", 1},
+		"on several pages":     {[]string{"a3 assistant x", "r tool x; a2 assistant tool", "m user x", "a1 assistant x", "old user x"}, "a3", 4},
+		"queued, by pages":     {[]string{"a3 assistant x", "m user x", "old user x"}, "unclear", 3},
+		"listed twice":         {[]string{"a3 assistant x; m user x", "m user x; a1 assistant x"}, "a3", 2},
 		"not listed, by pages": {[]string{"a3 assistant x", "a2 assistant x", "long-ago user x", "older user x"}, "", 3},
 	} {
 		pages, next := map[string][]string{}, map[string]string{}
@@ -153,9 +172,18 @@ func TestAnswer(t *testing.T) {
 			}
 		}
 		c, rec, _ := serve(t, pagesByCursor(pages, next))
-		got, err := c.Answer(t.Context(), "s1", &Message{ID: "m", CreatedAt: transport.Millis(1_000_000)})
+		sent := &Message{ID: "m", CreatedAt: transport.Millis(1_000_000)}
+		for recipient, id := range map[string]string{StatusRunning: "waited", StatusIdle: "begun"} {
+			if strings.Contains(tc.pages[0], id) {
+				sent.ID, sent.recipient = id, recipient
+			}
+		}
+		got, err := c.Answer(t.Context(), "s1", sent)
 		id := ""
-		if got != nil {
+		switch {
+		case errors.Is(err, ErrUnclearAnswer):
+			id, err = "unclear", nil
+		case got != nil:
 			id = got.ID
 		}
 		if err != nil || id != tc.want || len(rec.Requests) != tc.reads || rec.Requests[0].URL.RawQuery != "limit=20" {
@@ -174,7 +202,7 @@ func TestSend(t *testing.T) {
 		clienttest.Say(w, `200 {"messageId":"m1","status":"pending","recipientAgentStatus":"idle","new":1}`)
 	})
 	got, err := c.Send(t.Context(), "s1", MessageRequest{Text: "Hi", Files: []Attachment{{Type: "text", MediaType: "text/plain", Data: "d", Name: "n"}}})
-	if err != nil || got.ID != "m1" || got.Role != RoleUser {
+	if err != nil || got.ID != "m1" || got.Role != RoleUser || got.recipient != StatusIdle {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if want := `{"text":"Hi","files":[{"type":"text","mediaType":"text/plain","data":"d","name":"n"}]}`; rec.Bodies[1] != want {
