@@ -22,6 +22,7 @@ var layers = [][]string{
 		"internal/analytics", "internal/ci", "internal/computer", "internal/environment", "internal/organization",
 		"internal/serviceaccount", "internal/session", "internal/wiki",
 	},
+	{"internal/localfile"},
 	{"internal/crud", "internal/wait"},
 	{"internal/apierror", "internal/modifier", "internal/results"},
 	{"internal/value"},

@@ -26,6 +26,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/localfile"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -79,15 +80,12 @@ func (m *computerFileUploadModel) file() (computers.FileContent, error) {
 		inline(data)
 	default:
 		name := m.SourcePath.ValueString()
-		info, err := os.Stat(name)
-		if err == nil && !info.Mode().IsRegular() {
-			err = fmt.Errorf("%s is not a regular file", name)
-		}
+		opened, size, err := localfile.Open(name)
 		if err != nil {
-			return file, &crud.Fault{At: path.Root("source_path"), Summary: "Cannot Read File",
-				Detail: fmt.Sprintf("The file to upload cannot be read: %v. Relative paths start at the directory where Terraform runs. Use path.module or path.root for others.", err)}
+			return file, localfile.Unreadable(path.Root("source_path"), "file to upload", err)
 		}
-		file.Size = info.Size()
+		_ = opened.Close()
+		file.Size = size
 		file.Open = func() (io.ReadCloser, error) { return os.Open(name) }
 	}
 	return file, nil

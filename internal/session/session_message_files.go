@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/localfile"
 )
 
 type messageFileModel struct {
@@ -71,21 +71,13 @@ func attachmentOf(name, mediaType string, data []byte) sessions.Attachment {
 
 // readAttachment reads a file and adds its size to the total.
 func readAttachment(at path.Path, name string, total *int64) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file", name)
-	}
-	var data []byte
-	if err == nil {
-		if *total += info.Size(); *total > maxAttachments {
-			return nil, &crud.Fault{At: at, Summary: "Attachments Too Large",
-				Detail: fmt.Sprintf("The files and images of a message can have %d bytes in total. With %s, they have %d bytes. Send fewer or smaller files.", maxAttachments, name, *total)}
-		}
-		data, err = os.ReadFile(name)
-	}
+	data, err := localfile.Read(name, maxAttachments-*total)
 	if err != nil {
-		return nil, &crud.Fault{At: at, Summary: "Cannot Read File",
-			Detail: fmt.Sprintf("The attachment cannot be read: %v. Relative paths start at the directory where Terraform runs. Use path.module or path.root for others.", err)}
+		return nil, localfile.Unreadable(at, "attachment", err)
+	}
+	if *total += int64(len(data)); *total > maxAttachments {
+		return nil, &crud.Fault{At: at, Summary: "Attachments Too Large",
+			Detail: fmt.Sprintf("The files and images of a message can have %d bytes in total. With %s, they have more. Send fewer or smaller files.", maxAttachments, name)}
 	}
 	return data, nil
 }
