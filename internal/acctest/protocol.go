@@ -137,6 +137,19 @@ func (p *Process) Apply(i *Instance, config Values) Outcome {
 	return out
 }
 
+// Save refreshes and plans, as plan -out does. The result applies that plan without another refresh.
+func (p *Process) Save(i *Instance, config Values) func() Outcome {
+	p.t.Helper()
+	out, plan := p.plan(i, config)
+	if len(out.Errors) > 0 || plan.change == nil {
+		p.t.Fatalf("there is no plan to save: %s", out)
+	}
+	return func() Outcome {
+		p.applyChange(i, plan.change, &out)
+		return out
+	}
+}
+
 // Plan refreshes and plans a configuration without applying it.
 func (p *Process) Plan(i *Instance, config Values) Outcome {
 	p.t.Helper()

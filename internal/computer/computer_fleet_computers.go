@@ -41,17 +41,20 @@ var fleetComputerResults = results.Record[computers.Computer]{
 
 var fleetComputerType = fleetComputerResults.ObjectType()
 
-// fleetMember is a computer of the fleet that exists.
+// fleetMember is a computer of the fleet that exists. Its ID identifies it. Its name is the one that the fleet gave it, which
+// may differ from the service's.
 type fleetMember struct {
 	name string
 	fleetComputer
 }
 
-func membersFromAPI(ctx context.Context, computers []computers.Computer) ([]fleetMember, diag.Diagnostics) {
+// membersFromAPI returns the computers in the same order, with their names in the fleet by ID. A computer without one keeps its
+// own: it was imported.
+func membersFromAPI(ctx context.Context, computers []computers.Computer, names map[string]string) ([]fleetMember, diag.Diagnostics) {
 	var diags diag.Diagnostics
 	members := make([]fleetMember, len(computers))
 	for i, c := range computers {
-		members[i].name = c.Name
+		members[i].name = cmp.Or(names[c.ID], c.Name)
 		diags.Append(fleetComputerResults.Into(ctx, &c, &members[i].fleetComputer)...)
 	}
 	return members, diags
@@ -78,7 +81,7 @@ func (m *fleetModel) computersInState(ctx context.Context) (members []fleetMembe
 	return members, missing, diags
 }
 
-// orderOf puts renamed computers, whose names have no number, last.
+// orderOf puts names without a number last, which an older state may have.
 func orderOf(prefix, name string) int {
 	if number, ok := computers.FleetNumber(prefix, name); ok {
 		return number
@@ -86,13 +89,12 @@ func orderOf(prefix, name string) int {
 	return math.MaxInt
 }
 
-// setComputers keeps the first of two members with the same name: it is already in the state.
 func (m *fleetModel) setComputers(ctx context.Context, members []fleetMember, missing []string) diag.Diagnostics {
 	entries := make(map[string]fleetComputer, len(members)+len(missing))
 	for _, name := range missing {
 		entries[name] = fleetComputer{Status: types.StringValue(statusMissing), ClonedRepoDirectories: types.ListNull(types.StringType)}
 	}
-	for _, member := range slices.Backward(members) {
+	for _, member := range members {
 		entries[member.name] = member.fleetComputer
 	}
 	computers, diags := types.MapValueFrom(ctx, fleetComputerType, entries)

@@ -47,35 +47,14 @@ func (m *fleetModel) shortfall(wanted, present int, err error) (summary, detail 
 	return summary, detail + "\n\nThe next apply creates the missing computers."
 }
 
-func (m *fleetModel) unplannedNames(planned []string, made []computers.Computer) diag.Diagnostics {
-	var unplanned []computers.Computer
-	unused := slices.Clone(planned)
-	for _, c := range made {
-		if i := slices.Index(unused, c.Name); i >= 0 {
-			unused = slices.Delete(unused, i, i+1)
-		} else {
-			unplanned = append(unplanned, c)
-		}
-	}
-	if len(unplanned) == 0 {
-		return nil
-	}
-	lines := make([]string, len(unplanned))
-	for i, c := range unplanned {
-		lines[i] = fmt.Sprintf("- Planned %s, but the service created %s (%s).", unused[i], c.Name, c.ID)
-	}
-	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("computers"), "Unexpected Computer Name",
-		fmt.Sprintf("The names of new computers of the fleet %q differ from the plan:\n%s\n\nThe new computers are in the state. Plan and apply again.", m.NamePrefix.ValueString(), strings.Join(lines, "\n")))}
-}
-
-// missingOrFailed is one summary for both warnings, because Terraform groups warnings by it.
-const missingOrFailed = "Fleet Computers Missing or Failed"
+// deviation is one summary for all warnings of a refresh, because Terraform groups warnings by it.
+const deviation = "Fleet Computers Missing, Failed, or Renamed"
 
 func (m *fleetModel) missingFrom(total int, lost []fleetMember) diag.Diagnostics {
 	if len(lost) == 0 {
 		return nil
 	}
-	return diag.Diagnostics{diag.NewWarningDiagnostic(missingOrFailed, fmt.Sprintf("%d of %d computers of the fleet %q no longer %s: %s.",
+	return diag.Diagnostics{diag.NewWarningDiagnostic(deviation, fmt.Sprintf("%d of %d computers of the fleet %q no longer %s: %s.",
 		len(lost), total, m.NamePrefix.ValueString(), phrase.Verb(len(lost), "exists", "exist"), phrase.Names(memberNames(lost), phrase.MaxNamed)))}
 }
 
@@ -90,11 +69,44 @@ func (m *fleetModel) failedComputers(found []computers.Computer) diag.Diagnostic
 	if count == 0 {
 		return nil
 	}
-	if count > phrase.MaxNamed {
-		lines = append(lines[:phrase.MaxNamed], fmt.Sprintf("- and %d more", count-phrase.MaxNamed))
+	return diag.Diagnostics{diag.NewWarningDiagnostic(deviation, fmt.Sprintf("%d of %d computers of the fleet %q %s the status %q:\n%s",
+		count, len(found), m.NamePrefix.ValueString(), phrase.Verb(count, "has", "have"), computers.StatusError, firstLines(lines)))}
+}
+
+func (m *fleetModel) renamedComputers(members []fleetMember, others otherNames) diag.Diagnostics {
+	var lines []string
+	for _, member := range members {
+		if other := others.of(member); other != "" {
+			lines = append(lines, fmt.Sprintf("- %s (%s) is named %q", member.name, member.ID.ValueString(), other))
+		}
 	}
-	return diag.Diagnostics{diag.NewWarningDiagnostic(missingOrFailed, fmt.Sprintf("%d of %d computers of the fleet %q %s the status %q:\n%s",
-		count, len(found), m.NamePrefix.ValueString(), phrase.Verb(count, "has", "have"), computers.StatusError, strings.Join(lines, "\n")))}
+	if len(lines) == 0 {
+		return nil
+	}
+	return diag.Diagnostics{diag.NewWarningDiagnostic(deviation, fmt.Sprintf("%d of %d computers of the fleet %q %s at the service:\n%s\n\nThe next apply restores the names of computers that stay in the fleet.",
+		len(lines), len(members), m.NamePrefix.ValueString(), phrase.Verb(len(lines), "has another name", "have other names"), firstLines(lines)))}
+}
+
+// firstLines joins lines, at most phrase.MaxNamed of them.
+func firstLines(lines []string) string {
+	if more := len(lines) - phrase.MaxNamed; more > 0 {
+		lines = append(lines[:phrase.MaxNamed], fmt.Sprintf("- and %d more", more))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// takenNames explains why members cannot get their names back.
+func (m *fleetModel) takenNames(stay []fleetMember, notes otherNames, others []computers.Computer) diag.Diagnostics {
+	var diags diag.Diagnostics
+	for _, member := range stay {
+		i := slices.IndexFunc(others, func(c computers.Computer) bool { return c.Name == member.name })
+		if other := notes.of(member); other != "" && i >= 0 {
+			diags.AddAttributeError(path.Root("computers"), "Name of a Fleet Computer Is Taken",
+				fmt.Sprintf("Computer %s (%s) of the fleet %q is named %q at the service. It cannot be renamed, because another computer (%s) is now named %q. Rename that computer at the service, then plan again.",
+					member.name, member.ID.ValueString(), m.NamePrefix.ValueString(), other, others[i].ID, member.name))
+		}
+	}
+	return diags
 }
 
 // stillFailed reads failed computers again before they are deleted, because a saved plan may be old.

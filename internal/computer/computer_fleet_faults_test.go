@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -302,35 +301,19 @@ func TestFleet_computersOfOthers(t *testing.T) {
 	}
 }
 
-// A lower quantity deletes renamed computers first, then the highest numbers.
+// A lower quantity deletes the highest numbers.
 func TestFleet_lowerQuantity(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	_, i := e.Created(t, fleetType, fleetOf(12))
-	e.API("PATCH", "/api/v0/computers/"+fleetComputers(i)["web-5"]["id"], map[string]any{"name": "renamed"}, nil)
 	e.MustApply(t, i, fleetOf(9))
-	if got, want := fleetNames(i), append(numbered(1, 4), numbered(6, 10)...); !slices.Equal(got, want) {
-		t.Errorf("the fleet is %v, want %v", got, want)
+	if got := fleetNames(i); !slices.Equal(got, numbered(1, 9)) {
+		t.Errorf("the fleet is %v", got)
 	}
+	deleteComputers(e, "web-5")
 	// The service uses the lowest free number.
 	e.MustApply(t, i, fleetOf(10))
 	if got := fleetNames(i); !slices.Equal(got, numbered(1, 10)) {
 		t.Errorf("the fleet is %v", got)
-	}
-}
-
-// The planned name is taken outside Terraform between the list request and the create.
-func TestFleet_aNameThatWasNotPlanned(t *testing.T) {
-	t.Parallel()
-	var e *acctest.Env
-	takeName := sync.OnceFunc(func() { e.API("POST", "/api/v0/computers", map[string]any{"name": "web-2"}, nil) })
-	e = acctest.New(t, acctest.Meanwhile("POST /api/v0/computers/bulk", func(int) { takeName() }))
-	i := e.NewInstance(t, fleetType)
-	out := e.Apply(t, i, fleetOf(2))
-	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "Planned web-2, but the service created web-3") {
-		t.Errorf("%s", out)
-	}
-	if got := fleetNames(i); !slices.Equal(got, []string{"web-1", "web-3"}) || len(fleetIDs(i)) != 2 {
-		t.Errorf("the state holds %v", got)
 	}
 }

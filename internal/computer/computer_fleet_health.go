@@ -17,33 +17,52 @@ const newComputersKey = "never_active"
 // provisioning failed: nobody has used the computer, so it can be replaced.
 type newComputers map[string]bool
 
-func getNewComputers(ctx context.Context, private modifier.Private) (newComputers, diag.Diagnostics) {
-	computers := newComputers{}
-	stored, diags := private.GetKey(ctx, newComputersKey)
-	if len(stored) > 0 {
-		if err := json.Unmarshal(stored, &computers); err != nil {
-			diags.AddError("Private State Cannot Be Read", fmt.Sprintf("The provider cannot read which computers of the fleet were never active: %v. Report this bug to the provider's developers.", err))
-		}
-	}
-	return computers, diags
+// fleetNotes is what the private state says about the members.
+type fleetNotes struct {
+	created newComputers
+	others  otherNames
+}
+
+func getFleetNotes(ctx context.Context, private modifier.Private) (fleetNotes, diag.Diagnostics) {
+	created, diags := getNotes[bool](ctx, private, newComputersKey)
+	others, more := getNotes[string](ctx, private, otherNamesKey)
+	diags.Append(more...)
+	return fleetNotes{created, others}, diags
 }
 
 // store forgets computers that are no longer members.
-func (n newComputers) store(ctx context.Context, private modifier.Private, members []fleetMember) diag.Diagnostics {
-	kept := newComputers{}
+func (n fleetNotes) store(ctx context.Context, private modifier.Private, members []fleetMember) diag.Diagnostics {
+	diags := storeNotes(ctx, private, newComputersKey, n.created, members)
+	diags.Append(storeNotes(ctx, private, otherNamesKey, n.others, members)...)
+	return diags
+}
+
+func getNotes[T any](ctx context.Context, private modifier.Private, key string) (map[string]T, diag.Diagnostics) {
+	notes := map[string]T{}
+	stored, diags := private.GetKey(ctx, key)
+	if len(stored) > 0 {
+		if err := json.Unmarshal(stored, &notes); err != nil {
+			diags.AddError("Private State Cannot Be Read", fmt.Sprintf("The provider cannot read what it stored about the computers of the fleet (%s): %v. Report this bug to the provider's developers.", key, err))
+		}
+	}
+	return notes, diags
+}
+
+func storeNotes[T any](ctx context.Context, private modifier.Private, key string, notes map[string]T, members []fleetMember) diag.Diagnostics {
+	kept := map[string]T{}
 	for _, id := range memberIDs(members) {
-		if failed, isNew := n[id]; isNew {
-			kept[id] = failed
+		if note, ok := notes[id]; ok {
+			kept[id] = note
 		}
 	}
 	if len(kept) == 0 {
-		return private.SetKey(ctx, newComputersKey, nil)
+		return private.SetKey(ctx, key, nil)
 	}
 	stored, err := json.Marshal(kept)
 	if err != nil {
 		return diag.Diagnostics{diag.NewErrorDiagnostic("Private State Cannot Be Stored", err.Error())}
 	}
-	return private.SetKey(ctx, newComputersKey, stored)
+	return private.SetKey(ctx, key, stored)
 }
 
 // add treats a new computer with the status "error" as failed to provision: it cannot have been active.

@@ -2,6 +2,7 @@ package computer
 
 import (
 	"context"
+	"errors"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -33,7 +34,7 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	}
 	members, _, diags := state.computersInState(ctx)
 	resp.Diagnostics.Append(diags...)
-	created, diags := getNewComputers(ctx, req.Private)
+	notes, diags := getFleetNotes(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -48,7 +49,11 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), id)...)
 	computers := types.MapUnknown(fleetComputerType)
 	if !plan.NamePrefix.IsUnknown() && !plan.Quantity.IsUnknown() && !plan.ReplaceFailed.IsUnknown() {
-		computers, diags = plan.change(members, created).computers(ctx, plan.NamePrefix.ValueString(), state.Computers)
+		change := plan.change(members, notes.created)
+		if plan.NamePrefix.Equal(state.NamePrefix) && plan.ServiceAccountID.Equal(state.ServiceAccountID) {
+			resp.Diagnostics.Append(r.checkNames(ctx, &plan, members, change, notes.others)...)
+		}
+		computers, diags = change.computers(ctx, plan.NamePrefix.ValueString(), state.Computers, notes.others)
 		resp.Diagnostics.Append(diags...)
 	}
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("computers"), computers)...)
@@ -60,6 +65,23 @@ func (r *fleetResource) checkAccess(ctx context.Context, plan *fleetModel) diag.
 		return nil
 	}
 	return apierror.For("plan", "computer fleet", r.Client.Computers.CheckAccess(ctx, plan.ServiceAccountID.ValueString()), fleetFields)
+}
+
+// checkNames fails if computers of others have names that an update needs. Whether the listing can be read, the apply checks.
+func (r *fleetResource) checkNames(ctx context.Context, plan *fleetModel, members []fleetMember, change fleetChange, names otherNames) diag.Diagnostics {
+	if change.missing == 0 && len(names) == 0 {
+		return nil
+	}
+	var others *computers.ForeignComputersError
+	err := r.Client.Computers.CheckFleet(ctx, plan.NamePrefix.ValueString(), plan.ServiceAccountID.ValueString(), memberIDs(members))
+	if !errors.As(err, &others) {
+		return nil
+	}
+	diags := plan.takenNames(change.stay, names, others.Found)
+	if change.missing > 0 {
+		diags.Append(apierror.For("scale up", "computer fleet", err, plan.scaleUpOptions())...)
+	}
+	return diags
 }
 
 // fleetChange describes an update, which deletes the failed and surplus computers, then creates the missing ones.
@@ -85,7 +107,7 @@ func (m *fleetModel) change(members []fleetMember, created newComputers) fleetCh
 	return c
 }
 
-func (c fleetChange) computers(ctx context.Context, prefix string, state types.Map) (types.Map, diag.Diagnostics) {
+func (c fleetChange) computers(ctx context.Context, prefix string, state types.Map, names otherNames) (types.Map, diag.Diagnostics) {
 	if c.missing > maxPlanned {
 		return types.MapUnknown(fleetComputerType), nil
 	}
@@ -101,6 +123,13 @@ func (c fleetChange) computers(ctx context.Context, prefix string, state types.M
 	inState, entries := state.Elements(), map[string]attr.Value{}
 	for _, member := range c.stay {
 		entries[member.name] = inState[member.name]
+		if names.of(member) != "" {
+			// The fleet has no attribute that differs, but the plan must show an update.
+			member.Status = types.StringUnknown()
+			renamed, d := types.ObjectValueFrom(ctx, fleetComputerType.AttrTypes, member.fleetComputer)
+			diags.Append(d...)
+			entries[member.name] = renamed
+		}
 	}
 	for i, name := range newNames(prefix, c.stay, c.missing) {
 		entries[name] = created

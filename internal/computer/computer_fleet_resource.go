@@ -120,8 +120,9 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"If the service creates too few computers, creating the fleet ends with a warning, and updating it with an error. To fail the run in both cases, add a `postcondition` as in the example.\n\n" +
 			"**Failed computers.** A computer that does not become active is a warning when the fleet is created, and an error when it is updated. " +
 			"The next apply replaces computers that failed to provision; see `replace_failed`.\n\n" +
+			"**Renamed computers.** If a computer is renamed elsewhere, its key in `computers` does not change, and a warning names it. The next apply restores its name.\n\n" +
 			"**Other computers with the same prefix.** The fleet includes only computers that it created or imported. " +
-			"While another computer is named `<name_prefix>-<number>`, the fleet creates no computers, and the error names that computer. Importing the fleet includes all computers with such a name.\n\n" +
+			"While another computer is named `<name_prefix>-<number>`, the fleet creates no computers, and the error of the plan names that computer. Importing the fleet includes all computers with such a name.\n\n" +
 			"-> Only the owner's API keys can see a fleet without `service_account_id`. See [Sharing computers](../guides/sharing-computers).",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
@@ -140,7 +141,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"quantity": schema.Int64Attribute{
 				Required:            true,
-				MarkdownDescription: "Number of computers. Must be at least 0. Lowering it deletes failed computers first (see `replace_failed`), then renamed ones, then those with the highest numbers.",
+				MarkdownDescription: "Number of computers. Must be at least 0. Lowering it deletes failed computers first (see `replace_failed`), then those with the highest numbers.",
 				Validators:          []validator.Int64{int64validator.AtLeast(0)},
 			},
 			"provider_type": schema.StringAttribute{
@@ -170,7 +171,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"computers": schema.MapNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The computers, by name. Has exactly `quantity` keys, which are known in every plan.",
+				MarkdownDescription: "The computers, by the name that the fleet gave them. Has exactly `quantity` keys, which are known in every plan.",
 				NestedObject:        schema.NestedAttributeObject{Attributes: fleetComputerResults.Elements()},
 			},
 		},
@@ -207,30 +208,32 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	createCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	quantity, created := int(m.Quantity.ValueInt64()), newComputers{}
-	planned := newNames(m.NamePrefix.ValueString(), nil, quantity)
+	quantity, notes := int(m.Quantity.ValueInt64()), fleetNotes{newComputers{}, otherNames{}}
 	made, err := r.Client.Computers.CreateFleet(createCtx, m.createRequest(quantity), nil)
 	if err != nil && len(made) == 0 {
 		resp.Diagnostics.Append(apierror.For("create", "computer fleet", err, m.createOptions())...)
 		return
 	}
 	m.ID = types.StringValue(m.importID())
+	names := assignNames(newNames(m.NamePrefix.ValueString(), nil, quantity), made)
 	save := func(computers []computers.Computer) {
-		members, diags := membersFromAPI(ctx, computers)
+		members, diags := membersFromAPI(ctx, computers, names)
 		resp.Diagnostics.Append(diags...)
 		m.setProviderType(computers)
 		resp.Diagnostics.Append(m.setComputers(ctx, members, newNames(m.NamePrefix.ValueString(), members, quantity-len(members)))...)
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-		created.add(computers)
-		resp.Diagnostics.Append(created.store(ctx, resp.Private, members)...)
+		notes.created.add(computers)
+		resp.Diagnostics.Append(notes.store(ctx, resp.Private, members)...)
+	}
+	// From here on, failures are warnings: an error would taint the fleet, and the next apply would replace all computers.
+	for _, d := range r.renameNew(createCtx, made, names, notes.others, &m) {
+		resp.Diagnostics.AddWarning(d.Summary(), d.Detail())
 	}
 	save(made)
 	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
-	// From here on, failures are warnings: an error would taint the fleet, and the next apply would replace all computers.
 	if err != nil {
 		resp.Diagnostics.AddWarning(m.shortfall(quantity, len(made), err))
 	}
-	resp.Diagnostics.Append(m.unplannedNames(planned, made)...)
 	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
 		return
 	}
@@ -247,7 +250,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	prior, missing, diags := m.computersInState(ctx)
 	resp.Diagnostics.Append(diags...)
-	created, diags := getNewComputers(ctx, req.Private)
+	notes, diags := getFleetNotes(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -268,7 +271,8 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		crud.Gone(ctx, r.Client, "computer fleet", &m, resp)
 		return
 	}
-	members, diags := membersFromAPI(ctx, found)
+	names := namesByID(prior)
+	members, diags := membersFromAPI(ctx, found, names)
 	resp.Diagnostics.Append(diags...)
 	lost := without(prior, members)
 	if len(prior) > 0 && len(lost) == len(prior) {
@@ -279,23 +283,27 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	}
 	resp.Diagnostics.Append(m.missingFrom(len(prior)+len(missing), lost)...)
 	resp.Diagnostics.Append(m.failedComputers(found)...)
+	notes.others = otherNames{}
+	notes.others.add(found, names)
+	resp.Diagnostics.Append(m.renamedComputers(members, notes.others)...)
 	m.setProviderType(found)
 	resp.Diagnostics.Append(m.setComputers(ctx, members, append(missing, memberNames(lost)...))...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-	created.update(found)
-	resp.Diagnostics.Append(created.store(ctx, resp.Private, members)...)
+	notes.created.update(found)
+	resp.Diagnostics.Append(notes.store(ctx, resp.Private, members)...)
 	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
 	resp.Diagnostics.Append(modifier.MarkRead(ctx, resp.Private)...)
 }
 
-// Update deletes what the plan shows, then creates what is missing: the numbers of deleted computers are free again.
+// Update deletes what the plan shows, gives the others their names, and then creates what is missing: the service uses the
+// lowest free numbers.
 func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var m, state fleetModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	present, _, diags := state.computersInState(ctx)
 	resp.Diagnostics.Append(diags...)
-	created, diags := getNewComputers(ctx, req.Private)
+	notes, diags := getFleetNotes(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	timeout, diags := m.Timeouts.Update(ctx, defaultFleetTimeout)
 	resp.Diagnostics.Append(diags...)
@@ -306,18 +314,18 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	updateCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	quantity, change := int(m.Quantity.ValueInt64()), m.change(present, created)
-	planned := newNames(m.NamePrefix.ValueString(), change.stay, change.missing)
+	quantity, change := int(m.Quantity.ValueInt64()), m.change(present, notes.created)
 	m.ID = types.StringValue(m.importID())
+	var names map[string]string
 	save := func(stay []fleetMember, made []computers.Computer) {
-		added, diags := membersFromAPI(ctx, made)
+		added, diags := membersFromAPI(ctx, made, names)
 		resp.Diagnostics.Append(diags...)
 		members := slices.Concat(stay, added)
 		m.setProviderType(made)
 		resp.Diagnostics.Append(m.setComputers(ctx, members, newNames(m.NamePrefix.ValueString(), members, quantity-len(members)))...)
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-		created.add(made)
-		resp.Diagnostics.Append(created.store(ctx, resp.Private, members)...)
+		notes.created.add(made)
+		resp.Diagnostics.Append(notes.store(ctx, resp.Private, members)...)
 		resp.Diagnostics.Append(modifier.ForgetImport(ctx, resp.Private)...)
 	}
 	if resp.Diagnostics.Append(r.stillFailed(updateCtx, change.failed, &m)...); resp.Diagnostics.HasError() {
@@ -326,6 +334,9 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	kept, diags := r.remove(updateCtx, slices.Concat(change.failed, change.surplus), &m, req.Private)
 	resp.Diagnostics.Append(diags...)
 	stay := slices.Concat(change.stay, kept)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(r.renameBack(updateCtx, stay, notes.others, &m)...)
+	}
 	if change.missing == 0 || resp.Diagnostics.HasError() {
 		save(stay, nil)
 		return
@@ -341,7 +352,8 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	case err != nil:
 		resp.Diagnostics.AddError(m.shortfall(quantity, len(stay)+len(made), err))
 	}
-	resp.Diagnostics.Append(m.unplannedNames(planned, made)...)
+	names = assignNames(newNames(m.NamePrefix.ValueString(), stay, change.missing), made)
+	resp.Diagnostics.Append(r.renameNew(updateCtx, made, names, notes.others, &m)...)
 	save(stay, made)
 	if !m.WaitForActive.ValueBool() {
 		return

@@ -158,6 +158,30 @@ func foreignAmong(named []Computer, memberIDs []string) []Computer {
 	return slices.DeleteFunc(named, func(c Computer) bool { return isMember[c.ID] })
 }
 
+// CheckFleet returns a *ForeignComputersError if computers with names of the fleet exist that are not in memberIDs.
+func (c *Client) CheckFleet(ctx context.Context, prefix, account string, memberIDs []string) error {
+	named, err := c.listings.Find(ctx, account, fleetKey(prefix))
+	if err != nil {
+		return err
+	}
+	return c.refuseForeign(ctx, named, prefix, account, memberIDs)
+}
+
+func (c *Client) refuseForeign(ctx context.Context, named []Computer, prefix, account string, memberIDs []string) error {
+	if len(foreignAmong(named, memberIDs)) == 0 {
+		return nil
+	}
+	// The listing may be out of date.
+	present, err := c.listings.FindNow(ctx, account, fleetKey(prefix))
+	if err != nil {
+		return err
+	}
+	if others := foreignAmong(present, memberIDs); len(others) > 0 {
+		return &ForeignComputersError{Prefix: prefix, Account: account, Found: others}
+	}
+	return nil
+}
+
 // CreateFleet creates body.Quantity computers named "<prefix>-<n>". The requests are sequential, because the service assigns
 // the lowest free suffixes. If computers with such names exist that are not in memberIDs, nothing is sent and the error is a
 // *ForeignComputersError. A request is not retried after a lost response: the computers that appeared since are its result.
@@ -176,15 +200,8 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, member
 	if err != nil {
 		return nil, err
 	}
-	if len(foreignAmong(snapshot.Named, memberIDs)) > 0 {
-		// The snapshot may be out of date.
-		present, err := c.listings.FindNow(ctx, account, fleet)
-		if err != nil {
-			return nil, err
-		}
-		if others := foreignAmong(present, memberIDs); len(others) > 0 {
-			return nil, &ForeignComputersError{Prefix: body.NamePrefix, Account: account, Found: others}
-		}
+	if err := c.refuseForeign(ctx, snapshot.Named, body.NamePrefix, account, memberIDs); err != nil {
+		return nil, err
 	}
 	var created []Computer
 	for wanted := body.Quantity; len(created) < wanted; {
