@@ -43,11 +43,3 @@ resource "agentyard_user_usage_limit" "member" {
   email = each.key
   limit = var.member_limit
 }
-
-# The service also builds on its own. A failure there is a warning of the next plan.
-check "build" {
-  assert {
-    condition     = agentyard_environment.this.status != "failed"
-    error_message = "The latest build of ${var.name} failed: ${coalesce(agentyard_environment.this.failure_reason, "unknown")}"
-  }
-}

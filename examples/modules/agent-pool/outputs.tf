@@ -24,6 +24,12 @@ output "environment_id" {
   value       = agentyard_environment.this.id
 }
 
+# The service also builds on its own. The next plan warns about a failed build.
+output "environment_status" {
+  description = "Status of the environment. It is failed if the latest build failed."
+  value       = agentyard_environment.this.status
+}
+
 output "commits" {
   description = "Commits of the latest build, by repository."
   value       = { for r in agentyard_environment.this.latest_build.repositories : r.url => r.commit_sha }

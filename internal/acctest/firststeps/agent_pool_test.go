@@ -14,10 +14,10 @@ import (
 // The module's tests pass with the commands in its README, after what make install does.
 func TestAccAgentPool_tests_everyCLI(t *testing.T) {
 	t.Parallel()
-	passed := "Success! 17 passed, 0 failed."
+	passed := "Success! 19 passed, 0 failed."
 	if !acctest.IsOpenTofu() {
 		acctest.NeedsActions(t)
-		passed = "Success! 18 passed, 0 failed."
+		passed = "Success! 20 passed, 0 failed."
 	}
 	m, cli := newMachineWithModules(t)
 	pool, readme := agentPool(t)

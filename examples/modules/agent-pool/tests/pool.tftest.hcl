@@ -5,6 +5,14 @@ variables {
   repositories = { "https://code.example/acme/api" = "make deps" }
 }
 
+run "plan" {
+  command = plan
+  assert {
+    condition     = join(" ", keys(output.computer_ids)) == "builders-1 builders-2"
+    error_message = "The plan does not name the computers."
+  }
+}
+
 run "create" {
   assert {
     condition     = alltrue([for computer in agentyard_computer_fleet.this.computers : computer.status == "active"])
@@ -117,7 +125,10 @@ run "failed_build" {
   variables {
     size = 3
   }
-  expect_failures = [check.build]
+  assert {
+    condition     = output.environment_status == "failed"
+    error_message = "The failed build is not reported."
+  }
 }
 
 run "next_apply_builds_again" {

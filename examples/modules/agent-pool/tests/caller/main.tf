@@ -1,0 +1,13 @@
+# A module that uses the pool.
+
+module "pool" {
+  source = "../.."
+
+  name         = "builders"
+  size         = 1
+  repositories = { "https://code.example/acme/api" = "make deps" }
+}
+
+output "computer_id" {
+  value = module.pool.computer_ids["builders-1"]
+}
