@@ -2,7 +2,6 @@ package emulator
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -40,22 +39,23 @@ type analyticsResponse struct {
 	Meta any   `json:"meta"`
 }
 
-func (e *Emulator) analyticsRoutes() []route {
-	const area = "/api/v1/analytics"
-	return []route{
-		{operation: "getTokenAnalytics", method: "GET", pattern: area + "/tokens", query: []string{"startDate", "endDate", "group_by"},
+func analyticsArea() area {
+	const all = "/api/v1/analytics"
+	routes := []route{
+		{operation: "getTokenAnalytics", method: "GET", pattern: all + "/tokens", query: []string{"startDate", "endDate", "group_by"},
 			admit: admitManagers, handle: daily("model", tokensRow, tokensByModel)},
-		{operation: "queryMyCost", method: "GET", pattern: area + "/cost/me/query", query: []string{"queryKey", "startDate", "endDate"},
+		{operation: "queryMyCost", method: "GET", pattern: all + "/cost/me/query", query: []string{"queryKey", "startDate", "endDate"},
 			admit: admitHumans, handle: queryMyCost},
-		{operation: "getToolAnalytics", method: "GET", pattern: area + "/tools", query: []string{"startDate", "endDate", "group_by"},
+		{operation: "getToolAnalytics", method: "GET", pattern: all + "/tools", query: []string{"startDate", "endDate", "group_by"},
 			admit: admitManagers, handle: daily("tool_name", toolsRow, toolsByName)},
-		{operation: "getActivityAnalytics", method: "GET", pattern: area + "/activity", query: []string{"startDate", "endDate", "group_by"},
+		{operation: "getActivityAnalytics", method: "GET", pattern: all + "/activity", query: []string{"startDate", "endDate", "group_by"},
 			admit: admitManagers, handle: daily("client", activityRow, activityByClient)},
-		{operation: "getProductivityAnalytics", method: "GET", pattern: area + "/productivity", query: []string{"startDate", "endDate"},
+		{operation: "getProductivityAnalytics", method: "GET", pattern: all + "/productivity", query: []string{"startDate", "endDate"},
 			admit: admitManagers, handle: daily("", productivityRow, nil)},
-		{operation: "getUserAnalytics", method: "GET", pattern: area + "/users", query: []string{"startDate", "endDate", "limit", "cursor"},
+		{operation: "getUserAnalytics", method: "GET", pattern: all + "/users", query: []string{"startDate", "endDate", "limit", "cursor"},
 			admit: admitManagers, handle: getUserAnalytics},
 	}
+	return area{routes, []anyTable{formerMemberTable, quietDayTable}}
 }
 
 // analyticsServed returns 403 unless the organization has analytics.
@@ -225,7 +225,7 @@ func (e *Emulator) AddQuietDay(date string) error {
 	if _, err := time.Parse(time.DateOnly, date); err != nil {
 		return fmt.Errorf("%q must be a date such as 2026-02-28", date)
 	}
-	return e.store.db.Update(func(tx *bolt.Tx) error { return put(tx, bucketQuietDays, date, true) })
+	return e.store.db.Update(func(tx *bolt.Tx) error { return quietDayTable.put(tx, date, true) })
 }
 
 // formerMember is a removed member. The rows of the days before the removal remain.
@@ -233,6 +233,12 @@ type formerMember struct {
 	member
 	RemovedAt int64
 }
+
+// Former members are by ID, and the days without activity by date.
+var (
+	formerMemberTable = &table[formerMember]{name: "former_members"}
+	quietDayTable     = &table[bool]{name: "quiet_days"}
+)
 
 // workforce is all present and former members, and the days without activity.
 type workforce struct {
@@ -250,32 +256,21 @@ type person struct {
 
 func readWorkforce(tx *bolt.Tx) (*workforce, error) {
 	w := &workforce{quiet: map[string]bool{}}
-	present := scan(tx, bucketMembers, "", func(_ string, value []byte) error {
-		var m member
-		if err := json.Unmarshal(value, &m); err != nil {
-			return fmt.Errorf("read a member from the database: %w", err)
-		}
+	present, err := memberTable.list(tx, "")
+	for _, m := range present {
 		w.people = append(w.people, person{id: m.ID, address: strings.ToLower(m.Email), email: &m.Email})
-		return nil
-	})
-	former := scan(tx, bucketFormerMembers, "", func(_ string, value []byte) error {
-		var m formerMember
-		if err := json.Unmarshal(value, &m); err != nil {
-			return fmt.Errorf("read a former member from the database: %w", err)
-		}
-		p := person{id: m.ID, address: strings.ToLower(m.Email)}
-		p.lastDate = timeOf(m.RemovedAt).Format(time.DateOnly)
-		w.people = append(w.people, p)
-		return nil
-	})
-	quiet := scan(tx, bucketQuietDays, "", func(date string, _ []byte) error {
+	}
+	former, formerErr := formerMemberTable.list(tx, "")
+	for _, m := range former {
+		w.people = append(w.people, person{id: m.ID, address: strings.ToLower(m.Email), lastDate: timeOf(m.RemovedAt).Format(time.DateOnly)})
+	}
+	for _, date := range quietDayTable.keys(tx, "") {
 		w.quiet[date] = true
-		return nil
-	})
+	}
 	slices.SortFunc(w.people, func(a, b person) int {
 		return cmp.Or(cmp.Compare(a.address, b.address), cmp.Compare(a.id, b.id))
 	})
-	return w, errors.Join(present, former, quiet)
+	return w, errors.Join(err, formerErr)
 }
 
 func (w *workforce) active(p person, date string) bool {

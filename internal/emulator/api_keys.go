@@ -65,10 +65,7 @@ func listAPIKeys(r *request) (reply, error) {
 	}
 	list := struct {
 		APIKeys []keyView `json:"apiKeys"`
-	}{make([]keyView, len(keys))}
-	for i, k := range keys {
-		list.APIKeys[i] = k.view(r.now)
-	}
+	}{views(keys, func(k *keyRecord) keyView { return k.view(r.now) })}
 	if r.e.opts.ShuffleLists {
 		shuffle(list.APIKeys)
 	}
@@ -104,7 +101,7 @@ func createAPIKey(r *request) (reply, error) {
 
 // mint stores a new key of a service account and returns the response that shows its value.
 func (r *request) mint(accountID, name string, expiresAt int64) (mintedKey, error) {
-	created, err := r.bornNow(bucketKeys)
+	created, err := r.bornNow(keyTable)
 	if err != nil {
 		return mintedKey{}, err
 	}
@@ -118,30 +115,22 @@ func (r *request) mint(accountID, name string, expiresAt int64) (mintedKey, erro
 }
 
 // accountKey finds the key that the path names.
-func (r *request) accountKey() (keyRecord, error) {
-	var k keyRecord
+func (r *request) accountKey() (*keyRecord, error) {
 	a, err := r.account(r.params["serviceAccountId"])
 	if err != nil {
-		return k, err
+		return nil, err
 	}
-	var hash string
-	err = get(r.tx, bucketKeysByOwner, key(a.ID, r.params["keyId"]), &hash)
-	if errors.Is(err, errNotStored) {
-		return k, notFound("The service account %q has no API key with the ID %q.", a.Name, r.params["keyId"])
-	}
-	if err != nil {
-		return k, err
-	}
-	return k, get(r.tx, bucketKeys, hash, &k)
+	hash := keysByOwner.find(r.tx, key(a.ID, r.params["keyId"]))
+	return keyTable.get(r.tx, hash, notFound("The service account %q has no API key with the ID %q.", a.Name, r.params["keyId"]))
 }
 
 // revokeKey revokes a key now. A key that is already revoked keeps its revocation time.
-func revokeKey(tx *bolt.Tx, k keyRecord, now time.Time) error {
+func revokeKey(tx *bolt.Tx, k *keyRecord, now time.Time) error {
 	if k.revoked(now) {
 		return nil
 	}
 	k.RevokedAt = millis(now)
-	return putKey(tx, k)
+	return putKey(tx, *k)
 }
 
 func revokeAPIKey(r *request) (reply, error) {
@@ -181,5 +170,5 @@ func rotateAPIKey(r *request) (reply, error) {
 	}
 	old.RevokedAt = graceUntil
 	minted, err := r.mint(old.OwnerID, old.Name, expiresAt)
-	return reply{200, minted}, errors.Join(err, putKey(r.tx, old))
+	return reply{200, minted}, errors.Join(err, putKey(r.tx, *old))
 }

@@ -48,20 +48,20 @@ type member struct {
 // emailKey is the form in which email addresses are the same: they are compared without case.
 func emailKey(email string) string { return strings.ToLower(email) }
 
-func putMember(tx *bolt.Tx, m member) error {
-	return errors.Join(put(tx, bucketMembers, m.ID, m), put(tx, bucketMemberEmails, emailKey(m.Email), m.ID))
+// Members are by ID.
+var (
+	membersByEmail = index[member]{"member_emails", func(m *member) string { return emailKey(m.Email) }}
+	memberTable    = &table[member]{"members", []index[member]{membersByEmail}}
+)
+
+func putMember(tx *bolt.Tx, m member) error { return memberTable.put(tx, m.ID, m) }
+
+// memberByEmail finds a member. If there is none, it returns missing, which may be nil.
+func memberByEmail(tx *bolt.Tx, email string, missing error) (*member, error) {
+	return memberTable.get(tx, membersByEmail.find(tx, emailKey(email)), missing)
 }
 
-// memberByEmail finds a member, or returns errNotStored.
-func memberByEmail(tx *bolt.Tx, email string) (member, error) {
-	var id string
-	if err := get(tx, bucketMemberEmails, emailKey(email), &id); err != nil {
-		return member{}, err
-	}
-	var m member
-	err := get(tx, bucketMembers, id, &m)
-	return m, err
-}
+func isMember(tx *bolt.Tx, email string) bool { return membersByEmail.find(tx, emailKey(email)) != "" }
 
 // keyRecord is an API key of a member or a service account. Only a hash of the key is stored.
 type keyRecord struct {
@@ -87,23 +87,13 @@ func hashKey(value string) string {
 // newKeyValue returns a new API key in the service's form.
 func newKeyValue() string { return "fk-" + randomText(43) }
 
-func putKey(tx *bolt.Tx, k keyRecord) error {
-	if err := put(tx, bucketKeys, k.Hash, k); err != nil {
-		return err
-	}
-	return put(tx, bucketKeysByOwner, key(k.OwnerID, k.ID), k.Hash)
-}
+// Keys are by their hashes.
+var (
+	keysByOwner = index[keyRecord]{"keys_by_owner", func(k *keyRecord) string { return key(k.OwnerID, k.ID) }}
+	keyTable    = &table[keyRecord]{"keys", []index[keyRecord]{keysByOwner}}
+)
 
-// removeKey deletes a key, so that no listing shows it.
-func removeKey(tx *bolt.Tx, hash string) error {
-	var k keyRecord
-	if err := get(tx, bucketKeys, hash, &k); errors.Is(err, errNotStored) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	return errors.Join(remove(tx, bucketKeys, hash), remove(tx, bucketKeysByOwner, key(k.OwnerID, k.ID)))
-}
+func putKey(tx *bolt.Tx, k keyRecord) error { return keyTable.put(tx, k.Hash, k) }
 
 // authenticate finds the caller that an Authorization header belongs to, or answers 401.
 func authenticate(tx *bolt.Tx, header string, now time.Time) (principal, error) {
@@ -111,11 +101,8 @@ func authenticate(tx *bolt.Tx, header string, now time.Time) (principal, error) 
 	if !strings.EqualFold(scheme, "Bearer") || value == "" {
 		return principal{}, unauthorized("An API key is required in the header Authorization: Bearer.")
 	}
-	var k keyRecord
-	err := get(tx, bucketKeys, hashKey(value), &k)
+	k, err := keyTable.get(tx, hashKey(value), unauthorized("The API key is not known."))
 	switch {
-	case errors.Is(err, errNotStored):
-		return principal{}, unauthorized("The API key is not known.")
 	case err != nil:
 		return principal{}, err
 	case k.revoked(now):
@@ -124,19 +111,15 @@ func authenticate(tx *bolt.Tx, header string, now time.Time) (principal, error) 
 		return principal{}, unauthorized("The API key has expired.")
 	}
 	if k.OwnerKind == kindService {
-		var a serviceAccount
-		if err := get(tx, bucketAccounts, k.OwnerID, &a); err != nil && !errors.Is(err, errNotStored) {
-			return principal{}, err
+		inactive := unauthorized("The service account of this API key is not active.")
+		a, err := accountTable.get(tx, k.OwnerID, inactive)
+		if err == nil && !a.active() {
+			err = inactive
 		}
-		if !a.active() {
-			return principal{}, unauthorized("The service account of this API key is not active.")
-		}
-		return principal{Kind: kindService, ID: k.OwnerID}, nil
+		return principal{Kind: kindService, ID: k.OwnerID}, err
 	}
-	var m member
-	if err := get(tx, bucketMembers, k.OwnerID, &m); errors.Is(err, errNotStored) {
-		return principal{}, unauthorized("The member this API key belongs to was removed.")
-	} else if err != nil {
+	m, err := memberTable.get(tx, k.OwnerID, unauthorized("The member this API key belongs to was removed."))
+	if err != nil {
 		return principal{}, err
 	}
 	return principal{Kind: kindHuman, ID: m.ID, Role: m.Role}, nil
@@ -161,20 +144,23 @@ func (e *Emulator) AddHuman(h Human) (id, key string, err error) {
 	now := e.clock.Now()
 	id, key = newID("user_", now), newKeyValue()
 	err = e.store.db.Update(func(tx *bolt.Tx) error {
-		if stored(tx, bucketMemberEmails, emailKey(h.Email)) {
+		if isMember(tx, h.Email) {
 			return fmt.Errorf("a member with the email address %s already exists", h.Email)
 		}
-		var pending invitation
-		if err := get(tx, bucketInvitations, emailKey(h.Email), &pending); err != nil && !errors.Is(err, errNotStored) {
+		pending, err := invitationTable.get(tx, emailKey(h.Email), nil)
+		if err != nil {
 			return err
 		}
+		if pending != nil {
+			h.Role = cmp.Or(h.Role, pending.Role)
+		}
 		m := member{
-			ID: id, Email: h.Email, FirstName: h.FirstName, LastName: h.LastName, Role: cmp.Or(h.Role, pending.Role, RoleUser), CreatedAt: millis(now), Metadata: h.Metadata,
+			ID: id, Email: h.Email, FirstName: h.FirstName, LastName: h.LastName, Role: cmp.Or(h.Role, RoleUser), CreatedAt: millis(now), Metadata: h.Metadata,
 		}
 		k := keyRecord{
 			ID: newID("key_", now), Name: "added", Hash: hashKey(key), OwnerKind: kindHuman, OwnerID: id, born: born{CreatedAt: millis(now)},
 		}
-		return errors.Join(putMember(tx, m), putKey(tx, k), remove(tx, bucketInvitations, emailKey(h.Email)))
+		return errors.Join(putMember(tx, m), putKey(tx, k), invitationTable.remove(tx, emailKey(h.Email)))
 	})
 	if err != nil {
 		return "", "", err

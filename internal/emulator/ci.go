@@ -1,7 +1,6 @@
 package emulator
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,6 +37,17 @@ type ciJob struct {
 	Open   bool        // Its pull request is not merged.
 }
 
+func (j *ciJob) birth() born { return j.Born }
+
+// Workflows and jobs are by full name in lower case and path, pull requests by full name and number, and runs by number. Both
+// numbers have ten digits, and a run is as it was given.
+var (
+	workflowTable = &table[ciWorkflow]{name: "ci_workflows"}
+	jobTable      = &table[ciJob]{name: "ci_jobs"}
+	pullTable     = &table[string]{name: "ci_pulls"}
+	runTable      = &table[json.RawMessage]{name: "ci_runs"}
+)
+
 // ciScan is what the latest scan found. It lives in memory only, so that a scan changes nothing that is stored.
 type ciScan struct {
 	mu        sync.Mutex
@@ -64,9 +74,9 @@ type (
 	}
 )
 
-func (e *Emulator) ciRoutes() []route {
+func ciArea() area {
 	const all = "/api/v0/automations/ci"
-	return []route{
+	routes := []route{
 		{operation: "editCiWorkflow", method: "POST", pattern: all + "/edit", body: requiredBody, handle: editCIWorkflow},
 		{operation: "listCiJobs", method: "GET", pattern: all + "/jobs", handle: listCIJobs},
 		{operation: "listCiRepositories", method: "GET", pattern: all + "/repositories", query: []string{"owner"}, handle: listCIRepositories},
@@ -74,6 +84,7 @@ func (e *Emulator) ciRoutes() []route {
 		{operation: "listCiRuns", method: "GET", pattern: all + "/runs", handle: listCIRuns},
 		{operation: "scanCiWorkflows", method: "GET", pattern: all + "/scan", query: []string{"forceRefresh"}, handle: scanCIWorkflows},
 	}
+	return area{routes, []anyTable{repositoryTable, workflowTable, jobTable, pullTable, runTable}}
 }
 
 func listCIRepositoryOwners(r *request) (reply, error) {
@@ -140,21 +151,8 @@ func listCIJobs(r *request) (reply, error) {
 
 // ciJobs are all jobs, newest first.
 func ciJobs(tx *bolt.Tx) ([]CIJob, error) {
-	var jobs []ciJob
-	err := scan(tx, bucketCIJobs, "", func(_ string, value []byte) error {
-		var j ciJob
-		if err := json.Unmarshal(value, &j); err != nil {
-			return fmt.Errorf("read a CI job from the database: %w", err)
-		}
-		jobs = append(jobs, j)
-		return nil
-	})
-	slices.SortFunc(jobs, func(a, b ciJob) int { return compareNewest(a.Born, b.Born) })
-	list := make([]CIJob, len(jobs))
-	for i, j := range jobs {
-		list[i] = j.Job
-	}
-	return list, err
+	jobs, err := jobTable.list(tx, "")
+	return views(newest(jobs), func(j *ciJob) CIJob { return j.Job }), err
 }
 
 // listRuns returns runs as AddCIRun received them: their fields are not documented.
@@ -166,11 +164,10 @@ func listCIRuns(r *request) (reply, error) {
 	if !list.Integration.Connected {
 		return reply{200, list}, nil
 	}
-	err := scan(r.tx, bucketCIRuns, "", func(_ string, value []byte) error {
-		list.Runs = append(list.Runs, bytes.Clone(value))
-		return nil
-	})
-	slices.Reverse(list.Runs)
+	runs, err := runTable.list(r.tx, "")
+	for _, run := range slices.Backward(runs) {
+		list.Runs = append(list.Runs, *run)
+	}
 	return reply{200, list}, err
 }
 
@@ -223,17 +220,11 @@ func (r *request) ciWorkflows() ([]ciWorkflowView, error) {
 	}
 	var list []ciWorkflowView
 	for _, repo := range repos {
-		err := scan(r.tx, bucketCIWorkflows, key(repositoryKey(repo.FullName), ""), func(_ string, value []byte) error {
-			var w ciWorkflow
-			if err := json.Unmarshal(value, &w); err != nil {
-				return fmt.Errorf("read a CI workflow from the database: %w", err)
-			}
-			list = append(list, w.view(repo))
-			return nil
-		})
+		workflows, err := workflowTable.list(r.tx, key(repositoryKey(repo.FullName), ""))
 		if err != nil {
 			return nil, err
 		}
+		list = append(list, views(workflows, func(w *ciWorkflow) ciWorkflowView { return w.view(*repo) })...)
 	}
 	return list, nil
 }
@@ -243,22 +234,22 @@ func (r *request) ciWorkflows() ([]ciWorkflowView, error) {
 func (e *Emulator) MergeWorkflow(repoFullName, filePath string) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
 		at := key(repositoryKey(repoFullName), filePath)
-		var j ciJob
-		err := get(tx, bucketCIJobs, at, &j)
-		if err != nil && !errors.Is(err, errNotStored) {
+		missing := fmt.Errorf("workflow %s of %s has no open pull request", filePath, repoFullName)
+		j, err := jobTable.get(tx, at, missing)
+		switch {
+		case err != nil:
 			return err
-		}
-		if err != nil || !j.Open {
-			return fmt.Errorf("workflow %s of %s has no open pull request", filePath, repoFullName)
+		case !j.Open:
+			return missing
 		}
 		j.Open, j.Job.UpdatedAt = false, millis(e.clock.Now())
-		if err := put(tx, bucketCIJobs, at, j); err != nil {
+		if err := jobTable.put(tx, at, *j); err != nil {
 			return err
 		}
 		if j.Wanted == nil {
-			return remove(tx, bucketCIWorkflows, at)
+			return workflowTable.remove(tx, at)
 		}
-		return put(tx, bucketCIWorkflows, at, j.Wanted)
+		return workflowTable.put(tx, at, *j.Wanted)
 	})
 }
 
@@ -269,11 +260,12 @@ func (e *Emulator) AddCIRun(run map[string]any) error {
 		return errors.New("the CI run must be an object")
 	}
 	return e.store.db.Update(func(tx *bolt.Tx) error {
-		seq, err := tx.Bucket(bucketCIRuns).NextSequence()
+		data, err := json.Marshal(run)
 		if err != nil {
 			return err
 		}
-		return put(tx, bucketCIRuns, fmt.Sprintf("%010d", seq), run)
+		seq, err := runTable.bucket(tx).NextSequence()
+		return errors.Join(err, runTable.put(tx, fmt.Sprintf("%010d", seq), data))
 	})
 }
 
@@ -291,11 +283,9 @@ func (e *Emulator) CIJobs() ([]CIJob, error) {
 func (e *Emulator) CIPullRequests(repoFullName string) ([]string, error) {
 	var list []string
 	err := e.store.db.View(func(tx *bolt.Tx) error {
-		return scan(tx, bucketCIPulls, key(repositoryKey(repoFullName), ""), func(_ string, value []byte) error {
-			var address string
-			err := json.Unmarshal(value, &address)
-			list = append(list, address)
-			return err
+		return pullTable.each(tx, key(repositoryKey(repoFullName), ""), func(_ string, address *string) error {
+			list = append(list, *address)
+			return nil
 		})
 	})
 	return list, err

@@ -152,7 +152,7 @@ func firstWorkflow(tx *bolt.Tx) error {
 		FilePath: workflowDirectory + "agent-review.yml", Mode: codeReview, Login: "robin", Author: "Robin Reviewer",
 		ciDefinition: ciDefinition{Name: "Agent review", YAMLParams: "automatic_review: true\nreview_depth: deep\n", Events: []string{"pull-request"}},
 	}
-	return put(tx, bucketCIWorkflows, key("acme/web", w.FilePath), w)
+	return workflowTable.put(tx, key("acme/web", w.FilePath), w)
 }
 
 // ciEdit is the body of a request.
@@ -326,13 +326,15 @@ func (r *request) editTarget(in ciEdit, target ciTarget) (ciOutcome, error) {
 	if err != nil {
 		return out, err
 	}
-	var present ciWorkflow
-	err = get(r.tx, bucketCIWorkflows, key(repositoryKey(target.repo), target.file), &present)
-	if err != nil && !errors.Is(err, errNotStored) {
+	present, err := workflowTable.get(r.tx, key(repositoryKey(target.repo), target.file), nil)
+	if err != nil {
 		return out, err
 	}
-	exists := err == nil
-	wanted, err := r.wantedWorkflow(in, target, present)
+	exists := present != nil
+	if !exists {
+		present = &ciWorkflow{}
+	}
+	wanted, err := r.wantedWorkflow(in, target, *present)
 	if err != nil {
 		return out, err
 	}
@@ -379,23 +381,23 @@ func (r *request) wantedWorkflow(in ciEdit, target ciTarget, present ciWorkflow)
 // author is the caller as the code host knows it.
 func (r *request) author() (login, name string, err error) {
 	if r.who.Kind == kindService {
-		var a serviceAccount
-		err := get(r.tx, bucketAccounts, r.who.ID, &a)
-		return a.Name, "", err
+		a, err := r.account(r.who.ID)
+		if err != nil {
+			return "", "", err
+		}
+		return a.Name, "", nil
 	}
-	var m member
-	err = get(r.tx, bucketMembers, r.who.ID, &m)
+	m, err := memberTable.get(r.tx, r.who.ID, unauthorized("The caller is no member."))
+	if err != nil {
+		return "", "", err
+	}
 	login, _, _ = strings.Cut(m.Email, "@")
-	return login, strings.TrimSpace(m.FirstName + " " + m.LastName), err
+	return login, strings.TrimSpace(m.FirstName + " " + m.LastName), nil
 }
 
 // openPullRequest opens one that makes a workflow what is wanted, and the job of the file. One that was open is superseded.
 func (r *request) openPullRequest(action string, repo connectedRepository, wanted ciWorkflow) (string, error) {
-	opened, err := keysOf(r.tx, bucketCIPulls, key(repositoryKey(repo.FullName), ""))
-	if err != nil {
-		return "", err
-	}
-	number := len(opened) + 1
+	number := len(pullTable.keys(r.tx, key(repositoryKey(repo.FullName), ""))) + 1
 	address := fmt.Sprintf("%s/pull/%d", repo.URL, number)
 	j := ciJob{Open: true, Job: CIJob{
 		ID: repo.FullName + "::" + wanted.FilePath, Action: action, RepoFullName: repo.FullName, FilePath: wanted.FilePath,
@@ -404,11 +406,12 @@ func (r *request) openPullRequest(action string, repo connectedRepository, wante
 	if action != ciDelete {
 		j.Wanted = &wanted
 	}
-	if j.Born, err = r.bornNow(bucketCIJobs); err != nil {
+	var err error
+	if j.Born, err = r.bornNow(jobTable); err != nil {
 		return "", err
 	}
 	return address, errors.Join(
-		put(r.tx, bucketCIPulls, key(repositoryKey(repo.FullName), fmt.Sprintf("%010d", number)), address),
-		put(r.tx, bucketCIJobs, key(repositoryKey(repo.FullName), wanted.FilePath), j),
+		pullTable.put(r.tx, key(repositoryKey(repo.FullName), fmt.Sprintf("%010d", number)), address),
+		jobTable.put(r.tx, key(repositoryKey(repo.FullName), wanted.FilePath), j),
 	)
 }

@@ -1,10 +1,6 @@
 package emulator
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +31,7 @@ type computer struct {
 	Repos            []string        `json:",omitempty"`
 	AutoInstallDeps  bool            `json:",omitempty"`
 	Source           *computerSource `json:",omitempty"`
-	DraftKey         string          `json:",omitempty"` // Key in bucketSoftwareDrafts; empty without a receipt.
+	DraftKey         string          `json:",omitempty"` // Entry in computersByDraft; empty without a receipt.
 	Plan             []plannedStep   `json:",omitempty"`
 	InstallSessionID string          `json:",omitempty"`
 	LastActiveAt     int64           `json:",omitempty"` // 0 until the first activity.
@@ -44,6 +40,20 @@ type computer struct {
 	DaemonDown       bool            `json:",omitempty"`
 	Broken           bool            `json:",omitempty"` // Failed after it was active.
 }
+
+// Computers are by ID.
+var (
+	computersByOwner = index[computer]{"computer_owners", func(c *computer) string { return key(c.OwnerID, c.ID) }}
+	computersByName  = index[computer]{"computer_names", func(c *computer) string { return key(c.OwnerID, c.Name) }}
+	computersByHost  = index[computer]{"computer_hosts", func(c *computer) string {
+		if c.HostID == "" {
+			return ""
+		}
+		return key(c.OwnerID, c.HostID)
+	}}
+	computersByDraft = index[computer]{"software_drafts", func(c *computer) string { return c.DraftKey }}
+	computerTable    = &table[computer]{"computers", []index[computer]{computersByOwner, computersByName, computersByHost, computersByDraft}}
+)
 
 // span is a period that is over, in Unix milliseconds.
 type span struct{ From, To int64 }
@@ -79,9 +89,9 @@ type computerList struct {
 	Computers []computerView `json:"computers"`
 }
 
-func (e *Emulator) computerRoutes() []route {
+func computerArea() area {
 	const one = "/api/v0/computers/{computerId}"
-	return []route{
+	routes := []route{
 		{operation: "listComputers", method: "GET", pattern: "/api/v0/computers", handle: listComputers, admit: needsTeam,
 			query: []string{"hostId", "serviceAccountId", "includeProvisioningSteps", "includeUnlisted"}},
 		{operation: "createComputer", method: "POST", pattern: "/api/v0/computers", body: requiredBody, handle: createComputer, admit: needsTeam},
@@ -101,6 +111,7 @@ func (e *Emulator) computerRoutes() []route {
 		{operation: "refreshComputer", method: "POST", pattern: one + "/refresh", handle: refreshComputer},
 		{operation: "restartComputer", method: "POST", pattern: one + "/restart", body: optionalBody, handle: restartComputer, admit: needsTeam},
 	}
+	return area{routes, []anyTable{computerTable, uploadTable, fileTable}}
 }
 
 // view shows a computer at one moment. Steps are shown only where the caller asked for them.
@@ -127,19 +138,12 @@ func (c *computer) view(now time.Time, steps bool) computerView {
 // computer finds a computer the caller may reach: its own, or for managers one of a service account.
 // Any other answers 404 to every operation, as one that does not exist.
 func (r *request) computer(id string) (*computer, error) {
-	c := &computer{}
-	err := get(r.tx, bucketComputers, strings.ToLower(id), c)
-	if err != nil && !errors.Is(err, errNotStored) {
-		return nil, err
+	missing := notFound("No computer with the ID %q was found.", id)
+	c, err := computerTable.get(r.tx, strings.ToLower(id), missing)
+	if err == nil && c.OwnerID != r.who.ID && (c.OwnerKind != kindService || !r.who.manages()) {
+		return nil, missing
 	}
-	switch {
-	case err != nil:
-	case c.OwnerID == r.who.ID:
-		return c, nil
-	case c.OwnerKind == kindService && r.who.manages():
-		return c, nil
-	}
-	return nil, notFound("No computer with the ID %q was found.", id)
+	return c, err
 }
 
 // owner returns whose computers a request is about: the caller's, or those of the service account it names.
@@ -189,21 +193,8 @@ func listComputers(r *request) (reply, error) {
 
 // computersOf returns all computers of an owner, newest first.
 func computersOf(tx *bolt.Tx, ownerID string) ([]*computer, error) {
-	var computers []*computer
-	err := scan(tx, bucketComputerOwners, key(ownerID, ""), func(_ string, value []byte) error {
-		var id string
-		if err := json.Unmarshal(value, &id); err != nil {
-			return fmt.Errorf("read the index of computers: %w", err)
-		}
-		c := &computer{}
-		if err := get(tx, bucketComputers, id, c); err != nil {
-			return err
-		}
-		computers = append(computers, c)
-		return nil
-	})
-	slices.SortStableFunc(computers, func(a, b *computer) int { return compareNewest(a.born, b.born) })
-	return computers, err
+	computers, err := computerTable.pick(tx, computersByOwner.keys(tx, key(ownerID, "")))
+	return newest(computers), err
 }
 
 func listComputerProviders(*request) (reply, error) {
@@ -221,14 +212,9 @@ func getComputerByName(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	var id string
-	if err := get(r.tx, bucketComputerNames, key(owner.ID, r.params["name"]), &id); errors.Is(err, errNotStored) {
-		return reply{}, notFound("No computer named %q was found.", r.params["name"])
-	} else if err != nil {
-		return reply{}, err
-	}
-	c := &computer{}
-	if err := get(r.tx, bucketComputers, id, c); err != nil {
+	id := computersByName.find(r.tx, key(owner.ID, r.params["name"]))
+	c, err := computerTable.get(r.tx, id, notFound("No computer named %q was found.", r.params["name"]))
+	if err != nil {
 		return reply{}, err
 	}
 	return reply{200, c.view(r.now, steps)}, nil
@@ -272,9 +258,6 @@ func updateComputer(r *request) (reply, error) {
 	if hostID != "" && c.HostID != "" && hostID != c.HostID {
 		return reply{}, conflict("The computer %q already has the host ID %s, which cannot be changed.", c.Name, c.HostID)
 	}
-	if err := unindexComputer(r.tx, c); err != nil {
-		return reply{}, err
-	}
 	if name != "" {
 		c.Name = name
 	}
@@ -290,48 +273,27 @@ func updateComputer(r *request) (reply, error) {
 	return reply{200, c.view(r.now, false)}, nil
 }
 
-// checkUnique answers 409 when the owner has a computer of this name or host ID.
+// checkUnique answers 409 when the owner has another computer of this name or host ID.
 func checkUnique(tx *bolt.Tx, c *computer) error {
-	if stored(tx, bucketComputerNames, key(c.OwnerID, c.Name)) {
-		return conflict("The owner already has a computer named %q; names are unique per owner.", c.Name)
+	taken := func(x index[computer]) bool {
+		id := x.find(tx, x.entry(c))
+		return id != "" && id != c.ID
 	}
-	if c.HostID != "" && stored(tx, bucketComputerHosts, key(c.OwnerID, c.HostID)) {
+	switch {
+	case taken(computersByName):
+		return conflict("The owner already has a computer named %q; names are unique per owner.", c.Name)
+	case taken(computersByHost):
 		return conflict("The owner already has a computer with the host ID %s.", c.HostID)
 	}
 	return nil
 }
 
-// saveComputer stores a computer that is in no index, unless checkUnique objects.
+// saveComputer stores a computer, unless checkUnique objects.
 func saveComputer(tx *bolt.Tx, c *computer) error {
 	if err := checkUnique(tx, c); err != nil {
 		return err
 	}
-	errs := []error{
-		put(tx, bucketComputers, c.ID, c),
-		put(tx, bucketComputerOwners, key(c.OwnerID, c.ID), c.ID),
-		put(tx, bucketComputerNames, key(c.OwnerID, c.Name), c.ID),
-	}
-	if c.HostID != "" {
-		errs = append(errs, put(tx, bucketComputerHosts, key(c.OwnerID, c.HostID), c.ID))
-	}
-	if c.DraftKey != "" {
-		errs = append(errs, put(tx, bucketSoftwareDrafts, c.DraftKey, c.ID))
-	}
-	return errors.Join(errs...)
-}
-
-func unindexComputer(tx *bolt.Tx, c *computer) error {
-	errs := []error{
-		remove(tx, bucketComputerOwners, key(c.OwnerID, c.ID)),
-		remove(tx, bucketComputerNames, key(c.OwnerID, c.Name)),
-	}
-	if c.HostID != "" {
-		errs = append(errs, remove(tx, bucketComputerHosts, key(c.OwnerID, c.HostID)))
-	}
-	if c.DraftKey != "" {
-		errs = append(errs, remove(tx, bucketSoftwareDrafts, c.DraftKey))
-	}
-	return errors.Join(errs...)
+	return computerTable.put(tx, c.ID, *c)
 }
 
 // removeComputer removes a computer and the files in its workspace. The sessions of a managed one are archived.
@@ -344,5 +306,5 @@ func (e *Emulator) removeComputer(tx *bolt.Tx, c *computer) error {
 			return err
 		}
 	}
-	return errors.Join(unindexComputer(tx, c), remove(tx, bucketComputers, c.ID))
+	return computerTable.remove(tx, c.ID)
 }

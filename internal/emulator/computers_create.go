@@ -1,7 +1,6 @@
 package emulator
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -138,18 +137,13 @@ func (r *request) applySource(c *computer, in *sourceInput) (*computerView, erro
 	}
 	if in.draft != nil {
 		c.DraftKey = key(append([]string{c.OwnerID}, in.draft...)...)
-		var id string
-		err := get(r.tx, bucketSoftwareDrafts, c.DraftKey, &id)
-		if err == nil {
-			existing := &computer{}
-			if err := get(r.tx, bucketComputers, id, existing); err != nil {
-				return nil, err
-			}
+		existing, err := computerTable.get(r.tx, computersByDraft.find(r.tx, c.DraftKey), nil)
+		if err != nil {
+			return nil, err
+		}
+		if existing != nil {
 			view := existing.view(r.now, false)
 			return &view, nil
-		}
-		if !errors.Is(err, errNotStored) {
-			return nil, err
 		}
 	}
 	if !slices.Contains(knownTemplates, in.templateID) {
@@ -160,7 +154,7 @@ func (r *request) applySource(c *computer, in *sourceInput) (*computerView, erro
 
 // setUp stores a new computer and starts its provisioning.
 func (r *request) setUp(c *computer) (err error) {
-	if c.born, err = r.bornNow(bucketComputers); err != nil {
+	if c.born, err = r.bornNow(computerTable); err != nil {
 		return err
 	}
 	if c.ProviderType == "" {
@@ -221,7 +215,7 @@ func bulkCreateComputers(r *request) (reply, error) {
 		}
 		c := model
 		c.ID, c.Name = uuid.NewString(), fmt.Sprintf("%s-%d", prefix, suffix)
-		if stored(r.tx, bucketComputerNames, key(c.OwnerID, c.Name)) {
+		if computersByName.find(r.tx, key(c.OwnerID, c.Name)) != "" {
 			continue
 		}
 		if err := r.setUp(&c); err != nil {

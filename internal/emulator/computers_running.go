@@ -3,7 +3,6 @@ package emulator
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -59,7 +58,7 @@ func recordComputerActivity(r *request) (reply, error) {
 	response := struct {
 		LastActiveAt int64 `json:"lastActiveAt"`
 	}{c.LastActiveAt}
-	return reply{200, response}, put(r.tx, bucketComputers, c.ID, c)
+	return reply{200, response}, computerTable.put(r.tx, c.ID, *c)
 }
 
 // restartComputer wakes a computer that sleeps. One that runs is left alone, unless a reboot is asked for.
@@ -86,7 +85,7 @@ func restartComputer(r *request) (reply, error) {
 	if since != 0 || reboots {
 		response.WasRestarted = true
 		c.SleepingSince, c.LastActiveAt = 0, millis(r.now)
-		err = put(r.tx, bucketComputers, c.ID, c)
+		err = computerTable.put(r.tx, c.ID, *c)
 	}
 	return reply{200, response}, err
 }
@@ -207,10 +206,8 @@ func (e *Emulator) Break(computerID string) error {
 // LoseComputer deletes a computer, as somebody does outside Terraform. It is an error if there is no such computer.
 func (e *Emulator) LoseComputer(computerID string) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
-		c := &computer{}
-		if err := get(tx, bucketComputers, computerID, c); errors.Is(err, errNotStored) {
-			return fmt.Errorf("computer %s does not exist", computerID)
-		} else if err != nil {
+		c, err := computerTable.get(tx, computerID, fmt.Errorf("computer %s does not exist", computerID))
+		if err != nil {
 			return err
 		}
 		return e.removeComputer(tx, c)
@@ -229,15 +226,13 @@ func (e *Emulator) RestoreDaemon(computerID string) error {
 
 func (e *Emulator) changeComputer(id string, change func(*computer) error) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
-		c := &computer{}
-		if err := get(tx, bucketComputers, id, c); errors.Is(err, errNotStored) {
-			return fmt.Errorf("computer %s does not exist", id)
-		} else if err != nil {
+		c, err := computerTable.get(tx, id, fmt.Errorf("computer %s does not exist", id))
+		if err != nil {
 			return err
 		}
 		if err := change(c); err != nil {
 			return err
 		}
-		return put(tx, bucketComputers, id, c)
+		return computerTable.put(tx, id, *c)
 	})
 }

@@ -53,7 +53,7 @@ func checkDataFile(file string) error {
 		switch err := d.checkPage(root, nil, nil); {
 		case err != nil:
 			return damaged(err)
-		case len(d.buckets) > 0 && !d.buckets[string(bucketMeta)]:
+		case len(d.buckets) > 0 && !d.buckets[metaTable.name]:
 			return damaged("it is a database without an emulator's data")
 		}
 		return nil

@@ -139,7 +139,7 @@ func Start(ctx context.Context, opts Options) (*Emulator, error) {
 	if opts.RequestsPerSecond > 0 {
 		e.limiter = rate.NewLimiter(rate.Limit(opts.RequestsPerSecond), max(1, int(opts.RequestsPerSecond)))
 	}
-	e.routes = e.allRoutes()
+	e.routes = allRoutes()
 	e.controls = newControls(e)
 	e.api = http.HandlerFunc(e.serveAPI)
 	if opts.Wrap != nil {
@@ -165,27 +165,28 @@ func Start(ctx context.Context, opts Options) (*Emulator, error) {
 // repositories with their CI workflow and the first manager.
 func (e *Emulator) bootstrap() error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
-		var ahead time.Duration
-		if err := get(tx, bucketMeta, "ahead", &ahead); err != nil && !errors.Is(err, errNotStored) {
+		ahead, err := metaAhead.get(tx, "ahead", nil)
+		if err != nil {
 			return err
 		}
-		e.clock.Advance(ahead)
-		if err := e.store.writeClock(ahead); err != nil {
+		if ahead != nil {
+			e.clock.Advance(*ahead)
+		}
+		if err := e.store.writeClock(e.clock.By()); err != nil {
 			return err
 		}
-		var secret string
-		if err := get(tx, bucketMeta, "signingKey", &secret); errors.Is(err, errNotStored) {
+		secret, err := metaText(tx, "signingKey")
+		if err == nil && secret == "" {
 			secret = randomText(43)
-			if err := put(tx, bucketMeta, "signingKey", secret); err != nil {
-				return err
-			}
-		} else if err != nil {
+			err = metaTable.put(tx, "signingKey", secret)
+		}
+		if err != nil {
 			return err
 		}
 		e.signingKey = []byte(secret)
 
-		if !stored(tx, bucketMeta, "repositories") {
-			if err := errors.Join(firstRepositories(tx), firstWorkflow(tx), put(tx, bucketMeta, "repositories", true)); err != nil {
+		if !metaTable.has(tx, "repositories") {
+			if err := errors.Join(firstRepositories(tx), firstWorkflow(tx), metaTable.put(tx, "repositories", "connected")); err != nil {
 				return err
 			}
 		}
@@ -193,8 +194,8 @@ func (e *Emulator) bootstrap() error {
 		if err != nil {
 			return err
 		}
-		var stored string
-		if err := get(tx, bucketMeta, "bootstrapKey", &stored); err != nil && !errors.Is(err, errNotStored) {
+		stored, err := metaText(tx, "bootstrapKey")
+		if err != nil {
 			return err
 		}
 		e.bootstrapKey = e.opts.BootstrapKey
@@ -208,11 +209,11 @@ func (e *Emulator) bootstrap() error {
 			e.bootstrapKey = newKeyValue()
 		}
 		if stored != "" { // The options have another key: the former one must stop working.
-			if err := removeKey(tx, hashKey(stored)); err != nil {
+			if err := keyTable.remove(tx, hashKey(stored)); err != nil {
 				return err
 			}
 		}
-		if err := put(tx, bucketMeta, "bootstrapKey", e.bootstrapKey); err != nil {
+		if err := metaTable.put(tx, "bootstrapKey", e.bootstrapKey); err != nil {
 			return err
 		}
 		return putKey(tx, keyRecord{
@@ -226,9 +227,8 @@ func (e *Emulator) bootstrap() error {
 const initialManager = "manager@agentyard.example"
 
 func (e *Emulator) bootstrapManager(tx *bolt.Tx) (string, error) {
-	var id string
-	err := get(tx, bucketMeta, "bootstrapManager", &id)
-	if err == nil || !errors.Is(err, errNotStored) {
+	id, err := metaText(tx, "bootstrapManager")
+	if err != nil || id != "" {
 		return id, err
 	}
 	now := e.clock.Now()
@@ -237,7 +237,7 @@ func (e *Emulator) bootstrapManager(tx *bolt.Tx) (string, error) {
 		ID: id, Email: initialManager, FirstName: "Avery", LastName: "Manager",
 		Role: RoleManager, CreatedAt: millis(now), LastSignInAt: millis(now),
 	}
-	return id, errors.Join(putMember(tx, m), put(tx, bucketMeta, "bootstrapManager", id), firstChanges(tx, m, now))
+	return id, errors.Join(putMember(tx, m), metaTable.put(tx, "bootstrapManager", id), firstChanges(tx, m, now))
 }
 
 func (e *Emulator) listen(ctx context.Context) error {

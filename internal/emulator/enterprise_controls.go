@@ -27,6 +27,22 @@ type controlChange struct {
 	UpdatedAt time.Time                  `json:"updatedAt"`
 }
 
+// Changes are by revision in ten digits.
+var controlTable = &table[controlChange]{name: "control_changes"}
+
+// latestControls returns the latest change; before the first, the default settings.
+func latestControls(tx *bolt.Tx) (*controlChange, error) {
+	latest, value := controlTable.bucket(tx).Cursor().Last()
+	if latest != nil {
+		return controlTable.decode(string(latest), value)
+	}
+	c := &controlChange{}
+	if err := json.Unmarshal(defaultSettings, &c.Settings); err != nil {
+		return nil, fmt.Errorf("read the default settings: %w", err)
+	}
+	return c, nil
+}
+
 // controlUser made a change. The identity provider may know the ID alone.
 type controlUser struct {
 	ID    string  `json:"id"`
@@ -43,42 +59,29 @@ func (m member) controlUser() controlUser {
 }
 
 func listControlChanges(r *request) (reply, error) {
-	revisions, err := keysOf(r.tx, bucketControlChanges, "")
-	if err != nil {
-		return reply{}, err
-	}
+	revisions := controlTable.keys(r.tx, "")
 	slices.Reverse(revisions)
 	from, to, p, err := r.page(revisions)
 	if err != nil {
 		return reply{}, err
 	}
-	list := struct {
-		Changes    []controlChange `json:"changes"`
-		Pagination pagination      `json:"pagination"`
-	}{make([]controlChange, to-from), p}
-	for i, revision := range revisions[from:to] {
-		if err := get(r.tx, bucketControlChanges, revision, &list.Changes[i]); err != nil {
-			return reply{}, err
-		}
-	}
-	return reply{200, list}, nil
+	changes, err := controlTable.pick(r.tx, revisions[from:to])
+	return reply{200, struct {
+		Changes    []*controlChange `json:"changes"`
+		Pagination pagination       `json:"pagination"`
+	}{changes, p}}, err
 }
 
 // changeControls adds a revision on top of the latest. A null removes its key.
 func changeControls(tx *bolt.Tx, settings map[string]json.RawMessage, by controlUser, at time.Time) error {
-	var c controlChange
-	latest, value := tx.Bucket(bucketControlChanges).Cursor().Last()
-	if latest == nil {
-		if err := json.Unmarshal(defaultSettings, &c.Settings); err != nil {
-			return fmt.Errorf("read the default settings: %w", err)
-		}
-	} else if err := json.Unmarshal(value, &c); err != nil {
-		return fmt.Errorf("read the latest change of the settings from the database: %w", err)
+	c, err := latestControls(tx)
+	if err != nil {
+		return err
 	}
 	maps.Copy(c.Settings, settings)
 	maps.DeleteFunc(c.Settings, func(_ string, value json.RawMessage) bool { return string(bytes.TrimSpace(value)) == "null" })
 	c.Revision, c.User, c.UpdatedAt = c.Revision+1, by, at.UTC().Truncate(time.Millisecond)
-	return put(tx, bucketControlChanges, fmt.Sprintf("%010d", c.Revision), c)
+	return controlTable.put(tx, fmt.Sprintf("%010d", c.Revision), *c)
 }
 
 // firstChanges adds the history that every emulator starts with. The identity provider no longer knows the first
@@ -108,10 +111,7 @@ func (e *Emulator) ChangeEnterpriseControls(settings map[string]json.RawMessage,
 	return e.store.db.Update(func(tx *bolt.Tx) error {
 		m, err := firstManager(tx)
 		if email != "" {
-			m, err = memberByEmail(tx, email)
-		}
-		if errors.Is(err, errNotStored) {
-			return fmt.Errorf("no member has the email address %q", email)
+			m, err = memberByEmail(tx, email, fmt.Errorf("no member has the email address %q", email))
 		}
 		if err != nil {
 			return err

@@ -3,7 +3,6 @@ package emulator
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -154,12 +153,7 @@ func repositoryName(address string) string {
 
 // build finds one build of an environment.
 func (r *request) build(env *environment, id string) (*build, error) {
-	b := &build{}
-	err := get(r.tx, bucketBuilds, key(env.ID, id), b)
-	if errors.Is(err, errNotStored) {
-		return nil, notFound("The environment %q has no build with the ID %q.", env.Name, id)
-	}
-	return b, err
+	return buildTable.get(r.tx, key(env.ID, id), notFound("The environment %q has no build with the ID %q.", env.Name, id))
 }
 
 // activeBuild returns the build that the environment runs on: the last one that succeeded, or nil.
@@ -185,7 +179,7 @@ func (r *request) startBuild(env *environment, trigger string) (err error) {
 			env.ActiveBuild = latest.ID
 		case s.running():
 			latest.StoppedAt, latest.Superseded = millis(r.now), true
-			if err := put(r.tx, bucketBuilds, key(env.ID, latest.ID), latest); err != nil {
+			if err := buildTable.put(r.tx, key(env.ID, latest.ID), *latest); err != nil {
 				return err
 			}
 		}
@@ -195,30 +189,28 @@ func (r *request) startBuild(env *environment, trigger string) (err error) {
 		phase = 2 * time.Second
 	}
 	b := &build{ID: newID("bld_", r.now), Trigger: trigger, definition: env.definition, Phase: max(1, phase.Milliseconds())}
-	if b.born, err = r.bornNow(bucketBuilds); err != nil {
+	if b.born, err = r.bornNow(buildTable); err != nil {
 		return err
 	}
 	if b.Failure = r.e.programmed.takeBuildFailure(env.Name); b.Failure == nil && r.e.sourceView(env.SourceID).Unavailable {
 		b.Failure = &BuildFailure{Phase: buildBuilding, Category: "provider", Reason: "The provider of the source is unavailable."}
 	}
 	env.LatestBuild = b.ID
-	return put(r.tx, bucketBuilds, key(env.ID, b.ID), b)
+	return buildTable.put(r.tx, key(env.ID, b.ID), *b)
 }
 
 // StartBuild builds an environment again, as the service does on its own. It is an error if there is no such environment.
 func (e *Emulator) StartBuild(environmentID string) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
-		env := &environment{}
-		if err := get(tx, bucketEnvironments, environmentID, env); errors.Is(err, errNotStored) {
-			return fmt.Errorf("environment %s does not exist", environmentID)
-		} else if err != nil {
+		env, err := environmentTable.get(tx, environmentID, fmt.Errorf("environment %s does not exist", environmentID))
+		if err != nil {
 			return err
 		}
 		r := &request{e: e, tx: tx, now: e.clock.Now()}
 		if err := r.startBuild(env, "scheduled"); err != nil {
 			return err
 		}
-		return put(tx, bucketEnvironments, env.ID, env)
+		return environmentTable.put(tx, env.ID, *env)
 	})
 }
 
@@ -238,7 +230,7 @@ func createEnvironmentBuild(r *request) (reply, error) {
 	if err := r.startBuild(env, "manual"); err != nil {
 		return reply{}, err
 	}
-	return reply{200, environmentChange{env.ID, env.LatestBuild}}, put(r.tx, bucketEnvironments, env.ID, env)
+	return reply{200, environmentChange{env.ID, env.LatestBuild}}, environmentTable.put(r.tx, env.ID, *env)
 }
 
 func cancelEnvironmentBuild(r *request) (reply, error) {
@@ -254,5 +246,5 @@ func cancelEnvironmentBuild(r *request) (reply, error) {
 		return reply{}, conflict("The build %s is not running; its status is %s.", b.ID, s.status)
 	}
 	b.StoppedAt = millis(r.now)
-	return reply{status: 204}, put(r.tx, bucketBuilds, key(env.ID, b.ID), b)
+	return reply{status: 204}, buildTable.put(r.tx, key(env.ID, b.ID), *b)
 }

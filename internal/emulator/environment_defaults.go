@@ -1,7 +1,6 @@
 package emulator
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -175,11 +174,16 @@ func (e *Emulator) AllowEnvironments(allowed bool) {
 // an empty ID removes the default. It returns an error if the organization has no such environment.
 func (e *Emulator) SetDefaultEnvironment(id string) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
-		env := &environment{}
-		if err := get(tx, bucketEnvironments, id, env); id != "" && (errors.Is(err, errNotStored) || env.Owner != scopeOrganization) {
-			return fmt.Errorf("the organization has no environment %s", id)
-		} else if id != "" && err != nil {
+		if id == "" {
+			return putDefaultEnvironment(tx, "")
+		}
+		missing := fmt.Errorf("the organization has no environment %s", id)
+		env, err := environmentTable.get(tx, id, missing)
+		switch {
+		case err != nil:
 			return err
+		case env.Owner != scopeOrganization:
+			return missing
 		}
 		return putDefaultEnvironment(tx, id)
 	})
@@ -187,18 +191,18 @@ func (e *Emulator) SetDefaultEnvironment(id string) error {
 
 // defaultEnvironment returns the ID of the organization's default, or "".
 func defaultEnvironment(tx *bolt.Tx) (string, error) {
-	var id string
-	if err := get(tx, bucketDefaults, scopeOrganization, &id); err != nil && !errors.Is(err, errNotStored) {
+	id, err := defaultTable.get(tx, scopeOrganization, nil)
+	if id == nil {
 		return "", err
 	}
-	return id, nil
+	return *id, nil
 }
 
 func putDefaultEnvironment(tx *bolt.Tx, id string) error {
 	if id == "" {
-		return remove(tx, bucketDefaults, scopeOrganization)
+		return defaultTable.remove(tx, scopeOrganization)
 	}
-	return put(tx, bucketDefaults, scopeOrganization, id)
+	return defaultTable.put(tx, scopeOrganization, id)
 }
 
 // provisionDefaultEnvironment creates a default without repositories if there is none.
@@ -211,7 +215,7 @@ func provisionDefaultEnvironment(r *request) (reply, error) {
 		return reply{}, forbidden("The organization does not allow environments.")
 	}
 	env := &environment{ID: newID("env_", r.now), Name: "Default", Owner: scopeOrganization, definition: definition{Repositories: []repository{}}}
-	for n := 2; stored(r.tx, bucketEnvironmentNames, key(env.Owner, env.Name)); n++ {
+	for n := 2; environmentsByName.find(r.tx, key(env.Owner, env.Name)) != ""; n++ {
 		env.Name = fmt.Sprintf("Default %d", n)
 	}
 	if env.SourceID, err = r.e.defaultSource(http.StatusServiceUnavailable); err != nil {

@@ -1,9 +1,7 @@
 package emulator
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 )
@@ -22,10 +20,18 @@ type environment struct {
 	born
 	UpdatedAt int64
 	definition
-	LatestBuild string // ID in bucketBuilds.
+	LatestBuild string // ID of a build.
 	// ActiveBuild is the last one that had succeeded when the latest began; empty if none had.
 	ActiveBuild string
 }
+
+// Environments are by ID, builds by environment ID and build ID, and the ID of the default is under scopeOrganization.
+var (
+	environmentsByName = index[environment]{"environment_names", func(env *environment) string { return key(env.Owner, env.Name) }}
+	environmentTable   = &table[environment]{"environments", []index[environment]{environmentsByName}}
+	buildTable         = &table[build]{name: "builds"}
+	defaultTable       = &table[string]{name: "defaults"}
+)
 
 // definition is what an environment is built from.
 type definition struct {
@@ -68,10 +74,10 @@ type environmentChange struct {
 	BuildID string `json:"buildId,omitempty"`
 }
 
-func (e *Emulator) environmentRoutes() []route {
+func environmentArea() area {
 	const all = "/api/v0/environments"
 	const one = all + "/{environmentId}"
-	return []route{
+	routes := []route{
 		{operation: "listEnvironments", method: "GET", pattern: all, query: []string{"serviceAccountId"}, handle: listEnvironments},
 		{operation: "createEnvironment", method: "POST", pattern: all, body: requiredBody, handle: createEnvironment},
 		{operation: "getEnvironmentBuildStatuses", method: "GET", pattern: all + "/build-statuses", handle: getEnvironmentBuildStatuses,
@@ -87,6 +93,7 @@ func (e *Emulator) environmentRoutes() []route {
 		{operation: "cancelEnvironmentBuild", method: "POST", pattern: one + "/builds/{buildId}/cancel", handle: cancelEnvironmentBuild},
 		{operation: "getBuildDiagnostics", method: "GET", pattern: one + "/builds/{buildId}/diagnostics", handle: getBuildDiagnostics},
 	}
+	return area{routes, []anyTable{environmentTable, buildTable, defaultTable}}
 }
 
 // environmentView shows an environment now. Listings leave out why a build failed.
@@ -124,15 +131,12 @@ func (r *request) environment(id string) (*environment, error) {
 }
 
 func (r *request) environmentSeenBy(principalID, id string) (*environment, error) {
-	env := &environment{}
-	err := get(r.tx, bucketEnvironments, id, env)
-	if err != nil && !errors.Is(err, errNotStored) {
-		return nil, err
+	missing := notFound("No environment with the ID %q was found.", id)
+	env, err := environmentTable.get(r.tx, id, missing)
+	if err == nil && env.Owner != scopeOrganization && env.Owner != principalID {
+		return nil, missing
 	}
-	if err != nil || env.Owner != scopeOrganization && env.Owner != principalID {
-		return nil, notFound("No environment with the ID %q was found.", id)
-	}
-	return env, nil
+	return env, err
 }
 
 // environmentToChange finds an environment that the caller may change.
@@ -168,13 +172,12 @@ func listEnvironments(r *request) (reply, error) {
 	}
 	var environments []*environment
 	for _, owner := range []string{scopeOrganization, who.ID} {
-		owned, err := r.environmentsOf(owner)
+		owned, err := environmentTable.pick(r.tx, environmentsByName.keys(r.tx, key(owner, "")))
 		if err != nil {
 			return reply{}, err
 		}
 		environments = append(environments, owned...)
 	}
-	slices.SortStableFunc(environments, func(a, b *environment) int { return compareNewest(a.born, b.born) })
 	list := struct {
 		Environments         []environmentView `json:"environments"`
 		DefaultEnvironmentID string            `json:"defaultEnvironmentId,omitempty"`
@@ -182,27 +185,12 @@ func listEnvironments(r *request) (reply, error) {
 	if list.DefaultEnvironmentID, err = defaultEnvironment(r.tx); err != nil {
 		return reply{}, err
 	}
-	for i, env := range environments {
+	for i, env := range newest(environments) {
 		if list.Environments[i], err = r.environmentView(env, list.DefaultEnvironmentID, true); err != nil {
 			return reply{}, err
 		}
 	}
 	return reply{200, list}, nil
-}
-
-// environmentsOf returns all environments of a principal, or of scopeOrganization, in no order.
-func (r *request) environmentsOf(owner string) ([]*environment, error) {
-	var environments []*environment
-	err := scan(r.tx, bucketEnvironmentNames, key(owner, ""), func(_ string, value []byte) error {
-		var id string
-		if err := json.Unmarshal(value, &id); err != nil {
-			return fmt.Errorf("read the index of environments: %w", err)
-		}
-		env := &environment{}
-		environments = append(environments, env)
-		return get(r.tx, bucketEnvironments, id, env)
-	})
-	return environments, err
 }
 
 func getEnvironment(r *request) (reply, error) {
@@ -236,24 +224,12 @@ func deleteEnvironment(r *request) (reply, error) {
 		return reply{}, err
 	}
 	if env.ID == defaultID {
-		siblings, err := keysOf(r.tx, bucketEnvironmentNames, key(scopeOrganization, ""))
-		if err != nil {
-			return reply{}, err
-		}
-		if len(siblings) > 1 {
+		if siblings := environmentsByName.keys(r.tx, key(scopeOrganization, "")); len(siblings) > 1 {
 			return reply{}, conflict("The environment %q is the organization's default; make another one the default first.", env.Name)
 		}
 		if err := putDefaultEnvironment(r.tx, ""); err != nil {
 			return reply{}, err
 		}
 	}
-	builds, err := keysOf(r.tx, bucketBuilds, key(env.ID, ""))
-	if err != nil {
-		return reply{}, err
-	}
-	errs := []error{remove(r.tx, bucketEnvironments, env.ID), remove(r.tx, bucketEnvironmentNames, key(env.Owner, env.Name))}
-	for _, at := range builds {
-		errs = append(errs, remove(r.tx, bucketBuilds, at))
-	}
-	return reply{status: 204}, errors.Join(errs...)
+	return reply{status: 204}, errors.Join(environmentTable.remove(r.tx, env.ID), buildTable.removeAll(r.tx, key(env.ID, "")))
 }

@@ -94,11 +94,11 @@ func createEnvironment(r *request) (reply, error) {
 
 // addEnvironment stores a new environment and starts its first build.
 func (r *request) addEnvironment(env *environment, makeDefault bool) (change environmentChange, err error) {
-	if env.born, err = r.bornNow(bucketEnvironments); err != nil {
+	if env.born, err = r.bornNow(environmentTable); err != nil {
 		return change, err
 	}
 	env.UpdatedAt = env.CreatedAt
-	if err := r.nameEnvironment(env); err != nil {
+	if err := r.checkEnvironmentName(env); err != nil {
 		return change, err
 	}
 	if err := r.startBuild(env, "create"); err != nil {
@@ -109,15 +109,14 @@ func (r *request) addEnvironment(env *environment, makeDefault bool) (change env
 			return change, err
 		}
 	}
-	return environmentChange{env.ID, env.LatestBuild}, put(r.tx, bucketEnvironments, env.ID, env)
+	return environmentChange{env.ID, env.LatestBuild}, environmentTable.put(r.tx, env.ID, *env)
 }
 
-// nameEnvironment enters an environment's name in the index, unless it is taken.
-func (r *request) nameEnvironment(env *environment) error {
-	at := key(env.Owner, env.Name)
+// checkEnvironmentName answers 409 when the name is taken.
+func (r *request) checkEnvironmentName(env *environment) error {
 	switch {
-	case !stored(r.tx, bucketEnvironmentNames, at):
-		return put(r.tx, bucketEnvironmentNames, at, env.ID)
+	case environmentsByName.find(r.tx, key(env.Owner, env.Name)) == "":
+		return nil
 	case env.Owner == scopeOrganization:
 		return conflict("The organization already has an environment named %q.", env.Name)
 	}
@@ -144,11 +143,8 @@ func updateEnvironment(r *request) (reply, error) {
 	}
 	change, before := environmentChange{ID: env.ID}, *env
 	if name != "" && name != env.Name {
-		if err := remove(r.tx, bucketEnvironmentNames, key(env.Owner, env.Name)); err != nil {
-			return reply{}, err
-		}
 		env.Name = name
-		if err := r.nameEnvironment(env); err != nil {
+		if err := r.checkEnvironmentName(env); err != nil {
 			return reply{}, err
 		}
 	}
@@ -178,5 +174,5 @@ func updateEnvironment(r *request) (reply, error) {
 		}
 		change.BuildID = env.LatestBuild
 	}
-	return reply{200, change}, put(r.tx, bucketEnvironments, env.ID, env)
+	return reply{200, change}, environmentTable.put(r.tx, env.ID, *env)
 }

@@ -1,7 +1,6 @@
 package emulator
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -27,6 +26,12 @@ type storedObject struct {
 	Size        int64
 	ContentType string
 }
+
+// Files and uploads that are not completed are by computer ID and file name.
+var (
+	uploadTable = &table[storedObject]{name: "uploads"}
+	fileTable   = &table[storedObject]{name: "workspace_files"}
+)
 
 // uploadView and downloadView carry signed URLs of the file storage; expiresAt is in Unix milliseconds.
 type (
@@ -93,21 +98,17 @@ func createFileUpload(r *request) (reply, error) {
 		return reply{}, err
 	}
 	response := uploadView{URL: r.e.FilesURL() + "/upload", Fields: form, ExpiresAt: expiresAt}
-	return reply{200, response}, put(r.tx, bucketUploads, key(c.ID, fileName), object)
+	return reply{200, response}, uploadTable.put(r.tx, key(c.ID, fileName), object)
 }
 
 // dropUpload forgets an upload of the same name that was never completed.
 func (e *Emulator) dropUpload(tx *bolt.Tx, computerID, fileName string) error {
-	var former storedObject
-	err := get(tx, bucketUploads, key(computerID, fileName), &former)
-	if errors.Is(err, errNotStored) {
-		return nil
-	}
-	if err != nil {
+	former, err := uploadTable.get(tx, key(computerID, fileName), nil)
+	if former == nil {
 		return err
 	}
 	e.removeObjectOnCommit(tx, former.Object)
-	return remove(tx, bucketUploads, key(computerID, fileName))
+	return uploadTable.remove(tx, key(computerID, fileName))
 }
 
 // completeFileUpload moves an uploaded file into the workspace, where no file of its name may be.
@@ -124,13 +125,11 @@ func completeFileUpload(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if stored(r.tx, bucketWorkspaceFiles, key(c.ID, fileName)) {
+	if fileTable.has(r.tx, key(c.ID, fileName)) {
 		return reply{}, conflict("The workspace already has a file named %q.", fileName)
 	}
-	var object storedObject
-	if err := get(r.tx, bucketUploads, key(c.ID, fileName), &object); errors.Is(err, errNotStored) {
-		return reply{}, notFound("No upload was started for a file named %q.", fileName)
-	} else if err != nil {
+	object, err := uploadTable.get(r.tx, key(c.ID, fileName), notFound("No upload was started for a file named %q.", fileName))
+	if err != nil {
 		return reply{}, err
 	}
 	if _, err := os.Stat(r.e.objectPath(object.Object)); errors.Is(err, os.ErrNotExist) {
@@ -143,8 +142,8 @@ func completeFileUpload(r *request) (reply, error) {
 	}
 	response := fileView{FileName: fileName, SizeBytes: object.Size, Path: "/home/" + c.RemoteUser + "/workspace/" + fileName}
 	return reply{200, response}, errors.Join(
-		put(r.tx, bucketWorkspaceFiles, key(c.ID, fileName), object),
-		remove(r.tx, bucketUploads, key(c.ID, fileName)),
+		fileTable.put(r.tx, key(c.ID, fileName), *object),
+		uploadTable.remove(r.tx, key(c.ID, fileName)),
 	)
 }
 
@@ -162,10 +161,8 @@ func createFileDownload(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	var object storedObject
-	if err := get(r.tx, bucketWorkspaceFiles, key(c.ID, fileName), &object); errors.Is(err, errNotStored) {
-		return reply{}, notFound("The workspace has no file named %q.", fileName)
-	} else if err != nil {
+	object, err := fileTable.get(r.tx, key(c.ID, fileName), notFound("The workspace has no file named %q.", fileName))
+	if err != nil {
 		return reply{}, err
 	}
 	for _, given := range []string{contentType, object.ContentType, defaultType} {
@@ -175,7 +172,7 @@ func createFileDownload(r *request) (reply, error) {
 		}
 	}
 	expiresAt := millis(r.now.Add(signedURLLife))
-	return reply{200, downloadView{URL: r.e.downloadURL(object, expiresAt), ExpiresAt: expiresAt}}, nil
+	return reply{200, downloadView{URL: r.e.downloadURL(*object, expiresAt), ExpiresAt: expiresAt}}, nil
 }
 
 func (e *Emulator) objectPath(object string) string { return filepath.Join(e.store.objects, object) }
@@ -191,26 +188,16 @@ func (e *Emulator) removeObjectOnCommit(tx *bolt.Tx, object string) {
 
 // removeFilesOf removes all files and unfinished uploads of a computer.
 func (e *Emulator) removeFilesOf(tx *bolt.Tx, computerID string) error {
-	for _, bucket := range [][]byte{bucketUploads, bucketWorkspaceFiles} {
-		err := scan(tx, bucket, key(computerID, ""), func(_ string, value []byte) error {
-			var object storedObject
-			if err := json.Unmarshal(value, &object); err != nil {
-				return fmt.Errorf("read a file's record from the database: %w", err)
-			}
+	for _, t := range []*table[storedObject]{uploadTable, fileTable} {
+		objects, err := t.list(tx, key(computerID, ""))
+		if err != nil {
+			return err
+		}
+		for _, object := range objects {
 			e.removeObjectOnCommit(tx, object.Object)
-			return nil
-		})
-		if err != nil {
-			return err
 		}
-		keys, err := keysOf(tx, bucket, key(computerID, ""))
-		if err != nil {
+		if err := t.removeAll(tx, key(computerID, "")); err != nil {
 			return err
-		}
-		for _, k := range keys {
-			if err := remove(tx, bucket, k); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package emulator
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
@@ -13,6 +12,9 @@ type invitation struct {
 	Email, Role string
 	CreatedAt   int64
 }
+
+// Invitations are by email address.
+var invitationTable = &table[invitation]{name: "invitations"}
 
 // What became of an invitation.
 const (
@@ -51,24 +53,22 @@ func inviteMember(r *request) (reply, error) {
 }
 
 func (r *request) invite(in invitation) (invitationResult, error) {
-	switch m, err := memberByEmail(r.tx, in.Email); {
-	case err == nil:
-		return r.changeRole(m, in.Role)
-	case !errors.Is(err, errNotStored):
+	m, err := memberByEmail(r.tx, in.Email, nil)
+	if err != nil {
 		return invitationResult{}, err
 	}
-	var pending invitation
-	switch err := get(r.tx, bucketInvitations, emailKey(in.Email), &pending); {
-	case err == nil:
+	pending, err := invitationTable.get(r.tx, emailKey(in.Email), nil)
+	switch {
+	case err != nil:
+		return invitationResult{}, err
+	case m != nil:
+		return r.changeRole(*m, in.Role)
+	case pending != nil:
 		return invitationResult{Email: pending.Email, Role: pending.Role, Status: invitationPending}, nil
-	case !errors.Is(err, errNotStored):
-		return invitationResult{}, err
+	case !r.hasFreeSeat():
+		return invitationResult{in.Email, in.Role, invitationFailed, "The organization has no free seat."}, nil
 	}
-	free, err := r.hasFreeSeat()
-	if err != nil || !free {
-		return invitationResult{in.Email, in.Role, invitationFailed, "The organization has no free seat."}, err
-	}
-	return invitationResult{Email: in.Email, Role: in.Role, Status: invitationSent}, put(r.tx, bucketInvitations, emailKey(in.Email), in)
+	return invitationResult{Email: in.Email, Role: in.Role, Status: invitationSent}, invitationTable.put(r.tx, emailKey(in.Email), in)
 }
 
 // changeRole gives a member a role, unless the member is the caller, who could otherwise lock everybody out.
@@ -84,14 +84,9 @@ func (r *request) changeRole(m member, role string) (invitationResult, error) {
 }
 
 // hasFreeSeat reports whether there is room for another member. Members and pending invitations take a seat each.
-func (r *request) hasFreeSeat() (bool, error) {
-	members, err := keysOf(r.tx, bucketMembers, "")
-	if err != nil {
-		return false, err
-	}
-	invitations, err := keysOf(r.tx, bucketInvitations, "")
+func (r *request) hasFreeSeat() bool {
 	seats := r.e.seats()
-	return seats == 0 || len(members)+len(invitations) < seats, err
+	return seats == 0 || memberTable.size(r.tx)+invitationTable.size(r.tx) < seats
 }
 
 // SetSeats limits how many members and pending invitations the organization has room for, until Reset; 0 means any number.
@@ -124,11 +119,11 @@ func (e *Emulator) Invite(email, role string) error {
 	}
 	return e.store.db.Update(func(tx *bolt.Tx) error {
 		switch {
-		case stored(tx, bucketMemberEmails, emailKey(email)):
+		case isMember(tx, email):
 			return fmt.Errorf("a member with the email address %s already exists", email)
-		case stored(tx, bucketInvitations, emailKey(email)):
+		case invitationTable.has(tx, emailKey(email)):
 			return fmt.Errorf("an invitation of %s is already pending", email)
 		}
-		return put(tx, bucketInvitations, emailKey(email), invitation{email, role, millis(e.clock.Now())})
+		return invitationTable.put(tx, emailKey(email), invitation{email, role, millis(e.clock.Now())})
 	})
 }

@@ -1,13 +1,10 @@
 package emulator
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/mail"
+	"slices"
 	"time"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 // memberView is a member as the API shows it. What is not known about one is left out.
@@ -34,7 +31,7 @@ func (m member) view() memberView {
 	return v
 }
 
-func (e *Emulator) organizationRoutes() []route {
+func organizationArea() area {
 	const organization = "/api/v0/organization"
 	routes := []route{
 		{operation: "listEnterpriseControlHistory", method: "GET", pattern: organization + "/enterprise-controls/history", handle: listControlChanges,
@@ -50,31 +47,21 @@ func (e *Emulator) organizationRoutes() []route {
 	for i := range routes {
 		routes[i].handle = managersOnly(routes[i].handle)
 	}
-	return routes
+	return area{routes, []anyTable{memberTable, invitationTable, limitTable, controlTable}}
 }
 
 // listMembers shows who has joined, the oldest member first: so the IDs sort. Only the members of the page are read.
 func listMembers(r *request) (reply, error) {
-	ids, err := keysOf(r.tx, bucketMembers, "")
-	if err != nil {
-		return reply{}, err
-	}
+	ids := memberTable.keys(r.tx, "")
 	from, to, p, err := r.page(ids)
 	if err != nil {
 		return reply{}, err
 	}
-	list := struct {
+	users, err := memberTable.pick(r.tx, ids[from:to])
+	return reply{200, struct {
 		Users      []memberView `json:"users"`
 		Pagination pagination   `json:"pagination"`
-	}{make([]memberView, 0, to-from), p}
-	for _, id := range ids[from:to] {
-		var m member
-		if err := get(r.tx, bucketMembers, id, &m); err != nil {
-			return reply{}, err
-		}
-		list.Users = append(list.Users, m.view())
-	}
-	return reply{200, list}, nil
+	}{views(users, (*member).view), p}}, err
 }
 
 // isAddress reports whether a text is an email address and nothing else.
@@ -92,47 +79,29 @@ func removeMember(r *request) (reply, error) {
 		return reply{}, invalid("The query parameter %q is required.", "email")
 	case !isAddress(email):
 		return reply{}, invalidBy("email-form", "The query parameter %q must be an email address.", "email")
-	case stored(r.tx, bucketInvitations, emailKey(email)):
-		return reply{status: 204}, remove(r.tx, bucketInvitations, emailKey(email))
+	case invitationTable.has(r.tx, emailKey(email)):
+		return reply{status: 204}, invitationTable.remove(r.tx, emailKey(email))
 	}
-	m, err := memberByEmail(r.tx, email)
+	m, err := memberByEmail(r.tx, email, notFound("The organization has no member and no pending invitation with the email address %q.", email))
 	switch {
-	case errors.Is(err, errNotStored):
-		return reply{}, notFound("The organization has no member and no pending invitation with the email address %q.", email)
 	case err != nil:
 		return reply{}, err
 	case m.ID == r.who.ID:
 		return reply{}, r.refuseSelfRemoval()
 	}
 	return reply{status: 204}, errors.Join(
-		put(r.tx, bucketFormerMembers, m.ID, formerMember{m, millis(r.now)}), remove(r.tx, bucketMembers, m.ID), remove(r.tx, bucketMemberEmails, emailKey(m.Email)),
-		remove(r.tx, bucketUsageLimits, m.ID),
+		formerMemberTable.put(r.tx, m.ID, formerMember{*m, millis(r.now)}), memberTable.remove(r.tx, m.ID), limitTable.remove(r.tx, m.ID),
 	)
 }
 
 // refuseSelfRemoval says why callers cannot remove themselves. This also protects the last manager or owner.
 func (r *request) refuseSelfRemoval() error {
-	others := false
-	err := eachMember(r.tx, func(m member) {
-		others = others || m.ID != r.who.ID && m.Role != RoleUser
-	})
+	members, err := memberTable.list(r.tx, "")
 	switch {
 	case err != nil:
 		return err
-	case others:
+	case slices.ContainsFunc(members, func(m *member) bool { return m.ID != r.who.ID && m.Role != RoleUser }):
 		return conflict("You cannot remove yourself; another manager or owner can remove you.")
 	}
 	return conflict("The last manager or owner of the organization cannot be removed.")
-}
-
-// eachMember calls visit for each member, in the order of the listing.
-func eachMember(tx *bolt.Tx, visit func(member)) error {
-	return scan(tx, bucketMembers, "", func(_ string, value []byte) error {
-		var m member
-		if err := json.Unmarshal(value, &m); err != nil {
-			return fmt.Errorf("read a member from the database: %w", err)
-		}
-		visit(m)
-		return nil
-	})
 }

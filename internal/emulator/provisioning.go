@@ -265,7 +265,7 @@ func installDeps(r *request) (reply, error) {
 		}
 	}
 	c.InstallSessionID = uuid.NewString()
-	if err := put(r.tx, bucketComputers, c.ID, c); err != nil {
+	if err := computerTable.put(r.tx, c.ID, *c); err != nil {
 		return reply{}, err
 	}
 	return reply{202, c.view(r.now, false)}, nil

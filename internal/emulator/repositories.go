@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -39,6 +38,9 @@ type connectedRepository struct {
 	Repository
 	FullName string
 }
+
+// Repositories are by full name in lower case.
+var repositoryTable = &table[connectedRepository]{name: "repositories"}
 
 // initialRepositories are the repositories that every emulator starts with.
 var initialRepositories = []Repository{
@@ -94,15 +96,14 @@ func connectRepository(tx *bolt.Tx, given Repository) error {
 	given.DefaultBranch = cmp.Or(given.DefaultBranch, "main")
 	given.UserPermission = cmp.Or(given.UserPermission, permissionAdmin)
 	given.URL = "https://" + host + "/" + fullName
-	var known connectedRepository
-	err = get(tx, bucketRepositories, repositoryKey(fullName), &known)
-	if err != nil && !errors.Is(err, errNotStored) {
+	known, err := repositoryTable.get(tx, repositoryKey(fullName), nil)
+	switch {
+	case err != nil:
 		return err
-	}
-	if err == nil && !strings.EqualFold(known.URL, given.URL) {
+	case known != nil && !strings.EqualFold(known.URL, given.URL):
 		return fmt.Errorf("the repository %s is already connected and has the same name", known.URL)
 	}
-	return put(tx, bucketRepositories, repositoryKey(fullName), connectedRepository{given, fullName})
+	return repositoryTable.put(tx, repositoryKey(fullName), connectedRepository{given, fullName})
 }
 
 // repositoryByName finds a repository that the integration covers, by a full name such as acme/api in any case.
@@ -110,11 +111,11 @@ func (r *request) repositoryByName(fullName string) (repo connectedRepository, c
 	if !r.integrated() {
 		return connectedRepository{}, false, nil
 	}
-	err = get(r.tx, bucketRepositories, repositoryKey(fullName), &repo)
-	if errors.Is(err, errNotStored) {
-		return connectedRepository{}, false, nil
+	found, err := repositoryTable.get(r.tx, repositoryKey(fullName), nil)
+	if found == nil {
+		return connectedRepository{}, false, err
 	}
-	return repo, err == nil, err
+	return *found, true, nil
 }
 
 // repositoryByURL finds a repository that the integration covers, by its address in any form of repositoryAddress.
@@ -131,20 +132,11 @@ func (r *request) repositoryByURL(address string) (repo connectedRepository, cov
 }
 
 // repositories are all that the integration covers, by their names.
-func (r *request) repositories() ([]connectedRepository, error) {
-	list := []connectedRepository{}
+func (r *request) repositories() ([]*connectedRepository, error) {
 	if !r.integrated() {
-		return list, nil
+		return nil, nil
 	}
-	err := scan(r.tx, bucketRepositories, "", func(_ string, value []byte) error {
-		var repo connectedRepository
-		if err := json.Unmarshal(value, &repo); err != nil {
-			return fmt.Errorf("read a repository from the database: %w", err)
-		}
-		list = append(list, repo)
-		return nil
-	})
-	return list, err
+	return repositoryTable.list(r.tx, "")
 }
 
 // integrated reports whether the organization's code-host integration is connected.
@@ -182,15 +174,15 @@ func (e *Emulator) ConnectRepository(given Repository) error {
 func (e *Emulator) DisconnectRepository(address string) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
 		host, fullName, _ := repositoryAddress(address)
-		var known connectedRepository
-		err := get(tx, bucketRepositories, repositoryKey(fullName), &known)
-		if err != nil && !errors.Is(err, errNotStored) {
+		missing := fmt.Errorf("the repository %q is not connected", address)
+		known, err := repositoryTable.get(tx, repositoryKey(fullName), missing)
+		switch {
+		case err != nil:
 			return err
+		case known.host() != host:
+			return missing
 		}
-		if err != nil || known.host() != host {
-			return fmt.Errorf("the repository %q is not connected", address)
-		}
-		return remove(tx, bucketRepositories, repositoryKey(fullName))
+		return repositoryTable.remove(tx, repositoryKey(fullName))
 	})
 }
 

@@ -31,17 +31,20 @@ func (e *Emulator) Reset() error {
 }
 
 // firstManager returns the bootstrap manager, also if it was removed from the organization.
-func firstManager(tx *bolt.Tx) (member, error) {
-	var id string
-	if err := get(tx, bucketMeta, "bootstrapManager", &id); err != nil {
-		return member{}, err
+func firstManager(tx *bolt.Tx) (*member, error) {
+	id, err := metaText(tx, "bootstrapManager")
+	if err != nil {
+		return nil, err
 	}
-	var m member
-	err := get(tx, bucketMembers, id, &m)
-	if errors.Is(err, errNotStored) {
-		err = get(tx, bucketFormerMembers, id, &m)
+	m, err := memberTable.get(tx, id, nil)
+	if m != nil || err != nil {
+		return m, err
 	}
-	return m, err
+	former, err := formerMemberTable.get(tx, id, errors.New("the first manager is not in the database"))
+	if err != nil {
+		return nil, err
+	}
+	return &former.member, nil
 }
 
 // empty removes everything but the first manager, its key and what the emulator begins with, which includes the seed.
@@ -50,20 +53,14 @@ func (e *Emulator) empty(tx *bolt.Tx) error {
 	if err != nil {
 		return err
 	}
-	var bootstrap keyRecord
-	if err := get(tx, bucketKeys, hashKey(e.bootstrapKey), &bootstrap); err != nil {
+	bootstrap, err := keyTable.get(tx, hashKey(e.bootstrapKey), errors.New("the bootstrap key is not in the database"))
+	if err != nil {
 		return err
 	}
-	for _, name := range buckets {
-		if string(name) == string(bucketMeta) {
-			continue
-		}
-		if err := tx.DeleteBucket(name); err != nil {
-			return err
-		}
-		if _, err := tx.CreateBucket(name); err != nil {
+	for _, t := range allTables() {
+		if err := t.clear(tx); err != nil {
 			return err
 		}
 	}
-	return errors.Join(putMember(tx, manager), putKey(tx, bootstrap), firstChanges(tx, manager, e.clock.Now()), firstRepositories(tx), firstWorkflow(tx), e.fill(tx))
+	return errors.Join(putMember(tx, *manager), putKey(tx, *bootstrap), firstChanges(tx, *manager, e.clock.Now()), firstRepositories(tx), firstWorkflow(tx), e.fill(tx))
 }

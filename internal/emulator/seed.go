@@ -43,10 +43,9 @@ func (e *Emulator) loadSeed() error {
 		if err != nil {
 			return err
 		}
-		var loaded string
-		err = get(tx, bucketMeta, "seed", &loaded)
+		loaded, err := metaText(tx, "seed")
 		switch {
-		case err != nil && !errors.Is(err, errNotStored):
+		case err != nil:
 			return err
 		case loaded == string(seed):
 			return nil
@@ -60,16 +59,10 @@ func (e *Emulator) loadSeed() error {
 
 // isEmpty reports whether an organization has nothing but what every emulator begins with.
 func isEmpty(tx *bolt.Tx) bool {
-	initial := map[string]int{
-		string(bucketMembers): 1, string(bucketMemberEmails): 1, string(bucketKeys): 1, string(bucketKeysByOwner): 1,
-		string(bucketRepositories): len(initialRepositories), string(bucketCIWorkflows): 1,
-	}
-	for _, name := range buckets {
-		switch string(name) {
-		case string(bucketMeta), string(bucketControlChanges), string(bucketQuietDays): // No objects.
-			continue
-		}
-		if tx.Bucket(name).Stats().KeyN > initial[string(name)] {
+	initial := map[anyTable]int{memberTable: 1, keyTable: 1, repositoryTable: len(initialRepositories), workflowTable: 1}
+	for _, t := range allTables() {
+		isObject := t != anyTable(controlTable) && t != anyTable(quietDayTable)
+		if isObject && t.size(tx) > initial[t] {
 			return false
 		}
 	}
@@ -80,7 +73,7 @@ func isEmpty(tx *bolt.Tx) bool {
 func (e *Emulator) fill(tx *bolt.Tx) error {
 	s := e.opts.Seed
 	if s == nil {
-		return remove(tx, bucketMeta, "seed")
+		return metaTable.remove(tx, "seed")
 	}
 	r := &request{e: e, tx: tx, now: e.clock.Now()}
 	for i, h := range s.Members {
@@ -100,8 +93,8 @@ func (e *Emulator) fill(tx *bolt.Tx) error {
 	for _, given := range s.ServiceAccounts {
 		a := serviceAccount{ID: newID("sa_", r.now), Name: given.Name, Description: given.Description, Status: statusActive}
 		var err error
-		a.born, err = r.bornNow(bucketAccounts)
-		if err := errors.Join(err, put(tx, bucketAccounts, a.ID, a), put(tx, bucketAccountNames, a.Name, a.ID)); err != nil {
+		a.born, err = r.bornNow(accountTable)
+		if err := errors.Join(err, accountTable.put(tx, a.ID, a)); err != nil {
 			return err
 		}
 	}
@@ -111,11 +104,14 @@ func (e *Emulator) fill(tx *bolt.Tx) error {
 		}
 	}
 	for _, l := range s.UserLimits {
-		m, err := memberByEmail(tx, l.Email)
-		if err := errors.Join(err, setLimit(tx, m.ID, &l.Limit)); err != nil {
+		m, err := memberByEmail(tx, l.Email, fmt.Errorf("no member has the email address %q", l.Email))
+		if err != nil {
+			return err
+		}
+		if err := setLimit(tx, m.ID, &l.Limit); err != nil {
 			return err
 		}
 	}
 	seed, err := json.Marshal(s)
-	return errors.Join(err, put(tx, bucketMeta, "seed", string(seed)))
+	return errors.Join(err, metaTable.put(tx, "seed", string(seed)))
 }

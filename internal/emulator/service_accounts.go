@@ -1,11 +1,7 @@
 package emulator
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -24,6 +20,17 @@ type serviceAccount struct {
 	DeletedAt int64
 }
 
+// Accounts are by ID. The name of a deleted one is free again.
+var (
+	accountsByName = index[serviceAccount]{"account_names", func(a *serviceAccount) string {
+		if a.DeletedAt != 0 {
+			return ""
+		}
+		return a.Name
+	}}
+	accountTable = &table[serviceAccount]{"service_accounts", []index[serviceAccount]{accountsByName}}
+)
+
 // active reports whether the keys of the account may authenticate. It is false for the zero value.
 func (a serviceAccount) active() bool { return a.Status == statusActive && a.DeletedAt == 0 }
 
@@ -39,7 +46,7 @@ func (a serviceAccount) view() accountView {
 	return accountView{ID: a.ID, Name: a.Name, Description: a.Description, Status: a.Status}
 }
 
-func (e *Emulator) serviceAccountRoutes() []route {
+func serviceAccountArea() area {
 	const one = "/api/v0/service-accounts/{serviceAccountId}"
 	routes := []route{
 		{operation: "listServiceAccounts", method: "GET", pattern: "/api/v0/service-accounts", handle: listServiceAccounts},
@@ -55,7 +62,7 @@ func (e *Emulator) serviceAccountRoutes() []route {
 	for i := range routes {
 		routes[i].admit, routes[i].handle = needsTeam, managersOnly(routes[i].handle)
 	}
-	return routes
+	return area{routes, []anyTable{accountTable, keyTable}}
 }
 
 // managersOnly refuses service accounts and humans below the manager role.
@@ -72,40 +79,23 @@ func managersOnly(handle func(*request) (reply, error)) func(*request) (reply, e
 }
 
 // account finds a service account that is not deleted.
-func (r *request) account(id string) (serviceAccount, error) {
-	var a serviceAccount
-	err := get(r.tx, bucketAccounts, id, &a)
-	if err != nil && !errors.Is(err, errNotStored) {
-		return a, err
+func (r *request) account(id string) (*serviceAccount, error) {
+	missing := notFound("No service account with the ID %q was found.", id)
+	a, err := accountTable.get(r.tx, id, missing)
+	if err == nil && a.DeletedAt != 0 {
+		return nil, missing
 	}
-	if err != nil || a.DeletedAt != 0 {
-		return a, notFound("No service account with the ID %q was found.", id)
-	}
-	return a, nil
+	return a, err
 }
 
 func listServiceAccounts(r *request) (reply, error) {
-	var accounts []serviceAccount
-	err := scan(r.tx, bucketAccounts, "", func(_ string, value []byte) error {
-		var a serviceAccount
-		if err := json.Unmarshal(value, &a); err != nil {
-			return fmt.Errorf("read a service account from the database: %w", err)
-		}
-		if a.DeletedAt == 0 {
-			accounts = append(accounts, a)
-		}
-		return nil
-	})
+	accounts, err := accountTable.pick(r.tx, accountsByName.keys(r.tx, ""))
 	if err != nil {
 		return reply{}, err
 	}
-	slices.SortStableFunc(accounts, func(a, b serviceAccount) int { return compareNewest(a.born, b.born) })
 	list := struct {
 		ServiceAccounts []accountView `json:"serviceAccounts"`
-	}{make([]accountView, len(accounts))}
-	for i, a := range accounts {
-		list.ServiceAccounts[i] = a.view()
-	}
+	}{views(newest(accounts), (*serviceAccount).view)}
 	if r.e.opts.ShuffleLists {
 		shuffle(list.ServiceAccounts)
 	}
@@ -130,18 +120,21 @@ func createServiceAccount(r *request) (reply, error) {
 	if err := f.done(); err != nil {
 		return reply{}, err
 	}
-	if stored(r.tx, bucketAccountNames, a.Name) {
+	if accountsByName.find(r.tx, a.Name) != "" {
 		return reply{}, conflict("The organization already has a service account named %q.", a.Name)
 	}
-	if a.born, err = r.bornNow(bucketAccounts); err != nil {
+	if a.born, err = r.bornNow(accountTable); err != nil {
 		return reply{}, err
 	}
-	return reply{201, a.view()}, errors.Join(put(r.tx, bucketAccounts, a.ID, a), put(r.tx, bucketAccountNames, a.Name, a.ID))
+	return reply{201, a.view()}, accountTable.put(r.tx, a.ID, a)
 }
 
 func getServiceAccount(r *request) (reply, error) {
 	a, err := r.account(r.params["serviceAccountId"])
-	return reply{200, a.view()}, err
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{200, a.view()}, nil
 }
 
 func updateServiceAccount(r *request) (reply, error) {
@@ -166,7 +159,7 @@ func updateServiceAccount(r *request) (reply, error) {
 	if f.has("status") {
 		a.Status = status
 	}
-	return reply{200, a.view()}, put(r.tx, bucketAccounts, a.ID, a)
+	return reply{200, a.view()}, accountTable.put(r.tx, a.ID, *a)
 }
 
 // deleteServiceAccount keeps the record, tears down the account's computers and revokes its keys.
@@ -197,24 +190,11 @@ func deleteServiceAccount(r *request) (reply, error) {
 	response := struct {
 		Deleted bool `json:"deleted"`
 	}{true}
-	return reply{200, response}, errors.Join(put(r.tx, bucketAccounts, a.ID, a), remove(r.tx, bucketAccountNames, a.Name))
+	return reply{200, response}, accountTable.put(r.tx, a.ID, *a)
 }
 
 // keysOfOwner returns all keys of a principal, newest first.
-func keysOfOwner(tx *bolt.Tx, ownerID string) ([]keyRecord, error) {
-	var keys []keyRecord
-	err := scan(tx, bucketKeysByOwner, key(ownerID, ""), func(_ string, value []byte) error {
-		var hash string
-		if err := json.Unmarshal(value, &hash); err != nil {
-			return fmt.Errorf("read the index of keys: %w", err)
-		}
-		var k keyRecord
-		if err := get(tx, bucketKeys, hash, &k); err != nil {
-			return err
-		}
-		keys = append(keys, k)
-		return nil
-	})
-	slices.SortStableFunc(keys, func(a, b keyRecord) int { return compareNewest(a.born, b.born) })
-	return keys, err
+func keysOfOwner(tx *bolt.Tx, ownerID string) ([]*keyRecord, error) {
+	keys, err := keyTable.pick(tx, keysByOwner.keys(tx, key(ownerID, "")))
+	return newest(keys), err
 }

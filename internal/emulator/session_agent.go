@@ -152,11 +152,15 @@ func turnOf(answer SessionAnswer) []message {
 // endTurns drops what the agent has not done yet. Messages that wait stay without an answer.
 func (s *session) endTurns(tx *bolt.Tx, now time.Time) error {
 	s.Activities = s.Activities[:s.at(now)+1]
-	stored, err := s.messages(tx)
-	for _, m := range stored {
+	var planned []string
+	err := messageTable.each(tx, key(s.ID, ""), func(at string, m *message) error {
 		if m.CreatedAt > millis(now) {
-			err = errors.Join(err, remove(tx, bucketMessages, m.at))
+			planned = append(planned, at)
 		}
+		return nil
+	})
+	for _, at := range planned {
+		err = errors.Join(err, messageTable.remove(tx, at))
 	}
 	return err
 }

@@ -34,9 +34,10 @@ type message struct {
 	Content   []json.RawMessage
 	IsError   bool `json:",omitempty"`
 	CreatedAt int64
-
-	at string // The key in the database.
 }
+
+// Messages are by session ID, time of creation and number.
+var messageTable = &table[message]{name: "messages"}
 
 // messageView is a message as the API shows it.
 type messageView struct {
@@ -80,22 +81,8 @@ func blockOf(block any) json.RawMessage {
 
 // addMessage stores a message of the session.
 func (s *session) addMessage(tx *bolt.Tx, m message) error {
-	seq, err := tx.Bucket(bucketMessages).NextSequence()
-	return errors.Join(err, put(tx, bucketMessages, key(s.ID, fmt.Sprintf("%015d", m.CreatedAt), fmt.Sprintf("%010d", seq)), m))
-}
-
-// messages returns the messages of the session, oldest first, also those of the future.
-func (s *session) messages(tx *bolt.Tx) ([]message, error) {
-	var list []message
-	err := scan(tx, bucketMessages, key(s.ID, ""), func(at string, value []byte) error {
-		m := message{at: at}
-		if err := json.Unmarshal(value, &m); err != nil {
-			return fmt.Errorf("read the message %q from the database: %w", at, err)
-		}
-		list = append(list, m)
-		return nil
-	})
-	return list, err
+	seq, err := messageTable.bucket(tx).NextSequence()
+	return errors.Join(err, messageTable.put(tx, key(s.ID, fmt.Sprintf("%015d", m.CreatedAt), fmt.Sprintf("%010d", seq)), m))
 }
 
 // listSessionMessages shows the messages of a session, newest first.
@@ -108,7 +95,7 @@ func listSessionMessages(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	stored, err := s.messages(r.tx)
+	stored, err := messageTable.list(r.tx, key(s.ID, "")) // Oldest first, also those of the future.
 	if err != nil {
 		return reply{}, err
 	}
@@ -169,15 +156,12 @@ func sendSessionMessage(r *request) (reply, error) {
 
 // checkRunsOn refuses a message to a session whose computer is gone or not active.
 func (r *request) checkRunsOn(s *session) error {
-	var c computer
-	err := get(r.tx, bucketComputers, s.ComputerID, &c)
-	if err != nil && !errors.Is(err, errNotStored) {
-		return err
+	inactive := refuse("session-computer", "The agent of the session %s needs an active computer.", s.ID)
+	c, err := computerTable.get(r.tx, s.ComputerID, inactive)
+	if err == nil && c.progressAt(r.now).status != statusActive {
+		err = inactive
 	}
-	if err != nil || c.progressAt(r.now).status != statusActive {
-		return refuse("session-computer", "The agent of the session %s needs an active computer.", s.ID)
-	}
-	return nil
+	return err
 }
 
 // readImages reads the images of a message and returns their blocks.

@@ -2,7 +2,6 @@ package emulator
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -49,6 +48,23 @@ type session struct {
 	Answers []SessionAnswer `json:",omitempty"`
 }
 
+// Sessions are by ID. The indexes leave out deleted ones; in each, the oldest of an owner is the first.
+var (
+	sessionsByOwner = index[session]{"sessions_by_owner", func(s *session) string {
+		if s.DeletedAt != 0 {
+			return ""
+		}
+		return key(s.OwnerID, fmt.Sprintf("%015d", s.CreatedAt), s.ID)
+	}}
+	sessionsByComputer = index[session]{"sessions_by_computer", func(s *session) string {
+		if s.DeletedAt != 0 || s.ComputerID == "" {
+			return ""
+		}
+		return key(s.ComputerID, s.OwnerID, fmt.Sprintf("%015d", s.CreatedAt), s.ID)
+	}}
+	sessionTable = &table[session]{"sessions", []index[session]{sessionsByOwner, sessionsByComputer}}
+)
+
 // sessionActivity is what a session does from a moment on. Listings show it late.
 type sessionActivity struct {
 	At           int64
@@ -85,12 +101,12 @@ type sessionView struct {
 	Artifacts       []SessionArtifact `json:"artifacts,omitzero"`
 }
 
-func (e *Emulator) sessionRoutes() []route {
-	const area = "/api/v0/sessions"
-	const one = area + "/{sessionId}"
-	return []route{
-		{operation: "listSessions", method: "GET", pattern: area, query: []string{"limit", "cursor", "computerId"}, admit: sessionsServed, handle: listSessions},
-		{operation: "createSession", method: "POST", pattern: area, body: requiredBody, admit: sessionsServed, handle: createSession},
+func sessionArea() area {
+	const all = "/api/v0/sessions"
+	const one = all + "/{sessionId}"
+	routes := []route{
+		{operation: "listSessions", method: "GET", pattern: all, query: []string{"limit", "cursor", "computerId"}, admit: sessionsServed, handle: listSessions},
+		{operation: "createSession", method: "POST", pattern: all, body: requiredBody, admit: sessionsServed, handle: createSession},
 		{operation: "getSession", method: "GET", pattern: one, query: []string{"computerId"}, admit: sessionsServed, handle: getSession},
 		{operation: "deleteSession", method: "DELETE", pattern: one, query: []string{"computerId"}, admit: sessionsServed, handle: deleteSession},
 		{operation: "updateSession", method: "PATCH", pattern: one, body: requiredBody, admit: sessionsServed, handle: updateSession},
@@ -99,6 +115,7 @@ func (e *Emulator) sessionRoutes() []route {
 		{operation: "sendSessionMessage", method: "POST", pattern: one + "/messages", body: requiredBody, maxBody: maxMessageBody, admit: sessionsServed, handle: sendSessionMessage},
 		{operation: "listSessionChildren", method: "GET", pattern: one + "/children", query: []string{"includeArtifacts"}, admit: sessionsServed, handle: listSessionChildren},
 	}
+	return area{routes, []anyTable{sessionTable, messageTable}}
 }
 
 // sessionsServed returns 403 unless the organization has sessions.
@@ -175,16 +192,8 @@ func (r *request) listedView(s *session) sessionView {
 	return v
 }
 
-// listKey is the key of a session in the index by owner: there the oldest is first.
-func (s *session) listKey() string { return key(s.OwnerID, fmt.Sprintf("%015d", s.CreatedAt), s.ID) }
-
-// save stores a session and lists it unless it is deleted.
-func (s *session) save(tx *bolt.Tx) error {
-	if s.DeletedAt != 0 {
-		return errors.Join(put(tx, bucketSessions, s.ID, s), remove(tx, bucketSessionOwners, s.listKey()))
-	}
-	return errors.Join(put(tx, bucketSessions, s.ID, s), put(tx, bucketSessionOwners, s.listKey(), s.ComputerID))
-}
+// save stores a session.
+func (s *session) save(tx *bolt.Tx) error { return sessionTable.put(tx, s.ID, *s) }
 
 // session finds the session of a request's path, which its creator may use, and a manager.
 func (r *request) session() (*session, error) { return r.sessionOn(r.query.Get("computerId")) }
@@ -192,13 +201,13 @@ func (r *request) session() (*session, error) { return r.sessionOn(r.query.Get("
 // sessionOn is session for a request that may name the computer in its body.
 func (r *request) sessionOn(computerID string) (*session, error) {
 	id := r.params["sessionId"]
-	s := &session{}
-	err := get(r.tx, bucketSessions, strings.ToLower(id), s)
-	if err != nil && !errors.Is(err, errNotStored) {
+	missing := notFound("No session with the ID %q was found.", id)
+	s, err := sessionTable.get(r.tx, strings.ToLower(id), missing)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if err != nil || s.DeletedAt != 0 || millis(r.now) < s.CreatedAt+orDefault(r.e.opts.SessionDelay, defaultSessionDelay).Milliseconds() {
-		return nil, notFound("No session with the ID %q was found.", id)
+	case s.DeletedAt != 0 || millis(r.now) < s.CreatedAt+orDefault(r.e.opts.SessionDelay, defaultSessionDelay).Milliseconds():
+		return nil, missing
 	}
 	if computerID != "" {
 		c, err := r.computer(computerID)
@@ -232,48 +241,40 @@ func listSessions(r *request) (reply, error) {
 	}
 	var ids []string
 	if reachable {
-		var err error
-		if ids, err = r.sessionsOf(computerID); err != nil {
-			return reply{}, err
-		}
+		ids = r.sessionsOf(computerID)
 	}
 	from, to, p, err := r.page(ids)
 	if err != nil {
 		return reply{}, err
 	}
+	listed, err := sessionTable.pick(r.tx, ids[from:to])
 	list := struct {
 		Sessions   []sessionView `json:"sessions"`
 		Pagination pagination    `json:"pagination"`
-	}{make([]sessionView, 0, to-from), p}
-	for _, id := range ids[from:to] {
-		s := &session{}
-		if err := get(r.tx, bucketSessions, id, s); err != nil {
-			return reply{}, err
-		}
+	}{views(listed, func(s *session) sessionView {
 		v := r.listedView(s)
 		v.Artifacts = append([]SessionArtifact{}, s.Artifacts...)
-		list.Sessions = append(list.Sessions, v)
-	}
+		return v
+	}), p}
 	r.late = r.e.programmed.warmUp(key(r.who.ID, computerID), r.now, r.e.opts.SessionColdStart)
-	return reply{200, list}, nil
+	return reply{200, list}, err
 }
 
 // sessionsOf returns the IDs of the caller's sessions that listings show, on one computer or, with "", on all.
-func (r *request) sessionsOf(computerID string) (ids []string, err error) {
+func (r *request) sessionsOf(computerID string) (ids []string) {
+	bucket, prefix := sessionsByOwner.name, key(r.who.ID, "")
+	if computerID != "" {
+		bucket, prefix = sessionsByComputer.name, key(computerID, r.who.ID, "")
+	}
 	seen := millis(r.now.Add(-orDefault(r.e.opts.SessionListDelay, defaultSessionListDelay)))
-	last := key(r.who.ID, fmt.Sprintf("%015d", seen+1))
-	err = scan(r.tx, bucketSessionOwners, key(r.who.ID, ""), func(at string, value []byte) error {
-		var on string
-		if err := json.Unmarshal(value, &on); err != nil {
-			return fmt.Errorf("read the index of sessions: %w", err)
+	last := prefix + fmt.Sprintf("%015d", seen+1)
+	for at, id := range entries(r.tx, bucket, prefix) {
+		if at < last {
+			ids = append(ids, indexed(id))
 		}
-		if at < last && (computerID == "" || on == computerID) {
-			ids = append(ids, at[strings.LastIndexByte(at, 0)+1:])
-		}
-		return nil
-	})
+	}
 	slices.Reverse(ids)
-	return ids, err
+	return ids
 }
 
 // warmUp returns how long a listing takes after a pause. Requests in the meantime wait until the same time.

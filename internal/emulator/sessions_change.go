@@ -95,13 +95,13 @@ func (e *Emulator) ChangeSession(id string, c SessionChange) error {
 // editSession changes a session that exists, and stores it.
 func (e *Emulator) editSession(id string, edit func(tx *bolt.Tx, s *session, now time.Time) error) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
-		s := &session{}
-		err := get(tx, bucketSessions, strings.ToLower(id), s)
+		missing := fmt.Errorf("session %s does not exist", id)
+		s, err := sessionTable.get(tx, strings.ToLower(id), missing)
 		switch {
-		case errors.Is(err, errNotStored) || err == nil && s.DeletedAt != 0:
-			return fmt.Errorf("session %s does not exist", id)
 		case err != nil:
 			return err
+		case s.DeletedAt != 0:
+			return missing
 		}
 		if err := edit(tx, s, e.clock.Now()); err != nil {
 			return err
@@ -205,19 +205,11 @@ func (e *Emulator) Sessions() ([]Session, error) {
 
 // sessionsOn returns the sessions on a computer that are not deleted, or with "" all of them, oldest first.
 func sessionsOn(tx *bolt.Tx, computerID string) ([]*session, error) {
-	var sessions []*session
-	err := scan(tx, bucketSessionOwners, "", func(at string, value []byte) error {
-		var on string
-		if err := json.Unmarshal(value, &on); err != nil {
-			return fmt.Errorf("read the index of sessions: %w", err)
-		}
-		if computerID != "" && on != computerID {
-			return nil
-		}
-		s := &session{}
-		sessions = append(sessions, s)
-		return get(tx, bucketSessions, at[strings.LastIndexByte(at, 0)+1:], s)
-	})
+	ids := sessionsByOwner.keys(tx, "")
+	if computerID != "" {
+		ids = sessionsByComputer.keys(tx, key(computerID, ""))
+	}
+	sessions, err := sessionTable.pick(tx, ids)
 	slices.SortFunc(sessions, func(a, b *session) int {
 		return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), strings.Compare(a.ID, b.ID))
 	})

@@ -74,10 +74,9 @@ func (s sessionSettings) shown(shuffled bool) sessionSettings {
 // controls are a generic object, so values that are not valid settings are left out.
 func defaultSessionSettings(tx *bolt.Tx) (sessionSettings, error) {
 	defaults := sessionSettings{}
-	_, latest := tx.Bucket(bucketControlChanges).Cursor().Last()
-	var c controlChange
-	if err := json.Unmarshal(latest, &c); err != nil {
-		return nil, fmt.Errorf("read the latest change of the settings from the database: %w", err)
+	c, err := latestControls(tx)
+	if err != nil {
+		return nil, err
 	}
 	var given map[string]json.RawMessage
 	if json.Unmarshal(c.Settings["sessionDefaultSettings"], &given) != nil {

@@ -2,7 +2,6 @@ package emulator
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -46,14 +45,14 @@ type statusObjects struct {
 func statusKinds(r *request) ([]*statusKind, error) {
 	s := &statusObjects{request: r, owners: map[string]string{scopeOrganization: "organization"}}
 	accounts, members := kindOf("Service accounts"), kindOf("Members")
-	addRows(s, members, bucketMembers, func(id string, m member) *statusRow {
+	addRows(s, members, memberTable, func(id string, m *member) *statusRow {
 		s.owners[id] = m.Email
 		return &statusRow{Name: m.Email, State: m.Role, born: born{CreatedAt: m.CreatedAt}}
 	})
-	addRows(s, members, bucketInvitations, func(_ string, i invitation) *statusRow {
+	addRows(s, members, invitationTable, func(_ string, i *invitation) *statusRow {
 		return &statusRow{Name: i.Email, State: "invited", born: born{CreatedAt: i.CreatedAt}}
 	})
-	addRows(s, accounts, bucketAccounts, func(id string, a serviceAccount) *statusRow {
+	addRows(s, accounts, accountTable, func(id string, a *serviceAccount) *statusRow {
 		if a.DeletedAt != 0 {
 			return nil
 		}
@@ -61,22 +60,22 @@ func statusKinds(r *request) ([]*statusKind, error) {
 		return &statusRow{Name: a.Name, State: a.Status, born: a.born}
 	})
 	computers, environments, sessions := kindOf("Computers"), kindOf("Environments"), kindOf("Sessions")
-	addRows(s, computers, bucketComputers, s.computerRow)
-	addRows(s, environments, bucketEnvironments, s.environmentRow)
-	addRows(s, sessions, bucketSessions, s.sessionRow)
+	addRows(s, computers, computerTable, s.computerRow)
+	addRows(s, environments, environmentTable, s.environmentRow)
+	addRows(s, sessions, sessionTable, s.sessionRow)
 	keys, limits, repositories := kindOf("API keys"), kindOf("Usage limits"), kindOf("Repositories")
-	addRows(s, keys, bucketKeys, s.keyRow)
-	addRows(s, limits, bucketUsageLimits, func(owner string, credits int64) *statusRow {
-		return &statusRow{Name: s.owners[owner], Note: fmt.Sprintf("%d credits", credits)}
+	addRows(s, keys, keyTable, s.keyRow)
+	addRows(s, limits, limitTable, func(owner string, credits *int64) *statusRow {
+		return &statusRow{Name: s.owners[owner], Note: fmt.Sprintf("%d credits", *credits)}
 	})
 	wikis, jobs := kindOf("Wiki runs"), kindOf("CI jobs")
-	addRows(s, wikis, bucketWikiRuns, func(_ string, w wikiRun) *statusRow {
+	addRows(s, wikis, wikiRunTable, func(_ string, w *wikiRun) *statusRow {
 		return &statusRow{Name: w.RepoURL, State: w.PrivacyLevel, Owner: s.owners[w.Owner.ID], Note: "branch " + w.Branch, born: w.born}
 	})
-	addRows(s, repositories, bucketRepositories, func(_ string, c connectedRepository) *statusRow {
+	addRows(s, repositories, repositoryTable, func(_ string, c *connectedRepository) *statusRow {
 		return &statusRow{Name: c.URL, State: c.UserPermission}
 	})
-	addRows(s, jobs, bucketCIJobs, func(_ string, j ciJob) *statusRow {
+	addRows(s, jobs, jobTable, func(_ string, j *ciJob) *statusRow {
 		state := "merged"
 		if j.Open {
 			state = "open"
@@ -94,13 +93,9 @@ func kindOf(name string) *statusKind {
 	return &statusKind{Name: name, ID: strings.ReplaceAll(strings.ToLower(name), " ", "-")}
 }
 
-// addRows adds a row for each object in a bucket, except those that have none.
-func addRows[T any](s *statusObjects, k *statusKind, bucket []byte, row func(key string, object T) *statusRow) {
-	s.err = errors.Join(s.err, scan(s.tx, bucket, "", func(key string, value []byte) error {
-		var object T
-		if err := json.Unmarshal(value, &object); err != nil {
-			return fmt.Errorf("read %s %q from the database: %w", bucket, key, err)
-		}
+// addRows adds a row for each object in a table, except those that have none.
+func addRows[T any](s *statusObjects, k *statusKind, t *table[T], row func(key string, object *T) *statusRow) {
+	s.err = errors.Join(s.err, t.each(s.tx, "", func(key string, object *T) error {
 		if r := row(key, object); r != nil {
 			k.Rows = append(k.Rows, *r)
 		}
@@ -143,7 +138,7 @@ func severity(r statusRow) int {
 	return 1
 }
 
-func (s *statusObjects) computerRow(_ string, c computer) *statusRow {
+func (s *statusObjects) computerRow(_ string, c *computer) *statusRow {
 	p := c.progressAt(s.now)
 	row := &statusRow{Name: c.Name, State: p.status, Owner: s.owners[c.OwnerID], born: c.born}
 	for _, step := range p.steps {
@@ -158,8 +153,8 @@ func (s *statusObjects) computerRow(_ string, c computer) *statusRow {
 	return row
 }
 
-func (s *statusObjects) environmentRow(_ string, env environment) *statusRow {
-	latest, err := s.build(&env, env.LatestBuild)
+func (s *statusObjects) environmentRow(_ string, env *environment) *statusRow {
+	latest, err := s.build(env, env.LatestBuild)
 	if err != nil {
 		s.err = errors.Join(s.err, err)
 		return nil
@@ -175,7 +170,7 @@ func (s *statusObjects) environmentRow(_ string, env environment) *statusRow {
 	return row
 }
 
-func (s *statusObjects) sessionRow(id string, o session) *statusRow {
+func (s *statusObjects) sessionRow(id string, o *session) *statusRow {
 	if o.DeletedAt != 0 {
 		return nil
 	}
@@ -183,7 +178,7 @@ func (s *statusObjects) sessionRow(id string, o session) *statusRow {
 }
 
 // keyRow shows a key of a service account that exists.
-func (s *statusObjects) keyRow(_ string, k keyRecord) *statusRow {
+func (s *statusObjects) keyRow(_ string, k *keyRecord) *statusRow {
 	owner := s.owners[k.OwnerID]
 	if k.OwnerKind != kindService || owner == "" {
 		return nil

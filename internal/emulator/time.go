@@ -41,7 +41,7 @@ func (e *Emulator) moveClock(in clockBody) error {
 			return badRequest("The clock can be at most 36500 days ahead; it is already ahead by %s.", e.clock.By())
 		}
 		ahead := e.clock.By() + by
-		if err := errors.Join(put(tx, bucketMeta, "ahead", ahead), e.store.writeClock(ahead)); err != nil {
+		if err := errors.Join(metaAhead.put(tx, "ahead", ahead), e.store.writeClock(ahead)); err != nil {
 			return err
 		}
 		e.clock.Advance(by)

@@ -1,9 +1,6 @@
 package emulator
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"math"
 
 	bolt "go.etcd.io/bbolt"
@@ -30,21 +27,20 @@ type limitError struct {
 	Error string `json:"error"`
 }
 
+// Limits are in credits, by member ID; the global one is under scopeOrganization.
+var limitTable = &table[int64]{name: "usage_limits"}
+
 // setLimit stores the limit of a member, or of the organization; nil removes it.
 func setLimit(tx *bolt.Tx, owner string, limit *int64) error {
 	if limit == nil {
-		return remove(tx, bucketUsageLimits, owner)
+		return limitTable.remove(tx, owner)
 	}
-	return put(tx, bucketUsageLimits, owner, *limit)
+	return limitTable.put(tx, owner, *limit)
 }
 
 func getGlobalLimit(r *request) (reply, error) {
-	var limit int64
-	err := get(r.tx, bucketUsageLimits, scopeOrganization, &limit)
-	if errors.Is(err, errNotStored) {
-		return reply{200, globalLimit{}}, nil
-	}
-	return reply{200, globalLimit{&limit}}, err
+	limit, err := limitTable.get(r.tx, scopeOrganization, nil)
+	return reply{200, globalLimit{limit}}, err
 }
 
 func setGlobalLimit(r *request) (reply, error) {
@@ -84,24 +80,18 @@ func readLimit(f *fields) *int64 {
 // getUserLimits shows an entry for each member. One without a limit of their own has null, because the global one applies.
 func getUserLimits(r *request) (reply, error) {
 	limits := map[string]*int64{}
-	err := scan(r.tx, bucketUsageLimits, "", func(owner string, value []byte) error {
-		var limit int64
-		if err := json.Unmarshal(value, &limit); err != nil {
-			return fmt.Errorf("read a usage limit from the database: %w", err)
-		}
-		limits[owner] = &limit
+	err := limitTable.each(r.tx, "", func(owner string, limit *int64) error {
+		limits[owner] = limit
 		return nil
 	})
 	if err != nil {
 		return reply{}, err
 	}
+	members, err := memberTable.list(r.tx, "")
 	list := struct {
 		GlobalLimit *int64      `json:"globalLimit"`
 		UserLimits  []userLimit `json:"userLimits"`
-	}{limits[scopeOrganization], []userLimit{}}
-	err = eachMember(r.tx, func(m member) {
-		list.UserLimits = append(list.UserLimits, userLimit{m.Email, limits[m.ID]})
-	})
+	}{limits[scopeOrganization], views(members, func(m *member) userLimit { return userLimit{m.Email, limits[m.ID]} })}
 	if r.e.opts.ShuffleLists {
 		shuffle(list.UserLimits)
 	}
@@ -123,12 +113,15 @@ func setUserLimits(r *request) (reply, error) {
 		Errors  []limitError `json:"errors"`
 	}{[]userLimit{}, []limitError{}}
 	for _, entry := range entries {
-		m, err := memberByEmail(r.tx, entry.Email)
-		if errors.Is(err, errNotStored) {
+		m, err := memberByEmail(r.tx, entry.Email, nil)
+		if err != nil {
+			return reply{}, err
+		}
+		if m == nil {
 			response.Errors = append(response.Errors, limitError{entry.Email, r.unknownMember(entry.Email)})
 			continue
 		}
-		if err := errors.Join(err, setLimit(r.tx, m.ID, entry.Limit)); err != nil {
+		if err := setLimit(r.tx, m.ID, entry.Limit); err != nil {
 			return reply{}, err
 		}
 		response.Updated = append(response.Updated, userLimit{m.Email, entry.Limit})
@@ -167,7 +160,7 @@ func (r *request) unknownMember(email string) string {
 	switch {
 	case !isAddress(email):
 		return "The email address is malformed."
-	case stored(r.tx, bucketInvitations, emailKey(email)):
+	case invitationTable.has(r.tx, emailKey(email)):
 		return "The invitation of this user is pending; a limit can be set once the user has joined."
 	}
 	return "The organization has no member with this email address."

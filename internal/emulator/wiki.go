@@ -2,14 +2,10 @@ package emulator
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 // Who may see a wiki run.
@@ -39,6 +35,12 @@ type wikiRun struct {
 	Tree            []wikiNode
 	VideoOverview   map[string]any
 }
+
+// Runs are by ID, and pages by run ID and place in eight digits.
+var (
+	wikiRunTable  = &table[wikiRun]{name: "wiki_runs"}
+	wikiPageTable = &table[wikiPage]{name: "wiki_pages"}
+)
 
 // wikiModelView is the model that made the pages.
 type wikiModelView struct {
@@ -71,13 +73,13 @@ type wikiRunListView struct {
 	WikiRuns []wikiRunView `json:"wikiRuns"`
 }
 
-func (e *Emulator) wikiRoutes() []route {
-	const area, run = "/api/v0/wiki", "/api/v0/wiki/{wikiRunId}"
+func wikiArea() area {
+	const all, run = "/api/v0/wiki", "/api/v0/wiki/{wikiRunId}"
 	routes := []route{
-		{operation: "listWikiRuns", method: "GET", pattern: area, handle: listWikiRuns},
-		{operation: "createWikiRun", method: "POST", pattern: area, body: requiredBody, maxBody: maxWikiBody, handle: createWikiRun},
-		{operation: "getWikiHistory", method: "GET", pattern: area + "/history/{repoUrl}", handle: getWikiHistory},
-		{operation: "createWikiVideoUploadUrl", method: "POST", pattern: area + "/video-upload-url", handle: createWikiVideoUpload},
+		{operation: "listWikiRuns", method: "GET", pattern: all, handle: listWikiRuns},
+		{operation: "createWikiRun", method: "POST", pattern: all, body: requiredBody, maxBody: maxWikiBody, handle: createWikiRun},
+		{operation: "getWikiHistory", method: "GET", pattern: all + "/history/{repoUrl}", handle: getWikiHistory},
+		{operation: "createWikiVideoUploadUrl", method: "POST", pattern: all + "/video-upload-url", handle: createWikiVideoUpload},
 		{operation: "getWikiRun", method: "GET", pattern: run, handle: getWikiRun},
 		{operation: "deleteWikiRun", method: "DELETE", pattern: run, handle: deleteWikiRun},
 		{operation: "exportWikiRun", method: "GET", pattern: run + "/export", handle: exportWikiRun},
@@ -88,16 +90,14 @@ func (e *Emulator) wikiRoutes() []route {
 	for i := range routes {
 		routes[i].admit = admitWiki
 	}
-	return routes
+	return area{routes, []anyTable{wikiRunTable, wikiPageTable}}
 }
 
 // admitWiki returns 403 if the organization has disabled wikis. A setting that the newest snapshot lacks is on.
 func admitWiki(r *request) error {
-	var latest controlChange
-	if revision, value := r.tx.Bucket(bucketControlChanges).Cursor().Last(); revision != nil {
-		if err := json.Unmarshal(value, &latest); err != nil {
-			return fmt.Errorf("read the latest change of the settings from the database: %w", err)
-		}
+	latest, err := latestControls(r.tx)
+	if err != nil {
+		return err
 	}
 	if strings.TrimSpace(string(latest.Settings["wikiCloudSync"])) == "false" {
 		return forbidden("Wikis are disabled for the organization: its enterprise control setting wikiCloudSync is off.")
@@ -131,28 +131,10 @@ func (r *request) wikiRunView(run *wikiRun) (wikiRunView, error) {
 	return v, err
 }
 
-// eachWikiRun calls visit for each run.
-func eachWikiRun(tx *bolt.Tx, visit func(*wikiRun)) error {
-	return scan(tx, bucketWikiRuns, "", func(_ string, value []byte) error {
-		run := &wikiRun{}
-		if err := json.Unmarshal(value, run); err != nil {
-			return fmt.Errorf("read a wiki run from the database: %w", err)
-		}
-		visit(run)
-		return nil
-	})
-}
-
-// listings are the runs that the caller sees, newest first.
+// wikiRuns are the runs that the caller sees, newest first.
 func (r *request) wikiRuns() ([]*wikiRun, error) {
-	var runs []*wikiRun
-	err := eachWikiRun(r.tx, func(run *wikiRun) {
-		if r.sees(run) {
-			runs = append(runs, run)
-		}
-	})
-	slices.SortFunc(runs, func(a, b *wikiRun) int { return compareNewest(a.born, b.born) })
-	return runs, err
+	runs, err := wikiRunTable.list(r.tx, "")
+	return newest(slices.DeleteFunc(runs, func(run *wikiRun) bool { return !r.sees(run) })), err
 }
 
 func (r *request) wikiRunList(runs []*wikiRun) (list wikiRunListView, err error) {
@@ -243,7 +225,7 @@ func (r *request) finishWikiRun(run *wikiRun, repo connectedRepository, pages []
 	if run.Generated = pages == nil; run.Generated {
 		pages, run.Tree = generatedPages(repo, r.now)
 	}
-	if run.born, err = r.bornNow(bucketWikiRuns); err != nil {
+	if run.born, err = r.bornNow(wikiRunTable); err != nil {
 		return err
 	}
 	return putWikiRun(r.tx, run, pages)
@@ -251,15 +233,12 @@ func (r *request) finishWikiRun(run *wikiRun, repo connectedRepository, pages []
 
 // wikiRun finds the run that a path names. A run that the caller cannot see answers 404.
 func (r *request) wikiRun() (*wikiRun, error) {
-	run := &wikiRun{}
-	err := get(r.tx, bucketWikiRuns, r.params["wikiRunId"], run)
-	if err != nil && !errors.Is(err, errNotStored) {
-		return nil, err
+	missing := notFound("There is no wiki run with the ID %q that this API key may see.", r.params["wikiRunId"])
+	run, err := wikiRunTable.get(r.tx, r.params["wikiRunId"], missing)
+	if err == nil && !r.sees(run) {
+		return nil, missing
 	}
-	if err != nil || !r.sees(run) {
-		return nil, notFound("There is no wiki run with the ID %q that this API key may see.", r.params["wikiRunId"])
-	}
-	return run, nil
+	return run, err
 }
 
 // wikiRunToChange is wikiRun for what needs more than seeing it.
@@ -308,5 +287,5 @@ func updateWikiPrivacy(r *request) (reply, error) {
 	}
 	run.PrivacyLevel = level
 	view, err := r.wikiRunView(run)
-	return reply{200, view}, errors.Join(err, put(r.tx, bucketWikiRuns, run.ID, run))
+	return reply{200, view}, errors.Join(err, wikiRunTable.put(r.tx, run.ID, *run))
 }

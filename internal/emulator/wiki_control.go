@@ -2,9 +2,7 @@ package emulator
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"slices"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -31,10 +29,7 @@ func (e *Emulator) AddWikiRun(given WikiRun) (id string, err error) {
 	err = e.store.db.Update(func(tx *bolt.Tx) error {
 		owner, err := firstManager(tx)
 		if given.OwnerEmail != "" {
-			owner, err = memberByEmail(tx, given.OwnerEmail)
-		}
-		if errors.Is(err, errNotStored) {
-			return fmt.Errorf("no member has the email address %q", given.OwnerEmail)
+			owner, err = memberByEmail(tx, given.OwnerEmail, fmt.Errorf("no member has the email address %q", given.OwnerEmail))
 		}
 		if err != nil {
 			return err
@@ -66,22 +61,22 @@ func (e *Emulator) AddWikiRun(given WikiRun) (id string, err error) {
 func (e *Emulator) WikiRuns() ([]WikiRun, error) {
 	list := []WikiRun{}
 	err := e.store.db.View(func(tx *bolt.Tx) error {
-		var runs []*wikiRun
-		if err := eachWikiRun(tx, func(run *wikiRun) { runs = append(runs, run) }); err != nil {
+		runs, err := wikiRunTable.list(tx, "")
+		if err != nil {
 			return err
 		}
-		slices.SortFunc(runs, func(a, b *wikiRun) int { return compareNewest(a.born, b.born) })
+		members, err := memberTable.list(tx, "")
 		emails := map[string]string{}
-		if err := eachMember(tx, func(m member) { emails[m.ID] = m.Email }); err != nil {
-			return err
+		for _, m := range members {
+			emails[m.ID] = m.Email
 		}
-		for _, run := range runs {
+		for _, run := range newest(runs) {
 			list = append(list, WikiRun{
 				ID: run.ID, RepoURL: run.RepoURL, Branch: run.Branch, CommitHash: run.CommitHash, OwnerEmail: emails[run.Owner.ID],
 				PrivacyLevel: run.PrivacyLevel, SourceSessionID: run.SourceSessionID, PageCount: run.PageCount,
 			})
 		}
-		return nil
+		return err
 	})
 	return list, err
 }
@@ -90,15 +85,11 @@ func (e *Emulator) WikiRuns() ([]WikiRun, error) {
 // such run.
 func (e *Emulator) SetVideoOverview(runID string, overview map[string]any) error {
 	return e.store.db.Update(func(tx *bolt.Tx) error {
-		var run wikiRun
-		err := get(tx, bucketWikiRuns, runID, &run)
-		if errors.Is(err, errNotStored) {
-			return fmt.Errorf("wiki run %s does not exist", runID)
-		}
+		run, err := wikiRunTable.get(tx, runID, fmt.Errorf("wiki run %s does not exist", runID))
 		if err != nil {
 			return err
 		}
 		run.VideoOverview = overview
-		return put(tx, bucketWikiRuns, runID, run)
+		return wikiRunTable.put(tx, runID, *run)
 	})
 }

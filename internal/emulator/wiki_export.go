@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -116,11 +115,7 @@ func (e *Emulator) sendWikiExport(w http.ResponseWriter, r *http.Request, runID 
 	}
 	var data []byte
 	err := e.store.db.View(func(tx *bolt.Tx) error {
-		run := &wikiRun{}
-		err := get(tx, bucketWikiRuns, runID, run)
-		if errors.Is(err, errNotStored) {
-			return notFound("The file no longer exists.")
-		}
+		run, err := wikiRunTable.get(tx, runID, notFound("The file no longer exists."))
 		if err != nil {
 			return err
 		}
@@ -155,7 +150,7 @@ func exportedWiki(tx *bolt.Tx, run *wikiRun) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the index of a wiki: %w", err)
 	}
-	files := []wikiPage{{Path: wikiIndex, Content: string(index) + "\n"}}
+	files := []*wikiPage{{Path: wikiIndex, Content: string(index) + "\n"}}
 	var data bytes.Buffer
 	z := zip.NewWriter(&data)
 	for _, file := range append(files, pages...) {

@@ -2,7 +2,6 @@ package emulator
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -200,34 +199,20 @@ func nodesIn(pages []wikiPage, directory string) []wikiNode {
 // putWikiRun stores a new run and its pages.
 func putWikiRun(tx *bolt.Tx, run *wikiRun, pages []wikiPage) error {
 	run.PageCount = len(pages)
-	errs := []error{put(tx, bucketWikiRuns, run.ID, run)}
+	errs := []error{wikiRunTable.put(tx, run.ID, *run)}
 	for i, p := range pages {
-		errs = append(errs, put(tx, bucketWikiPages, key(run.ID, fmt.Sprintf("%08d", i)), p))
+		errs = append(errs, wikiPageTable.put(tx, key(run.ID, fmt.Sprintf("%08d", i)), p))
 	}
 	return errors.Join(errs...)
 }
 
 func removeWikiRun(tx *bolt.Tx, id string) error {
-	keys, err := keysOf(tx, bucketWikiPages, key(id, ""))
-	errs := []error{err, remove(tx, bucketWikiRuns, id)}
-	for _, k := range keys {
-		errs = append(errs, remove(tx, bucketWikiPages, k))
-	}
-	return errors.Join(errs...)
+	return errors.Join(wikiRunTable.remove(tx, id), wikiPageTable.removeAll(tx, key(id, "")))
 }
 
 // wikiPages are the pages of a run, in the order in which they came.
-func wikiPages(tx *bolt.Tx, runID string) ([]wikiPage, error) {
-	pages := []wikiPage{}
-	err := scan(tx, bucketWikiPages, key(runID, ""), func(_ string, value []byte) error {
-		var p wikiPage
-		if err := json.Unmarshal(value, &p); err != nil {
-			return fmt.Errorf("read a page of a wiki from the database: %w", err)
-		}
-		pages = append(pages, p)
-		return nil
-	})
-	return pages, err
+func wikiPages(tx *bolt.Tx, runID string) ([]*wikiPage, error) {
+	return wikiPageTable.list(tx, key(runID, ""))
 }
 
 func getWikiPage(r *request) (reply, error) {
@@ -239,7 +224,7 @@ func getWikiPage(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	at := slices.IndexFunc(pages, func(p wikiPage) bool { return p.PageID == r.params["pageId"] })
+	at := slices.IndexFunc(pages, func(p *wikiPage) bool { return p.PageID == r.params["pageId"] })
 	if at < 0 {
 		return reply{}, notFound("The wiki run %q has no page with the ID %q.", run.ID, r.params["pageId"])
 	}
