@@ -26,7 +26,7 @@ var (
 )
 
 const (
-	// defaultLifetime limits the lifetime of a key whose run was killed before it could revoke the key.
+	// defaultLifetime limits the lifetime of a key that Terraform does not close: after an error, Ctrl-C, or a kill.
 	defaultLifetime = "1h"
 	// openedKey is the private data that Close uses to find the key.
 	openedKey = "opened"
@@ -62,7 +62,8 @@ type ephemeralKey struct {
 func (e *apiKeyEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Creates a short-lived API key for a service account. The key is never stored in state or plan." + managersOnly + "\n\n" +
-			"Each plan and each apply creates a key and revokes it at the end. If Terraform is killed, the key expires after `expires_in`. See [API keys without state](../guides/api-keys-without-state).",
+			"Each plan and each apply creates a key, and revokes it at the end if the run succeeds. " +
+			"After an error or Ctrl-C, Terraform does not close ephemeral resources, so the key works until it expires. Keep `expires_in` short. See [API keys without state](../guides/api-keys-without-state).",
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Required:            true,
@@ -76,7 +77,7 @@ func (e *apiKeyEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, r
 			},
 			"expires_in": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: "Time until the key expires if it is not revoked." + durationForms + " Must cover the whole run, because a key cannot be extended. Defaults to `" + defaultLifetime + "`.",
+				MarkdownDescription: "Time until the key expires if it is not revoked." + durationForms + " Must cover the whole run, because a key cannot be extended. Keep it short, because a failed run does not revoke its key. Defaults to `" + defaultLifetime + "`.",
 				Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
 			},
 			"id":          schema.StringAttribute{Computed: true, MarkdownDescription: "The key's ID."},

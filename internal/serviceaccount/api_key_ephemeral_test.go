@@ -162,6 +162,43 @@ func TestAccAPIKeyEphemeral_errors(t *testing.T) {
 	}
 }
 
+// Terraform does not close an ephemeral resource after an error, which the page says. Only the expiry ends the key.
+func TestAccAPIKeyEphemeral_failedRun(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsEphemeral(t)
+	e := acctest.NewRealTime(t)
+	account := newAccount(e, "robots")
+	cli := acctest.NewCLI(t, e, ephemeralConfig(account, "name = \"run\"\nexpires_in = \"10m\"")+`
+provider "agentyard" {
+  alias   = "robot"
+  api_key = ephemeral.agentyard_api_key.test.key
+}
+data "agentyard_computers" "mine" {
+  provider = agentyard.robot
+}
+resource "terraform_data" "fails" {
+  lifecycle {
+    precondition {
+      condition     = length(data.agentyard_computers.mine.computers) > 0
+      error_message = "No computers."
+    }
+  }
+}
+`)
+	if r := cli.Run("plan", "-input=false"); r.ExitCode == 0 {
+		t.Fatalf("the plan succeeds: %s", r.Output)
+	}
+	keys := listKeys(e, account)
+	if len(keys) != 1 || keys[0].IsRevoked || keys[0].ExpiresAt == nil {
+		t.Errorf("the emulator holds %+v, want a live key with an expiry", keys)
+	}
+	page, err := os.ReadFile("../../docs/ephemeral-resources/api_key.md")
+	acctest.Must(t, err)
+	if !strings.Contains(string(page), "After an error or Ctrl-C, Terraform does not close ephemeral resources, so the key works until it expires.") {
+		t.Error("the page does not say that the key of a failed run lives on")
+	}
+}
+
 // The expiry limits the lifetime of a killed run's key.
 func TestAccAPIKeyEphemeral_killedRun(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ variable "service_account_id" {
 ephemeral "agentyard_api_key" "run" {
   service_account_id = var.service_account_id
   name               = "terraform-run"
-  expires_in         = "2h"
+  expires_in         = "20m"
 }
 
 # Any provider with a credential works. This one acts as the service account.
