@@ -182,7 +182,10 @@ func (f *failure) afterLoss() string {
 // afterExists covers every object that may have the name: a renamed resource, a replaced resource, or an unmanaged object.
 func (f *failure) afterExists(found []create.ExistsError) string {
 	remedy := "Nothing was created.\n"
-	if f.verb == "create" {
+	switch f.verb {
+	case "rotate", "replace":
+		remedy += "Before an import, run terraform state rm ADDRESS, because the state contains the key that no longer works.\n"
+	case "create":
 		remedy += "If you renamed the resource, add a moved block.\n" +
 			"If the resource is replaced with create_before_destroy, change the name too, or run terraform untaint ADDRESS if it is tainted.\n"
 	}

@@ -1,9 +1,12 @@
 package serviceaccount
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -61,9 +64,9 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 	decision := decide(current, wanted, now)
 	tflog.Debug(ctx, "Decided about an API key", map[string]any{"id": state.ID.ValueString(), "action": string(decision.action), "reason": decision.reason})
 	diags.Append(problemDiagnostics(checkAt(current, wanted, decision, now))...)
-	successor := r.successor(ctx, &state, config.request(now))
+	successor, others := r.namesakes(ctx, &state, config.request(now))
 	diags.Append(setSuccessor(ctx, resp.Private, successor)...)
-	diags.Append(decision.warnings(&state, wanted, successor, now)...)
+	diags.Append(decision.warnings(&state, wanted, successor, others, now)...)
 	if decision.replaces() {
 		plan.renewedResults(&config, &state, wanted, decision.action)
 	} else {
@@ -74,11 +77,14 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 	return diags
 }
 
-// warnings explain why a key is replaced, and which other key is revoked: the plan alone shows neither.
-func (d keyDecision) warnings(state *apiKeyModel, wanted *keyConfig, successor *serviceaccounts.APIKey, now time.Time) diag.Diagnostics {
+// warnings explain why a key is replaced, which other key is revoked, and which other keys prevent a replacement: the plan
+// alone shows none of this.
+func (d keyDecision) warnings(state *apiKeyModel, wanted *keyConfig, successor *serviceaccounts.APIKey, others []serviceaccounts.APIKey, now time.Time) diag.Diagnostics {
 	var diags diag.Diagnostics
 	key := fmt.Sprintf("API key %q (%s) of service account %s", state.Name.ValueString(), state.ID.ValueString(), state.ServiceAccountID.ValueString())
 	switch {
+	case d.action == keyMint && len(others) > 0:
+		diags.AddAttributeWarning(fieldPath(d.field), "API Key Cannot Be Replaced", key+" no longer works: "+d.reason+". The apply fails as long as another live key of the account has this name: "+describeOthers(others))
 	case d.action == keyMint && successor != nil:
 		diags.AddAttributeWarning(fieldPath(d.field), "API Key Will Be Replaced", key+" no longer works: "+d.reason+". The apply creates a new key in its place. "+revokesSuccessor(successor))
 	case d.action == keyMint:
@@ -103,7 +109,7 @@ func (r *apiKeyResource) planDestruction(ctx context.Context, req *resource.Modi
 	if diags.HasError() {
 		return diags
 	}
-	successor := r.successor(ctx, &state, state.request(r.now()))
+	successor, _ := r.namesakes(ctx, &state, state.request(r.now()))
 	diags.Append(setSuccessor(ctx, resp.Private, successor)...)
 	if successor != nil {
 		diags.AddWarning("Another API Key Will Be Revoked", "API key "+state.ID.ValueString()+" will be destroyed. "+revokesSuccessor(successor))
@@ -111,16 +117,34 @@ func (r *apiKeyResource) planDestruction(ctx context.Context, req *resource.Modi
 	return diags
 }
 
-// successor returns the key that an interrupted rotation created with the same request, or nil.
-func (r *apiKeyResource) successor(ctx context.Context, state *apiKeyModel, n serviceaccounts.NewAPIKey) *serviceaccounts.APIKey {
-	if !state.IsRevoked.ValueBool() {
-		return nil
+// namesakes returns the key that an interrupted rotation created with the same request, or nil, and the other live keys with
+// the name of a dead key, newest first.
+func (r *apiKeyResource) namesakes(ctx context.Context, state *apiKeyModel, n serviceaccounts.NewAPIKey) (successor *serviceaccounts.APIKey, others []serviceaccounts.APIKey) {
+	now := r.now()
+	if expiry := parseTime(state.ExpiresAt); !state.IsRevoked.ValueBool() && (expiry.IsZero() || now.Before(expiry)) {
+		return nil, nil
 	}
 	keys, err := r.Client.ServiceAccounts.CachedKeysNamed(ctx, state.ServiceAccountID.ValueString(), state.Name.ValueString())
 	if err != nil {
 		tflog.Debug(ctx, "Cannot look up the successor of an API key", map[string]any{"id": state.ID.ValueString(), "error": err.Error()})
 	}
-	return serviceaccounts.Successor(keys, state.ID.ValueString(), n, r.now())
+	successor = serviceaccounts.Successor(keys, state.ID.ValueString(), n, now)
+	for _, k := range keys {
+		if k.IsLive(now) && k.ID != state.ID.ValueString() && k.ID != state.PreviousKeyID.ValueString() && (successor == nil || k.ID != successor.ID) {
+			others = append(others, k)
+		}
+	}
+	slices.SortFunc(others, func(a, b serviceaccounts.APIKey) int { return cmp.Compare(b.CreatedAt, a.CreatedAt) })
+	return successor, others
+}
+
+// describeOthers says how to continue with keys that prevent a replacement. Their address is in use, so an import alone fails.
+func describeOthers(others []serviceaccounts.APIKey) string {
+	found := make([]string, len(others))
+	for i, k := range others {
+		found[i] = k.ID + ", created at " + utc(k.CreatedAt.Time())
+	}
+	return fmt.Sprintf("%s.\nTo manage that key here, run these commands:\nterraform state rm ADDRESS\nterraform import ADDRESS %s/%s\nTo create another key, change name.", strings.Join(found, "; "), others[0].AccountID, others[0].ID)
 }
 
 func revokesSuccessor(successor *serviceaccounts.APIKey) string {

@@ -231,7 +231,7 @@ func (r *apiKeyResource) ValidateConfig(ctx context.Context, req resource.Valida
 	}
 	settings, _, diags := config.settings(ctx)
 	resp.Diagnostics.Append(diags...)
-	resp.Diagnostics.Append(problemDiagnostics(settings.check(config.ExpiresAt.IsUnknown() || config.ExpiresIn.IsUnknown()))...)
+	resp.Diagnostics.Append(problemDiagnostics(settings.check())...)
 }
 
 func (r *apiKeyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
@@ -377,7 +377,8 @@ func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest,
 	}
 }
 
-// ImportState warns once that the value is missing. Plans do not repeat it, because the null value may be intended.
+// ImportState warns once in a run that values are missing, because the CLIs do not group warnings of imports. Plans do not
+// repeat it, because the null value may be intended.
 func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var id apiKeyIdentity
 	if req.ID == "" {
@@ -399,8 +400,11 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 		resp.Diagnostics.Append(resp.Identity.Set(ctx, &id)...)
 	}
 	resp.Diagnostics.Append(modifier.MarkImported(ctx, resp.Private)...)
-	resp.Diagnostics.AddWarning("API Key Imported Without Its Value", fmt.Sprintf("The service returns a key's value only once, so the attribute key of %s is null. "+
-		"To get a value, add rotation = { triggers = { imported = \"1\" }, grace_period_minutes = 10 }. The next apply then rotates the key, and the old value stops working ten minutes later.", id.ID.ValueString()))
+	_ = r.Client.Conn.CheckOnce("imported API keys", func() error {
+		resp.Diagnostics.AddWarning("API Key Imported Without Its Value", fmt.Sprintf("The service returns a key's value only once, so the attribute key of %s is null. This is also true for every other key that this run imports. "+
+			"To get a value, add rotation = { triggers = { imported = \"1\" }, grace_period_minutes = 10 }. The next apply then rotates the key, and the old value stops working ten minutes later.", id.ID.ValueString()))
+		return nil
+	})
 }
 
 // renew first revokes an older key that is still in its grace period: the state can remember only one previous key.
@@ -451,10 +455,10 @@ func parseTime(s types.String) time.Time {
 	return at
 }
 
-// parseDuration returns 0 for null and unknown.
+// parseDuration returns 0 for null and unknown, and for values that a validator rejects.
 func parseDuration(s types.String) time.Duration {
 	d, err := clock.ParseDuration(s.ValueString())
-	if err != nil {
+	if err != nil || d < time.Second {
 		return 0
 	}
 	return d

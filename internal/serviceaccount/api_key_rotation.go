@@ -56,6 +56,7 @@ func (d keyDecision) replaces() bool { return d.action == keyMint || d.action ==
 type keySettings struct {
 	expiresAt    time.Time
 	expiresIn    time.Duration
+	neverDue     bool // Neither an expiry nor an interval is configured. A value that is unknown or invalid counts as configured.
 	hasRotation  bool
 	isIdle       bool // rotation has no condition that could ever rotate the key.
 	triggers     map[string]string
@@ -75,6 +76,7 @@ type rotationModel struct {
 // settings also reports whether one of the arguments is unknown.
 func (m *apiKeyModel) settings(ctx context.Context) (s keySettings, unknown bool, diags diag.Diagnostics) {
 	s.expiresAt, s.expiresIn = parseTime(m.ExpiresAt), parseDuration(m.ExpiresIn)
+	s.neverDue = m.ExpiresAt.IsNull() && m.ExpiresIn.IsNull()
 	unknown = m.ExpiresAt.IsUnknown() || m.ExpiresIn.IsUnknown() || m.Rotation.IsUnknown()
 	if !value.IsSet(m.Rotation) {
 		return s, unknown, nil
@@ -83,6 +85,7 @@ func (m *apiKeyModel) settings(ctx context.Context) (s keySettings, unknown bool
 	diags = m.Rotation.As(ctx, &r, basetypes.ObjectAsOptions{})
 	s.hasRotation = true
 	s.isIdle = r.Interval.IsNull() && r.BeforeExpiry.IsNull() && !r.Triggers.IsUnknown() && len(r.Triggers.Elements()) == 0
+	s.neverDue = s.neverDue && r.Interval.IsNull()
 	s.interval, s.beforeExpiry = parseDuration(r.Interval), parseDuration(r.BeforeExpiry)
 	s.hasGrace = !r.GracePeriodMinutes.IsNull()
 	s.grace = time.Duration(r.GracePeriodMinutes.ValueInt64()) * time.Minute
@@ -265,8 +268,8 @@ const (
 	fieldGrace        = "grace_period_minutes"
 )
 
-// check accepts unknown values, which are zero, and negative durations, which a validator rejects.
-func (s *keySettings) check(expiryUnknown bool) []keyProblem {
+// check accepts unknown values, and values that a validator rejects: one mistake is one error.
+func (s *keySettings) check() []keyProblem {
 	var problems []keyProblem
 	add := func(field, summary, detail string) { problems = append(problems, keyProblem{field, summary, detail}) }
 	if s.isIdle {
@@ -274,11 +277,14 @@ func (s *keySettings) check(expiryUnknown bool) []keyProblem {
 		add(fieldRotation, "Incomplete Rotation", "rotation requires triggers (not empty), interval, or before_expiry. Set one of them, or remove rotation. Also check the spelling: Terraform ignores unknown names here. "+
 			"To set only a grace period, add a trigger that never changes, such as triggers = { v = \"1\" }. Adding it rotates an existing key once.")
 	}
-	if s.beforeExpiry != 0 && s.interval == 0 && s.expiresAt.IsZero() && s.expiresIn == 0 && !expiryUnknown {
+	if s.beforeExpiry > 0 && s.neverDue {
 		add(fieldBeforeExpiry, "Missing Expiry", "before_expiry requires an expiry, but this key never expires. Set expires_in, or use interval instead.")
 	}
 	if s.expiresIn > 0 && s.beforeExpiry >= s.expiresIn {
 		add(fieldBeforeExpiry, "Rotation Period Too Long", "before_expiry must be shorter than expires_in. Otherwise, every new key is due at once. Shorten before_expiry, or raise expires_in.")
+	}
+	if s.grace > maxGraceMinutes*time.Minute {
+		return problems
 	}
 	if s.expiresIn > 0 && s.grace > s.expiresIn {
 		add(fieldGrace, "Grace Period Too Long", "grace_period_minutes must not be longer than expires_in: the old key must not expire during its grace period. Shorten grace_period_minutes, or raise expires_in.")

@@ -255,13 +255,12 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		settings keySettings
-		unknown  bool
 		want     []string
 	}{
 		"usual":                                 {settings: usual()},
 		"a rotation without a cause":            {settings: keySettings{hasRotation: true, isIdle: true, grace: time.Minute}, want: []string{fieldRotation}},
-		"before_expiry without expiry":          {settings: keySettings{beforeExpiry: day}, want: []string{fieldBeforeExpiry}},
-		"before_expiry with an unknown expiry":  {settings: keySettings{beforeExpiry: day}, unknown: true},
+		"before_expiry without expiry":          {settings: keySettings{beforeExpiry: day, neverDue: true}, want: []string{fieldBeforeExpiry}},
+		"before_expiry with an unknown expiry":  {settings: keySettings{beforeExpiry: day}},
 		"before_expiry beside interval":         {settings: keySettings{beforeExpiry: day, interval: day}},
 		"before_expiry as long as the life":     {settings: keySettings{beforeExpiry: day, expiresIn: day}, want: []string{fieldBeforeExpiry}},
 		"grace longer than the life":            {settings: keySettings{grace: 10 * time.Minute, expiresIn: 9 * time.Minute}, want: []string{fieldGrace}},
@@ -271,7 +270,7 @@ func TestCheck(t *testing.T) {
 		"negative life":                         {settings: keySettings{beforeExpiry: time.Hour, expiresIn: -time.Hour, grace: time.Minute}},
 		"before_expiry against a fixed expires": {settings: keySettings{beforeExpiry: day, expiresAt: born}},
 	} {
-		if got := fieldsOf(t, tc.settings.check(tc.unknown)); !slices.Equal(got, tc.want) {
+		if got := fieldsOf(t, tc.settings.check()); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
 	}

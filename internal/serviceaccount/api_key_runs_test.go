@@ -285,8 +285,9 @@ func TestAPIKey_warnings(t *testing.T) {
 	}
 }
 
-// The import of a key warns that its value is missing, and later plans do not. The CLIs do not group warnings of imports.
-func TestAccAPIKey_importWarnsOnce(t *testing.T) {
+// The import of several keys warns once that their values are missing, and later plans do not. The CLIs do not group
+// warnings of imports.
+func TestAccAPIKey_importsWarnOnce(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
 	account := newAccount(e, "robots")
@@ -297,12 +298,85 @@ func TestAccAPIKey_importWarnsOnce(t *testing.T) {
 	}
 	cli := acctest.NewCLI(t, e, hcl.String())
 	warnings := func(r acctest.Result) int { return strings.Count(r.Output, "Warning: API Key") }
-	if r := cli.MustRun("plan", "-input=false", "-out=plan"); warnings(r) != 3 || strings.Count(r.Output, "API Key Imported Without Its Value") != 3 {
+	if r := cli.MustRun("plan", "-input=false", "-out=plan"); warnings(r) != 1 || strings.Count(r.Output, "API Key Imported Without Its Value") != 1 {
 		t.Errorf("the plan of the import: %s", r.Output)
 	}
 	cli.MustRun("apply", "-input=false", "plan")
 	if r := cli.MustRun("plan", "-input=false"); warnings(r) != 0 {
 		t.Errorf("the plan after the import: %s", r.Output)
+	}
+}
+
+// A key that was rotated by hand has a live key of its name. The plan says that the apply fails, and both remedies work as they
+// are printed.
+func TestAccAPIKey_rotatedByHand(t *testing.T) {
+	t.Parallel()
+	commands := regexp.MustCompile(`terraform (state rm|import) ADDRESS( [a-z]+_\w+/[a-z]+_\w+)?`)
+	for name, tc := range map[string]struct {
+		remedy func(cli *acctest.CLI, account, printed string)
+		live   int
+	}{
+		"import": {func(cli *acctest.CLI, _, printed string) {
+			found := commands.FindAllString(printed, -1)
+			if len(found) != 2 {
+				t.Fatalf("%q in %s", found, printed)
+			}
+			for _, command := range found {
+				cli.MustRun(strings.Fields(strings.Replace(command, "ADDRESS", keyAddress, 1))[1:]...)
+			}
+		}, 1},
+		"new name": {func(cli *acctest.CLI, account, _ string) {
+			cli.Write("main.tf", keyConfig(account, "name = \"ci-2\"\nexpires_in = \"30d\""))
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.NewRealTime(t)
+			account := newAccount(e, "robots")
+			cli := acctest.NewCLI(t, e, keyConfig(account, "name = \"ci\"\nexpires_in = \"30d\""))
+			cli.MustRun("apply", "-auto-approve", "-input=false")
+			e.API("POST", "/api/v0/service-accounts/"+account+"/api-keys/"+listKeys(e, account)[0].ID+"/rotate", map[string]any{}, nil)
+			text := acctest.OneLine(cli.MustRun("plan", "-input=false").Output)
+			if !strings.Contains(text, "API Key Cannot Be Replaced") || !strings.Contains(text, "change name") || strings.Contains(text, "creates a new key in its place") {
+				t.Fatal(text)
+			}
+			r := cli.Run("apply", "-auto-approve", "-input=false")
+			if failure := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(failure, "Before an import, run terraform state rm ADDRESS") {
+				t.Fatal(failure)
+			}
+			tc.remedy(cli, account, text)
+			cli.MustRun("apply", "-auto-approve", "-input=false")
+			cli.MustPlanEmpty()
+			if live := slices.DeleteFunc(listKeys(e, account), func(k keyJSON) bool { return k.IsRevoked }); len(live) != tc.live {
+				t.Errorf("live: %+v", live)
+			}
+		})
+	}
+}
+
+// Each live key with the name of a dead key prevents its replacement, and the plan names all of them.
+func TestAPIKey_planNamesTheKeysThatPreventAReplacement(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(e *acctest.Env, account, id string){
+		"revoked": revokeKey,
+		"expired": func(e *acctest.Env, _, _ string) { e.Clock.Advance(2 * day) },
+	} {
+		e, account := newAccountEnv(t)
+		config := acctest.Values{"service_account_id": account, "name": "ci", "expires_in": "1d"}
+		i := acctest.NewProcess(t, e, nil).NewInstance(keyType)
+		e.MustApply(t, i, config)
+		end(e, account, i.ID())
+		others := []string{newKey(e, account, "ci").ID, newKey(e, account, "ci").ID}
+		newKey(e, account, "other")
+		out := acctest.NewProcess(t, e, nil).Plan(i, config)
+		acctest.Says(t, warningsOf(out), append(others, "API Key Cannot Be Replaced", "terraform state rm ADDRESS")...)
+		acctest.NewProcess(t, e, nil).Apply(i, config).MustFail(t, "name", append(others, "already exist", "terraform state rm ADDRESS")...)
+		for _, id := range others {
+			revokeKey(e, account, id)
+		}
+		if out := acctest.NewProcess(t, e, nil).Plan(i, config); !strings.Contains(warningsOf(out), "creates a new key in its place") {
+			t.Errorf("%s: %s", name, out)
+		}
 	}
 }
 

@@ -91,6 +91,32 @@ func TestServiceAccounts_invalidConfiguration(t *testing.T) {
 	}
 }
 
+// A value that a validator rejects counts as set, so no error follows from it.
+func TestAPIKey_oneMistakeIsOneError(t *testing.T) {
+	t.Parallel()
+	type rotation = map[string]any
+	for at, configs := range map[string][]acctest.Values{
+		"expires_in": {
+			{"expires_in": "30 days", "rotation": rotation{"before_expiry": "7d"}},
+			{"expires_in": "500ms", "rotation": rotation{"before_expiry": "7d", "grace_period_minutes": 5}},
+		},
+		"expires_at":                    {{"expires_at": "tomorrow", "rotation": rotation{"before_expiry": "7d"}}},
+		"rotation.interval":             {{"rotation": rotation{"interval": "30 days", "before_expiry": "7d"}}},
+		"rotation.before_expiry":        {{"rotation": rotation{"before_expiry": "7 days"}}, {"rotation": rotation{"before_expiry": "-7d"}}},
+		"rotation.grace_period_minutes": {{"expires_in": "30m", "rotation": rotation{"before_expiry": "20m", "grace_period_minutes": 60}}},
+	} {
+		for _, config := range configs {
+			config["service_account_id"], config["name"] = "sa_1", "ci"
+			p := acctest.NewProcess(t, acctest.New(t), nil)
+			out := p.Plan(p.NewInstance(keyType), config)
+			out.MustFail(t, at)
+			if len(out.Errors) != 1 {
+				t.Errorf("%v: %s", config, out)
+			}
+		}
+	}
+}
+
 // A failed create leaves nothing in the state, and the next apply creates the object.
 func TestServiceAccounts_refusedByTheService(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ func (c *Conn) CheckAccess(ctx context.Context) error {
 	return c.CheckOnce("providers", func() error { _, err := Call[struct{}](ctx, c, Request{Op: ListProviders}); return err })
 }
 
-// CheckOnce sends one request per process and purpose; later callers wait for it. It returns only errors that every other
+// CheckOnce calls send once per process and purpose; later callers wait for it. It returns only errors that every other
 // request would get too, and only to the first caller.
 func (c *Conn) CheckOnce(purpose string, send func() error) (err error) {
 	if c.unconfigured != nil {
