@@ -10,7 +10,6 @@ const (
 	maxAccountName = 128
 	maxDescription = 1024
 	statusInactive = "inactive"
-	statusDisabled = "disabled"
 )
 
 // serviceAccount is a non-human principal. Deleted ones stay stored, because the deletion is soft.
@@ -145,7 +144,7 @@ func updateServiceAccount(r *request) (reply, error) {
 	if f.has("name") {
 		return reply{}, invalid("The field %q is immutable.", "name")
 	}
-	description, status := f.text("description", 0, maxDescription), f.enum("status", statusActive, statusInactive, statusDisabled)
+	description, status := f.text("description", 0, maxDescription), f.enum("status", statusActive, statusInactive)
 	if err := f.done(); err != nil {
 		return reply{}, err
 	}

@@ -47,8 +47,7 @@ func TestServiceAccounts_invalidConfiguration(t *testing.T) {
 		want     []string
 	}{
 		"no name":           {accountType, acctest.Values{}, "name", []string{"required"}},
-		"empty name":        {accountType, acctest.Values{"name": ""}, "name", []string{"name must be 1 to 128 characters long"}},
-		"long name":         {accountType, acctest.Values{"name": strings.Repeat("ü", 129)}, "name", []string{"name must be 1 to 128 characters long"}},
+		"empty name":        {accountType, acctest.Values{"name": ""}, "name", []string{"name must not be empty"}},
 		"empty description": {accountType, acctest.Values{"name": "n", "description": ""}, "description", []string{"description must not be empty"}},
 		"empty status":      {accountType, acctest.Values{"name": "n", "status": ""}, "status", []string{"status must not be empty"}},
 
@@ -242,7 +241,7 @@ func TestServiceAccounts_dataSourceErrors(t *testing.T) {
 		{dataSource{"agentyard_service_account", nil}, "", []string{"Exactly one of these attributes must be configured: [id,name]"}},
 		{dataSource{"agentyard_service_account", acctest.Values{"id": "a", "name": "b"}}, "id", []string{"Exactly one of these attributes must be configured"}},
 		{byID(""), "id", []string{"id must not be empty"}},
-		{byName(""), "name", []string{"name must be 1 to 128 characters long"}},
+		{byName(""), "name", []string{"name must not be empty"}},
 		{byID("sa_unknown"), "id", []string{"sa_unknown", "does not exist"}},
 		{byName("CI"), "name", []string{"No service account named", "case"}},
 		{byID(".."), "", []string{"Cannot read service account", "cannot be part"}},

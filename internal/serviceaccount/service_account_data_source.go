@@ -19,7 +19,7 @@ func NewServiceAccountDataSource() datasource.DataSource {
 	return &crud.DataSource[accountModel]{
 		Name:        "service_account",
 		Description: "Returns a service account by ID or name." + managersOnly,
-		Attributes:  accountResults.ByIDOrName(128),
+		Attributes:  accountResults.ByIDOrName(0),
 		Validators:  crud.IDOrName(),
 		Verb:        "read", Object: "service account",
 		Fetch: func(ctx context.Context, c *client.Client, m *accountModel) error {

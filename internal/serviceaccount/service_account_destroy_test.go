@@ -137,10 +137,10 @@ func TestServiceAccount_faultMatrixWithAStatus(t *testing.T) {
 	t.Parallel()
 	acctest.Matrix{
 		Type:  "agentyard_service_account",
-		Setup: func(*acctest.Env) []acctest.Values { return []acctest.Values{{"name": "m", "status": "disabled"}} },
+		Setup: func(*acctest.Env) []acctest.Values { return []acctest.Values{{"name": "m", "status": "inactive"}} },
 		Live:  accountIDs,
 		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
-			if got := listAccounts(e)[0].Status; got != "disabled" || i.Attribute("status") != "disabled" {
+			if got := listAccounts(e)[0].Status; got != "inactive" || i.Attribute("status") != "inactive" {
 				t.Errorf("the status is %q, in the state %q", got, i.Attribute("status"))
 			}
 		},
@@ -237,7 +237,7 @@ func TestServiceAccount_interruptedBeforeItsStatus(t *testing.T) {
 	i := p.NewInstance(accountType)
 	config := acctest.Values{"name": "robots", "status": "inactive"}
 	out := p.Apply(i, config)
-	if len(out.Errors) > 0 || i.Tainted || i.ID() == "" || !strings.Contains(out.String(), "Interrupted Before the Status Was Set") {
+	if len(out.Errors) > 0 || i.Tainted || i.ID() == "" || !strings.Contains(out.String(), "Service Account Created Without Its Status") {
 		t.Fatalf("tainted %v: %s", i.Tainted, out)
 	}
 	id := i.ID()

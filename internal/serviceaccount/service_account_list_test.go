@@ -72,7 +72,7 @@ func TestAccServiceAccountList_generatedConfigurationPlansClean(t *testing.T) {
 	e := acctest.NewRealTime(t)
 	newAccount(e, "plain")
 	id := newAccount(e, "with \"everything\" ${x}")
-	e.API(http.MethodPatch, "/api/v0/service-accounts/"+id, map[string]any{"description": "two\nlines", "status": "disabled"}, nil)
+	e.API(http.MethodPatch, "/api/v0/service-accounts/"+id, map[string]any{"description": "two\nlines", "status": "inactive"}, nil)
 	cli := acctest.NewCLI(t, e, "")
 	cli.Write("all.tfquery.hcl", acctest.Example(t, "list-resources/agentyard_service_account/list-resource.tfquery.hcl"))
 	cli.MustRun("query", "-generate-config-out=generated.tf")

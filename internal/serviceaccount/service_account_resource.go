@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
@@ -54,14 +55,14 @@ func (m *accountModel) updateRequest(state *accountModel) serviceaccounts.Update
 func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a service account: a non-human principal that owns API keys and computers." + managersOnly + "\n\n" +
-			"~> Destroying a service account also deletes all its computers, and its API keys stop working. The plan warns about the computers, except with `-replace` or for a tainted account.\n\n" +
+			"~> Destroying a service account also deletes all its computers, and its API keys stop working. The service also tries to delete the Git credentials that it stores for the account. The plan warns about the computers, except with `-replace` or for a tainted account.\n\n" +
 			"**Keys.** To give each team an account and a rotating key, see [Teams and keys](../guides/teams-and-keys).",
 		Attributes: map[string]schema.Attribute{
 			"id": accountResults.Resource()["id"],
 			"name": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: accountResults["name"].Text + " Must be 1–128 characters. Changing this forces a new service account.",
-				Validators:          []validator.String{value.Length(1, 128)},
+				MarkdownDescription: accountResults["name"].Text + " Must not be empty. Changing this forces a new service account.",
+				Validators:          []validator.String{value.NotEmpty()},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			},
 			"description": schema.StringAttribute{
@@ -137,18 +138,14 @@ func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest
 		return
 	}
 	updated, err := r.Client.ServiceAccounts.Update(ctx, m.ID.ValueString(), serviceaccounts.UpdateRequest{Status: body.Status})
-	if err != nil && ctx.Err() != nil {
-		// An unknown status would taint the account. The next refresh reads the actual status.
+	if err != nil {
+		// An error would taint the account, and the next apply would replace it. The next refresh reads the actual status.
 		m.Status = wanted.Status
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-		resp.Diagnostics.AddWarning("Interrupted Before the Status Was Set",
-			fmt.Sprintf("Service account %q (%s) was created and is kept in the state, but its status may not be %q yet. The next apply sets it.", m.Name.ValueString(), m.ID.ValueString(), wanted.Status.ValueString()))
-		return
-	}
-	if err != nil {
-		resp.Diagnostics.Append(apierror.For("set the status of", "service account", err, accountFields)...)
-		resp.Diagnostics.AddWarning("Service Account Created Without Its Status",
-			fmt.Sprintf("Service account %q (%s) is kept in the state as tainted. To keep it, run terraform untaint ADDRESS. Otherwise, the next apply replaces it.", m.Name.ValueString(), m.ID.ValueString()))
+		for _, d := range apierror.For("set the status of", "service account", err, accountFields) {
+			resp.Diagnostics.AddAttributeWarning(path.Root("status"), "Service Account Created Without Its Status",
+				fmt.Sprintf("Service account %q (%s) was created, but its status may not be %q. The next plan shows the actual status. %s", m.Name.ValueString(), m.ID.ValueString(), wanted.Status.ValueString(), d.Detail()))
+		}
 		return
 	}
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, updated)...)

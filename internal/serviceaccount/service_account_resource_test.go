@@ -1,11 +1,10 @@
 package serviceaccount_test
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -124,13 +123,13 @@ func TestAccServiceAccount_leastThenEachAttribute(t *testing.T) {
 func TestAccServiceAccount_withEverything(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	cfg := e.Config(accountConfig("name = \"ünïcode / ../x\"\ndescription = \"builds\"\nstatus = \"disabled\""))
+	cfg := e.Config(accountConfig("name = \"ünïcode / ../x\"\ndescription = \"builds\"\nstatus = \"inactive\""))
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: e.Factories,
 		CheckDestroy:             noAccountLeft(e),
 		Steps: []resource.TestStep{
 			{Config: cfg, ConfigPlanChecks: accountAction(plancheck.ResourceActionCreate), ConfigStateChecks: []statecheck.StateCheck{
-				accountHas("id", knownvalue.StringRegexp(regexp.MustCompile(`^sa_`))), accountHas("description", knownvalue.StringExact("builds")), accountHas("status", knownvalue.StringExact("disabled")),
+				accountHas("id", knownvalue.StringRegexp(regexp.MustCompile(`^sa_`))), accountHas("description", knownvalue.StringExact("builds")), accountHas("status", knownvalue.StringExact("inactive")),
 			}},
 			{ResourceName: accountAddress, ImportState: true, ImportStateVerify: true},
 		},
@@ -190,37 +189,35 @@ func TestAccServiceAccount_goneBetweenPlanAndDestroy(t *testing.T) {
 	e.WantRequests(t, "deleteServiceAccount", 1)
 }
 
-// refuse makes the service reject a status that the contract allows, because the contract does not define the full list.
-func refuse(status string) acctest.Option {
-	return acctest.Wrap(func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			body, _ := io.ReadAll(r.Body)
-			r.Body = io.NopCloser(bytes.NewReader(body))
-			if r.Method == http.MethodPatch && bytes.Contains(body, []byte(status)) {
-				w.Header().Set("Content-Type", "application/json")
-				w.Header().Set(emulator.FaultHeader, "fewer-statuses") // The contract has no rule for it.
-				w.WriteHeader(http.StatusBadRequest)
-				_, _ = io.WriteString(w, `{"title":"Bad Request","status":400,"detail":"The status is not one of active, inactive."}`)
-				return
-			}
-			next.ServeHTTP(w, r)
-		})
-	})
+// The status of a new account needs a second request. If the service refuses it, the account is kept, and is not replaced.
+func TestServiceAccount_refusedStatusKeepsTheAccount(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	i := acctest.NewProcess(t, e, nil).NewInstance(accountType)
+	config := acctest.Values{"name": "ci", "status": "inactive"}
+	e.Faults().Add(emulator.Fault{Operation: "updateServiceAccount", Kind: emulator.FaultStatusBeforeCommit, Status: 400, Times: 2})
+	out := acctest.NewProcess(t, e, nil).Apply(i, config)
+	out.MustSucceed(t)
+	acctest.Says(t, warningsOf(out), ".status: Service Account Created Without Its Status", `may not be "inactive"`, "returned 400", "Correct the configuration")
+	id := i.ID()
+	if i.Tainted || onlyAccount(t, e).ID != id {
+		t.Fatalf("tainted %v, %s: %s", i.Tainted, id, out)
+	}
+	out = acctest.NewProcess(t, e, nil).Apply(i, config)
+	out.MustFail(t, "", "Cannot update service account", "returned 400")
+	acctest.NewProcess(t, e, nil).Apply(i, config).MustDo(t, "update")
+	acctest.NewProcess(t, e, nil).Plan(i, config).MustDo(t, "none")
+	if got := onlyAccount(t, e); got.ID != id || got.Status != "inactive" {
+		t.Errorf("the account is %+v, was %s", got, id)
+	}
 }
 
-func TestAccServiceAccount_refusedStatusIsAnErrorAtTheAttribute(t *testing.T) {
+// The documents give no limit for the name, so the service decides.
+func TestServiceAccount_longName(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t, refuse("disabled"))
-	const atStatus = `status\s*=\s*"disabled"(.|\n)*updateServiceAccount(.|\n)*not\s+one\s+of\s+active(.|\n)*Correct\s+the\s+value\s+of`
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noAccountLeft(e),
-		Steps: []resource.TestStep{
-			{Config: e.Config(accountConfig("name = \"ci\"\nstatus = \"disabled\"")), ExpectError: regexp.MustCompile(`Cannot set the status of service account(.|\n)*` + atStatus)},
-			// The created account is in the state, and is replaced.
-			{Config: e.Config(accountConfig("name = \"ci\"\nstatus = \"inactive\"")), ConfigPlanChecks: accountAction(plancheck.ResourceActionReplace)},
-			{Config: e.Config(accountConfig("name = \"ci\"\nstatus = \"disabled\"")), ExpectError: regexp.MustCompile(`Cannot update service account(.|\n)*` + atStatus)},
-			{Config: e.Config(accountConfig("name = \"ci\"\nstatus = \"inactive\"")), ConfigPlanChecks: accountAction(plancheck.ResourceActionNoop), Check: func(*terraform.State) error { onlyAccount(t, e); return nil }},
-		},
-	})
+	e := acctest.New(t)
+	p := acctest.NewProcess(t, e, nil)
+	if out := p.Plan(p.NewInstance(accountType), acctest.Values{"name": strings.Repeat("n", 200)}); len(out.Errors) > 0 {
+		t.Errorf("the plan: %s", out)
+	}
 }
