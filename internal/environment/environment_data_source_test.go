@@ -1,6 +1,7 @@
 package environment_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
@@ -311,4 +313,38 @@ output "names" {
 	if n := len(e.Journal().Entries()); n != 2 {
 		t.Errorf("one plan sent %d requests: %+v", n, e.Journal().Entries())
 	}
+}
+
+// A service account's environments are found by ID and by name, with one listing.
+func TestEnvironmentDataSource_ofAServiceAccount(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	var account struct{ ID string }
+	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robots"}, &account)
+	var minted struct{ APIKey struct{ Value string } }
+	e.API(http.MethodPost, "/api/v0/service-accounts/"+account.ID+"/api-keys", map[string]any{"name": "ci"}, &minted)
+	var made madeEnvironment
+	if status, body := e.TryWithKey(minted.APIKey.Value, http.MethodPost, environmentsRoute, map[string]any{"name": "dev", "scope": "user", "repositories": appRepository("make")}); status != http.StatusCreated {
+		t.Fatalf("%d %s", status, body)
+	} else if err := json.Unmarshal(body, &made); err != nil {
+		t.Fatal(err)
+	}
+	shared := makeEnvironment(e, "shared", "organization")
+	p := acctest.NewProcess(t, e, nil)
+	e.Journal().Reset()
+	for want, by := range map[string]acctest.Values{made.ID: {"name": "dev"}, shared.ID: {"id": shared.ID}} {
+		by["service_account_id"] = account.ID
+		if found, out := p.ReadData(environmentType, by); len(out.Errors) > 0 || !found["id"].Equal(tftypes.NewValue(tftypes.String, want)) {
+			t.Errorf("%v: %s", by, out)
+		}
+	}
+	e.WantRequests(t, "listEnvironments", 1)
+	_, out := p.ReadData(environmentType, acctest.Values{"name": "dev"})
+	out.MustFail(t, "name", "No environment named")
+	_, out = p.ReadData(environmentType, acctest.Values{"id": made.ID})
+	out.MustFail(t, "id", "If its owner is a service account, set service_account_id")
+	_, out = p.ReadData(environmentType, acctest.Values{"id": "env_none", "service_account_id": account.ID})
+	out.MustFail(t, "id", "Check the ID. Also check service_account_id.")
+	_, out = p.ReadData(environmentType, acctest.Values{"name": "dev", "service_account_id": "sa_none"})
+	out.MustFail(t, "", "listEnvironments", "sa_none")
 }

@@ -160,3 +160,20 @@ func TestEnvironment_nameInAnotherScope(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 }
+
+// The documents do not tie the default to a scope, so only a contradiction is an error.
+func TestEnvironment_defaultWithoutAScope(t *testing.T) {
+	t.Parallel()
+	p := acctest.NewProcess(t, acctest.New(t), nil)
+	config := environmentOf("dev", acctest.Values{"make_organization_default": true})
+	delete(config, "scope")
+	if out := p.Plan(p.NewInstance(environmentType), config); len(out.Errors) > 0 {
+		t.Errorf("without a scope: %s", out)
+	}
+	config["scope"] = "team"
+	out := p.Plan(p.NewInstance(environmentType), config)
+	out.MustFail(t, "scope")
+	if len(out.Errors) != 1 {
+		t.Errorf("an invalid scope: %s", out)
+	}
+}

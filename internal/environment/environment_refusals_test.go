@@ -23,7 +23,6 @@ func TestEnvironment_invalidConfiguration(t *testing.T) {
 		{acctest.Values{"scope": "team"}, "scope", "scope value must be one of"},
 		{acctest.Values{"source_id": ""}, "source_id", "source_id must not be empty"},
 		{acctest.Values{"timeouts": map[string]any{"update": "soon"}}, "timeouts.update", "Valid time units"},
-		{acctest.Values{"make_organization_default": true}, "make_organization_default", `Set scope to "organization"`},
 		{acctest.Values{"make_organization_default": true, "scope": "user"}, "make_organization_default", `Set scope to "organization"`},
 	} {
 		e.Plan(t, e.NewInstance(t, environmentType), envValues(tc.values)).MustFail(t, tc.at, tc.want)
@@ -53,7 +52,7 @@ func TestEnvironment_refusalsOfACreation(t *testing.T) {
 		"403":             {status: 403, want: []string{"requires its owner's key"}},
 		"403 of a scope":  {values: acctest.Values{"scope": "organization"}, status: 403, want: []string{"Manager role", `or set scope to "user".`}},
 		"404":             {values: sourced, status: 404, at: "source_id"},
-		"405":             {before: func(e *acctest.Env) { e.AllowEnvironments(false) }, want: []string{"createEnvironment", "405", "is disabled for the organization"}},
+		"405":             {before: func(e *acctest.Env) { e.AllowEnvironments(false) }, want: []string{"createEnvironment", "405", "whether it allows new environments"}},
 		"409 of a source": {values: sourced, status: 409},
 	} {
 		t.Run(name, func(t *testing.T) {

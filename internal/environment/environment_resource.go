@@ -51,7 +51,7 @@ var environmentAdvice = apierror.Advice{
 func creationAdvice(scope string) apierror.Advice {
 	advice := apierror.Advice{
 		http.StatusForbidden:        environmentAdvice[http.StatusForbidden],
-		http.StatusMethodNotAllowed: "Creating environments is disabled for the organization. Ask an administrator of the organization to enable it.",
+		http.StatusMethodNotAllowed: "The API documents do not say what this status means here. Ask an administrator of the organization whether it allows new environments.",
 	}
 	if scope == environments.ScopeOrganization {
 		advice[http.StatusForbidden] = "Use the API key of a human with the Manager role or higher, or set scope to \"user\"."
@@ -212,7 +212,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 	}
 	attributes["make_organization_default"] = schema.BoolAttribute{
 		Optional: true,
-		MarkdownDescription: "Whether to make the environment the organization's default when it is created or when this changes to `true`. Requires `scope = \"organization\"`. " +
+		MarkdownDescription: "Whether to make the environment the organization's default when it is created or when this changes to `true`. Conflicts with `scope = \"user\"`. " +
 			"If `wait_for_build` is `true`, this happens after the build succeeds. Later changes elsewhere are not reverted; to enforce the default, use `agentyard_default_environment`.",
 	}
 	attributes["wait_for_build"] = schema.BoolAttribute{
@@ -225,7 +225,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages an environment in which sessions start: repositories, scripts, and the source to build from. The apply waits for the build and fails if the build fails. The next apply rebuilds a failed environment.\n\n" +
+		MarkdownDescription: "Manages an environment in which sessions start: repositories, scripts, and the source to build from. The apply waits for the build and fails if the build fails. The next apply rebuilds the environment. If its first build failed, the next apply replaces it.\n\n" +
 			"~> Do not put secrets in URLs or scripts. The service returns them in clear text, also in parts of build logs. Use the organization's secrets at the service instead.\n\n" +
 			"**Replacing the default environment.** The service does not delete the default while the organization has other environments with `scope = \"organization\"`. " +
 			"Create the new environment and change `agentyard_default_environment` in one apply. Remove the old environment in a later apply. See [Environment builds](../guides/environment-builds).",
@@ -260,9 +260,9 @@ func (r *environmentResource) ValidateConfig(ctx context.Context, req resource.V
 	var scope types.String
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("make_organization_default"), &makeDefault)...)
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("scope"), &scope)...)
-	if makeDefault.ValueBool() && !scope.IsUnknown() && scope.ValueString() != environments.ScopeOrganization {
+	if makeDefault.ValueBool() && scope.ValueString() == environments.ScopeUser {
 		resp.Diagnostics.AddAttributeError(path.Root("make_organization_default"), "Invalid Scope for a Default Environment",
-			"make_organization_default requires scope \"organization\". Set scope to \"organization\", or remove make_organization_default.")
+			"An environment with scope \"user\" cannot be the organization's default. Set scope to \"organization\", or remove make_organization_default.")
 	}
 }
 
