@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
@@ -104,6 +105,7 @@ func (f *failure) remedy() (string, path.Path) {
 	var conflict *organization.LimitConflictError
 	var refused *organization.InvitationError
 	var kept *organization.RoleKeptError
+	var early *collection.NotYetVisibleError
 	switch {
 	case errors.As(f.err, &exists):
 		return f.afterExists(append([]create.ExistsError{*exists}, exists.Others...)), f.fieldOf("name")
@@ -126,6 +128,8 @@ func (f *failure) remedy() (string, path.Path) {
 		return fmt.Sprintf("Set role to %q, or change the role at the service.", kept.Kept), f.fieldOf("role")
 	case errors.As(f.err, &missing):
 		return "", path.Empty()
+	case errors.As(f.err, &early):
+		return "The " + f.object + " is new, and the service may not show it yet. Apply again in a few minutes.", path.Empty()
 	case errors.As(f.err, &api):
 		return f.afterResponse(api)
 	case errors.Is(f.err, context.Canceled):

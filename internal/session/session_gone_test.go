@@ -240,3 +240,25 @@ func TestSession_young(t *testing.T) {
 		}
 	}
 }
+
+// An update of a session that the service does not show for a long time says so, and succeeds later.
+func TestSession_updatedBeforeItIsVisible(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, func(o *emulator.Options) { o.SessionDelay, o.SessionListDelay = 50*time.Second, 50*time.Second })
+	computer := newComputer(e, "dev")
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance(sessionType)
+	p.Apply(i, withSettings(computer, map[string]any{"model": "model-light"})).MustSucceed(t)
+	id, after := i.ID(), withSettings(computer, map[string]any{"model": "model-standard"})
+	out := acctest.NewProcess(t, e, nil).Apply(i, after)
+	out.MustFail(t, "", "Cannot update session", "updateSession", "The session is new, and the service may not show it yet. Apply again in a few minutes.")
+	if i.ID() != id || strings.Contains(out.Text(), "no longer exists") || strings.Contains(out.Text(), "Plan again") {
+		t.Errorf("%s: the state holds %s", out, i.State)
+	}
+	e.Clock.Advance(3 * time.Minute)
+	e.MustApply(t, i, after)
+	mustSettings(t, i, map[string]any{"model": "model-standard"})
+	if i.ID() != id {
+		t.Errorf("the state holds %s, want %s", i.ID(), id)
+	}
+}

@@ -247,7 +247,8 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error)
 	return whole, nil
 }
 
-// Update changes the settings that are not nil. CreatedAt may be zero.
+// Update changes the settings that are not nil. CreatedAt may be zero. If a new session is not found, the error is a
+// *NotYetVisibleError.
 func (c *Client) Update(ctx context.Context, id, computer string, createdAt time.Time, settings *Settings) (*Session, error) {
 	defer c.invalidate(computer)
 	var updated *Session
@@ -263,6 +264,9 @@ func (c *Client) Update(ctx context.Context, id, computer string, createdAt time
 		}, func(s *Session) bool { return settings.HoldsIn(s.Settings) })
 		return err
 	})
+	if transport.IsNotFound(err) && c.isYoung(createdAt) {
+		err = &collection.NotYetVisibleError{Err: err}
+	}
 	return updated, err
 }
 
