@@ -100,6 +100,7 @@ func (f *failure) remedy() (string, path.Path) {
 	var api *transport.APIError
 	var response *transport.ResponseError
 	var large *transport.TooLargeError
+	var renamed *transport.RenameError
 	var transport *transport.TransportError
 	var entry *organization.EntryError
 	var conflict *organization.LimitConflictError
@@ -107,6 +108,8 @@ func (f *failure) remedy() (string, path.Path) {
 	var kept *organization.RoleKeptError
 	var early *collection.NotYetVisibleError
 	switch {
+	case errors.As(f.err, &exists) && exists.Field != "":
+		return f.afterTaken(exists), f.fieldOf(exists.Field)
 	case errors.As(f.err, &exists):
 		return f.afterExists(append([]create.ExistsError{*exists}, exists.Others...)), f.fieldOf("name")
 	case errors.As(f.err, &others) && others.Err == nil:
@@ -130,6 +133,8 @@ func (f *failure) remedy() (string, path.Path) {
 		return "", path.Empty()
 	case errors.As(f.err, &early):
 		return "The " + f.object + " is new, and the service may not show it yet. Apply again in a few minutes.", path.Empty()
+	case errors.As(f.err, &renamed) && errors.As(f.err, &api):
+		return f.afterRename(renamed, api)
 	case errors.As(f.err, &api):
 		return f.afterResponse(api)
 	case errors.Is(f.err, context.Canceled):
@@ -183,17 +188,37 @@ func (f *failure) afterLoss() string {
 	return ""
 }
 
-// afterExists covers every object that may have the name: a renamed resource, a replaced resource, or an unmanaged object.
+// afterExists covers every object that may have the name: an unmanaged object, a renamed resource, or a replaced resource.
 func (f *failure) afterExists(found []create.ExistsError) string {
 	remedy := "Nothing was created.\n"
-	switch f.verb {
-	case "rotate", "replace":
+	if f.verb == "rotate" || f.verb == "replace" {
 		remedy += "Before an import, run terraform state rm ADDRESS, because the state contains the key that no longer works.\n"
-	case "create":
-		remedy += "If you renamed the resource, add a moved block.\n" +
-			"If the resource is replaced with create_before_destroy, change the name too, or run terraform untaint ADDRESS if it is tainted.\n"
 	}
-	return remedy + importing(found) + f.alternatives(found)
+	remedy += importing(found) + f.alternatives(found)
+	if f.verb == "create" {
+		remedy += "\nIf you renamed the resource, add a moved block."
+	}
+	if f.verb == "create" && f.existing == nil {
+		remedy += "\nIf the resource is replaced with create_before_destroy, change the name too."
+	}
+	return remedy
+}
+
+// afterTaken is the remedy if another object has the value of a field that is not the name.
+func (f *failure) afterTaken(e *create.ExistsError) string {
+	change := fmt.Sprintf("set another %s.", f.fieldOf(e.Field))
+	if f.verb != "create" {
+		return "Nothing was changed. To continue, " + change
+	}
+	return "Nothing was created.\n" + importing([]create.ExistsError{*e}) + "\nOtherwise, " + change
+}
+
+// afterRename is the remedy if the service still refuses a new name. Its message may show another cause.
+func (f *failure) afterRename(renamed *transport.RenameError, e *transport.APIError) (string, path.Path) {
+	if !strings.Contains(e.Detail, renamed.Name) {
+		return f.afterResponse(e)
+	}
+	return "If another " + f.object + " has the name, choose another name. To exchange the names of two objects, first apply a temporary name for one of them.", f.fieldOf("name")
 }
 
 const leftAsItIs = "No object was changed or added to the state.\n"

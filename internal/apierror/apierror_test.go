@@ -260,7 +260,9 @@ func TestFor_whatExistsAlready(t *testing.T) {
 	sweep := Existing(func(e *create.ExistsError) string { return "Or sweep " + e.ID + "." })
 	others := &computers.ForeignComputersError{Prefix: "web", Account: "sa", Found: []computers.Computer{{ID: "1", Name: "web-1"}, {ID: "2", Name: "web-2"}}}
 	const (
-		exists  = "Nothing was created.\nIf you renamed the resource, add a moved block.\nIf the resource is replaced with create_before_destroy, change the name too, or run terraform untaint ADDRESS if it is tainted.\n"
+		exists  = "Nothing was created.\n"
+		moved   = "\nIf you renamed the resource, add a moved block."
+		replace = "\nIf the resource is replaced with create_before_destroy, change the name too."
 		adopt   = "If no resource manages it, in this or another configuration, import it:"
 		adopt2  = "If no resource manages them, in this or another configuration, import them:"
 		another = "\nOtherwise, apply again to create another one."
@@ -274,24 +276,24 @@ func TestFor_whatExistsAlready(t *testing.T) {
 	}{
 		"one": {
 			err: fmt.Errorf("%w", made("computer", "1")), options: []Option{thingFields}, at: "name", want: []string{said("A computer", "1")},
-			remedy: exists + adopt + " terraform import ADDRESS import-1",
+			remedy: exists + adopt + " terraform import ADDRESS import-1" + moved + replace,
 		},
 		"one without a name attribute": {
 			err: made("computer", "1"), want: []string{said("A computer", "1")},
-			remedy: exists + adopt + " terraform import ADDRESS import-1",
+			remedy: exists + adopt + " terraform import ADDRESS import-1" + moved + replace,
 		},
 		"another remedy": {
 			err: made("API key", "1"), options: []Option{thingFields, sweep}, at: "name", want: []string{said("An API key", "1")},
-			remedy: exists + adopt + " terraform import ADDRESS import-1\nOr sweep 1.",
+			remedy: exists + adopt + " terraform import ADDRESS import-1\nOr sweep 1." + moved,
 		},
 		"two": {
 			err: &create.ExistsError{Object: "API key", Name: "n", ID: "1", ImportID: "import-1", Others: []create.ExistsError{*made("API key", "2")}}, options: []Option{thingFields, sweep}, at: "name",
 			want:   []string{"An API key named \"n\" already exists with ID 1; others with this name: 2 (created at 2026-03-01T00:00:00Z)."},
-			remedy: exists + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2\nOr sweep 1.\nOr sweep 2.",
+			remedy: exists + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2\nOr sweep 1.\nOr sweep 2." + moved,
 		},
 		"two of which the same is said": {
 			err: &create.ExistsError{Object: "computer", Name: "n", ID: "1", ImportID: "import-1", Others: []create.ExistsError{*made("computer", "2")}}, options: []Option{thingFields}, at: "name",
-			remedy: exists + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2",
+			remedy: exists + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + moved + replace,
 		},
 		"one that a lost answer left and nobody could remove": {
 			err: &serviceaccounts.UnrevokedError{Found: []create.ExistsError{*made("API key", "1")}, Err: errors.Join(sent, refused)}, options: []Option{thingFields, sweep},
@@ -301,7 +303,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		"computers with a fleet's names": {
 			err: others, options: []Option{Fields{"namePrefix": path.Root("name_prefix")}, sweep}, at: "name_prefix",
 			want:   []string{"Computers named \"web-<number>\" exist that do not belong to this fleet: web-1 (1), web-2 (2)."},
-			remedy: exists + adopt2 + " terraform import ADDRESS sa/web\nOr sweep 1.\nOr sweep 2.",
+			remedy: exists + adopt2 + " terraform import ADDRESS sa/web\nOr sweep 1.\nOr sweep 2." + moved,
 		},
 		"computers with a fleet's names after a lost answer": {
 			err: &computers.ForeignComputersError{Prefix: "web", Found: others.Found[:1], Err: sent}, options: []Option{sweep},

@@ -64,7 +64,10 @@ func (r *fleetResource) checkAccess(ctx context.Context, plan *fleetModel) diag.
 	if plan.ServiceAccountID.IsUnknown() {
 		return nil
 	}
-	return apierror.For("plan", "computer fleet", r.Client.Computers.CheckAccess(ctx, plan.ServiceAccountID.ValueString()), fleetFields)
+	if err := r.Client.Computers.CheckAccess(ctx, plan.ServiceAccountID.ValueString()); err != nil {
+		return apierror.For("plan", "computer fleet", err, fleetFields)
+	}
+	return checkProvider(ctx, r.Client, plan.ProviderType)
 }
 
 // checkNames fails if computers of others have names that an update needs. Whether the listing can be read, the apply checks.

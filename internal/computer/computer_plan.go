@@ -2,9 +2,12 @@ package computer
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
@@ -13,6 +16,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -53,6 +58,20 @@ func sameDraft(prior, planned types.Object) bool {
 		}
 	}
 	return prior.IsNull() == planned.IsNull() && !planned.IsUnknown()
+}
+
+// checkProvider fails before anything is created if the organization cannot use the provider.
+func checkProvider(ctx context.Context, c *client.Client, provider types.String) diag.Diagnostics {
+	id := provider.ValueString()
+	if id == "" || id == computers.ProviderBYOM {
+		return nil
+	}
+	available := c.Computers.KnownProviders(ctx)
+	if len(available) == 0 || slices.Contains(available, id) {
+		return nil
+	}
+	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("provider_type"), "Provider Not Available",
+		fmt.Sprintf("The organization cannot use the provider %q. Set one that is available: %s.", id, strings.Join(available, ", ")))}
 }
 
 // unknownAccount puts a 404 of a create on the configured account.

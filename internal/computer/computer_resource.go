@@ -70,6 +70,7 @@ type computerModel struct {
 	ServiceAccountID types.String   `tfsdk:"service_account_id"`
 	Source           types.Object   `tfsdk:"source"`
 	WaitForActive    types.Bool     `tfsdk:"wait_for_active"`
+	ReplaceFailed    types.Bool     `tfsdk:"replace_failed"`
 	Timeouts         timeouts.Value `tfsdk:"timeouts"`
 }
 
@@ -159,9 +160,13 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
 		MarkdownDescription: "Whether to wait until a new computer is active, and fail if it fails to provision. Defaults to `true`.",
 	}
+	attributes["replace_failed"] = schema.BoolAttribute{
+		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
+		MarkdownDescription: "Whether to replace the computer if its status is `error`. Applies only to a managed computer that this resource created and that was never active. Defaults to `true`.",
+	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a computer for coding agents: a managed computer, which the service provisions, or a registered machine (`byom`).\n\n" +
-			"~> Destroying a managed computer shuts it down and archives its sessions. For a registered machine, only the registration is deleted.\n\n" +
+			"~> Destroying a computer pauses its automations. A managed computer is also shut down, and its sessions are archived. Of a registered machine, only the registration is deleted.\n\n" +
 			"-> Only the owner's API keys can see a computer without `service_account_id`. See [Sharing computers](../guides/sharing-computers).",
 		Attributes: attributes,
 		Blocks: map[string]schema.Block{
@@ -220,18 +225,28 @@ func (r *computerResource) ValidateConfig(ctx context.Context, req resource.Vali
 	}
 }
 
-// ModifyPlan fails before anything is created if the service rejects the API key.
+// ModifyPlan fails before anything is created if the service rejects the API key or the provider.
 func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if !req.State.Raw.IsNull() {
+	if req.Plan.Raw.IsNull() {
 		return
 	}
 	var m computerModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() || m.ServiceAccountID.IsUnknown() {
+	if resp.Diagnostics.HasError() {
 		return
 	}
-	err := r.Client.Computers.CheckAccess(ctx, m.ServiceAccountID.ValueString())
-	resp.Diagnostics.Append(apierror.For("plan", "computer", err, computerFields)...)
+	if !req.State.Raw.IsNull() {
+		replaceFailed(ctx, &m, req, resp)
+		return
+	}
+	if m.ServiceAccountID.IsUnknown() {
+		return
+	}
+	if err := r.Client.Computers.CheckAccess(ctx, m.ServiceAccountID.ValueString()); err != nil {
+		resp.Diagnostics.Append(apierror.For("plan", "computer", err, computerFields)...)
+		return
+	}
+	resp.Diagnostics.Append(checkProvider(ctx, r.Client, m.ProviderType)...)
 }
 
 func (r *computerResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
@@ -263,11 +278,13 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 	// Saved immediately, so that a failure below does not lose the computer.
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, made)...)
 	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
+	resp.Diagnostics.Append(markNew(ctx, made, resp.Private)...)
 	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
 		return
 	}
 	last, err := waitForActive(ctx, r.Client, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, last)...)
+	resp.Diagnostics.Append(markNew(ctx, last, resp.Private)...)
 	if err != nil {
 		resp.Diagnostics.Append(r.notActive(ctx, made, last, err)...)
 	}
@@ -278,6 +295,9 @@ func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, r
 		found, err := r.Client.Computers.Get(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
 		if err == nil && modifier.IsUnread(ctx, req.Private) {
 			err = r.Client.Computers.CompleteOwner(ctx, found)
+		}
+		if err == nil {
+			resp.Diagnostics.Append(r.checkHealth(ctx, found, m.ServiceAccountID.ValueString(), resp.Private)...)
 		}
 		return found, err
 	})

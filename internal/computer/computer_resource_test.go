@@ -280,7 +280,7 @@ func TestComputer_errorsOfTheService(t *testing.T) {
 		at     string
 		want   []string
 	}{
-		"unknown provider": {values: acctest.Values{"provider_type": "managed-z"}, at: "provider_type", want: []string{create, "400"}},
+		"unknown provider": {values: acctest.Values{"provider_type": "managed-z"}, at: "provider_type", want: []string{"Provider Not Available", "managed-z", "managed-a, managed-b"}},
 		"unknown template": {values: acctest.Values{"source": map[string]any{"kind": "template", "template_id": "unknown", "is_listed": true}}, want: []string{create, "404", "Check the IDs"}},
 		"unknown account":  {values: acctest.Values{"service_account_id": "unknown"}, at: "service_account_id", want: []string{create, "404", "Check service_account_id"}},
 		"unknown template and account": {

@@ -87,7 +87,7 @@ func TestEnvironment_refusalsOfAnUpdate(t *testing.T) {
 		at     string
 		want   []string
 	}{
-		{acctest.Values{"name": "taken"}, 0, "name", []string{"updateEnvironment", "409", "Choose another"}},
+		{acctest.Values{"name": "taken"}, 0, "name", []string{"updateEnvironment", "409", "choose another name", "apply a temporary name"}},
 		{acctest.Values{"name": strings.Repeat("n", 129)}, 0, "name", []string{"at most 128 characters"}},
 		{script, 402, "", []string{"updateEnvironment", "402", "plan does not include"}},
 		{script, 403, "", []string{"updateEnvironment", "403", "its owner's key"}},
@@ -124,5 +124,19 @@ func TestEnvironment_refusedElements(t *testing.T) {
 		p, i := e.Created(t, environmentType, envValues(nil))
 		p.Apply(i, refused).MustFail(t, tc.at, "updateEnvironment", tc.want, "Correct the value of")
 		mustRest(t, e, i, envValues(nil))
+	}
+}
+
+// Another rename or deletion of the same apply frees the name a moment later.
+func TestEnvironment_renameWaitsForTheName(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	config := acctest.Values{"name": "a", "repositories": []any{}}
+	p, i := e.Created(t, environmentType, config)
+	refuse(e, "updateEnvironment", 409, 5)
+	config["name"] = "b"
+	p.Apply(i, config).MustDo(t, "update")
+	if got := environmentsOf(e)[0].Name; got != "b" {
+		t.Errorf("the environment is named %s", got)
 	}
 }

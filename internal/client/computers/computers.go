@@ -3,10 +3,13 @@ package computers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -22,6 +25,9 @@ type Client struct {
 	accounts *serviceaccounts.Client
 	listings *collection.Shared[Computer]
 	polls    *collection.Poller[Computer]
+
+	askProviders sync.Once
+	providers    []string
 }
 
 // New returns a client for computers.
@@ -177,6 +183,12 @@ func (c *Client) Providers(ctx context.Context) ([]string, error) {
 	return response.Providers, nil
 }
 
+// KnownProviders is Providers for the checks of a plan: it sends one request per process, and returns nil if that fails.
+func (c *Client) KnownProviders(ctx context.Context) []string {
+	c.askProviders.Do(func() { c.providers, _ = c.Providers(ctx) })
+	return c.providers
+}
+
 // Create creates a computer, and finds it after a lost response; see create.Named. The service recognizes a repeated software
 // draft, so such a request is retried. A computer that was created earlier for the draft is an error.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, error) {
@@ -201,6 +213,14 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, err
 		MayReplay: mayReplay,
 		Describe:  (*Computer).describe,
 	})
+	var wrong *create.WrongObjectError
+	switch {
+	case mayReplay && errors.As(err, &wrong) && wrong.Existed:
+		wrong.Found.Field, wrong.Found.Taken = "softwareDraft", "the software draft"
+		err = &wrong.Found
+	case transport.IsConflict(err):
+		err = c.hostTaken(ctx, err, "", body.HostID, account)
+	}
 	if err != nil {
 		c.listings.Invalidate(account)
 		return nil, err
@@ -209,22 +229,44 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, err
 	return created, nil
 }
 
+// hostTaken returns an error that names the other computer with a host ID, if that explains a 409, and the 409 otherwise.
+func (c *Client) hostTaken(ctx context.Context, conflict error, id, hostID, account string) error {
+	if hostID == "" {
+		return conflict
+	}
+	found, err := c.List(ctx, Filter{HostID: hostID, ServiceAccountID: account, IncludeUnlisted: true})
+	at := slices.IndexFunc(found, func(c Computer) bool { return strings.EqualFold(c.HostID, hostID) && c.ID != id })
+	if err != nil || at < 0 {
+		return conflict
+	}
+	taken := found[at].describe()
+	taken.Field, taken.Taken = "hostId", "the host ID "+hostID
+	return &taken
+}
+
 // Update changes the fields that are set in body. A host ID can be set only once, so a retry after a lost response gets a 409,
 // which is success if the computer matches the request. Account is the service account that owns the computer; empty is the
 // caller.
 func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequest) (*Computer, error) {
 	get := func(ctx context.Context) (*Computer, error) { return c.GetUncached(ctx, id) }
-	updated, err := transport.PatchObject(ctx, c.conn, transport.Request{
-		Op:   transport.Operation{Name: "updateComputer", Method: http.MethodPatch, Route: "/api/v0/computers/{computerId}"},
-		Path: []string{id},
-		Body: body,
-		Noun: "computer",
-	}, id, get, body.matches)
-	if transport.IsConflict(err) {
-		if present, readErr := get(ctx); readErr == nil && body.matches(present) {
-			updated, err = present, nil
+	var updated *Computer
+	err := c.conn.Rename(ctx, body.Name, func() (err error) {
+		updated, err = transport.PatchObject(ctx, c.conn, transport.Request{
+			Op:   transport.Operation{Name: "updateComputer", Method: http.MethodPatch, Route: "/api/v0/computers/{computerId}"},
+			Path: []string{id},
+			Body: body,
+			Noun: "computer",
+		}, id, get, body.matches)
+		if transport.IsConflict(err) && (body.HostID != nil || transport.IsRepeated(err)) {
+			if present, readErr := get(ctx); readErr == nil && body.matches(present) {
+				updated, err = present, nil
+			}
 		}
-	}
+		if transport.IsConflict(err) && body.HostID != nil {
+			err = c.hostTaken(ctx, err, id, *body.HostID, account)
+		}
+		return err
+	})
 	if err != nil {
 		c.listings.Invalidate(account)
 		return nil, err

@@ -204,8 +204,8 @@ func TestCreateComputer_withAUsedReceiptIsNotTakenOver(t *testing.T) {
 			clienttest.RespondJSON(w, 200, answer)
 		})
 		got, err := c.Create(t.Context(), CreateRequest{Name: "mine", Source: &CreateSource{Kind: "template", SoftwareDraft: &SoftwareDraft{}}})
-		var stranger *create.WrongObjectError
-		if !errors.As(err, &stranger) || stranger.Found.ImportID != "used" {
+		var taken *create.ExistsError
+		if !errors.As(err, &taken) || taken.ImportID != "used" || taken.Field != "softwareDraft" {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 	}

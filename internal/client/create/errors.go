@@ -17,6 +17,8 @@ type ExistsError struct {
 	Name, ID, ImportID string
 	// CreatedAt is zero if the service does not return it.
 	CreatedAt time.Time
+	// Field is the API's field whose value the object has, and Taken describes the value. Empty if it is the name.
+	Field, Taken string
 	// Others are further objects with the name.
 	Others []ExistsError
 }
@@ -42,6 +44,9 @@ func AlreadyExists(found []ExistsError) error {
 
 func (e *ExistsError) Error() string {
 	text := fmt.Sprintf("%s named %q already exists with ID %s", phrase.WithArticle(e.Object), e.Name, e.ID)
+	if e.Field != "" {
+		text = fmt.Sprintf("%s already belongs to the %s %q with ID %s", e.Taken, e.Object, e.Name, e.ID)
+	}
 	if !e.CreatedAt.IsZero() {
 		text += ", created at " + e.CreatedAt.UTC().Format(time.RFC3339)
 	}
@@ -86,6 +91,8 @@ type WrongObjectError struct {
 	Found ExistsError
 	// Problem completes a sentence that starts with "it".
 	Problem string
+	// Existed says that the request created nothing.
+	Existed bool
 }
 
 func (e *WrongObjectError) Error() string {

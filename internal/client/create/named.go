@@ -67,7 +67,7 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 	switch {
 	case err == nil:
 		if problem := n.unlike(made, snapshot); problem != "" {
-			return nil, &WrongObjectError{Object: n.Object, Name: n.Name, Found: n.Describe(made), Problem: problem}
+			return nil, &WrongObjectError{Object: n.Object, Name: n.Name, Found: n.Describe(made), Problem: problem, Existed: problem == existedBefore}
 		}
 		return made, nil
 	case transport.IsConflict(err):
@@ -89,6 +89,8 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 	return nil, &LostError{Object: n.Object, Name: n.Name, Found: Describe(found, n.Describe), Err: errors.Join(err, findErr)}
 }
 
+const existedBefore = "existed before"
+
 // find lists the objects again that Send may have created.
 func (n NamedObject[T]) find(ctx context.Context) ([]T, error) {
 	return n.Collection.FindNow(ctx, n.Key, n.ListedAs)
@@ -98,7 +100,7 @@ func (n NamedObject[T]) find(ctx context.Context) ([]T, error) {
 func (n NamedObject[T]) unlike(made *T, snapshot collection.Snapshot[T]) string {
 	switch {
 	case snapshot.Contains(n.Describe(made).ID):
-		return "existed before"
+		return existedBefore
 	case n.NameOf(made) != n.Name:
 		return fmt.Sprintf("is named %q", n.NameOf(made))
 	}

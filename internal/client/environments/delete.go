@@ -28,24 +28,21 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 }
 
 func (c *Client) deleteOrRetry(ctx context.Context, id string) error {
-	for deadline := c.conn.Clock.Now().Add(deleteRetryTime); ; {
-		err := c.conn.CallIgnoringBody(ctx, transport.Request{
+	err := c.conn.RetryConflict(ctx, deleteRetryTime, deletePause, func() error {
+		return c.conn.CallIgnoringBody(ctx, transport.Request{
 			Op:   transport.Operation{Name: "deleteEnvironment", Method: http.MethodDelete, Route: "/api/v0/environments/{environmentId}"},
 			Path: []string{id},
 		})
-		if transport.IsNotFound(err) {
-			return c.listings.ConfirmGone(ctx, collection.Organization, id, err)
+	}, func(refused error) error {
+		if err := c.cancelLatestBuild(ctx, id); err != nil {
+			return fmt.Errorf("%s; canceling the build failed: %w", refused.Error(), err)
 		}
-		if !transport.IsConflict(err) || !c.conn.Clock.Now().Before(deadline) {
-			return err
-		}
-		if cancelErr := c.cancelLatestBuild(ctx, id); cancelErr != nil {
-			return fmt.Errorf("%s; canceling the build failed: %w", err.Error(), cancelErr)
-		}
-		if c.conn.Clock.Sleep(ctx, deletePause) != nil {
-			return err
-		}
+		return nil
+	})
+	if transport.IsNotFound(err) {
+		return c.listings.ConfirmGone(ctx, collection.Organization, id, err)
 	}
+	return err
 }
 
 // cancelLatestBuild cancels an environment's latest build if it is running.

@@ -248,7 +248,11 @@ func (c *Client) Update(ctx context.Context, id, latest string, body UpdateReque
 		Body: body,
 	}
 	since := c.conn.ServiceTime()
-	response, err := c.conn.Exchange(ctx, r, transport.AnyBody)
+	var response *transport.Response
+	err := c.conn.Rename(ctx, body.Name, func() (err error) {
+		response, err = c.conn.Exchange(ctx, r, transport.AnyBody)
+		return err
+	})
 	if err != nil {
 		return "", err
 	}

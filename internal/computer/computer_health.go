@@ -1,0 +1,60 @@
+package computer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
+)
+
+// markNew marks a managed computer that was created and is not active yet, as the fleet does with its computers.
+func markNew(ctx context.Context, made *computers.Computer, private modifier.Private) diag.Diagnostics {
+	created := newComputers{}
+	if made.ProviderType != computers.ProviderBYOM {
+		created.add([]computers.Computer{*made})
+	}
+	return created.storeOne(ctx, private, made.ID)
+}
+
+func (n newComputers) storeOne(ctx context.Context, private modifier.Private, id string) diag.Diagnostics {
+	return storeNotes(ctx, private, newComputersKey, n, []fleetMember{{fleetComputer: fleetComputer{ID: types.StringValue(id)}}})
+}
+
+// checkHealth warns of a failed computer, and remembers whether a new computer was active or failed to provision.
+func (r *computerResource) checkHealth(ctx context.Context, found *computers.Computer, account string, private modifier.Private) diag.Diagnostics {
+	created, diags := getNotes[bool](ctx, private, newComputersKey)
+	now := *found
+	if now.Status == computers.StatusError {
+		// Only listings have the steps, which say why it failed.
+		if listed, err := r.Client.Computers.GetListed(ctx, now.ID, account); now.ProvisioningSteps == nil && err == nil && listed != nil {
+			now.ProvisioningSteps = listed.ProvisioningSteps
+		}
+		diags.AddWarning("Computer Failed", fmt.Sprintf("Computer %q (%s) has the status %q: %s.", now.Name, now.ID, now.Status, whyFailed(&now)))
+	}
+	if len(created) > 0 {
+		newComputers(created).update([]computers.Computer{now})
+		diags.Append(newComputers(created).storeOne(ctx, private, now.ID)...)
+	}
+	return diags
+}
+
+// replaceFailed plans the replacement of a computer that failed to provision: nobody has used it.
+func replaceFailed(ctx context.Context, plan *computerModel, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var state computerModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	created, diags := getNotes[bool](ctx, req.Private, newComputersKey)
+	resp.Diagnostics.Append(diags...)
+	if !plan.ReplaceFailed.ValueBool() || state.Status.ValueString() != computers.StatusError || !created[state.ID.ValueString()] {
+		return
+	}
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())...)
+	resp.RequiresReplace.Append(path.Root("status"))
+	resp.Diagnostics.AddAttributeWarning(path.Root("replace_failed"), "Failed Computer Is Replaced",
+		fmt.Sprintf("Computer %q (%s) failed to provision and was never active, so the plan replaces it. To keep it, set replace_failed = false.", state.Name.ValueString(), state.ID.ValueString()))
+}

@@ -1,0 +1,98 @@
+package computer_test
+
+import (
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+)
+
+// A computer that failed to provision is replaced, with a warning that says why.
+func TestComputer_replacesWhatWasNeverActive(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	failSetUp(e, "a")
+	config := acctest.Values{"name": "a", "wait_for_active": false}
+	keeping := acctest.Values{"name": "a", "wait_for_active": false, "replace_failed": false}
+	p, i := e.Created(t, computerType, config)
+	e.Clock.Advance(provisioned)
+	before := i.ID()
+
+	out := e.Plan(t, i, keeping)
+	out.MustDo(t, "update")
+	acctest.Says(t, out.WarningText(), `Computer "a" (`+before+`) has the status "error": step "Create computer" failed: the disk is full`)
+	out = e.Plan(t, i, config)
+	out.MustDo(t, "replace")
+	acctest.Says(t, out.WarningText(), "the disk is full", "failed to provision and was never active", "replace_failed = false")
+	p.Apply(i, config).MustDo(t, "replace")
+	e.Clock.Advance(provisioned)
+	e.Plan(t, i, config).MustDo(t, "none")
+	if only(t, e).ID == before || i.Attribute("status") == "error" {
+		t.Errorf("the state is %s", i.State)
+	}
+}
+
+// A computer that was active may have been used, so it is kept.
+func TestComputer_warnsOfWhatWasUsed(t *testing.T) {
+	t.Parallel()
+	for name, config := range map[string]acctest.Values{
+		"managed": {"name": "a"}, "not waited for": {"name": "a", "wait_for_active": false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			_, i := e.Created(t, computerType, config)
+			e.Clock.Advance(provisioned)
+			e.Apply(t, i, config).MustDo(t, "none") // Sees it active.
+			breakNow(t, e, "a")
+			for range 2 {
+				out := e.Plan(t, i, config)
+				out.MustDo(t, "none")
+				acctest.Says(t, out.WarningText(), `has the status "error"`)
+			}
+		})
+	}
+}
+
+func TestComputer_anImportedFailureIsKept(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	failSetUp(e, "a")
+	made := makeComputer(e, map[string]any{"name": "a"})
+	i := e.NewInstance(t, computerType)
+	mustImport(t, e, i, made.ID)
+	out := e.Plan(t, i, acctest.Values{"name": "a"})
+	out.MustDo(t, "none")
+	acctest.Says(t, out.WarningText(), "the disk is full")
+}
+
+// The plan asks once for the providers, and only if it creates something with one of them.
+func TestComputer_checksTheProviderOnce(t *testing.T) {
+	t.Parallel()
+	for typeName, base := range map[string]acctest.Values{computerType: {"name": "a"}, fleetType: fleetOf(1)} {
+		t.Run(typeName, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			with := func(provider string) acctest.Values {
+				config := acctest.Values{"provider_type": provider}
+				for name, v := range base {
+					config[name] = v
+				}
+				return config
+			}
+			p := acctest.NewProcess(t, e, nil)
+			p.Plan(p.NewInstance(typeName), base).MustDo(t, "create")
+			if typeName == computerType {
+				p.Plan(p.NewInstance(typeName), with("byom")).MustDo(t, "create")
+			}
+			e.WantRequests(t, "listComputerProviders", 0)
+			for range 2 {
+				p.Plan(p.NewInstance(typeName), with("managed-b")).MustDo(t, "create")
+				p.Plan(p.NewInstance(typeName), with("managed-d")).MustFail(t, "provider_type", "Provider Not Available", `"managed-d"`, "managed-a, managed-b")
+			}
+			e.WantRequests(t, "listComputerProviders", 1)
+
+			refuse(e, "listComputerProviders", 500, -1)
+			e.Plan(t, p.NewInstance(typeName), with("managed-d")).MustDo(t, "create")
+		})
+	}
+}

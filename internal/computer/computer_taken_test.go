@@ -1,0 +1,54 @@
+package computer_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+)
+
+func TestComputer_takenHostID(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	held := newComputer(e, map[string]any{"name": "holder", "provider": "byom", "hostId": hostA})
+	taken := `The host ID ` + hostA + ` already belongs to the computer "holder" with ID ` + held.ID
+	config := acctest.Values{"name": "a", "provider_type": "byom", "host_id": hostA}
+	i := e.NewInstance(t, computerType)
+	e.Apply(t, i, config).MustFail(t, "host_id", taken, "Nothing was created.", "terraform import ADDRESS "+held.ID, "Otherwise, set another host_id.")
+
+	e.MustApply(t, i, acctest.Values{"name": "a", "provider_type": "byom"})
+	begin := e.Now()
+	e.Apply(t, i, config).MustFail(t, "host_id", taken, "Nothing was changed. To continue, set another host_id.")
+	config["name"] = "b"
+	e.Apply(t, i, config).MustFail(t, "host_id", taken)
+	if e.Now().Sub(begin) > time.Second {
+		t.Error("a host ID that stays taken is tried again")
+	}
+}
+
+// Another rename or deletion of the same apply frees the name a moment later.
+func TestComputer_renameWaitsForTheName(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	p, i := e.Created(t, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
+	refuse(e, "updateComputer", 409, 5)
+	p.Apply(i, acctest.Values{"name": "b", "provider_type": "byom"}).MustDo(t, "update")
+	if only(t, e).Name != "b" {
+		t.Errorf("the service has %+v", only(t, e))
+	}
+}
+
+func TestComputer_renameToATakenName(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	newComputer(e, map[string]any{"name": "taken", "provider": "byom"})
+	p, i := e.Created(t, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
+	begin := e.Now()
+	p.Apply(i, acctest.Values{"name": "taken", "provider_type": "byom"}).MustFail(t, "name", `computer named "taken"`, "choose another name", "apply a temporary name")
+	if took := e.Now().Sub(begin); took < 10*time.Second || took > 11*time.Second {
+		t.Errorf("it was tried for %v", took)
+	}
+	// Other updates are not tried again.
+	refuse(e, "updateComputer", 409, 1)
+	p.Apply(i, acctest.Values{"name": "a", "provider_type": "byom", "remote_user": "x"}).MustFail(t, "", "409")
+}
