@@ -130,6 +130,16 @@ func TestFor_answersOfTheService(t *testing.T) {
 	}
 }
 
+// An unavailable service says nothing about the access that a plan checks.
+func TestFor_accessNotChecked(t *testing.T) {
+	t.Parallel()
+	err := &transport.APIError{Operation: "listThings", Method: "GET", Route: fixedRoute, Status: 503, Detail: "no", FromService: true}
+	diags := For("plan", "computer", &transport.UncheckedError{Err: err})
+	if len(diags) != 1 || diags[0].Severity() != diag.SeverityWarning || diags[0].Summary() != "Access Not Checked" || !strings.HasPrefix(diags[0].Detail(), "listThings (GET "+fixedRoute+") returned 503: no.\n\nThe service failed") {
+		t.Errorf("%v", diags)
+	}
+}
+
 // Whatever the status, a response that is not from the service leads to base_url and to no attribute.
 func TestFor_answersOfOthers(t *testing.T) {
 	t.Parallel()

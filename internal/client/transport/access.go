@@ -13,20 +13,29 @@ func (c *Conn) CheckAccess(ctx context.Context) error {
 }
 
 // CheckOnce calls send once per process and purpose; later callers wait for it. It returns only errors that every other
-// request would get too, and only to the first caller.
+// request would get too, or *UncheckedError, and only to the first caller.
 func (c *Conn) CheckOnce(purpose string, send func() error) (err error) {
 	if c.unconfigured != nil {
 		return nil
 	}
 	once, _ := c.checked.LoadOrStore(purpose, &sync.Once{})
 	once.(*sync.Once).Do(func() { err = send() })
+	var api *APIError
 	var transport *TransportError
 	switch status := StatusOf(err); {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden, IsForeign(err), errors.As(err, &transport):
+	case errors.As(err, &api) && (api.MayHaveActed() || status == http.StatusTooManyRequests):
+		return &UncheckedError{err}
+	case status == http.StatusUnauthorized, status == http.StatusPaymentRequired, status == http.StatusForbidden, IsForeign(err), errors.As(err, &transport):
 		return err
 	}
 	return nil
 }
+
+// UncheckedError says that nothing was checked, because the service is down or too busy.
+type UncheckedError struct{ Err error }
+
+func (e *UncheckedError) Error() string { return e.Err.Error() }
+func (e *UncheckedError) Unwrap() error { return e.Err }
 
 // ListProviders is the cheapest request that needs an API key.
 var ListProviders = Operation{Name: "listComputerProviders", Method: http.MethodGet, Route: "/api/v0/computers/providers"}
