@@ -23,7 +23,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
-// Option describes an object to For: Fields, Unique, AtStatus, Advice, Existing, or several as Options.
+// Option describes an object to For: Fields, Unique, AtStatus, Advice, Given, Existing, or several as Options.
 type Option interface{ addTo(*failure) }
 
 // Options are several options in one.
@@ -38,6 +38,9 @@ type AtStatus map[int]path.Path
 // Again is how to repeat what failed, such as "invoke the action again". Defaults to "run again".
 type Again string
 
+// Given returns the configured value of an argument; empty if there is none. With it, the error of a missing object quotes its ID.
+type Given func(argument string) string
+
 // Existing returns what else to do about an existing object, besides importing it.
 type Existing func(*create.ExistsError) string
 
@@ -49,6 +52,7 @@ func (o Options) addTo(f *failure) {
 func (a Advice) addTo(f *failure)   { maps.Copy(f.advice, a) }
 func (a AtStatus) addTo(f *failure) { maps.Copy(f.atStatus, a) }
 func (e Existing) addTo(f *failure) { f.existing = e }
+func (g Given) addTo(f *failure)    { f.given = g }
 func (a Again) addTo(f *failure)    { f.again = a }
 
 type failure struct {
@@ -58,6 +62,7 @@ type failure struct {
 	unique       Unique
 	advice       Advice
 	atStatus     AtStatus
+	given        Given
 	existing     Existing
 	again        Again
 }
@@ -92,6 +97,7 @@ func Remedy(verb, object string, err error, options ...Option) string {
 
 func newFailure(verb, object string, err error, options []Option) *failure {
 	f := &failure{verb: verb, object: object, err: err, again: "run again", fields: Fields{}, advice: Advice{}, atStatus: AtStatus{}}
+	f.given = func(string) string { return "" }
 	Options(options).addTo(f)
 	return f
 }
@@ -287,7 +293,42 @@ func (f *failure) afterResponse(e *transport.APIError) (string, path.Path) {
 	if advice := f.advice[e.Status]; advice != "" {
 		remedy = advice
 	}
-	return remedy, at
+	return f.withNames(e.Status, remedy, at), at
+}
+
+// named are the objects whose names are easily taken for IDs. Each has an argument, such as computer_id, and a data source.
+var named = []string{"computer", "environment", "service account"}
+
+// withNames adds to a 404, or to a 400 at the argument, that the argument may have a name instead of an ID. The plan accepts any
+// text, because the form of the service's IDs is not documented.
+func (f *failure) withNames(status int, remedy string, at path.Path) string {
+	for _, object := range named {
+		argument := strings.ReplaceAll(object, " ", "_") + "_id"
+		id, isAt := f.given(argument), at.Equal(path.Root(argument))
+		isMissing := status == http.StatusNotFound
+		switch {
+		case id == "":
+		case isAt && isMissing && f.advice[status] == "":
+			return NoSuch(object, id)
+		case isAt && status == http.StatusBadRequest, isMissing && (isAt || at.Equal(path.Empty())):
+			remedy = phrase.Join(remedy, NameHint(object, id))
+		}
+	}
+	return remedy
+}
+
+// NoSuch says that no object has an ID, and what to do if the ID is a name.
+func NoSuch(object, id string) string {
+	return phrase.Join(fmt.Sprintf("No %s with the ID %q exists, or the provider's API key cannot see it.", object, id), cmp.Or(NameHint(object, id), "Check the ID."))
+}
+
+// NameHint says what to do if an ID is a name. It is empty for no ID, and for objects that are never looked up by name.
+func NameHint(object, id string) string {
+	switch {
+	case id != "" && slices.Contains(named, object):
+		return fmt.Sprintf("If %q is the %s's name, look up the ID with the data source agentyard_%s.", id, object, strings.ReplaceAll(object, " ", "_"))
+	}
+	return ""
 }
 
 // general is the remedy for a status without specific advice.

@@ -130,6 +130,39 @@ func TestFor_answersOfTheService(t *testing.T) {
 	}
 }
 
+// The error of an unknown ID says how to look up a name, if an argument has one.
+func TestFor_idsThatMayBeNames(t *testing.T) {
+	t.Parallel()
+	const hint = `If "ci" is the service account's name, look up the ID with the data source agentyard_service_account.`
+	account, source := path.Root("service_account_id"), path.Root("source_id")
+	for name, tc := range map[string]struct {
+		status   int
+		options  Options
+		at, want string
+	}{
+		"at the argument":      {404, Options{AtStatus{404: account}}, "service_account_id", `No service account with the ID "ci" exists, or the provider's API key cannot see it. ` + hint},
+		"with advice":          {404, Options{AtStatus{404: account}, Advice{404: "Do that."}}, "service_account_id", "Do that. " + hint},
+		"at no argument":       {404, Options{Advice{404: "Do that."}}, "", "Do that. " + hint},
+		"at another argument":  {404, Options{AtStatus{404: source}, Advice{404: "Do that."}}, "source_id", "Do that."},
+		"400 at the argument":  {400, Options{AtStatus{400: account}, Advice{400: "Do that."}}, "service_account_id", "Do that. " + hint},
+		"with another status":  {409, Options{AtStatus{409: account}, Advice{409: "Do that."}}, "service_account_id", "Do that."},
+		"400 at no argument":   {400, Options{Advice{400: "Do that."}}, "", "Do that."},
+		"without the argument": {404, Options{Advice{404: "Do that."}, Given(func(string) string { return "" })}, "", "Do that."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			given := Given(func(argument string) string {
+				return map[string]string{"service_account_id": "ci", "name": "n"}[argument]
+			})
+			err := &transport.APIError{Operation: "useThing", Method: "POST", Route: idRoute, Status: tc.status, Detail: "no", FromService: true}
+			at, _, remedy := translate(t, "create", err, given, tc.options)
+			if at != tc.at || remedy != tc.want {
+				t.Errorf("at %q:\n%s\nwant at %q:\n%s", at, remedy, tc.at, tc.want)
+			}
+		})
+	}
+}
+
 // An unavailable service says nothing about the access that a plan checks.
 func TestFor_accessNotChecked(t *testing.T) {
 	t.Parallel()

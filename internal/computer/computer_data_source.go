@@ -11,10 +11,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -60,7 +62,8 @@ func findComputer(ctx context.Context, c *client.Client, m *computerDataModel) (
 		found, err = c.Computers.GetByName(ctx, m.Name.ValueString(), m.ServiceAccountID.ValueString())
 	}
 	if transport.IsNotFound(err) {
-		err = &crud.Fault{At: path.Root(at), Summary: "Computer Not Found", Detail: fmt.Sprintf("Computer %q was not found, or the provider's API key cannot see it. %s", given, remedy)}
+		err = &crud.Fault{At: path.Root(at), Summary: "Computer Not Found", Detail: fmt.Sprintf("Computer %q was not found, or the provider's API key cannot see it. %s", given,
+			phrase.Join(remedy, apierror.NameHint("service account", m.ServiceAccountID.ValueString())))}
 	}
 	return found, err
 }

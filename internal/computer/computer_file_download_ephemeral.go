@@ -76,7 +76,7 @@ func (e *computerFileDownloadEphemeral) Open(ctx context.Context, req ephemeral.
 	}
 	download, err := e.Client.Computers.CreateFileDownload(ctx, m.ComputerID.ValueString(), m.FileName.ValueString(), m.SessionID.ValueString(), m.ContentType.ValueString())
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("download", "file", err, atComputer, apierror.Advice{
+		resp.Diagnostics.Append(apierror.For("download", "file", err, atComputer, crud.Given(ctx, req.Config), apierror.Advice{
 			http.StatusNotFound: "The computer was not found, or its workspace has no file named " + m.FileName.String() + ". Check computer_id and file_name.",
 		})...)
 		return

@@ -211,7 +211,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	quantity, notes := int(m.Quantity.ValueInt64()), fleetNotes{newComputers{}, otherNames{}}
 	made, err := r.Client.Computers.CreateFleet(createCtx, m.createRequest(quantity), nil)
 	if err != nil && len(made) == 0 {
-		resp.Diagnostics.Append(apierror.For("create", "computer fleet", err, m.createOptions())...)
+		resp.Diagnostics.Append(apierror.For("create", "computer fleet", err, m.createOptions(), crud.Given(ctx, req.Plan))...)
 		return
 	}
 	m.ID = types.StringValue(m.importID())

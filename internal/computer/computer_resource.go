@@ -272,7 +272,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 		if !m.Source.IsNull() {
 			missing = nil // The service may not have found the source.
 		}
-		resp.Diagnostics.Append(apierror.For("create", "computer", err, computerFields, missing)...)
+		resp.Diagnostics.Append(apierror.For("create", "computer", err, computerFields, missing, crud.Given(ctx, req.Plan))...)
 		return
 	}
 	// Saved immediately, so that a failure below does not lose the computer.

@@ -32,7 +32,7 @@ func Invoke[M any](ctx context.Context, verb, object string, req action.InvokeRe
 	if err == nil {
 		return
 	}
-	found := explain(verb, object, err, append(options, apierror.Again("invoke the action again")))
+	found := explain(verb, object, err, append(options, Given(ctx, req.Config), apierror.Again("invoke the action again")))
 	resp.Diagnostics.Append(found...)
 	for _, d := range found {
 		if ctx.Err() != nil {

@@ -56,7 +56,7 @@ func (d *DataSource[M]) Read(ctx context.Context, req datasource.ReadRequest, re
 		return
 	}
 	if err := d.Fetch(ctx, d.client, &m); err != nil {
-		resp.Diagnostics.Append(explain(d.Verb, d.Object, err, d.Options)...)
+		resp.Diagnostics.Append(explain(d.Verb, d.Object, err, []apierror.Option{d.Options, Given(ctx, req.Config)})...)
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)

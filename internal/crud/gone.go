@@ -16,6 +16,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
 // OwnerOnly is a model of an object that may be visible only to its owner. A 404 for another API key does not mean that it
@@ -102,6 +103,8 @@ func Unreadable(ctx context.Context, c *client.Client, failed FailedRead, resp *
 		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
 	case collection.IsGone(err):
 		Gone(ctx, c, object, model, resp)
+	case errors.As(err, &unset) && modifier.IsUnread(ctx, resp.Private):
+		resp.Diagnostics.AddError("Cannot Import "+title(object), fmt.Sprintf("No %s is set. To set one, apply without the import.", object))
 	case errors.As(err, &unset):
 		remove(ctx, model, resp)
 		resp.Diagnostics.AddWarning(title(object)+" Is Not Set", fmt.Sprintf("No %s is set. It is removed from the state. If it is still configured, the next apply sets it again.", object))
@@ -117,9 +120,15 @@ func Unreadable(ctx context.Context, c *client.Client, failed FailedRead, resp *
 	}
 }
 
-// Gone removes a missing object from the state, unless it may still exist but be invisible to the API key.
+// Gone removes a missing object from the state, unless it may still exist but be invisible to the API key. After an import,
+// it returns an error, because Terraform's own one would suggest another region or endpoint.
 func Gone(ctx context.Context, c *client.Client, object string, model Identified, resp *resource.ReadResponse) {
 	id := attributeOf(ctx, resp.State, "id")
+	if modifier.IsUnread(ctx, resp.Private) {
+		account := attributeOf(ctx, resp.State, "service_account_id")
+		resp.Diagnostics.AddError("Cannot Import "+title(object), phrase.Join(apierror.NoSuch(object, id), apierror.NameHint("service account", account)))
+		return
+	}
 	if hidden := NotVisible(ctx, c, Missing{"read", object, id, model, resp.Private}); hidden.HasError() {
 		resp.Diagnostics.Append(hidden...)
 		return
@@ -128,7 +137,7 @@ func Gone(ctx context.Context, c *client.Client, object string, model Identified
 	resp.Diagnostics.AddWarning(title(object)+" Not Found", fmt.Sprintf("The %s %s no longer exists. It is removed from the state. If it is still configured, the next apply creates it again.", object, id))
 }
 
-// remove sets the identity first, because otherwise the import of a missing object fails with another error.
+// remove sets the identity first, because otherwise the refresh of a state without identities fails with another error.
 func remove(ctx context.Context, model Identified, resp *resource.ReadResponse) {
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
 	resp.State.RemoveResource(ctx)

@@ -185,6 +185,8 @@ func TestRead(t *testing.T) {
 		"it is there":          {found: &thing{"1", "a", "busy"}, mood: "busy"},
 		"it was just imported": {found: &thing{"1", "a", "busy"}, imported: true, mood: "imported"},
 		"it is gone":           {err: errGone, tells: "Warning: Thing Not Found: The thing 1 no longer exists. It is removed from the state. If it is still configured, the next apply creates it again."},
+		"it is gone during an import":    {err: errGone, imported: true, mood: "calm", unidentified: true, tells: `Error: Cannot Import Thing: No thing with the ID "1" exists, or the provider's API key cannot see it. Check the ID.`},
+		"it is not set during an import": {err: &UnsetError{}, imported: true, mood: "calm", unidentified: true, tells: "Error: Cannot Import Thing: No thing is set. To set one, apply without the import."},
 		"it is not set":        {err: &UnsetError{}, tells: "Warning: Thing Is Not Set: No thing is set. It is removed from the state. If it is still configured, the next apply sets it again."},
 		"a plain 404":          {err: errNotFound, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
 		"it was refused":       {err: errRefused, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
@@ -448,7 +450,7 @@ func TestInvoke_logsWhatIsToldAfterAnInterrupt(t *testing.T) {
 
 func TestList_yieldsItsFailure(t *testing.T) {
 	t.Parallel()
-	req := list.ListRequest{ResourceSchema: thingSchema, ResourceIdentitySchema: IDSchema("The ID.")}
+	req := list.ListRequest{Config: tfsdk.Config{Raw: raw(nil), Schema: thingSchema}, ResourceSchema: thingSchema, ResourceIdentitySchema: IDSchema("The ID.")}
 	broken := func(yield func(thing, error) bool) { _ = yield(thing{id: "1"}, nil) && yield(thing{}, errRefused) }
 	var stream list.ListResultsStream
 	List[thingModel](t.Context(), "things", req, &stream, broken, func(t *thing) string { return t.id })

@@ -53,7 +53,7 @@ func environmentIDArgument() schema.StringAttribute {
 func environmentNamed(ctx context.Context, c *client.Client, id string) (*environments.Environment, error) {
 	e, err := c.Environments.GetUncached(ctx, id)
 	if transport.IsNotFound(err) {
-		return nil, &crud.Fault{At: path.Root("environment_id"), Summary: "Environment Not Found", Detail: fmt.Sprintf("Environment %s does not exist, or the provider's API key cannot see it. %s", id, apierror.Sentences(err))}
+		return nil, &crud.Fault{At: path.Root("environment_id"), Summary: "Environment Not Found", Detail: apierror.NoSuch("environment", id) + " " + apierror.Sentences(err)}
 	}
 	return e, err
 }

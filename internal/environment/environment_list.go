@@ -51,5 +51,5 @@ func (l *environmentList) List(ctx context.Context, req list.ListRequest, stream
 	all := crud.AtOnce(func() ([]environments.Environment, error) {
 		return l.Client.Environments.List(ctx, m.ServiceAccountID.ValueString())
 	})
-	crud.List[environmentModel](ctx, "environments", req, stream, all, func(e *environments.Environment) string { return e.Name })
+	crud.List[environmentModel](ctx, "environments", req, stream, all, func(e *environments.Environment) string { return e.Name }, atAccount)
 }

@@ -235,7 +235,7 @@ func TestAccEnvironment_withTheKeyOfAServiceAccount(t *testing.T) {
 	const forbidden = `403(.|\n)*human\s+with\s+the\s+Manager\s+role`
 	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{
 		{Config: cfg("name = \"robots\"\nscope = \"organization\""), ExpectError: regexp.MustCompile(`createEnvironment(.|\n)*` + forbidden)},
-		{Config: cfg(""), ResourceName: environmentAddress, ImportState: true, ImportStateId: hidden, ExpectError: regexp.MustCompile(`Cannot import non-existent remote object`)},
+		{Config: cfg(""), ResourceName: environmentAddress, ImportState: true, ImportStateId: hidden, ExpectError: regexp.MustCompile(`Cannot Import Environment`)},
 		{Config: cfg("name = \"robots\"\nscope = \"user\""), ConfigPlanChecks: envAction(plancheck.ResourceActionCreate)},
 	}})
 	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{

@@ -239,7 +239,7 @@ func TestAccAPIKey_accountDeletedElsewhereRemovesTheKey(t *testing.T) {
 		},
 		resource.TestStep{
 			Config:      e.Config(keyConfig(account, `name = "ci"`)),
-			ExpectError: regexp.MustCompile(`(?s)Cannot create API key.*404.*Check\s+the\s+IDs`),
+			ExpectError: regexp.MustCompile(`(?s)Cannot create API key.*404.*No\s+service\s+account\s+with\s+the\s+ID`),
 		},
 	)
 }

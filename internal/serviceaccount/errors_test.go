@@ -242,7 +242,7 @@ func TestServiceAccounts_dataSourceErrors(t *testing.T) {
 		{dataSource{"agentyard_service_account", acctest.Values{"id": "a", "name": "b"}}, "id", []string{"Exactly one of these attributes must be configured"}},
 		{byID(""), "id", []string{"id must not be empty"}},
 		{byName(""), "name", []string{"name must not be empty"}},
-		{byID("sa_unknown"), "id", []string{"sa_unknown", "does not exist"}},
+		{byID("sa_unknown"), "id", []string{`No service account with the ID "sa_unknown" exists`}},
 		{byName("CI"), "name", []string{"No service account named", "case"}},
 		{byID(".."), "", []string{"Cannot read service account", "cannot be part"}},
 		{keysOf(""), "service_account_id", []string{"service_account_id must not be empty"}},

@@ -2,11 +2,11 @@ package serviceaccount
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
@@ -49,5 +49,5 @@ func findAccount(ctx context.Context, c *client.Client, m *accountModel) (*servi
 }
 
 func noSuchAccount(argument, id string) error {
-	return &crud.Fault{At: path.Root(argument), Summary: "Service Account Not Found", Detail: fmt.Sprintf("Service account %q does not exist, or was deleted. Check the ID.", id)}
+	return &crud.Fault{At: path.Root(argument), Summary: "Service Account Not Found", Detail: apierror.NoSuch("service account", id)}
 }

@@ -46,7 +46,8 @@ type life struct {
 }
 
 const (
-	nonExistent = `Cannot import non-existent remote object`
+	nonExistent = `Cannot Import(.|\n)*No\s+[\w\s]+\s+with\s+the\s+ID(.|\n)*exists`
+	unset       = `Cannot Import(.|\n)*is\s+set(.|\n)*apply\s+without\s+the\s+import`
 	fleetID     = `Invalid Import ID(.|\n)*ACCOUNT_ID/build(.|\n)*`
 	keyID       = `(?s)Invalid Import ID.*service_account_id/key_id`
 )
@@ -93,7 +94,7 @@ var lives = map[string]life{
 		create:   `environment_id = "$first"`, change: `environment_id = "$second"`, identity: []string{"id"},
 		noImport: map[string]string{
 			"env_01hzy3v7k2m4n6p8q0r2s4t6v8": `Invalid Import ID(.|\n)*always\s+"organization"(.|\n)*agentyard_environment`,
-			"organization":                   nonExistent,
+			"organization":                   unset,
 		},
 		noIdentity: `id = "acme"`,
 	},
@@ -113,7 +114,7 @@ var lives = map[string]life{
 		create:   "limit = 1000000", change: "limit = 9007199254740991", identity: []string{"id"},
 		noImport: map[string]string{
 			"acme":         `Invalid Import ID(.|\n)*import\s+ID(.|\n)*always\s+"organization",\s+got:\s+"acme"`,
-			"organization": nonExistent,
+			"organization": unset,
 		},
 		noIdentity: `id = "acme"`,
 		path:       "/api/v0/organization/usage/limits/global", text: `9007199254740991`,
