@@ -230,7 +230,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		resp.Diagnostics.AddWarning(d.Summary(), d.Detail())
 	}
 	save(made)
-	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
 	if err != nil {
 		resp.Diagnostics.AddWarning(m.shortfall(quantity, len(made), err))
 	}
@@ -291,7 +291,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	notes.created.update(found)
 	resp.Diagnostics.Append(notes.store(ctx, resp.Private, members)...)
-	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
 	resp.Diagnostics.Append(modifier.MarkRead(ctx, resp.Private)...)
 }
 

@@ -277,7 +277,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 	}
 	// Saved immediately, so that a failure below does not lose the computer.
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, made)...)
-	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
 	resp.Diagnostics.Append(markNew(ctx, made, resp.Private)...)
 	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
 		return

@@ -125,7 +125,7 @@ func Create[M, A any, P interface {
 		return
 	}
 	resp.Diagnostics.Append(Store(ctx, &resp.State, resp.Identity, P(&m), made)...)
-	resp.Diagnostics.Append(Seen(ctx, c, P(&m), resp.Private)...)
+	resp.Diagnostics.Append(Seen(ctx, c, resp.Private)...)
 }
 
 // Read stores the result of read, or removes a missing object from the state with a warning.
@@ -150,7 +150,7 @@ func Read[M, A any, P interface {
 		}
 	}
 	resp.Diagnostics.Append(modifier.MarkRead(ctx, resp.Private)...)
-	resp.Diagnostics.Append(Seen(ctx, c, P(&m), resp.Private)...)
+	resp.Diagnostics.Append(Seen(ctx, c, resp.Private)...)
 	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &m, P(&m).Identity())...)
 }
 

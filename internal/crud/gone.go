@@ -28,10 +28,18 @@ type OwnerOnly interface {
 
 const seenByKey = "seen_by"
 
-// seenBy identifies the API key that last read an object, without revealing it.
+// seenBy identifies the API key that last read an object, or its key_owner, without revealing it.
 type seenBy struct {
-	Salt string `json:"salt"`
-	Hash string `json:"hash"`
+	Salt    string `json:"salt"`
+	Hash    string `json:"hash"`
+	IsOwner bool   `json:"owner,omitempty"`
+}
+
+func (by seenBy) isCurrent(c *transport.Conn) bool {
+	if by.IsOwner {
+		return by.Hash == c.OwnerFingerprint(by.Salt)
+	}
+	return by.Hash == c.KeyFingerprint(by.Salt)
 }
 
 func lastSeenBy(ctx context.Context, private modifier.Private) (seenBy, bool) {
@@ -40,20 +48,36 @@ func lastSeenBy(ctx context.Context, private modifier.Private) (seenBy, bool) {
 	return by, json.Unmarshal(value, &by) == nil
 }
 
-// Seen records in private state which API key last read an owner-only object. It writes only if the key has changed.
-func Seen(ctx context.Context, c *client.Client, model any, private modifier.Private) diag.Diagnostics {
-	if _, ok := model.(OwnerOnly); !ok {
+// Seen records in private state which API key last read an object, or its key_owner if one is set. It writes only if that has
+// changed.
+func Seen(ctx context.Context, c *client.Client, private modifier.Private) diag.Diagnostics {
+	hasOwner := c.Conn.KeyOwner != ""
+	if by, ok := lastSeenBy(ctx, private); ok && by.IsOwner == hasOwner && by.isCurrent(c.Conn) {
 		return nil
 	}
-	if by, ok := lastSeenBy(ctx, private); ok && by.Hash == c.Conn.KeyFingerprint(by.Salt) {
-		return nil
+	by := seenBy{Salt: rand.Text()[:8], IsOwner: hasOwner} // The salt is short, because each object in a state has one.
+	by.Hash = c.Conn.KeyFingerprint(by.Salt)
+	if hasOwner {
+		by.Hash = c.Conn.OwnerFingerprint(by.Salt)
 	}
-	salt := rand.Text()
-	value, err := json.Marshal(seenBy{Salt: salt, Hash: c.Conn.KeyFingerprint(salt)})
+	value, err := json.Marshal(by)
 	if err != nil {
 		return diag.Diagnostics{diag.NewErrorDiagnostic("Private State Cannot Be Stored", err.Error())}
 	}
 	return private.SetKey(ctx, seenByKey, value)
+}
+
+// otherReader returns a sentence if another API key last read an object. Otherwise, it is empty. A record of a key also counts
+// after key_owner is set: until the object is read again, nothing shows that the keys have the same owner.
+func otherReader(ctx context.Context, c *client.Client, private modifier.Private) string {
+	by, ok := lastSeenBy(ctx, private)
+	switch {
+	case !ok || by.isCurrent(c.Conn):
+		return ""
+	case by.IsOwner:
+		return "An API key with another key_owner last read it."
+	}
+	return "Another API key last read it."
 }
 
 // Missing describes an object that a call did not find.
@@ -74,12 +98,17 @@ func NotVisible(ctx context.Context, c *client.Client, m Missing) diag.Diagnosti
 	if !ok || !visible.OwnerOnly() {
 		return nil
 	}
-	by, ok := lastSeenBy(ctx, m.Private)
-	if !ok || by.Hash == c.Conn.KeyFingerprint(by.Salt) {
+	reader := otherReader(ctx, c, m.Private)
+	if reader == "" {
 		return nil
 	}
-	return diag.Diagnostics{diag.NewErrorDiagnostic("Cannot "+m.Verb+" "+m.Object, fmt.Sprintf("%s %s is not visible to the provider's API key. Another API key last read it. "+
-		"Use that key. If the %s was deleted, run terraform state rm ADDRESS.", strings.ToUpper(m.Object[:1])+m.Object[1:], m.ID, m.Object))}
+	prevention := ""
+	if c.Conn.KeyOwner == "" {
+		prevention = "If each run uses a new key, set key_owner in the provider block to prevent this error."
+	}
+	return diag.Diagnostics{diag.NewErrorDiagnostic("Cannot "+m.Verb+" "+m.Object, phrase.Join(
+		fmt.Sprintf("%s %s is not visible to the provider's API key. %s", strings.ToUpper(m.Object[:1])+m.Object[1:], m.ID, reader),
+		fmt.Sprintf("If the %s was deleted, run terraform state rm ADDRESS. Otherwise, use a key of its owner.", m.Object), prevention))}
 }
 
 // FailedRead describes an object that could not be read.
@@ -106,8 +135,7 @@ func Unreadable(ctx context.Context, c *client.Client, failed FailedRead, resp *
 	case errors.As(err, &unset) && modifier.IsUnread(ctx, resp.Private):
 		resp.Diagnostics.AddError("Cannot Import "+title(object), fmt.Sprintf("No %s is set. To set one, apply without the import.", object))
 	case errors.As(err, &unset):
-		remove(ctx, model, resp)
-		resp.Diagnostics.AddWarning(title(object)+" Is Not Set", fmt.Sprintf("No %s is set. It is removed from the state. If it is still configured, the next apply sets it again.", object))
+		remove(ctx, c, model, resp, title(object)+" Is Not Set", fmt.Sprintf("No %s is set. It is removed from the state. If it is still configured, the next apply sets it again.", object))
 	case errors.As(err, &missing) && missing.Setting != "" && modifier.IsUnread(ctx, resp.Private):
 		// A state with only the ID would be planned as a replacement, which destroys the imported object.
 		resp.Diagnostics.AddError("Cannot Import "+title(object)+" Yet", fmt.Sprintf("The %s cannot be read, because the provider's %s is not known yet. "+
@@ -133,14 +161,17 @@ func Gone(ctx context.Context, c *client.Client, object string, model Identified
 		resp.Diagnostics.Append(hidden...)
 		return
 	}
-	remove(ctx, model, resp)
-	resp.Diagnostics.AddWarning(title(object)+" Not Found", fmt.Sprintf("The %s %s no longer exists. It is removed from the state. If it is still configured, the next apply creates it again.", object, id))
+	remove(ctx, c, model, resp, title(object)+" Not Found", fmt.Sprintf("The %s %s no longer exists. It is removed from the state. If it is still configured, the next apply creates it again.", object, id))
 }
 
 // remove sets the identity first, because otherwise the refresh of a state without identities fails with another error.
-func remove(ctx context.Context, model Identified, resp *resource.ReadResponse) {
+func remove(ctx context.Context, c *client.Client, model Identified, resp *resource.ReadResponse, summary, detail string) {
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
 	resp.State.RemoveResource(ctx)
+	if reader := otherReader(ctx, c, resp.Private); reader != "" {
+		detail = phrase.Join(detail, reader, "If that key belongs to another organization, do not apply.")
+	}
+	resp.Diagnostics.AddWarning(summary, detail)
 }
 
 // UnsetError means that a singleton is not set.

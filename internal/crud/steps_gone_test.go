@@ -1,13 +1,14 @@
 package crud
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
-	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 // The state identifies the object even if the CLI does not support identities.
@@ -23,75 +24,104 @@ type hideable struct{ thingModel }
 
 func (m *hideable) OwnerOnly() bool { return m.Mood.ValueString() == "shy" }
 
-// An owner-only object is gone only if the API key that last read it gets a 404.
-func TestGone_whereOnlyTheOwnerSeesIt(t *testing.T) {
-	t.Parallel()
-	withKey := func(key string) *client.Client {
-		c, err := client.New(transport.Config{BaseURL: "https://api.agentyard.example", APIKey: key})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
+// keyed returns a client with an API key and a key_owner, which may be empty.
+func keyed(t *testing.T, key, owner string) *client.Client {
+	t.Helper()
+	c, err := client.New(transport.Config{BaseURL: "https://api.agentyard.example", APIKey: key, KeyOwner: owner})
+	if err != nil {
+		t.Fatal(err)
 	}
-	own, other := withKey("own"), withKey("other")
+	return c
+}
+
+// An owner-only object is gone only if the API key that last read it, or a key of the same key_owner, gets a 404. The warning
+// about any other object says that another key last read it.
+func TestGone_withAnotherKey(t *testing.T) {
+	t.Parallel()
+	const (
+		other      = " Another API key last read it."
+		otherOwner = " An API key with another key_owner last read it."
+		prevention = " If each run uses a new key, set key_owner in the provider block to prevent this error."
+	)
+	own, successor := keyed(t, "own", ""), keyed(t, "successor", "")
+	owned, ownedSuccessor, stranger := keyed(t, "own", "ci"), keyed(t, "successor", "ci"), keyed(t, "own", "blue")
 	for name, tc := range map[string]struct {
-		mood      string
 		saw, asks *client.Client
-		isHidden  bool
+		// reader is empty if the object is gone.
+		reader string
+		// prevention is the last sentence of the error.
+		prevention string
 	}{
-		"the same key":              {mood: "shy", saw: own, asks: own},
-		"another key":               {mood: "shy", saw: own, asks: other, isHidden: true},
-		"a state without a mark":    {mood: "shy", asks: other},
-		"another key, seen by all":  {mood: "calm", saw: own, asks: other},
-		"the same key, seen by all": {mood: "calm", saw: own, asks: own},
+		"the same key":                         {saw: own, asks: own},
+		"another key":                          {saw: own, asks: successor, reader: other, prevention: prevention},
+		"a state without a mark":               {asks: successor},
+		"another key of the same owner":        {saw: owned, asks: ownedSuccessor},
+		"a key of another owner":               {saw: owned, asks: stranger, reader: otherOwner},
+		"key_owner was set since":              {saw: own, asks: owned},
+		"key_owner was set, and a key changed": {saw: own, asks: ownedSuccessor, reader: other},
+		"key_owner was removed since":          {saw: owned, asks: own, reader: otherOwner, prevention: prevention},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			state := stateOf(map[string]string{"id": "1", "name": "a", "mood": tc.mood})
-			resp := &resource.ReadResponse{State: state, Identity: noIdentity()}
-			resp.Private = private(resp.Private)
-			if tc.saw != nil {
-				Read(t.Context(), tc.saw, "thing", resource.ReadRequest{State: state}, resp, func(*hideable) (*thing, error) {
-					return &thing{"1", "a", tc.mood}, nil
-				})
-			}
-			Read(t.Context(), tc.asks, "thing", resource.ReadRequest{State: state}, resp, func(*hideable) (*thing, error) { return nil, errGone })
-			deletion := &resource.DeleteResponse{}
-			Delete(t.Context(), tc.asks, "thing", resource.DeleteRequest{State: state, Private: resp.Private}, deletion, func(*hideable) error { return errGone })
-			if resp.State.Raw.IsNull() == tc.isHidden {
-				t.Errorf("the state holds %v", resp.State.Raw)
-			}
-			if !tc.isHidden {
-				tells(t, resp.Diagnostics, "Warning: Thing Not Found: ")
-				tells(t, deletion.Diagnostics, "")
-				return
-			}
-			const text = "Thing 1 is not visible to the provider's API key. Another API key last read it. Use that key. If the thing was deleted, run terraform state rm ADDRESS."
-			tells(t, resp.Diagnostics, "Error: Cannot read thing: "+text)
-			tells(t, deletion.Diagnostics, "Error: Cannot delete thing: "+text)
-		})
+		for _, mood := range []string{"shy", "calm"} {
+			t.Run(name+", "+mood, func(t *testing.T) {
+				t.Parallel()
+				state := stateOf(map[string]string{"id": "1", "name": "a", "mood": mood})
+				resp := &resource.ReadResponse{State: state, Identity: noIdentity()}
+				resp.Private = private(resp.Private)
+				if tc.saw != nil {
+					Read(t.Context(), tc.saw, "thing", resource.ReadRequest{State: state}, resp, func(*hideable) (*thing, error) {
+						return &thing{"1", "a", mood}, nil
+					})
+				}
+				Read(t.Context(), tc.asks, "thing", resource.ReadRequest{State: state}, resp, func(*hideable) (*thing, error) { return nil, errGone })
+				deletion := &resource.DeleteResponse{}
+				Delete(t.Context(), tc.asks, "thing", resource.DeleteRequest{State: state, Private: resp.Private}, deletion, func(*hideable) error { return errGone })
+				isHidden := mood == "shy" && tc.reader != ""
+				if resp.State.Raw.IsNull() == isHidden {
+					t.Errorf("the state holds %v", resp.State.Raw)
+				}
+				if isHidden {
+					text := "Thing 1 is not visible to the provider's API key." + tc.reader + " If the thing was deleted, run terraform state rm ADDRESS. Otherwise, use a key of its owner." + tc.prevention
+					equals(t, resp.Diagnostics, "Error: Cannot read thing: "+text)
+					equals(t, deletion.Diagnostics, "Error: Cannot delete thing: "+text)
+					return
+				}
+				hint := ""
+				if tc.reader != "" {
+					hint = tc.reader + " If that key belongs to another organization, do not apply."
+				}
+				equals(t, resp.Diagnostics, "Warning: Thing Not Found: The thing 1 no longer exists. It is removed from the state. If it is still configured, the next apply creates it again."+hint)
+				equals(t, deletion.Diagnostics, "")
+			})
+		}
 	}
 }
 
-// Terraform compares private state, so it must not change with every read.
+func equals(t *testing.T, diags diag.Diagnostics, want string) {
+	t.Helper()
+	if text := said(diags); text != want {
+		t.Errorf("said %q, want %q", text, want)
+	}
+}
+
+// Terraform compares private state, so it must not change with every read, nor with every key of a key_owner.
 func TestSeen_isWrittenOnce(t *testing.T) {
 	t.Parallel()
-	c := client.Unconfigured("api_key", clock.System)
 	var resp resource.ReadResponse
 	resp.Private = private(resp.Private)
 	var marks []string
-	for range 2 {
-		tells(t, Seen(t.Context(), c, &hideable{}, resp.Private), "")
+	for _, c := range []*client.Client{
+		keyed(t, "own", ""), keyed(t, "own", ""), keyed(t, "own", "ci"), keyed(t, "own", "ci"), keyed(t, "successor", "ci"), keyed(t, "own", "blue"), keyed(t, "own", ""), keyed(t, "successor", ""),
+	} {
+		tells(t, Seen(t.Context(), c, resp.Private), "")
 		mark, _ := resp.Private.GetKey(t.Context(), seenByKey)
-		marks = append(marks, string(mark))
+		if n := len(marks); n == 0 || marks[n-1] != string(mark) {
+			marks = append(marks, string(mark))
+		}
+		if text := string(mark); strings.Contains(text, "own\"") || strings.Contains(text, "ci") || len(text) > 64 {
+			t.Errorf("the mark is %s", text)
+		}
 	}
-	if marks[0] == "" || marks[0] != marks[1] {
+	if len(marks) != 5 {
 		t.Errorf("the marks are %q", marks)
-	}
-	var unmarked resource.ReadResponse
-	unmarked.Private = private(unmarked.Private)
-	tells(t, Seen(t.Context(), c, &thingModel{}, unmarked.Private), "")
-	if mark, _ := unmarked.Private.GetKey(t.Context(), seenByKey); mark != nil {
-		t.Errorf("what everybody sees has the mark %s", mark)
 	}
 }

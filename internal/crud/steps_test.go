@@ -35,6 +35,8 @@ var (
 	errGone     = fmt.Errorf("looking: %w", &collection.GoneError{Err: errNotFound})
 )
 
+var anyClient = client.Unconfigured("api_key", clock.System)
+
 // said formats diagnostics, one per line: "Error: summary: detail".
 func said(diags diag.Diagnostics) string {
 	var lines []string
@@ -133,7 +135,8 @@ func TestCreate(t *testing.T) {
 	create := func(made *thing, err error) *resource.CreateResponse {
 		req := resource.CreateRequest{Plan: tfsdk.Plan{Raw: raw(map[string]string{"id": "?", "name": "a", "mood": "?"}), Schema: thingSchema}}
 		resp := &resource.CreateResponse{State: tfsdk.State{Raw: tftypes.NewValue(thingType, nil), Schema: thingSchema}, Identity: noIdentity()}
-		Create(t.Context(), nil, "thing", req, resp, func(m *thingModel) (*thing, error) {
+		resp.Private = private(resp.Private)
+		Create(t.Context(), anyClient, "thing", req, resp, func(m *thingModel) (*thing, error) {
 			if m.Name.ValueString() != "a" {
 				t.Errorf("planned is %v", m.Name)
 			}
@@ -182,15 +185,15 @@ func TestRead(t *testing.T) {
 		// unidentified means that no identity is set.
 		unidentified bool
 	}{
-		"it is there":          {found: &thing{"1", "a", "busy"}, mood: "busy"},
-		"it was just imported": {found: &thing{"1", "a", "busy"}, imported: true, mood: "imported"},
-		"it is gone":           {err: errGone, tells: "Warning: Thing Not Found: The thing 1 no longer exists. It is removed from the state. If it is still configured, the next apply creates it again."},
+		"it is there":                    {found: &thing{"1", "a", "busy"}, mood: "busy"},
+		"it was just imported":           {found: &thing{"1", "a", "busy"}, imported: true, mood: "imported"},
+		"it is gone":                     {err: errGone, tells: "Warning: Thing Not Found: The thing 1 no longer exists. It is removed from the state. If it is still configured, the next apply creates it again."},
 		"it is gone during an import":    {err: errGone, imported: true, mood: "calm", unidentified: true, tells: `Error: Cannot Import Thing: No thing with the ID "1" exists, or the provider's API key cannot see it. Check the ID.`},
 		"it is not set during an import": {err: &UnsetError{}, imported: true, mood: "calm", unidentified: true, tells: "Error: Cannot Import Thing: No thing is set. To set one, apply without the import."},
-		"it is not set":        {err: &UnsetError{}, tells: "Warning: Thing Is Not Set: No thing is set. It is removed from the state. If it is still configured, the next apply sets it again."},
-		"a plain 404":          {err: errNotFound, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
-		"it was refused":       {err: errRefused, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
-		"a setting is unknown": {err: unknown, mood: "calm", tells: "Warning: State Not Refreshed: The provider's base_url is not known yet"},
+		"it is not set":                  {err: &UnsetError{}, tells: "Warning: Thing Is Not Set: No thing is set. It is removed from the state. If it is still configured, the next apply sets it again."},
+		"a plain 404":                    {err: errNotFound, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
+		"it was refused":                 {err: errRefused, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
+		"a setting is unknown":           {err: unknown, mood: "calm", tells: "Warning: State Not Refreshed: The provider's base_url is not known yet"},
 		"a setting is unknown during an import": {
 			err: unknown, imported: true, mood: "calm", unidentified: true,
 			tells: "Error: Cannot Import Thing Yet: The thing cannot be read, because the provider's base_url is not known yet", parts: []string{"First apply what base_url depends on"},
@@ -203,7 +206,7 @@ func TestRead(t *testing.T) {
 			if tc.imported {
 				modifier.MarkImported(t.Context(), resp.Private)
 			}
-			Read(t.Context(), nil, "thing", resource.ReadRequest{State: prior()}, resp, func(m *thingModel) (*thing, error) {
+			Read(t.Context(), anyClient, "thing", resource.ReadRequest{State: prior()}, resp, func(m *thingModel) (*thing, error) {
 				if m.ID.ValueString() != "1" {
 					t.Errorf("the prior ID is %v", m.ID)
 				}

@@ -292,7 +292,7 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 	// Store the environment now, so that the state has it even if the apply fails.
 	resp.Diagnostics.Append(m.takeResults(ctx, made)...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}

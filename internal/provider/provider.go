@@ -84,6 +84,7 @@ type providerModel struct {
 	MaxRetries        types.Int64   `tfsdk:"max_retries"`
 	RequestsPerSecond types.Float64 `tfsdk:"requests_per_second"`
 	AllowInsecureHTTP types.Bool    `tfsdk:"allow_insecure_http"`
+	KeyOwner          types.String  `tfsdk:"key_owner"`
 }
 
 func (p *agentyardProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
@@ -124,6 +125,12 @@ func (p *agentyardProvider) Schema(_ context.Context, _ provider.SchemaRequest, 
 				Optional:            true,
 				MarkdownDescription: "Whether to allow plain HTTP to hosts other than this machine, which sends the API key unencrypted. Defaults to `false`.",
 			},
+			"key_owner": schema.StringAttribute{
+				Optional: true,
+				MarkdownDescription: "Name for the owner of the API key, such as the service account's ID. Set it if runs use different keys of one owner, such as ephemeral keys. " +
+					"If a run does not find an object, the provider compares this name instead of the key with that of the last run. It stores only a salted hash.",
+				Validators: []validator.String{value.NotEmpty()},
+			},
 		},
 	}
 }
@@ -159,6 +166,7 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 	}{
 		{"base_url", m.BaseURL}, {"api_key", m.APIKey}, {"request_timeout", m.RequestTimeout},
 		{"max_retries", m.MaxRetries}, {"requests_per_second", m.RequestsPerSecond}, {"allow_insecure_http", m.AllowInsecureHTTP},
+		{"key_owner", m.KeyOwner},
 	} {
 		if setting.value.IsUnknown() {
 			if req.ClientCapabilities.DeferralAllowed {
@@ -171,6 +179,7 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 	cfg := transport.Config{
 		BaseURL:           fromEnv(m.BaseURL, EnvBaseURL),
 		APIKey:            fromEnv(m.APIKey, EnvAPIKey),
+		KeyOwner:          m.KeyOwner.ValueString(),
 		MaxRetries:        transport.DefaultMaxRetries,
 		RequestsPerSecond: m.RequestsPerSecond.ValueFloat64(),
 		AllowInsecureHTTP: m.AllowInsecureHTTP.ValueBool(),

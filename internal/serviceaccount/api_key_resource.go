@@ -264,6 +264,7 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 	resp.Diagnostics.Append(m.setMinted(ctx, made, r.now())...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	resp.Diagnostics.Append(markExpiry(ctx, resp.Private, &config)...)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
 }
 
 // Read keeps a deleted key in the state as revoked while its account exists. The key is replaced in place, so that dependent
@@ -292,6 +293,7 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 		m.IsRevoked = types.BoolValue(true)
 	}
 	resp.Diagnostics.Append(modifier.MarkRead(ctx, resp.Private)...)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 }
 

@@ -260,7 +260,7 @@ func (r *wikiRunResource) Create(ctx context.Context, req resource.CreateRequest
 	}
 	resp.Diagnostics.Append(m.takeNew(ctx, made)...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, &m, resp.Private)...)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
 }
 
 // withoutPrivacy warns about a privacy level that could not be set. An error would taint the wiki run, and the next apply

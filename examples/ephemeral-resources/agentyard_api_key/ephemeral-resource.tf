@@ -13,8 +13,9 @@ ephemeral "agentyard_api_key" "run" {
 
 # Use the key in provider blocks, write-only arguments, and provisioners.
 provider "agentyard" {
-  alias   = "robot"
-  api_key = ephemeral.agentyard_api_key.run.key
+  alias     = "robot"
+  api_key   = ephemeral.agentyard_api_key.run.key
+  key_owner = var.service_account_id # The same in each run, unlike the key.
 }
 
 data "agentyard_computers" "of_the_robot" {

@@ -19,8 +19,9 @@ ephemeral "agentyard_api_key" "run" {
 
 # Any provider with a credential works. This one acts as the service account.
 provider "agentyard" {
-  alias   = "robot"
-  api_key = ephemeral.agentyard_api_key.run.key
+  alias     = "robot"
+  api_key   = ephemeral.agentyard_api_key.run.key
+  key_owner = var.service_account_id # The same in each run, unlike the key.
 }
 
 data "agentyard_computers" "of_the_robot" {

@@ -32,6 +32,8 @@ type Config struct {
 	BaseURL string
 	// APIKey is sent as a bearer token, and only to BaseURL's origin.
 	APIKey string
+	// KeyOwner is a name for the owner of the API key; empty if keys are compared.
+	KeyOwner string
 	// RequestTimeout limits one attempt, not its retries.
 	RequestTimeout time.Duration
 	// MaxRetries limits the retries of one request after failures. Waiting for the service's rate limit does not count.
@@ -65,8 +67,13 @@ func (c *Conn) repeating(once *http.Client) *retryablehttp.Client {
 }
 
 // KeyFingerprint returns a short hash that identifies the API key without revealing it.
-func (c *Conn) KeyFingerprint(salt string) string {
-	sum := sha256.Sum256([]byte(salt + c.apiKey))
+func (c *Conn) KeyFingerprint(salt string) string { return fingerprint(salt, c.apiKey) }
+
+// OwnerFingerprint is KeyFingerprint of KeyOwner.
+func (c *Conn) OwnerFingerprint(salt string) string { return fingerprint(salt, c.KeyOwner) }
+
+func fingerprint(salt, text string) string {
+	sum := sha256.Sum256([]byte(salt + text))
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -148,6 +155,7 @@ type Conn struct {
 	storage           *http.Client
 	Retry             *retryPolicy
 	AllowInsecureHTTP bool
+	KeyOwner          string
 
 	Gate    *Gate
 	Clock   clock.Clock
@@ -190,6 +198,7 @@ func connect(cfg Config) *Conn {
 	policy := &retryPolicy{clock: cfg.Clock, Random: cfg.Random, maxRetries: cfg.MaxRetries}
 	c := &Conn{
 		apiKey:            cfg.APIKey,
+		KeyOwner:          cfg.KeyOwner,
 		userAgent:         cfg.UserAgent,
 		Clock:             cfg.Clock,
 		Gate:              NewGate(cfg.Clock, cfg.Random, policy.Backoff, cfg.RequestsPerSecond),

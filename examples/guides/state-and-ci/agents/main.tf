@@ -20,7 +20,8 @@ locals {
 }
 
 provider "agentyard" {
-  api_key = local.keys["mobile"]
+  api_key   = local.keys["mobile"]
+  key_owner = "mobile" # Stays the same when the key rotates.
 }
 
 resource "agentyard_computer" "mobile" {
