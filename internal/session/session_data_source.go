@@ -21,7 +21,8 @@ import (
 
 type sessionDataModel struct {
 	sessionRecord
-	UpdatedAt types.String `tfsdk:"updated_at"`
+	UpdatedAt      types.String  `tfsdk:"updated_at"`
+	ServiceCredits types.Float64 `tfsdk:"service_credits"`
 }
 
 // NewSessionDataSource returns the data source agentyard_session.

@@ -15,18 +15,18 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
-// sessionRecord has no updated_at: in a resource, it would change with every step of the agent.
+// sessionRecord has no updated_at and no service_credits: in a resource, they would change with every step of the agent, and
+// listings lack the credits.
 type sessionRecord struct {
-	ID              types.String  `tfsdk:"id"`
-	ParentSessionID types.String  `tfsdk:"parent_session_id"`
-	Title           types.String  `tfsdk:"title"`
-	Status          types.String  `tfsdk:"status"`
-	MessageCount    types.Int64   `tfsdk:"message_count"`
-	CreatedAt       types.String  `tfsdk:"created_at"`
-	CompletedAt     types.String  `tfsdk:"completed_at"`
-	ComputerID      types.String  `tfsdk:"computer_id"`
-	SessionSettings types.Object  `tfsdk:"session_settings"`
-	ServiceCredits  types.Float64 `tfsdk:"service_credits"`
+	ID              types.String `tfsdk:"id"`
+	ParentSessionID types.String `tfsdk:"parent_session_id"`
+	Title           types.String `tfsdk:"title"`
+	Status          types.String `tfsdk:"status"`
+	MessageCount    types.Int64  `tfsdk:"message_count"`
+	CreatedAt       types.String `tfsdk:"created_at"`
+	CompletedAt     types.String `tfsdk:"completed_at"`
+	ComputerID      types.String `tfsdk:"computer_id"`
+	SessionSettings types.Object `tfsdk:"session_settings"`
 }
 
 // sessionResults describes the fields of a sessionRecord.
@@ -40,12 +40,12 @@ var sessionResults = results.Record[sessions.Session]{
 	"completed_at":      results.Time("When the session was completed (RFC 3339, UTC).", func(s *sessions.Session) time.Time { return s.CompletedAt.Time() }),
 	"computer_id":       results.String("ID of the computer that the agent works on.", func(s *sessions.Session) string { return s.ComputerID }),
 	"session_settings":  results.Object("The session's settings. Null if the service does not return them.", settingsResults, func(s *sessions.Session) *sessions.Settings { return s.Settings }),
-	"service_credits":   results.Float64("How much the session and its subagents have consumed, in credits. Null if the service does not return it, as in lists.", func(s *sessions.Session) *float64 { return s.ServiceCredits }),
 }
 
 // sessionData describes the fields of a session in data sources.
 var sessionData = sessionResults.With(results.Record[sessions.Session]{
-	"updated_at": results.Time("When the session was last updated (RFC 3339, UTC).", func(s *sessions.Session) time.Time { return s.UpdatedAt.Time() }),
+	"updated_at":      results.Time("When the session was last updated (RFC 3339, UTC).", func(s *sessions.Session) time.Time { return s.UpdatedAt.Time() }),
+	"service_credits": results.Float64("How much the session and its subagents have consumed, in credits. Null if the service does not return it, as in lists.", func(s *sessions.Session) *float64 { return s.ServiceCredits }),
 })
 
 const sessionIDText = "ID of the session. A session of another owner requires the API key of a human with the Manager role or higher."

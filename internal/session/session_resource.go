@@ -74,7 +74,7 @@ type sessionResponse struct {
 	isPlanned bool
 }
 
-// FromAPI keeps what a response omits: many have no settings and no credits.
+// FromAPI keeps what a response omits: many have no settings.
 func (m *sessionModel) FromAPI(ctx context.Context, r *sessionResponse) diag.Diagnostics {
 	prior := m.sessionRecord
 	priorSettings, diags := settingsToAPI(ctx, prior.SessionSettings)
@@ -83,9 +83,6 @@ func (m *sessionModel) FromAPI(ctx context.Context, r *sessionResponse) diag.Dia
 	diags.Append(m.sessionRecord.FromAPI(ctx, &s)...)
 	if value.IsSet(prior.ComputerID) && (m.ComputerID.IsNull() || strings.EqualFold(prior.ComputerID.ValueString(), m.ComputerID.ValueString())) {
 		m.ComputerID = prior.ComputerID
-	}
-	if m.ServiceCredits.IsNull() && value.IsSet(prior.ServiceCredits) {
-		m.ServiceCredits = prior.ServiceCredits
 	}
 	if m.Cwd.IsUnknown() {
 		m.Cwd = types.StringNull()

@@ -344,7 +344,7 @@ func TestAccSession_everySettingSetChangedAndRemoved(t *testing.T) {
 		},
 		resource.TestStep{
 			Config: e.Config(hclOf(computer, "system_prompt_append = \"Be brief.\"")), ResourceName: sessionAddress,
-			ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"cwd", "system_prompt_append", "service_credits"},
+			ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"cwd", "system_prompt_append"},
 		},
 	)
 }

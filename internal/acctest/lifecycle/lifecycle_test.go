@@ -142,7 +142,7 @@ var lives = map[string]life{
 		typeName: "agentyard_session",
 		create:   "computer_id = \"$computer\"\nsession_settings = { model = \"model-light\", tags = [{ name = \"a\" }] }",
 		change:   "computer_id = \"$computer\"\nsession_settings = { model = \"model-standard\", tags = [{ name = \"a\" }] }",
-		identity: []string{"id", "computer_id"}, notImported: []string{"service_credits"},
+		identity: []string{"id", "computer_id"},
 		noImport: map[string]string{
 			"0b2f7f6e-0000-4000-8000-000000000000": nonExistent,
 			"../computers":                         `Invalid Import ID(.|\n)*its\s+ID\s+at\s+the\s+service,\s+such\s+as\s+7f9c2ba4`,

@@ -96,15 +96,10 @@ func (c *Client) listForReads(ctx context.Context, computer string) ([]Session, 
 // *NotYetVisibleError if the session is new.
 func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Time) (*Session, error) {
 	found, err := c.listings.Get(ctx, computer, id, func(ctx context.Context) (*Session, error) {
-		read := c.GetUncached
 		if c.isYoung(createdAt) {
-			read = c.getSession // One request is enough: a 404 proves nothing for a new session.
+			return c.getSession(ctx, id, computer) // One request is enough: a 404 proves nothing for a new session.
 		}
-		found, err := read(ctx, id, computer)
-		if err == nil {
-			found.ServiceCredits = nil // Listings do not have it, and a plan must not depend on what was listed.
-		}
-		return found, err
+		return c.GetUncached(ctx, id, computer)
 	})
 	var gone *collection.GoneError
 	if errors.As(err, &gone) && c.isYoung(createdAt) {
