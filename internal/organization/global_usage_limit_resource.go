@@ -59,8 +59,8 @@ func (r *globalUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRe
 			},
 			"limit": schema.Int64Attribute{
 				Required:            true,
-				MarkdownDescription: "How much each user without their own limit can spend, in credits. Must be at least 1000000 when set or changed.",
-				PlanModifiers:       []planmodifier.Int64{minimumLimit{}},
+				MarkdownDescription: "How much each user without their own limit can spend, in credits." + limitRange,
+				Validators:          limitValidators(),
 			},
 		},
 	}

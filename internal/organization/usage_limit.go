@@ -1,13 +1,13 @@
 package organization
 
 import (
-	"context"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
@@ -22,20 +22,11 @@ var limitOptions = apierror.Options{
 
 func credits(n int64) string { return fmt.Sprintf("%d credits", n) }
 
-// minimumLimit rejects a new or changed limit that is too small. An existing smaller limit can be imported and kept.
-type minimumLimit struct{}
+// limitRange is the same in the text of both resources. A lower limit of the service can be read, but not configured.
+const limitRange = " Must be at least 1000000. A lower limit at the service can be imported, but not configured."
 
-func (minimumLimit) Description(context.Context) string {
-	return fmt.Sprintf("must be at least %d when set or changed", organization.MinUsageLimit)
-}
-
-func (m minimumLimit) MarkdownDescription(ctx context.Context) string { return m.Description(ctx) }
-
-func (m minimumLimit) PlanModifyInt64(ctx context.Context, req planmodifier.Int64Request, resp *planmodifier.Int64Response) {
-	if req.PlanValue.IsUnknown() || req.PlanValue.ValueInt64() >= organization.MinUsageLimit || req.PlanValue.Equal(req.StateValue) {
-		return
-	}
-	resp.Diagnostics.AddAttributeError(req.Path, "Limit Too Small", fmt.Sprintf("%s %s, got: %d.", req.Path, m.Description(ctx), req.PlanValue.ValueInt64()))
+func limitValidators() []validator.Int64 {
+	return []validator.Int64{int64validator.AtLeast(organization.MinUsageLimit)}
 }
 
 // warnReplaced warns if creating a limit replaces an existing one. Present is nil if there is none.

@@ -21,7 +21,7 @@ func limitConfigs() map[string]acctest.Values {
 
 func TestUsageLimits_invalidConfiguration(t *testing.T) {
 	t.Parallel()
-	const least, noAddress = "at least 1000000 when set or changed, got: 999999", "email must be an email address"
+	const least, noAddress = "at least 1000000, got: 999999", "email must be an email address"
 	for name, tc := range map[string]struct {
 		typeName string
 		config   acctest.Values

@@ -58,7 +58,7 @@ func (m *userUsageLimitModel) Identity() any { return &userUsageLimitIdentity{Em
 
 const (
 	userEmailText = "Email address of an active member of the organization. Case-insensitive."
-	userLimitText = "How much the user can spend, in credits. Must be at least 1000000 when set or changed."
+	userLimitText = "How much the user can spend, in credits." + limitRange
 )
 
 func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
@@ -83,7 +83,7 @@ func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequ
 			"limit": schema.Int64Attribute{
 				Required:            true,
 				MarkdownDescription: userLimitText,
-				PlanModifiers:       []planmodifier.Int64{minimumLimit{}},
+				Validators:          limitValidators(),
 			},
 		},
 	}

@@ -192,7 +192,8 @@ func TestAccSessionList_generatedConfigurationPlansClean(t *testing.T) {
 	mustImportUnchanged(t, e, cli, total)
 }
 
-// Values from a later version of the service, which the contract does not contain, are generated unchanged.
+// Values from a later version of the service, which the contract does not contain, are generated unchanged. Without them, the
+// configuration imports the session.
 func TestAccSessionList_generatedWithUnknownValues(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)
@@ -216,6 +217,11 @@ func TestAccSessionList_generatedWithUnknownValues(t *testing.T) {
 	if strings.Contains(text, "auto-low") {
 		t.Errorf("the deprecated mode was generated: %s", text)
 	}
+	unknown := regexp.MustCompile(`(?m)^\s*\w+\s*=\s*"(cosmic|swarm|boundless|dreamt|eternal)"\n`)
+	if r := cli.Run("validate"); r.ExitCode == 0 || strings.Count(r.Output, "Error: Invalid Value") != len(unknown.FindAllString(text, -1)) {
+		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
+	}
+	cli.Write("generated.tf", unknown.ReplaceAllString(text, ""))
 	mustImportUnchanged(t, e, cli, 1)
 }
 

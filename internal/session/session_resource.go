@@ -194,18 +194,13 @@ func (r *sessionResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	if req.Plan.Raw.IsNull() {
 		return
 	}
-	var state, config sessionModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	isNew := req.State.Raw.IsNull()
-	if !isNew {
-		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	}
-	resp.Diagnostics.Append(checkSettings(config.SessionSettings, state.SessionSettings)...)
+	var settings types.Object
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("session_settings"), &settings)...)
 	switch {
 	case resp.Diagnostics.HasError():
-	case isNew:
+	case req.State.Raw.IsNull():
 		resp.Diagnostics.Append(apierror.For("plan", "session", r.Client.Conn.CheckAccess(ctx), sessionOptions)...)
-	case !isNew && config.SessionSettings.IsUnknown():
+	case settings.IsUnknown():
 		resp.Diagnostics.AddAttributeWarning(path.Root("session_settings"), "Session Settings Not Known Yet", settingsUnknown)
 	}
 }

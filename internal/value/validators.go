@@ -79,6 +79,15 @@ func Except(refused, hint string) validator.String {
 	}
 }
 
+// OneOf accepts the listed values.
+func OneOf(values ...string) validator.String {
+	return rule{
+		summary: "Invalid Value", must: "must be one of " + strings.Join(values, ", "),
+		accepts: func(s string) bool { return slices.Contains(values, s) },
+		got:     strconv.Quote,
+	}
+}
+
 var uuidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // UUID accepts a UUID with hyphens.

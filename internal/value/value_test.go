@@ -79,6 +79,7 @@ func TestValidators(t *testing.T) {
 		}},
 		"length without a least": {Length(0, 63), []string{"", "a"}, map[string]string{long: "x must be at most 63 characters long, got: 70."}},
 		"not empty":              {NotEmpty(), []string{"a", " "}, map[string]string{"": "x must not be empty."}},
+		"one of":                 {OneOf("low", "high"), []string{"low", "high"}, map[string]string{"": "", "Low": `x must be one of low, high, got: "Low".`}},
 		"except":                 {Except("own", "Use another resource."), []string{"", "other"}, map[string]string{"own": `x must not be "own". Use another resource.`}},
 	} {
 		check := func(v types.String) string {
