@@ -215,11 +215,15 @@ func (r *memberInvitationResource) Update(ctx context.Context, req resource.Upda
 	}, invitationOptions)
 }
 
-// Delete sends no request, so that destroying a configuration does not lock anybody out.
+// Delete removes nobody, so that destroying a configuration does not lock anybody out. It warns only about a person who is
+// still listed: an action of the same run may have removed the member, and the service does not show pending invitations.
 func (r *memberInvitationResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var email types.String
-	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("email"), &email)...)
-	resp.Diagnostics.AddWarning("No Member Removed", fmt.Sprintf("Destroying the invitation of %s sent no request, so no member was removed and no invitation was revoked.", email.ValueString()))
+	var state memberInvitationModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	member, err := r.Client.Organization.InvitedMember(ctx, state.MemberID.ValueString(), state.Email.ValueString())
+	if err == nil && member != nil {
+		resp.Diagnostics.AddWarning("No Member Removed", fmt.Sprintf("%s is still a member of the organization. Destroying the invitation only removed it from the state.", member.Email))
+	}
 }
 
 func (r *memberInvitationResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
