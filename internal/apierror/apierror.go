@@ -161,6 +161,8 @@ func (f *failure) remedy() (string, path.Path) {
 	return "", path.Empty()
 }
 
+const proxyLogin = "A proxy requires a login. Set HTTPS_PROXY to a URL with the proxy's user name and password, such as http://USER:PASSWORD@HOST:PORT."
+
 const checkConnection = "Check base_url, the network, and any proxy."
 
 // fieldOf returns the attribute of a field, or the empty path.
@@ -184,9 +186,9 @@ func (f *failure) afterLoss() string {
 	case errors.As(f.err, &others):
 		return leftAsItIs + importing(others.Existing()) + f.alternatives(others.Existing())
 	case errors.As(f.err, &lost) && lost.Name == "":
-		return phrase.Join(deadlineIn(f.err), "It may still appear. Before you apply again, check the service: the next apply creates another one.")
+		return phrase.Join(f.whyLost(), "It may still appear. Before you apply again, check the service: the next apply creates another one.")
 	case errors.As(f.err, &lost):
-		return phrase.Join(deadlineIn(f.err), "Apply again. If the object exists by then, an error reports its ID, and no duplicate is created.")
+		return phrase.Join(f.whyLost(), "Apply again. If the object exists by then, an error reports its ID, and no duplicate is created.")
 	case errors.As(f.err, &unrevoked):
 		return "Its value is lost. Revoke it." + f.alternatives(unrevoked.Found)
 	case errors.As(f.err, &rotated):
@@ -423,16 +425,42 @@ func (f *failure) afterNotFound(e *transport.APIError) string {
 
 // afterForeignResponse is the remedy for a response that is not in the service's format, so its status proves nothing.
 func (f *failure) afterForeignResponse(e *transport.APIError) string {
-	who, more := "another web server or a proxy", ""
+	more := ""
 	switch {
+	case e.Status == http.StatusTooManyRequests:
+		more = phrase.Join("If base_url is correct, a gateway in front of the service limits the request rate.", retryAfter(e), staySlow)
+	case isFromGateway(e):
+		more = "If base_url is correct, the service is currently unreachable. Try again later."
+	}
+	return phrase.Join(notTheService(e), more, f.mayHaveActed())
+}
+
+// notTheService says where a response may come from that is not in the service's format.
+func notTheService(e *transport.APIError) string {
+	who := "another web server or a proxy"
+	switch {
+	case e.Status == http.StatusProxyAuthRequired:
+		return proxyLogin
 	case e.Status < http.StatusBadRequest, e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
 		who = "a login page or a proxy"
-	case e.Status == http.StatusTooManyRequests:
-		who, more = "a gateway", phrase.Join("If base_url is correct, a gateway in front of the service limits the request rate.", retryAfter(e), staySlow)
-	case e.MayHaveActed():
-		who, more = "a gateway", phrase.Join("If base_url is correct, the service is currently unreachable. Try again later.", f.mayHaveActed())
+	case e.Status == http.StatusTooManyRequests, isFromGateway(e):
+		who = "a gateway"
 	}
-	return phrase.Join(fmt.Sprintf("The response %d to %s %s is not in the service's format. It may come from %s. Check base_url, including its path.", e.Status, e.Method, e.Route, who), more)
+	return fmt.Sprintf("The response %d to %s %s is not in the service's format. It may come from %s. Check base_url, including its path.", e.Status, e.Method, e.Route, who)
+}
+
+// isFromGateway reports whether gateways return a status because they got no response from the service.
+func isFromGateway(e *transport.APIError) bool {
+	return e.Status >= http.StatusInternalServerError && e.Status != http.StatusNotImplemented || e.Status == http.StatusRequestTimeout || http.StatusText(e.Status) == ""
+}
+
+// whyLost names the server that responded instead of the service, or the setting that timed out.
+func (f *failure) whyLost() string {
+	var api *transport.APIError
+	if errors.As(f.err, &api) && !api.FromService {
+		return notTheService(api)
+	}
+	return deadlineIn(f.err)
 }
 
 // deadlineIn names the setting that timed out. A deadline without a transport error comes from a timeouts block.

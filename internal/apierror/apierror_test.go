@@ -503,3 +503,23 @@ func TestFor_matrix(t *testing.T) {
 		}
 	}
 }
+
+// The response of another server to a create request is named even if a search for the object followed.
+func TestFor_otherServers(t *testing.T) {
+	t.Parallel()
+	page := &transport.APIError{Operation: "createComputer", Method: "POST", Route: fixedRoute, Once: true, Detail: "no explanation"}
+	for status, want := range map[int]string{
+		302: "It may come from a login page or a proxy. Check base_url",
+		404: "It may come from another web server or a proxy. Check base_url",
+		407: "Set HTTPS_PROXY",
+		502: "It may come from a gateway. Check base_url",
+	} {
+		page.Status = status
+		for _, err := range []error{page, &create.LostError{Object: "computer", Name: "a", Err: page}, &create.LostError{Object: "session", Err: page}} {
+			_, _, remedy := translate(t, "create", err)
+			if !strings.Contains(remedy, want) || !errors.As(err, new(*create.LostError)) && !strings.Contains(remedy, acted) {
+				t.Errorf("%d, %T: %s", status, err, remedy)
+			}
+		}
+	}
+}

@@ -127,12 +127,12 @@ func TestEditCIWorkflow_faults(t *testing.T) {
 		"501":                      {`501 {"detail":"not here"}`, false, "returned 501", 1},
 		"408":                      {`408 {"detail":"late"}`, true, "returned 408: late", 1},
 		"499 of a gateway":         {`499 <html>`, true, "returned 499", 1},
-		"404 of another server":    {`404 <html>`, false, "returned 404", 1},
+		"404 of another server":    {`404 <html>`, true, "returned 404", 1},
 		"400":                      {`400 {"detail":"no"}`, false, "returned 400: no", 1},
 		"401":                      {`401 {"detail":"no"}`, false, "returned 401", 1},
 		"403":                      {`403 {"detail":"no"}`, false, "returned 403", 1},
 		"404":                      {`404 {"detail":"no"}`, false, "returned 404", 1},
-		"a redirect":               {`302 `, false, "returned 302", 1},
+		"a redirect":               {`302 `, true, "returned 302", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -263,3 +263,19 @@ func TestComputer_SetUpFailed(t *testing.T) {
 		}
 	}
 }
+
+// A gateway's page after the service acted is like a lost response.
+func TestCreateComputer_isFoundAfterAPageOfAnotherServer(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{200, 302, 403, 404, 407, 413} {
+		s := &registry{byName: map[string]string{}, creating: func(w http.ResponseWriter, commit func() string) {
+			commit()
+			clienttest.RespondJSON(w, status, "<html>")
+		}}
+		c, rec, _ := serve(t, s.handle)
+		got, err := c.Create(t.Context(), CreateRequest{Name: "mine"})
+		if err != nil || got.ID != "new-id" || rec.Count(http.MethodPost) != 1 {
+			t.Errorf("%d: got %+v, %v", status, got, err)
+		}
+	}
+}

@@ -28,6 +28,8 @@ type APIError struct {
 	TooLong bool
 	// Slow says that the operation is not retried after a timeout.
 	Slow bool
+	// Once says that the request must not be sent twice.
+	Once bool
 	// Repeated says that an earlier attempt got no response, although the service may have acted on it.
 	Repeated bool
 	// FromService says that the body is an error of the service, and not from a proxy or another server at base_url. The service
@@ -118,11 +120,13 @@ func IsAmbiguous(err error) bool {
 	return errors.As(err, &api) && api.MayHaveActed()
 }
 
-// MayHaveActed reports whether the status leaves the outcome open. Below 500, these are 408 and nonstandard statuses such as
+// MayHaveActed reports whether the response leaves the outcome open. Below 500, these are 408 and nonstandard statuses such as
 // 499, which gateways return when a client gives up while the service is working. With any other status, the service did not
-// act.
+// act. The status of another server proves nothing, which matters if the request must not be sent twice.
 func (e *APIError) MayHaveActed() bool {
 	switch {
+	case e.Once && !e.FromService && e.Status != http.StatusTooManyRequests:
+		return true
 	case e.Status == http.StatusNotImplemented:
 		return false
 	case e.Status >= http.StatusInternalServerError, e.Status == http.StatusRequestTimeout:

@@ -100,6 +100,23 @@ func TestIsNotFound_believesOnlyTheService(t *testing.T) {
 	}
 }
 
+// The page of another server says nothing about a request that must not be sent twice.
+func TestIsAmbiguous_pagesOfOtherServers(t *testing.T) {
+	t.Parallel()
+	repeatable := aWrite
+	repeatable.Repeatable = true
+	for _, status := range []int{200, 302, 400, 401, 403, 404, 407, 413, 501, 502} {
+		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, status, "<html>") })
+		_, err := c.Exchange(t.Context(), aWrite, OnlyJSON)
+		if !IsAmbiguous(err) || rec.Count(http.MethodPost) != 1 {
+			t.Errorf("%d: %v after %d requests", status, err, rec.Count(http.MethodPost))
+		}
+		if _, err := c.Exchange(t.Context(), repeatable, OnlyJSON); status > 300 && status < 500 && IsAmbiguous(err) {
+			t.Errorf("%d: a request that can be repeated is ambiguous: %v", status, err)
+		}
+	}
+}
+
 // A gateway may give up while the service is working, and may return a status below 500 for that. A status that rejects a
 // request proves that the service did not act.
 func TestIsAmbiguous_answers(t *testing.T) {
@@ -109,8 +126,11 @@ func TestIsAmbiguous_answers(t *testing.T) {
 		460: true, 499: true, 500: true, 501: false, 502: true, 503: true, 504: true, 524: true,
 	} {
 		for _, fromService := range []bool{true, false} {
-			if got := IsAmbiguous(&APIError{Method: "POST", Status: status, FromService: fromService}); got != want {
-				t.Errorf("%d, of the service %v: got %v", status, fromService, got)
+			for _, once := range []bool{true, false} {
+				want := want || once && !fromService && status != http.StatusTooManyRequests
+				if got := IsAmbiguous(&APIError{Method: "POST", Status: status, FromService: fromService, Once: once}); got != want {
+					t.Errorf("%d, of the service %v, once %v: got %v", status, fromService, once, got)
+				}
 			}
 		}
 	}

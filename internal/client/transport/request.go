@@ -177,7 +177,8 @@ func (c *Conn) Refusal(op Operation, resp *http.Response, body []byte) *APIError
 	failed := newAPIError(op, resp, body)
 	requested, _ := c.Retry.retryAfter(resp.Header)
 	failed.TooLong = requested > maxRetryAfter
-	failed.Repeated = attemptsIn(resp.Request.Context()).actedBefore
+	state := attemptsIn(resp.Request.Context())
+	failed.Repeated, failed.Once = state.actedBefore, !state.repeatable
 	if failed.FromService && failed.Status < http.StatusInternalServerError {
 		c.Service.note(dateOf(resp.Header))
 	}
