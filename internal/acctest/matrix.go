@@ -143,6 +143,9 @@ func (m Matrix) faultCase(t *testing.T, n, last int, c faultCase, operations []s
 	if c.isLate() {
 		settings, named = impatient, operations // On a busy machine, any other operation may time out too.
 	}
+	if c.fault.Kind == emulator.FaultRateLimited {
+		named = operations // All requests share the wait.
+	}
 	p := NewProcess(t, e, settings)
 	e.Faults().Add(c.fault)
 	broken := p.Apply(i, configs[n])

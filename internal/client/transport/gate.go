@@ -19,12 +19,13 @@ const (
 	slowestRate rate.Limit = 0.5
 	// rateRaise is the factor by which an accepted request raises the rate.
 	rateRaise = 1.01
-	// maxHeldBack is how long one request may wait in total if its caller sets no deadline.
-	maxHeldBack = 15 * time.Minute
+	// maxHeldBack is how long one request may wait in total if its caller sets no deadline. All requests together wait no longer
+	// if the service accepts none of them.
+	maxHeldBack = 5 * time.Minute
 )
 
-// errHeldBack says that a request was not sent because the rate limit would delay it for too long.
-var errHeldBack = errors.New("the rate limit delays the request")
+// ErrHeldBack says that a request was not sent because the rate limit would delay it for too long.
+var ErrHeldBack = errors.New("the rate limit delays the request")
 
 // Gate limits the rate of requests. A 429 closes it for as long as the service requests, and halves the rate. Each accepted
 // request raises the rate a little.
@@ -40,6 +41,8 @@ type Gate struct {
 	until time.Time
 	// shut counts how often the gate was closed, and fruitless how often since a request was accepted.
 	shut, fruitless int
+	// since is when the first of these was refused.
+	since time.Time
 }
 
 // Passage is the state of one request at the gate.
@@ -48,6 +51,8 @@ type Passage struct {
 	shut int
 	// heldBack is how long the request has waited over all attempts, and patience is the limit.
 	heldBack, patience time.Duration
+	// fruitless is for how long the service had accepted no request.
+	fruitless time.Duration
 }
 
 // Turn is permission to send one request. Its holder can decide which request when its turn has come.
@@ -71,7 +76,7 @@ func NewGate(clk clock.Clock, random func() float64, backoff func(int) time.Dura
 	return &Gate{clock: clk, random: random, backoff: backoff, ceiling: ceiling, limiter: rate.NewLimiter(ceiling, max(1, int(requestsPerSecond)))}
 }
 
-// Enter waits until the request may be sent. The error is the context's or errHeldBack.
+// Enter waits until the request may be sent. The error is the context's or ErrHeldBack.
 func (g *Gate) Enter(ctx context.Context, p *Passage) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -100,6 +105,10 @@ func (g *Gate) reserve(p *Passage) time.Duration {
 	defer g.mu.Unlock()
 	p.shut = g.shut
 	now := g.clock.Now()
+	p.fruitless = 0
+	if g.fruitless > 0 {
+		p.fruitless = now.Sub(g.since)
+	}
 	return g.limiter.ReserveN(latest(now, g.until), 1).DelayFrom(now)
 }
 
@@ -125,14 +134,16 @@ func (p *Passage) mayWait(ctx context.Context, wait time.Duration) error {
 	deadline, bounded := ctx.Deadline()
 	if bounded {
 		left = min(left, deadline.Sub(clock.System.Now()))
+	} else {
+		left = min(left, maxHeldBack-p.fruitless)
 	}
 	switch {
 	case wait <= left:
 		return nil
 	case bounded:
-		return fmt.Errorf("%w beyond its deadline: %w", errHeldBack, context.DeadlineExceeded)
+		return fmt.Errorf("%w beyond its deadline: %w", ErrHeldBack, context.DeadlineExceeded)
 	}
-	return fmt.Errorf("%w for more than %v", errHeldBack, p.patience)
+	return fmt.Errorf("%w for more than %v", ErrHeldBack, p.patience)
 }
 
 // refused closes the gate after a 429 and returns for how long: at least as long as the service requests, and with a growing
@@ -148,6 +159,9 @@ func (g *Gate) refused(p *Passage, requested time.Duration) time.Duration {
 			limit = firstRate
 		}
 		g.limiter = rate.NewLimiter(max(slowestRate, limit), 1)
+		if g.fruitless == 0 {
+			g.since = now
+		}
 		requested = max(requested, g.backoff(g.fruitless))
 		g.shut++
 		g.fruitless++

@@ -305,7 +305,7 @@ func TestPassage_mayWaitToTheLastMoment(t *testing.T) {
 				p := newPassage(ctx)
 				p.heldBack = tc.heldBack
 				err := p.mayWait(ctx, tc.wait)
-				if (err == nil) != tc.ok || err != nil && (!errors.Is(err, errHeldBack) || errors.Is(err, context.DeadlineExceeded) != tc.bounded) {
+				if (err == nil) != tc.ok || err != nil && (!errors.Is(err, ErrHeldBack) || errors.Is(err, context.DeadlineExceeded) != tc.bounded) {
 					t.Errorf("got %v", err)
 				}
 			})
@@ -365,6 +365,19 @@ func TestRefusals_areBounded(t *testing.T) {
 			t.Errorf("got %v after %v and %d requests", err, elapsed, rec.Count(http.MethodPost))
 		}
 	})
+	t.Run("without a deadline, for all requests together", func(t *testing.T) {
+		t.Parallel()
+		c, rec, clk := serveRefusals(t, "60")
+		start := clk.Now()
+		for range 10 {
+			if err := createSamples(t.Context(), c); StatusOf(err) != 429 && !errors.Is(err, ErrHeldBack) {
+				t.Errorf("got %v", err)
+			}
+		}
+		if elapsed := clk.Now().Sub(start); elapsed > 5*time.Minute {
+			t.Errorf("waited %v for %d requests", elapsed, rec.Count(http.MethodPost))
+		}
+	})
 	t.Run("by the deadline, whatever clock the waits pass on", func(t *testing.T) {
 		t.Parallel()
 		c, rec, clk := serveRefusals(t, "1")
@@ -380,7 +393,9 @@ func TestRefusals_areBounded(t *testing.T) {
 		t.Parallel()
 		c, rec, clk := serveRefusals(t, "300")
 		start := clk.Now()
-		err := createSamples(t.Context(), c)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		err := createSamples(ctx, c)
 		if elapsed := clk.Now().Sub(start); StatusOf(err) != 429 || rec.Count(http.MethodPost) < 2 || elapsed < maxRetryAfter {
 			t.Errorf("got %v after %v and %d requests", err, elapsed, rec.Count(http.MethodPost))
 		}
@@ -417,7 +432,7 @@ func TestRefusals_areBounded(t *testing.T) {
 		p.heldBack = maxHeldBack - 2*time.Minute
 		clienttest.Must(t, c.Gate.Enter(t.Context(), &p))
 		c.Gate.refused(&Passage{}, 4*time.Minute)
-		if err := c.Gate.Enter(t.Context(), &p); !errors.Is(err, errHeldBack) || len(clk.Sleeps()) > 0 {
+		if err := c.Gate.Enter(t.Context(), &p); !errors.Is(err, ErrHeldBack) || len(clk.Sleeps()) > 0 {
 			t.Errorf("got %v", err)
 		}
 	})

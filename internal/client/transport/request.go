@@ -220,7 +220,7 @@ func (c *Conn) newRequest(ctx context.Context, r Request) (*retryablehttp.Reques
 
 // failure returns the error for a call without a response, including whether the service may have acted.
 func (a *attempts) failure(err error) error {
-	if a.refusal != nil && errors.Is(err, errHeldBack) {
+	if a.refusal != nil && errors.Is(err, ErrHeldBack) {
 		return a.refusal
 	}
 	timeout := ""
