@@ -4,6 +4,7 @@ package apierror
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"maps"
@@ -156,7 +157,7 @@ func (f *failure) remedy() (string, path.Path) {
 	case errors.As(f.err, &response):
 		return phrase.Join("The state was not changed.", checkConnection, f.mayHaveActed()), path.Empty()
 	case errors.As(f.err, &transport):
-		return phrase.Join(checkConnection, cmp.Or(f.mayHaveActed(), "Then "+string(f.again)+".")), path.Empty()
+		return phrase.Join(connectionRemedy(f.err), cmp.Or(f.mayHaveActed(), "Then "+string(f.again)+".")), path.Empty()
 	}
 	return "", path.Empty()
 }
@@ -164,6 +165,22 @@ func (f *failure) remedy() (string, path.Path) {
 const proxyLogin = "A proxy requires a login. Set HTTPS_PROXY to a URL with the proxy's user name and password, such as http://USER:PASSWORD@HOST:PORT."
 
 const checkConnection = "Check base_url, the network, and any proxy."
+
+// connectionRemedy depends on why there is no response.
+func connectionRemedy(err error) string {
+	var unknownCA x509.UnknownAuthorityError
+	switch {
+	case errors.As(err, &unknownCA):
+		return "The certificate of base_url, or of a proxy, is from an unknown CA. On Linux, set SSL_CERT_FILE to a file with the CA's certificate. On macOS and Windows, add it to the system's store."
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return "The server at base_url uses plain HTTP. Correct the port in base_url, or start it with http:// instead of https:// if the server is on this machine."
+	case errors.Is(err, transport.ErrHeldBack):
+		return "The service's rate limit was exceeded, and the provider stopped waiting. " + staySlow
+	case errors.Is(err, transport.ErrProxyLogin):
+		return proxyLogin
+	}
+	return checkConnection
+}
 
 // fieldOf returns the attribute of a field, or the empty path.
 func (f *failure) fieldOf(name string) path.Path {
@@ -341,7 +358,7 @@ func (f *failure) general(e *transport.APIError) string {
 	case http.StatusUnauthorized:
 		return "The API key is wrong, revoked, or expired. Set api_key (or AGENTYARD_API_KEY) to a valid key."
 	case http.StatusPaymentRequired:
-		return f.afterPaymentRequired()
+		return f.afterPaymentRequired(e.Route)
 	case http.StatusForbidden:
 		return "The owner of the API key lacks permission, or the organization's settings forbid this. Service accounts and objects of other owners require the key of a human with the Manager role or higher."
 	case http.StatusNotFound:
@@ -393,8 +410,11 @@ func wasRepeated(e *transport.APIError) bool {
 }
 
 // afterPaymentRequired advises removing the object only if the operation would keep it.
-func (f *failure) afterPaymentRequired() string {
-	const excluded = "The organization's plan does not include this. Upgrade the plan"
+func (f *failure) afterPaymentRequired(route string) string {
+	excluded := "The organization's plan does not include this. Upgrade the plan"
+	if strings.HasPrefix(route, "/api/v0/service-accounts") {
+		excluded += " to the Team tier or higher"
+	}
 	switch verb, _, _ := strings.Cut(f.verb, " "); verb {
 	case "create", "plan", "open", "update", "set":
 		return excluded + ", or remove the " + f.object + " from the configuration."

@@ -3,8 +3,12 @@ package apierror
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -504,6 +508,22 @@ func TestFor_matrix(t *testing.T) {
 	}
 }
 
+// A connection that always fails the same way has a remedy of its own.
+func TestFor_connections(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		"On Linux, set SSL_CERT_FILE to a file with the CA's certificate.":                                 &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}},
+		"start it with http:// instead of https://":                                                        http.ErrSchemeMismatch,
+		"Set HTTPS_PROXY to a URL with the proxy's user name and password":                                 &net.OpError{Op: "proxyconnect", Err: transport.ErrProxyLogin},
+		"The service's rate limit was exceeded, and the provider stopped waiting. Set requests_per_second": transport.ErrHeldBack,
+		checkConnection: io.EOF,
+	} {
+		if _, _, remedy := translate(t, "create", &transport.TransportError{Operation: "createComputer", Unsent: true, Err: err}); !strings.Contains(remedy, want) {
+			t.Errorf("%v: %s", err, remedy)
+		}
+	}
+}
+
 // The response of another server to a create request is named even if a search for the object followed.
 func TestFor_otherServers(t *testing.T) {
 	t.Parallel()
@@ -521,5 +541,13 @@ func TestFor_otherServers(t *testing.T) {
 				t.Errorf("%d, %T: %s", status, err, remedy)
 			}
 		}
+	}
+}
+
+func TestFor_tierOfServiceAccounts(t *testing.T) {
+	t.Parallel()
+	err := &transport.APIError{Operation: "createServiceAccount", Method: "POST", Route: "/api/v0/service-accounts", Status: 402, FromService: true}
+	if _, _, remedy := translate(t, "create", err); remedy != "The organization's plan does not include this. Upgrade the plan to the Team tier or higher, or remove the computer from the configuration." {
+		t.Error(remedy)
 	}
 }

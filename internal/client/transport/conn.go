@@ -193,6 +193,7 @@ func connect(cfg Config) *Conn {
 	if cfg.Transport == nil {
 		pool := cleanhttp.DefaultPooledTransport()
 		pool.MaxIdleConnsPerHost = 32
+		pool.OnProxyConnectResponse = refuseProxyLogin
 		cfg.Transport = pool
 	}
 	policy := &retryPolicy{clock: cfg.Clock, Random: cfg.Random, maxRetries: cfg.MaxRetries}

@@ -20,6 +20,8 @@ type APIError struct {
 	Status int
 	// Detail is the service's message; never empty.
 	Detail string
+	// Metadata is the start of the metadata of the error, as JSON on one line; it may be empty.
+	Metadata string
 	// RequestID is the service's ID of the request; empty if the response has none.
 	RequestID string
 	// RetryAfter is the raw header; empty if the response has none.
@@ -39,6 +41,9 @@ type APIError struct {
 
 func (e *APIError) Error() string {
 	text := fmt.Sprintf("%s (%s %s) returned %d: %s", e.Operation, e.Method, e.Route, e.Status, e.Detail)
+	if e.Metadata != "" {
+		text = strings.TrimSuffix(text, ".") + " (" + e.Metadata + ")"
+	}
 	if e.RequestID != "" {
 		text = strings.TrimSuffix(text, ".") + " (request " + e.RequestID + ")"
 	}
@@ -165,6 +170,11 @@ func (e *APIError) readBody(body []byte) {
 	e.FromService = e.Status >= http.StatusBadRequest && (hasDetail || hasTitle || hasOld || hasRequestID || hasItems)
 	e.RequestID = requestID
 	e.Detail = cmp.Or(detail, Messages(items), title, old)
+	var metadata Metadata
+	if json.Unmarshal(fields["metadata"], &metadata) == nil && len(metadata) > 0 {
+		sorted, _ := json.Marshal(metadata) // Strings can be encoded.
+		e.Metadata = fmt.Sprintf("%.200s", sorted)
+	}
 }
 
 // Messages joins the messages of a list of strings or objects.

@@ -3,10 +3,12 @@ package transport
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 func TestAPIError_readsEveryForm(t *testing.T) {
@@ -133,5 +135,39 @@ func TestIsAmbiguous_answers(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestAPIError_showsMetadata(t *testing.T) {
+	t.Parallel()
+	for metadata, want := range map[string]string{
+		`{}`:   "taken (request r1)",
+		`null`: "taken (request r1)",
+		`[1]`:  "taken (request r1)",
+		`{"used":5,"limit":{"of": "5"},"field":"na\n\u001b[31m  me"}`: `taken ({"field":"na\n\u001b[31m  me","limit":"{\"of\":\"5\"}","used":"5"}) (request r1)`,
+		`{"text":"` + strings.Repeat("é", 300) + `"}`:                 `taken ({"text":"` + strings.Repeat("é", 191) + ") (request r1)",
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			clienttest.RespondJSON(w, 409, `{"detail":"taken.","status":409,"title":"t","requestId":"r1","metadata":`+metadata+`}`)
+		})
+		_, err := getSample(t.Context(), c)
+		if !IsConflict(err) || !strings.HasSuffix(err.Error(), "returned 409: "+want) {
+			t.Errorf("%s: %v", metadata, err)
+		}
+	}
+}
+
+// A proxy that requires a login rejects every connection.
+func TestExchange_proxyLogin(t *testing.T) {
+	t.Parallel()
+	address, rec := clienttest.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusProxyAuthRequired) })
+	proxy, err := url.Parse(address)
+	clienttest.Must(t, err)
+	c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 3, Clock: clock.NewFake(clienttest.Start)})
+	clienttest.Must(t, err)
+	c.api.HTTPClient.Transport.(*http.Transport).Proxy = http.ProxyURL(proxy)
+	_, err = c.Exchange(t.Context(), aWrite, OnlyJSON)
+	if !errors.Is(err, ErrProxyLogin) || IsAmbiguous(err) || len(rec.Requests) != 1 {
+		t.Errorf("got %v after %d requests", err, len(rec.Requests))
 	}
 }

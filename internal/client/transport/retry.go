@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -125,7 +126,7 @@ func (a *attempts) enter(g *Gate) error {
 func (a *attempts) mayRepeat(resp *http.Response, err error) bool {
 	if err != nil {
 		if !a.connected.Load() {
-			return !isTLSFault(err)
+			return !isFinalFault(err)
 		}
 		if IsTooLarge(err) {
 			return false
@@ -143,12 +144,22 @@ func (a *attempts) mayRepeat(resp *http.Response, err error) bool {
 	return false
 }
 
-// isTLSFault reports whether a TLS handshake fails the same way every time.
-func isTLSFault(err error) bool {
+// ErrProxyLogin says that a proxy rejected a connection with 407.
+var ErrProxyLogin = errors.New("the proxy requires authentication (407)")
+
+func refuseProxyLogin(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+	if resp.StatusCode == http.StatusProxyAuthRequired {
+		return ErrProxyLogin
+	}
+	return nil
+}
+
+// isFinalFault reports whether a proxy or a TLS handshake fails the same way every time.
+func isFinalFault(err error) bool {
 	var verification *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
 	var op *net.OpError
-	return errors.As(err, &verification) || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch) ||
+	return errors.As(err, &verification) || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch) || errors.Is(err, ErrProxyLogin) ||
 		errors.As(err, &op) && op.Op == "remote error"
 }
 
