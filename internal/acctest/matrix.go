@@ -53,6 +53,21 @@ type faultCase struct {
 // isLate reports whether the response comes only after impatient's timeout.
 func (c faultCase) isLate() bool { return c.fault.Delay > 0 }
 
+// losesResponse reports whether the service acts, and its response is unusable.
+func (c faultCase) losesResponse() bool {
+	return slices.Contains([]emulator.FaultKind{
+		emulator.FaultStatusAfterCommit, emulator.FaultDropAfterCommit, emulator.FaultDelayAfterCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON,
+	}, c.fault.Kind)
+}
+
+// recoveredSummary is the summary of the warning about an object that was found after a lost response.
+const recoveredSummary = "Recovered After a Lost Response"
+
+// createsOnce are the operations that are not repeated after a lost response.
+var createsOnce = []string{
+	"createComputer", "bulkCreateComputers", "createServiceAccount", "createApiKey", "rotateApiKey", "createEnvironment", "createEnvironmentBuild", "createSession", "createWikiRun",
+}
+
 func faultCases() []faultCase {
 	var cases []faultCase
 	add := func(name string, f emulator.Fault) { cases = append(cases, faultCase{name, f}) }
@@ -150,6 +165,9 @@ func (m Matrix) faultCase(t *testing.T, n, last int, c faultCase, operations []s
 	e.Faults().Add(c.fault)
 	broken := p.Apply(i, configs[n])
 	e.Faults().Clear()
+	if len(broken.Errors) == 0 && strings.Contains(broken.WarningText(), recoveredSummary) != (c.losesResponse() && slices.Contains(createsOnce, c.fault.Operation)) {
+		t.Errorf("the warning about a lost response is wrong or missing: %s", broken)
+	}
 	for _, d := range broken.Errors {
 		names := slices.ContainsFunc(named, func(operation string) bool { return strings.Contains(d.Summary+d.Detail, operation) })
 		if !names || len(d.Detail) < 40 {

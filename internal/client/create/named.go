@@ -84,6 +84,7 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 		return snapshot.Contains(n.Describe(&object).ID) || !CreatedSince(n.CreatedAt(&object), since) || !n.IsWanted(&object)
 	})
 	if len(proven) == 1 {
+		Recovered(ctx, Recovery{Objects: Describe(proven, n.Describe)})
 		return &proven[0], nil
 	}
 	return nil, &LostError{Object: n.Object, Name: n.Name, Found: Describe(found, n.Describe), Err: errors.Join(err, findErr)}

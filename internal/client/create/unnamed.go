@@ -75,6 +75,7 @@ func Unnamed[T any](ctx context.Context, c *transport.Conn, beside *Creations[T]
 	if at := slices.IndexFunc(lost.found, func(object T) bool { return isNew(&object) }); at >= 0 && lost.isTheirs {
 		object := lost.found[at]
 		lost.found = slices.Delete(lost.found, at, at+1)
+		Recovered(ctx, Recovery{Objects: []ExistsError{n.Describe(&object)}})
 		return &object, nil
 	}
 	found := collection.Filter(lost.found, func(object *T) bool { return CreatedSince(n.CreatedAt(object), since) })

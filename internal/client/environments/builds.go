@@ -190,6 +190,9 @@ func (c *Client) StartBuild(ctx context.Context, id, latest string) (string, err
 	if build == "" {
 		return "", &create.LostError{Object: "build of the environment", Name: id, Err: errors.Join(err, findErr)}
 	}
+	if response == nil {
+		create.Recovered(ctx, create.Recovery{Objects: []create.ExistsError{{Object: "build", ID: build}}})
+	}
 	return build, nil
 }
 

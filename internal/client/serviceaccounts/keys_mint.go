@@ -298,8 +298,12 @@ func (k *keyCreation) send(ctx context.Context, r transport.Request) (*MintedAPI
 
 // revokeLost revokes a key whose value was lost with its response.
 func (k *keyCreation) revokeLost(ctx context.Context, key *APIKey, lostErr error) error {
-	if err := k.client.RevokeExistingKey(ctx, key.AccountID, key.ID); err != nil && !collection.IsGone(err) {
-		return &UnrevokedError{Found: describeKeys([]APIKey{*key}), Err: errors.Join(lostErr, err)}
+	lost := describeKeys([]APIKey{*key})
+	switch err := k.client.RevokeExistingKey(ctx, key.AccountID, key.ID); {
+	case err == nil:
+		create.Recovered(ctx, create.Recovery{Objects: lost, AreRevoked: true})
+	case !collection.IsGone(err):
+		return &UnrevokedError{Found: lost, Err: errors.Join(lostErr, err)}
 	}
 	return nil
 }
