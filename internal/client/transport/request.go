@@ -122,7 +122,7 @@ func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*Respons
 	}
 	at := dateOf(resp.Header)
 	if isOwn(body) {
-		c.Service.note(at)
+		c.Service.note(at, c.Clock.Now())
 	}
 	return &Response{Body: body, status: resp.StatusCode, At: at}, nil
 }
@@ -180,7 +180,7 @@ func (c *Conn) Refusal(op Operation, resp *http.Response, body []byte) *APIError
 	state := attemptsIn(resp.Request.Context())
 	failed.Repeated, failed.Once = state.actedBefore, !state.repeatable
 	if failed.FromService && failed.Status < http.StatusInternalServerError {
-		c.Service.note(dateOf(resp.Header))
+		c.Service.note(dateOf(resp.Header), c.Clock.Now())
 	}
 	return failed
 }
@@ -253,16 +253,11 @@ type serviceClock struct {
 	heard time.Time
 }
 
-func (s *serviceClock) note(at time.Time) {
+// note records a response. At is zero if another server may have sent it.
+func (s *serviceClock) note(at, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Latest = latest(s.Latest, at)
-}
-
-func (s *serviceClock) heardAt(now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.heard = now
+	s.Latest, s.heard = latest(s.Latest, at), now
 }
 
 // ServiceTime returns the latest time in the service's own responses; zero if there was none. It never goes back.

@@ -180,7 +180,7 @@ func (c *Conn) afterAttempt(ctx context.Context, resp *http.Response, err error)
 		state.status = resp.StatusCode
 	}
 	if resp != nil {
-		c.Service.heardAt(c.Clock.Now())
+		c.Service.note(time.Time{}, c.Clock.Now())
 	}
 	if refused {
 		return c.afterRefusal(state, resp), err
