@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-	"github.com/vmihailenco/msgpack/v5/msgpcode"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
@@ -88,5 +87,9 @@ func isFailedCreation(req *tfprotov6.ApplyResourceChangeRequest, resp *tfprotov6
 }
 
 func isNull(value *tfprotov6.DynamicValue) bool {
-	return value == nil || len(value.MsgPack) == 0 || value.MsgPack[0] == msgpcode.Nil
+	if value == nil {
+		return true
+	}
+	null, err := value.IsNull()
+	return err != nil || null
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -13,9 +12,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/hashicorp/go-cleanhttp"
-	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
@@ -50,20 +46,6 @@ type Config struct {
 	Random func() float64
 	// Transport sends the requests to the API; nil means a connection pool.
 	Transport http.RoundTripper
-}
-
-// repeating wraps a client with retries.
-func (c *Conn) repeating(once *http.Client) *retryablehttp.Client {
-	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &retryablehttp.Client{
-		HTTPClient: once,
-		// retryPolicy limits the retries, because not all of them count.
-		RetryMax:     math.MaxInt,
-		CheckRetry:   c.afterAttempt,
-		PrepareRetry: c.beforeRepetition,
-		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 },
-		ErrorHandler: retryablehttp.PassthroughErrorHandler,
-	}
 }
 
 // KeyFingerprint returns a short hash that identifies the API key without revealing it.
@@ -148,9 +130,10 @@ type Conn struct {
 	base      *url.URL
 	apiKey    string
 	userAgent string
-	api       *retryablehttp.Client
+	// api sends one attempt at a request.
+	api *http.Client
 	// streams is api for responses that may take longer than request_timeout as long as data is transferred.
-	streams *retryablehttp.Client
+	streams *http.Client
 	// storage sends requests to pre-signed URLs on other hosts. It never gets the API key.
 	storage           *http.Client
 	Retry             *retryPolicy
@@ -191,23 +174,30 @@ func connect(cfg Config) *Conn {
 		cfg.Random = rand.Float64
 	}
 	if cfg.Transport == nil {
-		pool := cleanhttp.DefaultPooledTransport()
-		pool.MaxIdleConnsPerHost = 32
-		pool.OnProxyConnectResponse = refuseProxyLogin
-		cfg.Transport = pool
+		cfg.Transport = newPool()
 	}
 	policy := &retryPolicy{clock: cfg.Clock, Random: cfg.Random, maxRetries: cfg.MaxRetries}
-	c := &Conn{
+	return &Conn{
 		apiKey:            cfg.APIKey,
 		KeyOwner:          cfg.KeyOwner,
 		userAgent:         cfg.UserAgent,
 		Clock:             cfg.Clock,
 		Gate:              NewGate(cfg.Clock, cfg.Random, policy.Backoff, cfg.RequestsPerSecond),
+		api:               &http.Client{Transport: cfg.Transport, Timeout: cfg.RequestTimeout, CheckRedirect: neverRedirect},
+		streams:           newTransferClient(cfg.RequestTimeout),
 		storage:           newTransferClient(cfg.RequestTimeout),
 		Retry:             policy,
 		AllowInsecureHTTP: cfg.AllowInsecureHTTP,
 	}
-	c.api = c.repeating(&http.Client{Transport: cfg.Transport, Timeout: cfg.RequestTimeout})
-	c.streams = c.repeating(newTransferClient(cfg.RequestTimeout))
-	return c
 }
+
+// newPool returns a connection pool that nothing else in the process uses.
+func newPool() *http.Transport {
+	pool := http.DefaultTransport.(*http.Transport).Clone()
+	pool.MaxIdleConnsPerHost = 32
+	pool.OnProxyConnectResponse = refuseProxyLogin
+	return pool
+}
+
+// neverRedirect returns redirects as responses, because the API key is sent only to base_url.
+func neverRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

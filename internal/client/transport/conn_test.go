@@ -393,7 +393,7 @@ func TestIsLoopback(t *testing.T) {
 func TestNew_limitsRequestsToAMinute(t *testing.T) {
 	t.Parallel()
 	c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: "k"})
-	if err != nil || c.api.HTTPClient.Timeout != time.Minute {
+	if err != nil || c.api.Timeout != time.Minute {
 		t.Errorf("got %+v, %v", c, err)
 	}
 }

@@ -165,7 +165,7 @@ func TestExchange_proxyLogin(t *testing.T) {
 	clienttest.Must(t, err)
 	c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 3, Clock: clock.NewFake(clienttest.Start)})
 	clienttest.Must(t, err)
-	c.api.HTTPClient.Transport.(*http.Transport).Proxy = http.ProxyURL(proxy)
+	c.api.Transport.(*http.Transport).Proxy = http.ProxyURL(proxy)
 	_, err = c.Exchange(t.Context(), aWrite, OnlyJSON)
 	if !errors.Is(err, ErrProxyLogin) || IsAmbiguous(err) || len(rec.Requests) != 1 {
 		t.Errorf("got %v after %d requests", err, len(rec.Requests))

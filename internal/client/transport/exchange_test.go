@@ -133,7 +133,7 @@ func TestExchange_requestTimeoutBoundsAWrite(t *testing.T) {
 				c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 3, RequestTimeout: time.Minute, Clock: clock.NewFake(clienttest.Start)})
 				clienttest.Must(t, err)
 				service := &neverAnswers{begins: inBody}
-				c.api.HTTPClient.Transport = service
+				c.api.Transport = service
 				_, err = c.Exchange(t.Context(), aWrite, OnlyJSON)
 				var transport *TransportError
 				if !errors.As(err, &transport) || transport.Timeout != "request_timeout" || transport.Unsent || !transport.Changes || !IsAmbiguous(err) || service.requests != 1 {
@@ -194,7 +194,7 @@ func TestExchange_whatNeverConnectedIsUnsent(t *testing.T) {
 		return server.URL
 	}
 	trusting := func(c *Conn) *http.Transport {
-		transport, _ := c.api.HTTPClient.Transport.(*http.Transport)
+		transport, _ := c.api.Transport.(*http.Transport)
 		transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true} //nolint:gosec // The test's own server.
 		return transport
 	}
@@ -237,7 +237,7 @@ func TestExchange_whatNeverConnectedIsUnsent(t *testing.T) {
 			if tc.prepare != nil {
 				tc.prepare(c)
 			}
-			transport, _ := c.api.HTTPClient.Transport.(*http.Transport)
+			transport, _ := c.api.Transport.(*http.Transport)
 			var dials atomic.Int32
 			dial := transport.DialContext
 			transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -266,7 +266,7 @@ func TestExchange_requestTimeoutWithinTheHandshakeIsUnsent(t *testing.T) {
 		c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 3, RequestTimeout: time.Minute, Clock: clock.NewFake(time.Now())})
 		clienttest.Must(t, err)
 		var dials atomic.Int32
-		transport, _ := c.api.HTTPClient.Transport.(*http.Transport)
+		transport, _ := c.api.Transport.(*http.Transport)
 		transport.TLSHandshakeTimeout = time.Hour
 		transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
 			dials.Add(1)
@@ -279,6 +279,7 @@ func TestExchange_requestTimeoutWithinTheHandshakeIsUnsent(t *testing.T) {
 		if !errors.As(err, &failure) || !failure.Unsent || failure.Timeout != "request_timeout" || dials.Load() != 4 {
 			t.Errorf("tried %d times: %#v", dials.Load(), err)
 		}
+		transport.CloseIdleConnections() // Otherwise, the handshakes go on.
 		synctest.Wait()
 	})
 }
@@ -291,7 +292,7 @@ func TestExchange_whatWasSentOverHTTP2IsAmbiguous(t *testing.T) {
 	defer server.Close()
 	c, err := New(Config{BaseURL: server.URL, APIKey: clienttest.Key, MaxRetries: 3, Clock: clock.NewFake(time.Now())})
 	clienttest.Must(t, err)
-	c.api.HTTPClient.Transport = server.Client().Transport
+	c.api.Transport = server.Client().Transport
 	_, err = c.Exchange(t.Context(), aWrite, OnlyJSON)
 	var failure *TransportError
 	if !errors.As(err, &failure) || failure.Unsent {

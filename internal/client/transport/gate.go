@@ -18,7 +18,7 @@ const (
 	firstRate   rate.Limit = 4
 	slowestRate rate.Limit = 0.5
 	// rateRaise is the factor by which an accepted request raises the rate.
-	rateRaise = 1.01
+	rateRaise = 1.02
 	// maxHeldBack is how long one request may wait in total if its caller sets no deadline. All requests together wait no longer
 	// if the service accepts none of them.
 	maxHeldBack = 5 * time.Minute

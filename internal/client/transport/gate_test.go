@@ -212,6 +212,25 @@ func TestGate_halvesAndRaises(t *testing.T) {
 	}
 }
 
+func TestGate_aResponseRaisesTheRateOnce(t *testing.T) {
+	t.Parallel()
+	for name, final := range map[string]int{"success": 200, "error": 404} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+			if n == 1 {
+				clienttest.RespondJSON(w, 429, `{"detail":"slow down"}`)
+				return
+			}
+			clienttest.RespondJSON(w, final, `{"detail":"x"}`)
+		})
+		if _, err := c.Exchange(t.Context(), aRead, OnlyJSON); StatusOf(err) != map[int]int{404: 404}[final] {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := c.Gate.limiter.Limit(); got != firstRate*rateRaise {
+			t.Errorf("%s: the rate is %v, want %v", name, got, firstRate*rateRaise)
+		}
+	}
+}
+
 func noBackoff(int) time.Duration { return 0 }
 
 func TestGate_isSpread(t *testing.T) {

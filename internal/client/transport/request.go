@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/go-retryablehttp"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 )
 
@@ -109,7 +108,7 @@ func NewTransportError(op Operation, err error) *TransportError {
 // before the run stops. Before the request is sent, and between retries, ctx is respected.
 func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*Response, error) {
 	var body []byte
-	resp, err := c.send(ctx, r, c.apiFor(r.Op), func(resp *http.Response) (err error) {
+	resp, state, err := c.send(ctx, r, c.apiFor(r.Op), func(resp *http.Response) (err error) {
 		body, err = ReadBody(resp, accepted)
 		return err
 	})
@@ -118,7 +117,9 @@ func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*Respons
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode >= 300 {
-		return nil, c.Refusal(r.Op, resp, body) //nolint:contextcheck // The response has the context of its own attempt.
+		refusal := c.Refusal(r.Op, resp, body)
+		refusal.Repeated, refusal.Once = state.actedBefore, !state.repeatable
+		return nil, refusal
 	}
 	at := dateOf(resp.Header)
 	if isOwn(body) {
@@ -128,34 +129,43 @@ func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*Respons
 }
 
 // apiFor returns the client with the operation's timeout.
-func (c *Conn) apiFor(op Operation) *retryablehttp.Client {
+func (c *Conn) apiFor(op Operation) *http.Client {
 	if !op.Slow {
 		return c.api
 	}
-	once := *c.api.HTTPClient
+	once := *c.api
 	once.Timeout = max(once.Timeout, slowTime)
-	return c.repeating(&once)
+	return &once
 }
 
 // send sends a request until it gets a response that read accepts. The caller closes the response.
-func (c *Conn) send(ctx context.Context, r Request, api *retryablehttp.Client, read func(*http.Response) error) (*http.Response, error) {
+func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(*http.Response) error) (*http.Response, *attempts, error) {
 	if err := c.Configured(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	req, state, err := c.newRequest(ctx, r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	// Read the body inside the retry loop, so that a response that is cut off is retried like a failed connection.
-	req.SetResponseHandler(read)
-	if r.Op.Slow && api.HTTPClient.Timeout == slowTime {
+	if r.Op.Slow && api.Timeout == slowTime {
 		state.atLeast = slowTime
 	}
-	if err := state.enter(c.Gate); err != nil {
-		return nil, state.failure(err)
-	}
 	started := c.Clock.Now()
-	resp, err := api.Do(req)
+	resp, err := c.Retry.repeat(state, func() (*http.Response, bool, error) {
+		if err := state.enter(c.Gate); err != nil {
+			return nil, false, err
+		}
+		resp, err := api.Do(copyOf(req))
+		state.noteTimeout(req, err)
+		again := c.afterAttempt(state, resp, err)
+		if err == nil && !again {
+			// A response that is cut off is retried like a failed connection.
+			err = read(resp)
+			state.noteTimeout(req, err)
+			again = err != nil && c.Retry.again(state, resp, err)
+		}
+		return resp, again, err
+	})
 	fields := map[string]any{"operation": r.Op.Name, "method": r.Op.Method, "route": r.Op.Route, "duration_ms": c.Clock.Now().Sub(started).Milliseconds()}
 	if resp != nil {
 		fields["status"] = resp.StatusCode
@@ -166,10 +176,18 @@ func (c *Conn) send(ctx context.Context, r Request, api *retryablehttp.Client, r
 		if resp != nil {
 			_ = resp.Body.Close()
 		}
-		return nil, state.failure(err)
+		return nil, nil, state.failure(err)
 	}
-	resp.Request = req.Request // Not every http.RoundTripper sets it.
-	return resp, nil
+	return resp, state, nil
+}
+
+// copyOf returns a request for one attempt: net/http may still read the body of an earlier one.
+func copyOf(req *http.Request) *http.Request {
+	once := req.WithContext(req.Context())
+	if req.GetBody != nil {
+		once.Body, _ = req.GetBody() // A body in memory cannot fail.
+	}
+	return once
 }
 
 // Refusal returns the error for an unsuccessful response.
@@ -177,8 +195,6 @@ func (c *Conn) Refusal(op Operation, resp *http.Response, body []byte) *APIError
 	failed := newAPIError(op, resp, body)
 	requested, _ := c.Retry.retryAfter(resp.Header)
 	failed.TooLong = requested > maxRetryAfter
-	state := attemptsIn(resp.Request.Context())
-	failed.Repeated, failed.Once = state.actedBefore, !state.repeatable
 	if failed.FromService && failed.Status < http.StatusInternalServerError {
 		c.Service.note(dateOf(resp.Header), c.Clock.Now())
 	}
@@ -186,26 +202,24 @@ func (c *Conn) Refusal(op Operation, resp *http.Response, body []byte) *APIError
 }
 
 // newRequest returns the HTTP request of a call and the state of its attempts.
-func (c *Conn) newRequest(ctx context.Context, r Request) (*retryablehttp.Request, *attempts, error) {
+func (c *Conn) newRequest(ctx context.Context, r Request) (*http.Request, *attempts, error) {
 	target, err := c.target(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	var payload any
+	var payload io.Reader
 	if r.Body != nil {
 		encoded, err := json.Marshal(r.Body)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: the request cannot be encoded: %w", r.Op.Name, err)
 		}
-		payload = encoded
+		payload = bytes.NewReader(encoded)
 	}
-	ctx = withAttempts(ctx, r.Op.Method != http.MethodPost || r.Op.Repeatable || r.Repeatable)
-	state := attemptsIn(ctx)
-	state.op = r.Op
+	state, ctx := newAttempts(ctx, r.Op, r.Op.Method != http.MethodPost || r.Op.Repeatable || r.Repeatable)
 	if r.Op.changes() {
 		ctx = context.WithoutCancel(ctx)
 	}
-	req, err := retryablehttp.NewRequestWithContext(ctx, r.Op.Method, target, payload)
+	req, err := http.NewRequestWithContext(ctx, r.Op.Method, target, payload)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: the request cannot be made: %w", r.Op.Name, err)
 	}
@@ -216,6 +230,11 @@ func (c *Conn) newRequest(ctx context.Context, r Request) (*retryablehttp.Reques
 		req.Header.Set("Content-Type", "application/json")
 	}
 	return req, state, nil
+}
+
+// noteTimeout records whether an attempt reached its own timeout.
+func (a *attempts) noteTimeout(req *http.Request, err error) {
+	a.timedOut = req.Context().Err() == nil && errors.Is(err, context.DeadlineExceeded) && !isDialFault(err)
 }
 
 // failure returns the error for a call without a response, including whether the service may have acted.
@@ -380,5 +399,6 @@ func Outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // Stream is send for a response that may take longer than request_timeout as long as data is transferred.
 func (c *Conn) Stream(ctx context.Context, r Request, read func(*http.Response) error) (*http.Response, error) {
-	return c.send(ctx, r, c.streams, read)
+	resp, _, err := c.send(ctx, r, c.streams, read)
+	return resp, err
 }

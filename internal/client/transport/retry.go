@@ -23,10 +23,11 @@ const (
 	maxRetryAfter = 5 * time.Minute
 	// maxErrorText is how much of a 429 response is read, in bytes.
 	maxErrorText = 1 << 20
+	// maxDiscarded is how much of a response without use is read, in bytes.
+	maxDiscarded = 4 << 10
 )
 
-// attempts is the state of one call's attempts. It is in the request's context, because the retry library calls the policy
-// without a response if the connection failed.
+// attempts is the state of one call's attempts.
 type attempts struct {
 	op Operation
 	// caller is the context of the call. The context of a request may outlive it, so that no change is cut off halfway.
@@ -53,27 +54,19 @@ type attempts struct {
 	turn *Turn
 }
 
-type (
-	attemptsKey struct{}
-	turnKey     struct{}
-)
+type turnKey struct{}
 
 // WithTurn returns a context whose first request does not wait for the rate limit.
 func WithTurn(ctx context.Context, turn *Turn) context.Context {
 	return context.WithValue(ctx, turnKey{}, turn)
 }
 
-func withAttempts(ctx context.Context, repeatable bool) context.Context {
-	state := &attempts{caller: ctx, repeatable: repeatable, passage: newPassage(ctx)}
+// newAttempts returns the state of a call, and the context of its requests.
+func newAttempts(ctx context.Context, op Operation, repeatable bool) (*attempts, context.Context) {
+	state := &attempts{op: op, caller: ctx, repeatable: repeatable, passage: newPassage(ctx)}
 	state.turn, _ = ctx.Value(turnKey{}).(*Turn)
 	// GotConn is called after the TLS handshake. If an attempt fails before that, nothing was sent.
-	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { state.connected.Store(true) }}
-	return context.WithValue(httptrace.WithClientTrace(ctx, trace), attemptsKey{}, state)
-}
-
-func attemptsIn(ctx context.Context) *attempts {
-	state, _ := ctx.Value(attemptsKey{}).(*attempts)
-	return state
+	return state, httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { state.connected.Store(true) }})
 }
 
 // retryPolicy decides whether and when to retry a request. A request that is not repeatable is retried only if the service did
@@ -84,34 +77,56 @@ type retryPolicy struct {
 	maxRetries int
 }
 
-// check is called after every attempt, with its response or its error.
-func (p *retryPolicy) check(ctx context.Context, resp *http.Response, err error) (bool, error) {
-	state := attemptsIn(ctx)
+// repeat makes attempts until one has a final result, and waits between them. If a wait ends early, its error is the result.
+func (p *retryPolicy) repeat(state *attempts, attempt func() (resp *http.Response, again bool, err error)) (*http.Response, error) {
+	for {
+		resp, again, err := attempt()
+		if !again {
+			return resp, err
+		}
+		discard(resp)
+		state.connected.Store(false)
+		state.timedOut, state.actedBefore = false, state.acted
+		if err := p.wait(state); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// discard closes a response. It reads the end of a short body, so that the connection can be used again.
+func discard(resp *http.Response) {
+	if resp == nil {
+		return
+	}
+	_, _ = io.CopyN(io.Discard, resp.Body, maxDiscarded)
+	_ = resp.Body.Close()
+}
+
+// again reports whether to repeat a request after an attempt with a response or an error, and determines the pause.
+func (p *retryPolicy) again(state *attempts, resp *http.Response, err error) bool {
 	if state.caller.Err() != nil || state.failed >= p.maxRetries || !state.mayRepeat(resp, err) {
-		return false, err
+		return false
 	}
 	pause := p.Backoff(state.failed)
 	if resp != nil {
 		if requested, ok := p.retryAfter(resp.Header); ok {
 			if requested > maxRetryAfter {
-				return false, err
+				return false
 			}
 			pause = requested
 		}
 	}
 	state.failed++
 	state.pause = pause
-	return true, err
+	return true
 }
 
-// pause waits before the next attempt.
-func (p *retryPolicy) pause(req *http.Request) error {
-	state := attemptsIn(req.Context())
-	state.connected.Store(false)
+// wait waits before the next attempt.
+func (p *retryPolicy) wait(state *attempts) error {
 	if state.pause <= 0 {
 		return state.caller.Err()
 	}
-	return p.clock.Sleep(state.caller, state.pause) //nolint:contextcheck // The context of the attempt ends with it.
+	return p.clock.Sleep(state.caller, state.pause)
 }
 
 // enter waits until the gate lets the next attempt pass.
@@ -169,11 +184,9 @@ func isDialFault(err error) bool {
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// afterAttempt is called after every attempt at the API, and again after the final response was read.
-func (c *Conn) afterAttempt(ctx context.Context, resp *http.Response, err error) (bool, error) {
-	state := attemptsIn(ctx)
+// afterAttempt records the outcome of an attempt at the API, and reports whether to repeat it.
+func (c *Conn) afterAttempt(state *attempts, resp *http.Response, err error) bool {
 	refused := resp != nil && resp.StatusCode == http.StatusTooManyRequests
-	state.timedOut = ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && !isDialFault(err)
 	state.acted = state.acted || state.connected.Load() && !refused
 	state.refusal, state.status = nil, 0
 	if resp != nil && resp.StatusCode >= http.StatusInternalServerError {
@@ -183,12 +196,12 @@ func (c *Conn) afterAttempt(ctx context.Context, resp *http.Response, err error)
 		c.Service.note(time.Time{}, c.Clock.Now())
 	}
 	if refused {
-		return c.afterRefusal(state, resp), err
+		return c.afterRefusal(state, resp)
 	}
 	if resp != nil {
 		c.Gate.accepted(&state.passage)
 	}
-	return c.Retry.check(ctx, resp, err)
+	return c.Retry.again(state, resp, err)
 }
 
 // afterRefusal closes the gate and reports whether to retry after a 429. The number of such retries is not limited, because
@@ -205,16 +218,6 @@ func (c *Conn) afterRefusal(state *attempts, resp *http.Response) bool {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorText))
 	state.refusal, state.pause = newAPIError(state.op, resp, body), 0
 	return true
-}
-
-// beforeRepetition waits for the next attempt.
-func (c *Conn) beforeRepetition(req *http.Request) error {
-	state := attemptsIn(req.Context())
-	state.timedOut, state.actedBefore = false, state.acted
-	if err := c.Retry.pause(req); err != nil {
-		return err
-	}
-	return state.enter(c.Gate)
 }
 
 // Backoff doubles with every failure and adds jitter, so that clients that failed together do not retry together.

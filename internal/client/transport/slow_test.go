@@ -64,7 +64,7 @@ func TestExchange_slowOperations(t *testing.T) {
 				c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 3, RequestTimeout: tc.timeout, Clock: clock.NewFake(clienttest.Start)})
 				clienttest.Must(t, err)
 				service := &neverAnswers{}
-				c.api.HTTPClient.Transport = service
+				c.api.Transport = service
 				started := time.Now()
 				_, err = c.Exchange(t.Context(), Request{Op: tc.op}, OnlyJSON)
 				var failure *TransportError

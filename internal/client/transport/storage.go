@@ -15,7 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hashicorp/go-cleanhttp"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 )
 
@@ -99,13 +98,10 @@ func idleLimited(dial dialFunc, timeout time.Duration) dialFunc {
 
 // newTransferClient returns a client for transfers, with a limit on their idle time. Each transfer has its own connection.
 func newTransferClient(timeout time.Duration) *http.Client {
-	transport := cleanhttp.DefaultPooledTransport()
+	transport := newPool()
 	transport.DialContext = idleLimited(transport.DialContext, timeout)
 	transport.ForceAttemptHTTP2 = false // HTTP/2 would share a connection among transfers.
-	return &http.Client{
-		Transport:     signedLocations{transport},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	return &http.Client{Transport: signedLocations{transport}, CheckRedirect: neverRedirect}
 }
 
 // signedLocations drops an invalid Location header: net/http would quote it in an error, and it may be a signed URL.
@@ -135,28 +131,31 @@ func (c *Conn) SendToStorage(ctx context.Context, act, address string, newReques
 	if err := c.CheckSignedURL(address); err != nil {
 		return nil, &StorageError{Act: act, Err: err}
 	}
-	ctx = withAttempts(ctx, true)
-	for {
+	state, ctx := newAttempts(ctx, Operation{}, true)
+	resp, err := c.Retry.repeat(state, func() (*http.Response, bool, error) {
 		req, err := newRequest(ctx)
 		if err != nil {
-			return nil, &StorageError{Act: act, Err: WithoutURL(err)}
+			return nil, false, err
 		}
 		req.Header.Set("User-Agent", c.userAgent)
-		resp, err := c.storage.Do(req) //nolint:bodyclose // Closed by storageFailure, or by the caller.
+		resp, err := c.storage.Do(req)
 		if err == nil && resp.StatusCode < 300 {
-			return resp.Body, nil
+			return resp, false, nil
 		}
+		var changed *ChangedFileError
+		again := !errors.As(err, &changed) && c.Retry.again(state, resp, err)
 		failure := storageFailure(act, resp, err)
 		tflog.Debug(ctx, "The file storage failed", map[string]any{"act": act, "status": failure.Status})
-		again, _ := c.Retry.check(ctx, resp, err)
-		var changed *ChangedFileError
-		if !again || errors.As(err, &changed) {
-			return nil, failure
-		}
-		if err := c.Retry.pause(req); err != nil {
-			return nil, &StorageError{Act: act, Err: err}
-		}
+		return nil, again, failure
+	})
+	var failure *StorageError
+	switch {
+	case err == nil:
+		return resp.Body, nil
+	case errors.As(err, &failure):
+		return nil, failure
 	}
+	return nil, &StorageError{Act: act, Err: WithoutURL(err)}
 }
 
 // CheckSignedURL rejects plain HTTP over a network, like ParseBaseURL.

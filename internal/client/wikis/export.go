@@ -82,7 +82,7 @@ func (c *Client) openExport(ctx context.Context, runID string) (*archive, error)
 		return &archive{resp.Body, func(err error) error { return transport.NewTransportError(r.Op, err) }}, nil
 	}
 	_ = resp.Body.Close()
-	address, err := c.exportAddress(r, resp, body) //nolint:contextcheck // The response has the context of its own attempt.
+	address, err := c.exportAddress(r, resp, body)
 	if err != nil {
 		return nil, err
 	}
