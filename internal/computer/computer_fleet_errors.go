@@ -48,7 +48,7 @@ func (m *fleetModel) shortfall(wanted, present int, err error) (summary, detail 
 }
 
 // deviation is one summary for all warnings of a refresh, because Terraform groups warnings by it.
-const deviation = "Fleet Computers Missing, Failed, or Renamed"
+const deviation = "Fleet Computers Missing or Changed"
 
 func (m *fleetModel) missingFrom(total int, lost []fleetMember) diag.Diagnostics {
 	if len(lost) == 0 {

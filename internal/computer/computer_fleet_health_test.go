@@ -127,7 +127,7 @@ func TestFleet_importedComputersAreNotReplaced(t *testing.T) {
 	i := e.NewInstance(t, fleetType)
 	mustImport(t, e, i, "web")
 	config := acctest.Values{"name_prefix": "web", "quantity": 2}
-	if out := e.Plan(t, i, config); out.Action != "none" || !strings.Contains(out.WarningText(), "Fleet Computers Missing, Failed, or Renamed") {
+	if out := e.Plan(t, i, config); out.Action != "none" || !strings.Contains(out.WarningText(), "Fleet Computers Missing or Changed") {
 		t.Errorf("the plan is %s:\n%s", out.Action, out.WarningText())
 	}
 }
@@ -146,7 +146,7 @@ func TestFleet_aLaterInstallationIsNoProof(t *testing.T) {
 	e.API("POST", "/api/v0/computers/"+fleetIDs(i)[0]+"/install-deps", nil, nil)
 	e.Clock.Advance(provisioned)
 	breakNow(t, e, "web-1")
-	if out := e.Plan(t, i, config); out.Action != "none" || !strings.Contains(out.WarningText(), "Fleet Computers Missing, Failed, or Renamed") {
+	if out := e.Plan(t, i, config); out.Action != "none" || !strings.Contains(out.WarningText(), "Fleet Computers Missing or Changed") {
 		t.Errorf("the plan is %s:\n%s", out.Action, out.WarningText())
 	}
 }
@@ -262,7 +262,7 @@ func TestFleet_warnsOnlyOfWhatIsCertain(t *testing.T) {
 	out := e.Apply(t, i, fleetOf(1))
 	var details []string
 	for _, w := range out.Warnings {
-		if w.Summary != "Fleet Computers Missing, Failed, or Renamed" {
+		if w.Summary != "Fleet Computers Missing or Changed" {
 			t.Errorf("the summary is %q", w.Summary)
 		}
 		details = append(details, w.Detail)
