@@ -30,25 +30,30 @@ func document(t *testing.T) *Document {
 	return d
 }
 
+const (
+	get    = http.MethodGet
+	post   = http.MethodPost
+	put    = http.MethodPut
+	patch  = http.MethodPatch
+	remove = http.MethodDelete
+)
+
 func TestEveryOperationIsDeclared(t *testing.T) {
 	t.Parallel()
 	d := document(t)
-	var want []Operation
+	var want, got []string
 	for tag, operations := range allExpected() {
 		for _, o := range operations {
-			want = append(want, Operation{o.id, o.method, o.path, tag})
+			want = append(want, tag+" "+o.id)
 		}
 	}
-	got := d.Operations()
-	for _, o := range want {
-		if !slices.Contains(got, o) {
-			t.Errorf("the contract lacks %s", o)
-		}
+	for _, o := range d.Operations() {
+		got = append(got, o.Tag+" "+o.ID)
 	}
-	for _, o := range got {
-		if !slices.Contains(want, o) {
-			t.Errorf("the contract has %s, which the API does not have", o)
-		}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("the contract has %v, want %v", got, want)
 	}
 }
 
