@@ -81,7 +81,7 @@ func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 	}
 	var unchecked *transport.UncheckedError
 	if errors.As(err, &unchecked) {
-		return diag.Diagnostics{diag.NewWarningDiagnostic("Access Not Checked", detail+" The plan did not check whether the API key may create the "+object+".")}
+		return diag.Diagnostics{diag.NewWarningDiagnostic("Access Not Checked", detail+" The plan did not check whether the API key may make these changes.")}
 	}
 	summary := "Cannot " + verb + " " + object
 	if at.Equal(path.Empty()) {

@@ -16,7 +16,7 @@ func Recovered(all []create.Recovery) diag.Diagnostics {
 	if len(all) == 0 {
 		return nil
 	}
-	lines := []string{"The response to a request was lost."}
+	lines := []string{"The provider got no usable response to a request, so its outcome was unknown."}
 	for _, r := range all {
 		names := make([]string, len(r.Objects))
 		for i, e := range r.Objects {
@@ -24,12 +24,11 @@ func Recovered(all []create.Recovery) diag.Diagnostics {
 		}
 		found := phrase.Names(names, phrase.MaxNamed)
 		if r.AreRevoked {
-			lines = append(lines, "The provider found and revoked "+found+", because the value was lost with the response.")
+			lines = append(lines, "It found and revoked "+found+", because the value was lost with the response. If another run or person created it, their key no longer works.")
 		} else {
-			lines = append(lines, "The provider found and uses "+found+".")
+			lines = append(lines, "It found and uses "+found+". If another run or person created it, both use it now.")
 		}
 	}
-	lines = append(lines, "Check that no other run, and no person, created the same at that time.")
 	return diag.Diagnostics{diag.NewWarningDiagnostic("Recovered After a Lost Response", strings.Join(lines, "\n"))}
 }
 

@@ -13,10 +13,9 @@ func TestRecovered(t *testing.T) {
 	computer, session := create.ExistsError{Object: "computer", Name: "ci", ID: "c1", CreatedAt: at}, create.ExistsError{Object: "session", ID: "s1"}
 	key := create.ExistsError{Object: "API key", Name: "k", ID: "k1", CreatedAt: at}
 	found := Recovered([]create.Recovery{{Objects: []create.ExistsError{computer, session}}, {Objects: []create.ExistsError{key}, AreRevoked: true}})
-	want := `The response to a request was lost.
-The provider found and uses computer "ci" (c1, created at 2026-03-01T12:00:00Z), session (s1).
-The provider found and revoked API key "k" (k1, created at 2026-03-01T12:00:00Z), because the value was lost with the response.
-Check that no other run, and no person, created the same at that time.`
+	want := `The provider got no usable response to a request, so its outcome was unknown.
+It found and uses computer "ci" (c1, created at 2026-03-01T12:00:00Z), session (s1). If another run or person created it, both use it now.
+It found and revoked API key "k" (k1, created at 2026-03-01T12:00:00Z), because the value was lost with the response. If another run or person created it, their key no longer works.`
 	if len(found) != 1 || found[0].Detail() != want {
 		t.Errorf("got %v", found)
 	}

@@ -247,14 +247,14 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, snapsho
 	switch {
 	case len(found) > body.Quantity || len(proven) < len(found):
 		return nil, &ForeignComputersError{Prefix: body.NamePrefix, Account: body.ServiceAccountID, Found: found, Err: err}
-	case len(found) == body.Quantity:
-		create.Recovered(ctx, create.Recovery{Objects: create.Describe(found, (*Computer).describe)})
-		return found, nil
-	case len(found) > 0:
-		create.Recovered(ctx, create.Recovery{Objects: create.Describe(found, (*Computer).describe)})
+	case len(found) == 0:
+		return nil, &create.LostError{Object: "computer", Name: body.NamePrefix + "-<number>", Err: errors.Join(err, findErr)}
+	}
+	create.Recovered(ctx, create.Recovery{Objects: create.Describe(found, (*Computer).describe)})
+	if len(found) < body.Quantity {
 		return found, &ShortfallError{Requested: body.Quantity, Made: len(found), Err: err}
 	}
-	return nil, &create.LostError{Object: "computer", Name: body.NamePrefix + "-<number>", Err: errors.Join(err, findErr)}
+	return found, nil
 }
 
 // batchProblem says why a result does not fit the request; empty if it does.

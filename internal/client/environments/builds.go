@@ -191,7 +191,7 @@ func (c *Client) StartBuild(ctx context.Context, id, latest string) (string, err
 		return "", &create.LostError{Object: "build of the environment", Name: id, Err: errors.Join(err, findErr)}
 	}
 	if response == nil {
-		create.Recovered(ctx, create.Recovery{Objects: []create.ExistsError{{Object: "build", ID: build}}})
+		create.Recovered(ctx, create.Recovery{Objects: []create.ExistsError{{Object: "build of the environment " + id, ID: build}}})
 	}
 	return build, nil
 }

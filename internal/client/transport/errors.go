@@ -173,9 +173,15 @@ func (e *APIError) readBody(body []byte) {
 	var metadata Metadata
 	if json.Unmarshal(fields["metadata"], &metadata) == nil && len(metadata) > 0 {
 		sorted, _ := json.Marshal(metadata) // Strings can be encoded.
-		e.Metadata = fmt.Sprintf("%.200s", sorted)
+		e.Metadata = fmt.Sprintf("%.*s", maxMetadata, sorted)
+		if len(e.Metadata) < len(sorted) {
+			e.Metadata += "…"
+		}
 	}
 }
+
+// maxMetadata is how much of an error's metadata is shown, in characters.
+const maxMetadata = 200
 
 // Messages joins the messages of a list of strings or objects.
 func Messages(items []json.RawMessage) string {

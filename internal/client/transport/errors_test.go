@@ -145,7 +145,7 @@ func TestAPIError_showsMetadata(t *testing.T) {
 		`null`: "taken (request r1)",
 		`[1]`:  "taken (request r1)",
 		`{"used":5,"limit":{"of": "5"},"field":"na\n\u001b[31m  me"}`: `taken ({"field":"na\n\u001b[31m  me","limit":"{\"of\":\"5\"}","used":"5"}) (request r1)`,
-		`{"text":"` + strings.Repeat("é", 300) + `"}`:                 `taken ({"text":"` + strings.Repeat("é", 191) + ") (request r1)",
+		`{"text":"` + strings.Repeat("é", 300) + `"}`:                 `taken ({"text":"` + strings.Repeat("é", 191) + "…) (request r1)",
 	} {
 		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 			clienttest.RespondJSON(w, 409, `{"detail":"taken.","status":409,"title":"t","requestId":"r1","metadata":`+metadata+`}`)

@@ -51,8 +51,8 @@ type Passage struct {
 	shut int
 	// heldBack is how long the request has waited over all attempts, and patience is the limit.
 	heldBack, patience time.Duration
-	// fruitless is for how long the service had accepted no request.
-	fruitless time.Duration
+	// unserved is for how long the service had accepted no request.
+	unserved time.Duration
 }
 
 // Turn is permission to send one request. Its holder can decide which request when its turn has come.
@@ -105,9 +105,9 @@ func (g *Gate) reserve(p *Passage) time.Duration {
 	defer g.mu.Unlock()
 	p.shut = g.shut
 	now := g.clock.Now()
-	p.fruitless = 0
+	p.unserved = 0
 	if g.fruitless > 0 {
-		p.fruitless = now.Sub(g.since)
+		p.unserved = now.Sub(g.since)
 	}
 	return g.limiter.ReserveN(latest(now, g.until), 1).DelayFrom(now)
 }
@@ -135,7 +135,7 @@ func (p *Passage) mayWait(ctx context.Context, wait time.Duration) error {
 	if bounded {
 		left = min(left, deadline.Sub(clock.System.Now()))
 	} else {
-		left = min(left, maxHeldBack-p.fruitless)
+		left = min(left, maxHeldBack-p.unserved)
 	}
 	switch {
 	case wait <= left:
