@@ -22,6 +22,8 @@ const (
 	// maxHeldBack is how long one request may wait in total if its caller sets no deadline. All requests together wait no longer
 	// if the service accepts none of them.
 	maxHeldBack = 5 * time.Minute
+	// maxTurn is how long a turn may take. The callers who share it have deadlines of their own.
+	maxTurn = 15 * time.Minute
 )
 
 // ErrHeldBack says that a request was not sent because the rate limit would delay it for too long.
@@ -63,7 +65,7 @@ type Turn struct {
 
 // AwaitTurn waits until the rate limit allows another request. The error is the context's or says that this takes too long.
 func (c *Conn) AwaitTurn(ctx context.Context) (*Turn, error) {
-	turn := &Turn{passage: newPassage(ctx)}
+	turn := &Turn{passage: Passage{patience: maxTurn}}
 	return turn, c.Gate.Enter(ctx, &turn.passage)
 }
 
@@ -134,7 +136,7 @@ func (p *Passage) mayWait(ctx context.Context, wait time.Duration) error {
 	deadline, bounded := ctx.Deadline()
 	if bounded {
 		left = min(left, deadline.Sub(clock.System.Now()))
-	} else {
+	} else if p.patience == maxHeldBack {
 		left = min(left, maxHeldBack-p.unserved)
 	}
 	switch {

@@ -444,6 +444,20 @@ func TestRefusals_areBounded(t *testing.T) {
 			t.Errorf("got %#v after %d requests", err, rec.Count(http.MethodPost))
 		}
 	})
+	t.Run("shut for all requests, but not for those who share a turn", func(t *testing.T) {
+		t.Parallel()
+		c, _, clk := serveRefusals(t, "240")
+		c.Gate.refused(&Passage{}, 4*time.Minute)
+		clk.Advance(4 * time.Minute)
+		c.Gate.refused(&Passage{shut: 1}, 4*time.Minute)
+		p := newPassage(t.Context())
+		if err := c.Gate.Enter(t.Context(), &p); !errors.Is(err, ErrHeldBack) {
+			t.Errorf("got %v", err)
+		}
+		if _, err := c.AwaitTurn(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("shut by others for longer than is ever waited", func(t *testing.T) {
 		t.Parallel()
 		c, _, clk := serveRefusals(t, "240")
