@@ -30,6 +30,7 @@ type wikiRunRecord struct {
 	PrivacyLevel                  types.String `tfsdk:"privacy_level"`
 	CanUpdatePrivacy              types.Bool   `tfsdk:"can_update_privacy"`
 	IsRepoCoveredByOrgIntegration types.Bool   `tfsdk:"is_repo_covered_by_org_integration"`
+	Status                        types.String `tfsdk:"status"`
 }
 
 // wikiRunDataModel is a wiki run in a data source.
@@ -56,6 +57,7 @@ var wikiRunResults = results.Record[wikis.Run]{
 	"privacy_level":                      results.String("Who can see the wiki. One of `organization` or `private` (its owner).", func(w *wikis.Run) string { return w.PrivacyLevel }),
 	"can_update_privacy":                 results.Bool("Whether the API key can change the privacy level and delete the wiki run.", func(w *wikis.Run) *bool { return w.CanUpdatePrivacy }),
 	"is_repo_covered_by_org_integration": results.Bool("Whether the organization's code-host integration covers the repository.", func(w *wikis.Run) *bool { return w.IsRepoCoveredByOrgIntegration }),
+	"status":                             results.String("Status of the wiki run, in the service's words. Null if the service does not return it; lists may lack it.", func(w *wikis.Run) string { return w.Status }),
 }
 
 // wikiRunData are the fields of a wiki run in data sources.

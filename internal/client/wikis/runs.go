@@ -61,6 +61,8 @@ type Run struct {
 	// CanUpdatePrivacy says whether the caller may change the privacy and delete the run.
 	CanUpdatePrivacy              *bool `json:"canUpdatePrivacy"`
 	IsRepoCoveredByOrgIntegration *bool `json:"isRepoCoveredByOrgIntegration"`
+	// Status is documented for the read of a single run, but its values are not.
+	Status string `json:"status"`
 	// VideoOverview is returned only by the read of a single run. Its format is not documented.
 	VideoOverview json.RawMessage `json:"videoOverview"`
 }
