@@ -275,9 +275,9 @@ func (a *environmentApply) afterFailure(present *environments.Environment) strin
 	case a.state == nil:
 		return "The environment is tainted, so the next apply replaces it. To rebuild it instead, run terraform untaint ADDRESS, then apply."
 	}
-	text := staysActive(present)
+	var text string
 	if a.done == "updated" {
-		text = "The environment keeps its new configuration. " + text
+		text = "The environment keeps its new configuration. "
 	}
 	if goesOn {
 		return text + "Another build is running, and the next apply waits for it."

@@ -253,13 +253,6 @@ var remedies = map[string]string{
 	environments.FailureCleanup:          "The cleanup after the build failed. Apply again. If it still fails, contact the service's support.",
 }
 
-func staysActive(e *environments.Environment) string {
-	if e.LastSuccessfulBuildAt == 0 {
-		return ""
-	}
-	return "Sessions keep using the last successful build. "
-}
-
 // builtFields are the fields that a reason or a log may name.
 var builtFields = apierror.Fields{"repositories": path.Root("repositories"), "setupScript": path.Root("setup_script"), "setup_script": path.Root("setup_script"), "sourceId": path.Root("source_id")}
 

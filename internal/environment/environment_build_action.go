@@ -60,7 +60,7 @@ func environmentNamed(ctx context.Context, c *client.Client, id string) (*enviro
 
 func (a *environmentBuildAction) Schema(ctx context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Starts a new build of an environment, for example to include new commits. Sessions use the last successful build until the new build succeeds.\n\n" +
+		MarkdownDescription: "Starts a new build of an environment, for example to include new commits.\n\n" +
 			"The service refuses a new build while another one is running." + mayBuild,
 		Attributes: map[string]schema.Attribute{
 			"environment_id": environmentIDArgument(),
@@ -131,7 +131,7 @@ func (a *environmentBuildAction) notBuilt(ctx context.Context, e *environments.E
 		if present, readErr := a.Client.Environments.GetUncached(ctx, e.ID); readErr == nil {
 			f = failureOf(present, last)
 		}
-		return &crud.Fault{Summary: "Environment Failed to Build", Detail: f.text() + "\n\n" + staysActive(e) + "To rebuild the environment, invoke the action again. If an agentyard_environment resource manages it, the next apply also rebuilds it."}
+		return &crud.Fault{Summary: "Environment Failed to Build", Detail: f.text() + "\n\nTo rebuild the environment, invoke the action again. If an agentyard_environment resource manages it, the next apply also rebuilds it."}
 	case errors.As(err, &late):
 		return &crud.Fault{Summary: "Timed Out Waiting for the Build",
 			Detail: fmt.Sprintf("%s was started, but did not end: %s. The build continues at the service, which refuses another one until it ends. To allow more time, raise invoke in the timeouts block.", buildOf(e, w.build), late)}

@@ -86,7 +86,7 @@ func TestEnvironmentBuild_fails(t *testing.T) {
 			id := environmentsReady(e, "a")[0]
 			failBuild(t, e, tc.failure)
 			progress, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
-			out.MustFail(t, "", append(tc.want, "Environment Failed to Build", "Build "+latestBuild(e, id).ID+` of environment "a"`, "Sessions keep using the last successful build", "invoke the action again")...)
+			out.MustFail(t, "", append(tc.want, "Environment Failed to Build", "Build "+latestBuild(e, id).ID+` of environment "a"`, "invoke the action again")...)
 			if tc.lacks != "" && strings.Contains(out.Text(), tc.lacks) {
 				t.Errorf("the error has %q: %s", tc.lacks, out.Text())
 			}

@@ -38,7 +38,7 @@ const maxSuperseded = 3
 
 func (a *environmentBuildCancelAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Cancels a running build of an environment. Sessions keep using the last successful build.\n\n" +
+		MarkdownDescription: "Cancels a running build of an environment.\n\n" +
 			"A canceled build counts as failed. If an `agentyard_environment` resource manages the environment, its next apply rebuilds it, or replaces it if that was the first build." + mayBuild,
 		Attributes: map[string]schema.Attribute{
 			"environment_id": environmentIDArgument(),

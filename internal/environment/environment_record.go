@@ -37,7 +37,7 @@ var environmentResults = results.Record[environments.Environment]{
 	"name":                     results.String("The environment's name.", func(e *environments.Environment) string { return e.Name }),
 	"scope":                    results.String("Who can use the environment. One of `user` (its owner) or `organization` (all members).", func(e *environments.Environment) string { return e.Scope }),
 	"repositories":             results.List("Configured repositories, each with its setup script.", repositoryResults, func(e *environments.Environment) []environments.Repository { return e.Repositories }),
-	"active_repositories":      results.List("Repositories of the last successful build, which sessions use. Null before the first successful build.", repositoryResults, func(e *environments.Environment) []environments.Repository { return e.ActiveRepositories }),
+	"active_repositories":      results.List("Repositories of the last successful build. Null before the first successful build.", repositoryResults, func(e *environments.Environment) []environments.Repository { return e.ActiveRepositories }),
 	"setup_script":             results.String("Script that sets up the whole environment.", func(e *environments.Environment) string { return e.SetupScript }),
 	"source":                   results.Object("Source that the environment is built from.", sourceResults, func(e *environments.Environment) *environments.Source { return e.Source }),
 	"active_source":            results.Object("Source of the last successful build. Null before the first successful build.", sourceResults, func(e *environments.Environment) *environments.Source { return e.ActiveSource }),

@@ -42,7 +42,7 @@ func TestEnvironment_failedUpdateIsRebuiltInPlace(t *testing.T) {
 	_, i := e.Created(t, environmentType, before)
 	failBuild(t, e, emulator.BuildFailure{Category: "timeout", Reason: "setupScript ran for too long."})
 	e.Apply(t, i, after).MustFail(t, "setup_script", "Environment Failed to Build", "category timeout", "Shorten the scripts",
-		"The environment keeps its new configuration. Sessions keep using the last successful build. The next apply rebuilds the environment.")
+		"The environment keeps its new configuration. The next apply rebuilds the environment.")
 	e.Journal().Reset()
 	e.Apply(t, i, after).MustDo(t, "update")
 	if sent := changesSent(e); sent != "createEnvironmentBuild" || i.Attribute("setup_script") != "./configure" || i.Attribute("failure_reason") != "" {

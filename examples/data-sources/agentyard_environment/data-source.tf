@@ -15,7 +15,7 @@ data "agentyard_environment" "by_id" {
   id = "env_01hzy3v7k2m4n6p8q0r2s4t6v8"
 }
 
-# The commits that sessions start from, by repository.
+# The commits of the latest build, by repository.
 output "built_commits" {
   value = {
     for r in data.agentyard_environment.by_id.latest_build.repositories :

@@ -22,7 +22,8 @@ resource "agentyard_computer" "agent" {
   name  = "agent-1"
   repos = ["https://git.example/acme/app.git"]
 
-  # A new computer uses the organization's default environment.
+  # The API documents do not say which environment a computer uses. This
+  # assumes the organization's default.
   depends_on = [agentyard_environment.agents]
 }
 
