@@ -14,7 +14,7 @@ import (
 // NewTokensDataSource returns the data source agentyard_analytics_tokens.
 func NewTokensDataSource() datasource.DataSource {
 	attributes := attributes(tokenRow.DataSourceRows("The days, ordered by `date` and then `group_key`." + quietDays))
-	attributes["group_by"] = groupBy("model", "model", "`billable_tokens`, `input_tokens`, and `output_tokens`")
+	attributes["group_by"] = groupBy("model", "model", "`billable_tokens`, `input_tokens`, and `output_tokens`, and possibly `cache_read_tokens` and `cache_write_tokens`")
 	return &crud.DataSource[groupedModel]{
 		Name: "analytics_tokens",
 		Description: "Returns the standard credits and tokens of the organization for each day, by model and by user. " +
@@ -36,8 +36,8 @@ var tokenRow = results.Record[analytics.TokenRow]{
 	"billable_tokens":    results.Float64("Standard credits: input and output tokens, minus discounts for the cache.", func(r *analytics.TokenRow) *float64 { return r.BillableTokens }),
 	"input_tokens":       results.Float64("Input tokens.", func(r *analytics.TokenRow) *float64 { return r.InputTokens }),
 	"output_tokens":      results.Float64("Output tokens.", func(r *analytics.TokenRow) *float64 { return r.OutputTokens }),
-	"cache_read_tokens":  results.Float64("Tokens read from the cache.", func(r *analytics.TokenRow) *float64 { return r.CacheReadTokens }),
-	"cache_write_tokens": results.Float64("Tokens written to the cache.", func(r *analytics.TokenRow) *float64 { return r.CacheWriteTokens }),
+	"cache_read_tokens":  results.Float64("Tokens read from the cache. Can be null with `group_by`.", func(r *analytics.TokenRow) *float64 { return r.CacheReadTokens }),
+	"cache_write_tokens": results.Float64("Tokens written to the cache. Can be null with `group_by`.", func(r *analytics.TokenRow) *float64 { return r.CacheWriteTokens }),
 	"by_model":           results.List("Usage by model, ordered by `model_id`.", modelTokens, func(r *analytics.TokenRow) []analytics.ModelTokens { return r.ByModel }),
 	"by_user":            results.List("Usage by user, ordered by `user_id`.", userTokens, func(r *analytics.TokenRow) []analytics.UserTokens { return r.ByUser }),
 }

@@ -59,7 +59,7 @@ func (r *globalUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRe
 			},
 			"limit": schema.Int64Attribute{
 				Required:            true,
-				MarkdownDescription: "How much each user without their own limit can spend, in credits." + limitRange,
+				MarkdownDescription: "How much each user without their own limit can spend, in credits." + noPeriod + limitRange,
 				Validators:          limitValidators(),
 			},
 		},

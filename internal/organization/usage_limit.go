@@ -20,6 +20,9 @@ var limitOptions = apierror.Options{
 	needsManager,
 }
 
+// noPeriod follows the description of each limit.
+const noPeriod = " The service's API documents do not say for which period."
+
 func credits(n int64) string { return fmt.Sprintf("%d credits", n) }
 
 // limitRange is the same in the text of both resources. A lower limit of the service can be read, but not configured.

@@ -26,7 +26,7 @@ func NewUsageLimitsDataSource() datasource.DataSource {
 		Attributes: map[string]schema.Attribute{
 			"global_limit": schema.Int64Attribute{
 				Computed:            true,
-				MarkdownDescription: "Limit for each user who has no other limit, in credits. Null if there is none.",
+				MarkdownDescription: "Limit for each user who has no other limit, in credits." + noPeriod + " Null if there is none.",
 			},
 			"user_limits": userLimit.DataSourceRows("The limits of users, ordered by email address."),
 		},
@@ -44,5 +44,5 @@ func NewUsageLimitsDataSource() datasource.DataSource {
 
 var userLimit = results.Record[organization.UserUsageLimit]{
 	"email": results.String("Email address of the user.", func(l *organization.UserUsageLimit) string { return l.Email }),
-	"limit": results.Int64("Limit of the user, in credits. Null if the global limit applies.", func(l *organization.UserUsageLimit) *int64 { return l.Limit }),
+	"limit": results.Int64("Limit of the user, in credits."+noPeriod+" Null if the global limit applies.", func(l *organization.UserUsageLimit) *int64 { return l.Limit }),
 }

@@ -58,7 +58,7 @@ func (m *userUsageLimitModel) Identity() any { return &userUsageLimitIdentity{Em
 
 const (
 	userEmailText = "Email address of an active member of the organization. Case-insensitive."
-	userLimitText = "How much the user can spend, in credits." + limitRange
+	userLimitText = "How much the user can spend, in credits." + noPeriod + limitRange
 )
 
 func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
