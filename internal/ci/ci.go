@@ -9,11 +9,12 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
 // everyMember ends the description of every data source here.
-const everyMember = " Any member or service account of the organization can read this."
+const everyMember = " Any member or service account of the organization can read this." + crud.AssumedFormat
 
 // readOptions contains the advice for a read that the service refuses.
 var readOptions = apierror.Options{apierror.Advice{

@@ -64,6 +64,9 @@ func object(fields map[string]any) knownvalue.Check {
 func objects(all ...map[string]any) knownvalue.Check {
 	checks := make([]knownvalue.Check, len(all))
 	for i, fields := range all {
+		if _, isRun := fields["raw"]; !isRun {
+			fields["raw_json"] = knownvalue.NotNull()
+		}
 		checks[i] = object(fields)
 	}
 	return knownvalue.ListExact(checks)

@@ -2,6 +2,7 @@ package ci
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -44,4 +45,5 @@ var ciJob = results.Record[ci.Job]{
 	"error":          results.String("Why the job failed.", func(j *ci.Job) string { return string(j.Error) }),
 	"created_at":     results.Time("When the job was created (RFC 3339, UTC).", func(j *ci.Job) time.Time { return j.CreatedAt.Time() }),
 	"updated_at":     results.Time("When the job was last updated (RFC 3339, UTC).", func(j *ci.Job) time.Time { return j.UpdatedAt.Time() }),
+	"raw_json":       results.JSON(crud.WholeRecord, func(j *ci.Job) json.RawMessage { return j.Raw }),
 }

@@ -2,6 +2,7 @@ package ci
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -53,4 +54,5 @@ var ciRepository = results.Record[ci.Repository]{
 	"default_branch":       results.String("Branch that pull requests are opened against.", func(r *ci.Repository) string { return r.DefaultBranch }),
 	"user_permission":      results.String(permissionText, func(r *ci.Repository) string { return r.UserPermission }),
 	"service_app_writable": results.Bool("Whether the service's app can write to the repository, which pull requests require. Null if unknown, so use `coalesce` in conditions.", func(r *ci.Repository) *bool { return r.ServiceAppWritable }),
+	"raw_json":             results.JSON(crud.WholeRecord, func(r *ci.Repository) json.RawMessage { return r.Raw }),
 }

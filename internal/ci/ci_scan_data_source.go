@@ -68,6 +68,7 @@ var ciWorkflow = results.Record[ci.Workflow]{
 	"file_sha":            results.String("Hash of the file's content at the code host.", func(w *ci.Workflow) string { return w.FileSHA }),
 	"authored_by":         results.Object("Author of the workflow. Null if unknown.", ciAuthor, func(w *ci.Workflow) *ci.Author { return w.AuthoredBy }),
 	"user_permission":     results.String(permissionText, func(w *ci.Workflow) string { return w.UserPermission }),
+	"raw_json":            results.JSON(crud.WholeRecord, func(w *ci.Workflow) json.RawMessage { return w.Raw }),
 }
 
 var ciAuthor = results.Record[ci.Author]{

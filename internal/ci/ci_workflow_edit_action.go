@@ -106,7 +106,7 @@ func (a *ciWorkflowEditAction) Schema(_ context.Context, _ action.SchemaRequest,
 			"**Invoking again.** Each invocation opens new pull requests, so the provider does not retry an uncertain request. " +
 			"A second apply does not invoke the action again unless its trigger changes. To invoke it, run `terraform apply -invoke=action.agentyard_ci_workflow_edit.NAME`.\n\n" +
 			"**Interrupts.** If you interrupt the apply, check the repositories listed in the first progress message. The log contains the result at level `WARN`.\n\n" +
-			"**Duration.** The service handles all repositories in one request. The provider waits 5 minutes for it, or `request_timeout` if that is longer.",
+			"**Duration.** The service handles all repositories in one request. The provider waits 5 minutes for it, or `request_timeout` if that is longer." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"action": schema.StringAttribute{
 				Required:            true,

@@ -110,7 +110,7 @@ const exactlyOne = " Exactly one of `source_path`, `content`, or `content_base64
 
 func (a *computerFileUploadAction) Schema(ctx context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Uploads a file to a computer's workspace. Fails if the workspace already has a file with this name.",
+		MarkdownDescription: "Uploads a file to a computer's workspace. Fails if the workspace already has a file with this name." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"computer_id": computerIDAttribute(),
 			"file_name": schema.StringAttribute{

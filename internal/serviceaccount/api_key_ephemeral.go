@@ -63,7 +63,7 @@ func (e *apiKeyEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, r
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Creates a short-lived API key for a service account. The key is never stored in state or plan." + managersOnly + "\n\n" +
 			"Each plan and each apply creates a key, and revokes it at the end if the run succeeds. " +
-			"After an error or Ctrl-C, Terraform does not close ephemeral resources, so the key works until it expires. Keep `expires_in` short. See [API keys without state](../guides/api-keys-without-state).",
+			"After an error or Ctrl-C, Terraform does not close ephemeral resources, so the key works until it expires. Keep `expires_in` short. See [API keys without state](../guides/api-keys-without-state)." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Required:            true,

@@ -152,7 +152,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 			"~> The state contains the key's value, because the service returns it only once. For a key that is never stored, use the [ephemeral resource](../ephemeral-resources/api_key).\n\n" +
 			"**Rotation.** The plan shows a due rotation as an update with a new `id`, `key`, and `fingerprint`, so everything that uses the key is updated too. " +
 			"A key that has expired, or was revoked or deleted elsewhere, is also replaced in place. See [Rotating API keys](../guides/api-key-rotation).\n\n" +
-			"**Destroy.** Destroying the resource revokes the key. If the previous key is still in its grace period, it is revoked too.",
+			"**Destroy.** Destroying the resource revokes the key. If the previous key is still in its grace period, it is revoked too." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Required:            true,

@@ -28,7 +28,7 @@ type apiKeysModel struct {
 func NewAPIKeysDataSource() datasource.DataSource {
 	return &crud.DataSource[apiKeysModel]{
 		Name:        "api_keys",
-		Description: "Lists all API keys of a service account, including expired and revoked keys. The values of the keys are not available." + managersOnly,
+		Description: "Lists all API keys of a service account, including expired and revoked keys. The values of the keys are not available." + managersOnly + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Required:            true,

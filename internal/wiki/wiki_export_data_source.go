@@ -35,7 +35,7 @@ func NewWikiExportDataSource() datasource.DataSource {
 		Name: "wiki_export",
 		Description: "Writes the files of a wiki run to a ZIP archive on the machine that runs Terraform. After an error, an older archive is unchanged.\n\n" +
 			"-> The file is written whenever the data source is read: in every plan, and during apply only if an argument is unknown before. " +
-			"If you plan and apply on different machines, the file is usually on the one that plans. Applying a saved plan does not write it again. `terraform destroy` does not delete it.",
+			"If you plan and apply on different machines, the file is usually on the one that plans. Applying a saved plan does not write it again. `terraform destroy` does not delete it." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"wiki_run_id": ofRun(),
 			"output_path": schema.StringAttribute{

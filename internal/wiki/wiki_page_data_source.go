@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -18,12 +19,13 @@ import (
 )
 
 type wikiPageModel struct {
-	WikiRunID types.String `tfsdk:"wiki_run_id"`
-	PageID    types.String `tfsdk:"page_id"`
-	Path      types.String `tfsdk:"path"`
-	Title     types.String `tfsdk:"title"`
-	Content   types.String `tfsdk:"content"`
-	Order     types.Int64  `tfsdk:"order"`
+	WikiRunID types.String         `tfsdk:"wiki_run_id"`
+	PageID    types.String         `tfsdk:"page_id"`
+	Path      types.String         `tfsdk:"path"`
+	Title     types.String         `tfsdk:"title"`
+	Content   types.String         `tfsdk:"content"`
+	Order     types.Int64          `tfsdk:"order"`
+	RawJSON   jsontypes.Normalized `tfsdk:"raw_json"`
 }
 
 const (
@@ -35,7 +37,7 @@ const (
 func NewWikiPageDataSource() datasource.DataSource {
 	return &crud.DataSource[wikiPageModel]{
 		Name:        "wiki_page",
-		Description: "Returns a page of a wiki run, with its text. The pages of a run never change.",
+		Description: "Returns a page of a wiki run, with its text. The pages of a run never change." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"wiki_run_id": ofRun(),
 			"page_id": schema.StringAttribute{
@@ -43,10 +45,11 @@ func NewWikiPageDataSource() datasource.DataSource {
 				MarkdownDescription: "ID of the page, from the run's `page_tree` or the data source `agentyard_wiki_search`.",
 				Validators:          []validator.String{value.NotBlank("Give the ID of a page.")},
 			},
-			"path":    schema.StringAttribute{Computed: true, MarkdownDescription: pathText},
-			"title":   schema.StringAttribute{Computed: true, MarkdownDescription: titleText},
-			"content": schema.StringAttribute{Computed: true, MarkdownDescription: "Text of the page in Markdown. It can be empty."},
-			"order":   schema.Int64Attribute{Computed: true, MarkdownDescription: "Position of the page among the pages next to it, rounded down. Null if unknown."},
+			"path":     schema.StringAttribute{Computed: true, MarkdownDescription: pathText},
+			"title":    schema.StringAttribute{Computed: true, MarkdownDescription: titleText},
+			"content":  schema.StringAttribute{Computed: true, MarkdownDescription: "Text of the page in Markdown. It can be empty."},
+			"order":    schema.Int64Attribute{Computed: true, MarkdownDescription: "Position of the page among the pages next to it, rounded down. Null if unknown."},
+			"raw_json": schema.StringAttribute{Computed: true, CustomType: jsontypes.NormalizedType{}, MarkdownDescription: crud.WholeRecord},
 		},
 		Verb: "read", Object: "wiki page", Options: apierror.Options{ofRunAdvice, pageNotFound},
 		Fetch: func(ctx context.Context, c *client.Client, m *wikiPageModel) error {
@@ -58,7 +61,8 @@ func NewWikiPageDataSource() datasource.DataSource {
 			if page.Order != nil {
 				m.Order = types.Int64Value(int64(*page.Order))
 			}
-			return nil
+			m.RawJSON, err = value.JSON(page.Raw)
+			return err
 		},
 	}
 }

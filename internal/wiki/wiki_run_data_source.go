@@ -25,7 +25,7 @@ func NewWikiRunDataSource() datasource.DataSource {
 	}
 	return &crud.DataSource[wikiRunDataModel]{
 		Name:        "wiki_run",
-		Description: "Returns a wiki run that the API key can see.",
+		Description: "Returns a wiki run that the API key can see." + crud.AssumedFormat,
 		Attributes:  attributes,
 		Verb:        "read", Object: "wiki run",
 		Fetch: func(ctx context.Context, c *client.Client, m *wikiRunDataModel) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
@@ -38,6 +39,7 @@ type wikiRunDataModel struct {
 	wikiRunRecord
 	PageTree      jsontypes.Normalized `tfsdk:"page_tree"`
 	VideoOverview jsontypes.Normalized `tfsdk:"video_overview"`
+	RawJSON       jsontypes.Normalized `tfsdk:"raw_json"`
 }
 
 // wikiRunResults are the fields of a wiki run that the resource also has.
@@ -65,6 +67,7 @@ var wikiRunData = wikiRunResults.With(results.Record[wikis.Run]{
 	"page_tree": results.JSON("Tree of pages, as JSON: a list of objects with `pageId`, `title`, `path`, `order`, and `children`. `children` is again such a list, at most five levels deep.",
 		func(w *wikis.Run) json.RawMessage { return w.PageTree }),
 	"video_overview": results.JSON("The wiki's video, as JSON in the service's format. Null if there is none.", func(w *wikis.Run) json.RawMessage { return w.VideoOverview }),
+	"raw_json":       results.JSON(crud.WholeRecord, func(w *wikis.Run) json.RawMessage { return w.Raw }),
 })
 
 var wikiModel = results.Record[wikis.Model]{

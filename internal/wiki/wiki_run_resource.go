@@ -185,7 +185,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 		Version: 1,
 		MarkdownDescription: "Manages a wiki run: the wiki of a repository at one commit. The service writes its pages, or you upload them. Only `privacy_level` can be updated in place.\n\n" +
 			"**Replacement.** Any other change deletes the wiki run and creates a new one. To keep a wiki available meanwhile, set `create_before_destroy = true` in the `lifecycle` block.\n\n" +
-			"**Pipelines.** To create and publish wikis in a pipeline, see [Wikis from pipelines](../guides/wikis-from-pipelines).",
+			"**Pipelines.** To create and publish wikis in a pipeline, see [Wikis from pipelines](../guides/wikis-from-pipelines)." + crud.AssumedFormat,
 		Attributes: attributes,
 	}
 }

@@ -17,7 +17,7 @@ type wikiRunsModel struct {
 }
 
 // noVideos ends the descriptions of data sources for lists.
-const noVideos = " `video_overview` is null here; the data source `agentyard_wiki_run` returns it."
+const noVideos = " `video_overview` is null here; the data source `agentyard_wiki_run` returns it." + crud.AssumedFormat
 
 // NewWikiRunsDataSource returns the data source agentyard_wiki_runs.
 func NewWikiRunsDataSource() datasource.DataSource {

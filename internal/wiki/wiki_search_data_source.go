@@ -2,6 +2,7 @@ package wiki
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
@@ -30,7 +31,7 @@ type wikiSearchModel struct {
 func NewWikiSearchDataSource() datasource.DataSource {
 	return &crud.DataSource[wikiSearchModel]{
 		Name:        "wiki_search",
-		Description: "Returns the pages of a wiki run that contain a text.",
+		Description: "Returns the pages of a wiki run that contain a text." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"wiki_run_id": ofRun(),
 			"q": schema.StringAttribute{
@@ -64,4 +65,5 @@ var wikiMatch = results.Record[wikis.Match]{
 	"path":        results.String(pathText, func(w *wikis.Match) string { return w.Path }),
 	"snippet":     results.String("The text around the first match. Null if the service returns none.", func(w *wikis.Match) string { return w.Snippet }),
 	"match_count": results.Int64("Number of matches in the page. Null if unknown.", func(w *wikis.Match) *int64 { return w.MatchCount }),
+	"raw_json":    results.JSON(crud.WholeRecord, func(w *wikis.Match) json.RawMessage { return w.Raw }),
 }

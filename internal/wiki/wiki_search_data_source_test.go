@@ -41,7 +41,8 @@ func TestAccWikiSearch(t *testing.T) {
 		reads(t, e, hcl, want)
 	}
 	reads(t, e, searchConfig(run, "nothing", ""), results(knownvalue.ObjectExact(map[string]knownvalue.Check{
-		"page_id": knownvalue.StringExact("p3"), "title": knownvalue.StringExact("Three"), "path": knownvalue.StringExact("three.md"),
+		"raw_json": knownvalue.NotNull(),
+		"page_id":  knownvalue.StringExact("p3"), "title": knownvalue.StringExact("Three"), "path": knownvalue.StringExact("three.md"),
 		"snippet": knownvalue.StringExact("nothing"), "match_count": knownvalue.Int64Exact(1),
 	})))
 }

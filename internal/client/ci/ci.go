@@ -2,7 +2,6 @@
 package ci
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -39,6 +38,7 @@ const route = "/api/v0/automations/ci/"
 // Job is a change to a workflow in a repository, proposed in a pull request. A string is empty if the service does not return
 // it.
 type Job struct {
+	transport.Kept
 	ID           string           `json:"id"`
 	Action       string           `json:"action"`
 	RepoFullName string           `json:"repoFullName"`
@@ -52,6 +52,7 @@ type Job struct {
 
 // Repository is a repository that CI automation may change.
 type Repository struct {
+	transport.Kept
 	FullName       string `json:"fullName"`
 	URL            string `json:"url"`
 	IsPrivate      *bool  `json:"isPrivate"`
@@ -69,6 +70,7 @@ type Owners struct {
 
 // Owner is an owner of repositories.
 type Owner struct {
+	transport.Kept
 	Login string `json:"login"`
 	Type  string `json:"type"`
 }
@@ -84,14 +86,13 @@ type Runs struct {
 	Integration *Integration
 }
 
-// Run is a run of a workflow. Its fields are not documented, so Raw has all of them.
+// Run is a run of a workflow.
 type Run struct {
+	transport.Kept
 	ID           Loose
 	RepoFullName Loose
 	Status       Loose
 	Conclusion   Loose
-	// Raw is the run as the service returned it.
-	Raw json.RawMessage
 }
 
 // UnmarshalJSON accepts any value, and reads the fields that are likely to exist.
@@ -100,7 +101,7 @@ func (r *Run) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, &fields) != nil {
 		fields = nil // An item that is not an object has no fields.
 	}
-	*r = Run{ID: fields["id"], RepoFullName: fields["repoFullName"], Status: fields["status"], Conclusion: fields["conclusion"], Raw: bytes.Clone(data)}
+	*r = Run{ID: fields["id"], RepoFullName: fields["repoFullName"], Status: fields["status"], Conclusion: fields["conclusion"]}
 	return nil
 }
 
@@ -114,6 +115,7 @@ type Scan struct {
 
 // Workflow is a workflow file in a repository.
 type Workflow struct {
+	transport.Kept
 	RepoFullName  string   `json:"repoFullName"`
 	FilePath      string   `json:"filePath"`
 	WorkflowName  string   `json:"workflowName"`

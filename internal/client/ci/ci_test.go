@@ -24,6 +24,8 @@ func texts[T any](items []T, text func(T) string) string {
 	return strings.Join(all, " ")
 }
 
+func raw(record string) transport.Kept { return transport.Kept{Raw: json.RawMessage(record)} }
+
 func TestCIJobs_readsEveryField(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serveShort(t, func(string) string {
@@ -37,10 +39,16 @@ func TestCIJobs_readsEveryField(t *testing.T) {
 	if err != nil || texts(jobs, func(j Job) string { return j.ID }) != "acme/api::a.yml acme/api::b.yml acme/api::c.yml " {
 		t.Fatalf("got %+v, %v", jobs, err)
 	}
-	if want := (Job{ID: "acme/api::a.yml", Action: "edit", RepoFullName: "acme/api", FilePath: "a.yml", PullRequest: "https://code.example/acme/api/pull/1", Status: "new-one", CreatedAt: 1772323200500, UpdatedAt: 1772323201000}); jobs[0] != want {
+	for i := range jobs {
+		if raw := string(jobs[i].Raw); (raw == "{}") != (jobs[i].ID == "") || !strings.Contains(raw, jobs[i].ID) || (i == 0) != strings.HasSuffix(raw, `"new":1}`) {
+			t.Errorf("%d keeps %s", i, raw)
+		}
+		jobs[i].Raw = nil
+	}
+	if want := (Job{ID: "acme/api::a.yml", Action: "edit", RepoFullName: "acme/api", FilePath: "a.yml", PullRequest: "https://code.example/acme/api/pull/1", Status: "new-one", CreatedAt: 1772323200500, UpdatedAt: 1772323201000}); !reflect.DeepEqual(jobs[0], want) {
 		t.Errorf("got %+v", jobs[0])
 	}
-	if jobs[2].Error != `{"message":"no"}` || jobs[3] != (Job{}) {
+	if jobs[2].Error != `{"message":"no"}` || !reflect.DeepEqual(jobs[3], Job{}) {
 		t.Errorf("got %+v", jobs[2:])
 	}
 	rec.Want(t, "GET "+route+"jobs")
@@ -56,8 +64,8 @@ func TestCIRepositories_readsEveryField(t *testing.T) {
 	found, err := c.Repositories(t.Context(), "")
 	yes, no := true, false
 	want := []Repository{
-		{FullName: "acme/api", URL: "https://code.example/acme/api", IsPrivate: &yes, DefaultBranch: "main", UserPermission: "admin", ServiceAppWritable: &no},
-		{FullName: "robin/tools"},
+		{Kept: found[0].Kept, FullName: "acme/api", URL: "https://code.example/acme/api", IsPrivate: &yes, DefaultBranch: "main", UserPermission: "admin", ServiceAppWritable: &no},
+		{Kept: raw(`{"fullName":"robin/tools"}`), FullName: "robin/tools"},
 	}
 	if err != nil || !reflect.DeepEqual(found, want) {
 		t.Errorf("got %+v, %v", found, err)
@@ -114,11 +122,11 @@ func TestCIRepositoryOwners_readsEveryField(t *testing.T) {
 	yes := true
 	for answer, want := range map[string]Owners{
 		`200 {"owners":[{"login":"robin","type":"user"},{"login":"acme","type":"something"},{}],"integration":{"connected":true,"new":1}}`: {
-			Owners: []Owner{{}, {"acme", "something"}, {"robin", "user"}}, Integration: &Integration{Connected: &yes},
+			Owners: []Owner{{Kept: raw(`{}`)}, {raw(`{"login":"acme","type":"something"}`), "acme", "something"}, {raw(`{"login":"robin","type":"user"}`), "robin", "user"}}, Integration: &Integration{Connected: &yes},
 		},
 		`200 {"owners":[],"integration":{}}`:     {Owners: []Owner{}, Integration: &Integration{}},
 		`200 {"owners":null}`:                    {},
-		`200 [{"login":"acme"}]`:                 {Owners: []Owner{{Login: "acme"}}},
+		`200 [{"login":"acme"}]`:                 {Owners: []Owner{{Kept: raw(`{"login":"acme"}`), Login: "acme"}}},
 		`200 {"owners":[],"integration":null}`:   {Owners: []Owner{}},
 		`200 {"integration":{"connected":true}}`: {},
 	} {
@@ -180,6 +188,9 @@ func TestScanCIWorkflows_readsEveryField(t *testing.T) {
 		t.Errorf("got %+v", found)
 	}
 	one := found.Workflows[1]
+	if !strings.Contains(string(one.Raw), `"triggerEvents":["push","issues"]`) || string(found.Workflows[2].Raw) != `{"repoFullName":"acme/web","filePath":"b.yml"}` {
+		t.Errorf("got %s and %s", one.Raw, found.Workflows[2].Raw)
+	}
 	if one.WorkflowName != "A" || !slices.Equal(one.TriggerEvents, []string{"issues", "push"}) || one.ScheduleCron != "0 6 * * 1" || one.TemplateID != "code-review" || string(one.AgentActionInputs) != `{"b":1,"a":2}` ||
 		one.GithubURL == "" || one.FileSHA != "abc" || *one.AuthoredBy != (Author{"robin", "Robin"}) || one.UserPermission != "write" {
 		t.Errorf("got %+v", one)

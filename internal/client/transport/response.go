@@ -93,9 +93,22 @@ func CheckObjects[T any, P interface {
 	return objects, nil
 }
 
+// Kept is embedded in records whose format is not documented. Raw is the whole record as the service returned it.
+type Kept struct {
+	Raw json.RawMessage `json:"-"`
+}
+
+func (k *Kept) keep(raw json.RawMessage) { k.Raw = raw }
+
+type keeper interface{ keep(raw json.RawMessage) }
+
 // Decode decodes an object that may be wrapped in its noun.
 func Decode(body []byte, noun string, into any) error {
-	return decodingError(json.Unmarshal(unwrap(body, noun), into))
+	body = unwrap(body, noun)
+	if record, ok := into.(keeper); ok {
+		record.keep(body)
+	}
+	return decodingError(json.Unmarshal(body, into))
 }
 
 // decodingError returns the error for a response that cannot be decoded, without the names of Go types; nil if err is nil.
@@ -150,6 +163,13 @@ func ReadList[T any](body []byte, envelope string) ([]T, error) {
 	var objects []T
 	if err := json.Unmarshal(body, &objects); err != nil {
 		return nil, decodingError(err)
+	}
+	if _, keeps := any(new(T)).(keeper); keeps {
+		var raw []json.RawMessage
+		_ = json.Unmarshal(body, &raw) // It is a list, as above.
+		for i := range objects {
+			any(&objects[i]).(keeper).keep(raw[i])
+		}
 	}
 	return objects, nil
 }

@@ -11,6 +11,7 @@ import (
 
 // Page is a page of a wiki run.
 type Page struct {
+	transport.Kept
 	ID    string `json:"pageId"`
 	Path  string `json:"path"`
 	Title string `json:"title"`
@@ -31,6 +32,7 @@ func (p *Page) MissingField() string {
 
 // Match is a page that a search found.
 type Match struct {
+	transport.Kept
 	PageID     string `json:"pageId"`
 	Title      string `json:"title"`
 	Path       string `json:"path"`

@@ -41,6 +41,7 @@ const (
 
 // Run is a wiki of one commit of a repository. Only its privacy can be changed.
 type Run struct {
+	transport.Kept
 	ID        string           `json:"wikiRunId"`
 	CreatedAt transport.Millis `json:"createdAt"`
 	// RepoURL is the URL as the service spells it.
@@ -59,10 +60,9 @@ type Run struct {
 	AgentVersion string `json:"agentVersion"`
 	PrivacyLevel string `json:"privacyLevel"`
 	// CanUpdatePrivacy says whether the caller may change the privacy and delete the run.
-	CanUpdatePrivacy              *bool `json:"canUpdatePrivacy"`
-	IsRepoCoveredByOrgIntegration *bool `json:"isRepoCoveredByOrgIntegration"`
-	// Status is documented for the read of a single run, but its values are not.
-	Status string `json:"status"`
+	CanUpdatePrivacy              *bool  `json:"canUpdatePrivacy"`
+	IsRepoCoveredByOrgIntegration *bool  `json:"isRepoCoveredByOrgIntegration"`
+	Status                        string `json:"status"`
 	// VideoOverview is returned only by the read of a single run. Its format is not documented.
 	VideoOverview json.RawMessage `json:"videoOverview"`
 }
