@@ -80,15 +80,20 @@ func (c *Client) All(ctx context.Context, computer string, most int) iter.Seq2[S
 	return collection.Flatten(c.pages.All(ctx, pagesOf(computer, most)), (*Session).Identifier)
 }
 
-// listForReads lists a computer's sessions, at most maxListed. If the computer cannot be listed, for example after its
-// deletion, it lists the sessions of all computers.
+// listForReads lists a computer's sessions, at most maxListed. If it gets none, for example because the computer was deleted,
+// it lists the sessions of all computers.
 func (c *Client) listForReads(ctx context.Context, computer string) ([]Session, error) {
 	pages := collection.NewPages[Session](c.conn, opList, "sessions").All(ctx, pagesOf(computer, 0))
 	found, err := collection.Gather(pages, maxListed, (*Session).Identifier)
-	if computer != "" && collection.CannotList(err) && !transport.IsForeign(err) {
-		return c.listForReads(ctx, "")
+	isRefused := collection.CannotList(err) && !transport.IsForeign(err)
+	if computer == "" || len(found) > 0 || err != nil && !isRefused {
+		return found, err
 	}
-	return found, err
+	all, allErr := c.listForReads(ctx, "")
+	if err == nil && collection.CannotList(allErr) {
+		return found, nil
+	}
+	return all, allErr
 }
 
 // Get reads one session of a computer from a listing that the reads of a plan share, because only listings always have the
