@@ -111,7 +111,6 @@ func (f *failure) remedy() (string, path.Path) {
 	var api *transport.APIError
 	var response *transport.ResponseError
 	var large *transport.TooLargeError
-	var renamed *transport.RenameError
 	var transport *transport.TransportError
 	var entry *organization.EntryError
 	var conflict *organization.LimitConflictError
@@ -144,8 +143,6 @@ func (f *failure) remedy() (string, path.Path) {
 		return "", path.Empty()
 	case errors.As(f.err, &early):
 		return "The " + f.object + " is new, and the service may not show it yet. Apply again in a few minutes.", path.Empty()
-	case errors.As(f.err, &renamed) && errors.As(f.err, &api):
-		return f.afterRename(renamed, api)
 	case errors.As(f.err, &api):
 		return f.afterResponse(api)
 	case errors.Is(f.err, context.Canceled):
@@ -242,12 +239,10 @@ func (f *failure) afterTaken(e *create.ExistsError) string {
 	return "Nothing was created.\n" + importing([]create.ExistsError{*e}) + "\nOtherwise, " + change
 }
 
-// afterRename is the remedy if the service still refuses a new name. Its message may show another cause.
-func (f *failure) afterRename(renamed *transport.RenameError, e *transport.APIError) (string, path.Path) {
-	if !strings.Contains(e.Detail, renamed.Name) {
-		return f.afterResponse(e)
-	}
-	return "If another " + f.object + " has the name, choose another name. To exchange the names of two objects, first apply a temporary name for one of them.", f.fieldOf("name")
+// NameTaken is the advice if a new name belongs to another object.
+func NameTaken(object string) string {
+	return fmt.Sprintf("Another %[1]s has this name. If this run renames or deletes that %[1]s, apply again. Otherwise, choose another name. "+
+		"To exchange two names, first apply a temporary name for one of them.", object)
 }
 
 const leftAsItIs = "No object was changed or added to the state.\n"

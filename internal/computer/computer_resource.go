@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -304,13 +305,17 @@ func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, r
 }
 
 func (r *computerResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	advice, at := apierror.Advice{}, apierror.AtStatus{}
 	crud.Update(ctx, "computer", req, resp, func(plan, state *computerModel) (*computers.Computer, error) {
 		body := plan.updateRequest(state)
 		if body == (computers.UpdateRequest{}) {
 			return nil, nil
 		}
+		if body.IsRename() {
+			advice[http.StatusConflict], at[http.StatusConflict] = apierror.NameTaken("computer"), path.Root("name")
+		}
 		return r.Client.Computers.Update(ctx, state.ID.ValueString(), state.ServiceAccountID.ValueString(), body)
-	}, computerFields)
+	}, computerFields, advice, at)
 }
 
 func (r *computerResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {

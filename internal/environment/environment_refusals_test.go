@@ -87,7 +87,7 @@ func TestEnvironment_refusalsOfAnUpdate(t *testing.T) {
 		at     string
 		want   []string
 	}{
-		{acctest.Values{"name": "taken"}, 0, "name", []string{"updateEnvironment", "409", "choose another name", "apply a temporary name"}},
+		{acctest.Values{"name": "taken"}, 0, "name", []string{"updateEnvironment", "409", "Another environment has this name.", "apply a temporary name"}},
 		{acctest.Values{"name": strings.Repeat("n", 129)}, 0, "name", []string{"at most 128 characters"}},
 		{script, 402, "", []string{"updateEnvironment", "402", "plan does not include"}},
 		{script, 403, "", []string{"updateEnvironment", "403", "its owner's key"}},

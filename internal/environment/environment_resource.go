@@ -404,7 +404,7 @@ func afterRename(body environments.UpdateRequest) apierror.Advice {
 	if body.Name == nil || body.Builds() {
 		return apierror.Advice{}
 	}
-	return apierror.Advice{http.StatusConflict: "Another environment with the same scope has this name. Choose another name."}
+	return apierror.Advice{http.StatusConflict: apierror.NameTaken("environment")}
 }
 
 // configured reports which optional arguments of the build the configuration sets.

@@ -175,6 +175,9 @@ type UpdateRequest struct {
 	RemoteUser *string `json:"remoteUser,omitempty"`
 }
 
+// IsRename reports whether only the name can be the reason for a 409.
+func (b UpdateRequest) IsRename() bool { return b.Name != nil && b.HostID == nil }
+
 // isWanted reports whether a computer matches the request, as far as a response shows.
 func (b CreateRequest) isWanted(c *Computer) bool {
 	if source := c.Source; source != nil {

@@ -11,17 +11,6 @@ const (
 	renamePause = 500 * time.Millisecond
 )
 
-// RenameError says that the service still refuses an update with a new name after renameTime.
-type RenameError struct {
-	Name string
-	// Err is the 409.
-	Err error
-}
-
-func (e *RenameError) Error() string { return e.Err.Error() }
-
-func (e *RenameError) Unwrap() error { return e.Err }
-
 // RetryConflict repeats send after a 409, until limit is over. Before each pause, it calls resolve with the 409, and returns
 // its error.
 func (c *Conn) RetryConflict(ctx context.Context, limit, pause time.Duration, send func() error, resolve func(error) error) error {
@@ -44,9 +33,5 @@ func (c *Conn) Rename(ctx context.Context, name *string, send func() error) erro
 	if name == nil {
 		return send()
 	}
-	err := c.RetryConflict(ctx, renameTime, renamePause, send, func(error) error { return nil })
-	if IsConflict(err) {
-		return &RenameError{Name: *name, Err: err}
-	}
-	return err
+	return c.RetryConflict(ctx, renameTime, renamePause, send, func(error) error { return nil })
 }
