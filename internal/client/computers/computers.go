@@ -249,24 +249,24 @@ func (c *Client) hostTaken(ctx context.Context, conflict error, id, hostID, acco
 // caller.
 func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequest) (*Computer, error) {
 	get := func(ctx context.Context) (*Computer, error) { return c.GetUncached(ctx, id) }
-	var updated *Computer
-	err := c.conn.Rename(ctx, body.Name, func() (err error) {
-		updated, err = transport.PatchObject(ctx, c.conn, transport.Request{
-			Op:   transport.Operation{Name: "updateComputer", Method: http.MethodPatch, Route: "/api/v0/computers/{computerId}"},
-			Path: []string{id},
-			Body: body,
-			Noun: "computer",
-		}, id, get, body.matches)
-		if transport.IsConflict(err) && (body.HostID != nil || transport.IsRepeated(err)) {
-			if present, readErr := get(ctx); readErr == nil && body.matches(present) {
-				updated, err = present, nil
-			}
+	r := transport.Request{
+		Op:   transport.Operation{Name: "updateComputer", Method: http.MethodPatch, Route: "/api/v0/computers/{computerId}"},
+		Path: []string{id},
+		Body: body,
+		Noun: "computer",
+	}
+	if body.IsRename() {
+		r.RetryConflict = transport.RenameTime
+	}
+	updated, err := transport.PatchObject(ctx, c.conn, r, id, get, body.matches)
+	if transport.IsConflict(err) {
+		if present, readErr := get(ctx); readErr == nil && body.matches(present) {
+			updated, err = present, nil
 		}
-		if transport.IsConflict(err) && body.HostID != nil {
-			err = c.hostTaken(ctx, err, id, *body.HostID, account)
-		}
-		return err
-	})
+	}
+	if transport.IsConflict(err) && body.HostID != nil {
+		err = c.hostTaken(ctx, err, id, *body.HostID, account)
+	}
 	if err != nil {
 		c.listings.Invalidate(account)
 		return nil, err

@@ -10,11 +10,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-const (
-	// deleteRetryTime is how long a deletion is retried after a 409.
-	deleteRetryTime = 30 * time.Second
-	deletePause     = 2 * time.Second
-)
+// deleteRetryTime is how long a deletion is retried after a 409.
+const deleteRetryTime = 30 * time.Second
 
 // Delete deletes an environment. The service returns 409 while a build runs, and for the organization's default while others
 // exist. After a 409, Delete cancels a running build and retries. If the environment is already gone, the error is a *GoneError.
@@ -28,17 +25,18 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 }
 
 func (c *Client) deleteOrRetry(ctx context.Context, id string) error {
-	err := c.conn.RetryConflict(ctx, deleteRetryTime, deletePause, func() error {
-		return c.conn.CallIgnoringBody(ctx, transport.Request{
-			Op:   transport.Operation{Name: "deleteEnvironment", Method: http.MethodDelete, Route: "/api/v0/environments/{environmentId}"},
-			Path: []string{id},
-		})
-	}, func(refused error) error {
-		if err := c.cancelLatestBuild(ctx, id); err != nil {
-			return fmt.Errorf("%s; canceling the build failed: %w", refused.Error(), err)
+	r := transport.Request{
+		Op:   transport.Operation{Name: "deleteEnvironment", Method: http.MethodDelete, Route: "/api/v0/environments/{environmentId}"},
+		Path: []string{id},
+	}
+	err := c.conn.CallIgnoringBody(ctx, r)
+	if transport.IsConflict(err) {
+		if cancelErr := c.cancelLatestBuild(ctx, id); cancelErr != nil {
+			return fmt.Errorf("%s; canceling the build failed: %w", err.Error(), cancelErr)
 		}
-		return nil
-	})
+		r.RetryConflict = deleteRetryTime
+		err = c.conn.CallIgnoringBody(ctx, r)
+	}
 	if transport.IsNotFound(err) {
 		return c.listings.ConfirmGone(ctx, collection.Organization, id, err)
 	}

@@ -247,12 +247,11 @@ func (c *Client) Update(ctx context.Context, id, latest string, body UpdateReque
 		Path: []string{id},
 		Body: body,
 	}
+	if body.Name != nil {
+		r.RetryConflict = transport.RenameTime
+	}
 	since := c.conn.ServiceTime()
-	var response *transport.Response
-	err := c.conn.Rename(ctx, body.Name, func() (err error) {
-		response, err = c.conn.Exchange(ctx, r, transport.AnyBody)
-		return err
-	})
+	response, err := c.conn.Exchange(ctx, r, transport.AnyBody)
 	if err != nil {
 		return "", err
 	}

@@ -56,7 +56,15 @@ type Request struct {
 	Repeatable bool
 	// Accept is the Accept header; empty means JSON.
 	Accept string
+	// RetryConflict is how long a 409 is retried.
+	RetryConflict time.Duration
 }
+
+const (
+	// RenameTime is the RetryConflict of an update with a new name: the same apply may free the name a moment later.
+	RenameTime    = 10 * time.Second
+	conflictPause = time.Second
+)
 
 // Response is a successful response.
 type Response struct {
@@ -107,6 +115,16 @@ func NewTransportError(op Operation, err error) *TransportError {
 // A request that changes something waits for its response even if ctx is canceled: the caller must know what was created
 // before the run stops. Before the request is sent, and between retries, ctx is respected.
 func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*Response, error) {
+	deadline := c.Clock.Now().Add(r.RetryConflict)
+	for {
+		response, err := c.exchangeOnce(ctx, r, accepted)
+		if !IsConflict(err) || !c.Clock.Now().Before(deadline) || c.Clock.Sleep(ctx, conflictPause) != nil {
+			return response, err
+		}
+	}
+}
+
+func (c *Conn) exchangeOnce(ctx context.Context, r Request, accepted Body) (*Response, error) {
 	var body []byte
 	resp, state, err := c.send(ctx, r, c.apiFor(r.Op), func(resp *http.Response) (err error) {
 		body, err = ReadBody(resp, accepted)
