@@ -3,7 +3,6 @@ package computers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -207,18 +206,15 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, err
 				Repeatable: mayReplay,
 			}, transport.NewObject)
 		},
-		NameOf:    func(c *Computer) string { return c.Name },
-		CreatedAt: func(c *Computer) transport.Millis { return c.CreatedAt },
-		IsWanted:  body.isWanted,
-		MayReplay: mayReplay,
-		Describe:  (*Computer).describe,
+		NameOf:      func(c *Computer) string { return c.Name },
+		CreatedAt:   func(c *Computer) transport.Millis { return c.CreatedAt },
+		IsWanted:    body.isWanted,
+		MayReplay:   mayReplay,
+		ReplayField: "softwareDraft",
+		ReplayTaken: "the software draft",
+		Describe:    (*Computer).describe,
 	})
-	var wrong *create.WrongObjectError
-	switch {
-	case mayReplay && errors.As(err, &wrong) && wrong.Existed:
-		wrong.Found.Field, wrong.Found.Taken = "softwareDraft", "the software draft"
-		err = &wrong.Found
-	case transport.IsConflict(err):
+	if transport.IsConflict(err) {
 		err = c.hostTaken(ctx, err, "", body.HostID, account)
 	}
 	if err != nil {

@@ -91,8 +91,6 @@ type WrongObjectError struct {
 	Found ExistsError
 	// Problem completes a sentence that starts with "it".
 	Problem string
-	// Existed says that the request created nothing.
-	Existed bool
 }
 
 func (e *WrongObjectError) Error() string {

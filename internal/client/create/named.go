@@ -34,8 +34,10 @@ type NamedObject[T any] struct {
 	NameOf    func(*T) string
 	CreatedAt func(*T) transport.Millis
 	IsWanted  func(*T) bool
-	// MayReplay says that the service may return an object that it created earlier for the same request.
-	MayReplay bool
+	// MayReplay says that the service may return an object that it created earlier for the same request. ReplayField and
+	// ReplayTaken are then the Field and Taken of the error.
+	MayReplay                bool
+	ReplayField, ReplayTaken string
 	// Describe converts an object for an error.
 	Describe func(*T) ExistsError
 }
@@ -66,8 +68,13 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 	made, err := n.Send(ctx)
 	switch {
 	case err == nil:
+		found := n.Describe(made)
+		if n.MayReplay && snapshot.Contains(found.ID) {
+			found.Field, found.Taken = n.ReplayField, n.ReplayTaken
+			return nil, &found
+		}
 		if problem := n.unlike(made, snapshot); problem != "" {
-			return nil, &WrongObjectError{Object: n.Object, Name: n.Name, Found: n.Describe(made), Problem: problem, Existed: problem == existedBefore}
+			return nil, &WrongObjectError{Object: n.Object, Name: n.Name, Found: found, Problem: problem}
 		}
 		return made, nil
 	case transport.IsConflict(err):
@@ -90,8 +97,6 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 	return nil, &LostError{Object: n.Object, Name: n.Name, Found: Describe(found, n.Describe), Err: errors.Join(err, findErr)}
 }
 
-const existedBefore = "existed before"
-
 // find lists the objects again that Send may have created.
 func (n NamedObject[T]) find(ctx context.Context) ([]T, error) {
 	return n.Collection.FindNow(ctx, n.Key, n.ListedAs)
@@ -101,7 +106,7 @@ func (n NamedObject[T]) find(ctx context.Context) ([]T, error) {
 func (n NamedObject[T]) unlike(made *T, snapshot collection.Snapshot[T]) string {
 	switch {
 	case snapshot.Contains(n.Describe(made).ID):
-		return existedBefore
+		return "existed before"
 	case n.NameOf(made) != n.Name:
 		return fmt.Sprintf("is named %q", n.NameOf(made))
 	}
