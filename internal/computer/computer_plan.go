@@ -66,7 +66,10 @@ func checkProvider(ctx context.Context, c *client.Client, provider types.String)
 	if id == "" || id == computers.ProviderBYOM {
 		return nil
 	}
-	available := c.Computers.KnownProviders(ctx)
+	if diags := apierror.For("plan", "computer", c.Conn.CheckAccess(ctx)); diags.HasError() {
+		return diags
+	}
+	available := c.Conn.Providers
 	if len(available) == 0 || slices.Contains(available, id) {
 		return nil
 	}

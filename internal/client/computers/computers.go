@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -24,9 +23,6 @@ type Client struct {
 	accounts *serviceaccounts.Client
 	listings *collection.Shared[Computer]
 	polls    *collection.Poller[Computer]
-
-	askProviders sync.Once
-	providers    []string
 }
 
 // New returns a client for computers.
@@ -172,21 +168,7 @@ func (c *Client) WithSteps(ctx context.Context, found *Computer) (*Computer, err
 }
 
 // Providers returns the managed providers that the organization may use.
-func (c *Client) Providers(ctx context.Context) ([]string, error) {
-	response, err := transport.Call[struct {
-		Providers []string `json:"providers"`
-	}](ctx, c.conn, transport.Request{Op: transport.ListProviders})
-	if err != nil {
-		return nil, err
-	}
-	return response.Providers, nil
-}
-
-// KnownProviders is Providers for the checks of a plan: it sends one request per process, and returns nil if that fails.
-func (c *Client) KnownProviders(ctx context.Context) []string {
-	c.askProviders.Do(func() { c.providers, _ = c.Providers(ctx) })
-	return c.providers
-}
+func (c *Client) Providers(ctx context.Context) ([]string, error) { return c.conn.ListProviders(ctx) }
 
 // Create creates a computer, and finds it after a lost response; see create.Named. The service recognizes a repeated software
 // draft, so such a request is retried. A computer that was created earlier for the draft is an error.

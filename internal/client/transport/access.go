@@ -7,9 +7,21 @@ import (
 	"sync"
 )
 
-// CheckAccess checks the API key and base_url with the cheapest request, for objects whose creation lists nothing.
+// CheckAccess checks the API key and base_url with the cheapest request, for objects whose creation lists nothing. It sets
+// Providers.
 func (c *Conn) CheckAccess(ctx context.Context) error {
-	return c.CheckOnce("providers", func() error { _, err := Call[struct{}](ctx, c, Request{Op: ListProviders}); return err })
+	return c.CheckOnce("providers", func() (err error) { c.Providers, err = c.ListProviders(ctx); return err })
+}
+
+// ListProviders returns the managed providers that the organization may use. It is the cheapest request that needs an API key.
+func (c *Conn) ListProviders(ctx context.Context) ([]string, error) {
+	response, err := Call[struct {
+		Providers []string `json:"providers"`
+	}](ctx, c, Request{Op: Operation{Name: "listComputerProviders", Method: http.MethodGet, Route: "/api/v0/computers/providers"}})
+	if err != nil {
+		return nil, err
+	}
+	return response.Providers, nil
 }
 
 // CheckOnce calls send once per process and purpose; later callers wait for it. It returns only errors that every other
@@ -36,6 +48,3 @@ type UncheckedError struct{ Err error }
 
 func (e *UncheckedError) Error() string { return e.Err.Error() }
 func (e *UncheckedError) Unwrap() error { return e.Err }
-
-// ListProviders is the cheapest request that needs an API key.
-var ListProviders = Operation{Name: "listComputerProviders", Method: http.MethodGet, Route: "/api/v0/computers/providers"}

@@ -147,6 +147,8 @@ type Conn struct {
 	unconfigured error
 	// checked has the purposes for which CheckOnce has sent its request.
 	checked sync.Map
+	// Providers is the response to CheckAccess; empty if that failed.
+	Providers []string
 }
 
 // New returns a connection, or a *ConfigError that names the invalid setting.
