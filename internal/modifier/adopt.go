@@ -15,7 +15,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
 // mark is the key in private state that marks an object from its import to its first update. Its value is unread or read.
@@ -82,33 +81,13 @@ func CreateOnlyString() planmodifier.String {
 // CreateOnlyList returns the plan modifier for a create-only list. A change between null and empty does not replace.
 func CreateOnlyList() planmodifier.List {
 	return listplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.ListRequest, resp *listplanmodifier.RequiresReplaceIfFuncResponse) {
-		resp.RequiresReplace = !MayAdopt(ctx, req.Private, req.StateValue) && !areEmpty(req.StateValue, req.PlanValue)
+		resp.RequiresReplace = !MayAdopt(ctx, req.Private, req.StateValue) && (req.PlanValue.IsUnknown() || len(req.StateValue.Elements())+len(req.PlanValue.Elements()) > 0)
 	}, description, description)
 }
 
 // CreateOnlyMap returns the plan modifier for a create-only map. A change between null and empty does not replace.
 func CreateOnlyMap() planmodifier.Map {
 	return mapplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.MapRequest, resp *mapplanmodifier.RequiresReplaceIfFuncResponse) {
-		resp.RequiresReplace = !MayAdopt(ctx, req.Private, req.StateValue) && !areEmpty(req.StateValue, req.PlanValue)
+		resp.RequiresReplace = !MayAdopt(ctx, req.Private, req.StateValue) && (req.PlanValue.IsUnknown() || len(req.StateValue.Elements())+len(req.PlanValue.Elements()) > 0)
 	}, description, description)
-}
-
-// areEmpty reports whether two lists or two maps are both null or empty, which means the same to the service.
-func areEmpty(prior, planned attr.Value) bool {
-	return size(prior) == 0 && size(planned) == 0
-}
-
-// size returns the number of elements of a list or map; -1 if it is unknown.
-func size(v attr.Value) int {
-	switch v := v.(type) {
-	case types.List:
-		if !v.IsUnknown() {
-			return len(v.Elements())
-		}
-	case types.Map:
-		if !v.IsUnknown() {
-			return len(v.Elements())
-		}
-	}
-	return -1
 }

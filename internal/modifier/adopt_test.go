@@ -101,20 +101,24 @@ func TestModifiers_withoutAnImport(t *testing.T) {
 }
 
 // Null and empty are equal, but not unknown.
-func TestAreEmpty(t *testing.T) {
+func TestModifiers_nullAndEmpty(t *testing.T) {
 	t.Parallel()
-	none, empty := types.ListNull(types.StringType), types.ListValueMust(types.StringType, nil)
-	one := types.ListValueMust(types.StringType, []attr.Value{types.StringValue("a")})
-	noMap, emptyMap := types.MapNull(types.StringType), types.MapValueMust(types.StringType, nil)
-	for _, pair := range [][2]attr.Value{{none, empty}, {empty, none}, {noMap, emptyMap}, {emptyMap, noMap}} {
-		if !areEmpty(pair[0], pair[1]) {
-			t.Errorf("%s and %s differ", pair[0], pair[1])
-		}
+	replaces := func(before, after types.List) bool {
+		var resp planmodifier.ListResponse
+		CreateOnlyList().PlanModifyList(t.Context(), planmodifier.ListRequest{State: stateWith(t, true, before), Plan: tfsdk.Plan(stateWith(t, true, after)), StateValue: before, PlanValue: after}, &resp)
+		return resp.RequiresReplace
 	}
-	for _, pair := range [][2]attr.Value{{none, one}, {one, empty}, {none, types.ListUnknown(types.StringType)}, {emptyMap, types.MapUnknown(types.StringType)}} {
-		if areEmpty(pair[0], pair[1]) {
-			t.Errorf("%s and %s are equal", pair[0], pair[1])
-		}
+	replacesMap := func(before, after types.Map) bool {
+		var resp planmodifier.MapResponse
+		CreateOnlyMap().PlanModifyMap(t.Context(), planmodifier.MapRequest{State: stateWith(t, true, before), Plan: tfsdk.Plan(stateWith(t, true, after)), StateValue: before, PlanValue: after}, &resp)
+		return resp.RequiresReplace
+	}
+	none, empty, noMap, emptyMap := types.ListNull(types.StringType), types.ListValueMust(types.StringType, nil), types.MapNull(types.StringType), types.MapValueMust(types.StringType, nil)
+	if replaces(none, empty) || replaces(empty, none) || replacesMap(noMap, emptyMap) || replacesMap(emptyMap, noMap) {
+		t.Error("null and empty differ")
+	}
+	if !replaces(none, types.ListUnknown(types.StringType)) || !replacesMap(emptyMap, types.MapUnknown(types.StringType)) {
+		t.Error("an unknown value is equal")
 	}
 }
 
