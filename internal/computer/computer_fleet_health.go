@@ -32,8 +32,8 @@ func getFleetNotes(ctx context.Context, private modifier.Private) (fleetNotes, d
 
 // store forgets computers that are no longer members.
 func (n fleetNotes) store(ctx context.Context, private modifier.Private, members []fleetMember) diag.Diagnostics {
-	diags := storeNotes(ctx, private, newComputersKey, n.created, members)
-	diags.Append(storeNotes(ctx, private, otherNamesKey, n.others, members)...)
+	diags := storeNotes(ctx, private, newComputersKey, n.created, memberIDs(members))
+	diags.Append(storeNotes(ctx, private, otherNamesKey, n.others, memberIDs(members))...)
 	return diags
 }
 
@@ -42,15 +42,15 @@ func getNotes[T any](ctx context.Context, private modifier.Private, key string) 
 	stored, diags := private.GetKey(ctx, key)
 	if len(stored) > 0 {
 		if err := json.Unmarshal(stored, &notes); err != nil {
-			diags.AddError("Private State Cannot Be Read", fmt.Sprintf("The provider cannot read what it stored about the computers of the fleet (%s): %v. Report this bug to the provider's developers.", key, err))
+			diags.AddError("Private State Cannot Be Read", fmt.Sprintf("The provider cannot read what it stored about its computers (%s): %v. Report this bug to the provider's developers.", key, err))
 		}
 	}
 	return notes, diags
 }
 
-func storeNotes[T any](ctx context.Context, private modifier.Private, key string, notes map[string]T, members []fleetMember) diag.Diagnostics {
+func storeNotes[T any](ctx context.Context, private modifier.Private, key string, notes map[string]T, ids []string) diag.Diagnostics {
 	kept := map[string]T{}
-	for _, id := range memberIDs(members) {
+	for _, id := range ids {
 		if note, ok := notes[id]; ok {
 			kept[id] = note
 		}

@@ -19,11 +19,7 @@ func markNew(ctx context.Context, made *computers.Computer, private modifier.Pri
 	if made.ProviderType != computers.ProviderBYOM {
 		created.add([]computers.Computer{*made})
 	}
-	return created.storeOne(ctx, private, made.ID)
-}
-
-func (n newComputers) storeOne(ctx context.Context, private modifier.Private, id string) diag.Diagnostics {
-	return storeNotes(ctx, private, newComputersKey, n, []fleetMember{{fleetComputer: fleetComputer{ID: types.StringValue(id)}}})
+	return storeNotes(ctx, private, newComputersKey, created, []string{made.ID})
 }
 
 // checkHealth warns of a failed computer, and remembers whether a new computer was active or failed to provision.
@@ -39,7 +35,7 @@ func (r *computerResource) checkHealth(ctx context.Context, found *computers.Com
 	}
 	if len(created) > 0 {
 		newComputers(created).update([]computers.Computer{now})
-		diags.Append(newComputers(created).storeOne(ctx, private, now.ID)...)
+		diags.Append(storeNotes(ctx, private, newComputersKey, created, []string{now.ID})...)
 	}
 	return diags
 }
@@ -55,6 +51,6 @@ func replaceFailed(ctx context.Context, plan *computerModel, req resource.Modify
 	}
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())...)
 	resp.RequiresReplace.Append(path.Root("status"))
-	resp.Diagnostics.AddAttributeWarning(path.Root("replace_failed"), "Failed Computer Is Replaced",
+	resp.Diagnostics.AddAttributeWarning(path.Root("replace_failed"), "Computer Will Be Replaced",
 		fmt.Sprintf("Computer %q (%s) failed to provision and was never active, so the plan replaces it. To keep it, set replace_failed = false.", state.Name.ValueString(), state.ID.ValueString()))
 }
