@@ -232,11 +232,11 @@ func (f *failure) afterExists(found []create.ExistsError) string {
 
 // afterTaken is the remedy if another object has the value of a field that is not the name.
 func (f *failure) afterTaken(e *create.ExistsError) string {
-	change := fmt.Sprintf("set another %s.", f.fieldOf(e.Field))
+	change := fmt.Sprintf("If this is another machine, correct %s.", f.fieldOf(e.Field))
 	if f.verb != "create" {
-		return "Nothing was changed. To continue, " + change
+		return "Nothing was changed. " + change
 	}
-	return "Nothing was created.\n" + importing([]create.ExistsError{*e}) + "\nOtherwise, " + change
+	return "Nothing was created.\n" + importing([]create.ExistsError{*e}) + "\n" + change
 }
 
 // NameTaken is the advice if a new name belongs to another object.
@@ -338,8 +338,7 @@ func NoSuch(object, id string) string {
 
 // NameHint says what to do if an ID is a name. It is empty for no ID, and for objects that are never looked up by name.
 func NameHint(object, id string) string {
-	switch {
-	case id != "" && slices.Contains(named, object):
+	if id != "" && slices.Contains(named, object) {
 		return fmt.Sprintf("If %q is the %s's name, look up the ID with the data source agentyard_%s.", id, object, strings.ReplaceAll(object, " ", "_"))
 	}
 	return ""

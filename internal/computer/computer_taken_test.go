@@ -15,11 +15,11 @@ func TestComputer_takenHostID(t *testing.T) {
 	taken := `The host ID ` + hostA + ` already belongs to the computer "holder" with ID ` + held.ID
 	config := acctest.Values{"name": "a", "provider_type": "byom", "host_id": hostA}
 	i := e.NewInstance(t, computerType)
-	e.Apply(t, i, config).MustFail(t, "host_id", taken, "Nothing was created.", "terraform import ADDRESS "+held.ID, "Otherwise, set another host_id.")
+	e.Apply(t, i, config).MustFail(t, "host_id", taken, "Nothing was created.", "terraform import ADDRESS "+held.ID, "If this is another machine, correct host_id.")
 
 	e.MustApply(t, i, acctest.Values{"name": "a", "provider_type": "byom"})
 	begin := e.Now()
-	e.Apply(t, i, config).MustFail(t, "host_id", taken, "Nothing was changed. To continue, set another host_id.")
+	e.Apply(t, i, config).MustFail(t, "host_id", taken, "Nothing was changed. If this is another machine, correct host_id.")
 	config["name"] = "b"
 	e.Apply(t, i, config).MustFail(t, "host_id", taken)
 	if e.Now().Sub(begin) > time.Second {
