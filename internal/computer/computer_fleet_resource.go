@@ -116,13 +116,14 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 	resp.Schema = schema.Schema{
 		Version: 1,
 		MarkdownDescription: "Manages a fleet of identical managed computers, named `<name_prefix>-<number>`. Changing `quantity` creates or deletes computers in place.\n\n" +
+			"~> Deleting computers of the fleet pauses their automations, shuts them down, and archives their sessions.\n\n" +
 			"**Missing computers.** A computer that no longer exists, or that the service did not create, has `status = \"missing\"`. The next apply creates it. " +
 			"If the service creates too few computers, creating the fleet ends with a warning, and updating it with an error. To fail the run in both cases, add a `postcondition` as in the example.\n\n" +
 			"**Failed computers.** A computer that does not become active is a warning when the fleet is created, and an error when it is updated. " +
 			"The next apply replaces computers that failed to provision; see `replace_failed`.\n\n" +
 			"**Renamed computers.** If a computer is renamed elsewhere, its key in `computers` does not change, and a warning names it. The next apply restores its name.\n\n" +
 			"**Other computers with the same prefix.** The fleet includes only computers that it created or imported. " +
-			"While another computer is named `<name_prefix>-<number>`, the fleet creates no computers, and the error of the plan names that computer. Importing the fleet includes all computers with such a name.\n\n" +
+			"While another computer is named `<name_prefix>-<number>`, the fleet creates no computers, and an error names that computer. Importing the fleet includes all computers with such a name.\n\n" +
 			"-> Only the owner's API keys can see a fleet without `service_account_id`. See [Sharing computers](../guides/sharing-computers).",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
@@ -146,7 +147,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"provider_type": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: "ID of the managed provider. Must not be `byom`. See the data source `agentyard_computer_providers`. If omitted, the service chooses. Changing this forces a new fleet.",
+				MarkdownDescription: "ID of the managed provider. Must not be `byom`. The plan checks that the organization can use it; see the data source `agentyard_computer_providers`. If omitted, the service chooses. Changing this forces a new fleet.",
 				Validators:          []validator.String{value.NotEmpty(), value.Except(computers.ProviderBYOM, "Use agentyard_computer to register a machine.")},
 				PlanModifiers: []planmodifier.String{
 					stringplanmodifier.UseNonNullStateForUnknown(),
