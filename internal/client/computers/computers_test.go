@@ -279,3 +279,38 @@ func TestCreateComputer_isFoundAfterAPageOfAnotherServer(t *testing.T) {
 		}
 	}
 }
+
+// A request with a software draft is repeated, so its last response may say nothing about the first.
+func TestCreateComputer_withADraftIsFoundAfterAnotherResponse(t *testing.T) {
+	t.Parallel()
+	source := &CreateSource{Kind: "template", TemplateID: "t", SoftwareDraft: &SoftwareDraft{"w", "s", "f"}}
+	for name, last := range map[string]string{"a page of another server": "<html>", "a refusal of the second attempt": `{"detail":"limit of computers reached"}`} {
+		posts := 0
+		s := &registry{byName: map[string]string{}, creating: func(w http.ResponseWriter, commit func() string) {
+			if posts++; posts == 1 {
+				commit()
+				if last != "<html>" {
+					clienttest.Drop(w)
+				}
+			}
+			clienttest.RespondJSON(w, 402, last)
+		}}
+		c, _, _ := serve(t, s.handle)
+		got, err := c.Create(t.Context(), CreateRequest{Name: "mine", Source: source})
+		if err != nil || got.ID != "new-id" {
+			t.Errorf("%s: got %+v, %v", name, got, err)
+		}
+	}
+}
+
+func TestCreateFleet_refusesAComputerThatIsListedTwice(t *testing.T) {
+	t.Parallel()
+	one := Computer{ID: "c1", Name: "f-1", ProviderType: "managed-a", Status: StatusActive}
+	result := &BulkCreateResult{Computers: []Computer{one, one}, RequestedQuantity: 2}
+	c, _, _ := serve(t, (&registry{byName: map[string]string{}}).handle)
+	snapshot, err := c.listings.Snapshot(t.Context(), "", "", clienttest.Start)
+	clienttest.Must(t, err)
+	if got := batchProblem(result, BulkCreateRequest{Quantity: 2, NamePrefix: "f"}, snapshot); got != "it contains computer c1 twice" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -259,8 +259,13 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, snapsho
 
 // batchProblem says why a result does not fit the request; empty if it does.
 func batchProblem(result *BulkCreateResult, body BulkCreateRequest, snapshot collection.Snapshot[Computer]) string {
+	seen := map[string]bool{}
 	for i := range result.Computers {
 		c := &result.Computers[i]
+		if seen[c.ID] {
+			return fmt.Sprintf("it contains computer %s twice", c.ID)
+		}
+		seen[c.ID] = true
 		if problem := transport.Mismatch(c, transport.NewObject); problem != "" {
 			return fmt.Sprintf("its computer %d is invalid: %s", i+1, problem)
 		}

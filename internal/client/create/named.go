@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -83,7 +84,7 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 			return nil, AlreadyExists(Describe(found, n.Describe))
 		}
 		return nil, err
-	case !transport.IsAmbiguous(err):
+	case !transport.IsAmbiguous(err) && !n.mayHaveActed(err):
 		return nil, err
 	}
 	found, findErr := FindAfterLoss(ctx, c, 1, n.find)
@@ -95,6 +96,12 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 		return &proven[0], nil
 	}
 	return nil, &LostError{Object: n.Object, Name: n.Name, Found: Describe(found, n.Describe), Err: errors.Join(err, findErr)}
+}
+
+// mayHaveActed reports whether a request that may be repeated may have created an object despite the error: the service may have
+// acted on an earlier attempt, or another server answered the last one.
+func (n NamedObject[T]) mayHaveActed(err error) bool {
+	return n.MayReplay && (transport.IsRepeated(err) || transport.IsForeign(err) && transport.StatusOf(err) != http.StatusTooManyRequests)
 }
 
 // find lists the objects again that Send may have created.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -20,7 +21,7 @@ type APIError struct {
 	Status int
 	// Detail is the service's message; never empty.
 	Detail string
-	// Metadata is the start of the metadata of the error, as JSON on one line; it may be empty.
+	// Metadata has the simple values in the metadata of the error, as the start of JSON on one line; it may be empty.
 	Metadata string
 	// RequestID is the service's ID of the request; empty if the response has none.
 	RequestID string
@@ -37,6 +38,8 @@ type APIError struct {
 	// FromService says that the body is an error of the service, and not from a proxy or another server at base_url. The service
 	// sends no redirects.
 	FromService bool
+	// isDocumented says that the body has a documented field, and not only those of other servers too.
+	isDocumented bool
 }
 
 func (e *APIError) Error() string {
@@ -168,11 +171,22 @@ func (e *APIError) readBody(body []byte) {
 	hasItems := json.Unmarshal(fields["errors"], &items) == nil && items != nil
 
 	e.FromService = e.Status >= http.StatusBadRequest && (hasDetail || hasTitle || hasOld || hasRequestID || hasItems)
+	e.isDocumented = e.FromService && (hasDetail || hasTitle)
 	e.RequestID = requestID
 	e.Detail = cmp.Or(detail, Messages(items), title, old)
-	var metadata Metadata
-	if json.Unmarshal(fields["metadata"], &metadata) == nil && len(metadata) > 0 {
-		sorted, _ := json.Marshal(metadata) // Strings can be encoded.
+	var metadata map[string]any
+	if json.Unmarshal(fields["metadata"], &metadata) != nil {
+		return
+	}
+	maps.DeleteFunc(metadata, func(_ string, value any) bool {
+		switch value.(type) {
+		case string, float64, bool:
+			return false
+		}
+		return true // It may contain the request.
+	})
+	if len(metadata) > 0 {
+		sorted, _ := json.Marshal(metadata) // Decoded JSON can be encoded.
 		e.Metadata = fmt.Sprintf("%.*s", maxMetadata, sorted)
 		if len(e.Metadata) < len(sorted) {
 			e.Metadata += "…"

@@ -141,10 +141,11 @@ func TestIsAmbiguous_answers(t *testing.T) {
 func TestAPIError_showsMetadata(t *testing.T) {
 	t.Parallel()
 	for metadata, want := range map[string]string{
-		`{}`:   "taken (request r1)",
+		`{}`: "taken (request r1)",
+		`{"key":"` + clienttest.Key + `","headers":{"authorization":"x"}}`: `taken ({"key":"***"}) (request r1)`,
 		`null`: "taken (request r1)",
 		`[1]`:  "taken (request r1)",
-		`{"used":5,"limit":{"of": "5"},"field":"na\n\u001b[31m  me"}`: `taken ({"field":"na\n\u001b[31m  me","limit":"{\"of\":\"5\"}","used":"5"}) (request r1)`,
+		`{"used":5,"limit":{"of": "5"},"field":"na\n\u001b[31m  me"}`: `taken ({"field":"na\n\u001b[31m  me","used":5}) (request r1)`,
 		`{"text":"` + strings.Repeat("é", 300) + `"}`:                 `taken ({"text":"` + strings.Repeat("é", 191) + "…) (request r1)",
 	} {
 		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {

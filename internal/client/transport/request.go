@@ -208,12 +208,16 @@ func copyOf(req *http.Request) *http.Request {
 	return once
 }
 
+// withoutKey masks the API key in a text of the service, which may quote the request.
+func (c *Conn) withoutKey(text string) string { return strings.ReplaceAll(text, c.apiKey, "***") }
+
 // Refusal returns the error for an unsuccessful response.
 func (c *Conn) Refusal(op Operation, resp *http.Response, body []byte) *APIError {
 	failed := newAPIError(op, resp, body)
 	requested, _ := c.Retry.retryAfter(resp.Header)
 	failed.TooLong = requested > maxRetryAfter
-	if failed.FromService && failed.Status < http.StatusInternalServerError {
+	failed.Detail, failed.Metadata = c.withoutKey(failed.Detail), c.withoutKey(failed.Metadata)
+	if failed.isDocumented && failed.Status < http.StatusInternalServerError {
 		c.Service.note(dateOf(resp.Header), c.Clock.Now())
 	}
 	return failed
@@ -258,6 +262,7 @@ func (a *attempts) noteTimeout(req *http.Request, err error) {
 // failure returns the error for a call without a response, including whether the service may have acted.
 func (a *attempts) failure(err error) error {
 	if a.refusal != nil && errors.Is(err, ErrHeldBack) {
+		a.refusal.Repeated = a.acted
 		return a.refusal
 	}
 	timeout := ""

@@ -216,7 +216,7 @@ func (c *Conn) afterRefusal(state *attempts, resp *http.Response) bool {
 		return false
 	}
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorText))
-	state.refusal, state.pause = newAPIError(state.op, resp, body), 0
+	state.refusal, state.pause = c.Refusal(state.op, resp, body), 0
 	return true
 }
 
