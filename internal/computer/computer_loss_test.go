@@ -80,7 +80,7 @@ func TestComputer_aColleaguesKey(t *testing.T) {
 		colleague := func() *acctest.Process { return acctest.NewProcess(t, e, acctest.Values{"api_key": key}) }
 		before := len(computers(e))
 		for _, out := range []acctest.Outcome{colleague().Apply(i, config), colleague().Apply(i, nil), colleague().Destroy(i)} {
-			out.MustFail(t, "", i.ID()+" is not visible to the provider's API key. Another API key last read it.", "was deleted, run terraform state rm ADDRESS. Otherwise, use a key of its owner.")
+			out.MustFail(t, "", i.ID()+" is not visible to the provider's API key. It was last read with another API key or key_owner.", "was deleted, run terraform state rm ADDRESS. Otherwise, use a key of its owner.")
 		}
 		if len(computers(e)) != before {
 			t.Errorf("there are %+v", computers(e))

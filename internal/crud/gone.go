@@ -30,16 +30,8 @@ const seenByKey = "seen_by"
 
 // seenBy identifies the API key that last read an object, or its key_owner, without revealing it.
 type seenBy struct {
-	Salt    string `json:"salt"`
-	Hash    string `json:"hash"`
-	IsOwner bool   `json:"owner,omitempty"`
-}
-
-func (by seenBy) isCurrent(c *transport.Conn) bool {
-	if by.IsOwner {
-		return by.Hash == c.OwnerFingerprint(by.Salt)
-	}
-	return by.Hash == c.KeyFingerprint(by.Salt)
+	Salt string `json:"salt"`
+	Hash string `json:"hash"`
 }
 
 func lastSeenBy(ctx context.Context, private modifier.Private) (seenBy, bool) {
@@ -51,33 +43,24 @@ func lastSeenBy(ctx context.Context, private modifier.Private) (seenBy, bool) {
 // Seen records in private state which API key last read an object, or its key_owner if one is set. It writes only if that has
 // changed.
 func Seen(ctx context.Context, c *client.Client, private modifier.Private) diag.Diagnostics {
-	hasOwner := c.Conn.KeyOwner != ""
-	if by, ok := lastSeenBy(ctx, private); ok && by.IsOwner == hasOwner && by.isCurrent(c.Conn) {
+	if by, ok := lastSeenBy(ctx, private); ok && by.Hash == c.Conn.KeyFingerprint(by.Salt) {
 		return nil
 	}
-	by := seenBy{Salt: rand.Text()[:8], IsOwner: hasOwner} // The salt is short, because each object in a state has one.
-	by.Hash = c.Conn.KeyFingerprint(by.Salt)
-	if hasOwner {
-		by.Hash = c.Conn.OwnerFingerprint(by.Salt)
-	}
-	value, err := json.Marshal(by)
+	salt := rand.Text()[:8] // It is short, because each object in a state has one.
+	value, err := json.Marshal(seenBy{salt, c.Conn.KeyFingerprint(salt)})
 	if err != nil {
 		return diag.Diagnostics{diag.NewErrorDiagnostic("Private State Cannot Be Stored", err.Error())}
 	}
 	return private.SetKey(ctx, seenByKey, value)
 }
 
-// otherReader returns a sentence if another API key last read an object. Otherwise, it is empty. A record of a key also counts
-// after key_owner is set: until the object is read again, nothing shows that the keys have the same owner.
+// otherReader returns a sentence if an object was last read with another API key or key_owner. Otherwise, it is empty. A record
+// of a key also counts after key_owner is set: until the object is read again, nothing shows that the keys have the same owner.
 func otherReader(ctx context.Context, c *client.Client, private modifier.Private) string {
-	by, ok := lastSeenBy(ctx, private)
-	switch {
-	case !ok || by.isCurrent(c.Conn):
+	if by, ok := lastSeenBy(ctx, private); !ok || by.Hash == c.Conn.KeyFingerprint(by.Salt) {
 		return ""
-	case by.IsOwner:
-		return "An API key with another key_owner last read it."
 	}
-	return "Another API key last read it."
+	return "It was last read with another API key or key_owner."
 }
 
 // Missing describes an object that a call did not find.
@@ -91,8 +74,8 @@ type Missing struct {
 	Private modifier.Private
 }
 
-// NotVisible returns an error if a missing object may still exist, because only its owner can see it and another API key last
-// read it. Without an error, the object is gone.
+// NotVisible returns an error if a missing object may still exist, because only its owner can see it, and it was last read
+// with another API key or key_owner. Without an error, the object is gone.
 func NotVisible(ctx context.Context, c *client.Client, m Missing) diag.Diagnostics {
 	visible, ok := m.Model.(OwnerOnly)
 	if !ok || !visible.OwnerOnly() {

@@ -35,12 +35,11 @@ func keyed(t *testing.T, key, owner string) *client.Client {
 }
 
 // An owner-only object is gone only if the API key that last read it, or a key of the same key_owner, gets a 404. The warning
-// about any other object says that another key last read it.
+// about any other object says that it was last read with another one.
 func TestGone_withAnotherKey(t *testing.T) {
 	t.Parallel()
 	const (
-		other      = " Another API key last read it."
-		otherOwner = " An API key with another key_owner last read it."
+		other      = " It was last read with another API key or key_owner."
 		prevention = " If each run uses a new key, set key_owner in the provider block to prevent this error."
 	)
 	own, successor := keyed(t, "own", ""), keyed(t, "successor", "")
@@ -56,10 +55,10 @@ func TestGone_withAnotherKey(t *testing.T) {
 		"another key":                          {saw: own, asks: successor, reader: other, prevention: prevention},
 		"a state without a mark":               {asks: successor},
 		"another key of the same owner":        {saw: owned, asks: ownedSuccessor},
-		"a key of another owner":               {saw: owned, asks: stranger, reader: otherOwner},
-		"key_owner was set since":              {saw: own, asks: owned},
+		"a key of another owner":               {saw: owned, asks: stranger, reader: other},
+		"key_owner was set since":              {saw: own, asks: owned, reader: other},
 		"key_owner was set, and a key changed": {saw: own, asks: ownedSuccessor, reader: other},
-		"key_owner was removed since":          {saw: owned, asks: own, reader: otherOwner, prevention: prevention},
+		"key_owner was removed since":          {saw: owned, asks: own, reader: other, prevention: prevention},
 	} {
 		for _, mood := range []string{"shy", "calm"} {
 			t.Run(name+", "+mood, func(t *testing.T) {

@@ -21,7 +21,7 @@ func managersKey(t *testing.T, e *acctest.Env) string {
 func TestNotFound_withAnotherKey(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	const hint = "Another API key last read it. If that key belongs to another organization, do not apply."
+	const hint = "It was last read with another API key or key_owner. If that key belongs to another organization, do not apply."
 	config := acctest.Values{"name": "ci"}
 	first, i := e.Created(t, "agentyard_service_account", config)
 	keyConfig := acctest.Values{"service_account_id": i.ID(), "name": "run"}
@@ -44,7 +44,7 @@ func TestNotFound_withAnotherKey(t *testing.T) {
 	} {
 		for gone, config := range map[*acctest.Instance]acctest.Values{i: config, key: keyConfig} {
 			out := acctest.NewProcess(t, e, tc.settings).Plan(gone.Clone(), config)
-			if out.Action != "create" || !strings.Contains(out.WarningText(), " Not Found: ") || strings.Contains(out.WarningText(), "last read it") != (tc.hint != "") || !strings.Contains(out.WarningText(), tc.hint) {
+			if out.Action != "create" || !strings.Contains(out.WarningText(), " Not Found: ") || strings.Contains(out.WarningText(), "last read with") != (tc.hint != "") || !strings.Contains(out.WarningText(), tc.hint) {
 				t.Errorf("%s: %s", name, out)
 			}
 		}
@@ -63,7 +63,7 @@ func TestKeyOwner(t *testing.T) {
 
 	newKey := managersKey(t, e)
 	stranger := acctest.NewProcess(t, e, acctest.Values{"api_key": newKey, "key_owner": "blue"}).Plan(i.Clone(), config)
-	stranger.MustFail(t, "", i.ID()+" is not visible to the provider's API key. An API key with another key_owner last read it.", "If the computer was deleted, run terraform state rm ADDRESS. Otherwise, use a key of its owner.")
+	stranger.MustFail(t, "", i.ID()+" is not visible to the provider's API key. It was last read with another API key or key_owner.", "If the computer was deleted, run terraform state rm ADDRESS. Otherwise, use a key of its owner.")
 	if strings.Contains(stranger.Text(), "set key_owner") {
 		t.Errorf("with a key_owner: %s", stranger)
 	}

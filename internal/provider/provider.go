@@ -127,8 +127,9 @@ func (p *agentyardProvider) Schema(_ context.Context, _ provider.SchemaRequest, 
 			},
 			"key_owner": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "Name for the owner of the API key, such as the service account's ID. Set it if runs use different keys of one owner, such as ephemeral keys. " +
-					"If a run does not find an object, the provider compares this name instead of the key with that of the last run. It stores only a salted hash.",
+				MarkdownDescription: "ID of the API key's owner, such as the service account's ID. Must be unique across organizations, and known in the plan. " +
+					"Set it if runs use different keys of one owner. If an object is not found, the provider compares this value, instead of the key, with the one of the last read. " +
+					"After you set or change it, apply once: until then, the provider assumes another owner.",
 				Validators: []validator.String{value.NotEmpty()},
 			},
 		},

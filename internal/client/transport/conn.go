@@ -2,6 +2,7 @@
 package transport
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -28,7 +29,7 @@ type Config struct {
 	BaseURL string
 	// APIKey is sent as a bearer token, and only to BaseURL's origin.
 	APIKey string
-	// KeyOwner is a name for the owner of the API key; empty if keys are compared.
+	// KeyOwner identifies the owner of the API key; empty if keys are compared.
 	KeyOwner string
 	// RequestTimeout limits one attempt, not its retries.
 	RequestTimeout time.Duration
@@ -48,14 +49,9 @@ type Config struct {
 	Transport http.RoundTripper
 }
 
-// KeyFingerprint returns a short hash that identifies the API key without revealing it.
-func (c *Conn) KeyFingerprint(salt string) string { return fingerprint(salt, c.apiKey) }
-
-// OwnerFingerprint is KeyFingerprint of KeyOwner.
-func (c *Conn) OwnerFingerprint(salt string) string { return fingerprint(salt, c.KeyOwner) }
-
-func fingerprint(salt, text string) string {
-	sum := sha256.Sum256([]byte(salt + text))
+// KeyFingerprint returns a short hash that identifies KeyOwner, or the API key if there is none, without revealing it.
+func (c *Conn) KeyFingerprint(salt string) string {
+	sum := sha256.Sum256([]byte(salt + cmp.Or(c.KeyOwner, c.apiKey)))
 	return hex.EncodeToString(sum[:8])
 }
 
