@@ -20,8 +20,8 @@ locals {
 }
 
 provider "agentyard" {
-  api_key   = local.keys["mobile"]
-  key_owner = "mobile" # Stays the same when the key rotates.
+  api_key   = local.keys["mobile"].value
+  key_owner = local.keys["mobile"].owner # Stays the same when the key rotates.
 }
 
 resource "agentyard_computer" "mobile" {
