@@ -52,8 +52,8 @@ type Message struct {
 	IsError bool  `json:"isError"`
 	// Visibility is "llm_only" for a message that the service adds for the agent.
 	Visibility string `json:"visibility"`
-	// recipient is the agent's status when the message arrived: with "running", the message waits for another turn. Empty if unknown.
-	recipient string
+	// agentStatus is that of the agent when the message arrived: with "running", the message waits for another turn. Empty if unknown.
+	agentStatus string
 }
 
 func (m *Message) Identifier() string { return m.ID }
@@ -100,13 +100,13 @@ func (m *Message) endsTurn() bool {
 	return m.Role == RoleAssistant && !usesTool
 }
 
-// isTalk reports whether the message is of the agent or of somebody who expects an answer.
-func (m *Message) isTalk() bool {
+// belongsToTurn is false for a message that the service adds.
+func (m *Message) belongsToTurn() bool {
 	return m.Role != RoleSystem && (m.Role != RoleUser || m.Visibility != "llm_only")
 }
 
-// lastEnd returns the last message of the agent if it ends the turn, or nil.
-func lastEnd(messages []Message) *Message {
+// endOf returns the last message of the agent if it ends a turn, or nil.
+func endOf(messages []Message) *Message {
 	for _, m := range slices.Backward(messages) {
 		switch {
 		case m.endsTurn():
@@ -178,7 +178,7 @@ func (c *Client) sendMessage(ctx context.Context, id string, body MessageRequest
 		case response.MessageID == "":
 			return r.Unexpected("the field messageId is missing")
 		}
-		sent = &Message{ID: response.MessageID, Role: RoleUser, recipient: response.RecipientAgentStatus}
+		sent = &Message{ID: response.MessageID, Role: RoleUser, agentStatus: response.RecipientAgentStatus}
 		if now := c.conn.ServiceTime(); !now.IsZero() {
 			sent.CreatedAt = transport.Millis(now.UnixMilli())
 		}
@@ -223,13 +223,13 @@ func (c *Client) Answer(ctx context.Context, id string, to *Message) (*Message, 
 		if err != nil {
 			return nil, err
 		}
-		talk := collection.Filter(page, (*Message).isTalk)
-		sortMessages(talk)
-		listed = slices.Concat(talk, listed)
+		turns := collection.Filter(page, (*Message).belongsToTurn)
+		sortMessages(turns)
+		listed = slices.Concat(turns, listed)
 		at = slices.IndexFunc(listed, func(m Message) bool { return m.ID == to.ID })
 		isOld := func(m Message) bool { return m.CreatedAt.Time().Before(oldest) }
-		if at > 0 || slices.ContainsFunc(page, isOld) {
-			break // The message before it shows whether the agent was at work.
+		if at >= 0 || slices.ContainsFunc(page, isOld) {
+			break
 		}
 	}
 	if at < 0 {
@@ -240,12 +240,12 @@ func (c *Client) Answer(ctx context.Context, id string, to *Message) (*Message, 
 	if next := slices.IndexFunc(after, func(m Message) bool { return m.Role == RoleUser && m.ID != to.ID }); next >= 0 {
 		turn = after[:next]
 	}
-	waited := to.recipient == StatusRunning || to.recipient != StatusIdle && at > 0 && !listed[at-1].endsTurn()
-	answer := lastEnd(turn)
+	waited := to.agentStatus == StatusRunning
+	answer := endOf(turn)
 	switch {
 	case answer != nil && !waited:
 		return answer, nil
-	case lastEnd(after) != nil:
+	case endOf(after) != nil:
 		return nil, ErrUnclearAnswer
 	}
 	return nil, nil

@@ -146,14 +146,12 @@ func TestAnswer(t *testing.T) {
 		"other at work":        {[]string{"r tool x; a3 assistant tool; m2 user x; a2 assistant tool; m user x"}, "", 1},
 		"unanswered":           {[]string{"m2 user x; r tool x; a2 assistant tool; m user x"}, "", 1},
 		"interrupted":          {[]string{"a3 assistant x; m2 user x; r tool x; a2 assistant tool; m user x"}, "unclear", 1},
-		"queued":               {[]string{"a3 assistant x; a2 assistant x; m user x; old user x"}, "unclear", 1},
-		"queued behind a tool": {[]string{"a3 assistant x; m user x; a1 assistant tool", "old user x"}, "unclear", 1},
-		"queued, unfinished":   {[]string{"r tool x; a3 assistant tool; m2 user x; a2 assistant x; m user x; old user x"}, "", 1},
-		"waited":               {[]string{"a2 assistant x; waited user x; a1 assistant x"}, "unclear", 1},
-		"did not wait":         {[]string{"a2 assistant x; begun user x; old user x"}, "a2", 1},
-		"on several pages":     {[]string{"a3 assistant x", "r tool x; a2 assistant tool", "m user x", "a1 assistant x", "old user x"}, "a3", 4},
-		"queued, by pages":     {[]string{"a3 assistant x", "m user x", "old user x"}, "unclear", 3},
-		"listed twice":         {[]string{"a3 assistant x; m user x", "m user x; a1 assistant x"}, "a3", 2},
+		"queued":               {[]string{"a3 assistant x; a2 assistant x; queued user x; old user x"}, "unclear", 1},
+		"queued, unfinished":   {[]string{"r tool x; a3 assistant tool; m2 user x; a2 assistant x; queued user x; old user x"}, "", 1},
+		"after an unanswered":  {[]string{"a2 assistant x; m user x; old user x"}, "a2", 1},
+		"after an interrupt":   {[]string{"a2 assistant x; m user x; a1 assistant tool", "old user x"}, "a2", 1},
+		"on several pages":     {[]string{"a3 assistant x", "r tool x; a2 assistant tool", "m user x", "a1 assistant x"}, "a3", 3},
+		"listed twice":         {[]string{"a3 assistant x; m user x", "m user x; a1 assistant x"}, "a3", 1},
 		"not listed, by pages": {[]string{"a3 assistant x", "a2 assistant x", "long-ago user x", "older user x"}, "", 3},
 	} {
 		pages, next := map[string][]string{}, map[string]string{}
@@ -173,10 +171,8 @@ func TestAnswer(t *testing.T) {
 		}
 		c, rec, _ := serve(t, pagesByCursor(pages, next))
 		sent := &Message{ID: "m", CreatedAt: transport.Millis(1_000_000)}
-		for recipient, id := range map[string]string{StatusRunning: "waited", StatusIdle: "begun"} {
-			if strings.Contains(tc.pages[0], id) {
-				sent.ID, sent.recipient = id, recipient
-			}
+		if strings.Contains(tc.pages[0], "queued") {
+			sent.ID, sent.agentStatus = "queued", StatusRunning
 		}
 		got, err := c.Answer(t.Context(), "s1", sent)
 		id := ""
@@ -202,7 +198,7 @@ func TestSend(t *testing.T) {
 		clienttest.Say(w, `200 {"messageId":"m1","status":"pending","recipientAgentStatus":"idle","new":1}`)
 	})
 	got, err := c.Send(t.Context(), "s1", MessageRequest{Text: "Hi", Files: []Attachment{{Type: "text", MediaType: "text/plain", Data: "d", Name: "n"}}})
-	if err != nil || got.ID != "m1" || got.Role != RoleUser || got.recipient != StatusIdle {
+	if err != nil || got.ID != "m1" || got.Role != RoleUser || got.agentStatus != StatusIdle {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if want := `{"text":"Hi","files":[{"type":"text","mediaType":"text/plain","data":"d","name":"n"}]}`; rec.Bodies[1] != want {
