@@ -9,7 +9,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -86,7 +85,10 @@ func (m *computerFileUploadModel) file() (computers.FileContent, error) {
 		}
 		_ = opened.Close()
 		file.Size = size
-		file.Open = func() (io.ReadCloser, error) { return os.Open(name) }
+		file.Open = func() (io.ReadCloser, error) {
+			again, _, err := localfile.Open(name) // It may be another file by now.
+			return again, err
+		}
 	}
 	return file, nil
 }

@@ -21,7 +21,7 @@ const patience = time.Second
 func Open(name string) (*os.File, int64, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
-		err = notRegular(name)
+		err = fmt.Errorf("%s is not a regular file", name)
 	}
 	if err != nil {
 		return nil, 0, err
@@ -34,13 +34,11 @@ func Open(name string) (*os.File, int64, error) {
 		_ = file.SetReadDeadline(time.Now().Add(patience)) // Ordinary files have no deadlines, and never wait.
 		if _, err := file.Read(make([]byte, 1)); err != io.EOF {
 			_ = file.Close()
-			return nil, 0, notRegular(name)
+			return nil, 0, fmt.Errorf("%s has content although its size is 0, so it is a file of the operating system", name)
 		}
 	}
 	return file, info.Size(), nil
 }
-
-func notRegular(name string) error { return fmt.Errorf("%s is not a regular file", name) }
 
 // Read returns the content of a regular file, but at most one byte more than a limit.
 func Read(name string, limit int64) ([]byte, error) {

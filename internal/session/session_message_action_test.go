@@ -176,7 +176,7 @@ func TestSessionMessage_attachments(t *testing.T) {
 	fails("files", []any{map[string]any{"path": png}, map[string]any{"path": large}}, "files[1].path", "Attachments Too Large", "can have 33554432 bytes in total", "With "+large+", they have more", "fewer or smaller files")
 	fails("images", []any{map[string]any{"path": png}, map[string]any{"path": large}}, "images[1].path", "Attachments Too Large")
 	if runtime.GOOS == "linux" { // It claims to be empty.
-		fails("files", []any{map[string]any{"path": "/proc/self/status"}}, "files[0].path", "Cannot Read File", "is not a regular file")
+		fails("files", []any{map[string]any{"path": "/proc/self/status"}}, "files[0].path", "Cannot Read File", "is a file of the operating system")
 	}
 }
 
