@@ -217,9 +217,6 @@ func (f *failure) afterLoss() string {
 // afterExists covers every object that may have the name: an unmanaged object, a renamed resource, or a replaced resource.
 func (f *failure) afterExists(found []create.ExistsError) string {
 	remedy := "Nothing was created.\n"
-	if f.verb == "rotate" || f.verb == "replace" {
-		remedy += "Before an import, run terraform state rm ADDRESS, because the state contains the key that no longer works.\n"
-	}
 	remedy += importing(found) + f.alternatives(found)
 	if f.verb == "create" {
 		remedy += "\nIf you renamed the resource, add a moved block."
@@ -278,8 +275,10 @@ func (f *failure) alternatives(existing []create.ExistsError) string {
 	}
 	var lines []string
 	for i := range existing {
-		if more := f.existing(&existing[i]); !slices.Contains(lines, more) {
-			lines = append(lines, more)
+		for line := range strings.SplitSeq(f.existing(&existing[i]), "\n") {
+			if !slices.Contains(lines, line) {
+				lines = append(lines, line)
+			}
 		}
 	}
 	return "\n" + strings.Join(lines, "\n")

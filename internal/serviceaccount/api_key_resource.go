@@ -382,8 +382,8 @@ func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest,
 	}
 }
 
-// ImportState warns once in a run that values are missing, because the CLIs do not group warnings of imports. Plans do not
-// repeat it, because the null value may be intended.
+// ImportState warns once in a run that values are missing, because the CLIs do not group warnings of imports. The text names no
+// key, so that it does not depend on the order. Plans do not repeat it, because the null value may be intended.
 func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var id apiKeyIdentity
 	if req.ID == "" {
@@ -405,10 +405,9 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 		resp.Diagnostics.Append(resp.Identity.Set(ctx, &id)...)
 	}
 	resp.Diagnostics.Append(modifier.MarkImported(ctx, resp.Private)...)
-	_ = r.Client.Conn.CheckOnce("imported API keys", func() error {
-		resp.Diagnostics.AddWarning("API Key Imported Without Its Value", fmt.Sprintf("The service returns a key's value only once, so the attribute key of %s is null. This is also true for every other key that this run imports. "+
-			"To get a value, add rotation = { triggers = { imported = \"1\" }, grace_period_minutes = 10 }. The next apply then rotates the key, and the old value stops working ten minutes later.", id.ID.ValueString()))
-		return nil
+	r.Client.ServiceAccounts.ImportWarning.Do(func() {
+		resp.Diagnostics.AddWarning("API Key Imported Without Its Value", "The service returns a key's value only once, so key is null for imported keys. "+
+			"To get a value, add rotation = { triggers = { imported = \"1\" }, grace_period_minutes = 10 }. The next apply then rotates the key, and the old value stops working ten minutes later.")
 	})
 }
 
@@ -440,7 +439,14 @@ func (r *apiKeyResource) newerLiveKeys(ctx context.Context, m *apiKeyModel, exce
 }
 
 func rotationError(verb string, err error, grace time.Duration) diag.Diagnostics {
-	diags := apierror.For(verb, "API key", err, apiKeyFields, existingKey)
+	existing := existingKey
+	var exists *create.ExistsError
+	if errors.As(err, &exists) {
+		existing = func(e *create.ExistsError) string {
+			return "Before an import, run terraform state rm ADDRESS, because the state contains the key that no longer works.\n" + existingKey(e)
+		}
+	}
+	diags := apierror.For(verb, "API key", err, apiKeyFields, existing)
 	var rotated *serviceaccounts.RotatedError
 	if verb == "rotate" && grace > 0 && transport.StatusOf(err) == http.StatusBadRequest && !errors.As(err, &rotated) {
 		diags.AddAttributeWarning(path.Root("rotation").AtName(fieldGrace), "Grace Period May Be the Cause",

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"sync"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
@@ -20,6 +21,9 @@ type Client struct {
 	accounts *collection.Shared[Account]
 	keys     *collection.Shared[APIKey]
 	owned    []ownedCollection
+
+	// ImportWarning limits the warning about imported API keys to one.
+	ImportWarning sync.Once
 }
 
 // ownedCollection is a collection of objects that belong to service accounts.
