@@ -26,7 +26,7 @@ const noPeriod = " The service's API documents do not say for which period."
 func credits(n int64) string { return fmt.Sprintf("%d credits", n) }
 
 // limitRange is the same in the text of both resources. A lower limit of the service can be read, but not configured.
-const limitRange = " Must be at least 1000000. A lower limit at the service can be imported, but not configured."
+const limitRange = " Must be at least 1000000. After an import of a lower limit, the next apply raises it."
 
 func limitValidators() []validator.Int64 {
 	return []validator.Int64{int64validator.AtLeast(organization.MinUsageLimit)}
