@@ -84,8 +84,8 @@ func TestLayout_sizes(t *testing.T) {
 		}
 	})
 	for folder, lines := range packages {
-		if lines > 1700 {
-			t.Errorf("%s has %d lines, want at most 1700", folder, lines)
+		if lines > 1850 {
+			t.Errorf("%s has %d lines, want at most 1850", folder, lines)
 		}
 	}
 }

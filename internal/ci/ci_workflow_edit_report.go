@@ -257,6 +257,7 @@ func (a editRequest) uncertainFault(err *ci.UncertainEditError) *crud.Fault {
 		}
 	}
 	return &crud.Fault{Summary: "Cannot edit CI workflow", Detail: apierror.Sentences(err) + "\n\n" + phrase.Join(
+		apierror.Foreign(err),
 		"The provider did not retry, because each request opens new pull requests. First, "+a.whereToLook(), late,
 		"Remove repositories that already have a pull request from repos.", a.keepAutomation(false), invokeAgain,
 	)}
