@@ -167,9 +167,11 @@ func TestEnvironment_defaultWithoutAScope(t *testing.T) {
 	p := acctest.NewProcess(t, acctest.New(t), nil)
 	config := environmentOf("dev", acctest.Values{"make_organization_default": true})
 	delete(config, "scope")
-	if out := p.Plan(p.NewInstance(environmentType), config); len(out.Errors) > 0 {
+	i := p.NewInstance(environmentType)
+	if out := p.Apply(i, config); len(out.Errors) > 0 || i.Attribute("scope") != "organization" || !isDefault(i) {
 		t.Errorf("without a scope: %s", out)
 	}
+	p.Plan(i, config).MustDo(t, "none")
 	config["scope"] = "team"
 	out := p.Plan(p.NewInstance(environmentType), config)
 	out.MustFail(t, "scope")

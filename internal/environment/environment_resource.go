@@ -125,9 +125,13 @@ func (m *environmentModel) takeResults(ctx context.Context, e *environments.Envi
 
 func (m *environmentModel) createRequest(ctx context.Context) (environments.CreateRequest, diag.Diagnostics) {
 	repositories, diags := repositoriesToAPI(ctx, m.Repositories)
+	scope := m.Scope.ValueString()
+	if m.MakeOrganizationDefault.ValueBool() {
+		scope = environments.ScopeOrganization // No other scope can be the default.
+	}
 	return environments.CreateRequest{
 		Name:         m.Name.ValueString(),
-		Scope:        m.Scope.ValueString(),
+		Scope:        scope,
 		Repositories: repositories,
 		SetupScript:  m.SetupScript.ValueString(),
 		SourceID:     m.SourceID.ValueString(),
@@ -212,7 +216,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 	}
 	attributes["make_organization_default"] = schema.BoolAttribute{
 		Optional: true,
-		MarkdownDescription: "Whether to make the environment the organization's default when it is created or when this changes to `true`. Conflicts with `scope = \"user\"`. " +
+		MarkdownDescription: "Whether to make the environment the organization's default when it is created or when this changes to `true`. Conflicts with `scope = \"user\"`. Without `scope`, the scope is then `organization`. " +
 			"If `wait_for_build` is `true`, this happens after the build succeeds. Later changes elsewhere are not reverted; to enforce the default, use `agentyard_default_environment`.",
 	}
 	attributes["wait_for_build"] = schema.BoolAttribute{
