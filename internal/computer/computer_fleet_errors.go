@@ -50,12 +50,12 @@ func (m *fleetModel) shortfall(wanted, present int, err error) (summary, detail 
 // deviation is one summary for all warnings of a refresh, because Terraform groups warnings by it.
 const deviation = "Fleet Computers Missing or Changed"
 
-func (m *fleetModel) missingFrom(total int, lost []fleetMember) diag.Diagnostics {
+func (m *fleetModel) missingFrom(total int, lost []fleetMember, caution string) diag.Diagnostics {
 	if len(lost) == 0 {
 		return nil
 	}
-	return diag.Diagnostics{diag.NewWarningDiagnostic(deviation, fmt.Sprintf("%d of %d computers of the fleet %q no longer %s: %s.",
-		len(lost), total, m.NamePrefix.ValueString(), phrase.Verb(len(lost), "exists", "exist"), phrase.Names(memberNames(lost), phrase.MaxNamed)))}
+	return diag.Diagnostics{diag.NewWarningDiagnostic(deviation, phrase.Join(fmt.Sprintf("%d of %d computers of the fleet %q no longer %s: %s.",
+		len(lost), total, m.NamePrefix.ValueString(), phrase.Verb(len(lost), "exists", "exist"), phrase.Names(memberNames(lost), phrase.MaxNamed)), caution))}
 }
 
 func (m *fleetModel) failedComputers(found []computers.Computer) diag.Diagnostics {

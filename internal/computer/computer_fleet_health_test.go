@@ -275,3 +275,24 @@ func TestFleet_warnsOnlyOfWhatIsCertain(t *testing.T) {
 		t.Errorf("got %q\nwant %q", details, want)
 	}
 }
+
+// With another organization's key, all computers of a fleet look lost.
+func TestFleet_readWithAnotherKey(t *testing.T) {
+	t.Parallel()
+	one, other := acctest.New(t), acctest.New(t)
+	var account struct {
+		ID string `json:"id"`
+	}
+	one.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "ci"}, &account)
+	config := fleetOf(2)
+	config["service_account_id"] = account.ID
+	i := one.NewInstance(t, fleetType)
+	one.MustApply(t, i, config)
+	const caution = "If that key belongs to another organization, do not apply."
+	if out := acctest.NewProcess(t, one, nil).Plan(i, config); strings.Contains(out.WarningText(), caution) || out.Action != "none" {
+		t.Errorf("with the first key: %s %s", out.Action, out.WarningText())
+	}
+	if out := acctest.NewProcess(t, other, nil).Plan(i, config); !strings.Contains(out.WarningText(), caution) {
+		t.Errorf("%s", out.WarningText())
+	}
+}

@@ -276,13 +276,15 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	members, diags := membersFromAPI(ctx, found, names)
 	resp.Diagnostics.Append(diags...)
 	lost := without(prior, members)
+	caution := ""
 	if len(prior) > 0 && len(lost) == len(prior) {
+		caution = crud.OtherOrganization(ctx, r.Client, resp.Private)
 		resp.Diagnostics.Append(crud.NotVisible(ctx, r.Client, crud.Missing{Verb: "read", Object: "computer fleet", ID: m.importID(), Model: &m, Private: resp.Private})...)
 		if resp.Diagnostics.HasError() {
 			return
 		}
 	}
-	resp.Diagnostics.Append(m.missingFrom(len(prior)+len(missing), lost)...)
+	resp.Diagnostics.Append(m.missingFrom(len(prior)+len(missing), lost, caution)...)
 	resp.Diagnostics.Append(m.failedComputers(found)...)
 	notes.others = otherNames{}
 	notes.others.add(found, names)
@@ -292,7 +294,9 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	notes.created.update(found)
 	resp.Diagnostics.Append(notes.store(ctx, resp.Private, members)...)
-	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
+	if caution == "" {
+		resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
+	}
 	resp.Diagnostics.Append(modifier.MarkRead(ctx, resp.Private)...)
 }
 

@@ -46,7 +46,8 @@ func replaceFailed(ctx context.Context, plan *computerModel, req resource.Modify
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	created, diags := getNotes[bool](ctx, req.Private, newComputersKey)
 	resp.Diagnostics.Append(diags...)
-	if !plan.ReplaceFailed.ValueBool() || state.Status.ValueString() != computers.StatusError || !created[state.ID.ValueString()] {
+	isKept := !plan.ReplaceFailed.IsUnknown() && !plan.ReplaceFailed.ValueBool() // The final plan must not add a replacement.
+	if isKept || state.Status.ValueString() != computers.StatusError || !created[state.ID.ValueString()] {
 		return
 	}
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())...)

@@ -357,7 +357,7 @@ func (r *computerResource) notActive(ctx context.Context, made, last *computers.
 			}
 		}
 		return diag.Diagnostics{diag.NewErrorDiagnostic("Computer Failed to Provision",
-			fmt.Sprintf("Computer %q (%s) was created, but its status is %q. %s\n\nIt is kept in the state as tainted. The next apply replaces it.", made.Name, made.ID, failed.Status, reason))}
+			fmt.Sprintf("Computer %q (%s) was created, but its status is %q. %s\n\nIt is kept in the state as tainted, so the next apply replaces it. To keep it, run terraform untaint ADDRESS.", made.Name, made.ID, failed.Status, reason))}
 	case errors.As(err, &late):
 		return diag.Diagnostics{diag.NewErrorDiagnostic("Timed Out Waiting for the Computer",
 			fmt.Sprintf("Computer %q (%s) was created, but is not active: %s. Provisioning continues at the service.\n\nThe computer is kept in the state as tainted. To keep it, run terraform untaint ADDRESS. Otherwise, the next apply replaces it. To allow more time, raise create in the timeouts block.", made.Name, made.ID, late))}

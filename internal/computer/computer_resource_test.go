@@ -205,7 +205,7 @@ func TestComputer_failedProvisioningNamesTheStepAndIsReplaced(t *testing.T) {
 	e.FailProvisioning(emulator.FailStep{Name: "broken", Step: "clone-repos", Error: "the repository refuses the credentials", Times: 1})
 	config := acctest.Values{"name": "broken", "repos": []any{"https://git.example/acme/app"}}
 	i := e.NewInstance(t, computerType)
-	e.Apply(t, i, config).MustFail(t, "", "Computer Failed to Provision", "refuses the credentials", "The next apply replaces it")
+	e.Apply(t, i, config).MustFail(t, "", "Computer Failed to Provision", "refuses the credentials", "the next apply replaces it")
 	e.Apply(t, i, config).MustDo(t, "replace")
 	if got := only(t, e); got.ID != i.ID() || got.Status != "active" || i.Attribute("status") != "active" {
 		t.Errorf("the emulator holds %+v, the state %s", got, i.State)

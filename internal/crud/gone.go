@@ -151,10 +151,15 @@ func Gone(ctx context.Context, c *client.Client, object string, model Identified
 func remove(ctx context.Context, c *client.Client, model Identified, resp *resource.ReadResponse, summary, detail string) {
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
 	resp.State.RemoveResource(ctx)
-	if reader := otherReader(ctx, c, resp.Private); reader != "" {
-		detail = phrase.Join(detail, reader, "If that key belongs to another organization, do not apply.")
+	resp.Diagnostics.AddWarning(summary, phrase.Join(detail, OtherOrganization(ctx, c, resp.Private)))
+}
+
+// OtherOrganization returns a caution if another API key last read an object that is now missing. Otherwise, it is empty.
+func OtherOrganization(ctx context.Context, c *client.Client, private modifier.Private) string {
+	if reader := otherReader(ctx, c, private); reader != "" {
+		return reader + " If that key belongs to another organization, do not apply."
 	}
-	resp.Diagnostics.AddWarning(summary, detail)
+	return ""
 }
 
 // UnsetError means that a singleton is not set.
