@@ -71,7 +71,16 @@ func (r *fleetResource) renameBack(ctx context.Context, members []fleetMember, o
 	pending := slices.DeleteFunc(slices.Clone(members), func(member fleetMember) bool { return others.of(member) == "" })
 	for len(pending) > 0 {
 		// Another member may have the name until it gets its own again.
-		next := max(0, slices.IndexFunc(pending, func(member fleetMember) bool { return !others.contains(member.name) }))
+		next := slices.IndexFunc(pending, func(member fleetMember) bool { return !others.contains(member.name) })
+		if temporary := "tmp-" + pending[0].ID.ValueString(); next < 0 && others.of(pending[0]) != temporary {
+			// The members have each other's names, so one of them makes room.
+			if _, err := r.Client.Computers.Update(ctx, pending[0].ID.ValueString(), m.ServiceAccountID.ValueString(), computers.UpdateRequest{Name: &temporary}); err != nil {
+				return append(diags, m.notRenamed(pending[0], others.of(pending[0]), err)...)
+			}
+			others[pending[0].ID.ValueString()] = temporary
+			continue
+		}
+		next = max(0, next)
 		member := pending[next]
 		pending = slices.Delete(pending, next, next+1)
 		updated, err := r.Client.Computers.Update(ctx, member.ID.ValueString(), m.ServiceAccountID.ValueString(), computers.UpdateRequest{Name: &member.name})
