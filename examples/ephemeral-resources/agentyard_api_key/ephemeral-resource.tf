@@ -3,8 +3,8 @@ variable "service_account_id" {
   type        = string
 }
 
-# A key for this run only. A successful run revokes it at the end. After an error
-# or Ctrl-C, it works until it expires, so choose little more than a run takes.
+# A key for this run only. A successful run revokes it at the end. After an
+# error or Ctrl-C, it works until it expires, so choose a short time.
 ephemeral "agentyard_api_key" "run" {
   service_account_id = var.service_account_id
   name               = "terraform-run"

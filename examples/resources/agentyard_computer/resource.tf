@@ -23,7 +23,8 @@ resource "agentyard_computer" "workstation" {
   remote_user   = "dev"
 }
 
-# A managed computer from a template, without waiting until it is active. If it fails, it is kept.
+# A managed computer from a template, without waiting until it is active.
+# If it fails, it is kept.
 resource "agentyard_computer" "from_template" {
   name            = "from-template"
   wait_for_active = false
