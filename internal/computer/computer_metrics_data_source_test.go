@@ -49,7 +49,7 @@ func TestAccComputerMetrics_errors(t *testing.T) {
 	own := makeComputer(e, ownMachine("own"))
 	for hcl, want := range map[string]string{
 		metricsConfig(own.ID, ""):                     `(?s)Cannot read metrics of the computer.*computer_id\s+=.*getComputerMetrics.*not\s+supported\s+for\s+BYOM.*must\s+be\s+a\s+managed\s+computer\s+and\s+active`,
-		metricsConfig(nobody, ""):                     `(?s)Cannot read metrics of the computer.*Check\s+computer_id`,
+		metricsConfig(nobody, ""):                     `(?s)Cannot read metrics of the computer.*No\s+computer\s+with\s+the\s+ID`,
 		metricsConfig(own.ID, `start = "yesterday"`):  `Invalid RFC3339 String Value`,
 		metricsConfig(own.ID, `start = "2026-03-01"`): `Invalid RFC3339 String Value`,
 		metricsConfig("", ""):                         `must not be empty`,
