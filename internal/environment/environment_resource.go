@@ -126,7 +126,7 @@ func (m *environmentModel) takeResults(ctx context.Context, e *environments.Envi
 func (m *environmentModel) createRequest(ctx context.Context) (environments.CreateRequest, diag.Diagnostics) {
 	repositories, diags := repositoriesToAPI(ctx, m.Repositories)
 	scope := m.Scope.ValueString()
-	if m.MakeOrganizationDefault.ValueBool() {
+	if scope == "" && m.MakeOrganizationDefault.ValueBool() {
 		scope = environments.ScopeOrganization // No other scope can be the default.
 	}
 	return environments.CreateRequest{
