@@ -1,5 +1,13 @@
 # A module that uses the pool.
 
+terraform {
+  required_providers {
+    agentyard = {
+      source = "agentyard/agentyard"
+    }
+  }
+}
+
 module "pool" {
   source = "../.."
 
