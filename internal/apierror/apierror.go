@@ -20,6 +20,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
@@ -108,7 +109,7 @@ func (f *failure) remedy() (string, path.Path) {
 	var others *computers.ForeignComputersError
 	var missing *transport.UnconfiguredError
 	var api *transport.APIError
-	var response *transport.ResponseError
+	var response *wire.ResponseError
 	var large *transport.TooLargeError
 	var transport *transport.TransportError
 	var entry *organization.EntryError

@@ -18,6 +18,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 const (
@@ -348,7 +349,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			remedy: "The state was not changed. Before you apply again, check the service for what the request created.",
 		},
 		"an answer that is none": {
-			err:    &transport.TransportError{Operation: "changeThing", Method: "PATCH", Route: idRoute, Changes: true, Err: &transport.ResponseError{Problem: "it has no ID"}},
+			err:    &transport.TransportError{Operation: "changeThing", Method: "PATCH", Route: idRoute, Changes: true, Err: &wire.ResponseError{Problem: "it has no ID"}},
 			want:   []string{"changeThing", "it has no ID."},
 			remedy: "The state was not changed. Check base_url, the network, and any proxy. The service may have completed the request. It is safe to run again.",
 		},

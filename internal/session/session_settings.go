@@ -20,7 +20,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -276,7 +276,7 @@ func settingsToAPI(ctx context.Context, settings types.Object) (*sessions.Settin
 		diags.Append(m.Tags.ElementsAs(ctx, &tags, false)...)
 		s.Tags = []sessions.Tag{}
 		for _, tag := range tags {
-			var metadata transport.Metadata
+			var metadata wire.Metadata
 			if value.IsSet(tag.Metadata) {
 				diags.Append(tag.Metadata.ElementsAs(ctx, &metadata, false)...)
 			}

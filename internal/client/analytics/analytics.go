@@ -16,6 +16,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Client calls the operations of analytics.
@@ -209,7 +210,7 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 	if err != nil {
 		return none, err
 	}
-	rows, err := transport.ReadList[T](response.Body, "data")
+	rows, err := wire.ReadList[T](response.Body, "data")
 	if err != nil {
 		return none, transport.NewTransportError(a.op, err)
 	}
@@ -239,7 +240,7 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 			NextCursor json.RawMessage `json:"next_cursor"`
 		} `json:"meta"`
 	}
-	if err := transport.ReadEnvelope(response.Body, &envelope); err != nil {
+	if err := wire.ReadEnvelope(response.Body, &envelope); err != nil {
 		return none, transport.NewTransportError(a.op, err)
 	}
 	if covered := (Days{cmp.Or(dayOf(envelope.Meta.StartDate), days.Start), cmp.Or(dayOf(envelope.Meta.EndDate), days.End)}); covered != days {

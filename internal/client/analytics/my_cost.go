@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // CostHeadlineDaily is the query whose rows are documented: the credits used each day.
@@ -55,7 +56,7 @@ func (c *Client) MyCost(ctx context.Context, queryKey string, days Days) (*MyCos
 	rows := make([]dayRow, len(report.Rows))
 	for i, raw := range report.Rows {
 		rows[i].raw = raw
-		if err := transport.Decode(raw, "", &rows[i].day); err != nil {
+		if err := wire.Decode(raw, "", &rows[i].day); err != nil {
 			return nil, transport.NewTransportError(query.op, err)
 		}
 		if problem := days.rowProblem(i+1, rows[i].day.Date); problem != "" {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Client calls the operations of CI automation.
@@ -38,21 +39,21 @@ const route = "/api/v0/automations/ci/"
 // Job is a change to a workflow in a repository, proposed in a pull request. A string is empty if the service does not return
 // it.
 type Job struct {
-	transport.Kept
-	ID           string           `json:"id"`
-	Action       string           `json:"action"`
-	RepoFullName string           `json:"repoFullName"`
-	FilePath     string           `json:"filePath"`
-	PullRequest  string           `json:"prUrl"`
-	Status       string           `json:"status"`
-	Error        Fault            `json:"error"`
-	CreatedAt    transport.Millis `json:"createdAt"`
-	UpdatedAt    transport.Millis `json:"updatedAt"`
+	wire.Kept
+	ID           string      `json:"id"`
+	Action       string      `json:"action"`
+	RepoFullName string      `json:"repoFullName"`
+	FilePath     string      `json:"filePath"`
+	PullRequest  string      `json:"prUrl"`
+	Status       string      `json:"status"`
+	Error        Fault       `json:"error"`
+	CreatedAt    wire.Millis `json:"createdAt"`
+	UpdatedAt    wire.Millis `json:"updatedAt"`
 }
 
 // Repository is a repository that CI automation may change.
 type Repository struct {
-	transport.Kept
+	wire.Kept
 	FullName       string `json:"fullName"`
 	URL            string `json:"url"`
 	IsPrivate      *bool  `json:"isPrivate"`
@@ -70,7 +71,7 @@ type Owners struct {
 
 // Owner is an owner of repositories.
 type Owner struct {
-	transport.Kept
+	wire.Kept
 	Login string `json:"login"`
 	Type  string `json:"type"`
 }
@@ -88,7 +89,7 @@ type Runs struct {
 
 // Run is a run of a workflow.
 type Run struct {
-	transport.Kept
+	wire.Kept
 	ID           Loose
 	RepoFullName Loose
 	Status       Loose
@@ -108,14 +109,14 @@ func (r *Run) UnmarshalJSON(data []byte) error {
 // Scan has the workflows that the service found in the repositories.
 type Scan struct {
 	Workflows   []Workflow
-	ScannedAt   transport.Millis
+	ScannedAt   wire.Millis
 	CacheTTL    *int64
 	Integration *Integration
 }
 
 // Workflow is a workflow file in a repository.
 type Workflow struct {
-	transport.Kept
+	wire.Kept
 	RepoFullName  string   `json:"repoFullName"`
 	FilePath      string   `json:"filePath"`
 	WorkflowName  string   `json:"workflowName"`
@@ -142,7 +143,7 @@ type Loose string
 // UnmarshalJSON accepts values of any type.
 func (l *Loose) UnmarshalJSON(data []byte) error {
 	*l = ""
-	if text := transport.TextOrJSON(data); text != "null" || data[0] == '"' {
+	if text := wire.TextOrJSON(data); text != "null" || data[0] == '"' {
 		*l = Loose(text)
 	}
 	return nil
@@ -276,9 +277,9 @@ func (c *Client) scan(ctx context.Context, key string) ([]Scan, error) {
 		r.Query = url.Values{"forceRefresh": {forced}}
 	}
 	var envelope struct {
-		ScannedAt   transport.Millis `json:"scannedAt"`
-		CacheTTLMs  *int64           `json:"cacheTtlMs"`
-		Integration *Integration     `json:"integration"`
+		ScannedAt   wire.Millis  `json:"scannedAt"`
+		CacheTTLMs  *int64       `json:"cacheTtlMs"`
+		Integration *Integration `json:"integration"`
 	}
 	workflows, err := list[Workflow](ctx, c.conn, r, "workflows", &envelope)
 	for i := range workflows {
@@ -296,9 +297,9 @@ func list[T any](ctx context.Context, c *transport.Conn, r transport.Request, na
 	if err != nil {
 		return nil, err
 	}
-	items, err := transport.ReadList[T](response.Body, name)
+	items, err := wire.ReadList[T](response.Body, name)
 	if err == nil && envelope != nil {
-		err = transport.ReadEnvelope(response.Body, envelope)
+		err = wire.ReadEnvelope(response.Body, envelope)
 	}
 	if err != nil {
 		return nil, transport.NewTransportError(r.Op, err)

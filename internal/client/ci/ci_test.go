@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 func texts[T any](items []T, text func(T) string) string {
@@ -24,7 +25,7 @@ func texts[T any](items []T, text func(T) string) string {
 	return strings.Join(all, " ")
 }
 
-func raw(record string) transport.Kept { return transport.Kept{Raw: json.RawMessage(record)} }
+func raw(record string) wire.Kept { return wire.Kept{Raw: json.RawMessage(record)} }
 
 func TestCIJobs_readsEveryField(t *testing.T) {
 	t.Parallel()

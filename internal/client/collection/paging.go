@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -129,7 +130,7 @@ func (p *Paged[T]) extend(ctx context.Context, key string, l *pages[T]) {
 	got, err := p.fetch(ctx, key, l.next)
 	isRepeated := len(l.cursors) > 0 && slices.EqualFunc(l.last, got.Items, p.same)
 	if err == nil && got.Next != "" && (l.cursors[got.Next] || isRepeated) {
-		err = transport.NewTransportError(p.op, &transport.ResponseError{Problem: "its cursor leads back to an earlier page, so the list cannot be completed"})
+		err = transport.NewTransportError(p.op, &wire.ResponseError{Problem: "its cursor leads back to an earlier page, so the list cannot be completed"})
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,7 +159,7 @@ func (p *Paged[T]) Invalidate() {
 // after a question mark, the rest of the query.
 func NewPages[T any, P interface {
 	*T
-	transport.Record
+	wire.Record
 }](c *transport.Conn, op transport.Operation, envelope string, path ...string) *Paged[[]T] {
 	fetch := func(ctx context.Context, key, cursor string) (Page[[]T], error) {
 		size, more, _ := strings.Cut(key, "?")
@@ -241,7 +242,7 @@ func withoutRepeats[T any](pages iter.Seq2[[]T, error], id func(*T) string) iter
 // callPage requests one page of a listing under /api/v0, whose objects are in a field named by envelope.
 func callPage[T any, P interface {
 	*T
-	transport.Record
+	wire.Record
 }](ctx context.Context, c *transport.Conn, r transport.Request, envelope, cursor string, size int) (Page[T], error) {
 	if r.Query == nil {
 		r.Query = url.Values{}
@@ -254,7 +255,7 @@ func callPage[T any, P interface {
 	if err != nil {
 		return Page[T]{}, err
 	}
-	objects, err := transport.ReadList[T](response.Body, envelope)
+	objects, err := wire.ReadList[T](response.Body, envelope)
 	if err != nil {
 		return Page[T]{}, transport.NewTransportError(r.Op, err)
 	}
@@ -270,7 +271,7 @@ func callPage[T any, P interface {
 			NextCursor json.RawMessage `json:"nextCursor"`
 		} `json:"pagination"`
 	}
-	if err := transport.ReadEnvelope(response.Body, &paging); err != nil {
+	if err := wire.ReadEnvelope(response.Body, &paging); err != nil {
 		return Page[T]{}, transport.NewTransportError(r.Op, err)
 	}
 	next, err := NextPage(r, paging.Pagination.HasMore, paging.Pagination.NextCursor, size-len(objects))
@@ -282,7 +283,7 @@ func callPage[T any, P interface {
 func NextPage(r transport.Request, hasMore *bool, cursor json.RawMessage, room int) (string, error) {
 	next := ""
 	if cursor != nil {
-		if err := transport.Decode(cursor, "", &next); err != nil {
+		if err := wire.Decode(cursor, "", &next); err != nil {
 			return "", transport.NewTransportError(r.Op, err)
 		}
 	}

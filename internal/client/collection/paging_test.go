@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -54,7 +55,7 @@ func read(ctx context.Context, p *Paged[int], key string, most int) string {
 	got, n := "", 0
 	for item, err := range p.All(ctx, key) {
 		if err != nil {
-			var answer *transport.ResponseError
+			var answer *wire.ResponseError
 			switch {
 			case errors.As(err, &answer):
 				return got + "circle"

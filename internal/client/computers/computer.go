@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Statuses of a computer.
@@ -34,14 +34,14 @@ const StepInstall = "install-dependencies"
 
 // Computer is a machine on which agents work.
 type Computer struct {
-	ID           string           `json:"id"`
-	HostID       string           `json:"hostId"`
-	Name         string           `json:"name"`
-	Hostname     string           `json:"hostname"`
-	IsListed     *bool            `json:"isListed"`
-	ProviderType string           `json:"providerType"`
-	Status       string           `json:"status"`
-	CreatedAt    transport.Millis `json:"createdAt"`
+	ID           string      `json:"id"`
+	HostID       string      `json:"hostId"`
+	Name         string      `json:"name"`
+	Hostname     string      `json:"hostname"`
+	IsListed     *bool       `json:"isListed"`
+	ProviderType string      `json:"providerType"`
+	Status       string      `json:"status"`
+	CreatedAt    wire.Millis `json:"createdAt"`
 	// ProvisioningSteps is nil if the operation does not return them.
 	ProvisioningSteps     []ProvisioningStep `json:"provisioningSteps"`
 	InstallSessionID      string             `json:"installSessionId"`
@@ -60,13 +60,13 @@ type Computer struct {
 
 // ProvisioningStep is one step of a managed computer's setup.
 type ProvisioningStep struct {
-	ID               string           `json:"id"`
-	Name             string           `json:"name"`
-	Status           string           `json:"status"`
-	Error            string           `json:"error"`
-	StartedAt        transport.Millis `json:"startedAt"`
-	CompletedAt      transport.Millis `json:"completedAt"`
-	InstallSessionID string           `json:"installSessionId"`
+	ID               string      `json:"id"`
+	Name             string      `json:"name"`
+	Status           string      `json:"status"`
+	Error            string      `json:"error"`
+	StartedAt        wire.Millis `json:"startedAt"`
+	CompletedAt      wire.Millis `json:"completedAt"`
+	InstallSessionID string      `json:"installSessionId"`
 }
 
 // Source is the source from which a computer was created.

@@ -14,6 +14,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Client calls the operations on computers.
@@ -144,7 +145,7 @@ func (c *Client) GetByName(ctx context.Context, name, account string) (*Computer
 		Path:  []string{name},
 		Query: q,
 		Noun:  "computer",
-	}, transport.NewObject)
+	}, wire.NewObject)
 }
 
 // WithSteps adds the steps to a record without them, from getComputerByName. A service account that reads its own computers
@@ -186,10 +187,10 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, err
 				Body:       body,
 				Noun:       "computer",
 				Repeatable: mayReplay,
-			}, transport.NewObject)
+			}, wire.NewObject)
 		},
 		NameOf:      func(c *Computer) string { return c.Name },
-		CreatedAt:   func(c *Computer) transport.Millis { return c.CreatedAt },
+		CreatedAt:   func(c *Computer) wire.Millis { return c.CreatedAt },
 		IsWanted:    body.isWanted,
 		MayReplay:   mayReplay,
 		ReplayField: "softwareDraft",
@@ -270,7 +271,7 @@ func (c *Client) Delete(ctx context.Context, id, account string) error {
 // RecordActivity advances the inactivity clock of an active managed computer and returns the new time.
 func (c *Client) RecordActivity(ctx context.Context, id string) (time.Time, error) {
 	response, err := transport.Call[struct {
-		LastActiveAt transport.Millis `json:"lastActiveAt"`
+		LastActiveAt wire.Millis `json:"lastActiveAt"`
 	}](ctx, c.conn, transport.Request{
 		Op:   transport.Operation{Name: "recordComputerActivity", Method: http.MethodPost, Route: "/api/v0/computers/{computerId}/activity", Repeatable: true},
 		Path: []string{id},

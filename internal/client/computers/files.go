@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // FileDownload is a signed URL of a workspace file. The URL is a secret.
@@ -51,7 +52,7 @@ func (c *Client) CreateFileUpload(ctx context.Context, computerID, fileName stri
 		UploadURL  string            `json:"uploadUrl"`
 		Fields     map[string]string `json:"fields"`
 		FormFields map[string]string `json:"formFields"`
-		ExpiresAt  transport.Millis  `json:"expiresAt"`
+		ExpiresAt  wire.Millis       `json:"expiresAt"`
 	}](ctx, c.conn, transport.Request{Op: op, Path: []string{computerID, fileName}, Body: body{content.Size, content.Type}})
 	if err != nil {
 		return nil, err
@@ -117,9 +118,9 @@ func (c *Client) CreateFileDownload(ctx context.Context, computerID, fileName, s
 	}
 	op := transport.Operation{Name: "createFileDownload", Method: http.MethodPost, Route: "/api/v0/computers/{computerId}/files/{fileName}/create-download", Repeatable: true}
 	response, err := transport.Call[struct {
-		URL         string           `json:"url"`
-		DownloadURL string           `json:"downloadUrl"`
-		ExpiresAt   transport.Millis `json:"expiresAt"`
+		URL         string      `json:"url"`
+		DownloadURL string      `json:"downloadUrl"`
+		ExpiresAt   wire.Millis `json:"expiresAt"`
 	}](ctx, c.conn, transport.Request{Op: op, Path: []string{computerID, fileName}, Body: body{sessionID, contentType}})
 	if err != nil {
 		return nil, err

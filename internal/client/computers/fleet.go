@@ -14,6 +14,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
@@ -266,7 +267,7 @@ func batchProblem(result *BulkCreateResult, body BulkCreateRequest, snapshot col
 			return fmt.Sprintf("it contains computer %s twice", c.ID)
 		}
 		seen[c.ID] = true
-		if problem := transport.Mismatch(c, transport.NewObject); problem != "" {
+		if problem := wire.Mismatch(c, wire.NewObject); problem != "" {
 			return fmt.Sprintf("its computer %d is invalid: %s", i+1, problem)
 		}
 		if _, ok := FleetNumber(body.NamePrefix, c.Name); !ok || snapshot.Contains(c.ID) {

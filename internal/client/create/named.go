@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // looksAfterLoss are the pauses before each search for an object whose create response was lost. The service may show a new
@@ -33,7 +34,7 @@ type NamedObject[T any] struct {
 	Send func(ctx context.Context) (*T, error)
 	// NameOf and CreatedAt read an object, and IsWanted reports whether it matches the request.
 	NameOf    func(*T) string
-	CreatedAt func(*T) transport.Millis
+	CreatedAt func(*T) wire.Millis
 	IsWanted  func(*T) bool
 	// MayReplay says that the service may return an object that it created earlier for the same request. ReplayField and
 	// ReplayTaken are then the Field and Taken of the error.
@@ -144,11 +145,11 @@ func FindAfterLoss[T any](ctx context.Context, c *transport.Conn, enough int, fi
 
 // CreatedSince reports whether an object was created at or after a time of the service's clock. If either time is unknown, it
 // returns true.
-func CreatedSince(created transport.Millis, since time.Time) bool {
+func CreatedSince(created wire.Millis, since time.Time) bool {
 	return created == 0 || since.IsZero() || !created.Time().Before(since.Truncate(time.Second))
 }
 
 // provenSince is CreatedSince that requires both times, because no name distinguishes the object from an older one.
-func provenSince(created transport.Millis, since time.Time) bool {
+func provenSince(created wire.Millis, since time.Time) bool {
 	return created != 0 && !since.IsZero() && CreatedSince(created, since)
 }

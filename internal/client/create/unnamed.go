@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // UnnamedObject describes a POST that creates an object without a name. The POST is never repeated blindly.
@@ -22,7 +23,7 @@ type UnnamedObject[T any] struct {
 	List func(ctx context.Context) ([]T, error)
 	// IsWanted reports whether an object matches the request.
 	IsWanted  func(*T) bool
-	CreatedAt func(*T) transport.Millis
+	CreatedAt func(*T) wire.Millis
 	Describe  func(*T) ExistsError
 	// ListedLate is how long List lacks a new object, if that is longer than the search takes.
 	ListedLate time.Duration

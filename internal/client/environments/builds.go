@@ -11,6 +11,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Statuses of a build.
@@ -49,13 +50,13 @@ type Build struct {
 	FailureReason   string            `json:"failureReason"`
 	FailureCategory string            `json:"failureCategory"`
 	// Excerpt is a part of the log. Truncated says that the log has more, and Withheld that the service does not return it.
-	Excerpt    string           `json:"excerpt"`
-	Truncated  bool             `json:"truncated"`
-	Withheld   bool             `json:"withheld"`
-	CreatedAt  transport.Millis `json:"createdAt"`
-	StartedAt  transport.Millis `json:"startedAt"`
-	FinishedAt transport.Millis `json:"finishedAt"`
-	PromotedAt transport.Millis `json:"promotedAt"`
+	Excerpt    string      `json:"excerpt"`
+	Truncated  bool        `json:"truncated"`
+	Withheld   bool        `json:"withheld"`
+	CreatedAt  wire.Millis `json:"createdAt"`
+	StartedAt  wire.Millis `json:"startedAt"`
+	FinishedAt wire.Millis `json:"finishedAt"`
+	PromotedAt wire.Millis `json:"promotedAt"`
 }
 
 // isRunning reports whether the build has not ended.
@@ -175,8 +176,8 @@ func (c *Client) StartBuild(ctx context.Context, id, latest string) (string, err
 	switch {
 	case err == nil:
 		var change Change
-		if transport.Decode(response.Body, "environment", &change) == nil && change.BuildID != "" {
-			if problem := transport.Mismatch(&change, id); change.ID != "" && problem != "" {
+		if wire.Decode(response.Body, "environment", &change) == nil && change.BuildID != "" {
+			if problem := wire.Mismatch(&change, id); change.ID != "" && problem != "" {
 				return "", r.Unexpected(problem)
 			}
 			return change.BuildID, nil
@@ -239,7 +240,7 @@ func (c *Client) LatestBuildDiagnostics(ctx context.Context, id string) (*BuildD
 	return transport.CallObject[BuildDiagnostics](ctx, c.conn, transport.Request{
 		Op:   transport.Operation{Name: "getEnvironmentBuildDiagnostics", Method: http.MethodGet, Route: "/api/v0/environments/{environmentId}/build-diagnostics"},
 		Path: []string{id},
-	}, transport.NewObject)
+	}, wire.NewObject)
 }
 
 // BuildDiagnostics returns the diagnostics of one build. The API documents no fields, so the response may lack the build's ID.
@@ -252,7 +253,7 @@ func (c *Client) BuildDiagnostics(ctx context.Context, id, buildID string) (*Bui
 	if err != nil {
 		return nil, err
 	}
-	if problem := transport.Mismatch(found, buildID); found.BuildID != "" && problem != "" {
+	if problem := wire.Mismatch(found, buildID); found.BuildID != "" && problem != "" {
 		return nil, r.Unexpected(problem)
 	}
 	found.BuildID = buildID

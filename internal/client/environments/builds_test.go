@@ -14,6 +14,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // status is the service's status of an environment's latest build.
@@ -179,7 +180,7 @@ func TestWatchBuild_oneAlone(t *testing.T) {
 		"refused":           {statuses: `403 {"detail":"no"}`, alone: "200 " + built, want: BuildStatus{"env_1", "failed", BuildReport{"bld_2", "failed", "e", true, true}}, calls: 2},
 		"gone":              {statuses: `200 {"builds":[]}`, alone: `404 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: 2},
 		"failing":           {statuses: `501 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: 1},
-		"no list":           {statuses: `200 {}`, wantErr: clienttest.Is[*transport.ResponseError], calls: 1},
+		"no list":           {statuses: `200 {}`, wantErr: clienttest.Is[*wire.ResponseError], calls: 1},
 	} {
 		c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{"GET /build-statuses?environmentIds=env_1": tc.statuses, "GET /env_1": tc.alone}))
 		got, err := c.WatchBuild("env_1").Next(t.Context(), time.Second)
@@ -204,7 +205,7 @@ func TestStartBuild(t *testing.T) {
 		"a build":                     {answer: `200 {"id":"env_1","buildId":"bld_2"}`, want: "bld_2", calls: []string{post}},
 		"a build, wrapped":            {answer: `200 {"environment":{"id":"env_1","buildId":"bld_2"}}`, want: "bld_2", calls: []string{post}},
 		"a build alone":               {answer: `200 {"buildId":"bld_2"}`, want: "bld_2", calls: []string{post}},
-		"another environment's":       {answer: `200 {"id":"env_2","buildId":"bld_2"}`, wantErr: clienttest.Is[*transport.ResponseError], calls: []string{post}},
+		"another environment's":       {answer: `200 {"id":"env_2","buildId":"bld_2"}`, wantErr: clienttest.Is[*wire.ResponseError], calls: []string{post}},
 		"no body":                     {answer: `200 `, present: newer, want: "bld_2", calls: []string{post, get}},
 		"no object":                   {answer: `200 {}`, present: newer, want: "bld_2", calls: []string{post, get}},
 		"the build itself":            {answer: `200 {"id":"bld_2","status":"queued"}`, present: newer, want: "bld_2", calls: []string{post, get}},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Default returns the ID of the organization's default environment, or empty. It shares the listing of List and Get.
@@ -50,7 +51,7 @@ func (c *Client) SetDefault(ctx context.Context, id string) error {
 	var set struct {
 		DefaultEnvironmentID string `json:"defaultEnvironmentId"`
 	}
-	if err == nil && transport.Decode(response.Body, "", &set) == nil && set.DefaultEnvironmentID != "" {
+	if err == nil && wire.Decode(response.Body, "", &set) == nil && set.DefaultEnvironmentID != "" {
 		if !strings.EqualFold(set.DefaultEnvironmentID, id) {
 			return r.Unexpected(fmt.Sprintf("it names environment %s instead of %s", set.DefaultEnvironmentID, id))
 		}

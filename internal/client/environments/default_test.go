@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 func TestDefaultEnvironmentNow_isNotServedFromAnOldListing(t *testing.T) {
@@ -62,7 +63,7 @@ func TestSetDefaultEnvironment(t *testing.T) {
 	}{
 		"answered":              {answer: `200 {"defaultEnvironmentId":"env_1","new":1}`, calls: []string{put}},
 		"in capitals":           {answer: `200 {"defaultEnvironmentId":"ENV_1"}`, calls: []string{put}},
-		"another one":           {answer: `200 {"defaultEnvironmentId":"env_2"}`, wantErr: clienttest.Is[*transport.ResponseError], calls: []string{put}},
+		"another one":           {answer: `200 {"defaultEnvironmentId":"env_2"}`, wantErr: clienttest.Is[*wire.ResponseError], calls: []string{put}},
 		"null":                  {answer: `200 {"defaultEnvironmentId":null}`, list: now("env_1"), calls: []string{put, list}},
 		"no object":             {answer: `200 {}`, list: now("env_1"), calls: []string{put, list}},
 		"nothing":               {answer: `200 `, list: now("ENV_1"), calls: []string{put, list}},
@@ -70,7 +71,7 @@ func TestSetDefaultEnvironment(t *testing.T) {
 		"a list":                {answer: `200 []`, list: now("env_1"), calls: []string{put, list}},
 		"no text":               {answer: `200 {"defaultEnvironmentId":1}`, list: now("env_1"), calls: []string{put, list}},
 		"a page":                {answer: `200 <html>`, list: now("env_1"), calls: []string{put, list}},
-		"a page, and no change": {answer: `200 <html>`, list: now("env_2"), wantErr: clienttest.Is[*transport.ResponseError], calls: []string{put, list}},
+		"a page, and no change": {answer: `200 <html>`, list: now("env_2"), wantErr: clienttest.Is[*wire.ResponseError], calls: []string{put, list}},
 		"nothing, and no list":  {answer: `200 `, list: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: []string{put, list}},
 		"refused":               {answer: `409 {"detail":"never built"}`, wantErr: clienttest.Is[*transport.APIError], calls: []string{put}},
 		"lost, but set":         {answer: "drop", list: now("ENV_1"), calls: []string{put, put, put, put, list}},

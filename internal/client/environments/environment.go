@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Scopes of an environment.
@@ -37,11 +37,11 @@ type Environment struct {
 	IsDefault          *bool        `json:"isDefault"`
 	LatestBuild        *Build       `json:"latestBuild"`
 	// LastSuccessfulBuildAt is zero before the first success.
-	LastSuccessfulBuildAt transport.Millis `json:"lastSuccessfulBuildAt"`
+	LastSuccessfulBuildAt wire.Millis `json:"lastSuccessfulBuildAt"`
 	// FailureReason, and the failure of the latest build, may be missing in a listing.
-	FailureReason string           `json:"failureReason"`
-	CreatedAt     transport.Millis `json:"createdAt"`
-	UpdatedAt     transport.Millis `json:"updatedAt"`
+	FailureReason string      `json:"failureReason"`
+	CreatedAt     wire.Millis `json:"createdAt"`
+	UpdatedAt     wire.Millis `json:"updatedAt"`
 
 	// OrganizationDefault is the ID of the organization's default environment, if the record is from a listing.
 	OrganizationDefault string `json:"-"`

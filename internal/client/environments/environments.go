@@ -16,6 +16,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Client calls the operations on environments and their builds.
@@ -84,7 +85,7 @@ func (c *Client) list(ctx context.Context, account string) ([]Environment, error
 	if err != nil {
 		return nil, err
 	}
-	found, err := transport.ReadList[Environment](response.Body, "environments")
+	found, err := wire.ReadList[Environment](response.Body, "environments")
 	if err != nil {
 		return nil, transport.NewTransportError(r.Op, err)
 	}
@@ -203,14 +204,14 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, 
 				Op:   transport.Operation{Name: "createEnvironment", Method: http.MethodPost, Route: "/api/v0/environments"},
 				Body: body,
 				Noun: "environment",
-			}, transport.NewObject)
+			}, wire.NewObject)
 			if err != nil {
 				return nil, err
 			}
 			return body.requested(change), nil
 		},
 		NameOf:    func(e *Environment) string { return e.Name },
-		CreatedAt: func(e *Environment) transport.Millis { return e.CreatedAt },
+		CreatedAt: func(e *Environment) wire.Millis { return e.CreatedAt },
 		IsWanted:  body.isWanted,
 		Describe:  (*Environment).describe,
 	})
@@ -256,8 +257,8 @@ func (c *Client) Update(ctx context.Context, id, latest string, body UpdateReque
 		return "", err
 	}
 	var change Change
-	isNamed := transport.Decode(response.Body, "environment", &change) == nil && change.ID != ""
-	if problem := transport.Mismatch(&change, id); isNamed && problem != "" {
+	isNamed := wire.Decode(response.Body, "environment", &change) == nil && change.ID != ""
+	if problem := wire.Mismatch(&change, id); isNamed && problem != "" {
 		return "", r.Unexpected(problem)
 	}
 	if isNamed && (change.BuildID != "" || !body.Builds()) {

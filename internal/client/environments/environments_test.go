@@ -10,6 +10,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 const environmentsRoute = "/api/v0/environments"
@@ -248,8 +249,8 @@ func TestWithFailure(t *testing.T) {
 		"gone meanwhile":       {alone: `404 {"detail":"no"}`, again: listed(), wantErr: clienttest.Is[*collection.GoneError], calls: 3},
 		"gone, but it is not":  {alone: `404 {"detail":"no"}`, again: listed(failed), wantErr: clienttest.Is[*transport.APIError], calls: 3},
 		"failing":              {alone: `501 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: 2},
-		"another environment":  {alone: "200 " + env("env_2", "a", ""), wantErr: clienttest.Is[*transport.ResponseError], calls: 2},
-		"nothing in the way":   {alone: "200 {}", wantErr: clienttest.Is[*transport.ResponseError], calls: 2},
+		"another environment":  {alone: "200 " + env("env_2", "a", ""), wantErr: clienttest.Is[*wire.ResponseError], calls: 2},
+		"nothing in the way":   {alone: "200 {}", wantErr: clienttest.Is[*wire.ResponseError], calls: 2},
 		"a page of a stranger": {alone: "404 <html>", wantErr: clienttest.Is[*transport.APIError], calls: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -298,7 +299,7 @@ func TestWithFailure_leavesTheRecordAlone(t *testing.T) {
 
 func TestEnvironment_aDefaultThatCannotBeTold(t *testing.T) {
 	t.Parallel()
-	for answer, wantErr := range map[string]func(error) bool{`403 {"detail":"no"}`: nil, `404 {"detail":"no"}`: nil, `501 {"detail":"no"}`: clienttest.Is[*transport.APIError], "200 {}": clienttest.Is[*transport.ResponseError]} {
+	for answer, wantErr := range map[string]func(error) bool{`403 {"detail":"no"}`: nil, `404 {"detail":"no"}`: nil, `501 {"detail":"no"}`: clienttest.Is[*transport.APIError], "200 {}": clienttest.Is[*wire.ResponseError]} {
 		c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{"GET /env_1": "200 " + env("env_1", "a", ""), "GET ": answer}))
 		e, err := c.Get(t.Context(), "env_1")
 		if !clienttest.IsA(err, wantErr) || err == nil && e.IsDefault != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -44,7 +45,7 @@ func TestEnvironmentNow_readsTogetherWhatComesTogether(t *testing.T) {
 		"400":                      {list: `400 {"detail":"no"}`, ids: three, calls: singles, alone: three},
 		"404":                      {list: `404 {"detail":"no"}`, ids: three, calls: singles, alone: three},
 		"501":                      {list: `501 {"detail":"no"}`, ids: three, calls: singles[:1], err: clienttest.Is[*transport.APIError]},
-		"nothing usable":           {list: "200 {}", ids: three, calls: singles[:1], err: clienttest.Is[*transport.ResponseError]},
+		"nothing usable":           {list: "200 {}", ids: three, calls: singles[:1], err: clienttest.Is[*wire.ResponseError]},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(call string) string {

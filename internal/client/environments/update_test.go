@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 func TestUpdateEnvironmentRequest(t *testing.T) {
@@ -71,12 +72,12 @@ func TestUpdateEnvironment_findsTheBuild(t *testing.T) {
 		"null, null":                  {body: build, answer: `200 {"id":null,"buildId":null}`, present: newer, want: "bld_2", calls: []string{patch, get}},
 		"trimmed by the service":      {body: UpdateRequest{SetupScript: &blank}, answer: `200 {"id":"env_1"}`, present: present(`,"setupScript":"y","latestBuild":{"id":"bld_1"}`), calls: five},
 		"a page":                      {body: build, answer: `200 <html>`, present: newer, want: "bld_2", calls: []string{patch, get}},
-		"a page, and nothing changed": {body: build, answer: `200 <html>`, present: present(`,"setupScript":"old"`), wantErr: clienttest.Is[*transport.ResponseError], calls: []string{patch, get}},
+		"a page, and nothing changed": {body: build, answer: `200 <html>`, present: present(`,"setupScript":"old"`), wantErr: clienttest.Is[*wire.ResponseError], calls: []string{patch, get}},
 		"a build of no text":          {body: build, answer: `200 {"id":"env_1","buildId":2}`, present: newer, want: "bld_2", calls: []string{patch, get}},
 		"a rename, somebody built":    {body: rename, answer: `200 {}`, present: newer, calls: []string{patch, get}},
-		"no rename":                   {body: rename, answer: `200 {}`, present: "200 " + env("env_1", "a", ""), wantErr: clienttest.Is[*transport.ResponseError], calls: []string{patch, get}},
+		"no rename":                   {body: rename, answer: `200 {}`, present: "200 " + env("env_1", "a", ""), wantErr: clienttest.Is[*wire.ResponseError], calls: []string{patch, get}},
 		"gone when it is read back":   {body: build, answer: `200 {}`, present: `404 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: []string{patch, get}},
-		"another environment":         {body: build, answer: `200 {"id":"env_9","buildId":"bld_2"}`, wantErr: clienttest.Is[*transport.ResponseError], calls: []string{patch}},
+		"another environment":         {body: build, answer: `200 {"id":"env_9","buildId":"bld_2"}`, wantErr: clienttest.Is[*wire.ResponseError], calls: []string{patch}},
 		"refused":                     {body: build, answer: `409 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: []string{patch}},
 		"lost for good":               {body: build, answer: `drop`, wantErr: clienttest.Is[*transport.TransportError], calls: []string{patch, patch, patch, patch}},
 	} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // globalUsageLimit is the body that sets the global limit, and the one object of its collection.
@@ -52,14 +53,14 @@ func (c *Client) readGlobalUsageLimit(ctx context.Context, _ string) ([]globalUs
 // decodeGlobalLimit requires the field, because a missing one would look like a removed limit.
 func decodeGlobalLimit(body []byte) (limit *int64, err error) {
 	var fields map[string]json.RawMessage
-	if err := transport.Decode(body, "", &fields); err != nil {
+	if err := wire.Decode(body, "", &fields); err != nil {
 		return nil, err
 	}
 	raw, ok := fields["limit"]
 	if !ok {
-		return nil, &transport.ResponseError{Problem: "the field limit is missing"}
+		return nil, &wire.ResponseError{Problem: "the field limit is missing"}
 	}
-	err = transport.Decode(raw, "", &limit)
+	err = wire.Decode(raw, "", &limit)
 	return limit, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -155,11 +156,11 @@ func TestSetAndRemoveGlobalUsageLimit(t *testing.T) {
 		"set, null told":             {put: none, read: own, calls: looked},
 		"set, another told":          {put: `200 {"limit":5}`, read: own, calls: looked},
 		"set, a text":                {put: `200 {"limit":"9007199254740992"}`, read: own, calls: looked},
-		"not set":                    {put: "200 {}", read: none, wantErr: clienttest.Is[*transport.ResponseError], says: "read back", calls: looked},
-		"not set, another told":      {put: `200 {"limit":5}`, read: `200 {"limit":5}`, wantErr: clienttest.Is[*transport.ResponseError], says: "read back", calls: looked},
+		"not set":                    {put: "200 {}", read: none, wantErr: clienttest.Is[*wire.ResponseError], says: "read back", calls: looked},
+		"not set, another told":      {put: `200 {"limit":5}`, read: `200 {"limit":5}`, wantErr: clienttest.Is[*wire.ResponseError], says: "read back", calls: looked},
 		"not told, and not read":     {put: "200 {}", read: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], says: "response to setGlobalUsageLimit has no limit", calls: looked},
-		"not told twice":             {put: "200 {}", read: "200 {}", wantErr: clienttest.Is[*transport.ResponseError], says: "response to setGlobalUsageLimit has no limit", calls: looked},
-		"removal not told twice":     {removes: true, put: "200 {}", read: "200 {}", wantErr: clienttest.Is[*transport.ResponseError], calls: looked},
+		"not told twice":             {put: "200 {}", read: "200 {}", wantErr: clienttest.Is[*wire.ResponseError], says: "response to setGlobalUsageLimit has no limit", calls: looked},
+		"removal not told twice":     {removes: true, put: "200 {}", read: "200 {}", wantErr: clienttest.Is[*wire.ResponseError], calls: looked},
 		"400":                        {put: `400 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: asked},
 		"401":                        {put: `401 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: asked},
 		"403":                        {put: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: asked},
@@ -174,7 +175,7 @@ func TestSetAndRemoveGlobalUsageLimit(t *testing.T) {
 		"removed, {}":                {removes: true, put: "200 {}", read: none, calls: looked},
 		"removed, lost":              {removes: true, put: "drop", read: none, calls: lost},
 		"removed, a limit told":      {removes: true, put: own, read: none, calls: looked},
-		"not removed":                {removes: true, put: own, read: own, wantErr: clienttest.Is[*transport.ResponseError], says: "read back", calls: looked},
+		"not removed":                {removes: true, put: own, read: own, wantErr: clienttest.Is[*wire.ResponseError], says: "read back", calls: looked},
 		"removal lost, and not done": {removes: true, put: "drop", read: own, wantErr: clienttest.Is[*transport.TransportError], calls: lost},
 		"removal refused":            {removes: true, put: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: asked},
 	} {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // The roles of members.
@@ -81,7 +82,7 @@ func (c *Client) Invite(ctx context.Context, email, role string) (*InvitationRes
 	if err != nil {
 		return nil, err
 	}
-	if text := transport.Messages([]json.RawMessage{result.Reason}); text != "" || result.Status == invitationFailed {
+	if text := wire.Messages([]json.RawMessage{result.Reason}); text != "" || result.Status == invitationFailed {
 		return nil, &InvitationError{Email: email, Problem: cmp.Or(text, "no explanation")}
 	}
 	if result.Role != "" && !strings.EqualFold(result.Role, role) {

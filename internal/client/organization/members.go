@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Client calls the operations on members, usage limits, and the history of enterprise controls.
@@ -56,8 +57,8 @@ type Member struct {
 	LastName  string    `json:"lastName"`
 	CreatedAt Timestamp `json:"createdAt"`
 	// LastSignInAt is zero if the member never signed in.
-	LastSignInAt Timestamp          `json:"lastSignInAt"`
-	Metadata     transport.Metadata `json:"metadata"`
+	LastSignInAt Timestamp     `json:"lastSignInAt"`
+	Metadata     wire.Metadata `json:"metadata"`
 }
 
 func (m *Member) Identifier() string { return m.ID }

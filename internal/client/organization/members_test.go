@@ -16,6 +16,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // user is the JSON of a member; more starts with a comma.
@@ -61,7 +62,7 @@ func TestMembers_readsEveryField(t *testing.T) {
 	if one.ID != "u1" || one.Email != "ada@acme.example" || one.FirstName != "Ada" || one.LastName != "Adams" || !one.CreatedAt.Equal(at.Add(500*time.Millisecond)) || !one.LastSignInAt.Equal(at.AddDate(0, 0, 1)) {
 		t.Errorf("got %+v", one)
 	}
-	if want := (transport.Metadata{"team": "core", "level": "3", "tags": `["a","b"]`, "lead": "true", "office": "null", "id": "12345678901234567890"}); !maps.Equal(one.Metadata, want) {
+	if want := (wire.Metadata{"team": "core", "level": "3", "tags": `["a","b"]`, "lead": "true", "office": "null", "id": "12345678901234567890"}); !maps.Equal(one.Metadata, want) {
 		t.Errorf("metadata %v, want %v", one.Metadata, want)
 	}
 	for _, m := range found[1:] {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Timestamp is a time that the service returns as an ISO 8601 string. Zero means "not set".
@@ -15,7 +15,7 @@ type Timestamp struct{ time.Time }
 // timestampForms are the accepted ISO 8601 formats, the usual one first. A time without a zone is in UTC.
 var timestampForms = []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05Z07", "2006-01-02T15:04:05", time.DateOnly}
 
-// UnmarshalJSON accepts the values that transport.Millis accepts, and more string formats.
+// UnmarshalJSON accepts the values that wire.Millis accepts, and more string formats.
 func (t *Timestamp) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
@@ -26,7 +26,7 @@ func (t *Timestamp) UnmarshalJSON(data []byte) error {
 			}
 		}
 	}
-	var millis transport.Millis
+	var millis wire.Millis
 	if err := json.Unmarshal(data, &millis); err != nil {
 		return fmt.Errorf("%s is not a timestamp", data)
 	}

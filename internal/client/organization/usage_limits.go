@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // MinUsageLimit is the lowest limit that the service accepts, in credits.
@@ -186,7 +187,7 @@ func (c *Client) listUsageLimits(ctx context.Context, _ string) ([]UsageLimits, 
 	users := make([]UserUsageLimit, len(listed))
 	for i, l := range listed {
 		users[i].Email = l.Email
-		if err := transport.Decode(l.Limit, "", &users[i].Limit); err != nil {
+		if err := wire.Decode(l.Limit, "", &users[i].Limit); err != nil {
 			return nil, transport.NewTransportError(r.Op, err)
 		}
 	}
@@ -202,19 +203,19 @@ func (c *Client) listUsageLimits(ctx context.Context, _ string) ([]UsageLimits, 
 // decodeLimits requires both fields, because missing ones would look like removed limits.
 func decodeLimits(body []byte) (global *int64, users []listedLimit, err error) {
 	var fields map[string]json.RawMessage
-	if err := transport.Decode(body, "", &fields); err != nil {
+	if err := wire.Decode(body, "", &fields); err != nil {
 		return nil, nil, err
 	}
 	if _, ok := fields["globalLimit"]; !ok {
-		return nil, nil, &transport.ResponseError{Problem: "the field globalLimit is missing"}
+		return nil, nil, &wire.ResponseError{Problem: "the field globalLimit is missing"}
 	}
 	if string(fields["userLimits"]) == "null" {
-		return nil, nil, &transport.ResponseError{Problem: "the field userLimits is null"}
+		return nil, nil, &wire.ResponseError{Problem: "the field userLimits is null"}
 	}
-	if err := transport.Decode(fields["globalLimit"], "", &global); err != nil {
+	if err := wire.Decode(fields["globalLimit"], "", &global); err != nil {
 		return nil, nil, err
 	}
-	users, err = transport.ReadList[listedLimit](body, "userLimits")
+	users, err = wire.ReadList[listedLimit](body, "userLimits")
 	return global, users, err
 }
 
@@ -361,7 +362,7 @@ func decodeLimitResponse(body []byte) limitResponse {
 			Error json.RawMessage `json:"error"`
 		}
 		if json.Unmarshal(raw, &e) == nil {
-			text, _ := transport.TextOf(e.Error)
+			text, _ := wire.TextOf(e.Error)
 			reported.problems[emailKey(e.Email)] = cmp.Or(text, "no explanation")
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -117,7 +118,7 @@ func TestUsageLimits_lacksWhatIsRequired(t *testing.T) {
 		`{"globalLimit":1,"userLimits":[{"email":"b@x"}]}`: "object 1 of the list is invalid: the field limit is missing",
 	} {
 		c, _, _ := serveShort(t, clienttest.Responses(map[string]string{getLimits: "200 " + answer}))
-		if _, err := c.UserUsageLimit(t.Context(), "b@x"); !clienttest.IsA(err, clienttest.Is[*transport.ResponseError]) || collection.IsGone(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "getUserUsageLimits") {
+		if _, err := c.UserUsageLimit(t.Context(), "b@x"); !clienttest.IsA(err, clienttest.Is[*wire.ResponseError]) || collection.IsGone(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "getUserUsageLimits") {
 			t.Errorf("%s: got %v", answer, err)
 		}
 	}
@@ -262,7 +263,7 @@ func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 		"set, listed twice":         {answer: updated("a@x 1000000", "a@x 1000000"), want: "a@x=1000000", calls: asked},
 		"set, two limits told":      {answer: updated("a@x 5", "A@x 1000000"), list: limited("a@x 1000000"), want: "a@x=1000000", calls: looked},
 		"set, three limits told":    {answer: updated("a@x 5", "a@x 6", "a@x 1000000"), list: limited("a@x 1000000"), want: "a@x=1000000", calls: looked},
-		"not set, two limits told":  {answer: updated("a@x 5", "a@x 1000000"), list: limited("a@x 5"), wantErr: clienttest.Is[*transport.ResponseError], says: "limit of a@x", calls: looked},
+		"not set, two limits told":  {answer: updated("a@x 5", "a@x 1000000"), list: limited("a@x 5"), wantErr: clienttest.Is[*wire.ResponseError], says: "limit of a@x", calls: looked},
 		"set, others are refused":   {answer: `200 {"updated":[{"email":"a@x","limit":1000000}],"errors":[{"email":"b@x","error":"no"}]}`, want: "a@x=1000000", calls: asked},
 		"set, 204":                  {answer: "204 ", list: limited("A@x 1000000"), want: "a@x=1000000", calls: looked},
 		"set, nothing":              {answer: "200 ", list: limited("A@x 1000000"), want: "a@x=1000000", calls: looked},
@@ -280,11 +281,11 @@ func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 		"set, in both lists":        {answer: `200 {"updated":[{"email":"a@x","limit":1000000}],"errors":[{"email":"a@x","error":"no"}]}`, list: limited("A@x 1000000"), want: "a@x=1000000", calls: looked},
 		"refused, in both lists":    {answer: `200 {"updated":[{"email":"a@x","limit":1000000}],"errors":[{"email":"a@x","error":"no"}]}`, list: limited("A@x null"), wantErr: clienttest.Is[*EntryError], says: ": no", calls: looked},
 		"both lists, and no list":   {answer: `200 {"updated":[{"email":"a@x","limit":1000000}],"errors":[{"email":"a@x","error":"no"}]}`, list: `403 {"detail":"no"}`, wantErr: clienttest.Is[*EntryError], says: ": no", calls: looked},
-		"not set, another limit":    {answer: updated("a@x 5"), list: limited("A@x 5"), wantErr: clienttest.Is[*transport.ResponseError], says: "limit of a@x", calls: looked},
-		"not set, {}":               {answer: "200 {}", list: limited("A@x null"), wantErr: clienttest.Is[*transport.ResponseError], says: "limit of a@x", calls: looked},
-		"not set, nobody":           {answer: "200 {}", list: limited(), wantErr: clienttest.Is[*transport.ResponseError], says: "limit of a@x", calls: looked},
+		"not set, another limit":    {answer: updated("a@x 5"), list: limited("A@x 5"), wantErr: clienttest.Is[*wire.ResponseError], says: "limit of a@x", calls: looked},
+		"not set, {}":               {answer: "200 {}", list: limited("A@x null"), wantErr: clienttest.Is[*wire.ResponseError], says: "limit of a@x", calls: looked},
+		"not set, nobody":           {answer: "200 {}", list: limited(), wantErr: clienttest.Is[*wire.ResponseError], says: "limit of a@x", calls: looked},
 		"{}, and no list":           {answer: "200 {}", list: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], says: "getUserUsageLimits", calls: looked},
-		"{}, and an odd list":       {answer: "200 {}", list: `200 {}`, wantErr: clienttest.Is[*transport.ResponseError], says: "getUserUsageLimits", calls: looked},
+		"{}, and an odd list":       {answer: "200 {}", list: `200 {}`, wantErr: clienttest.Is[*wire.ResponseError], says: "getUserUsageLimits", calls: looked},
 		"refused":                   {answer: refusal, wantErr: clienttest.Is[*EntryError], says: "refused for a@x: is no member", calls: asked},
 		"refused, in odd words":     {answer: `200 {"updated":[],"errors":[{"email":"a@x","error":{"text":"no"}}]}`, wantErr: clienttest.Is[*EntryError], says: "no explanation", calls: asked},
 		"refused without a word":    {answer: `200 {"updated":[],"errors":[{"email":"a@x"}]}`, wantErr: clienttest.Is[*EntryError], says: "no explanation", calls: asked},
@@ -305,7 +306,7 @@ func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 		"lost, and no list":         {answer: "drop", list: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.TransportError], says: "setUserUsageLimits", calls: lost},
 
 		"removed":                      {removes: true, answer: updated("A@x null"), calls: asked},
-		"removed, null and a limit":    {removes: true, answer: updated("a@x 5", "a@x null"), list: limited("a@x 5"), wantErr: clienttest.Is[*transport.ResponseError], says: "limit of a@x", calls: looked},
+		"removed, null and a limit":    {removes: true, answer: updated("a@x 5", "a@x null"), list: limited("a@x 5"), wantErr: clienttest.Is[*wire.ResponseError], says: "limit of a@x", calls: looked},
 		"removed, nothing":             {removes: true, answer: "200 ", list: limited("A@x null"), calls: looked},
 		"removed, a limit told":        {removes: true, answer: updated("A@x 5"), list: limited("A@x null"), calls: looked},
 		"removed, without a limit":     {removes: true, answer: `200 {"updated":[{"email":"a@x"}],"errors":[]}`, list: limited("A@x null"), calls: looked},
@@ -316,7 +317,7 @@ func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 		"removed, 503":                 {removes: true, answer: `503 {"detail":"no"}`, list: limited("b@x 1"), calls: lost},
 		"who has left":                 {removes: true, answer: refusal, list: limited("b@x 1"), calls: looked},
 		"who has none":                 {removes: true, answer: refusal, list: limited("A@x null"), calls: looked},
-		"not removed":                  {removes: true, answer: "200 {}", list: limited("A@x 5"), wantErr: clienttest.Is[*transport.ResponseError], says: "limit of a@x", calls: looked},
+		"not removed":                  {removes: true, answer: "200 {}", list: limited("A@x 5"), wantErr: clienttest.Is[*wire.ResponseError], says: "limit of a@x", calls: looked},
 		"removal refused":              {removes: true, answer: refusal, list: limited("A@x 5"), wantErr: clienttest.Is[*EntryError], says: "is no member", calls: looked},
 		"removal refused, and no list": {removes: true, answer: refusal, list: `403 {"detail":"no"}`, wantErr: clienttest.Is[*EntryError], says: "is no member", calls: looked},
 		"removal lost, and not done":   {removes: true, answer: "drop", list: limited("A@x 5"), wantErr: clienttest.Is[*transport.TransportError], calls: lost},

@@ -12,6 +12,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Client calls the operations on service accounts and their API keys.
@@ -53,7 +54,7 @@ type Account struct {
 	// Status is "active" if the account's keys authenticate. Its other values are not documented.
 	Status string `json:"status"`
 	// CreatedAt is zero if the service does not return it.
-	CreatedAt transport.Millis `json:"createdAt"`
+	CreatedAt wire.Millis `json:"createdAt"`
 }
 
 // CreateRequest is the body of createServiceAccount. An empty description is not sent.
@@ -128,10 +129,10 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, erro
 				Op:   transport.Operation{Name: "createServiceAccount", Method: http.MethodPost, Route: "/api/v0/service-accounts"},
 				Body: body,
 				Noun: "serviceAccount",
-			}, transport.NewObject)
+			}, wire.NewObject)
 		},
 		NameOf:    func(a *Account) string { return a.Name },
-		CreatedAt: func(a *Account) transport.Millis { return a.CreatedAt },
+		CreatedAt: func(a *Account) wire.Millis { return a.CreatedAt },
 		IsWanted:  func(a *Account) bool { return a.Name == body.Name && a.Description == body.Description },
 		Describe:  (*Account).describe,
 	})

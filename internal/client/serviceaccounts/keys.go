@@ -7,20 +7,21 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // APIKey is a key of a service account in a listing. The service never returns its value again.
 type APIKey struct {
 	// AccountID is the service account's ID. The service does not return it; the client fills it in.
-	AccountID   string           `json:"-"`
-	ID          string           `json:"id"`
-	Name        string           `json:"name"`
-	Fingerprint string           `json:"fingerprint"`
-	CreatedAt   transport.Millis `json:"createdAt"`
+	AccountID   string      `json:"-"`
+	ID          string      `json:"id"`
+	Name        string      `json:"name"`
+	Fingerprint string      `json:"fingerprint"`
+	CreatedAt   wire.Millis `json:"createdAt"`
 	// IsRevoked is false while a rotated key is in its grace period.
-	IsRevoked bool             `json:"isRevoked"`
-	ExpiresAt transport.Millis `json:"expiresAt"`
-	RevokedAt transport.Millis `json:"revokedAt"`
+	IsRevoked bool        `json:"isRevoked"`
+	ExpiresAt wire.Millis `json:"expiresAt"`
+	RevokedAt wire.Millis `json:"revokedAt"`
 }
 
 // IsLive reports whether the key is neither revoked nor expired.
@@ -30,13 +31,13 @@ func (k *APIKey) IsLive(now time.Time) bool {
 
 // MintedAPIKey is the response to a mint or a rotation. No other response has the value.
 type MintedAPIKey struct {
-	ID          string           `json:"id"`
-	Value       string           `json:"value"`
-	Fingerprint string           `json:"fingerprint"`
-	Name        string           `json:"name"`
-	ExpiresAt   transport.Millis `json:"expiresAt"`
+	ID          string      `json:"id"`
+	Value       string      `json:"value"`
+	Fingerprint string      `json:"fingerprint"`
+	Name        string      `json:"name"`
+	ExpiresAt   wire.Millis `json:"expiresAt"`
 	// CreatedAt is the date of the response if the response has no creation time.
-	CreatedAt transport.Millis `json:"createdAt"`
+	CreatedAt wire.Millis `json:"createdAt"`
 }
 
 func (k *APIKey) Identifier() string { return k.ID }

@@ -10,6 +10,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // mintAttempts limits how often a mint is sent if every response is lost.
@@ -265,7 +266,7 @@ func (k *keyCreation) findLost(ctx context.Context, since time.Time) (proven, fo
 		named, err := k.keysNow(ctx)
 		return collection.Filter(named, func(key *APIKey) bool { return k.isLive(key) && !k.snapshot.Contains(key.ID) }), err
 	})
-	proof := mintProof{expiresAt: transport.Millis(millisOf(k.key.ExpiresAt)), since: since, until: conn.ServiceTime(), existed: k.snapshot.Contains}
+	proof := mintProof{expiresAt: wire.Millis(millisOf(k.key.ExpiresAt)), since: since, until: conn.ServiceTime(), existed: k.snapshot.Contains}
 	return collection.Filter(found, proof.holds), found, err
 }
 
@@ -280,7 +281,7 @@ func (k *keyCreation) send(ctx context.Context, r transport.Request) (*MintedAPI
 		return nil, err
 	}
 	minted := &MintedAPIKey{}
-	if err := transport.Decode(response.Body, r.Noun, minted); err != nil {
+	if err := wire.Decode(response.Body, r.Noun, minted); err != nil {
 		return nil, transport.NewTransportError(r.Op, err)
 	}
 	if minted.ID == "" || minted.Value == "" {
@@ -290,7 +291,7 @@ func (k *keyCreation) send(ctx context.Context, r transport.Request) (*MintedAPI
 		return nil, r.Unexpected(fmt.Sprintf("it contains API key %s (%q) instead of a new one named %q", minted.ID, minted.Name, n.Name))
 	}
 	if minted.CreatedAt == 0 && !response.At.IsZero() {
-		minted.CreatedAt = transport.Millis(response.At.UnixMilli())
+		minted.CreatedAt = wire.Millis(response.At.UnixMilli())
 	}
 	keys.Put(n.AccountID, &APIKey{AccountID: n.AccountID, ID: minted.ID, Name: n.Name, Fingerprint: minted.Fingerprint, CreatedAt: minted.CreatedAt, ExpiresAt: minted.ExpiresAt})
 	return minted, nil

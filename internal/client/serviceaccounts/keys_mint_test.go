@@ -12,6 +12,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 func TestCreateAPIKey(t *testing.T) {
@@ -221,7 +222,7 @@ func TestRotateAPIKey(t *testing.T) {
 		"refused for its grace": {
 			prepare: func(s *keyring) {
 				s.refusing = true
-				s.keys[0].ExpiresAt = transport.Millis(s.clk.Now().Add(5 * time.Minute).UnixMilli())
+				s.keys[0].ExpiresAt = wire.Millis(s.clk.Now().Add(5 * time.Minute).UnixMilli())
 				s.add("theirs", nil)
 			},
 			grace: 10, wantErr: []string{"400"}, wantLive: "[old theirs]",
@@ -307,9 +308,9 @@ func TestCreateAPIKey_readsItsAnswer(t *testing.T) {
 	for name, tc := range map[string]struct {
 		status       int
 		date, answer string
-		want         transport.Millis
+		want         wire.Millis
 	}{
-		"by the Date":     {201, "Sun, 01 Mar 2026 00:00:09 GMT", `{"apiKey":{"id":"k","value":"fk","name":"ci"}}`, transport.Millis(time.Date(2026, 3, 1, 0, 0, 9, 0, time.UTC).UnixMilli())},
+		"by the Date":     {201, "Sun, 01 Mar 2026 00:00:09 GMT", `{"apiKey":{"id":"k","value":"fk","name":"ci"}}`, wire.Millis(time.Date(2026, 3, 1, 0, 0, 9, 0, time.UTC).UnixMilli())},
 		"in the answer":   {201, "Sun, 01 Mar 2026 00:00:09 GMT", `{"apiKey":{"id":"k","value":"fk","name":"ci","createdAt":7}}`, 7},
 		"nowhere":         {201, "", `{"apiKey":{"id":"k","value":"fk","name":"ci"}}`, 0},
 		"refused":         {403, "", `{"detail":"no","status":403,"title":"x"}`, 0},

@@ -6,7 +6,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // maxGracePeriod is the longest grace period of a rotation.
@@ -18,7 +18,7 @@ const tolerance = 2 * time.Second
 // mintProof proves that a request without a response created a key. All parts must match, because the key is then revoked.
 type mintProof struct {
 	// expiresAt is the requested expiry; 0 for none.
-	expiresAt transport.Millis
+	expiresAt wire.Millis
 	// since and until are the service's times in the last response before the request and in the listing after it.
 	since, until time.Time
 	// existed reports whether a key existed before, or was created by this process for another purpose.

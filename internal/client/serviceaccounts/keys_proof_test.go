@@ -4,14 +4,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // The end of the old key, the creation time of the new key, and the requested expiry identify the key of a rotation.
 func TestSuccessor(t *testing.T) {
 	t.Parallel()
 	ended := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	ms := func(at time.Time) transport.Millis { return transport.Millis(at.UnixMilli()) }
+	ms := func(at time.Time) wire.Millis { return wire.Millis(at.UnixMilli()) }
 	old := APIKey{ID: "old", Name: "ci", CreatedAt: ms(ended.Add(-time.Hour)), IsRevoked: true, RevokedAt: ms(ended)}
 	key := func(id string, made time.Time, lifetime time.Duration) APIKey {
 		k := APIKey{ID: id, Name: "ci", CreatedAt: ms(made)}
@@ -72,7 +72,7 @@ func TestDescribeKeys_theNewestFirst(t *testing.T) {
 // Each mismatch alone proves that a key is not the successor, because a successor is revoked.
 func TestIsSuccessor_takesEverySign(t *testing.T) {
 	t.Parallel()
-	ended := transport.Millis(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixMilli())
+	ended := wire.Millis(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixMilli())
 	old := APIKey{ID: "old", Name: "ci", CreatedAt: ended - 120_000, IsRevoked: true, RevokedAt: ended}
 	successor := APIKey{ID: "new", Name: "ci", CreatedAt: ended - 60_000}
 	for name, change := range map[string]func(old, k *APIKey){
@@ -104,7 +104,7 @@ func TestMintProof_takesEverySign(t *testing.T) {
 		"between the answers":            {func(*mintProof, *APIKey) {}, true},
 		"in the second of the first one": {func(p *mintProof, _ *APIKey) { p.since = at.Add(900 * time.Millisecond) }, true},
 		"in the second of the last one": {func(_ *mintProof, k *APIKey) {
-			k.CreatedAt = transport.Millis(at.Add(2999 * time.Millisecond).UnixMilli())
+			k.CreatedAt = wire.Millis(at.Add(2999 * time.Millisecond).UnixMilli())
 		}, true},
 		"before the first one":            {func(_ *mintProof, k *APIKey) { k.CreatedAt-- }, false},
 		"after the last one":              {func(_ *mintProof, k *APIKey) { k.CreatedAt += 3000 }, false},
@@ -115,7 +115,7 @@ func TestMintProof_takesEverySign(t *testing.T) {
 		"a key that was there before":     {func(_ *mintProof, k *APIKey) { k.ID = "old" }, false},
 		"no expiry, though one was asked": {func(_ *mintProof, k *APIKey) { k.ExpiresAt = 0 }, false},
 	} {
-		p, k := proof, APIKey{ID: "new", CreatedAt: transport.Millis(at.UnixMilli()), ExpiresAt: 7}
+		p, k := proof, APIKey{ID: "new", CreatedAt: wire.Millis(at.UnixMilli()), ExpiresAt: 7}
 		tc.change(&p, &k)
 		if got := p.holds(&k); got != tc.want {
 			t.Errorf("%s: %t", name, got)

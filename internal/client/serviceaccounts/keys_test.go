@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -41,7 +42,7 @@ type keyring struct {
 }
 
 func (s *keyring) add(id string, change func(*APIKey)) {
-	k := APIKey{ID: id, Name: "ci", CreatedAt: transport.Millis(s.clk.Now().UnixMilli())}
+	k := APIKey{ID: id, Name: "ci", CreatedAt: wire.Millis(s.clk.Now().UnixMilli())}
 	if change != nil {
 		change(&k)
 	}
@@ -51,7 +52,7 @@ func (s *keyring) add(id string, change func(*APIKey)) {
 func (s *keyring) end(id string, at time.Time) {
 	for i := range s.keys {
 		if s.keys[i].ID == id && !s.keys[i].IsRevoked {
-			s.keys[i].IsRevoked, s.keys[i].RevokedAt = true, transport.Millis(at.UnixMilli())
+			s.keys[i].IsRevoked, s.keys[i].RevokedAt = true, wire.Millis(at.UnixMilli())
 		}
 	}
 }

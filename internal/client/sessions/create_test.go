@@ -11,7 +11,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 func TestCreateSession_sendsOnlyWhatIsSet(t *testing.T) {
@@ -25,7 +25,7 @@ func TestCreateSession_sendsOnlyWhatIsSet(t *testing.T) {
 			`"systemPrompt":{"type":"preset","preset":"agent","append":"and be kind"}}`: {
 			ComputerID: "7", SystemPrompt: &SystemPrompt{Append: new("and be kind")},
 			Settings: &Settings{
-				Tags: []Tag{{Name: "a", Metadata: transport.Metadata{"k": "v"}}, {Name: "b", Metadata: transport.Metadata{}}}, Worktree: &Worktree{RepoRoot: "/r"},
+				Tags: []Tag{{Name: "a", Metadata: wire.Metadata{"k": "v"}}, {Name: "b", Metadata: wire.Metadata{}}}, Worktree: &Worktree{RepoRoot: "/r"},
 				CompactionThresholdCheckEnabled: new(false), ToolExecutionMode: new("direct_only"), AllowSubagentsInScripts: new(false),
 			},
 		},

@@ -15,6 +15,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // The operations in this file are not in the service's API documents; see x-beyond in the contract.
@@ -45,8 +46,8 @@ type Message struct {
 	ID   string `json:"id"`
 	Role string `json:"role"`
 	// Content is a list of blocks.
-	Content   json.RawMessage  `json:"content"`
-	CreatedAt transport.Millis `json:"createdAt"`
+	Content   json.RawMessage `json:"content"`
+	CreatedAt wire.Millis     `json:"createdAt"`
 	// Seq orders messages of the same time; 0 if the service does not return it.
 	Seq     int64 `json:"seq"`
 	IsError bool  `json:"isError"`
@@ -73,7 +74,7 @@ type block struct {
 
 // blocks returns the blocks of the content, which may also be plain text; nil if it has another format.
 func (m *Message) blocks() []block {
-	if text, ok := transport.TextOf(m.Content); ok {
+	if text, ok := wire.TextOf(m.Content); ok {
 		return []block{{Type: "text", Text: text}}
 	}
 	var blocks []block
@@ -152,7 +153,7 @@ func (c *Client) Send(ctx context.Context, id string, body MessageRequest) (*Mes
 			return collection.Gather(c.messagePages(ctx, id, RoleUser, newestMessages), 1, (*Message).Identifier) // The first page.
 		},
 		IsWanted:  body.isWanted,
-		CreatedAt: func(m *Message) transport.Millis { return m.CreatedAt },
+		CreatedAt: func(m *Message) wire.Millis { return m.CreatedAt },
 		Describe: func(m *Message) create.ExistsError {
 			return create.ExistsError{Object: "message", ID: m.ID, CreatedAt: m.CreatedAt.Time()}
 		},
@@ -180,7 +181,7 @@ func (c *Client) sendMessage(ctx context.Context, id string, body MessageRequest
 		}
 		sent = &Message{ID: response.MessageID, Role: RoleUser, agentStatus: response.RecipientAgentStatus}
 		if now := c.conn.ServiceTime(); !now.IsZero() {
-			sent.CreatedAt = transport.Millis(now.UnixMilli())
+			sent.CreatedAt = wire.Millis(now.UnixMilli())
 		}
 		return nil
 	})

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // messageRecord encodes a message from "id role text", where the text "tool" is a use of a tool.
@@ -170,7 +170,7 @@ func TestAnswer(t *testing.T) {
 			}
 		}
 		c, rec, _ := serve(t, pagesByCursor(pages, next))
-		sent := &Message{ID: "m", CreatedAt: transport.Millis(1_000_000)}
+		sent := &Message{ID: "m", CreatedAt: wire.Millis(1_000_000)}
 		if strings.Contains(tc.pages[0], "queued") {
 			sent.ID, sent.agentStatus = "queued", StatusRunning
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Statuses of a session.
@@ -20,13 +20,13 @@ const (
 type Session struct {
 	ID string `json:"sessionId"`
 	// ParentSessionID is the ID of the session that started this one as a subagent.
-	ParentSessionID string           `json:"parent_session_id"`
-	Title           string           `json:"title"`
-	Status          string           `json:"status"`
-	MessageCount    int64            `json:"messageCount"`
-	CreatedAt       transport.Millis `json:"createdAt"`
-	UpdatedAt       transport.Millis `json:"updatedAt"`
-	CompletedAt     transport.Millis `json:"completedAt"`
+	ParentSessionID string      `json:"parent_session_id"`
+	Title           string      `json:"title"`
+	Status          string      `json:"status"`
+	MessageCount    int64       `json:"messageCount"`
+	CreatedAt       wire.Millis `json:"createdAt"`
+	UpdatedAt       wire.Millis `json:"updatedAt"`
+	CompletedAt     wire.Millis `json:"completedAt"`
 	// ComputerID is empty if the session is not connected to a computer, or if the service does not return it.
 	ComputerID string `json:"computerId"`
 	// Settings are nil if the response has none, which is common for the read of a single session.

@@ -16,6 +16,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Client calls the operations on sessions.
@@ -210,7 +211,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, erro
 			return collection.Filter(all, func(s *Session) bool { return s.ParentSessionID == "" && !body.isElsewhere(s) }), err
 		},
 		IsWanted:  body.isWanted,
-		CreatedAt: func(s *Session) transport.Millis { return s.CreatedAt },
+		CreatedAt: func(s *Session) wire.Millis { return s.CreatedAt },
 		Describe:  (*Session).existing,
 	})
 	c.invalidate(key)
@@ -228,7 +229,7 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error)
 		return nil, err
 	}
 	var made Session
-	err = transport.Decode(response.Body, r.Noun, &made)
+	err = wire.Decode(response.Body, r.Noun, &made)
 	switch {
 	case made.ID == "":
 		return nil, r.Unexpected("it has no ID")
@@ -241,7 +242,7 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error)
 	whole, err := c.sessionOfAnyAge(ctx, made.ID, body.ComputerID, createdAt)
 	if err != nil {
 		// The session exists, so return its ID. The next refresh reads the rest.
-		whole = &Session{ID: made.ID, Status: StatusIdle, CreatedAt: transport.Millis(createdAt.UnixMilli()), ComputerID: cmp.Or(made.ComputerID, body.ComputerID)}
+		whole = &Session{ID: made.ID, Status: StatusIdle, CreatedAt: wire.Millis(createdAt.UnixMilli()), ComputerID: cmp.Or(made.ComputerID, body.ComputerID)}
 	}
 	whole.Settings = cmp.Or(whole.Settings, made.Settings)
 	return whole, nil

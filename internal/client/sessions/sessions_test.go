@@ -14,6 +14,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -133,7 +134,7 @@ func TestSessions_readsEveryForm(t *testing.T) {
 			t.Errorf("%s: got %+v", name, got)
 		}
 		s := got.Settings
-		if want := (transport.Metadata{"level": "3", "on": "true", "none": "null", "list": `["x",1]`}); len(s.Tags) != 1 || !maps.Equal(s.Tags[0].Metadata, want) {
+		if want := (wire.Metadata{"level": "3", "on": "true", "none": "null", "list": `["x",1]`}); len(s.Tags) != 1 || !maps.Equal(s.Tags[0].Metadata, want) {
 			t.Errorf("%s: the tags are %v", name, s.Tags)
 		}
 		if *s.InteractionMode != "dream" || s.Worktree.RepoRoot != "/r" || s.AutonomyLevel != nil || s.DisabledToolIDs != nil || *s.CompactionThresholdCheckEnabled {

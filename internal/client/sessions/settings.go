@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Values of the settings' enumerations. The service may return others.
@@ -50,8 +50,8 @@ type Settings struct {
 
 // Tag is a tag of a session.
 type Tag struct {
-	Name     string             `json:"name"`
-	Metadata transport.Metadata `json:"metadata,omitzero"`
+	Name     string        `json:"name"`
+	Metadata wire.Metadata `json:"metadata,omitzero"`
 }
 
 // Worktree is the Git worktree in which a session works.

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflogtest"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -37,7 +38,7 @@ func serve(t testing.TB, handle clienttest.Handler) (*Conn, *clienttest.Recorder
 // sample is an object for tests.
 type sample struct {
 	ID, Name, ProviderType string
-	CreatedAt              Millis
+	CreatedAt              wire.Millis
 }
 
 func (s *sample) Identifier() string { return s.ID }
@@ -292,7 +293,7 @@ func TestPathValues_stayInTheirPlace(t *testing.T) {
 			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 				clienttest.RespondJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
 			})
-			_, err := CallObject[sample](t.Context(), c, Request{Op: Operation{Name: "getComputerByName", Method: http.MethodGet, Route: "/api/v0/computers/name/{name}"}, Path: []string{value}}, NewObject)
+			_, err := CallObject[sample](t.Context(), c, Request{Op: Operation{Name: "getComputerByName", Method: http.MethodGet, Route: "/api/v0/computers/name/{name}"}, Path: []string{value}}, wire.NewObject)
 			if want == "" {
 				if err == nil || len(rec.Requests) > 0 {
 					t.Errorf("got %v after %d requests, want a refusal", err, len(rec.Requests))

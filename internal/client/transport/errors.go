@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // APIError is an error response.
@@ -162,18 +164,18 @@ func (e *APIError) readBody(body []byte) {
 	if json.Unmarshal(body, &fields) != nil {
 		return
 	}
-	detail, hasDetail := TextOf(fields["detail"])
-	title, hasTitle := TextOf(fields["title"])
+	detail, hasDetail := wire.TextOf(fields["detail"])
+	title, hasTitle := wire.TextOf(fields["title"])
 	// The old format has a string in "error". Any other value there is not a message.
-	old, hasOld := TextOf(fields["error"])
-	requestID, hasRequestID := TextOf(fields["requestId"])
+	old, hasOld := wire.TextOf(fields["error"])
+	requestID, hasRequestID := wire.TextOf(fields["requestId"])
 	var items []json.RawMessage
 	hasItems := json.Unmarshal(fields["errors"], &items) == nil && items != nil
 
 	e.FromService = e.Status >= http.StatusBadRequest && (hasDetail || hasTitle || hasOld || hasRequestID || hasItems)
 	e.isDocumented = e.FromService && (hasDetail || hasTitle)
 	e.RequestID = requestID
-	e.Detail = cmp.Or(detail, Messages(items), title, old)
+	e.Detail = cmp.Or(detail, wire.Messages(items), title, old)
 	var metadata map[string]any
 	if json.Unmarshal(fields["metadata"], &metadata) != nil {
 		return
@@ -196,29 +198,3 @@ func (e *APIError) readBody(body []byte) {
 
 // maxMetadata is how much of an error's metadata is shown, in characters.
 const maxMetadata = 200
-
-// Messages joins the messages of a list of strings or objects.
-func Messages(items []json.RawMessage) string {
-	var messages []string
-	for _, item := range items {
-		text, ok := TextOf(item)
-		if !ok {
-			var object map[string]json.RawMessage
-			_ = json.Unmarshal(item, &object)
-			text, _ = TextOf(object["message"])
-		}
-		if text != "" {
-			messages = append(messages, text)
-		}
-	}
-	return strings.Join(messages, "; ")
-}
-
-// TextOf returns a JSON string; ok is false for any other value, including null.
-func TextOf(raw json.RawMessage) (text string, ok bool) {
-	var decoded *string
-	if json.Unmarshal(raw, &decoded) != nil || decoded == nil {
-		return "", false
-	}
-	return *decoded, true
-}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // maxBody is how much of one response is read, in bytes.
@@ -80,7 +82,7 @@ func Call[T any](ctx context.Context, c *Conn, r Request) (*T, error) {
 		return nil, err
 	}
 	out := new(T)
-	if err := Decode(got.Body, r.Noun, out); err != nil {
+	if err := wire.Decode(got.Body, r.Noun, out); err != nil {
 		return nil, NewTransportError(r.Op, err)
 	}
 	return out, nil
@@ -334,21 +336,6 @@ func ReadBody(resp *http.Response, accepted Body) ([]byte, error) {
 func isOwn(body []byte) bool {
 	start := bytes.TrimSpace(body)
 	return len(start) == 0 || start[0] == '{' || start[0] == '['
-}
-
-// unwrap returns the object inside {"noun": {...}}, or the body itself if the object is not wrapped.
-func unwrap(body []byte, noun string) []byte {
-	if noun == "" {
-		return body
-	}
-	var wrapped map[string]json.RawMessage
-	if json.Unmarshal(body, &wrapped) != nil {
-		return body
-	}
-	if inner := bytes.TrimSpace(wrapped[noun]); len(inner) > 0 && inner[0] == '{' {
-		return inner
-	}
-	return body
 }
 
 // WithoutURL removes the URL that net/http adds to its errors: a signed URL is a secret, and the operation and route say more.

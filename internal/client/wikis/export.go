@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Export describes an archive that was written.
@@ -99,7 +100,7 @@ func (c *Client) exportAddress(r transport.Request, resp *http.Response, body []
 		var link struct {
 			URL string `json:"url"`
 		}
-		if err := transport.Decode(body, "", &link); err != nil {
+		if err := wire.Decode(body, "", &link); err != nil {
 			return "", transport.NewTransportError(r.Op, err)
 		}
 		if link.URL == "" {

@@ -7,11 +7,12 @@ import (
 	"strconv"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Page is a page of a wiki run.
 type Page struct {
-	transport.Kept
+	wire.Kept
 	ID    string `json:"pageId"`
 	Path  string `json:"path"`
 	Title string `json:"title"`
@@ -32,7 +33,7 @@ func (p *Page) MissingField() string {
 
 // Match is a page that a search found.
 type Match struct {
-	transport.Kept
+	wire.Kept
 	PageID     string `json:"pageId"`
 	Title      string `json:"title"`
 	Path       string `json:"path"`
@@ -68,7 +69,7 @@ func (c *Client) Search(ctx context.Context, runID, text string, limit int64) ([
 	if err != nil {
 		return nil, err
 	}
-	found, err := transport.ReadList[Match](response.Body, "results")
+	found, err := wire.ReadList[Match](response.Body, "results")
 	switch {
 	case err != nil:
 		return nil, transport.NewTransportError(r.Op, err)

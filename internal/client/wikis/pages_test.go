@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 const wikiPageBody = `{"pageId":"p1","path":"a/b.md","title":"T","content":"# T","order":2}`
@@ -35,7 +36,7 @@ func TestWikiPage(t *testing.T) {
 				}
 				return
 			}
-			var answer *transport.ResponseError
+			var answer *wire.ResponseError
 			if !errors.As(err, &answer) || answer.Problem != tc.problem || page != nil {
 				t.Errorf("got %+v, %v", page, err)
 			}

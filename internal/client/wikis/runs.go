@@ -15,6 +15,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Client calls the operations on wiki runs.
@@ -41,9 +42,9 @@ const (
 
 // Run is a wiki of one commit of a repository. Only its privacy can be changed.
 type Run struct {
-	transport.Kept
-	ID        string           `json:"wikiRunId"`
-	CreatedAt transport.Millis `json:"createdAt"`
+	wire.Kept
+	ID        string      `json:"wikiRunId"`
+	CreatedAt wire.Millis `json:"createdAt"`
 	// RepoURL is the URL as the service spells it.
 	RepoURL             string `json:"repoUrl"`
 	CommitHash          string `json:"commitHash"`
@@ -224,7 +225,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Run, error) {
 			return c.listings.All(ctx, body.RepoURL)
 		},
 		IsWanted:  body.isWanted,
-		CreatedAt: func(w *Run) transport.Millis { return w.CreatedAt },
+		CreatedAt: func(w *Run) wire.Millis { return w.CreatedAt },
 		Describe:  (*Run).existing,
 	})
 }
@@ -236,7 +237,7 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Run, error) {
 		return nil, err
 	}
 	var made Run
-	err = transport.Decode(response.Body, r.Noun, &made)
+	err = wire.Decode(response.Body, r.Noun, &made)
 	switch {
 	case made.ID == "":
 		return nil, r.Unexpected("it has no ID")
@@ -288,10 +289,10 @@ func (c *Client) SetPrivacy(ctx context.Context, id, level string) (*Run, error)
 		return nil, err
 	}
 	var updated Run
-	if transport.Decode(response.Body, r.Noun, &updated) == nil && updated.ID != "" {
+	if wire.Decode(response.Body, r.Noun, &updated) == nil && updated.ID != "" {
 		switch {
 		case !strings.EqualFold(updated.ID, id):
-			return nil, r.Unexpected(transport.Mismatch(&updated, id))
+			return nil, r.Unexpected(wire.Mismatch(&updated, id))
 		case updated.MissingField() == "" && updated.PrivacyLevel == level:
 			return &updated, nil
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 const (
@@ -186,7 +187,7 @@ func TestWikiRun_gone(t *testing.T) {
 		"a listing that is refused":     {noSuchWiki, notCovered, wikis(), unproven, false},
 		"a 404 that is somebody else's": {"404 <html>", wikis(), wikis(), refused, false},
 		"switched off":                  {notCovered, notCovered, notCovered, refused, false},
-		"another run":                   {"200 " + wiki("w2", ""), wikis(), wikis(), clienttest.Is[*transport.ResponseError], false},
+		"another run":                   {"200 " + wiki("w2", ""), wikis(), wikis(), clienttest.Is[*wire.ResponseError], false},
 		"there":                         {"200 " + wiki("w1", ""), wikis(), wikis(), nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -268,10 +269,10 @@ func TestSetWikiPrivacy_takesEveryAnswer(t *testing.T) {
 		"no object":               {`200 {"ok":true}`, private, true, nil},
 		"a page, but it is done":  {"200 <html>", private, true, nil},
 		"the old record":          {shared, private, true, nil},
-		"the old one, and no end": {shared, shared, true, clienttest.Is[*transport.ResponseError]},
-		"nothing, and not done":   {"200 {}", shared, true, clienttest.Is[*transport.ResponseError]},
+		"the old one, and no end": {shared, shared, true, clienttest.Is[*wire.ResponseError]},
+		"nothing, and not done":   {"200 {}", shared, true, clienttest.Is[*wire.ResponseError]},
 		"nothing, and no read":    {"200 {}", wikiFailed, true, clienttest.Is[*transport.APIError]},
-		"another run":             {strings.Replace(private, "w1", "w2", 1), "", false, clienttest.Is[*transport.ResponseError]},
+		"another run":             {strings.Replace(private, "w1", "w2", 1), "", false, clienttest.Is[*wire.ResponseError]},
 		"refused":                 {notCovered, "", false, clienttest.Is[*transport.APIError]},
 		"no such level":           {`422 {"detail":"privacyLevel"}`, "", false, clienttest.Is[*transport.APIError]},
 	} {

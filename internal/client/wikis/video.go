@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // VideoUpload says where and how to upload the video of a wiki. The URL and the fields are secrets.
@@ -28,7 +29,7 @@ func (c *Client) CreateVideoUpload(ctx context.Context) (*VideoUpload, error) {
 		UploadURL  string            `json:"uploadUrl"`
 		Fields     map[string]string `json:"fields"`
 		FormFields map[string]string `json:"formFields"`
-		ExpiresAt  transport.Millis  `json:"expiresAt"`
+		ExpiresAt  wire.Millis       `json:"expiresAt"`
 	}](ctx, c.conn, r)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 func TestCreateWikiVideoUpload(t *testing.T) {
@@ -48,7 +48,7 @@ func TestCreateWikiVideoUpload_needsAnAddress(t *testing.T) {
 		clienttest.RespondJSON(w, 200, `{"fields":{"key":"k"}}`)
 	})
 	_, err := c.CreateVideoUpload(t.Context())
-	var answer *transport.ResponseError
+	var answer *wire.ResponseError
 	if !errors.As(err, &answer) {
 		t.Errorf("got %v", err)
 	}

@@ -1,4 +1,5 @@
-package transport
+// Package wire reads the values and objects in the responses of the service.
+package wire
 
 import (
 	"fmt"

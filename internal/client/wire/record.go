@@ -1,0 +1,122 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Record is an object in a response.
+type Record interface {
+	// Identifier returns the object's ID.
+	Identifier() string
+	// MissingField returns the first required field that the object lacks; empty if it is complete.
+	MissingField() string
+}
+
+// NewObject stands for the ID of an object that is being created.
+const NewObject = ""
+
+// Mismatch says why a response is not the complete object with the given ID; empty if it is. The service may return an ID in
+// another case.
+func Mismatch(response Record, id string) string {
+	switch {
+	case response.Identifier() == "":
+		return "it has no ID"
+	case id != "" && !strings.EqualFold(response.Identifier(), id):
+		return fmt.Sprintf("it contains %s instead of %s", response.Identifier(), id)
+	case response.MissingField() != "":
+		return fmt.Sprintf("the field %s is missing", response.MissingField())
+	}
+	return ""
+}
+
+// ResponseError says that a successful response does not have the requested content.
+type ResponseError struct{ Problem string }
+
+func (e *ResponseError) Error() string { return "unexpected response: " + e.Problem }
+
+// Kept is embedded in records whose format is not documented. Raw is the whole record as the service returned it.
+type Kept struct {
+	Raw json.RawMessage `json:"-"`
+}
+
+func (k *Kept) keep(raw json.RawMessage) { k.Raw = raw }
+
+type keeper interface{ keep(raw json.RawMessage) }
+
+// Decode decodes an object that may be wrapped in its noun.
+func Decode(body []byte, noun string, into any) error {
+	body = unwrap(body, noun)
+	if record, ok := into.(keeper); ok {
+		record.keep(body)
+	}
+	return decodingError(json.Unmarshal(body, into))
+}
+
+// decodingError returns the error for a response that cannot be decoded, without the names of Go types; nil if err is nil.
+func decodingError(err error) error {
+	var mistyped *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &mistyped) && mistyped.Field != "":
+		return &ResponseError{Problem: fmt.Sprintf("the field %s has the wrong type, %s", mistyped.Field, mistyped.Value)}
+	case errors.As(err, &mistyped):
+		return &ResponseError{Problem: "it has the wrong type, " + mistyped.Value}
+	}
+	return &ResponseError{Problem: err.Error()}
+}
+
+// unwrap returns the object inside {"noun": {...}}, or the body itself if the object is not wrapped.
+func unwrap(body []byte, noun string) []byte {
+	if noun == "" {
+		return body
+	}
+	var wrapped map[string]json.RawMessage
+	if json.Unmarshal(body, &wrapped) != nil {
+		return body
+	}
+	if inner := bytes.TrimSpace(wrapped[noun]); len(inner) > 0 && inner[0] == '{' {
+		return inner
+	}
+	return body
+}
+
+// ReadList reads a list that may be in an envelope; null is an empty list. A response without a list is an error, because an
+// empty list would make every object look deleted.
+func ReadList[T any](body []byte, envelope string) ([]T, error) {
+	if list := bytes.TrimSpace(body); !bytes.HasPrefix(list, []byte("[")) {
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(body, &fields); err != nil {
+			return nil, decodingError(err)
+		}
+		list, ok := fields[envelope]
+		if !ok {
+			return nil, &ResponseError{Problem: "the field " + envelope + " is missing"}
+		}
+		body = list
+	}
+	var objects []T
+	if err := json.Unmarshal(body, &objects); err != nil {
+		return nil, decodingError(err)
+	}
+	if _, keeps := any(new(T)).(keeper); keeps {
+		var raw []json.RawMessage
+		_ = json.Unmarshal(body, &raw) // It is a list, as above.
+		for i := range objects {
+			any(&objects[i]).(keeper).keep(raw[i])
+		}
+	}
+	return objects, nil
+}
+
+// ReadEnvelope reads the other fields of a list's envelope; none if the list is bare.
+func ReadEnvelope(body []byte, into any) error {
+	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")) {
+		return nil
+	}
+	return Decode(body, "", into)
+}
