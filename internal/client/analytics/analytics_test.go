@@ -13,7 +13,11 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 )
+
+var area = areatest.New[*Client](New)
 
 var february = Days{Start: "2026-02-01", End: "2026-02-28"}
 
@@ -147,7 +151,7 @@ func TestAnalytics_rows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, func(string) string { return `200 {"data":[` + tc.rows + `]` + meta + `}` })
+			c, rec, _ := area.ServeShort(t, func(string) string { return `200 {"data":[` + tc.rows + `]` + meta + `}` })
 			organization, rows, err := tc.ask(c)
 			clienttest.Must(t, err)
 			if organization != "org_1" || !reflect.DeepEqual(rows, tc.want) {
@@ -185,7 +189,7 @@ func TestAnalytics_envelopes(t *testing.T) {
 		`[{"date":"2026-02-01"},{"date":"2026-03-01"}]`:                          "its row 2 is outside the requested days: 2026-03-01",
 		`"data"`: "wrong type",
 	} {
-		c, _, _ := serveShort(t, func(string) string { return "200 " + body })
+		c, _, _ := area.ServeShort(t, func(string) string { return "200 " + body })
 		got, err := c.Productivity(t.Context(), february)
 		text := fmt.Sprint(err)
 		if err == nil {
@@ -199,7 +203,7 @@ func TestAnalytics_envelopes(t *testing.T) {
 
 func TestAnalytics_refusal(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, func(string) string {
+	c, rec, _ := area.ServeShort(t, func(string) string {
 		return `403 {"title":"Forbidden","detail":"Analytics is not enabled for the organization.","status":403,"requestId":"req_1"}`
 	})
 	_, err := c.Tools(t.Context(), february, "")
@@ -213,7 +217,7 @@ func TestAnalytics_refusal(t *testing.T) {
 
 func TestAnalytics_sharesWhatIsAskedTwice(t *testing.T) {
 	t.Parallel()
-	c, rec, clk := serveShort(t, func(string) string {
+	c, rec, clk := area.ServeShort(t, func(string) string {
 		return `200 {"data":[{"date":"2026-02-02","by_model":[]},{"date":"2026-02-01"}],"meta":{}}`
 	})
 	ask := func(days Days, groupBy string) {
@@ -287,7 +291,7 @@ func TestUserAnalytics_pages(t *testing.T) {
 			if second == "" {
 				second = rows("b") + `,"has_more":true,"next_cursor":"b"}}`
 			}
-			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{
+			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{
 				first(tc.limit):     rows("ed") + `,"has_more":true,"next_cursor":"d"}}`,
 				next("d", tc.limit): second,
 				next("b", tc.limit): rows("ca") + `,"has_more":false,"next_cursor":null}}`,
@@ -314,7 +318,7 @@ func TestUserAnalytics_pages(t *testing.T) {
 // An operation without pages that repeats its response forever ends with an error.
 func TestMyCost_sameForEver(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 		clienttest.Say(w, fmt.Sprintf(`200 {"data":[{"x":1}],"meta":{"has_more":true,"next_cursor":"%d"}}`, n))
 	})
 	if _, err := c.MyCost(t.Context(), "by_pr", february); err == nil || !strings.Contains(err.Error(), "cursor leads back") || rec.Count("GET") != 2 {
@@ -344,7 +348,7 @@ func TestUserAnalytics_emails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{
+			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{
 				users + "endDate=2026-02-28&" + query:          `200 {"data":[` + rows("a", `"a@people.example"`) + "," + rows("b", "null") + `],"meta":{"has_more":true,"next_cursor":"b"}}`,
 				users + "cursor=b&endDate=2026-02-28&" + query: `200 {"data":[` + rows("c", `"c@people.example"`) + `],"meta":{"has_more":false,"next_cursor":null}}`,
 			}))
@@ -381,7 +385,7 @@ func TestUserAnalytics_envelopes(t *testing.T) {
 		`{"data":null,"meta":{"has_more":false,"next_cursor":null}}`:      "its data is null",
 		`{"data":[` + one + `],"meta":{"has_more":true,"next_cursor":7}}`: "unexpected response",
 	} {
-		c, _, _ := serveShort(t, func(string) string { return "200 " + body })
+		c, _, _ := area.ServeShort(t, func(string) string { return "200 " + body })
 		got, err := c.Users(t.Context(), february, nil, 2)
 		text := fmt.Sprint(err)
 		if err == nil {
@@ -411,7 +415,7 @@ func TestMyCost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, func(string) string { return "200 " + tc.body })
+			c, rec, _ := area.ServeShort(t, func(string) string { return "200 " + tc.body })
 			got, err := c.MyCost(t.Context(), tc.key, february)
 			text := fmt.Sprint(err)
 			if err == nil {
@@ -434,7 +438,7 @@ func TestMyCost(t *testing.T) {
 
 func TestAnalytics_unconfigured(t *testing.T) {
 	t.Parallel()
-	if _, err := unconfigured().Productivity(t.Context(), Days{}); !clienttest.Is[*transport.UnconfiguredError](err) {
+	if _, err := area.Unconfigured().Productivity(t.Context(), Days{}); !clienttest.Is[*transport.UnconfiguredError](err) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -442,7 +446,7 @@ func TestAnalytics_unconfigured(t *testing.T) {
 // A date with a time belongs to its day, in rows and in the report.
 func TestAnalytics_datesWithATime(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serveShort(t, func(string) string {
+	c, _, _ := area.ServeShort(t, func(string) string {
 		return `200 {"data":[{"date":"2026-02-02T00:00:00Z"}],"meta":{"start_date":"2026-02-01T00:00:00Z","end_date":"2026-02-02T23:59:59Z"}}`
 	})
 	found, err := c.Productivity(t.Context(), Days{Start: "2026-02-01", End: "2026-02-02"})

@@ -15,7 +15,11 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 )
+
+var area = areatest.New[*Client](New)
 
 func texts[T any](items []T, text func(T) string) string {
 	all := make([]string, len(items))
@@ -29,7 +33,7 @@ func raw(record string) wire.Kept { return wire.Kept{Raw: json.RawMessage(record
 
 func TestCIJobs_readsEveryField(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, func(string) string {
+	c, rec, _ := area.ServeShort(t, func(string) string {
 		return `200 {"jobs":[
 			{"id":"acme/api::b.yml","createdAt":1772323200000},
 			{},
@@ -57,7 +61,7 @@ func TestCIJobs_readsEveryField(t *testing.T) {
 
 func TestCIRepositories_readsEveryField(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{
+	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{
 		"GET " + route + "repositories": `200 {"repositories":[{"fullName":"robin/tools"},
 			{"fullName":"acme/api","url":"https://code.example/acme/api","isPrivate":true,"defaultBranch":"main","userPermission":"admin","serviceAppWritable":false}]}`,
 		"GET " + route + "repositories?owner=a%2F..%3F+%26b": `200 {"repositories":null}`,
@@ -80,7 +84,7 @@ func TestCIRepositories_readsEveryField(t *testing.T) {
 // Repositories of other owners are dropped, even if the service ignores the parameter.
 func TestCIRepositories_ofAnOwner(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serveShort(t, func(string) string {
+	c, _, _ := area.ServeShort(t, func(string) string {
 		return `200 {"repositories":[{"fullName":"acme/web"},{"fullName":"acme-2/web"},{"fullName":"Acme/api"},{},{"fullName":"robin/acme"},{"fullName":"acme"}]}`
 	})
 	found, err := c.Repositories(t.Context(), "ACME")
@@ -92,7 +96,7 @@ func TestCIRepositories_ofAnOwner(t *testing.T) {
 // Each owner has its own listing, which is read once.
 func TestCIRepositories_ofManyOwners(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, func(string) string {
+	c, rec, _ := area.ServeShort(t, func(string) string {
 		return `200 {"repositories":[{"fullName":"a/1"},{"fullName":"b/1"},{"fullName":"b/2"},{"fullName":"c/1"}]}`
 	})
 	for _, tc := range [][2]string{{"a", "a/1"}, {"A", "a/1"}, {"b", "b/1 b/2"}, {"c", "c/1"}, {"none", ""}, {"a", "a/1"}, {"c", "c/1"}, {"", "a/1 b/1 b/2 c/1"}} {
@@ -131,7 +135,7 @@ func TestCIRepositoryOwners_readsEveryField(t *testing.T) {
 		`200 {"owners":[],"integration":null}`:   {Owners: []Owner{}},
 		`200 {"integration":{"connected":true}}`: {},
 	} {
-		c, rec, _ := serveShort(t, func(string) string { return answer })
+		c, rec, _ := area.ServeShort(t, func(string) string { return answer })
 		found, err := c.RepositoryOwners(t.Context())
 		if !strings.Contains(answer, "owners") && !strings.Contains(answer, "200 [") {
 			if err == nil || !strings.Contains(err.Error(), "the field owners is missing") {
@@ -149,7 +153,7 @@ func TestCIRepositoryOwners_readsEveryField(t *testing.T) {
 // The fields of a run are not documented, so the whole item is kept, and likely fields are read if possible.
 func TestCIRuns_keepsWholeItems(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, func(string) string {
+	c, rec, _ := area.ServeShort(t, func(string) string {
 		return `200 {"runs":[{"id":12345678901234567890,"repoFullName":"acme/api","status":"odd","conclusion":null,"jobs":[{"n":1.50}]},{"id":"r2","status":{"a": 1}},"text",null]}`
 	})
 	found, err := c.Runs(t.Context())
@@ -171,7 +175,7 @@ func TestCIRuns_keepsWholeItems(t *testing.T) {
 
 func TestScanCIWorkflows_readsEveryField(t *testing.T) {
 	t.Parallel()
-	c, rec, clk := serveShort(t, func(call string) string {
+	c, rec, clk := area.ServeShort(t, func(call string) string {
 		if strings.Contains(call, "forceRefresh") {
 			return `200 {"workflows":[],"scannedAt":null}`
 		}
@@ -245,7 +249,7 @@ func TestCIReads_failures(t *testing.T) {
 		} {
 			t.Run(operation+answer, func(t *testing.T) {
 				t.Parallel()
-				c, rec, _ := serveShort(t, func(string) string { return answer })
+				c, rec, _ := area.ServeShort(t, func(string) string { return answer })
 				if err := of.read(t.Context(), c); err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), operation) {
 					t.Errorf("got %v", err)
 				}
@@ -262,7 +266,7 @@ func TestCIReads_failures(t *testing.T) {
 func TestCIReads_manyReadersShareAnAnswer(t *testing.T) {
 	t.Parallel()
 	for operation, of := range readsOfCI {
-		c, rec, _ := serveShort(t, func(string) string { return `200 {"` + of.list + `":[]}` })
+		c, rec, _ := area.ServeShort(t, func(string) string { return `200 {"` + of.list + `":[]}` })
 		var wait sync.WaitGroup
 		for range 20 {
 			wait.Go(func() {
@@ -282,7 +286,7 @@ func TestCIReads_unconfigured(t *testing.T) {
 	t.Parallel()
 	for operation, of := range readsOfCI {
 		var missing *transport.UnconfiguredError
-		if err := of.read(t.Context(), unconfigured()); !errors.As(err, &missing) {
+		if err := of.read(t.Context(), area.Unconfigured()); !errors.As(err, &missing) {
 			t.Errorf("%s: got %v", operation, err)
 		}
 	}
@@ -292,7 +296,7 @@ func TestCIReads_unconfigured(t *testing.T) {
 func TestExchange_slowReadIsNotRepeatedAfterAGatewayTimeout(t *testing.T) {
 	t.Parallel()
 	for requests, scan := range map[int]func(*Client, context.Context) (*Scan, error){1: (*Client).ForceScan, 4: (*Client).Scan} {
-		c, rec, _ := serveShort(t, func(string) string { return "504 <html>" })
+		c, rec, _ := area.ServeShort(t, func(string) string { return "504 <html>" })
 		if _, err := scan(c, t.Context()); transport.StatusOf(err) != 504 || rec.Count(http.MethodGet) != requests {
 			t.Errorf("%d requests instead of %d, %v", rec.Count(http.MethodGet), requests, err)
 		}

@@ -40,7 +40,7 @@ func TestEditCIWorkflow_sendsWhatIsSet(t *testing.T) {
 			AutomationName: &text, ServiceAutomationID: &text, ModeID: &text,
 		},
 	} {
-		c, rec, _ := serveShort(t, func(string) string { return `200 {"sessions":[]}` })
+		c, rec, _ := area.ServeShort(t, func(string) string { return `200 {"sessions":[]}` })
 		if _, err := c.EditWorkflow(t.Context(), body); err != nil {
 			t.Error(err)
 		}
@@ -78,7 +78,7 @@ func TestEditCIWorkflow_outcomes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _, _ := serveShort(t, func(string) string { return `200 {"sessions":[` + tc.answer + `],"new":1}` })
+			c, _, _ := area.ServeShort(t, func(string) string { return `200 {"sessions":[` + tc.answer + `],"new":1}` })
 			edit, err := c.EditWorkflow(t.Context(), EditWorkflowRequest{Action: "create", Repos: tc.targets})
 			clienttest.Must(t, err)
 			got := texts(edit.Repositories, func(r RepositoryEdit) string {
@@ -93,7 +93,7 @@ func TestEditCIWorkflow_outcomes(t *testing.T) {
 
 func TestEditCIWorkflow_readsEveryField(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serveShort(t, func(string) string {
+	c, _, _ := area.ServeShort(t, func(string) string {
 		return `200 {"sessions":[{"repoFullName":"acme/api","sessionId":7,"prUrl":null,"message":"m","error":{"message":"e"},"new":[]},{"repoFullName":"acme/web"}]}`
 	})
 	edit, err := c.EditWorkflow(t.Context(), deletion)
@@ -136,7 +136,7 @@ func TestEditCIWorkflow_faults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 				switch {
 				case n > 1:
 					clienttest.Say(w, done)
@@ -168,7 +168,7 @@ func TestTimeBeforeEdit(t *testing.T) {
 	t.Parallel()
 	const getJobs = "GET " + route + "jobs"
 	for _, answer := range []string{`200 {"jobs":[]}`, `403 {"detail":"no"}`} {
-		c, rec, _ := serveShort(t, func(string) string { return answer })
+		c, rec, _ := area.ServeShort(t, func(string) string { return answer })
 		for range 2 {
 			if at := c.TimeBeforeEdit(t.Context()); at != c.conn.ServiceTime().UTC().Format(time.RFC3339) || c.conn.ServiceTime().IsZero() {
 				t.Errorf("got %q", at)
@@ -176,7 +176,7 @@ func TestTimeBeforeEdit(t *testing.T) {
 		}
 		rec.Want(t, getJobs)
 	}
-	c, rec, _ := serveShort(t, func(string) string { return "drop" })
+	c, rec, _ := area.ServeShort(t, func(string) string { return "drop" })
 	if at := c.TimeBeforeEdit(t.Context()); at != "" || rec.Count(http.MethodGet) == 0 {
 		t.Errorf("got %q after %v", at, rec.Calls())
 	}
@@ -198,7 +198,7 @@ func TestTimeBeforeEdit_isNotWaitedFor(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
 			release := make(chan struct{})
-			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 				if r.Method == http.MethodPost {
 					clienttest.Say(w, `200 {"sessions":[]}`)
 					return
@@ -233,7 +233,7 @@ func TestTimeBeforeEdit_isNotWaitedFor(t *testing.T) {
 // If the connection is refused, nothing was sent, so the request is retried and nothing is uncertain.
 func TestEditCIWorkflow_nobodyListens(t *testing.T) {
 	t.Parallel()
-	c := connected(t, transport.Config{BaseURL: "http://127.0.0.1:1", APIKey: clienttest.Key, MaxRetries: 2, Clock: clock.NewFake(clienttest.Start)})
+	c := area.Connected(t, transport.Config{BaseURL: "http://127.0.0.1:1", APIKey: clienttest.Key, MaxRetries: 2, Clock: clock.NewFake(clienttest.Start)})
 	_, err := c.EditWorkflow(t.Context(), deletion)
 	var uncertain *UncertainEditError
 	var transport *transport.TransportError
@@ -246,7 +246,7 @@ func TestEditCIWorkflow_nobodyListens(t *testing.T) {
 func TestEditCIWorkflow_outlivesTheRun(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
-	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 		stop()
 		clienttest.Say(w, `200 {"sessions":[{"repoFullName":"acme/api","prUrl":"1"}]}`)
 	})
@@ -265,7 +265,7 @@ func TestEditCIWorkflow_outlivesTheRun(t *testing.T) {
 func TestEditCIWorkflow_discardsWhatItChanges(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{`200 {"sessions":[]}`, "drop", `403 {"detail":"no"}`} {
-		c, rec, _ := serveShort(t, func(call string) string {
+		c, rec, _ := area.ServeShort(t, func(call string) string {
 			if strings.HasPrefix(call, http.MethodPost) {
 				return answer
 			}

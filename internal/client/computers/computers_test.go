@@ -14,8 +14,13 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 )
+
+var area areatest.New[*Client] = func(conn *transport.Conn) *Client { return New(conn, serviceaccounts.New(conn)) }
 
 // registry is a service with computers by name, and with configurable failures.
 type registry struct {
@@ -92,7 +97,7 @@ func TestCreateComputer_reconcilesALostAnswer(t *testing.T) {
 			if tc.older != "" {
 				s.byName["mine"] = tc.older
 			}
-			c, rec, _ := serve(t, s.handle)
+			c, rec, _ := area.Serve(t, s.handle)
 			got, err := c.Create(t.Context(), CreateRequest{Name: "mine"})
 			if tc.wantErr == nil && (err != nil || got.ID != tc.wantID) {
 				t.Errorf("got %+v, %v, want %s", got, err, tc.wantID)
@@ -122,7 +127,7 @@ func TestCreateComputer_looksAgainAtWhatStandsInTheWay(t *testing.T) {
 		"it is still here": {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 200, older) }, 0, func(err error) bool { var exists *create.ExistsError; return errors.As(err, &exists) }},
 		"nobody can tell":  {clienttest.Forbidden, 0, func(err error) bool { return transport.StatusOf(err) == 403 }},
 	} {
-		c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
+		c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
 			switch {
 			case r.Method == http.MethodPost:
 				created(w, "new")
@@ -142,7 +147,7 @@ func TestCreateComputer_looksAgainAtWhatStandsInTheWay(t *testing.T) {
 // A new computer may be visible late, so the search is repeated with growing pauses.
 func TestCreateComputer_looksForAWhileForWhatIsLost(t *testing.T) {
 	t.Parallel()
-	c, _, clk := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+	c, _, clk := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		if r.Method == http.MethodPost {
 			clienttest.Drop(w)
 		}
@@ -163,7 +168,7 @@ func TestCreateComputer_isFoundAlthoughTheRunIsInterrupted(t *testing.T) {
 		interrupt()
 		clienttest.Drop(w)
 	}}
-	c, _, _ := serve(t, s.handle)
+	c, _, _ := area.Serve(t, s.handle)
 	got, err := c.Create(ctx, CreateRequest{Name: "mine"})
 	if err != nil || got.ID != "new-id" {
 		t.Errorf("got %+v, %v", got, err)
@@ -173,7 +178,7 @@ func TestCreateComputer_isFoundAlthoughTheRunIsInterrupted(t *testing.T) {
 func TestCreateComputer_withAReceiptIsRepeated(t *testing.T) {
 	t.Parallel()
 	receipt := CreateRequest{Name: "mine", Source: &CreateSource{Kind: "template", SoftwareDraft: &SoftwareDraft{}}}
-	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
+	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
 		switch {
 		case r.Method == http.MethodGet:
 			clienttest.RespondJSON(w, 200, `{"computers":[{"id":"used","name":"other","providerType":"byom"}]}`)
@@ -196,7 +201,7 @@ func TestCreateComputer_withAUsedReceiptIsNotTakenOver(t *testing.T) {
 		"of another name":   `{"id":"used","name":"other","providerType":"byom"}`,
 		"renamed meanwhile": `{"id":"used","name":"mine","providerType":"byom"}`,
 	} {
-		c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		c, _, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 			if r.Method == http.MethodGet {
 				clienttest.RespondJSON(w, 200, `{"computers":[{"id":"used","name":"other","providerType":"byom"}]}`)
 				return
@@ -215,7 +220,7 @@ func TestUpdateComputer_aConflictWithItselfIsSuccess(t *testing.T) {
 	t.Parallel()
 	host := "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
 	for present, wantOK := range map[string]bool{host: true, "another": false} {
-		c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		c, _, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 			if r.Method == http.MethodPatch {
 				clienttest.RespondJSON(w, 409, `{"detail":"hostId is assigned","status":409,"title":"Conflict"}`)
 				return
@@ -272,7 +277,7 @@ func TestCreateComputer_isFoundAfterAPageOfAnotherServer(t *testing.T) {
 			commit()
 			clienttest.RespondJSON(w, status, "<html>")
 		}}
-		c, rec, _ := serve(t, s.handle)
+		c, rec, _ := area.Serve(t, s.handle)
 		got, err := c.Create(t.Context(), CreateRequest{Name: "mine"})
 		if err != nil || got.ID != "new-id" || rec.Count(http.MethodPost) != 1 {
 			t.Errorf("%d: got %+v, %v", status, got, err)
@@ -295,7 +300,7 @@ func TestCreateComputer_withADraftIsFoundAfterAnotherResponse(t *testing.T) {
 			}
 			clienttest.RespondJSON(w, 402, last)
 		}}
-		c, _, _ := serve(t, s.handle)
+		c, _, _ := area.Serve(t, s.handle)
 		got, err := c.Create(t.Context(), CreateRequest{Name: "mine", Source: source})
 		if err != nil || got.ID != "new-id" {
 			t.Errorf("%s: got %+v, %v", name, got, err)
@@ -307,7 +312,7 @@ func TestCreateFleet_refusesAComputerThatIsListedTwice(t *testing.T) {
 	t.Parallel()
 	one := Computer{ID: "c1", Name: "f-1", ProviderType: "managed-a", Status: StatusActive}
 	result := &BulkCreateResult{Computers: []Computer{one, one}, RequestedQuantity: 2}
-	c, _, _ := serve(t, (&registry{byName: map[string]string{}}).handle)
+	c, _, _ := area.Serve(t, (&registry{byName: map[string]string{}}).handle)
 	snapshot, err := c.listings.Snapshot(t.Context(), "", "", clienttest.Start)
 	clienttest.Must(t, err)
 	if got := batchProblem(result, BulkCreateRequest{Quantity: 2, NamePrefix: "f"}, snapshot); got != "it contains computer c1 twice" {

@@ -36,7 +36,7 @@ func TestCreateFileUpload_readsLiberally(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, tc.answer) })
+			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, tc.answer) })
 			upload, err := c.CreateFileUpload(t.Context(), "c1", "a b.txt", inline("hello"))
 			clienttest.Must(t, err)
 			if got := upload.url + " " + upload.fields["key"]; got != tc.want || !upload.ExpiresAt.Equal(tc.expires) {
@@ -56,7 +56,7 @@ func TestCreateFileUpload_readsLiberally(t *testing.T) {
 
 func TestFileAddresses_mustBeThere(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, `{}`) })
+	c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, `{}`) })
 	_, err := c.CreateFileUpload(t.Context(), "c1", "a", inline(""))
 	var transport *transport.TransportError
 	if !errors.As(err, &transport) || !strings.Contains(err.Error(), "createFileUpload") {
@@ -71,7 +71,7 @@ func TestFileAddresses_mustBeThere(t *testing.T) {
 func TestUpload_isAFormWithoutTheKey(t *testing.T) {
 	t.Parallel()
 	storage := clienttest.ServeStorage(t, clienttest.NoContent)
-	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, `{}`) })
+	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, `{}`) })
 	var sent []int64
 	content := inline("hello")
 	content.Open = func() (io.ReadCloser, error) {
@@ -114,7 +114,7 @@ func TestUpload_isRepeated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _, clk := serve(t, func(http.ResponseWriter, *http.Request, int) {})
+			c, _, clk := area.Serve(t, func(http.ResponseWriter, *http.Request, int) {})
 			always := clienttest.ServeStorage(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.fault(w) })
 			err := c.Upload(t.Context(), &FileUpload{url: always.URL + "/put?sig=s3cret"}, "a", inline("hello"), nil)
 			var failure *transport.StorageError
@@ -150,7 +150,7 @@ func TestUpload_isRepeated(t *testing.T) {
 
 func TestUpload_nobodyListens(t *testing.T) {
 	t.Parallel()
-	c, _, clk := serve(t, func(http.ResponseWriter, *http.Request, int) {})
+	c, _, clk := area.Serve(t, func(http.ResponseWriter, *http.Request, int) {})
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	err := c.Upload(t.Context(), &FileUpload{url: gone.URL + "/put?sig=s3cret"}, "a", inline("x"), nil)
@@ -165,7 +165,7 @@ func TestUpload_fileThatChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			storage := clienttest.ServeStorage(t, clienttest.NoContent)
-			c, _, clk := serve(t, func(http.ResponseWriter, *http.Request, int) {})
+			c, _, clk := area.Serve(t, func(http.ResponseWriter, *http.Request, int) {})
 			content := inline(text)
 			content.Size = 5
 			err := c.Upload(t.Context(), &FileUpload{url: storage.URL}, "a", content, nil)
@@ -175,7 +175,7 @@ func TestUpload_fileThatChanges(t *testing.T) {
 		})
 	}
 	storage := clienttest.ServeStorage(t, clienttest.NoContent)
-	c, _, _ := serve(t, func(http.ResponseWriter, *http.Request, int) {})
+	c, _, _ := area.Serve(t, func(http.ResponseWriter, *http.Request, int) {})
 	content := inline("")
 	content.Open = func() (io.ReadCloser, error) { return nil, errors.New("no such file") }
 	err := c.Upload(t.Context(), &FileUpload{url: storage.URL}, "a", content, nil)
@@ -188,7 +188,7 @@ func TestUpload_ends(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	storage := clienttest.ServeStorage(t, func(w http.ResponseWriter, _ *http.Request, _ int) { cancel(); w.WriteHeader(500) })
-	c, _, _ := serve(t, func(http.ResponseWriter, *http.Request, int) {})
+	c, _, _ := area.Serve(t, func(http.ResponseWriter, *http.Request, int) {})
 	err := c.Upload(ctx, &FileUpload{url: storage.URL}, "a", inline("x"), nil)
 	if requests, _ := storage.Seen(); err == nil || len(requests) != 1 {
 		t.Errorf("%d requests, error %v", len(requests), err)
@@ -205,7 +205,7 @@ func TestUpload_streams(t *testing.T) {
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	defer server.Close()
-	c, _, _ := serve(t, func(http.ResponseWriter, *http.Request, int) {})
+	c, _, _ := area.Serve(t, func(http.ResponseWriter, *http.Request, int) {})
 	content := FileContent{Size: size, Open: func() (io.ReadCloser, error) { return io.NopCloser(io.LimitReader(clienttest.Endless{}, size)), nil }}
 
 	var before, now runtime.MemStats
@@ -261,7 +261,7 @@ func TestCompleteFileUpload(t *testing.T) {
 			t.Parallel()
 			storage := clienttest.ServeStorage(t, func(w http.ResponseWriter, _ *http.Request, _ int) { _, _ = io.WriteString(w, tc.inPlace) })
 			var completions, lookups atomic.Int64
-			c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			c, _, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 				if strings.HasSuffix(r.URL.Path, "/complete-upload") {
 					tc.answers[min(int(completions.Add(1)), len(tc.answers))-1](w)
 					return
@@ -300,7 +300,7 @@ func TestCreateFileDownload(t *testing.T) {
 		`{"url":"https://files.example/d","expiresAt":1772323200000}`: {URL: "https://files.example/d", ExpiresAt: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)},
 		`{"downloadUrl":"https://files.example/d"}`:                   {URL: "https://files.example/d"},
 	} {
-		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+		c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 			if n == 1 {
 				clienttest.Drop(w)
 			}

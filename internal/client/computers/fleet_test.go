@@ -86,7 +86,7 @@ func bulkMade(w http.ResponseWriter, computers string) {
 func serveBulk(t *testing.T, s *bulkService) *Client {
 	t.Helper()
 	var rec *clienttest.Recorder
-	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
+	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
 		rec.Mu.Lock()
 		body := rec.Bodies[n-1]
 		rec.Mu.Unlock()
@@ -203,7 +203,7 @@ func TestComputersByID_asksAloneForWhatTheListingLacks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			c, _, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 				switch {
 				case r.URL.Path == "/api/v0/computers" && tc.listing != 200:
 					clienttest.RespondJSON(w, tc.listing, `{"detail":"no"}`)
@@ -236,7 +236,7 @@ func TestComputersByID_asksAloneForWhatTheListingLacks(t *testing.T) {
 
 func TestDeleteComputers_losesNone(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		switch {
 		case r.Method == http.MethodGet:
 			clienttest.RespondJSON(w, 200, `{"computers":[]}`)
@@ -266,7 +266,7 @@ func TestDeleteComputers_losesNone(t *testing.T) {
 // Without a listing, known computers of a fleet are read one by one, and unknown ones cannot be found.
 func TestComputersByID_withoutAListing(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+	c, _, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		if r.URL.Path == "/api/v0/computers" {
 			clienttest.Forbidden(w)
 			return

@@ -67,7 +67,7 @@ func TestGone_withItsAccount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			c, _, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 				if strings.HasSuffix(r.URL.Path, "/service-accounts") {
 					clienttest.RespondJSON(w, 200, tc.accounts)
 					return
@@ -101,7 +101,7 @@ func TestOwnComputer(t *testing.T) {
 		"of the key's account": {Computer{ID: "c1", OwnerPrincipalKind: OwnerService, OwnerID: "sa_1"}, true, 1},
 		"of another account":   {Computer{ID: "c2", OwnerPrincipalKind: OwnerService, OwnerID: "sa_2"}, false, 1},
 	} {
-		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 			clienttest.RespondJSON(w, 200, `{"computers":[{"id":"c1","name":"a","providerType":"byom"}]}`)
 		})
 		if err := c.CompleteOwner(t.Context(), &tc.found); err != nil || tc.found.IsCallers != tc.callers || rec.Count(http.MethodGet) != tc.requests {
@@ -150,7 +150,7 @@ func TestWithSteps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) { tc.answer(w, r) })
+			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) { tc.answer(w, r) })
 			got, err := c.WithSteps(t.Context(), &tc.found)
 			if tc.wantErr == "" && (err != nil || len(got.ProvisioningSteps) != tc.steps || !got.IsCallers) || tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)) {
 				t.Errorf("got %+v, %v", got, err)
@@ -169,7 +169,7 @@ func TestWithSteps(t *testing.T) {
 // A listed record without steps has WithoutSteps set, so that they are not requested again.
 func TestListedComputer_saysThatThereAreNoSteps(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+	c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 		clienttest.RespondJSON(w, 200, `{"computers":[{"id":"bare","name":"a","providerType":"x"},{"id":"stepped","name":"b","providerType":"x","provisioningSteps":[]}]}`)
 	})
 	for id, without := range map[string]bool{"bare": true, "stepped": false} {
@@ -274,11 +274,11 @@ func TestComputerOperations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, tc.answer) })
+			c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, tc.answer) })
 			if got, err := tc.call(t.Context(), c); err != nil || got != tc.want {
 				t.Errorf("got %v, %v, want %v", got, err, tc.want)
 			}
-			refusing, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.Forbidden(w) })
+			refusing, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.Forbidden(w) })
 			if got, err := tc.call(t.Context(), refusing); transport.StatusOf(err) != 403 {
 				t.Errorf("refused: got %v, %v", got, err)
 			}
@@ -292,7 +292,7 @@ func TestListing_saysWhichObjectIsNone(t *testing.T) {
 		`{"id":"c1","providerType":"x"}`:                                   "object 1 of the list is invalid: the field name is missing",
 		`{"id":"c1","name":"a","providerType":"x"},{"id":"c2","name":"b"}`: "object 2 of the list is invalid: the field providerType is missing",
 	} {
-		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 			clienttest.RespondJSON(w, 200, `{"computers":[`+listing+`]}`)
 		})
 		if _, err := c.List(t.Context(), Filter{}); err == nil || !strings.Contains(err.Error(), want) {
@@ -304,7 +304,7 @@ func TestListing_saysWhichObjectIsNone(t *testing.T) {
 // The creation of an account proves access to its objects.
 func TestCheckAPIKeys_ofANewAccount(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		if r.Method == http.MethodPost {
 			clienttest.RespondJSON(w, http.StatusCreated, `{"id":"sa_1","name":"robots"}`)
 			return
@@ -323,7 +323,7 @@ func TestCheckAPIKeys_ofANewAccount(t *testing.T) {
 func TestWatchComputer_readsAfterAWaitAreNotOlderThanItsEnd(t *testing.T) {
 	t.Parallel()
 	status := "provisioning"
-	c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+	c, _, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		computer := fmt.Sprintf(`{"id":"a","name":"a","providerType":"managed-a","status":%q,"provisioningSteps":[]}`, status)
 		if strings.HasSuffix(r.URL.Path, "/computers") {
 			computer = `{"computers":[` + computer + `]}`

@@ -51,7 +51,7 @@ func TestBuildStatuses_inChunks(t *testing.T) {
 	for n, requests := range map[int][]int{0: nil, 1: {1}, 100: {100}, 101: {100, 1}, 250: {100, 100, 50}} {
 		ids := numbered(n)
 		slices.Reverse(ids)
-		c, rec, _ := serveShort(t, func(call string) string { return statuses(call, "env_000") })
+		c, rec, _ := area.ServeShort(t, func(call string) string { return statuses(call, "env_000") })
 		found, err := c.BuildStatuses(t.Context(), "sa_1", ids)
 		var got []string
 		for _, s := range found {
@@ -94,7 +94,7 @@ func TestBuildStatuses_readsEveryForm(t *testing.T) {
 		"without a build":      {answer: `[{"environmentId":"env_1","latestBuild":null}]`, want: "env_1 "},
 		"truncated, no number": {answer: `[{"environmentId":"env_1","latestBuild":{"id":"bld_1","truncated":1}}]`, fails: true},
 	} {
-		c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{"GET /build-statuses?environmentIds=env_1&environmentIds=env_2": "200 " + tc.answer}))
+		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET /build-statuses?environmentIds=env_1&environmentIds=env_2": "200 " + tc.answer}))
 		found, err := c.BuildStatuses(t.Context(), "", []string{"env_1", "env_2"})
 		var got []string
 		for _, s := range found {
@@ -108,7 +108,7 @@ func TestBuildStatuses_readsEveryForm(t *testing.T) {
 
 func TestWatchBuild_fiftyWaitersShareEachLook(t *testing.T) {
 	gone := "env_007"
-	inBubble(t, func(call string) string {
+	area.InBubble(t, func(call string) string {
 		if call == "GET /"+gone {
 			return `404 {"detail":"no"}`
 		}
@@ -145,7 +145,7 @@ func TestWatchBuild_fiftyWaitersShareEachLook(t *testing.T) {
 
 func TestWatchBuild_readsAfterAWaitAreNotOlderThanItsEnd(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, func(call string) string {
+	c, rec, _ := area.ServeShort(t, func(call string) string {
 		if call == "GET " {
 			return listed(env("env_1", "a", `,"isDefault":false`))
 		}
@@ -182,7 +182,7 @@ func TestWatchBuild_oneAlone(t *testing.T) {
 		"failing":           {statuses: `501 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: 1},
 		"no list":           {statuses: `200 {}`, wantErr: clienttest.Is[*wire.ResponseError], calls: 1},
 	} {
-		c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{"GET /build-statuses?environmentIds=env_1": tc.statuses, "GET /env_1": tc.alone}))
+		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET /build-statuses?environmentIds=env_1": tc.statuses, "GET /env_1": tc.alone}))
 		got, err := c.WatchBuild("env_1").Next(t.Context(), time.Second)
 		if !clienttest.IsA(err, tc.wantErr) || err == nil && *got != tc.want || len(rec.Calls()) != tc.calls {
 			t.Errorf("%s: got %+v, %v after %v", name, got, err, rec.Calls())
@@ -227,7 +227,7 @@ func TestStartBuild(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{post: tc.answer, get: tc.present}))
+			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{post: tc.answer, get: tc.present}))
 			_, _ = c.GetUncached(t.Context(), "env_1") // Its response has the service's time.
 			rec.Forget()
 			got, err := c.StartBuild(t.Context(), "env_1", "bld_1")
@@ -257,7 +257,7 @@ func TestStartBuild_showsLate(t *testing.T) {
 				continue // It is retried.
 			}
 			looks := 0
-			c, rec, _ := serveShort(t, func(call string) string {
+			c, rec, _ := area.ServeShort(t, func(call string) string {
 				if call == name {
 					return answer
 				}
@@ -293,7 +293,7 @@ func TestCancelBuild(t *testing.T) {
 		"lost, a stranger's answer": {answers: []string{"drop", "409 <html>"}, wantErr: clienttest.Is[*transport.APIError], posts: 2},
 	} {
 		n := 0
-		c, rec, _ := serveShort(t, func(call string) string {
+		c, rec, _ := area.ServeShort(t, func(call string) string {
 			if call == "GET " {
 				return listed()
 			}
@@ -313,7 +313,7 @@ func TestCancelBuild_isNotRepeatedAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	for name, start := range clienttest.Ending(t) {
 		ctx, end := start()
-		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { end(); clienttest.Drop(w) })
+		c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { end(); clienttest.Drop(w) })
 		err := c.CancelBuild(ctx, "env_1", "bld_1")
 		var lost *transport.TransportError
 		if !errors.As(err, &lost) || lost.Unsent || len(rec.Calls()) != 1 {
@@ -336,7 +336,7 @@ func TestBuildDiagnostics(t *testing.T) {
 		`<html>`:                                                                               {"", ""},
 		``:                                                                                     {"", ""},
 	} {
-		c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{"GET /env_1/build-diagnostics": "200 " + answer, "GET /env_1/builds/bld_1/diagnostics": "200 " + answer}))
+		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET /env_1/build-diagnostics": "200 " + answer, "GET /env_1/builds/bld_1/diagnostics": "200 " + answer}))
 		for want, read := range map[string]func() (*BuildDiagnostics, error){
 			"latest " + tc.latest: func() (*BuildDiagnostics, error) { return c.LatestBuildDiagnostics(t.Context(), "env_1") },
 			"one " + tc.one:       func() (*BuildDiagnostics, error) { return c.BuildDiagnostics(t.Context(), "env_1", "bld_1") },

@@ -21,7 +21,7 @@ func TestCreateEnvironment_sendsOnlyWhatIsSet(t *testing.T) {
 		`{"name":"ci","repositories":[]}`:                                        {Name: "ci", Repositories: []Repository{}},
 		`{"name":"ci","scope":"organization","repositories":[{"url":"u","script":"s"}],"setupScript":"x","sourceId":"src_1","makeOrganizationDefault":true}`: {Name: "ci", Scope: ScopeOrganization, Repositories: aCreation.Repositories, SetupScript: "x", SourceID: "src_1", MakeOrganizationDefault: true},
 	} {
-		c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{"GET ": listed(), "POST ": `201 {"id":"env_1","buildId":"bld_1"}`}))
+		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET ": listed(), "POST ": `201 {"id":"env_1","buildId":"bld_1"}`}))
 		made, err := c.Create(t.Context(), body)
 		clienttest.Must(t, err)
 		if sent := rec.Bodies[len(rec.Bodies)-1]; sent != want {
@@ -85,7 +85,7 @@ func TestCreateEnvironment_reconcilesALostAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			listing := tc.before
-			c, rec, _ := serveShort(t, func(call string) string {
+			c, rec, _ := area.ServeShort(t, func(call string) string {
 				if call == "POST " {
 					listing = tc.after
 					return tc.post
@@ -121,7 +121,7 @@ func TestCreateEnvironment_theSourceIsPartOfTheProof(t *testing.T) {
 	t.Parallel()
 	for source, proven := range map[string]bool{`,"source":{"id":"src_1"}`: true, `,"source":{"id":"src_2"}`: false, "": false} {
 		var list []string
-		c, _, _ := serveShort(t, func(call string) string {
+		c, _, _ := area.ServeShort(t, func(call string) string {
 			if call == "POST " {
 				list = []string{env("env_1", "ci", source)}
 				return "drop"
@@ -138,7 +138,7 @@ func TestCreateEnvironment_theSourceIsPartOfTheProof(t *testing.T) {
 func TestCreateEnvironment_knowsWhatThisProcessMade(t *testing.T) {
 	t.Parallel()
 	var made []string
-	c, rec, _ := serveShort(t, func(call string) string {
+	c, rec, _ := area.ServeShort(t, func(call string) string {
 		if call == "POST " {
 			made = append(made, env("env_1", "ci", `,"scope":"user"`))
 			return `201 {"id":"env_1","buildId":"bld_1"}`

@@ -18,7 +18,7 @@ import (
 func TestDefaultEnvironmentNow_isNotServedFromAnOldListing(t *testing.T) {
 	t.Parallel()
 	id := "env_1"
-	c, rec, _ := serveShort(t, func(string) string {
+	c, rec, _ := area.ServeShort(t, func(string) string {
 		return `200 {"environments":[` + env("env_1", "a", "") + `],"defaultEnvironmentId":"` + id + `"}`
 	})
 	for n, tc := range []struct {
@@ -40,11 +40,11 @@ func TestDefaultEnvironmentNow_isNotServedFromAnOldListing(t *testing.T) {
 
 func TestDefaultEnvironment_fails(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serveShort(t, clienttest.Responses(map[string]string{"GET ": `403 {"detail":"no"}`}))
+	c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET ": `403 {"detail":"no"}`}))
 	if got, err := c.Default(t.Context()); got != "" || transport.StatusOf(err) != http.StatusForbidden {
 		t.Errorf("got %q, %v", got, err)
 	}
-	c, _, _ = serveShort(t, clienttest.Responses(map[string]string{"GET ": listed()}))
+	c, _, _ = area.ServeShort(t, clienttest.Responses(map[string]string{"GET ": listed()}))
 	if got, err := c.Default(t.Context()); got != "" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
@@ -80,7 +80,7 @@ func TestSetDefaultEnvironment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{put: tc.answer, list: tc.list}))
+			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{put: tc.answer, list: tc.list}))
 			err := c.SetDefault(t.Context(), "env_1")
 			if !clienttest.IsA(err, tc.wantErr) {
 				t.Errorf("got %v", err)
@@ -109,7 +109,7 @@ func TestProvisionDefaultEnvironment(t *testing.T) {
 		"made, lost":  {answers: []string{"drop", "drop", "drop", "drop", `200 {"environments":[{"id":"env_1","name":"Default","repositories":[],"isDefault":true}]}`}},
 	} {
 		n := 0
-		c, rec, _ := serveShort(t, func(string) string { n++; return tc.answers[min(n, len(tc.answers))-1] })
+		c, rec, _ := area.ServeShort(t, func(string) string { n++; return tc.answers[min(n, len(tc.answers))-1] })
 		if err := c.ProvisionDefault(t.Context()); !clienttest.IsA(err, tc.wantErr) || len(rec.Calls()) != len(tc.answers) || rec.Calls()[0] != "POST /default" {
 			t.Errorf("%s: got %v after %v", name, err, rec.Calls())
 		}
@@ -131,7 +131,7 @@ func TestSourceOptions_readsEveryForm(t *testing.T) {
 		``:                             "",
 		`{"unavailableProviders":[1]}`: "",
 	} {
-		c, _, _ := serveShort(t, clienttest.Responses(map[string]string{"GET /source-options": "200 " + answer}))
+		c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET /source-options": "200 " + answer}))
 		got, err := c.SourceOptions(t.Context())
 		if (err == nil) != (want != "") || err == nil && fmt.Sprint(*got) != want {
 			t.Errorf("%s: got %+v, %v", answer, got, err)
@@ -145,7 +145,7 @@ func TestSourceOptions_readsEveryForm(t *testing.T) {
 func TestSourceOptions_oneRequestServesAll(t *testing.T) {
 	t.Parallel()
 	for answer, status := range map[string]int{`200 {"providers":[]}`: 0, `403 {"detail":"no"}`: 403, `501 {"detail":"no"}`: 501} {
-		c, rec, clk := serveShort(t, clienttest.Responses(map[string]string{"GET /source-options": answer}))
+		c, rec, clk := area.ServeShort(t, clienttest.Responses(map[string]string{"GET /source-options": answer}))
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() {
@@ -164,7 +164,7 @@ func TestSourceOptions_oneRequestServesAll(t *testing.T) {
 }
 
 func TestSourceOptions_whoeverLeavesEndsNothing(t *testing.T) {
-	inBubble(t, func(string) string { return `wait 200 {"providers":[]}` }, func(t *testing.T, c *Client, b *clienttest.Bubbled) {
+	area.InBubble(t, func(string) string { return `wait 200 {"providers":[]}` }, func(t *testing.T, c *Client, b *clienttest.Bubbled) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		all.Go(func() {

@@ -58,7 +58,7 @@ func TestDeleteEnvironment(t *testing.T) {
 				}
 				return answer
 			}
-			c, rec, _ := serveShort(t, func(call string) string {
+			c, rec, _ := area.ServeShort(t, func(call string) string {
 				switch call {
 				case del:
 					return next(&tc.deletes)
@@ -86,7 +86,7 @@ func serveDefault(t *testing.T) (c *Client, tries *[]time.Duration) {
 	t.Helper()
 	tries = new([]time.Duration)
 	var told func() time.Duration
-	c, _, clk := serveShort(t, func(call string) string {
+	c, _, clk := area.ServeShort(t, func(call string) string {
 		if call == "GET /env_1" {
 			return "200 " + env("env_1", "a", `,"isDefault":true,"status":"ready"`)
 		}
@@ -126,7 +126,7 @@ func TestDeleteEnvironment_freesTheName(t *testing.T) {
 		`403 {"detail":"no"}`: {"GET ", "POST ", "DELETE /env_1", "GET ", "POST "},
 	} {
 		made := 0
-		c, rec, _ := serveShort(t, func(call string) string {
+		c, rec, _ := area.ServeShort(t, func(call string) string {
 			switch call {
 			case "GET ":
 				return listed()

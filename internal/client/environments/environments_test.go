@@ -11,7 +11,11 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 )
+
+var area = areatest.New[*Client](New)
 
 const environmentsRoute = "/api/v0/environments"
 
@@ -55,7 +59,7 @@ func TestEnvironments_readsEveryForm(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _, _ := serveShort(t, clienttest.Responses(map[string]string{"GET ": "200 " + tc.answer}))
+			c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET ": "200 " + tc.answer}))
 			found, err := c.List(t.Context(), "")
 			var got []string
 			for _, e := range found {
@@ -76,7 +80,7 @@ func TestEnvironments_readsEveryField(t *testing.T) {
 		"activeSource":{"id":"src_2"},"status":"failed","isDefault":true,"lastSuccessfulBuildAt":4,"failureReason":"why","createdAt":1,"updatedAt":2,
 		"latestBuild":{"id":"bld_1","status":"failed","trigger":"edit","repositories":[{"url":"u","name":"n","defaultBranch":"main","commitSha":"c"}],"failureReason":"r",
 		"failureCategory":"timeout","excerpt":"e","truncated":true,"withheld":true,"createdAt":3,"startedAt":4,"finishedAt":5,"promotedAt":6}}`
-	c, _, _ := serveShort(t, clienttest.Responses(map[string]string{"GET /env_1": `200 {"environment":` + whole + `}`}))
+	c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET /env_1": `200 {"environment":` + whole + `}`}))
 	e, err := c.GetUncached(t.Context(), "env_1")
 	clienttest.Must(t, err)
 	got, err := json.Marshal(e)
@@ -122,7 +126,7 @@ func TestEnvironments_tellsTheDefault(t *testing.T) {
 				forms = append(forms, list)
 			}
 			for _, form := range forms {
-				c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{"GET ": "200 " + form}))
+				c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET ": "200 " + form}))
 				found, err := c.List(t.Context(), "")
 				clienttest.Must(t, err)
 				id, err := c.Default(t.Context())
@@ -137,7 +141,7 @@ func TestEnvironments_tellsTheDefault(t *testing.T) {
 
 func TestEnvironments_anAccountsAreApart(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{"GET ": listed(env("env_2", "b", ""), env("env_1", "a", "")), "GET ?serviceAccountId=sa+1": listed()}))
+	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET ": listed(env("env_2", "b", ""), env("env_1", "a", "")), "GET ?serviceAccountId=sa+1": listed()}))
 	for range 2 {
 		own, err := c.List(t.Context(), "")
 		if err != nil || len(own) != 2 {
@@ -162,7 +166,7 @@ func TestEnvironment_aThousandReadsShareOneListing(t *testing.T) {
 	}
 	all[7] = env("env_7", "e", `,"isDefault":false,"status":"failed"`)
 	list := listed(all...)
-	c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{
+	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{
 		"GET ": list, "GET /env_0": "200 " + all[0], "GET /env_7": `200 ` + env("env_7", "e", `,"isDefault":false,"status":"failed","failureReason":"why"`),
 		"PATCH /env_0": `200 {"id":"env_0"}`,
 	}))
@@ -218,7 +222,7 @@ func TestEnvironment_showsTheSameHoweverItWasRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _, _ := serveShort(t, clienttest.Responses(map[string]string{
+			c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{
 				"GET /env_1": "200 " + env("env_1", "a", tc.alone), "GET ": listed(env("env_1", "a", tc.inListing), env("env_2", "b", "")),
 			}))
 			var got []string
@@ -256,7 +260,7 @@ func TestWithFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lists := 0
-			c, rec, _ := serveShort(t, func(call string) string {
+			c, rec, _ := area.ServeShort(t, func(call string) string {
 				if call != "GET " {
 					return tc.alone
 				}
@@ -300,7 +304,7 @@ func TestWithFailure_leavesTheRecordAlone(t *testing.T) {
 func TestEnvironment_aDefaultThatCannotBeTold(t *testing.T) {
 	t.Parallel()
 	for answer, wantErr := range map[string]func(error) bool{`403 {"detail":"no"}`: nil, `404 {"detail":"no"}`: nil, `501 {"detail":"no"}`: clienttest.Is[*transport.APIError], "200 {}": clienttest.Is[*wire.ResponseError]} {
-		c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{"GET /env_1": "200 " + env("env_1", "a", ""), "GET ": answer}))
+		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET /env_1": "200 " + env("env_1", "a", ""), "GET ": answer}))
 		e, err := c.Get(t.Context(), "env_1")
 		if !clienttest.IsA(err, wantErr) || err == nil && e.IsDefault != nil {
 			t.Errorf("%s: got %+v, %v", answer, e, err)
@@ -311,7 +315,7 @@ func TestEnvironment_aDefaultThatCannotBeTold(t *testing.T) {
 
 func TestEnvironment_oneThatIsGone(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serveShort(t, clienttest.Responses(map[string]string{"GET /env_1": `404 {"detail":"no"}`, "GET ": listed(env("env_2", "a", ""))}))
+	c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET /env_1": `404 {"detail":"no"}`, "GET ": listed(env("env_2", "a", ""))}))
 	if _, err := c.Get(t.Context(), "env_1"); !collection.IsGone(err) || !transport.IsNotFound(err) {
 		t.Errorf("got %v", err)
 	}
@@ -354,7 +358,7 @@ func TestEnvironments_aWriteOutdatesEveryListing(t *testing.T) {
 		"refused":   {change: remove("env_3"), fails: true},
 		"gone":      {change: remove("env_2"), fails: true, kept: true},
 	} {
-		c, rec, _ := serveShort(t, func(call string) string {
+		c, rec, _ := area.ServeShort(t, func(call string) string {
 			switch {
 			case strings.HasPrefix(call, "GET "):
 				return listed(env("env_3", "taken", ""))

@@ -48,7 +48,7 @@ func TestEnvironmentNow_readsTogetherWhatComesTogether(t *testing.T) {
 		"nothing usable":           {list: "200 {}", ids: three, calls: singles[:1], err: clienttest.Is[*wire.ResponseError]},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(call string) string {
+			area.InBubble(t, func(call string) string {
 				if call == "GET " {
 					return tc.list
 				}
@@ -72,7 +72,7 @@ func TestEnvironmentNow_readsTogetherWhatComesTogether(t *testing.T) {
 
 func TestEnvironmentNow_isGone(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serveShort(t, clienttest.Responses(map[string]string{"GET /env_1": `404 {"detail":"no"}`}))
+	c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET /env_1": `404 {"detail":"no"}`}))
 	if _, err := c.GetNow(t.Context(), "env_1"); !transport.IsNotFound(err) {
 		t.Errorf("got %v", err)
 	}
@@ -81,7 +81,7 @@ func TestEnvironmentNow_isGone(t *testing.T) {
 // A request that was in flight when a read starts may have older content.
 func TestEnvironmentNow_isNotOlderThanTheCall(t *testing.T) {
 	status := "building"
-	inBubble(t, func(call string) string {
+	area.InBubble(t, func(call string) string {
 		record := env("env_1", "a", `,"isDefault":false,"status":"`+status+`"`)
 		if call == "GET " {
 			return "wait " + listed(record, env("env_2", "b", `,"isDefault":false`))
@@ -114,7 +114,7 @@ func TestEnvironmentNow_isNotOlderThanTheCall(t *testing.T) {
 }
 
 func TestEnvironmentNow_endsWithItsContext(t *testing.T) {
-	inBubble(t, func(string) string { return "wait " + listed() }, func(t *testing.T, c *Client, b *clienttest.Bubbled) {
+	area.InBubble(t, func(string) string { return "wait " + listed() }, func(t *testing.T, c *Client, b *clienttest.Bubbled) {
 		var all sync.WaitGroup
 		for _, id := range []string{"env_1", "env_2"} {
 			all.Go(func() {
@@ -143,7 +143,7 @@ func TestEnvironmentNow_sharesAListingThatIsHeldBack(t *testing.T) {
 		"by a refusal": {func(_ *Client, b *clienttest.Bubbled) { b.Refusing = time.Now().Add(time.Second) }, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(string) string {
+			area.InBubble(t, func(string) string {
 				const ready = `,"isDefault":false,"status":"ready"`
 				return listed(env("env_1", "a", ready), env("env_2", "a", ready), env("env_3", "a", ready), env("env_4", "a", ready))
 			}, func(t *testing.T, c *Client, b *clienttest.Bubbled) {
@@ -187,7 +187,7 @@ func TestEnvironmentNow_ofManyUnderALimit(t *testing.T) {
 		}
 		return "ready"
 	}
-	inBubble(t, func(call string) string {
+	area.InBubble(t, func(call string) string {
 		var found []string
 		for id := range made {
 			found = append(found, env(id, id, `,"isDefault":false,"status":"`+status(id)+`"`))

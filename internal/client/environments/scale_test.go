@@ -33,7 +33,7 @@ func manyEnvironments(b *testing.B, n int) *Client {
 		clienttest.RespondJSON(w, http.StatusOK, body)
 	}))
 	b.Cleanup(server.Close)
-	c := connected(b, transport.Config{BaseURL: server.URL, APIKey: clienttest.Key, Clock: clock.NewFake(clienttest.Start)})
+	c := area.Connected(b, transport.Config{BaseURL: server.URL, APIKey: clienttest.Key, Clock: clock.NewFake(clienttest.Start)})
 	if _, err := c.List(b.Context(), ""); err != nil {
 		b.Fatal(err)
 	}

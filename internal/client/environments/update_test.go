@@ -83,7 +83,7 @@ func TestUpdateEnvironment_findsTheBuild(t *testing.T) {
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{patch: tc.answer, get: tc.present, "GET ": listed()}))
+			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{patch: tc.answer, get: tc.present, "GET ": listed()}))
 			c.conn.Service.Latest = clienttest.Start
 			got, err := c.Update(t.Context(), "env_1", "bld_1", tc.body)
 			if got != tc.want || !clienttest.IsA(err, tc.wantErr) {
@@ -98,7 +98,7 @@ func TestUpdateEnvironment_findsTheBuild(t *testing.T) {
 func TestUpdateEnvironment_aRepetitionFindsTheFirstBuild(t *testing.T) {
 	t.Parallel()
 	script, patches := "x", 0
-	c, rec, _ := serveShort(t, func(call string) string {
+	c, rec, _ := area.ServeShort(t, func(call string) string {
 		if call == "GET /env_1" {
 			return "200 " + env("env_1", "a", `,"setupScript":"x","latestBuild":{"id":"bld_2"}`)
 		}
@@ -132,7 +132,7 @@ func TestEnvironments_theReadAfterAnAnswerOutlivesTheRun(t *testing.T) {
 			"": func(ctx context.Context, c *Client) (string, error) { return "", c.SetDefault(ctx, "env_1") },
 		} {
 			ctx, end := start()
-			c, _, _ := serveShort(t, func(call string) string {
+			c, _, _ := area.ServeShort(t, func(call string) string {
 				record := env("env_1", "a", `,"setupScript":"x","isDefault":true,"latestBuild":{"id":"bld_2"}`)
 				switch call {
 				case "GET ":

@@ -33,7 +33,7 @@ func revisions(changes []ControlChange) string {
 
 func TestEnterpriseControlHistory_readsEveryField(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serveShort(t, func(string) string {
+	c, _, _ := area.ServeShort(t, func(string) string {
 		return changesPage("",
 			`{"revision":12345678901,"settings":{"b": 1, "a":{"unknown":[]}},"user":{"id":"u1","email":"ada@acme.example","name":"Ada Adams","role":"owner"},"updatedAt":"2026-03-01T02:00:00+02:00","new":1}`,
 			`{"revision":2,"settings":null,"user":{"id":"u2","email":null,"name":null},"updatedAt":null}`,
@@ -58,7 +58,7 @@ func TestEnterpriseControlHistory_readsEveryField(t *testing.T) {
 // The newest change is first in any order of the service, and each change is there once.
 func TestEnterpriseControlHistory_order(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{
+	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{
 		"GET " + controlsRoute + "?limit=100":          changesPage("a", change(7), change(9), change(8)),
 		"GET " + controlsRoute + "?cursor=a&limit=100": changesPage("", change(7), change(10), change(6)),
 	}))
@@ -80,7 +80,7 @@ func TestEnterpriseControlHistory_most(t *testing.T) {
 	} {
 		t.Run(strconv.Itoa(most), func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 				if got := r.URL.Query().Get("limit"); got != collection.PageSize(most) {
 					t.Errorf("pages of %s, want %s", got, collection.PageSize(most))
 				}
@@ -108,7 +108,7 @@ func TestEnterpriseControlHistory_failures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _, _ := serveShort(t, func(string) string { return tc.answer })
+			c, _, _ := area.ServeShort(t, func(string) string { return tc.answer })
 			found, err := c.ControlHistory(t.Context(), 0)
 			if err == nil || found != nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "listEnterpriseControlHistory") {
 				t.Fatalf("got %v, %v", found, err)

@@ -32,7 +32,7 @@ func TestGlobalUsageLimit_readsEveryForm(t *testing.T) {
 		`<html>`:                              "",
 		``:                                    "",
 	} {
-		c, _, _ := serveShort(t, clienttest.Responses(map[string]string{getGlobal: "200 " + answer}))
+		c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getGlobal: "200 " + answer}))
 		got, err := c.GlobalUsageLimit(t.Context())
 		if (err == nil) != (want != "") || err == nil && shownLimit(got) != want {
 			t.Errorf("%s: got %s, %v", answer, shownLimit(got), err)
@@ -45,7 +45,7 @@ func TestGlobalUsageLimit_readsEveryForm(t *testing.T) {
 
 func TestGlobalUsageLimit_oneRequestServesAll(t *testing.T) {
 	t.Parallel()
-	c, rec, clk := serveShort(t, clienttest.Responses(map[string]string{getGlobal: `200 {"limit":5}`, putGlobal: `200 {"limit":1000000}`, putLimits: updated("a@x 1000000")}))
+	c, rec, clk := area.ServeShort(t, clienttest.Responses(map[string]string{getGlobal: `200 {"limit":5}`, putGlobal: `200 {"limit":1000000}`, putLimits: updated("a@x 1000000")}))
 	read := func() {
 		t.Helper()
 		for range 3 {
@@ -75,7 +75,7 @@ func TestGlobalUsageLimit_writtenTogether(t *testing.T) {
 		"two values":            {new(int64(million)), new(int64(2 * million)), clienttest.Is[*LimitConflictError]},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, clienttest.Responses(map[string]string{putGlobal: `200 {"limit":1000000}`}), func(t *testing.T, c *Client, b *clienttest.Bubbled) {
+			area.InBubble(t, clienttest.Responses(map[string]string{putGlobal: `200 {"limit":1000000}`}), func(t *testing.T, c *Client, b *clienttest.Bubbled) {
 				write := func(limit *int64) error {
 					if limit == nil {
 						return c.RemoveGlobalUsageLimit(t.Context())
@@ -102,7 +102,7 @@ func TestGlobalUsageLimit_writtenTogether(t *testing.T) {
 // An apply plans again after its writes, which must not list the limits again.
 func TestFirstUsageLimits(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{
+	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{
 		getLimits: limited("a@x 1"), putLimits: updated("a@x 1000000"), getGlobal: `200 {"limit":7}`, putGlobal: `200 {"limit":1000000}`,
 	}))
 	for range 2 {
@@ -124,7 +124,7 @@ func TestFirstUsageLimits(t *testing.T) {
 func TestFirstUsageLimits_refused(t *testing.T) {
 	t.Parallel()
 	const no = `403 {"detail":"no"}`
-	c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{getLimits: no, getGlobal: no}))
+	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getLimits: no, getGlobal: no}))
 	for _, fails := range []bool{true, false} {
 		limits, userErr := c.FirstUsageLimits(t.Context())
 		global, globalErr := c.FirstGlobalUsageLimit(t.Context())
@@ -181,7 +181,7 @@ func TestSetAndRemoveGlobalUsageLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{putGlobal: tc.put, getGlobal: tc.read}))
+			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{putGlobal: tc.put, getGlobal: tc.read}))
 			var err error
 			body := `{"limit":9007199254740992}`
 			if tc.removes {
@@ -220,7 +220,7 @@ func TestSetGlobalUsageLimit_interrupted(t *testing.T) {
 			`503 {"detail":"no"}`:   {read: `200 {"limit":null}`, wantErr: clienttest.Is[*transport.APIError], calls: []string{putGlobal, getGlobal}},
 		} {
 			ctx, end := start()
-			c, rec, _ := serveShort(t, func(call string) string {
+			c, rec, _ := area.ServeShort(t, func(call string) string {
 				if call == getGlobal {
 					return tc.read
 				}

@@ -47,7 +47,7 @@ func TestInvite(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 				clienttest.Say(w, tc.answers[min(n, len(tc.answers))-1])
 			})
 			got, err := c.Invite(t.Context(), "ada@acme.example", RoleManager)
@@ -73,7 +73,7 @@ func TestInvite(t *testing.T) {
 func TestInvite_keptRole(t *testing.T) {
 	t.Parallel()
 	for status, isPending := range map[string]bool{"already_invited": true, "already_member": false} {
-		c, _, _ := serveShort(t, func(string) string { return invited("user", status) })
+		c, _, _ := area.ServeShort(t, func(string) string { return invited("user", status) })
 		var kept *RoleKeptError
 		if _, err := c.Invite(t.Context(), "ada@acme.example", RoleOwner); !errors.As(err, &kept) || *kept != (RoleKeptError{"ada@acme.example", "owner", "user", isPending}) {
 			t.Errorf("%s: got %v", status, err)
@@ -84,7 +84,7 @@ func TestInvite_keptRole(t *testing.T) {
 // Nobody joins by being invited, so what was read before stays valid.
 func TestInvite_keepsTheListing(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, func(call string) string {
+	c, rec, _ := area.ServeShort(t, func(call string) string {
 		if strings.HasPrefix(call, http.MethodPost) {
 			return invited("user", "invited")
 		}
@@ -120,7 +120,7 @@ func TestInvitedMember(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _, _ := serveShort(t, func(string) string { return tc.answer })
+			c, _, _ := area.ServeShort(t, func(string) string { return tc.answer })
 			found, err := c.InvitedMember(t.Context(), tc.id, tc.email)
 			if (err != nil) != (tc.wantErr != "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
 				t.Fatalf("got %v", err)

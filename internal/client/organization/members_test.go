@@ -17,7 +17,11 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 )
+
+var area = areatest.New[*Client](New)
 
 // user is the JSON of a member; more starts with a comma.
 func user(id, email, more string) string {
@@ -46,7 +50,7 @@ func membersOf(members []Member) string {
 
 func TestMembers_readsEveryField(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serveShort(t, func(string) string {
+	c, _, _ := area.ServeShort(t, func(string) string {
 		return usersPage("",
 			`{"id":"u1","email":"ada@acme.example","firstName":"Ada","lastName":"Adams","createdAt":"2026-03-01T01:00:00.5+01:00","lastSignInAt":"2026-03-02T00:00:00Z",
 			  "metadata":{"team":"core","level":3,"tags":["a", "b"],"lead":true,"office":null,"id":12345678901234567890},"new":{}}`,
@@ -74,14 +78,14 @@ func TestMembers_readsEveryField(t *testing.T) {
 
 func TestMembers_pages(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, clienttest.Responses(threePages))
+	c, rec, _ := area.ServeShort(t, clienttest.Responses(threePages))
 	for range 2 {
 		if found, err := c.Members(t.Context(), 0); err != nil || membersOf(found) != "u1 u2 u3 u4 u5" {
 			t.Errorf("got %s, %v", membersOf(found), err)
 		}
 	}
 	rec.Want(t, "GET "+membersRoute+"?limit=100", "GET "+membersRoute+"?cursor=a&limit=100", "GET "+membersRoute+"?cursor=b&limit=100")
-	none, _, _ := serveShort(t, func(string) string { return usersPage("") })
+	none, _, _ := area.ServeShort(t, func(string) string { return usersPage("") })
 	if found, err := none.Members(t.Context(), 0); err != nil || found == nil || len(found) != 0 {
 		t.Errorf("without members: %v, %v", found, err)
 	}
@@ -100,7 +104,7 @@ func TestMembers_most(t *testing.T) {
 	} {
 		t.Run(strconv.Itoa(most), func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 				from, _ := strconv.Atoi(r.URL.Query().Get("cursor"))
 				limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
 				var users []string
@@ -139,7 +143,7 @@ func TestMembers_failures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{
+			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{
 				"GET " + membersRoute + "?limit=100":          first,
 				"GET " + membersRoute + "?cursor=a&limit=100": tc.second,
 			}))
@@ -170,7 +174,7 @@ func TestMembersByEmail(t *testing.T) {
 	} {
 		t.Run(email, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Responses(threePages))
+			c, rec, _ := area.ServeShort(t, clienttest.Responses(threePages))
 			for range 2 {
 				if found, err := c.MembersByEmail(t.Context(), email); err != nil || membersOf(found) != tc.want {
 					t.Errorf("got %s, %v", membersOf(found), err)
@@ -184,7 +188,7 @@ func TestMembersByEmail(t *testing.T) {
 // Two members whose addresses differ only in case are both returned, whatever pages others have read.
 func TestMembersByEmail_twoOfTheSameEmail(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serveShort(t, func(string) string {
+	c, _, _ := area.ServeShort(t, func(string) string {
 		return usersPage("", user("u1", "ada@acme.example", ""), user("u2", "ben@acme.example", ""), user("u3", "Ada@acme.example", ""))
 	})
 	if found, err := c.MembersByEmail(t.Context(), "ADA@acme.example"); err != nil || membersOf(found) != "u1 u3" {
@@ -195,7 +199,7 @@ func TestMembersByEmail_twoOfTheSameEmail(t *testing.T) {
 // Concurrent callers share the pages.
 func TestMembers_manyReadersShareThePages(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serveShort(t, clienttest.Responses(threePages))
+	c, rec, _ := area.ServeShort(t, clienttest.Responses(threePages))
 	var wait sync.WaitGroup
 	for n := range 50 {
 		wait.Go(func() {
@@ -242,7 +246,7 @@ func TestRemoveMember(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
+			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
 				if n > len(tc.answers) {
 					clienttest.Say(w, "418 {}")
 					return
@@ -265,7 +269,7 @@ func TestRemoveMember(t *testing.T) {
 func TestRemoveMember_discardsTheListing(t *testing.T) {
 	t.Parallel()
 	for answer, reads := range map[string]int{"204 ": 2, `403 {"detail":"no"}`: 2} {
-		c, rec, _ := serveShort(t, func(call string) string {
+		c, rec, _ := area.ServeShort(t, func(call string) string {
 			if strings.HasPrefix(call, http.MethodDelete) {
 				return answer
 			}
@@ -300,7 +304,7 @@ func TestMembers_heap(t *testing.T) { //nolint:paralleltest // It measures the h
 		}
 		return users
 	}
-	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		number, _ := strconv.Atoi(r.URL.Query().Get("cursor"))
 		next := ""
 		if number+1 < pages {
@@ -343,7 +347,7 @@ func TestMembers_heap(t *testing.T) { //nolint:paralleltest // It measures the h
 
 func TestMembers_unconfigured(t *testing.T) {
 	t.Parallel()
-	c := unconfigured()
+	c := area.Unconfigured()
 	var missing *transport.UnconfiguredError
 	if _, err := c.Members(t.Context(), 0); !errors.As(err, &missing) {
 		t.Errorf("got %v", err)

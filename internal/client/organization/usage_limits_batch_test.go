@@ -108,7 +108,7 @@ func managed(t *testing.T, m *manager, test func(t *testing.T, c *Client)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m.began = time.Now()
-		test(t, connected(t, transport.Config{
+		test(t, area.Connected(t, transport.Config{
 			BaseURL: "http://localhost", APIKey: clienttest.Key, Clock: clock.System, MaxRetries: 3, Transport: m, Random: func() float64 { return 0 },
 		}))
 		synctest.Wait()

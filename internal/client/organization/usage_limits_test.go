@@ -97,7 +97,7 @@ func TestUsageLimits_readsEveryForm(t *testing.T) {
 		`<html>`:                      "",
 		``:                            "",
 	} {
-		c, _, _ := serveShort(t, clienttest.Responses(map[string]string{getLimits: "200 " + answer}))
+		c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getLimits: "200 " + answer}))
 		got, err := c.UsageLimits(t.Context())
 		if (err == nil) != (want != "") || err == nil && shownLimits(got) != want {
 			t.Errorf("%s: got %+v, %v", answer, got, err)
@@ -117,7 +117,7 @@ func TestUsageLimits_lacksWhatIsRequired(t *testing.T) {
 		`{"globalLimit":1,"userLimits":null}`:              "the field userLimits is null",
 		`{"globalLimit":1,"userLimits":[{"email":"b@x"}]}`: "object 1 of the list is invalid: the field limit is missing",
 	} {
-		c, _, _ := serveShort(t, clienttest.Responses(map[string]string{getLimits: "200 " + answer}))
+		c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getLimits: "200 " + answer}))
 		if _, err := c.UserUsageLimit(t.Context(), "b@x"); !clienttest.IsA(err, clienttest.Is[*wire.ResponseError]) || collection.IsGone(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "getUserUsageLimits") {
 			t.Errorf("%s: got %v", answer, err)
 		}
@@ -151,7 +151,7 @@ func TestUserUsageLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{getLimits: tc.listed}))
+			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getLimits: tc.listed}))
 			got, err := c.UserUsageLimit(t.Context(), tc.email)
 			switch {
 			case tc.want == "gone":
@@ -174,7 +174,7 @@ func TestUserUsageLimit(t *testing.T) {
 // A reader cannot change the result of another reader.
 func TestUserUsageLimit_isACopy(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serveShort(t, clienttest.Responses(map[string]string{getLimits: limited("a@x 1")}))
+	c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getLimits: limited("a@x 1")}))
 	for range 2 {
 		got, err := c.UserUsageLimit(t.Context(), "a@x")
 		if err != nil || got.Email != "a@x" {
@@ -186,7 +186,7 @@ func TestUserUsageLimit_isACopy(t *testing.T) {
 
 func TestUsageLimits_oneListingServesAll(t *testing.T) {
 	t.Parallel()
-	c, rec, clk := serveShort(t, clienttest.Responses(map[string]string{getLimits: limited("a@x 1"), putLimits: updated("a@x 1000000"), putGlobal: `200 {"limit":null}`}))
+	c, rec, clk := area.ServeShort(t, clienttest.Responses(map[string]string{getLimits: limited("a@x 1"), putLimits: updated("a@x 1000000"), putGlobal: `200 {"limit":null}`}))
 	read := func() {
 		t.Helper()
 		var all sync.WaitGroup
@@ -226,7 +226,7 @@ func TestLimits_failuresOfReads(t *testing.T) {
 			getLimits: func(c *Client) error { _, err := c.UserUsageLimit(t.Context(), "a@x"); return err },
 			getGlobal: func(c *Client) error { _, err := c.GlobalUsageLimit(t.Context()); return err },
 		} {
-			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{name: answer}))
+			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{name: answer}))
 			if err := read(c); err == nil || collection.IsGone(err) || rec.Count(http.MethodGet) != requests {
 				t.Errorf("%s, %s: got %v after %v", name, answer, err, rec.Calls())
 			}
@@ -327,7 +327,7 @@ func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{put: tc.answer, lookUp: tc.list}))
+			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{put: tc.answer, lookUp: tc.list}))
 			var got *UserUsageLimit
 			var err error
 			body := `{"users":[{"email":"a@x","limit":1000000}]}`
@@ -357,7 +357,7 @@ func TestLimits_areLookedUpAnew(t *testing.T) {
 		"global":   func(c *Client) error { _, err := c.SetGlobalUsageLimit(t.Context(), million); return err },
 	} {
 		limit := "null"
-		c, rec, _ := serveShort(t, func(call string) string {
+		c, rec, _ := area.ServeShort(t, func(call string) string {
 			switch call {
 			case getLimits:
 				return limited("a@x " + limit)
@@ -386,7 +386,7 @@ func TestLimits_areLookedUpAnew(t *testing.T) {
 
 // A read without a response does not delay a stopped run forever.
 func TestSetUserUsageLimit_aLookEndsSomeTimeAfterTheRun(t *testing.T) {
-	inBubble(t, clienttest.Responses(map[string]string{putLimits: `503 {"detail":"no"}`, getLimits: "wait 200 {}"}), func(t *testing.T, c *Client, b *clienttest.Bubbled) {
+	area.InBubble(t, clienttest.Responses(map[string]string{putLimits: `503 {"detail":"no"}`, getLimits: "wait 200 {}"}), func(t *testing.T, c *Client, b *clienttest.Bubbled) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := c.SetUserUsageLimit(ctx, "a@x", million); transport.StatusOf(err) != http.StatusServiceUnavailable {
@@ -403,7 +403,7 @@ func TestSetUserUsageLimit_aLookEndsSomeTimeAfterTheRun(t *testing.T) {
 // A 429 proves that nothing was done, so nothing is read back.
 func TestSetUserUsageLimit_whereTheRateIsLimited(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 		w.Header().Set("Retry-After", "3600")
 		clienttest.RespondJSON(w, http.StatusTooManyRequests, `{"detail":"slow down"}`)
 	})
@@ -412,7 +412,7 @@ func TestSetUserUsageLimit_whereTheRateIsLimited(t *testing.T) {
 	}
 	rec.Want(t, putLimits)
 
-	c, rec, _ = serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+	c, rec, _ = area.Serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 		if n < 3 {
 			clienttest.RespondJSON(w, http.StatusTooManyRequests, `{"detail":"slow down"}`)
 			return
@@ -460,7 +460,7 @@ func TestSetUserUsageLimit_answersThatBreakOff(t *testing.T) {
 				if name == "timeout" {
 					cfg.Transport = putsTimeOut{http.DefaultTransport}
 				}
-				c := connected(t, cfg)
+				c := area.Connected(t, cfg)
 				if _, err := c.SetUserUsageLimit(t.Context(), "a@x", largest); !clienttest.IsA(err, wantErr) {
 					t.Errorf("got %v", err)
 				}

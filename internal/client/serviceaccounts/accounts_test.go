@@ -11,7 +11,11 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 )
+
+var area = areatest.New[*Client](New)
 
 func TestServiceAccounts_readsEveryForm(t *testing.T) {
 	t.Parallel()
@@ -35,7 +39,7 @@ func TestServiceAccounts_readsEveryForm(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, tc.answer) })
+			c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, tc.answer) })
 			found, err := c.List(t.Context())
 			var got []string
 			for _, a := range found {
@@ -51,7 +55,7 @@ func TestServiceAccounts_readsEveryForm(t *testing.T) {
 
 func TestServiceAccount_readsShareOneListing(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		switch {
 		case r.Method != http.MethodGet:
 			clienttest.RespondJSON(w, 200, `{"id":"sa_1","name":"a","status":"active"}`)
@@ -90,7 +94,7 @@ func TestUpdateServiceAccount_sendsOnlyWhatIsSet(t *testing.T) {
 		`{"status":"inactive"}`: {Status: &status},
 		`{"description":"inactive","status":"inactive"}`: {Description: &status, Status: &status},
 	} {
-		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 			clienttest.RespondJSON(w, 200, `{"id":"a/../b","name":"a"}`)
 		})
 		if _, err := c.Update(t.Context(), "a/../b", body); err != nil {
@@ -144,7 +148,7 @@ func TestCreateServiceAccount_reconcilesALostAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			listing := tc.before
-			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 				if r.Method == http.MethodPost {
 					listing = tc.after
 					tc.post(w)
@@ -179,7 +183,7 @@ func TestUpdateServiceAccount_readsBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 				if r.Method == http.MethodPatch {
 					clienttest.RespondJSON(w, 200, tc.answer)
 					return
@@ -210,7 +214,7 @@ func TestDelete_ofWhatIsGone(t *testing.T) {
 		"no listing":                 {`{"detail":"no such account","status":404,"title":"Not Found"}`, `{"detail":"no","status":403,"title":"x"}`, 403, true},
 		"another server answers 404": {`<html>404</html>`, `{"serviceAccounts":[]}`, 200, true},
 	} {
-		c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		c, _, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 			if r.Method == http.MethodDelete {
 				clienttest.RespondJSON(w, 404, tc.deletion)
 				return
@@ -227,7 +231,7 @@ func TestDelete_ofWhatIsGone(t *testing.T) {
 func TestRevokeKey_refusesPages(t *testing.T) {
 	t.Parallel()
 	for answer, ok := range map[string]bool{"": true, `{}`: true, ` {"deleted":true}`: true, `[]`: true, `<html>log in</html>`: false, "OK": false} {
-		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, answer) })
+		c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, answer) })
 		err := c.RevokeKey(t.Context(), "sa", "key")
 		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "base_url") {
 			t.Errorf("%q: %v", answer, err)

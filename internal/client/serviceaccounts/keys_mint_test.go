@@ -318,7 +318,7 @@ func TestCreateAPIKey_readsItsAnswer(t *testing.T) {
 		"without a name":  {201, "", `{"apiKey":{"id":"k","value":"fk"}}`, 0},
 		"of another name": {201, "", `{"apiKey":{"id":"k","value":"fk","name":"deploy"}}`, 0},
 	} {
-		c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 			w.Header()["Date"] = nil
 			if tc.date != "" {
 				w.Header().Set("Date", tc.date)

@@ -135,7 +135,7 @@ func newKeyring(t *testing.T) (*keyring, *Client) {
 	s := &keyring{clk: clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	c := connected(t, transport.Config{BaseURL: server.URL, APIKey: clienttest.Key, MaxRetries: 1, Clock: s.clk})
+	c := area.Connected(t, transport.Config{BaseURL: server.URL, APIKey: clienttest.Key, MaxRetries: 1, Clock: s.clk})
 	return s, c
 }
 
@@ -173,7 +173,7 @@ func TestAPIKeys_refusesWhatIsNoListing(t *testing.T) {
 	for body, want := range map[string]int{
 		`{"apiKeys":[]}`: 0, `[]`: 0, `[{"id":"a","name":"n"}]`: 1, `{"apiKeys":[{"id":"a","name":"n","expiresAt":null,"extra":1}],"meta":{}}`: 1, `{}`: -1, `{"items":[]}`: -1, `{"apiKeys":null}`: 0, `"x"`: -1, `[{"name":"n"}]`: -1, `[{"id":"a"}]`: -1,
 	} {
-		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, body) })
+		c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, body) })
 		keys, err := c.ListKeys(t.Context(), "sa")
 		if want < 0 && err == nil || want >= 0 && (err != nil || len(keys) != want) {
 			t.Errorf("%s: %+v, %v", body, keys, err)
@@ -193,7 +193,7 @@ func TestAPIKeyRequests(t *testing.T) {
 		s.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	c := connected(t, transport.Config{BaseURL: server.URL, APIKey: clienttest.Key, Clock: s.clk})
+	c := area.Connected(t, transport.Config{BaseURL: server.URL, APIKey: clienttest.Key, Clock: s.clk})
 	at := time.UnixMilli(1772323200123)
 	if _, err := c.CreateKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci", ExpiresAt: at}); err != nil {
 		t.Fatal(err)

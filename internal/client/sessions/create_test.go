@@ -130,7 +130,7 @@ func TestCreateSession_interruptedBeforeItShows(t *testing.T) {
 func TestCreateSession_afterAGatewayWithAnotherClock(t *testing.T) {
 	t.Parallel()
 	ahead := clienttest.Start.Add(10 * time.Minute).Format(http.TimeFormat)
-	c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
+	c, _, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
 		switch {
 		case n == 1:
 			w.Header().Set("Date", ahead)

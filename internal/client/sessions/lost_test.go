@@ -59,7 +59,7 @@ func newDesk(t *testing.T) *desk {
 	d := &desk{clk: clock.NewFake(clienttest.Start), fates: map[string][]string{}, came: make(chan struct{}, 100), all: make(chan struct{})}
 	server := httptest.NewServer(d)
 	t.Cleanup(server.Close)
-	d.client = connected(t, transport.Config{BaseURL: server.URL, APIKey: clienttest.Key, Clock: d.clk})
+	d.client = area.Connected(t, transport.Config{BaseURL: server.URL, APIKey: clienttest.Key, Clock: d.clk})
 	return d
 }
 

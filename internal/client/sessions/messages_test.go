@@ -65,7 +65,7 @@ func TestMessages(t *testing.T) {
 			"newest first": slices.Clone[[]string],
 			"oldest first": func(page []string) []string { page = slices.Clone(page); slices.Reverse(page); return page },
 		} {
-			c, rec, _ := serve(t, pagesByCursor(map[string][]string{"": arrange(newest), "c": arrange(older)}, map[string]string{"": "c"}))
+			c, rec, _ := area.Serve(t, pagesByCursor(map[string][]string{"": arrange(newest), "c": arrange(older)}, map[string]string{"": "c"}))
 			got, err := c.Messages(t.Context(), "s 1/..", tc.roles, tc.most)
 			if err != nil || idsOf(got) != tc.want {
 				t.Errorf("%s, %s: got %s, %v, want %s", name, order, idsOf(got), err, tc.want)
@@ -87,7 +87,7 @@ func TestMessages_sameTime(t *testing.T) {
 		"a b c": {numbered("b", 2), numbered("c", 3), numbered("a", 1)},
 		"c b a": {messageRecord("a user x", 1), messageRecord("b user x", 1), messageRecord("c user x", 1)},
 	} {
-		c, _, _ := serve(t, pagesByCursor(map[string][]string{"": page}, nil))
+		c, _, _ := area.Serve(t, pagesByCursor(map[string][]string{"": page}, nil))
 		if got, err := c.Messages(t.Context(), "s1", nil, 0); err != nil || idsOf(got) != want {
 			t.Errorf("got %s, %v, want %s", idsOf(got), err, want)
 		}
@@ -102,7 +102,7 @@ func TestMessages_errors(t *testing.T) {
 		`403 {"detail":"no"}`:                                          "403",
 		`404 {"detail":"none"}`:                                        "404",
 	} {
-		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.Say(w, answer) })
+		c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.Say(w, answer) })
 		if _, err := c.Messages(t.Context(), "s1", nil, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", answer, err)
 		}
@@ -169,7 +169,7 @@ func TestAnswer(t *testing.T) {
 				next[cursor] = fmt.Sprint("c", i+1)
 			}
 		}
-		c, rec, _ := serve(t, pagesByCursor(pages, next))
+		c, rec, _ := area.Serve(t, pagesByCursor(pages, next))
 		sent := &Message{ID: "m", CreatedAt: wire.Millis(1_000_000)}
 		if strings.Contains(tc.pages[0], "queued") {
 			sent.ID, sent.agentStatus = "queued", StatusRunning
@@ -190,7 +190,7 @@ func TestAnswer(t *testing.T) {
 
 func TestSend(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		if r.Method == http.MethodGet {
 			clienttest.Say(w, `200 {"providers":[]}`)
 			return
@@ -211,7 +211,7 @@ func TestChildren(t *testing.T) {
 	child := func(id string, at int) string {
 		return fmt.Sprintf(`{"sessionId":%q,"status":"idle","createdAt":%d}`, id, at)
 	}
-	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 		if n == 1 {
 			clienttest.Say(w, `404 {"detail":"not yet"}`)
 			return

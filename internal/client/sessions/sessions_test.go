@@ -16,7 +16,11 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 )
+
+var area = areatest.New[*Client](New)
 
 // serveSessions handles requests such as "GET /s1?computerId=7" and "GET ?computerId=7&limit=100", by the time since the
 // start. The service and the client share a clock.
@@ -26,7 +30,7 @@ func serveSessions(t *testing.T, answer func(call string, at time.Duration) stri
 	var clk *clock.Fake
 	mu.Lock()
 	defer mu.Unlock()
-	c, rec, fake := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+	c, rec, fake := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		mu.Lock()
 		now := clk.Now()
 		text := answer(clienttest.CallOf(r), now.Sub(clienttest.Start))

@@ -2,12 +2,13 @@ package sessions
 
 import (
 	"encoding/json"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 )
 
 // settingsOf returns settings with a value in one field.

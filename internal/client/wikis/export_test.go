@@ -65,7 +65,7 @@ func TestExportWikiRun_withoutTheKey(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			storage := clienttest.ServeStorage(t, sendArchive)
-			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answer(w, storage.URL+"/x?sig=s") })
+			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answer(w, storage.URL+"/x?sig=s") })
 			var got bytes.Buffer
 			export, err := c.Export(t.Context(), "r1", &got)
 			sum := sha256.Sum256(aWiki)
@@ -89,7 +89,7 @@ func TestExportWikiRun_withoutTheKey(t *testing.T) {
 // The key is never sent to the target of a redirect, even on the service's own host.
 func TestExportWikiRun_relativeRedirect(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
+	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
 		if n == 1 {
 			redirect(w, 303, "../../../files/x?sig=s")
 			return
@@ -108,7 +108,7 @@ func TestExportWikiRun_archiveInTheAnswer(t *testing.T) {
 	t.Parallel()
 	empty := []byte("PK\x05\x06" + strings.Repeat("\x00", 18))
 	for name, data := range map[string][]byte{"some files": aWiki, "no files": empty} {
-		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+		c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 			if n == 1 {
 				clienttest.RespondJSON(w, 503, `{"detail":"later"}`)
 				return
@@ -137,7 +137,7 @@ func TestExportWikiRun_expiredAddress(t *testing.T) {
 					}
 					sendArchive(w, r, n)
 				})
-				c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+				c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 					clienttest.RespondJSON(w, 200, `{"url":"`+storage.URL+`?n=`+strconv.Itoa(n)+`"}`)
 				})
 				var got bytes.Buffer
@@ -190,7 +190,7 @@ func TestExportWikiRun_notAnArchive(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			check := func(where, want string, answer func(w http.ResponseWriter)) {
-				c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answer(w) })
+				c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answer(w) })
 				export, err := c.Export(t.Context(), "r1", io.Discard)
 				if export != nil || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
 					t.Errorf("%s: got %+v, %v", where, export, err)
@@ -212,7 +212,7 @@ func TestExportWikiRun_addressesThatAreRefused(t *testing.T) {
 		"/relative?sig=s3cret":                   "",
 	} {
 		for _, form := range []string{"link", "redirect"} {
-			c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { exportForms[form](w, address) })
+			c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { exportForms[form](w, address) })
 			_, err := c.Export(t.Context(), "r1", io.Discard)
 			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
 				t.Errorf("%s to %s: %v", form, address, err)
@@ -237,7 +237,7 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 func TestExportWikiRun_returnsTheWritersError(t *testing.T) {
 	t.Parallel()
 	storage := clienttest.ServeStorage(t, sendArchive)
-	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { exportForms["link"](w, storage.URL) })
+	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { exportForms["link"](w, storage.URL) })
 	if _, err := c.Export(t.Context(), "r1", &fullDisk{100}); !errors.Is(err, errDiskFull) || rec.Count(http.MethodGet) != 1 {
 		t.Errorf("got %v after %d requests", err, rec.Count(http.MethodGet))
 	}
@@ -256,7 +256,7 @@ func TestExportWikiRun_refusals(t *testing.T) {
 		"a redirect to nowhere":     {func(w http.ResponseWriter) { w.WriteHeader(302) }, 302, 1},
 		"an error that is archived": {func(w http.ResponseWriter) { w.WriteHeader(404); _, _ = w.Write(aWiki) }, 404, 1},
 	} {
-		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.answer(w) })
+		c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.answer(w) })
 		_, err := c.Export(t.Context(), "r1", io.Discard)
 		if transport.StatusOf(err) != tc.status || rec.Count(http.MethodGet) != tc.sent {
 			t.Errorf("%s: %v after %d requests", name, err, rec.Count(http.MethodGet))
@@ -267,7 +267,7 @@ func TestExportWikiRun_refusals(t *testing.T) {
 func TestExportWikiRun_endsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, end := context.WithCancel(t.Context())
-	c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+	c, _, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		_, _ = w.Write(aWiki[:100])
 		_ = http.NewResponseController(w).Flush()
 		end()
@@ -289,8 +289,8 @@ func sendMany(w http.ResponseWriter, size int64) {
 func manyServed(t testing.TB, size int64) map[string]*Client {
 	t.Helper()
 	storage := clienttest.ServeStorage(t, func(w http.ResponseWriter, _ *http.Request, _ int) { sendMany(w, size) })
-	link, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { exportForms["link"](w, storage.URL) })
-	direct, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { sendMany(w, size) })
+	link, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { exportForms["link"](w, storage.URL) })
+	direct, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { sendMany(w, size) })
 	return map[string]*Client{"link": link, "archive": direct}
 }
 

@@ -28,7 +28,7 @@ func TestWikiPage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, tc.answer) })
+			c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, tc.answer) })
 			page, err := c.Page(t.Context(), "r1", "p1")
 			if tc.problem == "" {
 				if err != nil || page.ID != "p1" || page.Content == nil {
@@ -63,7 +63,7 @@ func TestWiki_idsStayInTheirPlace(t *testing.T) {
 	} {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 404, `{"detail":"no"}`) })
+			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 404, `{"detail":"no"}`) })
 			for path, ask := range map[string]func() error{
 				"/api/v0/wiki/" + want + "/pages/p1": func() error { _, err := c.Page(t.Context(), id, "p1"); return err },
 				"/api/v0/wiki/r1/pages/" + want:      func() error { _, err := c.Page(t.Context(), "r1", id); return err },
@@ -111,7 +111,7 @@ func TestSearchWikiRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, tc.answer) })
+			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, tc.answer) })
 			found, err := c.Search(t.Context(), "r1", tc.text, tc.limit)
 			if rec.Requests[0].URL.RawQuery != tc.query {
 				t.Errorf("the query is %s", rec.Requests[0].URL.RawQuery)

@@ -24,7 +24,7 @@ func TestCreateWikiRun_sendsOnlyWhatIsSet(t *testing.T) {
 			PageTree: []TreeNode{{PageID: "p", Title: "T", Path: "a.md", Order: &order, Children: []TreeNode{{Title: "U", Path: "b.md"}}}},
 		},
 	} {
-		c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{getWikis: wikis(), postWiki: "200 " + wiki("w1", "")}))
+		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getWikis: wikis(), postWiki: "200 " + wiki("w1", "")}))
 		if _, err := c.Create(t.Context(), body); err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestCreateWikiRun_takesEveryAnswer(t *testing.T) {
 			if tc.history != nil {
 				history = wikis(tc.history...)
 			}
-			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{getWikis: wikis(known), postWiki: tc.post, getWikiOne: tc.single, historyOf + "api.git": history}))
+			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getWikis: wikis(known), postWiki: tc.post, getWikiOne: tc.single, historyOf + "api.git": history}))
 			_ = c.conn.CheckAccess(t.Context()) // Its response has the service's time.
 			got, err := c.Create(t.Context(), asked)
 			if !clienttest.IsA(err, tc.want) || err == nil && (got.ID != "w1" || got.Branch != tc.branch) {
@@ -131,7 +131,7 @@ func TestCreateWikiRun_many(t *testing.T) {
 	t.Parallel()
 	const n = 100
 	made := 0
-	c, rec, _ := serveShort(t, func(call string) string {
+	c, rec, _ := area.ServeShort(t, func(call string) string {
 		if call != postWiki {
 			return wikis()
 		}

@@ -14,7 +14,11 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 )
+
+var area = areatest.New[*Client](New)
 
 const (
 	getWikis    = "GET /api/v0/wiki"
@@ -65,7 +69,7 @@ func TestWikiRuns_readsEveryForm(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _, _ := serveShort(t, clienttest.Responses(map[string]string{getWikis: tc.answer}))
+			c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getWikis: tc.answer}))
 			got, err := c.List(t.Context())
 			if (err != nil) != tc.fails || wikiIDs(got) != tc.want {
 				t.Errorf("got %s, %v", wikiIDs(got), err)
@@ -77,7 +81,7 @@ func TestWikiRuns_readsEveryForm(t *testing.T) {
 func TestWikiRunHistory(t *testing.T) {
 	t.Parallel()
 	older, newer := wiki("w9", ""), strings.Replace(wiki("w1", ""), `"createdAt":1772323200000`, `"createdAt":1772323200001`, 1)
-	c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{historyOf + "api": wikis(older, newer, wiki("w5", "")), historyOf + "web": notCovered}))
+	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{historyOf + "api": wikis(older, newer, wiki("w5", "")), historyOf + "web": notCovered}))
 	for range 2 {
 		got, err := c.History(t.Context(), acmeAPI)
 		if err != nil || wikiIDs(got) != "w1 w5 w9" {
@@ -89,7 +93,7 @@ func TestWikiRunHistory(t *testing.T) {
 	}
 	rec.Want(t, historyOf+"api", historyOf+"web")
 	// A URL is one segment of the path, whatever it contains.
-	c, rec, _ = serveShort(t, clienttest.Responses(nil))
+	c, rec, _ = area.ServeShort(t, clienttest.Responses(nil))
 	for _, address := range []string{"https://code.example/../../computers?x=1#y", "a/%2f/../b"} {
 		_, _ = c.History(t.Context(), address)
 	}
@@ -103,7 +107,7 @@ func TestWikiRun_sharesTheListing(t *testing.T) {
 	for n := range 100 {
 		listed = append(listed, wikiOf(fmt.Sprint(acmeWeb, n), fmt.Sprint("n", n), ""))
 	}
-	c, rec, _ := serveShort(t, func(call string) string {
+	c, rec, _ := area.ServeShort(t, func(call string) string {
 		if call == getWikis {
 			return wikis(listed...)
 		}
@@ -141,7 +145,7 @@ func TestWikiRun_sharesTheHistory(t *testing.T) {
 			for k := range n {
 				runs = append(runs, wiki(fmt.Sprint("n", k), ""))
 			}
-			c, rec, _ := serveShort(t, func(call string) string {
+			c, rec, _ := area.ServeShort(t, func(call string) string {
 				switch {
 				case call == getWikis:
 					return wikis(runs[0])
@@ -192,7 +196,7 @@ func TestWikiRun_gone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _, _ := serveShort(t, clienttest.Responses(map[string]string{getWikiOne: tc.single, getWikis: tc.list, historyOf + "api": tc.history}))
+			c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getWikiOne: tc.single, getWikis: tc.list, historyOf + "api": tc.history}))
 			_, err := c.Get(t.Context(), "w1", acmeAPI)
 			if !clienttest.IsA(err, tc.want) || collection.IsGone(err) != tc.isGone {
 				t.Errorf("got %v", err)
@@ -200,7 +204,7 @@ func TestWikiRun_gone(t *testing.T) {
 		})
 	}
 	// Without the repository, as after an import, the history is not requested.
-	c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{getWikiOne: noSuchWiki, getWikis: wikis()}))
+	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getWikiOne: noSuchWiki, getWikis: wikis()}))
 	if _, err := c.Get(t.Context(), "w1", ""); !collection.IsGone(err) {
 		t.Errorf("got %v", err)
 	}
@@ -223,7 +227,7 @@ func TestWikiRuns_writesDiscardWhatWasRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{
+			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{
 				getWikis: wikis(), historyOf + "api": wikis(), postWiki: "200 " + wiki("w1", ""), wikiPrivacy: "200 " + wiki("w1", `,"privacyLevel":"private"`), deleteWiki: `200 {"deleted":true}`,
 			}))
 			read := func() {
@@ -248,7 +252,7 @@ func TestSetNewWikiPrivacy_afterAnInterrupt(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{wikiPrivacy: "200 " + wiki("w1", `,"privacyLevel":"private"`)}))
+	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{wikiPrivacy: "200 " + wiki("w1", `,"privacyLevel":"private"`)}))
 	if _, err := c.SetNewPrivacy(ctx, "w1", PrivacyPrivate); err != nil || rec.Count(http.MethodPost) != 1 {
 		t.Errorf("%v after %v", err, rec.Calls())
 	}
@@ -278,7 +282,7 @@ func TestSetWikiPrivacy_takesEveryAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serveShort(t, clienttest.Responses(map[string]string{wikiPrivacy: tc.post, getWikiOne: tc.single}))
+			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{wikiPrivacy: tc.post, getWikiOne: tc.single}))
 			got, err := c.SetPrivacy(t.Context(), "w1", PrivacyPrivate)
 			if !clienttest.IsA(err, tc.want) || err == nil && got.PrivacyLevel != PrivacyPrivate {
 				t.Errorf("got %+v, %v", got, err)
@@ -290,7 +294,7 @@ func TestSetWikiPrivacy_takesEveryAnswer(t *testing.T) {
 	}
 	// It is repeatable.
 	tries := 0
-	c, rec, _ := serveShort(t, func(string) string {
+	c, rec, _ := area.ServeShort(t, func(string) string {
 		if tries++; tries == 1 {
 			return "drop"
 		}
@@ -320,7 +324,7 @@ func TestDeleteWikiRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _, _ := serveShort(t, clienttest.Responses(map[string]string{deleteWiki: tc.remove, getWikis: tc.list, historyOf + "api": tc.history}))
+			c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{deleteWiki: tc.remove, getWikis: tc.list, historyOf + "api": tc.history}))
 			if err := c.Delete(t.Context(), "w1", acmeAPI); !clienttest.IsA(err, tc.want) || collection.IsGone(err) != tc.isGone {
 				t.Errorf("got %v", err)
 			}

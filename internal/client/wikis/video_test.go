@@ -25,7 +25,7 @@ func TestCreateWikiVideoUpload(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 				if n == 1 {
 					clienttest.Drop(w) // Nobody has the URL of the lost response, so the request is retried.
 				}
@@ -44,7 +44,7 @@ func TestCreateWikiVideoUpload(t *testing.T) {
 
 func TestCreateWikiVideoUpload_needsAnAddress(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+	c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 		clienttest.RespondJSON(w, 200, `{"fields":{"key":"k"}}`)
 	})
 	_, err := c.CreateVideoUpload(t.Context())

@@ -1,0 +1,51 @@
+// Package areatest connects the client of an API area to the fake services of clienttest.
+package areatest
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// New creates the client of an API area.
+type New[C any] func(*transport.Conn) C
+
+func (create New[C]) Connected(t testing.TB, cfg transport.Config) C {
+	t.Helper()
+	conn, err := transport.New(cfg)
+	clienttest.Must(t, err)
+	return create(conn)
+}
+
+// Serve returns a client of a service that responds with handle.
+func (create New[C]) Serve(t testing.TB, handle clienttest.Handler) (C, *clienttest.Recorder, *clock.Fake) {
+	t.Helper()
+	address, rec := clienttest.Serve(t, handle)
+	clk := clock.NewFake(clienttest.Start)
+	return create.Connected(t, transport.Config{BaseURL: address, APIKey: clienttest.Key, MaxRetries: 3, Clock: clk, UserAgent: "test/1"}), rec, clk
+}
+
+// ServeShort handles requests by what clienttest.InShort makes of them.
+func (create New[C]) ServeShort(t testing.TB, answer func(call string) string) (C, *clienttest.Recorder, *clock.Fake) {
+	t.Helper()
+	return create.Serve(t, clienttest.InShort(answer))
+}
+
+// InBubble runs a test in a synctest bubble.
+func (create New[C]) InBubble(t *testing.T, answer func(call string) string, test func(t *testing.T, c C, b *clienttest.Bubbled)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := clienttest.NewBubbled(answer)
+		test(t, create.Connected(t, transport.Config{BaseURL: "http://localhost", APIKey: clienttest.Key, Clock: clock.System, Transport: b}), b)
+		synctest.Wait()
+	})
+}
+
+// Unconfigured returns a client that lacks a base URL.
+func (create New[C]) Unconfigured() C {
+	return create(transport.NewUnconfigured("base_url", clock.System))
+}
