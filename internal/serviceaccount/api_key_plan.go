@@ -120,19 +120,12 @@ func (r *apiKeyResource) planDestruction(ctx context.Context, req *resource.Modi
 // namesakes returns the key that an interrupted rotation created with the same request, or nil, and the other live keys with
 // the name of a dead key, newest first.
 func (r *apiKeyResource) namesakes(ctx context.Context, state *apiKeyModel, n serviceaccounts.NewAPIKey) (successor *serviceaccounts.APIKey, others []serviceaccounts.APIKey) {
-	now := r.now()
-	if expiry := parseTime(state.ExpiresAt); !state.IsRevoked.ValueBool() && (expiry.IsZero() || now.Before(expiry)) {
+	if !state.isDead(r.now()) {
 		return nil, nil
 	}
-	keys, err := r.Client.ServiceAccounts.CachedKeysNamed(ctx, state.ServiceAccountID.ValueString(), state.Name.ValueString())
+	successor, others, err := r.Client.ServiceAccounts.Namesakes(ctx, n, state.renewal())
 	if err != nil {
 		tflog.Debug(ctx, "Cannot look up the successor of an API key", map[string]any{"id": state.ID.ValueString(), "error": err.Error()})
-	}
-	successor = serviceaccounts.Successor(keys, state.ID.ValueString(), n, now)
-	for _, k := range keys {
-		if k.IsLive(now) && k.ID != state.ID.ValueString() && k.ID != state.PreviousKeyID.ValueString() && (successor == nil || k.ID != successor.ID) {
-			others = append(others, k)
-		}
 	}
 	slices.SortFunc(others, func(a, b serviceaccounts.APIKey) int { return cmp.Compare(b.CreatedAt, a.CreatedAt) })
 	return successor, others

@@ -108,7 +108,7 @@ func (m *apiKeyModel) FromAPI(ctx context.Context, k *serviceaccounts.APIKey) di
 }
 
 // setMinted uses the current time for the next rotation if the response has no creation time.
-func (m *apiKeyModel) setMinted(ctx context.Context, k *serviceaccounts.MintedAPIKey, now time.Time) diag.Diagnostics {
+func (m *apiKeyModel) setMinted(k *serviceaccounts.MintedAPIKey, settings keySettings, now time.Time) {
 	m.ID, m.Key, m.Fingerprint = types.StringValue(k.ID), types.StringValue(k.Value), value.StringOrNull(k.Fingerprint)
 	if !m.ExpiresAt.IsNull() { // The next refresh adds an expiry that was not planned.
 		m.setExpiry(k.ExpiresAt.Time())
@@ -117,10 +117,8 @@ func (m *apiKeyModel) setMinted(ctx context.Context, k *serviceaccounts.MintedAP
 	if k.CreatedAt != 0 {
 		now = k.CreatedAt.Time()
 	}
-	settings, _, diags := m.settings(ctx)
-	due, _ := nextRotation(now, settings.expiresAt, settings.interval, settings.beforeExpiry)
+	due, _ := nextRotation(now, parseTime(m.ExpiresAt), settings.interval, settings.beforeExpiry)
 	m.NextRotationAt = value.Time(due)
-	return diags
 }
 
 // setExpiry keeps the configured spelling of the same time.
@@ -252,6 +250,8 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 	var m, config apiKeyModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	settings, _, diags := m.settings(ctx)
+	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -261,7 +261,7 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 		return
 	}
 	m.RotatedAt, m.PreviousKeyID = types.StringNull(), types.StringNull()
-	resp.Diagnostics.Append(m.setMinted(ctx, made, r.now())...)
+	m.setMinted(made, settings, r.now())
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	resp.Diagnostics.Append(markExpiry(ctx, resp.Private, &config)...)
 	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
@@ -303,8 +303,6 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	current, diags := state.keyState(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
 	settings, _, diags := m.settings(ctx)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
@@ -314,25 +312,27 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 		resp.Diagnostics.Append(r.store(ctx, &m, &config, resp)...)
 		return
 	}
-	verb, previous := "rotate", state.ID
-	if current.isDead(r.now()) {
-		verb, previous = "replace", state.PreviousKeyID
+	verb, old := "rotate", state.renewal()
+	if state.isDead(r.now()) {
+		verb = "replace"
 	}
-	made, err := r.renew(ctx, &state, m.request(r.now()), verb, serviceaccounts.Renewal{
-		ID: state.ID.ValueString(), KeepID: previous.ValueString(), RevokeID: getSuccessor(ctx, req.Private), GraceMinutes: int64(settings.grace / time.Minute),
-	})
+	old.RevokeID, old.GraceMinutes = getSuccessor(ctx, req.Private), int64(settings.grace/time.Minute)
+	if m.PreviousKeyID.IsUnknown() { // The plan rotates the key, and the state can remember only one previous key.
+		old.RevokeID, m.PreviousKeyID = old.PreviousID, types.StringNull()
+		if settings.grace > 0 {
+			m.PreviousKeyID = state.ID
+		}
+	}
+	made, err := r.Client.ServiceAccounts.RenewKey(ctx, m.request(r.now()), old)
 	if err != nil {
 		resp.Diagnostics.Append(rotationError(verb, err, settings.grace)...)
 		return
 	}
-	if verb == "rotate" && settings.grace == 0 {
-		previous = types.StringNull()
-	}
-	m.PreviousKeyID, m.RotatedAt = previous, value.Time(r.now())
+	m.RotatedAt = value.Time(r.now())
 	if made.CreatedAt != 0 {
 		m.RotatedAt = value.Time(made.CreatedAt.Time())
 	}
-	resp.Diagnostics.Append(m.setMinted(ctx, made, r.now())...)
+	m.setMinted(made, settings, r.now())
 	resp.Diagnostics.Append(r.store(ctx, &m, &config, resp)...)
 }
 
@@ -411,14 +411,9 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 	})
 }
 
-// renew first revokes an older key that is still in its grace period: the state can remember only one previous key.
-func (r *apiKeyResource) renew(ctx context.Context, state *apiKeyModel, n serviceaccounts.NewAPIKey, verb string, old serviceaccounts.Renewal) (*serviceaccounts.MintedAPIKey, error) {
-	if previous := state.PreviousKeyID.ValueString(); previous != "" && verb == "rotate" {
-		if err := r.Client.ServiceAccounts.RevokeExistingKey(ctx, n.AccountID, previous); err != nil && !collection.IsGone(err) {
-			return nil, err
-		}
-	}
-	return r.Client.ServiceAccounts.RenewKey(ctx, n, old)
+// renewal describes the key to replace.
+func (m *apiKeyModel) renewal() serviceaccounts.Renewal {
+	return serviceaccounts.Renewal{ID: m.ID.ValueString(), PreviousID: m.PreviousKeyID.ValueString()}
 }
 
 // stillLive is null once the grace period of the previous key has ended.

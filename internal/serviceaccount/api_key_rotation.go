@@ -122,6 +122,11 @@ func (s *keyState) isExpired(now time.Time) bool {
 
 func (s *keyState) isDead(now time.Time) bool { return s.isRevoked || s.isExpired(now) }
 
+func (m *apiKeyModel) isDead(now time.Time) bool {
+	s := keyState{isRevoked: m.IsRevoked.ValueBool(), settings: keySettings{expiresAt: parseTime(m.ExpiresAt)}}
+	return s.isDead(now)
+}
+
 func (m *apiKeyModel) keyState(ctx context.Context, private modifier.Private) (*keyState, diag.Diagnostics) {
 	settings, _, diags := m.settings(ctx)
 	mark, d := private.GetKey(ctx, expiryMark)

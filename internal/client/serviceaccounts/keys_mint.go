@@ -29,18 +29,18 @@ type NewAPIKey struct {
 type Renewal struct {
 	// ID is the ID of the current key.
 	ID string
-	// KeepID is the ID of another live key with the same name that may stay, such as one in its grace period; empty for none.
-	KeepID string
-	// RevokeID is the ID of the current key's successor if the plan announced its revocation; empty for none.
+	// PreviousID is the ID of the key before the current one, if it is still in its grace period.
+	PreviousID string
+	// RevokeID is the ID of the other key that the plan announced to revoke: PreviousID, or the successor.
 	RevokeID string
 	// GraceMinutes is how long the current key still authenticates after a rotation, 0 to 10.
 	GraceMinutes int64
 }
 
 type keyCreation struct {
-	client  *Client
-	key     NewAPIKey
-	renewal Renewal
+	client *Client
+	key    NewAPIKey
+	old    Renewal
 	// snapshot has the keys that existed before.
 	snapshot collection.Snapshot[APIKey]
 }
@@ -48,7 +48,7 @@ type keyCreation struct {
 // CreateKey mints a key. If a live key with the same name exists, nothing is sent and the error is an *ExistsError: an
 // interrupted run may have created the key, and its value is lost.
 func (c *Client) CreateKey(ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
-	return c.createKey(ctx, n, Renewal{}, (*keyCreation).mintIfUnique)
+	return c.RenewKey(ctx, n, Renewal{})
 }
 
 // CreateKeyAmongOthers mints a key even if live keys with the same name exist.
@@ -57,9 +57,14 @@ func (c *Client) CreateKeyAmongOthers(ctx context.Context, n NewAPIKey) (*Minted
 }
 
 // RenewKey replaces a key. It rotates a live key. If the response is lost, so is the new value, so it revokes the key that was
-// provably created and mints another one. For a dead key, it mints a key, and first revokes the successor that the plan
-// announced. Any other live key with the name is an error as in CreateKey.
+// provably created and mints another one. For a dead key, it mints a key. It first revokes the key that the plan announced. Any
+// other live key with the name is an error as in CreateKey.
 func (c *Client) RenewKey(ctx context.Context, n NewAPIKey, old Renewal) (*MintedAPIKey, error) {
+	if old.PreviousID != "" && old.PreviousID == old.RevokeID {
+		if err := c.RevokeExistingKey(ctx, n.AccountID, old.PreviousID); err != nil && !collection.IsGone(err) {
+			return nil, err
+		}
+	}
 	return c.createKey(ctx, n, old, (*keyCreation).renew)
 }
 
@@ -74,7 +79,7 @@ func (c *Client) createKey(ctx context.Context, n NewAPIKey, old Renewal, send f
 	if err != nil {
 		return nil, err
 	}
-	return send(&keyCreation{client: c, key: n, renewal: old, snapshot: snapshot}, ctx)
+	return send(&keyCreation{client: c, key: n, old: old, snapshot: snapshot}, ctx)
 }
 
 func (c *Client) snapshotKeys(ctx context.Context, accountID, name string) (collection.Snapshot[APIKey], error) {
@@ -94,17 +99,17 @@ func (k *keyCreation) lostError(found []APIKey, err error) error {
 }
 
 func (k *keyCreation) renew(ctx context.Context) (*MintedAPIKey, error) {
-	if old := findByID(k.snapshot.Named, k.renewal.ID); old == nil || !k.isLive(old) {
-		return k.mintIfUnique(ctx)
+	if old := findByID(k.snapshot.Named, k.old.ID); old == nil || !k.isLive(old) {
+		return k.mintIfUnique(ctx, k.snapshot.Named)
 	}
 	since := k.client.conn.ServiceTime()
 	minted, err := k.send(ctx, transport.Request{
 		Op:   transport.Operation{Name: "rotateApiKey", Method: http.MethodPost, Route: "/api/v0/service-accounts/{serviceAccountId}/api-keys/{keyId}/rotate"},
-		Path: []string{k.key.AccountID, k.renewal.ID},
+		Path: []string{k.key.AccountID, k.old.ID},
 		Body: struct {
 			ExpiresAt    int64 `json:"expiresAt,omitempty"`
 			GraceMinutes int64 `json:"gracePeriodMinutes,omitempty"`
-		}{millisOf(k.key.ExpiresAt), k.renewal.GraceMinutes},
+		}{millisOf(k.key.ExpiresAt), k.old.GraceMinutes},
 	})
 	switch {
 	case err == nil:
@@ -123,9 +128,9 @@ func (k *keyCreation) afterLostRotation(ctx context.Context, since time.Time, lo
 	longer, cancel := transport.Outlive(ctx)
 	defer cancel()
 	proven, found, err := k.findLost(longer, since)
-	if err == nil && k.renewal.GraceMinutes == 0 {
+	if err == nil && k.old.GraceMinutes == 0 {
 		// The service creates the new key and revokes the old one in one step.
-		old, readErr := k.client.keys.Lookup(longer, k.key.AccountID, k.renewal.ID)
+		old, readErr := k.client.keys.Lookup(longer, k.key.AccountID, k.old.ID)
 		if old != nil && k.isLive(old) {
 			return nil, lostErr
 		}
@@ -138,7 +143,7 @@ func (k *keyCreation) afterLostRotation(ctx context.Context, since time.Time, lo
 	case len(proven) == 1:
 		minted, err := k.replaceLost(ctx, longer, &proven[0], lostErr)
 		if err != nil {
-			return nil, &LostRotationError{KeyID: k.renewal.ID, GraceMinutes: k.renewal.GraceMinutes, Err: err}
+			return nil, &LostRotationError{KeyID: k.old.ID, GraceMinutes: k.old.GraceMinutes, Err: err}
 		}
 		return minted, nil
 	case len(found) > 0:
@@ -168,13 +173,13 @@ func (k *keyCreation) afterRefusedRotation(ctx context.Context, refused error) (
 	if err != nil {
 		return nil, errors.Join(refused, err)
 	}
-	old := findByID(named, k.renewal.ID)
+	old := findByID(named, k.old.ID)
 	if old == nil || !k.isLive(old) {
-		return k.mintIfUniqueAmong(ctx, named)
+		return k.mintIfUnique(ctx, named)
 	}
 	now := k.client.conn.Clock.Now()
 	newer := collection.Filter(named, func(key *APIKey) bool {
-		return key.ID != old.ID && key.ID != k.renewal.KeepID && key.CreatedAt >= old.CreatedAt && now.Sub(key.CreatedAt.Time()) <= maxGracePeriod+tolerance
+		return key.ID != old.ID && key.ID != k.old.PreviousID && key.CreatedAt >= old.CreatedAt && now.Sub(key.CreatedAt.Time()) <= maxGracePeriod+tolerance
 	})
 	live := collection.Filter(newer, k.isLive)
 	switch {
@@ -187,22 +192,17 @@ func (k *keyCreation) afterRefusedRotation(ctx context.Context, refused error) (
 }
 
 // mintIfUnique mints a key unless another live key with the name exists.
-func (k *keyCreation) mintIfUnique(ctx context.Context) (*MintedAPIKey, error) {
-	named := k.snapshot.Named
-	if _, others := k.successorAndOthers(named); len(others) > 0 {
-		// The snapshot may be out of date.
-		var err error
-		if named, err = k.keysNow(ctx); err != nil {
+func (k *keyCreation) mintIfUnique(ctx context.Context, named []APIKey) (*MintedAPIKey, error) {
+	successor, others := k.namesakes(named)
+	if len(others) > 0 {
+		// The keys may be out of date.
+		named, err := k.keysNow(ctx)
+		if err != nil {
 			return nil, k.client.accountGone(ctx, k.key.AccountID, err)
 		}
-	}
-	return k.mintIfUniqueAmong(ctx, named)
-}
-
-func (k *keyCreation) mintIfUniqueAmong(ctx context.Context, named []APIKey) (*MintedAPIKey, error) {
-	successor, others := k.successorAndOthers(named)
-	if len(others) > 0 {
-		return nil, create.AlreadyExists(describeKeys(others))
+		if successor, others = k.namesakes(named); len(others) > 0 {
+			return nil, create.AlreadyExists(describeKeys(others))
+		}
 	}
 	if successor != nil {
 		if err := k.client.RevokeExistingKey(ctx, k.key.AccountID, successor.ID); err != nil && !collection.IsGone(err) {
@@ -212,15 +212,13 @@ func (k *keyCreation) mintIfUniqueAmong(ctx context.Context, named []APIKey) (*M
 	return k.mint(ctx)
 }
 
-// successorAndOthers returns the current key's successor if the plan announced its revocation, and the other live keys, which
-// prevent a mint.
-func (k *keyCreation) successorAndOthers(named []APIKey) (successor *APIKey, others []APIKey) {
-	named = collection.Filter(named, func(key *APIKey) bool { return key.ID != k.renewal.KeepID })
-	successor = Successor(named, k.renewal.ID, k.key, k.client.conn.Clock.Now())
-	if successor != nil && successor.ID != k.renewal.RevokeID {
-		successor = nil
+// namesakes counts a successor that the plan did not announce as one of the others, which prevent a mint.
+func (k *keyCreation) namesakes(named []APIKey) (successor *APIKey, others []APIKey) {
+	successor, others = k.client.namesakes(named, k.key, k.old)
+	if successor != nil && successor.ID != k.old.RevokeID {
+		return nil, append(others, *successor)
 	}
-	return successor, collection.Filter(named, func(key *APIKey) bool { return k.isLive(key) && (successor == nil || key.ID != successor.ID) })
+	return successor, others
 }
 
 // mint mints a key. After a lost response, it revokes the key that was provably created before it retries.

@@ -87,7 +87,7 @@ func TestCreateAPIKey(t *testing.T) {
 			},
 			call: replaces(Renewal{ID: "old", RevokeID: "lost"}), wantErr: []string{"lost"}, wantLive: "[lost]",
 		},
-		"spares one in its grace": {prepare: func(s *keyring) { s.add("old", revoked); s.add("spare", nil) }, call: replaces(Renewal{ID: "old", KeepID: "spare"}), want: "made-1", wantLive: "[spare made-1]"},
+		"spares one in its grace": {prepare: func(s *keyring) { s.add("old", revoked); s.add("spare", nil) }, call: replaces(Renewal{ID: "old", PreviousID: "spare"}), want: "made-1", wantLive: "[spare made-1]"},
 		"a rotation's newer key": {
 			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil) },
 			call:    replaces(Renewal{ID: "old", RevokeID: "lost"}), want: "made-1", wantLive: "[made-1]",
@@ -238,6 +238,19 @@ func TestRotateAPIKey(t *testing.T) {
 			made, err := c.RenewKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "old", GraceMinutes: tc.grace})
 			checkMade(t, s, made, err, tc.want, tc.wantErr, tc.wantLive)
 		})
+	}
+}
+
+// A renewal revokes the previous key only if the plan announced it.
+func TestRenewKey_previousKey(t *testing.T) {
+	t.Parallel()
+	for revokeID, wantLive := range map[string]string{"previous": "[made-1]", "": "[previous made-1]", "other": "[previous made-1]"} {
+		s, c := newKeyring(t)
+		s.add("previous", nil)
+		s.clk.Advance(time.Minute)
+		s.add("old", nil)
+		made, err := c.RenewKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "old", PreviousID: "previous", RevokeID: revokeID})
+		checkMade(t, s, made, err, "made-1", nil, wantLive)
 	}
 }
 
