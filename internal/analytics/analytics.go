@@ -69,11 +69,11 @@ func groupBy(dimension, noun, grouped string) schema.Attribute {
 	}
 }
 
-func dateOfRow[T any](get func(*T) string) results.Field[T] {
+func dateOfRow[R any](get func(R) string) results.Field[R] {
 	return results.String("The day, as `YYYY-MM-DD` in UTC.", get)
 }
 
-func groupOfRow[T any](text string, get func(*T) *string) results.Field[T] {
+func groupOfRow[R any](text string, get func(R) *string) results.Field[R] {
 	return results.StringPointer(text+" Null without `group_by`.", get)
 }
 
@@ -81,7 +81,7 @@ func groupOfRow[T any](text string, get func(*T) *string) results.Field[T] {
 const quietDays = " Days without activity are left out."
 
 // fetch completes the model with the rows of its days, which it reads with ask.
-func fetch[T any](c *client.Client, m *daysModel, row results.Record[T], ask func(analytics.Days) (*analytics.Report[T], error)) error {
+func fetch[T any](c *client.Client, m *daysModel, row results.Record[*T], ask func(analytics.Days) (*analytics.Report[T], error)) error {
 	if err := checkAvailable(c, m.EndDate.ValueString()); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func fetch[T any](c *client.Client, m *daysModel, row results.Record[T], ask fun
 	if err != nil {
 		return err
 	}
-	m.OrgID, m.Data = value.StringOrNull(found.OrgID), row.Rows(found.Rows)
+	m.OrgID, m.Data = value.StringOrNull(found.OrgID), results.RowsOf(row, found.Rows)
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
 // validate validates a data source that has only its days: nil is null, "?" is unknown.
@@ -127,11 +128,11 @@ func TestCheckAvailable(t *testing.T) {
 func TestRows_emptyTexts(t *testing.T) {
 	t.Parallel()
 	empty := ""
-	hook := hookCount.Object(&analytics.HookCount{Event: &empty}).Attributes()
+	hook := results.ObjectOf(hookCount, &analytics.HookCount{Event: &empty}).Attributes()
 	if !hook["event"].Equal(types.StringValue("")) || !hook["matcher"].IsNull() {
 		t.Errorf("got %v", hook)
 	}
-	files := productivityRow.Object(&analytics.ProductivityRow{ByExtension: []analytics.ExtensionCount{{Extension: &empty}, {}}}).Attributes()
+	files := results.ObjectOf(productivityRow, &analytics.ProductivityRow{ByExtension: []analytics.ExtensionCount{{Extension: &empty}, {}}}).Attributes()
 	if got := files["by_extension"].String(); got != `[{"count":<null>,"extension":""},{"count":<null>,"extension":<null>}]` {
 		t.Errorf("got %s", got)
 	}

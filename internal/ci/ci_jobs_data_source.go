@@ -29,13 +29,13 @@ func NewCIJobsDataSource() datasource.DataSource {
 		Verb: "list", Object: "CI jobs", Options: readOptions,
 		Fetch: func(ctx context.Context, c *client.Client, m *ciJobsModel) error {
 			found, err := c.CI.Jobs(ctx)
-			m.Jobs = ciJob.Rows(found)
+			m.Jobs = results.RowsOf(ciJob, found)
 			return err
 		},
 	}
 }
 
-var ciJob = results.Record[ci.Job]{
+var ciJob = results.Record[*ci.Job]{
 	"id":             results.String("ID of the job: `repo_full_name`, `::`, and `file_path`.", func(j *ci.Job) string { return j.ID }),
 	"action":         results.String("What the pull request does to the workflow: `create`, `edit`, or `delete`.", func(j *ci.Job) string { return j.Action }),
 	"repo_full_name": results.String(repositoryText, func(j *ci.Job) string { return j.RepoFullName }),

@@ -41,13 +41,13 @@ func NewCIRepositoriesDataSource() datasource.DataSource {
 		Options: apierror.Options{readOptions, apierror.AtStatus{http.StatusBadRequest: path.Root("owner")}},
 		Fetch: func(ctx context.Context, c *client.Client, m *ciRepositoriesModel) error {
 			found, err := c.CI.Repositories(ctx, m.Owner.ValueString())
-			m.Repositories = ciRepository.Rows(found)
+			m.Repositories = results.RowsOf(ciRepository, found)
 			return err
 		},
 	}
 }
 
-var ciRepository = results.Record[ci.Repository]{
+var ciRepository = results.Record[*ci.Repository]{
 	"full_name":            results.String(repositoryText, func(r *ci.Repository) string { return r.FullName }),
 	"url":                  results.String("URL of the repository.", func(r *ci.Repository) string { return r.URL }),
 	"is_private":           results.Bool("Whether the repository is private. Null if unknown.", func(r *ci.Repository) *bool { return r.IsPrivate }),

@@ -34,13 +34,13 @@ func NewCIRepositoryOwnersDataSource() datasource.DataSource {
 			if err != nil {
 				return err
 			}
-			m.Owners, m.Integration = ciOwner.Rows(found.Owners), integration.Object(found.Integration)
+			m.Owners, m.Integration = results.RowsOf(ciOwner, found.Owners), results.ObjectOf(integration, found.Integration)
 			return nil
 		},
 	}
 }
 
-var ciOwner = results.Record[ci.Owner]{
+var ciOwner = results.Record[*ci.Owner]{
 	"login":    results.String("Name of the owner at the code host, such as `acme`.", func(o *ci.Owner) string { return o.Login }),
 	"type":     results.String("Type of the owner, such as `user` or `organization`.", func(o *ci.Owner) string { return o.Type }),
 	"raw_json": results.JSON(crud.WholeRecord, func(o *ci.Owner) json.RawMessage { return o.Raw }),

@@ -34,13 +34,13 @@ func NewCIRunsDataSource() datasource.DataSource {
 			if err != nil {
 				return err
 			}
-			m.Runs, m.Integration = ciRun.Rows(found.Runs), integration.Object(found.Integration)
+			m.Runs, m.Integration = results.RowsOf(ciRun, found.Runs), results.ObjectOf(integration, found.Integration)
 			return nil
 		},
 	}
 }
 
-var ciRun = results.Record[ci.Run]{
+var ciRun = results.Record[*ci.Run]{
 	"id":             results.String("ID of the run.", func(r *ci.Run) string { return string(r.ID) }),
 	"repo_full_name": results.String(repositoryText, func(r *ci.Run) string { return string(r.RepoFullName) }),
 	"status":         results.String("Status of the run, such as `queued`, `in_progress`, or `completed`.", func(r *ci.Run) string { return string(r.Status) }),

@@ -17,6 +17,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -46,7 +47,7 @@ func NewComputerDataSource() datasource.DataSource {
 			if err != nil {
 				return err
 			}
-			m.ProvisioningSteps = stepResults.List(found.ProvisioningSteps)
+			m.ProvisioningSteps = results.ListOf(stepResults, found.ProvisioningSteps)
 			return crud.Failure(m.FromAPI(ctx, found))
 		},
 	}

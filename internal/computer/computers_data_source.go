@@ -58,7 +58,7 @@ func NewComputersDataSource() datasource.DataSource {
 				IncludeUnlisted:          m.IncludeUnlisted.ValueBool(),
 				IncludeProvisioningSteps: m.IncludeProvisioningSteps.ValueBool(),
 			})
-			m.Computers = computerData.Rows(found)
+			m.Computers = results.RowsOf(computerData, found)
 			return err
 		},
 	}

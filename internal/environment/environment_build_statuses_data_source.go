@@ -48,19 +48,19 @@ func NewEnvironmentBuildStatusesDataSource() datasource.DataSource {
 		Fetch: func(ctx context.Context, c *client.Client, m *buildStatusesModel) error {
 			slices.Sort(m.EnvironmentIDs)
 			found, err := c.Environments.BuildStatuses(ctx, m.ServiceAccountID.ValueString(), m.EnvironmentIDs)
-			m.Builds = buildStatus.Rows(found)
+			m.Builds = results.RowsOf(buildStatus, found)
 			return err
 		},
 	}
 }
 
-var buildStatus = results.Record[environments.BuildStatus]{
+var buildStatus = results.Record[*environments.BuildStatus]{
 	"environment_id":     results.String(environmentResults["id"].Text, func(s *environments.BuildStatus) string { return s.EnvironmentID }),
 	"environment_status": results.String(environmentResults["status"].Text, func(s *environments.BuildStatus) string { return s.EnvironmentStatus }),
 	"latest_build":       results.Object(environmentResults["latest_build"].Text, buildReport, func(s *environments.BuildStatus) *environments.BuildReport { return &s.LatestBuild }),
 }
 
-var buildReport = results.Record[environments.BuildReport]{
+var buildReport = results.Record[*environments.BuildReport]{
 	"id":        results.String(buildResults["id"].Text, func(b *environments.BuildReport) string { return b.ID }),
 	"status":    results.String(buildResults["status"].Text, func(b *environments.BuildReport) string { return b.Status }),
 	"excerpt":   results.String(excerptText, func(b *environments.BuildReport) string { return b.Excerpt }),

@@ -47,7 +47,7 @@ func NewEnvironmentsDataSource() datasource.DataSource {
 		Verb: "list", Object: "environments", Options: apierror.Options{atAccount},
 		Fetch: func(ctx context.Context, c *client.Client, m *environmentsModel) error {
 			found, err := c.Environments.List(ctx, m.ServiceAccountID.ValueString())
-			m.Environments = environmentData.Rows(found)
+			m.Environments = results.RowsOf(environmentData, found)
 			m.DefaultEnvironmentID = value.StringOrNull(environments.DefaultAmong(found))
 			return err
 		},

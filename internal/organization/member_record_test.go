@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
 func TestMember_unsetFields(t *testing.T) {
@@ -33,11 +34,11 @@ func TestMember_unsetFields(t *testing.T) {
 func TestControlChange_unsetFields(t *testing.T) {
 	t.Parallel()
 	revision := int64(7)
-	got := controlChange.Object(&organization.ControlChange{Revision: &revision, Settings: json.RawMessage("null")}).String()
+	got := results.ObjectOf(controlChange, &organization.ControlChange{Revision: &revision, Settings: json.RawMessage("null")}).String()
 	if got != `{"revision":7,"settings":<null>,"updated_at":<null>,"user":<null>}` {
 		t.Errorf("got %s", got)
 	}
-	got = controlChange.Object(&organization.ControlChange{Revision: &revision, User: &organization.ControlUser{}}).Attributes()["user"].String()
+	got = results.ObjectOf(controlChange, &organization.ControlChange{Revision: &revision, User: &organization.ControlUser{}}).Attributes()["user"].String()
 	if got != `{"email":<null>,"id":<null>,"name":<null>}` {
 		t.Errorf("an unknown user is %s", got)
 	}

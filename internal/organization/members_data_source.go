@@ -30,7 +30,7 @@ func NewMembersDataSource() datasource.DataSource {
 		Verb: "list", Object: "members", Options: apierror.Options{needsManager},
 		Fetch: func(ctx context.Context, c *client.Client, m *membersModel) error {
 			found, err := c.Organization.Members(ctx, int(m.MaxResults.ValueInt64()))
-			m.Members = memberResults.Rows(found)
+			m.Members = results.RowsOf(memberResults, found)
 			return err
 		},
 	}

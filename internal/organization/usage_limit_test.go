@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
 func TestUserUsageLimitModel_keepsTheSpelling(t *testing.T) {
@@ -54,7 +55,7 @@ func TestGlobalUsageLimitModel(t *testing.T) {
 func TestUserLimit(t *testing.T) {
 	t.Parallel()
 	own := int64(1 << 53)
-	got := userLimit.List([]organization.UserUsageLimit{{Email: "A@x", Limit: &own}, {Email: "b@x"}}).String()
+	got := results.ListOf(userLimit, []organization.UserUsageLimit{{Email: "A@x", Limit: &own}, {Email: "b@x"}}).String()
 	if got != `[{"email":"A@x","limit":9007199254740992},{"email":"b@x","limit":<null>}]` {
 		t.Errorf("got %s", got)
 	}

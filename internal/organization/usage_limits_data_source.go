@@ -36,13 +36,13 @@ func NewUsageLimitsDataSource() datasource.DataSource {
 			if err != nil {
 				return err
 			}
-			m.GlobalLimit, m.UserLimits = types.Int64PointerValue(found.Global), userLimit.Rows(found.Users)
+			m.GlobalLimit, m.UserLimits = types.Int64PointerValue(found.Global), results.RowsOf(userLimit, found.Users)
 			return nil
 		},
 	}
 }
 
-var userLimit = results.Record[organization.UserUsageLimit]{
+var userLimit = results.Record[*organization.UserUsageLimit]{
 	"email": results.String("Email address of the user.", func(l *organization.UserUsageLimit) string { return l.Email }),
 	"limit": results.Int64("Limit of the user, in credits."+noPeriod+" Null if the global limit applies.", func(l *organization.UserUsageLimit) *int64 { return l.Limit }),
 }

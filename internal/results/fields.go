@@ -13,53 +13,53 @@ import (
 )
 
 // String returns a string field. An empty string is null.
-func String[T any](text string, get func(*T) string) Field[T] {
-	return Field[T]{Text: text, Type: types.StringType, Value: func(record *T) attr.Value { return value.StringOrNull(get(record)) }}
+func String[R any](text string, get func(R) string) Field[R] {
+	return Field[R]{Text: text, Type: types.StringType, Value: func(record R) attr.Value { return value.StringOrNull(get(record)) }}
 }
 
 // StringPointer returns a string field that may be empty. Nil is null.
-func StringPointer[T any](text string, get func(*T) *string) Field[T] {
-	return Field[T]{Text: text, Type: types.StringType, Value: func(record *T) attr.Value { return types.StringPointerValue(get(record)) }}
+func StringPointer[R any](text string, get func(R) *string) Field[R] {
+	return Field[R]{Text: text, Type: types.StringType, Value: func(record R) attr.Value { return types.StringPointerValue(get(record)) }}
 }
 
 // Bool returns a boolean field. Nil is null.
-func Bool[T any](text string, get func(*T) *bool) Field[T] {
-	return Field[T]{Text: text, Type: types.BoolType, Value: func(record *T) attr.Value { return types.BoolPointerValue(get(record)) }}
+func Bool[R any](text string, get func(R) *bool) Field[R] {
+	return Field[R]{Text: text, Type: types.BoolType, Value: func(record R) attr.Value { return types.BoolPointerValue(get(record)) }}
 }
 
 // Int64 returns an integer field. Nil is null.
-func Int64[T any](text string, get func(*T) *int64) Field[T] {
-	return Field[T]{Text: text, Type: types.Int64Type, Value: func(record *T) attr.Value { return types.Int64PointerValue(get(record)) }}
+func Int64[R any](text string, get func(R) *int64) Field[R] {
+	return Field[R]{Text: text, Type: types.Int64Type, Value: func(record R) attr.Value { return types.Int64PointerValue(get(record)) }}
 }
 
 // Float64 returns a number field. Nil is null.
-func Float64[T any](text string, get func(*T) *float64) Field[T] {
-	return Field[T]{Text: text, Type: types.Float64Type, Value: func(record *T) attr.Value { return types.Float64PointerValue(get(record)) }}
+func Float64[R any](text string, get func(R) *float64) Field[R] {
+	return Field[R]{Text: text, Type: types.Float64Type, Value: func(record R) attr.Value { return types.Float64PointerValue(get(record)) }}
 }
 
 // Time returns a field with an RFC 3339 string in UTC. The zero time is null.
-func Time[T any](text string, get func(*T) time.Time) Field[T] {
-	return Field[T]{Text: text, Type: types.StringType, Value: func(record *T) attr.Value { return value.Time(get(record)) }}
+func Time[R any](text string, get func(R) time.Time) Field[R] {
+	return Field[R]{Text: text, Type: types.StringType, Value: func(record R) attr.Value { return value.Time(get(record)) }}
 }
 
 // JSON returns a field with a string of normalized JSON. Nil is null. The JSON in a response is always valid.
-func JSON[T any](text string, get func(*T) json.RawMessage) Field[T] {
-	return Field[T]{Text: text, Type: jsontypes.NormalizedType{}, Value: func(record *T) attr.Value {
+func JSON[R any](text string, get func(R) json.RawMessage) Field[R] {
+	return Field[R]{Text: text, Type: jsontypes.NormalizedType{}, Value: func(record R) attr.Value {
 		normalized, _ := value.JSON(get(record))
 		return normalized
 	}}
 }
 
 // SensitiveJSON returns a JSON field that the CLI does not show.
-func SensitiveJSON[T any](text string, get func(*T) json.RawMessage) Field[T] {
+func SensitiveJSON[R any](text string, get func(R) json.RawMessage) Field[R] {
 	field := JSON(text, get)
 	field.Sensitive = true
 	return field
 }
 
 // StringList returns a field with a list of strings. Nil is null.
-func StringList[T any](text string, get func(*T) []string) Field[T] {
-	return Field[T]{Text: text, Type: types.ListType{ElemType: types.StringType}, Value: func(record *T) attr.Value {
+func StringList[R any](text string, get func(R) []string) Field[R] {
+	return Field[R]{Text: text, Type: types.ListType{ElemType: types.StringType}, Value: func(record R) attr.Value {
 		items := get(record)
 		if items == nil {
 			return types.ListNull(types.StringType)
@@ -69,8 +69,8 @@ func StringList[T any](text string, get func(*T) []string) Field[T] {
 }
 
 // StringSet returns a field with a set of strings. The service may return duplicates. Nil is null.
-func StringSet[T any](text string, get func(*T) []string) Field[T] {
-	return Field[T]{Text: text, Type: types.SetType{ElemType: types.StringType}, Value: func(record *T) attr.Value {
+func StringSet[R any](text string, get func(R) []string) Field[R] {
+	return Field[R]{Text: text, Type: types.SetType{ElemType: types.StringType}, Value: func(record R) attr.Value {
 		items := get(record)
 		if items == nil {
 			return types.SetNull(types.StringType)
@@ -80,8 +80,8 @@ func StringSet[T any](text string, get func(*T) []string) Field[T] {
 }
 
 // StringMap returns a field with a map of strings. Nil is null.
-func StringMap[T any](text string, get func(*T) map[string]string) Field[T] {
-	return Field[T]{Text: text, Type: types.MapType{ElemType: types.StringType}, Value: func(record *T) attr.Value {
+func StringMap[R any](text string, get func(R) map[string]string) Field[R] {
+	return Field[R]{Text: text, Type: types.MapType{ElemType: types.StringType}, Value: func(record R) attr.Value {
 		items := get(record)
 		if items == nil {
 			return types.MapNull(types.StringType)
@@ -95,15 +95,15 @@ func StringMap[T any](text string, get func(*T) map[string]string) Field[T] {
 }
 
 // Object returns a field with a nested record. Nil is null.
-func Object[T, E any](text string, of Record[E], get func(*T) *E) Field[T] {
+func Object[R, E any](text string, of Record[*E], get func(R) *E) Field[R] {
 	typ := of.ObjectType()
-	return Field[T]{Text: text, Type: typ, nested: of.Elements(), Value: func(record *T) attr.Value { return of.object(typ, get(record)) }}
+	return Field[R]{Text: text, Type: typ, nested: of.Elements(), Value: func(record R) attr.Value { return object(of, typ, get(record)) }}
 }
 
 // List returns a field with a list of nested records. Nil is null.
-func List[T, E any](text string, of Record[E], get func(*T) []E) Field[T] {
+func List[R, E any](text string, of Record[*E], get func(R) []E) Field[R] {
 	typ := of.ObjectType()
-	return Field[T]{Text: text, Type: types.ListType{ElemType: typ}, nested: of.Elements(), Value: func(record *T) attr.Value { return of.list(typ, get(record)) }}
+	return Field[R]{Text: text, Type: types.ListType{ElemType: typ}, nested: of.Elements(), Value: func(record R) attr.Value { return list(of, typ, get(record)) }}
 }
 
 func stringValues(items []string) []attr.Value {

@@ -14,29 +14,31 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 )
 
-// Record contains the fields of a T by attribute name.
-type Record[T any] map[string]Field[T]
+// Record contains the fields of an R by attribute name. R is a pointer, because the compiler translates the methods once for
+// all pointers, but once more for each struct.
+type Record[R any] map[string]Field[R]
 
-// Field is one field of a T. Use the functions in fields.go to create fields of the usual types.
-type Field[T any] struct {
+// Field is one field of an R. Use the functions in fields.go to create fields of the usual types.
+type Field[R any] struct {
 	Text      string
 	Type      attr.Type
 	Sensitive bool
 	// Value reads the field. The value's type must be Type.
-	Value func(*T) attr.Value
+	Value func(R) attr.Value
 	// nested contains the attributes of an object, or of the objects in a list.
 	nested map[string]schema.Attribute
 }
 
-// With returns the record with additional fields.
-func (r Record[T]) With(fields Record[T]) Record[T] {
-	all := maps.Clone(r)
-	maps.Copy(all, fields)
+// Merge returns a record with the fields of both. It is not a method, because each kind of record would have a copy of it.
+func Merge[R any](a, b Record[R]) Record[R] {
+	all := make(Record[R], len(a)+len(b)) // A clone of a would link every method of every kind of record.
+	maps.Copy(all, a)
+	maps.Copy(all, b)
 	return all
 }
 
 // ObjectType returns the record's type as an object.
-func (r Record[T]) ObjectType() types.ObjectType {
+func (r Record[R]) ObjectType() types.ObjectType {
 	attrTypes := make(map[string]attr.Type, len(r))
 	for name, field := range r {
 		attrTypes[name] = field.Type
@@ -44,25 +46,12 @@ func (r Record[T]) ObjectType() types.ObjectType {
 	return types.ObjectType{AttrTypes: attrTypes}
 }
 
-// Object returns a record's value. Nil is null.
-func (r Record[T]) Object(record *T) types.Object {
-	return r.object(r.ObjectType(), record)
-}
-
-// List returns the values of records. Nil is null.
-func (r Record[T]) List(records []T) types.List {
-	return r.list(r.ObjectType(), records)
-}
-
 // Into copies a record's fields into a model that has an attribute for each field.
-func (r Record[T]) Into(ctx context.Context, record *T, model any) diag.Diagnostics {
-	return r.Object(record).As(ctx, model, basetypes.ObjectAsOptions{})
+func (r Record[R]) Into(ctx context.Context, record R, model any) diag.Diagnostics {
+	return r.object(r.ObjectType(), record).As(ctx, model, basetypes.ObjectAsOptions{})
 }
 
-func (r Record[T]) object(typ types.ObjectType, record *T) types.Object {
-	if record == nil {
-		return types.ObjectNull(typ.AttrTypes)
-	}
+func (r Record[R]) object(typ types.ObjectType, record R) types.Object {
 	values := make(map[string]attr.Value, len(r))
 	for name, field := range r {
 		values[name] = field.Value(record)
@@ -70,19 +59,36 @@ func (r Record[T]) object(typ types.ObjectType, record *T) types.Object {
 	return types.ObjectValueMust(typ.AttrTypes, values)
 }
 
-func (r Record[T]) list(typ types.ObjectType, records []T) types.List {
+// ObjectOf returns a record's value. Nil is null.
+func ObjectOf[T any](of Record[*T], record *T) types.Object {
+	return object(of, of.ObjectType(), record)
+}
+
+// ListOf returns the values of records. Nil is null.
+func ListOf[T any](of Record[*T], records []T) types.List {
+	return list(of, of.ObjectType(), records)
+}
+
+func object[T any](of Record[*T], typ types.ObjectType, record *T) types.Object {
+	if record == nil {
+		return types.ObjectNull(typ.AttrTypes)
+	}
+	return of.object(typ, record)
+}
+
+func list[T any](of Record[*T], typ types.ObjectType, records []T) types.List {
 	if records == nil {
 		return types.ListNull(typ)
 	}
 	values := make([]attr.Value, len(records))
 	for i := range records {
-		values[i] = r.object(typ, &records[i])
+		values[i] = of.object(typ, &records[i])
 	}
 	return types.ListValueMust(typ, values)
 }
 
 // Elements returns the record's attributes in an object of a list or map.
-func (r Record[T]) Elements() map[string]schema.Attribute {
+func (r Record[R]) Elements() map[string]schema.Attribute {
 	attributes := make(map[string]schema.Attribute, len(r))
 	for name, field := range r {
 		attributes[name] = field.attribute()
@@ -92,7 +98,7 @@ func (r Record[T]) Elements() map[string]schema.Attribute {
 
 // Resource returns the record's attributes in a resource. The plan of an update keeps their values, so that plans stay
 // quiet. The next refresh stores the changes.
-func (r Record[T]) Resource() map[string]schema.Attribute {
+func (r Record[R]) Resource() map[string]schema.Attribute {
 	attributes := r.Elements()
 	for name, attribute := range attributes {
 		attributes[name] = keepInUpdate(attribute)
@@ -101,7 +107,7 @@ func (r Record[T]) Resource() map[string]schema.Attribute {
 }
 
 // DataSource returns the record's attributes in a data source.
-func (r Record[T]) DataSource() map[string]dsschema.Attribute {
+func (r Record[R]) DataSource() map[string]dsschema.Attribute {
 	attributes := make(map[string]dsschema.Attribute, len(r))
 	for name, attribute := range r.Elements() {
 		attributes[name] = attribute // One interface covers the attributes of resources and data sources.

@@ -32,9 +32,9 @@ type thing struct {
 	steps  []tool
 }
 
-var toolRecord = Record[tool]{"name": String("Its name.", func(t *tool) string { return t.name })}
+var toolRecord = Record[*tool]{"name": String("Its name.", func(t *tool) string { return t.name })}
 
-var record = Record[thing]{
+var record = Record[*thing]{
 	"id":     String("The ID.", func(t *thing) string { return t.id }),
 	"title":  StringPointer("The title.", func(t *thing) *string { return t.title }),
 	"listed": Bool("Whether.", func(t *thing) *bool { return t.listed }),
@@ -67,10 +67,10 @@ func TestRecord_isTheSameEverywhere(t *testing.T) {
 		"data source": data.Type(),
 		"resource":    schema.Schema{Attributes: record.Resource()}.Type(),
 		"elements":    schema.NestedAttributeObject{Attributes: record.Elements()}.Type(),
-		"a value":     record.Object(full()).Type(t.Context()),
-		"no value":    record.Object(nil).Type(t.Context()),
-		"a list":      record.List([]thing{}).ElementType(t.Context()),
-		"no list":     record.List(nil).ElementType(t.Context()),
+		"a value":     ObjectOf(record, full()).Type(t.Context()),
+		"no value":    ObjectOf(record, nil).Type(t.Context()),
+		"a list":      ListOf(record, []thing{}).ElementType(t.Context()),
+		"no list":     ListOf(record, nil).ElementType(t.Context()),
 		"rows":        record.rowsType().ElementType(),
 	} {
 		if got.String() != want.String() {
@@ -93,15 +93,15 @@ func TestRecord_values(t *testing.T) {
 	t.Parallel()
 	const values = `{"dirs":["b","a"],"id":"1","listed":true,"made":"1970-01-01T00:00:00Z","pages":2,"ratio":0.500000,"secret":"{\"a\":2,\"b\":1}","source":{"name":"s"},` +
 		`"steps":[{"name":"one"},{"name":<null>}],"tags":{"a":"b"},"title":"","tools":["y","z"],"tree":"{\"a\":2,\"b\":1}"}`
-	if got := record.List([]thing{*full()}).String(); got != "["+values+"]" {
+	if got := ListOf(record, []thing{*full()}).String(); got != "["+values+"]" {
 		t.Errorf("got  %s\nwant [%s]", got, values)
 	}
-	for name, got := range record.Object(&thing{}).Attributes() {
+	for name, got := range ObjectOf(record, &thing{}).Attributes() {
 		if !got.IsNull() {
 			t.Errorf("%s is %s where nothing is set", name, got)
 		}
 	}
-	if !record.List(nil).IsNull() || record.List([]thing{}).IsNull() || !record.Object(nil).IsNull() {
+	if !ListOf(record, nil).IsNull() || ListOf(record, []thing{}).IsNull() || !ObjectOf(record, nil).IsNull() {
 		t.Error("nothing is not null")
 	}
 	empty := &thing{tags: map[string]string{}, tools: []string{}, dirs: []string{}, steps: []tool{}}
@@ -118,7 +118,7 @@ func TestRecord_Into(t *testing.T) {
 		Name types.String `tfsdk:"name"`
 		Size types.Int64  `tfsdk:"size"`
 	}
-	sized := toolRecord.With(Record[tool]{"size": {Text: "The size.", Type: types.Int64Type, Value: func(*tool) attr.Value { return types.Int64Value(3) }}})
+	sized := Merge(toolRecord, Record[*tool]{"size": {Text: "The size.", Type: types.Int64Type, Value: func(*tool) attr.Value { return types.Int64Value(3) }}})
 	if diags := sized.Into(t.Context(), &tool{"a"}, &m); diags.HasError() || m.Name.ValueString() != "a" || m.Size.ValueInt64() != 3 {
 		t.Errorf("got %v, %v", m, diags)
 	}
@@ -165,7 +165,7 @@ func TestRecord_planModifiers(t *testing.T) {
 	}
 }
 
-var named = toolRecord.With(Record[tool]{"id": toolRecord["name"], "status": toolRecord["name"]})
+var named = Merge(toolRecord, Record[*tool]{"id": toolRecord["name"], "status": toolRecord["name"]})
 
 func TestByIDOrName(t *testing.T) {
 	t.Parallel()

@@ -12,22 +12,22 @@ import (
 )
 
 // Rows is the list of records in a data source. It holds one value of the protocol: the framework would convert a types.List
-// several times, attribute by attribute. Its zero value cannot be used: set it with Record.Rows.
+// several times, attribute by attribute. Its zero value cannot be used: set it with Record.Rows or RowsOf.
 type Rows struct {
 	typ rowsType
 	raw *tftypes.Value
 }
 
 // Rows returns the rows of records. Nil is an empty list.
-func (r Record[T]) Rows(records []T) Rows {
+func (r Record[R]) Rows(records []R) Rows {
 	ctx := context.Background() // The conversions of values do not use it.
 	typ := r.rowsType()
 	rowType := typ.ElementType().TerraformType(ctx)
 	rows := make([]tftypes.Value, len(records))
-	for i := range records {
+	for i, record := range records {
 		row := make(map[string]tftypes.Value, len(r))
 		for name, field := range r {
-			row[name], _ = field.Value(&records[i]).ToTerraformValue(ctx) // It fails only for values that do not have their type.
+			row[name], _ = field.Value(record).ToTerraformValue(ctx) // It fails only for values that do not have their type.
 		}
 		rows[i] = tftypes.NewValue(rowType, row)
 	}
@@ -35,8 +35,17 @@ func (r Record[T]) Rows(records []T) Rows {
 	return Rows{typ, &raw}
 }
 
+// RowsOf returns the rows of records. Nil is an empty list.
+func RowsOf[T any](of Record[*T], records []T) Rows {
+	pointers := make([]*T, len(records))
+	for i := range records {
+		pointers[i] = &records[i]
+	}
+	return of.Rows(pointers)
+}
+
 // DataSourceRows returns a data source's attribute for the rows of records.
-func (r Record[T]) DataSourceRows(description string) dsschema.Attribute {
+func (r Record[R]) DataSourceRows(description string) dsschema.Attribute {
 	return dsschema.ListNestedAttribute{
 		Computed:            true,
 		MarkdownDescription: description,
@@ -45,7 +54,7 @@ func (r Record[T]) DataSourceRows(description string) dsschema.Attribute {
 	}
 }
 
-func (r Record[T]) rowsType() rowsType { return rowsType{types.ListType{ElemType: r.ObjectType()}} }
+func (r Record[R]) rowsType() rowsType { return rowsType{types.ListType{ElemType: r.ObjectType()}} }
 
 // rowsType is the type of Rows.
 type rowsType struct{ basetypes.ListType }

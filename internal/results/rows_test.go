@@ -23,13 +23,13 @@ func rowsState() tfsdk.State {
 func TestRecord_Rows(t *testing.T) {
 	t.Parallel()
 	for name, things := range map[string][]thing{"some": {*full(), {}}, "none": {}} {
-		rows := record.Rows(things)
+		rows := RowsOf(record, things)
 		list, diags := rows.ToListValue(t.Context())
-		if want := record.List(things); diags.HasError() || !list.Equal(want) {
+		if want := ListOf(record, things); diags.HasError() || !list.Equal(want) {
 			t.Errorf("%s: %s, want %s (%v)", name, list, want, diags)
 		}
 		again, diags := record.rowsType().ValueFromList(t.Context(), list)
-		if diags.HasError() || !again.Equal(rows) || again.Equal(record.Rows([]thing{{id: "2"}})) || again.Equal(list) {
+		if diags.HasError() || !again.Equal(rows) || again.Equal(RowsOf(record, []thing{{id: "2"}})) || again.Equal(list) {
 			t.Errorf("%s: from the list: %s (%v)", name, again, diags)
 		}
 		if rows.IsNull() || rows.IsUnknown() || rows.String() == "" || !rows.Type(t.Context()).Equal(record.rowsType()) {
@@ -39,17 +39,17 @@ func TestRecord_Rows(t *testing.T) {
 	if none := record.rowsType().ValueType(t.Context()); !none.IsNull() || none.IsUnknown() {
 		t.Errorf("the type's value is %s", none)
 	}
-	if !record.Rows(nil).Equal(record.Rows([]thing{})) {
+	if !RowsOf(record, nil).Equal(RowsOf(record, []thing{})) {
 		t.Error("nil is not an empty list")
 	}
-	if record.rowsType().Equal(toolRecord.rowsType()) || record.rowsType().Equal(record.List(nil).Type(t.Context())) {
+	if record.rowsType().Equal(toolRecord.rowsType()) || record.rowsType().Equal(ListOf(record, nil).Type(t.Context())) {
 		t.Error("another type is equal")
 	}
 }
 
 func TestRows_state(t *testing.T) {
 	t.Parallel()
-	state, want := rowsState(), record.Rows([]thing{*full()})
+	state, want := rowsState(), RowsOf(record, []thing{*full()})
 	if diags := state.Set(t.Context(), &rowsModel{want}); diags.HasError() {
 		t.Fatal(diags)
 	}
@@ -62,7 +62,7 @@ func TestRows_state(t *testing.T) {
 // The framework does not convert the rows one by one: ten thousand take no more allocations than one.
 func TestRows_allocations(t *testing.T) { //nolint:paralleltest // Allocations are counted for the whole process.
 	store := func(n int) float64 {
-		m, state := rowsModel{record.Rows(make([]thing, n))}, rowsState()
+		m, state := rowsModel{RowsOf(record, make([]thing, n))}, rowsState()
 		return testing.AllocsPerRun(10, func() {
 			if diags := state.Set(t.Context(), &m); diags.HasError() {
 				t.Fatal(diags)

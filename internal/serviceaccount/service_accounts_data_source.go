@@ -26,7 +26,7 @@ func NewServiceAccountsDataSource() datasource.DataSource {
 		Verb: "list", Object: "service accounts",
 		Fetch: func(ctx context.Context, c *client.Client, m *accountsModel) error {
 			found, err := c.ServiceAccounts.List(ctx)
-			m.ServiceAccounts = accountResults.Rows(found)
+			m.ServiceAccounts = results.RowsOf(accountResults, found)
 			return err
 		},
 	}

@@ -30,7 +30,7 @@ func NewSessionChildrenDataSource() datasource.DataSource {
 		Verb: "list", Object: "subagents", Options: apierror.Options{atSession, ownersOnly},
 		Fetch: func(ctx context.Context, c *client.Client, m *sessionChildrenModel) error {
 			found, err := c.Sessions.Children(ctx, m.SessionID.ValueString())
-			m.Sessions = sessionData.Rows(found)
+			m.Sessions = results.RowsOf(sessionData, found)
 			return err
 		},
 	}

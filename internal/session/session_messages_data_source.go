@@ -30,7 +30,7 @@ type sessionMessagesModel struct {
 }
 
 // messageResults describes the fields of a message.
-var messageResults = results.Record[sessions.Message]{
+var messageResults = results.Record[*sessions.Message]{
 	"id":           results.String("The message's ID.", func(m *sessions.Message) string { return m.ID }),
 	"role":         results.String("Who wrote the message. One of `user`, `assistant`, `tool`, or `system`.", func(m *sessions.Message) string { return m.Role }),
 	"created_at":   results.Time("When the message was created (RFC 3339, UTC).", func(m *sessions.Message) time.Time { return m.CreatedAt.Time() }),
@@ -76,7 +76,7 @@ func NewSessionMessagesDataSource() datasource.DataSource {
 		Verb: "list", Object: "messages", Options: apierror.Options{atSession, ownersOnly},
 		Fetch: func(ctx context.Context, c *client.Client, m *sessionMessagesModel) error {
 			found, err := c.Sessions.Messages(ctx, m.SessionID.ValueString(), m.Roles, int(m.MaxResults.ValueInt64()))
-			m.Messages = messageResults.Rows(found)
+			m.Messages = results.RowsOf(messageResults, found)
 			return err
 		},
 	}

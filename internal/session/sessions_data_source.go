@@ -39,7 +39,7 @@ func NewSessionsDataSource() datasource.DataSource {
 		Verb: "list", Object: "sessions", Options: apierror.Options{ofComputer, ownersOnly},
 		Fetch: func(ctx context.Context, c *client.Client, m *sessionsModel) error {
 			found, err := c.Sessions.List(ctx, m.ComputerID.ValueString(), int(m.MaxResults.ValueInt64()))
-			m.Sessions = sessionData.Rows(found)
+			m.Sessions = results.RowsOf(sessionData, found)
 			return err
 		},
 	}

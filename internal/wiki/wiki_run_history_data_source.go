@@ -35,7 +35,7 @@ func NewWikiRunHistoryDataSource() datasource.DataSource {
 		Verb: "read", Object: "wiki run history", Options: atRepository,
 		Fetch: func(ctx context.Context, c *client.Client, m *wikiRunHistoryModel) error {
 			found, err := c.Wikis.History(ctx, m.RepoURL.ValueString())
-			m.WikiRuns = wikiRunData.Rows(found)
+			m.WikiRuns = results.RowsOf(wikiRunData, found)
 			return err
 		},
 	}

@@ -31,7 +31,7 @@ func NewWikiRunsDataSource() datasource.DataSource {
 		Verb: "list", Object: "wiki runs", Options: apierror.Options{listAdvice},
 		Fetch: func(ctx context.Context, c *client.Client, m *wikiRunsModel) error {
 			found, err := c.Wikis.List(ctx)
-			m.WikiRuns = wikiRunData.Rows(found)
+			m.WikiRuns = results.RowsOf(wikiRunData, found)
 			return err
 		},
 	}

@@ -53,13 +53,13 @@ func NewWikiSearchDataSource() datasource.DataSource {
 			if err != nil {
 				return aboutRun("searching", m.WikiRunID.ValueString(), err)
 			}
-			m.Results = wikiMatch.Rows(found)
+			m.Results = results.RowsOf(wikiMatch, found)
 			return nil
 		},
 	}
 }
 
-var wikiMatch = results.Record[wikis.Match]{
+var wikiMatch = results.Record[*wikis.Match]{
 	"page_id":     results.String("ID of the page, for the data source `agentyard_wiki_page`.", func(w *wikis.Match) string { return w.PageID }),
 	"title":       results.String(titleText, func(w *wikis.Match) string { return w.Title }),
 	"path":        results.String(pathText, func(w *wikis.Match) string { return w.Path }),
