@@ -163,7 +163,7 @@ func (c *Client) buildStatusFromRecord(ctx context.Context, id string) (*BuildSt
 }
 
 // StartBuild builds an environment again and returns the ID of the new build. The service returns 409 while a build runs.
-// Latest is the ID of the latest build before: if the response is lost or names no build, a newer build is the new one. If
+// Latest is the ID of the latest build before: if the response is lost or names no build, a newer build is used and reported. If
 // there is none, the error is a *LostError.
 func (c *Client) StartBuild(ctx context.Context, id, latest string) (string, error) {
 	defer c.listings.InvalidateAll()
@@ -191,9 +191,7 @@ func (c *Client) StartBuild(ctx context.Context, id, latest string) (string, err
 	if build == "" {
 		return "", &create.LostError{Object: "build of the environment", Name: id, Err: errors.Join(err, findErr)}
 	}
-	if response == nil {
-		create.Recovered(ctx, create.Recovery{Objects: []create.ExistsError{{Object: "build of the environment " + id, ID: build}}})
-	}
+	create.Recovered(ctx, create.Recovery{Objects: []create.ExistsError{{Object: "build of the environment " + id, ID: build}}})
 	return build, nil
 }
 
