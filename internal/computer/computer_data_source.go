@@ -57,7 +57,7 @@ func NewComputerDataSource() datasource.DataSource {
 func findComputer(ctx context.Context, c *client.Client, m *computerDataModel) (found *computers.Computer, err error) {
 	at, given, remedy := "name", m.Name.ValueString(), "Check the name. To find a service account's computer, set service_account_id."
 	if value.IsSet(m.ID) {
-		at, given, remedy = "id", m.ID.ValueString(), "Check the ID."
+		at, given, remedy = "id", m.ID.ValueString(), "Check the ID. "+apierror.NameHint("computer", m.ID.ValueString())
 		found, err = c.Computers.GetWithSteps(ctx, m.ID.ValueString())
 	} else {
 		found, err = c.Computers.GetByName(ctx, m.Name.ValueString(), m.ServiceAccountID.ValueString())

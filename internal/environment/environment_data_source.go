@@ -16,6 +16,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -98,7 +99,9 @@ func findEnvironmentOfAccount(ctx context.Context, c *client.Client, m *environm
 }
 
 func environmentNotFound(m *environmentDataModel, remedy string) error {
-	return &crud.Fault{At: path.Root("id"), Summary: "Environment Not Found", Detail: fmt.Sprintf("Environment %q was not found, or the provider's API key cannot see it. Check the ID. %s", m.ID.ValueString(), remedy)}
+	id := m.ID.ValueString()
+	return &crud.Fault{At: path.Root("id"), Summary: "Environment Not Found", Detail: phrase.Join(
+		fmt.Sprintf("Environment %q was not found, or the provider's API key cannot see it. Check the ID.", id), apierror.NameHint("environment", id), remedy)}
 }
 
 // inItsScope returns an environment's ID with its scope, which may distinguish it from another environment with the same

@@ -37,6 +37,7 @@ func TestID_thatIsAName(t *testing.T) {
 	}{
 		"agentyard_computers":                     {acctest.Values{"service_account_id": "ci"}, "", account},
 		"agentyard_computer":                      {acctest.Values{"service_account_id": "ci", "name": "dev"}, "name", account},
+		"agentyard_environment":                   {acctest.Values{"id": "my-env"}, "id", environment},
 		"agentyard_computer_metrics":              {acctest.Values{"computer_id": "runner-1"}, "computer_id", computer},
 		"agentyard_environments":                  {acctest.Values{"service_account_id": "ci"}, "service_account_id", account},
 		"agentyard_environment_build_statuses":    {acctest.Values{"service_account_id": "ci", "environment_ids": []any{"env_1"}}, "service_account_id", account},
@@ -49,6 +50,8 @@ func TestID_thatIsAName(t *testing.T) {
 			out.MustFail(t, tc.at, tc.want)
 		})
 	}
+	_, out := p.ReadData("agentyard_computer", acctest.Values{"id": "runner-1"})
+	out.MustFail(t, "id", computer)
 	for typeName, tc := range map[string]struct {
 		config   acctest.Values
 		at, want string
