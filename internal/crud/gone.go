@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -134,7 +135,7 @@ func Unreadable(ctx context.Context, c *client.Client, failed FailedRead, resp *
 // Gone removes a missing object from the state, unless it may still exist but be invisible to the API key. After an import,
 // it returns an error, because Terraform's own one would suggest another region or endpoint.
 func Gone(ctx context.Context, c *client.Client, object string, model Identified, resp *resource.ReadResponse) {
-	id := attributeOf(ctx, resp.State, "id")
+	id := cmp.Or(attributeOf(ctx, resp.State, "id"), attributeOf(ctx, resp.State, "email")) // An import sets only one of them.
 	if modifier.IsUnread(ctx, resp.Private) {
 		account := attributeOf(ctx, resp.State, "service_account_id")
 		resp.Diagnostics.AddError("Cannot Import "+title(object), phrase.Join(apierror.NoSuch(object, id), apierror.NameHint("service account", account)))

@@ -86,6 +86,7 @@ func TestImport_findsNothing(t *testing.T) {
 		"agentyard_computer_fleet":     {"web", []string{`No computer fleet with the ID "web" exists`, "Check the ID."}},
 		"agentyard_wiki_run":           {"wiki_1", []string{`No wiki run with the ID "wiki_1" exists`, "Check the ID."}},
 		"agentyard_global_usage_limit": {"organization", []string{"No global usage limit is set.", "apply without the import"}},
+		"agentyard_user_usage_limit":   {"avery@agentyard.example", []string{`No user usage limit with the ID "avery@agentyard.example" exists`, "Check the ID."}},
 	} {
 		t.Run(typeName, func(t *testing.T) {
 			t.Parallel()
