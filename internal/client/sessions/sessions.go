@@ -271,7 +271,8 @@ func (c *Client) Update(ctx context.Context, id, computer string, createdAt time
 	return updated, err
 }
 
-// Delete soft-deletes a session: the service keeps it for a while. If the session is already gone, the error is a *GoneError.
+// Delete soft-deletes a session: the service keeps it for a while. If the session is already gone, the error is a *GoneError,
+// or a *NotYetVisibleError if the session is new.
 func (c *Client) Delete(ctx context.Context, id, computer string, createdAt time.Time) error {
 	defer c.invalidate(computer)
 	var isLost bool // An attempt got no response. If it deleted the session, later attempts return 404.
@@ -289,6 +290,8 @@ func (c *Client) Delete(ctx context.Context, id, computer string, createdAt time
 	switch {
 	case transport.IsNotFound(err) && isLost:
 		err = nil
+	case transport.IsNotFound(err) && c.isYoung(createdAt):
+		err = &collection.NotYetVisibleError{Err: err}
 	case transport.IsNotFound(err):
 		err = c.listings.ConfirmGone(ctx, computer, id, err)
 	}
