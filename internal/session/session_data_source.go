@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -64,7 +65,7 @@ func NewSessionDataSource() datasource.DataSource {
 // findSession reads the session with the model's ID, which must be on the model's computer, if there is one.
 func findSession(ctx context.Context, c *client.Client, m *sessionDataModel) (*sessions.Session, error) {
 	computer := m.ComputerID.ValueString()
-	found, err := c.Sessions.GetWithSettings(ctx, m.ID.ValueString(), computer)
+	found, err := c.Sessions.Get(ctx, m.ID.ValueString(), computer, time.Time{})
 	switch {
 	case transport.IsNotFound(err):
 		return nil, &crud.Fault{At: path.Root("id"), Summary: "Session Not Found", Detail: fmt.Sprintf("Session %q does not exist, or was deleted. Check the ID.", m.ID.ValueString())}

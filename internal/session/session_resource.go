@@ -98,7 +98,7 @@ func (m *sessionModel) Identity() any { return &sessionIdentity{ID: m.ID, Comput
 // OwnerOnly is always true: another owner's API key may not see the session.
 func (m *sessionModel) OwnerOnly() bool { return true }
 
-// createdAt returns the zero time for null and unknown.
+// createdAt returns the zero time for null and unknown, as after an import.
 func (m *sessionModel) createdAt() time.Time {
 	at, _ := time.Parse(time.RFC3339Nano, m.CreatedAt.ValueString())
 	return at
@@ -220,14 +220,7 @@ func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest
 
 func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*sessionResponse, error) {
-		id, computer := m.ID.ValueString(), m.ComputerID.ValueString()
-		var found *sessions.Session
-		var err error
-		if modifier.IsUnread(ctx, req.Private) {
-			found, err = r.Client.Sessions.GetWithSettings(ctx, id, computer)
-		} else {
-			found, err = r.Client.Sessions.Get(ctx, id, computer, m.createdAt())
-		}
+		found, err := r.Client.Sessions.Get(ctx, m.ID.ValueString(), m.ComputerID.ValueString(), m.createdAt())
 		if err != nil {
 			return nil, err
 		}

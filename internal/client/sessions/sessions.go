@@ -55,9 +55,10 @@ var (
 )
 
 func query(computer string) url.Values {
-	q := url.Values{}
-	transport.SetIf(q, "computerId", computer)
-	return q
+	if computer == "" {
+		return nil
+	}
+	return url.Values{"computerId": {computer}}
 }
 
 // pagesOf returns the key of the listing of one computer's sessions, or of all sessions; most 0 means all of them.
@@ -97,27 +98,34 @@ func (c *Client) listForReads(ctx context.Context, computer string) ([]Session, 
 	return all, allErr
 }
 
-// Get reads one session of a computer from a listing that the reads of a plan share, because only listings always have the
-// settings. A session that is not listed is read alone. If it does not exist, the error is a *GoneError, or a
+// Get reads one session from a listing of its computer that the reads of a plan share, because only listings always have the
+// settings. If it is not listed, it is read alone. A zero createdAt means that nothing is known about the session yet: it is
+// read alone first, and the listing adds the settings. If it does not exist, the error is a *GoneError, or a
 // *NotYetVisibleError if the session is new.
-func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Time) (*Session, error) {
-	found, err := c.listings.Get(ctx, computer, id, func(ctx context.Context) (*Session, error) {
-		if c.isYoung(createdAt) {
-			return c.getSession(ctx, id, computer) // One request is enough: a 404 proves nothing for a new session.
+func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Time) (found *Session, err error) {
+	isYoung := c.isYoung(createdAt)
+	alone := func(ctx context.Context) (found *Session, err error) {
+		if isYoung {
+			return c.GetUncached(ctx, id, computer) // One request is enough: a 404 proves nothing for a new session.
 		}
-		return c.GetUncached(ctx, id, computer)
-	})
-	var gone *collection.GoneError
-	if errors.As(err, &gone) && c.isYoung(createdAt) {
-		return nil, &collection.NotYetVisibleError{Err: gone.Err}
+		err = onComputer(computer, func(computer string) (err error) {
+			found, err = c.GetUncached(ctx, id, computer)
+			return err
+		})
+		return found, err
 	}
-	return found, err
-}
-
-// GetWithSettings reads one session alone, and takes its settings from a listing if the response has none. A listing may lack
-// a new session. If the session does not exist, the error is a *GoneError.
-func (c *Client) GetWithSettings(ctx context.Context, id, computer string) (*Session, error) {
-	found, err := c.sessionOfAnyAge(ctx, id, computer, time.Time{})
+	if !createdAt.IsZero() {
+		found, err = c.listings.Get(ctx, computer, id, alone)
+		var gone *collection.GoneError
+		if errors.As(err, &gone) && isYoung {
+			err = &collection.NotYetVisibleError{Err: gone.Err}
+		}
+		return found, err
+	}
+	err = c.retryNotFound(ctx, createdAt, func() (err error) {
+		found, err = alone(ctx)
+		return err
+	})
 	switch {
 	case transport.IsNotFound(err):
 		return nil, c.listings.ConfirmGone(ctx, computer, id, err)
@@ -134,25 +142,8 @@ func (c *Client) GetWithSettings(ctx context.Context, id, computer string) (*Ses
 	return found, nil // Sessions of other owners are in no listing.
 }
 
-// sessionOfAnyAge is GetUncached that retries for a short time if the session may be new.
-func (c *Client) sessionOfAnyAge(ctx context.Context, id, computer string, createdAt time.Time) (found *Session, err error) {
-	err = c.retryNotFound(ctx, createdAt, func() (err error) {
-		found, err = c.GetUncached(ctx, id, computer)
-		return err
-	})
-	return found, err
-}
-
 // GetUncached reads one session alone, on a computer or, with an empty ID, wherever it is. The response may lack the settings.
-func (c *Client) GetUncached(ctx context.Context, id, computer string) (found *Session, err error) {
-	err = onComputer(computer, func(computer string) (err error) {
-		found, err = c.getSession(ctx, id, computer)
-		return err
-	})
-	return found, err
-}
-
-func (c *Client) getSession(ctx context.Context, id, computer string) (*Session, error) {
+func (c *Client) GetUncached(ctx context.Context, id, computer string) (*Session, error) {
 	return transport.CallObject[Session](ctx, c.conn, transport.Request{
 		Op:    transport.Operation{Name: "getSession", Method: http.MethodGet, Route: route},
 		Path:  []string{id},
@@ -239,7 +230,11 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error)
 	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
 	createdAt := cmp.Or(made.CreatedAt.Time(), c.conn.ServiceTime(), c.conn.Clock.Now())
-	whole, err := c.sessionOfAnyAge(ctx, made.ID, body.ComputerID, createdAt)
+	var whole *Session
+	err = c.retryNotFound(ctx, createdAt, func() (err error) {
+		whole, err = c.GetUncached(ctx, made.ID, body.ComputerID)
+		return err
+	})
 	if err != nil {
 		// The session exists, so return its ID. The next refresh reads the rest.
 		whole = &Session{ID: made.ID, Status: StatusIdle, CreatedAt: wire.Millis(createdAt.UnixMilli()), ComputerID: cmp.Or(made.ComputerID, body.ComputerID)}

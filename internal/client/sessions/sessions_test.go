@@ -227,7 +227,7 @@ func TestSession_beyondTheListing(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serveSessions(t, library(1250))
 	for id, wantSettings := range map[string]bool{"s999": true, "s1000": false, "s1249": false} {
-		if found, err := c.Get(t.Context(), id, "7", time.Time{}); err != nil || found.ID != id || (found.Settings != nil) != wantSettings {
+		if found, err := c.Get(t.Context(), id, "7", clienttest.Start.Add(-time.Hour)); err != nil || found.ID != id || (found.Settings != nil) != wantSettings {
 			t.Errorf("%s: got %+v, %v", id, found, err)
 		}
 	}
@@ -339,7 +339,6 @@ func TestSession_aYoungOneIsNotWaitedFor(t *testing.T) {
 	for name, tc := range map[string]struct {
 		list, one string
 		age       time.Duration
-		isUnknown bool // The creation time is unknown.
 		timeless  string
 		want      func(error) bool
 		calls     []string
@@ -350,7 +349,6 @@ func TestSession_aYoungOneIsNotWaitedFor(t *testing.T) {
 		"young by a clock ahead by 90 s": {list: sessionsPage(), one: noSession, age: 90 * time.Second, want: early, calls: []string{listSeven, listAll, getOne}},
 		"nearly too old":                 {list: sessionsPage(), one: noSession, age: youngFor - time.Second, want: early, calls: []string{listSeven, listAll, getOne}},
 		"too old":                        {list: sessionsPage(), one: noSession, age: youngFor, want: gone, calls: []string{listSeven, listAll, getOne, getAny}},
-		"of unknown age":                 {list: sessionsPage(), one: noSession, isUnknown: true, want: gone, calls: []string{listSeven, listAll, getOne, getAny}},
 		"no word of the time":            {list: sessionsPage(), one: noSession, timeless: "timeless ", want: early, calls: []string{listSeven, listAll, getOne}},
 		"no word of the time, not young": {list: sessionsPage(), one: noSession, age: youngFor, timeless: "timeless ", want: gone, calls: []string{listSeven, listAll, getOne, getAny}},
 		"refused":                        {list: sessionsPage(), one: `403 {"detail":"no"}`, want: clienttest.Is[*transport.APIError], calls: []string{listSeven, listAll, getOne}},
@@ -368,9 +366,6 @@ func TestSession_aYoungOneIsNotWaitedFor(t *testing.T) {
 				return tc.timeless + noSession
 			})
 			createdAt := clienttest.Start.Add(-tc.age)
-			if tc.isUnknown {
-				createdAt = time.Time{}
-			}
 			found, err := c.Get(t.Context(), "s1", "7", createdAt)
 			if !clienttest.IsA(err, tc.want) || err == nil && found.ID != "s1" || clienttest.Is[*collection.NotYetVisibleError](err) && collection.IsGone(err) {
 				t.Errorf("got %+v, %v", found, err)
@@ -435,7 +430,7 @@ func TestSessionWithSettings(t *testing.T) {
 				}
 				return "200 " + tc.alone
 			})
-			found, err := c.GetWithSettings(t.Context(), "s1", tc.computer)
+			found, err := c.Get(t.Context(), "s1", tc.computer, time.Time{})
 			if (err == nil) != tc.isFound || transport.StatusOf(err) != tc.status || collection.IsGone(err) != tc.isGone || err == nil && (found.ID != "s1" || (found.Settings != nil && found.Settings.Model != nil) != tc.isWhole) {
 				t.Errorf("got %+v, %v", found, err)
 			}
@@ -458,7 +453,7 @@ func TestSessionWithSettings_caseOfTheID(t *testing.T) {
 		}
 		return noSession
 	})
-	found, err := c.GetWithSettings(t.Context(), "S1", "")
+	found, err := c.Get(t.Context(), "S1", "", time.Time{})
 	if err != nil || found.ID != "s1" || found.Settings == nil {
 		t.Errorf("got %+v, %v", found, err)
 	}

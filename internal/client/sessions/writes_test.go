@@ -249,7 +249,7 @@ func TestSessionWrites_interrupted(t *testing.T) {
 		},
 		"interrupt": func(ctx context.Context, c *Client) error { _, err := c.Interrupt(ctx, "s1"); return err },
 		"read with settings": func(ctx context.Context, c *Client) error {
-			_, err := c.GetWithSettings(ctx, "s1", "7")
+			_, err := c.Get(ctx, "s1", "7", time.Time{})
 			return err
 		},
 	} {
