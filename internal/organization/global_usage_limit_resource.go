@@ -78,7 +78,7 @@ func (r *globalUsageLimitResource) ModifyPlan(ctx context.Context, req resource.
 	var planned types.Int64
 	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("limit"), &planned)...)
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), theOrganization)...)
-	live, err := r.Client.Organization.FirstGlobalUsageLimit(ctx)
+	live, err := r.Client.Organization.GlobalUsageLimitAtPlan(ctx)
 	resp.Diagnostics.Append(apierror.For("plan", "global usage limit", err, limitOptions)...)
 	warnReplaced("The organization already has a global limit", live, planned, &resp.Diagnostics)
 }
@@ -97,7 +97,6 @@ func (r *globalUsageLimitResource) Read(ctx context.Context, req resource.ReadRe
 		}
 		return live, err
 	}, limitOptions)
-	warnSecond(r.Client, theOrganization, "the global limit", resp)
 }
 
 func (r *globalUsageLimitResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {

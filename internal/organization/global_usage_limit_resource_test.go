@@ -115,21 +115,6 @@ func TestGlobalUsageLimit_warnsBeforeItReplacesAnother(t *testing.T) {
 	}
 }
 
-// Every plan names a second resource in the state for the same limit.
-func TestGlobalUsageLimit_managedTwice(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	p := acctest.NewProcess(t, e, nil)
-	first, second, config := p.NewInstance(globalLimitType), p.NewInstance(globalLimitType), acctest.Values{"limit": 2_000_000}
-	said(t, p.Apply(first, config))
-	said(t, p.Apply(second, config))
-	for range 2 {
-		p = acctest.NewProcess(t, e, nil)
-		said(t, p.Plan(first, config))
-		said(t, p.Plan(second, config), "Limit Managed Twice: ", "Two resources in the state manage the global limit", "terraform state rm ADDRESS")
-	}
-}
-
 // A limit that was removed outside Terraform is removed from the state with a warning, and set again.
 func TestGlobalUsageLimit_removedElsewhere(t *testing.T) {
 	t.Parallel()

@@ -6,12 +6,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
 )
 
@@ -38,13 +36,4 @@ func warnReplaced(what string, present *int64, planned types.Int64, diags *diag.
 		return
 	}
 	diags.AddAttributeWarning(path.Root("limit"), "Limit Will Be Replaced", fmt.Sprintf("%s of %s. The apply changes it to %s.", what, credits(*present), credits(planned.ValueInt64())))
-}
-
-// warnSecond warns if another resource in the state has already read this limit. Each plan runs in a new process.
-func warnSecond(c *client.Client, id, limit string, resp *resource.ReadResponse) {
-	if resp.State.Raw.IsNull() || resp.Diagnostics.HasError() || c.Organization.IsFirstLimitRead(id) {
-		return
-	}
-	resp.Diagnostics.AddWarning("Limit Managed Twice", fmt.Sprintf("Two resources in the state manage %s and overwrite each other. "+
-		"Run terraform state rm ADDRESS for one of them, and then remove it from the configuration.", limit))
 }

@@ -86,25 +86,28 @@ func TestAccUserUsageLimit_warningsThroughTheCLI(t *testing.T) {
 	}
 }
 
-// Every plan names the second of two resources in the state for the same user, whichever is read first.
-func TestAccUserUsageLimit_managedTwice(t *testing.T) {
+// What a plan says about a limit does not depend on which resources are planned before it, or how often.
+func TestUsageLimits_anyOrder(t *testing.T) {
 	t.Parallel()
-	e := acctest.NewRealTime(t)
-	haveJoined(t, e, avery)
-	cli := acctest.NewCLI(t, e, limitNamed("a", avery, 2_000_000))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	cli.Write("main.tf", limitNamed("a", avery, 2_000_000)+limitNamed("b", "AVERY@agentyard.example", 2_000_000))
-	cli.MustRun("import", "agentyard_user_usage_limit.b", "AVERY@agentyard.example")
-	for _, args := range [][]string{{"plan"}, {"plan", "-parallelism=1"}, {"plan", "-refresh-only"}} {
-		text := acctest.OneLine(cli.MustRun(append(args, "-input=false")...).Output)
-		if strings.Count(text, "Warning: Limit Managed Twice") != 1 || !strings.Contains(text, "manage the limit of avery@agentyard.example and") || !strings.Contains(text, "terraform state rm ADDRESS") {
-			t.Errorf("%v: %s", args, text)
+	for typeName, config := range limitConfigs() {
+		e := limitEnv(t, avery)
+		p := acctest.NewProcess(t, e, nil)
+		first, second := p.NewInstance(typeName), p.NewInstance(typeName)
+		inAnyOrder := func(parts ...string) {
+			t.Helper()
+			for _, order := range [][]*acctest.Instance{{first, second}, {second, first}, {first, first}} {
+				p := acctest.NewProcess(t, e, nil)
+				for _, i := range order {
+					said(t, p.Plan(i, config), parts...)
+				}
+			}
 		}
-	}
-	cli.MustRun("state", "rm", "agentyard_user_usage_limit.b")
-	cli.Write("main.tf", limitNamed("a", avery, 2_000_000))
-	if text := acctest.OneLine(cli.MustPlanEmpty().Output); strings.Contains(text, "Limit ") {
-		t.Errorf("the plan without the second resource: %s", text)
+		limitElsewhere(e, avery, 5_000_000)
+		globalLimitElsewhere(e, 5_000_000)
+		inAnyOrder("Limit Will Be Replaced: ")
+		p.Apply(first, config).MustDo(t, "create")
+		p.Apply(second, config).MustDo(t, "create")
+		inAnyOrder()
 	}
 }
 

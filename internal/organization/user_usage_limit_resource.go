@@ -64,7 +64,7 @@ const (
 func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages the credit limit of one user, which overrides the organization's `agentyard_global_usage_limit`." + managersOnly + "\n\n" +
-			"**Many users.** Create one resource for each user. One apply sends up to 100 limits in each request. See [Spend governance](../guides/spend-governance).\n\n" +
+			"**Many users.** Create one resource for each user. Two resources for the same user overwrite each other. One apply sends up to 100 limits in each request. See [Spend governance](../guides/spend-governance).\n\n" +
 			"~> Destroying this resource removes the limit. The global limit then applies to the user; without one, they can spend without limit. " +
 			"To rename the resource or change its `for_each` key, add a `moved` block.\n\n" +
 			"The service removes the limit of a user who leaves the organization.",
@@ -103,7 +103,7 @@ func (r *userUsageLimitResource) ModifyPlan(ctx context.Context, req resource.Mo
 	var plan userUsageLimitModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), plan.Email)...)
-	limits, err := r.Client.Organization.FirstUsageLimits(ctx)
+	limits, err := r.Client.Organization.UsageLimitsAtPlan(ctx)
 	resp.Diagnostics.Append(apierror.For("plan", "user usage limit", err, limitOptions)...)
 	if limits != nil {
 		email := plan.Email.ValueString()
@@ -118,12 +118,9 @@ func (r *userUsageLimitResource) Create(ctx context.Context, req resource.Create
 }
 
 func (r *userUsageLimitResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	var email string
 	crud.Read(ctx, r.Client, "user usage limit", req, resp, func(m *userUsageLimitModel) (*organization.UserUsageLimit, error) {
-		email = m.Email.ValueString()
-		return r.Client.Organization.UserUsageLimit(ctx, email)
+		return r.Client.Organization.UserUsageLimit(ctx, m.Email.ValueString())
 	}, limitOptions)
-	warnSecond(r.Client, email, "the limit of "+strings.ToLower(email), resp)
 }
 
 func (r *userUsageLimitResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {

@@ -28,13 +28,10 @@ func (c *Client) GlobalUsageLimit(ctx context.Context) (*int64, error) {
 	return found[0].Limit, nil
 }
 
-// FirstGlobalUsageLimit is FirstUsageLimits for the global limit.
-func (c *Client) FirstGlobalUsageLimit(ctx context.Context) (*int64, error) {
-	err := c.conn.CheckOnce("global usage limit", func() (err error) {
-		c.firstGlobalLimit, err = c.GlobalUsageLimit(ctx)
-		return err
-	})
-	return c.firstGlobalLimit, err
+// GlobalUsageLimitAtPlan is GlobalUsageLimit with errors like CheckAccess.
+func (c *Client) GlobalUsageLimitAtPlan(ctx context.Context) (*int64, error) {
+	limit, err := c.GlobalUsageLimit(ctx)
+	return limit, c.conn.CheckOnce("global usage limit", func() error { return err })
 }
 
 func (c *Client) readGlobalUsageLimit(ctx context.Context, _ string) ([]globalUsageLimit, error) {

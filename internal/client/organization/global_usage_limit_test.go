@@ -99,38 +99,46 @@ func TestGlobalUsageLimit_writtenTogether(t *testing.T) {
 	}
 }
 
-// An apply plans again after its writes, which must not list the limits again.
-func TestFirstUsageLimits(t *testing.T) {
+// An apply plans again after each write, which must not list the limits again.
+func TestUsageLimitsAtPlan(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{
-		getLimits: limited("a@x 1"), putLimits: updated("a@x 1000000"), getGlobal: `200 {"limit":7}`, putGlobal: `200 {"limit":1000000}`,
+	c, rec, clk := area.ServeShort(t, clienttest.Responses(map[string]string{
+		getLimits: limited("a@x 1"), putLimits: updated("a@x 1000000"), getGlobal: `200 {"limit":7}`,
 	}))
-	for range 2 {
-		if limits, err := c.FirstUsageLimits(t.Context()); err != nil || shownLimits(limits) != "none a@x=1" {
+	plan := func() {
+		t.Helper()
+		if limits, err := c.UsageLimitsAtPlan(t.Context()); err != nil || shownLimits(limits) != "none a@x=1" {
 			t.Errorf("got %+v, %v", limits, err)
 		}
-		if limit, err := c.FirstGlobalUsageLimit(t.Context()); err != nil || *limit != 7 {
+		if limit, err := c.GlobalUsageLimitAtPlan(t.Context()); err != nil || *limit != 7 {
 			t.Errorf("the global limit is %v, %v", limit, err)
 		}
-		_, userErr := c.SetUserUsageLimit(t.Context(), "a@x", million)
-		_, globalErr := c.SetGlobalUsageLimit(t.Context(), million)
-		if err := errors.Join(userErr, globalErr); err != nil {
+	}
+	for range 2 {
+		plan()
+		if _, err := c.SetUserUsageLimit(t.Context(), "a@x", million); err != nil {
 			t.Error(err)
 		}
 	}
-	rec.Want(t, getLimits, getGlobal, putLimits, putGlobal, putLimits, putGlobal)
+	rec.Want(t, getLimits, getGlobal, putLimits, putLimits)
+	clk.Advance(collection.SharedLifetime)
+	plan()
+	rec.Want(t, getLimits, getGlobal, putLimits, putLimits, getLimits, getGlobal)
 }
 
-func TestFirstUsageLimits_refused(t *testing.T) {
+// Many plans share one failed listing, and report it once.
+func TestUsageLimitsAtPlan_refused(t *testing.T) {
 	t.Parallel()
 	const no = `403 {"detail":"no"}`
 	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getLimits: no, getGlobal: no}))
 	for _, fails := range []bool{true, false} {
-		limits, userErr := c.FirstUsageLimits(t.Context())
-		global, globalErr := c.FirstGlobalUsageLimit(t.Context())
-		if limits != nil || global != nil || (userErr != nil) != fails || (globalErr != nil) != fails {
-			t.Errorf("got %+v, %v, %v, %v", limits, userErr, global, globalErr)
+		limits, userErr := c.UsageLimitsAtPlan(t.Context())
+		if limits != nil || (userErr != nil) != fails {
+			t.Errorf("got %+v, %v", limits, userErr)
 		}
+	}
+	if limit, err := c.GlobalUsageLimitAtPlan(t.Context()); limit != nil || err == nil {
+		t.Errorf("the global limit is %v, %v", limit, err)
 	}
 	rec.Want(t, getLimits, getGlobal)
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -19,16 +18,12 @@ type Client struct {
 
 	members        *collection.Paged[[]Member]
 	controlChanges *collection.Paged[[]ControlChange]
-	// usageLimits and globalLimit have one object each.
+	// usageLimits, globalLimit, and limitsAtPlan have one object each.
 	usageLimits      *collection.Shared[UsageLimits]
 	globalLimit      *collection.Shared[globalUsageLimit]
+	limitsAtPlan     *collection.Shared[limitsRead]
 	limitBatch       *collection.Batcher[int64, limitResult]
 	globalLimitBatch *collection.Batcher[int64, struct{}]
-	// firstLimits and firstGlobalLimit are the results of the first reads in this process.
-	firstLimits      *UsageLimits
-	firstGlobalLimit *int64
-	// limitReads has the keys of the limits that resources have read.
-	limitReads sync.Map
 	// limitsSet has the keys of the users whose limits this process has set. Only batches use it, one at a time.
 	limitsSet map[string]bool
 }
@@ -39,6 +34,7 @@ func New(conn *transport.Conn) *Client {
 	c.members, c.controlChanges = collection.NewPages[Member](conn, opListMembers, "users"), collection.NewPages[ControlChange](conn, opListControlChanges, "changes")
 	c.usageLimits = collection.NewShared(conn.Clock, 0, c.listUsageLimits, func(*UsageLimits) string { return collection.Organization }, collection.Nameless[UsageLimits])
 	c.globalLimit = collection.NewShared(conn.Clock, 0, c.readGlobalUsageLimit, func(*globalUsageLimit) string { return collection.Organization }, collection.Nameless[globalUsageLimit])
+	c.limitsAtPlan = collection.NewShared(conn.Clock, 0, c.readLimitsAtPlan, func(*limitsRead) string { return collection.Organization }, collection.Nameless[limitsRead])
 	c.limitBatch, c.globalLimitBatch = newLimitBatch(c, c.writeUserUsageLimits), newLimitBatch(c, c.sendGlobalUsageLimit)
 	return c
 }

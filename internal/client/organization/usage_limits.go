@@ -219,20 +219,25 @@ func decodeLimits(body []byte) (global *int64, users []listedLimit, err error) {
 	return global, users, err
 }
 
-// FirstUsageLimits returns the limits that this process read first, and errors like CheckAccess. An apply plans again, and
-// would otherwise list the limits after each write.
-func (c *Client) FirstUsageLimits(ctx context.Context) (*UsageLimits, error) {
-	err := c.conn.CheckOnce("usage limits", func() (err error) {
-		c.firstLimits, err = c.UsageLimits(ctx)
-		return err
-	})
-	return c.firstLimits, err
+// UsageLimitsAtPlan is UsageLimits with errors like CheckAccess. Its listing outlives writes: an apply plans each resource again,
+// and would otherwise list the limits after each write.
+func (c *Client) UsageLimitsAtPlan(ctx context.Context) (*UsageLimits, error) {
+	read, err := c.limitsAtPlan.All(ctx, collection.Organization)
+	if err != nil {
+		return nil, err
+	}
+	return read[0].limits, c.conn.CheckOnce("usage limits", func() error { return read[0].err })
 }
 
-// IsFirstLimitRead reports whether a resource reads a limit for the first time in this process.
-func (c *Client) IsFirstLimitRead(id string) bool {
-	_, wasRead := c.limitReads.LoadOrStore(emailKey(id), true)
-	return !wasRead
+// limitsRead also keeps the error, so that the plans of many limits share a failed listing too.
+type limitsRead struct {
+	limits *UsageLimits
+	err    error
+}
+
+func (c *Client) readLimitsAtPlan(ctx context.Context, _ string) ([]limitsRead, error) {
+	limits, err := c.UsageLimits(ctx)
+	return []limitsRead{{limits, err}}, nil
 }
 
 // SetUserUsageLimit sets a user's limit, in credits. Writes within limitWindow share a request. Besides the service's errors,
