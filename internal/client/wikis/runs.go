@@ -172,22 +172,17 @@ func (c *Client) list(ctx context.Context, repoURL string) ([]Run, error) {
 // several of its older runs. If the run does not exist, the error is a *GoneError. The repository may be empty if it is
 // unknown.
 func (c *Client) Get(ctx context.Context, id, repoURL string) (*Run, error) {
-	found, err := c.listings.Get(ctx, collection.Organization, id, func(ctx context.Context) (*Run, error) { return c.getOlder(ctx, id, repoURL) })
-	return found, c.goneFromHistory(ctx, id, repoURL, err)
-}
-
-// getOlder reads a run that is not known to be its repository's newest: from the history starting with the second such read,
-// else alone.
-func (c *Client) getOlder(ctx context.Context, id, repoURL string) (*Run, error) {
-	if repoURL != collection.Organization && c.listings.Listed(collection.Organization) != nil {
-		if l := c.listings.ListingForRead(ctx, repoURL); l != nil && l.Wait(ctx) == nil {
-			if found, ok := l.ByID[id]; ok {
-				run := *found
-				return &run, nil
+	found, err := c.listings.Get(ctx, collection.Organization, id, func(ctx context.Context) (*Run, error) {
+		// A history has the runs of only one repository, so the newest runs of all repositories are listed first.
+		if repoURL != "" && c.listings.Listed(collection.Organization) != nil {
+			if history := c.listings.ListingForRead(ctx, repoURL); history != nil && history.Wait(ctx) == nil && history.ByID[id] != nil {
+				older := *history.ByID[id]
+				return &older, nil
 			}
 		}
-	}
-	return c.GetUncached(ctx, id)
+		return c.GetUncached(ctx, id)
+	})
+	return found, c.goneFromHistory(ctx, id, repoURL, err)
 }
 
 // GetUncached reads one run alone. Only this response has the video overview.
