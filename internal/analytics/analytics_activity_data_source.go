@@ -17,17 +17,17 @@ import (
 func NewActivityDataSource() datasource.DataSource {
 	attributes := attributes(activityRow.DataSourceRows("The days, ordered by `date` and then `group_key`." + quietDays))
 	attributes["group_by"] = groupBy("client", "client", "`daily_active_users`")
-	return &crud.DataSource[groupedModel]{
+	return &crud.DataSource{
 		Name:        "analytics_activity",
 		Description: "Returns the active users, sessions, and messages of the organization for each day." + managersOnly,
 		Attributes:  attributes,
 		Validators:  []datasource.ConfigValidator{daysInOrder{}},
 		Verb:        "read", Object: "analytics of activity", Options: organizationOptions,
-		Fetch: func(ctx context.Context, c *client.Client, m *groupedModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *groupedModel) error {
 			return fetch(c, &m.daysModel, activityRow, func(days analytics.Days) (*analytics.Report[analytics.ActivityRow], error) {
 				return c.Analytics.Activity(ctx, days, m.GroupBy.ValueString())
 			})
-		},
+		}),
 	}
 }
 

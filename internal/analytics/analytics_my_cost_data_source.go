@@ -44,13 +44,13 @@ func NewMyCostDataSource() datasource.DataSource {
 		Computed: true, CustomType: jsontypes.NormalizedType{},
 		MarkdownDescription: "All rows as a JSON list. Each `query_key` has its own fields. Rows of `headline_daily` are ordered by `date`, others are in the service's order.",
 	}
-	return &crud.DataSource[myCostModel]{
+	return &crud.DataSource{
 		Name:        "analytics_my_cost",
 		Description: fmt.Sprintf("Returns what the owner of the API key used, for up to %d days.", maxCostDays) + membersOnly,
 		Attributes:  attributes,
 		Validators:  []datasource.ConfigValidator{daysInOrder{}, fewDays{}},
 		Verb:        "read", Object: "analytics of own cost", Options: apierror.Options{ownAccess, atArguments},
-		Fetch: func(ctx context.Context, c *client.Client, m *myCostModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *myCostModel) error {
 			return fetch(c, &m.daysModel, costDay, func(days analytics.Days) (*analytics.Report[analytics.CostDay], error) {
 				found, err := c.Analytics.MyCost(ctx, m.QueryKey.ValueString(), days)
 				if err != nil {
@@ -63,7 +63,7 @@ func NewMyCostDataSource() datasource.DataSource {
 				m.DataJSON, err = value.JSON(rows)
 				return &analytics.Report[analytics.CostDay]{OrgID: found.OrgID, Rows: found.Days}, err
 			})
-		},
+		}),
 	}
 }
 

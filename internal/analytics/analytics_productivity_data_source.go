@@ -13,17 +13,17 @@ import (
 
 // NewProductivityDataSource returns the data source agentyard_analytics_productivity.
 func NewProductivityDataSource() datasource.DataSource {
-	return &crud.DataSource[daysModel]{
+	return &crud.DataSource{
 		Name:        "analytics_productivity",
 		Description: "Returns the files, commits, and pull requests of the organization for each day." + managersOnly,
 		Attributes:  attributes(productivityRow.DataSourceRows("The days, ordered by `date`." + quietDays)),
 		Validators:  []datasource.ConfigValidator{daysInOrder{}},
 		Verb:        "read", Object: "analytics of productivity", Options: organizationOptions,
-		Fetch: func(ctx context.Context, c *client.Client, m *daysModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *daysModel) error {
 			return fetch(c, m, productivityRow, func(days analytics.Days) (*analytics.Report[analytics.ProductivityRow], error) {
 				return c.Analytics.Productivity(ctx, days)
 			})
-		},
+		}),
 	}
 }
 

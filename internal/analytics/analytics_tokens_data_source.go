@@ -15,18 +15,18 @@ import (
 func NewTokensDataSource() datasource.DataSource {
 	attributes := attributes(tokenRow.DataSourceRows("The days, ordered by `date` and then `group_key`." + quietDays))
 	attributes["group_by"] = groupBy("model", "model", "`billable_tokens`, `input_tokens`, and `output_tokens`, and possibly `cache_read_tokens` and `cache_write_tokens`")
-	return &crud.DataSource[groupedModel]{
+	return &crud.DataSource{
 		Name: "analytics_tokens",
 		Description: "Returns the standard credits and tokens of the organization for each day, by model and by user. " +
 			"With thousands of users, set `group_by` to leave out `by_user`." + managersOnly,
 		Attributes: attributes,
 		Validators: []datasource.ConfigValidator{daysInOrder{}},
 		Verb:       "read", Object: "analytics of tokens", Options: organizationOptions,
-		Fetch: func(ctx context.Context, c *client.Client, m *groupedModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *groupedModel) error {
 			return fetch(c, &m.daysModel, tokenRow, func(days analytics.Days) (*analytics.Report[analytics.TokenRow], error) {
 				return c.Analytics.Tokens(ctx, days, m.GroupBy.ValueString())
 			})
-		},
+		}),
 	}
 }
 

@@ -15,17 +15,17 @@ import (
 func NewToolsDataSource() datasource.DataSource {
 	attributes := attributes(toolRow.DataSourceRows("The days, ordered by `date` and then `group_key`." + quietDays))
 	attributes["group_by"] = groupBy("tool_name", "tool", "`tool_calls`")
-	return &crud.DataSource[groupedModel]{
+	return &crud.DataSource{
 		Name:        "analytics_tools",
 		Description: "Returns the organization's daily use of tools, MCP servers, skills, slash commands, and hooks." + managersOnly,
 		Attributes:  attributes,
 		Validators:  []datasource.ConfigValidator{daysInOrder{}},
 		Verb:        "read", Object: "analytics of tools", Options: organizationOptions,
-		Fetch: func(ctx context.Context, c *client.Client, m *groupedModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *groupedModel) error {
 			return fetch(c, &m.daysModel, toolRow, func(days analytics.Days) (*analytics.Report[analytics.ToolRow], error) {
 				return c.Analytics.Tools(ctx, days, m.GroupBy.ValueString())
 			})
-		},
+		}),
 	}
 }
 

@@ -31,18 +31,18 @@ func NewUsersDataSource() datasource.DataSource {
 		Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.NoNullValues(), setvalidator.ValueStringsAre(value.Email())},
 	}
 	attributes["max_results"] = results.MaxResults("Maximum number of entries to return. The service returns users one after another, so users beyond the limit are left out. Defaults to all entries.")
-	return &crud.DataSource[usersModel]{
+	return &crud.DataSource{
 		Name: "analytics_users",
 		Description: "Returns what each user of the organization did on each day. " +
 			"All entries are stored in the state. With thousands of users, read a few days at a time, or only some users." + managersOnly,
 		Attributes: attributes,
 		Validators: []datasource.ConfigValidator{daysInOrder{}},
 		Verb:       "read", Object: "analytics of users", Options: organizationOptions,
-		Fetch: func(ctx context.Context, c *client.Client, m *usersModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *usersModel) error {
 			return fetch(c, &m.daysModel, userRow, func(days analytics.Days) (*analytics.Report[analytics.UserRow], error) {
 				return c.Analytics.Users(ctx, days, m.UserEmails, int(m.MaxResults.ValueInt64()))
 			})
-		},
+		}),
 	}
 }
 

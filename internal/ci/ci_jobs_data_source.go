@@ -20,18 +20,18 @@ type ciJobsModel struct {
 
 // NewCIJobsDataSource returns the data source agentyard_ci_jobs.
 func NewCIJobsDataSource() datasource.DataSource {
-	return &crud.DataSource[ciJobsModel]{
+	return &crud.DataSource{
 		Name:        "ci_jobs",
 		Description: "Lists the jobs of CI automation. Each job is a workflow for which a pull request was opened." + everyMember,
 		Attributes: map[string]schema.Attribute{
 			"jobs": ciJob.DataSourceRows("The jobs, newest first."),
 		},
 		Verb: "list", Object: "CI jobs", Options: readOptions,
-		Fetch: func(ctx context.Context, c *client.Client, m *ciJobsModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *ciJobsModel) error {
 			found, err := c.CI.Jobs(ctx)
 			m.Jobs = results.RowsOf(ciJob, found)
 			return err
-		},
+		}),
 	}
 }
 

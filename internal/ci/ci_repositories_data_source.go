@@ -26,7 +26,7 @@ type ciRepositoriesModel struct {
 
 // NewCIRepositoriesDataSource returns the data source agentyard_ci_repositories.
 func NewCIRepositoriesDataSource() datasource.DataSource {
-	return &crud.DataSource[ciRepositoriesModel]{
+	return &crud.DataSource{
 		Name:        "ci_repositories",
 		Description: "Lists the repositories that CI automation can use." + everyMember,
 		Attributes: map[string]schema.Attribute{
@@ -39,11 +39,11 @@ func NewCIRepositoriesDataSource() datasource.DataSource {
 		},
 		Verb: "list", Object: "CI repositories",
 		Options: apierror.Options{readOptions, apierror.AtStatus{http.StatusBadRequest: path.Root("owner")}},
-		Fetch: func(ctx context.Context, c *client.Client, m *ciRepositoriesModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *ciRepositoriesModel) error {
 			found, err := c.CI.Repositories(ctx, m.Owner.ValueString())
 			m.Repositories = results.RowsOf(ciRepository, found)
 			return err
-		},
+		}),
 	}
 }
 

@@ -21,7 +21,7 @@ type ciRepositoryOwnersModel struct {
 
 // NewCIRepositoryOwnersDataSource returns the data source agentyard_ci_repository_owners.
 func NewCIRepositoryOwnersDataSource() datasource.DataSource {
-	return &crud.DataSource[ciRepositoryOwnersModel]{
+	return &crud.DataSource{
 		Name:        "ci_repository_owners",
 		Description: "Lists the owners of the repositories that CI automation can use." + everyMember,
 		Attributes: map[string]schema.Attribute{
@@ -29,14 +29,14 @@ func NewCIRepositoryOwnersDataSource() datasource.DataSource {
 			"integration": integrationAttribute(),
 		},
 		Verb: "list", Object: "CI repository owners", Options: readOptions,
-		Fetch: func(ctx context.Context, c *client.Client, m *ciRepositoryOwnersModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *ciRepositoryOwnersModel) error {
 			found, err := c.CI.RepositoryOwners(ctx)
 			if err != nil {
 				return err
 			}
 			m.Owners, m.Integration = results.RowsOf(ciOwner, found.Owners), results.ObjectOf(integration, found.Integration)
 			return nil
-		},
+		}),
 	}
 }
 

@@ -21,7 +21,7 @@ type ciRunsModel struct {
 
 // NewCIRunsDataSource returns the data source agentyard_ci_runs.
 func NewCIRunsDataSource() datasource.DataSource {
-	return &crud.DataSource[ciRunsModel]{
+	return &crud.DataSource{
 		Name:        "ci_runs",
 		Description: "Lists the runs of the workflows that CI automation created." + everyMember,
 		Attributes: map[string]schema.Attribute{
@@ -29,14 +29,14 @@ func NewCIRunsDataSource() datasource.DataSource {
 			"integration": integrationAttribute(),
 		},
 		Verb: "list", Object: "CI runs", Options: readOptions,
-		Fetch: func(ctx context.Context, c *client.Client, m *ciRunsModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *ciRunsModel) error {
 			found, err := c.CI.Runs(ctx)
 			if err != nil {
 				return err
 			}
 			m.Runs, m.Integration = results.RowsOf(ciRun, found.Runs), results.ObjectOf(integration, found.Integration)
 			return nil
-		},
+		}),
 	}
 }
 

@@ -25,7 +25,7 @@ type ciScanModel struct {
 
 // NewCIScanDataSource returns the data source agentyard_ci_scan.
 func NewCIScanDataSource() datasource.DataSource {
-	return &crud.DataSource[ciScanModel]{
+	return &crud.DataSource{
 		Name:        "ci_scan",
 		Description: "Lists the CI workflows in the connected repositories. An edit appears after its pull request is merged." + everyMember,
 		Attributes: map[string]schema.Attribute{
@@ -40,7 +40,7 @@ func NewCIScanDataSource() datasource.DataSource {
 			"integration":  integrationAttribute(),
 		},
 		Verb: "scan", Object: "CI workflows", Options: readOptions,
-		Fetch: func(ctx context.Context, c *client.Client, m *ciScanModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *ciScanModel) error {
 			scan := c.CI.Scan
 			if m.ForceRefresh.ValueBool() {
 				scan = c.CI.ForceScan
@@ -52,7 +52,7 @@ func NewCIScanDataSource() datasource.DataSource {
 			m.Workflows, m.Integration = results.RowsOf(ciWorkflow, found.Workflows), results.ObjectOf(integration, found.Integration)
 			m.ScannedAt, m.CacheTTLMs = value.Time(found.ScannedAt.Time()), types.Int64PointerValue(found.CacheTTL)
 			return nil
-		},
+		}),
 	}
 }
 

@@ -36,20 +36,20 @@ func NewComputerDataSource() datasource.DataSource {
 			"Requires the API key of a human with the Manager role or higher.",
 		Validators: []validator.String{value.NotEmpty(), stringvalidator.AlsoRequires(path.MatchRoot("name"))},
 	}
-	return &crud.DataSource[computerDataModel]{
+	return &crud.DataSource{
 		Name:        "computer",
 		Description: "Returns a computer by ID or name.",
 		Attributes:  attributes,
 		Validators:  crud.IDOrName(),
 		Verb:        "read", Object: "computer",
-		Fetch: func(ctx context.Context, c *client.Client, m *computerDataModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *computerDataModel) error {
 			found, err := findComputer(ctx, c, m)
 			if err != nil {
 				return err
 			}
 			m.ProvisioningSteps = results.ListOf(stepResults, found.ProvisioningSteps)
 			return crud.Failure(m.FromAPI(ctx, found))
-		},
+		}),
 	}
 }
 

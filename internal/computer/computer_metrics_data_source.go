@@ -27,7 +27,7 @@ type computerMetricsModel struct {
 
 // NewComputerMetricsDataSource returns the data source agentyard_computer_metrics.
 func NewComputerMetricsDataSource() datasource.DataSource {
-	return &crud.DataSource[computerMetricsModel]{
+	return &crud.DataSource{
 		Name:        "computer_metrics",
 		Description: "Returns the CPU, memory, and disk usage of an active managed computer. Registered machines (`byom`) have no metrics: reading them is an error.",
 		Attributes: map[string]schema.Attribute{
@@ -43,7 +43,7 @@ func NewComputerMetricsDataSource() datasource.DataSource {
 			"samples": metricsSample.DataSourceRows("The samples, one for each interval in which the computer was awake."),
 		},
 		Verb: "read", Object: "metrics of the computer", Options: apierror.Options{atComputer, activeManagedOnly},
-		Fetch: func(ctx context.Context, c *client.Client, m *computerMetricsModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *computerMetricsModel) error {
 			var start time.Time
 			if !m.Start.IsNull() {
 				at, diags := m.Start.ValueRFC3339Time()
@@ -55,7 +55,7 @@ func NewComputerMetricsDataSource() datasource.DataSource {
 			samples, err := c.Computers.Metrics(ctx, m.ComputerID.ValueString(), start)
 			m.Samples = results.RowsOf(metricsSample, samples)
 			return err
-		},
+		}),
 	}
 }
 

@@ -17,7 +17,7 @@ type computerProvidersModel struct {
 
 // NewComputerProvidersDataSource returns the data source agentyard_computer_providers.
 func NewComputerProvidersDataSource() datasource.DataSource {
-	return &crud.DataSource[computerProvidersModel]{
+	return &crud.DataSource{
 		Name:        "computer_providers",
 		Description: "Lists the managed providers that the organization can create computers with.",
 		Attributes: map[string]schema.Attribute{
@@ -27,10 +27,10 @@ func NewComputerProvidersDataSource() datasource.DataSource {
 			},
 		},
 		Verb: "list", Object: "computer providers",
-		Fetch: func(ctx context.Context, c *client.Client, m *computerProvidersModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *computerProvidersModel) error {
 			providers, err := c.Computers.Providers(ctx)
 			m.Providers = append([]string{}, providers...)
 			return err
-		},
+		}),
 	}
 }

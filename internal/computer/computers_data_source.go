@@ -26,7 +26,7 @@ type computersModel struct {
 
 // NewComputersDataSource returns the data source agentyard_computers.
 func NewComputersDataSource() datasource.DataSource {
-	return &crud.DataSource[computersModel]{
+	return &crud.DataSource{
 		Name:        "computers",
 		Description: "Lists the computers of the API key's owner or of a service account.",
 		Attributes: map[string]schema.Attribute{
@@ -51,7 +51,7 @@ func NewComputersDataSource() datasource.DataSource {
 			"computers": computerData.DataSourceRows("The computers, newest first."),
 		},
 		Verb: "list", Object: "computers", Options: apierror.Options{computerFields},
-		Fetch: func(ctx context.Context, c *client.Client, m *computersModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *computersModel) error {
 			found, err := c.Computers.List(ctx, computers.Filter{
 				HostID:                   m.HostID.ValueString(),
 				ServiceAccountID:         m.ServiceAccountID.ValueString(),
@@ -60,6 +60,6 @@ func NewComputersDataSource() datasource.DataSource {
 			})
 			m.Computers = results.RowsOf(computerData, found)
 			return err
-		},
+		}),
 	}
 }

@@ -95,7 +95,7 @@ func TestConfigure(t *testing.T) {
 			return r.Client, resp.Diagnostics
 		},
 		"data source": func(data any) (*client.Client, diag.Diagnostics) {
-			var d DataSource[thingModel]
+			var d DataSource
 			var resp datasource.ConfigureResponse
 			d.Configure(t.Context(), datasource.ConfigureRequest{ProviderData: data}, &resp)
 			return d.client, resp.Diagnostics
@@ -358,13 +358,13 @@ func TestImportByID(t *testing.T) {
 func TestDataSource(t *testing.T) {
 	t.Parallel()
 	read := func(found *thing, err error) *datasource.ReadResponse {
-		d := &DataSource[thingModel]{
+		d := &DataSource{
 			Attributes: map[string]dataschema.Attribute{
 				"id": dataschema.StringAttribute{Computed: true}, "name": dataschema.StringAttribute{Required: true},
 				"mood": dataschema.StringAttribute{Computed: true}, "wait": dataschema.BoolAttribute{Computed: true},
 			},
 			Verb: "find", Object: "thing",
-			Fetch: func(ctx context.Context, _ *client.Client, m *thingModel) error {
+			Fetch: Fetch(func(ctx context.Context, _ *client.Client, m *thingModel) error {
 				if m.Name.ValueString() != "a" {
 					t.Errorf("wanted is %v", m.Name)
 				}
@@ -372,7 +372,7 @@ func TestDataSource(t *testing.T) {
 					return err
 				}
 				return Failure(m.FromAPI(ctx, found))
-			},
+			}),
 		}
 		schema := dataschema.Schema{Attributes: d.Attributes}
 		resp := &datasource.ReadResponse{State: tfsdk.State{Raw: tftypes.NewValue(thingType, nil), Schema: schema}}

@@ -30,7 +30,7 @@ type buildDiagnosticsModel struct {
 
 // NewEnvironmentBuildDiagnosticsDataSource returns the data source agentyard_environment_build_diagnostics.
 func NewEnvironmentBuildDiagnosticsDataSource() datasource.DataSource {
-	return &crud.DataSource[buildDiagnosticsModel]{
+	return &crud.DataSource{
 		Name:        "environment_build_diagnostics",
 		Description: "Returns the status of an environment's build, with an excerpt of its log. Fails if the environment was never built.",
 		Attributes: map[string]schema.Attribute{
@@ -58,7 +58,7 @@ func NewEnvironmentBuildDiagnosticsDataSource() datasource.DataSource {
 			diagnosticsNotFound, apierror.AtStatus{http.StatusBadRequest: path.Root("environment_id"), http.StatusNotFound: path.Root("environment_id")},
 			apierror.Fields{"buildId": path.Root("build_id")},
 		},
-		Fetch: func(ctx context.Context, c *client.Client, m *buildDiagnosticsModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *buildDiagnosticsModel) error {
 			build, err := readDiagnostics(ctx, c, m)
 			if err != nil {
 				return err
@@ -66,7 +66,7 @@ func NewEnvironmentBuildDiagnosticsDataSource() datasource.DataSource {
 			m.BuildID, m.Status, m.Excerpt = types.StringValue(build.BuildID), value.StringOrNull(build.Status), value.StringOrNull(build.Excerpt)
 			m.Truncated, m.Withheld = types.BoolValue(build.Truncated), types.BoolValue(build.Withheld)
 			return nil
-		},
+		}),
 	}
 }
 

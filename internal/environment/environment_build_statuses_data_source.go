@@ -27,7 +27,7 @@ type buildStatusesModel struct {
 
 // NewEnvironmentBuildStatusesDataSource returns the data source agentyard_environment_build_statuses.
 func NewEnvironmentBuildStatusesDataSource() datasource.DataSource {
-	return &crud.DataSource[buildStatusesModel]{
+	return &crud.DataSource{
 		Name:        "environment_build_statuses",
 		Description: "Returns the latest build of each given environment.",
 		Attributes: map[string]schema.Attribute{
@@ -45,12 +45,12 @@ func NewEnvironmentBuildStatusesDataSource() datasource.DataSource {
 		},
 		Verb: "list", Object: "build statuses of environments",
 		Options: apierror.Options{atAccount, apierror.Fields{"environmentIds": path.Root("environment_ids")}},
-		Fetch: func(ctx context.Context, c *client.Client, m *buildStatusesModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *buildStatusesModel) error {
 			slices.Sort(m.EnvironmentIDs)
 			found, err := c.Environments.BuildStatuses(ctx, m.ServiceAccountID.ValueString(), m.EnvironmentIDs)
 			m.Builds = results.RowsOf(buildStatus, found)
 			return err
-		},
+		}),
 	}
 }
 

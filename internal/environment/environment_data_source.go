@@ -39,19 +39,19 @@ func NewEnvironmentDataSource() datasource.DataSource {
 			"The failure reason of an environment with scope `user` is then null.",
 		Validators: []validator.String{value.NotEmpty()},
 	}
-	return &crud.DataSource[environmentDataModel]{
+	return &crud.DataSource{
 		Name:        "environment",
 		Description: "Returns an environment by ID or name. If both scopes have an environment with the name, use the ID.",
 		Attributes:  attributes,
 		Validators:  crud.IDOrName(),
 		Verb:        "read", Object: "environment", Options: apierror.Options{apierror.Fields{"serviceAccountId": path.Root("service_account_id")}},
-		Fetch: func(ctx context.Context, c *client.Client, m *environmentDataModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *environmentDataModel) error {
 			found, err := findEnvironment(ctx, c, m)
 			if err != nil {
 				return err
 			}
 			return crud.Failure(environmentData.Into(ctx, found, &m.environmentDataRecord))
-		},
+		}),
 	}
 }
 

@@ -19,7 +19,7 @@ type sourceOptionsModel struct {
 
 // NewEnvironmentSourceOptionsDataSource returns the data source agentyard_environment_source_options.
 func NewEnvironmentSourceOptionsDataSource() datasource.DataSource {
-	return &crud.DataSource[sourceOptionsModel]{
+	return &crud.DataSource{
 		Name:        "environment_source_options",
 		Description: "Lists the sources that environments can be built from, by provider.",
 		Attributes: map[string]schema.Attribute{
@@ -27,14 +27,14 @@ func NewEnvironmentSourceOptionsDataSource() datasource.DataSource {
 			"unavailable_providers": providerResults.DataSourceRows("The providers whose sources are currently unavailable."),
 		},
 		Verb: "list", Object: "environment source options",
-		Fetch: func(ctx context.Context, c *client.Client, m *sourceOptionsModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *sourceOptionsModel) error {
 			found, err := c.Environments.SourceOptions(ctx)
 			if err != nil {
 				return err
 			}
 			m.Providers, m.UnavailableProviders = results.RowsOf(providerOptions, found.Providers), results.RowsOf(providerResults, found.UnavailableProviders)
 			return nil
-		},
+		}),
 	}
 }
 

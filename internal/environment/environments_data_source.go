@@ -31,7 +31,7 @@ type environmentsModel struct {
 
 // NewEnvironmentsDataSource returns the data source agentyard_environments.
 func NewEnvironmentsDataSource() datasource.DataSource {
-	return &crud.DataSource[environmentsModel]{
+	return &crud.DataSource{
 		Name: "environments",
 		Description: "Lists the environments that the API key or a service account can see, without the reasons of failures. " +
 			"For these, use the data sources `agentyard_environment` and `agentyard_environment_build_diagnostics`.",
@@ -45,11 +45,11 @@ func NewEnvironmentsDataSource() datasource.DataSource {
 			"default_environment_id": schema.StringAttribute{Computed: true, MarkdownDescription: "ID of the organization's default environment. Null if there is none."},
 		},
 		Verb: "list", Object: "environments", Options: apierror.Options{atAccount},
-		Fetch: func(ctx context.Context, c *client.Client, m *environmentsModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *environmentsModel) error {
 			found, err := c.Environments.List(ctx, m.ServiceAccountID.ValueString())
 			m.Environments = results.RowsOf(environmentData, found)
 			m.DefaultEnvironmentID = value.StringOrNull(environments.DefaultAmong(found))
 			return err
-		},
+		}),
 	}
 }

@@ -23,7 +23,7 @@ type controlHistoryModel struct {
 
 // NewEnterpriseControlHistoryDataSource returns the data source agentyard_enterprise_control_history.
 func NewEnterpriseControlHistoryDataSource() datasource.DataSource {
-	return &crud.DataSource[controlHistoryModel]{
+	return &crud.DataSource{
 		Name:        "enterprise_control_history",
 		Description: "Lists the changes to the organization's enterprise control settings." + managersOnly,
 		Attributes: map[string]schema.Attribute{
@@ -31,11 +31,11 @@ func NewEnterpriseControlHistoryDataSource() datasource.DataSource {
 			"changes":     controlChange.DataSourceRows("The changes, newest first."),
 		},
 		Verb: "read", Object: "enterprise control history", Options: apierror.Options{needsManager},
-		Fetch: func(ctx context.Context, c *client.Client, m *controlHistoryModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *controlHistoryModel) error {
 			found, err := c.Organization.ControlHistory(ctx, int(m.MaxResults.ValueInt64()))
 			m.Changes = results.RowsOf(controlChange, found)
 			return err
-		},
+		}),
 	}
 }
 

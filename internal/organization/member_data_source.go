@@ -38,12 +38,12 @@ func NewMemberDataSource() datasource.DataSource {
 		MarkdownDescription: memberResults["email"].Text + " Case does not matter.",
 		Validators:          []validator.String{value.Email()},
 	}
-	return &crud.DataSource[memberModel]{
+	return &crud.DataSource{
 		Name:        "member",
 		Description: "Returns a member of the organization by email address. People with a pending invitation are not members yet." + managersOnly,
 		Attributes:  attributes,
 		Verb:        "read", Object: "member", Options: apierror.Options{needsManager},
-		Fetch: func(ctx context.Context, c *client.Client, m *memberModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *memberModel) error {
 			found, err := c.Organization.MembersByEmail(ctx, m.Email.ValueString())
 			if err != nil {
 				return err
@@ -53,7 +53,7 @@ func NewMemberDataSource() datasource.DataSource {
 				return err
 			}
 			return crud.Failure(m.FromAPI(ctx, member))
-		},
+		}),
 	}
 }
 

@@ -20,7 +20,7 @@ type membersModel struct {
 
 // NewMembersDataSource returns the data source agentyard_members.
 func NewMembersDataSource() datasource.DataSource {
-	return &crud.DataSource[membersModel]{
+	return &crud.DataSource{
 		Name:        "members",
 		Description: "Lists the members of the organization, without pending invitations." + managersOnly,
 		Attributes: map[string]schema.Attribute{
@@ -28,10 +28,10 @@ func NewMembersDataSource() datasource.DataSource {
 			"members":     memberResults.DataSourceRows("The members, ordered by when they joined."),
 		},
 		Verb: "list", Object: "members", Options: apierror.Options{needsManager},
-		Fetch: func(ctx context.Context, c *client.Client, m *membersModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *membersModel) error {
 			found, err := c.Organization.Members(ctx, int(m.MaxResults.ValueInt64()))
 			m.Members = results.RowsOf(memberResults, found)
 			return err
-		},
+		}),
 	}
 }

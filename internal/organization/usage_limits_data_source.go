@@ -20,7 +20,7 @@ type usageLimitsModel struct {
 
 // NewUsageLimitsDataSource returns the data source agentyard_usage_limits.
 func NewUsageLimitsDataSource() datasource.DataSource {
-	return &crud.DataSource[usageLimitsModel]{
+	return &crud.DataSource{
 		Name:        "usage_limits",
 		Description: "Returns the credit limits of the organization and of its users." + managersOnly,
 		Attributes: map[string]schema.Attribute{
@@ -31,14 +31,14 @@ func NewUsageLimitsDataSource() datasource.DataSource {
 			"user_limits": userLimit.DataSourceRows("The limits of users, ordered by email address."),
 		},
 		Verb: "read", Object: "usage limits", Options: limitOptions,
-		Fetch: func(ctx context.Context, c *client.Client, m *usageLimitsModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *usageLimitsModel) error {
 			found, err := c.Organization.UsageLimits(ctx)
 			if err != nil {
 				return err
 			}
 			m.GlobalLimit, m.UserLimits = types.Int64PointerValue(found.Global), results.RowsOf(userLimit, found.Users)
 			return nil
-		},
+		}),
 	}
 }
 

@@ -26,7 +26,7 @@ type apiKeysModel struct {
 
 // NewAPIKeysDataSource returns the data source agentyard_api_keys.
 func NewAPIKeysDataSource() datasource.DataSource {
-	return &crud.DataSource[apiKeysModel]{
+	return &crud.DataSource{
 		Name:        "api_keys",
 		Description: "Lists all API keys of a service account, including expired and revoked keys. The values of the keys are not available." + managersOnly + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
@@ -38,7 +38,7 @@ func NewAPIKeysDataSource() datasource.DataSource {
 			"api_keys": apiKeyResults.DataSourceRows("The API keys, newest first."),
 		},
 		Verb: "list", Object: "API keys",
-		Fetch: func(ctx context.Context, c *client.Client, m *apiKeysModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *apiKeysModel) error {
 			found, err := c.ServiceAccounts.ListKeys(ctx, m.ServiceAccountID.ValueString())
 			if collection.IsGone(err) {
 				return noSuchAccount("service_account_id", m.ServiceAccountID.ValueString())
@@ -46,7 +46,7 @@ func NewAPIKeysDataSource() datasource.DataSource {
 			sortNewestFirst(found)
 			m.APIKeys = results.RowsOf(apiKeyResults, found)
 			return err
-		},
+		}),
 	}
 }
 

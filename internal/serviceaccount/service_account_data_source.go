@@ -16,19 +16,19 @@ import (
 
 // NewServiceAccountDataSource returns the data source agentyard_service_account.
 func NewServiceAccountDataSource() datasource.DataSource {
-	return &crud.DataSource[accountModel]{
+	return &crud.DataSource{
 		Name:        "service_account",
 		Description: "Returns a service account by ID or name." + managersOnly,
 		Attributes:  accountResults.ByIDOrName(0),
 		Validators:  crud.IDOrName(),
 		Verb:        "read", Object: "service account",
-		Fetch: func(ctx context.Context, c *client.Client, m *accountModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *accountModel) error {
 			found, err := findAccount(ctx, c, m)
 			if err != nil {
 				return err
 			}
 			return crud.Failure(m.FromAPI(ctx, found))
-		},
+		}),
 	}
 }
 

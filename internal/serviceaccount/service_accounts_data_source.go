@@ -17,17 +17,17 @@ type accountsModel struct {
 
 // NewServiceAccountsDataSource returns the data source agentyard_service_accounts.
 func NewServiceAccountsDataSource() datasource.DataSource {
-	return &crud.DataSource[accountsModel]{
+	return &crud.DataSource{
 		Name:        "service_accounts",
 		Description: "Lists all service accounts of the organization." + managersOnly,
 		Attributes: map[string]schema.Attribute{
 			"service_accounts": accountResults.DataSourceRows("The service accounts, ordered by name."),
 		},
 		Verb: "list", Object: "service accounts",
-		Fetch: func(ctx context.Context, c *client.Client, m *accountsModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *accountsModel) error {
 			found, err := c.ServiceAccounts.List(ctx)
 			m.ServiceAccounts = results.RowsOf(accountResults, found)
 			return err
-		},
+		}),
 	}
 }

@@ -20,7 +20,7 @@ type sessionChildrenModel struct {
 
 // NewSessionChildrenDataSource returns the data source agentyard_session_children.
 func NewSessionChildrenDataSource() datasource.DataSource {
-	return &crud.DataSource[sessionChildrenModel]{
+	return &crud.DataSource{
 		Name:        "session_children",
 		Description: "Lists the sessions of the subagents that a session started. " + sessionText + crud.WeakEvidence,
 		Attributes: map[string]schema.Attribute{
@@ -28,10 +28,10 @@ func NewSessionChildrenDataSource() datasource.DataSource {
 			"sessions":   sessionData.DataSourceRows("The subagents' sessions, newest first."),
 		},
 		Verb: "list", Object: "subagents", Options: apierror.Options{atSession, ownersOnly},
-		Fetch: func(ctx context.Context, c *client.Client, m *sessionChildrenModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *sessionChildrenModel) error {
 			found, err := c.Sessions.Children(ctx, m.SessionID.ValueString())
 			m.Sessions = results.RowsOf(sessionData, found)
 			return err
-		},
+		}),
 	}
 }

@@ -39,13 +39,13 @@ func NewSessionDataSource() datasource.DataSource {
 		MarkdownDescription: sessionResults["computer_id"].Text + " If set, the session is read from this computer, and a session on another computer is an error.",
 		Validators:          []validator.String{value.NotBlank("Give the ID of a computer, or omit it.")},
 	}
-	return &crud.DataSource[sessionDataModel]{
+	return &crud.DataSource{
 		Name: "session",
 		Description: "Returns a session of a coding agent by ID. " + sessionText + " Sessions of other owners require the API key of a human with the Manager role or higher. " +
 			"Their `session_settings` may be null.",
 		Attributes: attributes,
 		Verb:       "read", Object: "session", Options: apierror.Options{ownersOnly},
-		Fetch: func(ctx context.Context, c *client.Client, m *sessionDataModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *sessionDataModel) error {
 			computer := m.ComputerID
 			found, err := findSession(ctx, c, m)
 			if err != nil {
@@ -58,7 +58,7 @@ func NewSessionDataSource() datasource.DataSource {
 				m.ComputerID = computer
 			}
 			return nil
-		},
+		}),
 	}
 }
 

@@ -56,7 +56,7 @@ func sessionIDArgument() schema.StringAttribute {
 
 // NewSessionMessagesDataSource returns the data source agentyard_session_messages.
 func NewSessionMessagesDataSource() datasource.DataSource {
-	return &crud.DataSource[sessionMessagesModel]{
+	return &crud.DataSource{
 		Name: "session_messages",
 		Description: "Returns the messages of a session: what its agent was told, did, and answered. " + sessionText + "\n\n" +
 			"-> **Late messages.** A new message appears in this list after 20 seconds or more. To wait for an answer, use the action `agentyard_session_message` with `wait_for_idle`." + crud.WeakEvidence,
@@ -74,10 +74,10 @@ func NewSessionMessagesDataSource() datasource.DataSource {
 			"messages":    messageResults.DataSourceRows("The messages, newest last."),
 		},
 		Verb: "list", Object: "messages", Options: apierror.Options{atSession, ownersOnly},
-		Fetch: func(ctx context.Context, c *client.Client, m *sessionMessagesModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *sessionMessagesModel) error {
 			found, err := c.Sessions.Messages(ctx, m.SessionID.ValueString(), m.Roles, int(m.MaxResults.ValueInt64()))
 			m.Messages = results.RowsOf(messageResults, found)
 			return err
-		},
+		}),
 	}
 }

@@ -23,7 +23,7 @@ type sessionsModel struct {
 
 // NewSessionsDataSource returns the data source agentyard_sessions.
 func NewSessionsDataSource() datasource.DataSource {
-	return &crud.DataSource[sessionsModel]{
+	return &crud.DataSource{
 		Name: "sessions",
 		Description: "Lists the sessions of the API key's owner. " + sessionText + " New sessions and changes appear a few seconds later. " +
 			"For a session's current values, use the data source `agentyard_session`.",
@@ -37,10 +37,10 @@ func NewSessionsDataSource() datasource.DataSource {
 			"sessions":    sessionData.DataSourceRows("The sessions, in the service's order, usually newest first."),
 		},
 		Verb: "list", Object: "sessions", Options: apierror.Options{ofComputer, ownersOnly},
-		Fetch: func(ctx context.Context, c *client.Client, m *sessionsModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *sessionsModel) error {
 			found, err := c.Sessions.List(ctx, m.ComputerID.ValueString(), int(m.MaxResults.ValueInt64()))
 			m.Sessions = results.RowsOf(sessionData, found)
 			return err
-		},
+		}),
 	}
 }

@@ -31,7 +31,7 @@ type wikiExportModel struct {
 
 // NewWikiExportDataSource returns the data source agentyard_wiki_export.
 func NewWikiExportDataSource() datasource.DataSource {
-	return &crud.DataSource[wikiExportModel]{
+	return &crud.DataSource{
 		Name: "wiki_export",
 		Description: "Writes the files of a wiki run to a ZIP archive on the machine that runs Terraform. After an error, an older archive is unchanged.\n\n" +
 			"-> The file is written whenever the data source is read: in every plan, and during apply only if an argument is unknown before. " +
@@ -48,7 +48,7 @@ func NewWikiExportDataSource() datasource.DataSource {
 			"output_size":   schema.Int64Attribute{Computed: true, MarkdownDescription: "Size of the archive in bytes."},
 		},
 		Verb: "export", Object: "wiki run", Options: ofRunAdvice,
-		Fetch: func(ctx context.Context, c *client.Client, m *wikiExportModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiExportModel) error {
 			export, err := writeArchive(m.OutputPath.ValueString(), func(file io.Writer) (*wikis.Export, error) {
 				return c.Wikis.Export(ctx, m.WikiRunID.ValueString(), file)
 			})
@@ -57,7 +57,7 @@ func NewWikiExportDataSource() datasource.DataSource {
 			}
 			m.OutputSHA256, m.OutputSize = types.StringValue(export.SHA256), types.Int64Value(export.Size)
 			return nil
-		},
+		}),
 	}
 }
 

@@ -35,7 +35,7 @@ const (
 
 // NewWikiPageDataSource returns the data source agentyard_wiki_page.
 func NewWikiPageDataSource() datasource.DataSource {
-	return &crud.DataSource[wikiPageModel]{
+	return &crud.DataSource{
 		Name:        "wiki_page",
 		Description: "Returns a page of a wiki run, with its text. The pages of a run never change." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
@@ -52,7 +52,7 @@ func NewWikiPageDataSource() datasource.DataSource {
 			"raw_json": schema.StringAttribute{Computed: true, CustomType: jsontypes.NormalizedType{}, MarkdownDescription: crud.WholeRecord},
 		},
 		Verb: "read", Object: "wiki page", Options: apierror.Options{ofRunAdvice, pageNotFound},
-		Fetch: func(ctx context.Context, c *client.Client, m *wikiPageModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiPageModel) error {
 			page, err := c.Wikis.Page(ctx, m.WikiRunID.ValueString(), m.PageID.ValueString())
 			if err != nil {
 				return aboutRun(fmt.Sprintf("reading the page %s of", m.PageID), m.WikiRunID.ValueString(), err)
@@ -63,7 +63,7 @@ func NewWikiPageDataSource() datasource.DataSource {
 			}
 			m.RawJSON, err = value.JSON(page.Raw)
 			return err
-		},
+		}),
 	}
 }
 

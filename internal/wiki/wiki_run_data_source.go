@@ -23,12 +23,12 @@ func NewWikiRunDataSource() datasource.DataSource {
 		MarkdownDescription: wikiRunResults["id"].Text,
 		Validators:          []validator.String{value.NotBlank("Set it to the ID of a wiki run.")},
 	}
-	return &crud.DataSource[wikiRunDataModel]{
+	return &crud.DataSource{
 		Name:        "wiki_run",
 		Description: "Returns a wiki run that the API key can see." + crud.AssumedFormat,
 		Attributes:  attributes,
 		Verb:        "read", Object: "wiki run",
-		Fetch: func(ctx context.Context, c *client.Client, m *wikiRunDataModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiRunDataModel) error {
 			// List responses do not include the video.
 			found, err := c.Wikis.GetUncached(ctx, m.ID.ValueString())
 			if transport.IsNotFound(err) {
@@ -38,6 +38,6 @@ func NewWikiRunDataSource() datasource.DataSource {
 				return err
 			}
 			return crud.Failure(wikiRunData.Into(ctx, found, m))
-		},
+		}),
 	}
 }

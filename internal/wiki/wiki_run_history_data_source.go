@@ -21,7 +21,7 @@ type wikiRunHistoryModel struct {
 
 // NewWikiRunHistoryDataSource returns the data source agentyard_wiki_run_history.
 func NewWikiRunHistoryDataSource() datasource.DataSource {
-	return &crud.DataSource[wikiRunHistoryModel]{
+	return &crud.DataSource{
 		Name:        "wiki_run_history",
 		Description: "Lists the wiki runs of a repository that the API key can see." + noVideos,
 		Attributes: map[string]schema.Attribute{
@@ -33,10 +33,10 @@ func NewWikiRunHistoryDataSource() datasource.DataSource {
 			"wiki_runs": wikiRunData.DataSourceRows("The wiki runs, newest first."),
 		},
 		Verb: "read", Object: "wiki run history", Options: atRepository,
-		Fetch: func(ctx context.Context, c *client.Client, m *wikiRunHistoryModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiRunHistoryModel) error {
 			found, err := c.Wikis.History(ctx, m.RepoURL.ValueString())
 			m.WikiRuns = results.RowsOf(wikiRunData, found)
 			return err
-		},
+		}),
 	}
 }

@@ -21,7 +21,7 @@ const noVideos = " `video_overview` is null here; the data source `agentyard_wik
 
 // NewWikiRunsDataSource returns the data source agentyard_wiki_runs.
 func NewWikiRunsDataSource() datasource.DataSource {
-	return &crud.DataSource[wikiRunsModel]{
+	return &crud.DataSource{
 		Name: "wiki_runs",
 		Description: "Lists the newest wiki run of each repository that the API key can see. " +
 			"For older runs, use the data source `agentyard_wiki_run_history`." + noVideos,
@@ -29,10 +29,10 @@ func NewWikiRunsDataSource() datasource.DataSource {
 			"wiki_runs": wikiRunData.DataSourceRows("The wiki runs, ordered by `repo_url`."),
 		},
 		Verb: "list", Object: "wiki runs", Options: apierror.Options{listAdvice},
-		Fetch: func(ctx context.Context, c *client.Client, m *wikiRunsModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiRunsModel) error {
 			found, err := c.Wikis.List(ctx)
 			m.WikiRuns = results.RowsOf(wikiRunData, found)
 			return err
-		},
+		}),
 	}
 }

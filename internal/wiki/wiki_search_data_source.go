@@ -29,7 +29,7 @@ type wikiSearchModel struct {
 
 // NewWikiSearchDataSource returns the data source agentyard_wiki_search.
 func NewWikiSearchDataSource() datasource.DataSource {
-	return &crud.DataSource[wikiSearchModel]{
+	return &crud.DataSource{
 		Name:        "wiki_search",
 		Description: "Returns the pages of a wiki run that contain a text." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
@@ -48,14 +48,14 @@ func NewWikiSearchDataSource() datasource.DataSource {
 		},
 		Verb: "search", Object: "wiki run",
 		Options: apierror.Options{ofRunAdvice, apierror.AtStatus{http.StatusBadRequest: path.Root("q")}},
-		Fetch: func(ctx context.Context, c *client.Client, m *wikiSearchModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiSearchModel) error {
 			found, err := c.Wikis.Search(ctx, m.WikiRunID.ValueString(), m.Q.ValueString(), m.Limit.ValueInt64())
 			if err != nil {
 				return aboutRun("searching", m.WikiRunID.ValueString(), err)
 			}
 			m.Results = results.RowsOf(wikiMatch, found)
 			return nil
-		},
+		}),
 	}
 }
 
