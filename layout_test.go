@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"internal/localfile"},
 	{"internal/crud", "internal/wait"},
 	{"internal/apierror", "internal/modifier", "internal/results"},
-	{"internal/value"},
+	{"internal/importmark", "internal/value"},
 	{"internal/client"},
 	{
 		"internal/client/analytics", "internal/client/ci", "internal/client/computers", "internal/client/environments",

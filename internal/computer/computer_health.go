@@ -10,11 +10,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
-	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
 )
 
 // markNew marks a managed computer that was created and is not active yet, as the fleet does with its computers.
-func markNew(ctx context.Context, made *computers.Computer, private modifier.Private) diag.Diagnostics {
+func markNew(ctx context.Context, made *computers.Computer, private importmark.PrivateState) diag.Diagnostics {
 	created := newComputers{}
 	if made.ProviderType != computers.ProviderBYOM {
 		created.add([]computers.Computer{*made})
@@ -23,7 +23,7 @@ func markNew(ctx context.Context, made *computers.Computer, private modifier.Pri
 }
 
 // checkHealth warns of a failed computer, and remembers whether a new computer was active or failed to provision.
-func (r *computerResource) checkHealth(ctx context.Context, found *computers.Computer, account string, private modifier.Private) diag.Diagnostics {
+func (r *computerResource) checkHealth(ctx context.Context, found *computers.Computer, account string, private importmark.PrivateState) diag.Diagnostics {
 	created, diags := getNotes[bool](ctx, private, newComputersKey)
 	now := *found
 	if now.Status == computers.StatusError {

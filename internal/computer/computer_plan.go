@@ -18,6 +18,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -31,7 +32,7 @@ func replaceHost(_ context.Context, req planmodifier.StringRequest, resp *string
 func replaceOwner(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
 	var owner types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("owner_id"), &owner)...)
-	resp.RequiresReplace = !modifier.MayAdopt(ctx, req.Private, req.StateValue) || !owner.Equal(req.PlanValue)
+	resp.RequiresReplace = !importmark.MayAdopt(ctx, req.Private, req.StateValue) || !owner.Equal(req.PlanValue)
 }
 
 // replaceOrigin adopts a software draft after an import, which shows the source but not the draft.
@@ -43,7 +44,7 @@ func replaceOrigin(ctx context.Context, req planmodifier.ObjectRequest, resp *ob
 	var prior, planned originModel
 	resp.Diagnostics.Append(req.StateValue.As(ctx, &prior, basetypes.ObjectAsOptions{})...)
 	resp.Diagnostics.Append(req.PlanValue.As(ctx, &planned, basetypes.ObjectAsOptions{})...)
-	if modifier.MayAdopt(ctx, req.Private, prior.SoftwareDraft) {
+	if importmark.MayAdopt(ctx, req.Private, prior.SoftwareDraft) {
 		planned.SoftwareDraft = prior.SoftwareDraft
 	}
 	resp.RequiresReplace = !prior.Kind.Equal(planned.Kind) || !prior.TemplateID.Equal(planned.TemplateID) || !prior.IsListed.Equal(planned.IsListed) ||

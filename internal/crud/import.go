@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
@@ -38,5 +38,5 @@ func ImportByID(ctx context.Context, object, example string, req resource.Import
 		return
 	}
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("id"), path.Root("id"), req, resp)
-	resp.Diagnostics.Append(modifier.MarkImported(ctx, resp.Private)...)
+	resp.Diagnostics.Append(importmark.Set(ctx, resp.Private)...)
 }

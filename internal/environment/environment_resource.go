@@ -22,6 +22,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -252,7 +253,7 @@ const scopeReplaces = "Changing this forces a new environment."
 
 // replacesScope adopts the configured scope after an import, because the service may not return it.
 func replacesScope(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-	resp.RequiresReplace = !modifier.MayAdopt(ctx, req.Private, req.StateValue)
+	resp.RequiresReplace = !importmark.MayAdopt(ctx, req.Private, req.StateValue)
 }
 
 func (r *environmentResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
@@ -356,7 +357,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	resp.Diagnostics.Append(work.left.store(ctx, resp.Private)...)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(crud.AsPlanned(&resp.State, req)...)
-		resp.Diagnostics.Append(modifier.ForgetImport(ctx, resp.Private)...)
+		resp.Diagnostics.Append(importmark.Remove(ctx, resp.Private)...)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -187,7 +188,7 @@ func (r *memberInvitationResource) invite(ctx context.Context, m *memberInvitati
 
 // Read removes a person from the state who was a member and no longer is. Somebody who has not joined may still be invited.
 func (r *memberInvitationResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	imported := modifier.IsUnread(ctx, req.Private)
+	imported := importmark.IsUnread(ctx, req.Private)
 	crud.Read(ctx, r.Client, "member", req, resp, func(m *memberInvitationModel) (*invitee, error) {
 		email := m.Email.ValueString()
 		member, err := r.Client.Organization.InvitedMember(ctx, m.MemberID.ValueString(), email)

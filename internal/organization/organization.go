@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -37,5 +37,5 @@ func importByEmail(ctx context.Context, object string, req resource.ImportStateR
 		return
 	}
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("email"), path.Root("email"), req, resp)
-	resp.Diagnostics.Append(modifier.MarkImported(ctx, resp.Private)...)
+	resp.Diagnostics.Append(importmark.Set(ctx, resp.Private)...)
 }

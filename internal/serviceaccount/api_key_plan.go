@@ -17,7 +17,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
-	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -147,14 +147,14 @@ func revokesSuccessor(successor *serviceaccounts.APIKey) string {
 // successorMark is the key in private state for the ID that the plan shows. The apply revokes no other key.
 const successorMark = "revokes"
 
-func setSuccessor(ctx context.Context, private modifier.Private, successor *serviceaccounts.APIKey) diag.Diagnostics {
+func setSuccessor(ctx context.Context, private importmark.PrivateState, successor *serviceaccounts.APIKey) diag.Diagnostics {
 	if successor == nil {
 		return private.SetKey(ctx, successorMark, nil)
 	}
 	return private.SetKey(ctx, successorMark, []byte(strconv.Quote(successor.ID)))
 }
 
-func getSuccessor(ctx context.Context, private modifier.Private) string {
+func getSuccessor(ctx context.Context, private importmark.PrivateState) string {
 	mark, _ := private.GetKey(ctx, successorMark)
 	id, err := strconv.Unquote(string(mark))
 	if err != nil {

@@ -28,7 +28,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -275,7 +275,7 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	imported := modifier.IsUnread(ctx, resp.Private)
+	imported := importmark.IsUnread(ctx, resp.Private)
 	found, err := r.Client.ServiceAccounts.GetKey(ctx, m.ServiceAccountID.ValueString(), m.ID.ValueString())
 	if err == nil && !m.PreviousKeyID.IsNull() {
 		m.PreviousKeyID, err = r.stillLive(ctx, &m)
@@ -292,7 +292,7 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	default:
 		m.IsRevoked = types.BoolValue(true)
 	}
-	resp.Diagnostics.Append(modifier.MarkRead(ctx, resp.Private)...)
+	resp.Diagnostics.Append(importmark.SetRead(ctx, resp.Private)...)
 	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 }
@@ -344,7 +344,7 @@ func (r *apiKeyResource) store(ctx context.Context, m, config *apiKeyModel, resp
 	}
 	diags.Append(markExpiry(ctx, resp.Private, config)...)
 	diags.Append(setSuccessor(ctx, resp.Private, nil)...)
-	diags.Append(modifier.ForgetImport(ctx, resp.Private)...)
+	diags.Append(importmark.Remove(ctx, resp.Private)...)
 	return diags
 }
 
@@ -404,7 +404,7 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 	if resp.Identity != nil {
 		resp.Diagnostics.Append(resp.Identity.Set(ctx, &id)...)
 	}
-	resp.Diagnostics.Append(modifier.MarkImported(ctx, resp.Private)...)
+	resp.Diagnostics.Append(importmark.Set(ctx, resp.Private)...)
 	r.Client.ServiceAccounts.ImportWarning.Do(func() {
 		resp.Diagnostics.AddWarning("API Key Imported Without Its Value", "The service returns a key's value only once, so key is null for imported keys. "+
 			"To get a value, add rotation = { triggers = { imported = \"1\" }, grace_period_minutes = 10 }. The next apply then rotates the key, and the old value stops working ten minutes later.")

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -127,7 +127,7 @@ func (m *apiKeyModel) isDead(now time.Time) bool {
 	return s.isDead(now)
 }
 
-func (m *apiKeyModel) keyState(ctx context.Context, private modifier.Private) (*keyState, diag.Diagnostics) {
+func (m *apiKeyModel) keyState(ctx context.Context, private importmark.PrivateState) (*keyState, diag.Diagnostics) {
 	settings, _, diags := m.settings(ctx)
 	mark, d := private.GetKey(ctx, expiryMark)
 	diags.Append(d...)
@@ -136,7 +136,7 @@ func (m *apiKeyModel) keyState(ctx context.Context, private modifier.Private) (*
 	}, diags
 }
 
-func markExpiry(ctx context.Context, private modifier.Private, config *apiKeyModel) diag.Diagnostics {
+func markExpiry(ctx context.Context, private importmark.PrivateState, config *apiKeyModel) diag.Diagnostics {
 	if config.ExpiresAt.IsNull() {
 		return private.SetKey(ctx, expiryMark, []byte("false"))
 	}

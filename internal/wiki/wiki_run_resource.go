@@ -21,6 +21,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -275,7 +276,7 @@ func withoutPrivacy(made *wikis.Run, level string, err error) diag.Diagnostics {
 }
 
 // isPrivacyUnset reports whether the level could not be set and the wiki run has not been read since.
-func isPrivacyUnset(ctx context.Context, private modifier.Private) bool {
+func isPrivacyUnset(ctx context.Context, private importmark.PrivateState) bool {
 	mark, _ := private.GetKey(ctx, unsetPrivacy)
 	return len(mark) > 0
 }

@@ -1,54 +1,17 @@
 package modifier
 
 import (
-	"context"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
 )
-
-// privateState is private state in memory. As in the framework, an empty value removes its key.
-type privateState map[string][]byte
-
-func (p privateState) GetKey(_ context.Context, key string) ([]byte, diag.Diagnostics) {
-	return p[key], nil
-}
-
-func (p privateState) SetKey(_ context.Context, key string, value []byte) diag.Diagnostics {
-	if len(value) == 0 {
-		delete(p, key)
-		return nil
-	}
-	p[key] = value
-	return nil
-}
-
-// Only an imported object without a prior value adopts, and only until its first update.
-func TestAllowed(t *testing.T) {
-	t.Parallel()
-	ctx, p := t.Context(), privateState{}
-	expect := func(when string, unread, null, known bool) {
-		t.Helper()
-		if IsUnread(ctx, p) != unread || MayAdopt(ctx, p, types.StringNull()) != null || MayAdopt(ctx, p, types.StringValue("x")) != known {
-			t.Errorf("%s: unread %v, null is adopted %v, a known value %v", when, IsUnread(ctx, p), MayAdopt(ctx, p, types.StringNull()), MayAdopt(ctx, p, types.StringValue("x")))
-		}
-	}
-	expect("never imported", false, false, false)
-	MarkImported(ctx, p)
-	expect("imported", true, true, false)
-	MarkRead(ctx, p)
-	expect("read", false, true, false)
-	MarkRead(ctx, p)
-	expect("read again", false, true, false)
-	ForgetImport(ctx, p)
-	expect("updated", false, false, false)
-}
 
 // Without an import, every change replaces the object, including a first value. A new or unchanged object is not replaced.
 func TestModifiers_withoutAnImport(t *testing.T) {
@@ -170,7 +133,7 @@ func TestPlanModifiers(t *testing.T) {
 				State: tfsdk.State{Raw: raw(tc.prior)}, Plan: tfsdk.Plan{Raw: raw(tc.planned)}, StateValue: tc.prior, PlanValue: tc.planned, ConfigValue: tc.planned,
 			}
 			if req.Private = fresh(req.Private); tc.isImported {
-				MarkImported(t.Context(), req.Private)
+				importmark.Set(t.Context(), req.Private)
 			}
 			resp := planmodifier.StringResponse{PlanValue: req.PlanValue}
 			CreateOnlyString().PlanModifyString(t.Context(), req, &resp)
