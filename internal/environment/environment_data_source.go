@@ -101,7 +101,7 @@ func findEnvironmentOfAccount(ctx context.Context, c *client.Client, m *environm
 func environmentNotFound(m *environmentDataModel, remedy string) error {
 	id := m.ID.ValueString()
 	return &crud.Fault{At: path.Root("id"), Summary: "Environment Not Found", Detail: phrase.Join(
-		fmt.Sprintf("Environment %q was not found, or the provider's API key cannot see it. Check the ID.", id), apierror.NameHint("environment", id), remedy)}
+		fmt.Sprintf("Environment %q was not found, or the provider's API key cannot see it. Check the ID.", id), remedy, apierror.NameHint("environment", id))}
 }
 
 // inItsScope returns an environment's ID with its scope, which may distinguish it from another environment with the same
