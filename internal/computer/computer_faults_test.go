@@ -153,34 +153,6 @@ func TestComputer_goneBetweenPlanAndDestroy(t *testing.T) {
 	}
 }
 
-func TestAccComputer_killedAfterCommitStopsAtWhatItFinds(t *testing.T) {
-	t.Parallel()
-	var running *acctest.Running
-	ready := make(chan struct{})
-	e := acctest.NewRealTime(t, acctest.Intercept("createComputer", true, func() { <-ready; running.Kill() }))
-	cli := acctest.NewCLI(t, e, config("name = \"killed\"\nprovider_type = \"byom\""))
-	running = cli.Start("apply", "-auto-approve", "-input=false")
-	close(ready)
-	if r := running.Wait(); r.ExitCode == 0 {
-		t.Fatalf("the apply was not killed: %s", r.Output)
-	}
-	id := only(t, e).ID
-	cli.Write("terraform.tfstate.lock.info", "")
-	r := cli.Run("apply", "-auto-approve", "-input=false", "-lock=false")
-	text := acctest.OneLine(r.Output)
-	if r.ExitCode == 0 || !strings.Contains(text, id) || !strings.Contains(text, "terraform import ADDRESS "+id) {
-		t.Fatalf("exit code %d\n%s", r.ExitCode, r.Output)
-	}
-	cli.MustRun("import", "-lock=false", address, id)
-	cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false")
-	if got := only(t, e).ID; got != id {
-		t.Errorf("the computer is %s, was %s", got, id)
-	}
-	cli.MustPlanEmpty()
-	cli.MustRun("destroy", "-auto-approve", "-input=false")
-	e.WantRequests(t, "createComputer", 1)
-}
-
 func TestAccComputer_planSharesItsReads(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

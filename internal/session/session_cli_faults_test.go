@@ -131,31 +131,6 @@ func TestAccSession_interrupted(t *testing.T) {
 	}
 }
 
-// A killed run may leave a session that is in no state. The next apply creates another without a message.
-func TestAccSession_killed(t *testing.T) {
-	t.Parallel()
-	var running *acctest.Running
-	ready := make(chan struct{})
-	e := acctest.NewRealTime(t, atOnce, acctest.Intercept("createSession", true, func() { <-ready; running.Kill() }))
-	computer := newComputer(e, "dev")
-	cli := acctest.NewCLI(t, e, hclOf(computer, "cwd = \"/srv\""))
-	running = cli.Start(applying...)
-	close(ready)
-	if r := running.Wait(); r.ExitCode == 0 {
-		t.Fatalf("the apply was not killed: %s", r.Output)
-	}
-	orphan := mustHold(t, e, computer, 1)[0]
-	if r := cli.MustRun(append(applying, "-lock=false")...); strings.Contains(r.Output, orphan) {
-		t.Errorf("the next apply names it: %s", r.Output)
-	}
-	mustHold(t, e, computer, 2)
-	cli.MustPlanEmpty()
-	cli.MustRun("destroy", "-auto-approve", "-input=false", "-lock=false")
-	if left := mustHold(t, e, computer, 1); left[0] != orphan {
-		t.Errorf("the destruction left %v, and not %s", left, orphan)
-	}
-}
-
 // In normal use, nothing fails and nothing warns: two states with sessions on one computer, -target, -parallelism=1, two
 // provider aliases, and more or fewer identical sessions.
 func TestAccSession_ordinaryWeek(t *testing.T) {

@@ -117,29 +117,6 @@ func TestWikiRun_passingFaults(t *testing.T) {
 	}
 }
 
-// A killed run may leave a wiki run that is in no state. The next apply creates another without a message.
-func TestAccWikiRun_killedAfterCommit(t *testing.T) {
-	t.Parallel()
-	var running *acctest.Running
-	ready := make(chan struct{})
-	e := acctest.NewRealTime(t, acctest.Intercept("createWikiRun", true, func() { <-ready; running.Kill() }))
-	cli := acctest.NewCLI(t, e, ofAPI())
-	running = cli.Start("apply", "-auto-approve", "-input=false")
-	close(ready)
-	if r := running.Wait(); r.ExitCode == 0 {
-		t.Fatalf("the apply was not killed: %s", r.Output)
-	}
-	orphan := onlyRun(t, e).ID
-	if r := cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false"); strings.Contains(r.Output, orphan) {
-		t.Errorf("the next apply names it: %s", r.Output)
-	}
-	cli.MustPlanEmpty()
-	cli.MustRun("destroy", "-auto-approve", "-input=false", "-lock=false")
-	if left := wikiRunsOf(t, e); len(left) != 1 || left[0].ID != orphan {
-		t.Errorf("the destruction left %+v, and not only %s", left, orphan)
-	}
-}
-
 // A recent run of the same repository does not prevent another.
 func TestAccWikiRun_replacedOneAfterTheOther(t *testing.T) {
 	t.Parallel()
