@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/compare"
@@ -16,7 +15,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 const keyAddress = "agentyard_api_key.test"
@@ -91,28 +89,6 @@ func TestAccAPIKey_least(t *testing.T) {
 			keyValue("expires_at", null), keyValue("expires_in", null), keyValue("rotated_at", null), keyValue("next_rotation_at", null),
 			keyValue("revoked_at", null), keyValue("previous_key_id", null), keyValue("rotation", null),
 			statecheck.ExpectSensitiveValue(keyAddress, tfjsonpath.New("key")),
-		},
-	})
-}
-
-func TestAccAPIKey_everyAttribute(t *testing.T) {
-	t.Parallel()
-	e, account := newAccountEnv(t)
-	runKeys(t, e, resource.TestStep{
-		Config: e.Config(keyConfig(account, `
-			name       = "ci"
-			expires_in = "30d"
-			rotation = {
-				triggers             = { release = "1" }
-				interval             = "2w"
-				before_expiry        = "7d"
-				grace_period_minutes = 10
-			}`)),
-		ConfigPlanChecks: keyAction(plancheck.ResourceActionCreate),
-		Check:            inState(e),
-		ConfigStateChecks: []statecheck.StateCheck{
-			keyValue("expires_at", knownvalue.StringExact("2026-03-31T12:00:00Z")),
-			keyValue("next_rotation_at", knownvalue.StringExact("2026-03-15T12:00:00Z")),
 		},
 	})
 }
@@ -202,26 +178,6 @@ func TestAccAPIKey_nameAndAccountReplace(t *testing.T) {
 	)
 }
 
-func TestAccAPIKey_destroyOfWhatIsGone(t *testing.T) {
-	t.Parallel()
-	for name, vanish := range map[string]func(e *acctest.Env, account, key string){
-		"revoked":         revokeKey,
-		"account deleted": func(e *acctest.Env, account, _ string) { deleteAccount(e, account) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e, account := newAccountEnv(t)
-			runKeys(t, e,
-				resource.TestStep{Config: e.Config(keyConfig(account, `name = "ci"`))},
-				resource.TestStep{
-					PreConfig: func() { vanish(e, account, listKeys(e, account)[0].ID) },
-					Config:    e.Config(keyConfig(account, `name = "ci"`)), Destroy: true,
-				},
-			)
-		})
-	}
-}
-
 func deleteAccount(e *acctest.Env, account string) {
 	e.API(http.MethodDelete, "/api/v0/service-accounts/"+account, nil, nil)
 }
@@ -241,57 +197,5 @@ func TestAccAPIKey_accountDeletedElsewhereRemovesTheKey(t *testing.T) {
 			Config:      e.Config(keyConfig(account, `name = "ci"`)),
 			ExpectError: regexp.MustCompile(`(?s)Cannot create API key.*404.*No\s+service\s+account\s+with\s+the\s+ID`),
 		},
-	)
-}
-
-// A live key with the same name may be from a killed run, so the create fails. A revoked or expired key does not matter.
-func TestAccAPIKey_stopsAtALiveNamesake(t *testing.T) {
-	t.Parallel()
-	e, account := newAccountEnv(t)
-	dead := newKey(e, account, "ci")
-	revokeKey(e, account, dead.ID)
-	found := newKey(e, account, "ci")
-	runKeys(t, e,
-		resource.TestStep{
-			Config:      e.Config(keyConfig(account, `name = "ci"`)),
-			ExpectError: regexp.MustCompile(`(?s)` + found.ID + `.*2026-03-01T12:00:00Z.*Nothing was\s+created.*terraform\s+import\s+ADDRESS\s+` + account + `/` + found.ID + `.*agentyard_api_key_revoke`),
-		},
-		resource.TestStep{
-			PreConfig: func() {
-				e.WantRequests(t, "createApiKey", 2)
-				revokeKey(e, account, found.ID)
-			},
-			Config: e.Config(keyConfig(account, `name = "ci"`)), Check: inState(e),
-		},
-	)
-}
-
-// Two keys with the same name in one apply: one is created, the other one fails, and neither affects the other.
-func TestAccAPIKey_twoOfOneName(t *testing.T) {
-	t.Parallel()
-	e, account := newAccountEnv(t)
-	e.Faults().Add(emulator.Fault{Operation: "createApiKey", Kind: emulator.FaultDropAfterCommit})
-	runKeys(t, e, resource.TestStep{
-		Config:      e.Config(keyConfig(account, `name = "ci"`) + fmt.Sprintf("resource \"agentyard_api_key\" \"other\" {\n  service_account_id = %q\n  name = \"ci\"\n}\n", account)),
-		ExpectError: regexp.MustCompile(`(?s)Cannot create API key.*already\s+exists`),
-	})
-	e.WantRequests(t, "createApiKey", 2)
-}
-
-// Any status other than active disables every key immediately, and rotates none.
-func TestAccAPIKey_inactiveAccount(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	config := func(status string) string {
-		return e.Config(fmt.Sprintf("resource \"agentyard_service_account\" \"test\" {\n  name = \"robots\"\n  status = %q\n}\n", status) +
-			strings.Replace(keyConfig("X", `name = "ci"`), `"X"`, "agentyard_service_account.test.id", 1))
-	}
-	runKeys(t, e,
-		resource.TestStep{Config: config("active"), ConfigPlanChecks: acctest.ThenEmpty, Check: inState(e)},
-		resource.TestStep{Config: config("inactive"), ConfigPlanChecks: resource.ConfigPlanChecks{
-			PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(keyAddress, plancheck.ResourceActionNoop)},
-			PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-		}},
-		resource.TestStep{Config: config("active"), ConfigPlanChecks: acctest.ThenEmpty, Check: inState(e)},
 	)
 }

@@ -62,28 +62,6 @@ func TestAPIKey_planOfAThousandKeys(t *testing.T) {
 	}
 }
 
-func TestAccAPIKey_planSharesItsReads(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	cli := acctest.NewCLI(t, e, `
-resource "agentyard_service_account" "test" {
-  count = 5
-  name  = "robots-${count.index}"
-}
-resource "agentyard_api_key" "test" {
-  count              = 40
-  service_account_id = agentyard_service_account.test[count.index % 5].id
-  name               = "key-${count.index}"
-}
-`)
-	cli.MustRun("apply", "-auto-approve", "-input=false", "-parallelism=20")
-	e.Journal().Reset()
-	cli.MustPlanEmpty()
-	if n := len(e.Journal().Entries()); n > 7 {
-		t.Errorf("the plan of 40 keys under 5 accounts took %d requests, want at most 7", n)
-	}
-}
-
 // A log at any level contains no key: neither the created key, nor its replacement, nor the provider's own key. The plan
 // output contains none either.
 func TestAccAPIKey_logHoldsNoKey(t *testing.T) {
@@ -173,48 +151,6 @@ variable "key_id" {
 		t.Errorf("%d live keys", live)
 	}
 	cli.MustPlanEmpty()
-}
-
-// After a killed rotation, the next apply succeeds if the old key has ended. During the old key's grace period, nothing
-// proves which run created the new key, so the error names it, and its remedy works.
-func TestAccAPIKey_killedRotation(t *testing.T) {
-	t.Parallel()
-	for _, grace := range []int{0, 10} {
-		t.Run(fmt.Sprint("grace ", grace), func(t *testing.T) {
-			t.Parallel()
-			var running *acctest.Running
-			ready := make(chan struct{})
-			e := acctest.NewRealTime(t, acctest.Intercept("rotateApiKey", true, func() { <-ready; running.Kill() }))
-			account := newAccount(e, "robots")
-			config := func(v string) string {
-				return keyConfig(account, fmt.Sprintf("name = \"ci\"\nrotation = {\n  triggers = { v = %q }\n  grace_period_minutes = %d\n}", v, grace))
-			}
-			cli := acctest.NewCLI(t, e, config("1"))
-			cli.MustRun("apply", "-auto-approve", "-input=false")
-			cli.Write("main.tf", config("2"))
-			running = cli.Start("apply", "-auto-approve", "-input=false")
-			close(ready)
-			if r := running.Wait(); r.ExitCode == 0 {
-				t.Fatalf("the apply was not killed: %s", r.Output)
-			}
-			if grace > 0 {
-				left := slices.MaxFunc(listKeys(e, account), func(a, b keyJSON) int { return strings.Compare(a.ID, b.ID) }) // IDs are ordered by time.
-				r := cli.Run("apply", "-auto-approve", "-input=false", "-lock=false")
-				if text := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "grace period") || !strings.Contains(text, "key_id = \""+left.ID+"\"") {
-					t.Fatalf("exit code %d\n%s", r.ExitCode, r.Output)
-				}
-				revokeKey(e, account, left.ID)
-			}
-			cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false")
-			cli.MustPlanEmpty()
-			cli.MustRun("destroy", "-auto-approve", "-input=false")
-			for _, k := range listKeys(e, account) {
-				if !k.IsRevoked {
-					t.Errorf("%+v lives on", k)
-				}
-			}
-		})
-	}
 }
 
 // A destroy after a killed rotation also revokes the key that the rotation created, or names it.
@@ -370,7 +306,7 @@ func TestAPIKey_planNamesTheKeysThatPreventAReplacement(t *testing.T) {
 		newKey(e, account, "other")
 		out := acctest.NewProcess(t, e, nil).Plan(i, config)
 		acctest.Says(t, warningsOf(out), append(others, "API Key Cannot Be Replaced", "terraform state rm ADDRESS")...)
-		acctest.NewProcess(t, e, nil).Apply(i, config).MustFail(t, "name", append(others, "already exist", "terraform state rm ADDRESS")...)
+		acctest.NewProcess(t, e, nil).Apply(i, config).MustFail(t, "name", append(others, "Cannot replace API key", "already exist", "terraform state rm ADDRESS")...)
 		for _, id := range others {
 			revokeKey(e, account, id)
 		}

@@ -168,62 +168,6 @@ func TestAccAPIKey_rotatesWhenDue(t *testing.T) {
 	}
 }
 
-func TestAccAPIKey_deadElsewhereIsMintedInPlace(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		arguments string
-		die       func(e *acctest.Env, account, id string)
-	}{
-		"revoked": {"", revokeKey},
-		"expired": {`expires_in = "1d"`, func(e *acctest.Env, _, _ string) { e.Clock.Advance(day) }},
-		"rotated": {"", func(e *acctest.Env, account, id string) {
-			e.API("POST", "/api/v0/service-accounts/"+account+"/api-keys/"+id+"/rotate", nil, nil)
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e, account := newAccountEnv(t)
-			config := e.Config(keyConfig(account, "name = \"ci\"\n"+tc.arguments) + userConfig)
-			runKeys(t, e,
-				resource.TestStep{Config: config},
-				resource.TestStep{
-					PreConfig: func() { tc.die(e, account, listKeys(e, account)[0].ID) },
-					Config:    config, ConfigPlanChecks: rotated(), Check: inState(e),
-					ConfigStateChecks: []statecheck.StateCheck{keyValue("is_revoked", knownvalue.Bool(false)), keyValue("rotated_at", knownvalue.NotNull())},
-				},
-			)
-		})
-	}
-}
-
-// A key that was created outside Terraform after a revocation is not changed, because nothing proves which run created it.
-func TestAccAPIKey_foreignNamesakeStopsAMint(t *testing.T) {
-	t.Parallel()
-	e, account := newAccountEnv(t)
-	var foreign mintedJSON
-	config := e.Config(keyConfig(account, `name = "ci"`))
-	runKeys(t, e,
-		resource.TestStep{Config: config},
-		resource.TestStep{
-			PreConfig: func() {
-				revokeKey(e, account, listKeys(e, account)[0].ID)
-				e.Clock.Advance(90 * time.Second)
-				foreign = newKey(e, account, "ci")
-			},
-			Config: config, ExpectError: regexp.MustCompile(`(?s)Cannot replace API key.*already\s+exists.*terraform\s+import`),
-		},
-		resource.TestStep{
-			PreConfig: func() {
-				if !authenticates(e, foreign.Value) {
-					t.Error("the foreign key was revoked")
-				}
-				revokeKey(e, account, foreign.ID)
-			},
-			Config: config, Check: inState(e),
-		},
-	)
-}
-
 func TestAccAPIKey_graceKeepsThePreviousKeyAlive(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -308,32 +252,6 @@ func TestAccAPIKey_expiryThatIsOver(t *testing.T) {
 		resource.TestStep{PreConfig: advance(e, 2*day), Config: config("2026-03-02T12:00:00Z"), PlanOnly: true},
 		resource.TestStep{Config: config("2026-03-03T11:00:00Z"), PlanOnly: true, ExpectError: regexp.MustCompile(`Expiry in the Past`)},
 		resource.TestStep{Config: config("2026-03-05T12:00:00Z"), ConfigPlanChecks: keyAction(plancheck.ResourceActionUpdate), Check: inState(e)},
-	)
-}
-
-func TestAccAPIKey_refreshOnlyShowsARevocation(t *testing.T) {
-	t.Parallel()
-	e, account := newAccountEnv(t)
-	runKeys(t, e,
-		resource.TestStep{Config: e.Config(keyConfig(account, `name = "ci"`))},
-		resource.TestStep{
-			PreConfig: func() {
-				e.Clock.Advance(time.Hour)
-				revokeKey(e, account, listKeys(e, account)[0].ID)
-				e.Journal().Reset()
-			},
-			RefreshState: true, ExpectNonEmptyPlan: true,
-			Check: resource.ComposeTestCheckFunc(
-				resource.TestCheckResourceAttr(keyAddress, "is_revoked", "true"),
-				resource.TestCheckResourceAttr(keyAddress, "revoked_at", "2026-03-01T13:00:00Z"),
-			),
-		},
-		resource.TestStep{
-			PreConfig: func() {
-				e.WantRequests(t, "createApiKey", 0)
-			},
-			Config: e.Config(keyConfig(account, `name = "ci"`)), ConfigPlanChecks: acctest.ThenEmpty, Check: inState(e),
-		},
 	)
 }
 

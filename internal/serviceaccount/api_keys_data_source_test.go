@@ -3,7 +3,6 @@ package serviceaccount_test
 import (
 	"net/http"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -41,17 +40,4 @@ func TestAccAPIKeysDataSource(t *testing.T) {
 		key("second", "2026-03-01T12:01:00Z", knownvalue.StringExact("2026-03-01T13:00:00Z"), knownvalue.Bool(false), knownvalue.Null()),
 		key("first", "2026-03-01T12:00:00Z", knownvalue.Null(), knownvalue.Bool(true), knownvalue.StringExact("2026-03-01T12:02:00Z")),
 	)))
-}
-
-func TestAccAPIKeysDataSource_showsNoValue(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	account := newAccount(e, "ci")
-	value := newKey(e, account, "k").Value
-	cli := acctest.NewCLI(t, e, "data \"agentyard_api_keys\" \"x\" {\n  service_account_id = \""+account+"\"\n}\noutput \"all\" {\n  value = data.agentyard_api_keys.x\n}\n")
-	cli.Setenv("TF_LOG", "TRACE")
-	r := cli.MustRun("apply", "-auto-approve", "-input=false")
-	if !strings.Contains(r.Output, "listApiKeys") || strings.Contains(r.Output, value) || strings.Contains(r.Output, e.BootstrapKey()) {
-		t.Errorf("the log holds no request, or a key")
-	}
 }

@@ -3,7 +3,6 @@ package serviceaccount_test
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -157,74 +156,6 @@ func TestServiceAccount_destroyWarnsForEachOfMany(t *testing.T) {
 		p.Apply(i, acctest.Values{"name": fmt.Sprint("ci-", n)})
 		newComputer(e, i.ID(), fmt.Sprint("c-", n))
 		acctest.Says(t, warningsOf(p.Plan(i, nil)), fmt.Sprint("c-", n))
-	}
-}
-
-func TestAccServiceAccount_warnsInThePlan(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	cli := acctest.NewCLI(t, e, "resource \"agentyard_service_account\" \"test\" {\n  count = 3\n  name = \"ci-${count.index}\"\n}\n")
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	for _, account := range listAccounts(e) {
-		if account.Name != "ci-2" {
-			newComputer(e, account.ID, "c-of-"+account.Name)
-		}
-	}
-	if r := cli.MustRun("plan", "-input=false"); strings.Contains(r.Output, "Destroying the") {
-		t.Errorf("a plan that changes nothing warns: %s", r.Output)
-	}
-	r := cli.MustRun("plan", "-destroy", "-input=false")
-	if n := len(regexp.MustCompile(`Destroying Service Account "ci-[01]" Deletes 1 Computer\b`).FindAllString(r.Output, -1)); n != 2 {
-		t.Errorf("%d warnings, want 2: %s", n, r.Output)
-	}
-	cli.MustRun("destroy", "-auto-approve", "-input=false")
-	if left := listAccounts(e); len(left) > 0 {
-		t.Errorf("left: %+v", left)
-	}
-}
-
-// After a run that was killed after the create, the next apply fails at the existing account and says how to continue.
-func TestAccServiceAccount_killedAfterCommitStopsAtWhatItFinds(t *testing.T) {
-	t.Parallel()
-	var running *acctest.Running
-	ready := make(chan struct{})
-	e := acctest.NewRealTime(t, acctest.Intercept("createServiceAccount", true, func() { <-ready; running.Kill() }))
-	cli := acctest.NewCLI(t, e, accountConfig(`name = "killed"`))
-	running = cli.Start("apply", "-auto-approve", "-input=false")
-	close(ready)
-	if r := running.Wait(); r.ExitCode == 0 {
-		t.Fatalf("the apply was not killed: %s", r.Output)
-	}
-	id := onlyAccount(t, e).ID
-	r := cli.Run("apply", "-auto-approve", "-input=false", "-lock=false")
-	if text := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "terraform import ADDRESS "+id) {
-		t.Fatalf("exit code %d\n%s", r.ExitCode, r.Output)
-	}
-	cli.MustRun("import", "-lock=false", accountAddress, id)
-	cli.MustPlanEmpty()
-	cli.MustRun("destroy", "-auto-approve", "-input=false", "-lock=false")
-	if left := listAccounts(e); len(left) > 0 {
-		t.Errorf("left: %+v", left)
-	}
-}
-
-func TestAccServiceAccount_planSharesItsReads(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	cfg := "resource \"agentyard_service_account\" \"test\" {\n  count = 30\n  name = \"ci-${count.index}\"\n}\n"
-	plan := stepThenEmpty(e, cfg, e.Journal().Reset)
-	plan.PlanOnly = true
-	plan.ConfigPlanChecks.PostApplyPostRefresh = nil
-	e.Run(t, stepThenEmpty(e, cfg, nil), plan)
-	reads := 0
-	for _, entry := range e.Journal().Entries() {
-		if entry.Method == http.MethodGet && entry.Operation != "listComputers" {
-			reads++
-		}
-	}
-	// The first read by ID, and a list request for all others. The destroy does not refresh.
-	if reads > 2 {
-		t.Errorf("%d reads for a plan of 30 service accounts", reads)
 	}
 }
 

@@ -2,7 +2,6 @@ package serviceaccount_test
 
 import (
 	"net/http"
-	"regexp"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -12,7 +11,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 func queryStep(e *acctest.Env, hcl string, checks ...querycheck.QueryResultCheck) resource.TestStep {
@@ -53,16 +51,6 @@ func TestAccServiceAccountList(t *testing.T) {
 		),
 		queryStep(e, "list \"agentyard_service_account\" \"test\" {\n  provider = agentyard\n  limit = 2\n}", querycheck.ExpectLength(address, 2)),
 	)
-}
-
-func TestAccServiceAccountList_errors(t *testing.T) {
-	acctest.NeedsActions(t)
-	t.Parallel()
-	e := acctest.New(t)
-	e.Faults().Add(emulator.Fault{Operation: "listServiceAccounts", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
-	step := queryStep(e, "list \"agentyard_service_account\" \"test\" {\n  provider = agentyard\n}")
-	step.ExpectError = regexp.MustCompile(`Cannot list service accounts(.|\n)*listServiceAccounts(.|\n)*403(.|\n)*Manager\s+role`)
-	e.Run(t, step)
 }
 
 // The configuration that a query generates imports all accounts of an organization.

@@ -3,7 +3,6 @@ package serviceaccount_test
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -120,22 +119,6 @@ func TestAccServiceAccount_leastThenEachAttribute(t *testing.T) {
 	})
 }
 
-func TestAccServiceAccount_withEverything(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	cfg := e.Config(accountConfig("name = \"ünïcode / ../x\"\ndescription = \"builds\"\nstatus = \"inactive\""))
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noAccountLeft(e),
-		Steps: []resource.TestStep{
-			{Config: cfg, ConfigPlanChecks: accountAction(plancheck.ResourceActionCreate), ConfigStateChecks: []statecheck.StateCheck{
-				accountHas("id", knownvalue.StringRegexp(regexp.MustCompile(`^sa_`))), accountHas("description", knownvalue.StringExact("builds")), accountHas("status", knownvalue.StringExact("inactive")),
-			}},
-			{ResourceName: accountAddress, ImportState: true, ImportStateVerify: true},
-		},
-	})
-}
-
 // The create request has no status. If the service's default is the configured status, there is no second request.
 func TestAccServiceAccount_statusIsSentOnlyWhereItDiffers(t *testing.T) {
 	t.Parallel()
@@ -172,21 +155,6 @@ func TestAccServiceAccount_changedAndDeletedElsewhere(t *testing.T) {
 			{PreConfig: remove, Config: cfg, Destroy: true},
 		},
 	})
-}
-
-func TestAccServiceAccount_goneBetweenPlanAndDestroy(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noAccountLeft(e),
-		Steps: []resource.TestStep{{Config: e.Config(accountConfig(`name = "gone"`)), Check: func(*terraform.State) error {
-			// The later delete gets a 404.
-			e.Faults().Add(emulator.Fault{Operation: "deleteServiceAccount", Kind: emulator.FaultStatusAfterCommit, Status: http.StatusNotFound})
-			return nil
-		}}},
-	})
-	e.WantRequests(t, "deleteServiceAccount", 1)
 }
 
 // The status of a new account needs a second request. If the service refuses it, the account is kept, and is not replaced.
