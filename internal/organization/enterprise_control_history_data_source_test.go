@@ -27,14 +27,6 @@ func changesAre(checks ...knownvalue.Check) statecheck.StateCheck {
 	return statecheck.ExpectKnownValue("data.agentyard_enterprise_control_history.x", tfjsonpath.New("changes"), knownvalue.ListExact(checks))
 }
 
-func withRevisions(revisions ...int64) statecheck.StateCheck {
-	var checks []knownvalue.Check
-	for _, revision := range revisions {
-		checks = append(checks, knownvalue.ObjectPartial(map[string]knownvalue.Check{"revision": knownvalue.Int64Exact(revision)}))
-	}
-	return changesAre(checks...)
-}
-
 // changeControls changes one setting, a minute after the previous change.
 func changeControls(t *testing.T, e *acctest.Env, name, value, email string) {
 	t.Helper()
@@ -76,14 +68,6 @@ func TestAccEnterpriseControlHistory_everyField(t *testing.T) {
 		change(2, "2026-03-01T12:00:00Z", normalized(`"sessionRetentionDays":30`, `"maxAutonomyLevel":"high"`), manager),
 		change(1, "2026-02-28T12:00:00Z", normalized(`"maxAutonomyLevel":"medium"`), map[string]knownvalue.Check{"id": anyUser, "email": knownvalue.Null(), "name": knownvalue.Null()}),
 	)))
-}
-
-func TestAccEnterpriseControlHistory_drift(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	later := e.ReadStep(wholeHistory, withRevisions(4, 3, 2, 1))
-	later.PreConfig = func() { changeControls(t, e, "outputStyle", `"terse"`, "") }
-	e.Run(t, e.ReadStep(wholeHistory, withRevisions(3, 2, 1)), later)
 }
 
 var fakeSecret = regexp.MustCompile(`no-secret-[a-z-]+`)

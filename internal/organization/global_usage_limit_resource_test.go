@@ -150,23 +150,6 @@ func TestGlobalUsageLimit_answersThatDoNotTell(t *testing.T) {
 	}
 }
 
-// A renamed resource removes and sets the limit at about the same time. If the remove request comes much later, the next
-// apply sets the limit again.
-func TestAccGlobalUsageLimit_renamed(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	cli := acctest.NewCLI(t, e, globalConfig(2_000_000))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	cli.Write("main.tf", strings.Replace(globalConfig(2_000_000), `"test"`, `"a"`, 1))
-	for range 2 {
-		cli.MustRun("apply", "-auto-approve", "-input=false")
-	}
-	if got := liveGlobalLimit(e); got != 2_000_000 {
-		t.Errorf("the limit is %d", got)
-	}
-	cli.MustPlanEmpty()
-}
-
 // A plan of an unchanged limit needs one request, and a change needs one more.
 func TestGlobalUsageLimit_requests(t *testing.T) {
 	t.Parallel()

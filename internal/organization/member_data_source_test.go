@@ -78,13 +78,3 @@ func TestAccMember_lookUpsShareThePages(t *testing.T) {
 		}
 	}
 }
-
-// A member who leaves between two runs is an error in the next run, not an outdated record.
-func TestAccMember_leavesBetweenRuns(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	joinMany(t, e, 3)
-	gone := e.FailingStep(memberConfig("m1@acme.example"), `Member Not Found`)
-	gone.PreConfig = func() { e.API(http.MethodDelete, "/api/v0/organization/users?email=m1%40acme.example", nil, nil) }
-	e.Run(t, e.ReadStep(memberConfig("m1@acme.example")), gone)
-}

@@ -2,13 +2,10 @@ package organization_test
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
@@ -51,14 +48,6 @@ func membersAre(checks ...knownvalue.Check) statecheck.StateCheck {
 	return statecheck.ExpectKnownValue("data.agentyard_members.x", tfjsonpath.New("members"), knownvalue.ListExact(checks))
 }
 
-func withEmails(emails ...string) statecheck.StateCheck {
-	var checks []knownvalue.Check
-	for _, email := range emails {
-		checks = append(checks, knownvalue.ObjectPartial(map[string]knownvalue.Check{"email": knownvalue.StringExact(email)}))
-	}
-	return membersAre(checks...)
-}
-
 var anyUser = knownvalue.StringRegexp(regexp.MustCompile(`^user_`))
 
 func TestAccMembers_everyField(t *testing.T) {
@@ -85,34 +74,4 @@ func TestAccMembers_everyField(t *testing.T) {
 			"created_at": knownvalue.StringExact("2026-03-01T12:02:00Z"), "last_sign_in_at": knownvalue.Null(), "metadata": none,
 		}),
 	)))
-}
-
-// Changes outside Terraform show up in the next run.
-func TestAccMembers_drift(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	joinMany(t, e, 2)
-	first := e.ReadStep(allMembers, withEmails(bootstrap, "m0@acme.example", "m1@acme.example"))
-	second := e.ReadStep(allMembers, withEmails(bootstrap, "m1@acme.example", "new@acme.example"))
-	second.PreConfig = func() {
-		e.API(http.MethodDelete, "/api/v0/organization/users?email=m0%40acme.example", nil, nil)
-		join(t, e, emulator.Human{Email: "new@acme.example"})
-	}
-	e.Run(t, first, second)
-}
-
-// The emulator's lists have no duplicates, so another server simulates a service whose pages overlap.
-func TestAccMembers_overlappingPages(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		users, pagination := `{"id":"user_1","email":"a@acme.example","createdAt":"2026-03-01T00:00:00Z","metadata":{}}`, `{"hasMore":true,"nextCursor":"c"}`
-		if r.URL.Query().Has("cursor") {
-			users, pagination = users+`,{"id":"user_2","email":"b@acme.example","createdAt":"2026-03-01T00:00:00Z","metadata":{}}`, `{"hasMore":false,"nextCursor":null}`
-		}
-		_, _ = fmt.Fprintf(w, `{"users":[%s],"pagination":%s}`, users, pagination)
-	}))
-	t.Cleanup(server.Close)
-	e := acctest.New(t)
-	e.Run(t, resource.TestStep{Config: "provider \"agentyard\" {\n  base_url = \"" + server.URL + "\"\n  api_key  = \"fk-x\"\n}\n" + allMembers, ConfigStateChecks: []statecheck.StateCheck{withEmails("a@acme.example", "b@acme.example")}})
 }

@@ -53,7 +53,7 @@ func TestUsageLimits_refusedByTheService(t *testing.T) {
 	t.Parallel()
 	for typeName, config := range limitConfigs() {
 		object := map[string]string{userLimitType: "user usage limit", globalLimitType: "global usage limit"}[typeName]
-		operation := brokenTypes()[typeName].write
+		operation := limitOperations[typeName].write
 		for want, fault := range map[string]emulator.Fault{
 			"returned 400|Correct the configuration":       {Kind: emulator.FaultStatusBeforeCommit, Status: 400},
 			"returned 401|AGENTYARD_API_KEY":               {Kind: emulator.FaultStatusBeforeCommit, Status: 401},
@@ -102,7 +102,7 @@ func TestUserUsageLimit_refusedAtItsAttribute(t *testing.T) {
 func TestUsageLimits_setDespiteFaults(t *testing.T) {
 	t.Parallel()
 	for typeName, config := range limitConfigs() {
-		operation, live := brokenTypes()[typeName].write, brokenTypes()[typeName].live
+		operation, live := limitOperations[typeName].write, limitOperations[typeName].live
 		for name, fault := range map[string]emulator.Fault{
 			"dropped":         {Kind: emulator.FaultDropAfterCommit},
 			"dropped always":  {Kind: emulator.FaultDropAfterCommit, Times: -1},

@@ -2,10 +2,14 @@ package organization_test
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -233,5 +237,80 @@ func TestUsageLimits_setWithoutAWord(t *testing.T) {
 				t.Errorf("the emulator holds %v, the state %v", tc.live(e), inState(i))
 			}
 		})
+	}
+}
+
+// limitOperation is how a type of limit is set, and what the emulator holds.
+type limitOperation struct {
+	write string
+	live  func(*acctest.Env) []string
+}
+
+var limitOperations = map[string]limitOperation{
+	userLimitType:   {"setUserUsageLimits", atService},
+	globalLimitType: {"setGlobalUsageLimit", globalAtService},
+}
+
+// A run that is interrupted during a request does not repeat it, and keeps what the service has done. The next apply converges.
+func TestUsageLimits_interrupted(t *testing.T) {
+	t.Parallel()
+	for typeName, config := range limitConfigs() {
+		for change, limits := range map[string][]int{"create": {2_000_000}, "update": {2_000_000, 3_000_000}, "destroy": {2_000_000, 0}} {
+			for when, tc := range map[string]struct{ isDone, isAnswered bool }{"before commit": {}, "after commit": {isDone: true}, "answered": {true, true}} {
+				t.Run(typeName+"/"+change+"/"+when, func(t *testing.T) {
+					t.Parallel()
+					var armed atomic.Pointer[acctest.Process]
+					e := acctest.New(t, acctest.Wrap(func(next http.Handler) http.Handler {
+						return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+							stopped := armed.Load()
+							if r.Method != http.MethodPut || stopped == nil {
+								next.ServeHTTP(w, r)
+								return
+							}
+							armed.Store(nil)
+							answer := httptest.NewRecorder()
+							if tc.isDone {
+								next.ServeHTTP(answer, r)
+							}
+							stopped.Stop()
+							if !tc.isAnswered {
+								panic(http.ErrAbortHandler)
+							}
+							maps.Copy(w.Header(), answer.Header())
+							w.WriteHeader(answer.Code)
+							_, _ = w.Write(answer.Body.Bytes())
+						})
+					}))
+					haveJoined(t, e, avery)
+					i := acctest.NewProcess(t, e, nil).NewInstance(typeName)
+					apply := func(p *acctest.Process, limit int) acctest.Outcome {
+						wanted := maps.Clone(config)
+						if wanted["limit"] = limit; limit == 0 {
+							wanted = nil
+						}
+						return p.Apply(i, wanted)
+					}
+					last := len(limits) - 1
+					for _, limit := range limits[:last] {
+						apply(acctest.NewProcess(t, e, nil), limit).MustSucceed(t)
+					}
+					process := acctest.NewProcess(t, e, nil)
+					armed.Store(process)
+					out := apply(process, limits[last])
+					operation := limitOperations[typeName]
+					if held := operation.live(e); i.Tainted || !slices.Equal(inState(i), held) || (len(out.Errors) == 0) != tc.isDone {
+						t.Errorf("the emulator holds %v, the state %s: %s", held, i.State, out)
+					}
+					if !tc.isDone {
+						acctest.Says(t, out.Text(), operation.write)
+					}
+					e.WantRequests(t, operation.write, len(limits))
+					apply(acctest.NewProcess(t, e, nil), limits[last]).MustSucceed(t)
+					if held := operation.live(e); !slices.Equal(inState(i), held) || len(held) != min(limits[last], 1) {
+						t.Errorf("the emulator holds %v in the end, the state %s", held, i.State)
+					}
+				})
+			}
+		}
 	}
 }

@@ -43,18 +43,3 @@ func TestAccUsageLimitsDataSource(t *testing.T) {
 		},
 	})
 }
-
-// Identical queries in one run share a response, including those of resources.
-func TestAccUsageLimitsDataSource_shared(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	haveJoined(t, e, avery)
-	limitElsewhere(e, avery, 2_000_000)
-	cli := acctest.NewCLI(t, e, "data \"agentyard_usage_limits\" \"all\" {}\ndata \"agentyard_usage_limits\" \"again\" {}\n"+limitConfig(avery, 2_000_000))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	e.Journal().Reset()
-	cli.MustPlanEmpty()
-	if n := len(e.Journal().Entries()); n != 1 || e.Journal().Count("getUserUsageLimits") != 1 {
-		t.Errorf("%d requests: %+v", n, e.Journal().Entries())
-	}
-}

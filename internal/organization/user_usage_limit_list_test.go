@@ -2,7 +2,6 @@ package organization_test
 
 import (
 	"fmt"
-	"regexp"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -12,7 +11,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 func limitsQuery(name, arguments string) string {
@@ -53,20 +51,6 @@ func TestAccUserUsageLimitList(t *testing.T) {
 	if n := len(e.Journal().Entries()); n != e.Journal().Count("getUserUsageLimits") {
 		t.Errorf("a query sent more than listings: %+v", e.Journal().Entries())
 	}
-}
-
-func TestAccUserUsageLimitList_errors(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	e := limitEnv(t)
-	e.Faults().Add(emulator.Fault{Operation: "getUserUsageLimits", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		Steps: []resource.TestStep{{
-			Query: true, Config: e.Config(limitsQuery("all", "")),
-			ExpectError: regexp.MustCompile(`Cannot list user usage limits(.|\n)*getUserUsageLimits(.|\n)*403(.|\n)*human\s+with\s+the\s+Manager\s+role`),
-		}},
-	})
 }
 
 // The configuration that a query generates imports all limits of an organization.

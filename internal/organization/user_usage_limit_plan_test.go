@@ -62,30 +62,6 @@ func TestUserUsageLimit_manyWarnings(t *testing.T) {
 	e.WantRequests(t, "getUserUsageLimits", 1)
 }
 
-// The CLI's output contains the warnings.
-func TestAccUserUsageLimit_warningsThroughTheCLI(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	haveJoined(t, e, avery)
-	limitElsewhere(e, avery, 5_000_000)
-	cli := acctest.NewCLI(t, e, limitConfig(avery, 2_000_000))
-	if text := acctest.OneLine(cli.MustRun("plan", "-input=false").Output); !strings.Contains(text, "Limit Will Be Replaced") || !strings.Contains(text, "already has a limit of 5000000 credits") {
-		t.Errorf("the plan: %s", text)
-	}
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	if text := acctest.OneLine(cli.MustPlanEmpty().Output); strings.Contains(text, "Limit ") {
-		t.Errorf("an empty plan warns: %s", text)
-	}
-	// The limit is set in the end, although a rename without a moved block also removes it.
-	cli.Write("main.tf", limitNamed("renamed", avery, 2_000_000))
-	if text := acctest.OneLine(cli.MustRun("plan", "-input=false").Output); strings.Contains(text, "Limit ") {
-		t.Errorf("the plan of a rename warns: %s", text)
-	}
-	if text := acctest.OneLine(cli.MustRun("plan", "-destroy", "-input=false").Output); strings.Contains(text, "Limit ") {
-		t.Errorf("the plan of the destruction warns: %s", text)
-	}
-}
-
 // What a plan says about a limit does not depend on which resources are planned before it, or how often.
 func TestUsageLimits_anyOrder(t *testing.T) {
 	t.Parallel()

@@ -150,22 +150,6 @@ func TestAccUserUsageLimit_setChangedAndReplaced(t *testing.T) {
 	)
 }
 
-// A change of only the case sends no request.
-func TestAccUserUsageLimit_spellingSendsNothing(t *testing.T) {
-	t.Parallel()
-	e := limitEnv(t, avery)
-	runLimits(t, e,
-		resource.TestStep{Config: e.Config(limitConfig("Avery@agentyard.example", 2_000_000)), ConfigStateChecks: limitHas("Avery@agentyard.example", 2_000_000), ConfigPlanChecks: acctest.ThenEmpty},
-		resource.TestStep{PreConfig: e.Journal().Reset, Config: e.Config(limitConfig(avery, 2_000_000)), ConfigStateChecks: limitHas("Avery@agentyard.example", 2_000_000), ConfigPlanChecks: acctest.PlannedThenEmpty(limitAddress, plancheck.ResourceActionNoop)},
-		resource.TestStep{
-			PreConfig: func() {
-				e.WantRequests(t, "setUserUsageLimits", 0)
-			},
-			Config: e.Config(limitConfig(avery, 2_000_000)), PlanOnly: true,
-		},
-	)
-}
-
 // An import with any case finds the limit, and the plan after it is empty.
 func TestAccUserUsageLimit_importInAnotherCase(t *testing.T) {
 	t.Parallel()
@@ -218,32 +202,6 @@ func TestAccUserUsageLimit_changedAndRemovedElsewhere(t *testing.T) {
 	)
 }
 
-// Destroying a limit that is already gone succeeds, with and without a refresh.
-func TestAccUserUsageLimit_destroyOfWhatIsGone(t *testing.T) {
-	t.Parallel()
-	for name, vanish := range map[string]func(e *acctest.Env){
-		"removed":  func(e *acctest.Env) { limitElsewhere(e, avery, nil) },
-		"has left": func(e *acctest.Env) { leaves(e, avery) },
-	} {
-		for _, refresh := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s, refreshed %t", name, refresh), func(t *testing.T) {
-				t.Parallel()
-				e := acctest.NewRealTime(t)
-				haveJoined(t, e, avery, blake)
-				limitElsewhere(e, blake, 3_000_000)
-				cli := acctest.NewCLI(t, e, limitConfig(avery, 2_000_000))
-				cli.MustRun("apply", "-auto-approve", "-input=false")
-				vanish(e)
-				cli.MustRun("destroy", "-auto-approve", "-input=false", fmt.Sprintf("-refresh=%t", refresh))
-				if state := cli.MustRun("state", "list").Output; state != "" {
-					t.Errorf("the state holds %s", state)
-				}
-				mustHold(t, e, limits{blake: 3_000_000})
-			})
-		}
-	}
-}
-
 // unknownLimit returns a configuration whose values are known only during the apply.
 func unknownLimit(email string, limit int64) string {
 	return fmt.Sprintf("resource \"terraform_data\" \"email\" {\n  input = %q\n}\nresource \"terraform_data\" \"limit\" {\n  input = %d\n}\n", email, limit) +
@@ -278,29 +236,4 @@ func TestAccUserUsageLimit_settingsUnknownAtPlan(t *testing.T) {
 	runLimits(t, e, resource.TestStep{
 		Config: e.ConfigWithNewKey(limitConfig(avery, 2_000_000)), Check: holds(e, limits{avery: 2_000_000}), ConfigPlanChecks: acctest.ThenEmpty,
 	})
-}
-
-// An interrupted run keeps everything that the service has done, whether or not the response arrives.
-func TestUserUsageLimit_interrupted(t *testing.T) {
-	t.Parallel()
-	for name, stopped := range map[string]func(hit func()) acctest.Option{
-		"answered": func(hit func()) acctest.Option {
-			return acctest.Hold("setUserUsageLimits", func(<-chan struct{}) { hit() })
-		},
-		"lost": func(hit func()) acctest.Option { return acctest.Intercept("setUserUsageLimits", true, hit) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var process *acctest.Process
-			e := acctest.New(t, stopped(func() { process.Stop() }))
-			haveJoined(t, e, avery)
-			process = acctest.NewProcess(t, e, nil)
-			i := process.NewInstance(userLimitType)
-			out := process.Apply(i, acctest.Values{"email": avery, "limit": 2_000_000})
-			if i.ID() != avery || i.Tainted {
-				t.Errorf("%s: the state is %s", out, i.State)
-			}
-			mustHold(t, e, limits{avery: 2_000_000})
-		})
-	}
 }

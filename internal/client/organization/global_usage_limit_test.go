@@ -2,7 +2,6 @@ package organization
 
 import (
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,56 +12,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
-
-func TestGlobalUsageLimit_readsEveryForm(t *testing.T) {
-	t.Parallel()
-	for answer, want := range map[string]string{
-		`{"limit":null}`:                      "none",
-		`{"limit":1000000}`:                   "1000000",
-		`{"limit":9007199254740992,"new":[]}`: "9007199254740992",
-		`{"limit":0}`:                         "0",
-		`{"limit":"1000000"}`:                 "",
-		`{"limit":1.5}`:                       "",
-		`{"limit":{}}`:                        "",
-		`{"globalLimit":1}`:                   "",
-		`{}`:                                  "",
-		`null`:                                "",
-		`[]`:                                  "",
-		`1000000`:                             "",
-		`<html>`:                              "",
-		``:                                    "",
-	} {
-		c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getGlobal: "200 " + answer}))
-		got, err := c.GlobalUsageLimit(t.Context())
-		if (err == nil) != (want != "") || err == nil && shownLimit(got) != want {
-			t.Errorf("%s: got %s, %v", answer, shownLimit(got), err)
-		}
-		if err != nil && !strings.Contains(err.Error(), "getGlobalUsageLimit") {
-			t.Errorf("%s: the error does not name the operation: %v", answer, err)
-		}
-	}
-}
-
-func TestGlobalUsageLimit_oneRequestServesAll(t *testing.T) {
-	t.Parallel()
-	c, rec, clk := area.ServeShort(t, clienttest.Responses(map[string]string{getGlobal: `200 {"limit":5}`, putGlobal: `200 {"limit":1000000}`, putLimits: updated("a@x 1000000")}))
-	read := func() {
-		t.Helper()
-		for range 3 {
-			if got, err := c.GlobalUsageLimit(t.Context()); err != nil || *got != 5 {
-				t.Errorf("got %v, %v", got, err)
-			}
-		}
-	}
-	read()
-	clk.Advance(collection.SharedLifetime)
-	read()
-	if _, err := c.SetGlobalUsageLimit(t.Context(), million); err != nil {
-		t.Error(err)
-	}
-	read()
-	rec.Want(t, getGlobal, getGlobal, putGlobal, getGlobal)
-}
 
 func TestGlobalUsageLimit_writtenTogether(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -181,59 +180,6 @@ func TestUserUsageLimit_isACopy(t *testing.T) {
 			t.Fatal(got, err)
 		}
 		got.Email = "b@x"
-	}
-}
-
-func TestUsageLimits_oneListingServesAll(t *testing.T) {
-	t.Parallel()
-	c, rec, clk := area.ServeShort(t, clienttest.Responses(map[string]string{getLimits: limited("a@x 1"), putLimits: updated("a@x 1000000"), putGlobal: `200 {"limit":null}`}))
-	read := func() {
-		t.Helper()
-		var all sync.WaitGroup
-		for range 20 {
-			all.Go(func() {
-				if _, err := c.UserUsageLimit(t.Context(), "a@x"); err != nil {
-					t.Error(err)
-				}
-				if _, err := c.UsageLimits(t.Context()); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
-	}
-	read()
-	rec.Want(t, getLimits)
-	clk.Advance(collection.SharedLifetime)
-	read()
-	rec.Want(t, getLimits, getLimits)
-	if _, err := c.SetUserUsageLimit(t.Context(), "a@x", million); err != nil {
-		t.Fatal(err)
-	}
-	read()
-	rec.Want(t, getLimits, getLimits, putLimits, getLimits)
-	clienttest.Must(t, c.RemoveGlobalUsageLimit(t.Context()))
-	read()
-	rec.Want(t, getLimits, getLimits, putLimits, getLimits, putGlobal, getLimits)
-}
-
-func TestLimits_failuresOfReads(t *testing.T) {
-	t.Parallel()
-	for answer, requests := range map[string]int{
-		`401 {"detail":"no"}`: 1, `402 {"detail":"no"}`: 1, `403 {"detail":"no"}`: 1, `404 {"detail":"no"}`: 1, `500 {"detail":"no"}`: 4, `302 `: 1, `403 <html>`: 1, "drop": 4, "200 <html>": 4,
-	} {
-		for name, read := range map[string]func(*Client) error{
-			getLimits: func(c *Client) error { _, err := c.UserUsageLimit(t.Context(), "a@x"); return err },
-			getGlobal: func(c *Client) error { _, err := c.GlobalUsageLimit(t.Context()); return err },
-		} {
-			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{name: answer}))
-			if err := read(c); err == nil || collection.IsGone(err) || rec.Count(http.MethodGet) != requests {
-				t.Errorf("%s, %s: got %v after %v", name, answer, err, rec.Calls())
-			}
-			if err := read(c); err == nil || rec.Count(http.MethodGet) != 2*requests {
-				t.Errorf("%s, %s: the failure is kept: %v", name, answer, err)
-			}
-		}
 	}
 }
 
