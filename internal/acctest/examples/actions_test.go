@@ -108,7 +108,7 @@ func TestAccExamples_actions(t *testing.T) {
 			t.Parallel()
 			row, ok := actions[name]
 			if !ok {
-				t.Fatal("the example has no row in actions")
+				t.Fatal("add a row for the example to actions in internal/acctest/examples/actions_test.go")
 			}
 			o := newOrganization(t, row.options...)
 			example := acctest.Example(t, "actions/"+name+"/action.tf")

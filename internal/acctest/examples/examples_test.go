@@ -308,7 +308,7 @@ func TestAccExamples_lists(t *testing.T) {
 		checks = append(checks, querycheck.ExpectLength(list, length))
 	}
 	if n := strings.Count("\n"+query.String(), "\nlist "); n != len(lengths) {
-		t.Errorf("%d lists in the examples, %d in this test", n, len(lengths))
+		t.Errorf("%d lists in the examples, want %d: add each list to lengths in TestAccExamples_lists of internal/acctest/examples/examples_test.go", n, len(lengths))
 	}
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.New(t).Factories,
@@ -350,7 +350,10 @@ func TestAccExamples_imports(t *testing.T) {
 				if to == nil || to[1] != name {
 					t.Fatalf("imports into no %s: %s", name, example)
 				}
-				config := configs[to[1]+"."+to[2]]
+				config, ok := configs[to[1]+"."+to[2]]
+				if !ok {
+					t.Fatalf("add the row %q to configs in TestAccExamples_imports of internal/acctest/examples/examples_test.go", to[1]+"."+to[2])
+				}
 				for key, id := range o.ids {
 					config = strings.ReplaceAll(config, "{"+key+"}", id)
 				}

@@ -324,7 +324,7 @@ func TestResource_everyOneHasALife(t *testing.T) {
 	acctest.Must(t, err)
 	for name := range schemas.ResourceSchemas {
 		if _, ok := lives[strings.TrimPrefix(name, "agentyard_")]; !ok {
-			t.Errorf("%s has no row in lives", name)
+			t.Errorf("%s has no row: add it to lives in internal/acctest/lifecycle/lifecycle_test.go", name)
 		}
 	}
 }
