@@ -7,7 +7,7 @@ import (
 )
 
 // Invoke validates, plans, and invokes an action, as `terraform apply -invoke` does. It returns the progress messages and an
-// outcome whose Action is "none".
+// outcome whose Action is ActionNone.
 func (p *Process) Invoke(typeName string, config Values) ([]string, Outcome) {
 	p.t.Helper()
 	ctx := context.Background()
@@ -15,7 +15,7 @@ func (p *Process) Invoke(typeName string, config Values) ([]string, Outcome) {
 	if !ok {
 		p.t.Fatal("the provider offers no actions")
 	}
-	out := Outcome{Action: "none"}
+	out := Outcome{Action: ActionNone}
 	schemas, err := p.server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
 	if err != nil {
 		p.t.Fatal(err)

@@ -54,7 +54,7 @@ func (e *Env) Created(t testing.TB, typeName string, config Values) (p *Process,
 	t.Helper()
 	p = NewProcess(t, e, nil)
 	i = p.NewInstance(typeName)
-	p.Apply(i, config).MustDo(t, "create")
+	p.Apply(i, config).MustDo(t, ActionCreate)
 	return p, i
 }
 
@@ -89,8 +89,20 @@ func (o Outcome) MustSucceed(t testing.TB) {
 	}
 }
 
+// Action is what a plan does with a resource.
+type Action string
+
+// The actions of a plan.
+const (
+	ActionNone    Action = "none"
+	ActionCreate  Action = "create"
+	ActionUpdate  Action = "update"
+	ActionReplace Action = "replace"
+	ActionDelete  Action = "delete"
+)
+
 // MustDo ends the test unless the outcome has no errors and this action.
-func (o Outcome) MustDo(t testing.TB, action string) {
+func (o Outcome) MustDo(t testing.TB, action Action) {
 	t.Helper()
 	if len(o.Errors) > 0 || o.Action != action {
 		t.Fatalf("%q, want %q; %s", o.Action, action, o)

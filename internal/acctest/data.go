@@ -12,11 +12,11 @@ import (
 )
 
 // ReadData validates and reads a data source, as a plan does. It returns the attributes and an outcome whose Action is
-// "none".
+// ActionNone.
 func (p *Process) ReadData(typeName string, config Values) (map[string]tftypes.Value, Outcome) {
 	p.t.Helper()
 	ctx := context.Background()
-	out := Outcome{Action: "none"}
+	out := Outcome{Action: ActionNone}
 	schemas, err := p.server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
 	if err != nil {
 		p.t.Fatal(err)

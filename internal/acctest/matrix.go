@@ -260,7 +260,7 @@ func (m Matrix) before(e *Env, step int) {
 // settled checks that the plan is empty, and that the state and the emulator contain the same objects.
 func (m Matrix) settled(t *testing.T, e *Env, i *Instance, config Values) {
 	t.Helper()
-	if out := NewProcess(t, e, fewRetries).Plan(i, config); out.Action != "none" || len(out.Errors) > 0 {
+	if out := NewProcess(t, e, fewRetries).Plan(i, config); out.Action != ActionNone || len(out.Errors) > 0 {
 		t.Errorf("the plan after convergence is not empty: %s", out)
 	}
 	live, known := slices.Sorted(slices.Values(m.Live(e))), slices.Sorted(slices.Values(m.ids(i)))

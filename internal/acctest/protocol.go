@@ -36,8 +36,7 @@ type Instance struct {
 
 // Outcome is the result of applying a configuration.
 type Outcome struct {
-	// Action is "none", "create", "update", "replace" or "delete".
-	Action   string
+	Action   Action
 	Errors   []*tfprotov6.Diagnostic
 	Warnings []*tfprotov6.Diagnostic
 }
@@ -124,10 +123,10 @@ func (i *Instance) Clone() *Instance {
 func (p *Process) Apply(i *Instance, config Values) Outcome {
 	p.t.Helper()
 	out, plan := p.plan(i, config)
-	if len(out.Errors) > 0 || out.Action == "none" {
+	if len(out.Errors) > 0 || out.Action == ActionNone {
 		return out
 	}
-	if out.Action == "delete" || out.Action == "replace" {
+	if out.Action == ActionDelete || out.Action == ActionReplace {
 		p.applyChange(i, plan.delete, &out)
 		if len(out.Errors) > 0 || plan.change == nil {
 			return out
@@ -160,7 +159,7 @@ func (p *Process) Plan(i *Instance, config Values) Outcome {
 // Destroy deletes the resource without a refresh, as destroy -refresh=false does.
 func (p *Process) Destroy(i *Instance) Outcome {
 	p.t.Helper()
-	out := Outcome{Action: "delete"}
+	out := Outcome{Action: ActionDelete}
 	plan := p.planDeletion(i, &out)
 	if len(out.Errors) == 0 {
 		p.applyChange(i, plan, &out)
@@ -199,10 +198,10 @@ func (p *Process) plan(i *Instance, config Values) (Outcome, plannedChange) {
 	}
 	if config == nil {
 		if i.State.IsNull() {
-			out.Action = "none"
+			out.Action = ActionNone
 			return out, plannedChange{}
 		}
-		out.Action = "delete"
+		out.Action = ActionDelete
 		return out, plannedChange{delete: p.planDeletion(i, &out)}
 	}
 
@@ -212,23 +211,23 @@ func (p *Process) plan(i *Instance, config Values) (Outcome, plannedChange) {
 		return out, plannedChange{}
 	}
 	prior := i.State
-	out.Action = "update"
+	out.Action = ActionUpdate
 	switch {
 	case i.State.IsNull():
-		out.Action = "create"
+		out.Action = ActionCreate
 	case i.Tainted:
-		out.Action, prior = "replace", null
+		out.Action, prior = ActionReplace, null
 	}
 	request, replaced := p.planChange(i, schema, prior, configValue, &out)
-	if replaced && out.Action == "update" {
-		out.Action = "replace"
+	if replaced && out.Action == ActionUpdate {
+		out.Action = ActionReplace
 		request, _ = p.planChange(i, schema, null, configValue, &out)
 	}
 	if len(out.Errors) > 0 {
 		return out, plannedChange{}
 	}
-	if out.Action == "update" && p.value(typ, request.PlannedState).Equal(i.State) {
-		out.Action = "none"
+	if out.Action == ActionUpdate && p.value(typ, request.PlannedState).Equal(i.State) {
+		out.Action = ActionNone
 	}
 	deletion := &tfprotov6.ApplyResourceChangeRequest{
 		TypeName: i.Type, PriorState: dynamic(p.t, typ, i.State), PlannedState: dynamic(p.t, typ, null), Config: dynamic(p.t, typ, null), PlannedPrivate: i.private, PlannedIdentity: i.identity,

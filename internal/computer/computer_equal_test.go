@@ -14,7 +14,7 @@ func TestComputer_equalReposDoNotReplace(t *testing.T) {
 	repo := func(urls ...any) []any { return urls }
 	for name, tc := range map[string]struct {
 		before, after []any
-		want          string
+		want          acctest.Action
 	}{
 		"none, then empty":    {nil, []any{}, "update"},
 		"empty, then none":    {[]any{}, nil, "update"},
@@ -43,8 +43,8 @@ func TestComputer_equalReposDoNotReplace(t *testing.T) {
 					return
 				}
 				e.Journal().Reset()
-				p.Apply(i, with(tc.after)).MustDo(t, "update")
-				p.Plan(i, with(tc.after)).MustDo(t, "none")
+				p.Apply(i, with(tc.after)).MustDo(t, acctest.ActionUpdate)
+				p.Plan(i, with(tc.after)).MustDo(t, acctest.ActionNone)
 				for _, entry := range e.Journal().Entries() {
 					if entry.Method != "GET" {
 						t.Errorf("%s was sent", entry.Operation)
@@ -86,12 +86,12 @@ func TestComputer_idsInCapitals(t *testing.T) {
 			before, after, other := of(e)
 			p, i := e.Created(t, computerType, before)
 			for _, config := range []acctest.Values{before, after} {
-				p.Apply(i, config).MustDo(t, "none")
+				p.Apply(i, config).MustDo(t, acctest.ActionNone)
 			}
 			if name == "host_id" && i.Attribute("host_id") != upper(hostA) {
 				t.Errorf("the host ID is %s", i.Attribute("host_id"))
 			}
-			p.Plan(i, other).MustDo(t, "replace")
+			p.Plan(i, other).MustDo(t, acctest.ActionReplace)
 		})
 	}
 }
@@ -100,7 +100,7 @@ func TestComputer_firstHostIDInCapitals(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	p, i := e.Created(t, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
-	for _, want := range []string{"update", "none"} {
+	for _, want := range []acctest.Action{acctest.ActionUpdate, acctest.ActionNone} {
 		p.Apply(i, acctest.Values{"name": "a", "provider_type": "byom", "host_id": strings.ToUpper(hostA)}).MustDo(t, want)
 	}
 	if got := only(t, e).HostID; got != hostA {
@@ -116,10 +116,10 @@ func TestComputer_importInCapitals(t *testing.T) {
 	i := e.NewInstance(t, computerType)
 	mustImport(t, e, i, strings.ToUpper(made.ID))
 	for range 2 {
-		e.Apply(t, i, acctest.Values{"name": "a", "provider_type": "byom"}).MustDo(t, "none")
+		e.Apply(t, i, acctest.Values{"name": "a", "provider_type": "byom"}).MustDo(t, acctest.ActionNone)
 	}
-	e.Apply(t, i, acctest.Values{"name": "b", "provider_type": "byom"}).MustDo(t, "update")
-	e.Apply(t, i, nil).MustDo(t, "delete")
+	e.Apply(t, i, acctest.Values{"name": "b", "provider_type": "byom"}).MustDo(t, acctest.ActionUpdate)
+	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
 }
 
 func TestAccComputer_importByAnIdentityInCapitals(t *testing.T) {

@@ -127,11 +127,11 @@ func TestComputer_interruptedWaitIsNotTainted(t *testing.T) {
 			p = acctest.NewProcess(t, e, nil)
 			i := p.NewInstance(typeName)
 			out := p.Apply(i, tc.config)
-			if out.MustDo(t, "create"); !strings.Contains(out.WarningText(), tc.summary) || i.Tainted {
+			if out.MustDo(t, acctest.ActionCreate); !strings.Contains(out.WarningText(), tc.summary) || i.Tainted {
 				t.Errorf("tainted %v: %s", i.Tainted, out)
 			}
 			only(t, e)
-			e.Plan(t, i, tc.config).MustDo(t, "none")
+			e.Plan(t, i, tc.config).MustDo(t, acctest.ActionNone)
 		})
 	}
 }
@@ -146,7 +146,7 @@ func TestComputer_goneBetweenPlanAndDestroy(t *testing.T) {
 		e := acctest.New(t)
 		p, i := e.Created(t, typeName, config)
 		e.Faults().Add(emulator.Fault{Operation: "deleteComputer", Kind: emulator.FaultStatusAfterCommit, Status: http.StatusNotFound, Times: 2})
-		p.Destroy(i).MustDo(t, "delete")
+		p.Destroy(i).MustDo(t, acctest.ActionDelete)
 		if left := computers(e); len(left) > 0 || !i.State.IsNull() {
 			t.Errorf("left: %+v; the state is %s", left, i.State)
 		}

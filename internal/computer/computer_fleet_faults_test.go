@@ -130,7 +130,7 @@ func TestFleet_aHundredCostFewRequests(t *testing.T) {
 	}
 
 	journal.Reset()
-	e.Plan(t, i, acctest.Values{"name_prefix": "web", "quantity": 100}).MustDo(t, "none")
+	e.Plan(t, i, acctest.Values{"name_prefix": "web", "quantity": 100}).MustDo(t, acctest.ActionNone)
 	if entries := journal.Entries(); len(entries) != 1 {
 		t.Errorf("the refresh sent %d requests, want 1: %+v", len(entries), entries)
 	}
@@ -164,7 +164,7 @@ func TestFleet_aFailedDeletionLosesNoOther(t *testing.T) {
 		t.Errorf("the state holds %v, the emulator %d", fleetNames(i), len(computers(e)))
 	}
 	e.Faults().Clear()
-	if out := e.MustApply(t, i, fleetOf(10)); out.Action != "update" || len(computers(e)) != 10 {
+	if out := e.MustApply(t, i, fleetOf(10)); out.Action != acctest.ActionUpdate || len(computers(e)) != 10 {
 		t.Errorf("%s, %d computers are left", out, len(computers(e)))
 	}
 
@@ -203,21 +203,21 @@ func TestFleet_shortfallIsMadeUp(t *testing.T) {
 
 	e.FailBulkAfter(1, message)
 	out = e.Apply(t, i, fleetOf(5))
-	if out.MustFail(t, "", "Fleet Is Short of Computers", "1 of 5 computers", message, "The next apply creates the missing computers."); out.Action != "update" {
+	if out.MustFail(t, "", "Fleet Is Short of Computers", "1 of 5 computers", message, "The next apply creates the missing computers."); out.Action != acctest.ActionUpdate {
 		t.Fatalf("one more: %s", out)
 	}
 	if got := fleetIDs(i); len(got) != 4 || len(fleetNames(i)) != 5 {
 		t.Fatalf("the state holds %v", fleetComputers(i))
 	}
 
-	if out = e.MustApply(t, i, fleetOf(5)); out.Action != "update" {
+	if out = e.MustApply(t, i, fleetOf(5)); out.Action != acctest.ActionUpdate {
 		t.Errorf("the rest: %s", out)
 	}
 	got := fleetIDs(i)
 	if !slices.Equal(got[:3], first) || !slices.Equal(fleetNames(i), numbered(1, 5)) || len(computers(e)) != 5 {
 		t.Errorf("the state holds %v, was %v; the emulator %d", got, first, len(computers(e)))
 	}
-	e.Plan(t, i, fleetOf(5)).MustDo(t, "none")
+	e.Plan(t, i, fleetOf(5)).MustDo(t, acctest.ActionNone)
 }
 
 func TestFleet_failedProvisioningIsReported(t *testing.T) {
@@ -238,7 +238,7 @@ func TestFleet_failedProvisioningIsReported(t *testing.T) {
 		t.Errorf("the statuses are %v", got)
 	}
 	// A broken computer remains part of the fleet until it is deleted.
-	e.Plan(t, i, keeping(3)).MustDo(t, "none")
+	e.Plan(t, i, keeping(3)).MustDo(t, acctest.ActionNone)
 	e.API("DELETE", "/api/v0/computers/"+fleetIDs(i)[1], nil, nil)
 	e.FailProvisioning(emulator.FailStep{Name: "web-4", Step: "start-services", Error: "the disk is full again"})
 	out = e.Apply(t, i, keeping(4))
@@ -283,7 +283,7 @@ func TestFleet_computersOfOthers(t *testing.T) {
 
 	stranger := other("web-3")
 	out := e.Apply(t, i, fleetOf(2))
-	if out.Action != "none" || len(out.Warnings) != 0 {
+	if out.Action != acctest.ActionNone || len(out.Warnings) != 0 {
 		t.Errorf("a plan beside it: %s", out)
 	}
 	out = e.Apply(t, i, fleetOf(4))

@@ -53,7 +53,7 @@ func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 			acctest.Says(t, out.WarningText(), want)
 		}
 	}
-	e.MustApply(t, i, fleetOf(3)).MustDo(t, "update")
+	e.MustApply(t, i, fleetOf(3)).MustDo(t, acctest.ActionUpdate)
 	if got := fleetStatuses(i); !slices.Equal(got, []string{"active", "active", "error"}) {
 		t.Errorf("after healing the statuses are %v", got)
 	}
@@ -61,7 +61,7 @@ func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 		t.Errorf("the computers were %v and are %v", before, after)
 	}
 	out := e.Plan(t, i, fleetOf(3))
-	if text := out.WarningText(); out.Action != "none" || !strings.Contains(text, `1 of 3 computers`) {
+	if text := out.WarningText(); out.Action != acctest.ActionNone || !strings.Contains(text, `1 of 3 computers`) {
 		t.Errorf("afterwards the plan is %s:\n%s", out.Action, text)
 	}
 }
@@ -75,11 +75,11 @@ func TestFleet_keepsWhatFailedIfTold(t *testing.T) {
 	failSetUp(e, "web-1")
 	e.MustApply(t, i, keeping)
 	out := e.Plan(t, i, keeping)
-	if out.Action != "none" || !strings.Contains(out.WarningText(), "1 of 2") {
+	if out.Action != acctest.ActionNone || !strings.Contains(out.WarningText(), "1 of 2") {
 		t.Errorf("the plan is %s:\n%s", out.Action, out.WarningText())
 	}
 	// When replace_failed is enabled later, the fleet still knows which computers were never active.
-	if out := e.MustApply(t, i, fleetOf(2)); out.Action != "update" || !slices.Equal(fleetStatuses(i), []string{"active", "active"}) {
+	if out := e.MustApply(t, i, fleetOf(2)); out.Action != acctest.ActionUpdate || !slices.Equal(fleetStatuses(i), []string{"active", "active"}) {
 		t.Errorf("%s; the statuses are %v", out, fleetStatuses(i))
 	}
 }
@@ -105,14 +105,14 @@ func TestFleet_withoutWaitingARefreshTells(t *testing.T) {
 	config["wait_for_active"] = false
 	failSetUp(e, "web-1")
 	e.MustApply(t, i, config)
-	e.Plan(t, i, config).MustDo(t, "none")
+	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 	e.Clock.Advance(provisioned)
 	e.MustApply(t, i, config) // Replaces web-1, and has seen web-2 active.
 	e.Clock.Advance(provisioned)
 	e.MustApply(t, i, config)
 	breakNow(t, e, "web-1")
 	breakNow(t, e, "web-2")
-	if out := e.Plan(t, i, config); out.Action != "none" || !strings.Contains(out.WarningText(), "2 of 2") {
+	if out := e.Plan(t, i, config); out.Action != acctest.ActionNone || !strings.Contains(out.WarningText(), "2 of 2") {
 		t.Errorf("the plan is %s:\n%s", out.Action, out.WarningText())
 	}
 }
@@ -127,7 +127,7 @@ func TestFleet_importedComputersAreNotReplaced(t *testing.T) {
 	i := e.NewInstance(t, fleetType)
 	mustImport(t, e, i, "web")
 	config := acctest.Values{"name_prefix": "web", "quantity": 2}
-	if out := e.Plan(t, i, config); out.Action != "none" || !strings.Contains(out.WarningText(), "Fleet Computers Missing or Changed") {
+	if out := e.Plan(t, i, config); out.Action != acctest.ActionNone || !strings.Contains(out.WarningText(), "Fleet Computers Missing or Changed") {
 		t.Errorf("the plan is %s:\n%s", out.Action, out.WarningText())
 	}
 }
@@ -146,7 +146,7 @@ func TestFleet_aLaterInstallationIsNoProof(t *testing.T) {
 	e.API("POST", "/api/v0/computers/"+fleetIDs(i)[0]+"/install-deps", nil, nil)
 	e.Clock.Advance(provisioned)
 	breakNow(t, e, "web-1")
-	if out := e.Plan(t, i, config); out.Action != "none" || !strings.Contains(out.WarningText(), "Fleet Computers Missing or Changed") {
+	if out := e.Plan(t, i, config); out.Action != acctest.ActionNone || !strings.Contains(out.WarningText(), "Fleet Computers Missing or Changed") {
 		t.Errorf("the plan is %s:\n%s", out.Action, out.WarningText())
 	}
 }
@@ -161,7 +161,7 @@ func TestFleet_aFirstInstallationThatFailsIsReplaced(t *testing.T) {
 	e.FailProvisioning(emulator.FailStep{Name: "web-1", Step: "install-dependencies", Error: "no lock file"})
 	e.MustApply(t, i, config)
 	failed := fleetIDs(i)[0]
-	if out := e.MustApply(t, i, config); out.Action != "update" || fleetIDs(i)[0] == failed {
+	if out := e.MustApply(t, i, config); out.Action != acctest.ActionUpdate || fleetIDs(i)[0] == failed {
 		t.Errorf("%s; the fleet is still %v", out, fleetIDs(i))
 	}
 }
@@ -199,7 +199,7 @@ func TestFleet_aHugeGrowthIsUnknownAsAWhole(t *testing.T) {
 	e := acctest.New(t)
 	_, i := e.Created(t, fleetType, fleetOf(1))
 	out := e.Plan(t, i, fleetOf(1_000_000_000))
-	out.MustDo(t, "update")
+	out.MustDo(t, acctest.ActionUpdate)
 }
 
 func TestFleet_aFailedDeletionMakesNothing(t *testing.T) {
@@ -214,7 +214,7 @@ func TestFleet_aFailedDeletionMakesNothing(t *testing.T) {
 	if len(out.Errors) != 1 || fleetIDs(i)[0] != failed || len(computers(e)) != 2 {
 		t.Fatalf("%s; the state holds %v", out, fleetIDs(i))
 	}
-	if out := e.MustApply(t, i, fleetOf(2)); out.Action != "update" || fleetIDs(i)[0] == failed || len(computers(e)) != 2 {
+	if out := e.MustApply(t, i, fleetOf(2)); out.Action != acctest.ActionUpdate || fleetIDs(i)[0] == failed || len(computers(e)) != 2 {
 		t.Errorf("the next apply: %s; the state holds %v", out, fleetIDs(i))
 	}
 }
@@ -246,7 +246,7 @@ func TestFleet_namesAFewOfManyBroken(t *testing.T) {
 		acctest.Must(t, e.Break(c.ID))
 	}
 	out := e.Plan(t, i, fleetOf(30))
-	if text := out.WarningText(); out.Action != "none" || strings.Count(text, "\n") > 25 || !strings.Contains(text, "30 of 30") || !strings.Contains(text, "- and 10 more") {
+	if text := out.WarningText(); out.Action != acctest.ActionNone || strings.Count(text, "\n") > 25 || !strings.Contains(text, "30 of 30") || !strings.Contains(text, "- and 10 more") {
 		t.Errorf("the plan is %s:\n%s", out.Action, text)
 	}
 }
@@ -289,7 +289,7 @@ func TestFleet_readWithAnotherKey(t *testing.T) {
 	i := one.NewInstance(t, fleetType)
 	one.MustApply(t, i, config)
 	const caution = "If that key belongs to another organization, do not apply."
-	if out := acctest.NewProcess(t, one, nil).Plan(i, config); strings.Contains(out.WarningText(), caution) || out.Action != "none" {
+	if out := acctest.NewProcess(t, one, nil).Plan(i, config); strings.Contains(out.WarningText(), caution) || out.Action != acctest.ActionNone {
 		t.Errorf("with the first key: %s %s", out.Action, out.WarningText())
 	}
 	if out := acctest.NewProcess(t, other, nil).Plan(i, config); !strings.Contains(out.WarningText(), caution) {

@@ -18,7 +18,7 @@ func rename(e *acctest.Env, id, name string) {
 func mustConverge(t *testing.T, e *acctest.Env, i *acctest.Instance, quantity int) {
 	t.Helper()
 	e.MustApply(t, i, fleetOf(quantity))
-	e.Plan(t, i, fleetOf(quantity)).MustDo(t, "none")
+	e.Plan(t, i, fleetOf(quantity)).MustDo(t, acctest.ActionNone)
 	if want := numbered(1, quantity); !slices.Equal(computerNames(e), want) || !slices.Equal(fleetNames(i), want) {
 		t.Errorf("the emulator holds %v, the state %v", computerNames(e), fleetComputers(i))
 	}
@@ -75,11 +75,11 @@ func TestFleet_aNameThatWasNotPlanned(t *testing.T) {
 
 	e.Plan(t, i, fleetOf(2)).MustFail(t, "computers", "Name of a Fleet Computer Is Taken", second, `"web-3"`, stranger.ID, "Rename that computer at the service, then plan again.")
 	rename(e, stranger.ID, "theirs")
-	e.MustApply(t, i, fleetOf(2)).MustDo(t, "update")
+	e.MustApply(t, i, fleetOf(2)).MustDo(t, acctest.ActionUpdate)
 	if !slices.Equal(computerNames(e), []string{"theirs", "web-1", "web-2"}) || fleetIDs(i)[1] != second {
 		t.Errorf("the emulator holds %v, the state %v", computerNames(e), fleetComputers(i))
 	}
-	e.Plan(t, i, fleetOf(2)).MustDo(t, "none")
+	e.Plan(t, i, fleetOf(2)).MustDo(t, acctest.ActionNone)
 }
 
 func TestFleet_renamedElsewhere(t *testing.T) {
@@ -90,7 +90,7 @@ func TestFleet_renamedElsewhere(t *testing.T) {
 	rename(e, ids[0], "mine")
 	e.Journal().Reset()
 	out := e.Plan(t, i, fleetOf(3))
-	out.MustDo(t, "update")
+	out.MustDo(t, acctest.ActionUpdate)
 	acctest.Says(t, out.WarningText(), `1 of 3 computers of the fleet "web" has another name at the service:`, fmt.Sprintf(`- web-1 (%s) is named "mine"`, ids[0]), "The next apply restores the names of computers that stay in the fleet.")
 	if !slices.Equal(fleetNames(i), numbered(1, 3)) || !slices.Equal(fleetIDs(i), ids) || len(e.Journal().Entries()) != 1 {
 		t.Errorf("the state holds %v after %d requests", fleetComputers(i), len(e.Journal().Entries()))
@@ -99,7 +99,7 @@ func TestFleet_renamedElsewhere(t *testing.T) {
 	if !slices.Equal(computerNames(e), numbered(1, 3)) || !slices.Equal(fleetIDs(i), ids) {
 		t.Errorf("the emulator holds %v, the state %v", computerNames(e), fleetComputers(i))
 	}
-	e.Plan(t, i, fleetOf(3)).MustDo(t, "none")
+	e.Plan(t, i, fleetOf(3)).MustDo(t, acctest.ActionNone)
 
 	// One has the name of another, and a new one gets the lowest free number.
 	rename(e, ids[2], "mine")
@@ -113,7 +113,7 @@ func TestFleet_renamedElsewhere(t *testing.T) {
 	rename(e, fleetIDs(i)[3], "mine")
 	e.MustApply(t, i, fleetOf(3))
 	rename(e, ids[0], "mine")
-	e.Plan(t, i, fleetOf(3)).MustDo(t, "update")
+	e.Plan(t, i, fleetOf(3)).MustDo(t, acctest.ActionUpdate)
 	p.Destroy(i).MustSucceed(t)
 	if left := computerNames(e); len(left) > 0 {
 		t.Errorf("left: %v", left)
@@ -188,11 +188,11 @@ func TestFleet_planKnowsNamesOfOthers(t *testing.T) {
 	if n := len(e.Journal().Entries()); n != 2 {
 		t.Errorf("%d requests, want the refresh and another look", n)
 	}
-	e.Plan(t, i, fleetOf(1)).MustDo(t, "update")
-	e.Plan(t, i, acctest.Values{"name_prefix": "app", "quantity": 3}).MustDo(t, "replace")
+	e.Plan(t, i, fleetOf(1)).MustDo(t, acctest.ActionUpdate)
+	e.Plan(t, i, acctest.Values{"name_prefix": "app", "quantity": 3}).MustDo(t, acctest.ActionReplace)
 	rename(e, stranger.ID, "theirs")
 	e.Journal().Reset()
-	e.Plan(t, i, fleetOf(3)).MustDo(t, "update")
+	e.Plan(t, i, fleetOf(3)).MustDo(t, acctest.ActionUpdate)
 	if n := len(e.Journal().Entries()); n != 1 {
 		t.Errorf("%d requests, want the refresh only", n)
 	}

@@ -161,7 +161,7 @@ func TestFleet_createOnlyAttributesReplace(t *testing.T) {
 	for _, step := range []struct {
 		attribute string
 		value     any
-		action    string
+		action    acctest.Action
 	}{
 		{"provider_type", "managed-a", "none"},
 		{"provider_type", "managed-b", "replace"},
@@ -179,7 +179,7 @@ func TestFleet_createOnlyAttributesReplace(t *testing.T) {
 		if want := []string{prefix + "-1", prefix + "-2"}; !slices.Equal(fleetNames(i), want) || !slices.Equal(computerNames(e), want) || i.ID() != prefix {
 			t.Errorf("%s: the emulator holds %v, the state %s", step.attribute, computerNames(e), i.State)
 		}
-		e.Plan(t, i, config).MustDo(t, "none")
+		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 	}
 }
 
@@ -198,17 +198,17 @@ func TestFleet_deletedElsewhere(t *testing.T) {
 	} {
 		deleteComputers(e, tc.lost...)
 		out := e.Plan(t, i, fleetOf(3))
-		if acctest.Says(t, out.WarningText(), tc.says); out.Action != "update" || !slices.Equal(fleetStatuses(i), tc.statuses) {
+		if acctest.Says(t, out.WarningText(), tc.says); out.Action != acctest.ActionUpdate || !slices.Equal(fleetStatuses(i), tc.statuses) {
 			t.Errorf("%s; the statuses are %v", out, fleetStatuses(i))
 		}
-		e.Apply(t, i, fleetOf(3)).MustDo(t, "update")
+		e.Apply(t, i, fleetOf(3)).MustDo(t, acctest.ActionUpdate)
 		if !slices.Equal(fleetNames(i), numbered(1, 3)) || len(fleetIDs(i)) != 3 || !slices.Equal(computerNames(e), numbered(1, 3)) {
 			t.Errorf("the emulator holds %v, the state %s", computerNames(e), i.State)
 		}
-		e.Plan(t, i, fleetOf(3)).MustDo(t, "none")
+		e.Plan(t, i, fleetOf(3)).MustDo(t, acctest.ActionNone)
 	}
 	deleteComputers(e, numbered(1, 3)...)
-	e.Apply(t, i, nil).MustDo(t, "delete")
+	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
 }
 
 func TestAccFleet_shortfallFailsThePostconditionOnly(t *testing.T) {
@@ -375,15 +375,15 @@ func TestFleet_importTakesAllOfTheNameAndAdopts(t *testing.T) {
 	mustImport(t, e, i, "web")
 	config := fleetOf(11)
 	config["repos"], config["auto_install_deps"] = []any{"https://git.example/acme/app"}, true
-	e.Apply(t, i, config).MustDo(t, "update")
+	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 	if !slices.Equal(fleetNames(i), numbered(1, 11)) || i.Attribute("provider_type") != "managed-a" {
 		t.Errorf("the state is %s", i.State)
 	}
 	if e.Journal().Count("bulkCreateComputers") != 2 || e.Journal().Count("deleteComputer") != 0 {
 		t.Error("computers were created or deleted")
 	}
-	e.Apply(t, i, config).MustDo(t, "none")
-	e.Apply(t, i, nil).MustDo(t, "delete")
+	e.Apply(t, i, config).MustDo(t, acctest.ActionNone)
+	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
 	if left := computerNames(e); !slices.Equal(left, []string{"web", "web-1-1"}) {
 		t.Errorf("left: %v", left)
 	}
@@ -397,7 +397,7 @@ func TestFleet_ofAServiceAccount(t *testing.T) {
 	for n, step := range []struct {
 		quantity int
 		account  any
-		action   string
+		action   acctest.Action
 		id       string
 		own      int // Computers of the API key's owner.
 	}{
@@ -408,6 +408,6 @@ func TestFleet_ofAServiceAccount(t *testing.T) {
 		if i.ID() != step.id || len(computers(e)) != step.own {
 			t.Errorf("step %d: the state is %s, and there are %+v", n, i.State, computers(e))
 		}
-		e.Plan(t, i, config).MustDo(t, "none")
+		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 	}
 }

@@ -18,14 +18,14 @@ func TestComputer_replacesWhatWasNeverActive(t *testing.T) {
 	before := i.ID()
 
 	out := e.Plan(t, i, keeping)
-	out.MustDo(t, "update")
+	out.MustDo(t, acctest.ActionUpdate)
 	acctest.Says(t, out.WarningText(), `Computer "a" (`+before+`) has the status "error": step "Create computer" failed: the disk is full`)
 	out = e.Plan(t, i, config)
-	out.MustDo(t, "replace")
+	out.MustDo(t, acctest.ActionReplace)
 	acctest.Says(t, out.WarningText(), "the disk is full", "failed to provision and was never active", "replace_failed = false")
-	p.Apply(i, config).MustDo(t, "replace")
+	p.Apply(i, config).MustDo(t, acctest.ActionReplace)
 	e.Clock.Advance(provisioned)
-	e.Plan(t, i, config).MustDo(t, "none")
+	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 	if only(t, e).ID == before || i.Attribute("status") == "error" {
 		t.Errorf("the state is %s", i.State)
 	}
@@ -42,11 +42,11 @@ func TestComputer_warnsOfWhatWasUsed(t *testing.T) {
 			e := acctest.New(t)
 			_, i := e.Created(t, computerType, config)
 			e.Clock.Advance(provisioned)
-			e.Apply(t, i, config).MustDo(t, "none") // Sees it active.
+			e.Apply(t, i, config).MustDo(t, acctest.ActionNone) // Sees it active.
 			breakNow(t, e, "a")
 			for range 2 {
 				out := e.Plan(t, i, config)
-				out.MustDo(t, "none")
+				out.MustDo(t, acctest.ActionNone)
 				acctest.Says(t, out.WarningText(), `has the status "error"`)
 			}
 		})
@@ -61,7 +61,7 @@ func TestComputer_anImportedFailureIsKept(t *testing.T) {
 	i := e.NewInstance(t, computerType)
 	mustImport(t, e, i, made.ID)
 	out := e.Plan(t, i, acctest.Values{"name": "a"})
-	out.MustDo(t, "none")
+	out.MustDo(t, acctest.ActionNone)
 	acctest.Says(t, out.WarningText(), "the disk is full")
 }
 
@@ -80,19 +80,19 @@ func TestComputer_checksTheProviderOnce(t *testing.T) {
 				return config
 			}
 			p := acctest.NewProcess(t, e, nil)
-			p.Plan(p.NewInstance(typeName), base).MustDo(t, "create")
+			p.Plan(p.NewInstance(typeName), base).MustDo(t, acctest.ActionCreate)
 			if typeName == computerType {
-				p.Plan(p.NewInstance(typeName), with("byom")).MustDo(t, "create")
+				p.Plan(p.NewInstance(typeName), with("byom")).MustDo(t, acctest.ActionCreate)
 			}
 			e.WantRequests(t, "listComputerProviders", 0)
 			for range 2 {
-				p.Plan(p.NewInstance(typeName), with("managed-b")).MustDo(t, "create")
+				p.Plan(p.NewInstance(typeName), with("managed-b")).MustDo(t, acctest.ActionCreate)
 				p.Plan(p.NewInstance(typeName), with("managed-d")).MustFail(t, "provider_type", "Provider Not Available", `"managed-d"`, "managed-a, managed-b")
 			}
 			e.WantRequests(t, "listComputerProviders", 1)
 
 			refuse(e, "listComputerProviders", 500, -1)
-			e.Plan(t, p.NewInstance(typeName), with("managed-d")).MustDo(t, "create")
+			e.Plan(t, p.NewInstance(typeName), with("managed-d")).MustDo(t, acctest.ActionCreate)
 		})
 	}
 }

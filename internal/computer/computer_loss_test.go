@@ -50,7 +50,7 @@ func TestComputer_anotherServerAtTheAddress(t *testing.T) {
 				out.MustFail(t, "", "base_url", fmt.Sprint(fault.Status))
 			}
 			e.Faults().Clear()
-			e.Plan(t, i, config).MustDo(t, "none")
+			e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 		})
 	}
 }
@@ -61,7 +61,7 @@ func TestAccComputer_a404ThatTheListingContradicts(t *testing.T) {
 	e := acctest.New(t)
 	_, i := e.Created(t, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
 	e.Faults().Add(emulator.Fault{Operation: "getComputer", Kind: emulator.FaultStatusBeforeCommit, Status: 404, Times: -1})
-	e.Plan(t, i, acctest.Values{"name": "a", "provider_type": "byom"}).MustDo(t, "none")
+	e.Plan(t, i, acctest.Values{"name": "a", "provider_type": "byom"}).MustDo(t, acctest.ActionNone)
 	e.Faults().Add(emulator.Fault{Operation: "listComputers", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
 	out := e.Plan(t, i, acctest.Values{"name": "a", "provider_type": "byom"})
 	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "may still exist") || !strings.Contains(out.Text(), "listComputers") || i.State.IsNull() {
@@ -85,7 +85,7 @@ func TestComputer_aColleaguesKey(t *testing.T) {
 		if len(computers(e)) != before {
 			t.Errorf("there are %+v", computers(e))
 		}
-		e.Plan(t, i, config).MustDo(t, "none")
+		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestComputer_adoptionEndsWithTheFirstUpdate(t *testing.T) {
 	repos := []any{"https://git.example/acme/app"}
 	for _, step := range []struct {
 		config acctest.Values
-		action string
+		action acctest.Action
 	}{
 		{acctest.Values{"name": "a"}, "none"},
 		{acctest.Values{"name": "a", "repos": repos}, "update"},
@@ -242,8 +242,8 @@ func TestComputer_hostRegisteredDuringAPlan(t *testing.T) {
 	}))
 	_, i := e.Created(t, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
 	renamed := acctest.Values{"name": "b", "provider_type": "byom"}
-	e.Apply(t, i, renamed).MustDo(t, "update")
-	if e.Plan(t, i, renamed).MustDo(t, "none"); i.Attribute("host_id") != hostA {
+	e.Apply(t, i, renamed).MustDo(t, acctest.ActionUpdate)
+	if e.Plan(t, i, renamed).MustDo(t, acctest.ActionNone); i.Attribute("host_id") != hostA {
 		t.Errorf("the state: %s", i.State)
 	}
 }
@@ -260,7 +260,7 @@ func TestComputer_importWithTheAccountsOwnKey(t *testing.T) {
 	p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
 	i := p.NewInstance(computerType)
 	p.Import(i, string(regexp.MustCompile(`"id":"([^"]+)"`).FindSubmatch(answer)[1])).MustSucceed(t)
-	p.Plan(i, acctest.Values{"name": "mine"}).MustDo(t, "none")
+	p.Plan(i, acctest.Values{"name": "mine"}).MustDo(t, acctest.ActionNone)
 	// Setting the account that already owns the computer is adopted, because it changes nothing.
-	p.Plan(i, acctest.Values{"name": "mine", "service_account_id": account}).MustDo(t, "update")
+	p.Plan(i, acctest.Values{"name": "mine", "service_account_id": account}).MustDo(t, acctest.ActionUpdate)
 }

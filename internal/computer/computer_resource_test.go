@@ -127,13 +127,13 @@ func TestComputer_createOnlyAttributesReplace(t *testing.T) {
 	} {
 		i := e.NewInstance(t, computerType)
 		for n, step := range steps {
-			config, action := acctest.Values{"name": name}, "replace"
+			config, action := acctest.Values{"name": name}, acctest.ActionReplace
 			maps.Copy(config, step)
 			if n == 0 {
 				action = "create"
 			}
 			e.Apply(t, i, config).MustDo(t, action)
-			e.Plan(t, i, config).MustDo(t, "none")
+			e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 		}
 	}
 }
@@ -170,14 +170,14 @@ func TestComputer_importThenPlanIsEmpty(t *testing.T) {
 	i := e.NewInstance(t, computerType)
 	mustImport(t, e, i, made.ID)
 	config := acctest.Values{"name": "existing", "remote_user": "dev", "source": map[string]any{"kind": "template", "template_id": "template-base", "is_listed": false}}
-	e.Apply(t, i, config).MustDo(t, "none")
+	e.Apply(t, i, config).MustDo(t, acctest.ActionNone)
 	// A create-only argument that is null in the state is adopted and does not force replacement.
 	config["repos"], config["auto_install_deps"] = []any{"https://git.example/acme/app"}, true
-	e.Apply(t, i, config).MustDo(t, "update")
+	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 	if i.ID() != made.ID || e.Journal().Count("updateComputer") != 0 {
 		t.Errorf("computer %s, want %s; %d updates, want none", i.ID(), made.ID, e.Journal().Count("updateComputer"))
 	}
-	e.Plan(t, i, config).MustDo(t, "none")
+	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 }
 
 func TestComputer_changedAndDeletedElsewhere(t *testing.T) {
@@ -186,15 +186,15 @@ func TestComputer_changedAndDeletedElsewhere(t *testing.T) {
 	config := acctest.Values{"name": "drifting"}
 	_, i := e.Created(t, computerType, config)
 	e.API(http.MethodPatch, "/api/v0/computers/"+i.ID(), map[string]any{"name": "elsewhere"}, nil)
-	e.Apply(t, i, config).MustDo(t, "update")
+	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 	if got := only(t, e).Name; got != "drifting" {
 		t.Errorf("the name is %q", got)
 	}
 	deleteComputers(e, "drifting")
-	e.Apply(t, i, config).MustDo(t, "create")
-	e.Plan(t, i, config).MustDo(t, "none")
+	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
+	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 	deleteComputers(e, "drifting")
-	if e.Apply(t, i, nil).MustDo(t, "none"); !i.State.IsNull() {
+	if e.Apply(t, i, nil).MustDo(t, acctest.ActionNone); !i.State.IsNull() {
 		t.Errorf("the state is %s", i.State)
 	}
 }
@@ -206,7 +206,7 @@ func TestComputer_failedProvisioningNamesTheStepAndIsReplaced(t *testing.T) {
 	config := acctest.Values{"name": "broken", "repos": []any{"https://git.example/acme/app"}}
 	i := e.NewInstance(t, computerType)
 	e.Apply(t, i, config).MustFail(t, "", "Computer Failed to Provision", "refuses the credentials", "the next apply replaces it")
-	e.Apply(t, i, config).MustDo(t, "replace")
+	e.Apply(t, i, config).MustDo(t, acctest.ActionReplace)
 	if got := only(t, e); got.ID != i.ID() || got.Status != "active" || i.Attribute("status") != "active" {
 		t.Errorf("the emulator holds %+v, the state %s", got, i.State)
 	}
@@ -222,10 +222,10 @@ func TestComputer_timeoutBoundsTheWait(t *testing.T) {
 		t.Errorf("the wait of 2m took %v; tainted: %v", waited, i.Tainted)
 	}
 	unwatched := acctest.Values{"name": "slow", "wait_for_active": false}
-	if e.Apply(t, i, unwatched).MustDo(t, "replace"); i.Attribute("status") != "provisioning" {
+	if e.Apply(t, i, unwatched).MustDo(t, acctest.ActionReplace); i.Attribute("status") != "provisioning" {
 		t.Errorf("the state is %s", i.State)
 	}
-	e.Plan(t, i, unwatched).MustDo(t, "none")
+	e.Plan(t, i, unwatched).MustDo(t, acctest.ActionNone)
 }
 
 func TestComputer_invalidConfiguration(t *testing.T) {
@@ -318,8 +318,8 @@ func TestComputer_ofAServiceAccount(t *testing.T) {
 	}
 	imported := e.NewInstance(t, computerType)
 	mustImport(t, e, imported, i.ID())
-	e.Plan(t, imported, owned).MustDo(t, "none")
-	e.Apply(t, i, acctest.Values{"name": "robots"}).MustDo(t, "replace")
+	e.Plan(t, imported, owned).MustDo(t, acctest.ActionNone)
+	e.Apply(t, i, acctest.Values{"name": "robots"}).MustDo(t, acctest.ActionReplace)
 }
 
 // The API key belongs to the service account, so the computer has an owner without any configuration.
@@ -329,12 +329,12 @@ func TestComputer_withTheKeyOfAServiceAccount(t *testing.T) {
 	key, account := e.ServiceAccountKey()
 	p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
 	i := p.NewInstance(computerType)
-	p.Apply(i, acctest.Values{"name": "mine"}).MustDo(t, "create")
-	p.Plan(i, acctest.Values{"name": "mine"}).MustDo(t, "none")
+	p.Apply(i, acctest.Values{"name": "mine"}).MustDo(t, acctest.ActionCreate)
+	p.Plan(i, acctest.Values{"name": "mine"}).MustDo(t, acctest.ActionNone)
 	if i.Attribute("owner_id") != account || i.Attribute("service_account_id") != "" {
 		t.Errorf("the state is %s", i.State)
 	}
-	p.Apply(i, acctest.Values{"name": "renamed"}).MustDo(t, "update")
+	p.Apply(i, acctest.Values{"name": "renamed"}).MustDo(t, acctest.ActionUpdate)
 }
 
 // The new computer can be created before the old computer with the same name is deleted, because their owners differ.

@@ -33,7 +33,7 @@ func TestComputer_renameWaitsForTheName(t *testing.T) {
 	e := acctest.New(t)
 	p, i := e.Created(t, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
 	refuse(e, "updateComputer", 409, 5)
-	p.Apply(i, acctest.Values{"name": "b", "provider_type": "byom"}).MustDo(t, "update")
+	p.Apply(i, acctest.Values{"name": "b", "provider_type": "byom"}).MustDo(t, acctest.ActionUpdate)
 	if only(t, e).Name != "b" {
 		t.Errorf("the service has %+v", only(t, e))
 	}

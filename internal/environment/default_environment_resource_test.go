@@ -191,7 +191,7 @@ func TestDefaultEnvironment_warnsBeforeItReplacesADefault(t *testing.T) {
 	mustBeSilent(t, e.Plan(t, i, on(a)))
 	mustBeSilent(t, e.Apply(t, i, on(b)))
 	mustDefault(t, e, a)
-	if out := e.Apply(t, i, on(b)); out.Action != "update" || len(out.Warnings) > 0 || liveDefault(e) != b {
+	if out := e.Apply(t, i, on(b)); out.Action != acctest.ActionUpdate || len(out.Warnings) > 0 || liveDefault(e) != b {
 		t.Errorf("%s, and the default is %s", out, liveDefault(e))
 	}
 }

@@ -96,7 +96,7 @@ func TestEnvironment_goneWhenItIsDestroyed(t *testing.T) {
 		e := acctest.New(t)
 		p, i := e.Created(t, environmentType, environmentOf("a", nil))
 		e.API(http.MethodDelete, environmentsRoute+"/"+i.ID(), nil, nil)
-		p.Destroy(i).MustDo(t, "delete")
+		p.Destroy(i).MustDo(t, acctest.ActionDelete)
 		noneLeft(t, e, i)
 	})
 	for name, isDeleted := range map[string]bool{"deleted elsewhere during the retries": true, "not the default any more": false} {
@@ -117,7 +117,7 @@ func TestEnvironment_goneWhenItIsDestroyed(t *testing.T) {
 			}))
 			_, i = e.Created(t, environmentType, environmentOf("a", acctest.Values{"make_organization_default": true}))
 			other := newEnv(e, map[string]any{"name": "b", "scope": "organization"})
-			acctest.NewProcess(t, e, nil).Destroy(i).MustDo(t, "delete")
+			acctest.NewProcess(t, e, nil).Destroy(i).MustDo(t, acctest.ActionDelete)
 			if left := onlyEnv(t, e); left.ID != other {
 				t.Errorf("left: %+v", left)
 			}
@@ -152,7 +152,7 @@ func TestEnvironment_theDefaultIsReplaced(t *testing.T) {
 	_, i := e.Created(t, environmentType, environmentOf("a", acctest.Values{"make_organization_default": true}))
 	out := e.MustApply(t, i, environmentOf("a", acctest.Values{"scope": "user"}))
 	acctest.Says(t, out.WarningText(), "Default Environment Will Be Deleted")
-	if all := environmentsOf(e); out.Action != "replace" || len(all) != 1 || all[0].Scope != "user" || all[0].ID != i.ID() {
+	if all := environmentsOf(e); out.Action != acctest.ActionReplace || len(all) != 1 || all[0].Scope != "user" || all[0].ID != i.ID() {
 		t.Errorf("%s; the emulator holds %+v", out, all)
 	}
 }

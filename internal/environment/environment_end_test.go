@@ -34,7 +34,7 @@ func TestEnvironment_staleLooks(t *testing.T) {
 			e.Journal().Reset()
 			config := envValues(acctest.Values{"setup_script": "make"})
 			out := p.Apply(i, config)
-			out.MustDo(t, "update")
+			out.MustDo(t, acctest.ActionUpdate)
 			want := 1
 			if name == "none" {
 				want = 0
@@ -88,7 +88,7 @@ func TestEnvironment_builtAgainRightAfterTheEnd(t *testing.T) {
 			p := acctest.NewProcess(t, e, nil)
 			i := p.NewInstance(environmentType)
 			if operation == "updateEnvironment" {
-				p.Apply(i, envValues(acctest.Values{"setup_script": "before"})).MustDo(t, "create")
+				p.Apply(i, envValues(acctest.Values{"setup_script": "before"})).MustDo(t, acctest.ActionCreate)
 			}
 			failBuild(t, e, emulator.BuildFailure{Reason: "The disk is full."})
 			var own string
@@ -99,7 +99,7 @@ func TestEnvironment_builtAgainRightAfterTheEnd(t *testing.T) {
 			p.Apply(i, envValues(nil)).MustFail(t, "", "Build "+own+" of", "returns a reason only for the latest build", latestOf(e), says)
 			i.Tainted = false
 			e.Journal().Reset()
-			e.Apply(t, i, envValues(nil)).MustDo(t, "update")
+			e.Apply(t, i, envValues(nil)).MustDo(t, acctest.ActionUpdate)
 			if sent := changesSent(e); sent != "" || i.Attribute("status") != "ready" {
 				t.Errorf("the next apply sends %q, and the status is %q", sent, i.Attribute("status"))
 			}
@@ -118,7 +118,7 @@ func TestEnvironment_timeouts(t *testing.T) {
 			i := p.NewInstance(environmentType)
 			config := envValues(acctest.Values{"timeouts": map[string]any{"create": "5h", "update": "5h"}})
 			if updates {
-				p.Apply(i, config).MustDo(t, "create")
+				p.Apply(i, config).MustDo(t, acctest.ActionCreate)
 				config["setup_script"] = "make"
 			}
 			config["timeouts"] = map[string]any{"create": "2m", "update": "3m"}
@@ -138,7 +138,7 @@ func TestEnvironment_timeouts(t *testing.T) {
 			config["timeouts"] = map[string]any{"update": "5h"}
 			mustWarn(t, e.Plan(t, i, config), "Apply Waits for an Earlier Build", i.ID(), "build "+i.Attribute("latest_build_id")+" had not ended when an earlier apply stopped waiting. This apply waits for it.")
 			e.Journal().Reset()
-			e.Apply(t, i, config).MustDo(t, "update")
+			e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 			if sent := changesSent(e); sent != "" {
 				t.Errorf("the next apply sends %s", sent)
 			}
@@ -228,7 +228,7 @@ func TestEnvironment_marksOfUnfinishedWaits(t *testing.T) {
 	for name, tc := range map[string]struct {
 		initial acctest.Values
 		then    func(e *acctest.Env, path string, config acctest.Values)
-		next    string
+		next    acctest.Action
 	}{
 		"still building":    {nil, nil, "update"},
 		"to be the default": {acctest.Values{"scope": "organization", "make_organization_default": true}, nil, "update"},
@@ -260,7 +260,7 @@ func TestEnvironment_marksOfUnfinishedWaits(t *testing.T) {
 			// Without the mark, a build that was started outside Terraform is not waited for.
 			e.Clock.Advance(buildTime)
 			rebuilt(t, e, 0)
-			e.Apply(t, i, config).MustDo(t, "none")
+			e.Apply(t, i, config).MustDo(t, acctest.ActionNone)
 		})
 	}
 }
@@ -272,10 +272,11 @@ func TestEnvironment_makeOrganizationDefault(t *testing.T) {
 	i := e.NewInstance(t, environmentType)
 	wanted := acctest.Values{"make_organization_default": true}
 	for n, step := range []struct {
-		stolen       bool
-		values       acctest.Values
-		action, sent string
-		isDefault    bool
+		stolen    bool
+		values    acctest.Values
+		action    acctest.Action
+		sent      string
+		isDefault bool
 	}{
 		{false, wanted, "create", "createEnvironment setDefaultEnvironment", true},
 		// A default that was changed outside Terraform is not drift, and removing the argument changes no default.
@@ -299,7 +300,7 @@ func TestEnvironment_makeOrganizationDefault(t *testing.T) {
 		if isDefault(i) != step.isDefault || (liveDefault(e) == i.ID()) != step.isDefault {
 			t.Errorf("step %d: the default is %s, and the state is %s", n, liveDefault(e), i.State)
 		}
-		e.Plan(t, i, config).MustDo(t, "none")
+		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 	}
 	// Without a wait, the service makes the environment the default when it creates it.
 	unwatched := environmentOf("other", acctest.Values{"make_organization_default": true, "wait_for_build": false})
@@ -308,7 +309,7 @@ func TestEnvironment_makeOrganizationDefault(t *testing.T) {
 	if sent := changesSent(e); sent != "createEnvironment" || liveDefault(e) != i.ID() {
 		t.Errorf("sent %s; the default is %s", sent, liveDefault(e))
 	}
-	if e.Plan(t, i, unwatched).MustDo(t, "none"); !isDefault(i) {
+	if e.Plan(t, i, unwatched).MustDo(t, acctest.ActionNone); !isDefault(i) {
 		t.Errorf("the state is %s", i.State)
 	}
 }
@@ -331,14 +332,14 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 		i := p.NewInstance(environmentType)
 		refuse(e, "setDefaultEnvironment", 403, 1)
 		out := p.Apply(i, envValues(wanted))
-		out.MustDo(t, "create")
+		out.MustDo(t, acctest.ActionCreate)
 		mustWarnOnce(t, out, "Environment Is Not the Default", "was created, but could not be made the organization's default", "403", "Manager role", "The next apply tries again.")
 		if i.Tainted || onlyEnv(t, e).IsDefault {
 			t.Errorf("tainted: %v", i.Tainted)
 		}
 		mustWarn(t, e.Plan(t, i, envValues(wanted)), "Apply Sets the Default Environment", "an earlier apply could not make it the organization's default. This apply tries again.", i.ID())
 		e.Journal().Reset()
-		e.Apply(t, i, envValues(wanted)).MustDo(t, "update")
+		e.Apply(t, i, envValues(wanted)).MustDo(t, acctest.ActionUpdate)
 		if got := changesSent(e); got != "setDefaultEnvironment" || !onlyEnv(t, e).IsDefault {
 			t.Errorf("sent %s", got)
 		}
@@ -350,12 +351,12 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 		p := acctest.NewProcess(t, e, nil)
 		i := p.NewInstance(environmentType)
 		refuse(e, "setDefaultEnvironment", 403, 1)
-		p.Apply(i, envValues(wanted)).MustDo(t, "create")
+		p.Apply(i, envValues(wanted)).MustDo(t, acctest.ActionCreate)
 		e.API(http.MethodPut, environmentsRoute+"/default", map[string]any{"environmentId": i.ID()}, nil)
 		mustRest(t, e, i, envValues(wanted))
 		other := builtEnv(e, map[string]any{"name": "other", "scope": "organization"})
 		e.API(http.MethodPut, environmentsRoute+"/default", map[string]any{"environmentId": other}, nil)
-		e.Plan(t, i, envValues(wanted)).MustDo(t, "none")
+		e.Plan(t, i, envValues(wanted)).MustDo(t, acctest.ActionNone)
 	})
 	for status, says := range map[int]string{400: `scope "organization"`, 403: "Manager role", 409: "has no successful build yet"} {
 		t.Run(fmt.Sprintf("on update/%d", status), func(t *testing.T) {
@@ -364,7 +365,7 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 			p, i := e.Created(t, environmentType, envValues(acctest.Values{"scope": "organization"}))
 			refuse(e, "setDefaultEnvironment", status, 1)
 			p.Apply(i, envValues(wanted)).MustFail(t, "make_organization_default", "Cannot set default environment", says)
-			e.Apply(t, i, envValues(wanted)).MustDo(t, "update")
+			e.Apply(t, i, envValues(wanted)).MustDo(t, acctest.ActionUpdate)
 			mustRest(t, e, i, envValues(wanted))
 		})
 	}
@@ -379,7 +380,7 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 			t.Errorf("%d", n)
 		}
 		i.Tainted = false
-		e.Apply(t, i, envValues(wanted)).MustDo(t, "update")
+		e.Apply(t, i, envValues(wanted)).MustDo(t, acctest.ActionUpdate)
 		mustRest(t, e, i, envValues(wanted))
 		if !onlyEnv(t, e).IsDefault {
 			t.Error("it is not the default")

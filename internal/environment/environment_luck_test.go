@@ -58,13 +58,13 @@ func TestEnvironment_aBuildWhoseStartWasLostIsWaitedFor(t *testing.T) {
 			e.Faults().Clear()
 			started := e.CarriedOut("updateEnvironment") + e.CarriedOut("createEnvironmentBuild")
 			out := e.MustApply(t, i, config)
-			if out.Action != "update" || i.Attribute("status") != "ready" {
+			if out.Action != acctest.ActionUpdate || i.Attribute("status") != "ready" {
 				t.Errorf("%s; the status is %q", out, i.Attribute("status"))
 			}
 			if n := e.CarriedOut("updateEnvironment") + e.CarriedOut("createEnvironmentBuild"); n != started {
 				t.Errorf("%d more builds were started", n-started)
 			}
-			e.Plan(t, i, config).MustDo(t, "none")
+			e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 		})
 	}
 }
@@ -248,7 +248,7 @@ func TestEnvironment_somebodyElseRebuilds(t *testing.T) {
 	failBuild(t, e, emulator.BuildFailure{})
 	rebuilt(t, e, time.Hour)
 	isPlanned = true
-	if out := e.MustApply(t, i, environmentOf("a", nil)); out.Action != "update" || i.Attribute("status") != "ready" {
+	if out := e.MustApply(t, i, environmentOf("a", nil)); out.Action != acctest.ActionUpdate || i.Attribute("status") != "ready" {
 		t.Errorf("%s; the status is %q", out, i.Attribute("status"))
 	}
 	if n := e.CarriedOut("createEnvironmentBuild"); n != 2 {

@@ -116,9 +116,9 @@ func TestEnvironment_sourceThatBecameUnavailable(t *testing.T) {
 			}
 			if tc.other == nil {
 				config["name"] = "renamed"
-				p.Apply(i, config).MustDo(t, "update")
+				p.Apply(i, config).MustDo(t, acctest.ActionUpdate)
 			}
-			e.Apply(t, i, nil).MustDo(t, "delete")
+			e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
 		})
 	}
 }
@@ -137,7 +137,7 @@ func TestEnvironment_sourcesThatCannotBeListed(t *testing.T) {
 			e.Faults().Add(fault)
 			p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
 			i := p.NewInstance(environmentType)
-			p.Apply(i, envValues(acctest.Values{"source_id": "source-base"})).MustDo(t, "create")
+			p.Apply(i, envValues(acctest.Values{"source_id": "source-base"})).MustDo(t, acctest.ActionCreate)
 			// The service decides, and its error is shown at the attribute.
 			p.Apply(i, envValues(acctest.Values{"source_id": "source-none"})).MustFail(t, "source_id", "404")
 			e.WantRequests(t, "getEnvironmentSourceOptions", 1)
@@ -155,7 +155,7 @@ func TestEnvironment_nameInAnotherScope(t *testing.T) {
 	if out := p.Apply(i, envValues(nil)); len(out.Errors) != 1 || !strings.Contains(out.Text(), "already exists") {
 		t.Errorf("%+v", out)
 	}
-	p.Apply(i, envValues(acctest.Values{"scope": "user"})).MustDo(t, "create")
+	p.Apply(i, envValues(acctest.Values{"scope": "user"})).MustDo(t, acctest.ActionCreate)
 	if out := p.Apply(p.NewInstance(environmentType), envValues(acctest.Values{"scope": "user"})); len(out.Errors) != 1 {
 		t.Errorf("%+v", out)
 	}
@@ -171,7 +171,7 @@ func TestEnvironment_defaultWithoutAScope(t *testing.T) {
 	if out := p.Apply(i, config); len(out.Errors) > 0 || i.Attribute("scope") != "organization" || !isDefault(i) {
 		t.Errorf("without a scope: %s", out)
 	}
-	p.Plan(i, config).MustDo(t, "none")
+	p.Plan(i, config).MustDo(t, acctest.ActionNone)
 	config["scope"] = "team"
 	out := p.Plan(p.NewInstance(environmentType), config)
 	out.MustFail(t, "scope")

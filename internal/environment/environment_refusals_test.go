@@ -99,7 +99,7 @@ func TestEnvironment_refusalsOfAnUpdate(t *testing.T) {
 		}
 		e.Apply(t, i, envValues(tc.values)).MustFail(t, tc.at, tc.want...)
 	}
-	e.Plan(t, i, envValues(nil)).MustDo(t, "none") // The state contains none of the rejected changes.
+	e.Plan(t, i, envValues(nil)).MustDo(t, acctest.ActionNone) // The state contains none of the rejected changes.
 }
 
 // An error about a list element is shown at the element. Older CLIs show only the resource.
@@ -135,7 +135,7 @@ func TestEnvironment_renameWaitsForTheName(t *testing.T) {
 	p, i := e.Created(t, environmentType, config)
 	refuse(e, "updateEnvironment", 409, 5)
 	config["name"] = "b"
-	p.Apply(i, config).MustDo(t, "update")
+	p.Apply(i, config).MustDo(t, acctest.ActionUpdate)
 	if got := environmentsOf(e)[0].Name; got != "b" {
 		t.Errorf("the environment is named %s", got)
 	}

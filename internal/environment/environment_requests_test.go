@@ -49,7 +49,7 @@ func TestEnvironment_aPlanOfMany(t *testing.T) {
 			if len(out.Errors) > 0 {
 				t.Error(out)
 			}
-			if out.Action != "none" {
+			if out.Action != acctest.ActionNone {
 				count.Add(1)
 			}
 		})

@@ -171,10 +171,10 @@ func TestEnvironment_requestsOfUpdates(t *testing.T) {
 			p, i := e.Created(t, environmentType, config)
 			before := onlyEnv(t, e).LatestBuild.ID
 			e.Journal().Reset()
-			p.Plan(i, config).MustDo(t, "none")
+			p.Plan(i, config).MustDo(t, acctest.ActionNone)
 			refresh := len(e.Journal().Entries())
 			maps.Copy(config, tc.change)
-			p.Apply(i, config).MustDo(t, "update")
+			p.Apply(i, config).MustDo(t, acctest.ActionUpdate)
 			var got []string
 			for _, entry := range e.Journal().Entries()[2*refresh:] {
 				if len(got) == 0 || got[len(got)-1] != entry.Operation {
@@ -187,7 +187,7 @@ func TestEnvironment_requestsOfUpdates(t *testing.T) {
 			if built := onlyEnv(t, e).LatestBuild.ID != before; built != (tc.change["setup_script"] != nil) {
 				t.Errorf("built: %v", built)
 			}
-			p.Plan(i, config).MustDo(t, "none")
+			p.Plan(i, config).MustDo(t, acctest.ActionNone)
 		})
 	}
 }
@@ -262,7 +262,7 @@ func TestEnvironment_driftOfEachAttribute(t *testing.T) {
 		e.Journal().Reset()
 		patchEnv(t, e, change)
 		e.Clock.Advance(buildTime)
-		e.Apply(t, i, config).MustDo(t, "update")
+		e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 		// One update outside Terraform, and the one that reverts it.
 		if sent := changesSent(e); sent != "updateEnvironment updateEnvironment" {
 			t.Errorf("%v: sent %s", change, sent)
@@ -270,9 +270,9 @@ func TestEnvironment_driftOfEachAttribute(t *testing.T) {
 		mustRest(t, e, i, config)
 	}
 	e.API(http.MethodDelete, environmentsRoute+"/"+i.ID(), nil, nil)
-	e.Apply(t, i, config).MustDo(t, "create")
+	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
 	e.API(http.MethodDelete, environmentsRoute+"/"+i.ID(), nil, nil)
-	e.Apply(t, i, nil).MustDo(t, "none")
+	e.Apply(t, i, nil).MustDo(t, acctest.ActionNone)
 	noneLeft(t, e, i)
 }
 
@@ -282,7 +282,7 @@ func TestEnvironment_buildsElsewhereAreNoDrift(t *testing.T) {
 	e := acctest.New(t)
 	_, i := e.Created(t, environmentType, envValues(nil))
 	rebuilt(t, e, 0)
-	e.Apply(t, i, envValues(nil)).MustDo(t, "none")
+	e.Apply(t, i, envValues(nil)).MustDo(t, acctest.ActionNone)
 	e.Clock.Advance(buildTime)
 	mustRest(t, e, i, envValues(nil))
 }

@@ -46,7 +46,7 @@ func TestEnvironment_answersOfAnotherShape(t *testing.T) {
 			p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
 			i := p.NewInstance(environmentType)
 			config := envValues(acctest.Values{"scope": "organization"})
-			action := "create"
+			action := acctest.ActionCreate
 			if tc.operation != "createEnvironment" {
 				p.Apply(i, config).MustDo(t, action)
 				action, config["make_organization_default"] = "update", true
@@ -68,7 +68,7 @@ func TestEnvironment_answersOfAnotherShape(t *testing.T) {
 			e.Faults().Clear()
 			if tc.fails != "" {
 				e.Clock.Advance(buildTime)
-				e.Apply(t, i, config).MustDo(t, "update")
+				e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 			}
 			mustRest(t, e, i, config)
 			if got := onlyEnv(t, e); action == "update" && !got.IsDefault {
@@ -139,11 +139,11 @@ func TestEnvironment_buildsThatShowLate(t *testing.T) {
 						t.Error(out.Text())
 					}
 				} else {
-					out.MustDo(t, "update")
+					out.MustDo(t, acctest.ActionUpdate)
 				}
 				running := latestOf(e)
 				e.Journal().Reset()
-				e.Apply(t, i, config).MustDo(t, "update")
+				e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 				if sent := changesSent(e); (sent == "") != shows || (latestOf(e) == running) != shows || i.Attribute("status") != "ready" {
 					t.Errorf("the next apply sends %q, and the status is %q", sent, i.Attribute("status"))
 				}
@@ -204,11 +204,11 @@ func TestEnvironment_answersWithTheLeast(t *testing.T) {
 			config := envValues(acctest.Values{"scope": "organization", "make_organization_default": true})
 			for _, step := range []struct {
 				change acctest.Values
-				action string
+				action acctest.Action
 			}{{nil, "create"}, {acctest.Values{"setup_script": "make"}, "update"}, {acctest.Values{"name": "renamed"}, "update"}} {
 				maps.Copy(config, step.change)
 				e.Apply(t, i, config).MustDo(t, step.action)
-				e.Plan(t, i, config).MustDo(t, "none")
+				e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 			}
 			if n := e.Journal().Count("createEnvironment") + e.Journal().Count("createEnvironmentBuild"); n != 1 {
 				t.Errorf("%d creations and builds", n)
@@ -224,7 +224,10 @@ func TestEnvironment_scopeThatTheServiceDoesNotTell(t *testing.T) {
 	id := builtEnv(e, map[string]any{"scope": "organization"})
 	i := e.NewInstance(t, environmentType)
 	acctest.NewProcess(t, e, nil).Import(i, id).MustSucceed(t)
-	for _, step := range []struct{ scope, action string }{{"organization", "update"}, {"user", "replace"}} {
+	for _, step := range []struct {
+		scope  string
+		action acctest.Action
+	}{{"organization", "update"}, {"user", "replace"}} {
 		e.Apply(t, i, envValues(acctest.Values{"scope": step.scope})).MustDo(t, step.action)
 		if i.Attribute("scope") != step.scope || (i.ID() == id) != (step.action == "update") {
 			t.Errorf("%s: the state is %s", step.scope, i.State)

@@ -23,12 +23,12 @@ func TestEnvironment_failedFirstBuildIsReplacedOrRebuilt(t *testing.T) {
 		"category validation: repositories[0].script exited with 2.", "make: no rule", "the next apply replaces it", "run terraform untaint ADDRESS, then apply")
 	first := i.ID()
 	out := e.Apply(t, i, config)
-	if out.MustFail(t, "repositories[0].script"); out.Action != "replace" || !i.Tainted || i.ID() == first || i.ID() != onlyEnv(t, e).ID {
+	if out.MustFail(t, "repositories[0].script"); out.Action != acctest.ActionReplace || !i.Tainted || i.ID() == first || i.ID() != onlyEnv(t, e).ID {
 		t.Fatalf("the failed one was not replaced: %s", out)
 	}
 	second := onlyEnv(t, e)
 	i.Tainted = false // As untaint does.
-	e.Apply(t, i, config).MustDo(t, "update")
+	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 	if got := onlyEnv(t, e); got.ID != second.ID || got.LatestBuild.ID == second.LatestBuild.ID {
 		t.Errorf("%+v", got)
 	}
@@ -44,7 +44,7 @@ func TestEnvironment_failedUpdateIsRebuiltInPlace(t *testing.T) {
 	e.Apply(t, i, after).MustFail(t, "setup_script", "Environment Failed to Build", "category timeout", "Shorten the scripts",
 		"The environment keeps its new configuration. The next apply rebuilds the environment.")
 	e.Journal().Reset()
-	e.Apply(t, i, after).MustDo(t, "update")
+	e.Apply(t, i, after).MustDo(t, acctest.ActionUpdate)
 	if sent := changesSent(e); sent != "createEnvironmentBuild" || i.Attribute("setup_script") != "./configure" || i.Attribute("failure_reason") != "" {
 		t.Errorf("sent %s; the state is %s", sent, i.State)
 	}
@@ -52,7 +52,7 @@ func TestEnvironment_failedUpdateIsRebuiltInPlace(t *testing.T) {
 	e.Apply(t, i, before).MustFail(t, "", "Environment Failed to Build")
 	// If the configuration of a failed environment is corrected, the update starts the build, and no second build is started.
 	e.Journal().Reset()
-	e.Apply(t, i, after).MustDo(t, "update")
+	e.Apply(t, i, after).MustDo(t, acctest.ActionUpdate)
 	if sent := changesSent(e); sent != "updateEnvironment" {
 		t.Errorf("sent %s", sent)
 	}
@@ -102,7 +102,7 @@ func TestEnvironment_foundFailed(t *testing.T) {
 			if told := strings.Contains(plan.WarningText(), "The disk is full. This apply starts a new build"); told == (tc.change["setup_script"] != nil) {
 				t.Errorf("the plan says: %s", plan.WarningText())
 			}
-			p.Apply(i, config).MustDo(t, "update")
+			p.Apply(i, config).MustDo(t, acctest.ActionUpdate)
 			if got := changesSent(e); got != tc.want {
 				t.Errorf("sent %s, want %s", got, tc.want)
 			}
@@ -148,7 +148,7 @@ func TestEnvironment_failuresAreShownWhereTheyAre(t *testing.T) {
 				t.Errorf("tainted %v, %s", i.Tainted, i.State)
 			}
 			i.Tainted = false // As untaint does.
-			p.Apply(i, envValues(nil)).MustDo(t, "update")
+			p.Apply(i, envValues(nil)).MustDo(t, acctest.ActionUpdate)
 			mustRest(t, e, i, envValues(nil))
 		})
 	}
@@ -210,7 +210,8 @@ func TestEnvironment_whatHappensDuringTheWait(t *testing.T) {
 		fails string
 		warns string
 		// The next action with the same configuration, and the requests that it sends.
-		next, sends string
+		next  acctest.Action
+		sends string
 	}{
 		"an edit":        {hit: edit, warns: "Waited for a Newer Build: ", next: "update", sends: "updateEnvironment"},
 		"a failed edit":  {hit: func(d *during) { _ = d.e.FailBuild(emulator.BuildFailure{}); edit(d) }, warns: "Waited for a Newer Build: ", fails: "Environment Failed to Build", next: "update", sends: "updateEnvironment"},
@@ -258,7 +259,7 @@ func TestEnvironment_whatHappensDuringTheWait(t *testing.T) {
 				i := d.p.NewInstance(environmentType)
 				config := envValues(nil)
 				if updates {
-					d.p.Apply(i, envValues(acctest.Values{"setup_script": "before"})).MustDo(t, "create")
+					d.p.Apply(i, envValues(acctest.Values{"setup_script": "before"})).MustDo(t, acctest.ActionCreate)
 				}
 				var before string
 				arm(func() {

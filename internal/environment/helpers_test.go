@@ -231,7 +231,7 @@ func mustBeSilent(t testing.TB, out acctest.Outcome) {
 func mustRest(t testing.TB, e *acctest.Env, i *acctest.Instance, config acctest.Values) {
 	t.Helper()
 	out := e.Plan(t, i, config)
-	out.MustDo(t, "none")
+	out.MustDo(t, acctest.ActionNone)
 	if got := onlyEnv(t, e); got.Status != "ready" || got.ID != i.ID() || len(out.Warnings) > 0 {
 		t.Errorf("%+v, and the plan warns: %s", got, out.WarningText())
 	}

@@ -124,7 +124,7 @@ func TestGlobalUsageLimit_removedElsewhere(t *testing.T) {
 	process().Apply(i, config)
 	globalLimitElsewhere(e, nil)
 	out := process().Apply(i, config)
-	if text := out.WarningText(); len(out.Errors) > 0 || out.Action != "create" || !strings.Contains(text, "Global Usage Limit Is Not Set: ") || !strings.Contains(text, "sets it again") {
+	if text := out.WarningText(); len(out.Errors) > 0 || out.Action != acctest.ActionCreate || !strings.Contains(text, "Global Usage Limit Is Not Set: ") || !strings.Contains(text, "sets it again") {
 		t.Errorf("%s", out)
 	}
 	if got := liveGlobalLimit(e); got != 2_000_000 {

@@ -89,7 +89,7 @@ func TestMemberInvitation_memberID(t *testing.T) {
 	e := acctest.New(t)
 	config := acctest.Values{"email": avery}
 	i := e.NewInstance(t, invitationType)
-	apply := func(action string) {
+	apply := func(action acctest.Action) {
 		t.Helper()
 		e.Apply(t, i, config).MustDo(t, action)
 	}
@@ -113,7 +113,7 @@ func TestMemberInvitation_memberID(t *testing.T) {
 	}
 	leaves(e, avery)
 	out := e.Plan(t, i, config)
-	if out.Action != "create" || !strings.Contains(out.WarningText(), "Member Not Found: The member "+avery+" no longer exists.") {
+	if out.Action != acctest.ActionCreate || !strings.Contains(out.WarningText(), "Member Not Found: The member "+avery+" no longer exists.") {
 		t.Errorf("%s: %s", out.Action, out.WarningText())
 	}
 }
@@ -212,7 +212,7 @@ func TestMemberInvitation_changedAddress(t *testing.T) {
 	id, _ := join(t, e, emulator.Human{Email: avery})
 	i := e.NewInstance(t, invitationType)
 	e.MustApply(t, i, acctest.Values{"email": avery})
-	acctest.NewProcess(t, e, nil).Plan(i, acctest.Values{"email": avery}).MustDo(t, "none")
+	acctest.NewProcess(t, e, nil).Plan(i, acctest.Values{"email": avery}).MustDo(t, acctest.ActionNone)
 	e.Faults().Add(emulator.Fault{Operation: "listMembers", Kind: emulator.FaultOtherResponse, Times: -1,
 		Body: fmt.Sprintf(`{"users":[{"id":%q,"email":%q,"createdAt":"2026-05-01T12:00:00Z","metadata":{}}],"pagination":{"hasMore":false,"nextCursor":null}}`, id, blake)})
 	e.Plan(t, i, acctest.Values{"email": avery}).MustFail(t, "email", "Member Has Another Email Address",
@@ -220,7 +220,7 @@ func TestMemberInvitation_changedAddress(t *testing.T) {
 	p := acctest.NewProcess(t, e, nil)
 	imported := p.NewInstance(invitationType)
 	p.Import(imported, blake)
-	p.Plan(imported, acctest.Values{"email": blake}).MustDo(t, "none")
+	p.Plan(imported, acctest.Values{"email": blake}).MustDo(t, acctest.ActionNone)
 }
 
 // An imported member keeps the role until one is configured.
@@ -328,7 +328,7 @@ func TestMemberInvitation_pendingElsewhere(t *testing.T) {
 	}
 	// After it was revoked, the person can be invited with another role.
 	leaves(e, avery)
-	e.Apply(t, i, acctest.Values{"email": avery, "role": "owner"}).MustDo(t, "update")
+	e.Apply(t, i, acctest.Values{"email": avery, "role": "owner"}).MustDo(t, acctest.ActionUpdate)
 	if i.Attribute("status") != "invited" || i.Attribute("role") != "owner" {
 		t.Errorf("the state is %s", i.State)
 	}
@@ -407,7 +407,7 @@ func TestMemberInvitation_destroy(t *testing.T) {
 				join(t, e, emulator.Human{Email: avery})
 			}
 			p := acctest.NewProcess(t, e, nil)
-			p.Plan(i, acctest.Values{"email": avery}).MustDo(t, "none") // Other resources of the run have read the members.
+			p.Plan(i, acctest.Values{"email": avery}).MustDo(t, acctest.ActionNone) // Other resources of the run have read the members.
 			tc.before(e, p)
 			if out := p.Destroy(i); len(out.Errors) > 0 || !i.State.IsNull() || out.WarningText() != tc.want {
 				t.Errorf("%s: the state is %s", out, i.State)

@@ -71,7 +71,7 @@ func TestUsageLimits_refusedByTheService(t *testing.T) {
 				i := acctest.NewProcess(t, e, nil).NewInstance(typeName)
 				acctest.NewProcess(t, e, nil).Apply(i, config).MustFail(t, "", append(strings.Split(want, "|"), "Cannot create "+object, operation)...)
 				e.Faults().Clear()
-				acctest.NewProcess(t, e, nil).Apply(i, config).MustDo(t, "create")
+				acctest.NewProcess(t, e, nil).Apply(i, config).MustDo(t, acctest.ActionCreate)
 			})
 		}
 	}
@@ -132,7 +132,7 @@ func TestUsageLimits_setDespiteFaults(t *testing.T) {
 					if at := live(e); !slices.Equal(at, inState(i)) || len(at) != min(limit, 1) {
 						t.Errorf("%d: the emulator holds %v, the state %v", limit, at, inState(i))
 					}
-					if out := acctest.NewProcess(t, e, nil).Plan(i, wanted); out.Action != "none" {
+					if out := acctest.NewProcess(t, e, nil).Plan(i, wanted); out.Action != acctest.ActionNone {
 						t.Errorf("%d: the next plan: %s", limit, out)
 					}
 				}

@@ -197,7 +197,7 @@ func TestUsageLimits_faultsOfASharedRequest(t *testing.T) {
 					t.Errorf("the emulator holds %v, the states %v, want %v", at, known, held)
 				}
 				for k, i := range instances {
-					acctest.NewProcess(t, e, nil).Plan(i, last[k]).MustDo(t, "none")
+					acctest.NewProcess(t, e, nil).Plan(i, last[k]).MustDo(t, acctest.ActionNone)
 				}
 			})
 		}

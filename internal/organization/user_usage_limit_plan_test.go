@@ -81,8 +81,8 @@ func TestUsageLimits_anyOrder(t *testing.T) {
 		limitElsewhere(e, avery, 5_000_000)
 		globalLimitElsewhere(e, 5_000_000)
 		inAnyOrder("Limit Will Be Replaced: ")
-		p.Apply(first, config).MustDo(t, "create")
-		p.Apply(second, config).MustDo(t, "create")
+		p.Apply(first, config).MustDo(t, acctest.ActionCreate)
+		p.Apply(second, config).MustDo(t, acctest.ActionCreate)
 		inAnyOrder()
 	}
 }

@@ -30,7 +30,7 @@ func TestPlan_accessOfACreate(t *testing.T) {
 				e.Faults().Add(emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
 				p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
 				out := p.Plan(p.NewInstance(typeName), config)
-				if len(out.Errors) != 0 || out.Action != "create" || !strings.Contains(out.WarningText(), "Access Not Checked: ") || !strings.Contains(out.WarningText(), "did not check whether the API key may make these changes.") {
+				if len(out.Errors) != 0 || out.Action != acctest.ActionCreate || !strings.Contains(out.WarningText(), "Access Not Checked: ") || !strings.Contains(out.WarningText(), "did not check whether the API key may make these changes.") {
 					t.Errorf("with %d: %s", status, out)
 				}
 				e.Faults().Clear()

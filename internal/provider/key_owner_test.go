@@ -29,7 +29,7 @@ func TestNotFound_withAnotherKey(t *testing.T) {
 	others := acctest.Values{"api_key": managersKey(t, e)}
 	second := acctest.NewProcess(t, e, others)
 	for _, unchanged := range []acctest.Outcome{second.Plan(i.Clone(), config), second.Plan(key.Clone(), keyConfig), first.Plan(i, config)} {
-		if unchanged.Action != "none" || unchanged.WarningText() != "" {
+		if unchanged.Action != acctest.ActionNone || unchanged.WarningText() != "" {
 			t.Errorf("another key: %s", unchanged)
 		}
 	}
@@ -44,7 +44,7 @@ func TestNotFound_withAnotherKey(t *testing.T) {
 	} {
 		for gone, config := range map[*acctest.Instance]acctest.Values{i: config, key: keyConfig} {
 			out := acctest.NewProcess(t, e, tc.settings).Plan(gone.Clone(), config)
-			if out.Action != "create" || !strings.Contains(out.WarningText(), " Not Found: ") || strings.Contains(out.WarningText(), "last read with") != (tc.hint != "") || !strings.Contains(out.WarningText(), tc.hint) {
+			if out.Action != acctest.ActionCreate || !strings.Contains(out.WarningText(), " Not Found: ") || strings.Contains(out.WarningText(), "last read with") != (tc.hint != "") || !strings.Contains(out.WarningText(), tc.hint) {
 				t.Errorf("%s: %s", name, out)
 			}
 		}
@@ -57,8 +57,8 @@ func TestKeyOwner(t *testing.T) {
 	e := acctest.New(t)
 	config := acctest.Values{"name": "dev", "wait_for_active": false}
 	i := e.NewInstance(t, "agentyard_computer")
-	acctest.NewProcess(t, e, acctest.Values{"key_owner": "ci"}).Apply(i, config).MustDo(t, "create")
-	acctest.NewProcess(t, e, acctest.Values{"key_owner": "ci"}).Apply(i, config).MustDo(t, "none")
+	acctest.NewProcess(t, e, acctest.Values{"key_owner": "ci"}).Apply(i, config).MustDo(t, acctest.ActionCreate)
+	acctest.NewProcess(t, e, acctest.Values{"key_owner": "ci"}).Apply(i, config).MustDo(t, acctest.ActionNone)
 	e.API(http.MethodDelete, "/api/v0/computers/"+i.ID(), nil, nil)
 
 	newKey := managersKey(t, e)
@@ -68,5 +68,5 @@ func TestKeyOwner(t *testing.T) {
 		t.Errorf("with a key_owner: %s", stranger)
 	}
 	acctest.NewProcess(t, e, acctest.Values{"api_key": newKey}).Plan(i.Clone(), config).MustFail(t, "", "If each run uses a new key, set key_owner in the provider block")
-	acctest.NewProcess(t, e, acctest.Values{"api_key": newKey, "key_owner": "ci"}).Apply(i, config).MustDo(t, "create")
+	acctest.NewProcess(t, e, acctest.Values{"api_key": newKey, "key_owner": "ci"}).Apply(i, config).MustDo(t, acctest.ActionCreate)
 }

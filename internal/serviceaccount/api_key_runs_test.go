@@ -49,7 +49,7 @@ func TestAPIKey_planOfAThousandKeys(t *testing.T) {
 	var group sync.WaitGroup
 	for _, i := range all {
 		group.Go(func() {
-			if out := p.Plan(i.state, i.config); len(out.Errors) > 0 || out.Action != "none" {
+			if out := p.Plan(i.state, i.config); len(out.Errors) > 0 || out.Action != acctest.ActionNone {
 				t.Error(out)
 			}
 		})
@@ -212,11 +212,11 @@ func TestAPIKey_warnings(t *testing.T) {
 	if out := p.Import(i, account+"/"+key.ID); !strings.Contains(out.String(), "rotation = { triggers") || i.Attribute("key") != "" {
 		t.Errorf("the import does not say how to get a value: %s", out)
 	}
-	if out := p.Plan(i, config); out.Action != "none" || len(out.Warnings) > 0 {
+	if out := p.Plan(i, config); out.Action != acctest.ActionNone || len(out.Warnings) > 0 {
 		t.Errorf("the plan repeats what the import said: %s", out)
 	}
 	revokeKey(e, account, key.ID)
-	if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != "update" || !strings.Contains(out.String(), key.ID) || !strings.Contains(out.String(), "creates a new key") {
+	if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != acctest.ActionUpdate || !strings.Contains(out.String(), key.ID) || !strings.Contains(out.String(), "creates a new key") {
 		t.Errorf("the plan does not say why the key is replaced: %s", out)
 	}
 }
@@ -387,6 +387,6 @@ func TestAPIKey_mintNeedsNoOtherRequest(t *testing.T) {
 		if i.Attribute("created_at") != "2026-03-01T12:00:00Z" || i.Attribute("next_rotation_at") != "2026-03-11T12:00:00Z" {
 			t.Errorf("created_at %q, next_rotation_at %q", i.Attribute("created_at"), i.Attribute("next_rotation_at"))
 		}
-		acctest.NewProcess(t, e, nil).Plan(i, config(v)).MustDo(t, "none")
+		acctest.NewProcess(t, e, nil).Plan(i, config(v)).MustDo(t, acctest.ActionNone)
 	}
 }

@@ -142,7 +142,7 @@ func TestServiceAccounts_refusedByTheService(t *testing.T) {
 					t.Errorf("the emulator holds %+v, the state %s", listAccounts(e), i.State)
 				}
 				e.Faults().Clear()
-				acctest.NewProcess(t, e, nil).Apply(i, object.config).MustDo(t, "create")
+				acctest.NewProcess(t, e, nil).Apply(i, object.config).MustDo(t, acctest.ActionCreate)
 			})
 		}
 	}
@@ -177,7 +177,7 @@ func TestServiceAccounts_passingFaults(t *testing.T) {
 					if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) > 0 {
 						t.Errorf("%s: %s", fault.Operation, out)
 					}
-					acctest.NewProcess(t, e, nil).Plan(i, config).MustDo(t, "none")
+					acctest.NewProcess(t, e, nil).Plan(i, config).MustDo(t, acctest.ActionNone)
 					if key := i.Attribute("key"); key != "" && !authenticates(e, key) {
 						t.Errorf("after %s: the key in the state does not authenticate", fault.Operation)
 					}

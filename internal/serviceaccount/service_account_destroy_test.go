@@ -172,7 +172,7 @@ func TestServiceAccount_interruptedBeforeItsStatus(t *testing.T) {
 		t.Fatalf("tainted %v: %s", i.Tainted, out)
 	}
 	id := i.ID()
-	if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) > 0 || out.Action != "update" || i.ID() != id {
+	if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) > 0 || out.Action != acctest.ActionUpdate || i.ID() != id {
 		t.Errorf("the next apply: %s", out)
 	}
 	if all := listAccounts(e); len(all) != 1 || all[0].Status != "inactive" {

@@ -173,8 +173,8 @@ func TestServiceAccount_refusedStatusKeepsTheAccount(t *testing.T) {
 	}
 	out = acctest.NewProcess(t, e, nil).Apply(i, config)
 	out.MustFail(t, "", "Cannot update service account", "returned 400")
-	acctest.NewProcess(t, e, nil).Apply(i, config).MustDo(t, "update")
-	acctest.NewProcess(t, e, nil).Plan(i, config).MustDo(t, "none")
+	acctest.NewProcess(t, e, nil).Apply(i, config).MustDo(t, acctest.ActionUpdate)
+	acctest.NewProcess(t, e, nil).Plan(i, config).MustDo(t, acctest.ActionNone)
 	if got := onlyAccount(t, e); got.ID != id || got.Status != "inactive" {
 		t.Errorf("the account is %+v, was %s", got, id)
 	}

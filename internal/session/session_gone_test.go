@@ -25,7 +25,7 @@ func TestSession_goneElsewhere(t *testing.T) {
 	deleted(e, sessionsRoute+"/"+id)
 	p := acctest.NewProcess(t, e, nil)
 	out := p.Plan(i, config)
-	if out.Action != "create" || !strings.Contains(out.WarningText(), "Session Not Found: The session "+id) || strings.Contains(out.WarningText(), "base_url") {
+	if out.Action != acctest.ActionCreate || !strings.Contains(out.WarningText(), "Session Not Found: The session "+id) || strings.Contains(out.WarningText(), "base_url") {
 		t.Errorf("%s", out)
 	}
 	e.MustApply(t, i, config)

@@ -125,7 +125,7 @@ func TestSession_adoption(t *testing.T) {
 			out.MustSucceed(t)
 			bare, wanted := valuesOf(computer, nil), valuesOf(computer, config)
 			mustPlan(t, e, i, bare, "none")
-			if out := e.MustApply(t, i, wanted); out.Action != "update" || i.ID() != id {
+			if out := e.MustApply(t, i, wanted); out.Action != acctest.ActionUpdate || i.ID() != id {
 				t.Errorf("%s", out)
 			}
 			if name == "all, and a model" {
@@ -168,15 +168,15 @@ func TestSession_ofAnotherOwner(t *testing.T) {
 			i := p.NewInstance(sessionType)
 			p.Import(i, id).MustSucceed(t)
 			bare, config := valuesOf(computer, nil), withSettings(computer, map[string]any{"model": "model-light"})
-			as().Plan(i, bare).MustDo(t, "none")
-			for _, action := range []string{"update", "none"} {
+			as().Plan(i, bare).MustDo(t, acctest.ActionNone)
+			for _, action := range []acctest.Action{acctest.ActionUpdate, acctest.ActionNone} {
 				if onReads {
 					action = "none"
 				}
 				as().Apply(i, config).MustDo(t, action)
 			}
 			mustSettings(t, i, map[string]any{"model": "model-light"})
-			as().Apply(i, withSettings(computer, map[string]any{"model": "model-standard"})).MustDo(t, "update")
+			as().Apply(i, withSettings(computer, map[string]any{"model": "model-standard"})).MustDo(t, acctest.ActionUpdate)
 			if out := as().Apply(i, nil); len(out.Errors) > 0 || len(idsOn(t, e, computer)) > 0 {
 				t.Errorf("%s; left: %v", out, idsOn(t, e, computer))
 			}

@@ -38,7 +38,7 @@ func planTogether(t *testing.T, e *acctest.Env, made []*acctest.Instance, on fun
 		if len(out.Errors) > 0 {
 			t.Error(out)
 		}
-		if out.Action != "none" {
+		if out.Action != acctest.ActionNone {
 			count.Add(1)
 		}
 	})

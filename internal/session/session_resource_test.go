@@ -139,7 +139,7 @@ func applied(t *testing.T, e *acctest.Env, config acctest.Values) *acctest.Insta
 }
 
 // mustPlan checks the action of a plan: "none" or another.
-func mustPlan(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values, action string) acctest.Outcome {
+func mustPlan(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values, action acctest.Action) acctest.Outcome {
 	t.Helper()
 	out := acctest.NewProcess(t, e, nil).Plan(i, config)
 	out.MustDo(t, action)

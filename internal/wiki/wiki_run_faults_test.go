@@ -98,7 +98,10 @@ func TestWikiRun_passingFaults(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
 			i := acctest.NewProcess(t, e, nil).NewInstance(wikiRunType)
-			for _, step := range []struct{ operation, level, want string }{{"createWikiRun", "", "create"}, {"updateWikiPrivacy", "private", "update"}} {
+			for _, step := range []struct {
+				operation, level string
+				want             acctest.Action
+			}{{"createWikiRun", "", "create"}, {"updateWikiPrivacy", "private", "update"}} {
 				config := wikiRunOf(nil)
 				if step.level != "" {
 					config["privacy_level"] = step.level
@@ -108,7 +111,7 @@ func TestWikiRun_passingFaults(t *testing.T) {
 				if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) > 0 || out.Action != step.want {
 					t.Errorf("%s: %s", step.operation, out)
 				}
-				acctest.NewProcess(t, e, nil).Plan(i, config).MustDo(t, "none")
+				acctest.NewProcess(t, e, nil).Plan(i, config).MustDo(t, acctest.ActionNone)
 				if run := onlyRun(t, e); run.ID != i.ID() || run.PrivacyLevel != cmp.Or(step.level, "organization") {
 					t.Errorf("the emulator holds %+v", run)
 				}
@@ -167,7 +170,7 @@ func TestWikiRun_requestsOfMany(t *testing.T) {
 	e.Journal().Reset()
 	p = acctest.NewProcess(t, e, nil)
 	acctest.Together(n, n, func(k int) {
-		if out := p.Apply(made[k], configs[k]); out.Action != "none" || len(out.Errors) > 0 {
+		if out := p.Apply(made[k], configs[k]); out.Action != acctest.ActionNone || len(out.Errors) > 0 {
 			t.Error(out)
 		}
 	})

@@ -86,7 +86,7 @@ func TestWikiRun_privateRunsOfOthers(t *testing.T) {
 	if out := process(owner).Destroy(i.Clone()); len(out.Errors) > 0 {
 		t.Errorf("destroyed: %s", out)
 	}
-	process(owner).Plan(i, config).MustDo(t, "create")
+	process(owner).Plan(i, config).MustDo(t, acctest.ActionCreate)
 }
 
 // A private run of the same owner that was deleted outside Terraform is planned again, and does not block a destroy.

@@ -234,12 +234,12 @@ func TestWikiRun_adoptsAfterAnImport(t *testing.T) {
 	}
 	e, p, i := imported(t)
 	e.Journal().Reset()
-	for _, want := range []string{"update", "none"} {
+	for _, want := range []acctest.Action{acctest.ActionUpdate, acctest.ActionNone} {
 		p.Apply(i, wikiRunOf(whole)).MustDo(t, want)
 	}
 	for name, tc := range map[string]struct {
 		config acctest.Values
-		want   string
+		want   acctest.Action
 	}{
 		"the JSON with blanks": {acctest.Values{"pages": " " + pagesJSON, "page_tree": " " + treeJSON, "triggers": whole["triggers"]}, "none"},
 		"another tree":         {acctest.Values{"pages": pagesJSON, "triggers": whole["triggers"], "page_tree": `[{"title":"Index","path":"index.md"}]`}, "replace"},

@@ -18,13 +18,13 @@ func TestWikiRun_status(t *testing.T) {
 	process := func() *acctest.Process { return acctest.NewProcess(t, e, nil) }
 	i := process().NewInstance(wikiRunType)
 	process().Apply(i, wikiRunOf(nil)).MustSucceed(t)
-	process().Apply(i, wikiRunOf(acctest.Values{"privacy_level": "private"})).MustDo(t, "update")
+	process().Apply(i, wikiRunOf(acctest.Values{"privacy_level": "private"})).MustDo(t, acctest.ActionUpdate)
 	for _, answer := range []string{"", `,"status":null`, `,"status":""`, `,"status":"Half done"`} {
 		run := fmt.Sprintf(`{"wikiRunId":%q,"repoUrl":%q,"privacyLevel":"private"%s}`, i.ID(), acmeAPI, answer)
 		e.Faults().Clear()
 		e.Faults().Add(emulator.Fault{Operation: "listWikiRuns", Kind: emulator.FaultOtherResponse, Times: -1, Body: `{"wikiRuns":[` + run + `]}`})
 		e.Faults().Add(emulator.Fault{Operation: "getWikiRun", Kind: emulator.FaultOtherResponse, Times: -1, Body: run})
-		process().Apply(i, wikiRunOf(acctest.Values{"privacy_level": "private"})).MustDo(t, "none")
+		process().Apply(i, wikiRunOf(acctest.Values{"privacy_level": "private"})).MustDo(t, acctest.ActionNone)
 		read, out := process().ReadData("agentyard_wiki_run", acctest.Values{"id": i.ID()})
 		out.MustSucceed(t)
 		want := tftypes.NewValue(tftypes.String, nil)
