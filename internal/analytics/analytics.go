@@ -81,7 +81,7 @@ func groupOfRow[R any](text string, get func(R) *string) results.Field[R] {
 const quietDays = " Days without activity are left out."
 
 // fetch completes the model with the rows of its days, which it reads with ask.
-func fetch[T any](c *client.Client, m *daysModel, row results.Record[*T], ask func(analytics.Days) (*analytics.Report[T], error)) error {
+func fetch[T any](c *client.Client, m *daysModel, row results.Fields[*T], ask func(analytics.Days) (*analytics.Report[T], error)) error {
 	if err := checkAvailable(c, m.EndDate.ValueString()); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func checkAvailable(c *client.Client, end string) error {
 	if end <= latest {
 		return nil
 	}
-	return &crud.Fault{
+	return &crud.ObjectError{
 		At: path.Root("end_date"), Summary: "Date Not Available Yet",
 		Detail: fmt.Sprintf("end_date must not be later than %s, got: %q. The numbers of a day are available from the next day on. The time in UTC is %s.",
 			latest, end, now.Format("2006-01-02 15:04")),

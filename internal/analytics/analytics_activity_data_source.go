@@ -31,7 +31,7 @@ func NewActivityDataSource() datasource.DataSource {
 	}
 }
 
-var activityRow = results.Record[*analytics.ActivityRow]{
+var activityRow = results.Fields[*analytics.ActivityRow]{
 	"date":                 dateOfRow(func(r *analytics.ActivityRow) string { return r.Date }),
 	"group_key":            groupOfRow("The client, spelled like the keys of `daily_active_users_by_client`.", func(r *analytics.ActivityRow) *string { return r.GroupKey }),
 	"daily_active_users":   results.Float64("Users who were active on the day, each counted once.", func(r *analytics.ActivityRow) *float64 { return r.DailyActiveUsers }),

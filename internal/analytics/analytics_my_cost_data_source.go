@@ -67,7 +67,7 @@ func NewMyCostDataSource() datasource.DataSource {
 	}
 }
 
-var costDay = results.Record[*analytics.CostDay]{
+var costDay = results.Fields[*analytics.CostDay]{
 	"date": dateOfRow(func(d *analytics.CostDay) string { return d.Date }),
 	"fsc":  results.Float64("Credits used on the day.", func(d *analytics.CostDay) *float64 { return d.FSC }),
 }

@@ -27,7 +27,7 @@ func NewProductivityDataSource() datasource.DataSource {
 	}
 }
 
-var productivityRow = results.Record[*analytics.ProductivityRow]{
+var productivityRow = results.Fields[*analytics.ProductivityRow]{
 	"date":            dateOfRow(func(r *analytics.ProductivityRow) string { return r.Date }),
 	"files_created":   results.Float64("Number of files created.", func(r *analytics.ProductivityRow) *float64 { return r.FilesCreated }),
 	"files_edited":    results.Float64("Number of files edited.", func(r *analytics.ProductivityRow) *float64 { return r.FilesEdited }),
@@ -37,12 +37,12 @@ var productivityRow = results.Record[*analytics.ProductivityRow]{
 	"git_prs_created": results.Float64("Number of pull requests opened.", func(r *analytics.ProductivityRow) *float64 { return r.GitPRsCreated }),
 }
 
-var extensionCount = results.Record[*analytics.ExtensionCount]{
+var extensionCount = results.Fields[*analytics.ExtensionCount]{
 	"extension": results.StringPointer("File name extension.", func(e *analytics.ExtensionCount) *string { return e.Extension }),
 	"count":     results.Float64("Number of files with this extension.", func(e *analytics.ExtensionCount) *float64 { return e.Count }),
 }
 
-var languageCount = results.Record[*analytics.LanguageCount]{
+var languageCount = results.Fields[*analytics.LanguageCount]{
 	"language": results.StringPointer("Name of the language.", func(l *analytics.LanguageCount) *string { return l.Language }),
 	"count":    results.Float64("Number of files in this language.", func(l *analytics.LanguageCount) *float64 { return l.Count }),
 }

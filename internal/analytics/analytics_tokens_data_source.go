@@ -30,7 +30,7 @@ func NewTokensDataSource() datasource.DataSource {
 	}
 }
 
-var tokenRow = results.Record[*analytics.TokenRow]{
+var tokenRow = results.Fields[*analytics.TokenRow]{
 	"date":               dateOfRow(func(r *analytics.TokenRow) string { return r.Date }),
 	"group_key":          groupOfRow("ID of the model.", func(r *analytics.TokenRow) *string { return r.GroupKey }),
 	"billable_tokens":    results.Float64("Standard credits: input and output tokens, minus discounts for the cache.", func(r *analytics.TokenRow) *float64 { return r.BillableTokens }),
@@ -42,7 +42,7 @@ var tokenRow = results.Record[*analytics.TokenRow]{
 	"by_user":            results.List("Usage by user, ordered by `user_id`.", userTokens, func(r *analytics.TokenRow) []analytics.UserTokens { return r.ByUser }),
 }
 
-var modelTokens = results.Record[*analytics.ModelTokens]{
+var modelTokens = results.Fields[*analytics.ModelTokens]{
 	"model_id":        results.StringPointer("ID of the model.", func(m *analytics.ModelTokens) *string { return m.ModelID }),
 	"model_tier":      results.StringPointer("Tier of the model, such as `standard` or `thinking`.", func(m *analytics.ModelTokens) *string { return m.ModelTier }),
 	"billable_tokens": results.Float64("Standard credits used for the model.", func(m *analytics.ModelTokens) *float64 { return m.BillableTokens }),
@@ -50,7 +50,7 @@ var modelTokens = results.Record[*analytics.ModelTokens]{
 	"output_tokens":   results.Float64("Output tokens of the model.", func(m *analytics.ModelTokens) *float64 { return m.OutputTokens }),
 }
 
-var userTokens = results.Record[*analytics.UserTokens]{
+var userTokens = results.Fields[*analytics.UserTokens]{
 	"user_id":         results.StringPointer(userIDText, func(u *analytics.UserTokens) *string { return u.UserID }),
 	"user_email":      results.StringPointer(userEmailText, func(u *analytics.UserTokens) *string { return u.UserEmail }),
 	"billable_tokens": results.Float64("Standard credits used by the user.", func(u *analytics.UserTokens) *float64 { return u.BillableTokens }),

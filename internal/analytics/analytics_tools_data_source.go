@@ -29,7 +29,7 @@ func NewToolsDataSource() datasource.DataSource {
 	}
 }
 
-var toolRow = results.Record[*analytics.ToolRow]{
+var toolRow = results.Fields[*analytics.ToolRow]{
 	"date":                       dateOfRow(func(r *analytics.ToolRow) string { return r.Date }),
 	"group_key":                  groupOfRow("Name of the tool.", func(r *analytics.ToolRow) *string { return r.GroupKey }),
 	"tool_calls":                 results.Float64("Number of tool calls.", func(r *analytics.ToolRow) *float64 { return r.ToolCalls }),
@@ -51,31 +51,31 @@ var toolRow = results.Record[*analytics.ToolRow]{
 	"tool_autonomy_level_ratio":  results.Object("Tool calls by autonomy level, as fractions of 1.", autonomyLevels, func(r *analytics.ToolRow) *analytics.AutonomyLevels { return r.ToolAutonomyLevelRatio }),
 }
 
-var toolInvocations = results.Record[*analytics.ToolInvocations]{
+var toolInvocations = results.Fields[*analytics.ToolInvocations]{
 	"tool":        results.StringPointer("Name of the tool.", func(t *analytics.ToolInvocations) *string { return t.Tool }),
 	"invocations": results.Float64("Number of calls of the tool.", func(t *analytics.ToolInvocations) *float64 { return t.Invocations }),
 }
 
-var mcpInvocations = results.Record[*analytics.MCPInvocations]{
+var mcpInvocations = results.Fields[*analytics.MCPInvocations]{
 	"server":      results.StringPointer("Name of the MCP server.", func(s *analytics.MCPInvocations) *string { return s.Server }),
 	"invocations": results.Float64("Number of calls of its tools.", func(s *analytics.MCPInvocations) *float64 { return s.Invocations }),
 }
 
-func nameCount(what string) results.Record[*analytics.NameCount] {
-	return results.Record[*analytics.NameCount]{
+func nameCount(what string) results.Fields[*analytics.NameCount] {
+	return results.Fields[*analytics.NameCount]{
 		"name":  results.StringPointer("Name of the "+what+".", func(n *analytics.NameCount) *string { return n.Name }),
 		"count": results.Float64("Number of uses of the "+what+".", func(n *analytics.NameCount) *float64 { return n.Count }),
 	}
 }
 
-var hookCount = results.Record[*analytics.HookCount]{
+var hookCount = results.Fields[*analytics.HookCount]{
 	"event":   results.StringPointer("Event that runs the hook.", func(h *analytics.HookCount) *string { return h.Event }),
 	"matcher": results.StringPointer("Pattern that the hook applies to.", func(h *analytics.HookCount) *string { return h.Matcher }),
 	"command": results.StringPointer("Command of the hook.", func(h *analytics.HookCount) *string { return h.Command }),
 	"count":   results.Float64("Number of runs of the hook.", func(h *analytics.HookCount) *float64 { return h.Count }),
 }
 
-var autonomyLevels = results.Record[*analytics.AutonomyLevels]{
+var autonomyLevels = results.Fields[*analytics.AutonomyLevels]{
 	"auto_high":   results.Float64("Fraction of calls at the high level.", func(l *analytics.AutonomyLevels) *float64 { return l.AutoHigh }),
 	"auto_medium": results.Float64("Fraction of calls at the medium level.", func(l *analytics.AutonomyLevels) *float64 { return l.AutoMedium }),
 	"auto_low":    results.Float64("Fraction of calls at the low level.", func(l *analytics.AutonomyLevels) *float64 { return l.AutoLow }),

@@ -51,7 +51,7 @@ const (
 	userEmailText = "Email address of the user. Null if the user has left."
 )
 
-var userRow = results.Record[*analytics.UserRow]{
+var userRow = results.Fields[*analytics.UserRow]{
 	"user_id":            results.String(userIDText, func(r *analytics.UserRow) string { return r.UserID }),
 	"user_email":         results.StringPointer(userEmailText, func(r *analytics.UserRow) *string { return r.UserEmail }),
 	"date":               dateOfRow(func(r *analytics.UserRow) string { return r.Date }),

@@ -31,7 +31,7 @@ func integrationAttribute() schema.Attribute {
 	}
 }
 
-var integration = results.Record[*ci.Integration]{
+var integration = results.Fields[*ci.Integration]{
 	"connected": results.Bool("Whether a code host is connected.", func(i *ci.Integration) *bool { return i.Connected }),
 }
 

@@ -35,7 +35,7 @@ func NewCIJobsDataSource() datasource.DataSource {
 	}
 }
 
-var ciJob = results.Record[*ci.Job]{
+var ciJob = results.Fields[*ci.Job]{
 	"id":             results.String("ID of the job: `repo_full_name`, `::`, and `file_path`.", func(j *ci.Job) string { return j.ID }),
 	"action":         results.String("What the pull request does to the workflow: `create`, `edit`, or `delete`.", func(j *ci.Job) string { return j.Action }),
 	"repo_full_name": results.String(repositoryText, func(j *ci.Job) string { return j.RepoFullName }),

@@ -47,7 +47,7 @@ func NewCIRepositoriesDataSource() datasource.DataSource {
 	}
 }
 
-var ciRepository = results.Record[*ci.Repository]{
+var ciRepository = results.Fields[*ci.Repository]{
 	"full_name":            results.String(repositoryText, func(r *ci.Repository) string { return r.FullName }),
 	"url":                  results.String("URL of the repository.", func(r *ci.Repository) string { return r.URL }),
 	"is_private":           results.Bool("Whether the repository is private. Null if unknown.", func(r *ci.Repository) *bool { return r.IsPrivate }),

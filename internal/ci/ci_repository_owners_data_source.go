@@ -40,7 +40,7 @@ func NewCIRepositoryOwnersDataSource() datasource.DataSource {
 	}
 }
 
-var ciOwner = results.Record[*ci.Owner]{
+var ciOwner = results.Fields[*ci.Owner]{
 	"login":    results.String("Name of the owner at the code host, such as `acme`.", func(o *ci.Owner) string { return o.Login }),
 	"type":     results.String("Type of the owner, such as `user` or `organization`.", func(o *ci.Owner) string { return o.Type }),
 	"raw_json": results.JSON(crud.WholeRecord, func(o *ci.Owner) json.RawMessage { return o.Raw }),

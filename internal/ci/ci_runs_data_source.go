@@ -40,7 +40,7 @@ func NewCIRunsDataSource() datasource.DataSource {
 	}
 }
 
-var ciRun = results.Record[*ci.Run]{
+var ciRun = results.Fields[*ci.Run]{
 	"id":             results.String("ID of the run.", func(r *ci.Run) string { return string(r.ID) }),
 	"repo_full_name": results.String(repositoryText, func(r *ci.Run) string { return string(r.RepoFullName) }),
 	"status":         results.String("Status of the run, such as `queued`, `in_progress`, or `completed`.", func(r *ci.Run) string { return string(r.Status) }),

@@ -56,7 +56,7 @@ func NewCIScanDataSource() datasource.DataSource {
 	}
 }
 
-var ciWorkflow = results.Record[*ci.Workflow]{
+var ciWorkflow = results.Fields[*ci.Workflow]{
 	"repo_full_name":      results.String(repositoryText, func(w *ci.Workflow) string { return w.RepoFullName }),
 	"file_path":           results.String(fileText, func(w *ci.Workflow) string { return w.FilePath }),
 	"workflow_name":       results.String("Name of the workflow.", func(w *ci.Workflow) string { return w.WorkflowName }),
@@ -71,7 +71,7 @@ var ciWorkflow = results.Record[*ci.Workflow]{
 	"raw_json":            results.JSON(crud.WholeRecord, func(w *ci.Workflow) json.RawMessage { return w.Raw }),
 }
 
-var ciAuthor = results.Record[*ci.Author]{
+var ciAuthor = results.Fields[*ci.Author]{
 	"login": results.String("Login at the code host.", func(a *ci.Author) string { return a.Login }),
 	"name":  results.String("Name at the code host.", func(a *ci.Author) string { return a.Name }),
 }

@@ -129,7 +129,7 @@ func (a editRequest) report(edit *ci.Edit, tell crud.Tell) error {
 	return a.fault(all)
 }
 
-func (a editRequest) fault(all tally) *crud.Fault {
+func (a editRequest) fault(all tally) *crud.ObjectError {
 	total := len(a.body.Repos)
 	summary := "Cannot edit CI workflow"
 	switch {
@@ -157,7 +157,7 @@ func (a editRequest) fault(all tally) *crud.Fault {
 		advice = append(advice, a.keepAutomation(len(all.opened) > 0))
 	}
 	advice = append(advice, invokeAgain)
-	return &crud.Fault{At: path.Root("repos"), Summary: summary, Detail: strings.Join(append(parts, phrase.Join(advice...)), "\n\n")}
+	return &crud.ObjectError{At: path.Root("repos"), Summary: summary, Detail: strings.Join(append(parts, phrase.Join(advice...)), "\n\n")}
 }
 
 // beforeAgain is the advice that prevents duplicate pull requests.
@@ -247,7 +247,7 @@ func allOpened(opened []string) string {
 }
 
 // uncertainFault says where to look first, because another invocation may open duplicate pull requests.
-func (a editRequest) uncertainFault(err *ci.UncertainEditError) *crud.Fault {
+func (a editRequest) uncertainFault(err *ci.UncertainEditError) *crud.ObjectError {
 	var late string
 	var transport *transport.TransportError
 	if errors.As(err, &transport) && transport.Timeout == "request_timeout" {
@@ -256,7 +256,7 @@ func (a editRequest) uncertainFault(err *ci.UncertainEditError) *crud.Fault {
 			late = fmt.Sprintf("The service did not respond within %v, the minimum for an edit. If it needs longer, set request_timeout in the provider block to more than that.", transport.AtLeast)
 		}
 	}
-	return &crud.Fault{Summary: "Cannot edit CI workflow", Detail: apierror.Sentences(err) + "\n\n" + phrase.Join(
+	return &crud.ObjectError{Summary: "Cannot edit CI workflow", Detail: apierror.Sentences(err) + "\n\n" + phrase.Join(
 		apierror.Foreign(err),
 		"The provider did not retry, because each request opens new pull requests. First, "+a.whereToLook(), late,
 		"Remove repositories that already have a pull request from repos.", a.keepAutomation(false), invokeAgain,

@@ -109,7 +109,7 @@ func TestReport_summary(t *testing.T) {
 			request.body.Repos = append(request.body.Repos, targets...)
 			edit.Repositories = append(edit.Repositories, ci.RepositoryEdit{Targets: targets, Outcomes: outcomes})
 		}
-		var fault *crud.Fault
+		var fault *crud.ObjectError
 		if err := request.report(edit, func(string, ...any) {}); !errors.As(err, &fault) || fault.Summary != tc.want {
 			t.Errorf("%s: got %v", name, err)
 		}

@@ -104,8 +104,8 @@ func (m *computerFileUploadModel) contentType() string {
 	return defaultContentType
 }
 
-func invalidBase64() *crud.Fault {
-	return &crud.Fault{At: path.Root("content_base64"), Summary: "Invalid Base64", Detail: "content_base64 must be standard Base64 with padding. Use filebase64() or base64encode()."}
+func invalidBase64() *crud.ObjectError {
+	return &crud.ObjectError{At: path.Root("content_base64"), Summary: "Invalid Base64", Detail: "content_base64 must be standard Base64 with padding. Use filebase64() or base64encode()."}
 }
 
 const exactlyOne = " Exactly one of `source_path`, `content`, or `content_base64` is required."
@@ -213,7 +213,7 @@ func timedOut(ctx context.Context, err error) bool {
 }
 
 func uploadTimeout(name, id string, timeout time.Duration, outcome string) error {
-	return &crud.Fault{Summary: "Timed Out Uploading the File",
+	return &crud.ObjectError{Summary: "Timed Out Uploading the File",
 		Detail: fmt.Sprintf("Uploading file %q to computer %s did not finish within %s. %s\n\nTo allow more time, raise invoke in the timeouts block, then invoke the action again.", name, id, timeout, outcome)}
 }
 
@@ -235,10 +235,10 @@ func uploadFault(err error) error {
 	var unproven *computers.UnprovenUploadError
 	switch {
 	case errors.As(err, &unproven):
-		return &crud.Fault{Summary: "Cannot upload file",
+		return &crud.ObjectError{Summary: "Cannot upload file",
 			Detail: err.Error() + ".\n\nCheck the workspace, or download the file with agentyard_computer_file_download. If the file is missing, invoke the action again."}
 	case errors.As(err, &storage):
-		return &crud.Fault{Summary: "Cannot upload file",
+		return &crud.ObjectError{Summary: "Cannot upload file",
 			Detail: "The upload failed: " + strings.TrimSuffix(err.Error(), ".") + ".\n\nNothing was written to the workspace. Check that this machine can reach the file storage, then invoke the action again."}
 	}
 	return err

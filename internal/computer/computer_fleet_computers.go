@@ -29,7 +29,7 @@ type fleetComputer struct {
 	ClonedRepoDirectories types.List   `tfsdk:"cloned_repo_directories"`
 }
 
-var fleetComputerResults = results.Record[*computers.Computer]{
+var fleetComputerResults = results.Fields[*computers.Computer]{
 	"id":                      computerResults["id"],
 	"status":                  results.String("The computer's status. One of `provisioning`, `active`, `error`, or `missing`. The next apply creates a missing computer.", func(c *computers.Computer) string { return c.Status }),
 	"hostname":                computerResults["hostname"],

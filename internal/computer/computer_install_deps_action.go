@@ -127,10 +127,10 @@ func (a *computerInstallDepsAction) waitForInstall(ctx context.Context, c *compu
 		if step := last.InstallStep(); step != nil && step.Error != "" {
 			reason = strings.TrimSuffix(step.Error, ".") + "."
 		}
-		return &crud.Fault{Summary: "Dependencies Failed to Install",
+		return &crud.ObjectError{Summary: "Dependencies Failed to Install",
 			Detail: fmt.Sprintf("Installing dependencies on computer %q (%s) failed: %s\n\nThe computer stays active. Fix the cause, then invoke the action again.", c.Name, c.ID, reason)}
 	case errors.As(err, &late):
-		return &crud.Fault{Summary: "Timed Out Waiting for the Installation",
+		return &crud.ObjectError{Summary: "Timed Out Waiting for the Installation",
 			Detail: fmt.Sprintf("The installation on computer %q (%s) was started, but did not end: %s. It continues at the service, which refuses another one until it ends. To allow more time, raise invoke in the timeouts block.", c.Name, c.ID, late)}
 	}
 	return err

@@ -59,7 +59,7 @@ func NewComputerMetricsDataSource() datasource.DataSource {
 	}
 }
 
-var metricsSample = results.Record[*computers.MetricsSample]{
+var metricsSample = results.Fields[*computers.MetricsSample]{
 	"timestamp":    {Text: "Start of the interval (RFC 3339, UTC).", Type: types.StringType, Value: sampleTime},
 	"cpu_used_pct": results.Float64("CPU usage in percent.", func(s *computers.MetricsSample) *float64 { return &s.CPUUsedPct }),
 	"cpu_count":    results.Float64("Number of CPUs.", func(s *computers.MetricsSample) *float64 { return &s.CPUCount }),

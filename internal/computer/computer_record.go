@@ -35,7 +35,7 @@ type computerRecord struct {
 }
 
 // computerResults describes the fields of a computerRecord.
-var computerResults = results.Record[*computers.Computer]{
+var computerResults = results.Fields[*computers.Computer]{
 	"id":                      results.String("The computer's ID.", func(c *computers.Computer) string { return c.ID }),
 	"host_id":                 results.String("ID of the computer's host, as a UUID. Unique among the owner's computers.", func(c *computers.Computer) string { return c.HostID }),
 	"name":                    results.String("The computer's name.", func(c *computers.Computer) string { return c.Name }),
@@ -55,11 +55,11 @@ var computerResults = results.Record[*computers.Computer]{
 }
 
 // computerData are the fields of a computer in data sources.
-var computerData = results.Merge(computerResults, results.Record[*computers.Computer]{
+var computerData = results.Merge(computerResults, results.Fields[*computers.Computer]{
 	"provisioning_steps": results.List("The steps that provision a managed computer, in order.", stepResults, func(c *computers.Computer) []computers.ProvisioningStep { return c.ProvisioningSteps }),
 })
 
-var stepResults = results.Record[*computers.ProvisioningStep]{
+var stepResults = results.Fields[*computers.ProvisioningStep]{
 	"id":           results.String("The step's ID.", func(s *computers.ProvisioningStep) string { return s.ID }),
 	"name":         results.String("The step's name.", func(s *computers.ProvisioningStep) string { return s.Name }),
 	"status":       results.String("The step's status, such as `pending`, `in_progress`, or `completed`.", func(s *computers.ProvisioningStep) string { return s.Status }),
@@ -68,7 +68,7 @@ var stepResults = results.Record[*computers.ProvisioningStep]{
 	"completed_at": results.Time("When the step ended (RFC 3339, UTC).", func(s *computers.ProvisioningStep) time.Time { return s.CompletedAt.Time() }),
 }
 
-var sourceResults = results.Record[*computers.Source]{
+var sourceResults = results.Fields[*computers.Source]{
 	"kind":        results.String("Kind of the source. One of `template`, `execution-template`, or `computer`.", func(s *computers.Source) string { return s.Kind }),
 	"template_id": results.String("ID of the template.", func(s *computers.Source) string { return s.TemplateID }),
 	"computer_id": results.String("ID of the copied computer.", func(s *computers.Source) string { return s.ComputerID }),

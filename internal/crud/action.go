@@ -14,7 +14,7 @@ import (
 type Tell func(format string, args ...any)
 
 // Invoke runs act on an action's configuration. Verb and object are for errors, such as "restart" and "computer". Act may
-// return a *Fault. Messages also go to the log, because Terraform shows none after an interrupt.
+// return an *ObjectError. Messages also go to the log, because Terraform shows none after an interrupt.
 func Invoke[M any](ctx context.Context, verb, object string, req action.InvokeRequest, resp *action.InvokeResponse, act func(m *M, tell Tell) error, options ...apierror.Option) {
 	var m M
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)

@@ -134,7 +134,7 @@ func TestOnlyNamed(t *testing.T) {
 		"two":  {[]thing{{id: "2"}, {id: "1"}}, []string{"Service Account Is Ambiguous", `2 service accounts are named "n": 1, 2.`}},
 	} {
 		_, err := OnlyNamed("service account", "n", tc.found, id)
-		var fault *Fault
+		var fault *ObjectError
 		if !errors.As(err, &fault) || !fault.At.Equal(path.Root("name")) {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -172,8 +172,8 @@ func TestDefaultOf(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	at := explain("read", "thing", &Fault{At: path.Root("name"), Summary: "S", Detail: "D"}, nil)
-	nowhere := explain("read", "thing", &Fault{Summary: "S", Detail: "D"}, nil)
+	at := explain("read", "thing", &ObjectError{At: path.Root("name"), Summary: "S", Detail: "D"}, nil)
+	nowhere := explain("read", "thing", &ObjectError{Summary: "S", Detail: "D"}, nil)
 	other := explain("read", "thing", &transport.APIError{Operation: "getThing", Status: 500, Detail: "x", FromService: true}, nil)
 	if _, ok := at[0].(diag.DiagnosticWithPath); !ok || at[0].Summary() != "S" {
 		t.Errorf("a fault at an argument: %v", at)

@@ -15,7 +15,7 @@ import (
 func OnlyNamed[A any](object, name string, found []A, id func(*A) string) (*A, error) {
 	switch len(found) {
 	case 0:
-		return nil, &Fault{path.Root("name"), title(object) + " Not Found", fmt.Sprintf("No %s named %q exists, or the provider's API key cannot see it. Check the name, which is case-sensitive.", object, name)}
+		return nil, &ObjectError{path.Root("name"), title(object) + " Not Found", fmt.Sprintf("No %s named %q exists, or the provider's API key cannot see it. Check the name, which is case-sensitive.", object, name)}
 	case 1:
 		return &found[0], nil
 	}
@@ -24,17 +24,17 @@ func OnlyNamed[A any](object, name string, found []A, id func(*A) string) (*A, e
 		ids[i] = id(&found[i])
 	}
 	slices.Sort(ids)
-	return nil, &Fault{path.Root("name"), title(object) + " Is Ambiguous", fmt.Sprintf("%d %ss are named %q: %s. Set id instead of name.", len(found), object, name, phrase.Names(ids, 10))}
+	return nil, &ObjectError{path.Root("name"), title(object) + " Is Ambiguous", fmt.Sprintf("%d %ss are named %q: %s. Set id instead of name.", len(found), object, name, phrase.Names(ids, 10))}
 }
 
-// Fault is an error that an object detected itself, such as a name that two objects share.
-type Fault struct {
+// ObjectError is an error that an object detected itself, such as a name that two objects share.
+type ObjectError struct {
 	// At is the argument at fault. It may be empty.
 	At              path.Path
 	Summary, Detail string
 }
 
-func (f *Fault) Error() string { return f.Summary + ": " + f.Detail }
+func (f *ObjectError) Error() string { return f.Summary + ": " + f.Detail }
 
 // Failure returns the errors of diagnostics as one error, or nil if there are none.
 func Failure(diags diag.Diagnostics) error {
@@ -52,7 +52,7 @@ func explain(verb, object string, err error, options []apierror.Option) diag.Dia
 	if failed, ok := err.(*failure); ok { //nolint:errorlint // A failure is never wrapped either.
 		return failed.diags
 	}
-	if fault, ok := err.(*Fault); ok { //nolint:errorlint // A Fault is made for the place where it is returned, and never wrapped.
+	if fault, ok := err.(*ObjectError); ok { //nolint:errorlint // An ObjectError is made for the place where it is returned, and never wrapped.
 		if len(fault.At.Steps()) == 0 {
 			return diag.Diagnostics{diag.NewErrorDiagnostic(fault.Summary, fault.Detail)}
 		}

@@ -385,7 +385,7 @@ func TestDataSource(t *testing.T) {
 		t.Errorf("stored %q", got)
 	}
 	for want, err := range map[string]error{
-		"Error: Thing Not Found: There is none.": &Fault{Summary: "Thing Not Found", Detail: "There is none."},
+		"Error: Thing Not Found: There is none.": &ObjectError{Summary: "Thing Not Found", Detail: "There is none."},
 		"Error: Cannot find thing: ":             errRefused,
 		"Error: Bad Thing: It is bad.":           Failure(diag.Diagnostics{diag.NewErrorDiagnostic("Bad Thing", "It is bad.")}),
 	} {
@@ -409,7 +409,7 @@ func TestInvoke(t *testing.T) {
 	}{
 		"it works":       {nil, ""},
 		"it was refused": {errRefused, "Error: Cannot restart thing: "},
-		"a fault":        {&Fault{Summary: "S", Detail: "D"}, "Error: S: D"},
+		"a fault":        {&ObjectError{Summary: "S", Detail: "D"}, "Error: S: D"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -443,7 +443,7 @@ func TestInvoke_logsWhatIsToldAfterAnInterrupt(t *testing.T) {
 		tell("shown")
 		interrupt()
 		tell("not shown")
-		return &Fault{Summary: "S", Detail: "D"}
+		return &ObjectError{Summary: "S", Detail: "D"}
 	})
 	tells(t, resp.Diagnostics, "Error: S: D")
 	if said := log.String(); strings.Contains(said, ": shown") || !strings.Contains(said, `"warn"`) || !strings.Contains(said, ": not shown") || !strings.Contains(said, "S: D") {

@@ -53,7 +53,7 @@ func environmentIDArgument() schema.StringAttribute {
 func environmentNamed(ctx context.Context, c *client.Client, id string) (*environments.Environment, error) {
 	e, err := c.Environments.GetUncached(ctx, id)
 	if transport.IsNotFound(err) {
-		return nil, &crud.Fault{At: path.Root("environment_id"), Summary: "Environment Not Found", Detail: apierror.NoSuch("environment", id) + " " + apierror.Sentences(err)}
+		return nil, &crud.ObjectError{At: path.Root("environment_id"), Summary: "Environment Not Found", Detail: apierror.NoSuch("environment", id) + " " + apierror.Sentences(err)}
 	}
 	return e, err
 }
@@ -116,7 +116,7 @@ func (a *environmentBuildAction) start(ctx context.Context, e *environments.Envi
 	build, err := a.Client.Environments.StartBuild(ctx, e.ID, e.LatestBuildID())
 	var lost *create.LostError
 	if errors.As(err, &lost) {
-		return "", &crud.Fault{Summary: "Build May Not Have Started", Detail: fmt.Sprintf("The response was lost, and environment %q (%s) has no new build yet: %s\n\nInvoke the action again. While a build is running, the service refuses another one.", e.Name, e.ID, apierror.Sentences(lost.Err))}
+		return "", &crud.ObjectError{Summary: "Build May Not Have Started", Detail: fmt.Sprintf("The response was lost, and environment %q (%s) has no new build yet: %s\n\nInvoke the action again. While a build is running, the service refuses another one.", e.Name, e.ID, apierror.Sentences(lost.Err))}
 	}
 	return build, err
 }
@@ -131,15 +131,15 @@ func (a *environmentBuildAction) notBuilt(ctx context.Context, e *environments.E
 		if present, readErr := a.Client.Environments.GetUncached(ctx, e.ID); readErr == nil {
 			f = failureOf(present, last)
 		}
-		return &crud.Fault{Summary: "Environment Failed to Build", Detail: f.text() + "\n\nTo rebuild the environment, invoke the action again. If an agentyard_environment resource manages it, the next apply also rebuilds it."}
+		return &crud.ObjectError{Summary: "Environment Failed to Build", Detail: f.text() + "\n\nTo rebuild the environment, invoke the action again. If an agentyard_environment resource manages it, the next apply also rebuilds it."}
 	case errors.As(err, &late):
-		return &crud.Fault{Summary: "Timed Out Waiting for the Build",
+		return &crud.ObjectError{Summary: "Timed Out Waiting for the Build",
 			Detail: fmt.Sprintf("%s was started, but did not end: %s. The build continues at the service, which refuses another one until it ends. To allow more time, raise invoke in the timeouts block.", buildOf(e, w.build), late)}
 	case errors.Is(err, context.Canceled):
-		return &crud.Fault{Summary: "Interrupted Before the Environment Was Built",
+		return &crud.ObjectError{Summary: "Interrupted Before the Environment Was Built",
 			Detail: fmt.Sprintf("%s was started and continues at the service. To stop it, invoke the action agentyard_environment_build_cancel.", buildOf(e, w.build))}
 	case transport.IsNotFound(err):
-		return &crud.Fault{Summary: "Environment Was Deleted During Its Build",
+		return &crud.ObjectError{Summary: "Environment Was Deleted During Its Build",
 			Detail: fmt.Sprintf("%s was started, but the environment no longer exists.", buildOf(e, w.build))}
 	}
 	return err

@@ -92,7 +92,7 @@ func (a *environmentBuildCancelAction) cancelLatest(ctx context.Context, e *envi
 			return nil
 		}
 	}
-	return &crud.Fault{Summary: "Build Is Superseded Repeatedly", Detail: fmt.Sprintf("Environment %q (%s) gets a new build whenever one is canceled, because it is being edited. Invoke the action again later.", e.Name, e.ID)}
+	return &crud.ObjectError{Summary: "Build Is Superseded Repeatedly", Detail: fmt.Sprintf("Environment %q (%s) gets a new build whenever one is canceled, because it is being edited. Invoke the action again later.", e.Name, e.ID)}
 }
 
 // cancelGiven reads the status first, to distinguish a lost response from a build that had already ended.
@@ -128,7 +128,7 @@ func hasEnded(status string) bool {
 }
 
 func ended(e *environments.Environment, id, status string) error {
-	return &crud.Fault{At: path.Root("build_id"), Summary: "Build Is Not Running", Detail: fmt.Sprintf("%s has status %q. To cancel the latest build, omit build_id.", buildOf(e, id), status)}
+	return &crud.ObjectError{At: path.Root("build_id"), Summary: "Build Is Not Running", Detail: fmt.Sprintf("%s has status %q. To cancel the latest build, omit build_id.", buildOf(e, id), status)}
 }
 
 func notRunning(e *environments.Environment) string {

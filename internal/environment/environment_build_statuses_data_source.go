@@ -54,13 +54,13 @@ func NewEnvironmentBuildStatusesDataSource() datasource.DataSource {
 	}
 }
 
-var buildStatus = results.Record[*environments.BuildStatus]{
+var buildStatus = results.Fields[*environments.BuildStatus]{
 	"environment_id":     results.String(environmentResults["id"].Text, func(s *environments.BuildStatus) string { return s.EnvironmentID }),
 	"environment_status": results.String(environmentResults["status"].Text, func(s *environments.BuildStatus) string { return s.EnvironmentStatus }),
 	"latest_build":       results.Object(environmentResults["latest_build"].Text, buildReport, func(s *environments.BuildStatus) *environments.BuildReport { return &s.LatestBuild }),
 }
 
-var buildReport = results.Record[*environments.BuildReport]{
+var buildReport = results.Fields[*environments.BuildReport]{
 	"id":        results.String(buildResults["id"].Text, func(b *environments.BuildReport) string { return b.ID }),
 	"status":    results.String(buildResults["status"].Text, func(b *environments.BuildReport) string { return b.Status }),
 	"excerpt":   results.String(excerptText, func(b *environments.BuildReport) string { return b.Excerpt }),

@@ -100,7 +100,7 @@ func findEnvironmentOfAccount(ctx context.Context, c *client.Client, m *environm
 
 func environmentNotFound(m *environmentDataModel, remedy string) error {
 	id := m.ID.ValueString()
-	return &crud.Fault{At: path.Root("id"), Summary: "Environment Not Found", Detail: phrase.Join(
+	return &crud.ObjectError{At: path.Root("id"), Summary: "Environment Not Found", Detail: phrase.Join(
 		fmt.Sprintf("Environment %q was not found, or the provider's API key cannot see it. Check the ID.", id), remedy, apierror.NameHint("environment", id))}
 }
 

@@ -32,7 +32,7 @@ type environmentRecord struct {
 }
 
 // environmentResults are the fields of an environment in resources and data sources.
-var environmentResults = results.Record[*environments.Environment]{
+var environmentResults = results.Fields[*environments.Environment]{
 	"id":                       results.String("The environment's ID.", func(e *environments.Environment) string { return e.ID }),
 	"name":                     results.String("The environment's name.", func(e *environments.Environment) string { return e.Name }),
 	"scope":                    results.String("Who can use the environment. One of `user` (its owner) or `organization` (all members).", func(e *environments.Environment) string { return e.Scope }),
@@ -50,16 +50,16 @@ var environmentResults = results.Record[*environments.Environment]{
 }
 
 // environmentData are the fields of an environment in data sources. In a resource, updated_at would change by itself.
-var environmentData = results.Merge(environmentResults, results.Record[*environments.Environment]{
+var environmentData = results.Merge(environmentResults, results.Fields[*environments.Environment]{
 	"updated_at": results.Time("When the environment was last changed (RFC 3339, UTC).", func(e *environments.Environment) time.Time { return e.UpdatedAt.Time() }),
 })
 
-var repositoryResults = results.Record[*environments.Repository]{
+var repositoryResults = results.Fields[*environments.Repository]{
 	"url":    results.StringPointer("The repository's URL.", func(r *environments.Repository) *string { return &r.URL }),
 	"script": results.StringPointer("The script that sets up the repository.", func(r *environments.Repository) *string { return &r.Script }),
 }
 
-var sourceResults = results.Record[*environments.Source]{
+var sourceResults = results.Fields[*environments.Source]{
 	"id":                     results.StringPointer("The source's ID.", func(s *environments.Source) *string { return &s.ID }),
 	"name":                   results.StringPointer("The source's name.", func(s *environments.Source) *string { return &s.Name }),
 	"supports_repositories":  results.Bool("Whether the source supports repositories.", func(s *environments.Source) *bool { return &s.SupportsRepositories }),
@@ -68,12 +68,12 @@ var sourceResults = results.Record[*environments.Source]{
 	"unavailable":            results.Bool("Whether the source is currently unavailable.", func(s *environments.Source) *bool { return &s.Unavailable }),
 }
 
-var providerResults = results.Record[*environments.SourceProvider]{
+var providerResults = results.Fields[*environments.SourceProvider]{
 	"id":   results.StringPointer("The provider's ID.", func(p *environments.SourceProvider) *string { return &p.ID }),
 	"name": results.StringPointer("The provider's name.", func(p *environments.SourceProvider) *string { return &p.Name }),
 }
 
-var buildResults = results.Record[*environments.Build]{
+var buildResults = results.Fields[*environments.Build]{
 	"id":               results.StringPointer("The build's ID.", func(b *environments.Build) *string { return &b.ID }),
 	"status":           results.String("The build's status. One of `queued`, `building`, `validating`, `succeeded`, `failed`, or `superseded`.", func(b *environments.Build) string { return b.Status }),
 	"trigger":          results.String("What started the build. One of `create`, `edit`, `manual`, `scheduled`, or `base-update`.", func(b *environments.Build) string { return b.Trigger }),
@@ -89,7 +89,7 @@ var buildResults = results.Record[*environments.Build]{
 	"promoted_at":      results.Time("When the build became active (RFC 3339, UTC).", func(b *environments.Build) time.Time { return b.PromotedAt.Time() }),
 }
 
-var buildRepositoryResults = results.Record[*environments.BuildRepository]{
+var buildRepositoryResults = results.Fields[*environments.BuildRepository]{
 	"url":            results.StringPointer("The repository's URL.", func(r *environments.BuildRepository) *string { return &r.URL }),
 	"name":           results.StringPointer("The repository's name.", func(r *environments.BuildRepository) *string { return &r.Name }),
 	"default_branch": results.StringPointer("The repository's default branch.", func(r *environments.BuildRepository) *string { return &r.DefaultBranch }),

@@ -38,14 +38,14 @@ func NewEnvironmentSourceOptionsDataSource() datasource.DataSource {
 	}
 }
 
-var providerOptions = results.Record[*environments.SourceProviderOptions]{
+var providerOptions = results.Fields[*environments.SourceProviderOptions]{
 	"id":   results.StringPointer(providerResults["id"].Text, func(p *environments.SourceProviderOptions) *string { return &p.ID }),
 	"name": results.StringPointer(providerResults["name"].Text, func(p *environments.SourceProviderOptions) *string { return &p.Name }),
 	"sources": results.List("The provider's sources, in the service's order. Use the `id` of a source as the `source_id` of an environment.", sourceOption,
 		func(p *environments.SourceProviderOptions) []environments.SourceOption { return p.Sources }),
 }
 
-var sourceOption = results.Record[*environments.SourceOption]{
+var sourceOption = results.Fields[*environments.SourceOption]{
 	"id":                     results.StringPointer(sourceResults["id"].Text, func(s *environments.SourceOption) *string { return &s.ID }),
 	"name":                   results.StringPointer(sourceResults["name"].Text, func(s *environments.SourceOption) *string { return &s.Name }),
 	"supports_repositories":  results.Bool(sourceResults["supports_repositories"].Text, func(s *environments.SourceOption) *bool { return &s.SupportsRepositories }),

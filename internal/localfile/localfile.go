@@ -51,7 +51,7 @@ func Read(name string, limit int64) ([]byte, error) {
 }
 
 // Unreadable describes a file that cannot be read. What is, for example, "attachment".
-func Unreadable(at path.Path, what string, err error) *crud.Fault {
-	return &crud.Fault{At: at, Summary: "Cannot Read File",
+func Unreadable(at path.Path, what string, err error) *crud.ObjectError {
+	return &crud.ObjectError{At: at, Summary: "Cannot Read File",
 		Detail: fmt.Sprintf("The %s cannot be read: %v. Relative paths start at the directory where Terraform runs. Use path.module or path.root for others.", what, err)}
 }

@@ -39,7 +39,7 @@ func NewEnterpriseControlHistoryDataSource() datasource.DataSource {
 	}
 }
 
-var controlChange = results.Record[*organization.ControlChange]{
+var controlChange = results.Fields[*organization.ControlChange]{
 	"revision": results.Int64("Number of the change. Later changes have higher numbers.", func(c *organization.ControlChange) *int64 { return c.Revision }),
 	"settings": results.SensitiveJSON("All settings after the change, as JSON. The settings can change with the version of the service. They may contain secrets, such as keys of custom models, which are then stored in the state.",
 		func(c *organization.ControlChange) json.RawMessage { return c.Settings }),
@@ -47,7 +47,7 @@ var controlChange = results.Record[*organization.ControlChange]{
 	"updated_at": results.Time("When the change was made (RFC 3339, UTC).", func(c *organization.ControlChange) time.Time { return c.UpdatedAt.Time }),
 }
 
-var controlUser = results.Record[*organization.ControlUser]{
+var controlUser = results.Fields[*organization.ControlUser]{
 	"id":    results.String("The user's ID at the identity provider.", func(u *organization.ControlUser) string { return u.ID }),
 	"email": results.String("The user's email address. Null if unknown.", func(u *organization.ControlUser) string { return u.Email }),
 	"name":  results.String("The user's name. Null if unknown.", func(u *organization.ControlUser) string { return u.Name }),

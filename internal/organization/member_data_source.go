@@ -71,7 +71,7 @@ func (m *memberModel) FromAPI(ctx context.Context, u *organization.Member) diag.
 func onlyMember(email string, found []organization.Member) (*organization.Member, error) {
 	switch len(found) {
 	case 0:
-		return nil, &crud.Fault{At: path.Root("email"), Summary: "Member Not Found", Detail: fmt.Sprintf("The organization has no member with the email address %q. "+
+		return nil, &crud.ObjectError{At: path.Root("email"), Summary: "Member Not Found", Detail: fmt.Sprintf("The organization has no member with the email address %q. "+
 			"A pending invitation is not a member yet. Check the address.", email)}
 	case 1:
 		return &found[0], nil
@@ -80,6 +80,6 @@ func onlyMember(email string, found []organization.Member) (*organization.Member
 	for i, m := range found {
 		names[i] = fmt.Sprintf("%s (%s)", m.Email, m.ID)
 	}
-	return nil, &crud.Fault{At: path.Root("email"), Summary: "Member Is Ambiguous", Detail: fmt.Sprintf("%d members have the email address %q in different upper and lower case: %s. "+
+	return nil, &crud.ObjectError{At: path.Root("email"), Summary: "Member Is Ambiguous", Detail: fmt.Sprintf("%d members have the email address %q in different upper and lower case: %s. "+
 		"Use the data source agentyard_members, and select the member by its ID.", len(found), email, phrase.Names(names, 10))}
 }

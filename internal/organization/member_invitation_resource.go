@@ -196,7 +196,7 @@ func (r *memberInvitationResource) Read(ctx context.Context, req resource.ReadRe
 		case err != nil:
 			return nil, err
 		case member != nil && !strings.EqualFold(member.Email, email):
-			return nil, &crud.Fault{At: path.Root("email"), Summary: "Member Has Another Email Address",
+			return nil, &crud.ObjectError{At: path.Root("email"), Summary: "Member Has Another Email Address",
 				Detail: fmt.Sprintf("The email address of member %s was changed from %s to %s. Run terraform state rm ADDRESS, set email to %q, and import the member with this address.", member.ID, email, member.Email, member.Email)}
 		case member != nil:
 			return &invitee{member: member}, nil

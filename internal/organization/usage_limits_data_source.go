@@ -42,7 +42,7 @@ func NewUsageLimitsDataSource() datasource.DataSource {
 	}
 }
 
-var userLimit = results.Record[*organization.UserUsageLimit]{
+var userLimit = results.Fields[*organization.UserUsageLimit]{
 	"email": results.String("Email address of the user.", func(l *organization.UserUsageLimit) string { return l.Email }),
 	"limit": results.Int64("Limit of the user, in credits."+noPeriod+" Null if the global limit applies.", func(l *organization.UserUsageLimit) *int64 { return l.Limit }),
 }

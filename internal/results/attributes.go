@@ -82,7 +82,7 @@ func keepInUpdate(attribute schema.Attribute) schema.Attribute {
 
 // ByIDOrName returns the attributes of a data source that looks up a record by ID or by name. A name has at most maxName
 // characters; 0 means that the maximum is unknown.
-func (r Record[R]) ByIDOrName(maxName int) map[string]dsschema.Attribute {
+func (r Fields[R]) ByIDOrName(maxName int) map[string]dsschema.Attribute {
 	attributes := r.DataSource()
 	checks := map[string]validator.String{"id": value.NotEmpty(), "name": value.NotEmpty()}
 	if maxName > 0 {

@@ -95,13 +95,13 @@ func StringMap[R any](text string, get func(R) map[string]string) Field[R] {
 }
 
 // Object returns a field with a nested record. Nil is null.
-func Object[R, E any](text string, of Record[*E], get func(R) *E) Field[R] {
+func Object[R, E any](text string, of Fields[*E], get func(R) *E) Field[R] {
 	typ := of.ObjectType()
 	return Field[R]{Text: text, Type: typ, nested: of.Elements(), Value: func(record R) attr.Value { return object(of, typ, get(record)) }}
 }
 
 // List returns a field with a list of nested records. Nil is null.
-func List[R, E any](text string, of Record[*E], get func(R) []E) Field[R] {
+func List[R, E any](text string, of Fields[*E], get func(R) []E) Field[R] {
 	typ := of.ObjectType()
 	return Field[R]{Text: text, Type: types.ListType{ElemType: typ}, nested: of.Elements(), Value: func(record R) attr.Value { return list(of, typ, get(record)) }}
 }

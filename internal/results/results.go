@@ -14,9 +14,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 )
 
-// Record contains the fields of an R by attribute name. R is a pointer, because the compiler translates the methods once for
+// Fields contains the fields of an R by attribute name. R is a pointer, because the compiler translates the methods once for
 // all pointers, but once more for each struct.
-type Record[R any] map[string]Field[R]
+type Fields[R any] map[string]Field[R]
 
 // Field is one field of an R. Use the functions in fields.go to create fields of the usual types.
 type Field[R any] struct {
@@ -30,15 +30,15 @@ type Field[R any] struct {
 }
 
 // Merge returns a record with the fields of both. It is not a method, because each kind of record would have a copy of it.
-func Merge[R any](a, b Record[R]) Record[R] {
-	all := make(Record[R], len(a)+len(b)) // A clone of a would link every method of every kind of record.
+func Merge[R any](a, b Fields[R]) Fields[R] {
+	all := make(Fields[R], len(a)+len(b)) // A clone of a would link every method of every kind of record.
 	maps.Copy(all, a)
 	maps.Copy(all, b)
 	return all
 }
 
 // ObjectType returns the record's type as an object.
-func (r Record[R]) ObjectType() types.ObjectType {
+func (r Fields[R]) ObjectType() types.ObjectType {
 	attrTypes := make(map[string]attr.Type, len(r))
 	for name, field := range r {
 		attrTypes[name] = field.Type
@@ -47,11 +47,11 @@ func (r Record[R]) ObjectType() types.ObjectType {
 }
 
 // Into copies a record's fields into a model that has an attribute for each field.
-func (r Record[R]) Into(ctx context.Context, record R, model any) diag.Diagnostics {
+func (r Fields[R]) Into(ctx context.Context, record R, model any) diag.Diagnostics {
 	return r.object(r.ObjectType(), record).As(ctx, model, basetypes.ObjectAsOptions{})
 }
 
-func (r Record[R]) object(typ types.ObjectType, record R) types.Object {
+func (r Fields[R]) object(typ types.ObjectType, record R) types.Object {
 	values := make(map[string]attr.Value, len(r))
 	for name, field := range r {
 		values[name] = field.Value(record)
@@ -60,23 +60,23 @@ func (r Record[R]) object(typ types.ObjectType, record R) types.Object {
 }
 
 // ObjectOf returns a record's value. Nil is null.
-func ObjectOf[T any](of Record[*T], record *T) types.Object {
+func ObjectOf[T any](of Fields[*T], record *T) types.Object {
 	return object(of, of.ObjectType(), record)
 }
 
 // ListOf returns the values of records. Nil is null.
-func ListOf[T any](of Record[*T], records []T) types.List {
+func ListOf[T any](of Fields[*T], records []T) types.List {
 	return list(of, of.ObjectType(), records)
 }
 
-func object[T any](of Record[*T], typ types.ObjectType, record *T) types.Object {
+func object[T any](of Fields[*T], typ types.ObjectType, record *T) types.Object {
 	if record == nil {
 		return types.ObjectNull(typ.AttrTypes)
 	}
 	return of.object(typ, record)
 }
 
-func list[T any](of Record[*T], typ types.ObjectType, records []T) types.List {
+func list[T any](of Fields[*T], typ types.ObjectType, records []T) types.List {
 	if records == nil {
 		return types.ListNull(typ)
 	}
@@ -88,7 +88,7 @@ func list[T any](of Record[*T], typ types.ObjectType, records []T) types.List {
 }
 
 // Elements returns the record's attributes in an object of a list or map.
-func (r Record[R]) Elements() map[string]schema.Attribute {
+func (r Fields[R]) Elements() map[string]schema.Attribute {
 	attributes := make(map[string]schema.Attribute, len(r))
 	for name, field := range r {
 		attributes[name] = field.attribute()
@@ -98,7 +98,7 @@ func (r Record[R]) Elements() map[string]schema.Attribute {
 
 // Resource returns the record's attributes in a resource. The plan of an update keeps their values, so that plans stay
 // quiet. The next refresh stores the changes.
-func (r Record[R]) Resource() map[string]schema.Attribute {
+func (r Fields[R]) Resource() map[string]schema.Attribute {
 	attributes := r.Elements()
 	for name, attribute := range attributes {
 		attributes[name] = keepInUpdate(attribute)
@@ -107,7 +107,7 @@ func (r Record[R]) Resource() map[string]schema.Attribute {
 }
 
 // DataSource returns the record's attributes in a data source.
-func (r Record[R]) DataSource() map[string]dsschema.Attribute {
+func (r Fields[R]) DataSource() map[string]dsschema.Attribute {
 	attributes := make(map[string]dsschema.Attribute, len(r))
 	for name, attribute := range r.Elements() {
 		attributes[name] = attribute // One interface covers the attributes of resources and data sources.

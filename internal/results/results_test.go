@@ -32,9 +32,9 @@ type thing struct {
 	steps  []tool
 }
 
-var toolRecord = Record[*tool]{"name": String("Its name.", func(t *tool) string { return t.name })}
+var toolRecord = Fields[*tool]{"name": String("Its name.", func(t *tool) string { return t.name })}
 
-var record = Record[*thing]{
+var record = Fields[*thing]{
 	"id":     String("The ID.", func(t *thing) string { return t.id }),
 	"title":  StringPointer("The title.", func(t *thing) *string { return t.title }),
 	"listed": Bool("Whether.", func(t *thing) *bool { return t.listed }),
@@ -118,7 +118,7 @@ func TestRecord_Into(t *testing.T) {
 		Name types.String `tfsdk:"name"`
 		Size types.Int64  `tfsdk:"size"`
 	}
-	sized := Merge(toolRecord, Record[*tool]{"size": {Text: "The size.", Type: types.Int64Type, Value: func(*tool) attr.Value { return types.Int64Value(3) }}})
+	sized := Merge(toolRecord, Fields[*tool]{"size": {Text: "The size.", Type: types.Int64Type, Value: func(*tool) attr.Value { return types.Int64Value(3) }}})
 	if diags := sized.Into(t.Context(), &tool{"a"}, &m); diags.HasError() || m.Name.ValueString() != "a" || m.Size.ValueInt64() != 3 {
 		t.Errorf("got %v, %v", m, diags)
 	}
@@ -165,7 +165,7 @@ func TestRecord_planModifiers(t *testing.T) {
 	}
 }
 
-var named = Merge(toolRecord, Record[*tool]{"id": toolRecord["name"], "status": toolRecord["name"]})
+var named = Merge(toolRecord, Fields[*tool]{"id": toolRecord["name"], "status": toolRecord["name"]})
 
 func TestByIDOrName(t *testing.T) {
 	t.Parallel()

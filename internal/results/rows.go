@@ -12,14 +12,14 @@ import (
 )
 
 // Rows is the list of records in a data source. It holds one value of the protocol: the framework would convert a types.List
-// several times, attribute by attribute. Its zero value cannot be used: set it with Record.Rows or RowsOf.
+// several times, attribute by attribute. Its zero value cannot be used: set it with Fields.Rows or RowsOf.
 type Rows struct {
 	typ rowsType
 	raw *tftypes.Value
 }
 
 // Rows returns the rows of records. Nil is an empty list.
-func (r Record[R]) Rows(records []R) Rows {
+func (r Fields[R]) Rows(records []R) Rows {
 	ctx := context.Background() // The conversions of values do not use it.
 	typ := r.rowsType()
 	rowType := typ.ElementType().TerraformType(ctx)
@@ -36,7 +36,7 @@ func (r Record[R]) Rows(records []R) Rows {
 }
 
 // RowsOf returns the rows of records. Nil is an empty list.
-func RowsOf[T any](of Record[*T], records []T) Rows {
+func RowsOf[T any](of Fields[*T], records []T) Rows {
 	pointers := make([]*T, len(records))
 	for i := range records {
 		pointers[i] = &records[i]
@@ -45,7 +45,7 @@ func RowsOf[T any](of Record[*T], records []T) Rows {
 }
 
 // DataSourceRows returns a data source's attribute for the rows of records.
-func (r Record[R]) DataSourceRows(description string) dsschema.Attribute {
+func (r Fields[R]) DataSourceRows(description string) dsschema.Attribute {
 	return dsschema.ListNestedAttribute{
 		Computed:            true,
 		MarkdownDescription: description,
@@ -54,7 +54,7 @@ func (r Record[R]) DataSourceRows(description string) dsschema.Attribute {
 	}
 }
 
-func (r Record[R]) rowsType() rowsType { return rowsType{types.ListType{ElemType: r.ObjectType()}} }
+func (r Fields[R]) rowsType() rowsType { return rowsType{types.ListType{ElemType: r.ObjectType()}} }
 
 // rowsType is the type of Rows.
 type rowsType struct{ basetypes.ListType }

@@ -51,7 +51,7 @@ func NewAPIKeysDataSource() datasource.DataSource {
 }
 
 // apiKeyResults are the fields of an API key in list responses, which never contain its value.
-var apiKeyResults = results.Record[*serviceaccounts.APIKey]{
+var apiKeyResults = results.Fields[*serviceaccounts.APIKey]{
 	"id":          results.String("The API key's ID.", func(k *serviceaccounts.APIKey) string { return k.ID }),
 	"name":        results.String("The API key's name.", func(k *serviceaccounts.APIKey) string { return k.Name }),
 	"fingerprint": results.String("Identifies the key's value without revealing it.", func(k *serviceaccounts.APIKey) string { return k.Fingerprint }),

@@ -49,5 +49,5 @@ func findAccount(ctx context.Context, c *client.Client, m *accountModel) (*servi
 }
 
 func noSuchAccount(argument, id string) error {
-	return &crud.Fault{At: path.Root(argument), Summary: "Service Account Not Found", Detail: apierror.NoSuch("service account", id)}
+	return &crud.ObjectError{At: path.Root(argument), Summary: "Service Account Not Found", Detail: apierror.NoSuch("service account", id)}
 }

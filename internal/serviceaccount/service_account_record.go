@@ -32,7 +32,7 @@ func (m *accountModel) FromAPI(ctx context.Context, a *serviceaccounts.Account) 
 func (m *accountModel) Identity() any { return &crud.ID{ID: m.ID} }
 
 // accountResults describes the fields of an accountModel.
-var accountResults = results.Record[*serviceaccounts.Account]{
+var accountResults = results.Fields[*serviceaccounts.Account]{
 	"id":          results.String("The service account's ID.", func(a *serviceaccounts.Account) string { return a.ID }),
 	"name":        results.String("The service account's name.", func(a *serviceaccounts.Account) string { return a.Name }),
 	"description": results.String("The service account's description.", func(a *serviceaccounts.Account) string { return a.Description }),

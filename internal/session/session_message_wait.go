@@ -126,24 +126,24 @@ func (w *turnWait) explain(err error) error {
 	about := fmt.Sprintf("Message %s was sent to session %s", w.message.ID, w.session)
 	switch {
 	case errors.As(err, &failed) && failed.Status == turnFailed:
-		return &crud.Fault{Summary: "Agent Failed",
+		return &crud.ObjectError{Summary: "Agent Failed",
 			Detail: fmt.Sprintf("%s, and the agent answered with an error:\n%s\n\nCheck what the agent did with the data source agentyard_session_messages. Then fix the cause, and invoke the action again.", about, firstLines(w.answer.Text()))}
 	case errors.As(err, &failed) && failed.Status == turnUnclear:
-		return &crud.Fault{Summary: "Answer Unclear",
+		return &crud.ObjectError{Summary: "Answer Unclear",
 			Detail: about + ", and the agent has finished. Another message was sent to the session too, so the messages do not show which answer belongs to this one.\n\n" +
 				"Read the answers with the data source agentyard_session_messages. Send the next message only after the agent has answered."}
 	case errors.As(err, &failed):
-		return &crud.Fault{Summary: "No Answer From the Agent",
+		return &crud.ObjectError{Summary: "No Answer From the Agent",
 			Detail: fmt.Sprintf("%s, but the session has been idle for %.0f seconds and lists no answer. The agent may have been interrupted. ", about, silencePatience.Seconds()) +
 				"Check the session with the data source agentyard_session_messages. If the agent did not do the task, invoke the action again."}
 	case errors.As(err, &late):
-		return &crud.Fault{Summary: "Timed Out Waiting for the Agent",
+		return &crud.ObjectError{Summary: "Timed Out Waiting for the Agent",
 			Detail: fmt.Sprintf("%s, but the agent has not answered: %s. The agent was not stopped. To allow more time, raise invoke in the timeouts block.", about, late)}
 	case errors.Is(err, context.Canceled):
-		return &crud.Fault{Summary: "Interrupted Before the Agent Answered",
+		return &crud.ObjectError{Summary: "Interrupted Before the Agent Answered",
 			Detail: about + ". The agent was not stopped. To stop it, invoke the action agentyard_session_interrupt."}
 	}
-	return &crud.Fault{Summary: "Cannot Wait for the Agent", Detail: fmt.Sprintf("%s, but its answer cannot be read: %s\n\n%s", about, apierror.Sentences(err), apierror.Remedy("read", "session", err, atSession, ownersOnly))}
+	return &crud.ObjectError{Summary: "Cannot Wait for the Agent", Detail: fmt.Sprintf("%s, but its answer cannot be read: %s\n\n%s", about, apierror.Sentences(err), apierror.Remedy("read", "session", err, atSession, ownersOnly))}
 }
 
 // firstLines returns the beginning of an answer, without control characters.

@@ -30,7 +30,7 @@ type sessionMessagesModel struct {
 }
 
 // messageResults describes the fields of a message.
-var messageResults = results.Record[*sessions.Message]{
+var messageResults = results.Fields[*sessions.Message]{
 	"id":           results.String("The message's ID.", func(m *sessions.Message) string { return m.ID }),
 	"role":         results.String("Who wrote the message. One of `user`, `assistant`, `tool`, or `system`.", func(m *sessions.Message) string { return m.Role }),
 	"created_at":   results.Time("When the message was created (RFC 3339, UTC).", func(m *sessions.Message) time.Time { return m.CreatedAt.Time() }),

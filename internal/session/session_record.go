@@ -30,7 +30,7 @@ type sessionRecord struct {
 }
 
 // sessionResults describes the fields of a sessionRecord.
-var sessionResults = results.Record[*sessions.Session]{
+var sessionResults = results.Fields[*sessions.Session]{
 	"id":                results.String("The session's ID.", func(s *sessions.Session) string { return s.ID }),
 	"parent_session_id": results.String("ID of the session that started this one as a subagent.", func(s *sessions.Session) string { return s.ParentSessionID }),
 	"title":             results.String("The session's title, usually its first prompt. Null until it has one.", func(s *sessions.Session) string { return s.Title }),
@@ -43,7 +43,7 @@ var sessionResults = results.Record[*sessions.Session]{
 }
 
 // sessionData describes the fields of a session in data sources.
-var sessionData = results.Merge(sessionResults, results.Record[*sessions.Session]{
+var sessionData = results.Merge(sessionResults, results.Fields[*sessions.Session]{
 	"updated_at":      results.Time("When the session was last updated (RFC 3339, UTC).", func(s *sessions.Session) time.Time { return s.UpdatedAt.Time() }),
 	"service_credits": results.Float64("How much the session and its subagents have consumed, in credits. Null if the service does not return it, as in lists.", func(s *sessions.Session) *float64 { return s.ServiceCredits }),
 })

@@ -65,7 +65,7 @@ type worktreeModel struct {
 }
 
 // settingsResults describes the fields of a settingsModel.
-var settingsResults = results.Record[*sessions.Settings]{
+var settingsResults = results.Fields[*sessions.Settings]{
 	"model":                              results.StringPointer("Model that the agent uses.", func(s *sessions.Settings) *string { return s.Model }),
 	"reasoning_effort":                   results.StringPointer("Reasoning effort of the model."+oneOf(sessions.ReasoningEfforts), func(s *sessions.Settings) *string { return s.ReasoningEffort }),
 	"interaction_mode":                   results.StringPointer("How the agent works."+oneOf(sessions.InteractionModes)+" `agi` is the old name of `mission`.", func(s *sessions.Settings) *string { return s.InteractionMode }),
@@ -89,12 +89,12 @@ var settingsResults = results.Record[*sessions.Settings]{
 	"compaction_threshold_check_enabled": results.Bool("Whether the session is compacted when it grows too long.", func(s *sessions.Settings) *bool { return s.CompactionThresholdCheckEnabled }),
 }
 
-var tagResults = results.Record[*sessions.Tag]{
+var tagResults = results.Fields[*sessions.Tag]{
 	"name":     results.StringPointer("The tag's name.", func(t *sessions.Tag) *string { return &t.Name }),
 	"metadata": results.StringMap("Metadata of the tag.", func(t *sessions.Tag) map[string]string { return t.Metadata }),
 }
 
-var worktreeResults = results.Record[*sessions.Worktree]{
+var worktreeResults = results.Fields[*sessions.Worktree]{
 	"repo_root":            results.StringPointer("Path of the repository on the computer.", func(w *sessions.Worktree) *string { return &w.RepoRoot }),
 	"branch":               results.StringPointer("Branch that is checked out.", func(w *sessions.Worktree) *string { return w.Branch }),
 	"lifecycle":            results.StringPointer("How long the worktree is kept."+oneOf(sessions.WorktreeLifecycles), func(w *sessions.Worktree) *string { return w.Lifecycle }),

@@ -217,7 +217,7 @@ func TestWikiExport_fileFaults(t *testing.T) {
 	m := wikiExportModel{WikiRunID: types.StringValue("r1"), OutputPath: types.StringValue("docs/w.zip")}
 	for _, cause := range []error{syscall.ENOSPC, syscall.EACCES, errNotArchive, errNoPath} {
 		err := m.fault(&os.PathError{Op: "write", Path: "docs/.agentyard-x.part", Err: cause})
-		var fault *crud.Fault
+		var fault *crud.ObjectError
 		if !errors.As(err, &fault) || !fault.At.Equal(path.Root("output_path")) || strings.Contains(fault.Detail, ".part") {
 			t.Fatalf("got %#v", err)
 		}

@@ -43,7 +43,7 @@ type wikiRunDataModel struct {
 }
 
 // wikiRunResults are the fields of a wiki run that the resource also has.
-var wikiRunResults = results.Record[*wikis.Run]{
+var wikiRunResults = results.Fields[*wikis.Run]{
 	"id":                                 results.String("The wiki run's ID.", func(w *wikis.Run) string { return w.ID }),
 	"created_at":                         results.Time("When the wiki run was created (RFC 3339, UTC).", func(w *wikis.Run) time.Time { return w.CreatedAt.Time() }),
 	"repo_url":                           results.String("URL of the repository.", func(w *wikis.Run) string { return w.RepoURL }),
@@ -63,14 +63,14 @@ var wikiRunResults = results.Record[*wikis.Run]{
 }
 
 // wikiRunData are the fields of a wiki run in data sources.
-var wikiRunData = results.Merge(wikiRunResults, results.Record[*wikis.Run]{
+var wikiRunData = results.Merge(wikiRunResults, results.Fields[*wikis.Run]{
 	"page_tree": results.JSON("Tree of pages, as JSON: a list of objects with `pageId`, `title`, `path`, `order`, and `children`. `children` is again such a list, at most five levels deep.",
 		func(w *wikis.Run) json.RawMessage { return w.PageTree }),
 	"video_overview": results.JSON("The wiki's video, as JSON in the service's format. Null if there is none.", func(w *wikis.Run) json.RawMessage { return w.VideoOverview }),
 	"raw_json":       results.JSON(crud.WholeRecord, func(w *wikis.Run) json.RawMessage { return w.Raw }),
 })
 
-var wikiModel = results.Record[*wikis.Model]{
+var wikiModel = results.Fields[*wikis.Model]{
 	"id":               results.String("The model's ID.", func(m *wikis.Model) string { return m.ID }),
 	"reasoning_effort": results.String("Reasoning effort of the model.", func(m *wikis.Model) string { return m.ReasoningEffort }),
 }

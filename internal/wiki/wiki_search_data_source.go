@@ -59,7 +59,7 @@ func NewWikiSearchDataSource() datasource.DataSource {
 	}
 }
 
-var wikiMatch = results.Record[*wikis.Match]{
+var wikiMatch = results.Fields[*wikis.Match]{
 	"page_id":     results.String("ID of the page, for the data source `agentyard_wiki_page`.", func(w *wikis.Match) string { return w.PageID }),
 	"title":       results.String(titleText, func(w *wikis.Match) string { return w.Title }),
 	"path":        results.String(pathText, func(w *wikis.Match) string { return w.Path }),

@@ -46,7 +46,7 @@ type Job struct {
 	FilePath     string      `json:"filePath"`
 	PullRequest  string      `json:"prUrl"`
 	Status       string      `json:"status"`
-	Error        Fault       `json:"error"`
+	Error        ErrorText   `json:"error"`
 	CreatedAt    wire.Millis `json:"createdAt"`
 	UpdatedAt    wire.Millis `json:"updatedAt"`
 }
@@ -149,11 +149,11 @@ func (l *Loose) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Fault is a Loose with an error message. Values without a message are empty: false, {}, [], and blanks.
-type Fault string
+// ErrorText is a Loose with an error message. Values without a message are empty: false, {}, [], and blanks.
+type ErrorText string
 
 // UnmarshalJSON accepts values of any type.
-func (f *Fault) UnmarshalJSON(data []byte) error {
+func (f *ErrorText) UnmarshalJSON(data []byte) error {
 	var said Loose
 	if err := said.UnmarshalJSON(data); err != nil {
 		return err
@@ -162,7 +162,7 @@ func (f *Fault) UnmarshalJSON(data []byte) error {
 	case "", "false", "{}", "[]":
 		said = ""
 	}
-	*f = Fault(said)
+	*f = ErrorText(said)
 	return nil
 }
 

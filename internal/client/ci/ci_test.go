@@ -112,10 +112,10 @@ func TestCIRepositories_ofManyOwners(t *testing.T) {
 // A field that exists may still have no message.
 func TestFault(t *testing.T) {
 	t.Parallel()
-	for raw, want := range map[string]Fault{
+	for raw, want := range map[string]ErrorText{
 		`null`: "", `""`: "", `" "`: "", `false`: "", `{}`: "", `{ }`: "", `[]`: "", `"no"`: "no", `true`: "true", `0`: "0", `{"message": "no"}`: `{"message":"no"}`, `["no"]`: `["no"]`,
 	} {
-		var got struct{ Error Fault }
+		var got struct{ Error ErrorText }
 		if err := json.Unmarshal([]byte(`{"error":`+raw+`}`), &got); err != nil || got.Error != want {
 			t.Errorf("%s: got %q, %v", raw, got.Error, err)
 		}

@@ -53,11 +53,11 @@ type Changes struct {
 // Outcome is the result for a repository: a pull request, a message if there is none, or an error. Fields that the service
 // does not return are empty.
 type Outcome struct {
-	RepoFullName Loose `json:"repoFullName"`
-	SessionID    Loose `json:"sessionId"`
-	PullRequest  Loose `json:"prUrl"`
-	Message      Loose `json:"message"`
-	Error        Fault `json:"error"`
+	RepoFullName Loose     `json:"repoFullName"`
+	SessionID    Loose     `json:"sessionId"`
+	PullRequest  Loose     `json:"prUrl"`
+	Message      Loose     `json:"message"`
+	Error        ErrorText `json:"error"`
 }
 
 // Edit is the response to an edit.
