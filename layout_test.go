@@ -35,7 +35,7 @@ var layers = [][]string{
 	{"internal/client/create"},
 	{"internal/client/collection"},
 	{"internal/client/transport"},
-	{"internal/client/wire"}, // The values in responses.
+	{"internal/client/memo", "internal/client/wire"},
 	{"internal/contract", "internal/clock", "internal/phrase"},
 }
 

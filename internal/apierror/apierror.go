@@ -43,7 +43,7 @@ type Again string
 type Given func(argument string) string
 
 // Existing returns what else to do about an existing object, besides importing it.
-type Existing func(*create.ExistsError) string
+type Existing func(wire.Ref) string
 
 func (o Options) addTo(f *failure) {
 	for _, option := range o {
@@ -121,7 +121,7 @@ func (f *failure) remedy() (string, path.Path) {
 	case errors.As(f.err, &exists) && exists.Field != "":
 		return f.afterTaken(exists), f.fieldOf(exists.Field)
 	case errors.As(f.err, &exists):
-		return f.afterExists(append([]create.ExistsError{*exists}, exists.Others...)), f.fieldOf("name")
+		return f.afterExists(exists.Found), f.fieldOf("name")
 	case errors.As(f.err, &others) && others.Err == nil:
 		return f.afterExists(others.Existing()), f.fieldOf("namePrefix")
 	case f.afterLoss() != "":
@@ -195,7 +195,7 @@ func (f *failure) afterLoss() string {
 }
 
 // afterExists covers every object that may have the name: an unmanaged object, a renamed resource, or a replaced resource.
-func (f *failure) afterExists(found []create.ExistsError) string {
+func (f *failure) afterExists(found []wire.Ref) string {
 	remedy := "Nothing was created.\n"
 	remedy += importing(found) + f.alternatives(found)
 	if f.verb == "create" {
@@ -213,7 +213,7 @@ func (f *failure) afterTaken(e *create.ExistsError) string {
 	if f.verb != "create" {
 		return "Nothing was changed. " + change
 	}
-	return "Nothing was created.\n" + importing([]create.ExistsError{*e}) + "\n" + change
+	return "Nothing was created.\n" + importing(e.Found) + "\n" + change
 }
 
 // NameTaken is the advice if a new name belongs to another object.
@@ -225,12 +225,12 @@ func NameTaken(object string) string {
 const leftAsItIs = "No object was changed or added to the state.\n"
 
 // importing is conditional, because a second resource for the same object would eventually delete it.
-func importing(found []create.ExistsError) string {
+func importing(found []wire.Ref) string {
 	it := phrase.Verb(len(found), "it", "them")
 	condition := fmt.Sprintf("If no resource manages %s, in this or another configuration, import %s:", it, it)
 	var commands []string
 	for _, e := range found {
-		if command := "terraform import ADDRESS " + e.ImportID; !slices.Contains(commands, command) {
+		if command := "terraform import ADDRESS " + cmp.Or(e.ImportID, e.ID); !slices.Contains(commands, command) {
 			commands = append(commands, command)
 		}
 	}
@@ -249,13 +249,13 @@ func (f *failure) otherwise(lost *create.LostError) string {
 }
 
 // alternatives returns lines with the alternatives to importing, without duplicates.
-func (f *failure) alternatives(existing []create.ExistsError) string {
+func (f *failure) alternatives(existing []wire.Ref) string {
 	if f.existing == nil {
 		return ""
 	}
 	var lines []string
-	for i := range existing {
-		for line := range strings.SplitSeq(f.existing(&existing[i]), "\n") {
+	for _, e := range existing {
+		for line := range strings.SplitSeq(f.existing(e), "\n") {
 			if !slices.Contains(lines, line) {
 				lines = append(lines, line)
 			}

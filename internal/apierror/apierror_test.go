@@ -261,15 +261,16 @@ func TestFor_whatElseGoesWrong(t *testing.T) {
 
 func TestFor_whatExistsAlready(t *testing.T) {
 	t.Parallel()
-	made := func(object, id string) *create.ExistsError {
-		return &create.ExistsError{Object: object, Name: "n", ID: id, ImportID: "import-" + id, CreatedAt: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	made := func(object, id string) wire.Ref {
+		return wire.Ref{Object: object, Name: "n", ID: id, ImportID: "import-" + id, CreatedAt: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 	}
+	taken := func(object string) error { return &create.ExistsError{Found: []wire.Ref{made(object, "1")}} }
 	said := func(article, id string) string {
 		return fmt.Sprintf("%s named \"n\" already exists with ID %s, created at 2026-03-01T00:00:00Z.", article, id)
 	}
 	sent := &transport.TransportError{Operation: "createThing", Method: "POST", Route: fixedRoute, Changes: true, Err: errors.New("EOF")}
 	refused := &transport.APIError{Operation: "revokeThing", Method: "POST", Route: idRoute, Status: 403, Detail: "no", FromService: true}
-	sweep := Existing(func(e *create.ExistsError) string { return "Or sweep " + e.ID + "." })
+	sweep := Existing(func(e wire.Ref) string { return "Or sweep " + e.ID + "." })
 	others := &computers.ForeignComputersError{Prefix: "web", Account: "sa", Found: []computers.Computer{{ID: "1", Name: "web-1"}, {ID: "2", Name: "web-2"}}}
 	const (
 		exists  = "Nothing was created.\n"
@@ -287,28 +288,28 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		remedy  string
 	}{
 		"one": {
-			err: fmt.Errorf("%w", made("computer", "1")), options: []Option{thingFields}, at: "name", want: []string{said("A computer", "1")},
+			err: fmt.Errorf("%w", taken("computer")), options: []Option{thingFields}, at: "name", want: []string{said("A computer", "1")},
 			remedy: exists + adopt + " terraform import ADDRESS import-1" + moved + replace,
 		},
 		"one without a name attribute": {
-			err: made("computer", "1"), want: []string{said("A computer", "1")},
+			err: taken("computer"), want: []string{said("A computer", "1")},
 			remedy: exists + adopt + " terraform import ADDRESS import-1" + moved + replace,
 		},
 		"another remedy": {
-			err: made("API key", "1"), options: []Option{thingFields, sweep}, at: "name", want: []string{said("An API key", "1")},
+			err: taken("API key"), options: []Option{thingFields, sweep}, at: "name", want: []string{said("An API key", "1")},
 			remedy: exists + adopt + " terraform import ADDRESS import-1\nOr sweep 1." + moved,
 		},
 		"two": {
-			err: &create.ExistsError{Object: "API key", Name: "n", ID: "1", ImportID: "import-1", Others: []create.ExistsError{*made("API key", "2")}}, options: []Option{thingFields, sweep}, at: "name",
+			err: &create.ExistsError{Found: []wire.Ref{{Object: "API key", Name: "n", ID: "1", ImportID: "import-1"}, made("API key", "2")}}, options: []Option{thingFields, sweep}, at: "name",
 			want:   []string{"An API key named \"n\" already exists with ID 1; others with this name: 2 (created at 2026-03-01T00:00:00Z)."},
 			remedy: exists + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2\nOr sweep 1.\nOr sweep 2." + moved,
 		},
 		"two of which the same is said": {
-			err: &create.ExistsError{Object: "computer", Name: "n", ID: "1", ImportID: "import-1", Others: []create.ExistsError{*made("computer", "2")}}, options: []Option{thingFields}, at: "name",
+			err: &create.ExistsError{Found: []wire.Ref{{Object: "computer", Name: "n", ID: "1", ImportID: "import-1"}, made("computer", "2")}}, options: []Option{thingFields}, at: "name",
 			remedy: exists + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + moved + replace,
 		},
 		"one that a lost answer left and nobody could remove": {
-			err: &serviceaccounts.UnrevokedError{Found: []create.ExistsError{*made("API key", "1")}, Err: errors.Join(sent, refused)}, options: []Option{thingFields, sweep},
+			err: &serviceaccounts.UnrevokedError{Found: []wire.Ref{made("API key", "1")}, Err: errors.Join(sent, refused)}, options: []Option{thingFields, sweep},
 			want:   []string{"1 (created at 2026-03-01T00:00:00Z) is still valid", "createThing (POST /api/v0/things) failed: EOF; revokeThing (POST /api/v0/things/{thingId}) returned 403: no."},
 			remedy: "Its value is lost. Revoke it.\nOr sweep 1.",
 		},
@@ -323,12 +324,12 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			remedy: "No object was changed or added to the state.\n" + adopt + " terraform import ADDRESS web\nOr sweep 1.",
 		},
 		"two after a lost answer": {
-			err: &create.LostError{Object: "computer", Name: "n", Found: []create.ExistsError{*made("computer", "1"), *made("computer", "2")}, Err: sent}, options: []Option{thingFields},
+			err: &create.LostError{Object: "computer", Name: "n", Found: []wire.Ref{made("computer", "1"), made("computer", "2")}, Err: sent}, options: []Option{thingFields},
 			want:   []string{"unknown outcome", "createThing", "may have created", "1 (created at", "2 (created at"},
 			remedy: "No object was changed or added to the state.\n" + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2",
 		},
 		"one after a lost answer, without a name": {
-			err: &create.LostError{Object: "session on the computer 7", Found: []create.ExistsError{*made("session", "1")}, Err: sent}, options: []Option{sweep},
+			err: &create.LostError{Object: "session on the computer 7", Found: []wire.Ref{made("session", "1")}, Err: sent}, options: []Option{sweep},
 			want:   []string{"The request to create the session on the computer 7 has an unknown outcome, and it may have created 1 (created at"},
 			remedy: "No object was changed or added to the state.\n" + adopt + " terraform import ADDRESS import-1" + another,
 		},
@@ -338,13 +339,13 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			remedy: "It may still appear. Before you apply again, check the service: the next apply creates another one.",
 		},
 		"a rotation that another one stands in the way of": {
-			err: &serviceaccounts.RotatedError{KeyID: "old", Found: []create.ExistsError{*made("API key", "1")}, Err: refused}, options: []Option{thingFields, sweep},
+			err: &serviceaccounts.RotatedError{KeyID: "old", Found: []wire.Ref{made("API key", "1")}, Err: refused}, options: []Option{thingFields, sweep},
 			want: []string{"API key old cannot be rotated", "1 (created at 2026-03-01T00:00:00Z)", "returned 403: no."},
 			remedy: "If an interrupted run rotated the key, the value of the newer key is lost. Apply again after the grace period of the old key, at most ten minutes. " +
 				"The apply then revokes the newer key and creates another one.\nOr sweep 1.",
 		},
 		"an answer with another object": {
-			err: &create.WrongObjectError{Object: "computer", Name: "n", Found: *made("computer", "1"), Problem: "existed before"}, options: []Option{thingFields},
+			err: &create.WrongObjectError{Object: "computer", Name: "n", Found: made("computer", "1"), Problem: "existed before"}, options: []Option{thingFields},
 			want:   []string{"The request to create the computer \"n\" returned the wrong object, 1 (created at", "it existed before."},
 			remedy: "The state was not changed. Before you apply again, check the service for what the request created.",
 		},

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
@@ -33,7 +34,7 @@ func Recovered(all []create.Recovery) diag.Diagnostics {
 }
 
 // identified describes an object: computer "ci" (c1, created at 2026-03-01T12:00:00Z).
-func identified(e create.ExistsError) string {
+func identified(e wire.Ref) string {
 	text := e.Object
 	if e.Name != "" {
 		text += fmt.Sprintf(" %q", e.Name)

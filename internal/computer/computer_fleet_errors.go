@@ -12,7 +12,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
@@ -27,7 +27,7 @@ func (m *fleetModel) scaleUpOptions() apierror.Options {
 }
 
 func (m *fleetModel) options(existing string) apierror.Options {
-	return apierror.Options{fleetFields, unknownAccount(m.ServiceAccountID), apierror.Existing(func(*create.ExistsError) string { return existing })}
+	return apierror.Options{fleetFields, unknownAccount(m.ServiceAccountID), apierror.Existing(func(wire.Ref) string { return existing })}
 }
 
 func (m *fleetModel) importAdvice() string {

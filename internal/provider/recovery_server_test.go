@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // recoveringServer finds a session in each call.
@@ -32,7 +33,7 @@ func (recoveringServer) InvokeAction(ctx context.Context, _ *tfprotov6.InvokeAct
 }
 
 func findOne(ctx context.Context) {
-	create.Recovered(ctx, create.Recovery{Objects: []create.ExistsError{{Object: "session", ID: "s1"}}})
+	create.Recovered(ctx, create.Recovery{Objects: []wire.Ref{{Object: "session", ID: "s1"}}})
 }
 
 func TestServer_warnsAboutRecoveries(t *testing.T) {

@@ -26,6 +26,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
@@ -57,7 +58,7 @@ var apiKeyFields = apierror.Fields{
 // atAccount puts the 404 of a new key on the account.
 var atAccount = apierror.AtStatus{http.StatusNotFound: path.Root("service_account_id")}
 
-var existingKey = apierror.Existing(func(e *create.ExistsError) string {
+var existingKey = apierror.Existing(func(e wire.Ref) string {
 	return fmt.Sprintf("If an interrupted run created it, revoke it: terraform apply -invoke=action.agentyard_api_key_revoke.NAME, with key_id = %q.", e.ID)
 })
 
@@ -437,7 +438,7 @@ func rotationError(verb string, err error, grace time.Duration) diag.Diagnostics
 	existing := existingKey
 	var exists *create.ExistsError
 	if errors.As(err, &exists) {
-		existing = func(e *create.ExistsError) string {
+		existing = func(e wire.Ref) string {
 			return "Before an import, run terraform state rm ADDRESS, because the state contains the key that no longer works.\n" + existingKey(e)
 		}
 	}

@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/memo"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 // Client calls the operations of CI automation.
@@ -28,7 +30,7 @@ type Client struct {
 // New returns a client for CI automation.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn, lookForTime: defaultLookForTime}
-	c.reads = newReads(c)
+	c.reads = newReads(conn.Clock)
 	return c
 }
 
@@ -168,59 +170,56 @@ func (f *ErrorText) UnmarshalJSON(data []byte) error {
 
 // reads caches the reads of CI automation: callers with the same request share a response for a short time.
 type reads struct {
-	jobs         *collection.Shared[Job]
-	repositories *collection.Shared[Repository]
-	owners       *collection.Shared[Owners]
-	runs         *collection.Shared[Runs]
-	scans        *collection.Shared[Scan]
+	jobs         *memo.Memo[[]Job]
+	repositories *memo.Memo[[]Repository]
+	owners       *memo.Memo[*Owners]
+	runs         *memo.Memo[*Runs]
+	scans        *memo.Memo[*Scan]
 }
 
-func newReads(c *Client) reads {
+func newReads(clk clock.Clock) reads {
 	return reads{
-		jobs:         collection.NewShared(c.conn.Clock, 0, c.listJobs, func(j *Job) string { return j.ID }, collection.Nameless[Job]),
-		repositories: collection.NewShared(c.conn.Clock, 0, c.listRepositories, func(r *Repository) string { return r.FullName }, collection.Nameless[Repository]),
-		owners:       collection.NewShared(c.conn.Clock, 0, c.listRepositoryOwners, onlyOne[Owners], collection.Nameless[Owners]),
-		runs:         collection.NewShared(c.conn.Clock, 0, c.listRuns, onlyOne[Runs], collection.Nameless[Runs]),
-		scans:        collection.NewShared(c.conn.Clock, 0, c.scan, onlyOne[Scan], collection.Nameless[Scan]),
+		jobs:         memo.New[[]Job](clk, collection.SharedLifetime),
+		repositories: memo.New[[]Repository](clk, collection.SharedLifetime),
+		owners:       memo.New[*Owners](clk, collection.SharedLifetime),
+		runs:         memo.New[*Runs](clk, collection.SharedLifetime),
+		scans:        memo.New[*Scan](clk, collection.SharedLifetime),
 	}
 }
 
-// onlyOne is the ID function of collections that have one object.
-func onlyOne[T any](*T) string { return collection.Organization }
-
 // Jobs returns the jobs of the organization, newest first.
 func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
-	return c.reads.jobs.All(ctx, collection.Organization)
+	return c.reads.jobs.Get(ctx, collection.Organization, c.listJobs)
 }
 
 // Repositories returns the repositories that CI automation may change, of one owner or of all, ordered by name. It drops
 // repositories of other owners, because the service may ignore the filter.
 func (c *Client) Repositories(ctx context.Context, owner string) ([]Repository, error) {
-	found, err := c.reads.repositories.All(ctx, owner)
-	return slices.DeleteFunc(found, func(r Repository) bool {
+	found, err := c.reads.repositories.Get(ctx, owner, func(ctx context.Context) ([]Repository, error) { return c.listRepositories(ctx, owner) })
+	return collection.Filter(found, func(r *Repository) bool {
 		of, _, _ := strings.Cut(r.FullName, "/")
-		return owner != "" && !strings.EqualFold(of, owner)
+		return owner == "" || strings.EqualFold(of, owner)
 	}), err
 }
 
 // RepositoryOwners returns the owners of the repositories that CI automation may change, ordered by name.
 func (c *Client) RepositoryOwners(ctx context.Context) (*Owners, error) {
-	return first(c.reads.owners.All(ctx, collection.Organization))
+	return c.reads.owners.Get(ctx, collection.Organization, c.listRepositoryOwners)
 }
 
 // Runs returns the runs of workflows in the service's order.
 func (c *Client) Runs(ctx context.Context) (*Runs, error) {
-	return first(c.reads.runs.All(ctx, collection.Organization))
+	return c.reads.runs.Get(ctx, collection.Organization, c.listRuns)
 }
 
 // Scan returns the workflows of the repositories, ordered by repository and path. The service may return a cached scan.
 func (c *Client) Scan(ctx context.Context) (*Scan, error) {
-	return first(c.reads.scans.All(ctx, cached))
+	return c.reads.scans.Get(ctx, cached, func(ctx context.Context) (*Scan, error) { return c.scan(ctx, cached) })
 }
 
 // ForceScan is Scan that requests a new scan.
 func (c *Client) ForceScan(ctx context.Context) (*Scan, error) {
-	return first(c.reads.scans.All(ctx, forced))
+	return c.reads.scans.Get(ctx, forced, func(ctx context.Context) (*Scan, error) { return c.scan(ctx, forced) })
 }
 
 // The keys of scans are values of the query parameter forceRefresh.
@@ -229,15 +228,7 @@ const (
 	forced = "true"
 )
 
-// first returns the only object of a collection that has one.
-func first[T any](objects []T, err error) (*T, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &objects[0], nil
-}
-
-func (c *Client) listJobs(ctx context.Context, _ string) ([]Job, error) {
+func (c *Client) listJobs(ctx context.Context) ([]Job, error) {
 	jobs, err := list[Job](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "listCiJobs", Method: http.MethodGet, Route: route + "jobs"}}, "jobs", nil)
 	slices.SortStableFunc(jobs, func(a, b Job) int { return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID)) })
 	return jobs, err
@@ -253,24 +244,24 @@ func (c *Client) listRepositories(ctx context.Context, owner string) ([]Reposito
 	return repositories, err
 }
 
-func (c *Client) listRepositoryOwners(ctx context.Context, _ string) ([]Owners, error) {
+func (c *Client) listRepositoryOwners(ctx context.Context) (*Owners, error) {
 	var envelope struct {
 		Integration *Integration `json:"integration"`
 	}
 	owners, err := list[Owner](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "listCiRepositoryOwners", Method: http.MethodGet, Route: route + "repository-owners"}}, "owners", &envelope)
 	slices.SortStableFunc(owners, func(a, b Owner) int { return cmp.Or(cmp.Compare(a.Login, b.Login), cmp.Compare(a.Type, b.Type)) })
-	return []Owners{{Owners: owners, Integration: envelope.Integration}}, err
+	return &Owners{Owners: owners, Integration: envelope.Integration}, err
 }
 
-func (c *Client) listRuns(ctx context.Context, _ string) ([]Runs, error) {
+func (c *Client) listRuns(ctx context.Context) (*Runs, error) {
 	var envelope struct {
 		Integration *Integration `json:"integration"`
 	}
 	runs, err := list[Run](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "listCiRuns", Method: http.MethodGet, Route: route + "runs"}}, "runs", &envelope)
-	return []Runs{{Runs: runs, Integration: envelope.Integration}}, err
+	return &Runs{Runs: runs, Integration: envelope.Integration}, err
 }
 
-func (c *Client) scan(ctx context.Context, key string) ([]Scan, error) {
+func (c *Client) scan(ctx context.Context, key string) (*Scan, error) {
 	r := transport.Request{Op: transport.Operation{Name: "scanCiWorkflows", Method: http.MethodGet, Route: route + "scan"}}
 	if key == forced {
 		r.Op.Slow = true
@@ -288,7 +279,7 @@ func (c *Client) scan(ctx context.Context, key string) ([]Scan, error) {
 	slices.SortStableFunc(workflows, func(a, b Workflow) int {
 		return cmp.Or(cmp.Compare(a.RepoFullName, b.RepoFullName), cmp.Compare(a.FilePath, b.FilePath))
 	})
-	return []Scan{{Workflows: workflows, ScannedAt: envelope.ScannedAt, CacheTTL: envelope.CacheTTLMs, Integration: envelope.Integration}}, err
+	return &Scan{Workflows: workflows, ScannedAt: envelope.ScannedAt, CacheTTL: envelope.CacheTTLMs, Integration: envelope.Integration}, err
 }
 
 // list reads a list from the field with a name, and the other fields of the response into envelope unless that is nil.

@@ -114,9 +114,9 @@ func (c *Client) TimeBeforeEdit(ctx context.Context) string {
 func (c *Client) EditWorkflow(ctx context.Context, body EditWorkflowRequest) (*Edit, error) {
 	r := transport.Request{Op: transport.Operation{Name: "editCiWorkflow", Method: http.MethodPost, Route: route + "edit", Slow: true}, Body: body}
 	outcomes, err := list[Outcome](ctx, c.conn, r, "sessions", nil)
-	c.reads.jobs.InvalidateAll() // Even if only the response was lost.
-	c.reads.scans.InvalidateAll()
-	c.reads.runs.InvalidateAll()
+	c.reads.jobs.DropAll() // Even if only the response was lost.
+	c.reads.scans.DropAll()
+	c.reads.runs.DropAll()
 	switch {
 	case err != nil && transport.IsAmbiguous(err):
 		return nil, &UncertainEditError{Targets: body.Repos, Err: err}

@@ -2,9 +2,12 @@ package collection
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/memo"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 // freshFor is how old an inventory may be before a creation lists the collection again. In the meantime, somebody else may
@@ -15,72 +18,104 @@ const freshFor = 15 * time.Second
 // object since its last response.
 const idleFor = 2 * time.Second
 
-// inventory is what this process knows about a collection: the latest listing, and the process's own writes. It does not have
+// Inventory is Shared for objects that this process creates. It also knows which objects existed before a creation, from one
+// listing and its own writes, so that this costs no request per object.
+type Inventory[T any] struct {
+	*Shared[T]
+	clock clock.Clock
+
+	// Creating has a lock for each name under which an object is being created.
+	Creating locks
+
+	mu    sync.Mutex
+	known map[string]*known[T]
+}
+
+// Owner knows the owners of collections, whose IDs are the keys.
+type Owner interface {
+	// CreatedAt returns when this process created an owner, by the local clock; zero if it did not. A new owner has no objects.
+	CreatedAt(id string) time.Time
+	// IsDeleted reports whether this process deleted an owner, and with it the objects.
+	IsDeleted(id string) bool
+}
+
+// known is what this process knows about a collection: the latest listing, and the process's own writes. It does not have
 // what others wrote since that listing.
-type inventory[T any] struct {
-	listed *Listing[T]
+type known[T any] struct {
+	listed *listing[T]
 	learnt time.Time
-	// learning is the listing in flight that will replace listed. A write of this process does not discard it.
-	learning *Listing[T]
+	// learning is the listing that will replace listed. A write of this process does not discard it.
+	learning *memo.Value[*listing[T]]
 	// written are the objects that this process created or updated, by ID; nil for a deleted object.
 	written map[string]*T
-	// writtenAs are the IDs of the objects that this process wrote under each name.
-	writtenAs map[string]map[string]bool
+}
+
+// NewInventory returns an empty inventory; owner is nil if the collections have no owners. The other parameters are those of
+// NewShared.
+func NewInventory[T any, P wire.RecordOf[T]](clk clock.Clock, owner Owner, singles int, list func(ctx context.Context, key string) ([]T, error)) *Inventory[T] {
+	shared := NewShared[T, P](clk, singles, list)
+	shared.owner = owner
+	return &Inventory[T]{Shared: shared, clock: clk, known: map[string]*known[T]{}}
 }
 
 // Snapshot is what was known when a creation started.
 type Snapshot[T any] struct {
-	// Named are the objects with the requested name.
-	Named     []T
-	listed    *Listing[T]
-	inventory *inventory[T]
-	mu        *sync.Mutex
+	// Wanted are the wanted objects.
+	Wanted []T
+	mu     *sync.Mutex
+	listed *listing[T]
+	known  *known[T]
 }
 
 // Contains reports whether an object was known before the creation started, or was written by this process.
 func (b Snapshot[T]) Contains(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	_, isWritten := b.inventory.written[id]
-	return isWritten || b.listed.ByID[id] != nil
+	_, isWritten := b.known.written[id]
+	return isWritten || b.listed.byID[id] != nil
 }
 
-// Snapshot returns what is known about a collection before a creation, including the objects with a name. It lists the
+// Snapshot returns what is known about a collection before a creation, including the objects that are wanted. It lists the
 // collection if there is no listing, or if the listing may be out of date. Heard is the time of the service's last response.
-func (s *Shared[T]) Snapshot(ctx context.Context, key, name string, heard time.Time) (Snapshot[T], error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	v := s.inventoryOf(key)
-	if now := s.clock.Now(); v.listed == nil || now.Sub(v.learnt) >= freshFor || now.Sub(heard) >= idleFor {
-		l := s.learn(ctx, key, v)
-		s.mu.Unlock()
-		err := l.Wait(ctx)
-		s.mu.Lock()
+func (v *Inventory[T]) Snapshot(ctx context.Context, key string, heard time.Time, isWanted func(*T) bool) (Snapshot[T], error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	k := v.knownOf(key)
+	if now := v.clock.Now(); k.listed == nil || now.Sub(k.learnt) >= freshFor || now.Sub(heard) >= idleFor {
+		learning := v.learn(ctx, key, k)
+		v.mu.Unlock()
+		l, err := learning.Wait(ctx)
+		v.mu.Lock()
 		if err != nil {
 			return Snapshot[T]{}, err
 		}
-		v.listed, v.learnt = l, s.clock.Now()
+		k.listed, k.learnt = l, v.clock.Now()
 	}
-	return Snapshot[T]{Named: s.namedIn(v, name), listed: v.listed, inventory: v, mu: &s.mu}, nil
+	return Snapshot[T]{Wanted: v.wanted(k, isWanted), mu: &v.mu, listed: k.listed, known: k}, nil
 }
 
-func (s *Shared[T]) inventoryOf(key string) *inventory[T] {
-	if s.inventories[key] == nil {
-		s.inventories[key] = &inventory[T]{written: map[string]*T{}, writtenAs: map[string]map[string]bool{}}
-	}
-	return s.inventories[key]
-}
-
-// namedIn returns the objects with a name.
-func (s *Shared[T]) namedIn(v *inventory[T], name string) []T {
-	var found []T
-	for _, object := range v.listed.byName[name] {
-		if _, isWritten := v.written[s.id(object)]; !isWritten {
-			found = append(found, *object)
+func (v *Inventory[T]) knownOf(key string) *known[T] {
+	k := v.known[key]
+	if k == nil {
+		k = &known[T]{written: map[string]*T{}}
+		if v.owner != nil {
+			if at := v.owner.CreatedAt(key); !at.IsZero() {
+				k.listed, k.learnt = &listing[T]{}, at
+			}
 		}
+		v.known[key] = k
 	}
-	for id := range v.writtenAs[name] {
-		if object := v.written[id]; object != nil && slices.Contains(s.names(object), name) {
+	return k
+}
+
+// wanted returns the known objects that are wanted.
+func (v *Inventory[T]) wanted(k *known[T], isWanted func(*T) bool) []T {
+	found := Filter(k.listed.all, func(object *T) bool {
+		_, isWritten := k.written[v.ref(object).ID]
+		return !isWritten && isWanted(object)
+	})
+	for _, object := range k.written {
+		if object != nil && isWanted(object) {
 			found = append(found, *object)
 		}
 	}
@@ -88,77 +123,34 @@ func (s *Shared[T]) namedIn(v *inventory[T], name string) []T {
 }
 
 // learn returns the listing to wait for: the current one if it is in flight or recent, else a new one.
-func (s *Shared[T]) learn(ctx context.Context, key string, v *inventory[T]) *Listing[T] {
-	if v.learning == nil || v.learning.isFilled {
-		if c := s.collections[key]; c != nil && !c.isUnderWay() && s.clock.Now().Sub(c.since) >= idleFor {
-			delete(s.collections, key) // Its listing may be as old.
-		}
-		v.learning = s.listingLocked(ctx, key)
+func (v *Inventory[T]) learn(ctx context.Context, key string, k *known[T]) *memo.Value[*listing[T]] {
+	if k.learning == nil || k.learning.IsRead() {
+		v.listings.DropOlder(key, idleFor)
+		k.learning = v.start(ctx, key)
 	}
-	return v.learning
-}
-
-// StartEmpty records that a collection is empty because its owner was just created.
-func (s *Shared[T]) StartEmpty(key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	v := s.inventoryOf(key)
-	v.listed, v.learnt = &Listing[T]{}, s.clock.Now()
-}
-
-// FindNow returns the objects with a name from a new listing. It does not update the inventory, which must keep what existed
-// before a request.
-func (s *Shared[T]) FindNow(ctx context.Context, key, name string) ([]T, error) {
-	s.Invalidate(key)
-	return s.Find(ctx, key, name)
+	return k.learning
 }
 
 // Put records an object that this process created or updated.
-func (s *Shared[T]) Put(key string, object *T) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.collections, key)
-	v, id, kept := s.inventoryOf(key), s.id(object), *object
-	v.written[id] = &kept
-	for _, name := range s.names(object) {
-		if v.writtenAs[name] == nil {
-			v.writtenAs[name] = map[string]bool{}
-		}
-		v.writtenAs[name][id] = true
-	}
-}
-
-// remove records that this process deleted an object.
-func (s *Shared[T]) remove(key, id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.collections, key)
-	s.inventoryOf(key).written[id] = nil
-}
-
-// markGone records that an object was already gone. The cached listing agrees with that, so it is kept.
-func (s *Shared[T]) markGone(key, id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.inventoryOf(key).written[id] = nil
+func (v *Inventory[T]) Put(key string, object *T) {
+	v.Invalidate(key)
+	kept := *object
+	v.write(key, v.ref(object).ID, &kept)
 }
 
 // AfterDelete records the outcome of a delete request.
-func (s *Shared[T]) AfterDelete(key, id string, err error) {
-	switch {
-	case err == nil:
-		s.remove(key, id)
-	case IsGone(err):
-		s.markGone(key, id)
-	default:
-		s.Invalidate(key)
+func (v *Inventory[T]) AfterDelete(key, id string, err error) {
+	if !IsGone(err) { // A listing agrees that the object is gone, so it is kept.
+		v.Invalidate(key)
+	}
+	if err == nil || IsGone(err) {
+		v.write(key, id, nil)
 	}
 }
 
-// Forget drops everything that is known about a deleted collection.
-func (s *Shared[T]) Forget(key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.collections, key)
-	delete(s.inventories, key)
+// write records an object that this process wrote; nil for a deleted one.
+func (v *Inventory[T]) write(key, id string, object *T) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.knownOf(key).written[id] = object
 }

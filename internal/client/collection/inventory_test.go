@@ -13,9 +13,9 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-func mustKnow(t *testing.T, sh *Shared[thing], name string, heard time.Time) Snapshot[thing] {
+func mustKnow(t *testing.T, sh *Inventory[thing], name string, heard time.Time) Snapshot[thing] {
 	t.Helper()
-	known, err := sh.Snapshot(t.Context(), "", name, heard)
+	known, err := sh.Snapshot(t.Context(), "", heard, isIn(name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,29 +39,27 @@ func TestInventory_isLearnedOnceAndKept(t *testing.T) {
 	sh := s.shared(clk)
 	expect := func(name string, want ...string) {
 		t.Helper()
-		if got := thingIDs(mustKnow(t, sh, name, clk.Now()).Named); !slices.Equal(got, want) && len(got)+len(want) > 0 {
+		if got := thingIDs(mustKnow(t, sh, name, clk.Now()).Wanted); !slices.Equal(got, want) && len(got)+len(want) > 0 {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
 	expect("a", "1", "2")
 	sh.Put("", &thing{"4", "a"})
 	sh.Put("", &thing{"1", "c"})
-	sh.remove("", "2")
-	sh.remove("", "unknown")
+	sh.AfterDelete("", "2", nil)
+	sh.AfterDelete("", "unknown", nil)
 	expect("a", "4")
 	expect("b", "3")
 	expect("c", "1")
 	s.things = append(s.things, thing{"5", "a"})
 	expect("a", "4")
-	if got, err := sh.FindNow(t.Context(), "", "a"); err != nil || len(got) != 3 {
+	if got, err := sh.FindNow(t.Context(), "", isIn("a")); err != nil || len(got) != 3 {
 		t.Errorf("asked anew: %v, %v", got, err)
 	}
 	expect("a", "4")
 	if s.lists.Load() != 2 {
 		t.Errorf("%d listings, want one to learn and one anew", s.lists.Load())
 	}
-	sh.Forget("")
-	expect("a", "1", "2", "5")
 	expect("none")
 }
 
@@ -116,7 +114,7 @@ func TestInventory_keepsWhatWasJustMade(t *testing.T) {
 	mustKnow(t, sh, "x", clk.Now())
 	sh.Put("", &thing{"own", "x"})
 	clk.Advance(time.Hour)
-	if got := fmt.Sprint(thingIDs(mustKnow(t, sh, "x", clk.Now()).Named)); got != "[own]" {
+	if got := fmt.Sprint(thingIDs(mustKnow(t, sh, "x", clk.Now()).Wanted)); got != "[own]" {
 		t.Errorf("known: %s", got)
 	}
 }
@@ -140,49 +138,57 @@ func TestInventory_knowsWhatWasThereBefore(t *testing.T) {
 	}
 }
 
-// A collection that is forgotten during its listing is listed again.
-func TestInventory_forgottenMeanwhile(t *testing.T) {
-	t.Parallel()
-	s := newSource(3)
-	clk := clock.NewFake(time.Now())
-	sh := s.shared(clk)
-	var group sync.WaitGroup
-	for range 4 {
-		group.Go(func() {
-			for range 200 {
-				sh.Forget("")
-				if _, err := sh.Snapshot(t.Context(), "", "x", clk.Now()); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	group.Wait()
-}
-
 func TestInventory_aFailureIsToldAndNotKept(t *testing.T) {
 	t.Parallel()
 	s := newSource(1)
 	s.err = &transport.APIError{Status: 500}
 	clk := clock.NewFake(time.Now())
 	sh := s.shared(clk)
-	if _, err := sh.Snapshot(t.Context(), "", "x", clk.Now()); transport.StatusOf(err) != 500 {
+	if _, err := sh.Snapshot(t.Context(), "", clk.Now(), isIn("x")); transport.StatusOf(err) != 500 {
 		t.Errorf("got %v", err)
 	}
 	s.err = nil
-	if got := mustKnow(t, sh, "", clk.Now()).Named; len(got) != 1 {
+	if got := mustKnow(t, sh, "", clk.Now()).Wanted; len(got) != 1 {
 		t.Errorf("got %v", got)
 	}
 }
 
-// A collection that this process created is known without a listing, and an object that is gone does not require one.
+// ownerAt is an owner that this process created, and perhaps deleted.
+type ownerAt struct {
+	created   time.Time
+	isDeleted bool
+}
+
+func (o *ownerAt) CreatedAt(string) time.Time { return o.created }
+func (o *ownerAt) IsDeleted(string) bool      { return o.isDeleted }
+
+// The objects of a deleted owner are listed again.
+func TestShared_ownerIsDeleted(t *testing.T) {
+	t.Parallel()
+	s, owner := newSource(2), &ownerAt{}
+	sh := NewInventory(clock.NewFake(time.Now()), owner, 1, s.list)
+	for isDeleted, listings := range map[bool]int64{false: 1, true: 3} {
+		owner.isDeleted = isDeleted
+		s.lists.Store(0)
+		sh.InvalidateAll()
+		for range 3 {
+			if _, err := sh.All(t.Context(), ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s.lists.Load() != listings {
+			t.Errorf("deleted %v: %d listings, want %d", isDeleted, s.lists.Load(), listings)
+		}
+	}
+}
+
+// A collection whose owner this process created is known without a listing, and an object that is gone does not require one.
 func TestInventory_beginsAndShrinksWithoutAListing(t *testing.T) {
 	t.Parallel()
 	s := newSource(0)
 	clk := clock.NewFake(time.Now())
-	sh := s.shared(clk)
-	sh.StartEmpty("")
-	if got := mustKnow(t, sh, "a", clk.Now()).Named; len(got) != 0 || s.lists.Load() != 0 {
+	sh := NewInventory(clk, &ownerAt{created: clk.Now()}, 1, s.list)
+	if got := mustKnow(t, sh, "a", clk.Now()).Wanted; len(got) != 0 || s.lists.Load() != 0 {
 		t.Errorf("%v after %d listings", got, s.lists.Load())
 	}
 	sh.Put("", &thing{"1", "a"})
@@ -190,7 +196,7 @@ func TestInventory_beginsAndShrinksWithoutAListing(t *testing.T) {
 		t.Fatal(err)
 	}
 	sh.AfterDelete("", "1", &GoneError{Err: &transport.APIError{Status: 404}})
-	if got := mustKnow(t, sh, "a", clk.Now()).Named; len(got) != 0 {
+	if got := mustKnow(t, sh, "a", clk.Now()).Wanted; len(got) != 0 {
 		t.Errorf("what is gone is known still: %v", got)
 	}
 	if _, err := sh.All(t.Context(), ""); err != nil || s.lists.Load() != 1 {
@@ -256,13 +262,13 @@ func TestConfirmGone(t *testing.T) {
 	}
 }
 
-// slowly returns a Shared whose listings take so long by its clock.
-func slowly(s *source, takes time.Duration) *Shared[thing] {
-	return NewShared(clock.System, 1, func(ctx context.Context, _ string) ([]thing, error) {
+// slowly returns an Inventory whose listings take so long by its clock.
+func slowly(s *source, takes time.Duration) *Inventory[thing] {
+	return NewInventory(clock.System, nil, 1, func(ctx context.Context, _ string) ([]thing, error) {
 		s.lists.Add(1)
 		things := slices.Clone(s.things)
 		return things, clock.System.Sleep(ctx, takes)
-	}, func(t *thing) string { return t.id }, func(t *thing) []string { return []string{t.state} })
+	})
 }
 
 // One listing serves all waiters, even if this process creates objects meanwhile, so many creations need few listings.
@@ -311,11 +317,11 @@ func TestInventory_writesOutdoAListingUnderWay(t *testing.T) {
 			synctest.Wait()
 			sh.Put("", &thing{"1", "b"})
 			sh.Put("", &thing{"4", "a"})
-			sh.remove("", "2")
+			sh.AfterDelete("", "2", nil)
 			learning.Wait()
 			for state, want := range map[string]string{"a": "[3 4]", "b": "[1]"} {
-				if got := mustKnow(t, sh, state, time.Now()); fmt.Sprint(thingIDs(got.Named)) != want || !got.Contains("4") {
-					t.Errorf("%s: %s are %v, want %s", name, state, got.Named, want)
+				if got := mustKnow(t, sh, state, time.Now()); fmt.Sprint(thingIDs(got.Wanted)) != want || !got.Contains("4") {
+					t.Errorf("%s: %s are %v, want %s", name, state, got.Wanted, want)
 				}
 			}
 		})

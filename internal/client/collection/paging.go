@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/memo"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -27,140 +26,72 @@ type Page[T any] struct {
 	Next string
 }
 
-// Paged caches the paged listings of one operation by key (the query). It requests a page only when a reader has used up the
-// pages before it, and one page at a time. All readers that start within SharedLifetime of the first page share the pages.
+// Paged keeps the paged listings of one operation by key (the query). It requests a page only when a reader has used up the
+// pages before it. All readers that start within SharedLifetime of the first one share the pages.
 type Paged[T any] struct {
 	clock clock.Clock
 	op    transport.Operation
 	fetch func(ctx context.Context, key, cursor string) (Page[T], error)
 	// same reports whether two items are equal.
-	same func(T, T) bool
-
-	mu       sync.Mutex
-	listings map[string]*pages[T]
+	same     func(T, T) bool
+	listings *memo.Memo[pages[T]]
 }
 
-// pages caches one listing.
-type pages[T any] struct {
-	startedAt time.Time
-	// items only grows, so readers may iterate over it without a lock.
-	items   []T
-	next    string
-	cursors map[string]bool
-	// last are the items of the last page.
-	last []T
-	// coming is closed when the page in flight arrives; nil if there is none.
-	coming  chan struct{}
-	isWhole bool
-	err     error
-}
+// pages are the pages of one listing, by cursor.
+type pages[T any] = *memo.Memo[Page[T]]
 
 // NewPaged returns an empty cache for the listings of op. Fetch requests one page of the listing with a key.
 func NewPaged[T any](clk clock.Clock, op transport.Operation, fetch func(ctx context.Context, key, cursor string) (Page[T], error), same func(T, T) bool) *Paged[T] {
-	return &Paged[T]{clock: clk, op: op, fetch: fetch, same: same, listings: map[string]*pages[T]{}}
+	return &Paged[T]{clock: clk, op: op, fetch: fetch, same: same, listings: memo.New[pages[T]](clk, SharedLifetime)}
 }
 
-// All yields every object of a listing. An error is yielded once and ends the iteration. A repeated cursor, or a repeated page
-// with a new cursor, is an error, because the list cannot be completed.
+// All yields every object of a listing. An error is yielded once and ends the iteration, and the next reader starts a new listing.
+// A repeated cursor, or a repeated page with a new cursor, is an error, because the list cannot be completed.
 func (p *Paged[T]) All(ctx context.Context, key string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		l := p.listing(key)
-		for at := 0; ; {
-			items, err := p.after(ctx, key, l, at)
+		listing := p.listings.Start(ctx, key, func(context.Context) (pages[T], error) { return memo.New[Page[T]](p.clock, 0), nil })
+		var last Page[T]
+		cursors := map[string]bool{"": true}
+		for {
+			page, err := p.page(ctx, key, listing, last.Next)
+			isRepeated := last.Next != "" && slices.EqualFunc(last.Items, page.Items, p.same)
+			if err == nil && page.Next != "" && (cursors[page.Next] || isRepeated) {
+				err = transport.NewTransportError(p.op, &wire.ResponseError{Problem: "its cursor leads back to an earlier page, so the list cannot be completed"})
+			}
 			if err != nil {
+				p.listings.DropIf(key, listing)
 				var none T
 				yield(none, err)
 				return
 			}
-			if len(items) == 0 {
-				return
-			}
-			for _, item := range items {
+			for _, item := range page.Items {
 				if !yield(item, nil) {
 					return
 				}
 			}
-			at += len(items)
+			if page.Next == "" {
+				return
+			}
+			cursors[page.Next], last = true, page
 		}
 	}
 }
 
-// listing returns the cached listing, or a new one if it is too old.
-func (p *Paged[T]) listing(key string) *pages[T] {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := p.clock.Now()
-	l := p.listings[key]
-	if l == nil || now.Sub(l.startedAt) >= SharedLifetime {
-		l = &pages[T]{startedAt: now, cursors: map[string]bool{}}
-		p.listings[key] = l
-	}
-	return l
-}
-
-// after returns the objects after the first ones, and requests the next page if there are none; empty at the end.
-func (p *Paged[T]) after(ctx context.Context, key string, l *pages[T], first int) ([]T, error) {
-	for {
-		p.mu.Lock()
-		items, coming := l.items[first:], l.coming
-		isOver, err := l.isWhole || l.err != nil, l.err
-		if len(items) == 0 && !isOver && coming == nil {
-			coming = make(chan struct{})
-			l.coming = coming
-			// The page is shared, so it must not end with the context of one reader.
-			go p.extend(context.WithoutCancel(ctx), key, l)
-		}
-		p.mu.Unlock()
-		switch {
-		case len(items) > 0:
-			return items, nil
-		case isOver:
-			return nil, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("waiting for a page of a list: %w", ctx.Err())
-		case <-coming:
-		}
-	}
-}
-
-// extend adds the next page. The current readers get its error, and later ones start a new listing.
-func (p *Paged[T]) extend(ctx context.Context, key string, l *pages[T]) {
-	got, err := p.fetch(ctx, key, l.next)
-	isRepeated := len(l.cursors) > 0 && slices.EqualFunc(l.last, got.Items, p.same)
-	if err == nil && got.Next != "" && (l.cursors[got.Next] || isRepeated) {
-		err = transport.NewTransportError(p.op, &wire.ResponseError{Problem: "its cursor leads back to an earlier page, so the list cannot be completed"})
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// page returns one page of a listing, which readers share.
+func (p *Paged[T]) page(ctx context.Context, key string, listing *memo.Value[pages[T]], cursor string) (Page[T], error) {
+	pages, err := listing.Wait(ctx)
 	if err != nil {
-		l.err = err
-		if p.listings[key] == l {
-			delete(p.listings, key)
-		}
-	} else {
-		l.items, l.last = append(l.items, got.Items...), got.Items
-		l.next, l.isWhole = got.Next, got.Next == ""
-		l.cursors[got.Next] = true
+		return Page[T]{}, err
 	}
-	close(l.coming)
-	l.coming = nil
+	return pages.Get(ctx, cursor, func(ctx context.Context) (Page[T], error) { return p.fetch(ctx, key, cursor) })
 }
 
 // Invalidate drops all cached listings.
-func (p *Paged[T]) Invalidate() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	clear(p.listings)
-}
+func (p *Paged[T]) Invalidate() { p.listings.DropAll() }
 
 // NewPages returns the listings of an operation under /api/v0, whose path has the given values. A key is the page size and,
 // after a question mark, the rest of the query.
-func NewPages[T any, P interface {
-	*T
-	wire.Record
-}](c *transport.Conn, op transport.Operation, envelope string, path ...string) *Paged[[]T] {
+func NewPages[T any, P wire.RecordOf[T]](c *transport.Conn, op transport.Operation, envelope string, path ...string) *Paged[[]T] {
 	fetch := func(ctx context.Context, key, cursor string) (Page[[]T], error) {
 		size, more, _ := strings.Cut(key, "?")
 		limit, err := strconv.Atoi(size)
@@ -175,7 +106,7 @@ func NewPages[T any, P interface {
 		return Page[[]T]{Items: [][]T{got.Items}, Next: got.Next}, err
 	}
 	return NewPaged(c.Clock, op, fetch, func(objects, others []T) bool {
-		return slices.EqualFunc(objects, others, func(x, y T) bool { return P(&x).Identifier() == P(&y).Identifier() })
+		return slices.EqualFunc(objects, others, func(x, y T) bool { return P(&x).Ref().ID == P(&y).Ref().ID })
 	})
 }
 
@@ -188,9 +119,9 @@ func PageSize(most int) string {
 }
 
 // Gather reads pages until it has at least so many objects, each of them once; 0 means all objects.
-func Gather[T any](pages iter.Seq2[[]T, error], most int, id func(*T) string) ([]T, error) {
+func Gather[T any, P wire.RecordOf[T]](pages iter.Seq2[[]T, error], most int) ([]T, error) {
 	gathered := []T{}
-	for objects, err := range withoutRepeats(pages, id) {
+	for objects, err := range withoutRepeats[T, P](pages) {
 		if err != nil {
 			return nil, err
 		}
@@ -203,9 +134,9 @@ func Gather[T any](pages iter.Seq2[[]T, error], most int, id func(*T) string) ([
 }
 
 // Flatten yields the objects of pages, each of them once. It requests a page only when those before it are used up.
-func Flatten[T any](pages iter.Seq2[[]T, error], id func(*T) string) iter.Seq2[T, error] {
+func Flatten[T any, P wire.RecordOf[T]](pages iter.Seq2[[]T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for objects, err := range withoutRepeats(pages, id) {
+		for objects, err := range withoutRepeats[T, P](pages) {
 			if err != nil {
 				var none T
 				yield(none, err)
@@ -221,15 +152,15 @@ func Flatten[T any](pages iter.Seq2[[]T, error], id func(*T) string) iter.Seq2[T
 }
 
 // withoutRepeats drops objects that were on an earlier page: an object may move to a later page during a listing.
-func withoutRepeats[T any](pages iter.Seq2[[]T, error], id func(*T) string) iter.Seq2[[]T, error] {
+func withoutRepeats[T any, P wire.RecordOf[T]](pages iter.Seq2[[]T, error]) iter.Seq2[[]T, error] {
 	return func(yield func([]T, error) bool) {
 		seen := map[string]bool{}
 		for objects, err := range pages {
 			var others []T
-			for _, object := range objects {
-				if !seen[id(&object)] {
-					seen[id(&object)] = true
-					others = append(others, object)
+			for i := range objects {
+				if id := P(&objects[i]).Ref().ID; !seen[id] {
+					seen[id] = true
+					others = append(others, objects[i])
 				}
 			}
 			if !yield(others, err) {
@@ -240,10 +171,7 @@ func withoutRepeats[T any](pages iter.Seq2[[]T, error], id func(*T) string) iter
 }
 
 // callPage requests one page of a listing under /api/v0, whose objects are in a field named by envelope.
-func callPage[T any, P interface {
-	*T
-	wire.Record
-}](ctx context.Context, c *transport.Conn, r transport.Request, envelope, cursor string, size int) (Page[T], error) {
+func callPage[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, r transport.Request, envelope, cursor string, size int) (Page[T], error) {
 	if r.Query == nil {
 		r.Query = url.Values{}
 	}

@@ -172,7 +172,7 @@ type listedRow struct {
 	ID string `json:"id"`
 }
 
-func (n *listedRow) Identifier() string { return n.ID }
+func (n *listedRow) Ref() wire.Ref { return wire.Ref{ID: n.ID} }
 
 func (n *listedRow) MissingField() string { return "" }
 
@@ -211,7 +211,7 @@ func TestFlat(t *testing.T) {
 		"up to what is broken":   {[]string{"ab", "!", "cd"}, 99, "ab!", 2},
 	} {
 		asked, got, n := 0, "", 0
-		for row, err := range Flatten(rows(&asked, tc.pages...), (*listedRow).Identifier) {
+		for row, err := range Flatten(rows(&asked, tc.pages...)) {
 			if err != nil {
 				got += "!"
 			}
@@ -288,14 +288,14 @@ func TestNewPages_query(t *testing.T) {
 	})
 	pages := NewPages[listedRow](c, transport.Operation{Name: "listRows", Method: "GET", Route: "/rows"}, "rows")
 	for _, key := range []string{"5", "5?", "5?owner=a%26b&limit=9", "5?owner=c&owner=d", "5"} {
-		if found, err := Gather(pages.All(t.Context(), key), 0, (*listedRow).Identifier); err != nil || len(found) != 2 {
+		if found, err := Gather(pages.All(t.Context(), key), 0); err != nil || len(found) != 2 {
 			t.Errorf("%s: %v, %v", key, found, err)
 		}
 	}
 	rec.Want(t, "GET /rows?limit=5", "GET /rows?cursor=a+b&limit=5", "GET /rows?limit=5", "GET /rows?cursor=a+b&limit=5",
 		"GET /rows?limit=5&owner=a%26b", "GET /rows?cursor=a+b&limit=5&owner=a%26b", "GET /rows?limit=5&owner=c&owner=d", "GET /rows?cursor=a+b&limit=5&owner=c&owner=d")
 	for key, want := range map[string]string{"": "listRows: the size of a page", "many": "listRows: the size of a page", "5?%": "listRows: the query of a page"} {
-		if _, err := Gather(pages.All(t.Context(), key), 0, (*listedRow).Identifier); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Gather(pages.All(t.Context(), key), 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", key, err)
 		}
 	}
@@ -314,7 +314,7 @@ func TestGather_readsNoPageBeyondTheMaximum(t *testing.T) {
 	t.Parallel()
 	for most, want := range map[int]int{0: 3, 1: 1, 2: 1, 3: 2, 4: 2, 5: 3} {
 		asked := 0
-		if _, err := Gather(rows(&asked, "ab", "cd", "e"), most, (*listedRow).Identifier); err != nil || asked != want {
+		if _, err := Gather(rows(&asked, "ab", "cd", "e"), most); err != nil || asked != want {
 			t.Errorf("%d rows: %d pages, want %d, %v", most, asked, want, err)
 		}
 	}
@@ -328,7 +328,7 @@ func TestNewPages_repeatedPage(t *testing.T) {
 		return fmt.Sprintf(`200 {"rows":[{"id":"1"}],"pagination":{"hasMore":true,"nextCursor":"%d"}}`, n)
 	})
 	pages := NewPages[listedRow](c, transport.Operation{Name: "listRows", Method: "GET", Route: "/rows"}, "rows")
-	if _, err := Gather(pages.All(t.Context(), "5"), 0, (*listedRow).Identifier); err == nil || n != 2 {
+	if _, err := Gather(pages.All(t.Context(), "5"), 0); err == nil || n != 2 {
 		t.Errorf("%d pages, %v", n, err)
 	}
 }

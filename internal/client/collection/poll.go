@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // maxAlone is how many objects are read at the same time if each of them takes its own request.
@@ -20,6 +21,7 @@ const maxAlone = 8
 type Poller[T any] struct {
 	conn   *transport.Conn
 	source PollSource[T]
+	id     func(*T) string
 
 	mu     sync.Mutex
 	groups map[string]*pollGroup[T]
@@ -33,7 +35,6 @@ type PollSource[T any] struct {
 	AfterMany func(ctx context.Context, id string) (*T, error)
 	// Many reads objects of the collection key. It may also return other objects.
 	Many func(ctx context.Context, key string, ids []string) ([]T, error)
-	ID   func(*T) string
 	// AfterWait is called when a wait for an object of the collection key ends.
 	AfterWait func(key string)
 }
@@ -70,8 +71,8 @@ type Watch[T any] struct {
 }
 
 // NewPoller returns an idle Poller.
-func NewPoller[T any](conn *transport.Conn, source PollSource[T]) *Poller[T] {
-	return &Poller[T]{conn: conn, source: source, groups: map[string]*pollGroup[T]{}}
+func NewPoller[T any, P wire.RecordOf[T]](conn *transport.Conn, source PollSource[T]) *Poller[T] {
+	return &Poller[T]{conn: conn, source: source, id: func(object *T) string { return P(object).Ref().ID }, groups: map[string]*pollGroup[T]{}}
 }
 
 // Watch returns a watch of the object id of the collection key. It sends nothing before Next.
@@ -201,7 +202,7 @@ func (p *Poller[T]) readTogether(turn *transport.Turn, key string, demands []*de
 	}
 	found := make(map[string]*T, len(all))
 	for i := range all {
-		found[p.source.ID(&all[i])] = &all[i]
+		found[p.id(&all[i])] = &all[i]
 	}
 	var open []*demand[T]
 	for _, d := range demands {

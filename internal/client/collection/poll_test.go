@@ -80,7 +80,7 @@ func (s *looked) many(ctx context.Context, _ string, ids []string) ([]thing, err
 
 func (s *looked) poller(t *testing.T) *Poller[thing] {
 	return NewPoller(inBubble(t, nil, 0), PollSource[thing]{
-		Single: s.single, Many: s.many, ID: func(t *thing) string { return t.id },
+		Single: s.single, Many: s.many,
 		AfterWait: func(key string) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -341,7 +341,6 @@ func inBubble(t *testing.T, service http.RoundTripper, requestsPerSecond float64
 // A rate limit delays the second request to 2s. How many wait then decides which request it is, and they share its response.
 func TestPoller_theRequestIsChosenWhenItsTurnHasCome(t *testing.T) {
 	t.Parallel()
-	type record struct{ ID string }
 	for name, tc := range map[string]struct {
 		late []string
 		want string
@@ -359,17 +358,17 @@ func TestPoller_theRequestIsChosenWhenItsTurnHasCome(t *testing.T) {
 					return `200 [{"id":"a"},{"id":"b"},{"id":"late"}]`
 				})
 				conn := inBubble(t, service, 0.5)
-				list := func(ctx context.Context, _ string, _ []string) ([]record, error) {
-					all, err := transport.Call[[]record](ctx, conn, transport.Request{Op: transport.Operation{Name: "list", Method: http.MethodGet, Route: "/api/v0/things"}})
+				list := func(ctx context.Context, _ string, _ []string) ([]listedRow, error) {
+					all, err := transport.Call[[]listedRow](ctx, conn, transport.Request{Op: transport.Operation{Name: "list", Method: http.MethodGet, Route: "/api/v0/things"}})
 					if err != nil {
 						return nil, err
 					}
 					return *all, nil
 				}
-				single := func(ctx context.Context, id string) (*record, error) {
-					return transport.Call[record](ctx, conn, transport.Request{Op: transport.Operation{Name: "get", Method: http.MethodGet, Route: "/api/v0/things/{id}"}, Path: []string{id}})
+				single := func(ctx context.Context, id string) (*listedRow, error) {
+					return transport.Call[listedRow](ctx, conn, transport.Request{Op: transport.Operation{Name: "get", Method: http.MethodGet, Route: "/api/v0/things/{id}"}, Path: []string{id}})
 				}
-				p := NewPoller(conn, PollSource[record]{Single: single, Many: list, ID: func(r *record) string { return r.ID }})
+				p := NewPoller(conn, PollSource[listedRow]{Single: single, Many: list})
 				if _, err := list(t.Context(), "", nil); err != nil {
 					t.Fatal(err)
 				}

@@ -1,85 +1,135 @@
-// Package collection has the caches and mutexes of the client: shared listings, the objects that existed before a creation,
-// pages, and polls.
+// Package collection reads the collections of the service: listings that reads share, what existed before a creation, pages, and
+// polls.
 package collection
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/memo"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// Shared caches the collections of one type of object by key (the query). The first few reads of a collection are GETs of
-// single objects. The next one lists the collection, and all reads within SharedLifetime share the listing. A write
-// invalidates it, even while it is in flight. The inventory has the objects that existed before a creation, from one listing
-// and the writes of this process, so that it costs no request per object.
+// SharedLifetime is how long reads share one response.
+const SharedLifetime = 60 * time.Second
+
+// Organization is the key of a collection that exists once per organization.
+const Organization = ""
+
+// Shared keeps the listings of one type of object by key (the query). The first few reads of a collection are GETs of single
+// objects. The next one lists the collection, and all reads within SharedLifetime share the listing. A write invalidates it, even
+// while it is in flight.
 type Shared[T any] struct {
-	clock clock.Clock
-	list  func(ctx context.Context, key string) ([]T, error)
-	id    func(*T) string
-	// names are the names by which Find and the inventory look up an object.
-	names func(*T) []string
+	listings *memo.Memo[*listing[T]]
+	list     func(ctx context.Context, key string) ([]T, error)
+	ref      func(*T) wire.Ref
 	// singles is the number of single GETs before a collection is listed; higher if a listing is slow.
 	singles int
+	// owner is nil if the collections have no owners.
+	owner Owner
 
-	// Creating has a lock for each name under which an object is being created.
-	Creating locks
-
-	mu          sync.Mutex
-	collections map[string]*collection[T]
-	inventories map[string]*inventory[T]
+	mu sync.Mutex
+	// reads counts the single GETs of each collection since its last listing or write.
+	reads map[string]int
+	// second has the listings that were started because the ones before lacked an object.
+	second map[string]*memo.Value[*listing[T]]
 }
 
-// collection caches the reads of a collection since the last write.
-type collection[T any] struct {
-	// since is the time of the first read or, after a listing, the time when the listing ended.
-	since   time.Time
-	reads   int
-	listing *Listing[T]
-	// isSecond says that this listing was started because the one before it lacked an object.
-	isSecond bool
-}
-
-// Listing is the result of listing a collection. It is filled once, before done is closed, and does not change afterwards.
-type Listing[T any] struct {
-	done   chan struct{}
-	all    []T
-	ByID   map[string]*T
-	byName map[string][]*T
-	err    error
-
-	// isFilled is guarded by Shared.mu.
-	isFilled bool
+// listing is a collection as it was listed. It does not change.
+type listing[T any] struct {
+	all  []T
+	byID map[string]*T
 }
 
 // NewShared returns an empty cache. List requests a whole collection; singles is the number of single GETs before that.
-func NewShared[T any](clk clock.Clock, singles int, list func(context.Context, string) ([]T, error), id func(*T) string, names func(*T) []string) *Shared[T] {
-	return &Shared[T]{clock: clk, list: list, id: id, names: names, singles: singles, collections: map[string]*collection[T]{}, inventories: map[string]*inventory[T]{}}
+func NewShared[T any, P wire.RecordOf[T]](clk clock.Clock, singles int, list func(ctx context.Context, key string) ([]T, error)) *Shared[T] {
+	return &Shared[T]{
+		listings: memo.New[*listing[T]](clk, SharedLifetime),
+		list:     list,
+		ref:      func(object *T) wire.Ref { return P(object).Ref() },
+		singles:  singles,
+		reads:    map[string]int{},
+		second:   map[string]*memo.Value[*listing[T]]{},
+	}
+}
+
+// start returns the listing of a collection, and starts one if there is none.
+func (s *Shared[T]) start(ctx context.Context, key string) *memo.Value[*listing[T]] {
+	s.resetReads(key)
+	if s.owner != nil && s.owner.IsDeleted(key) {
+		s.listings.DropOlder(key, 0)
+	}
+	return s.listings.Start(ctx, key, func(ctx context.Context) (*listing[T], error) {
+		all, err := s.list(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		l := &listing[T]{all: all, byID: make(map[string]*T, len(all))}
+		for i := range all {
+			l.byID[s.ref(&all[i]).ID] = &all[i]
+		}
+		return l, nil
+	})
+}
+
+// startForRead is start that returns nil for the first reads of a collection: single GETs cost less than a listing.
+func (s *Shared[T]) startForRead(ctx context.Context, key string) *memo.Value[*listing[T]] {
+	if s.listings.Current(key) == nil && s.countRead(key) <= s.singles {
+		return nil
+	}
+	return s.start(ctx, key)
+}
+
+func (s *Shared[T]) countRead(key string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reads[key]++
+	return s.reads[key]
+}
+
+func (s *Shared[T]) resetReads(keys ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, key := range keys {
+		delete(s.reads, key)
+	}
+}
+
+func (s *Shared[T]) listed(ctx context.Context, key string) (*listing[T], error) {
+	return s.start(ctx, key).Wait(ctx)
+}
+
+// find returns a copy of the object with an ID, or nil.
+func (l *listing[T]) find(id string) *T {
+	if l == nil || l.byID[id] == nil {
+		return nil
+	}
+	object := *l.byID[id]
+	return &object
 }
 
 // Get returns one object, from a listing if there is or should be one, else from single. The error is a *GoneError only if
 // single returns 404 and a listing lacks the object: a 404 alone may have another cause.
 func (s *Shared[T]) Get(ctx context.Context, key, id string, single func(context.Context) (*T, error)) (*T, error) {
-	l := s.ListingForRead(ctx, key)
-	if l == nil {
+	started := s.startForRead(ctx, key)
+	if started == nil {
 		found, err := single(ctx)
 		if !transport.IsNotFound(err) {
 			return found, err
 		}
-		l = s.Listing(ctx, key)
+		started = s.start(ctx, key)
 	}
-	listErr := l.Wait(ctx)
+	l, listErr := started.Wait(ctx)
 	if listErr != nil && !CannotList(listErr) {
 		return nil, listErr
 	}
-	if found, ok := l.ByID[id]; ok {
-		object := *found
-		return &object, nil
+	if found := l.find(id); found != nil {
+		return found, nil
 	}
 	found, err := single(ctx)
 	switch {
@@ -91,6 +141,26 @@ func (s *Shared[T]) Get(ctx context.Context, key, id string, single func(context
 	return nil, &GoneError{Err: err}
 }
 
+// GetListed returns one object from the listing that Get would use; nil if Get would read it alone, or if the listing lacks it or
+// fails.
+func (s *Shared[T]) GetListed(ctx context.Context, key, id string) *T {
+	started := s.startForRead(ctx, key)
+	if started == nil {
+		return nil
+	}
+	l, err := started.Wait(ctx)
+	if err != nil {
+		return nil
+	}
+	return l.find(id)
+}
+
+// IsListed reports whether the cache has a listing of a collection.
+func (s *Shared[T]) IsListed(key string) bool {
+	current := s.listings.Current(key)
+	return current != nil && current.IsRead()
+}
+
 // ConfirmGone turns a 404 into a *GoneError if a listing lacks the object, and into an *UnprovenGoneError if there is no
 // listing. If the listing has the object, it returns the 404.
 func (s *Shared[T]) ConfirmGone(ctx context.Context, key, id string, notFound error) error {
@@ -98,11 +168,11 @@ func (s *Shared[T]) ConfirmGone(ctx context.Context, key, id string, notFound er
 		if anew {
 			s.Invalidate(key)
 		}
-		l := s.Listing(ctx, key)
-		if err := l.Wait(ctx); err != nil {
+		l, err := s.listed(ctx, key)
+		switch {
+		case err != nil:
 			return &UnprovenGoneError{Err: notFound, Listing: err}
-		}
-		if l.ByID[id] == nil {
+		case l.find(id) == nil:
 			return &GoneError{Err: notFound}
 		}
 	}
@@ -111,166 +181,74 @@ func (s *Shared[T]) ConfirmGone(ctx context.Context, key, id string, notFound er
 
 // Lookup returns one object from the shared listing; nil if the listing lacks it.
 func (s *Shared[T]) Lookup(ctx context.Context, key, id string) (*T, error) {
-	l := s.Listing(ctx, key)
-	if err := l.Wait(ctx); err != nil {
-		return nil, err
-	}
-	found, ok := l.ByID[id]
-	if !ok {
-		return nil, nil
-	}
-	object := *found
-	return &object, nil
+	l, err := s.listed(ctx, key)
+	return l.find(id), err
 }
 
 // LookupTwice is Lookup for objects that are never removed from their listing. If a listing lacks the object, it checks a
 // second listing.
 func (s *Shared[T]) LookupTwice(ctx context.Context, key, id string) (*T, error) {
-	found, err := s.Lookup(ctx, key, id)
-	if err != nil || found != nil {
+	first := s.start(ctx, key)
+	l, err := first.Wait(ctx)
+	if found := l.find(id); err != nil || found != nil {
 		return found, err
 	}
-	s.mu.Lock()
-	if c := s.collections[key]; c == nil || !c.isSecond {
-		s.collections[key] = &collection[T]{since: s.clock.Now(), isSecond: true}
-	}
-	s.mu.Unlock()
-	return s.Lookup(ctx, key, id)
+	l, err = s.startSecond(ctx, key, first).Wait(ctx)
+	return l.find(id), err
 }
 
-// Find returns the objects with a name from the shared listing.
-func (s *Shared[T]) Find(ctx context.Context, key, name string) ([]T, error) {
-	l := s.Listing(ctx, key)
-	if err := l.Wait(ctx); err != nil {
+// startSecond returns a listing that is newer than the first one, or the first one if that is a second one itself.
+func (s *Shared[T]) startSecond(ctx context.Context, key string, first *memo.Value[*listing[T]]) *memo.Value[*listing[T]] {
+	s.mu.Lock()
+	isSecond := s.second[key] == first
+	s.mu.Unlock()
+	if isSecond {
+		return first
+	}
+	s.listings.DropIf(key, first)
+	second := s.start(ctx, key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.second[key] = second
+	return second
+}
+
+// Find returns the objects that are wanted, from the shared listing.
+func (s *Shared[T]) Find(ctx context.Context, key string, isWanted func(*T) bool) ([]T, error) {
+	l, err := s.listed(ctx, key)
+	if err != nil {
 		return nil, err
 	}
-	return copies(l.byName[name]), nil
+	return Filter(l.all, isWanted), nil
+}
+
+// FindNow is Find with a new listing.
+func (s *Shared[T]) FindNow(ctx context.Context, key string, isWanted func(*T) bool) ([]T, error) {
+	s.Invalidate(key)
+	return s.Find(ctx, key, isWanted)
 }
 
 // All returns all objects of the collection from the shared listing.
 func (s *Shared[T]) All(ctx context.Context, key string) ([]T, error) {
-	l := s.Listing(ctx, key)
-	if err := l.Wait(ctx); err != nil {
+	l, err := s.listed(ctx, key)
+	if err != nil {
 		return nil, err
 	}
 	return slices.Clone(l.all), nil
 }
 
-// Listed returns the completed listing of a collection without requesting one; nil if there is none.
-func (s *Shared[T]) Listed(key string) *Listing[T] {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.collections[key]
-	if c == nil || c.listing == nil {
-		return nil
-	}
-	select {
-	case <-c.listing.done:
-		return c.listing
-	default:
-		return nil
-	}
-}
-
-// Listing returns the listing of a collection, and starts one if there is none.
-func (s *Shared[T]) Listing(ctx context.Context, key string) *Listing[T] {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.listingLocked(ctx, key)
-}
-
-func (s *Shared[T]) listingLocked(ctx context.Context, key string) *Listing[T] {
-	c := s.currentLocked(key)
-	if c.listing == nil {
-		c.listing = &Listing[T]{done: make(chan struct{})}
-		// The listing is shared, so it must not end with the context of one reader.
-		go s.fill(context.WithoutCancel(ctx), key, c, c.listing)
-	}
-	return c.listing
-}
-
-// ListingForRead is Listing that returns nil for the first reads of a collection: single GETs cost less than a listing.
-func (s *Shared[T]) ListingForRead(ctx context.Context, key string) *Listing[T] {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c := s.currentLocked(key); c.listing == nil {
-		if c.reads++; c.reads <= s.singles {
-			return nil
-		}
-	}
-	return s.listingLocked(ctx, key)
-}
-
-// currentLocked returns the cached reads of a collection, or starts over if they are too old.
-func (s *Shared[T]) currentLocked(key string) *collection[T] {
-	now := s.clock.Now()
-	c := s.collections[key]
-	if c == nil || !c.isUnderWay() && now.Sub(c.since) >= SharedLifetime {
-		c = &collection[T]{since: now}
-		s.collections[key] = c
-	}
-	return c
-}
-
-// isUnderWay reports whether the listing is in flight.
-func (c *collection[T]) isUnderWay() bool { return c.listing != nil && !c.listing.isFilled }
-
-func (s *Shared[T]) fill(ctx context.Context, key string, c *collection[T], l *Listing[T]) {
-	defer close(l.done)
-	l.all, l.err = s.list(ctx, key)
-	l.ByID, l.byName = make(map[string]*T, len(l.all)), make(map[string][]*T, len(l.all))
-	for i := range l.all {
-		object := &l.all[i]
-		l.ByID[s.id(object)] = object
-		for _, name := range s.names(object) {
-			l.byName[name] = append(l.byName[name], object)
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l.isFilled, c.since = true, s.clock.Now()
-	if l.err != nil && s.collections[key] == c {
-		// The waiters get the error, and the next read lists again.
-		delete(s.collections, key)
-	}
-}
-
 // Invalidate drops the cached reads of the given collections.
 func (s *Shared[T]) Invalidate(keys ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, key := range keys {
-		delete(s.collections, key)
-	}
+	s.resetReads(keys...)
+	s.listings.Drop(keys...)
 }
 
 // InvalidateAll drops the cached reads of all collections.
 func (s *Shared[T]) InvalidateAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	clear(s.collections)
-}
-
-func (l *Listing[T]) Wait(ctx context.Context) error {
-	select {
-	case <-l.done:
-		return l.err // Even if ctx is done, so that the result does not depend on chance.
-	default:
-	}
-	select {
-	case <-ctx.Done():
-		return fmt.Errorf("waiting for a list: %w", ctx.Err())
-	case <-l.done:
-		return l.err
-	}
-}
-
-func copies[T any](objects []*T) []T {
-	all := make([]T, len(objects))
-	for i, object := range objects {
-		all[i] = *object
-	}
-	return all
+	clear(s.reads)
+	s.listings.DropAll()
 }
 
 // CannotList reports whether the service refuses the listing to this caller, who may still read single objects.
@@ -282,16 +260,13 @@ func CannotList(err error) bool {
 	return false
 }
 
-// Nameless is for collections whose objects are not looked up by name.
-func Nameless[T any](*T) []string { return nil }
-
-// Organization is the key of a collection that exists once per organization.
-const Organization = ""
-
-// Filter returns the objects to keep in a new slice.
+// Filter returns copies of the objects to keep.
 func Filter[T any](objects []T, keep func(*T) bool) []T {
-	return slices.DeleteFunc(slices.Clone(objects), func(object T) bool { return !keep(&object) })
+	var kept []T
+	for i := range objects {
+		if keep(&objects[i]) {
+			kept = append(kept, objects[i])
+		}
+	}
+	return kept
 }
-
-// SharedLifetime is how long reads share one listing.
-const SharedLifetime = 60 * time.Second

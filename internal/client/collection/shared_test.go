@@ -12,10 +12,20 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 type thing struct{ id, state string }
+
+func (t *thing) Ref() wire.Ref { return wire.Ref{ID: t.id, Name: t.state} }
+
+func (t *thing) MissingField() string { return "" }
+
+// isIn returns whether a thing has a state.
+func isIn(state string) func(*thing) bool {
+	return func(t *thing) bool { return t.state == state }
+}
 
 // source counts its listings and reads.
 type source struct {
@@ -48,11 +58,9 @@ func newSource(n int) *source {
 	return s
 }
 
-func (s *source) shared(clk clock.Clock) *Shared[thing] {
-	return NewShared(clk, 1, s.list, func(t *thing) string { return t.id }, func(t *thing) []string { return []string{t.state} })
-}
+func (s *source) shared(clk clock.Clock) *Inventory[thing] { return NewInventory(clk, nil, 1, s.list) }
 
-func mustGet(t *testing.T, sh *Shared[thing], s *source, key, id string) *thing {
+func mustGet(t *testing.T, sh *Inventory[thing], s *source, key, id string) *thing {
 	t.Helper()
 	got, err := sh.Get(t.Context(), key, id, s.get)
 	if err != nil {
@@ -248,10 +256,13 @@ func TestShared_confirmGone(t *testing.T) {
 
 func TestShared_readsFromTheListing(t *testing.T) {
 	t.Parallel()
-	for name, read := range map[string]func(*Shared[thing]) (int, error){
-		"all":  func(sh *Shared[thing]) (int, error) { all, err := sh.All(t.Context(), ""); return len(all), err },
-		"find": func(sh *Shared[thing]) (int, error) { all, err := sh.Find(t.Context(), "", ""); return len(all), err },
-		"lookup": func(sh *Shared[thing]) (int, error) {
+	for name, read := range map[string]func(*Inventory[thing]) (int, error){
+		"all": func(sh *Inventory[thing]) (int, error) { all, err := sh.All(t.Context(), ""); return len(all), err },
+		"find": func(sh *Inventory[thing]) (int, error) {
+			all, err := sh.Find(t.Context(), "", isIn(""))
+			return len(all), err
+		},
+		"lookup": func(sh *Inventory[thing]) (int, error) {
 			n := 0
 			for _, id := range []string{"0", "9", "1"} {
 				found, err := sh.Lookup(t.Context(), "", id)
@@ -289,17 +300,17 @@ func TestShared_listedStartsNoListing(t *testing.T) {
 		sh := s.shared(clock.NewFake(time.Now()))
 		want := func(when string, isListed bool) {
 			t.Helper()
-			if got := sh.Listed(""); (got != nil) != isListed {
-				t.Errorf("%s: got %+v", when, got)
+			if got := sh.IsListed(""); got != isListed {
+				t.Errorf("%s: got %v", when, got)
 			}
 		}
 		want("at first", false)
 		mustGet(t, sh, s, "", "0")
 		want("after a single read", false)
-		l := sh.Listing(t.Context(), "")
+		l := sh.start(t.Context(), "")
 		want("while it is in flight", false)
 		close(s.gate)
-		_ = l.Wait(t.Context())
+		_, _ = l.Wait(t.Context())
 		want("when it is there", true)
 		if s.lists.Load() != 1 {
 			t.Errorf("%d listings", s.lists.Load())

@@ -3,7 +3,6 @@ package computers
 import (
 	"strings"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
@@ -113,7 +112,9 @@ func (c *Computer) ServiceAccount() string {
 	return ""
 }
 
-func (c *Computer) Identifier() string { return c.ID }
+func (c *Computer) Ref() wire.Ref {
+	return wire.Ref{Object: "computer", Name: c.Name, ID: c.ID, CreatedAt: c.CreatedAt.Time()}
+}
 
 func (c *Computer) MissingField() string {
 	switch {
@@ -123,21 +124,6 @@ func (c *Computer) MissingField() string {
 		return "providerType"
 	}
 	return ""
-}
-
-// names are the names by which listings look up a computer: its name, and the fleet that it may belong to.
-func (c *Computer) names() []string {
-	names := []string{c.Name}
-	if i := strings.LastIndexByte(c.Name, '-'); i > 0 {
-		if _, ok := FleetNumber(c.Name[:i], c.Name); ok {
-			names = append(names, fleetKey(c.Name[:i]))
-		}
-	}
-	return names
-}
-
-func (c *Computer) describe() create.ExistsError {
-	return create.ExistsError{Object: "computer", Name: c.Name, ID: c.ID, ImportID: c.ID, CreatedAt: c.CreatedAt.Time()}
 }
 
 // CreateRequest is the body of createComputer. Nil and empty fields are not sent.

@@ -22,7 +22,7 @@ type Client struct {
 	conn *transport.Conn
 
 	accounts *serviceaccounts.Client
-	listings *collection.Shared[Computer]
+	listings *collection.Inventory[Computer]
 	polls    *collection.Poller[Computer]
 }
 
@@ -30,21 +30,16 @@ type Client struct {
 func New(conn *transport.Conn, accounts *serviceaccounts.Client) *Client {
 	c := &Client{conn: conn, accounts: accounts}
 	// The first read of a collection is a GET. For more reads, a listing costs less.
-	c.listings = collection.NewShared(conn.Clock, 1, c.listForReads, (*Computer).Identifier, (*Computer).names)
+	c.listings = collection.NewInventory(conn.Clock, accounts.Owners, 1, c.listForReads)
 	c.polls = collection.NewPoller(conn, collection.PollSource[Computer]{
 		Single: c.GetUncached,
 		Many: func(ctx context.Context, account string, _ []string) ([]Computer, error) {
 			return c.listForReads(ctx, account)
 		},
-		ID:        (*Computer).Identifier,
 		AfterWait: func(account string) { c.listings.Invalidate(account) },
 	})
-	accounts.Owns(c.listings)
 	return c
 }
-
-// fleetKey differs from every name of a computer, because no name contains a NUL.
-func fleetKey(prefix string) string { return "fleet\x00" + prefix }
 
 // Filter narrows a listing of computers.
 type Filter struct {
@@ -176,11 +171,11 @@ func (c *Client) Providers(ctx context.Context) ([]string, error) { return c.con
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, error) {
 	account, mayReplay := body.ServiceAccountID, body.Source != nil && body.Source.SoftwareDraft != nil
 	created, err := create.Named(ctx, c.conn, create.NamedObject[Computer]{
-		Object:     "computer",
-		Name:       body.Name,
-		Collection: c.listings,
-		Key:        account,
-		ListedAs:   body.Name,
+		Object:    "computer",
+		Name:      body.Name,
+		Inventory: c.listings,
+		Key:       account,
+		HasName:   func(c *Computer) bool { return c.Name == body.Name },
 		Send: func(ctx context.Context) (*Computer, error) {
 			return transport.CallObject[Computer](ctx, c.conn, transport.Request{
 				Op:         transport.Operation{Name: "createComputer", Method: http.MethodPost, Route: "/api/v0/computers"},
@@ -189,13 +184,10 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, err
 				Repeatable: mayReplay,
 			}, wire.NewObject)
 		},
-		NameOf:      func(c *Computer) string { return c.Name },
-		CreatedAt:   func(c *Computer) wire.Millis { return c.CreatedAt },
-		IsWanted:    body.isWanted,
-		MayReplay:   mayReplay,
-		ReplayField: "softwareDraft",
-		ReplayTaken: "the software draft",
-		Describe:    (*Computer).describe,
+		IsWanted:  body.isWanted,
+		MayReplay: mayReplay,
+		Field:     "softwareDraft",
+		Taken:     "the software draft",
 	})
 	if transport.IsConflict(err) {
 		err = c.hostTaken(ctx, err, "", body.HostID, account)
@@ -218,9 +210,7 @@ func (c *Client) hostTaken(ctx context.Context, conflict error, id, hostID, acco
 	if err != nil || at < 0 {
 		return conflict
 	}
-	taken := found[at].describe()
-	taken.Field, taken.Taken = "hostId", "the host ID "+hostID
-	return &taken
+	return &create.ExistsError{Found: []wire.Ref{found[at].Ref()}, Field: "hostId", Taken: "the host ID " + hostID}
 }
 
 // Update changes the fields that are set in body. A host ID can be set only once, so a retry after a lost response gets a 409,
@@ -361,5 +351,8 @@ func (c *Client) CheckAccess(ctx context.Context, account string) error {
 	if account != "" {
 		purpose = "computers of service accounts"
 	}
-	return c.conn.CheckOnce(purpose, func() error { _, err := c.listings.Snapshot(ctx, account, "", c.conn.LastResponseAt()); return err })
+	return c.conn.CheckOnce(ctx, purpose, func(ctx context.Context) error {
+		_, err := c.listings.Snapshot(ctx, account, c.conn.LastResponseAt(), inFleet(""))
+		return err
+	})
 }

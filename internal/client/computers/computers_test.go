@@ -107,7 +107,7 @@ func TestCreateComputer_reconcilesALostAnswer(t *testing.T) {
 			}
 			rec.WantCount(t, http.MethodPost, tc.posts)
 			var exists *create.ExistsError
-			if errors.As(err, &exists) && (exists.ImportID == "" || !strings.Contains(err.Error(), "2026-03-01T00:00:00Z")) {
+			if errors.As(err, &exists) && (exists.Found[0].ID == "" || !strings.Contains(err.Error(), "2026-03-01T00:00:00Z")) {
 				t.Errorf("the error does not describe what exists: %v", err)
 			}
 		})
@@ -210,7 +210,7 @@ func TestCreateComputer_withAUsedReceiptIsNotTakenOver(t *testing.T) {
 		})
 		got, err := c.Create(t.Context(), CreateRequest{Name: "mine", Source: &CreateSource{Kind: "template", SoftwareDraft: &SoftwareDraft{}}})
 		var taken *create.ExistsError
-		if !errors.As(err, &taken) || taken.ImportID != "used" || taken.Field != "softwareDraft" {
+		if !errors.As(err, &taken) || taken.Found[0].ID != "used" || taken.Field != "softwareDraft" {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 	}
@@ -313,7 +313,7 @@ func TestCreateFleet_refusesAComputerThatIsListedTwice(t *testing.T) {
 	one := Computer{ID: "c1", Name: "f-1", ProviderType: "managed-a", Status: StatusActive}
 	result := &BulkCreateResult{Computers: []Computer{one, one}, RequestedQuantity: 2}
 	c, _, _ := area.Serve(t, (&registry{byName: map[string]string{}}).handle)
-	snapshot, err := c.listings.Snapshot(t.Context(), "", "", clienttest.Start)
+	snapshot, err := c.listings.Snapshot(t.Context(), "", clienttest.Start, inFleet("f"))
 	clienttest.Must(t, err)
 	if got := batchProblem(result, BulkCreateRequest{Quantity: 2, NamePrefix: "f"}, snapshot); got != "it contains computer c1 twice" {
 		t.Errorf("got %q", got)

@@ -9,28 +9,29 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Errors name objects by their IDs, and by their creation times if the service returns them.
 func TestErrors_nameWhatIsThere(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	one, two := create.ExistsError{Object: "computer", Name: "a", ID: "c1"}, create.ExistsError{ID: "c2", CreatedAt: at}
+	one, two := wire.Ref{Object: "computer", Name: "a", ID: "c1"}, wire.Ref{ID: "c2", CreatedAt: at}
 	broken := errors.New("broken")
 	failed := &transport.APIError{Operation: "createComputer", Method: "POST", Route: "/computers", Status: 500, Detail: "down"}
 	for want, err := range map[string]error{
-		`a computer named "a" already exists with ID c1`:                                                                                      &one,
-		`a computer named "a" already exists with ID c1, created at 2026-03-01T00:00:00Z`:                                                     &create.ExistsError{Object: "computer", Name: "a", ID: "c1", CreatedAt: at},
-		`a computer named "a" already exists with ID c1; others with this name: c2 (created at 2026-03-01T00:00:00Z)`:                         &create.ExistsError{Object: "computer", Name: "a", ID: "c1", Others: []create.ExistsError{two}},
+		`a computer named "a" already exists with ID c1`:                                                                                      &create.ExistsError{Found: []wire.Ref{one}},
+		`a computer named "a" already exists with ID c1, created at 2026-03-01T00:00:00Z`:                                                     &create.ExistsError{Found: []wire.Ref{{Object: "computer", Name: "a", ID: "c1", CreatedAt: at}}},
+		`a computer named "a" already exists with ID c1; others with this name: c2 (created at 2026-03-01T00:00:00Z)`:                         &create.ExistsError{Found: []wire.Ref{one, two}},
 		`the request to create the computer "a" has an unknown outcome, and no such computer was found: broken`:                               &create.LostError{Object: "computer", Name: "a", Err: broken},
-		`the request to create the computer "a" has an unknown outcome, and it may have created c1: broken; again`:                            &create.LostError{Object: "computer", Name: "a", Found: []create.ExistsError{one}, Err: errors.Join(broken, errors.New("again"))},
+		`the request to create the computer "a" has an unknown outcome, and it may have created c1: broken; again`:                            &create.LostError{Object: "computer", Name: "a", Found: []wire.Ref{one}, Err: errors.Join(broken, errors.New("again"))},
 		`the request to create the computer "a" has an unknown outcome, and no such computer was found: ` + failed.Error():                    &create.LostError{Object: "computer", Name: "a", Err: failed},
 		`computers named "web-<number>" exist that do not belong to this fleet: web-1 (c1)`:                                                   &ForeignComputersError{Prefix: "web", Found: []Computer{{ID: "c1", Name: "web-1"}}},
 		`the request to create the computer "a" returned the wrong object, c1: it existed before`:                                             &create.WrongObjectError{Object: "computer", Name: "a", Found: one, Problem: "existed before"},
-		`API key k1 cannot be rotated, and a newer valid API key with the same name exists, c2 (created at 2026-03-01T00:00:00Z): broken`:     &serviceaccounts.RotatedError{KeyID: "k1", Found: []create.ExistsError{two}, Err: broken},
-		`the response with the value of a new API key was lost, and revoking the key failed, so API key c1 is still valid: broken`:            &serviceaccounts.UnrevokedError{Found: []create.ExistsError{one}, Err: broken},
+		`API key k1 cannot be rotated, and a newer valid API key with the same name exists, c2 (created at 2026-03-01T00:00:00Z): broken`:     &serviceaccounts.RotatedError{KeyID: "k1", Found: []wire.Ref{two}, Err: broken},
+		`the response with the value of a new API key was lost, and revoking the key failed, so API key c1 is still valid: broken`:            &serviceaccounts.UnrevokedError{Found: []wire.Ref{one}, Err: broken},
 		`the request to create the session on the computer 7 has an unknown outcome, and no such session on the computer 7 was found: broken`: &create.LostError{Object: "session on the computer 7", Err: broken},
-		`the request to create the session has an unknown outcome, and it may have created c1: broken`:                                        &create.LostError{Object: "session", Found: []create.ExistsError{one}, Err: broken},
+		`the request to create the session has an unknown outcome, and it may have created c1: broken`:                                        &create.LostError{Object: "session", Found: []wire.Ref{one}, Err: broken},
 		`the request to create the session returned the wrong object, c1: it existed before`:                                                  &create.WrongObjectError{Object: "session", Found: one, Problem: "existed before"},
 		`the object does not exist: broken`: &collection.GoneError{Err: broken},
 		`broken; the object may still exist, because the list that would show it failed: ` + failed.Error(): &collection.UnprovenGoneError{Err: broken, Listing: failed},

@@ -92,8 +92,8 @@ func (c *Computer) label() string {
 func (e *ForeignComputersError) Unwrap() error { return e.Err }
 
 // Existing describes the computers for an error. They are imported together, as a fleet.
-func (e *ForeignComputersError) Existing() []create.ExistsError {
-	found := create.Describe(e.Found, (*Computer).describe)
+func (e *ForeignComputersError) Existing() []wire.Ref {
+	found := wire.Refs(e.Found)
 	for i := range found {
 		found[i].ImportID = strings.TrimPrefix(e.Account+"/"+e.Prefix, "/")
 	}
@@ -110,9 +110,17 @@ func FleetNumber(prefix, name string) (int, bool) {
 	return int(number), err == nil
 }
 
+// inFleet returns whether a computer has a name of a fleet.
+func inFleet(prefix string) func(*Computer) bool {
+	return func(c *Computer) bool {
+		_, ok := FleetNumber(prefix, c.Name)
+		return ok
+	}
+}
+
 // ListFleet returns the account's computers named "<prefix>-<number>".
 func (c *Client) ListFleet(ctx context.Context, prefix, account string) ([]Computer, error) {
-	found, err := c.listings.Find(ctx, account, fleetKey(prefix))
+	found, err := c.listings.Find(ctx, account, inFleet(prefix))
 	if transport.IsNotFound(err) {
 		err = c.accounts.GoneWithAccount(ctx, account, &collection.UnprovenGoneError{Err: err, Listing: err})
 	}
@@ -161,7 +169,7 @@ func foreignAmong(named []Computer, memberIDs []string) []Computer {
 
 // CheckFleet returns a *ForeignComputersError if computers with names of the fleet exist that are not in memberIDs.
 func (c *Client) CheckFleet(ctx context.Context, prefix, account string, memberIDs []string) error {
-	named, err := c.listings.Find(ctx, account, fleetKey(prefix))
+	named, err := c.listings.Find(ctx, account, inFleet(prefix))
 	if err != nil {
 		return err
 	}
@@ -173,7 +181,7 @@ func (c *Client) refuseForeign(ctx context.Context, named []Computer, prefix, ac
 		return nil
 	}
 	// The listing may be out of date.
-	present, err := c.listings.FindNow(ctx, account, fleetKey(prefix))
+	present, err := c.listings.FindNow(ctx, account, inFleet(prefix))
 	if err != nil {
 		return err
 	}
@@ -191,17 +199,17 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, member
 	if body.Quantity <= 0 {
 		return nil, nil
 	}
-	account, fleet := body.ServiceAccountID, fleetKey(body.NamePrefix)
-	release, err := c.listings.Creating.Lock(ctx, account+"/"+fleet)
+	account := body.ServiceAccountID
+	release, err := c.listings.Creating.Lock(ctx, account+"/"+body.NamePrefix+"-")
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	snapshot, err := c.listings.Snapshot(ctx, account, fleet, c.conn.LastResponseAt())
+	snapshot, err := c.listings.Snapshot(ctx, account, c.conn.LastResponseAt(), inFleet(body.NamePrefix))
 	if err != nil {
 		return nil, err
 	}
-	if err := c.refuseForeign(ctx, snapshot.Named, body.NamePrefix, account, memberIDs); err != nil {
+	if err := c.refuseForeign(ctx, snapshot.Wanted, body.NamePrefix, account, memberIDs); err != nil {
 		return nil, err
 	}
 	var created []Computer
@@ -241,17 +249,17 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, snapsho
 		return nil, err
 	}
 	found, findErr := create.FindAfterLoss(ctx, c.conn, body.Quantity, func(ctx context.Context) ([]Computer, error) {
-		present, err := c.listings.FindNow(ctx, body.ServiceAccountID, fleetKey(body.NamePrefix))
+		present, err := c.listings.FindNow(ctx, body.ServiceAccountID, inFleet(body.NamePrefix))
 		return slices.DeleteFunc(present, func(found Computer) bool { return snapshot.Contains(found.ID) }), err
 	})
-	proven := slices.DeleteFunc(slices.Clone(found), func(c Computer) bool { return !create.CreatedSince(c.CreatedAt, since) })
+	proven := slices.DeleteFunc(slices.Clone(found), func(c Computer) bool { return !create.CreatedSince(c.CreatedAt.Time(), since) })
 	switch {
 	case len(found) > body.Quantity || len(proven) < len(found):
 		return nil, &ForeignComputersError{Prefix: body.NamePrefix, Account: body.ServiceAccountID, Found: found, Err: err}
 	case len(found) == 0:
 		return nil, &create.LostError{Object: "computer", Name: body.NamePrefix + "-<number>", Err: errors.Join(err, findErr)}
 	}
-	create.Recovered(ctx, create.Recovery{Objects: create.Describe(found, (*Computer).describe)})
+	create.Recovered(ctx, create.Recovery{Objects: wire.Refs(found)})
 	if len(found) < body.Quantity {
 		return found, &ShortfallError{Requested: body.Quantity, Made: len(found), Err: err}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,20 +37,6 @@ func TestComputer_steps(t *testing.T) {
 	}
 	if step := (&Computer{ProvisioningSteps: []ProvisioningStep{fine}}).InstallStep(); step != nil {
 		t.Errorf("%v counts as the installation", step)
-	}
-}
-
-func TestComputer_namesTheFleetItMayBelongTo(t *testing.T) {
-	t.Parallel()
-	for name, fleet := range map[string]string{"ci-1": "ci", "my-ci-12": "my-ci", "ci": "", "ci-x": "", "-1": "", "ci-": ""} {
-		names := (&Computer{Name: name, OwnerID: "user_1"}).names()
-		want := []string{name}
-		if fleet != "" {
-			want = append(want, fleetKey(fleet))
-		}
-		if !slices.Equal(names, want) {
-			t.Errorf("%s: found by %q, want %q", name, names, want)
-		}
 	}
 }
 

@@ -5,53 +5,37 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
-// ExistsError says that nothing was created because this run found an object with the same name that it had not created.
+// ExistsError says that nothing was created because this run found objects with the same name that it had not created.
 type ExistsError struct {
-	// Object is the type of the object, such as "computer".
-	Object string
-	// Name is the object's name; empty if an error describes an object without one. ID is the object's ID in the service, and
-	// ImportID is the argument of `terraform import`.
-	Name, ID, ImportID string
-	// CreatedAt is zero if the service does not return it.
-	CreatedAt time.Time
+	// Found are the objects; at least one.
+	Found []wire.Ref
 	// Field is the API's field whose value the object has, and Taken describes the value. Empty if it is the name.
 	Field, Taken string
-	// Others are further objects with the name.
-	Others []ExistsError
-}
-
-// Describe converts objects for an error.
-func Describe[T any](found []T, describe func(*T) ExistsError) []ExistsError {
-	all := make([]ExistsError, len(found))
-	for i := range found {
-		all[i] = describe(&found[i])
-	}
-	return all
 }
 
 // AlreadyExists returns an *ExistsError for objects that already exist, or nil if there are none.
-func AlreadyExists(found []ExistsError) error {
+func AlreadyExists(found []wire.Ref) error {
 	if len(found) == 0 {
 		return nil
 	}
-	first := found[0]
-	first.Others = found[1:]
-	return &first
+	return &ExistsError{Found: found}
 }
 
 func (e *ExistsError) Error() string {
-	text := fmt.Sprintf("%s named %q already exists with ID %s", phrase.WithArticle(e.Object), e.Name, e.ID)
+	first, others := e.Found[0], e.Found[1:]
+	text := fmt.Sprintf("%s named %q already exists with ID %s", phrase.WithArticle(first.Object), first.Name, first.ID)
 	if e.Field != "" {
-		text = fmt.Sprintf("%s already belongs to the %s %q with ID %s", e.Taken, e.Object, e.Name, e.ID)
+		text = fmt.Sprintf("%s already belongs to the %s %q with ID %s", e.Taken, first.Object, first.Name, first.ID)
 	}
-	if !e.CreatedAt.IsZero() {
-		text += ", created at " + e.CreatedAt.UTC().Format(time.RFC3339)
+	if !first.CreatedAt.IsZero() {
+		text += ", created at " + first.CreatedAt.UTC().Format(time.RFC3339)
 	}
-	if len(e.Others) > 0 {
-		text += "; others with this name: " + ListIDs(e.Others)
+	if len(others) > 0 {
+		text += "; others with this name: " + ListIDs(others)
 	}
 	return text
 }
@@ -61,7 +45,7 @@ func (e *ExistsError) Error() string {
 type LostError struct {
 	Object, Name string
 	// Found are the new objects. The request or somebody else may have created them.
-	Found []ExistsError
+	Found []wire.Ref
 	// Err says why the outcome is unknown and, if it applies, why the search for the object failed.
 	Err error
 }
@@ -88,17 +72,17 @@ func withName(object, name string) string {
 type WrongObjectError struct {
 	Object, Name string
 	// Found is the object in the response.
-	Found ExistsError
+	Found wire.Ref
 	// Problem completes a sentence that starts with "it".
 	Problem string
 }
 
 func (e *WrongObjectError) Error() string {
-	return fmt.Sprintf("the request to create the %s returned the wrong object, %s: it %s", withName(e.Object, e.Name), ListIDs([]ExistsError{e.Found}), e.Problem)
+	return fmt.Sprintf("the request to create the %s returned the wrong object, %s: it %s", withName(e.Object, e.Name), ListIDs([]wire.Ref{e.Found}), e.Problem)
 }
 
 // ListIDs formats the IDs of objects for an error.
-func ListIDs(found []ExistsError) string {
+func ListIDs(found []wire.Ref) string {
 	names := make([]string, len(found))
 	for i, e := range found {
 		names[i] = e.ID

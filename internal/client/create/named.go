@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -27,27 +26,24 @@ var looksAfterLoss = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.S
 type NamedObject[T any] struct {
 	// Object and Name are used in errors.
 	Object, Name string
-	// Collection and Key are where the object will be listed, and ListedAs is the name to look it up by.
-	Collection    *collection.Shared[T]
-	Key, ListedAs string
-	// Send creates the object.
-	Send func(ctx context.Context) (*T, error)
-	// NameOf and CreatedAt read an object, and IsWanted reports whether it matches the request.
-	NameOf    func(*T) string
-	CreatedAt func(*T) wire.Millis
-	IsWanted  func(*T) bool
-	// MayReplay says that the service may return an object that it created earlier for the same request. ReplayField and
-	// ReplayTaken are then the Field and Taken of the error.
-	MayReplay                bool
-	ReplayField, ReplayTaken string
-	// Describe converts an object for an error.
-	Describe func(*T) ExistsError
+	// Inventory and Key are where the object will be listed.
+	Inventory *collection.Inventory[T]
+	Key       string
+	// HasName reports whether an object has the name that the new object would have.
+	HasName func(*T) bool
+	// Send creates the object, and IsWanted reports whether an object matches the request.
+	Send     func(ctx context.Context) (*T, error)
+	IsWanted func(*T) bool
+	// MayReplay says that the service may return an object that it created earlier for the same request. Field and Taken are then
+	// those of the error.
+	MayReplay    bool
+	Field, Taken string
 }
 
 // Named creates the object. Besides the service's own errors, it returns *ExistsError, *LostError, and *WrongObjectError.
-func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T, error) {
+func Named[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T, error) {
 	// Without the lock, concurrent creations with the same name could return each other's objects.
-	release, err := n.Collection.Creating.Lock(ctx, n.Name)
+	release, err := n.Inventory.Creating.Lock(ctx, n.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -56,47 +52,40 @@ func Named[T any](ctx context.Context, c *transport.Conn, n NamedObject[T]) (*T,
 	if n.MayReplay {
 		heard = time.Time{} // An earlier attempt may have been sent a moment ago.
 	}
-	snapshot, err := n.Collection.Snapshot(ctx, n.Key, n.ListedAs, heard)
+	snapshot, err := n.Inventory.Snapshot(ctx, n.Key, heard, n.HasName)
 	if err != nil {
 		return nil, err
 	}
-	if len(snapshot.Named) > 0 {
+	if len(snapshot.Wanted) > 0 {
 		// The snapshot may be out of date.
 		if older, err := n.find(ctx); err != nil || len(older) > 0 {
-			return nil, errors.Join(err, AlreadyExists(Describe(older, n.Describe)))
+			return nil, errors.Join(err, AlreadyExists(wire.Refs[T, P](older)))
 		}
 	}
 	since := c.ServiceTime()
 	made, err := n.Send(ctx)
 	switch {
 	case err == nil:
-		found := n.Describe(made)
-		if n.MayReplay && snapshot.Contains(found.ID) {
-			found.Field, found.Taken = n.ReplayField, n.ReplayTaken
-			return nil, &found
-		}
-		if problem := n.unlike(made, snapshot); problem != "" {
-			return nil, &WrongObjectError{Object: n.Object, Name: n.Name, Found: found, Problem: problem}
-		}
-		return made, nil
+		return made, n.check(P(made).Ref(), snapshot)
 	case transport.IsConflict(err):
 		// Somebody else created an object with the name first.
 		if found, findErr := n.find(ctx); findErr == nil && len(found) > 0 {
-			return nil, AlreadyExists(Describe(found, n.Describe))
+			return nil, AlreadyExists(wire.Refs[T, P](found))
 		}
 		return nil, err
 	case !transport.IsAmbiguous(err) && !n.mayHaveActed(err):
 		return nil, err
 	}
 	found, findErr := FindAfterLoss(ctx, c, 1, n.find)
-	proven := slices.DeleteFunc(slices.Clone(found), func(object T) bool {
-		return snapshot.Contains(n.Describe(&object).ID) || !CreatedSince(n.CreatedAt(&object), since) || !n.IsWanted(&object)
+	proven := collection.Filter(found, func(object *T) bool {
+		ref := P(object).Ref()
+		return !snapshot.Contains(ref.ID) && CreatedSince(ref.CreatedAt, since) && n.IsWanted(object)
 	})
 	if len(proven) == 1 {
-		Recovered(ctx, Recovery{Objects: Describe(proven, n.Describe)})
+		Recovered(ctx, Recovery{Objects: wire.Refs[T, P](proven)})
 		return &proven[0], nil
 	}
-	return nil, &LostError{Object: n.Object, Name: n.Name, Found: Describe(found, n.Describe), Err: errors.Join(err, findErr)}
+	return nil, &LostError{Object: n.Object, Name: n.Name, Found: wire.Refs[T, P](found), Err: errors.Join(err, findErr)}
 }
 
 // mayHaveActed reports whether a request that may be repeated may have created an object despite the error: the service may have
@@ -107,18 +96,23 @@ func (n NamedObject[T]) mayHaveActed(err error) bool {
 
 // find lists the objects again that Send may have created.
 func (n NamedObject[T]) find(ctx context.Context) ([]T, error) {
-	return n.Collection.FindNow(ctx, n.Key, n.ListedAs)
+	return n.Inventory.FindNow(ctx, n.Key, n.HasName)
 }
 
-// unlike says why the response to a create request is not the requested object; empty if it is.
-func (n NamedObject[T]) unlike(made *T, snapshot collection.Snapshot[T]) string {
-	switch {
-	case snapshot.Contains(n.Describe(made).ID):
-		return "existed before"
-	case n.NameOf(made) != n.Name:
-		return fmt.Sprintf("is named %q", n.NameOf(made))
+// check returns an error if the response to a create request is not the requested object.
+func (n NamedObject[T]) check(made wire.Ref, snapshot collection.Snapshot[T]) error {
+	problem := ""
+	switch isOld := snapshot.Contains(made.ID); {
+	case isOld && n.MayReplay:
+		return &ExistsError{Found: []wire.Ref{made}, Field: n.Field, Taken: n.Taken}
+	case isOld:
+		problem = "existed before"
+	case made.Name != n.Name:
+		problem = fmt.Sprintf("is named %q", made.Name)
+	default:
+		return nil
 	}
-	return ""
+	return &WrongObjectError{Object: n.Object, Name: n.Name, Found: made, Problem: problem}
 }
 
 // FindAfterLoss searches until it finds enough objects or has no more attempts.
@@ -145,11 +139,11 @@ func FindAfterLoss[T any](ctx context.Context, c *transport.Conn, enough int, fi
 
 // CreatedSince reports whether an object was created at or after a time of the service's clock. If either time is unknown, it
 // returns true.
-func CreatedSince(created wire.Millis, since time.Time) bool {
-	return created == 0 || since.IsZero() || !created.Time().Before(since.Truncate(time.Second))
+func CreatedSince(created, since time.Time) bool {
+	return created.IsZero() || since.IsZero() || !created.Before(since.Truncate(time.Second))
 }
 
 // provenSince is CreatedSince that requires both times, because no name distinguishes the object from an older one.
-func provenSince(created wire.Millis, since time.Time) bool {
-	return created != 0 && !since.IsZero() && CreatedSince(created, since)
+func provenSince(created, since time.Time) bool {
+	return !created.IsZero() && !since.IsZero() && CreatedSince(created, since)
 }

@@ -1,11 +1,15 @@
 package create
 
-import "context"
+import (
+	"context"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+)
 
 // Recovery is what a call did after a lost response: it uses the objects that it found, or it revoked them. Somebody else may
 // have created them at the same time, so the user must know.
 type Recovery struct {
-	Objects []ExistsError
+	Objects []wire.Ref
 	// AreRevoked says that the objects are keys that were revoked, because their values were lost.
 	AreRevoked bool
 }

@@ -22,9 +22,7 @@ type UnnamedObject[T any] struct {
 	// List returns the objects that may include the new one.
 	List func(ctx context.Context) ([]T, error)
 	// IsWanted reports whether an object matches the request.
-	IsWanted  func(*T) bool
-	CreatedAt func(*T) wire.Millis
-	Describe  func(*T) ExistsError
+	IsWanted func(*T) bool
 	// ListedLate is how long List lacks a new object, if that is longer than the search takes.
 	ListedLate time.Duration
 }
@@ -61,8 +59,8 @@ func CreationsIn[T any](all *sync.Map, key string) *Creations[T] {
 
 // Unnamed creates the object. After lost responses, it returns a matching new object if there are no more of them than lost
 // responses: a network failure often loses all responses in flight. Otherwise, the error is a *LostError.
-func Unnamed[T any](ctx context.Context, c *transport.Conn, beside *Creations[T], n UnnamedObject[T]) (*T, error) {
-	made, since, lost, err := sendUnnamed(ctx, c, beside, n)
+func Unnamed[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, beside *Creations[T], n UnnamedObject[T]) (*T, error) {
+	made, since, lost, err := sendUnnamed[T, P](ctx, c, beside, n)
 	if lost == nil {
 		return made, err
 	}
@@ -71,27 +69,28 @@ func Unnamed[T any](ctx context.Context, c *transport.Conn, beside *Creations[T]
 	if beside.lost == lost {
 		beside.lost = nil
 	}
-	lost.look.Do(func() { lost.find(ctx, c, beside, n) })
-	isNew := func(object *T) bool { return n.IsWanted(object) && provenSince(n.CreatedAt(object), since) }
+	idOf := func(object *T) string { return P(object).Ref().ID }
+	lost.look.Do(func() { lost.find(ctx, c, beside, n, idOf) })
+	isNew := func(object *T) bool { return n.IsWanted(object) && provenSince(P(object).Ref().CreatedAt, since) }
 	if at := slices.IndexFunc(lost.found, func(object T) bool { return isNew(&object) }); at >= 0 && lost.isTheirs {
 		object := lost.found[at]
 		lost.found = slices.Delete(lost.found, at, at+1)
-		Recovered(ctx, Recovery{Objects: []ExistsError{n.Describe(&object)}})
+		Recovered(ctx, Recovery{Objects: []wire.Ref{P(&object).Ref()}})
 		return &object, nil
 	}
-	found := collection.Filter(lost.found, func(object *T) bool { return CreatedSince(n.CreatedAt(object), since) })
+	found := collection.Filter(lost.found, func(object *T) bool { return CreatedSince(P(object).Ref().CreatedAt, since) })
 	if wanted := collection.Filter(found, n.IsWanted); len(wanted) > 0 {
 		found = wanted
 	}
-	return nil, &LostError{Object: n.Object, Found: Describe(found, n.Describe), Err: errors.Join(err, lost.err)}
+	return nil, &LostError{Object: n.Object, Found: wire.Refs[T, P](found), Err: errors.Join(err, lost.err)}
 }
 
 // find searches for the objects of the lost responses. It uses all attempts, because an early listing may show only objects
 // that somebody else created.
-func (l *lostResponses[T]) find(ctx context.Context, c *transport.Conn, beside *Creations[T], n UnnamedObject[T]) {
+func (l *lostResponses[T]) find(ctx context.Context, c *transport.Conn, beside *Creations[T], n UnnamedObject[T], idOf func(*T) string) {
 	_ = c.Clock.Sleep(ctx, n.ListedLate) // After an interrupt, the search comes at once.
 	all, err := FindAfterLoss(ctx, c, math.MaxInt, n.List)
-	l.found, l.err = collection.Filter(all, func(object *T) bool { return !beside.created[n.Describe(object).ID] }), err
+	l.found, l.err = collection.Filter(all, func(object *T) bool { return !beside.created[idOf(object)] }), err
 	theirs := collection.Filter(l.found, func(object *T) bool {
 		return slices.ContainsFunc(l.mayHaveCreated, func(may func(*T) bool) bool { return may(object) })
 	})
@@ -100,12 +99,12 @@ func (l *lostResponses[T]) find(ctx context.Context, c *transport.Conn, beside *
 		return
 	}
 	for i := range theirs {
-		beside.created[n.Describe(&theirs[i]).ID] = true
+		beside.created[idOf(&theirs[i])] = true
 	}
 }
 
 // sendUnnamed sends the POST. It returns the service's time before the POST, and sets lost if the response was lost.
-func sendUnnamed[T any](ctx context.Context, c *transport.Conn, beside *Creations[T], n UnnamedObject[T]) (made *T, since time.Time, lost *lostResponses[T], err error) {
+func sendUnnamed[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, beside *Creations[T], n UnnamedObject[T]) (made *T, since time.Time, lost *lostResponses[T], err error) {
 	beside.sending.RLock()
 	defer beside.sending.RUnlock()
 	if c.ServiceTime().IsZero() {
@@ -117,17 +116,17 @@ func sendUnnamed[T any](ctx context.Context, c *transport.Conn, beside *Creation
 	beside.mu.Lock()
 	defer beside.mu.Unlock()
 	switch {
-	case err == nil && beside.created[n.Describe(made).ID]:
-		return nil, since, nil, &WrongObjectError{Object: n.Object, Found: n.Describe(made), Problem: "existed before"}
+	case err == nil && beside.created[P(made).Ref().ID]:
+		return nil, since, nil, &WrongObjectError{Object: n.Object, Found: P(made).Ref(), Problem: "existed before"}
 	case err == nil:
-		beside.created[n.Describe(made).ID] = true
+		beside.created[P(made).Ref().ID] = true
 	case transport.IsAmbiguous(err):
 		if beside.lost == nil {
 			beside.lost = &lostResponses[T]{}
 		}
 		lost = beside.lost
 		lost.mayHaveCreated = append(lost.mayHaveCreated, func(object *T) bool {
-			return n.IsWanted(object) && CreatedSince(n.CreatedAt(object), since)
+			return n.IsWanted(object) && CreatedSince(P(object).Ref().CreatedAt, since)
 		})
 	}
 	return made, since, lost, err

@@ -98,11 +98,11 @@ type BuildDiagnostics struct {
 	Withheld  bool   `json:"withheld"`
 }
 
-func (s *BuildStatus) Identifier() string { return s.EnvironmentID }
+func (s *BuildStatus) Ref() wire.Ref { return wire.Ref{ID: s.EnvironmentID} }
 
 func (s *BuildStatus) MissingField() string { return "" }
 
-func (d *BuildDiagnostics) Identifier() string { return d.BuildID }
+func (d *BuildDiagnostics) Ref() wire.Ref { return wire.Ref{ID: d.BuildID} }
 
 func (d *BuildDiagnostics) MissingField() string { return "" }
 
@@ -163,7 +163,7 @@ func (c *Client) buildStatusFromRecord(ctx context.Context, id string) (*BuildSt
 }
 
 // StartBuild builds an environment again and returns the ID of the new build. The service returns 409 while a build runs.
-// Latest is the ID of the latest build before: if the response is lost or names no build, a newer build is used and reported. If
+// Latest is the ID of the latest build before: if the response is lost or names no build, a newer build is the new one. If
 // there is none, the error is a *LostError.
 func (c *Client) StartBuild(ctx context.Context, id, latest string) (string, error) {
 	defer c.listings.InvalidateAll()
@@ -191,7 +191,9 @@ func (c *Client) StartBuild(ctx context.Context, id, latest string) (string, err
 	if build == "" {
 		return "", &create.LostError{Object: "build of the environment", Name: id, Err: errors.Join(err, findErr)}
 	}
-	create.Recovered(ctx, create.Recovery{Objects: []create.ExistsError{{Object: "build of the environment " + id, ID: build}}})
+	if response == nil { // The service need not name the build in its response.
+		create.Recovered(ctx, create.Recovery{Objects: []wire.Ref{{Object: "build of the environment " + id, ID: build}}})
+	}
 	return build, nil
 }
 
@@ -212,7 +214,7 @@ func (c *Client) newerBuild(ctx context.Context, id, latest string, since time.T
 
 // builtSince reports whether the latest build is a different one and was created since then.
 func (e *Environment) builtSince(latest string, since time.Time) bool {
-	return e.LatestBuildID() != "" && e.LatestBuildID() != latest && create.CreatedSince(e.LatestBuild.CreatedAt, since)
+	return e.LatestBuildID() != "" && e.LatestBuildID() != latest && create.CreatedSince(e.LatestBuild.CreatedAt.Time(), since)
 }
 
 // CancelBuild cancels a build. For a build that is not running, the service returns 409. After a lost response, that is success.

@@ -105,7 +105,7 @@ func TestCreateEnvironment_reconcilesALostAnswer(t *testing.T) {
 				return
 			}
 			var taken *create.ExistsError
-			if errors.As(err, &taken) && (taken.Object != "environment" || taken.Name != "ci" || taken.ID != taken.ImportID || !strings.HasPrefix(taken.ID, "env_") || taken.CreatedAt.IsZero()) {
+			if errors.As(err, &taken) && (taken.Found[0].Object != "environment" || taken.Found[0].Name != "ci" || !strings.HasPrefix(taken.Found[0].ID, "env_") || taken.Found[0].CreatedAt.IsZero()) {
 				t.Errorf("the error tells %+v", taken)
 			}
 			// A failed request may have changed something, so the cached reads are invalidated.
@@ -149,7 +149,7 @@ func TestCreateEnvironment_knowsWhatThisProcessMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	var taken *create.ExistsError
-	if _, err := c.Create(t.Context(), aCreation); !errors.As(err, &taken) || taken.ID != "env_1" {
+	if _, err := c.Create(t.Context(), aCreation); !errors.As(err, &taken) || taken.Found[0].ID != "env_1" {
 		t.Errorf("got %v", err)
 	}
 	rec.Want(t, "GET ", "POST ", "GET ")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -111,31 +110,9 @@ type SourceOption struct {
 	SupportsSetupScripts bool   `json:"supportsSetupScripts"`
 }
 
-// sourceOptions are read once per process.
-type sourceOptions struct {
-	once sync.Once
-	// done is closed when read and err are set.
-	done chan struct{}
-	read *SourceOptions
-	err  error
-}
-
-// SourceOptions returns the sources for environments. All calls in a process share one request and its error.
+// SourceOptions returns the sources for environments. All calls in a process share one response.
 func (c *Client) SourceOptions(ctx context.Context) (*SourceOptions, error) {
-	c.sources.once.Do(func() {
-		c.sources.done = make(chan struct{})
-		go func() {
-			defer close(c.sources.done)
-			// The request is shared, so it must not end with the context of the first caller.
-			c.sources.read, c.sources.err = c.readSourceOptions(context.WithoutCancel(ctx))
-		}()
-	})
-	select {
-	case <-ctx.Done():
-		return nil, fmt.Errorf("waiting for the source options that several reads share: %w", ctx.Err())
-	case <-c.sources.done:
-		return c.sources.read, c.sources.err
-	}
+	return c.sources.Get(ctx, collection.Organization, c.readSourceOptions)
 }
 
 func (c *Client) readSourceOptions(ctx context.Context) (*SourceOptions, error) {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
@@ -120,11 +119,13 @@ type Change struct {
 	BuildID string `json:"buildId"`
 }
 
-func (e *Change) Identifier() string { return e.ID }
+func (e *Change) Ref() wire.Ref { return wire.Ref{ID: e.ID} }
 
 func (e *Change) MissingField() string { return "" }
 
-func (e *Environment) Identifier() string { return e.ID }
+func (e *Environment) Ref() wire.Ref {
+	return wire.Ref{Object: "environment", Name: e.Name, ID: e.ID, CreatedAt: e.CreatedAt.Time()}
+}
 
 func (e *Environment) MissingField() string {
 	switch {
@@ -158,17 +159,10 @@ func (e *Environment) hasFailed() bool {
 	return e.Status == StatusFailed || e.LatestBuild != nil && e.LatestBuild.Status == BuildFailed
 }
 
-// names are the names by which listings look up an environment: its name, and its name within its scope. Each scope may have
-// an environment with the same name.
-func (e *Environment) names() []string {
-	if e.Scope == "" {
-		return []string{e.Name, nameKey(ScopeUser, e.Name), nameKey(ScopeOrganization, e.Name)}
-	}
-	return []string{e.Name, nameKey(e.Scope, e.Name)}
-}
-
-func (e *Environment) describe() create.ExistsError {
-	return create.ExistsError{Object: "environment", Name: e.Name, ID: e.ID, ImportID: e.ID, CreatedAt: e.CreatedAt.Time()}
+// hasName reports whether an environment has the requested name in the requested scope: each scope may have an environment with
+// the same name. An empty scope matches any, because the service chooses it or does not return it.
+func (b CreateRequest) hasName(e *Environment) bool {
+	return e.Name == b.Name && (b.Scope == "" || e.Scope == "" || e.Scope == b.Scope)
 }
 
 // requested is the environment that the request describes.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/memo"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
@@ -23,22 +24,21 @@ import (
 type Client struct {
 	conn *transport.Conn
 
-	listings   *collection.Shared[Environment]
+	listings   *collection.Inventory[Environment]
 	buildPolls *collection.Poller[BuildStatus]
 	// uncached shares the reads of GetNow.
 	uncached *collection.Poller[Environment]
-	sources  sourceOptions
+	sources  *memo.Memo[*SourceOptions]
 }
 
 // New returns a client for environments and their builds.
 func New(conn *transport.Conn) *Client {
-	c := &Client{conn: conn}
-	c.listings = collection.NewShared(conn.Clock, 1, c.list, (*Environment).Identifier, (*Environment).names)
+	c := &Client{conn: conn, sources: memo.New[*SourceOptions](conn.Clock, 0)}
+	c.listings = collection.NewInventory(conn.Clock, nil, 1, c.list)
 	c.buildPolls = collection.NewPoller(conn, collection.PollSource[BuildStatus]{
 		Single:    c.singleBuildStatus,
 		AfterMany: c.buildStatusFromRecord,
 		Many:      c.BuildStatuses,
-		ID:        (*BuildStatus).Identifier,
 		AfterWait: func(string) { c.listings.InvalidateAll() },
 	})
 	c.uncached = collection.NewPoller(conn, collection.PollSource[Environment]{
@@ -46,18 +46,8 @@ func New(conn *transport.Conn) *Client {
 		Many: func(ctx context.Context, account string, _ []string) ([]Environment, error) {
 			return c.list(ctx, account)
 		},
-		ID: (*Environment).Identifier,
 	})
 	return c
-}
-
-// nameKey is the name by which listings look up an environment in a scope. An empty scope matches any, because the service
-// chooses it.
-func nameKey(scope, name string) string {
-	if scope == "" {
-		return name
-	}
-	return scope + "\x00" + name
 }
 
 // List returns the environments that the API key can see, or those of a service account, ordered by name. Calls in a short
@@ -74,7 +64,7 @@ func (c *Client) List(ctx context.Context, account string) ([]Environment, error
 
 // ListNamed returns the environments with a name, in any scope, from the same listing.
 func (c *Client) ListNamed(ctx context.Context, name string) ([]Environment, error) {
-	return c.listings.Find(ctx, collection.Organization, name)
+	return c.listings.Find(ctx, collection.Organization, CreateRequest{Name: name}.hasName)
 }
 
 func (c *Client) list(ctx context.Context, account string) ([]Environment, error) {
@@ -194,11 +184,11 @@ func (c *Client) GetNow(ctx context.Context, id string) (*Environment, error) {
 // The response has only IDs, so the other fields are those of the request.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, error) {
 	created, err := create.Named(ctx, c.conn, create.NamedObject[Environment]{
-		Object:     "environment",
-		Name:       body.Name,
-		Collection: c.listings,
-		Key:        collection.Organization,
-		ListedAs:   nameKey(body.Scope, body.Name),
+		Object:    "environment",
+		Name:      body.Name,
+		Inventory: c.listings,
+		Key:       collection.Organization,
+		HasName:   body.hasName,
 		Send: func(ctx context.Context) (*Environment, error) {
 			change, err := transport.CallObject[Change](ctx, c.conn, transport.Request{
 				Op:   transport.Operation{Name: "createEnvironment", Method: http.MethodPost, Route: "/api/v0/environments"},
@@ -210,10 +200,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, 
 			}
 			return body.requested(change), nil
 		},
-		NameOf:    func(e *Environment) string { return e.Name },
-		CreatedAt: func(e *Environment) wire.Millis { return e.CreatedAt },
-		IsWanted:  body.isWanted,
-		Describe:  (*Environment).describe,
+		IsWanted: body.isWanted,
 	})
 	c.listings.InvalidateAll()
 	if err != nil {
@@ -284,8 +271,8 @@ func (c *Client) Update(ctx context.Context, id, latest string, body UpdateReque
 
 // CheckAccess checks during a plan that the key, its role, and base_url can manage environments.
 func (c *Client) CheckAccess(ctx context.Context) error {
-	return c.conn.CheckOnce("environments", func() error {
-		_, err := c.listings.Snapshot(ctx, collection.Organization, "", c.conn.LastResponseAt())
+	return c.conn.CheckOnce(ctx, "environments", func(ctx context.Context) error {
+		_, err := c.listings.Snapshot(ctx, collection.Organization, c.conn.LastResponseAt(), CreateRequest{}.hasName)
 		return err
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 var opListControlChanges = transport.Operation{Name: "listEnterpriseControlHistory", Method: http.MethodGet, Route: "/api/v0/organization/enterprise-controls/history"}
@@ -31,11 +32,11 @@ type ControlUser struct {
 	Name  string `json:"name"`
 }
 
-func (c *ControlChange) Identifier() string {
+func (c *ControlChange) Ref() wire.Ref {
 	if c.Revision == nil {
-		return ""
+		return wire.Ref{}
 	}
-	return strconv.FormatInt(*c.Revision, 10)
+	return wire.Ref{ID: strconv.FormatInt(*c.Revision, 10)}
 }
 
 func (c *ControlChange) MissingField() string {
@@ -48,7 +49,7 @@ func (c *ControlChange) MissingField() string {
 // ControlHistory returns at most limit changes of the enterprise control settings, newest first; 0 means all. It requires the
 // key of a human with the Manager role or higher.
 func (c *Client) ControlHistory(ctx context.Context, limit int) ([]ControlChange, error) {
-	found, err := collection.Gather(c.controlChanges.All(ctx, collection.PageSize(limit)), limit, (*ControlChange).Identifier)
+	found, err := collection.Gather(c.controlChanges.All(ctx, collection.PageSize(limit)), limit)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
-// globalUsageLimit is the body that sets the global limit, and the one object of its collection.
+// globalUsageLimit is the body that sets the global limit.
 type globalUsageLimit struct {
 	Limit *int64 `json:"limit"`
 }
@@ -21,20 +21,16 @@ const globalLimitRoute = "/api/v0/organization/usage/limits/global"
 // GlobalUsageLimit returns the limit of every user without their own limit, in credits; nil means none. Calls in a short time
 // share one request.
 func (c *Client) GlobalUsageLimit(ctx context.Context) (*int64, error) {
-	found, err := c.globalLimit.All(ctx, collection.Organization)
-	if err != nil {
-		return nil, err
-	}
-	return found[0].Limit, nil
+	return c.globalLimit.Get(ctx, collection.Organization, c.readGlobalUsageLimit)
 }
 
 // GlobalUsageLimitAtPlan is GlobalUsageLimit with errors like CheckAccess.
 func (c *Client) GlobalUsageLimitAtPlan(ctx context.Context) (*int64, error) {
 	limit, err := c.GlobalUsageLimit(ctx)
-	return limit, c.conn.CheckOnce("global usage limit", func() error { return err })
+	return limit, c.conn.CheckOnce(ctx, "global usage limit", func(context.Context) error { return err })
 }
 
-func (c *Client) readGlobalUsageLimit(ctx context.Context, _ string) ([]globalUsageLimit, error) {
+func (c *Client) readGlobalUsageLimit(ctx context.Context) (*int64, error) {
 	r := transport.Request{Op: transport.Operation{Name: "getGlobalUsageLimit", Method: http.MethodGet, Route: globalLimitRoute}}
 	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
@@ -44,7 +40,7 @@ func (c *Client) readGlobalUsageLimit(ctx context.Context, _ string) ([]globalUs
 	if err != nil {
 		return nil, transport.NewTransportError(r.Op, err)
 	}
-	return []globalUsageLimit{{limit}}, nil
+	return limit, nil
 }
 
 // decodeGlobalLimit requires the field, because a missing one would look like a removed limit.
@@ -84,8 +80,8 @@ func (c *Client) sendGlobalUsageLimit(ctx context.Context, entries []collection.
 
 // putGlobalUsageLimit sets or removes the global limit. If the response is lost, the limit is read back.
 func (c *Client) putGlobalUsageLimit(ctx context.Context, limit *int64) error {
-	defer c.globalLimit.InvalidateAll()
-	defer c.usageLimits.InvalidateAll()
+	defer c.globalLimit.DropAll()
+	defer c.usageLimits.DropAll()
 	r := transport.Request{Op: transport.Operation{Name: "setGlobalUsageLimit", Method: http.MethodPut, Route: globalLimitRoute}, Body: globalUsageLimit{limit}}
 	response, err := c.conn.Exchange(ctx, r, transport.AnyBody)
 	if err != nil && !transport.IsAmbiguous(err) {
@@ -98,7 +94,7 @@ func (c *Client) putGlobalUsageLimit(ctx context.Context, limit *int64) error {
 	}
 	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
-	c.globalLimit.InvalidateAll()
+	c.globalLimit.DropAll()
 	present, readErr := c.GlobalUsageLimit(ctx)
 	switch {
 	case readErr == nil && sameLimit(present, limit):

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -51,7 +50,7 @@ func TestGlobalUsageLimit_writtenTogether(t *testing.T) {
 // An apply plans again after each write, which must not list the limits again.
 func TestUsageLimitsAtPlan(t *testing.T) {
 	t.Parallel()
-	c, rec, clk := area.ServeShort(t, clienttest.Responses(map[string]string{
+	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{
 		getLimits: limited("a@x 1"), putLimits: updated("a@x 1000000"), getGlobal: `200 {"limit":7}`,
 	}))
 	plan := func() {
@@ -70,9 +69,6 @@ func TestUsageLimitsAtPlan(t *testing.T) {
 		}
 	}
 	rec.Want(t, getLimits, getGlobal, putLimits, putLimits)
-	clk.Advance(collection.SharedLifetime)
-	plan()
-	rec.Want(t, getLimits, getGlobal, putLimits, putLimits, getLimits, getGlobal)
 }
 
 // Many plans share one failed listing, and report it once.

@@ -37,7 +37,7 @@ type InvitationResult struct {
 	Reason json.RawMessage `json:"error"`
 }
 
-func (i *InvitationResult) Identifier() string { return i.Email }
+func (i *InvitationResult) Ref() wire.Ref { return wire.Ref{ID: i.Email} }
 
 func (i *InvitationResult) MissingField() string {
 	if i.Status == "" {

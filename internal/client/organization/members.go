@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/memo"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
@@ -16,12 +17,11 @@ import (
 type Client struct {
 	conn *transport.Conn
 
-	members        *collection.Paged[[]Member]
-	controlChanges *collection.Paged[[]ControlChange]
-	// usageLimits, globalLimit, and limitsAtPlan have one object each.
-	usageLimits      *collection.Shared[UsageLimits]
-	globalLimit      *collection.Shared[globalUsageLimit]
-	limitsAtPlan     *collection.Shared[limitsRead]
+	members          *collection.Paged[[]Member]
+	controlChanges   *collection.Paged[[]ControlChange]
+	usageLimits      *memo.Memo[*UsageLimits]
+	globalLimit      *memo.Memo[*int64]
+	limitsAtPlan     *memo.Memo[*UsageLimits]
 	limitBatch       *collection.Batcher[int64, limitResult]
 	globalLimitBatch *collection.Batcher[int64, struct{}]
 	// limitsSet has the keys of the users whose limits this process has set. Only batches use it, one at a time.
@@ -32,9 +32,9 @@ type Client struct {
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn, limitsSet: map[string]bool{}}
 	c.members, c.controlChanges = collection.NewPages[Member](conn, opListMembers, "users"), collection.NewPages[ControlChange](conn, opListControlChanges, "changes")
-	c.usageLimits = collection.NewShared(conn.Clock, 0, c.listUsageLimits, func(*UsageLimits) string { return collection.Organization }, collection.Nameless[UsageLimits])
-	c.globalLimit = collection.NewShared(conn.Clock, 0, c.readGlobalUsageLimit, func(*globalUsageLimit) string { return collection.Organization }, collection.Nameless[globalUsageLimit])
-	c.limitsAtPlan = collection.NewShared(conn.Clock, 0, c.readLimitsAtPlan, func(*limitsRead) string { return collection.Organization }, collection.Nameless[limitsRead])
+	c.usageLimits = memo.New[*UsageLimits](conn.Clock, collection.SharedLifetime)
+	c.globalLimit = memo.New[*int64](conn.Clock, collection.SharedLifetime)
+	c.limitsAtPlan = memo.New[*UsageLimits](conn.Clock, 0)
 	c.limitBatch, c.globalLimitBatch = newLimitBatch(c, c.writeUserUsageLimits), newLimitBatch(c, c.sendGlobalUsageLimit)
 	return c
 }
@@ -57,7 +57,7 @@ type Member struct {
 	Metadata     wire.Metadata `json:"metadata"`
 }
 
-func (m *Member) Identifier() string { return m.ID }
+func (m *Member) Ref() wire.Ref { return wire.Ref{ID: m.ID} }
 
 func (m *Member) MissingField() string {
 	if m.Email == "" {
@@ -69,7 +69,7 @@ func (m *Member) MissingField() string {
 // Members returns at most limit members of the organization, oldest first as the service lists them; 0 means all. Calls in a
 // short time share the pages.
 func (c *Client) Members(ctx context.Context, limit int) ([]Member, error) {
-	found, err := collection.Gather(c.members.All(ctx, collection.PageSize(limit)), limit, (*Member).Identifier)
+	found, err := collection.Gather(c.members.All(ctx, collection.PageSize(limit)), limit)
 	if err != nil || limit == 0 {
 		return found, err
 	}
@@ -108,7 +108,7 @@ func (c *Client) RemoveMember(ctx context.Context, email string) error {
 		Op:    transport.Operation{Name: "removeMember", Method: http.MethodDelete, Route: membersRoute},
 		Query: url.Values{"email": {email}},
 	})
-	c.usageLimits.InvalidateAll() // The service removes the limit with its member.
+	c.usageLimits.DropAll() // The service removes the limit with its member.
 	if transport.IsNotFound(err) {
 		return c.confirmNoMember(ctx, email, err)
 	}

@@ -49,7 +49,7 @@ type listedLimit struct {
 	Limit json.RawMessage `json:"limit"`
 }
 
-func (l *listedLimit) Identifier() string { return l.Email }
+func (l *listedLimit) Ref() wire.Ref { return wire.Ref{ID: l.Email} }
 
 func (l *listedLimit) MissingField() string {
 	if len(l.Limit) == 0 {
@@ -146,11 +146,7 @@ func sameLimit(a, b *int64) bool { return a == b || a != nil && b != nil && *a =
 
 // UsageLimits returns all limits. Calls in a short time share one listing.
 func (c *Client) UsageLimits(ctx context.Context) (*UsageLimits, error) {
-	found, err := c.usageLimits.All(ctx, collection.Organization)
-	if err != nil {
-		return nil, err
-	}
-	return &found[0], nil
+	return c.usageLimits.Get(ctx, collection.Organization, c.listUsageLimits)
 }
 
 // UserUsageLimit reads one user's limit from the same listing. If only the global limit applies, the error is a *GoneError.
@@ -170,8 +166,7 @@ func (c *Client) UserUsageLimit(ctx context.Context, email string) (*UserUsageLi
 	return &limit, nil
 }
 
-// listUsageLimits returns one object with all limits.
-func (c *Client) listUsageLimits(ctx context.Context, _ string) ([]UsageLimits, error) {
+func (c *Client) listUsageLimits(ctx context.Context) (*UsageLimits, error) {
 	r := transport.Request{Op: transport.Operation{Name: "getUserUsageLimits", Method: http.MethodGet, Route: "/api/v0/organization/usage/limits/users"}}
 	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
@@ -195,9 +190,9 @@ func (c *Client) listUsageLimits(ctx context.Context, _ string) ([]UsageLimits, 
 	slices.SortFunc(users, func(a, b UserUsageLimit) int {
 		return cmp.Or(cmp.Compare(emailKey(a.Email), emailKey(b.Email)), cmp.Compare(a.Email, b.Email))
 	})
-	limits := UsageLimits{Global: global, Users: users}
+	limits := &UsageLimits{Global: global, Users: users}
 	limits.index()
-	return []UsageLimits{limits}, nil
+	return limits, nil
 }
 
 // decodeLimits requires both fields, because missing ones would look like removed limits.
@@ -222,22 +217,8 @@ func decodeLimits(body []byte) (global *int64, users []listedLimit, err error) {
 // UsageLimitsAtPlan is UsageLimits with errors like CheckAccess. Its listing outlives writes: an apply plans each resource again,
 // and would otherwise list the limits after each write.
 func (c *Client) UsageLimitsAtPlan(ctx context.Context) (*UsageLimits, error) {
-	read, err := c.limitsAtPlan.All(ctx, collection.Organization)
-	if err != nil {
-		return nil, err
-	}
-	return read[0].limits, c.conn.CheckOnce("usage limits", func() error { return read[0].err })
-}
-
-// limitsRead also keeps the error, so that the plans of many limits share a failed listing too.
-type limitsRead struct {
-	limits *UsageLimits
-	err    error
-}
-
-func (c *Client) readLimitsAtPlan(ctx context.Context, _ string) ([]limitsRead, error) {
-	limits, err := c.UsageLimits(ctx)
-	return []limitsRead{{limits, err}}, nil
+	limits, err := c.limitsAtPlan.Get(ctx, collection.Organization, c.UsageLimits)
+	return limits, c.conn.CheckOnce(ctx, "usage limits", func(context.Context) error { return err })
 }
 
 // SetUserUsageLimit sets a user's limit, in credits. Writes within limitWindow share a request. Besides the service's errors,
@@ -282,7 +263,7 @@ func (c *Client) writeUserUsageLimits(ctx context.Context, entries []collection.
 
 // sendUserUsageLimits sends one request. Entries that its response does not report are read back.
 func (c *Client) sendUserUsageLimits(ctx context.Context, entries []collection.BatchEntry[int64]) ([]limitResult, error) {
-	defer c.usageLimits.InvalidateAll()
+	defer c.usageLimits.DropAll()
 	type entry struct {
 		Email string `json:"email"`
 		Limit *int64 `json:"limit"`
@@ -315,7 +296,7 @@ func (c *Client) sendUserUsageLimits(ctx context.Context, entries []collection.B
 	}
 	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
-	c.usageLimits.InvalidateAll()
+	c.usageLimits.DropAll()
 	present, readErr := c.UsageLimits(ctx)
 	for _, i := range unreported {
 		email, wanted := entries[i].Key, entries[i].Value

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
@@ -19,31 +20,22 @@ import (
 type Client struct {
 	conn *transport.Conn
 
-	accounts *collection.Shared[Account]
-	keys     *collection.Shared[APIKey]
-	owned    []ownedCollection
+	accounts *collection.Inventory[Account]
+	keys     *collection.Inventory[APIKey]
+	// Owners are the accounts that this process created and deleted.
+	Owners *Owners
 
 	// ImportWarning limits the warning about imported API keys to one.
 	ImportWarning sync.Once
 }
 
-// ownedCollection is a collection of objects that belong to service accounts.
-type ownedCollection interface {
-	StartEmpty(account string)
-	Forget(account string)
-}
-
 // New returns a client for service accounts and their API keys.
 func New(conn *transport.Conn) *Client {
-	c := &Client{conn: conn}
-	c.accounts = collection.NewShared(conn.Clock, 1, c.list, (*Account).Identifier, func(a *Account) []string { return []string{a.Name} })
-	c.keys = collection.NewShared(conn.Clock, 0, c.listKeys, (*APIKey).Identifier, func(k *APIKey) []string { return []string{k.Name} })
-	c.Owns(c.keys)
+	c := &Client{conn: conn, Owners: &Owners{created: map[string]time.Time{}, deleted: map[string]bool{}}}
+	c.accounts = collection.NewInventory(conn.Clock, nil, 1, c.list)
+	c.keys = collection.NewInventory(conn.Clock, c.Owners, 0, c.listKeys)
 	return c
 }
-
-// Owns adds a collection of objects that belong to service accounts.
-func (c *Client) Owns(owned ownedCollection) { c.owned = append(c.owned, owned) }
 
 // Account is a non-human principal of the organization. Every operation on it requires the key of a human with the Manager
 // role or higher.
@@ -69,7 +61,9 @@ type UpdateRequest struct {
 	Status      *string `json:"status,omitempty"`
 }
 
-func (a *Account) Identifier() string { return a.ID }
+func (a *Account) Ref() wire.Ref {
+	return wire.Ref{Object: "service account", Name: a.Name, ID: a.ID, CreatedAt: a.CreatedAt.Time()}
+}
 
 func (a *Account) MissingField() string {
 	if a.Name == "" {
@@ -91,7 +85,7 @@ func (c *Client) List(ctx context.Context) ([]Account, error) {
 
 // ListNamed returns the accounts with a name from the same listing.
 func (c *Client) ListNamed(ctx context.Context, name string) ([]Account, error) {
-	return c.accounts.Find(ctx, collection.Organization, name)
+	return c.accounts.Find(ctx, collection.Organization, isNamed(name))
 }
 
 func (c *Client) list(ctx context.Context, _ string) ([]Account, error) {
@@ -111,19 +105,19 @@ func (c *Client) getUncached(ctx context.Context, id string) (*Account, error) {
 	}, id)
 }
 
-func (a *Account) describe() create.ExistsError {
-	return create.ExistsError{Object: "service account", Name: a.Name, ID: a.ID, ImportID: a.ID, CreatedAt: a.CreatedAt.Time()}
+func isNamed(name string) func(*Account) bool {
+	return func(a *Account) bool { return a.Name == name }
 }
 
 // Create creates an account, and finds it after a lost response; see create.Named. The API does not say whether names are
 // unique, so if an account with the name exists, nothing is sent and the error is an *ExistsError.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, error) {
 	created, err := create.Named(ctx, c.conn, create.NamedObject[Account]{
-		Object:     "service account",
-		Name:       body.Name,
-		Collection: c.accounts,
-		Key:        collection.Organization,
-		ListedAs:   body.Name,
+		Object:    "service account",
+		Name:      body.Name,
+		Inventory: c.accounts,
+		Key:       collection.Organization,
+		HasName:   isNamed(body.Name),
 		Send: func(ctx context.Context) (*Account, error) {
 			return transport.CallObject[Account](ctx, c.conn, transport.Request{
 				Op:   transport.Operation{Name: "createServiceAccount", Method: http.MethodPost, Route: "/api/v0/service-accounts"},
@@ -131,19 +125,14 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, erro
 				Noun: "serviceAccount",
 			}, wire.NewObject)
 		},
-		NameOf:    func(a *Account) string { return a.Name },
-		CreatedAt: func(a *Account) wire.Millis { return a.CreatedAt },
-		IsWanted:  func(a *Account) bool { return a.Name == body.Name && a.Description == body.Description },
-		Describe:  (*Account).describe,
+		IsWanted: func(a *Account) bool { return a.Name == body.Name && a.Description == body.Description },
 	})
 	if err != nil {
 		c.accounts.Invalidate(collection.Organization)
 		return nil, err
 	}
 	c.accounts.Put(collection.Organization, created)
-	for _, owned := range c.owned {
-		owned.StartEmpty(created.ID)
-	}
+	c.Owners.create(created.ID, c.conn.Clock.Now())
 	return created, nil
 }
 
@@ -177,9 +166,7 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 	if transport.IsNotFound(err) {
 		err = c.accounts.ConfirmGone(ctx, collection.Organization, id, err)
 	}
-	for _, owned := range c.owned {
-		owned.Forget(id)
-	}
+	c.Owners.delete(id)
 	c.accounts.AfterDelete(collection.Organization, id, err)
 	return err
 }
@@ -198,8 +185,8 @@ func (c *Client) GoneWithAccount(ctx context.Context, account string, err error)
 
 // CheckAccess checks during a plan that the key, its role, and base_url can manage service accounts.
 func (c *Client) CheckAccess(ctx context.Context) error {
-	return c.conn.CheckOnce("service accounts", func() error {
-		_, err := c.accounts.Snapshot(ctx, collection.Organization, "", c.conn.LastResponseAt())
+	return c.conn.CheckOnce(ctx, "service accounts", func(ctx context.Context) error {
+		_, err := c.accounts.Snapshot(ctx, collection.Organization, c.conn.LastResponseAt(), isNamed(""))
 		return err
 	})
 }

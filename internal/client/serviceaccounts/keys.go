@@ -40,7 +40,9 @@ type MintedAPIKey struct {
 	CreatedAt wire.Millis `json:"createdAt"`
 }
 
-func (k *APIKey) Identifier() string { return k.ID }
+func (k *APIKey) Ref() wire.Ref {
+	return wire.Ref{Object: "API key", Name: k.Name, ID: k.ID, ImportID: k.AccountID + "/" + k.ID, CreatedAt: k.CreatedAt.Time()}
+}
 
 func (k *APIKey) MissingField() string {
 	if k.Name == "" {
@@ -67,7 +69,7 @@ func (c *Client) GetKey(ctx context.Context, accountID, keyID string) (*APIKey, 
 // dead keys, except those that this process revoked.
 func (c *Client) CachedKeysNamed(ctx context.Context, accountID, name string) ([]APIKey, error) {
 	snapshot, err := c.snapshotKeys(ctx, accountID, name)
-	return snapshot.Named, err
+	return snapshot.Wanted, err
 }
 
 // Namesakes returns the other live keys with the name of a dead key, except the previous key: its successor, which a rotation
@@ -131,5 +133,9 @@ func (c *Client) RevokeExistingKey(ctx context.Context, accountID, keyID string)
 
 // CheckKeyAccess is CheckAccess for the keys of an account.
 func (c *Client) CheckKeyAccess(ctx context.Context, account string) error {
-	return c.conn.CheckOnce("API keys", func() error { _, err := c.keys.Snapshot(ctx, account, "", c.conn.LastResponseAt()); return err })
+	return c.conn.CheckOnce(ctx, "API keys", func(ctx context.Context) error { _, err := c.snapshotKeys(ctx, account, ""); return err })
+}
+
+func hasName(name string) func(*APIKey) bool {
+	return func(k *APIKey) bool { return k.Name == name }
 }

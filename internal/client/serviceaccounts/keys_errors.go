@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
 // UnrevokedError says that keys with lost values are still valid, because revoking them failed.
 type UnrevokedError struct {
-	Found []create.ExistsError
+	Found []wire.Ref
 	// Err says why the response was lost, and why the revocation failed.
 	Err error
 }
@@ -25,7 +26,7 @@ func (e *UnrevokedError) Unwrap() error { return e.Err }
 type RotatedError struct {
 	// KeyID is the key that was not rotated.
 	KeyID string
-	Found []create.ExistsError
+	Found []wire.Ref
 	// Err is the service's response.
 	Err error
 }

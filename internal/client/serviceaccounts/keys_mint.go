@@ -83,7 +83,7 @@ func (c *Client) createKey(ctx context.Context, n NewAPIKey, old Renewal, send f
 }
 
 func (c *Client) snapshotKeys(ctx context.Context, accountID, name string) (collection.Snapshot[APIKey], error) {
-	snapshot, err := c.keys.Snapshot(ctx, accountID, name, c.conn.LastResponseAt())
+	snapshot, err := c.keys.Snapshot(ctx, accountID, c.conn.LastResponseAt(), hasName(name))
 	return snapshot, c.accountGone(ctx, accountID, err)
 }
 
@@ -91,7 +91,7 @@ func (k *keyCreation) isLive(key *APIKey) bool { return key.IsLive(k.client.conn
 
 // keysNow lists the keys with the name again.
 func (k *keyCreation) keysNow(ctx context.Context) ([]APIKey, error) {
-	return k.client.keys.FindNow(ctx, k.key.AccountID, k.key.Name)
+	return k.client.keys.FindNow(ctx, k.key.AccountID, hasName(k.key.Name))
 }
 
 func (k *keyCreation) lostError(found []APIKey, err error) error {
@@ -99,8 +99,8 @@ func (k *keyCreation) lostError(found []APIKey, err error) error {
 }
 
 func (k *keyCreation) renew(ctx context.Context) (*MintedAPIKey, error) {
-	if old := findByID(k.snapshot.Named, k.old.ID); old == nil || !k.isLive(old) {
-		return k.mintIfUnique(ctx, k.snapshot.Named)
+	if old := findByID(k.snapshot.Wanted, k.old.ID); old == nil || !k.isLive(old) {
+		return k.mintIfUnique(ctx, k.snapshot.Wanted)
 	}
 	since := k.client.conn.ServiceTime()
 	minted, err := k.send(ctx, transport.Request{

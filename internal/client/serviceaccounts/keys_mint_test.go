@@ -423,7 +423,7 @@ func TestCreateAPIKey_concurrently(t *testing.T) {
 			switch {
 			case err == nil:
 				made++
-			case errors.As(err, &exists) && exists.ID == "made-2" && exists.ImportID == "sa/made-2":
+			case errors.As(err, &exists) && exists.Found[0].ID == "made-2" && exists.Found[0].ImportID == "sa/made-2":
 				stopped++
 			default:
 				t.Error(err)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
@@ -79,10 +78,8 @@ func findByID(keys []APIKey, id string) *APIKey {
 }
 
 // describeKeys describes keys for errors, newest first.
-func describeKeys(keys []APIKey) []create.ExistsError {
+func describeKeys(keys []APIKey) []wire.Ref {
 	newest := slices.Clone(keys)
 	slices.SortFunc(newest, func(a, b APIKey) int { return int(b.CreatedAt - a.CreatedAt) })
-	return create.Describe(newest, func(k *APIKey) create.ExistsError {
-		return create.ExistsError{Object: "API key", Name: k.Name, ID: k.ID, ImportID: k.AccountID + "/" + k.ID, CreatedAt: k.CreatedAt.Time()}
-	})
+	return wire.Refs(newest)
 }

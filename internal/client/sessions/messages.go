@@ -57,7 +57,9 @@ type Message struct {
 	agentStatus string
 }
 
-func (m *Message) Identifier() string { return m.ID }
+func (m *Message) Ref() wire.Ref {
+	return wire.Ref{Object: "message", ID: m.ID, CreatedAt: m.CreatedAt.Time()}
+}
 
 func (m *Message) MissingField() string {
 	if m.Role == "" {
@@ -150,13 +152,9 @@ func (c *Client) Send(ctx context.Context, id string, body MessageRequest) (*Mes
 		Object: "message in the session " + id,
 		Send:   func(ctx context.Context) (*Message, error) { return c.sendMessage(ctx, id, body) },
 		List: func(ctx context.Context) ([]Message, error) {
-			return collection.Gather(c.messagePages(ctx, id, RoleUser, newestMessages), 1, (*Message).Identifier) // The first page.
+			return collection.Gather(c.messagePages(ctx, id, RoleUser, newestMessages), 1) // The first page.
 		},
-		IsWanted:  body.isWanted,
-		CreatedAt: func(m *Message) wire.Millis { return m.CreatedAt },
-		Describe: func(m *Message) create.ExistsError {
-			return create.ExistsError{Object: "message", ID: m.ID, CreatedAt: m.CreatedAt.Time()}
-		},
+		IsWanted:   body.isWanted,
 		ListedLate: ListedLate,
 	})
 }
@@ -201,7 +199,7 @@ func (c *Client) Messages(ctx context.Context, id string, roles []string, most i
 	}
 	var found []Message
 	err := c.retryNotFound(ctx, time.Time{}, func() (err error) {
-		found, err = collection.Gather(withRoles(c.messagePages(ctx, id, role, size), roles), most, (*Message).Identifier)
+		found, err = collection.Gather(withRoles(c.messagePages(ctx, id, role, size), roles), most)
 		return err
 	})
 	sortMessages(found)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
@@ -35,22 +34,20 @@ type Session struct {
 	ServiceCredits *float64 `json:"serviceCredits"`
 }
 
-func (s *Session) Identifier() string { return s.ID }
+// Ref names the computer, because a session has no name.
+func (s *Session) Ref() wire.Ref {
+	object := "session"
+	if s.ComputerID != "" {
+		object += " on the computer " + s.ComputerID
+	}
+	return wire.Ref{Object: object, ID: s.ID, CreatedAt: s.CreatedAt.Time()}
+}
 
 func (s *Session) MissingField() string {
 	if s.Status == "" {
 		return "status"
 	}
 	return ""
-}
-
-// existing describes a session for an error.
-func (s *Session) existing() create.ExistsError {
-	object := "session"
-	if s.ComputerID != "" {
-		object += " on the computer " + s.ComputerID
-	}
-	return create.ExistsError{Object: object, ID: s.ID, ImportID: s.ID, CreatedAt: s.CreatedAt.Time()}
 }
 
 // isUntouched reports whether nothing has happened in a session since its creation. A new session may be pending.

@@ -32,7 +32,7 @@ type Client struct {
 // New returns a client for sessions.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
-	c.listings = collection.NewShared(conn.Clock, 0, c.listForReads, (*Session).Identifier, collection.Nameless[Session])
+	c.listings = collection.NewShared(conn.Clock, 0, c.listForReads)
 	c.pages = collection.NewPages[Session](conn, opList, "sessions")
 	return c
 }
@@ -69,7 +69,7 @@ func pagesOf(computer string, most int) string {
 // List returns the sessions of the API key's owner in the service's order, on one computer or on all; most 0 means all of
 // them. Calls in a short time share the pages.
 func (c *Client) List(ctx context.Context, computer string, most int) ([]Session, error) {
-	found, err := collection.Gather(c.pages.All(ctx, pagesOf(computer, most)), most, (*Session).Identifier)
+	found, err := collection.Gather(c.pages.All(ctx, pagesOf(computer, most)), most)
 	if err != nil || most == 0 {
 		return found, err
 	}
@@ -79,14 +79,14 @@ func (c *Client) List(ctx context.Context, computer string, most int) ([]Session
 // All is List for callers that may stop early. It requests a page only when the pages before it are used up. Most is the
 // number of sessions that the caller needs, or 0 if that is unknown.
 func (c *Client) All(ctx context.Context, computer string, most int) iter.Seq2[Session, error] {
-	return collection.Flatten(c.pages.All(ctx, pagesOf(computer, most)), (*Session).Identifier)
+	return collection.Flatten(c.pages.All(ctx, pagesOf(computer, most)))
 }
 
 // listForReads lists a computer's sessions, at most maxListed. If it gets none, for example because the computer was deleted,
 // it lists the sessions of all computers.
 func (c *Client) listForReads(ctx context.Context, computer string) ([]Session, error) {
 	pages := collection.NewPages[Session](c.conn, opList, "sessions").All(ctx, pagesOf(computer, 0))
-	found, err := collection.Gather(pages, maxListed, (*Session).Identifier)
+	found, err := collection.Gather(pages, maxListed)
 	isRefused := collection.CannotList(err) && !transport.IsForeign(err)
 	if computer == "" || len(found) > 0 || err != nil && !isRefused {
 		return found, err
@@ -201,13 +201,11 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, erro
 			all, err := c.listForReads(ctx, key)
 			return collection.Filter(all, func(s *Session) bool { return s.ParentSessionID == "" && !body.isElsewhere(s) }), err
 		},
-		IsWanted:  body.isWanted,
-		CreatedAt: func(s *Session) wire.Millis { return s.CreatedAt },
-		Describe:  (*Session).existing,
+		IsWanted: body.isWanted,
 	})
 	c.invalidate(key)
 	if err == nil && body.isElsewhere(made) {
-		return nil, &create.WrongObjectError{Object: "session", Found: made.existing(), Problem: "is not on the computer " + body.ComputerID}
+		return nil, &create.WrongObjectError{Object: "session", Found: made.Ref(), Problem: "is not on the computer " + body.ComputerID}
 	}
 	return made, err
 }
@@ -290,7 +288,6 @@ func (c *Client) Delete(ctx context.Context, id, computer string, createdAt time
 	case transport.IsNotFound(err):
 		err = c.listings.ConfirmGone(ctx, computer, id, err)
 	}
-	c.listings.AfterDelete(computer, id, err)
 	return err
 }
 

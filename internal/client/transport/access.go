@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 )
 
 // CheckAccess checks the API key and base_url with the cheapest request, for objects whose creation lists nothing. It sets
 // Providers.
 func (c *Conn) CheckAccess(ctx context.Context) error {
-	return c.CheckOnce("providers", func() (err error) { c.Providers, err = c.ListProviders(ctx); return err })
+	return c.CheckOnce(ctx, "providers", func(ctx context.Context) (err error) { c.Providers, err = c.ListProviders(ctx); return err })
 }
 
 // ListProviders returns the managed providers that the organization may use. It is the cheapest request that needs an API key.
@@ -26,12 +25,19 @@ func (c *Conn) ListProviders(ctx context.Context) ([]string, error) {
 
 // CheckOnce calls send once per process and purpose; later callers wait for it. It returns only errors that every other
 // request would get too, or *UncheckedError, and only to the first caller.
-func (c *Conn) CheckOnce(purpose string, send func() error) (err error) {
+func (c *Conn) CheckOnce(ctx context.Context, purpose string, send func(context.Context) error) (err error) {
 	if c.unconfigured != nil {
 		return nil
 	}
-	once, _ := c.checked.LoadOrStore(purpose, &sync.Once{})
-	once.(*sync.Once).Do(func() { err = send() })
+	first := make(chan error, 1)
+	_, _ = c.checked.Get(ctx, purpose, func(ctx context.Context) (struct{}, error) {
+		first <- send(ctx)
+		return struct{}{}, nil
+	})
+	select {
+	case err = <-first:
+	default: // Another caller gets the error.
+	}
 	var api *APIError
 	var transport *TransportError
 	switch status := StatusOf(err); {

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"net/http"
 	"testing"
 
@@ -41,5 +42,30 @@ func TestCheckAccess(t *testing.T) {
 	}
 	if err := NewUnconfigured("base_url", clock.System).CheckAccess(t.Context()); err != nil {
 		t.Errorf("unknown settings: %v", err)
+	}
+}
+
+// Who waits for the check of another may leave before it ends.
+func TestCheckOnce_waitersMayLeave(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serve(t, func(http.ResponseWriter, *http.Request, int) {})
+	started, end := make(chan struct{}), make(chan struct{})
+	first := make(chan error, 1)
+	go func() {
+		first <- c.CheckOnce(context.Background(), "keys", func(context.Context) error {
+			close(started)
+			<-end
+			return &TransportError{}
+		})
+	}()
+	<-started
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := c.CheckOnce(canceled, "keys", nil); err != nil {
+		t.Errorf("who leaves gets %v", err)
+	}
+	close(end)
+	if err := <-first; err == nil {
+		t.Error("the first caller gets no error")
 	}
 }

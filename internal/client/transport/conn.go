@@ -11,9 +11,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/memo"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -142,7 +142,7 @@ type Conn struct {
 	// unconfigured is the error of all calls while a provider setting is unknown; otherwise nil.
 	unconfigured error
 	// checked has the purposes for which CheckOnce has sent its request.
-	checked sync.Map
+	checked *memo.Memo[struct{}]
 	// Providers is the response to CheckAccess; empty if that failed.
 	Providers []string
 }
@@ -180,6 +180,7 @@ func connect(cfg Config) *Conn {
 		KeyOwner:          cfg.KeyOwner,
 		userAgent:         cfg.UserAgent,
 		Clock:             cfg.Clock,
+		checked:           memo.New[struct{}](cfg.Clock, 0),
 		Gate:              NewGate(cfg.Clock, cfg.Random, policy.Backoff, cfg.RequestsPerSecond),
 		api:               &http.Client{Transport: cfg.Transport, Timeout: cfg.RequestTimeout, CheckRedirect: neverRedirect},
 		streams:           newTransferClient(cfg.RequestTimeout),

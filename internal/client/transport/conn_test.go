@@ -41,7 +41,7 @@ type sample struct {
 	CreatedAt              wire.Millis
 }
 
-func (s *sample) Identifier() string { return s.ID }
+func (s *sample) Ref() wire.Ref { return wire.Ref{ID: s.ID, Name: s.Name} }
 
 func (s *sample) MissingField() string {
 	if s.Name == "" {

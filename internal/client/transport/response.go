@@ -8,10 +8,7 @@ import (
 )
 
 // CallObject calls an operation that returns an object, and checks its ID. The ID is wire.NewObject for a create request.
-func CallObject[T any, P interface {
-	*T
-	wire.Record
-}](ctx context.Context, c *Conn, r Request, id string) (*T, error) {
+func CallObject[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Request, id string) (*T, error) {
 	found, err := Call[T](ctx, c, r)
 	if err != nil {
 		return nil, err
@@ -24,16 +21,13 @@ func CallObject[T any, P interface {
 
 // PatchObject updates the object with the given ID. If the response has no object, PatchObject reads the object with read, and
 // requires that holds accepts it.
-func PatchObject[T any, P interface {
-	*T
-	wire.Record
-}](ctx context.Context, c *Conn, r Request, id string, read func(context.Context) (*T, error), holds func(*T) bool) (*T, error) {
+func PatchObject[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Request, id string, read func(context.Context) (*T, error), holds func(*T) bool) (*T, error) {
 	response, err := c.Exchange(ctx, r, AnyBody)
 	if err != nil {
 		return nil, err
 	}
 	updated := new(T)
-	if wire.Decode(response.Body, r.Noun, updated) == nil && P(updated).Identifier() != "" {
+	if wire.Decode(response.Body, r.Noun, updated) == nil && P(updated).Ref().ID != "" {
 		if problem := wire.Mismatch(P(updated), id); problem != "" {
 			return nil, r.Unexpected(problem)
 		}
@@ -52,10 +46,7 @@ func PatchObject[T any, P interface {
 }
 
 // CheckObjects checks the objects of a listing.
-func CheckObjects[T any, P interface {
-	*T
-	wire.Record
-}](r Request, objects []T) ([]T, error) {
+func CheckObjects[T any, P wire.RecordOf[T]](r Request, objects []T) ([]T, error) {
 	for i := range objects {
 		if problem := wire.Mismatch(P(&objects[i]), ""); problem != "" {
 			return nil, r.Unexpected(fmt.Sprintf("object %d of the list is invalid: %s", i+1, problem))
@@ -70,10 +61,7 @@ func (r Request) Unexpected(problem string) error {
 }
 
 // CallList calls an operation that returns all objects at once, in a field named by envelope or as a bare list.
-func CallList[T any, P interface {
-	*T
-	wire.Record
-}](ctx context.Context, c *Conn, r Request, envelope string) ([]T, error) {
+func CallList[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Request, envelope string) ([]T, error) {
 	response, err := c.Exchange(ctx, r, OnlyJSON)
 	if err != nil {
 		return nil, err

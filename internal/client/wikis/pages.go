@@ -22,7 +22,7 @@ type Page struct {
 	Order *float64 `json:"order"`
 }
 
-func (p *Page) Identifier() string { return p.ID }
+func (p *Page) Ref() wire.Ref { return wire.Ref{ID: p.ID} }
 
 func (p *Page) MissingField() string {
 	if p.Content == nil {
@@ -41,7 +41,7 @@ type Match struct {
 	MatchCount *int64 `json:"matchCount"`
 }
 
-func (m *Match) Identifier() string { return m.PageID }
+func (m *Match) Ref() wire.Ref { return wire.Ref{ID: m.PageID} }
 
 func (m *Match) MissingField() string { return "" }
 

@@ -30,7 +30,7 @@ type Client struct {
 // New returns a client for wiki runs.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
-	c.listings = collection.NewShared(conn.Clock, 1, c.list, (*Run).Identifier, collection.Nameless[Run])
+	c.listings = collection.NewShared(conn.Clock, 1, c.list)
 	return c
 }
 
@@ -103,18 +103,15 @@ type CreateRequest struct {
 	PageTree            []TreeNode   `json:"pageTree,omitzero"`
 }
 
-func (w *Run) Identifier() string { return w.ID }
+func (w *Run) Ref() wire.Ref {
+	return wire.Ref{Object: "wiki run of " + w.RepoURL, ID: w.ID, CreatedAt: w.CreatedAt.Time()}
+}
 
 func (w *Run) MissingField() string {
 	if w.RepoURL == "" {
 		return "repoUrl"
 	}
 	return ""
-}
-
-// existing describes a run for an error.
-func (w *Run) existing() create.ExistsError {
-	return create.ExistsError{Object: "wiki run of " + w.RepoURL, ID: w.ID, ImportID: w.ID, CreatedAt: w.CreatedAt.Time()}
 }
 
 // SameRepository reports whether two URLs are of one repository: case, and a slash or ".git" at the end, make no difference.
@@ -174,10 +171,9 @@ func (c *Client) list(ctx context.Context, repoURL string) ([]Run, error) {
 func (c *Client) Get(ctx context.Context, id, repoURL string) (*Run, error) {
 	found, err := c.listings.Get(ctx, collection.Organization, id, func(ctx context.Context) (*Run, error) {
 		// A history has the runs of only one repository, so the newest runs of all repositories are listed first.
-		if repoURL != "" && c.listings.Listed(collection.Organization) != nil {
-			if history := c.listings.ListingForRead(ctx, repoURL); history != nil && history.Wait(ctx) == nil && history.ByID[id] != nil {
-				older := *history.ByID[id]
-				return &older, nil
+		if repoURL != "" && c.listings.IsListed(collection.Organization) {
+			if older := c.listings.GetListed(ctx, repoURL, id); older != nil {
+				return older, nil
 			}
 		}
 		return c.GetUncached(ctx, id)
@@ -219,9 +215,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Run, error) {
 			c.listings.Invalidate(body.RepoURL)
 			return c.listings.All(ctx, body.RepoURL)
 		},
-		IsWanted:  body.isWanted,
-		CreatedAt: func(w *Run) wire.Millis { return w.CreatedAt },
-		Describe:  (*Run).existing,
+		IsWanted: body.isWanted,
 	})
 }
 
@@ -324,6 +318,5 @@ func (c *Client) Delete(ctx context.Context, id, repoURL string) error {
 	if !collection.IsGone(err) {
 		c.listings.InvalidateAll()
 	}
-	c.listings.AfterDelete(collection.Organization, id, err)
 	return err
 }

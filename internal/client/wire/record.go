@@ -6,14 +6,42 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
+
+// Ref identifies an object: in a listing, in an error, and for an import.
+type Ref struct {
+	// Object is the type of the object, such as "computer".
+	Object string
+	// Name is empty for an object without one.
+	Name, ID string
+	// ImportID is the argument of `terraform import`, if it is not the ID.
+	ImportID string
+	// CreatedAt is zero if the service does not return it.
+	CreatedAt time.Time
+}
 
 // Record is an object in a response.
 type Record interface {
-	// Identifier returns the object's ID.
-	Identifier() string
+	// Ref returns the object's ID and, if errors describe such objects, the other fields.
+	Ref() Ref
 	// MissingField returns the first required field that the object lacks; empty if it is complete.
 	MissingField() string
+}
+
+// RecordOf is a pointer to an object of type T.
+type RecordOf[T any] interface {
+	*T
+	Record
+}
+
+// Refs returns the references of objects.
+func Refs[T any, P RecordOf[T]](objects []T) []Ref {
+	refs := make([]Ref, len(objects))
+	for i := range objects {
+		refs[i] = P(&objects[i]).Ref()
+	}
+	return refs
 }
 
 // NewObject stands for the ID of an object that is being created.
@@ -22,11 +50,11 @@ const NewObject = ""
 // Mismatch says why a response is not the complete object with the given ID; empty if it is. The service may return an ID in
 // another case.
 func Mismatch(response Record, id string) string {
-	switch {
-	case response.Identifier() == "":
+	switch found := response.Ref().ID; {
+	case found == "":
 		return "it has no ID"
-	case id != "" && !strings.EqualFold(response.Identifier(), id):
-		return fmt.Sprintf("it contains %s instead of %s", response.Identifier(), id)
+	case id != "" && !strings.EqualFold(found, id):
+		return fmt.Sprintf("it contains %s instead of %s", found, id)
 	case response.MissingField() != "":
 		return fmt.Sprintf("the field %s is missing", response.MissingField())
 	}

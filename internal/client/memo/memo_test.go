@@ -1,0 +1,118 @@
+package memo
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// counter counts its reads. While gate is not nil, they wait for it.
+type counter struct {
+	reads int
+	gate  chan struct{}
+	err   error
+}
+
+func (c *counter) read(context.Context) (int, error) {
+	if c.gate != nil {
+		<-c.gate
+	}
+	c.reads++
+	return c.reads, c.err
+}
+
+func TestMemo_sharesOneRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &counter{gate: make(chan struct{})}
+		m := New[int](clock.System, time.Minute)
+		var callers sync.WaitGroup
+		for range 10 {
+			callers.Go(func() {
+				if got, err := m.Get(t.Context(), "a", c.read); got != 1 || err != nil {
+					t.Errorf("got %d, %v", got, err)
+				}
+			})
+		}
+		canceled, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := m.Get(canceled, "a", c.read); !errors.Is(err, context.Canceled) {
+			t.Errorf("a caller that leaves: %v", err)
+		}
+		close(c.gate)
+		callers.Wait()
+		if got, err := m.Get(canceled, "a", c.read); got != 1 || err != nil {
+			t.Errorf("what is there is returned even then: %d, %v", got, err)
+		}
+	})
+}
+
+func TestMemo_expiresAndIsDropped(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		lifetime time.Duration
+		between  func(m *Memo[int], clk *clock.Fake)
+		want     int
+	}{
+		"just before it is over":   {time.Minute, func(_ *Memo[int], clk *clock.Fake) { clk.Advance(time.Minute - 1) }, 1},
+		"over":                     {time.Minute, func(_ *Memo[int], clk *clock.Fake) { clk.Advance(time.Minute) }, 2},
+		"for ever":                 {0, func(_ *Memo[int], clk *clock.Fake) { clk.Advance(1000 * time.Hour) }, 1},
+		"dropped":                  {0, func(m *Memo[int], _ *clock.Fake) { m.Drop("b", "a") }, 2},
+		"another is dropped":       {0, func(m *Memo[int], _ *clock.Fake) { m.Drop("b") }, 1},
+		"all are dropped":          {0, func(m *Memo[int], _ *clock.Fake) { m.DropAll() }, 2},
+		"dropped as itself":        {0, func(m *Memo[int], _ *clock.Fake) { m.DropIf("a", m.Current("a")) }, 2},
+		"dropped as another value": {0, func(m *Memo[int], _ *clock.Fake) { m.DropIf("a", &Value[int]{}) }, 1},
+		"older":                    {0, func(m *Memo[int], clk *clock.Fake) { clk.Advance(5); m.DropOlder("a", 5) }, 2},
+		"not older":                {0, func(m *Memo[int], clk *clock.Fake) { clk.Advance(5); m.DropOlder("a", 6) }, 1},
+	} {
+		c, clk := &counter{}, clock.NewFake(time.Now())
+		m := New[int](clk, tc.lifetime)
+		_, _ = m.Get(t.Context(), "a", c.read)
+		tc.between(m, clk)
+		if got, err := m.Get(t.Context(), "a", c.read); got != tc.want || err != nil {
+			t.Errorf("%s: read %d, want %d, %v", name, got, tc.want, err)
+		}
+	}
+}
+
+// A failure is told to those who wait. With a lifetime, the next call reads again.
+func TestMemo_failures(t *testing.T) {
+	t.Parallel()
+	for lifetime, reads := range map[time.Duration]int{time.Minute: 2, 0: 1} {
+		c := &counter{err: errors.New("broken")}
+		m := New[int](clock.System, lifetime)
+		for range 2 {
+			if _, err := m.Get(t.Context(), "a", c.read); !errors.Is(err, c.err) {
+				t.Errorf("got %v", err)
+			}
+		}
+		if c.reads != reads {
+			t.Errorf("lifetime %v: %d reads, want %d", lifetime, c.reads, reads)
+		}
+	}
+}
+
+// A value that is dropped while it is being read is not kept, and a slow read is never too old.
+func TestMemo_dropsWhatIsBeingRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &counter{gate: make(chan struct{})}
+		m := New[int](clock.System, time.Minute)
+		first := m.Start(t.Context(), "a", c.read)
+		time.Sleep(time.Hour)
+		m.DropOlder("a", 0)
+		if m.Current("a") != first || first.IsRead() {
+			t.Error("a slow read counts as old")
+		}
+		m.Drop("a")
+		close(c.gate)
+		if got, err := first.Wait(t.Context()); got != 1 || err != nil || m.Current("a") != nil {
+			t.Errorf("got %d, %v", got, err)
+		}
+	})
+}
