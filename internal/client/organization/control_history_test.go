@@ -3,6 +3,7 @@ package organization
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
@@ -43,5 +44,13 @@ func TestEnterpriseControlHistory_order(t *testing.T) {
 	rec.WantCount(t, http.MethodGet, 2)
 	if found, err := c.ControlHistory(t.Context(), 1); err != nil || revisions(found) != "9 " {
 		t.Errorf("the newest is %s, %v", revisions(found), err)
+	}
+}
+
+func TestEnterpriseControlHistory_withoutSettings(t *testing.T) {
+	t.Parallel()
+	c, _, _ := area.ServeShort(t, func(string) string { return changesPage("", `{"revision":1}`) })
+	if _, err := c.ControlHistory(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "the field settings is missing") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -153,3 +153,17 @@ func TestMembers_heap(t *testing.T) { //nolint:paralleltest // It measures the h
 		t.Errorf("%d pages: each grows the heap by %d bytes, and its records take %d", n, grown, records)
 	}
 }
+
+func TestMembers_invalid(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		usersPage("", user("u2", "", "")):                                     "the field email is missing",
+		usersPage("", `{"id":"u2","email":"b@c","createdAt":"soon"}`):         "not a timestamp",
+		usersPage("", `{"id":"u2","email":"b@c","metadata":"not an object"}`): "metadata",
+	} {
+		c, _, _ := area.ServeShort(t, func(string) string { return answer })
+		if found, err := c.Members(t.Context(), 0); found != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, %v", answer, found, err)
+		}
+	}
+}
