@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -26,64 +25,6 @@ func mustHold(t *testing.T, e *acctest.Env, computer string, n int) []string {
 		t.Errorf("the emulator holds %v, not %d", ids, n)
 	}
 	return ids
-}
-
-// A session in the state is never mistaken for one from an interrupted run, even if identical sessions are created within
-// half an hour.
-func TestAccSession_moreOfTheSame(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		saved   bool
-		options []acctest.Option
-	}{
-		"at once, from a saved plan": {saved: true, options: []acctest.Option{atOnce}},
-		"late in the listing":        {},
-		"slow in whole pages":        {options: []acctest.Option{atOnce, wholePages, func(o *emulator.Options) { o.SessionColdStart = time.Second }}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.NewRealTime(t, tc.options...)
-			computer := newComputer(e, "dev")
-			cli := acctest.NewCLI(t, e, "")
-			for _, n := range []int{1, 30, 4} {
-				cli.Write("main.tf", many(computer, n))
-				cli.MustRun("plan", "-out=plan", "-input=false")
-				if tc.saved {
-					cli.MustRun("apply", "-input=false", "plan")
-				} else {
-					cli.MustRun(applying...)
-				}
-				mustHold(t, e, computer, n)
-				cli.MustPlanEmpty()
-			}
-			cli.MustRun("destroy", "-auto-approve", "-input=false")
-			mustHold(t, e, computer, 0)
-		})
-	}
-}
-
-func TestAccSession_manyWithLostAnswers(t *testing.T) {
-	t.Parallel()
-	const n = 20
-	e := acctest.NewRealTime(t)
-	computer := newComputer(e, "dev")
-	cli := acctest.NewCLI(t, e, many(computer, n))
-	e.Faults().Add(
-		emulator.Fault{Operation: "createSession", Kind: emulator.FaultDropAfterCommit, After: 2, Times: 4},
-		emulator.Fault{Operation: "createSession", Kind: emulator.FaultTruncatedBody, After: 5, Times: 2},
-	)
-	cli.MustRun(append(applying, "-parallelism=20")...)
-	ids := mustHold(t, e, computer, n)
-	state := cli.MustRun("state", "pull").Output
-	for _, id := range ids {
-		acctest.Says(t, state, id)
-	}
-	if sends := e.Journal().Count("createSession"); sends != n {
-		t.Errorf("%d creations were sent", sends)
-	}
-	cli.MustPlanEmpty()
-	cli.MustRun("destroy", "-auto-approve", "-input=false", "-parallelism=20")
-	mustHold(t, e, computer, 0)
 }
 
 // After Ctrl-C during a request, its result is in the state, and the next apply continues.

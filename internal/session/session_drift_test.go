@@ -156,23 +156,6 @@ func TestAccSession_planShowsWhatChanges(t *testing.T) {
 	cli.MustPlanEmpty()
 }
 
-// A setting that was removed from the configuration keeps its value, and so does a setting that was never configured.
-func TestAccSession_worktreeBesideTagsOfBefore(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t, atOnce)
-	computer := newComputer(e, "dev")
-	cli := acctest.NewCLI(t, e, hclOf(computer, `session_settings = {
-    tags     = [{ name = "a", metadata = { b = "c" } }, { name = "d" }]
-    worktree = { repo_root = "/srv" }
-  }`))
-	cli.MustRun(applying...)
-	cli.MustPlanEmpty()
-	cli.Write("main.tf", hclOf(computer, `session_settings = { worktree = { repo_root = "/srv" } }`))
-	cli.MustPlanEmpty()
-	cli.MustRun(applying...)
-	cli.MustPlanEmpty()
-}
-
 // The agent's work is not drift.
 func TestSession_whatMovesByItself(t *testing.T) {
 	t.Parallel()

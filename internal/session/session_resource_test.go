@@ -349,46 +349,6 @@ func TestAccSession_everySettingSetChangedAndRemoved(t *testing.T) {
 	)
 }
 
-// A session without settings gets the organization's defaults, and settings can be added later.
-func TestAccSession_settingsAddedLater(t *testing.T) {
-	t.Parallel()
-	var bodies sent
-	e := acctest.New(t, bodies.option, atOnce)
-	computer := newComputer(e, "dev")
-	runSessions(t, e,
-		resource.TestStep{
-			Config: e.Config(hclOf(computer, "")), ConfigPlanChecks: plannedThenEmpty(plancheck.ResourceActionCreate),
-			ConfigStateChecks: []statecheck.StateCheck{
-				expect(tfjsonpath.New("cwd"), knownvalue.Null()),
-				expect(setting("model"), knownvalue.StringExact("model-standard")),
-				expect(setting("autonomy_level"), knownvalue.StringExact("medium")),
-				expect(setting("tags"), knownvalue.Null()),
-				expect(setting("worktree"), knownvalue.Null()),
-				expect(setting("enabled_tool_ids"), knownvalue.Null()),
-			},
-			Check: func(*terraform.State) error {
-				bodies.must(t, `POST {"computerId":"`+computer+`"}`)
-				return nil
-			},
-		},
-		resource.TestStep{
-			Config:           e.Config(hclOf(computer, `session_settings = { tags = [{ name = "ci", metadata = {} }], enabled_tool_ids = ["read"], worktree = { repo_root = "/srv" }, model = null }`)),
-			ConfigPlanChecks: plannedThenEmpty(plancheck.ResourceActionUpdate),
-			ConfigStateChecks: []statecheck.StateCheck{
-				expect(setting("model"), knownvalue.StringExact("model-standard")),
-				expect(setting("tags").AtSliceIndex(0).AtMapKey("metadata"), knownvalue.MapSizeExact(0)),
-				expect(setting("worktree").AtMapKey("branch"), knownvalue.Null()),
-			},
-			Check: func(*terraform.State) error {
-				bodies.must(t, `PATCH {"sessionSettings":{"tags":[{"name":"ci","metadata":{}}],"enabledToolIds":["read"],"worktree":{"repoRoot":"/srv"}}}`)
-				return nil
-			},
-		},
-		// An empty object sets nothing.
-		resource.TestStep{Config: e.Config(hclOf(computer, "session_settings = {}")), ConfigPlanChecks: plannedThenEmpty(plancheck.ResourceActionNoop)},
-	)
-}
-
 // A change of a create-only argument replaces the session.
 func TestAccSession_createOnlyReplaces(t *testing.T) {
 	t.Parallel()
