@@ -1,7 +1,6 @@
 package sessions
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -104,25 +103,6 @@ func TestCreateSession_takesEveryAnswer(t *testing.T) {
 				t.Errorf("asked %v in %v", rec.Calls(), waited)
 			}
 		})
-	}
-}
-
-// A run that is stopping keeps the ID, and does not wait long for the session.
-func TestCreateSession_interruptedBeforeItShows(t *testing.T) {
-	t.Parallel()
-	ctx, interrupt := context.WithCancel(t.Context())
-	c, _, _ := serveSessions(t, func(call string, _ time.Duration) string {
-		switch call {
-		case "POST ":
-			interrupt()
-			return `201 {"sessionId":"s1"}`
-		case listSeven:
-			return sessionsPage()
-		}
-		return noSession
-	})
-	if made, err := c.Create(ctx, CreateRequest{ComputerID: "7"}); err != nil || made.ID != "s1" || made.Status != StatusIdle {
-		t.Errorf("got %+v, %v", made, err)
 	}
 }
 

@@ -353,19 +353,6 @@ func (d *desk) hear(t *testing.T) {
 	clienttest.Must(t, d.client.conn.CheckAccess(t.Context()))
 }
 
-// If no response is lost, nothing is listed.
-func TestCreateUnnamed_requests(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	d.hear(t)
-	const n = 50
-	outcomes := d.createAll(t.Context(), slices.Repeat([]CreateRequest{wishes["plain"]}, n)...)
-	d.check(t, outcomes)
-	if d.lists != 0 || d.posts != n {
-		t.Errorf("%d listings and %d creations", d.lists, d.posts)
-	}
-}
-
 // Without proof, sessions are only named: if the service's time is unknown, or if the last listing fails.
 func TestCreateUnnamed_noProof(t *testing.T) {
 	t.Parallel()

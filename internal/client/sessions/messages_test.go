@@ -205,24 +205,3 @@ func TestSend(t *testing.T) {
 		t.Errorf("sent %s, want %s", rec.Bodies[1], want)
 	}
 }
-
-func TestChildren(t *testing.T) {
-	t.Parallel()
-	child := func(id string, at int) string {
-		return fmt.Sprintf(`{"sessionId":%q,"status":"idle","createdAt":%d}`, id, at)
-	}
-	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
-		if n == 1 {
-			clienttest.Say(w, `404 {"detail":"not yet"}`)
-			return
-		}
-		clienttest.Say(w, fmt.Sprintf(`200 {"sessions":[%s,%s,%s]}`, child("b", 1), child("c", 2), child("a", 1)))
-	})
-	got, err := c.Children(t.Context(), "s/1")
-	if err != nil || len(got) != 3 || got[0].ID+got[1].ID+got[2].ID != "cab" {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if path := rec.Requests[1].URL.EscapedPath(); path != "/api/v0/sessions/s%2F1/children" {
-		t.Errorf("sent %s", path)
-	}
-}

@@ -1,9 +1,7 @@
 package sessions
 
 import (
-	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -14,7 +12,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
@@ -59,117 +56,6 @@ const (
 	noSession = `404 {"detail":"no such session"}`
 )
 
-func TestSessionRequests(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		send       func(ctx context.Context, c *Client) error
-		call, body string
-	}{
-		"update": {func(ctx context.Context, c *Client) error {
-			_, err := c.Update(ctx, "s 1/..", "7", time.Time{}, &Settings{Model: new("m"), DisabledToolIDs: []string{}})
-			return err
-		}, "PATCH /s%201%2F..", `{"sessionSettings":{"model":"m","disabledToolIds":[]}}`},
-		"update of nothing": {func(ctx context.Context, c *Client) error {
-			_, err := c.Update(ctx, "s 1/..", "7", time.Time{}, &Settings{})
-			return err
-		}, "PATCH /s%201%2F..", `{"sessionSettings":{}}`},
-		"delete":              {func(ctx context.Context, c *Client) error { return c.Delete(ctx, "s 1/..", "7 8", time.Time{}) }, "DELETE /s%201%2F..?computerId=7+8", ""},
-		"delete, no computer": {func(ctx context.Context, c *Client) error { return c.Delete(ctx, "s1", "", time.Time{}) }, "DELETE /s1", ""},
-		"interrupt":           {func(ctx context.Context, c *Client) error { _, err := c.Interrupt(ctx, "s1"); return err }, "POST /s1/interrupt", ""},
-		"read alone": {func(ctx context.Context, c *Client) error {
-			_, err := c.GetUncached(ctx, "s 1/..", "7")
-			return err
-		}, "GET /s%201%2F..?computerId=7", ""},
-		"read alone, no computer": {func(ctx context.Context, c *Client) error {
-			_, err := c.GetUncached(ctx, "s 1/..", "")
-			return err
-		}, "GET /s%201%2F..", ""},
-		"list":                        {func(ctx context.Context, c *Client) error { _, err := c.List(ctx, "7&limit=1", 0); return err }, "GET ?computerId=7%26limit%3D1&limit=100", ""},
-		"list a few":                  {func(ctx context.Context, c *Client) error { _, err := c.List(ctx, "", 5); return err }, "GET ?limit=5", ""},
-		"list a few of a computer":    {func(ctx context.Context, c *Client) error { _, err := c.List(ctx, "?", 99); return err }, "GET ?computerId=%3F&limit=99", ""},
-		"list more than a page holds": {func(ctx context.Context, c *Client) error { _, err := c.List(ctx, "7", 101); return err }, listSeven, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, rec, _ := serveSessions(t, func(call string, _ time.Duration) string {
-				switch {
-				case strings.HasPrefix(call, "GET ?"):
-					return sessionsPage()
-				case strings.HasPrefix(call, "DELETE "):
-					return "204 "
-				case strings.HasSuffix(call, "/interrupt"):
-					return `200 {"status":"idle"}`
-				case strings.Contains(call, "/s1"):
-					return "200 " + ses("s1", "")
-				}
-				return "200 " + ses("s 1/..", "")
-			})
-			clienttest.Must(t, tc.send(t.Context(), c))
-			if clienttest.WantCalls(t, rec, tc.call); rec.Bodies[0] != tc.body {
-				t.Errorf("sent %s, want %s", rec.Bodies[0], tc.body)
-			}
-		})
-	}
-}
-
-func TestSessions_readsEveryForm(t *testing.T) {
-	t.Parallel()
-	full := `{"sessionId":"s1","parent_session_id":"s0","title":"Hello","status":"running","messageCount":3,"createdAt":1772323200000.5,"updatedAt":"2026-03-01T00:01:00Z","completedAt":1772323320000,
-		"computerId":"7","serviceCredits":1.5,"artifacts":[{"id":"a"}],"new":{},"sessionSettings":{"model":"m","new":[],"tags":[{"name":"a","metadata":{"level":3,"on":true,"none":null,"list":["x", 1]}}],
-		"worktree":{"repoRoot":"/r","new":1},"enabledToolIds":["x"],"compactionThresholdCheckEnabled":false,"interactionMode":"dream"}}`
-	for name, answer := range map[string]string{"bare": full, "wrapped": `{"session":` + full + `}`, "listed": `{"sessions":[` + full + `],"pagination":{"hasMore":false,"nextCursor":null},"new":1}`, "a bare list": `[` + full + `]`} {
-		c, _, _ := serveSessions(t, func(string, time.Duration) string { return "200 " + answer })
-		got := &Session{}
-		var err error
-		if strings.Contains(name, "list") {
-			var all []Session
-			if all, err = c.List(t.Context(), "7", 0); len(all) == 1 {
-				got = &all[0]
-			}
-		} else {
-			got, err = c.GetUncached(t.Context(), "s1", "")
-		}
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if got.ID != "s1" || got.ParentSessionID != "s0" || got.Title != "Hello" || got.Status != "running" || got.MessageCount != 3 || !got.CreatedAt.Time().Equal(clienttest.Start) ||
-			!got.UpdatedAt.Time().Equal(clienttest.Start.Add(time.Minute)) || !got.CompletedAt.Time().Equal(clienttest.Start.Add(2*time.Minute)) || got.ComputerID != "7" || *got.ServiceCredits != 1.5 {
-			t.Errorf("%s: got %+v", name, got)
-		}
-		s := got.Settings
-		if want := (wire.Metadata{"level": "3", "on": "true", "none": "null", "list": `["x",1]`}); len(s.Tags) != 1 || !maps.Equal(s.Tags[0].Metadata, want) {
-			t.Errorf("%s: the tags are %v", name, s.Tags)
-		}
-		if *s.InteractionMode != "dream" || s.Worktree.RepoRoot != "/r" || s.AutonomyLevel != nil || s.DisabledToolIDs != nil || *s.CompactionThresholdCheckEnabled {
-			t.Errorf("%s: the settings are %+v", name, s)
-		}
-	}
-	for name, tc := range map[string]struct{ answer, fails string }{
-		"the least":             {answer: `{"sessionId":"s1","status":"asleep"}`},
-		"nulls":                 {answer: `{"sessionId":"s1","status":"idle","title":null,"parent_session_id":null,"createdAt":null,"computerId":null,"sessionSettings":null,"serviceCredits":null,"completedAt":null}`},
-		"null settings":         {answer: ses("s1", `,"sessionSettings":{"tags":null,"worktree":null,"enabledToolIds":null,"model":null,"compactionThresholdCheckEnabled":null}`)},
-		"a tag without a map":   {answer: ses("s1", `,"sessionSettings":{"tags":[{"name":"a","metadata":null},{"name":"b"}]}`)},
-		"no ID":                 {answer: `{"status":"idle"}`, fails: "has no ID"},
-		"no status":             {answer: `{"sessionId":"s1"}`, fails: "the field status is missing"},
-		"another one":           {answer: ses("s2", ""), fails: "contains s2 instead of s1"},
-		"another spelling":      {answer: ses("S1", "")},
-		"settings of no kind":   {answer: ses("s1", `,"sessionSettings":"x"`), fails: "unexpected response"},
-		"no object":             {answer: `[]`, fails: "unexpected response"},
-		"a page":                {answer: `<html>`, fails: "is not JSON"},
-		"a count with a letter": {answer: `{"sessionId":"s1","status":"idle","messageCount":"3"}`, fails: "unexpected response"},
-	} {
-		c, _, _ := serveSessions(t, func(string, time.Duration) string { return "200 " + tc.answer })
-		got, err := c.GetUncached(t.Context(), "s1", "")
-		if (err == nil) != (tc.fails == "") || err != nil && (!strings.Contains(err.Error(), tc.fails) || !strings.Contains(err.Error(), "getSession")) {
-			t.Errorf("%s: got %+v, %v", name, got, err)
-		}
-		if err == nil && (got.Settings == nil && strings.Contains(name, "settings") || !got.Settings.IsEmpty() && got.Settings.Tags == nil) {
-			t.Errorf("%s: the settings are %+v", name, got.Settings)
-		}
-	}
-}
-
 // library is a listing of so many sessions, starting with s0, on pages of the requested size.
 func library(n int) func(call string, _ time.Duration) string {
 	return func(call string, _ time.Duration) string {
@@ -194,32 +80,6 @@ func library(n int) func(call string, _ time.Duration) string {
 		}
 		return clienttest.PageOf("sessions", next, sessions)
 	}
-}
-
-func TestSession_readsShareAListingOfTheComputer(t *testing.T) {
-	t.Parallel()
-	c, rec, clk := serveSessions(t, library(150))
-	readAll := func() {
-		t.Helper()
-		var readers sync.WaitGroup
-		for i := range 150 {
-			readers.Go(func() {
-				if found, err := c.Get(t.Context(), fmt.Sprint("s", i), "7", clienttest.Start); err != nil || found.ID != fmt.Sprint("s", i) || found.Settings == nil {
-					t.Errorf("%d: got %+v, %v", i, found, err)
-				}
-			})
-		}
-		readers.Wait()
-	}
-	const second = "GET ?computerId=7&cursor=100&limit=100"
-	readAll()
-	clienttest.WantCalls(t, rec, listSeven, second)
-	clk.Advance(collection.SharedLifetime)
-	readAll()
-	if _, err := c.Get(t.Context(), "s1", "8", clienttest.Start); err != nil {
-		t.Error(err)
-	}
-	clienttest.WantCalls(t, rec, listSeven, second, listSeven, second, "GET ?computerId=8&limit=100", "GET ?computerId=8&cursor=100&limit=100")
 }
 
 // The listing for reads ends at 1,000 sessions; further ones are read alone.
@@ -303,81 +163,6 @@ func TestSession_isGoneWhereAListingLacksItToo(t *testing.T) {
 	}
 }
 
-// If the computer is gone, its sessions are in the listing of all computers.
-func TestSession_readsShareAListingWhereTheComputerIsGone(t *testing.T) {
-	t.Parallel()
-	c, rec, _ := serveSessions(t, func(call string, _ time.Duration) string {
-		switch call {
-		case listSeven:
-			return noSession
-		case listAll:
-			return sessionsPage(ses("s0", ""), ses("s1", ""), ses("s2", ""))
-		case "DELETE /s1?computerId=7":
-			return noSession
-		}
-		return "204 "
-	})
-	var readers sync.WaitGroup
-	for i := range 3 {
-		readers.Go(func() {
-			if found, err := c.Get(t.Context(), fmt.Sprint("s", i), "7", clienttest.Start); err != nil || found.ID != fmt.Sprint("s", i) {
-				t.Errorf("%d: got %+v, %v", i, found, err)
-			}
-		})
-	}
-	readers.Wait()
-	if err := c.Delete(t.Context(), "s1", "7", clienttest.Start); err != nil {
-		t.Error(err)
-	}
-	clienttest.WantCalls(t, rec, listSeven, listAll, "DELETE /s1?computerId=7", "DELETE /s1")
-}
-
-// A plan does not wait for a new session, which may be neither listed nor found at first.
-func TestSession_aYoungOneIsNotWaitedFor(t *testing.T) {
-	t.Parallel()
-	gone, early := collection.IsGone, clienttest.Is[*collection.NotYetVisibleError]
-	for name, tc := range map[string]struct {
-		list, one string
-		age       time.Duration
-		timeless  string
-		want      func(error) bool
-		calls     []string
-	}{
-		"listed":                         {list: sessionsPage(ses("s1", "")), calls: []string{listSeven}},
-		"found":                          {list: sessionsPage(), one: "200 " + ses("s1", ""), calls: []string{listSeven, listAll, getOne}},
-		"neither":                        {list: sessionsPage(), one: noSession, want: early, calls: []string{listSeven, listAll, getOne}},
-		"young by a clock ahead by 90 s": {list: sessionsPage(), one: noSession, age: 90 * time.Second, want: early, calls: []string{listSeven, listAll, getOne}},
-		"nearly too old":                 {list: sessionsPage(), one: noSession, age: youngFor - time.Second, want: early, calls: []string{listSeven, listAll, getOne}},
-		"too old":                        {list: sessionsPage(), one: noSession, age: youngFor, want: gone, calls: []string{listSeven, listAll, getOne, getAny}},
-		"no word of the time":            {list: sessionsPage(), one: noSession, timeless: "timeless ", want: early, calls: []string{listSeven, listAll, getOne}},
-		"no word of the time, not young": {list: sessionsPage(), one: noSession, age: youngFor, timeless: "timeless ", want: gone, calls: []string{listSeven, listAll, getOne, getAny}},
-		"refused":                        {list: sessionsPage(), one: `403 {"detail":"no"}`, want: clienttest.Is[*transport.APIError], calls: []string{listSeven, listAll, getOne}},
-		"a page of another server":       {list: sessionsPage(), one: "404 <html>", want: transport.IsForeign, calls: []string{listSeven, listAll, getOne}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, rec, clk := serveSessions(t, func(call string, _ time.Duration) string {
-				switch call {
-				case listSeven:
-					return tc.timeless + tc.list
-				case getOne:
-					return tc.timeless + tc.one
-				}
-				return tc.timeless + noSession
-			})
-			createdAt := clienttest.Start.Add(-tc.age)
-			found, err := c.Get(t.Context(), "s1", "7", createdAt)
-			if !clienttest.IsA(err, tc.want) || err == nil && found.ID != "s1" || clienttest.Is[*collection.NotYetVisibleError](err) && collection.IsGone(err) {
-				t.Errorf("got %+v, %v", found, err)
-			}
-			if len(clk.Sleeps()) > 0 {
-				t.Errorf("waited %v", clk.Sleeps())
-			}
-			clienttest.WantCalls(t, rec, tc.calls...)
-		})
-	}
-}
-
 func TestSessionWithSettings(t *testing.T) {
 	t.Parallel()
 	const withSettings = `,"sessionSettings":{"model":"m"}`
@@ -441,20 +226,11 @@ func TestSessionWithSettings(t *testing.T) {
 	}
 }
 
-// The service accepts an ID in any case, and lists it in its own.
-func TestSessionWithSettings_caseOfTheID(t *testing.T) {
+// A response may contain the session in an object of its own.
+func TestSession_wrapped(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serveSessions(t, func(call string, _ time.Duration) string {
-		switch call {
-		case "GET /S1":
-			return "200 " + ses("s1", "")
-		case listSeven:
-			return sessionsPage(ses("s1", `,"sessionSettings":{"model":"m"}`))
-		}
-		return noSession
-	})
-	found, err := c.Get(t.Context(), "S1", "", time.Time{})
-	if err != nil || found.ID != "s1" || found.Settings == nil {
-		t.Errorf("got %+v, %v", found, err)
+	c, _, _ := serveSessions(t, func(string, time.Duration) string { return `200 {"session":` + ses("s1", "") + `}` })
+	if got, err := c.GetUncached(t.Context(), "s1", ""); err != nil || got.ID != "s1" {
+		t.Errorf("got %+v, %v", got, err)
 	}
 }

@@ -143,66 +143,6 @@ func TestSessionSettings_eachField(t *testing.T) {
 	}
 }
 
-// Several settings can change independently.
-func TestSessionSettings_changesOnlyWhatDiffers(t *testing.T) {
-	t.Parallel()
-	// with returns all settings, one of them with its other value.
-	with := func(other string) *Settings {
-		fields := map[string]json.RawMessage{}
-		for field, tc := range settingValues {
-			fields[field] = json.RawMessage(tc.one)
-			if field == other || other == "all" {
-				fields[field] = json.RawMessage(tc.other)
-			}
-		}
-		settings := &Settings{}
-		clienttest.Must(t, json.Unmarshal([]byte(jsonOf(t, fields)), settings))
-		return settings
-	}
-	all := with("")
-	if n := len(settingValues); len(all.fields()) != n || len(all.Changes(with("all")).fields()) != n-2 || !all.Changes(with("")).IsEmpty() || !all.HoldsIn(with("")) {
-		t.Errorf("%d settings, of which %s differ", len(all.fields()), jsonOf(t, all.Changes(with("all"))))
-	}
-	for field, tc := range settingValues {
-		if all.HoldsIn(with(field)) {
-			t.Errorf("%s: all settings hold", field)
-		}
-		want := `{"` + field + `":` + tc.one + `}`
-		if field == "toolExecutionMode" || field == "allowSubagentsInScripts" {
-			want = "{}"
-		}
-		if got := jsonOf(t, all.Changes(with(field))); got != want {
-			t.Errorf("%s: the changes are %s", field, got)
-		}
-		if got, want := jsonOf(t, with(field).Keeping(all)), jsonOf(t, with(field)); got != want {
-			t.Errorf("%s: kept %s, want %s", field, got, want)
-		}
-	}
-}
-
-func TestSessionSettings_lists(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		wanted, prior, changes string
-	}{
-		"removed":              {`{"tags":[],"enabledToolIds":[]}`, `{"tags":[{"name":"a"}],"enabledToolIds":["x"]}`, `{"tags":[],"enabledToolIds":[]}`},
-		"empty, none known":    {`{"tags":[],"disabledToolIds":[]}`, `{}`, `{"tags":[],"disabledToolIds":[]}`},
-		"empty, as before":     {`{"tags":[],"restrictToolIds":[]}`, `{"tags":[],"restrictToolIds":[]}`, `{}`},
-		"not set":              {`{}`, `{"tags":[{"name":"a"}],"enabledToolIds":["x"]}`, `{}`},
-		"a tag more":           {`{"tags":[{"name":"a"},{"name":"b"}]}`, `{"tags":[{"name":"a"}]}`, `{"tags":[{"name":"a"},{"name":"b"}]}`},
-		"metadata removed":     {`{"tags":[{"name":"a"}]}`, `{"tags":[{"name":"a","metadata":{"k":"v"}}]}`, `{"tags":[{"name":"a"}]}`},
-		"metadata of the next": {`{"tags":[{"name":"a","metadata":{"k":"v"}},{"name":"b"}]}`, `{"tags":[{"name":"a"},{"name":"b","metadata":{"k":"v"}}]}`, `{"tags":[{"name":"a","metadata":{"k":"v"}},{"name":"b"}]}`},
-	} {
-		var wanted, prior Settings
-		if json.Unmarshal([]byte(tc.wanted), &wanted) != nil || json.Unmarshal([]byte(tc.prior), &prior) != nil {
-			t.Fatal(name)
-		}
-		if got := jsonOf(t, wanted.Changes(&prior)); got != tc.changes {
-			t.Errorf("%s: %s, want %s", name, got, tc.changes)
-		}
-	}
-}
-
 // An empty list equals none, except if it restricts the tools.
 func TestSessionSettings_keepsEmptyLists(t *testing.T) {
 	t.Parallel()
@@ -217,45 +157,6 @@ func TestSessionSettings_keepsEmptyLists(t *testing.T) {
 		}
 		if got := jsonOf(t, answer.Keeping(&known)); got != tc.want {
 			t.Errorf("%s: kept %s, want %s", tc.answer, got, tc.want)
-		}
-	}
-}
-
-func TestSessionSettings_worktree(t *testing.T) {
-	t.Parallel()
-	for field, tc := range map[string]struct{ other, same string }{
-		"branch":             {`"b"`, `"a"`},
-		"lifecycle":          {`"persistent"`, `"a"`},
-		"path":               {`"/b"`, `"a"`},
-		"parentWorktreePath": {`"/b"`, `"a"`},
-		"removedAt":          {`"2026-03-01T00:00:01Z"`, `"2026-03-01T01:00:00+01:00"`},
-		"repoRoot":           {`"/b"`, `"a"`},
-	} {
-		value := `"a"`
-		if field == "removedAt" {
-			value = `"2026-03-01T00:00:00Z"`
-		}
-		of := func(value string) *Settings {
-			if field == "repoRoot" {
-				return settingsOf(t, "worktree", `{"repoRoot":`+value+`}`)
-			}
-			return settingsOf(t, "worktree", `{"repoRoot":"/r","`+field+`":`+value+`}`)
-		}
-		bare, one, other, same := settingsOf(t, "worktree", `{"repoRoot":"/r"}`), of(value), of(tc.other), of(tc.same)
-		if !one.HoldsIn(same) || one.HoldsIn(other) || one.HoldsIn(bare) || one.HoldsIn(&Settings{}) {
-			t.Errorf("%s: what holds is not told", field)
-		}
-		if !one.Changes(same).IsEmpty() || jsonOf(t, one.Changes(other)) != jsonOf(t, one) || jsonOf(t, one.Changes(bare)) != jsonOf(t, one) {
-			t.Errorf("%s: the change is %s", field, jsonOf(t, one.Changes(other)))
-		}
-		if jsonOf(t, same.Keeping(one)) != jsonOf(t, one) || jsonOf(t, other.Keeping(one)) != jsonOf(t, other) {
-			t.Errorf("%s: kept %s, %s", field, jsonOf(t, same.Keeping(one)), jsonOf(t, other.Keeping(one)))
-		}
-		if field == "repoRoot" {
-			continue
-		}
-		if !bare.HoldsIn(one) || !bare.Changes(one).IsEmpty() || jsonOf(t, bare.Keeping(one)) != jsonOf(t, bare) || jsonOf(t, one.Keeping(bare)) != jsonOf(t, one) {
-			t.Errorf("%s: what is unset is kept as %s", field, jsonOf(t, bare.Keeping(one)))
 		}
 	}
 }

@@ -264,61 +264,6 @@ func TestSessionWrites_interrupted(t *testing.T) {
 	}
 }
 
-func TestInterruptSession(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		answers []string
-		want    string
-		fails   string
-		waited  time.Duration
-	}{
-		"idle":           {answers: []string{`200 {"status":"idle"}`}, want: "idle"},
-		"another status": {answers: []string{`200 {"status":"stopping","new":1}`}, want: "stopping"},
-		"when it shows":  {answers: []string{noSession, `200 {"status":"idle"}`}, want: "idle", waited: 2 * time.Second},
-		"repeated":       {answers: []string{"drop", `200 {"status":"pending"}`}, want: "pending", waited: transport.MinBackoff},
-		"never found":    {answers: slices.Repeat([]string{noSession}, 3), fails: "no such session", waited: notFoundPatience},
-		"no status":      {answers: []string{`200 {}`}, fails: "the field status is missing"},
-		"nothing":        {answers: slices.Repeat([]string{`200 `}, 4), fails: "is not JSON"},
-		"refused":        {answers: []string{`403 {"detail":"not yours"}`}, fails: "not yours"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			left := tc.answers
-			c, rec, clk := serveSessions(t, func(string, time.Duration) string {
-				answer := left[0]
-				left = left[1:]
-				return answer
-			})
-			c.conn.Retry.Random = func() float64 { return 1 }
-			got, err := c.Interrupt(t.Context(), "s1")
-			if got != tc.want || (err == nil) != (tc.fails == "") || err != nil && (!strings.Contains(err.Error(), tc.fails) || !strings.Contains(err.Error(), "interruptSession")) {
-				t.Errorf("got %q, %v", got, err)
-			}
-			if len(left) > 0 || rec.Count(http.MethodPost) != len(tc.answers) || name != "nothing" && clk.Now().Sub(clienttest.Start) != tc.waited {
-				t.Errorf("%d requests, waited %v", rec.Count(http.MethodPost), clk.Now().Sub(clienttest.Start))
-			}
-		})
-	}
-}
-
-func TestSessions_most(t *testing.T) {
-	t.Parallel()
-	for most, calls := range map[int]int{1: 1, 100: 1, 101: 2, 250: 3, 0: 3, 999: 3} {
-		c, rec, _ := serveSessions(t, library(250))
-		for range 2 {
-			found, err := c.List(t.Context(), "7", most)
-			if want := min(250, most); err != nil || most > 0 && len(found) != want || most == 0 && len(found) != 250 {
-				t.Errorf("%d: %d sessions, %v", most, len(found), err)
-			}
-		}
-		rec.WantCount(t, http.MethodGet, calls)
-	}
-	c, _, _ := serveSessions(t, func(string, time.Duration) string { return `403 {"detail":"no"}` })
-	if found, err := c.List(t.Context(), "", 5); transport.StatusOf(err) != 403 || found != nil {
-		t.Errorf("got %v, %v", found, err)
-	}
-}
-
 // A session that a lost request may have created matches the request and is untouched. A session with more than was requested
 // is somebody else's, unless that may be a default.
 func TestCreateSessionRequest_isWanted(t *testing.T) {
