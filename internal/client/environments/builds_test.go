@@ -74,38 +74,6 @@ func TestBuildStatuses_inChunks(t *testing.T) {
 	}
 }
 
-func TestBuildStatuses_readsEveryForm(t *testing.T) {
-	t.Parallel()
-	one, two := status("env_1", "queued"), status("env_2", "dreaming")
-	for name, tc := range map[string]struct {
-		answer string
-		want   string
-		fails  bool
-	}{
-		"envelope":             {answer: `{"builds":[` + two + `,` + one + `]}`, want: "env_1 queued, env_2 dreaming"},
-		"bare":                 {answer: `[` + one + `]`, want: "env_1 queued"},
-		"one not asked for":    {answer: `[` + one + `,` + status("env_9", "queued") + `]`, want: "env_1 queued"},
-		"none":                 {answer: `{"builds":[]}`},
-		"null":                 {answer: `{"builds":null}`},
-		"without statuses":     {answer: `[{"environmentId":"env_1","environmentStatus":null,"latestBuild":{"id":"bld_1","excerpt":null}}]`, want: "env_1 "},
-		"no list":              {answer: `{}`, fails: true},
-		"a page":               {answer: `<html>`, fails: true},
-		"without an ID":        {answer: `[{"latestBuild":{"id":"bld_1"}}]`, fails: true},
-		"without a build":      {answer: `[{"environmentId":"env_1","latestBuild":null}]`, want: "env_1 "},
-		"truncated, no number": {answer: `[{"environmentId":"env_1","latestBuild":{"id":"bld_1","truncated":1}}]`, fails: true},
-	} {
-		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET /build-statuses?environmentIds=env_1&environmentIds=env_2": "200 " + tc.answer}))
-		found, err := c.BuildStatuses(t.Context(), "", []string{"env_1", "env_2"})
-		var got []string
-		for _, s := range found {
-			got = append(got, s.EnvironmentID+" "+s.LatestBuild.Status)
-		}
-		if (err != nil) != tc.fails || strings.Join(got, ", ") != tc.want {
-			t.Errorf("%s: got %v, %v after %v", name, got, err, rec.Calls())
-		}
-	}
-}
-
 func TestWatchBuild_fiftyWaitersShareEachLook(t *testing.T) {
 	gone := "env_007"
 	area.InBubble(t, func(call string) string {
@@ -349,15 +317,6 @@ func TestBuildDiagnostics(t *testing.T) {
 		}
 		if len(rec.Calls()) < 2 {
 			t.Errorf("asked %v", rec.Calls())
-		}
-	}
-}
-
-func TestBuild_isRunning(t *testing.T) {
-	t.Parallel()
-	for status, want := range map[string]bool{BuildQueued: true, BuildBuilding: true, BuildValidating: true, BuildSucceeded: false, BuildFailed: false, BuildSuperseded: false, "": false, "dreaming": false} {
-		if got := (&Build{Status: status}).isRunning(); got != want {
-			t.Errorf("%q: %t", status, got)
 		}
 	}
 }

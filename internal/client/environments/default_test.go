@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -14,41 +13,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
-
-func TestDefaultEnvironmentNow_isNotServedFromAnOldListing(t *testing.T) {
-	t.Parallel()
-	id := "env_1"
-	c, rec, _ := area.ServeShort(t, func(string) string {
-		return `200 {"environments":[` + env("env_1", "a", "") + `],"defaultEnvironmentId":"` + id + `"}`
-	})
-	for n, tc := range []struct {
-		read  func(context.Context) (string, error)
-		want  string
-		lists int
-	}{
-		{c.Default, "env_1", 1},
-		{c.Default, "env_1", 1}, // Somebody else changed it.
-		{c.DefaultNow, "env_2", 2},
-		{c.Default, "env_2", 2},
-	} {
-		if got, err := tc.read(t.Context()); err != nil || got != tc.want || rec.Count(http.MethodGet) != tc.lists {
-			t.Errorf("%d: got %q, %v after %d listings", n, got, err, rec.Count(http.MethodGet))
-		}
-		id = "env_2"
-	}
-}
-
-func TestDefaultEnvironment_fails(t *testing.T) {
-	t.Parallel()
-	c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET ": `403 {"detail":"no"}`}))
-	if got, err := c.Default(t.Context()); got != "" || transport.StatusOf(err) != http.StatusForbidden {
-		t.Errorf("got %q, %v", got, err)
-	}
-	c, _, _ = area.ServeShort(t, clienttest.Responses(map[string]string{"GET ": listed()}))
-	if got, err := c.Default(t.Context()); got != "" || err != nil {
-		t.Errorf("got %q, %v", got, err)
-	}
-}
 
 func TestSetDefaultEnvironment(t *testing.T) {
 	t.Parallel()
@@ -139,27 +103,6 @@ func TestSourceOptions_readsEveryForm(t *testing.T) {
 		if err != nil && !strings.Contains(err.Error(), "getEnvironmentSourceOptions") {
 			t.Errorf("%s: the error does not name the operation: %v", answer, err)
 		}
-	}
-}
-
-func TestSourceOptions_oneRequestServesAll(t *testing.T) {
-	t.Parallel()
-	for answer, status := range map[string]int{`200 {"providers":[]}`: 0, `403 {"detail":"no"}`: 403, `501 {"detail":"no"}`: 501} {
-		c, rec, clk := area.ServeShort(t, clienttest.Responses(map[string]string{"GET /source-options": answer}))
-		var all sync.WaitGroup
-		for range 20 {
-			all.Go(func() {
-				if got, err := c.SourceOptions(t.Context()); transport.StatusOf(err) != status || (got != nil) != (status == 0) {
-					t.Errorf("got %+v, %v", got, err)
-				}
-			})
-		}
-		all.Wait()
-		clk.Advance(24 * time.Hour)
-		if _, err := c.SourceOptions(t.Context()); transport.StatusOf(err) != status {
-			t.Errorf("got %v", err)
-		}
-		rec.Want(t, "GET /source-options")
 	}
 }
 

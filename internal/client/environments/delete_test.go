@@ -97,14 +97,6 @@ func serveDefault(t *testing.T) (c *Client, tries *[]time.Duration) {
 	return c, tries
 }
 
-func TestDeleteEnvironment_retriesAConflict(t *testing.T) {
-	t.Parallel()
-	c, tries := serveDefault(t)
-	if err := c.Delete(t.Context(), "env_1"); !transport.IsConflict(err) || len(*tries) != 32 || (*tries)[31] != deleteRetryTime {
-		t.Errorf("got %v after attempts at %v", err, *tries)
-	}
-}
-
 func TestDeleteEnvironment_endsWithItsContext(t *testing.T) {
 	t.Parallel()
 	for name, start := range clienttest.Ending(t) {

@@ -139,25 +139,6 @@ func TestEnvironments_tellsTheDefault(t *testing.T) {
 	}
 }
 
-func TestEnvironments_anAccountsAreApart(t *testing.T) {
-	t.Parallel()
-	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET ": listed(env("env_2", "b", ""), env("env_1", "a", "")), "GET ?serviceAccountId=sa+1": listed()}))
-	for range 2 {
-		own, err := c.List(t.Context(), "")
-		if err != nil || len(own) != 2 {
-			t.Errorf("got %v, %v", own, err)
-		}
-		own[0] = Environment{} // It is the caller's copy.
-		if accounts, err := c.List(t.Context(), "sa 1"); err != nil || len(accounts) != 0 {
-			t.Errorf("got %v, %v", accounts, err)
-		}
-		if named, err := c.ListNamed(t.Context(), "b"); err != nil || len(named) != 1 || named[0].ID != "env_2" {
-			t.Errorf("got %v, %v", named, err)
-		}
-	}
-	rec.Want(t, "GET ", "GET ?serviceAccountId=sa+1")
-}
-
 func TestEnvironment_aThousandReadsShareOneListing(t *testing.T) {
 	t.Parallel()
 	all := make([]string, 1000)
@@ -287,20 +268,6 @@ func TestWithFailure(t *testing.T) {
 	}
 }
 
-// A returned record may be shared with other readers.
-func TestWithFailure_leavesTheRecordAlone(t *testing.T) {
-	t.Parallel()
-	told := false
-	e := &Environment{ID: "env_1", Status: StatusReady, IsDefault: &told, FailureReason: "why", LatestBuild: &Build{ID: "bld_1", Excerpt: "log"}}
-	got, err := new(Client).WithFailure(t.Context(), e)
-	if err != nil || got.FailureReason != "" || got.LatestBuild.ID != "bld_1" || got.LatestBuild.Excerpt != "" {
-		t.Errorf("got %+v, %v", got, err)
-	}
-	if e.FailureReason != "why" || e.LatestBuild.Excerpt != "log" {
-		t.Errorf("the record is changed: %+v", e)
-	}
-}
-
 func TestEnvironment_aDefaultThatCannotBeTold(t *testing.T) {
 	t.Parallel()
 	for answer, wantErr := range map[string]func(error) bool{`403 {"detail":"no"}`: nil, `404 {"detail":"no"}`: nil, `501 {"detail":"no"}`: clienttest.Is[*transport.APIError], "200 {}": clienttest.Is[*wire.ResponseError]} {
@@ -310,14 +277,6 @@ func TestEnvironment_aDefaultThatCannotBeTold(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", answer, e, err)
 		}
 		rec.Want(t, "GET /env_1", "GET ")
-	}
-}
-
-func TestEnvironment_oneThatIsGone(t *testing.T) {
-	t.Parallel()
-	c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET /env_1": `404 {"detail":"no"}`, "GET ": listed(env("env_2", "a", ""))}))
-	if _, err := c.Get(t.Context(), "env_1"); !collection.IsGone(err) || !transport.IsNotFound(err) {
-		t.Errorf("got %v", err)
 	}
 }
 

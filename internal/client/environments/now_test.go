@@ -70,14 +70,6 @@ func TestEnvironmentNow_readsTogetherWhatComesTogether(t *testing.T) {
 	}
 }
 
-func TestEnvironmentNow_isGone(t *testing.T) {
-	t.Parallel()
-	c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET /env_1": `404 {"detail":"no"}`}))
-	if _, err := c.GetNow(t.Context(), "env_1"); !transport.IsNotFound(err) {
-		t.Errorf("got %v", err)
-	}
-}
-
 // A request that was in flight when a read starts may have older content.
 func TestEnvironmentNow_isNotOlderThanTheCall(t *testing.T) {
 	status := "building"

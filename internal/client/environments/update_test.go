@@ -95,27 +95,6 @@ func TestUpdateEnvironment_findsTheBuild(t *testing.T) {
 	}
 }
 
-func TestUpdateEnvironment_aRepetitionFindsTheFirstBuild(t *testing.T) {
-	t.Parallel()
-	script, patches := "x", 0
-	c, rec, _ := area.ServeShort(t, func(call string) string {
-		if call == "GET /env_1" {
-			return "200 " + env("env_1", "a", `,"setupScript":"x","latestBuild":{"id":"bld_2"}`)
-		}
-		if patches++; patches == 1 {
-			return "drop"
-		}
-		return `200 {"id":"env_1"}`
-	})
-	if got, err := c.Update(t.Context(), "env_1", "bld_1", UpdateRequest{SetupScript: &script}); err != nil || got != "bld_2" {
-		t.Errorf("got %q, %v", got, err)
-	}
-	rec.Want(t, "PATCH /env_1", "PATCH /env_1", "GET /env_1")
-	if rec.Bodies[0] != `{"setupScript":"x"}` || rec.Bodies[1] != rec.Bodies[0] {
-		t.Errorf("sent %v", rec.Bodies)
-	}
-}
-
 // If a response lacks the object, it is read even if the run is stopping, because the outcome must be known.
 func TestEnvironments_theReadAfterAnAnswerOutlivesTheRun(t *testing.T) {
 	t.Parallel()
