@@ -1,8 +1,6 @@
 package computers
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -114,36 +112,6 @@ func TestCreateComputer_reconcilesALostAnswer(t *testing.T) {
 	}
 }
 
-// A computer with the name prevents a creation only if a new listing confirms it.
-func TestCreateComputer_looksAgainAtWhatStandsInTheWay(t *testing.T) {
-	t.Parallel()
-	const older = `{"computers":[{"id":"old","name":"mine","providerType":"byom"}]}`
-	for name, tc := range map[string]struct {
-		second func(w http.ResponseWriter)
-		posts  int
-		want   func(error) bool
-	}{
-		"it is gone":       {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 200, `{"computers":[]}`) }, 1, func(err error) bool { return err == nil }},
-		"it is still here": {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 200, older) }, 0, func(err error) bool { var exists *create.ExistsError; return errors.As(err, &exists) }},
-		"nobody can tell":  {clienttest.Forbidden, 0, func(err error) bool { return transport.StatusOf(err) == 403 }},
-	} {
-		c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
-			switch {
-			case r.Method == http.MethodPost:
-				created(w, "new")
-			case n == 1:
-				clienttest.RespondJSON(w, 200, older)
-			default:
-				tc.second(w)
-			}
-		})
-		made, err := c.Create(t.Context(), CreateRequest{Name: "mine"})
-		if !tc.want(err) || (made != nil) != (err == nil) || rec.Count(http.MethodPost) != tc.posts {
-			t.Errorf("%s: %v, %v after %d POSTs", name, made, err, rec.Count(http.MethodPost))
-		}
-	}
-}
-
 // A new computer may be visible late, so the search is repeated with growing pauses.
 func TestCreateComputer_looksForAWhileForWhatIsLost(t *testing.T) {
 	t.Parallel()
@@ -157,21 +125,6 @@ func TestCreateComputer_looksForAWhileForWhatIsLost(t *testing.T) {
 	var lost *create.LostError
 	if want := []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second}; !errors.As(err, &lost) || !slices.Equal(clk.Sleeps(), want) {
 		t.Errorf("%v after pauses of %v, want %v", err, clk.Sleeps(), want)
-	}
-}
-
-func TestCreateComputer_isFoundAlthoughTheRunIsInterrupted(t *testing.T) {
-	t.Parallel()
-	ctx, interrupt := context.WithCancel(t.Context())
-	s := &registry{byName: map[string]string{}, creating: func(w http.ResponseWriter, commit func() string) {
-		commit()
-		interrupt()
-		clienttest.Drop(w)
-	}}
-	c, _, _ := area.Serve(t, s.handle)
-	got, err := c.Create(ctx, CreateRequest{Name: "mine"})
-	if err != nil || got.ID != "new-id" {
-		t.Errorf("got %+v, %v", got, err)
 	}
 }
 
@@ -194,28 +147,6 @@ func TestCreateComputer_withAReceiptIsRepeated(t *testing.T) {
 	}
 }
 
-// For a used draft, the service returns the computer that was created for it, which may be somebody else's.
-func TestCreateComputer_withAUsedReceiptIsNotTakenOver(t *testing.T) {
-	t.Parallel()
-	for name, answer := range map[string]string{
-		"of another name":   `{"id":"used","name":"other","providerType":"byom"}`,
-		"renamed meanwhile": `{"id":"used","name":"mine","providerType":"byom"}`,
-	} {
-		c, _, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-			if r.Method == http.MethodGet {
-				clienttest.RespondJSON(w, 200, `{"computers":[{"id":"used","name":"other","providerType":"byom"}]}`)
-				return
-			}
-			clienttest.RespondJSON(w, 200, answer)
-		})
-		got, err := c.Create(t.Context(), CreateRequest{Name: "mine", Source: &CreateSource{Kind: "template", SoftwareDraft: &SoftwareDraft{}}})
-		var taken *create.ExistsError
-		if !errors.As(err, &taken) || taken.Found[0].ID != "used" || taken.Field != "softwareDraft" {
-			t.Errorf("%s: got %+v, %v", name, got, err)
-		}
-	}
-}
-
 func TestUpdateComputer_aConflictWithItselfIsSuccess(t *testing.T) {
 	t.Parallel()
 	host := "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
@@ -230,21 +161,6 @@ func TestUpdateComputer_aConflictWithItselfIsSuccess(t *testing.T) {
 		_, err := c.Update(t.Context(), "c1", "", UpdateRequest{HostID: &host})
 		if (err == nil) != wantOK || !wantOK && !transport.IsConflict(err) {
 			t.Errorf("%s: got %v", present, err)
-		}
-	}
-}
-
-func TestRequests_sendOnlyWhatIsSet(t *testing.T) {
-	t.Parallel()
-	no := false
-	for want, body := range map[string]any{
-		`{"name":"a"}`: CreateRequest{Name: "a"},
-		`{"name":"a","autoInstallDeps":false,"source":{"kind":"template","templateId":"t","isListed":false}}`: CreateRequest{Name: "a", AutoInstallDeps: &no, Source: &CreateSource{Kind: "template", TemplateID: "t", IsListed: &no}},
-		`{}`:                              UpdateRequest{},
-		`{"quantity":3,"namePrefix":"a"}`: BulkCreateRequest{Quantity: 3, NamePrefix: "a"},
-	} {
-		if got, err := json.Marshal(body); err != nil || string(got) != want {
-			t.Errorf("got %s, %v, want %s", got, err, want)
 		}
 	}
 }

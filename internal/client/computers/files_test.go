@@ -2,7 +2,6 @@ package computers
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -101,64 +100,6 @@ func TestUpload_isAFormWithoutTheKey(t *testing.T) {
 	rec.WantCount(t, http.MethodPost, 0)
 }
 
-func TestUpload_isRepeated(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		fault    func(http.ResponseWriter)
-		requests int
-		message  string
-	}{
-		"500":      {func(w http.ResponseWriter) { w.WriteHeader(500) }, 4, "returned 500 for the upload"},
-		"dropped":  {clienttest.Drop, 4, "the file upload failed: "},
-		"403 JSON": {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 403, `{"detail":"The form has expired."}`) }, 1, "for the upload: The form has expired."},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, _, clk := area.Serve(t, func(http.ResponseWriter, *http.Request, int) {})
-			always := clienttest.ServeStorage(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.fault(w) })
-			err := c.Upload(t.Context(), &FileUpload{url: always.URL + "/put?sig=s3cret"}, "a", inline("hello"), nil)
-			var failure *transport.StorageError
-			if !errors.As(err, &failure) || !strings.Contains(err.Error(), tc.message) {
-				t.Errorf("the error is %v", err)
-			}
-			if strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "/put") {
-				t.Errorf("the error shows the signed address: %v", err)
-			}
-			requests, _ := always.Seen()
-			if len(requests) != tc.requests || len(clk.Sleeps()) != tc.requests-1 {
-				t.Errorf("%d requests with %d pauses, want %d requests", len(requests), len(clk.Sleeps()), tc.requests)
-			}
-			if tc.requests == 1 {
-				return
-			}
-			once := clienttest.ServeStorage(t, func(w http.ResponseWriter, r *http.Request, n int) {
-				if n == 1 {
-					tc.fault(w)
-				}
-				clienttest.NoContent(w, r, n)
-			})
-			if err := c.Upload(t.Context(), &FileUpload{url: once.URL}, "a", inline("hello"), nil); err != nil {
-				t.Errorf("a fault that passes: %v", err)
-			}
-			_, forms := once.Seen()
-			if last := forms[len(forms)-1]; last["file"] != "hello" {
-				t.Errorf("the repetition sent %q", last["file"])
-			}
-		})
-	}
-}
-
-func TestUpload_nobodyListens(t *testing.T) {
-	t.Parallel()
-	c, _, clk := area.Serve(t, func(http.ResponseWriter, *http.Request, int) {})
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	err := c.Upload(t.Context(), &FileUpload{url: gone.URL + "/put?sig=s3cret"}, "a", inline("x"), nil)
-	if err == nil || strings.Contains(err.Error(), "s3cret") || len(clk.Sleeps()) != 3 {
-		t.Errorf("%d pauses, error %v", len(clk.Sleeps()), err)
-	}
-}
-
 func TestUpload_fileThatChanges(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"grown": "hello, world", "shrunk": "hell"} {
@@ -180,17 +121,6 @@ func TestUpload_fileThatChanges(t *testing.T) {
 	content.Open = func() (io.ReadCloser, error) { return nil, errors.New("no such file") }
 	err := c.Upload(t.Context(), &FileUpload{url: storage.URL}, "a", content, nil)
 	if requests, _ := storage.Seen(); err == nil || !strings.Contains(err.Error(), "no such file") || len(requests) != 0 {
-		t.Errorf("%d requests, error %v", len(requests), err)
-	}
-}
-
-func TestUpload_ends(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	storage := clienttest.ServeStorage(t, func(w http.ResponseWriter, _ *http.Request, _ int) { cancel(); w.WriteHeader(500) })
-	c, _, _ := area.Serve(t, func(http.ResponseWriter, *http.Request, int) {})
-	err := c.Upload(ctx, &FileUpload{url: storage.URL}, "a", inline("x"), nil)
-	if requests, _ := storage.Seen(); err == nil || len(requests) != 1 {
 		t.Errorf("%d requests, error %v", len(requests), err)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
@@ -171,24 +170,6 @@ func TestCreateFleet_reconcilesALostAnswer(t *testing.T) {
 	}
 }
 
-func TestCreateFleet_splits(t *testing.T) {
-	t.Parallel()
-	for quantity, want := range map[int][]int{0: nil, 1: {1}, 20: {20}, 21: {20, 1}, 100: {20, 20, 20, 20, 20}} {
-		s := &bulkService{}
-		s.answer = func(w http.ResponseWriter, n int, commit func(int) string) {
-			bulkMade(w, commit(s.requests[n-1].Quantity))
-		}
-		made, err := serveBulk(t, s).CreateFleet(t.Context(), BulkCreateRequest{Quantity: quantity, NamePrefix: "web"}, nil)
-		var sent []int
-		for _, request := range s.requests {
-			sent = append(sent, request.Quantity)
-		}
-		if err != nil || len(made) != quantity || !slices.Equal(sent, want) {
-			t.Errorf("%d: made %d, %v, by requests of %v", quantity, len(made), err, sent)
-		}
-	}
-}
-
 func TestComputersByID_asksAloneForWhatTheListingLacks(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -231,53 +212,6 @@ func TestComputersByID_asksAloneForWhatTheListingLacks(t *testing.T) {
 				t.Errorf("found %v", members)
 			}
 		})
-	}
-}
-
-func TestDeleteComputers_losesNone(t *testing.T) {
-	t.Parallel()
-	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-		switch {
-		case r.Method == http.MethodGet:
-			clienttest.RespondJSON(w, 200, `{"computers":[]}`)
-		case strings.HasSuffix(r.URL.Path, "/c3"):
-			clienttest.RespondJSON(w, 403, `{"detail":"no"}`)
-		case strings.HasSuffix(r.URL.Path, "/c5"):
-			clienttest.RespondJSON(w, 404, `{"detail":"no such computer"}`)
-		default:
-			w.WriteHeader(204)
-		}
-	})
-	var ids []string
-	for n := range 40 {
-		ids = append(ids, fmt.Sprint("c", n))
-	}
-	errs := c.DeleteMany(t.Context(), ids, "")
-	for n, err := range errs {
-		if (err != nil) != (n == 3 || n == 5) || collection.IsGone(err) != (n == 5) {
-			t.Errorf("%s: %v", ids[n], err)
-		}
-	}
-	if len(errs) != 40 || rec.Count(http.MethodDelete) != 40 {
-		t.Errorf("%d errors, %d deletions", len(errs), rec.Count(http.MethodDelete))
-	}
-}
-
-// Without a listing, known computers of a fleet are read one by one, and unknown ones cannot be found.
-func TestComputersByID_withoutAListing(t *testing.T) {
-	t.Parallel()
-	c, _, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-		if r.URL.Path == "/api/v0/computers" {
-			clienttest.Forbidden(w)
-			return
-		}
-		clienttest.RespondJSON(w, 200, `{"id":"id-web-1","name":"web-1","providerType":"managed-a"}`)
-	})
-	if found, err := c.GetMany(t.Context(), "", []string{"id-web-1"}); err != nil || len(found) != 1 {
-		t.Errorf("got %+v, %v", found, err)
-	}
-	if found, err := c.ListFleet(t.Context(), "web", ""); transport.StatusOf(err) != 403 {
-		t.Errorf("by name: %+v, %v", found, err)
 	}
 }
 
@@ -374,19 +308,6 @@ func TestBatchProblem(t *testing.T) {
 		clienttest.Must(t, err)
 		if got := batchProblem(&tc.result, BulkCreateRequest{Quantity: 2, NamePrefix: "web"}, known); got == "" != (tc.want == "") || !strings.Contains(got, tc.want) {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
-	}
-}
-
-func TestFleetNumber(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]int{
-		"web-10": 10, "web-2": 2, "web-01": 1, "web-0": 0,
-		"web-x": -1, "web-1-1": -1, "web-": -1, "web": -1, "web--1": -1, "web-+1": -1, "Web-1": -1, "web-1 ": -1, "web-99999999999999999999999": -1,
-	} {
-		number, ok := FleetNumber("web", name)
-		if ok != (want >= 0) || ok && number != want {
-			t.Errorf("%q: got %d, %v", name, number, ok)
 		}
 	}
 }

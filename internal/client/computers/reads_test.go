@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
@@ -37,41 +36,6 @@ func TestComputer_steps(t *testing.T) {
 	}
 	if step := (&Computer{ProvisioningSteps: []ProvisioningStep{fine}}).InstallStep(); step != nil {
 		t.Errorf("%v counts as the installation", step)
-	}
-}
-
-// Deleting a service account also deletes its computers and keys, although no listing of them can prove that.
-func TestGone_withItsAccount(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		accounts string
-		gone     bool
-	}{
-		"the account is gone":   {`{"serviceAccounts":[]}`, true},
-		"the account is listed": {`{"serviceAccounts":[{"id":"sa_1","name":"a"}]}`, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, _, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-				if strings.HasSuffix(r.URL.Path, "/service-accounts") {
-					clienttest.RespondJSON(w, 200, tc.accounts)
-					return
-				}
-				clienttest.NotFound(w)
-			})
-			_, computerErr := c.Get(t.Context(), "c1", "sa_1")
-			_, keysErr := c.accounts.ListKeys(t.Context(), "sa_1")
-			_, keyErr := c.accounts.GetKey(t.Context(), "sa_1", "key")
-			_, cachedErr := c.accounts.CachedKeysNamed(t.Context(), "sa_1", "ci")
-			for what, err := range map[string]error{"computer": computerErr, "keys": keysErr, "key": keyErr, "cached keys": cachedErr, "end of a key": c.accounts.RevokeExistingKey(t.Context(), "sa_1", "key")} {
-				if collection.IsGone(err) != tc.gone || err == nil {
-					t.Errorf("%s: %v", what, err)
-				}
-			}
-			if _, err := c.Get(t.Context(), "c1", ""); err == nil || collection.IsGone(err) {
-				t.Errorf("without an account: %v", err)
-			}
-		})
 	}
 }
 
@@ -268,21 +232,6 @@ func TestComputerOperations(t *testing.T) {
 				t.Errorf("refused: got %v, %v", got, err)
 			}
 		})
-	}
-}
-
-func TestListing_saysWhichObjectIsNone(t *testing.T) {
-	t.Parallel()
-	for listing, want := range map[string]string{
-		`{"id":"c1","providerType":"x"}`:                                   "object 1 of the list is invalid: the field name is missing",
-		`{"id":"c1","name":"a","providerType":"x"},{"id":"c2","name":"b"}`: "object 2 of the list is invalid: the field providerType is missing",
-	} {
-		c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-			clienttest.RespondJSON(w, 200, `{"computers":[`+listing+`]}`)
-		})
-		if _, err := c.List(t.Context(), Filter{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", listing, err, want)
-		}
 	}
 }
 
