@@ -85,27 +85,6 @@ func TestServiceAccount_readsShareOneListing(t *testing.T) {
 	read(6)
 }
 
-func TestUpdateServiceAccount_sendsOnlyWhatIsSet(t *testing.T) {
-	t.Parallel()
-	empty, status := "", "inactive"
-	for want, body := range map[string]UpdateRequest{
-		`{}`:                    {},
-		`{"description":""}`:    {Description: &empty},
-		`{"status":"inactive"}`: {Status: &status},
-		`{"description":"inactive","status":"inactive"}`: {Description: &status, Status: &status},
-	} {
-		c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-			clienttest.RespondJSON(w, 200, `{"id":"a/../b","name":"a"}`)
-		})
-		if _, err := c.Update(t.Context(), "a/../b", body); err != nil {
-			t.Fatal(err)
-		}
-		if rec.Bodies[0] != want || rec.Requests[0].URL.EscapedPath() != "/api/v0/service-accounts/a%2F..%2Fb" {
-			t.Errorf("sent %s to %s, want %s", rec.Bodies[0], rec.Requests[0].URL.EscapedPath(), want)
-		}
-	}
-}
-
 func TestUpdateServiceAccountRequest_matches(t *testing.T) {
 	t.Parallel()
 	text, other := "a", "b"

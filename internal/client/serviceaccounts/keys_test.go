@@ -3,7 +3,6 @@ package serviceaccounts
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -178,34 +177,5 @@ func TestAPIKeys_refusesWhatIsNoListing(t *testing.T) {
 		if want < 0 && err == nil || want >= 0 && (err != nil || len(keys) != want) {
 			t.Errorf("%s: %+v, %v", body, keys, err)
 		}
-	}
-}
-
-func TestAPIKeyRequests(t *testing.T) {
-	t.Parallel()
-	s, _ := newKeyring(t)
-	var bodies []string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		if r.Method == http.MethodPost {
-			bodies = append(bodies, r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]+string(body))
-		}
-		s.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	c := area.Connected(t, transport.Config{BaseURL: server.URL, APIKey: clienttest.Key, Clock: s.clk})
-	at := time.UnixMilli(1772323200123)
-	if _, err := c.CreateKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci", ExpiresAt: at}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.RenewKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci", ExpiresAt: at}, Renewal{ID: "made-1", GraceMinutes: 5}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.RenewKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "made-2"}); err != nil {
-		t.Fatal(err)
-	}
-	want := `[api-keys{"name":"ci","expiresAt":1772323200123} rotate{"expiresAt":1772323200123,"gracePeriodMinutes":5} rotate{}]`
-	if got := fmt.Sprint(bodies); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
