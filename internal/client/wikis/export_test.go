@@ -3,7 +3,6 @@ package wikis
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -83,24 +82,6 @@ func TestExportWikiRun_withoutTheKey(t *testing.T) {
 				t.Errorf("the service got %v", sent.Header)
 			}
 		})
-	}
-}
-
-// The key is never sent to the target of a redirect, even on the service's own host.
-func TestExportWikiRun_relativeRedirect(t *testing.T) {
-	t.Parallel()
-	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
-		if n == 1 {
-			redirect(w, 303, "../../../files/x?sig=s")
-			return
-		}
-		sendArchive(w, r, n)
-	})
-	if _, err := c.Export(t.Context(), "r1", io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	if second := rec.Requests[1]; second.URL.String() != "/api/files/x?sig=s" || second.Header.Get("Authorization") != "" {
-		t.Errorf("asked for %s with %v", second.URL, second.Header)
 	}
 }
 
@@ -234,15 +215,6 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestExportWikiRun_returnsTheWritersError(t *testing.T) {
-	t.Parallel()
-	storage := clienttest.ServeStorage(t, sendArchive)
-	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { exportForms["link"](w, storage.URL) })
-	if _, err := c.Export(t.Context(), "r1", &fullDisk{100}); !errors.Is(err, errDiskFull) || rec.Count(http.MethodGet) != 1 {
-		t.Errorf("got %v after %d requests", err, rec.Count(http.MethodGet))
-	}
-}
-
 func TestExportWikiRun_refusals(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -261,21 +233,6 @@ func TestExportWikiRun_refusals(t *testing.T) {
 		if transport.StatusOf(err) != tc.status || rec.Count(http.MethodGet) != tc.sent {
 			t.Errorf("%s: %v after %d requests", name, err, rec.Count(http.MethodGet))
 		}
-	}
-}
-
-func TestExportWikiRun_endsWithItsContext(t *testing.T) {
-	t.Parallel()
-	ctx, end := context.WithCancel(t.Context())
-	c, _, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-		_, _ = w.Write(aWiki[:100])
-		_ = http.NewResponseController(w).Flush()
-		end()
-		<-r.Context().Done()
-	})
-	_, err := c.Export(ctx, "r1", io.Discard)
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
 	}
 }
 

@@ -2,9 +2,7 @@ package wikis
 
 import (
 	"errors"
-	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -39,51 +37,6 @@ func TestWikiPage(t *testing.T) {
 			var answer *wire.ResponseError
 			if !errors.As(err, &answer) || answer.Problem != tc.problem || page != nil {
 				t.Errorf("got %+v, %v", page, err)
-			}
-		})
-	}
-}
-
-// An ID stays within its path segment, or nothing is sent.
-func TestWiki_idsStayInTheirPlace(t *testing.T) {
-	t.Parallel()
-	for id, want := range map[string]string{
-		"r1":         "r1",
-		" ":          "%20",
-		"a b":        "a%20b",
-		"../privacy": "..%2Fprivacy",
-		"%2f":        "%252f",
-		"%2e%2e":     "%252e%252e",
-		"a?q=b#c":    "a%3Fq=b%23c",
-		"{pageId}":   "%7BpageId%7D",
-		"...":        "...",
-		"":           "",
-		".":          "",
-		"..":         "",
-	} {
-		t.Run(id, func(t *testing.T) {
-			t.Parallel()
-			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 404, `{"detail":"no"}`) })
-			for path, ask := range map[string]func() error{
-				"/api/v0/wiki/" + want + "/pages/p1": func() error { _, err := c.Page(t.Context(), id, "p1"); return err },
-				"/api/v0/wiki/r1/pages/" + want:      func() error { _, err := c.Page(t.Context(), "r1", id); return err },
-				"/api/v0/wiki/" + want + "/search":   func() error { _, err := c.Search(t.Context(), id, "x", 0); return err },
-				"/api/v0/wiki/" + want + "/export":   func() error { _, err := c.Export(t.Context(), id, io.Discard); return err },
-			} {
-				before := rec.Count(http.MethodGet)
-				err := ask()
-				if err == nil || transport.IsNotFound(err) != (want != "") {
-					t.Errorf("%s: %v", path, err)
-				}
-				if want == "" {
-					if rec.Count(http.MethodGet) != before || !strings.Contains(err.Error(), strconv.Quote(id)) {
-						t.Errorf("%s: %d requests, %v", path, rec.Count(http.MethodGet)-before, err)
-					}
-					continue
-				}
-				if got := rec.Requests[before].URL; got.EscapedPath() != path || (got.RawQuery != "") != strings.HasSuffix(path, "/search") {
-					t.Errorf("asked for %s, want %s", got, path)
-				}
 			}
 		})
 	}

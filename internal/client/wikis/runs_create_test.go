@@ -13,27 +13,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-func TestCreateWikiRun_sendsOnlyWhatIsSet(t *testing.T) {
-	t.Parallel()
-	yes, no, order := true, false, 1.5
-	for want, body := range map[string]CreateRequest{
-		`{"repoUrl":"https://code.example/acme/api"}`: {RepoURL: acmeAPI},
-		`{"repoUrl":"https://code.example/acme/api","commitHash":"c","branch":"b","hasLocalChanges":false,"hasNonRemoteCommits":true,"pages":[]}`: {RepoURL: acmeAPI, CommitHash: "c", Branch: "b", HasLocalChanges: &no, HasNonRemoteCommits: &yes, Pages: []PageUpload{}},
-		`{"repoUrl":"https://code.example/acme/api","pages":[{"path":"a.md","title":"","content":"x"}],"pageTree":[{"pageId":"p","title":"T","path":"a.md","order":1.5,"children":[{"title":"U","path":"b.md"}]}]}`: {
-			RepoURL: acmeAPI, Pages: []PageUpload{{Path: "a.md", Content: "x"}},
-			PageTree: []TreeNode{{PageID: "p", Title: "T", Path: "a.md", Order: &order, Children: []TreeNode{{Title: "U", Path: "b.md"}}}},
-		},
-	} {
-		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getWikis: wikis(), postWiki: "200 " + wiki("w1", "")}))
-		if _, err := c.Create(t.Context(), body); err != nil {
-			t.Fatal(err)
-		}
-		if sent := rec.Bodies[len(rec.Bodies)-1]; sent != want {
-			t.Errorf("sent %s, want %s", sent, want)
-		}
-	}
-}
-
 func TestCreateWikiRun_takesEveryAnswer(t *testing.T) {
 	t.Parallel()
 	yes := true

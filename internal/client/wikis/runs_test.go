@@ -2,7 +2,6 @@ package wikis
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -98,37 +97,6 @@ func TestWikiRunHistory(t *testing.T) {
 		_, _ = c.History(t.Context(), address)
 	}
 	rec.Want(t, "GET /api/v0/wiki/history/https:%2F%2Fcode.example%2F..%2F..%2Fcomputers%3Fx=1%23y", "GET /api/v0/wiki/history/a%2F%252f%2F..%2Fb")
-}
-
-// Many runs that are the newest of their repositories take a few requests; an older one is read alone.
-func TestWikiRun_sharesTheListing(t *testing.T) {
-	t.Parallel()
-	var listed []string
-	for n := range 100 {
-		listed = append(listed, wikiOf(fmt.Sprint(acmeWeb, n), fmt.Sprint("n", n), ""))
-	}
-	c, rec, _ := area.ServeShort(t, func(call string) string {
-		if call == getWikis {
-			return wikis(listed...)
-		}
-		return "200 " + wiki(strings.TrimPrefix(call, getWikis+"/"), `,"videoOverview":{"a":1}`)
-	})
-	var reading sync.WaitGroup
-	for n := range 100 {
-		reading.Go(func() {
-			if got, err := c.Get(t.Context(), fmt.Sprint("n", n), acmeWeb); err != nil || got.ID != fmt.Sprint("n", n) {
-				t.Errorf("got %+v, %v", got, err)
-			}
-		})
-	}
-	reading.Wait()
-	if n := len(rec.Calls()); n > 3 {
-		t.Errorf("%d requests", n)
-	}
-	alone, err := c.Get(t.Context(), "w1", acmeAPI)
-	if err != nil || string(alone.VideoOverview) != `{"a":1}` || !slices.Contains(rec.Calls(), getWikiOne) {
-		t.Errorf("an older run: %+v, %v", alone, err)
-	}
 }
 
 // Many runs of one repository also take a few requests, because older ones are in its history.
@@ -248,16 +216,6 @@ func TestWikiRuns_writesDiscardWhatWasRead(t *testing.T) {
 	}
 }
 
-func TestSetNewWikiPrivacy_afterAnInterrupt(t *testing.T) {
-	t.Parallel()
-	ctx, interrupt := context.WithCancel(t.Context())
-	interrupt()
-	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{wikiPrivacy: "200 " + wiki("w1", `,"privacyLevel":"private"`)}))
-	if _, err := c.SetNewPrivacy(ctx, "w1", PrivacyPrivate); err != nil || rec.Count(http.MethodPost) != 1 {
-		t.Errorf("%v after %v", err, rec.Calls())
-	}
-}
-
 func TestSetWikiPrivacy_takesEveryAnswer(t *testing.T) {
 	t.Parallel()
 	private, shared := "200 "+wiki("w1", `,"privacyLevel":"private"`), "200 "+wiki("w1", `,"privacyLevel":"organization"`)
@@ -350,16 +308,5 @@ func TestSameRepositoryAndCommit(t *testing.T) {
 	}
 	if !SameCommit("v1", "V1") || SameCommit("v1", "v12") {
 		t.Error("a short name is compared as a whole")
-	}
-}
-
-func TestWikiRun_readsUnknownShapes(t *testing.T) {
-	t.Parallel()
-	var w Run
-	if err := json.Unmarshal([]byte(wiki("w1", `,"pageTree":{"x":1},"modelUsed":{"id":"m","reasoningEffort":"extreme","x":1},"canUpdatePrivacy":null,"videoOverview":[1]`)), &w); err != nil {
-		t.Fatal(err)
-	}
-	if string(w.PageTree) != `{"x":1}` || w.ModelUsed.ReasoningEffort != "extreme" || w.CanUpdatePrivacy != nil || string(w.VideoOverview) != "[1]" {
-		t.Errorf("%+v", w)
 	}
 }
