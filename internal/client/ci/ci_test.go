@@ -3,16 +3,13 @@ package ci
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 
@@ -57,40 +54,6 @@ func TestCIJobs_readsEveryField(t *testing.T) {
 		t.Errorf("got %+v", jobs[2:])
 	}
 	rec.Want(t, "GET "+route+"jobs")
-}
-
-func TestCIRepositories_readsEveryField(t *testing.T) {
-	t.Parallel()
-	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{
-		"GET " + route + "repositories": `200 {"repositories":[{"fullName":"robin/tools"},
-			{"fullName":"acme/api","url":"https://code.example/acme/api","isPrivate":true,"defaultBranch":"main","userPermission":"admin","serviceAppWritable":false}]}`,
-		"GET " + route + "repositories?owner=a%2F..%3F+%26b": `200 {"repositories":null}`,
-	}))
-	found, err := c.Repositories(t.Context(), "")
-	yes, no := true, false
-	want := []Repository{
-		{Kept: found[0].Kept, FullName: "acme/api", URL: "https://code.example/acme/api", IsPrivate: &yes, DefaultBranch: "main", UserPermission: "admin", ServiceAppWritable: &no},
-		{Kept: raw(`{"fullName":"robin/tools"}`), FullName: "robin/tools"},
-	}
-	if err != nil || !reflect.DeepEqual(found, want) {
-		t.Errorf("got %+v, %v", found, err)
-	}
-	if none, err := c.Repositories(t.Context(), "a/..? &b"); err != nil || len(none) != 0 {
-		t.Errorf("got %+v, %v", none, err)
-	}
-	rec.WantCount(t, http.MethodGet, 2)
-}
-
-// Repositories of other owners are dropped, even if the service ignores the parameter.
-func TestCIRepositories_ofAnOwner(t *testing.T) {
-	t.Parallel()
-	c, _, _ := area.ServeShort(t, func(string) string {
-		return `200 {"repositories":[{"fullName":"acme/web"},{"fullName":"acme-2/web"},{"fullName":"Acme/api"},{},{"fullName":"robin/acme"},{"fullName":"acme"}]}`
-	})
-	found, err := c.Repositories(t.Context(), "ACME")
-	if err != nil || texts(found, func(r Repository) string { return r.FullName }) != "Acme/api acme acme/web" {
-		t.Errorf("got %+v, %v", found, err)
-	}
 }
 
 // Each owner has its own listing, which is read once.
@@ -229,67 +192,6 @@ var readsOfCI = map[string]struct {
 	"listCiRepositoryOwners": {"owners", func(ctx context.Context, c *Client) error { _, err := c.RepositoryOwners(ctx); return err }},
 	"listCiRuns":             {"runs", func(ctx context.Context, c *Client) error { _, err := c.Runs(ctx); return err }},
 	"scanCiWorkflows":        {"workflows", func(ctx context.Context, c *Client) error { _, err := c.ForceScan(ctx); return err }},
-}
-
-func TestCIReads_failures(t *testing.T) {
-	t.Parallel()
-	for operation, of := range readsOfCI {
-		for answer, tc := range map[string]struct {
-			want     string
-			requests int
-		}{
-			`200 {}`:                              {"the field " + of.list + " is missing", 1},
-			`200 {"` + of.list + `":{}}`:          {"unexpected response", 1},
-			`200 {"` + of.list + `":"x"}`:         {"unexpected response", 1},
-			`200 "x"`:                             {"wrong type", 1},
-			`200 <html>`:                          {"not JSON", 4},
-			`403 {"detail":"no","title":"x"}`:     {"returned 403: no", 1},
-			`500 {"detail":"broken","title":"x"}`: {"returned 500: broken", 4},
-			"drop":                                {") failed: ", 4},
-		} {
-			t.Run(operation+answer, func(t *testing.T) {
-				t.Parallel()
-				c, rec, _ := area.ServeShort(t, func(string) string { return answer })
-				if err := of.read(t.Context(), c); err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), operation) {
-					t.Errorf("got %v", err)
-				}
-				rec.WantCount(t, http.MethodGet, tc.requests)
-				// Errors are not cached.
-				_ = of.read(t.Context(), c)
-				rec.WantCount(t, http.MethodGet, 2*tc.requests)
-			})
-		}
-	}
-}
-
-// Concurrent callers with the same request share one response.
-func TestCIReads_manyReadersShareAnAnswer(t *testing.T) {
-	t.Parallel()
-	for operation, of := range readsOfCI {
-		c, rec, _ := area.ServeShort(t, func(string) string { return `200 {"` + of.list + `":[]}` })
-		var wait sync.WaitGroup
-		for range 20 {
-			wait.Go(func() {
-				if err := of.read(t.Context(), c); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wait.Wait()
-		if n := rec.Count(http.MethodGet); n != 1 {
-			t.Errorf("%s: %d requests", operation, n)
-		}
-	}
-}
-
-func TestCIReads_unconfigured(t *testing.T) {
-	t.Parallel()
-	for operation, of := range readsOfCI {
-		var missing *transport.UnconfiguredError
-		if err := of.read(t.Context(), area.Unconfigured()); !errors.As(err, &missing) {
-			t.Errorf("%s: got %v", operation, err)
-		}
-	}
 }
 
 // A gateway timeout counts like the request's own timeout.

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
-	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 func target(name, file string) Target {
@@ -23,33 +21,6 @@ func target(name, file string) Target {
 
 // deletion is an edit in two repositories.
 var deletion = EditWorkflowRequest{Action: "delete", Repos: []Target{target("acme/api", "a.yml"), target("acme/web", "b.yml")}}
-
-func TestEditCIWorkflow_sendsWhatIsSet(t *testing.T) {
-	t.Parallel()
-	empty, text := "", "x"
-	for want, body := range map[string]EditWorkflowRequest{
-		`{"action":"delete","repos":[{"repoFullName":"acme/api","filePath":"a.yml"},{"repoFullName":"acme/web","filePath":"b.yml"}]}`: deletion,
-		`{"action":"create","repos":[{"repoFullName":"acme/api"}],"changes":{}}`:                                                      {Action: "create", Repos: []Target{target("acme/api", "")}, Changes: &Changes{}},
-		`{"action":"edit","repos":[{"repoFullName":"acme/api","filePath":"a.yml"}],"changes":{"schedule":"","githubEvents":[]}}`: {
-			Action: "edit", Repos: deletion.Repos[:1], Changes: &Changes{Schedule: &empty, GithubEvents: []string{}},
-		},
-		`{"action":"create","repos":[{"repoFullName":"acme/api"}],"changes":{"name":"x","yamlParams":"x","customPrompt":"x","schedule":"x","githubEvents":["push"],"customCIModel":"x","customCIReasoningEffort":"x"},` +
-			`"automationName":"x","serviceAutomationId":"x","modeId":"x"}`: {
-			Action: "create", Repos: []Target{target("acme/api", "")},
-			Changes:        &Changes{Name: &text, YAMLParams: &text, CustomPrompt: &text, Schedule: &text, GithubEvents: []string{"push"}, CustomCIModel: &text, CustomCIReasoningEffort: &text},
-			AutomationName: &text, ServiceAutomationID: &text, ModeID: &text,
-		},
-	} {
-		c, rec, _ := area.ServeShort(t, func(string) string { return `200 {"sessions":[]}` })
-		if _, err := c.EditWorkflow(t.Context(), body); err != nil {
-			t.Error(err)
-		}
-		rec.Want(t, "POST "+route+"edit")
-		if rec.Bodies[0] != want {
-			t.Errorf("sent %s\nwant %s", rec.Bodies[0], want)
-		}
-	}
-}
 
 // Every repository gets its own outcomes, in any order and case of names.
 func TestEditCIWorkflow_outcomes(t *testing.T) {
@@ -88,17 +59,6 @@ func TestEditCIWorkflow_outcomes(t *testing.T) {
 				t.Errorf("got %q and %q", got, others)
 			}
 		})
-	}
-}
-
-func TestEditCIWorkflow_readsEveryField(t *testing.T) {
-	t.Parallel()
-	c, _, _ := area.ServeShort(t, func(string) string {
-		return `200 {"sessions":[{"repoFullName":"acme/api","sessionId":7,"prUrl":null,"message":"m","error":{"message":"e"},"new":[]},{"repoFullName":"acme/web"}]}`
-	})
-	edit, err := c.EditWorkflow(t.Context(), deletion)
-	if err != nil || edit.Repositories[0].Outcomes[0] != (Outcome{RepoFullName: "acme/api", SessionID: "7", Message: "m", Error: `{"message":"e"}`}) || edit.Repositories[1].Outcomes[0] != (Outcome{RepoFullName: "acme/web"}) {
-		t.Errorf("got %+v, %v", edit, err)
 	}
 }
 
@@ -227,37 +187,6 @@ func TestTimeBeforeEdit_isNotWaitedFor(t *testing.T) {
 			}
 			rec.WantCount(t, http.MethodPost, tc.posts)
 		})
-	}
-}
-
-// If the connection is refused, nothing was sent, so the request is retried and nothing is uncertain.
-func TestEditCIWorkflow_nobodyListens(t *testing.T) {
-	t.Parallel()
-	c := area.Connected(t, transport.Config{BaseURL: "http://127.0.0.1:1", APIKey: clienttest.Key, MaxRetries: 2, Clock: clock.NewFake(clienttest.Start)})
-	_, err := c.EditWorkflow(t.Context(), deletion)
-	var uncertain *UncertainEditError
-	var transport *transport.TransportError
-	if errors.As(err, &uncertain) || !errors.As(err, &transport) || !transport.Unsent {
-		t.Errorf("got %v", err)
-	}
-}
-
-// A run that is stopped while the service is working still gets the outcome.
-func TestEditCIWorkflow_outlivesTheRun(t *testing.T) {
-	t.Parallel()
-	ctx, stop := context.WithCancel(t.Context())
-	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-		stop()
-		clienttest.Say(w, `200 {"sessions":[{"repoFullName":"acme/api","prUrl":"1"}]}`)
-	})
-	edit, err := c.EditWorkflow(ctx, deletion)
-	if err != nil || edit.Repositories[0].Outcomes[0].PullRequest != "1" {
-		t.Errorf("got %+v, %v", edit, err)
-	}
-	// After the run was stopped, nothing is sent.
-	var uncertain *UncertainEditError
-	if _, err := c.EditWorkflow(ctx, deletion); !errors.Is(err, context.Canceled) || errors.As(err, &uncertain) || rec.Count(http.MethodPost) != 1 {
-		t.Errorf("%d requests, %v", rec.Count(http.MethodPost), err)
 	}
 }
 
