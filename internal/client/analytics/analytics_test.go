@@ -6,13 +6,9 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 )
@@ -215,34 +211,6 @@ func TestAnalytics_refusal(t *testing.T) {
 	rec.WantCount(t, "GET", 2)
 }
 
-func TestAnalytics_sharesWhatIsAskedTwice(t *testing.T) {
-	t.Parallel()
-	c, rec, clk := area.ServeShort(t, func(string) string {
-		return `200 {"data":[{"date":"2026-02-02","by_model":[]},{"date":"2026-02-01"}],"meta":{}}`
-	})
-	ask := func(days Days, groupBy string) {
-		if got, err := c.Tokens(t.Context(), days, groupBy); err != nil || len(got.Rows) != 2 || got.Rows[0].Date != "2026-02-01" {
-			t.Errorf("got %+v, %v", got, err)
-		}
-	}
-	var wait sync.WaitGroup
-	for range 10 {
-		wait.Go(func() { ask(february, "") })
-	}
-	wait.Wait()
-	const same = "GET " + analyticsRoute + "tokens?" + februaryQuery
-	rec.Want(t, same)
-	ask(february, "model")
-	ask(Days{Start: "2026-01-31", End: "2026-02-28"}, "")
-	const others = "GET " + analyticsRoute + "tokens?endDate=2026-02-28&"
-	rec.Want(t, same, others+"group_by=model&startDate=2026-02-01", others+"startDate=2026-01-31")
-	clk.Advance(collection.SharedLifetime - time.Second)
-	ask(february, "")
-	clk.Advance(time.Second)
-	ask(february, "")
-	rec.WantCount(t, "GET", 4)
-}
-
 func TestUserAnalytics_pages(t *testing.T) {
 	t.Parallel()
 	const users = "GET " + analyticsRoute + "users?"
@@ -433,27 +401,5 @@ func TestMyCost(t *testing.T) {
 	}
 	if keys := CostQueryKeys(); len(keys) != 15 {
 		t.Errorf("%d queries", len(keys))
-	}
-}
-
-func TestAnalytics_unconfigured(t *testing.T) {
-	t.Parallel()
-	if _, err := area.Unconfigured().Productivity(t.Context(), Days{}); !clienttest.Is[*transport.UnconfiguredError](err) {
-		t.Errorf("got %v", err)
-	}
-}
-
-// A date with a time belongs to its day, in rows and in the report.
-func TestAnalytics_datesWithATime(t *testing.T) {
-	t.Parallel()
-	c, _, _ := area.ServeShort(t, func(string) string {
-		return `200 {"data":[{"date":"2026-02-02T00:00:00Z"}],"meta":{"start_date":"2026-02-01T00:00:00Z","end_date":"2026-02-02T23:59:59Z"}}`
-	})
-	found, err := c.Productivity(t.Context(), Days{Start: "2026-02-01", End: "2026-02-02"})
-	if err != nil || len(found.Rows) != 1 {
-		t.Errorf("got %+v, %v", found, err)
-	}
-	if _, err := c.Productivity(t.Context(), Days{Start: "2026-02-01", End: "2026-02-01"}); err == nil {
-		t.Error("rows of another day are taken")
 	}
 }
