@@ -74,66 +74,55 @@ type environmentApply struct {
 	left unfinished
 }
 
-// step is a part of an apply. If it does not succeed, the later steps do not run.
-type step func(ctx context.Context) (diags diag.Diagnostics, ok bool)
+// ending is what follows the requests of an apply.
+type ending struct {
+	// waits means to wait for the build, or for the latest build if the ID is empty.
+	waits bool
+	build string
+	// reads means to read the results if the apply does not wait.
+	reads bool
+}
 
-func (a *environmentApply) run(ctx context.Context, steps []step) diag.Diagnostics {
+// end waits for the build or reads the environment, and then makes it the default if that is left to do.
+func (a *environmentApply) end(ctx context.Context, last ending) diag.Diagnostics {
 	var diags diag.Diagnostics
-	for _, step := range steps {
-		found, ok := step(ctx)
-		diags.Append(found...)
-		if !ok {
-			break
-		}
+	isReady := true
+	switch {
+	case last.waits:
+		diags, isReady = a.waitForBuild(ctx, last.build)
+	case last.reads:
+		diags = a.refresh(ctx)
+	}
+	if isReady && a.left.Default {
+		diags.Append(a.makeDefault(ctx)...)
 	}
 	return diags
 }
 
-// afterCreate returns the steps after a create.
-func (a *environmentApply) afterCreate(build string) []step {
-	if !a.plan.WaitForBuild.ValueBool() {
-		return []step{a.refresh}
-	}
-	steps := []step{a.waitForBuild(build, "")}
-	if a.plan.MakeOrganizationDefault.ValueBool() {
-		a.left.Default = true
-		steps = append(steps, a.makeDefault)
-	}
-	return steps
-}
-
-// update sends the changes, rebuilds a failed environment that the changes do not build, and returns the next steps.
-func (a *environmentApply) update(ctx context.Context, body environments.UpdateRequest, left unfinished) (steps []step, err error) {
+// update sends the changes, rebuilds a failed environment that the changes do not build, and returns what follows.
+func (a *environmentApply) update(ctx context.Context, body environments.UpdateRequest, left unfinished) (last ending, err error) {
 	id, latest := a.state.ID.ValueString(), a.state.LatestBuildID.ValueString()
 	a.left.Default = a.plan.makesDefault(a.state, left)
-	var build string
 	if !body.IsEmpty() {
-		if build, err = a.Environments.Update(ctx, id, latest, body); err != nil {
+		if last.build, err = a.Environments.Update(ctx, id, latest, body); err != nil {
 			a.left.Build = body.Builds() && mayHaveStarted(err)
-			return nil, err
+			return last, err
 		}
 		a.done = "updated"
 	}
-	isBuilding := build != ""
+	isBuilding := last.build != ""
 	if a.state.Status.ValueString() == environments.StatusFailed && !isBuilding {
-		if build, err = a.rebuild(ctx, id, latest); err != nil {
+		if last.build, err = a.rebuild(ctx, id, latest); err != nil {
 			a.left.Build = mayHaveStarted(err)
-			return nil, err
+			return last, err
 		}
 		isBuilding = true
 	}
 	// The build of these changes may not be listed yet.
 	a.left.Build = body.Builds() && !isBuilding && a.plan.WaitForBuild.ValueBool()
-	switch {
-	case a.plan.WaitForBuild.ValueBool() && (isBuilding || a.plan.waitsOn(a.state, left)):
-		steps = append(steps, a.waitForBuild(build, latest))
-	case isBuilding || body.Builds():
-		steps = append(steps, a.refresh)
-	}
-	if a.left.Default {
-		steps = append(steps, a.makeDefault)
-	}
-	return steps, nil
+	last.waits = a.plan.WaitForBuild.ValueBool() && (isBuilding || a.plan.waitsOn(a.state, left))
+	last.reads = isBuilding || body.Builds()
+	return last, nil
 }
 
 // rebuild starts a build, or returns the build that something else has just started.
@@ -159,39 +148,36 @@ func mayHaveStarted(err error) bool {
 	return status == 0 || status >= http.StatusInternalServerError
 }
 
-// waitForBuild waits for a build, or for the latest build if the ID is empty. Before is the latest build before it.
-func (a *environmentApply) waitForBuild(build, before string) step {
-	return func(ctx context.Context) (diag.Diagnostics, bool) {
-		var diags diag.Diagnostics
-		w := &buildWait{client: a.Client, environment: a.plan.ID.ValueString(), build: build, before: before}
-		last, err := w.run(ctx, a.deadline.Sub(a.Conn.Clock.Now()))
-		if replaced := w.describeReplacements(); replaced != "" {
-			diags.AddWarning(anotherBuild, replaced)
-		}
-		if err == nil {
-			found, ok := a.refresh(ctx)
-			diags.Append(found...)
-			return diags, ok
-		}
-		present, readErr := a.readBack(ctx)
-		if readErr == nil {
-			diags.Append(a.plan.takeResults(ctx, present)...)
-		}
-		// Another build may be running even if this one has ended.
-		a.left.Build = a.left.Build || !isEnd(err) || present.Status == environments.StatusBuilding
-		diags.Append(a.notReady(ctx, present, last, err)...)
-		return diags, false
+// waitForBuild waits for a build, or for the latest build if the ID is empty. It reports whether the build succeeded.
+func (a *environmentApply) waitForBuild(ctx context.Context, build string) (diags diag.Diagnostics, isReady bool) {
+	w := &buildWait{client: a.Client, environment: a.plan.ID.ValueString(), build: build}
+	if a.state != nil {
+		w.before = a.state.LatestBuildID.ValueString()
 	}
+	last, err := w.run(ctx, a.deadline.Sub(a.Conn.Clock.Now()))
+	if replaced := w.describeReplacements(); replaced != "" {
+		diags.AddWarning(anotherBuild, replaced)
+	}
+	if err == nil {
+		return append(diags, a.refresh(ctx)...), true
+	}
+	present, readErr := a.readBack(ctx)
+	if readErr == nil {
+		diags.Append(a.plan.takeResults(ctx, present)...)
+	}
+	// Another build may be running even if this one has ended.
+	a.left.Build = a.left.Build || !isEnd(err) || present.Status == environments.StatusBuilding
+	return append(diags, a.notReady(ctx, present, last, err)...), false
 }
 
 // refresh reads the environment into the plan. A failure is only a warning, because the apply has succeeded.
-func (a *environmentApply) refresh(ctx context.Context) (diag.Diagnostics, bool) {
+func (a *environmentApply) refresh(ctx context.Context) diag.Diagnostics {
 	present, err := a.readBack(ctx)
 	if err != nil {
 		return diag.Diagnostics{diag.NewWarningDiagnostic("Environment Not Read Back",
-			fmt.Sprintf("%s was %s, but could not be read afterward: %s The next refresh updates its computed attributes.", named(present), a.done, apierror.Sentences(err)))}, true
+			fmt.Sprintf("%s was %s, but could not be read afterward: %s The next refresh updates its computed attributes.", named(present), a.done, apierror.Sentences(err)))}
 	}
-	return a.plan.takeResults(ctx, present), true
+	return a.plan.takeResults(ctx, present)
 }
 
 // readBack reads the environment even during an interrupt, so that the state has its results. If the read fails, it returns
@@ -211,22 +197,22 @@ func (a *environmentApply) readBack(ctx context.Context) (*environments.Environm
 
 // makeDefault makes the environment the organization's default. After a create, a failure is a warning, because an error
 // would taint the environment.
-func (a *environmentApply) makeDefault(ctx context.Context) (diag.Diagnostics, bool) {
+func (a *environmentApply) makeDefault(ctx context.Context) diag.Diagnostics {
 	id := a.plan.ID.ValueString()
 	err := a.Environments.SetDefault(ctx, id)
 	if err == nil {
 		a.plan.IsDefault, a.left.Default = types.BoolValue(true), false
-		return nil, true
+		return nil
 	}
 	diags := apierror.For("set", "default environment", err, setAdvice, atDefault)
 	if a.state != nil {
-		return diags, false
+		return diags
 	}
 	var warnings diag.Diagnostics
 	for _, d := range diags {
 		warnings.AddWarning("Environment Is Not the Default", fmt.Sprintf("Environment %q (%s) was created, but could not be made the organization's default: %s\n\nThe next apply tries again.", a.plan.Name.ValueString(), id, d.Detail()))
 	}
-	return warnings, false
+	return warnings
 }
 
 // notReady explains why an environment is not ready. An interrupt is a warning, because an error would taint a new

@@ -302,7 +302,9 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 		return
 	}
 	work := &environmentApply{Client: r.Client, plan: &m, deadline: deadline, configured: configured(ctx, req.Config), done: "created"}
-	resp.Diagnostics.Append(work.run(ctx, work.afterCreate(made.LatestBuildID()))...)
+	waits := m.WaitForBuild.ValueBool()
+	work.left.Default = waits && m.MakeOrganizationDefault.ValueBool() // Otherwise, the request made it the default.
+	resp.Diagnostics.Append(work.end(ctx, ending{waits: waits, build: made.LatestBuildID(), reads: true})...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	resp.Diagnostics.Append(work.left.store(ctx, resp.Private)...)
 }
@@ -339,10 +341,10 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 
 	left := unfinishedOf(ctx, req.Private)
 	work := &environmentApply{Client: r.Client, plan: &plan, state: &state, deadline: deadline, configured: configured(ctx, req.Config), done: "waited for"}
-	steps, err := work.update(updateCtx, body, left)
+	last, err := work.update(updateCtx, body, left)
 	switch {
 	case err == nil:
-		resp.Diagnostics.Append(work.run(ctx, steps)...)
+		resp.Diagnostics.Append(work.end(ctx, last)...)
 	case work.done != "updated":
 		left.Build = left.Build || work.left.Build
 		resp.Diagnostics.Append(left.store(ctx, resp.Private)...)
