@@ -104,48 +104,6 @@ func TestAccWikiExport(t *testing.T) {
 	}
 }
 
-// The download URL expires before it is used, once or always.
-func TestAccWikiExport_expiredAddress(t *testing.T) {
-	t.Parallel()
-	for name, expires := range map[string]int{"once": 1, "always": 100} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var e *acctest.Env
-			e = acctest.New(t, afterwards("/export", func() {
-				if expires--; expires >= 0 {
-					e.Clock.Advance(2 * time.Minute)
-				}
-			}))
-			run := uploadWiki(e, page{Path: "index.md", Title: "Index"})
-			path, isUntouched := older(t)
-			cli := acctest.NewCLI(t, e, exportConfig(run, path))
-			r := cli.Run("plan", "-input=false")
-			if n := e.Journal().Count("exportWikiRun"); n != 2 || (r.ExitCode == 0) != (name == "once") {
-				t.Errorf("%d addresses were asked for, exit code %d\n%s", n, r.ExitCode, r.Output)
-			}
-			if name == "always" {
-				isUntouched()
-				if text := strings.Join(strings.Fields(r.Output), " "); !strings.Contains(text, "returned 403 for the download") || !strings.Contains(text, "wiki run "+run) || strings.Contains(text, "signature") {
-					t.Errorf("the output is %s", r.Output)
-				}
-			}
-		})
-	}
-}
-
-// afterwards calls done after a request whose path has the suffix was processed, before the response is sent. Calls are
-// serialized.
-func afterwards(suffix string, done func()) acctest.Option {
-	return acctest.Wrap(func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(w, r)
-			if strings.HasSuffix(r.URL.Path, suffix) {
-				done()
-			}
-		})
-	})
-}
-
 func TestWikiExport_paths(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -164,28 +122,6 @@ func TestWikiExport_paths(t *testing.T) {
 	if n := e.Journal().Count("exportWikiRun"); n != 0 || len(filesIn(t, dir)) > 0 {
 		t.Errorf("%d exports were asked for, and there are %v", n, filesIn(t, dir))
 	}
-}
-
-// Only archives are replaced, and not through a link.
-func TestAccWikiExport_replacesArchivesOnly(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	run := uploadWiki(e, page{Path: "index.md", Title: "Index"})
-	cli := acctest.NewCLI(t, e, exportConfig(run, "main.tf"))
-	acctest.Must(t, os.Symlink("main.tf", filepath.Join(cli.Dir, "link.zip")))
-	for _, output := range []string{"main.tf", "link.zip"} {
-		config := exportConfig(run, output)
-		cli.Write("main.tf", config)
-		r := cli.Run("plan", "-input=false")
-		if said := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(said, "Cannot Replace File") || !strings.Contains(said, "output_path =") ||
-			!strings.Contains(said, `was not written to "`+output+`": it exists and is not a ZIP archive`) {
-			t.Errorf("exit code %d\n%s", r.ExitCode, r.Output)
-		}
-		if content, err := os.ReadFile(filepath.Join(cli.Dir, "main.tf")); err != nil || string(content) != config {
-			t.Errorf("main.tf is %s, %v", content, err)
-		}
-	}
-	e.WantRequests(t, "exportWikiRun", 0)
 }
 
 // Two exports may have the same path: each reports its own archive, and one archive remains.

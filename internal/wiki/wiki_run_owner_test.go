@@ -89,22 +89,6 @@ func TestWikiRun_privateRunsOfOthers(t *testing.T) {
 	process(owner).Plan(i, config).MustDo(t, acctest.ActionCreate)
 }
 
-// A private run of the same owner that was deleted outside Terraform is planned again, and does not block a destroy.
-func TestAccWikiRun_privateRunDeletedElsewhere(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	cli := acctest.NewCLI(t, e, ofAPI(`privacy_level = "private"`))
-	for range 2 {
-		acctest.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false").Output, "1 added, 0 changed, 0 destroyed")
-		e.API(http.MethodDelete, "/api/v0/wiki/"+onlyRun(t, e).ID, nil, nil)
-	}
-	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, "Wiki Run Not Found")
-	cli.MustRun("destroy", "-auto-approve", "-input=false", "-refresh=false")
-	if r := cli.MustRun("state", "list"); r.Output != "" {
-		t.Errorf("the state holds %s", r.Output)
-	}
-}
-
 // A run that becomes private is hidden from other users, even if they saw it before.
 func TestWikiRun_becomesPrivate(t *testing.T) {
 	t.Parallel()
@@ -149,15 +133,4 @@ func TestAccWikiRun_manyBecomePrivate(t *testing.T) {
 	if requests := len(e.Journal().Entries()); requests > n+1 || e.Journal().Count("updateWikiPrivacy") != n {
 		t.Errorf("%d requests for the apply: %+v", requests, e.Journal().Entries())
 	}
-}
-
-func TestAccWikiRun_goneBetweenPlanAndDestroy(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	runSteps(t, e, resource.TestStep{Config: e.Config(ofAPI()), Check: func(*terraform.State) error {
-		// The later delete gets a 404.
-		e.Faults().Add(emulator.Fault{Operation: "deleteWikiRun", Kind: emulator.FaultStatusAfterCommit, Status: http.StatusNotFound})
-		return nil
-	}})
-	e.WantRequests(t, "deleteWikiRun", 1)
 }
