@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 var users = sources[4]
@@ -56,36 +55,6 @@ func everyUser(e *acctest.Env) (all []map[string]any) {
 	}
 }
 
-func TestAccAnalyticsUsers_maxResults(t *testing.T) {
-	t.Parallel()
-	for most, tc := range map[int]struct {
-		rows, pages int
-		limit       string
-	}{
-		1: {1, 1, "1"}, 2: {2, 1, "2"}, 3: {3, 1, "3"}, 4: {4, 1, "4"}, 5: {5, 2, "5"}, 8: {8, 2, "8"}, 9: {9, 3, "9"}, 10: {10, 3, "10"}, 1000: {10, 3, "100"},
-	} {
-		t.Run(fmt.Sprint(most), func(t *testing.T) {
-			t.Parallel()
-			e := acctest.NewRealTime(t, func(o *emulator.Options) { o.MaxPageSize = 2 })
-			people(t, e)
-			config := users.config("2026-02-27", "2026-02-28", fmt.Sprintf("max_results = %d", most)) + "output \"rows\" {\n  value = \"rows: ${length(data.agentyard_analytics_users.x.data)}\"\n}\n"
-			r := acctest.NewCLI(t, e, config).MustRun("plan", "-input=false")
-			if want := fmt.Sprintf(`"rows: %d"`, tc.rows); !strings.Contains(r.Output, want) {
-				t.Errorf("want %s: %s", want, r.Output)
-			}
-			// A limit below the emulator's page size limits the users on each page.
-			if n := e.Journal().Count(users.operation); n != tc.pages {
-				t.Errorf("%d requests, want %d", n, tc.pages)
-			}
-			for _, entry := range e.Journal().Entries() {
-				if !strings.Contains(entry.Query, "limit="+tc.limit+"&") {
-					t.Errorf("a page was asked for with %s", entry.Query)
-				}
-			}
-		})
-	}
-}
-
 func TestAccAnalyticsUsers_maxResultsIsPositive(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -93,35 +62,6 @@ func TestAccAnalyticsUsers_maxResultsIsPositive(t *testing.T) {
 		run(t, e, refused(e.Config(users.config("2026-02-27", "2026-02-28", "max_results = "+most)), `(?s)max_results = `+most+`.*max_results\s+value\s+must\s+be\s+at\s+least\s+1`))
 	}
 	run(t, e, refused(e.Config(users.config("2026-02-27", "2026-02-28", "max_results = 1.5")), `(?s)max_results = 1.5`))
-}
-
-// A list that loops or fails halfway is an error, not a short list.
-func TestAccAnalyticsUsers_brokenPages(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		fault emulator.Fault
-		want  string
-	}{
-		"repeated cursor": {emulator.Fault{Kind: emulator.FaultRepeatedCursor, Times: -1}, `cursor\s+leads\s+back\s+to\s+an\s+earlier\s+page`},
-		"later cursor":    {emulator.Fault{Kind: emulator.FaultRepeatedCursor, After: 1, Times: -1}, `cursor\s+leads\s+back\s+to\s+an\s+earlier\s+page`},
-		"refused":         {emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1, Times: -1}, `returned\s+500.*\(request\s+req_`},
-		"no cursor":       {emulator.Fault{Kind: emulator.FaultOtherResponse, After: 1, Times: -1, Body: `{"data": [], "meta": {"has_more": true}}`}, `has\s+no\s+cursor`},
-		"no list":         {emulator.Fault{Kind: emulator.FaultOtherResponse, After: 1, Times: -1, Body: `{"meta": {}}`}, `the\s+field\s+data\s+is\s+missing`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			people(t, e)
-			tc.fault.Operation = users.operation
-			e.Faults().Add(tc.fault)
-			run(t, e, refused(e.Config(users.config("2026-02-27", "2026-02-28", "")), `(?s)Cannot read analytics of users.*`+users.operation+`.*`+tc.want))
-			e.Faults().Clear()
-			e.Faults().Add(tc.fault)
-			run(t, e, refused(e.Config(users.config("2026-02-27", "2026-02-28", "max_results = 10")), `(?s)`+tc.want))
-			e.Faults().Clear()
-			run(t, e, read(e.Config(users.config("2026-02-27", "2026-02-28", ""))))
-		})
-	}
 }
 
 // Only the entries of the selected users are returned, from all pages.

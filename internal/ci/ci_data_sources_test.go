@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
@@ -293,27 +292,6 @@ func TestAccCI_sameQuestion(t *testing.T) {
 	for operation, n := range map[string]int{"listCiJobs": 1, "listCiRepositories": 2, "listCiRepositoryOwners": 1, "listCiRuns": 1, "scanCiWorkflows": 2} {
 		e.WantRequests(t, operation, n)
 	}
-}
-
-// Any member and any service account can read.
-func TestAccCI_roles(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	_, member, err := e.AddHuman(emulator.Human{Email: "ada@acme.example"})
-	acctest.Must(t, err)
-	var hcl strings.Builder
-	for _, s := range sources {
-		hcl.WriteString(s.data(""))
-	}
-	for _, key := range []string{member, serviceAccountKey(e)} {
-		e.Run(t, resource.TestStep{Config: strings.Replace(e.Config(hcl.String()), e.BootstrapKey(), key, 1), ConfigPlanChecks: acctest.ThenEmpty})
-	}
-}
-
-// serviceAccountKey returns an API key of a new service account.
-func serviceAccountKey(e *acctest.Env) string {
-	key, _ := e.ServiceAccountKey()
-	return key
 }
 
 func TestCI_unknownSettings(t *testing.T) {

@@ -98,19 +98,3 @@ func TestCIWorkflowEdit_refusalsAtArguments(t *testing.T) {
 		}
 	}
 }
-
-// A service account may edit, within the repository's permissions.
-func TestAccCIWorkflowEdit_roles(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	e := acctest.New(t)
-	_, member, err := e.AddHuman(emulator.Human{Email: "ada@acme.example"})
-	acctest.Must(t, err)
-	for name, key := range map[string]string{"acme/api": member, "robin/tools": serviceAccountKey(e)} {
-		cli := acctest.NewCLI(t, e, editAction(`action = "create"`, repoBlock(name, "")))
-		cli.Setenv("AGENTYARD_API_KEY", key)
-		if code, shown := invoke(cli); code != 0 || !strings.Contains(shown, name+": pull request https://code.example/"+name+"/pull/1") {
-			t.Errorf("exit code %d: %s", code, shown)
-		}
-	}
-}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 func editAction(arguments string, repos ...string) string {
@@ -45,28 +44,6 @@ func TestAccCIWorkflowEdit_invokedByHand(t *testing.T) {
 	// Another invocation opens another pull request.
 	if code, shown := invoke(cli); code == 0 || !strings.Contains(shown, "https://code.example/acme/api/pull/2") || pulls(t, e) != 2 {
 		t.Errorf("exit code %d: %s", code, shown)
-	}
-}
-
-// A lost response must not lead to duplicate pull requests.
-func TestAccCIWorkflowEdit_lostAnswer(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	for kind, opened := range map[emulator.FaultKind]int{emulator.FaultDropBeforeCommit: 0, emulator.FaultDropAfterCommit: 2, emulator.FaultStatusAfterCommit: 2} {
-		t.Run(string(kind), func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			e.Faults().Add(emulator.Fault{Operation: "editCiWorkflow", Kind: kind})
-			code, shown := invoke(acctest.NewCLI(t, e, editAction(`action = "create"`, repoBlock("acme/api", ""), repoBlock("robin/tools", ""))))
-			for _, want := range []string{"requesting pull requests with action create in acme/api, robin/tools", "Pull requests may have been opened in acme/api, robin/tools", "did not retry", "agentyard_ci_jobs"} {
-				if code == 0 || !strings.Contains(shown, want) {
-					t.Errorf("exit code %d, want %s: %s", code, want, shown)
-				}
-			}
-			if n := e.Journal().Count("editCiWorkflow"); n != 1 || pulls(t, e) != opened {
-				t.Errorf("%d requests and %d pull requests", n, pulls(t, e))
-			}
-		})
 	}
 }
 
