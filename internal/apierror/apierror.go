@@ -116,7 +116,6 @@ func (f *failure) remedy() (string, path.Path) {
 	var conflict *organization.LimitConflictError
 	var refused *organization.InvitationError
 	var kept *organization.RoleKeptError
-	var early *collection.NotYetVisibleError
 	switch {
 	case errors.As(f.err, &exists) && exists.Field != "":
 		return f.afterTaken(exists), f.fieldOf(exists.Field)
@@ -141,7 +140,7 @@ func (f *failure) remedy() (string, path.Path) {
 		return fmt.Sprintf("Set role to %q, or change the role at the service.", kept.Kept), f.fieldOf("role")
 	case errors.As(f.err, &missing):
 		return "", path.Empty()
-	case errors.As(f.err, &early):
+	case collection.IsNew(f.err):
 		return "The " + f.object + " is new, and the service may not show it yet. Apply again in a few minutes.", path.Empty()
 	case errors.As(f.err, &api):
 		return f.afterResponse(api)

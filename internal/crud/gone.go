@@ -110,9 +110,8 @@ func Unreadable(ctx context.Context, c *client.Client, failed FailedRead, resp *
 	object, model, err := failed.Object, failed.Model, failed.Err
 	var missing *transport.UnconfiguredError
 	var unset *UnsetError
-	var early *collection.NotYetVisibleError
 	switch {
-	case errors.As(err, &early):
+	case collection.IsNew(err):
 		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
 	case collection.IsGone(err):
 		Gone(ctx, c, object, model, resp)

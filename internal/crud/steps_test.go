@@ -32,7 +32,7 @@ import (
 var (
 	errRefused  = &transport.APIError{Operation: "doThing", Status: 400, Detail: "odd", FromService: true}
 	errNotFound = &transport.APIError{Operation: "doThing", Status: 404, Detail: "none", FromService: true}
-	errGone     = fmt.Errorf("looking: %w", &collection.GoneError{Err: errNotFound})
+	errGone     = fmt.Errorf("looking: %w", &collection.MissingError{Err: errNotFound})
 )
 
 var anyClient = client.Unconfigured("api_key", clock.System)

@@ -204,7 +204,7 @@ func (r *memberInvitationResource) Read(ctx context.Context, req resource.ReadRe
 			return nil, fmt.Errorf("nobody has joined with the email address %q. The service does not show pending invitations, so they cannot be imported. "+
 				"To manage a pending invitation, apply without the import: inviting the person again does not change it", email)
 		case !m.MemberID.IsNull():
-			return nil, &collection.GoneError{Err: fmt.Errorf("the organization has no member with the email address %q", email)}
+			return nil, &collection.MissingError{Err: fmt.Errorf("the organization has no member with the email address %q", email)}
 		}
 		return &invitee{}, nil
 	}, invitationOptions)

@@ -195,7 +195,7 @@ func TestInventory_beginsAndShrinksWithoutAListing(t *testing.T) {
 	if _, err := sh.All(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
-	sh.AfterDelete("", "1", &GoneError{Err: &transport.APIError{Status: 404}})
+	sh.AfterDelete("", "1", &MissingError{Err: &transport.APIError{Status: 404}})
 	if got := mustKnow(t, sh, "a", clk.Now()).Wanted; len(got) != 0 {
 		t.Errorf("what is gone is known still: %v", got)
 	}

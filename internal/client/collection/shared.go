@@ -113,8 +113,8 @@ func (l *listing[T]) find(id string) *T {
 	return &object
 }
 
-// Get returns one object, from a listing if there is or should be one, else from single. The error is a *GoneError only if
-// single returns 404 and a listing lacks the object: a 404 alone may have another cause.
+// Get returns one object, from a listing if there is or should be one, else from single. The object is gone only if single
+// returns 404 and a listing lacks it: a 404 alone may have another cause.
 func (s *Shared[T]) Get(ctx context.Context, key, id string, single func(context.Context) (*T, error)) (*T, error) {
 	started := s.startForRead(ctx, key)
 	if started == nil {
@@ -136,9 +136,9 @@ func (s *Shared[T]) Get(ctx context.Context, key, id string, single func(context
 	case !transport.IsNotFound(err):
 		return found, err
 	case listErr != nil:
-		return nil, &UnprovenGoneError{Err: err, Listing: listErr}
+		return nil, &MissingError{Err: err, Listing: listErr}
 	}
-	return nil, &GoneError{Err: err}
+	return nil, &MissingError{Err: err}
 }
 
 // GetListed returns one object from the listing that Get would use; nil if Get would read it alone, or if the listing lacks it or
@@ -161,8 +161,7 @@ func (s *Shared[T]) IsListed(key string) bool {
 	return current != nil && current.IsRead()
 }
 
-// ConfirmGone turns a 404 into a *GoneError if a listing lacks the object, and into an *UnprovenGoneError if there is no
-// listing. If the listing has the object, it returns the 404.
+// ConfirmGone turns a 404 into a *MissingError, unless a listing has the object.
 func (s *Shared[T]) ConfirmGone(ctx context.Context, key, id string, notFound error) error {
 	for _, anew := range []bool{false, true} {
 		if anew {
@@ -171,9 +170,9 @@ func (s *Shared[T]) ConfirmGone(ctx context.Context, key, id string, notFound er
 		l, err := s.listed(ctx, key)
 		switch {
 		case err != nil:
-			return &UnprovenGoneError{Err: notFound, Listing: err}
+			return &MissingError{Err: notFound, Listing: err}
 		case l.find(id) == nil:
-			return &GoneError{Err: notFound}
+			return &MissingError{Err: notFound}
 		}
 	}
 	return notFound

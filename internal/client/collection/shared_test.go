@@ -212,7 +212,7 @@ func TestShared_notFound(t *testing.T) {
 		want    func(error) bool
 	}{
 		"not listed":               {id: "9", single: notFound, want: IsGone},
-		"not listable":             {id: "9", listErr: &transport.APIError{Status: 403}, single: notFound, want: clienttest.Is[*UnprovenGoneError]},
+		"not listable":             {id: "9", listErr: &transport.APIError{Status: 403}, single: notFound, want: IsUnproven},
 		"listed, although a 404":   {id: "1", single: notFound, want: func(err error) bool { return err == nil }},
 		"not listed, another 5xx":  {id: "9", single: &transport.APIError{Status: 500}, want: clienttest.Is[*transport.APIError]},
 		"the listing fails for it": {id: "1", listErr: &transport.APIError{Status: 500}, single: notFound, want: clienttest.Is[*transport.APIError]},
@@ -240,7 +240,7 @@ func TestShared_confirmGone(t *testing.T) {
 	}{
 		"not listed":   {id: "9", want: IsGone, listings: 1},
 		"listed":       {id: "1", want: func(err error) bool { return errors.Is(err, notFound) && !IsGone(err) }, listings: 2},
-		"not listable": {id: "1", listErr: &transport.APIError{Status: 500}, want: clienttest.Is[*UnprovenGoneError], listings: 1},
+		"not listable": {id: "1", listErr: &transport.APIError{Status: 500}, want: IsUnproven, listings: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

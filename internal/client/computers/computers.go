@@ -77,7 +77,7 @@ func (c *Client) listForReads(ctx context.Context, account string) ([]Computer, 
 }
 
 // Get reads one computer. Reads in a short time share one listing of the account's computers. Steps are set only if the
-// computer is from a listing. If it does not exist, the error is a *GoneError.
+// computer is from a listing. If it does not exist, the error is a *MissingError.
 func (c *Client) Get(ctx context.Context, id, account string) (*Computer, error) {
 	found, err := c.listings.Get(ctx, account, id, func(ctx context.Context) (*Computer, error) { return c.GetUncached(ctx, id) })
 	return found, c.accounts.GoneWithAccount(ctx, account, err)
@@ -245,7 +245,7 @@ func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequ
 }
 
 // Delete deletes a computer. Of a registered machine, only the registration is deleted. If it is already gone, the error is a
-// *GoneError.
+// *MissingError.
 func (c *Client) Delete(ctx context.Context, id, account string) error {
 	err := c.conn.CallIgnoringBody(ctx, transport.Request{
 		Op:   transport.Operation{Name: "deleteComputer", Method: http.MethodDelete, Route: "/api/v0/computers/{computerId}"},

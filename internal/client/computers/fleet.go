@@ -122,7 +122,7 @@ func inFleet(prefix string) func(*Computer) bool {
 func (c *Client) ListFleet(ctx context.Context, prefix, account string) ([]Computer, error) {
 	found, err := c.listings.Find(ctx, account, inFleet(prefix))
 	if transport.IsNotFound(err) {
-		err = c.accounts.GoneWithAccount(ctx, account, &collection.UnprovenGoneError{Err: err, Listing: err})
+		err = c.accounts.GoneWithAccount(ctx, account, &collection.MissingError{Err: err, Listing: err})
 	}
 	return found, err
 }

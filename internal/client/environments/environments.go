@@ -100,7 +100,7 @@ func (c *Client) list(ctx context.Context, account string) ([]Environment, error
 }
 
 // Get reads one environment. Reads in a short time share one listing; only a failed environment needs its own request. If the
-// environment does not exist, the error is a *GoneError.
+// environment does not exist, the error is a *MissingError.
 func (c *Client) Get(ctx context.Context, id string) (*Environment, error) {
 	found, err := c.listings.Get(ctx, collection.Organization, id, func(ctx context.Context) (*Environment, error) { return c.GetUncached(ctx, id) })
 	if err != nil {

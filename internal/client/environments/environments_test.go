@@ -231,7 +231,7 @@ func TestWithFailure(t *testing.T) {
 	}{
 		"failed":               {alone: "200 " + env("env_1", "a", `,"status":"failed","failureReason":"why"`), want: "why", calls: 2},
 		"recovered meanwhile":  {alone: "200 " + env("env_1", "a", `,"status":"ready","failureReason":"old"`), calls: 2},
-		"gone meanwhile":       {alone: `404 {"detail":"no"}`, again: listed(), wantErr: clienttest.Is[*collection.GoneError], calls: 3},
+		"gone meanwhile":       {alone: `404 {"detail":"no"}`, again: listed(), wantErr: collection.IsGone, calls: 3},
 		"gone, but it is not":  {alone: `404 {"detail":"no"}`, again: listed(failed), wantErr: clienttest.Is[*transport.APIError], calls: 3},
 		"failing":              {alone: `501 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: 2},
 		"another environment":  {alone: "200 " + env("env_2", "a", ""), wantErr: clienttest.Is[*wire.ResponseError], calls: 2},

@@ -102,7 +102,7 @@ func (c *Client) searchByEmail(ctx context.Context, email string) (found []Membe
 	return found, seen, nil
 }
 
-// RemoveMember removes a member, or revokes a pending invitation. If there is neither, the error is a *GoneError.
+// RemoveMember removes a member, or revokes a pending invitation. If there is neither, the error is a *MissingError.
 func (c *Client) RemoveMember(ctx context.Context, email string) error {
 	err := c.conn.CallIgnoringBody(ctx, transport.Request{
 		Op:    transport.Operation{Name: "removeMember", Method: http.MethodDelete, Route: membersRoute},
@@ -116,8 +116,8 @@ func (c *Client) RemoveMember(ctx context.Context, email string) error {
 	return err
 }
 
-// confirmNoMember turns a 404 into a *GoneError if a listing lacks the member, and into an *UnprovenGoneError if the listing
-// fails. A listing without members proves nothing, because the API key's owner is a member.
+// confirmNoMember turns a 404 into a *MissingError, unless a listing has the member. A listing without members proves nothing,
+// because the API key's owner is a member.
 func (c *Client) confirmNoMember(ctx context.Context, email string, notFound error) error {
 	for range 2 {
 		found, seen, err := c.searchByEmail(ctx, email)
@@ -126,9 +126,9 @@ func (c *Client) confirmNoMember(ctx context.Context, email string, notFound err
 		}
 		switch {
 		case err != nil:
-			return &collection.UnprovenGoneError{Err: notFound, Listing: err}
+			return &collection.MissingError{Err: notFound, Listing: err}
 		case len(found) == 0:
-			return &collection.GoneError{Err: notFound}
+			return &collection.MissingError{Err: notFound}
 		}
 		c.members.Invalidate() // The listing may be older than the removal.
 	}

@@ -149,7 +149,7 @@ func (c *Client) UsageLimits(ctx context.Context) (*UsageLimits, error) {
 	return c.usageLimits.Get(ctx, collection.Organization, c.listUsageLimits)
 }
 
-// UserUsageLimit reads one user's limit from the same listing. If only the global limit applies, the error is a *GoneError.
+// UserUsageLimit reads one user's limit from the same listing. If only the global limit applies, the error is a *MissingError.
 func (c *Client) UserUsageLimit(ctx context.Context, email string) (*UserUsageLimit, error) {
 	limits, err := c.UsageLimits(ctx)
 	if err != nil {
@@ -158,9 +158,9 @@ func (c *Client) UserUsageLimit(ctx context.Context, email string) (*UserUsageLi
 	found := limits.find(email)
 	switch {
 	case found == nil:
-		return nil, &collection.GoneError{Err: fmt.Errorf("%s is not listed", email)}
+		return nil, &collection.MissingError{Err: fmt.Errorf("%s is not listed", email)}
 	case found.Limit == nil:
-		return nil, &collection.GoneError{Err: fmt.Errorf("%s has no limit of their own", email)}
+		return nil, &collection.MissingError{Err: fmt.Errorf("%s has no limit of their own", email)}
 	}
 	limit := *found
 	return &limit, nil

@@ -127,7 +127,7 @@ func TestUserUsageLimit(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		listed, email string
-		want          string // "gone" is a *GoneError.
+		want          string // "gone" is a *MissingError.
 	}{
 		"listed":                {listed: limited("a@x 1", "b@x 2"), email: "b@x", want: "b@x=2"},
 		"in capitals":           {listed: limited("a@x 1", "b@x 2"), email: "B@X", want: "b@x=2"},

@@ -92,7 +92,7 @@ func (c *Client) list(ctx context.Context, _ string) ([]Account, error) {
 	return transport.CallList[Account](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "listServiceAccounts", Method: http.MethodGet, Route: "/api/v0/service-accounts"}}, "serviceAccounts")
 }
 
-// Get reads one account. Reads in a short time share one listing. If the account does not exist, the error is a *GoneError.
+// Get reads one account. Reads in a short time share one listing. If the account does not exist, the error is a *MissingError.
 func (c *Client) Get(ctx context.Context, id string) (*Account, error) {
 	return c.accounts.Get(ctx, collection.Organization, id, func(ctx context.Context) (*Account, error) { return c.getUncached(ctx, id) })
 }
@@ -157,7 +157,7 @@ func (b UpdateRequest) matches(a *Account) bool {
 }
 
 // Delete soft-deletes an account: its computers are torn down, and its keys stop authenticating. If the account is already
-// gone, the error is a *GoneError.
+// gone, the error is a *MissingError.
 func (c *Client) Delete(ctx context.Context, id string) error {
 	err := c.conn.CallIgnoringBody(ctx, transport.Request{
 		Op:   transport.Operation{Name: "deleteServiceAccount", Method: http.MethodDelete, Route: "/api/v0/service-accounts/{serviceAccountId}"},
@@ -171,9 +171,9 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 	return err
 }
 
-// GoneWithAccount turns the 404 of an account's object into a *GoneError if the account itself is gone.
+// GoneWithAccount turns the 404 of an account's object into a *MissingError if the account itself is gone.
 func (c *Client) GoneWithAccount(ctx context.Context, account string, err error) error {
-	var unproven *collection.UnprovenGoneError
+	var unproven *collection.MissingError
 	if account == "" || !errors.As(err, &unproven) || !transport.IsNotFound(unproven.Listing) {
 		return err
 	}

@@ -52,7 +52,7 @@ func (k *APIKey) MissingField() string {
 }
 
 // ListKeys lists all keys of a service account, including dead ones, in no particular order. Calls in a short time share
-// one listing. If the account does not exist, the error is a *GoneError.
+// one listing. If the account does not exist, the error is a *MissingError.
 func (c *Client) ListKeys(ctx context.Context, accountID string) ([]APIKey, error) {
 	keys, err := c.keys.All(ctx, accountID)
 	return keys, c.accountGone(ctx, accountID, err)
@@ -90,12 +90,12 @@ func (c *Client) namesakes(named []APIKey, n NewAPIKey, dead Renewal) (successor
 	})
 }
 
-// accountGone turns a 404 for an account's keys into a *GoneError if the account itself is gone.
+// accountGone turns a 404 for an account's keys into a *MissingError if the account itself is gone.
 func (c *Client) accountGone(ctx context.Context, accountID string, err error) error {
 	if !transport.IsNotFound(err) {
 		return err
 	}
-	return c.GoneWithAccount(ctx, accountID, &collection.UnprovenGoneError{Err: err, Listing: err})
+	return c.GoneWithAccount(ctx, accountID, &collection.MissingError{Err: err, Listing: err})
 }
 
 func (c *Client) listKeys(ctx context.Context, accountID string) ([]APIKey, error) {
@@ -122,7 +122,7 @@ func (c *Client) RevokeKey(ctx context.Context, accountID, keyID string) error {
 	return err
 }
 
-// RevokeExistingKey revokes a key. If the key is gone, the error is a *GoneError.
+// RevokeExistingKey revokes a key. If the key is gone, the error is a *MissingError.
 func (c *Client) RevokeExistingKey(ctx context.Context, accountID, keyID string) error {
 	err := c.RevokeKey(ctx, accountID, keyID)
 	if transport.IsNotFound(err) {

@@ -128,7 +128,7 @@ func TestCreateSession_afterAGatewayWithAnotherClock(t *testing.T) {
 	for range 3 {
 		made, err := c.Create(t.Context(), CreateRequest{ComputerID: "7"})
 		clienttest.Must(t, err)
-		if _, err := c.Get(t.Context(), made.ID, "7", made.CreatedAt.Time()); !clienttest.Is[*collection.NotYetVisibleError](err) {
+		if _, err := c.Get(t.Context(), made.ID, "7", made.CreatedAt.Time()); !collection.IsNew(err) {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -100,8 +100,7 @@ func (c *Client) listForReads(ctx context.Context, computer string) ([]Session, 
 
 // Get reads one session from a listing of its computer that the reads of a plan share, because only listings always have the
 // settings. If it is not listed, it is read alone. A zero createdAt means that nothing is known about the session yet: it is
-// read alone first, and the listing adds the settings. If it does not exist, the error is a *GoneError, or a
-// *NotYetVisibleError if the session is new.
+// read alone first, and the listing adds the settings. If it does not exist, the error is a *MissingError.
 func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Time) (found *Session, err error) {
 	isYoung := c.isYoung(createdAt)
 	alone := func(ctx context.Context) (found *Session, err error) {
@@ -116,9 +115,9 @@ func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Ti
 	}
 	if !createdAt.IsZero() {
 		found, err = c.listings.Get(ctx, computer, id, alone)
-		var gone *collection.GoneError
-		if errors.As(err, &gone) && isYoung {
-			err = &collection.NotYetVisibleError{Err: gone.Err}
+		var gone *collection.MissingError
+		if isYoung && collection.IsGone(err) && errors.As(err, &gone) {
+			err = &collection.MissingError{Err: gone.Err, IsNew: true}
 		}
 		return found, err
 	}
@@ -242,7 +241,7 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error)
 }
 
 // Update changes the settings that are not nil. CreatedAt may be zero. If a new session is not found, the error is a
-// *NotYetVisibleError.
+// *MissingError.
 func (c *Client) Update(ctx context.Context, id, computer string, createdAt time.Time, settings *Settings) (*Session, error) {
 	defer c.invalidate(computer)
 	var updated *Session
@@ -259,13 +258,13 @@ func (c *Client) Update(ctx context.Context, id, computer string, createdAt time
 		return err
 	})
 	if transport.IsNotFound(err) && c.isYoung(createdAt) {
-		err = &collection.NotYetVisibleError{Err: err}
+		err = &collection.MissingError{Err: err, IsNew: true}
 	}
 	return updated, err
 }
 
-// Delete soft-deletes a session: the service keeps it for a while. If the session is already gone, the error is a *GoneError,
-// or a *NotYetVisibleError if the session is new.
+// Delete soft-deletes a session: the service keeps it for a while. If the session is already gone, the error is a
+// *MissingError.
 func (c *Client) Delete(ctx context.Context, id, computer string, createdAt time.Time) error {
 	defer c.invalidate(computer)
 	var isLost bool // An attempt got no response. If it deleted the session, later attempts return 404.
@@ -284,7 +283,7 @@ func (c *Client) Delete(ctx context.Context, id, computer string, createdAt time
 	case transport.IsNotFound(err) && isLost:
 		err = nil
 	case transport.IsNotFound(err) && c.isYoung(createdAt):
-		err = &collection.NotYetVisibleError{Err: err}
+		err = &collection.MissingError{Err: err, IsNew: true}
 	case transport.IsNotFound(err):
 		err = c.listings.ConfirmGone(ctx, computer, id, err)
 	}

@@ -103,7 +103,7 @@ func TestSession_beyondTheListing(t *testing.T) {
 func TestSession_isGoneWhereAListingLacksItToo(t *testing.T) {
 	t.Parallel()
 	const refused, broken = `403 {"detail":"no"}`, `501 {"detail":"no"}`
-	gone, unproven := collection.IsGone, clienttest.Is[*collection.UnprovenGoneError]
+	gone, unproven := collection.IsGone, collection.IsUnproven
 	status := func(code int) func(error) bool {
 		return func(err error) bool {
 			return transport.StatusOf(err) == code && !collection.IsGone(err) && !unproven(err)

@@ -185,7 +185,7 @@ func TestDeleteSession(t *testing.T) {
 			if collection.IsGone(err) != tc.isGone || !tc.isGone && transport.StatusOf(err) != tc.status || (err == nil) != (tc.status == 0 && !tc.isGone) {
 				t.Errorf("got %v", err)
 			}
-			if clienttest.Is[*collection.NotYetVisibleError](err) != tc.isEarly {
+			if collection.IsNew(err) != tc.isEarly {
 				t.Errorf("got %v", err)
 			}
 			if waited := clk.Now().Sub(clienttest.Start); waited != tc.waited || rec.Count(http.MethodDelete) != tc.deletions {

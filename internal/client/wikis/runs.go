@@ -166,7 +166,7 @@ func (c *Client) list(ctx context.Context, repoURL string) ([]Run, error) {
 }
 
 // Get reads one run. Reads in a short time share the listing of the newest runs, and a repository's history if they read
-// several of its older runs. If the run does not exist, the error is a *GoneError. The repository may be empty if it is
+// several of its older runs. If the run does not exist, the error is a *MissingError. The repository may be empty if it is
 // unknown.
 func (c *Client) Get(ctx context.Context, id, repoURL string) (*Run, error) {
 	found, err := c.listings.Get(ctx, collection.Organization, id, func(ctx context.Context) (*Run, error) {
@@ -190,15 +190,15 @@ func (c *Client) GetUncached(ctx context.Context, id string) (*Run, error) {
 	}, id)
 }
 
-// goneFromHistory confirms a *GoneError with the repository's history, because the listing of the newest runs lacks all older
-// ones. If the caller cannot list the history, it returns the *GoneError.
+// goneFromHistory confirms with the repository's history that a run is gone, because the listing of the newest runs lacks all
+// older ones. If the caller cannot list the history, it returns err.
 func (c *Client) goneFromHistory(ctx context.Context, id, repoURL string, err error) error {
-	var gone *collection.GoneError
-	if repoURL == "" || !errors.As(err, &gone) {
+	var gone *collection.MissingError
+	if repoURL == "" || !collection.IsGone(err) || !errors.As(err, &gone) {
 		return err
 	}
 	proof := c.listings.ConfirmGone(ctx, repoURL, id, gone.Err)
-	var unproven *collection.UnprovenGoneError
+	var unproven *collection.MissingError
 	if collection.IsGone(proof) || errors.As(proof, &unproven) && collection.CannotList(unproven.Listing) {
 		return err
 	}
@@ -306,7 +306,7 @@ func (c *Client) SetNewPrivacy(ctx context.Context, id, level string) (*Run, err
 	return c.SetPrivacy(ctx, id, level)
 }
 
-// Delete deletes a run. If the run does not exist, the error is a *GoneError. The repository may be empty if it is unknown.
+// Delete deletes a run. If the run does not exist, the error is a *MissingError. The repository may be empty if it is unknown.
 func (c *Client) Delete(ctx context.Context, id, repoURL string) error {
 	err := c.conn.CallIgnoringBody(ctx, transport.Request{
 		Op:   transport.Operation{Name: "deleteWikiRun", Method: http.MethodDelete, Route: "/api/v0/wiki/{wikiRunId}"},

@@ -143,7 +143,7 @@ func TestWikiRun_sharesTheHistory(t *testing.T) {
 // A run is gone if the service returns 404, and neither the newest runs nor its repository's history have it.
 func TestWikiRun_gone(t *testing.T) {
 	t.Parallel()
-	gone, unproven, refused := clienttest.Is[*collection.GoneError], clienttest.Is[*collection.UnprovenGoneError], clienttest.Is[*transport.APIError]
+	gone, unproven, refused := collection.IsGone, collection.IsUnproven, clienttest.Is[*transport.APIError]
 	for name, tc := range map[string]struct {
 		single, list, history string
 		want                  func(error) bool
@@ -273,11 +273,11 @@ func TestDeleteWikiRun(t *testing.T) {
 		"deleted":               {`200 {"deleted":true}`, "", "", nil, false},
 		"no content":            {"200 ", "", "", nil, false},
 		"a page":                {"200 <html>", "", "", clienttest.Is[*transport.TransportError], false},
-		"gone":                  {noSuchWiki, wikis(), wikis(), clienttest.Is[*collection.GoneError], true},
-		"gone, and not covered": {noSuchWiki, wikis(), notCovered, clienttest.Is[*collection.GoneError], true},
+		"gone":                  {noSuchWiki, wikis(), wikis(), collection.IsGone, true},
+		"gone, and not covered": {noSuchWiki, wikis(), notCovered, collection.IsGone, true},
 		"still listed":          {noSuchWiki, wikis(wiki("w1", "")), "", clienttest.Is[*transport.APIError], false},
 		"still in the history":  {noSuchWiki, wikis(), wikis(wiki("w1", "")), clienttest.Is[*transport.APIError], false},
-		"no listing":            {noSuchWiki, wikiFailed, "", clienttest.Is[*collection.UnprovenGoneError], false},
+		"no listing":            {noSuchWiki, wikiFailed, "", collection.IsUnproven, false},
 		"not allowed":           {notCovered, "", "", clienttest.Is[*transport.APIError], false},
 	} {
 		t.Run(name, func(t *testing.T) {
