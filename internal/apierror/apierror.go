@@ -17,8 +17,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
@@ -45,6 +43,9 @@ type Given func(argument string) string
 // Existing returns what else to do about an existing object, besides importing it.
 type Existing func(wire.Ref) string
 
+// Own returns the remedy for an error that only one area has, and the API's field at fault; both are empty for other errors.
+type Own func(error) (remedy, field string)
+
 func (o Options) addTo(f *failure) {
 	for _, option := range o {
 		option.addTo(f)
@@ -53,6 +54,7 @@ func (o Options) addTo(f *failure) {
 func (a Advice) addTo(f *failure)   { maps.Copy(f.advice, a) }
 func (a AtStatus) addTo(f *failure) { maps.Copy(f.atStatus, a) }
 func (e Existing) addTo(f *failure) { f.existing = e }
+func (o Own) addTo(f *failure)      { f.own = append(f.own, o) }
 func (g Given) addTo(f *failure)    { f.given = g }
 func (a Again) addTo(f *failure)    { f.again = a }
 
@@ -65,6 +67,7 @@ type failure struct {
 	atStatus     AtStatus
 	given        Given
 	existing     Existing
+	own          []Own
 	again        Again
 }
 
@@ -112,10 +115,11 @@ func (f *failure) remedy() (string, path.Path) {
 	var response *wire.ResponseError
 	var large *transport.TooLargeError
 	var transport *transport.TransportError
-	var entry *organization.EntryError
-	var conflict *organization.LimitConflictError
-	var refused *organization.InvitationError
-	var kept *organization.RoleKeptError
+	for _, own := range f.own {
+		if remedy, field := own(f.err); remedy != "" {
+			return remedy, f.fieldOf(field)
+		}
+	}
 	switch {
 	case errors.As(f.err, &exists) && exists.Field != "":
 		return f.afterTaken(exists), f.fieldOf(exists.Field)
@@ -125,19 +129,6 @@ func (f *failure) remedy() (string, path.Path) {
 		return f.afterExists(others.Existing()), f.fieldOf("namePrefix")
 	case f.afterLoss() != "":
 		return f.afterLoss(), path.Empty()
-	case errors.As(f.err, &entry):
-		return "Nothing was changed for this user. Limits can be set for active members only. Correct the email address, or apply again after the user accepts the invitation.", f.fieldOf("email")
-	case errors.As(f.err, &conflict) && conflict.Email == "":
-		return "An organization has one global limit. Keep one resource for it.", f.fieldOf("limit")
-	case errors.As(f.err, &conflict):
-		return "Each user has one limit. Keep one resource for each user. Email addresses are case-insensitive.", f.fieldOf("email")
-	case errors.As(f.err, &refused):
-		return "Nobody was invited, and no role was changed. Resolve what the service reports, then apply again.", f.fieldOf("email")
-	case errors.As(f.err, &kept) && kept.IsPending:
-		return fmt.Sprintf("The service does not change a pending invitation. To keep its role, set role to %q. "+
-			"To change the role, apply again after the person joins.", kept.Kept), f.fieldOf("role")
-	case errors.As(f.err, &kept):
-		return fmt.Sprintf("Set role to %q, or change the role at the service.", kept.Kept), f.fieldOf("role")
 	case errors.As(f.err, &missing):
 		return "", path.Empty()
 	case collection.IsNew(f.err):
@@ -170,23 +161,16 @@ func (f *failure) fieldOf(name string) path.Path {
 func (f *failure) afterLoss() string {
 	var lost *create.LostError
 	var others *computers.ForeignComputersError
-	var unrevoked *serviceaccounts.UnrevokedError
-	var rotated *serviceaccounts.RotatedError
 	var stranger *create.WrongObjectError
 	switch {
 	case errors.As(f.err, &lost) && len(lost.Found) > 0:
 		return leftAsItIs + importing(lost.Found) + f.otherwise(lost)
 	case errors.As(f.err, &others):
-		return leftAsItIs + importing(others.Existing()) + f.alternatives(others.Existing())
+		return leftAsItIs + importing(others.Existing()) + f.existing.Lines(others.Existing())
 	case errors.As(f.err, &lost) && lost.Name == "":
 		return phrase.Join(f.whyLost(), "It may still appear. Before you apply again, check the service: the next apply creates another one.")
 	case errors.As(f.err, &lost):
 		return phrase.Join(f.whyLost(), "Apply again. If the object exists by then, an error reports its ID, and no duplicate is created.")
-	case errors.As(f.err, &unrevoked):
-		return "Its value is lost. Revoke it." + f.alternatives(unrevoked.Found)
-	case errors.As(f.err, &rotated):
-		return "If an interrupted run rotated the key, the value of the newer key is lost. Apply again after the grace period of the old key, at most ten minutes. " +
-			"The apply then revokes the newer key and creates another one." + f.alternatives(rotated.Found)
 	case errors.As(f.err, &stranger):
 		return "The state was not changed. Before you apply again, check the service for what the request created."
 	}
@@ -196,7 +180,7 @@ func (f *failure) afterLoss() string {
 // afterExists covers every object that may have the name: an unmanaged object, a renamed resource, or a replaced resource.
 func (f *failure) afterExists(found []wire.Ref) string {
 	remedy := "Nothing was created.\n"
-	remedy += importing(found) + f.alternatives(found)
+	remedy += importing(found) + f.existing.Lines(found)
 	if f.verb == "create" {
 		remedy += "\nIf you renamed the resource, add a moved block."
 	}
@@ -244,17 +228,17 @@ func (f *failure) otherwise(lost *create.LostError) string {
 	if lost.Name == "" {
 		return "\nOtherwise, apply again to create another one."
 	}
-	return f.alternatives(lost.Found)
+	return f.existing.Lines(lost.Found)
 }
 
-// alternatives returns lines with the alternatives to importing, without duplicates.
-func (f *failure) alternatives(existing []wire.Ref) string {
-	if f.existing == nil {
+// Lines returns lines with the alternatives to importing objects, without duplicates; empty for a nil Existing.
+func (e Existing) Lines(found []wire.Ref) string {
+	if e == nil {
 		return ""
 	}
 	var lines []string
-	for _, e := range existing {
-		for line := range strings.SplitSeq(f.existing(e), "\n") {
+	for _, object := range found {
+		for line := range strings.SplitSeq(e(object), "\n") {
 			if !slices.Contains(lines, line) {
 				lines = append(lines, line)
 			}

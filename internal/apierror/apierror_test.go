@@ -15,8 +15,6 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
@@ -269,7 +267,6 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		return fmt.Sprintf("%s named \"n\" already exists with ID %s, created at 2026-03-01T00:00:00Z.", article, id)
 	}
 	sent := &transport.TransportError{Operation: "createThing", Method: "POST", Route: fixedRoute, Changes: true, Err: errors.New("EOF")}
-	refused := &transport.APIError{Operation: "revokeThing", Method: "POST", Route: idRoute, Status: 403, Detail: "no", FromService: true}
 	sweep := Existing(func(e wire.Ref) string { return "Or sweep " + e.ID + "." })
 	others := &computers.ForeignComputersError{Prefix: "web", Account: "sa", Found: []computers.Computer{{ID: "1", Name: "web-1"}, {ID: "2", Name: "web-2"}}}
 	const (
@@ -308,11 +305,6 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			err: &create.ExistsError{Found: []wire.Ref{{Object: "computer", Name: "n", ID: "1", ImportID: "import-1"}, made("computer", "2")}}, options: []Option{thingFields}, at: "name",
 			remedy: exists + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + moved + replace,
 		},
-		"one that a lost answer left and nobody could remove": {
-			err: &serviceaccounts.UnrevokedError{Found: []wire.Ref{made("API key", "1")}, Err: errors.Join(sent, refused)}, options: []Option{thingFields, sweep},
-			want:   []string{"1 (created at 2026-03-01T00:00:00Z) is still valid", "createThing (POST /api/v0/things) failed: EOF; revokeThing (POST /api/v0/things/{thingId}) returned 403: no."},
-			remedy: "Its value is lost. Revoke it.\nOr sweep 1.",
-		},
 		"computers with a fleet's names": {
 			err: others, options: []Option{Fields{"namePrefix": path.Root("name_prefix")}, sweep}, at: "name_prefix",
 			want:   []string{"Computers named \"web-<number>\" exist that do not belong to this fleet: web-1 (1), web-2 (2)."},
@@ -337,12 +329,6 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			err: &create.LostError{Object: "session on the computer 7", Err: sent}, options: []Option{sweep},
 			want:   []string{"and no such session on the computer 7 was found: createThing"},
 			remedy: "It may still appear. Before you apply again, check the service: the next apply creates another one.",
-		},
-		"a rotation that another one stands in the way of": {
-			err: &serviceaccounts.RotatedError{KeyID: "old", Found: []wire.Ref{made("API key", "1")}, Err: refused}, options: []Option{thingFields, sweep},
-			want: []string{"API key old cannot be rotated", "1 (created at 2026-03-01T00:00:00Z)", "returned 403: no."},
-			remedy: "If an interrupted run rotated the key, the value of the newer key is lost. Apply again after the grace period of the old key, at most ten minutes. " +
-				"The apply then revokes the newer key and creates another one.\nOr sweep 1.",
 		},
 		"an answer with another object": {
 			err: &create.WrongObjectError{Object: "computer", Name: "n", Found: made("computer", "1"), Problem: "existed before"}, options: []Option{thingFields},
@@ -370,78 +356,28 @@ func TestFor_whatExistsAlready(t *testing.T) {
 	}
 }
 
-// Errors about one user's limit, or about two values for one limit, are shown where the configuration names it.
-func TestFor_limits(t *testing.T) {
+// An area's own remedy comes before the general one, and is shown at its field if the object has it.
+func TestFor_ownRemedies(t *testing.T) {
 	t.Parallel()
-	limits := Options{
-		Fields{"email": path.Root("email"), "limit": path.Root("limit")},
-		Advice{http.StatusBadRequest: "Do that."},
-	}
-	refused := func(problem string) error {
-		return fmt.Errorf("wrapped: %w", &organization.EntryError{Operation: "setThings", Method: "PUT", Route: fixedRoute, Email: "a@x", Problem: problem})
-	}
-	const (
-		member = "Nothing was changed for this user. Limits can be set for active members only. Correct the email address, or apply again after the user accepts the invitation."
-		single = "Each user has one limit. Keep one resource for each user. Email addresses are case-insensitive."
-		global = "An organization has one global limit. Keep one resource for it."
-		said   = "Wrapped: setThings (PUT /api/v0/things) was refused for a@x: "
-	)
-	for name, tc := range map[string]struct {
-		err                  error
-		bare                 bool // The object has neither attribute.
-		at, what, wantRemedy string
+	notFound := &transport.APIError{Operation: "getThing", Method: "GET", Route: idRoute, Status: 404, Detail: "no", FromService: true}
+	own := Own(func(err error) (remedy, field string) {
+		if errors.Is(err, notFound) {
+			return "Do that.", "email"
+		}
+		return "", ""
+	})
+	for _, tc := range []struct {
+		err      error
+		fields   Fields
+		at, want string
 	}{
-		"a refused entry":                      {err: refused("is no member"), at: "email", what: said + "is no member.", wantRemedy: member},
-		"a refused entry that names its field": {err: refused("The email is malformed."), at: "email", what: said + "The email is malformed.", wantRemedy: member},
-		"a refused entry that names another":   {err: refused("A limit can be set once the user has joined."), at: "email", what: said + "A limit can be set once the user has joined.", wantRemedy: member},
-		"a refused entry of another object":    {err: refused("is no member"), bare: true, what: said + "is no member.", wantRemedy: member},
-		"two values for a user":                {err: &organization.LimitConflictError{Email: "a@x", First: 1, Second: 2}, at: "email", what: "The limit of a@x was not set to 2, because another resource of this run sets it to 1.", wantRemedy: single},
-		"two values of another object":         {err: &organization.LimitConflictError{Email: "a@x", First: 1, Second: 2}, bare: true, what: "The limit of a@x was not set to 2, because another resource of this run sets it to 1.", wantRemedy: single},
-		"two global values":                    {err: &organization.LimitConflictError{First: 1, Second: 1 << 53}, at: "limit", what: "The global limit was not set to 9007199254740992, because another resource of this run sets it to 1.", wantRemedy: global},
+		{fmt.Errorf("wrapped: %w", notFound), Fields{"email": path.Root("email")}, "email", "Do that."},
+		{notFound, nil, "", "Do that."},
+		{&transport.APIError{Status: 400, FromService: true}, nil, "", "Correct the configuration."},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			options := []Option{limits}
-			if tc.bare {
-				options = nil
-			}
-			at, what, remedy := translate(t, "create", tc.err, options...)
-			if at != tc.at || what != tc.what || remedy != tc.wantRemedy {
-				t.Errorf("at %q: %s\n%s\nwant at %q: %s\n%s", at, what, remedy, tc.at, tc.what, tc.wantRemedy)
-			}
-		})
-	}
-}
-
-// Errors about an invitation are shown at the address or the role.
-func TestFor_invitations(t *testing.T) {
-	t.Parallel()
-	options := Fields{"email": path.Root("email"), "role": path.Root("role")}
-	const said = "inviteMember (POST /api/v0/organization/users/invite) "
-	for name, tc := range map[string]struct {
-		err                  error
-		at, what, wantRemedy string
-	}{
-		"refused": {
-			&organization.InvitationError{Email: "a@x", Problem: "No seats left."}, "email", said + "was refused for a@x: No seats left.",
-			"Nobody was invited, and no role was changed. Resolve what the service reports, then apply again.",
-		},
-		"a pending role": {
-			&organization.RoleKeptError{Email: "a@x", Requested: "owner", Kept: "user", IsPending: true}, "role",
-			said + `left the pending invitation of a@x with the role "user" instead of "owner".`,
-			`The service does not change a pending invitation. To keep its role, set role to "user". To change the role, apply again after the person joins.`,
-		},
-		"a member's role": {
-			&organization.RoleKeptError{Email: "a@x", Requested: "owner", Kept: "user"}, "role",
-			said + `left a@x with the role "user" instead of "owner".`, `Set role to "user", or change the role at the service.`,
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if at, what, remedy := translate(t, "create", tc.err, options); at != tc.at || what != tc.what || remedy != tc.wantRemedy {
-				t.Errorf("at %q: %s\n%s\nwant at %q: %s\n%s", at, what, remedy, tc.at, tc.what, tc.wantRemedy)
-			}
-		})
+		if at, what, remedy := translate(t, "create", tc.err, tc.fields, own); at != tc.at || remedy != tc.want {
+			t.Errorf("%s: at %q: %s, want at %q: %s", what, at, remedy, tc.at, tc.want)
+		}
 	}
 }
 

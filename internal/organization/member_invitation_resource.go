@@ -2,6 +2,7 @@ package organization
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -173,6 +174,22 @@ func (r *memberInvitationResource) ModifyPlan(ctx context.Context, req resource.
 var invitationOptions = apierror.Options{
 	apierror.Fields{"email": path.Root("email"), "role": path.Root("role")},
 	needsManager,
+	apierror.Own(invitationRemedy),
+}
+
+func invitationRemedy(err error) (remedy, field string) {
+	var refused *organization.RefusedError
+	var kept *organization.RoleKeptError
+	switch {
+	case errors.As(err, &refused):
+		return "Nobody was invited, and no role was changed. Resolve what the service reports, then apply again.", "email"
+	case errors.As(err, &kept) && kept.IsPending:
+		return fmt.Sprintf("The service does not change a pending invitation. To keep its role, set role to %q. "+
+			"To change the role, apply again after the person joins.", kept.Kept), "role"
+	case errors.As(err, &kept):
+		return fmt.Sprintf("Set role to %q, or change the role at the service.", kept.Kept), "role"
+	}
+	return "", ""
 }
 
 func (r *memberInvitationResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {

@@ -1,6 +1,7 @@
 package organization
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
@@ -16,6 +17,21 @@ import (
 var limitOptions = apierror.Options{
 	apierror.Fields{"email": path.Root("email"), "limit": path.Root("limit")},
 	needsManager,
+	apierror.Own(limitRemedy),
+}
+
+func limitRemedy(err error) (remedy, field string) {
+	var refused *organization.RefusedError
+	var conflict *organization.LimitConflictError
+	switch {
+	case errors.As(err, &refused):
+		return "Nothing was changed for this user. Limits can be set for active members only. Correct the email address, or apply again after the user accepts the invitation.", "email"
+	case errors.As(err, &conflict) && conflict.Email == "":
+		return "An organization has one global limit. Keep one resource for it.", "limit"
+	case errors.As(err, &conflict):
+		return "Each user has one limit. Keep one resource for each user. Email addresses are case-insensitive.", "email"
+	}
+	return "", ""
 }
 
 // noPeriod follows the description of each limit.

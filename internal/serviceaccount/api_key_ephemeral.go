@@ -102,7 +102,7 @@ func (e *apiKeyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, r
 		ExpiresAt: e.Client.Conn.Clock.Now().Add(parseDuration(m.ExpiresIn)),
 	})
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("open", "API key", err, apiKeyEphemeralFields, existingKey, atAccount, crud.Given(ctx, req.Config))...)
+		resp.Diagnostics.Append(apierror.For("open", "API key", err, apiKeyEphemeralFields, existingKey, keyLeft, atAccount, crud.Given(ctx, req.Config))...)
 		return
 	}
 	m.ID, m.Key, m.Fingerprint = types.StringValue(made.ID), types.StringValue(made.Value), value.StringOrNull(made.Fingerprint)

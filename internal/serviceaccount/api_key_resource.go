@@ -62,6 +62,19 @@ var existingKey = apierror.Existing(func(e wire.Ref) string {
 	return fmt.Sprintf("If an interrupted run created it, revoke it: terraform apply -invoke=action.agentyard_api_key_revoke.NAME, with key_id = %q.", e.ID)
 })
 
+// keyLeft is for keys that exist although the run failed.
+var keyLeft = apierror.Own(func(err error) (remedy, field string) {
+	var left *serviceaccounts.KeyLeftError
+	switch {
+	case !errors.As(err, &left):
+		return "", ""
+	case left.KeyID == "":
+		return "Its value is lost. Revoke it." + existingKey.Lines(left.Found), ""
+	}
+	return "If an interrupted run rotated the key, the value of the newer key is lost. Apply again after the grace period of the old key, at most ten minutes. " +
+		"The apply then revokes the newer key and creates another one." + existingKey.Lines(left.Found), ""
+})
+
 // NewAPIKeyResource returns the resource agentyard_api_key. A rotation changes its identity.
 func NewAPIKeyResource() resource.Resource {
 	return &apiKeyResource{crud.Resource{Name: "api_key", MutableIdentity: true}}
@@ -258,7 +271,7 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 	}
 	made, err := r.Client.ServiceAccounts.CreateKey(ctx, m.request(r.now()))
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("create", "API key", err, apiKeyFields, existingKey, atAccount, crud.Given(ctx, req.Plan))...)
+		resp.Diagnostics.Append(apierror.For("create", "API key", err, apiKeyFields, existingKey, keyLeft, atAccount, crud.Given(ctx, req.Plan))...)
 		return
 	}
 	m.RotatedAt, m.PreviousKeyID = types.StringNull(), types.StringNull()
@@ -442,8 +455,8 @@ func rotationError(verb string, err error, grace time.Duration) diag.Diagnostics
 			return "Before an import, run terraform state rm ADDRESS, because the state contains the key that no longer works.\n" + existingKey(e)
 		}
 	}
-	diags := apierror.For(verb, "API key", err, apiKeyFields, existing)
-	var rotated *serviceaccounts.RotatedError
+	diags := apierror.For(verb, "API key", err, apiKeyFields, existing, keyLeft)
+	var rotated *serviceaccounts.KeyLeftError
 	if verb == "rotate" && grace > 0 && transport.StatusOf(err) == http.StatusBadRequest && !errors.As(err, &rotated) {
 		diags.AddAttributeWarning(path.Root("rotation").AtName(fieldGrace), "Grace Period May Be the Cause",
 			"The service refuses a rotation if the old key expires before its grace period ends. If that is the cause, shorten grace_period_minutes, or apply again when the key has expired.")

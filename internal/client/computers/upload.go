@@ -98,7 +98,7 @@ func (r *exactReader) Read(p []byte) (int, error) {
 	n, err := r.file.Read(p)
 	r.left -= int64(n)
 	if r.left < 0 || r.left > 0 && errors.Is(err, io.EOF) {
-		return 0, &transport.ChangedFileError{Size: r.size}
+		return 0, fmt.Errorf("%w: it had %d bytes at the start", transport.ErrFileChanged, r.size)
 	}
 	if n > 0 {
 		r.progress(r.size - r.left)

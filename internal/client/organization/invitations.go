@@ -46,17 +46,6 @@ func (i *InvitationResult) MissingField() string {
 	return ""
 }
 
-// InvitationError says that the service did nothing for a person.
-type InvitationError struct {
-	Email string
-	// Problem is the service's message.
-	Problem string
-}
-
-func (e *InvitationError) Error() string {
-	return fmt.Sprintf("%s (%s %s) was refused for %s: %s", opInviteMember.Name, opInviteMember.Method, opInviteMember.Route, e.Email, e.Problem)
-}
-
 // RoleKeptError says that a person did not get the requested role.
 type RoleKeptError struct {
 	// Kept is the role that the person has, or is invited with.
@@ -74,7 +63,7 @@ func (e *RoleKeptError) Error() string {
 }
 
 // Invite invites a person, or gives a member the role. Repeating it is harmless: the service sends no second invitation. If
-// the person cannot be invited, or keeps another role, the error is an *InvitationError or a *RoleKeptError. The members that
+// the person cannot be invited, or keeps another role, the error is an *RefusedError or a *RoleKeptError. The members that
 // were read before stay valid, because nobody joins by being invited, and their records do not show the role.
 func (c *Client) Invite(ctx context.Context, email, role string) (*InvitationResult, error) {
 	r := transport.Request{Op: opInviteMember, Body: map[string]string{"email": email, "role": role}}
@@ -83,7 +72,7 @@ func (c *Client) Invite(ctx context.Context, email, role string) (*InvitationRes
 		return nil, err
 	}
 	if text := wire.Messages([]json.RawMessage{result.Reason}); text != "" || result.Status == invitationFailed {
-		return nil, &InvitationError{Email: email, Problem: cmp.Or(text, "no explanation")}
+		return nil, &RefusedError{Op: opInviteMember, Email: email, Problem: cmp.Or(text, "no explanation")}
 	}
 	if result.Role != "" && !strings.EqualFold(result.Role, role) {
 		return nil, &RoleKeptError{Email: email, Requested: role, Kept: result.Role, IsPending: result.Status == invitationPending}

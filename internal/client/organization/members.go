@@ -3,6 +3,7 @@ package organization
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -64,6 +65,18 @@ func (m *Member) MissingField() string {
 		return "email"
 	}
 	return ""
+}
+
+// RefusedError says that the service did nothing for one person, although it accepted the request.
+type RefusedError struct {
+	Op    transport.Operation
+	Email string
+	// Problem is the service's message.
+	Problem string
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("%s (%s %s) was refused for %s: %s", e.Op.Name, e.Op.Method, e.Op.Route, e.Email, e.Problem)
 }
 
 // Members returns at most limit members of the organization, oldest first as the service lists them; 0 means all. Calls in a

@@ -88,19 +88,6 @@ func (l *UsageLimits) index() {
 // emailKey is the same for all spellings of an address.
 func emailKey(email string) string { return strings.ToLower(email) }
 
-// EntryError says that the service rejected one user of a request for several.
-type EntryError struct {
-	// Operation, Method, and Route are those of APIError.
-	Operation, Method, Route string
-	Email                    string
-	// Problem is the service's message.
-	Problem string
-}
-
-func (e *EntryError) Error() string {
-	return fmt.Sprintf("%s (%s %s) was refused for %s: %s", e.Operation, e.Method, e.Route, e.Email, e.Problem)
-}
-
 // LimitConflictError says that a limit was not set because the same request has another value for it.
 type LimitConflictError struct {
 	// Email is empty for the global limit.
@@ -222,7 +209,7 @@ func (c *Client) UsageLimitsAtPlan(ctx context.Context) (*UsageLimits, error) {
 }
 
 // SetUserUsageLimit sets a user's limit, in credits. Writes within limitWindow share a request. Besides the service's errors,
-// it returns *EntryError, and *LimitConflictError if the request has another value for the user.
+// it returns *RefusedError, and *LimitConflictError if the request has another value for the user.
 func (c *Client) SetUserUsageLimit(ctx context.Context, email string, limit int64) (*UserUsageLimit, error) {
 	result, err := c.limitBatch.Do(ctx, email, &limit)
 	return result.set, cmp.Or(err, result.err)
@@ -360,7 +347,7 @@ func decodeLimitResponse(body []byte) limitResponse {
 func (a limitResponse) result(r transport.Request, e collection.BatchEntry[int64]) (result limitResult, isFinal bool) {
 	updated, isUpdated := a.updated[emailKey(e.Key)]
 	if problem, ok := a.problems[emailKey(e.Key)]; ok {
-		rejected := &EntryError{Operation: r.Op.Name, Method: r.Op.Method, Route: r.Op.Route, Email: e.Key, Problem: problem}
+		rejected := &RefusedError{Op: r.Op, Email: e.Key, Problem: problem}
 		return limitResult{err: rejected}, e.Value != nil && !isUpdated
 	}
 	if updated == nil || !sameLimit(updated.Limit, e.Value) {

@@ -8,38 +8,28 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
-// UnrevokedError says that keys with lost values are still valid, because revoking them failed.
-type UnrevokedError struct {
-	Found []wire.Ref
-	// Err says why the response was lost, and why the revocation failed.
-	Err error
-}
-
-func (e *UnrevokedError) Error() string {
-	return fmt.Sprintf("the response with the value of a new API key was lost, and revoking the key failed, so API key %s is still valid: %s", create.ListIDs(e.Found), create.Causes(e.Err))
-}
-
-func (e *UnrevokedError) Unwrap() error { return e.Err }
-
-// RotatedError says that the service refused to rotate a key, and that newer live keys with its name exist. An earlier
-// rotation may have created one of them.
-type RotatedError struct {
-	// KeyID is the key that was not rotated.
+// KeyLeftError says that live keys are left whose values are lost, or may be lost.
+type KeyLeftError struct {
+	// KeyID is the key that the service refused to rotate: an earlier rotation may have created one of the keys that were found.
+	// It is empty for keys that were created just now and that could not be revoked.
 	KeyID string
 	Found []wire.Ref
-	// Err is the service's response.
+	// Err is the service's response, or says why the response was lost and the revocation failed.
 	Err error
 }
 
-func (e *RotatedError) Error() string {
+func (e *KeyLeftError) Error() string {
+	if e.KeyID == "" {
+		return fmt.Sprintf("the response with the value of a new API key was lost, and revoking the key failed, so API key %s is still valid: %s", create.ListIDs(e.Found), create.Causes(e.Err))
+	}
 	return fmt.Sprintf("API key %s cannot be rotated, and a newer valid API key with the same name exists, %s: %s", e.KeyID, create.ListIDs(e.Found), create.Causes(e.Err))
 }
 
-func (e *RotatedError) Unwrap() error { return e.Err }
+func (e *KeyLeftError) Unwrap() error { return e.Err }
 
-// LostRotationError says that a key was rotated, that the response with the new value was lost, and that the rotated key has no
+// lostRotationError says that a key was rotated, that the response with the new value was lost, and that the rotated key has no
 // replacement.
-type LostRotationError struct {
+type lostRotationError struct {
 	// KeyID is the key that was rotated.
 	KeyID        string
 	GraceMinutes int64
@@ -47,7 +37,7 @@ type LostRotationError struct {
 	Err error
 }
 
-func (e *LostRotationError) Error() string {
+func (e *lostRotationError) Error() string {
 	validity := "no longer works"
 	if e.GraceMinutes > 0 {
 		validity = "works for at most " + phrase.Count(int(e.GraceMinutes), "more minute")
@@ -55,4 +45,4 @@ func (e *LostRotationError) Error() string {
 	return fmt.Sprintf("API key %s was rotated and %s, but its new value was lost, and it has no replacement: %s", e.KeyID, validity, create.Causes(e.Err))
 }
 
-func (e *LostRotationError) Unwrap() error { return e.Err }
+func (e *lostRotationError) Unwrap() error { return e.Err }

@@ -143,7 +143,7 @@ func (k *keyCreation) afterLostRotation(ctx context.Context, since time.Time, lo
 	case len(proven) == 1:
 		minted, err := k.replaceLost(ctx, longer, &proven[0], lostErr)
 		if err != nil {
-			return nil, &LostRotationError{KeyID: k.old.ID, GraceMinutes: k.old.GraceMinutes, Err: err}
+			return nil, &lostRotationError{KeyID: k.old.ID, GraceMinutes: k.old.GraceMinutes, Err: err}
 		}
 		return minted, nil
 	case len(found) > 0:
@@ -186,7 +186,7 @@ func (k *keyCreation) afterRefusedRotation(ctx context.Context, refused error) (
 	case transport.IsNotFound(refused) || len(newer) == 0:
 		return nil, refused
 	case len(live) > 0:
-		return nil, &RotatedError{KeyID: old.ID, Found: describeKeys(live), Err: refused}
+		return nil, &KeyLeftError{KeyID: old.ID, Found: describeKeys(live), Err: refused}
 	}
 	return k.mint(ctx) // The newer key was revoked.
 }
@@ -302,7 +302,7 @@ func (k *keyCreation) revokeLost(ctx context.Context, key *APIKey, lostErr error
 	case err == nil:
 		create.Recovered(ctx, create.Recovery{Objects: lost, AreRevoked: true})
 	case !collection.IsGone(err):
-		return &UnrevokedError{Found: lost, Err: errors.Join(lostErr, err)}
+		return &KeyLeftError{Found: lost, Err: errors.Join(lostErr, err)}
 	}
 	return nil
 }

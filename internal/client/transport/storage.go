@@ -142,8 +142,7 @@ func (c *Conn) SendToStorage(ctx context.Context, act, address string, newReques
 		if err == nil && resp.StatusCode < 300 {
 			return resp, false, nil
 		}
-		var changed *ChangedFileError
-		again := !errors.As(err, &changed) && c.Retry.again(state, resp, err)
+		again := !errors.Is(err, ErrFileChanged) && c.Retry.again(state, resp, err)
 		failure := storageFailure(act, resp, err)
 		tflog.Debug(ctx, "The file storage failed", map[string]any{"act": act, "status": failure.Status})
 		return nil, again, failure
@@ -186,9 +185,5 @@ func storageFailure(act string, resp *http.Response, err error) *StorageError {
 	return &StorageError{Act: act, Status: resp.StatusCode, Detail: cmp.Or(text.Detail, text.Message)}
 }
 
-// ChangedFileError says that a file's size changed during its upload.
-type ChangedFileError struct{ Size int64 }
-
-func (e *ChangedFileError) Error() string {
-	return fmt.Sprintf("the file changed during the upload: it had %d bytes at the start", e.Size)
-}
+// ErrFileChanged says that a file's size changed during its upload.
+var ErrFileChanged = errors.New("the file changed during the upload")

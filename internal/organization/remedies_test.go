@@ -1,0 +1,34 @@
+package organization
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
+)
+
+// The errors of limits and invitations have their own remedies, at the argument at fault.
+func TestRemedies(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		remedy      func(error) (remedy, field string)
+		err         error
+		field, says string
+	}{
+		{limitRemedy, &organization.RefusedError{Email: "a@x"}, "email", "Nothing was changed for this user."},
+		{limitRemedy, &organization.LimitConflictError{Email: "a@x"}, "email", "Each user has one limit."},
+		{limitRemedy, &organization.LimitConflictError{}, "limit", "An organization has one global limit."},
+		{limitRemedy, errors.New("broken"), "", ""},
+		{invitationRemedy, &organization.RefusedError{Email: "a@x"}, "email", "Nobody was invited"},
+		{invitationRemedy, &organization.RoleKeptError{Kept: "user", IsPending: true}, "role", `does not change a pending invitation. To keep its role, set role to "user".`},
+		{invitationRemedy, &organization.RoleKeptError{Kept: "user"}, "role", `Set role to "user", or change the role at the service.`},
+		{invitationRemedy, errors.New("broken"), "", ""},
+	} {
+		remedy, field := tc.remedy(fmt.Errorf("wrapped: %w", tc.err))
+		if field != tc.field || !strings.Contains(remedy, tc.says) || (remedy == "") != (tc.says == "") {
+			t.Errorf("%T: %q at %q, want %q at %q", tc.err, remedy, field, tc.says, tc.field)
+		}
+	}
+}
