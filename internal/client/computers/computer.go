@@ -13,8 +13,8 @@ const (
 	StatusError        = "error"
 )
 
-// OwnerService is the kind of an owner that is a service account.
-const OwnerService = "service"
+// ownerService is the kind of an owner that is a service account.
+const ownerService = "service"
 
 // ProviderBYOM is the provider type of a registered machine.
 const ProviderBYOM = "byom"
@@ -27,9 +27,9 @@ const (
 	StepFailed     = "failed"
 )
 
-// StepInstall is the ID of the provisioning step that installs dependencies, at first and again later.
+// stepInstall is the ID of the provisioning step that installs dependencies, at first and again later.
 // x-assumption: the service documents neither the IDs nor that a later installation reuses the step.
-const StepInstall = "install-dependencies"
+const stepInstall = "install-dependencies"
 
 // Computer is a machine on which agents work.
 type Computer struct {
@@ -87,12 +87,12 @@ func (c *Computer) FailedStep() *ProvisioningStep { return c.firstStep((*Provisi
 // proves nothing, because it may run again later.
 func (c *Computer) SetUpFailed() bool {
 	step := c.FailedStep()
-	return c.Status == StatusError && step != nil && step.ID != StepInstall
+	return c.Status == StatusError && step != nil && step.ID != stepInstall
 }
 
 // InstallStep returns the step that installs dependencies, or nil.
 func (c *Computer) InstallStep() *ProvisioningStep {
-	return c.firstStep(func(s *ProvisioningStep) bool { return s.ID == StepInstall })
+	return c.firstStep(func(s *ProvisioningStep) bool { return s.ID == stepInstall })
 }
 
 func (c *Computer) firstStep(matches func(*ProvisioningStep) bool) *ProvisioningStep {
@@ -106,7 +106,7 @@ func (c *Computer) firstStep(matches func(*ProvisioningStep) bool) *Provisioning
 
 // ServiceAccount returns the ID of the service account that owns the computer, or empty.
 func (c *Computer) ServiceAccount() string {
-	if c.OwnerPrincipalKind == OwnerService {
+	if c.OwnerPrincipalKind == ownerService {
 		return c.OwnerID
 	}
 	return ""

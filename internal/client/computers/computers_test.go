@@ -168,7 +168,7 @@ func TestUpdateComputer_aConflictWithItselfIsSuccess(t *testing.T) {
 func TestComputer_SetUpFailed(t *testing.T) {
 	t.Parallel()
 	failed := ProvisioningStep{ID: "create-computer", Status: StepFailed, Error: "no disk"}
-	install := ProvisioningStep{ID: StepInstall, Status: StepFailed, Error: "no lock file"}
+	install := ProvisioningStep{ID: stepInstall, Status: StepFailed, Error: "no lock file"}
 	for name, tc := range map[string]struct {
 		computer Computer
 		want     bool

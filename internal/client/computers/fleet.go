@@ -18,13 +18,13 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
-// MaxBulk is how many computers one bulkCreateComputers can request.
-const MaxBulk = 20
+// maxBulk is how many computers one bulkCreateComputers can request.
+const maxBulk = 20
 
 // fleetWorkers is the maximum number of concurrent requests for the computers of one fleet.
 const fleetWorkers = 8
 
-// BulkCreateRequest is the body of bulkCreateComputers. CreateFleet splits a Quantity above MaxBulk.
+// BulkCreateRequest is the body of bulkCreateComputers. CreateFleet splits a Quantity above maxBulk.
 type BulkCreateRequest struct {
 	Quantity         int      `json:"quantity"`
 	NamePrefix       string   `json:"namePrefix"`
@@ -217,7 +217,7 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, member
 		if err := ctx.Err(); err != nil {
 			return created, fmt.Errorf("bulkCreateComputers was not sent for the remaining %d computers: %w", wanted-len(created), err)
 		}
-		body.Quantity = min(wanted-len(created), MaxBulk)
+		body.Quantity = min(wanted-len(created), maxBulk)
 		batch, err := c.bulkCreate(ctx, body, snapshot)
 		for i := range batch {
 			c.listings.Put(account, &batch[i])

@@ -27,7 +27,7 @@ func TestComputer_steps(t *testing.T) {
 			t.Errorf("%s: the failed step is %v", name, failed)
 		}
 	}
-	c := Computer{ProvisioningSteps: []ProvisioningStep{fine, {ID: StepInstall, Status: StepPending}}}
+	c := Computer{ProvisioningSteps: []ProvisioningStep{fine, {ID: stepInstall, Status: StepPending}}}
 	if failed := c.FailedStep(); failed != nil {
 		t.Errorf("%v counts as failed", failed)
 	}
@@ -47,8 +47,8 @@ func TestOwnComputer(t *testing.T) {
 		requests int
 	}{
 		"a human's":            {Computer{ID: "x", OwnerPrincipalKind: "human", OwnerID: "user"}, true, 0},
-		"of the key's account": {Computer{ID: "c1", OwnerPrincipalKind: OwnerService, OwnerID: "sa_1"}, true, 1},
-		"of another account":   {Computer{ID: "c2", OwnerPrincipalKind: OwnerService, OwnerID: "sa_2"}, false, 1},
+		"of the key's account": {Computer{ID: "c1", OwnerPrincipalKind: ownerService, OwnerID: "sa_1"}, true, 1},
+		"of another account":   {Computer{ID: "c2", OwnerPrincipalKind: ownerService, OwnerID: "sa_2"}, false, 1},
 	} {
 		c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 			clienttest.RespondJSON(w, 200, `{"computers":[{"id":"c1","name":"a","providerType":"byom"}]}`)
@@ -77,11 +77,11 @@ func TestWithSteps(t *testing.T) {
 		"it has none":   {of(func(c *Computer) { c.WithoutSteps = true }), nil, 0, "", ""},
 		"brought along": {of(func(c *Computer) { c.ProviderType = ProviderBYOM }), nil, 0, "", ""},
 		"an account's": {
-			of(func(c *Computer) { c.OwnerPrincipalKind, c.OwnerID = OwnerService, "sa_1" }),
+			of(func(c *Computer) { c.OwnerPrincipalKind, c.OwnerID = ownerService, "sa_1" }),
 			func(w http.ResponseWriter, _ *http.Request) { clienttest.RespondJSON(w, 200, stepped) }, 1, "includeProvisioningSteps=true&serviceAccountId=sa_1", "",
 		},
 		"an account's, by its own key": {
-			of(func(c *Computer) { c.OwnerPrincipalKind, c.OwnerID = OwnerService, "sa_1" }),
+			of(func(c *Computer) { c.OwnerPrincipalKind, c.OwnerID = ownerService, "sa_1" }),
 			func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Query().Has("serviceAccountId") {
 					clienttest.Forbidden(w)
@@ -91,7 +91,7 @@ func TestWithSteps(t *testing.T) {
 			}, 1, "includeProvisioningSteps=true&serviceAccountId=sa_1 includeProvisioningSteps=true", "",
 		},
 		"an account's that cannot be found": {
-			of(func(c *Computer) { c.OwnerPrincipalKind, c.OwnerID = OwnerService, "sa_1" }),
+			of(func(c *Computer) { c.OwnerPrincipalKind, c.OwnerID = ownerService, "sa_1" }),
 			func(w http.ResponseWriter, _ *http.Request) { clienttest.NotFound(w) }, 0, "includeProvisioningSteps=true&serviceAccountId=sa_1", "404",
 		},
 		"refused":          {managed, func(w http.ResponseWriter, _ *http.Request) { clienttest.Forbidden(w) }, 0, "includeProvisioningSteps=true", "403"},

@@ -82,7 +82,7 @@ func (c *Client) Namesakes(ctx context.Context, n NewAPIKey, dead Renewal) (succ
 
 func (c *Client) namesakes(named []APIKey, n NewAPIKey, dead Renewal) (successor *APIKey, others []APIKey) {
 	now := c.conn.Clock.Now()
-	if successor = Successor(named, dead.ID, n, now); successor != nil && successor.ID == dead.PreviousID {
+	if successor = successorOf(named, dead.ID, n, now); successor != nil && successor.ID == dead.PreviousID {
 		successor = nil
 	}
 	return successor, collection.Filter(named, func(k *APIKey) bool {

@@ -44,9 +44,9 @@ func isSuccessor(old, k *APIKey) bool {
 	return grace >= 0 && grace <= maxGracePeriod && (apart-grace).Abs() <= tolerance
 }
 
-// Successor returns the live key that a rotation of the dead key created with the expiry of n, or nil. Its value is lost if
+// successorOf returns the live key that a rotation of the dead key created with the expiry of n, or nil. Its value is lost if
 // the state has only the dead key. A rotation creates one key, so two candidates prove nothing.
-func Successor(keys []APIKey, deadID string, n NewAPIKey, now time.Time) *APIKey {
+func successorOf(keys []APIKey, deadID string, n NewAPIKey, now time.Time) *APIKey {
 	old := findByID(keys, deadID)
 	if old == nil {
 		return nil

@@ -48,7 +48,7 @@ func TestSuccessor(t *testing.T) {
 		"of a key that nobody knows":      {[]APIKey{key("new", ended, 0)}, NewAPIKey{}, ""},
 	} {
 		got := ""
-		if k := Successor(tc.keys, "old", tc.wanted, now); k != nil {
+		if k := successorOf(tc.keys, "old", tc.wanted, now); k != nil {
 			got = k.ID
 		}
 		if got != tc.want {

@@ -138,14 +138,14 @@ func (s *Settings) means(mode *string) bool {
 
 // Contradicts reports whether the settings differ from a deprecated autonomy mode.
 func (s *Settings) Contradicts(mode string) bool {
-	interaction, level, _ := ModeOf(mode)
+	interaction, level, _ := modeOf(mode)
 	return interaction != "" && s.InteractionMode != nil && !sameText(*s.InteractionMode, interaction) ||
 		level != "" && s.AutonomyLevel != nil && *s.AutonomyLevel != level
 }
 
-// ModeOf returns the interaction mode and autonomy level of a deprecated autonomy mode; either may be empty if the mode does
+// modeOf returns the interaction mode and autonomy level of a deprecated autonomy mode; either may be empty if the mode does
 // not set it. Ok is false for an unknown mode.
-func ModeOf(mode string) (interaction, level string, ok bool) {
+func modeOf(mode string) (interaction, level string, ok bool) {
 	switch mode {
 	case "normal":
 		return "auto", "off", true

@@ -166,11 +166,11 @@ func TestSessionSettings_deprecatedMode(t *testing.T) {
 	for mode, means := range map[string]struct{ interaction, level string }{
 		"normal": {"auto", "off"}, "auto-low": {"auto", "low"}, "auto-medium": {"auto", "medium"}, "auto-high": {"auto", "high"}, "spec": {"spec", ""},
 	} {
-		if interaction, level, ok := ModeOf(mode); interaction != means.interaction || level != means.level || !ok || !slices.Contains(AutonomyModes, mode) {
+		if interaction, level, ok := modeOf(mode); interaction != means.interaction || level != means.level || !ok || !slices.Contains(AutonomyModes, mode) {
 			t.Errorf("%s means %s, %s, %v", mode, interaction, level, ok)
 		}
 	}
-	if interaction, level, ok := ModeOf("auto"); interaction != "" || level != "" || ok {
+	if interaction, level, ok := modeOf("auto"); interaction != "" || level != "" || ok {
 		t.Errorf("an unknown mode means %s, %s", interaction, level)
 	}
 	for name, tc := range map[string]struct {

@@ -19,7 +19,7 @@ import (
 
 // Defaults of Config.
 const (
-	DefaultRequestTimeout = 60 * time.Second
+	defaultRequestTimeout = 60 * time.Second
 	DefaultMaxRetries     = 4
 )
 
@@ -166,7 +166,7 @@ func connect(cfg Config) *Conn {
 		cfg.Clock = clock.System
 	}
 	if cfg.RequestTimeout == 0 {
-		cfg.RequestTimeout = DefaultRequestTimeout
+		cfg.RequestTimeout = defaultRequestTimeout
 	}
 	if cfg.Random == nil {
 		cfg.Random = rand.Float64

@@ -128,7 +128,7 @@ func (c *Conn) OpenDownload(ctx context.Context, address string) (io.ReadCloser,
 // SendToStorage sends a request without the API key until it succeeds or there are no retries left. The caller closes the
 // response.
 func (c *Conn) SendToStorage(ctx context.Context, act, address string, newRequest func(context.Context) (*http.Request, error)) (io.ReadCloser, error) {
-	if err := c.CheckSignedURL(address); err != nil {
+	if err := c.checkSignedURL(address); err != nil {
 		return nil, &StorageError{Act: act, Err: err}
 	}
 	state, ctx := newAttempts(ctx, Operation{}, true)
@@ -157,8 +157,8 @@ func (c *Conn) SendToStorage(ctx context.Context, act, address string, newReques
 	return nil, &StorageError{Act: act, Err: WithoutURL(err)}
 }
 
-// CheckSignedURL rejects plain HTTP over a network, like ParseBaseURL.
-func (c *Conn) CheckSignedURL(address string) error {
+// checkSignedURL rejects plain HTTP over a network, like ParseBaseURL.
+func (c *Conn) checkSignedURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http":

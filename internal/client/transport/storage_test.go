@@ -251,10 +251,10 @@ func TestDownload_onlyOverHTTPS(t *testing.T) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	clienttest.Must(t, c.CheckSignedURL("https://files.example/get"))
-	clienttest.Must(t, c.CheckSignedURL("http://127.0.0.1/get"))
+	clienttest.Must(t, c.checkSignedURL("https://files.example/get"))
+	clienttest.Must(t, c.checkSignedURL("http://127.0.0.1/get"))
 	c.AllowInsecureHTTP = true
-	clienttest.Must(t, c.CheckSignedURL("http://files.example/get"))
+	clienttest.Must(t, c.checkSignedURL("http://files.example/get"))
 }
 
 func TestNewTransferClient(t *testing.T) {
