@@ -74,19 +74,6 @@ func TestAccMemberRemove_invokedByHand(t *testing.T) {
 	e.WantRequests(t, "removeMember", 2)
 }
 
-func TestAccMemberRemove_pendingInvitation(t *testing.T) {
-	acctest.NeedsActions(t)
-	t.Parallel()
-	e := acctest.New(t)
-	acctest.Must(t, e.Invite("invited@acme.example", ""))
-	cli := acctest.NewCLI(t, e, removeAction("Invited@acme.example"))
-	for _, want := range []string{"was removed", "already gone"} {
-		if code, shown := invoke(cli); code != 0 || !strings.Contains(shown, want) {
-			t.Errorf("exit code %d, want %s: %s", code, want, shown)
-		}
-	}
-}
-
 func TestAccMemberRemove_triggeredByAResource(t *testing.T) {
 	acctest.NeedsActions(t)
 	t.Parallel()

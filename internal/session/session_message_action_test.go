@@ -358,24 +358,3 @@ action "agentyard_session_message" "test" {
 	cli.MustPlanEmpty()
 	cli.MustRun("destroy", "-auto-approve", "-input=false")
 }
-
-// A run that is killed before the response arrives has sent its message once. Later runs do not send it again.
-func TestAccSessionMessage_killed(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	var running *acctest.Running
-	ready := make(chan struct{})
-	e := acctest.NewRealTime(t, atOnce, acctest.Intercept("sendSessionMessage", true, func() { <-ready; running.Kill() }), func(o *emulator.Options) { o.MessageDelay = -1 })
-	s := makeTalk(e, newComputer(e, "dev"), nil)
-	cli := acctest.NewCLI(t, e, fmt.Sprintf("action %q \"test\" {\n  config {\n    session_id = %q\n    text       = \"Fix it\"\n  }\n}\n", messageType, s.ID))
-	running = cli.Start("apply", "-auto-approve", "-input=false", "-invoke=action."+messageType+".test")
-	close(ready)
-	if r := running.Wait(); r.ExitCode == 0 {
-		t.Fatalf("the apply was not killed: %s", r.Output)
-	}
-	mustBeSent(t, e, s.ID, "Fix it")
-	cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false")
-	cli.MustPlanEmpty()
-	mustBeSent(t, e, s.ID, "Fix it")
-	e.WantRequests(t, "sendSessionMessage", 1)
-}
