@@ -337,33 +337,6 @@ func mustCreateNothing(t *testing.T, e *acctest.Env, i *acctest.Instance, config
 	return out
 }
 
-func TestAccFleet_killedAfterCommitStopsAtWhatItFinds(t *testing.T) {
-	t.Parallel()
-	var running *acctest.Running
-	ready := make(chan struct{})
-	e := acctest.NewRealTime(t,
-		func(o *emulator.Options) { o.Provisioning.Step = 1e6 },
-		acctest.Intercept("bulkCreateComputers", true, func() { <-ready; running.Kill() }))
-	cli := acctest.NewCLI(t, e, fleetConfig(3, ""))
-	newComputer(e, map[string]any{"name": "web-1"})
-	cli.MustRun("import", fleetAddress, "web")
-	running = cli.Start("apply", "-auto-approve", "-input=false")
-	close(ready)
-	if r := running.Wait(); r.ExitCode == 0 {
-		t.Fatalf("the apply was not killed: %s", r.Output)
-	}
-	names := computerNames(e)
-	mustSay(t, cli.Run("apply", "-auto-approve", "-input=false", "-lock=false"), "web-3 (", "terraform import ADDRESS web", "terraform state rm ADDRESS")
-	cli.MustRun("state", "rm", "-lock=false", fleetAddress)
-	cli.MustRun("import", "-lock=false", fleetAddress, "web")
-	cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false")
-	if after := computerNames(e); !slices.Equal(names, after) || len(after) != 3 || e.Journal().Count("bulkCreateComputers") != 1 {
-		t.Errorf("the computers are %v, were %v; %d creations were sent", after, names, e.Journal().Count("bulkCreateComputers"))
-	}
-	cli.MustPlanEmpty()
-	cli.MustRun("destroy", "-auto-approve", "-input=false")
-}
-
 func TestFleet_importTakesAllOfTheNameAndAdopts(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
