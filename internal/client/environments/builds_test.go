@@ -289,34 +289,3 @@ func TestCancelBuild_isNotRepeatedAfterTheEnd(t *testing.T) {
 		}
 	}
 }
-
-func TestBuildDiagnostics(t *testing.T) {
-	t.Parallel()
-	for answer, tc := range map[string]struct{ latest, one string }{
-		`{"buildId":"bld_1","status":"failed","excerpt":"e","truncated":true,"withheld":true}`: {"{bld_1 failed e true true}", "{bld_1 failed e true true}"},
-		`{"buildId":"BLD_1","status":"dreaming","excerpt":null,"new":1}`:                       {"{BLD_1 dreaming  false false}", "{bld_1 dreaming  false false}"},
-		`{"id":"bld_1","status":"succeeded"}`:                                                  {"", "{bld_1 succeeded  false false}"},
-		`{}`:                                                                                   {"", "{bld_1   false false}"},
-		`null`:                                                                                 {"", "{bld_1   false false}"},
-		`{"buildId":"bld_2"}`:                                                                  {"{bld_2   false false}", ""},
-		`{"buildId":"bld_1","status":3}`:                                                       {"", ""},
-		`[]`:                                                                                   {"", ""},
-		`<html>`:                                                                               {"", ""},
-		``:                                                                                     {"", ""},
-	} {
-		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET /env_1/build-diagnostics": "200 " + answer, "GET /env_1/builds/bld_1/diagnostics": "200 " + answer}))
-		for want, read := range map[string]func() (*BuildDiagnostics, error){
-			"latest " + tc.latest: func() (*BuildDiagnostics, error) { return c.LatestBuildDiagnostics(t.Context(), "env_1") },
-			"one " + tc.one:       func() (*BuildDiagnostics, error) { return c.BuildDiagnostics(t.Context(), "env_1", "bld_1") },
-		} {
-			got, err := read()
-			_, want, _ := strings.Cut(want, " ")
-			if (err == nil) != (want != "") || err == nil && fmt.Sprint(*got) != want {
-				t.Errorf("%s: got %+v, %v, want %q", answer, got, err, want)
-			}
-		}
-		if len(rec.Calls()) < 2 {
-			t.Errorf("asked %v", rec.Calls())
-		}
-	}
-}
