@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -75,7 +76,7 @@ func (m *fleetModel) computersInState(ctx context.Context) (members []fleetMembe
 		}
 	}
 	prefix := m.NamePrefix.ValueString()
-	slices.SortFunc(members, func(a, b fleetMember) int {
+	wire.Sort(members, func(a, b *fleetMember) int {
 		return cmp.Or(cmp.Compare(orderOf(prefix, a.name), orderOf(prefix, b.name)), strings.Compare(a.name, b.name))
 	})
 	return members, missing, diags

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -127,7 +127,7 @@ func (r *apiKeyResource) namesakes(ctx context.Context, state *apiKeyModel, n se
 	if err != nil {
 		tflog.Debug(ctx, "Cannot look up the successor of an API key", map[string]any{"id": state.ID.ValueString(), "error": err.Error()})
 	}
-	slices.SortFunc(others, func(a, b serviceaccounts.APIKey) int { return cmp.Compare(b.CreatedAt, a.CreatedAt) })
+	wire.Sort(others, func(a, b *serviceaccounts.APIKey) int { return cmp.Compare(b.CreatedAt, a.CreatedAt) })
 	return successor, others
 }
 

@@ -3,7 +3,6 @@ package serviceaccount
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -14,6 +13,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -63,7 +63,7 @@ var apiKeyResults = results.Fields[*serviceaccounts.APIKey]{
 
 // sortNewestFirst sorts keys, because the API does not define their order and a different order would be drift.
 func sortNewestFirst(keys []serviceaccounts.APIKey) {
-	slices.SortFunc(keys, func(a, b serviceaccounts.APIKey) int {
+	wire.Sort(keys, func(a, b *serviceaccounts.APIKey) int {
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 }

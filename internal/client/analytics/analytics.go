@@ -187,8 +187,8 @@ func (a *query[T]) run(ctx context.Context, query url.Values, isSelected func(*T
 		}
 	}
 	if a.order != nil {
-		slices.SortStableFunc(found.Rows, func(x, y T) int {
-			one, other := a.key(&x), a.key(&y)
+		wire.Sort(found.Rows, func(x, y *T) int {
+			one, other := a.key(x), a.key(y)
 			return cmp.Or(cmp.Compare(one.date, other.date), cmp.Compare(one.group, other.group))
 		})
 	}

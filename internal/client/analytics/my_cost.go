@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
@@ -63,7 +62,7 @@ func (c *Client) MyCost(ctx context.Context, queryKey string, days Days) (*MyCos
 			return nil, transport.Request{Op: query.op}.Unexpected(problem)
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b dayRow) int { return cmp.Compare(a.day.Date, b.day.Date) })
+	wire.Sort(rows, func(a, b *dayRow) int { return cmp.Compare(a.day.Date, b.day.Date) })
 	found.Days = make([]CostDay, len(rows))
 	for i, row := range rows {
 		found.Rows[i], found.Days[i] = row.raw, row.day

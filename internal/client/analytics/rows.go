@@ -3,6 +3,8 @@ package analytics
 import (
 	"cmp"
 	"slices"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // TokenRow has the tokens used on a day, by all models or one. In all rows of analytics, nil means that the service did not
@@ -158,25 +160,25 @@ type UserRow struct {
 // order sorts the lists in a row. The API does not define their order, and a changing order would show up as drift.
 func (r *TokenRow) order() {
 	orderModels(r.ByModel)
-	slices.SortStableFunc(r.ByUser, func(a, b UserTokens) int { return compareStrings(a.UserID, b.UserID) })
+	wire.Sort(r.ByUser, func(a, b *UserTokens) int { return compareStrings(a.UserID, b.UserID) })
 	for _, user := range r.ByUser {
 		orderModels(user.ByModel)
 	}
 }
 
 func orderModels(models []ModelTokens) {
-	slices.SortStableFunc(models, func(a, b ModelTokens) int {
+	wire.Sort(models, func(a, b *ModelTokens) int {
 		return cmp.Or(compareStrings(a.ModelID, b.ModelID), compareStrings(a.ModelTier, b.ModelTier))
 	})
 }
 
 func (r *ToolRow) order() {
-	slices.SortStableFunc(r.ByTool, func(a, b ToolInvocations) int { return compareStrings(a.Tool, b.Tool) })
-	slices.SortStableFunc(r.MCPByServer, func(a, b MCPInvocations) int { return compareStrings(a.Server, b.Server) })
-	byName := func(a, b NameCount) int { return compareStrings(a.Name, b.Name) }
-	slices.SortStableFunc(r.SkillsByName, byName)
-	slices.SortStableFunc(r.SlashCommandsByName, byName)
-	slices.SortStableFunc(r.HooksByEvent, func(a, b HookCount) int {
+	wire.Sort(r.ByTool, func(a, b *ToolInvocations) int { return compareStrings(a.Tool, b.Tool) })
+	wire.Sort(r.MCPByServer, func(a, b *MCPInvocations) int { return compareStrings(a.Server, b.Server) })
+	byName := func(a, b *NameCount) int { return compareStrings(a.Name, b.Name) }
+	wire.Sort(r.SkillsByName, byName)
+	wire.Sort(r.SlashCommandsByName, byName)
+	wire.Sort(r.HooksByEvent, func(a, b *HookCount) int {
 		return cmp.Or(compareStrings(a.Event, b.Event), compareStrings(a.Matcher, b.Matcher), compareStrings(a.Command, b.Command))
 	})
 }
@@ -184,8 +186,8 @@ func (r *ToolRow) order() {
 func (r *ActivityRow) order() {}
 
 func (r *ProductivityRow) order() {
-	slices.SortStableFunc(r.ByExtension, func(a, b ExtensionCount) int { return compareStrings(a.Extension, b.Extension) })
-	slices.SortStableFunc(r.ByLanguage, func(a, b LanguageCount) int { return compareStrings(a.Language, b.Language) })
+	wire.Sort(r.ByExtension, func(a, b *ExtensionCount) int { return compareStrings(a.Extension, b.Extension) })
+	wire.Sort(r.ByLanguage, func(a, b *LanguageCount) int { return compareStrings(a.Language, b.Language) })
 }
 
 func (r *UserRow) order() { slices.Sort(r.Languages) }

@@ -230,7 +230,7 @@ const (
 
 func (c *Client) listJobs(ctx context.Context) ([]Job, error) {
 	jobs, err := list[Job](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "listCiJobs", Method: http.MethodGet, Route: route + "jobs"}}, "jobs", nil)
-	slices.SortStableFunc(jobs, func(a, b Job) int { return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID)) })
+	wire.Sort(jobs, func(a, b *Job) int { return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID)) })
 	return jobs, err
 }
 
@@ -240,7 +240,7 @@ func (c *Client) listRepositories(ctx context.Context, owner string) ([]Reposito
 		r.Query = url.Values{"owner": {owner}}
 	}
 	repositories, err := list[Repository](ctx, c.conn, r, "repositories", nil)
-	slices.SortStableFunc(repositories, func(a, b Repository) int { return cmp.Compare(a.FullName, b.FullName) })
+	wire.Sort(repositories, func(a, b *Repository) int { return cmp.Compare(a.FullName, b.FullName) })
 	return repositories, err
 }
 
@@ -249,7 +249,7 @@ func (c *Client) listRepositoryOwners(ctx context.Context) (*Owners, error) {
 		Integration *Integration `json:"integration"`
 	}
 	owners, err := list[Owner](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "listCiRepositoryOwners", Method: http.MethodGet, Route: route + "repository-owners"}}, "owners", &envelope)
-	slices.SortStableFunc(owners, func(a, b Owner) int { return cmp.Or(cmp.Compare(a.Login, b.Login), cmp.Compare(a.Type, b.Type)) })
+	wire.Sort(owners, func(a, b *Owner) int { return cmp.Or(cmp.Compare(a.Login, b.Login), cmp.Compare(a.Type, b.Type)) })
 	return &Owners{Owners: owners, Integration: envelope.Integration}, err
 }
 
@@ -276,7 +276,7 @@ func (c *Client) scan(ctx context.Context, key string) (*Scan, error) {
 	for i := range workflows {
 		slices.Sort(workflows[i].TriggerEvents) // The order is not defined, and a changing order would show up as drift.
 	}
-	slices.SortStableFunc(workflows, func(a, b Workflow) int {
+	wire.Sort(workflows, func(a, b *Workflow) int {
 		return cmp.Or(cmp.Compare(a.RepoFullName, b.RepoFullName), cmp.Compare(a.FilePath, b.FilePath))
 	})
 	return &Scan{Workflows: workflows, ScannedAt: envelope.ScannedAt, CacheTTL: envelope.CacheTTLMs, Integration: envelope.Integration}, err

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -58,7 +57,7 @@ func (c *Client) List(ctx context.Context, account string) ([]Environment, error
 		return nil, err
 	}
 	// The API does not define the order, and a changing order would show up as drift.
-	slices.SortFunc(all, func(a, b Environment) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	wire.Sort(all, func(a, b *Environment) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 	return all, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strconv"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -53,7 +52,7 @@ func (c *Client) ControlHistory(ctx context.Context, limit int) ([]ControlChange
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(found, func(a, b ControlChange) int { return cmp.Compare(*b.Revision, *a.Revision) })
+	wire.Sort(found, func(a, b *ControlChange) int { return cmp.Compare(*b.Revision, *a.Revision) })
 	if limit > 0 {
 		found = found[:min(limit, len(found))]
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -174,7 +173,7 @@ func (c *Client) listUsageLimits(ctx context.Context) (*UsageLimits, error) {
 		}
 	}
 	// The API does not define the order, and a changing order would show up as drift.
-	slices.SortFunc(users, func(a, b UserUsageLimit) int {
+	wire.Sort(users, func(a, b *UserUsageLimit) int {
 		return cmp.Or(cmp.Compare(emailKey(a.Email), emailKey(b.Email)), cmp.Compare(a.Email, b.Email))
 	})
 	limits := &UsageLimits{Global: global, Users: users}

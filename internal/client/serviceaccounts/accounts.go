@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -79,7 +78,7 @@ func (c *Client) List(ctx context.Context) ([]Account, error) {
 		return nil, err
 	}
 	// The API does not define the order, and a changing order would show up as drift.
-	slices.SortFunc(all, func(a, b Account) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	wire.Sort(all, func(a, b *Account) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 	return all, nil
 }
 

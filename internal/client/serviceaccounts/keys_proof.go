@@ -80,6 +80,6 @@ func findByID(keys []APIKey, id string) *APIKey {
 // describeKeys describes keys for errors, newest first.
 func describeKeys(keys []APIKey) []wire.Ref {
 	newest := slices.Clone(keys)
-	slices.SortFunc(newest, func(a, b APIKey) int { return int(b.CreatedAt - a.CreatedAt) })
+	wire.Sort(newest, func(a, b *APIKey) int { return int(b.CreatedAt - a.CreatedAt) })
 	return wire.Refs(newest)
 }

@@ -272,7 +272,7 @@ func withRoles(pages iter.Seq2[[]Message, error], roles []string) iter.Seq2[[]Me
 // sortMessages sorts listed messages, newest last.
 func sortMessages(listed []Message) {
 	slices.Reverse(listed)
-	slices.SortStableFunc(listed, func(a, b Message) int {
+	wire.Sort(listed, func(a, b *Message) int {
 		return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.Seq, b.Seq))
 	})
 }
@@ -288,7 +288,7 @@ func (c *Client) Children(ctx context.Context, id string) ([]Session, error) {
 		found, err = transport.CallList[Session](ctx, c.conn, r, "sessions")
 		return err
 	})
-	slices.SortFunc(found, func(a, b Session) int {
+	wire.Sort(found, func(a, b *Session) int {
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return found, err

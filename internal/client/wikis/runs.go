@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 
@@ -137,7 +136,7 @@ func (c *Client) List(ctx context.Context) ([]Run, error) {
 		return nil, err
 	}
 	// The API does not define the order, and a changing order would show up as drift.
-	slices.SortFunc(all, func(a, b Run) int {
+	wire.Sort(all, func(a, b *Run) int {
 		return cmp.Or(cmp.Compare(repositoryKey(a.RepoURL), repositoryKey(b.RepoURL)), cmp.Compare(a.ID, b.ID))
 	})
 	return all, nil
@@ -149,7 +148,7 @@ func (c *Client) History(ctx context.Context, repoURL string) ([]Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, func(a, b Run) int {
+	wire.Sort(all, func(a, b *Run) int {
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return all, nil
