@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
@@ -22,18 +21,12 @@ func onlyComputer(t *testing.T, e *acctest.Env, name string) string {
 }
 
 // breakSessions runs the fault matrix of a session on a computer, and checks that at most this number of sessions is
-// created, without orphans. Deletes is the first step that deletes a session: a new one that was deleted might only be
-// invisible, so it is not new there.
-func breakSessions(t *testing.T, most, deletes int, configs func(computer string) []acctest.Values) {
+// created, without orphans.
+func breakSessions(t *testing.T, most int, configs func(computer string) []acctest.Values) {
 	t.Helper()
 	acctest.Matrix{
-		Type:  sessionType,
-		Setup: func(e *acctest.Env) []acctest.Values { return configs(newComputer(e, "dev")) },
-		Before: func(e *acctest.Env, step int) {
-			if step >= deletes {
-				e.Clock.Advance(3 * time.Minute)
-			}
-		},
+		Type:     sessionType,
+		Setup:    func(e *acctest.Env) []acctest.Values { return configs(newComputer(e, "dev")) },
 		Nameless: true,
 		Live:     func(e *acctest.Env) []string { return idsOn(t, e, onlyComputer(t, e, "dev")) },
 		Verify: func(t *testing.T, e *acctest.Env, _ *acctest.Instance) {
@@ -47,7 +40,7 @@ func breakSessions(t *testing.T, most, deletes int, configs func(computer string
 
 func TestSession_faultMatrix(t *testing.T) {
 	t.Parallel()
-	breakSessions(t, 1, 2, func(computer string) []acctest.Values {
+	breakSessions(t, 1, func(computer string) []acctest.Values {
 		return []acctest.Values{
 			valuesOf(computer, nil),
 			withSettings(computer, map[string]any{"model": "model-light", "tags": []any{map[string]any{"name": "a", "metadata": map[string]any{"b": "c"}}}, "enabled_tool_ids": []any{"read", "write"}}),
@@ -58,7 +51,7 @@ func TestSession_faultMatrix(t *testing.T) {
 // All arguments, including those that responses omit, and a replacement at the end.
 func TestSession_faultMatrixOfAllThatIsSent(t *testing.T) {
 	t.Parallel()
-	breakSessions(t, 2, 1, func(computer string) []acctest.Values {
+	breakSessions(t, 2, func(computer string) []acctest.Values {
 		all := func(cwd string) acctest.Values {
 			return valuesOf(computer, acctest.Values{
 				"cwd": cwd, "system_prompt_append": "Be brief.",

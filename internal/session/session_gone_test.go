@@ -262,24 +262,3 @@ func TestSession_updatedBeforeItIsVisible(t *testing.T) {
 		t.Errorf("the state holds %s, want %s", i.ID(), id)
 	}
 }
-
-// A new session that the service does not show for a long time stays in the state, so that its deletion can be repeated.
-func TestSession_destroyedBeforeItIsVisible(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t, func(o *emulator.Options) { o.SessionDelay, o.SessionListDelay = 50*time.Second, 50*time.Second })
-	computer := newComputer(e, "dev")
-	p := acctest.NewProcess(t, e, nil)
-	i := p.NewInstance(sessionType)
-	p.Apply(i, valuesOf(computer, nil)).MustSucceed(t)
-	id := i.ID()
-	out := acctest.NewProcess(t, e, nil).Apply(i, nil)
-	out.MustFail(t, "", "Cannot delete session", "eleting the session "+id, "The session is new, and the service may not show it yet. Apply again in a few minutes.")
-	if i.State.IsNull() || strings.Contains(out.Text(), "no longer exists") {
-		t.Fatalf("%s: the state holds %s", out, i.State)
-	}
-	e.Clock.Advance(3 * time.Minute)
-	e.MustApply(t, i, nil)
-	if left := idsOn(t, e, computer); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
-}

@@ -282,8 +282,6 @@ func (c *Client) Delete(ctx context.Context, id, computer string, createdAt time
 	switch {
 	case transport.IsNotFound(err) && isLost:
 		err = nil
-	case transport.IsNotFound(err) && c.isYoung(createdAt):
-		err = &collection.MissingError{Err: err, IsNew: true}
 	case transport.IsNotFound(err):
 		err = c.listings.ConfirmGone(ctx, computer, id, err)
 	}

@@ -140,7 +140,6 @@ func TestDeleteSession(t *testing.T) {
 		listed    time.Duration // How long it is listed.
 		list, all string
 		isGone    bool
-		isEarly   bool // It may be invisible because it is new.
 		status    int
 		waited    time.Duration
 		deletions int // With the computer, and without it after a 404.
@@ -150,8 +149,7 @@ func TestDeleteSession(t *testing.T) {
 		"when it shows":            {answer: "204 ", from: 2 * time.Second, waited: 2 * time.Second, deletions: 3},
 		"gone":                     {from: time.Hour, age: time.Hour, isGone: true, deletions: 2},
 		"gone, of unknown age":     {from: time.Hour, unknown: true, isGone: true, waited: notFoundPatience, deletions: 6},
-		"young, and never found":   {from: time.Hour, isEarly: true, status: 404, waited: notFoundPatience, deletions: 6},
-		"nearly too old":           {from: time.Hour, age: youngFor - notFoundPatience - time.Second, isEarly: true, status: 404, waited: notFoundPatience, deletions: 6},
+		"gone, but young":          {from: time.Hour, isGone: true, waited: notFoundPatience, deletions: 6},
 		"gone, but listed":         {from: time.Hour, age: time.Hour, listed: time.Hour, status: 404, deletions: 2},
 		"the computer is gone":     {from: time.Hour, age: time.Hour, list: noSession, all: sessionsPage(ses("s0", "")), isGone: true, deletions: 2},
 		"the listing is refused":   {from: time.Hour, age: time.Hour, list: `403 {"detail":"no"}`, all: `403 {"detail":"no"}`, status: 403, deletions: 2},
@@ -183,9 +181,6 @@ func TestDeleteSession(t *testing.T) {
 			_, _ = c.List(t.Context(), "7", 0) // A cached listing does not prove that a session is gone.
 			err := c.Delete(t.Context(), "s1", "7", createdAt)
 			if collection.IsGone(err) != tc.isGone || !tc.isGone && transport.StatusOf(err) != tc.status || (err == nil) != (tc.status == 0 && !tc.isGone) {
-				t.Errorf("got %v", err)
-			}
-			if collection.IsNew(err) != tc.isEarly {
 				t.Errorf("got %v", err)
 			}
 			if waited := clk.Now().Sub(clienttest.Start); waited != tc.waited || rec.Count(http.MethodDelete) != tc.deletions {
