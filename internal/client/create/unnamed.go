@@ -72,7 +72,7 @@ func Unnamed[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, 
 	idOf := func(object *T) string { return P(object).Ref().ID }
 	lost.look.Do(func() { lost.find(ctx, c, beside, n, idOf) })
 	isNew := func(object *T) bool { return n.IsWanted(object) && provenSince(P(object).Ref().CreatedAt, since) }
-	if at := slices.IndexFunc(lost.found, func(object T) bool { return isNew(&object) }); at >= 0 && lost.isTheirs {
+	if at := lost.leastClaimed(isNew); at >= 0 && lost.isTheirs {
 		object := lost.found[at]
 		lost.found = slices.Delete(lost.found, at, at+1)
 		Recovered(ctx, Recovery{Objects: []wire.Ref{P(&object).Ref()}})
@@ -101,6 +101,19 @@ func (l *lostResponses[T]) find(ctx context.Context, c *transport.Conn, beside *
 	for i := range theirs {
 		beside.created[idOf(&theirs[i])] = true
 	}
+}
+
+// leastClaimed returns the index of the new object that the fewest lost requests match, or -1: one that other requests match too
+// may be theirs.
+func (l *lostResponses[T]) leastClaimed(isNew func(*T) bool) int {
+	least, fewest := -1, math.MaxInt
+	for i := range l.found {
+		claims := collection.Filter(l.mayHaveCreated, func(may *func(*T) bool) bool { return (*may)(&l.found[i]) })
+		if isNew(&l.found[i]) && len(claims) < fewest {
+			least, fewest = i, len(claims)
+		}
+	}
+	return least
 }
 
 // sendUnnamed sends the POST. It returns the service's time before the POST, and sets lost if the response was lost.
