@@ -21,6 +21,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -220,7 +221,11 @@ func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest
 
 func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*sessionResponse, error) {
-		found, err := r.Client.Sessions.Get(ctx, m.ID.ValueString(), m.ComputerID.ValueString(), m.createdAt())
+		createdAt := m.createdAt()
+		if createdAt.IsZero() && !importmark.IsUnread(ctx, req.Private) {
+			createdAt = time.Unix(0, 0) // Known, but of an age that the service does not return.
+		}
+		found, err := r.Client.Sessions.Get(ctx, m.ID.ValueString(), m.ComputerID.ValueString(), createdAt)
 		if err != nil {
 			return nil, err
 		}

@@ -228,9 +228,11 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error)
 	defer cancel()
 	createdAt := cmp.Or(made.CreatedAt.Time(), c.conn.ServiceTime(), c.conn.Clock.Now())
 	var whole *Session
-	err = c.retryNotFound(ctx, createdAt, func() (err error) {
-		whole, err = c.GetUncached(ctx, made.ID, body.ComputerID)
-		return err
+	err = c.retryNotFound(ctx, createdAt, func() error {
+		return onComputer(body.ComputerID, func(computer string) (err error) {
+			whole, err = c.GetUncached(ctx, made.ID, computer)
+			return err
+		})
 	})
 	if err != nil {
 		// The session exists, so return its ID. The next refresh reads the rest.
