@@ -70,8 +70,8 @@ func checkProvider(ctx context.Context, c *client.Client, provider types.String)
 	if diags := apierror.For("plan", "computer", c.Conn.CheckAccess(ctx)); diags.HasError() {
 		return diags
 	}
-	available := c.Conn.Providers
-	if len(available) == 0 || slices.Contains(available, id) {
+	available, err := c.Conn.Providers(ctx)
+	if err != nil || len(available) == 0 || slices.Contains(available, id) {
 		return nil
 	}
 	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("provider_type"), "Provider Not Available",

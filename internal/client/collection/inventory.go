@@ -35,8 +35,8 @@ type Inventory[T any] struct {
 type Owner interface {
 	// CreatedAt returns when this process created an owner, by the local clock; zero if it did not. A new owner has no objects.
 	CreatedAt(id string) time.Time
-	// IsDeleted reports whether this process deleted an owner, and with it the objects.
-	IsDeleted(id string) bool
+	// DeletedAt returns when this process last tried to delete an owner, and with it the objects; zero if it did not.
+	DeletedAt(id string) time.Time
 }
 
 // known is what this process knows about a collection: the latest listing, and the process's own writes. It does not have
@@ -111,8 +111,11 @@ func (v *Inventory[T]) knownOf(key string) *known[T] {
 // wanted returns the known objects that are wanted.
 func (v *Inventory[T]) wanted(k *known[T], isWanted func(*T) bool) []T {
 	found := Filter(k.listed.all, func(object *T) bool {
+		if !isWanted(object) {
+			return false
+		}
 		_, isWritten := k.written[v.ref(object).ID]
-		return !isWritten && isWanted(object)
+		return !isWritten
 	})
 	for _, object := range k.written {
 		if object != nil && isWanted(object) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -153,32 +154,48 @@ func TestInventory_aFailureIsToldAndNotKept(t *testing.T) {
 	}
 }
 
-// ownerAt is an owner that this process created, and perhaps deleted.
+// ownerAt is an owner that this process created or deleted.
 type ownerAt struct {
-	created   time.Time
-	isDeleted bool
+	created time.Time
+	deleted atomic.Pointer[time.Time]
 }
 
 func (o *ownerAt) CreatedAt(string) time.Time { return o.created }
-func (o *ownerAt) IsDeleted(string) bool      { return o.isDeleted }
 
-// The objects of a deleted owner are listed again.
+func (o *ownerAt) DeletedAt(string) time.Time {
+	if at := o.deleted.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
+}
+
+// The objects of a deleted owner are listed again, once, even if a listing was in flight.
 func TestShared_ownerIsDeleted(t *testing.T) {
 	t.Parallel()
-	s, owner := newSource(2), &ownerAt{}
-	sh := NewInventory(clock.NewFake(time.Now()), owner, 1, s.list)
-	for isDeleted, listings := range map[bool]int64{false: 1, true: 3} {
-		owner.isDeleted = isDeleted
-		s.lists.Store(0)
-		sh.InvalidateAll()
-		for range 3 {
-			if _, err := sh.All(t.Context(), ""); err != nil {
-				t.Fatal(err)
+	for _, takes := range []time.Duration{0, time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			s, owner := newSource(2), &ownerAt{}
+			sh := slowly(s, takes)
+			sh.owner = owner
+			read := func() {
+				if _, err := sh.All(t.Context(), ""); err != nil {
+					t.Error(err)
+				}
 			}
-		}
-		if s.lists.Load() != listings {
-			t.Errorf("deleted %v: %d listings, want %d", isDeleted, s.lists.Load(), listings)
-		}
+			var reading sync.WaitGroup
+			reading.Go(read)
+			time.Sleep(time.Second)
+			deleted := time.Now()
+			owner.deleted.Store(&deleted)
+			time.Sleep(time.Second)
+			for range 3 {
+				read()
+			}
+			reading.Wait()
+			if s.lists.Load() != 2 {
+				t.Errorf("listing takes %v: %d listings", takes, s.lists.Load())
+			}
+		})
 	}
 }
 

@@ -60,9 +60,17 @@ func NewShared[T any, P wire.RecordOf[T]](clk clock.Clock, singles int, list fun
 
 // start returns the listing of a collection, and starts one if there is none.
 func (s *Shared[T]) start(ctx context.Context, key string) *memo.Value[*listing[T]] {
-	s.resetReads(key)
-	if s.owner != nil && s.owner.IsDeleted(key) {
-		s.listings.DropOlder(key, 0)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.startLocked(ctx, key)
+}
+
+func (s *Shared[T]) startLocked(ctx context.Context, key string) *memo.Value[*listing[T]] {
+	delete(s.reads, key)
+	if s.owner != nil {
+		if at := s.owner.DeletedAt(key); !at.IsZero() {
+			s.listings.DropStartedBy(key, at)
+		}
 	}
 	return s.listings.Start(ctx, key, func(ctx context.Context) (*listing[T], error) {
 		all, err := s.list(ctx, key)
@@ -79,25 +87,14 @@ func (s *Shared[T]) start(ctx context.Context, key string) *memo.Value[*listing[
 
 // startForRead is start that returns nil for the first reads of a collection: single GETs cost less than a listing.
 func (s *Shared[T]) startForRead(ctx context.Context, key string) *memo.Value[*listing[T]] {
-	if s.listings.Current(key) == nil && s.countRead(key) <= s.singles {
-		return nil
-	}
-	return s.start(ctx, key)
-}
-
-func (s *Shared[T]) countRead(key string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reads[key]++
-	return s.reads[key]
-}
-
-func (s *Shared[T]) resetReads(keys ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, key := range keys {
-		delete(s.reads, key)
+	if s.listings.Current(key) == nil {
+		if s.reads[key]++; s.reads[key] <= s.singles {
+			return nil
+		}
 	}
+	return s.startLocked(ctx, key)
 }
 
 func (s *Shared[T]) listed(ctx context.Context, key string) (*listing[T], error) {
@@ -199,17 +196,12 @@ func (s *Shared[T]) LookupTwice(ctx context.Context, key, id string) (*T, error)
 // startSecond returns a listing that is newer than the first one, or the first one if that is a second one itself.
 func (s *Shared[T]) startSecond(ctx context.Context, key string, first *memo.Value[*listing[T]]) *memo.Value[*listing[T]] {
 	s.mu.Lock()
-	isSecond := s.second[key] == first
-	s.mu.Unlock()
-	if isSecond {
-		return first
-	}
-	s.listings.DropIf(key, first)
-	second := s.start(ctx, key)
-	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.second[key] = second
-	return second
+	if s.second[key] != first {
+		s.listings.DropIf(key, first)
+		s.second[key] = s.startLocked(ctx, key)
+	}
+	return s.second[key]
 }
 
 // Find returns the objects that are wanted, from the shared listing.
@@ -238,7 +230,11 @@ func (s *Shared[T]) All(ctx context.Context, key string) ([]T, error) {
 
 // Invalidate drops the cached reads of the given collections.
 func (s *Shared[T]) Invalidate(keys ...string) {
-	s.resetReads(keys...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, key := range keys {
+		delete(s.reads, key)
+	}
 	s.listings.Drop(keys...)
 }
 

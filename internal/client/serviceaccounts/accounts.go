@@ -21,7 +21,7 @@ type Client struct {
 
 	accounts *collection.Inventory[Account]
 	keys     *collection.Inventory[APIKey]
-	// Owners are the accounts that this process created and deleted.
+	// Owners are the accounts that this process created, and tried to delete.
 	Owners *Owners
 
 	// ImportWarning limits the warning about imported API keys to one.
@@ -30,7 +30,7 @@ type Client struct {
 
 // New returns a client for service accounts and their API keys.
 func New(conn *transport.Conn) *Client {
-	c := &Client{conn: conn, Owners: &Owners{created: map[string]time.Time{}, deleted: map[string]bool{}}}
+	c := &Client{conn: conn, Owners: &Owners{created: map[string]time.Time{}, deleted: map[string]time.Time{}}}
 	c.accounts = collection.NewInventory(conn.Clock, nil, 1, c.list)
 	c.keys = collection.NewInventory(conn.Clock, c.Owners, 0, c.listKeys)
 	return c
@@ -131,7 +131,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, erro
 		return nil, err
 	}
 	c.accounts.Put(collection.Organization, created)
-	c.Owners.create(created.ID, c.conn.Clock.Now())
+	c.Owners.note(c.Owners.created, created.ID, c.conn.Clock.Now())
 	return created, nil
 }
 
@@ -165,7 +165,7 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 	if transport.IsNotFound(err) {
 		err = c.accounts.ConfirmGone(ctx, collection.Organization, id, err)
 	}
-	c.Owners.delete(id)
+	c.Owners.note(c.Owners.deleted, id, c.conn.Clock.Now())
 	c.accounts.AfterDelete(collection.Organization, id, err)
 	return err
 }

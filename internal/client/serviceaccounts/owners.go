@@ -5,35 +5,29 @@ import (
 	"time"
 )
 
-// Owners are the accounts that this process created and deleted, for the collections of what accounts own.
+// Owners are the accounts that this process created, and tried to delete, for the collections of what accounts own. The times are
+// those of the local clock.
 type Owners struct {
-	mu      sync.Mutex
-	created map[string]time.Time
-	deleted map[string]bool
+	mu               sync.Mutex
+	created, deleted map[string]time.Time
 }
 
-// CreatedAt returns when this process created an account, by the local clock; zero if it did not.
+// CreatedAt returns when this process created an account; zero if it did not.
 func (o *Owners) CreatedAt(id string) time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.created[id]
 }
 
-// IsDeleted reports whether this process deleted an account, and with it the computers and keys.
-func (o *Owners) IsDeleted(id string) bool {
+// DeletedAt returns when this process last tried to delete an account, and with it the computers and keys; zero if it did not.
+func (o *Owners) DeletedAt(id string) time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.deleted[id]
 }
 
-func (o *Owners) create(id string, at time.Time) {
+func (o *Owners) note(times map[string]time.Time, id string, at time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.created[id] = at
-}
-
-func (o *Owners) delete(id string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.deleted[id] = true
+	times[id] = at
 }

@@ -6,10 +6,14 @@ import (
 	"net/http"
 )
 
-// CheckAccess checks the API key and base_url with the cheapest request, for objects whose creation lists nothing. It sets
-// Providers.
+// CheckAccess checks the API key and base_url with the cheapest request, for objects whose creation lists nothing.
 func (c *Conn) CheckAccess(ctx context.Context) error {
-	return c.CheckOnce(ctx, "providers", func(ctx context.Context) (err error) { c.Providers, err = c.ListProviders(ctx); return err })
+	return c.CheckOnce(ctx, "providers", func(ctx context.Context) error { _, err := c.Providers(ctx); return err })
+}
+
+// Providers is ListProviders with one request per process.
+func (c *Conn) Providers(ctx context.Context) ([]string, error) {
+	return c.providers.Get(ctx, "", c.ListProviders)
 }
 
 // ListProviders returns the managed providers that the organization may use. It is the cheapest request that needs an API key.

@@ -142,9 +142,8 @@ type Conn struct {
 	// unconfigured is the error of all calls while a provider setting is unknown; otherwise nil.
 	unconfigured error
 	// checked has the purposes for which CheckOnce has sent its request.
-	checked *memo.Memo[struct{}]
-	// Providers is the response to CheckAccess; empty if that failed.
-	Providers []string
+	checked   *memo.Memo[struct{}]
+	providers *memo.Memo[[]string]
 }
 
 // New returns a connection, or a *ConfigError that names the invalid setting.
@@ -181,6 +180,7 @@ func connect(cfg Config) *Conn {
 		userAgent:         cfg.UserAgent,
 		Clock:             cfg.Clock,
 		checked:           memo.New[struct{}](cfg.Clock, 0),
+		providers:         memo.New[[]string](cfg.Clock, 0),
 		Gate:              NewGate(cfg.Clock, cfg.Random, policy.Backoff, cfg.RequestsPerSecond),
 		api:               &http.Client{Transport: cfg.Transport, Timeout: cfg.RequestTimeout, CheckRedirect: neverRedirect},
 		streams:           newTransferClient(cfg.RequestTimeout),
