@@ -170,7 +170,7 @@ func (m Matrix) faultCase(t *testing.T, n, last int, c faultCase, operations []s
 	broken := p.Apply(i, configs[n])
 	e.Faults().Clear()
 	if len(broken.Errors) == 0 && strings.Contains(broken.WarningText(), recoveredSummary) != c.losesObject() {
-		t.Errorf("the warning about a lost response is wrong or missing: %s", broken)
+		t.Errorf("the warning about a lost response is wrong or missing (is the operation in createsOnce of matrix.go?): %s", broken)
 	}
 	for _, d := range broken.Errors {
 		names := slices.ContainsFunc(named, func(operation string) bool { return strings.Contains(d.Summary+d.Detail, operation) })

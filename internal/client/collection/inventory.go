@@ -141,6 +141,16 @@ func (v *Inventory[T]) Put(key string, object *T) {
 	v.write(key, v.ref(object).ID, &kept)
 }
 
+// AfterWrite records the outcome of a request that creates or updates an object.
+func (v *Inventory[T]) AfterWrite(key string, object *T, err error) (*T, error) {
+	if err != nil {
+		v.Invalidate(key)
+		return nil, err
+	}
+	v.Put(key, object)
+	return object, nil
+}
+
 // AfterDelete records the outcome of a delete request.
 func (v *Inventory[T]) AfterDelete(key, id string, err error) {
 	if !IsGone(err) { // A listing agrees that the object is gone, so it is kept.

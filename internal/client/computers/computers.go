@@ -192,12 +192,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, err
 	if transport.IsConflict(err) {
 		err = c.hostTaken(ctx, err, "", body.HostID, account)
 	}
-	if err != nil {
-		c.listings.Invalidate(account)
-		return nil, err
-	}
-	c.listings.Put(account, created)
-	return created, nil
+	return c.listings.AfterWrite(account, created, err)
 }
 
 // hostTaken returns an error that names the other computer with a host ID, if that explains a 409, and the 409 otherwise.
@@ -236,12 +231,7 @@ func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequ
 	if transport.IsConflict(err) && body.HostID != nil {
 		err = c.hostTaken(ctx, err, id, *body.HostID, account)
 	}
-	if err != nil {
-		c.listings.Invalidate(account)
-		return nil, err
-	}
-	c.listings.Put(account, updated)
-	return updated, nil
+	return c.listings.AfterWrite(account, updated, err)
 }
 
 // Delete deletes a computer. Of a registered machine, only the registration is deleted. If it is already gone, the error is a

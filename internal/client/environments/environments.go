@@ -202,11 +202,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, 
 		IsWanted: body.isWanted,
 	})
 	c.listings.InvalidateAll()
-	if err != nil {
-		return nil, err
-	}
-	c.listings.Put(collection.Organization, created)
-	return created, nil
+	return c.listings.AfterWrite(collection.Organization, created, err)
 }
 
 // SameText compares texts without trailing blanks, which the service may trim.

@@ -126,13 +126,10 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, erro
 		},
 		IsWanted: func(a *Account) bool { return a.Name == body.Name && a.Description == body.Description },
 	})
-	if err != nil {
-		c.accounts.Invalidate(collection.Organization)
-		return nil, err
+	if err == nil {
+		c.Owners.note(c.Owners.created, created.ID, c.conn.Clock.Now())
 	}
-	c.accounts.Put(collection.Organization, created)
-	c.Owners.note(c.Owners.created, created.ID, c.conn.Clock.Now())
-	return created, nil
+	return c.accounts.AfterWrite(collection.Organization, created, err)
 }
 
 // Update changes the fields that are set in body.
@@ -143,12 +140,7 @@ func (c *Client) Update(ctx context.Context, id string, body UpdateRequest) (*Ac
 		Body: body,
 		Noun: "serviceAccount",
 	}, id, func(ctx context.Context) (*Account, error) { return c.getUncached(ctx, id) }, body.matches)
-	if err != nil {
-		c.accounts.Invalidate(collection.Organization)
-		return nil, err
-	}
-	c.accounts.Put(collection.Organization, updated)
-	return updated, nil
+	return c.accounts.AfterWrite(collection.Organization, updated, err)
 }
 
 func (b UpdateRequest) matches(a *Account) bool {

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -239,11 +240,7 @@ func (p *retryPolicy) retryAfter(h http.Header) (time.Duration, bool) {
 	if err != nil {
 		return 0, false
 	}
-	now := p.clock.Now()
-	if date, err := http.ParseTime(h.Get("Date")); err == nil {
-		now = date
-	}
-	return max(0, at.Sub(now)), true
+	return max(0, at.Sub(cmp.Or(dateOf(h), p.clock.Now()))), true
 }
 
 // BackOff waits before a caller's own retry. It returns false if there are no retries left.
