@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/memo"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -89,20 +89,15 @@ func (p *Paged[T]) page(ctx context.Context, key string, listing *memo.Value[pag
 // Invalidate drops all cached listings.
 func (p *Paged[T]) Invalidate() { p.listings.DropAll() }
 
-// NewPages returns the listings of an operation under /api/v0, whose path has the given values. A key is the page size and,
-// after a question mark, the rest of the query.
+// NewPages returns the listings of an operation under /api/v0, whose path has the given values. A key is the
+// query; see PageKey.
 func NewPages[T any, P wire.RecordOf[T]](c *transport.Conn, op transport.Operation, envelope string, path ...string) *Paged[[]T] {
 	fetch := func(ctx context.Context, key, cursor string) (Page[[]T], error) {
-		size, more, _ := strings.Cut(key, "?")
-		limit, err := strconv.Atoi(size)
-		if err != nil {
-			return Page[[]T]{}, fmt.Errorf("%s: the size of a page: %w", op.Name, err)
-		}
-		query, err := url.ParseQuery(more)
+		query, err := url.ParseQuery(key)
 		if err != nil {
 			return Page[[]T]{}, fmt.Errorf("%s: the query of a page: %w", op.Name, err)
 		}
-		got, err := callPage[T, P](ctx, c, transport.Request{Op: op, Path: path, Query: query}, envelope, cursor, limit)
+		got, err := callPage[T, P](ctx, c, transport.Request{Op: op, Path: path, Query: query}, envelope, cursor)
 		return Page[[]T]{Items: [][]T{got.Items}, Next: got.Next}, err
 	}
 	return NewPaged(c.Clock, op, fetch, func(objects, others []T) bool {
@@ -110,7 +105,14 @@ func NewPages[T any, P wire.RecordOf[T]](c *transport.Conn, op transport.Operati
 	})
 }
 
-// PageSize returns the page size for so many objects, as part of a key; 0 means all objects.
+// PageKey returns the key of a listing: its query, with the page size for so many objects; 0 means all objects.
+func PageKey(most int, query url.Values) string {
+	key := url.Values{"limit": {PageSize(most)}}
+	maps.Copy(key, query)
+	return key.Encode()
+}
+
+// PageSize returns the page size for so many objects; 0 means all objects.
 func PageSize(most int) string {
 	if most > 0 {
 		return strconv.Itoa(min(most, MaxPageSize))
@@ -171,11 +173,7 @@ func withoutRepeats[T any, P wire.RecordOf[T]](pages iter.Seq2[[]T, error]) iter
 }
 
 // callPage requests one page of a listing under /api/v0, whose objects are in a field named by envelope.
-func callPage[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, r transport.Request, envelope, cursor string, size int) (Page[T], error) {
-	if r.Query == nil {
-		r.Query = url.Values{}
-	}
-	r.Query.Set("limit", strconv.Itoa(size))
+func callPage[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, r transport.Request, envelope, cursor string) (Page[T], error) {
 	if cursor != "" {
 		r.Query.Set("cursor", cursor)
 	}
@@ -202,6 +200,7 @@ func callPage[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn,
 	if err := wire.ReadEnvelope(response.Body, &paging); err != nil {
 		return Page[T]{}, transport.NewTransportError(r.Op, err)
 	}
+	size, _ := strconv.Atoi(r.Query.Get("limit")) // PageKey has set it.
 	next, err := NextPage(r, paging.Pagination.HasMore, paging.Pagination.NextCursor, size-len(objects))
 	return Page[T]{Items: objects, Next: next}, err
 }

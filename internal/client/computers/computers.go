@@ -140,7 +140,7 @@ func (c *Client) GetByName(ctx context.Context, name, account string) (*Computer
 		Path:  []string{name},
 		Query: q,
 		Noun:  "computer",
-	}, wire.NewObject)
+	}, wire.AnyID)
 }
 
 // WithSteps adds the steps to a record without them, from getComputerByName. A service account that reads its own computers
@@ -182,7 +182,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, err
 				Body:       body,
 				Noun:       "computer",
 				Repeatable: mayReplay,
-			}, wire.NewObject)
+			}, wire.AnyID)
 		},
 		IsWanted:  body.isWanted,
 		MayReplay: mayReplay,

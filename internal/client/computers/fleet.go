@@ -275,7 +275,7 @@ func batchProblem(result *BulkCreateResult, body BulkCreateRequest, snapshot col
 			return fmt.Sprintf("it contains computer %s twice", c.ID)
 		}
 		seen[c.ID] = true
-		if problem := wire.Mismatch(c, wire.NewObject); problem != "" {
+		if problem := wire.Mismatch(c, wire.AnyID); problem != "" {
 			return fmt.Sprintf("its computer %d is invalid: %s", i+1, problem)
 		}
 		if _, ok := FleetNumber(body.NamePrefix, c.Name); !ok || snapshot.Contains(c.ID) {

@@ -240,7 +240,7 @@ func (c *Client) LatestBuildDiagnostics(ctx context.Context, id string) (*BuildD
 	return transport.CallObject[BuildDiagnostics](ctx, c.conn, transport.Request{
 		Op:   transport.Operation{Name: "getEnvironmentBuildDiagnostics", Method: http.MethodGet, Route: "/api/v0/environments/{environmentId}/build-diagnostics"},
 		Path: []string{id},
-	}, wire.NewObject)
+	}, wire.AnyID)
 }
 
 // BuildDiagnostics returns the diagnostics of one build. The API documents no fields, so the response may lack the build's ID.

@@ -193,7 +193,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, 
 				Op:   transport.Operation{Name: "createEnvironment", Method: http.MethodPost, Route: "/api/v0/environments"},
 				Body: body,
 				Noun: "environment",
-			}, wire.NewObject)
+			}, wire.AnyID)
 			if err != nil {
 				return nil, err
 			}

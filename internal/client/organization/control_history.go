@@ -48,7 +48,7 @@ func (c *ControlChange) MissingField() string {
 // ControlHistory returns at most limit changes of the enterprise control settings, newest first; 0 means all. It requires the
 // key of a human with the Manager role or higher.
 func (c *Client) ControlHistory(ctx context.Context, limit int) ([]ControlChange, error) {
-	found, err := collection.Gather(c.controlChanges.All(ctx, collection.PageSize(limit)), limit)
+	found, err := collection.Gather(c.controlChanges.All(ctx, collection.PageKey(limit, nil)), limit)
 	if err != nil {
 		return nil, err
 	}

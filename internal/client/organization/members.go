@@ -82,7 +82,7 @@ func (e *RefusedError) Error() string {
 // Members returns at most limit members of the organization, oldest first as the service lists them; 0 means all. Calls in a
 // short time share the pages.
 func (c *Client) Members(ctx context.Context, limit int) ([]Member, error) {
-	found, err := collection.Gather(c.members.All(ctx, collection.PageSize(limit)), limit)
+	found, err := collection.Gather(c.members.All(ctx, collection.PageKey(limit, nil)), limit)
 	if err != nil || limit == 0 {
 		return found, err
 	}
@@ -98,7 +98,7 @@ func (c *Client) MembersByEmail(ctx context.Context, email string) ([]Member, er
 
 // searchByEmail returns the members with an email address, and how many members it read.
 func (c *Client) searchByEmail(ctx context.Context, email string) (found []Member, seen int, err error) {
-	for members, err := range c.members.All(ctx, collection.PageSize(0)) {
+	for members, err := range c.members.All(ctx, collection.PageKey(0, nil)) {
 		if err != nil {
 			return nil, 0, err
 		}

@@ -122,7 +122,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, erro
 				Op:   transport.Operation{Name: "createServiceAccount", Method: http.MethodPost, Route: "/api/v0/service-accounts"},
 				Body: body,
 				Noun: "serviceAccount",
-			}, wire.NewObject)
+			}, wire.AnyID)
 		},
 		IsWanted: func(a *Account) bool { return a.Name == body.Name && a.Description == body.Description },
 	})

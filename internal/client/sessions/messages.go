@@ -254,7 +254,7 @@ func (c *Client) Answer(ctx context.Context, id string, to *Message) (*Message, 
 func (c *Client) messagePages(ctx context.Context, id, role string, most int) iter.Seq2[[]Message, error] {
 	q := url.Values{}
 	transport.SetIf(q, "role", role)
-	return collection.NewPages[Message](c.conn, opListMessages, "messages", id).All(ctx, collection.PageSize(most)+"?"+q.Encode())
+	return collection.NewPages[Message](c.conn, opListMessages, "messages", id).All(ctx, collection.PageKey(most, q))
 }
 
 // withRoles drops messages of other roles.

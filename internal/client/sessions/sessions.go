@@ -63,7 +63,7 @@ func query(computer string) url.Values {
 
 // pagesOf returns the key of the listing of one computer's sessions, or of all sessions; most 0 means all of them.
 func pagesOf(computer string, most int) string {
-	return collection.PageSize(most) + "?" + query(computer).Encode()
+	return collection.PageKey(most, query(computer))
 }
 
 // List returns the sessions of the API key's owner in the service's order, on one computer or on all; most 0 means all of

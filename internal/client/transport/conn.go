@@ -128,10 +128,9 @@ type Conn struct {
 	userAgent string
 	// api sends one attempt at a request.
 	api *http.Client
-	// streams is api for responses that may take longer than request_timeout as long as data is transferred.
-	streams *http.Client
-	// storage sends requests to pre-signed URLs on other hosts. It never gets the API key.
-	storage           *http.Client
+	// transfers sends requests that may take longer than request_timeout as long as data is transferred: to the API and, without
+	// the API key, to pre-signed URLs on other hosts.
+	transfers         *http.Client
 	Retry             *retryPolicy
 	AllowInsecureHTTP bool
 	KeyOwner          string
@@ -183,8 +182,7 @@ func connect(cfg Config) *Conn {
 		providers:         memo.New[[]string](cfg.Clock, 0),
 		Gate:              NewGate(cfg.Clock, cfg.Random, policy.Backoff, cfg.RequestsPerSecond),
 		api:               &http.Client{Transport: cfg.Transport, Timeout: cfg.RequestTimeout, CheckRedirect: neverRedirect},
-		streams:           newTransferClient(cfg.RequestTimeout),
-		storage:           newTransferClient(cfg.RequestTimeout),
+		transfers:         newTransferClient(cfg.RequestTimeout),
 		Retry:             policy,
 		AllowInsecureHTTP: cfg.AllowInsecureHTTP,
 	}

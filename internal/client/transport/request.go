@@ -370,6 +370,6 @@ func Outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // Stream is send for a response that may take longer than request_timeout as long as data is transferred.
 func (c *Conn) Stream(ctx context.Context, r Request, read func(*http.Response) error) (*http.Response, error) {
-	resp, _, err := c.send(ctx, r, c.streams, read)
+	resp, _, err := c.send(ctx, r, c.transfers, read)
 	return resp, err
 }

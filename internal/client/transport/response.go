@@ -7,7 +7,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
-// CallObject calls an operation that returns an object, and checks its ID. The ID is wire.NewObject for a create request.
+// CallObject calls an operation that returns an object, and checks its ID. The ID is wire.AnyID for a create request.
 func CallObject[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Request, id string) (*T, error) {
 	found, err := Call[T](ctx, c, r)
 	if err != nil {
@@ -48,7 +48,7 @@ func PatchObject[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Requ
 // CheckObjects checks the objects of a listing.
 func CheckObjects[T any, P wire.RecordOf[T]](r Request, objects []T) ([]T, error) {
 	for i := range objects {
-		if problem := wire.Mismatch(P(&objects[i]), ""); problem != "" {
+		if problem := wire.Mismatch(P(&objects[i]), wire.AnyID); problem != "" {
 			return nil, r.Unexpected(fmt.Sprintf("object %d of the list is invalid: %s", i+1, problem))
 		}
 	}

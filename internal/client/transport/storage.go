@@ -138,7 +138,7 @@ func (c *Conn) SendToStorage(ctx context.Context, act, address string, newReques
 			return nil, false, err
 		}
 		req.Header.Set("User-Agent", c.userAgent)
-		resp, err := c.storage.Do(req)
+		resp, err := c.transfers.Do(req)
 		if err == nil && resp.StatusCode < 300 {
 			return resp, false, nil
 		}

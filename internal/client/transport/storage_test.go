@@ -63,7 +63,7 @@ func pipeClient(t *testing.T, handle func(conn pipeConn, r *http.Request)) *Conn
 			return closeNoting{client, sync.OnceFunc(func() { close(closed) })}, nil
 		}, idleTime),
 	}
-	c.storage.Transport, c.streams.Transport = transport, transport
+	c.transfers.Transport = transport
 	return c
 }
 

@@ -1,4 +1,3 @@
-// Package wire reads the values and objects in the responses of the service.
 package wire
 
 import (

@@ -1,3 +1,4 @@
+// Package wire reads the values and objects in the responses of the service.
 package wire
 
 import (
@@ -44,8 +45,8 @@ func Refs[T any, P RecordOf[T]](objects []T) []Ref {
 	return refs
 }
 
-// NewObject stands for the ID of an object that is being created.
-const NewObject = ""
+// AnyID stands for the ID of an object that is being created, or that was not requested by its ID.
+const AnyID = ""
 
 // Mismatch says why a response is not the complete object with the given ID; empty if it is. The service may return an ID in
 // another case.
@@ -53,7 +54,7 @@ func Mismatch(response Record, id string) string {
 	switch found := response.Ref().ID; {
 	case found == "":
 		return "it has no ID"
-	case id != "" && !strings.EqualFold(found, id):
+	case id != AnyID && !strings.EqualFold(found, id):
 		return fmt.Sprintf("it contains %s instead of %s", found, id)
 	case response.MissingField() != "":
 		return fmt.Sprintf("the field %s is missing", response.MissingField())
