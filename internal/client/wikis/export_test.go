@@ -202,19 +202,6 @@ func TestExportWikiRun_addressesThatAreRefused(t *testing.T) {
 	}
 }
 
-// fullDisk accepts so many bytes.
-type fullDisk struct{ left int }
-
-var errDiskFull = errors.New("no space left")
-
-func (d *fullDisk) Write(p []byte) (int, error) {
-	if len(p) > d.left {
-		return 0, errDiskFull
-	}
-	d.left -= len(p)
-	return len(p), nil
-}
-
 func TestExportWikiRun_refusals(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
