@@ -113,8 +113,7 @@ func (f *failure) remedy() (string, path.Path) {
 	var missing *transport.UnconfiguredError
 	var api *transport.APIError
 	var response *wire.ResponseError
-	var large *transport.TooLargeError
-	var transport *transport.TransportError
+	var unanswered *transport.TransportError
 	for _, own := range f.own {
 		if remedy, field := own(f.err); remedy != "" {
 			return remedy, f.fieldOf(field)
@@ -139,11 +138,11 @@ func (f *failure) remedy() (string, path.Path) {
 		return phrase.Join("The run was interrupted.", cmp.Or(f.mayHaveActed(), "To continue, "+string(f.again)+".")), path.Empty()
 	case deadlineIn(f.err) != "":
 		return phrase.Join(deadlineIn(f.err), cmp.Or(f.mayHaveActed(), "Then "+string(f.again)+".")), path.Empty()
-	case errors.As(f.err, &large):
+	case errors.Is(f.err, transport.ErrTooLarge):
 		return "Read less, for example with max_results.", path.Empty()
 	case errors.As(f.err, &response):
 		return phrase.Join("The state was not changed.", checkConnection, f.mayHaveActed()), path.Empty()
-	case errors.As(f.err, &transport):
+	case errors.As(f.err, &unanswered):
 		return phrase.Join(connectionRemedy(f.err), cmp.Or(f.mayHaveActed(), "Then "+string(f.again)+".")), path.Empty()
 	}
 	return "", path.Empty()

@@ -242,7 +242,7 @@ func TestFor_whatElseGoesWrong(t *testing.T) {
 		"interrupted, unsent":  {err: &transport.TransportError{Changes: true, Unsent: true, Err: context.Canceled}, remedy: "The run was interrupted. To continue, run again."},
 		"deadline of a wait":   {err: fmt.Errorf("waiting: %w", context.DeadlineExceeded), remedy: "The operation exceeded its timeout. To allow more time, raise it in the timeouts block. Then run again."},
 		"deadline of a look":   {err: &transport.TransportError{Err: context.DeadlineExceeded}, remedy: "Check base_url, the network, and any proxy. Then run again."},
-		"too large":            {err: transport.NewTransportError(transport.Operation{}, &transport.TooLargeError{}), remedy: "Read less, for example with max_results."},
+		"too large":            {err: transport.NewTransportError(transport.Operation{}, transport.ErrTooLarge), remedy: "Read less, for example with max_results."},
 		"unconfigured":         {err: &transport.UnconfiguredError{Setting: "base_url"}, want: "apply what base_url depends on first."},
 		"anything else":        {err: errors.New("odd"), want: "Odd."},
 		"an answer and a wait": {err: errors.Join(errors.New("odd"), context.DeadlineExceeded), want: "Odd.\n", also: "Context deadline exceeded.", remedy: "The operation exceeded its timeout. To allow more time, raise it in the timeouts block. Then run again."},

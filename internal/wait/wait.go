@@ -160,5 +160,5 @@ func isFinal(err error) bool {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired:
 		return true
 	}
-	return transport.IsTooLarge(err)
+	return errors.Is(err, transport.ErrTooLarge)
 }

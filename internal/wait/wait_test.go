@@ -86,7 +86,7 @@ func TestFor(t *testing.T) {
 		"gone for exactly as long as one waits for a late one": {nil, []any{"building", "building", "building", "building", gone}, "building", new(*transport.APIError), "gone", "building", 8},
 		"gone and back": {nil, []any{gone, gone, gone, "building", gone, gone, gone, "ready"}, "ready", nil, "", "building ready", 8},
 		"forbidden":     {nil, []any{forbidden, "ready"}, "", new(*transport.APIError), "no", "", 1},
-		"too large":     {nil, []any{&transport.TooLargeError{Status: 200}, "ready"}, "", new(*transport.TooLargeError), "larger than", "", 1},
+		"too large":     {nil, []any{transport.ErrTooLarge, "ready"}, "", new(error), "larger than", "", 1},
 
 		"done from the start":          {&ready, []any{"failed"}, "ready", nil, "", "ready", 0},
 		"failed from the start":        {&failed, []any{"ready"}, "failed", new(*FailedError), `the status is "failed"`, "failed", 0},

@@ -43,24 +43,6 @@ type BulkCreateResult struct {
 	} `json:"error"`
 }
 
-// shortfallError says that a bulk creation created fewer computers than requested.
-type shortfallError struct {
-	// Requested and Made are the numbers of requested and created computers of one request.
-	Requested, Made int
-	// Message is the service's explanation. If the response was lost, Err is set instead.
-	Message string
-	Err     error
-}
-
-func (e *shortfallError) Error() string {
-	if e.Err != nil {
-		return fmt.Sprintf("the response to bulkCreateComputers was lost; %[2]d of the %[1]d requested computers were found: %[3]v", e.Requested, e.Made, e.Err)
-	}
-	return fmt.Sprintf("bulkCreateComputers created %d of %d computers and stopped: %s", e.Made, e.Requested, e.Message)
-}
-
-func (e *shortfallError) Unwrap() error { return e.Err }
-
 // ForeignComputersError says that computers have names of a fleet, but nothing proves that they belong to it.
 type ForeignComputersError struct {
 	Prefix, Account string
@@ -242,7 +224,7 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, snapsho
 	}
 	switch {
 	case err == nil && result.Error != nil && len(result.Computers) < body.Quantity:
-		return result.Computers, &shortfallError{Requested: body.Quantity, Made: len(result.Computers), Message: result.Error.Message}
+		return result.Computers, fmt.Errorf("bulkCreateComputers created %d of %d computers and stopped: %s", len(result.Computers), body.Quantity, result.Error.Message)
 	case err == nil:
 		return result.Computers, nil
 	case !transport.IsAmbiguous(err):
@@ -261,7 +243,7 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, snapsho
 	}
 	create.Recovered(ctx, create.Recovery{Objects: wire.Refs(found)})
 	if len(found) < body.Quantity {
-		return found, &shortfallError{Requested: body.Quantity, Made: len(found), Err: err}
+		return found, fmt.Errorf("the response to bulkCreateComputers was lost; %d of the %d requested computers were found: %w", len(found), body.Quantity, err)
 	}
 	return found, nil
 }

@@ -27,22 +27,11 @@ func (e *KeyLeftError) Error() string {
 
 func (e *KeyLeftError) Unwrap() error { return e.Err }
 
-// lostRotationError says that a key was rotated, that the response with the new value was lost, and that the rotated key has no
-// replacement.
-type lostRotationError struct {
-	// KeyID is the key that was rotated.
-	KeyID        string
-	GraceMinutes int64
-	// Err says why there is no replacement.
-	Err error
-}
-
-func (e *lostRotationError) Error() string {
+// lostRotation says that a key was rotated, that the response with the new value was lost, and that the key has no replacement.
+func lostRotation(rotated Renewal, err error) error {
 	validity := "no longer works"
-	if e.GraceMinutes > 0 {
-		validity = "works for at most " + phrase.Count(int(e.GraceMinutes), "more minute")
+	if rotated.GraceMinutes > 0 {
+		validity = "works for at most " + phrase.Count(int(rotated.GraceMinutes), "more minute")
 	}
-	return fmt.Sprintf("API key %s was rotated and %s, but its new value was lost, and it has no replacement: %s", e.KeyID, validity, create.Causes(e.Err))
+	return fmt.Errorf("API key %s was rotated and %s, but its new value was lost, and it has no replacement: %w", rotated.ID, validity, err)
 }
-
-func (e *lostRotationError) Unwrap() error { return e.Err }

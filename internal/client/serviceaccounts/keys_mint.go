@@ -143,7 +143,7 @@ func (k *keyCreation) afterLostRotation(ctx context.Context, since time.Time, lo
 	case len(proven) == 1:
 		minted, err := k.replaceLost(ctx, longer, &proven[0], lostErr)
 		if err != nil {
-			return nil, &lostRotationError{KeyID: k.old.ID, GraceMinutes: k.old.GraceMinutes, Err: err}
+			return nil, lostRotation(k.old, err)
 		}
 		return minted, nil
 	case len(found) > 0:

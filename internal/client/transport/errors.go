@@ -101,18 +101,8 @@ func IsForeign(err error) bool {
 	return errors.As(err, &api) && !api.FromService
 }
 
-// TooLargeError says that a response is larger than the provider reads.
-type TooLargeError struct{ Status int }
-
-func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("the response (status %d) is larger than %d bytes", e.Status, maxBody)
-}
-
-// IsTooLarge reports whether a response was larger than the provider reads. A retry would get the same response.
-func IsTooLarge(err error) bool {
-	var large *TooLargeError
-	return errors.As(err, &large)
-}
+// ErrTooLarge says that a response is larger than the provider reads. A retry would get the same response.
+var ErrTooLarge = fmt.Errorf("is larger than %d bytes", maxBody)
 
 // IsRepeated reports whether the service may have acted on an earlier attempt of the request.
 func IsRepeated(err error) bool {

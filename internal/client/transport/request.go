@@ -324,7 +324,7 @@ func ReadBody(resp *http.Response, accepted Body) ([]byte, error) {
 	case err != nil && accepted == OnlyJSON:
 		return nil, fmt.Errorf("the response (status %d) was cut off after %d bytes: %w", resp.StatusCode, len(body), err)
 	case len(body) > maxBody:
-		return nil, &TooLargeError{Status: resp.StatusCode}
+		return nil, fmt.Errorf("the response (status %d) %w", resp.StatusCode, ErrTooLarge)
 	case accepted == OnlyJSON && !json.Valid(body), accepted == EmptyOrJSON && !isOwn(body):
 		kind := cmp.Or(resp.Header.Get("Content-Type"), "no content type")
 		return nil, fmt.Errorf("the response (status %d, %s, %d bytes) is not JSON; it may come from another server at base_url", resp.StatusCode, kind, len(body))

@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -129,7 +130,7 @@ func TestExchange_tooLarge(t *testing.T) {
 		_, _ = w.Write(bytes.Repeat([]byte(" "), maxBody+1))
 	})
 	_, err := c.Exchange(t.Context(), Request{Op: Operation{Name: "list", Method: http.MethodGet, Route: "/api/v0/things"}}, OnlyJSON)
-	if !IsTooLarge(err) {
+	if !errors.Is(err, ErrTooLarge) {
 		t.Errorf("got %v", err)
 	}
 	rec.WantCount(t, http.MethodGet, 1)

@@ -144,7 +144,7 @@ func (a *attempts) mayRepeat(resp *http.Response, err error) bool {
 		if !a.connected.Load() {
 			return !isFinalFault(err)
 		}
-		if IsTooLarge(err) {
+		if errors.Is(err, ErrTooLarge) {
 			return false
 		}
 		return a.repeatable && (!a.op.Slow || !a.timedOut)
