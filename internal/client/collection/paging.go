@@ -37,8 +37,8 @@ type Paged[T any] struct {
 	listings *memo.Memo[pages[T]]
 }
 
-// pages are the pages of one listing, by cursor.
-type pages[T any] = *memo.Memo[Page[T]]
+// pages are the pages of one listing, by cursor. With pointers as values, the code of a memo is compiled once.
+type pages[T any] = *memo.Memo[*Page[T]]
 
 // NewPaged returns an empty cache for the listings of op. Fetch requests one page of the listing with a key.
 func NewPaged[T any](clk clock.Clock, op transport.Operation, fetch func(ctx context.Context, key, cursor string) (Page[T], error), same func(T, T) bool) *Paged[T] {
@@ -49,13 +49,13 @@ func NewPaged[T any](clk clock.Clock, op transport.Operation, fetch func(ctx con
 // A repeated cursor, or a repeated page with a new cursor, is an error, because the list cannot be completed.
 func (p *Paged[T]) All(ctx context.Context, key string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		listing := p.listings.Start(ctx, key, func(context.Context) (pages[T], error) { return memo.New[Page[T]](p.clock, 0), nil })
-		var last Page[T]
+		listing := p.listings.Start(ctx, key, func(context.Context) (pages[T], error) { return memo.New[*Page[T]](p.clock, 0), nil })
+		last := &Page[T]{}
 		cursors := map[string]bool{"": true}
 		for {
 			page, err := p.page(ctx, key, listing, last.Next)
-			isRepeated := last.Next != "" && slices.EqualFunc(last.Items, page.Items, p.same)
-			if err == nil && page.Next != "" && (cursors[page.Next] || isRepeated) {
+			isFirst := last.Next == ""
+			if err == nil && page.Next != "" && (cursors[page.Next] || !isFirst && slices.EqualFunc(last.Items, page.Items, p.same)) {
 				err = transport.NewTransportError(p.op, &wire.ResponseError{Problem: "its cursor leads back to an earlier page, so the list cannot be completed"})
 			}
 			if err != nil {
@@ -78,19 +78,22 @@ func (p *Paged[T]) All(ctx context.Context, key string) iter.Seq2[T, error] {
 }
 
 // page returns one page of a listing, which readers share.
-func (p *Paged[T]) page(ctx context.Context, key string, listing *memo.Value[pages[T]], cursor string) (Page[T], error) {
+func (p *Paged[T]) page(ctx context.Context, key string, listing *memo.Value[pages[T]], cursor string) (*Page[T], error) {
 	pages, err := listing.Wait(ctx)
 	if err != nil {
-		return Page[T]{}, err
+		return nil, err
 	}
-	return pages.Get(ctx, cursor, func(ctx context.Context) (Page[T], error) { return p.fetch(ctx, key, cursor) })
+	return pages.Get(ctx, cursor, func(ctx context.Context) (*Page[T], error) {
+		page, err := p.fetch(ctx, key, cursor)
+		return &page, err
+	})
 }
 
 // Invalidate drops all cached listings.
 func (p *Paged[T]) Invalidate() { p.listings.DropAll() }
 
-// NewPages returns the listings of an operation under /api/v0, whose path has the given values. A key is the
-// query; see PageKey.
+// NewPages returns the listings of an operation under /api/v0, whose path has the given values. A key is the query;
+// see PageKey.
 func NewPages[T any, P wire.RecordOf[T]](c *transport.Conn, op transport.Operation, envelope string, path ...string) *Paged[[]T] {
 	fetch := func(ctx context.Context, key, cursor string) (Page[[]T], error) {
 		query, err := url.ParseQuery(key)

@@ -333,3 +333,25 @@ func TestNewPages_repeatedPage(t *testing.T) {
 		t.Errorf("%d pages, %v", n, err)
 	}
 }
+
+// A reader may leave between two pages.
+func TestPaged_aReaderLeaves(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	wait := make(chan struct{})
+	p := NewPaged(clock.System, transport.Operation{Name: "listNumbers"}, func(_ context.Context, _, cursor string) (Page[int], error) {
+		if cursor != "" {
+			cancel()
+			<-wait
+		}
+		return Page[int]{Items: []int{1}, Next: "2"}, nil
+	}, func(x, y int) bool { return x == y })
+	var last error
+	for _, err := range p.All(ctx, "") {
+		last = err
+	}
+	close(wait)
+	if !errors.Is(last, context.Canceled) {
+		t.Errorf("got %v", last)
+	}
+}
