@@ -23,7 +23,8 @@ var source []byte
 
 // Document is the loaded contract. Its methods may be called from any goroutine.
 type Document struct {
-	routes []route
+	routes      []route
+	assumptions []Assumption
 }
 
 // Operation is one operation of the API.
@@ -55,7 +56,11 @@ var load = sync.OnceValues(func() (*Document, error) {
 	if err := spec.Validate(context.Background(), openapi3.EnableSchemaFormatValidation()); err != nil {
 		return nil, fmt.Errorf("validate the contract: %w; correct internal/contract/openapi.yaml", err)
 	}
-	return newDocument(spec), nil
+	d := newDocument(spec)
+	if err := d.findAssumptions(); err != nil {
+		return nil, fmt.Errorf("read the assumptions of the contract: %w; correct internal/contract/openapi.yaml", err)
+	}
+	return d, nil
 })
 
 // Load returns the contract. It is read once; an error means that the document in this package is broken.

@@ -193,18 +193,36 @@ func TestRequestsAreClosed(t *testing.T) {
 	}
 }
 
-var assumption = regexp.MustCompile(`x-(?:assumption|beyond):\s*(.*)`)
-
 func TestAssumptionsSayWhy(t *testing.T) {
 	t.Parallel()
-	found := assumption.FindAllSubmatch(source, -1)
-	if len(found) == 0 {
-		t.Fatal("the contract has no assumptions")
+	d := document(t)
+	whys, ids := map[string]string{}, map[string]bool{}
+	for _, a := range d.Assumptions() {
+		if !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(a.ID) || ids[a.ID] {
+			t.Errorf("an assumption needs an ID of its own: %q at %s", a.ID, a.Place)
+		}
+		ids[a.ID], whys[a.ID] = true, a.Why
+		if len(a.Areas) == 0 && a.Place != "" { // Rules without operations concern all areas.
+			t.Errorf("no operation uses what %s is about", a.ID)
+		}
 	}
-	for _, f := range found {
-		why := strings.TrimRight(string(f[1]), " }")
-		if len(why) < 20 || !strings.HasSuffix(strings.Trim(why, `"`), ".") {
-			t.Errorf("an assumption needs a reason, in a sentence: %q", why)
+	assumed := 0
+	for _, r := range Rules() {
+		if r.Source == Assumed {
+			assumed++
+		}
+	}
+	if marks := bytes.Count(source, []byte("x-assumption: {")); marks == 0 || marks+assumed != len(ids) {
+		t.Errorf("%d marks and %d assumed rules are %d assumptions", marks, assumed, len(ids))
+	}
+	for _, o := range d.Operations() {
+		if why, marked := operation(t, d, o.ID).Extensions["x-beyond"].(string); marked {
+			whys[o.ID] = why
+		}
+	}
+	for id, why := range whys {
+		if len(why) < 20 || !strings.HasSuffix(why, ".") {
+			t.Errorf("%s needs a reason, in a sentence: %q", id, why)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestRulesSayWhy(t *testing.T) {
 			t.Errorf("%s is listed twice", r.ID)
 		}
 		ids = append(ids, r.ID)
-		if len(r.Text) < 20 || !strings.HasSuffix(r.Text, ".") || !slices.Contains([]Source{Spec, Reference, Assumption}, r.Source) {
+		if len(r.Text) < 20 || !strings.HasSuffix(r.Text, ".") || !slices.Contains([]Source{Spec, Reference, Assumed}, r.Source) {
 			t.Errorf("%s needs a sentence and a source: %q, %q", r.ID, r.Text, r.Source)
 		}
 		for _, id := range r.Operations {
