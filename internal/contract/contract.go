@@ -37,6 +37,8 @@ type Operation struct {
 	Path string
 	// Tag is the area the operation belongs to.
 	Tag string
+	// Beyond is true if none of the documents that the contract follows has the operation.
+	Beyond bool
 }
 
 // route is an operation, prepared for matching.
@@ -70,8 +72,9 @@ func newDocument(spec *openapi3.T) *Document {
 	d := &Document{}
 	for path, item := range spec.Paths.Map() {
 		for method, operation := range item.Operations() {
+			_, beyond := operation.Extensions["x-beyond"]
 			rt := route{
-				Operation: Operation{ID: operation.OperationID, Method: method, Path: path, Tag: strings.Join(operation.Tags, ", ")},
+				Operation: Operation{operation.OperationID, method, path, strings.Join(operation.Tags, ", "), beyond},
 				declared:  &routers.Route{Spec: spec, Path: path, PathItem: item, Method: method, Operation: operation},
 				segments:  strings.Split(path, "/"),
 				query:     map[string]*openapi3.Parameter{},

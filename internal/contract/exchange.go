@@ -1,0 +1,254 @@
+package contract
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+)
+
+// Exchange is a request and its answer, as a client sees them.
+type Exchange struct {
+	// Request is read without its body.
+	Request *http.Request
+	// Sent and Received are the bodies.
+	Sent, Received []byte
+	Status         int
+	Header         http.Header
+	// Cut is true if the answer ended early.
+	Cut bool
+}
+
+// Kind is a kind of deviation.
+type Kind string
+
+// The kinds of deviations.
+const (
+	NewField     Kind = "new field"
+	MissingField Kind = "missing field"
+	WrongType    Kind = "type"
+	WrongEnum    Kind = "enum"
+	WrongFormat  Kind = "format"
+	NewStatus    Kind = "new status"
+	NewOperation Kind = "new operation"
+	Refused      Kind = "refused"
+	BadRequest   Kind = "request"
+	NotJSON      Kind = "not JSON"
+	OtherRule    Kind = "rule"
+)
+
+// Deviation is a place where an exchange and the contract differ. It holds names and types, and no values.
+type Deviation struct {
+	Kind Kind
+	// Place is the path of a field with * for each index and each key of a map, or "query NAME" and the like.
+	Place string
+	// Expected and Found describe the two sides.
+	Expected, Found string
+	// Assumption is the ID of the assumption that it refutes, if there is one.
+	Assumption string
+
+	path []step
+}
+
+// Checked is what an exchange shows.
+type Checked struct {
+	// Operation is that of the contract; its ID is empty if there is none, and its path has no values then either.
+	Operation Operation
+	// Request and Response are the deviations of each side.
+	Request, Response []Deviation
+	// Confirmed are the IDs of the assumptions that the exchange shows to be right.
+	Confirmed []string
+
+	schema *openapi3.SchemaRef
+	body   any
+}
+
+// Check compares an exchange with the contract. Unlike Handler, it needs nothing that only the emulator sends, so that it can
+// judge any server. A refused request that the contract allows is not among the deviations: only the caller knows its purpose.
+func (d *Document) Check(x *Exchange) *Checked {
+	r := x.Request
+	rt, params := d.find(r)
+	if rt == nil {
+		operation := Operation{Method: r.Method, Path: d.withoutValues(r.URL.EscapedPath())}
+		return &Checked{Operation: operation, Request: []Deviation{{Kind: NewOperation, Place: "path", Expected: "an operation of the contract", Found: r.Method + " " + operation.Path}}}
+	}
+	c := &Checked{Operation: rt.Operation}
+	sent, answer := newWalker(), newWalker()
+	rt.walkRequest(x, params, sent)
+	c.schema, c.body = rt.walkResponse(x, answer)
+	c.Request, c.Response = sent.found, answer.found
+	for i := range c.Request {
+		c.Request[i].Found += " (" + string(c.Request[i].Kind) + ")"
+		c.Request[i].Kind, c.Request[i].Assumption = BadRequest, ""
+	}
+	confirmed := answer.valid()
+	if x.Status >= 200 && x.Status < 300 && len(sent.found) == 0 {
+		confirmed = append(confirmed, sent.valid()...)
+	}
+	c.Confirmed = distinct(confirmed)
+	return c
+}
+
+// withoutValues returns a path in which each segment that is in no path of the contract is replaced.
+func (d *Document) withoutValues(path string) string {
+	segments := strings.Split(path, "/")
+	for i, s := range segments {
+		if s != "" && !slices.ContainsFunc(d.routes, func(rt route) bool { return slices.Contains(rt.segments, s) }) {
+			segments[i] = "{}"
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+// walkRequest looks at the parameters and the body of a request.
+func (rt *route) walkRequest(x *Exchange, params map[string]string, w *walker) {
+	if !bearer.MatchString(x.Request.Header.Get("Authorization")) {
+		w.add(MissingField, path{{shown: "header Authorization"}}, "a bearer credential", "none", "")
+	}
+	values, err := url.ParseQuery(x.Request.URL.RawQuery)
+	if err != nil {
+		w.add(WrongFormat, path{{shown: "query"}}, "a query", "another text", "")
+	}
+	for name, given := range values {
+		switch p := rt.query[name]; {
+		case p == nil:
+			w.add(NewField, path{{shown: "query " + shownKey(name)}}, "no such parameter", "a parameter", "")
+		case len(given) > 1 && !p.Schema.Value.Type.Is(openapi3.TypeArray):
+			w.add(WrongFormat, path{{shown: "query " + name}}, "one value", "several", "")
+		}
+	}
+	input := &openapi3filter.RequestValidationInput{Request: x.Request, Route: rt.declared, PathParams: params, Options: options}
+	for _, ref := range slices.Concat(rt.declared.PathItem.Parameters, rt.declared.Operation.Parameters) {
+		p := ref.Value
+		given := p.In == openapi3.ParameterInPath || p.In == openapi3.ParameterInQuery && values.Has(p.Name)
+		if given {
+			w.see(markOf(p.Extensions, ref.Extensions))
+			w.see(markOf(p.Schema.Extensions, p.Schema.Value.Extensions))
+		}
+		if err := openapi3filter.ValidateParameter(context.Background(), input, p); err != nil {
+			found := "another value"
+			if !given {
+				found = "none"
+			}
+			w.add(WrongFormat, path{{shown: p.In + " " + p.Name}}, describe(p.Schema.Value), found, "")
+		}
+	}
+	body := rt.declared.Operation.RequestBody
+	switch {
+	case len(x.Sent) == 0:
+		if body != nil && body.Value.Required {
+			w.add(MissingField, nil, "a body", "none", "")
+		}
+		return
+	case body == nil:
+		w.add(NewField, nil, "no body", "a body", "")
+		return
+	}
+	mark := w.see(markOf(body.Value.Extensions, body.Extensions))
+	value, ok := decode(x.Sent)
+	if !ok {
+		w.add(NotJSON, nil, "JSON", "another text", mark)
+		return
+	}
+	w.value(body.Value.Content["application/json"].Schema, value, nil, mark)
+}
+
+// walkResponse looks at the status, the headers, and the body of an answer. It returns the body if it is JSON that has a schema.
+func (rt *route) walkResponse(x *Exchange, w *walker) (*openapi3.SchemaRef, any) {
+	ref := rt.declared.Operation.Responses.Status(x.Status)
+	if ref == nil {
+		statuses := slices.Sorted(maps.Keys(rt.declared.Operation.Responses.Map()))
+		w.add(NewStatus, path{{shown: "status"}}, strings.Join(statuses, ", "), strconv.Itoa(x.Status), "")
+		return nil, nil
+	}
+	response := ref.Value
+	mark := w.see(markOf(response.Extensions, ref.Extensions))
+	if ref.Ref != "" {
+		mark = "" // What operations share is assumed about the status, and not about the body.
+	}
+	for name, header := range response.Headers {
+		rt.walkHeader(name, header.Value, x.Header.Values(name), w)
+	}
+	media := response.Content["application/json"]
+	given, _, _ := strings.Cut(x.Header.Get("Content-Type"), ";")
+	given = strings.ToLower(strings.TrimSpace(given))
+	switch {
+	case len(response.Content) == 0:
+		if len(x.Received) > 0 && (x.Status < 300 || x.Status > 399) { // A redirect may come with a page for people.
+			w.add(WrongType, nil, "no body", "a body", mark)
+		}
+		return nil, nil
+	case media == nil || given != "application/json" && response.Content[given] != nil:
+		return nil, nil
+	case x.Cut:
+		w.add(NotJSON, nil, "JSON", "a body that breaks off", mark)
+		return nil, nil
+	}
+	value, ok := decode(x.Received)
+	if !ok {
+		w.add(NotJSON, nil, "JSON", form(x.Received), mark)
+		return nil, nil
+	}
+	if given != "application/json" {
+		w.add(WrongFormat, path{{shown: "header Content-Type"}}, "application/json", mediaType(given), "")
+	}
+	w.value(media.Schema, value, nil, mark)
+	return media.Schema, value
+}
+
+func (rt *route) walkHeader(name string, header *openapi3.Header, given []string, w *walker) {
+	at := path{{shown: "header " + name}}
+	switch {
+	case len(given) == 0 && header.Required:
+		w.add(MissingField, at, describe(header.Schema.Value), "none", "")
+	case len(given) > 0:
+		var value any = given[0]
+		if _, err := strconv.ParseFloat(given[0], 64); err == nil && !header.Schema.Value.Type.Is(openapi3.TypeString) {
+			value = json.Number(given[0])
+		}
+		w.value(header.Schema, value, at, "")
+	}
+}
+
+// decode reads a body that is one JSON value.
+func decode(body []byte) (any, bool) {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, false
+	}
+	_, err := decoder.Token()
+	return value, err == io.EOF
+}
+
+func form(body []byte) string {
+	switch trimmed := bytes.TrimSpace(body); {
+	case len(trimmed) == 0:
+		return "an empty body"
+	case trimmed[0] == '<':
+		return "HTML or XML"
+	default:
+		return "another text"
+	}
+}
+
+// mediaType names the usual media types; any other may be a value.
+func mediaType(given string) string {
+	if slices.Contains([]string{"text/html", "text/plain", "text/json", "application/problem+json", "application/octet-stream", "application/xml"}, given) {
+		return given
+	}
+	if given == "" {
+		return "none"
+	}
+	return "another type"
+}
