@@ -1,0 +1,104 @@
+package evidence
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Markdown returns the report for people.
+func (r *Report) Markdown() string {
+	var b strings.Builder
+	seen, results := 0, map[Result]int{}
+	for _, o := range r.Operations {
+		if len(o.Statuses) > 0 {
+			seen++
+		}
+	}
+	for _, a := range r.Assumptions {
+		results[a.Result]++
+	}
+	fmt.Fprintf(&b, "# Report of %s\n\nVersion %s, %s to %s, %s.\n\n", r.Tool, r.Version, r.StartedAt.Format(time.RFC3339), r.FinishedAt.Format(time.RFC3339), plural(r.Requests, "request"))
+	if r.Unanswered > 0 {
+		fmt.Fprintf(&b, "%s had no answer.\n\n", plural(r.Unanswered, "request"))
+	}
+	if r.Emulator {
+		b.WriteString("The emulator answered. This report says nothing about the service.\n\n")
+	}
+	fmt.Fprintf(&b, "| | |\n|---|---|\n| operations seen | %d of %d |\n| deviations | %d |\n| assumptions confirmed | %d |\n| assumptions refuted | %d |\n| assumptions not seen | %d |\n\n",
+		seen, len(r.Operations), len(r.Deviations), results[Confirmed], results[Refuted], results[NotSeen])
+	b.WriteString("## Deviations\n\n")
+	table(&b, "None.", []string{"operation", "status", "kind", "place", "expected", "found", "count"}, len(r.Deviations), func(i int) []string {
+		d := r.Deviations[i]
+		status := fmt.Sprint(d.Status)
+		if d.Status == 0 {
+			status = ""
+		}
+		return []string{d.Operation, status, string(d.Kind), d.Place.Place, d.Expected, d.Found, fmt.Sprint(d.Count)}
+	})
+	for _, result := range []Result{Refuted, Confirmed, NotSeen} {
+		some := slices.DeleteFunc(slices.Clone(r.Assumptions), func(a Assumption) bool { return a.Result != result })
+		fmt.Fprintf(&b, "## Assumptions: %s\n\n", result)
+		table(&b, "None.", []string{"assumption", "areas", "observed"}, len(some), func(i int) []string {
+			return []string{some[i].ID, strings.Join(some[i].Areas, ", "), some[i].Observed}
+		})
+	}
+	b.WriteString("## Skipped\n\n")
+	table(&b, "Nothing.", []string{"part", "variable that runs it", "reason"}, len(r.Skipped), func(i int) []string {
+		return []string{r.Skipped[i].What, r.Skipped[i].Variable, r.Skipped[i].Why}
+	})
+	b.WriteString("## Operations\n\n")
+	table(&b, "None.", []string{"operation", "request", "statuses", "note"}, len(r.Operations), func(i int) []string {
+		o := r.Operations[i]
+		return []string{o.ID, o.Method + " " + o.Path, statuses(o), noteOn(o)}
+	})
+	return b.String()
+}
+
+func statuses(o Operation) string {
+	var all []string
+	for _, status := range slices.Sorted(maps.Keys(o.Statuses)) {
+		all = append(all, fmt.Sprintf("%s (%d)", status, o.Statuses[status]))
+	}
+	return strings.Join(all, ", ")
+}
+
+// noteOn says what the statuses of an operation that no document has show.
+func noteOn(o Operation) string {
+	switch {
+	case !o.Beyond:
+		return ""
+	case len(o.Statuses) == 0:
+		return "not in the documents"
+	case o.Statuses["404"] > 0 && len(o.Statuses) == 1:
+		return "not in the documents; only 404, so it may be missing"
+	default:
+		return "not in the documents; the service has it"
+	}
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// table writes rows, or a text if there are none.
+func table(b *strings.Builder, none string, head []string, rows int, row func(int) []string) {
+	if rows == 0 {
+		b.WriteString(none + "\n\n")
+		return
+	}
+	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(head, " | "), strings.Repeat("---|", len(head)))
+	for i := range rows {
+		cells := row(i)
+		for j, cell := range cells {
+			cells[j] = strings.NewReplacer("|", `\|`, "\n", " ").Replace(cell)
+		}
+		fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+	}
+	b.WriteString("\n")
+}

@@ -1,0 +1,252 @@
+// Package evidence compares what a service does with the contract, and reports it. A report holds names of fields, types, words
+// of enums, and statuses. It holds no other value, no header, no host, and no ID.
+package evidence
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
+)
+
+// Result is what is known about an assumption.
+type Result string
+
+// The results. An assumption that was refuted once stays refuted.
+const (
+	Confirmed Result = "confirmed"
+	Refuted   Result = "refuted"
+	NotSeen   Result = "not seen"
+)
+
+// Recorder collects what the exchanges of one run show. Its methods may be called from any goroutine.
+type Recorder struct {
+	doc           *contract.Document
+	clock         clock.Clock
+	tool, version string
+	started       time.Time
+	areas         map[string][]string // By the ID of an assumption.
+
+	mu         sync.Mutex
+	requests   int
+	unanswered int
+	emulator   bool
+	statuses   map[string]map[string]int // By operation.
+	deviations map[Place]*Deviation
+	judged     map[string]*Assumption
+	skipped    []Skipped
+	exchanges  []Exchange
+}
+
+// NewRecorder returns a recorder for one run of a tool ("testacc" or "agentyard-probe") of a version.
+func NewRecorder(doc *contract.Document, tool, version string) *Recorder {
+	r := &Recorder{
+		doc: doc, clock: clock.System, tool: tool, version: version,
+		areas: map[string][]string{}, statuses: map[string]map[string]int{},
+		deviations: map[Place]*Deviation{}, judged: map[string]*Assumption{},
+	}
+	r.started = r.clock.Now()
+	for _, a := range doc.Assumptions() {
+		r.areas[a.ID] = a.Areas
+	}
+	return r
+}
+
+// Rule notes what a trial of an assumption showed. Of several trials of one, refuted wins, then confirmed. The text says what was
+// observed, without a value of the service. An ID that the contract does not have is a mistake of the caller, and panics.
+func (r *Recorder) Rule(id string, result Result, observed string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	observed = withoutValues(observed)
+	r.judge(id, result, observed)
+	if result == Refuted {
+		r.count(Place{Kind: contract.OtherRule, Place: id}, "as assumed", observed)
+	}
+}
+
+// Skip notes a part of the run that was skipped, why, and the variable that would run it ("" if none).
+func (r *Recorder) Skip(what, variable, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := Skipped{What: withoutValues(what), Variable: variable, Why: withoutValues(why)}
+	if !slices.Contains(r.skipped, s) {
+		r.skipped = append(r.skipped, s)
+	}
+}
+
+// rank orders results: what is higher stays.
+var rank = map[Result]int{NotSeen: 1, Confirmed: 2, Refuted: 3}
+
+func (r *Recorder) judge(id string, result Result, observed string) {
+	areas, ok := r.areas[id]
+	if !ok || rank[result] == 0 {
+		panic(fmt.Sprintf("evidence: the contract has no assumption %q, or there is no result %q", id, result))
+	}
+	if known := r.judged[id]; known == nil || rank[result] > rank[known.Result] {
+		r.judged[id] = &Assumption{ID: id, Areas: areas, Result: result, Observed: observed}
+	}
+}
+
+// count notes a deviation and reports whether it is a new one.
+func (r *Recorder) count(at Place, expected, found string) bool {
+	d := r.deviations[at]
+	if d == nil {
+		r.deviations[at] = &Deviation{Place: at, Expected: expected, Found: found, Count: 1}
+		return true
+	}
+	d.Count++
+	if all := strings.Split(d.Found, "; "); !slices.Contains(all, found) && len(all) < 10 {
+		d.Found += "; " + found
+	}
+	return false
+}
+
+// trial marks the context of requests that try out a rule on purpose.
+type trial struct{}
+
+// Transport checks and records each exchange that passes through next. Traffic is never changed.
+func (r *Recorder) Transport(next http.RoundTripper) http.RoundTripper {
+	return transport{r, next}
+}
+
+type transport struct {
+	*Recorder
+	next http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	var sent []byte
+	if req.Body != nil && req.Body != http.NoBody {
+		var err error
+		sent, err = io.ReadAll(req.Body)
+		if err = errors.Join(err, req.Body.Close()); err != nil {
+			return nil, err
+		}
+		whole := req.WithContext(req.Context())
+		whole.Body = io.NopCloser(bytes.NewReader(sent))
+		whole.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(sent)), nil }
+		req = whole
+	}
+	resp, err := t.next.RoundTrip(req)
+	if err != nil {
+		t.noAnswer(req, sent)
+		return nil, err
+	}
+	body, readErr := io.ReadAll(resp.Body)
+	_ = resp.Body.Close() // What it held is known, and whether it ended early.
+	resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{readErr}))
+	t.note(&contract.Exchange{
+		Request: req, Sent: sent, Status: resp.StatusCode, Header: resp.Header, Received: decoded(resp, body), Cut: readErr != nil,
+	})
+	return resp, nil
+}
+
+// failing is a reader that ends with the error that ended the original, if one did.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	return 0, io.EOF
+}
+
+// decoded returns the text of a body that the client asked for in compressed form.
+func decoded(resp *http.Response, body []byte) []byte {
+	if !strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
+		return body
+	}
+	unzipped, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return body
+	}
+	text, err := io.ReadAll(unzipped)
+	if err != nil {
+		return body
+	}
+	return text
+}
+
+// api is the exchange's request with the path of the API: an address may have a path before it.
+func api(req *http.Request) *http.Request {
+	path := req.URL.EscapedPath()
+	if i := strings.Index(path, "/api/"); i > 0 {
+		moved := req.Clone(context.WithoutCancel(req.Context()))
+		if u, err := moved.URL.Parse(path[i:]); err == nil {
+			u.RawQuery = req.URL.RawQuery
+			moved.URL = u
+		}
+		return moved
+	}
+	return req
+}
+
+func (r *Recorder) noAnswer(req *http.Request, sent []byte) {
+	c := r.doc.Check(&contract.Exchange{Request: api(req), Sent: sent})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.requests++
+	r.unanswered++
+	r.countAll(c, c.Request, 0)
+}
+
+// note adds what an exchange shows.
+func (r *Recorder) note(x *contract.Exchange) {
+	tries := x.Request.Context().Value(trial{}) != nil
+	x.Request = api(x.Request)
+	c := r.doc.Check(x)
+	if refused := x.Status == http.StatusBadRequest || x.Status == http.StatusUnprocessableEntity; refused && len(c.Request) == 0 && !tries {
+		c.Response = append(c.Response, contract.Deviation{Kind: contract.Refused, Place: "status", Expected: "a request that the contract allows is accepted", Found: strconv.Itoa(x.Status)})
+	}
+	if tries {
+		c.Request = nil // Such a request may break the contract on purpose.
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.requests++
+	for name := range x.Header {
+		r.emulator = r.emulator || strings.HasPrefix(name, "X-Agentyard-Emulator-")
+	}
+	if id := c.Operation.ID; id != "" {
+		if r.statuses[id] == nil {
+			r.statuses[id] = map[string]int{}
+		}
+		r.statuses[id][strconv.Itoa(x.Status)]++
+	}
+	where := " in " + c.Operation.ID + " " + strconv.Itoa(x.Status)
+	for _, id := range c.Confirmed {
+		r.judge(id, Confirmed, "seen"+where)
+	}
+	for _, d := range c.Response {
+		if d.Assumption != "" {
+			r.judge(d.Assumption, Refuted, fmt.Sprintf("%s at %s%s: expected %s, found %s", d.Kind, d.Place, where, d.Expected, d.Found))
+		}
+	}
+	r.countAll(c, c.Request, x.Status)
+	r.countAll(c, c.Response, x.Status)
+}
+
+func (r *Recorder) countAll(c *contract.Checked, deviations []contract.Deviation, status int) {
+	operation := c.Operation.ID
+	if operation == "" {
+		operation = c.Operation.Method + " " + c.Operation.Path
+	}
+	for _, d := range deviations {
+		fresh := r.count(Place{operation, status, d.Kind, d.Place}, d.Expected, d.Found)
+		if body := c.Body(d); fresh && body != nil && d.Kind != contract.BadRequest {
+			r.exchanges = append(r.exchanges, Exchange{Operation: operation, Status: status, Body: body})
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package evidence
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
+)
+
+const computer = `{"id":"8a4f5b1e-32a5-4a1c-9d57-0d6d0e5f7a11","name":"a","providerType":"byom","createdAt":1}`
+
+// recorder returns a recorder and its proxies for a service that answers all requests alike.
+func recorder(t *testing.T, service http.HandlerFunc) (r *Recorder, proxy, trial string) {
+	t.Helper()
+	doc, err := contract.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	origin := httptest.NewServer(service)
+	t.Cleanup(origin.Close)
+	base, err := url.Parse(origin.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r = NewRecorder(doc, "testacc", "0.0.0")
+	serve := func(h http.Handler) string {
+		s := httptest.NewServer(h)
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	return r, serve(r.Proxy(base)), serve(r.Trial(base))
+}
+
+// answer is a service that has one answer.
+func answer(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if body != "" {
+			w.Header().Set("Content-Type", "application/json")
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+// send sends a request with a key and returns the body of the answer.
+func send(t *testing.T, method, url, body string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer key")
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	got, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(got)
+}
+
+func deviations(r *Report) []string {
+	var all []string
+	for _, d := range r.Deviations {
+		all = append(all, strings.Join([]string{d.Operation, string(d.Kind), d.Place.Place, d.Expected, d.Found}, " | "))
+	}
+	return all
+}
+
+func TestRecorder_deviations(t *testing.T) {
+	t.Parallel()
+	const one = "/api/v0/computers/c"
+	with := func(fields string) string { return strings.TrimSuffix(computer, "}") + "," + fields + "}" }
+	for name, tc := range map[string]struct {
+		method, path, sent string
+		status             int
+		body               string
+		want               []string
+	}{
+		"as the contract says": {"GET", one, "", 200, computer, nil},
+		"a new field":          {"GET", one, "", 200, with(`"colour":"red"`), []string{"getComputer | new field | /colour | no such field | string"}},
+		"several deviations": {"GET", "/api/v0/computers", "", 200, `{"computers":[` + computer + `,{"id":"x","name":1,"createdAt":1},{"id":"y","name":"b","providerType":"byom","createdAt":1}]}`, []string{
+			"listComputers | format | /computers/*/id | string (uuid) | string of another form",
+			"listComputers | missing field | /computers/*/providerType | string | absent",
+			"listComputers | type | /computers/*/name | string | integer",
+		}},
+		"another word":         {"GET", one, "", 200, with(`"status":"asleep"`), []string{"getComputer | enum | /status | STATUS | asleep"}},
+		"no word":              {"GET", one, "", 200, with(`"status":"a person's text"`), []string{"getComputer | enum | /status | STATUS | another string"}},
+		"a form of a choice":   {"GET", one, "", 200, with(`"computerSource":{"kind":"template","templateId":"t","more":1}`), []string{"getComputer | new field | /computerSource/more | no such field | integer"}},
+		"another status":       {"GET", one, "", 418, "{}", []string{"getComputer | new status | status | 200, 400, 401, 403, 404, 429, 500 | 418"}},
+		"a page of a gateway":  {"GET", one, "", 404, "<html>", []string{"getComputer | not JSON | / | JSON | HTML or XML"}},
+		"an unknown operation": {"GET", "/api/v0/computers/c/other", "", 404, `{"detail":"d","status":404,"title":"t"}`, []string{"GET /api/v0/computers/{}/{} | new operation | path | an operation of the contract | GET /api/v0/computers/{}/{}"}},
+		"a refusal":            {"GET", one, "", 400, `{"detail":"d","status":400,"title":"t"}`, []string{"getComputer | refused | status | a request that the contract allows is accepted | 400"}},
+		"an error":             {"GET", one, "", 404, `{"detail":"d","status":404,"title":"t"}`, nil},
+		"a request of our own": {"GET", "/api/v0/computers?page=1&hostId=h", "", 200, `{"computers":[]}`, []string{"listComputers | request | query hostId | string (uuid) | another value (format)", "listComputers | request | query page | no such parameter | a parameter (new field)"}},
+		"a body of our own":    {"POST", "/api/v0/computers", `{"name":"a","colour":1}`, 201, computer, []string{"createComputer | request | /colour | no such field | integer (new field)"}},
+		"a refused mistake":    {"POST", "/api/v0/computers", `{}`, 400, `{"detail":"d","status":400,"title":"t"}`, []string{"createComputer | request | /name | string, at least 1 long, at most 63 long | absent (missing field)"}},
+		"a body where none is": {"DELETE", one, "", 200, computer, []string{"deleteComputer | new status | status | 204, 400, 401, 403, 404, 429, 500 | 200"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, proxy, _ := recorder(t, answer(tc.status, tc.body))
+			if got := send(t, tc.method, proxy+tc.path, tc.sent); got != tc.body {
+				t.Errorf("the traffic was changed to %q", got)
+			}
+			got := deviations(r.Report())
+			for i := range got {
+				if j := strings.Index(got[i], "one of provisioning"); j > 0 {
+					k := strings.Index(got[i][j:], " |")
+					got[i] = got[i][:j] + "STATUS" + got[i][j+k:]
+				}
+			}
+			if !slices.Equal(got, tc.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tc.want, "\n"))
+			}
+		})
+	}
+}
+
+func TestRecorder_trialsAreNoDeviations(t *testing.T) {
+	t.Parallel()
+	r, proxy, trial := recorder(t, answer(400, `{"detail":"d","status":400,"title":"t"}`))
+	send(t, "GET", trial+"/api/v0/computers/c", "")
+	send(t, "POST", trial+"/api/v0/computers", `{"name":""}`)
+	if got := deviations(r.Report()); len(got) > 0 {
+		t.Errorf("got %v", got)
+	}
+	send(t, "GET", proxy+"/api/v0/computers/c", "")
+	report := r.Report()
+	if got := deviations(report); len(got) != 1 || report.Requests != 3 {
+		t.Errorf("got %v and %d requests", got, report.Requests)
+	}
+	i := slices.IndexFunc(report.Operations, func(o Operation) bool { return o.ID == "getComputer" })
+	if got := report.Operations[i].Statuses["400"]; got != 2 {
+		t.Errorf("got %d times 400, want 2", got)
+	}
+}
+
+func TestRecorder_rules(t *testing.T) {
+	t.Parallel()
+	r, _, _ := recorder(t, answer(200, ""))
+	r.Rule("list-computers", NotSeen, "no second computer")
+	r.Rule("list-computers", Refuted, "the older one came first")
+	r.Rule("list-computers", Confirmed, "the newer one came first")
+	r.Skip("managed computers", "AGENTYARD_ACC_MANAGED", "They cost money.")
+	report := r.Report()
+	for _, a := range report.Assumptions {
+		want := Assumption{ID: a.ID, Areas: a.Areas, Result: NotSeen}
+		if a.ID == "list-computers" {
+			want.Result, want.Observed = Refuted, "the older one came first"
+		}
+		if a.Result != want.Result || a.Observed != want.Observed {
+			t.Errorf("got %+v, want %+v", a, want)
+		}
+	}
+	if got := deviations(report); !slices.Equal(got, []string{" | rule | list-computers | as assumed | the older one came first"}) {
+		t.Errorf("got %q", got)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("an unknown ID did not panic")
+		}
+	}()
+	r.Rule("no-such-rule", Confirmed, "")
+}
+
+func TestReport_files(t *testing.T) {
+	t.Parallel()
+	r, proxy, _ := recorder(t, answer(200, strings.TrimSuffix(computer, "}")+`,"colour":"red"}`))
+	send(t, "GET", proxy+"/api/v0/computers/c", "")
+	dir := t.TempDir()
+	if err := r.Report().WriteFiles(dir); err != nil {
+		t.Fatal(err)
+	}
+	report, err := ReadReport(dir + "/report.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _ := report.Exchanges[0].Body.(map[string]any)
+	if len(report.Deviations) != 1 || body["colour"] != "text" || body["providerType"] != "text" || body["id"] != "00000000-0000-4000-8000-000000000000" {
+		t.Errorf("got %+v and %+v", report.Deviations, report.Exchanges)
+	}
+	if !strings.Contains(report.Markdown(), "| getComputer | 200 | new field | /colour | no such field | string | 1 |") {
+		t.Error(report.Markdown())
+	}
+}
