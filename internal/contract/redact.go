@@ -2,6 +2,8 @@ package contract
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
@@ -16,7 +18,8 @@ var examples = map[string]string{
 }
 
 // Body returns the answer's body around a deviation, without values: its types, the words of enums, and names of fields are
-// as they came. Of each list, only one element is left. It is nil if there was no JSON.
+// as they came. Of each list, only one element is left, and nothing inside of what the contract does not have. It is nil if there
+// was no JSON.
 func (c *Checked) Body(around Deviation) any {
 	if c.schema == nil {
 		return nil
@@ -29,7 +32,10 @@ func redact(ref *openapi3.SchemaRef, v any, along path) any {
 	for ref != nil && len(ref.Value.OneOf) > 0 {
 		ref, _, _ = closest(ref.Value, v, nil, "")
 	}
-	var s *openapi3.Schema
+	for ref != nil && len(ref.Value.AllOf) == 1 { // A reference with something beside it.
+		ref = ref.Value.AllOf[0]
+	}
+	s := &openapi3.Schema{}
 	if ref != nil {
 		s = ref.Value
 	}
@@ -37,14 +43,14 @@ func redact(ref *openapi3.SchemaRef, v any, along path) any {
 	case map[string]any:
 		fields := map[string]any{}
 		for name, value := range v {
-			var inner *openapi3.SchemaRef
-			key := shownKey(name)
-			switch {
-			case s == nil:
+			inner, key := s.AdditionalProperties.Schema, "key" // The keys of a map are values.
+			switch more := s.AdditionalProperties.Has; {
+			case ref == nil:
+				return fields // Its names could be the keys of a map.
 			case s.Properties[name] != nil:
 				inner, key = s.Properties[name], name
-			case s.AdditionalProperties.Schema != nil, s.AdditionalProperties.Has != nil && *s.AdditionalProperties.Has:
-				inner, key = s.AdditionalProperties.Schema, "key" // The keys of a map are values.
+			case more != nil && !*more:
+				key = shownKey(name)
 			}
 			var rest path
 			if len(along) > 0 && along[0].key == name {
@@ -56,17 +62,13 @@ func redact(ref *openapi3.SchemaRef, v any, along path) any {
 		}
 		return fields
 	case []any:
-		var items *openapi3.SchemaRef
-		if s != nil {
-			items = s.Items
-		}
 		switch {
-		case len(v) == 0:
-			return v
+		case len(v) == 0 || ref == nil:
+			return []any{}
 		case len(along) > 0 && along[0].key == "" && along[0].index < len(v):
-			return []any{redact(items, v[along[0].index], along[1:])}
+			return []any{redact(s.Items, v[along[0].index], along[1:])}
 		default:
-			return []any{redact(items, v[0], nil)}
+			return []any{redact(s.Items, v[0], nil)}
 		}
 	case string:
 		return redactText(s, v)
@@ -74,27 +76,21 @@ func redact(ref *openapi3.SchemaRef, v any, along path) any {
 		switch {
 		case typeOf(v) == openapi3.TypeNumber:
 			return 1.5
-		case s != nil && s.Min != nil && *s.Min > 1:
+		case s.Min != nil && *s.Min > 1:
 			return *s.Min
 		default:
 			return 1
 		}
+	case bool:
+		return len(s.Enum) > 0 && v // A replayed false ends a listing.
 	default:
-		return v
+		return nil
 	}
 }
 
 func redactText(s *openapi3.Schema, v string) any {
-	if s == nil {
-		return "text"
-	}
 	if len(s.Enum) > 0 {
-		for _, known := range s.Enum {
-			if known == v {
-				return v
-			}
-		}
-		if shown := shownWord(v); shown == v {
+		if shown := shownWord(s, v); shown == v {
 			return v
 		}
 		return "another"
@@ -103,4 +99,55 @@ func redactText(s *openapi3.Schema, v string) any {
 		return example
 	}
 	return "text"
+}
+
+// looksLikeName reports a name of a field or a word of an enum: short, of ASCII letters, _ and -, and with few digits and capitals.
+// Keys, IDs, and addresses do not look so. In some words, all letters are capitals.
+func looksLikeName(text string) bool {
+	small, capitals, digits := 0, 0, 0
+	for i, r := range text {
+		switch {
+		case r >= 'a' && r <= 'z':
+			small++
+		case r >= 'A' && r <= 'Z':
+			capitals++
+		case i > 0 && r >= '0' && r <= '9':
+			digits++
+		case r != '_' && r != '-' || i == 0 && r == '-':
+			return false
+		}
+	}
+	if small == 0 {
+		return len(text) <= 40 && capitals > 0 && digits == 0
+	}
+	return len(text) <= 40 && capitals <= 5 && digits <= 2
+}
+
+// shownKey returns the name of a field that the contract does not have if it looks like one, which begins with a small letter.
+func shownKey(name string) string {
+	if looksLikeName(name) && (name[0] < 'A' || name[0] > 'Z') {
+		return name
+	}
+	return "key"
+}
+
+// shownWord returns the value of an enum if the contract has it, in whatever case, or if it looks like the words that it has: a
+// person's name has capitals or blanks, which those have not.
+func shownWord(s *openapi3.Schema, v any) string {
+	text, ok := v.(string)
+	if !ok {
+		return "another " + typeOf(v)
+	}
+	capitals := false
+	for _, known := range s.Enum {
+		word := fmt.Sprint(known)
+		if strings.EqualFold(word, text) {
+			return text
+		}
+		capitals = capitals || strings.ToLower(word) != word
+	}
+	if !looksLikeName(text) || !capitals && strings.ToLower(text) != text {
+		return "another string"
+	}
+	return text
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -206,7 +205,7 @@ func (w *walker) scalar(s *openapi3.Schema, v any, at path, mark string) {
 	switch {
 	case err == nil:
 	case errors.As(err, &wrong) && wrong.SchemaField == "enum":
-		w.add(WrongEnum, at, describe(s), shownWord(v), mark)
+		w.add(WrongEnum, at, describe(s), shownWord(s, v), mark)
 	default:
 		w.add(WrongFormat, at, describe(s), typeOf(v)+" of another form", mark)
 	}
@@ -296,26 +295,4 @@ func describe(s *openapi3.Schema) string {
 		parts = append(parts, "or null")
 	}
 	return strings.Join(slices.Compact(parts), ", ")
-}
-
-var (
-	identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
-	word       = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
-	digits     = regexp.MustCompile(`[0-9]`)
-)
-
-// shownKey returns the name of a field that the contract does not have if it looks like a name. An ID has digits.
-func shownKey(name string) string {
-	if identifier.MatchString(name) && len(digits.FindAllString(name, -1)) < 4 {
-		return name
-	}
-	return "key"
-}
-
-// shownWord returns the unknown value of an enum if it looks like one.
-func shownWord(v any) string {
-	if text, ok := v.(string); ok && word.MatchString(text) && len(digits.FindAllString(text, -1)) < 4 {
-		return text
-	}
-	return "another " + typeOf(v)
 }

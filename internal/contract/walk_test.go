@@ -13,10 +13,10 @@ import (
 // sample returns a value that has every field of a schema. Of a choice, it follows the form with the given index.
 func sample(s *openapi3.Schema, form, depth int) any {
 	switch {
-	case depth == 8: // A tree has no end.
-		return []any{}
 	case len(s.Enum) > 0:
 		return s.Enum[0]
+	case s.Pattern != "" && s.Default != nil:
+		return s.Default
 	case len(s.OneOf) > 0:
 		return sample(s.OneOf[form%len(s.OneOf)].Value, form, depth)
 	case s.Type.Is(openapi3.TypeObject):
@@ -28,6 +28,8 @@ func sample(s *openapi3.Schema, form, depth int) any {
 			fields["any key"] = sample(more.Value, form, depth+1)
 		}
 		return fields
+	case s.Type.Is(openapi3.TypeArray) && depth > 4: // A tree has no end.
+		return []any{}
 	case s.Type.Is(openapi3.TypeArray):
 		return []any{sample(s.Items.Value, form+depth, depth+1)}
 	case s.Type.Is(openapi3.TypeBoolean):

@@ -21,6 +21,9 @@ const (
 	maxWikiBody = 16 << 20
 )
 
+// ServerName is the Server header of each response of the API.
+const ServerName = "agentyard-emulator"
+
 // exchange is what the layers of the server know about one request. It travels in the request's context.
 type exchange struct {
 	route   *route
@@ -72,6 +75,7 @@ func (a *response) sendTo(w http.ResponseWriter) {
 	if a.drop && !a.partial {
 		panic(http.ErrAbortHandler)
 	}
+	w.Header().Set("Server", ServerName) // So that nobody takes these answers for the service's.
 	for name, values := range a.header {
 		w.Header()[name] = values
 	}

@@ -112,6 +112,9 @@ func (r *Recorder) count(at Place, expected, found string) bool {
 	return false
 }
 
+// emulatorName is the Server header of this project's emulator. No other server needs to say anything about itself.
+const emulatorName = "agentyard-emulator"
+
 // trial marks the context of requests that try out a rule on purpose.
 type trial struct{}
 
@@ -216,9 +219,7 @@ func (r *Recorder) note(x *contract.Exchange) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.requests++
-	for name := range x.Header {
-		r.emulator = r.emulator || strings.HasPrefix(name, "X-Agentyard-Emulator-")
-	}
+	r.emulator = r.emulator || x.Header.Get("Server") == emulatorName
 	if id := c.Operation.ID; id != "" {
 		if r.statuses[id] == nil {
 			r.statuses[id] = map[string]int{}

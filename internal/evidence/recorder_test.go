@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 const computer = `{"id":"8a4f5b1e-32a5-4a1c-9d57-0d6d0e5f7a11","name":"a","providerType":"byom","createdAt":1}`
@@ -153,6 +154,7 @@ func TestRecorder_rules(t *testing.T) {
 	r.Rule("list-computers", NotSeen, "no second computer")
 	r.Rule("list-computers", Refuted, "the older one came first")
 	r.Rule("list-computers", Confirmed, "the newer one came first")
+	r.Skip("an account", "", `The service said: user "Ada Lovelace" (ada@example.com, usr_01HZX3M9QK7B2C4D) may not do this.`)
 	r.Skip("managed computers", "AGENTYARD_ACC_MANAGED", "They cost money.")
 	report := r.Report()
 	for _, a := range report.Assumptions {
@@ -163,6 +165,9 @@ func TestRecorder_rules(t *testing.T) {
 		if a.Result != want.Result || a.Observed != want.Observed {
 			t.Errorf("got %+v, want %+v", a, want)
 		}
+	}
+	if got, want := report.Skipped[0].Why, "The service said: user … … … may not do this."; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := deviations(report); !slices.Equal(got, []string{" | rule | list-computers | as assumed | the older one came first"}) {
 		t.Errorf("got %q", got)
@@ -193,5 +198,24 @@ func TestReport_files(t *testing.T) {
 	}
 	if !strings.Contains(report.Markdown(), "| getComputer | 200 | new field | /colour | no such field | string | 1 |") {
 		t.Error(report.Markdown())
+	}
+}
+
+func TestReport_knowsTheEmulator(t *testing.T) {
+	t.Parallel()
+	e, err := emulator.Start(t.Context(), emulator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	r, _, _ := recorder(t, answer(200, ""))
+	base, err := url.Parse(e.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(r.Proxy(base))
+	t.Cleanup(s.Close)
+	if send(t, "GET", s.URL+"/api/v0/computers", ""); !r.Report().Emulator {
+		t.Error("the report does not say that the emulator answered")
 	}
 }

@@ -147,13 +147,14 @@ func ReadReport(path string) (*Report, error) {
 
 // A word with one of these may be an ID, a person, a host, or a secret.
 var (
+	quoted    = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|“[^”]*”|(^| )'[^']*'")
 	revealing = regexp.MustCompile(`@|://|[0-9a-fA-F]{8}-|\.[a-z]{2,}[/:]|[0-9]{9}`)
 	mixed     = regexp.MustCompile(`[A-Za-z]\S*[0-9]|[0-9]\S*[A-Za-z]`)
 )
 
-// withoutValues removes the words of a text that may be values of the service.
+// withoutValues removes what is quoted in a text, and the words that may be values of the service.
 func withoutValues(text string) string {
-	words := strings.Fields(text)
+	words := strings.Fields(quoted.ReplaceAllString(text, "$1…"))
 	for i, w := range words {
 		if revealing.MatchString(w) || len(w) >= 16 && mixed.MatchString(w) || len(w) > 60 {
 			words[i] = "…"
