@@ -1,0 +1,188 @@
+// Package lives contains the life of each resource: what a test creates, changes, imports, and destroys. It knows no server, so
+// that tests against the emulator and tests against a real service share it.
+package lives
+
+import (
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+)
+
+// Life describes the test of one resource. In its arguments, $account, $computer, $first, and $second are IDs of a service
+// account, a registered machine, and two environments that were created outside Terraform.
+type Life struct {
+	TypeName string
+	// Create and Change are the resource's arguments at first, and after an update in place.
+	Create, Change string
+	// Identity contains the attributes of the identity.
+	Identity []string
+	// ImportID is the import ID as a pattern of attributes. Empty for "{id}".
+	ImportID string
+	// NotImported contains the attributes that the service does not return.
+	NotImported []string
+	// ImportPlansAnUpdate means that the plan after an import by identity sets what could not be imported.
+	ImportPlansAnUpdate bool
+	// NoImport contains import IDs and the errors that they cause.
+	NoImport map[string]string
+	// NoIdentity contains the arguments of an invalid identity.
+	NoIdentity string
+	// The response to a GET of Path contains Text while the object exists. Empty if a destroy leaves it unchanged.
+	Path, Text string
+}
+
+const (
+	nonExistent = `Cannot Import(.|\n)*No\s+[\w\s]+\s+with\s+the\s+ID(.|\n)*exists`
+	unset       = `Cannot Import(.|\n)*is\s+set(.|\n)*apply\s+without\s+the\s+import`
+	fleetID     = `Invalid Import ID(.|\n)*ACCOUNT_ID/build(.|\n)*`
+	keyID       = `(?s)Invalid Import ID.*service_account_id/key_id`
+)
+
+// All are the lives of all resources, by name.
+var All = map[string]Life{
+	"api_key": {
+		TypeName: "agentyard_api_key",
+		Create:   "service_account_id = \"$account\"\nname = \"ci\"",
+		Change:   "service_account_id = \"$account\"\nname = \"ci\"\nrotation = { triggers = { v = \"1\" } }", // A rotation changes the identity.
+		Identity: []string{"id", "service_account_id"}, ImportID: "{service_account_id}/{id}",
+		NotImported: []string{"key", "rotation", "previous_key_id", "rotated_at"}, ImportPlansAnUpdate: true,
+		NoImport: map[string]string{
+			"key_1": keyID, "/key_1": keyID, "a/b/c": keyID,
+			"$account/key_absent": nonExistent, "sa_absent/key_absent": nonExistent,
+		},
+		Path: "/api/v0/service-accounts/$account/api-keys", Text: `"isRevoked":false`,
+	},
+	"computer": {
+		TypeName: "agentyard_computer",
+		Create:   `name = "least"`, Change: `name = "renamed"`, Identity: []string{"id"},
+		NoImport: map[string]string{
+			"a/b":                                  `Invalid Import ID(.|\n)*its ID at the service(.|\n)*1b4e28ba-(.|\n)*"a/b"`,
+			"00000000-0000-4000-8000-000000000000": nonExistent,
+		},
+		Path: "/api/v0/computers?includeUnlisted=true", Text: `"name":"renamed"`,
+	},
+	"computer_fleet": {
+		TypeName: "agentyard_computer_fleet",
+		Create:   "name_prefix = \"web\"\nquantity = 1", Change: "name_prefix = \"web\"\nquantity = 2", Identity: []string{"name_prefix", "service_account_id"},
+		NoImport: map[string]string{
+			"a/b/c": fleetID + `"a/b/c"`, "/web": fleetID + `"/web"`, "a/": fleetID + `"a/"`, "we b": fleetID + `"we b"`,
+			"web": nonExistent, "unknown/web": nonExistent,
+		},
+		Path: "/api/v0/computers?includeUnlisted=true", Text: `"name":"web-2"`,
+	},
+	"computer_fleet of an account": {
+		TypeName: "agentyard_computer_fleet",
+		Create:   "name_prefix = \"web\"\nquantity = 1\nservice_account_id = \"$account\"", Change: "name_prefix = \"web\"\nquantity = 2\nservice_account_id = \"$account\"",
+		Identity: []string{"name_prefix", "service_account_id"},
+		Path:     "/api/v0/computers?serviceAccountId=$account", Text: `"name":"web-2"`,
+	},
+	"default_environment": {
+		TypeName: "agentyard_default_environment",
+		Create:   `environment_id = "$first"`, Change: `environment_id = "$second"`, Identity: []string{"id"},
+		NoImport: map[string]string{
+			"env_01hzy3v7k2m4n6p8q0r2s4t6v8": `Invalid Import ID(.|\n)*always\s+"organization"(.|\n)*agentyard_environment`,
+			"organization":                   unset,
+		},
+		NoIdentity: `id = "acme"`,
+	},
+	"environment": {
+		TypeName: "agentyard_environment",
+		Create:   "name = \"dev\"\nrepositories = [{ url = \"https://git.example/acme/app\", script = \"make\" }]",
+		Change:   "name = \"renamed\"\nrepositories = [{ url = \"https://git.example/acme/app\", script = \"make\" }]",
+		Identity: []string{"id"},
+		NoImport: map[string]string{
+			"a/b":                            `Invalid Import ID(.|\n)*its ID at the service(.|\n)*env_01(.|\n)*"a/b"`,
+			"env_00000000000000000000000000": nonExistent,
+		},
+		Path: "/api/v0/environments", Text: `"name":"renamed"`,
+	},
+	"global_usage_limit": {
+		TypeName: "agentyard_global_usage_limit",
+		Create:   "limit = 1000000", Change: "limit = 9007199254740991", Identity: []string{"id"},
+		NoImport: map[string]string{
+			"acme":         `Invalid Import ID(.|\n)*import\s+ID(.|\n)*always\s+"organization",\s+got:\s+"acme"`,
+			"organization": unset,
+		},
+		NoIdentity: `id = "acme"`,
+		Path:       "/api/v0/organization/usage/limits/global", Text: `9007199254740991`,
+	},
+	"member_invitation": {
+		TypeName: "agentyard_member_invitation",
+		Create:   `email = "avery@agentyard.example"`, Change: "email = \"avery@agentyard.example\"\nrole = \"manager\"",
+		Identity: []string{"email"}, NotImported: []string{"role", "status"}, ImportPlansAnUpdate: true,
+		NoImport: map[string]string{
+			"nobody@agentyard.example": `Nobody\s+has\s+joined(.|\n)*cannot\s+be\s+imported`,
+			"avery":                    `Invalid Import ID(.|\n)*user's\s+email\s+address(.|\n)*"avery"`,
+		},
+		NoIdentity: `email = "avery"`,
+	},
+	"service_account": {
+		TypeName: "agentyard_service_account",
+		Create:   `name = "ci"`, Change: "name = \"ci\"\ndescription = \"builds\"", Identity: []string{"id"},
+		NoImport: map[string]string{
+			"a/b":        `Invalid Import ID(.|\n)*service\s+account\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*such\s+as\s+sa_(.|\n)*"a/b"`,
+			"sa_unknown": nonExistent,
+		},
+		Path: "/api/v0/service-accounts", Text: `"description":"builds"`,
+	},
+	"session": {
+		TypeName: "agentyard_session",
+		Create:   "computer_id = \"$computer\"\nsession_settings = { model = \"model-light\", tags = [{ name = \"a\" }] }",
+		Change:   "computer_id = \"$computer\"\nsession_settings = { model = \"model-standard\", tags = [{ name = \"a\" }] }",
+		Identity: []string{"id", "computer_id"},
+		NoImport: map[string]string{
+			"0b2f7f6e-0000-4000-8000-000000000000": nonExistent,
+			"../computers":                         `Invalid Import ID(.|\n)*its\s+ID\s+at\s+the\s+service,\s+such\s+as\s+7f9c2ba4`,
+			"a b":                                  `Invalid Import ID`,
+			"..":                                   `Invalid Import ID(.|\n)*".."\s+cannot\s+be\s+part(.|\n)*such\s+as\s+7f9c2ba4`,
+			"a%2fb":                                nonExistent,
+		},
+		Path: "/api/v0/sessions?computerId=$computer", Text: `"computerId"`,
+	},
+	"user_usage_limit": {
+		TypeName: "agentyard_user_usage_limit",
+		Create:   "email = \"avery@agentyard.example\"\nlimit = 1000000", Change: "email = \"avery@agentyard.example\"\nlimit = 9007199254740991",
+		Identity: []string{"email"},
+		NoImport: map[string]string{
+			"nobody@agentyard.example": nonExistent,
+			"avery@agentyard.example":  nonExistent, // Only the global limit applies to this member.
+			"avery":                    `Invalid Import ID(.|\n)*user's\s+email\s+address,\s+such\s+as\s+avery@(.|\n)*"avery"`,
+			"@agentyard.example":       `Invalid Import ID(.|\n)*user's\s+email\s+address`,
+			"avery@agentyard.example,blake@agentyard.example": `Invalid Import ID(.|\n)*user's\s+email\s+address`,
+		},
+		NoIdentity: `email = "avery"`,
+		Path:       "/api/v0/organization/usage/limits/users", Text: `9007199254740991`,
+	},
+	"wiki_run": {
+		TypeName: "agentyard_wiki_run",
+		Create:   `repo_url = "https://code.example/acme/api"`, Change: "repo_url = \"https://code.example/acme/api\"\nprivacy_level = \"private\"",
+		Identity: []string{"id"},
+		NoImport: map[string]string{
+			"a/b":          `Invalid Import ID(.|\n)*wiki\s+run\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*such\s+as\s+wiki_(.|\n)*"a/b"`,
+			"wiki_unknown": nonExistent,
+			"..":           `cannot be part of a request's path`,
+			"%2e%2e":       nonExistent,
+		},
+		Path: "/api/v0/wiki", Text: `https://code.example/acme/api`,
+	},
+}
+
+// Address returns the address of the resource in its configuration.
+func (l *Life) Address() string { return l.TypeName + ".test" }
+
+// Config returns a configuration with these arguments.
+func (l *Life) Config(arguments string) string {
+	return "resource \"" + l.TypeName + "\" \"test\" {\n" + arguments + "\n}\n"
+}
+
+// ImportIDOf returns the import ID of the resource in a state.
+func (l *Life) ImportIDOf(s *terraform.State) (string, error) {
+	attributes := s.RootModule().Resources[l.Address()].Primary.Attributes
+	if l.ImportID == "" {
+		return attributes["id"], nil
+	}
+	id := l.ImportID
+	for name, value := range attributes {
+		id = strings.ReplaceAll(id, "{"+name+"}", value)
+	}
+	return id, nil
+}
