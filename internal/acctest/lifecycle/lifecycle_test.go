@@ -41,14 +41,19 @@ func newOrganization(t *testing.T) (*acctest.Env, *strings.Replacer) {
 	environment["name"] = "second"
 	e.API(http.MethodPost, "/api/v0/environments", environment, &second)
 	e.Clock.Advance(time.Hour) // All builds have ended.
-	return e, strings.NewReplacer("$account", account.ID, "$computer", computer.ID, "$first", first.ID, "$second", second.ID)
+	return e, strings.NewReplacer(
+		"$account", account.ID, "$computer", computer.ID, "$first", first.ID, "$second", second.ID,
+		"$name", "ci", "$member", "avery@agentyard.example", "$lower", "1000000", "$higher", "9007199254740991",
+		"$repositories", `[{ url = "https://git.example/acme/app", script = "make" }]`, "$wiki_repository", "https://code.example/acme/api",
+		"$machine", "", "$environment", "", "$run", "",
+	)
 }
 
 // exists reports whether the object exists in the emulator.
 func exists(l *lives.Life, e *acctest.Env, ids *strings.Replacer) bool {
 	var answer json.RawMessage
 	e.API(http.MethodGet, ids.Replace(l.Path), nil, &answer)
-	return bytes.Contains(answer, []byte(l.Text))
+	return bytes.Contains(answer, []byte(ids.Replace(l.Text)))
 }
 
 func forEach(t *testing.T, test func(t *testing.T, l *lives.Life, e *acctest.Env, ids *strings.Replacer)) {

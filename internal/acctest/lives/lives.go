@@ -8,8 +8,17 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 )
 
-// Life describes the test of one resource. In its arguments, $account, $computer, $first, and $second are IDs of a service
-// account, a registered machine, and two environments that were created outside Terraform.
+// Life describes the test of one resource. Its texts contain placeholders for what depends on the organization:
+//
+//	$name             a name that is free, of at most 50 characters
+//	$account          the ID of a service account
+//	$computer         the ID of a computer that can run sessions
+//	$first, $second   the IDs of two environments that can be the default
+//	$member           the email address of a member without a usage limit
+//	$lower, $higher   two usage limits
+//	$repositories     the repositories of an environment, as a list
+//	$wiki_repository  the URL of a repository that can have wikis
+//	$machine, $environment, $run   more arguments of a computer, an environment, and a wiki run; may be empty
 type Life struct {
 	TypeName string
 	// Create and Change are the resource's arguments at first, and after an update in place.
@@ -41,8 +50,8 @@ const (
 var All = map[string]Life{
 	"api_key": {
 		TypeName: "agentyard_api_key",
-		Create:   "service_account_id = \"$account\"\nname = \"ci\"",
-		Change:   "service_account_id = \"$account\"\nname = \"ci\"\nrotation = { triggers = { v = \"1\" } }", // A rotation changes the identity.
+		Create:   "service_account_id = \"$account\"\nname = \"$name\"",
+		Change:   "service_account_id = \"$account\"\nname = \"$name\"\nrotation = { triggers = { v = \"1\" } }", // A rotation changes the identity.
 		Identity: []string{"id", "service_account_id"}, ImportID: "{service_account_id}/{id}",
 		NotImported: []string{"key", "rotation", "previous_key_id", "rotated_at"}, ImportPlansAnUpdate: true,
 		NoImport: map[string]string{
@@ -53,27 +62,27 @@ var All = map[string]Life{
 	},
 	"computer": {
 		TypeName: "agentyard_computer",
-		Create:   `name = "least"`, Change: `name = "renamed"`, Identity: []string{"id"},
+		Create:   "name = \"$name\"\n$machine", Change: "name = \"$name-b\"\n$machine", Identity: []string{"id"},
 		NoImport: map[string]string{
 			"a/b":                                  `Invalid Import ID(.|\n)*its ID at the service(.|\n)*1b4e28ba-(.|\n)*"a/b"`,
 			"00000000-0000-4000-8000-000000000000": nonExistent,
 		},
-		Path: "/api/v0/computers?includeUnlisted=true", Text: `"name":"renamed"`,
+		Path: "/api/v0/computers?includeUnlisted=true", Text: `"name":"$name-b"`,
 	},
 	"computer_fleet": {
 		TypeName: "agentyard_computer_fleet",
-		Create:   "name_prefix = \"web\"\nquantity = 1", Change: "name_prefix = \"web\"\nquantity = 2", Identity: []string{"name_prefix", "service_account_id"},
+		Create:   "name_prefix = \"$name\"\nquantity = 1", Change: "name_prefix = \"$name\"\nquantity = 2", Identity: []string{"name_prefix", "service_account_id"},
 		NoImport: map[string]string{
 			"a/b/c": fleetID + `"a/b/c"`, "/web": fleetID + `"/web"`, "a/": fleetID + `"a/"`, "we b": fleetID + `"we b"`,
 			"web": nonExistent, "unknown/web": nonExistent,
 		},
-		Path: "/api/v0/computers?includeUnlisted=true", Text: `"name":"web-2"`,
+		Path: "/api/v0/computers?includeUnlisted=true", Text: `"name":"$name-2"`,
 	},
 	"computer_fleet of an account": {
 		TypeName: "agentyard_computer_fleet",
-		Create:   "name_prefix = \"web\"\nquantity = 1\nservice_account_id = \"$account\"", Change: "name_prefix = \"web\"\nquantity = 2\nservice_account_id = \"$account\"",
+		Create:   "name_prefix = \"$name\"\nquantity = 1\nservice_account_id = \"$account\"", Change: "name_prefix = \"$name\"\nquantity = 2\nservice_account_id = \"$account\"",
 		Identity: []string{"name_prefix", "service_account_id"},
-		Path:     "/api/v0/computers?serviceAccountId=$account", Text: `"name":"web-2"`,
+		Path:     "/api/v0/computers?serviceAccountId=$account", Text: `"name":"$name-2"`,
 	},
 	"default_environment": {
 		TypeName: "agentyard_default_environment",
@@ -86,28 +95,28 @@ var All = map[string]Life{
 	},
 	"environment": {
 		TypeName: "agentyard_environment",
-		Create:   "name = \"dev\"\nrepositories = [{ url = \"https://git.example/acme/app\", script = \"make\" }]",
-		Change:   "name = \"renamed\"\nrepositories = [{ url = \"https://git.example/acme/app\", script = \"make\" }]",
+		Create:   "name = \"$name\"\nrepositories = $repositories\n$environment",
+		Change:   "name = \"$name-b\"\nrepositories = $repositories\n$environment",
 		Identity: []string{"id"},
 		NoImport: map[string]string{
 			"a/b":                            `Invalid Import ID(.|\n)*its ID at the service(.|\n)*env_01(.|\n)*"a/b"`,
 			"env_00000000000000000000000000": nonExistent,
 		},
-		Path: "/api/v0/environments", Text: `"name":"renamed"`,
+		Path: "/api/v0/environments", Text: `"name":"$name-b"`,
 	},
 	"global_usage_limit": {
 		TypeName: "agentyard_global_usage_limit",
-		Create:   "limit = 1000000", Change: "limit = 9007199254740991", Identity: []string{"id"},
+		Create:   "limit = $lower", Change: "limit = $higher", Identity: []string{"id"},
 		NoImport: map[string]string{
 			"acme":         `Invalid Import ID(.|\n)*import\s+ID(.|\n)*always\s+"organization",\s+got:\s+"acme"`,
 			"organization": unset,
 		},
 		NoIdentity: `id = "acme"`,
-		Path:       "/api/v0/organization/usage/limits/global", Text: `9007199254740991`,
+		Path:       "/api/v0/organization/usage/limits/global", Text: `$higher`,
 	},
 	"member_invitation": {
 		TypeName: "agentyard_member_invitation",
-		Create:   `email = "avery@agentyard.example"`, Change: "email = \"avery@agentyard.example\"\nrole = \"manager\"",
+		Create:   `email = "$member"`, Change: "email = \"$member\"\nrole = \"manager\"",
 		Identity: []string{"email"}, NotImported: []string{"role", "status"}, ImportPlansAnUpdate: true,
 		NoImport: map[string]string{
 			"nobody@agentyard.example": `Nobody\s+has\s+joined(.|\n)*cannot\s+be\s+imported`,
@@ -117,7 +126,7 @@ var All = map[string]Life{
 	},
 	"service_account": {
 		TypeName: "agentyard_service_account",
-		Create:   `name = "ci"`, Change: "name = \"ci\"\ndescription = \"builds\"", Identity: []string{"id"},
+		Create:   `name = "$name"`, Change: "name = \"$name\"\ndescription = \"builds\"", Identity: []string{"id"},
 		NoImport: map[string]string{
 			"a/b":        `Invalid Import ID(.|\n)*service\s+account\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*such\s+as\s+sa_(.|\n)*"a/b"`,
 			"sa_unknown": nonExistent,
@@ -126,8 +135,8 @@ var All = map[string]Life{
 	},
 	"session": {
 		TypeName: "agentyard_session",
-		Create:   "computer_id = \"$computer\"\nsession_settings = { model = \"model-light\", tags = [{ name = \"a\" }] }",
-		Change:   "computer_id = \"$computer\"\nsession_settings = { model = \"model-standard\", tags = [{ name = \"a\" }] }",
+		Create:   "computer_id = \"$computer\"\nsession_settings = { tags = [{ name = \"$name\" }] }",
+		Change:   "computer_id = \"$computer\"\nsession_settings = { tags = [{ name = \"$name\" }, { name = \"b\" }] }",
 		Identity: []string{"id", "computer_id"},
 		NoImport: map[string]string{
 			"0b2f7f6e-0000-4000-8000-000000000000": nonExistent,
@@ -140,7 +149,7 @@ var All = map[string]Life{
 	},
 	"user_usage_limit": {
 		TypeName: "agentyard_user_usage_limit",
-		Create:   "email = \"avery@agentyard.example\"\nlimit = 1000000", Change: "email = \"avery@agentyard.example\"\nlimit = 9007199254740991",
+		Create:   "email = \"$member\"\nlimit = $lower", Change: "email = \"$member\"\nlimit = $higher",
 		Identity: []string{"email"},
 		NoImport: map[string]string{
 			"nobody@agentyard.example": nonExistent,
@@ -150,11 +159,11 @@ var All = map[string]Life{
 			"avery@agentyard.example,blake@agentyard.example": `Invalid Import ID(.|\n)*user's\s+email\s+address`,
 		},
 		NoIdentity: `email = "avery"`,
-		Path:       "/api/v0/organization/usage/limits/users", Text: `9007199254740991`,
+		Path:       "/api/v0/organization/usage/limits/users", Text: `$higher`,
 	},
 	"wiki_run": {
 		TypeName: "agentyard_wiki_run",
-		Create:   `repo_url = "https://code.example/acme/api"`, Change: "repo_url = \"https://code.example/acme/api\"\nprivacy_level = \"private\"",
+		Create:   "repo_url = \"$wiki_repository\"\n$run", Change: "repo_url = \"$wiki_repository\"\n$run\nprivacy_level = \"private\"",
 		Identity: []string{"id"},
 		NoImport: map[string]string{
 			"a/b":          `Invalid Import ID(.|\n)*wiki\s+run\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*such\s+as\s+wiki_(.|\n)*"a/b"`,
@@ -162,7 +171,7 @@ var All = map[string]Life{
 			"..":           `cannot be part of a request's path`,
 			"%2e%2e":       nonExistent,
 		},
-		Path: "/api/v0/wiki", Text: `https://code.example/acme/api`,
+		Path: "/api/v0/wiki", Text: `$wiki_repository`,
 	},
 }
 
