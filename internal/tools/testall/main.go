@@ -29,6 +29,9 @@ var foreign = []string{
 	"TF_CLI_ARGS", "TF_DATA_DIR", "TF_REATTACH_PROVIDERS", "TF_WORKSPACE", "TF_ACC_PROVIDER_HOST",
 }
 
+// acceptanceSettings begin with this. Tests against a real service run only by `make testacc`.
+const acceptanceSettings = "AGENTYARD_ACC_"
+
 // The tests that go test -run selects, by the ends of their names.
 const (
 	everyCLI = "^TestAcc.*_everyCLI$"
@@ -135,7 +138,7 @@ func testAll(ctx context.Context, out io.Writer, onlySlow bool, only string) err
 func environment(ctx context.Context, scratch string) ([]string, error) {
 	env := slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(foreign, name)
+		return slices.Contains(foreign, name) || strings.HasPrefix(name, acceptanceSettings)
 	})
 	cliConfig := filepath.Join(scratch, "empty.tfrc")
 	if err := os.WriteFile(cliConfig, nil, 0o600); err != nil {

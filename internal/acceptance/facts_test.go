@@ -1,0 +1,84 @@
+package acceptance
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
+)
+
+// The facts are read once from the service. They replace fixtures, which only one organization would have.
+var (
+	factProviders    shared[[]string]
+	factSources      shared[environments.SourceOptions]
+	factRepositories shared[[]ci.Repository]
+	factWikiRuns     shared[[]wikis.Run]
+	factMembers      shared[[]organization.Member]
+)
+
+// pointer returns the address of a result that has no error.
+func pointer[T any](value T, err error) (*T, error) { return &value, err }
+
+// managedProvider returns a provider of managed computers, and skips the test if the organization has none.
+func managedProvider(t *testing.T) string {
+	t.Helper()
+	all := *factProviders.get(t, func(ctx context.Context, c *client.Client) (*[]string, error) {
+		return pointer(c.Computers.Providers(ctx))
+	})
+	if len(all) == 0 {
+		skip(t, "", "the organization has no provider of managed computers")
+	}
+	return all[0]
+}
+
+func sourceOptions(t *testing.T) *environments.SourceOptions {
+	t.Helper()
+	return factSources.get(t, func(ctx context.Context, c *client.Client) (*environments.SourceOptions, error) {
+		return c.Environments.SourceOptions(ctx)
+	})
+}
+
+// repositories returns the repositories that CI automation can use; none if the key's owner may not list them.
+func repositories(t *testing.T) []ci.Repository {
+	t.Helper()
+	c := connect(t)
+	factRepositories.once.Do(func() {
+		factRepositories.object, factRepositories.err = pointer(c.CI.Repositories(context.WithoutCancel(t.Context()), ""))
+	})
+	if isDenied(factRepositories.err) {
+		return nil
+	}
+	must(t, factRepositories.err)
+	return *factRepositories.object
+}
+
+// environmentRepository returns the URL of a repository for an environment; empty if there is none, or no source for it.
+func environmentRepository(t *testing.T) string {
+	t.Helper()
+	connected := repositories(t)
+	for _, provider := range sourceOptions(t).Providers {
+		supports := func(s environments.SourceOption) bool { return s.SupportsRepositories }
+		if len(connected) > 0 && slices.ContainsFunc(provider.Sources, supports) {
+			return connected[0].URL
+		}
+	}
+	return ""
+}
+
+// wikiRuns returns the newest wiki run of each repository.
+func wikiRuns(t *testing.T) []wikis.Run {
+	t.Helper()
+	return *factWikiRuns.get(t, func(ctx context.Context, c *client.Client) (*[]wikis.Run, error) { return pointer(c.Wikis.List(ctx)) })
+}
+
+func members(t *testing.T) []organization.Member {
+	t.Helper()
+	return *factMembers.get(t, func(ctx context.Context, c *client.Client) (*[]organization.Member, error) {
+		return pointer(c.Organization.Members(ctx, 0))
+	})
+}

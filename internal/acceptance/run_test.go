@@ -1,0 +1,257 @@
+package acceptance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
+	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
+)
+
+const (
+	// userAgent names the suite in the logs of the service.
+	userAgent = "terraform-provider-agentyard-acceptance"
+	// finishTime limits what is done after the tests: restoring settings, and deleting what was created.
+	finishTime = 15 * time.Minute
+	// interruptedCode is what shells return for a command that Ctrl-C ended.
+	interruptedCode = 130
+)
+
+// run is one run of the suite.
+type run struct {
+	base     *url.URL
+	key      string
+	id       string // Part of all names.
+	recorder *evidence.Recorder
+	gate     gate
+	// proxy and trial are the addresses of the recorder. All traffic goes through it.
+	proxy, trial string
+	scratch      string
+
+	mu       sync.Mutex
+	names    int
+	restores []*restore
+	skips    []string
+	finished sync.Once
+	code     int // The exit code that finish found.
+}
+
+// gate lets requests pass until an interrupt closes it, so that nothing is created any more while the run is swept.
+type gate struct {
+	mu     sync.RWMutex
+	closed bool
+}
+
+func (g *gate) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		g.mu.RLock()
+		defer g.mu.RUnlock()
+		if g.closed {
+			panic(http.ErrAbortHandler)
+		}
+		next.ServeHTTP(w, req)
+	})
+}
+
+// close holds back new requests, and waits a while for those under way: their objects can be swept only after they exist.
+func (g *gate) close() {
+	done := make(chan struct{})
+	go func() {
+		g.mu.Lock()
+		g.closed = true
+		g.mu.Unlock()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(2 * time.Minute):
+	}
+}
+
+// restore gives a setting of the organization its previous value back.
+type restore struct {
+	what string
+	once sync.Once
+	undo func(context.Context, *client.Client) error
+	err  error
+}
+
+// begin checks the settings with one request, and starts the proxies.
+func begin() (*run, error) {
+	base, key, err := service()
+	if err != nil {
+		return nil, err
+	}
+	document, err := contract.Load()
+	if err != nil {
+		return nil, err
+	}
+	r := &run{base: base, key: key, id: newRunID(clock.System.Now()), recorder: evidence.NewRecorder(document, "testacc", "dev")}
+	if r.scratch, err = os.MkdirTemp("", "agentyard-acceptance-"); err != nil {
+		return nil, err
+	}
+	// States contain keys. They are below this folder, which is removed after an interrupt too.
+	if err := os.Setenv("TMPDIR", r.scratch); err != nil {
+		return nil, err
+	}
+	r.proxy = httptest.NewServer(r.gate.guard(r.recorder.Proxy(base))).URL
+	r.trial = httptest.NewServer(r.gate.guard(r.recorder.Trial(base))).URL
+	if err := configureProvider(r.proxy, key); err != nil {
+		return nil, err
+	}
+	c, err := r.connect(r.proxy, nil)
+	if err != nil {
+		return nil, err
+	}
+	// A 401 here means that the key is wrong; later, that its owner may not do something.
+	if _, err := c.Conn.ListProviders(context.Background()); err != nil && (!isDenied(err) || transport.StatusOf(err) == http.StatusUnauthorized) {
+		return nil, errors.Join(fmt.Errorf("the service cannot be used: %w", err), os.RemoveAll(r.scratch))
+	}
+	r.handleSignals()
+	fmt.Printf("testacc: names begin with %s\n", r.prefix())
+	return r, nil
+}
+
+// connect returns a client for an address; a nil transport is the usual one.
+func (r *run) connect(address string, through http.RoundTripper) (*client.Client, error) {
+	return client.New(transport.Config{
+		BaseURL: address, APIKey: r.key, MaxRetries: transport.DefaultMaxRetries, RequestTimeout: 2 * time.Minute,
+		UserAgent: userAgent, Transport: through,
+	})
+}
+
+// direct returns a client that passes by the gate, for the work after an interrupt.
+func (r *run) direct() (*client.Client, error) {
+	return r.connect(r.base.String(), r.recorder.Transport(http.DefaultTransport))
+}
+
+// restoreLater calls undo at the end of the run, or when the returned function is called, but only once.
+func (r *run) restoreLater(what string, undo func(context.Context, *client.Client) error) func() error {
+	s := &restore{what: what, undo: undo}
+	r.mu.Lock()
+	r.restores = append(r.restores, s)
+	r.mu.Unlock()
+	return func() error { return r.restoreNow(s) }
+}
+
+func (r *run) restoreNow(s *restore) error {
+	s.once.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), finishTime)
+		defer cancel()
+		c, err := r.direct()
+		if err == nil {
+			err = s.undo(ctx, c)
+		}
+		if err != nil {
+			s.err = fmt.Errorf("restoring %s: %w", s.what, err)
+		}
+	})
+	return s.err
+}
+
+// handleSignals cleans up after Ctrl-C. A second one ends the run at once.
+func (r *run) handleSignals() {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		fmt.Fprintln(os.Stderr, "\ntestacc: interrupted; restoring settings, and deleting what this run created. Press Ctrl-C again to exit at once, then run make sweep.")
+		go func() {
+			<-signals
+			os.Exit(interruptedCode)
+		}()
+		r.gate.close()
+		r.finish()
+		os.Exit(interruptedCode)
+	}()
+}
+
+// end returns the exit code of the run.
+func (r *run) end(code int) int {
+	r.finish() // After an interrupt, this waits until the process ends.
+	return max(code, r.code)
+}
+
+// finish restores settings, deletes what is left, and writes the report.
+func (r *run) finish() {
+	r.finished.Do(func() {
+		err := errors.Join(r.restoreAll(), r.sweepOwn(), os.RemoveAll(r.scratch), r.report())
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "testacc:", err)
+			r.code = 1
+		}
+	})
+}
+
+func (r *run) restoreAll() error {
+	r.mu.Lock()
+	all := slices.Clone(r.restores)
+	r.mu.Unlock()
+	var errs []error
+	for _, s := range slices.Backward(all) {
+		errs = append(errs, r.restoreNow(s))
+	}
+	return errors.Join(errs...)
+}
+
+// sweepOwn deletes what this run created, whatever its age. A test that was not interrupted leaves nothing but the objects that
+// tests share.
+func (r *run) sweepOwn() error {
+	ctx, cancel := context.WithTimeout(context.Background(), finishTime)
+	defer cancel()
+	c, err := r.direct()
+	if err != nil {
+		return err
+	}
+	s := sweep{client: c, out: os.Stdout, isWanted: func(l leftover) bool { return strings.Contains(l.name, r.prefix()) }}
+	return s.all(ctx)
+}
+
+// report writes the report, and lists what was skipped.
+func (r *run) report() error {
+	report := r.recorder.Report()
+	dir := os.Getenv(envReport)
+	if dir == "" {
+		dir = "acceptance-report"
+	}
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		err = report.WriteFiles(dir)
+	}
+	r.mu.Lock()
+	skips := slices.Clone(r.skips)
+	r.mu.Unlock()
+	slices.Sort(skips)
+	if len(skips) > 0 {
+		fmt.Printf("\nSkipped:\n  %s\n", strings.Join(slices.Compact(skips), "\n  "))
+	}
+	refuted := 0
+	for _, a := range report.Assumptions {
+		if a.Result == evidence.Refuted {
+			refuted++
+		}
+	}
+	fmt.Printf("\n%d requests, %d deviations, %d refuted assumptions: see %s\n", report.Requests, len(report.Deviations), refuted, filepath.Join(dir, "report.md"))
+	if os.Getenv(envStrict) != "" && len(report.Deviations)+refuted > 0 {
+		for _, d := range report.Deviations {
+			fmt.Printf("  %s %d: %s at %s: expected %s, found %s\n", d.Operation, d.Status, d.Kind, d.Place.Place, d.Expected, d.Found)
+		}
+		err = errors.Join(err, errors.New("the service deviates from the contract"))
+	}
+	return err
+}
