@@ -23,7 +23,7 @@ func NewComputerProvidersDataSource() datasource.DataSource {
 		Attributes: map[string]schema.Attribute{
 			"providers": schema.ListAttribute{
 				Computed: true, ElementType: types.StringType,
-				MarkdownDescription: "Values for `provider_type`, in the service's order.",
+				MarkdownDescription: "Values for `provider_type`, in alphabetical order.",
 			},
 		},
 		Verb: "list", Object: "computer providers",

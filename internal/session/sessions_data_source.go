@@ -33,8 +33,8 @@ func NewSessionsDataSource() datasource.DataSource {
 				MarkdownDescription: "Return only the sessions on this computer. Defaults to all sessions.",
 				Validators:          []validator.String{value.NotBlank("Give the ID of a computer, or omit it.")},
 			},
-			"max_results": results.MaxResults("Maximum number of sessions to return, in the service's order. Defaults to all sessions."),
-			"sessions":    sessionData.DataSourceRows("The sessions, in the service's order, usually newest first."),
+			"max_results": results.MaxResults("Maximum number of sessions to return, the first ones that the service lists. Defaults to all sessions."),
+			"sessions":    sessionData.DataSourceRows("The sessions, newest first."),
 		},
 		Verb: "list", Object: "sessions", Options: apierror.Options{ofComputer, ownersOnly},
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *sessionsModel) error {

@@ -2,6 +2,7 @@
 package computers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -63,7 +64,12 @@ func (f Filter) query() url.Values {
 
 // List lists computers, newest first. The operation has no pages.
 func (c *Client) List(ctx context.Context, filter Filter) ([]Computer, error) {
-	return transport.CallList[Computer](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "listComputers", Method: http.MethodGet, Route: "/api/v0/computers"}, Query: filter.query()}, "computers")
+	found, err := transport.CallList[Computer](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "listComputers", Method: http.MethodGet, Route: "/api/v0/computers"}, Query: filter.query()}, "computers")
+	// The API does not define the order of computers of the same millisecond, and a changing order would show up as drift.
+	wire.Sort(found, func(a, b *Computer) int {
+		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return found, err
 }
 
 // listForReads lists every computer that may be in a state, including unlisted ones, with steps. The key of the collection

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -282,5 +283,33 @@ func TestWatchComputer_readsAfterAWaitAreNotOlderThanItsEnd(t *testing.T) {
 		if got := read(); got != "active" {
 			t.Errorf("a read after the wait says %q", got)
 		}
+	}
+}
+
+// Lists have the same order, whatever the service's is.
+func TestLists_order(t *testing.T) {
+	t.Parallel()
+	c, _, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		answer := `{"providers":["b","a"]}`
+		if !strings.HasSuffix(r.URL.Path, "/providers") {
+			answer = `[{"id":"c2","name":"b","providerType":"x","createdAt":1},{"id":"c1","name":"a","providerType":"x","createdAt":1},{"id":"c3","name":"c","providerType":"x","createdAt":2}]`
+		}
+		clienttest.RespondJSON(w, 200, answer)
+	})
+	found, err := c.List(t.Context(), Filter{})
+	if err != nil || len(found) != 3 || found[0].ID+found[1].ID+found[2].ID != "c3c1c2" {
+		t.Errorf("got %+v, %v", found, err)
+	}
+	if providers, err := c.Providers(t.Context()); err != nil || !slices.Equal(providers, []string{"a", "b"}) {
+		t.Errorf("got %v, %v", providers, err)
+	}
+}
+
+// A response without a list of providers does not say that there are none.
+func TestProviders_missing(t *testing.T) {
+	t.Parallel()
+	c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, `{}`) })
+	if _, err := c.Providers(t.Context()); err == nil || !strings.Contains(err.Error(), "the field providers is missing") {
+		t.Errorf("got %v", err)
 	}
 }

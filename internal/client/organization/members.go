@@ -2,6 +2,7 @@
 package organization
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -79,10 +80,13 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("%s (%s %s) was refused for %s: %s", e.Op.Name, e.Op.Method, e.Op.Route, e.Email, e.Problem)
 }
 
-// Members returns at most limit members of the organization, oldest first as the service lists them; 0 means all. Calls in a
-// short time share the pages.
+// Members returns at most limit members of the organization, oldest first; 0 means all. Calls in a short time share the pages.
 func (c *Client) Members(ctx context.Context, limit int) ([]Member, error) {
 	found, err := collection.Gather(c.members.All(ctx, collection.PageKey(limit, nil)), limit)
+	// The API does not define the order, and a changing order would show up as drift.
+	wire.Sort(found, func(a, b *Member) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.ID, b.ID))
+	})
 	if err != nil || limit == 0 {
 		return found, err
 	}

@@ -167,3 +167,16 @@ func TestMembers_invalid(t *testing.T) {
 		}
 	}
 }
+
+// The oldest member is first in any order of the service.
+func TestMembers_order(t *testing.T) {
+	t.Parallel()
+	younger := strings.Replace(user("a", "ada@acme.example", ""), "2026-03-01", "2026-03-02", 1)
+	c, _, _ := area.ServeShort(t, func(string) string {
+		return usersPage("", younger, user("c", "cy@acme.example", ""), user("b", "ben@acme.example", ""))
+	})
+	found, err := c.Members(t.Context(), 0)
+	if err != nil || len(found) != 3 || found[0].ID+found[1].ID+found[2].ID != "bca" {
+		t.Errorf("got %+v, %v", found, err)
+	}
+}

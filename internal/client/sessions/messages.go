@@ -288,8 +288,12 @@ func (c *Client) Children(ctx context.Context, id string) ([]Session, error) {
 		found, err = transport.CallList[Session](ctx, c.conn, r, "sessions")
 		return err
 	})
-	wire.Sort(found, func(a, b *Session) int {
+	sortNewestFirst(found)
+	return found, err
+}
+
+func sortNewestFirst(listed []Session) {
+	wire.Sort(listed, func(a, b *Session) int {
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
-	return found, err
 }

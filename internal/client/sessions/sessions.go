@@ -66,10 +66,12 @@ func pagesOf(computer string, most int) string {
 	return collection.PageKey(most, query(computer))
 }
 
-// List returns the sessions of the API key's owner in the service's order, on one computer or on all; most 0 means all of
-// them. Calls in a short time share the pages.
+// List returns the sessions of the API key's owner, newest first, on one computer or on all; most 0 means all of them. Calls in
+// a short time share the pages.
 func (c *Client) List(ctx context.Context, computer string, most int) ([]Session, error) {
 	found, err := collection.Gather(c.pages.All(ctx, pagesOf(computer, most)), most)
+	// The API does not define the order, and a changing order would show up as drift.
+	sortNewestFirst(found)
 	if err != nil || most == 0 {
 		return found, err
 	}

@@ -234,3 +234,15 @@ func TestSession_wrapped(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
+
+// The newest session is first in any order of the service.
+func TestList_order(t *testing.T) {
+	t.Parallel()
+	c, _, _ := area.ServeShort(t, func(string) string {
+		return sessionsPage(ses("s2", ""), ses("s1", ""), strings.Replace(ses("s3", ""), `"createdAt":1`, `"createdAt":2`, 1))
+	})
+	found, err := c.List(t.Context(), "7", 0)
+	if err != nil || len(found) != 3 || found[0].ID+found[1].ID+found[2].ID != "s3s1s2" {
+		t.Errorf("got %+v, %v", found, err)
+	}
+}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // CheckAccess checks the API key and base_url with the cheapest request, for objects whose creation lists nothing.
@@ -18,13 +21,17 @@ func (c *Conn) Providers(ctx context.Context) ([]string, error) {
 
 // ListProviders returns the managed providers that the organization may use. It is the cheapest request that needs an API key.
 func (c *Conn) ListProviders(ctx context.Context) ([]string, error) {
-	response, err := Call[struct {
-		Providers []string `json:"providers"`
-	}](ctx, c, Request{Op: Operation{Name: "listComputerProviders", Method: http.MethodGet, Route: "/api/v0/computers/providers"}})
+	r := Request{Op: Operation{Name: "listComputerProviders", Method: http.MethodGet, Route: "/api/v0/computers/providers"}}
+	response, err := c.Exchange(ctx, r, OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
-	return response.Providers, nil
+	providers, err := wire.ReadList[string](response.Body, "providers")
+	if err != nil {
+		return nil, NewTransportError(r.Op, err)
+	}
+	slices.Sort(providers) // The API does not define the order, and a changing order would show up as drift.
+	return providers, nil
 }
 
 // CheckOnce calls send once per process and purpose; later callers wait for it. It returns only errors that every other
