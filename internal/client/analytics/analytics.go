@@ -246,7 +246,7 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 	if covered := (Days{cmp.Or(dayOf(envelope.Meta.StartDate), days.Start), cmp.Or(dayOf(envelope.Meta.EndDate), days.End)}); covered != days {
 		return none, r.Unexpected(fmt.Sprintf("it covers other days than requested: %s to %s", covered.Start, covered.End))
 	}
-	next, err := collection.NextPage(r, envelope.Meta.HasMore, envelope.Meta.NextCursor, size-a.users(rows))
+	next, err := collection.NextPage(r, "meta", envelope.Meta.HasMore, envelope.Meta.NextCursor, size-a.users(rows))
 	return collection.Page[Report[T]]{Items: []Report[T]{{OrgID: envelope.Meta.OrgID, Rows: rows}}, Next: next}, err
 }
 

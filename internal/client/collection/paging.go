@@ -204,13 +204,13 @@ func callPage[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn,
 		return Page[T]{}, transport.NewTransportError(r.Op, err)
 	}
 	size, _ := strconv.Atoi(r.Query.Get("limit")) // PageKey has set it.
-	next, err := NextPage(r, paging.Pagination.HasMore, paging.Pagination.NextCursor, size-len(objects))
+	next, err := NextPage(r, "pagination", paging.Pagination.HasMore, paging.Pagination.NextCursor, size-len(objects))
 	return Page[T]{Items: objects, Next: next}, err
 }
 
-// NextPage returns the cursor of the next page; empty at the end. A response with neither field is the last page if it has
+// NextPage returns the cursor of the next page; empty at the end. Field is the one that has both values, for errors. A response with neither field is the last page if it has
 // room for more objects. A response that is unclear about the next page is an error.
-func NextPage(r transport.Request, hasMore *bool, cursor json.RawMessage, room int) (string, error) {
+func NextPage(r transport.Request, field string, hasMore *bool, cursor json.RawMessage, room int) (string, error) {
 	next := ""
 	if cursor != nil {
 		if err := wire.Decode(cursor, "", &next); err != nil {
@@ -223,9 +223,9 @@ func NextPage(r transport.Request, hasMore *bool, cursor json.RawMessage, room i
 	case next != "":
 		return next, nil
 	case hasMore != nil:
-		return "", r.Unexpected("it reports more pages but has no cursor for the next one")
+		return "", r.Unexpected("the field " + field + " reports more pages but has no cursor for the next one")
 	case cursor == nil && room <= 0:
-		return "", r.Unexpected("it does not report whether there are more pages")
+		return "", r.Unexpected("the field " + field + " does not report whether there are more pages")
 	}
 	return "", nil
 }

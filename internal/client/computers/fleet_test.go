@@ -297,7 +297,7 @@ func TestBatchProblem(t *testing.T) {
 		"fewer, explained":  {BulkCreateResult{Computers: []Computer{whole(1)}, Error: failed}, ""},
 		"fewer":             {BulkCreateResult{Computers: []Computer{whole(1)}}, "does not name the computers"},
 		"more":              {BulkCreateResult{Computers: []Computer{whole(1), whole(2), whole(3)}}, "it contains 3 computers instead of 2"},
-		"no computer":       {BulkCreateResult{Computers: []Computer{whole(1), {}}}, "its computer 2 is invalid: it has no ID"},
+		"no computer":       {BulkCreateResult{Computers: []Computer{whole(1), {}}}, "its computer 2 is invalid: the field name is missing"},
 		"of another name":   {BulkCreateResult{Computers: []Computer{{ID: "id", Name: "db-1", ProviderType: "x"}}}, "db-1 (id), which existed before or does not belong"},
 		"there before":      {BulkCreateResult{Computers: []Computer{whole(7)}}, "web-7 (id-7), which existed before or does not belong to the fleet"},
 	} {

@@ -100,11 +100,21 @@ type BuildDiagnostics struct {
 
 func (s *BuildStatus) Ref() wire.Ref { return wire.Ref{ID: s.EnvironmentID} }
 
-func (s *BuildStatus) MissingField() string { return "" }
+func (s *BuildStatus) MissingField() string {
+	if s.EnvironmentID == "" {
+		return "environmentId"
+	}
+	return ""
+}
 
 func (d *BuildDiagnostics) Ref() wire.Ref { return wire.Ref{ID: d.BuildID} }
 
-func (d *BuildDiagnostics) MissingField() string { return "" }
+func (d *BuildDiagnostics) MissingField() string {
+	if d.BuildID == "" {
+		return "buildId"
+	}
+	return ""
+}
 
 // BuildStatuses returns the statuses of the latest builds of environments, in the order of the IDs. The service omits
 // environments that do not exist or were never built.
@@ -252,6 +262,9 @@ func (c *Client) BuildDiagnostics(ctx context.Context, id, buildID string) (*Bui
 	found, err := transport.Call[BuildDiagnostics](ctx, c.conn, r)
 	if err != nil {
 		return nil, err
+	}
+	if *found == (BuildDiagnostics{}) {
+		return nil, r.Unexpected("it has none of the fields buildId, status, and excerpt")
 	}
 	if problem := wire.Mismatch(found, buildID); found.BuildID != "" && problem != "" {
 		return nil, r.Unexpected(problem)

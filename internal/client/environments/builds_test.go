@@ -289,3 +289,18 @@ func TestCancelBuild_isNotRepeatedAfterTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// Diagnostics without a known field are not those of a build without a result.
+func TestBuildDiagnostics_lacksEverything(t *testing.T) {
+	t.Parallel()
+	c, _, _ := area.ServeShort(t, func(string) string { return `200 {"data":{"buildId":"b1"}}` })
+	if _, err := c.BuildDiagnostics(t.Context(), "e1", "b1"); err == nil || !strings.Contains(err.Error(), "none of the fields buildId, status, and excerpt") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := c.LatestBuildDiagnostics(t.Context(), "e1"); err == nil || !strings.Contains(err.Error(), "the field buildId is missing") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := c.BuildStatuses(t.Context(), "", []string{"e1"}); err == nil || !strings.Contains(err.Error(), "the field builds is missing") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -39,7 +39,10 @@ func (c *ControlChange) Ref() wire.Ref {
 }
 
 func (c *ControlChange) MissingField() string {
-	if c.Settings == nil {
+	switch {
+	case c.Revision == nil:
+		return "revision"
+	case c.Settings == nil:
 		return "settings"
 	}
 	return ""

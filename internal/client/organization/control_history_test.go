@@ -47,10 +47,12 @@ func TestEnterpriseControlHistory_order(t *testing.T) {
 	}
 }
 
-func TestEnterpriseControlHistory_withoutSettings(t *testing.T) {
+func TestEnterpriseControlHistory_lacksWhatIsRequired(t *testing.T) {
 	t.Parallel()
-	c, _, _ := area.ServeShort(t, func(string) string { return changesPage("", `{"revision":1}`) })
-	if _, err := c.ControlHistory(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "the field settings is missing") {
-		t.Errorf("got %v", err)
+	for change, want := range map[string]string{`{"revision":1}`: "the field settings is missing", `{"settings":{}}`: "the field revision is missing"} {
+		c, _, _ := area.ServeShort(t, func(string) string { return changesPage("", change) })
+		if _, err := c.ControlHistory(t.Context(), 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", change, err)
+		}
 	}
 }

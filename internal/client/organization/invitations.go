@@ -40,7 +40,10 @@ type InvitationResult struct {
 func (i *InvitationResult) Ref() wire.Ref { return wire.Ref{ID: i.Email} }
 
 func (i *InvitationResult) MissingField() string {
-	if i.Status == "" {
+	switch {
+	case i.Email == "":
+		return "email"
+	case i.Status == "":
 		return "status"
 	}
 	return ""

@@ -40,7 +40,7 @@ func TestInvite(t *testing.T) {
 		"pending":                {[]string{invited("user", "already_invited")}, "", `left the pending invitation of ada@acme.example with the role "user" instead of "manager"`, 1},
 		"a member who keeps it":  {[]string{invited("user", "already_member")}, "", `left ada@acme.example with the role "user" instead of "manager"`, 1},
 		"somebody else":          {[]string{`200 {"email":"ben@acme.example","role":"manager","status":"invited"}`}, "", "contains ben@acme.example instead of ada@acme.example", 1},
-		"nobody":                 {[]string{`200 {}`}, "", "has no ID", 1},
+		"nobody":                 {[]string{`200 {}`}, "", "the field email is missing", 1},
 		"no status":              {[]string{`200 {"email":"ada@acme.example","role":"manager"}`}, "", "the field status is missing", 1},
 		"not allowed":            {[]string{`403 {"detail":"no"}`}, "", "returned 403: no", 1},
 		"not known":              {[]string{`404 {"detail":"no route"}`}, "", "returned 404: no route", 1},

@@ -51,7 +51,10 @@ type listedLimit struct {
 func (l *listedLimit) Ref() wire.Ref { return wire.Ref{ID: l.Email} }
 
 func (l *listedLimit) MissingField() string {
-	if len(l.Limit) == 0 {
+	switch {
+	case l.Email == "":
+		return "email"
+	case len(l.Limit) == 0:
 		return "limit"
 	}
 	return ""
@@ -169,7 +172,7 @@ func (c *Client) listUsageLimits(ctx context.Context) (*UsageLimits, error) {
 	for i, l := range listed {
 		users[i].Email = l.Email
 		if err := wire.Decode(l.Limit, "", &users[i].Limit); err != nil {
-			return nil, transport.NewTransportError(r.Op, err)
+			return nil, transport.NewTransportError(r.Op, fmt.Errorf("the field limit of %s: %w", l.Email, err))
 		}
 	}
 	// The API does not define the order, and a changing order would show up as drift.
@@ -193,11 +196,14 @@ func decodeLimits(body []byte) (global *int64, users []listedLimit, err error) {
 	if string(fields["userLimits"]) == "null" {
 		return nil, nil, &wire.ResponseError{Problem: "the field userLimits is null"}
 	}
-	if err := wire.Decode(fields["globalLimit"], "", &global); err != nil {
+	var limits struct {
+		Global *int64 `json:"globalLimit"`
+	}
+	if err := wire.Decode(body, "", &limits); err != nil {
 		return nil, nil, err
 	}
 	users, err = wire.ReadList[listedLimit](body, "userLimits")
-	return global, users, err
+	return limits.Global, users, err
 }
 
 // UsageLimitsAtPlan is UsageLimits with errors like CheckAccess. Its listing outlives writes: an apply plans each resource again,

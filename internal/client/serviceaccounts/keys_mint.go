@@ -283,7 +283,7 @@ func (k *keyCreation) send(ctx context.Context, r transport.Request) (*MintedAPI
 		return nil, transport.NewTransportError(r.Op, err)
 	}
 	if minted.ID == "" || minted.Value == "" {
-		return nil, r.Unexpected("it lacks the ID or the value of the key")
+		return nil, r.Unexpected("the field id or value of apiKey is missing")
 	}
 	if k.snapshot.Contains(minted.ID) || minted.Name != "" && minted.Name != n.Name {
 		return nil, r.Unexpected(fmt.Sprintf("it contains API key %s (%q) instead of a new one named %q", minted.ID, minted.Name, n.Name))

@@ -25,7 +25,10 @@ type Page struct {
 func (p *Page) Ref() wire.Ref { return wire.Ref{ID: p.ID} }
 
 func (p *Page) MissingField() string {
-	if p.Content == nil {
+	switch {
+	case p.ID == "":
+		return "pageId"
+	case p.Content == nil:
 		return "content"
 	}
 	return ""
@@ -43,7 +46,12 @@ type Match struct {
 
 func (m *Match) Ref() wire.Ref { return wire.Ref{ID: m.PageID} }
 
-func (m *Match) MissingField() string { return "" }
+func (m *Match) MissingField() string {
+	if m.PageID == "" {
+		return "pageId"
+	}
+	return ""
+}
 
 // Page returns a page of a wiki run.
 func (c *Client) Page(ctx context.Context, runID, pageID string) (*Page, error) {

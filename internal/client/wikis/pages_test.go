@@ -21,7 +21,7 @@ func TestWikiPage(t *testing.T) {
 		"an empty page":   {`{"pageId":"p1","content":""}`, ""},
 		"unknown keys":    {`{"pageId":"p1","content":"","order":1.5,"more":{}}`, ""},
 		"another page":    {`{"pageId":"p2","path":"a","title":"T","content":"","order":1}`, "it contains p2 instead of p1"},
-		"no page":         {`{}`, "it has no ID"},
+		"no page":         {`{}`, "the field pageId is missing"},
 		"without content": {`{"pageId":"p1","path":"a","title":"T","content":null,"order":1}`, "the field content is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestSearchWikiRun(t *testing.T) {
 		"bare":             {"x", 0, `[` + match + `]`, "q=x", 1, ""},
 		"null":             {"x", 0, `{"results":null}`, "q=x", 0, "the field results is null"},
 		"nothing":          {"x", 0, `{}`, "q=x", 0, "the field results is missing"},
-		"no page":          {"x", 0, `{"results":[` + match + `,{"title":"T"}]}`, "q=x", 0, "object 2 of the list is invalid: it has no ID"},
+		"no page":          {"x", 0, `{"results":[` + match + `,{"title":"T"}]}`, "q=x", 0, "object 2 of the list is invalid: the field pageId is missing"},
 		"of another shape": {"x", 0, `{"results":{}}`, "q=x", 0, "unexpected response"},
 	} {
 		t.Run(name, func(t *testing.T) {

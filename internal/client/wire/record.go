@@ -51,13 +51,13 @@ const AnyID = ""
 // Mismatch says why a response is not the complete object with the given ID; empty if it is. The service may return an ID in
 // another case.
 func Mismatch(response Record, id string) string {
-	switch found := response.Ref().ID; {
-	case found == "":
+	switch found, missing := response.Ref().ID, response.MissingField(); {
+	case found == "" && missing == "":
 		return "it has no ID"
-	case id != AnyID && !strings.EqualFold(found, id):
+	case found != "" && id != AnyID && !strings.EqualFold(found, id):
 		return fmt.Sprintf("it contains %s instead of %s", found, id)
-	case response.MissingField() != "":
-		return fmt.Sprintf("the field %s is missing", response.MissingField())
+	case missing != "":
+		return fmt.Sprintf("the field %s is missing", missing)
 	}
 	return ""
 }
