@@ -11,12 +11,16 @@ import (
 // Markdown returns the report for people.
 func (r *Report) Markdown() string {
 	var b strings.Builder
-	seen, results := 0, map[Result]int{}
+	var answered []Operation
+	var others []string
 	for _, o := range r.Operations {
 		if len(o.Statuses) > 0 {
-			seen++
+			answered = append(answered, o)
+		} else {
+			others = append(others, o.ID)
 		}
 	}
+	results := map[Result]int{}
 	for _, a := range r.Assumptions {
 		results[a.Result]++
 	}
@@ -28,7 +32,7 @@ func (r *Report) Markdown() string {
 		b.WriteString("The emulator answered. This report says nothing about the service.\n\n")
 	}
 	fmt.Fprintf(&b, "| | |\n|---|---|\n| operations seen | %d of %d |\n| deviations | %d |\n| assumptions confirmed | %d |\n| assumptions refuted | %d |\n| assumptions not seen | %d |\n\n",
-		seen, len(r.Operations), len(r.Deviations), results[Confirmed], results[Refuted], results[NotSeen])
+		len(answered), len(r.Operations), len(r.Deviations), results[Confirmed], results[Refuted], results[NotSeen])
 	b.WriteString("## Deviations\n\n")
 	table(&b, "None.", []string{"operation", "status", "kind", "place", "expected", "found", "count"}, len(r.Deviations), func(i int) []string {
 		d := r.Deviations[i]
@@ -39,21 +43,35 @@ func (r *Report) Markdown() string {
 		return []string{d.Operation, status, string(d.Kind), d.Place.Place, d.Expected, d.Found, fmt.Sprint(d.Count)}
 	})
 	for _, result := range []Result{Refuted, Confirmed, NotSeen} {
-		some := slices.DeleteFunc(slices.Clone(r.Assumptions), func(a Assumption) bool { return a.Result != result })
+		var shown []Assumption
+		var silent []string // Of these, there is nothing to say.
+		for _, a := range r.Assumptions {
+			switch {
+			case a.Result != result:
+			case a.Observed == "":
+				silent = append(silent, a.ID)
+			default:
+				shown = append(shown, a)
+			}
+		}
 		fmt.Fprintf(&b, "## Assumptions: %s\n\n", result)
-		table(&b, "None.", []string{"assumption", "areas", "observed"}, len(some), func(i int) []string {
-			return []string{some[i].ID, strings.Join(some[i].Areas, ", "), some[i].Observed}
-		})
+		if len(shown) > 0 || len(silent) == 0 {
+			table(&b, "None.", []string{"assumption", "areas", "observed"}, len(shown), func(i int) []string {
+				return []string{shown[i].ID, strings.Join(shown[i].Areas, ", "), shown[i].Observed}
+			})
+		}
+		sentence(&b, "", silent)
 	}
 	b.WriteString("## Skipped\n\n")
 	table(&b, "Nothing.", []string{"part", "variable that runs it", "reason"}, len(r.Skipped), func(i int) []string {
 		return []string{r.Skipped[i].What, r.Skipped[i].Variable, r.Skipped[i].Why}
 	})
 	b.WriteString("## Operations\n\n")
-	table(&b, "None.", []string{"operation", "request", "statuses", "note"}, len(r.Operations), func(i int) []string {
-		o := r.Operations[i]
+	table(&b, "None.", []string{"operation", "request", "statuses", "note"}, len(answered), func(i int) []string {
+		o := answered[i]
 		return []string{o.ID, o.Method + " " + o.Path, statuses(o), noteOn(o)}
 	})
+	sentence(&b, "Not seen: ", others)
 	return b.String()
 }
 
@@ -70,8 +88,6 @@ func noteOn(o Operation) string {
 	switch {
 	case !o.Beyond:
 		return ""
-	case len(o.Statuses) == 0:
-		return "not in the documents"
 	case o.Statuses["404"] > 0 && len(o.Statuses) == 1:
 		return "not in the documents; only 404, so it may be missing"
 	default:
@@ -84,6 +100,13 @@ func plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// sentence writes names, if there are any.
+func sentence(b *strings.Builder, lead string, names []string) {
+	if len(names) > 0 {
+		fmt.Fprintf(b, "%s%s.\n\n", lead, strings.Join(names, ", "))
+	}
 }
 
 // table writes rows, or a text if there are none.

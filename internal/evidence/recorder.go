@@ -120,16 +120,16 @@ type trial struct{}
 
 // Transport checks and records each exchange that passes through next. Traffic is never changed.
 func (r *Recorder) Transport(next http.RoundTripper) http.RoundTripper {
-	return transport{r, next}
+	return tap{r, next}
 }
 
-type transport struct {
+type tap struct {
 	*Recorder
 	next http.RoundTripper
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	var sent []byte
 	if req.Body != nil && req.Body != http.NoBody {
 		var err error

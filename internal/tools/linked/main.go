@@ -23,6 +23,7 @@ import (
 var programs = map[string]string{
 	"provider": ".",
 	"emulator": "./internal/emulator/cmd/agentyard-emulator",
+	"probe":    "./internal/evidence/cmd/agentyard-probe",
 }
 
 // systems are those that a release is built for. Packages may differ between them.
@@ -61,7 +62,7 @@ These modules are linked into the released programs. [go.mod](go.mod) names thei
 
 func writeList(ctx context.Context) error {
 	linkedInto := map[string][]string{}
-	for _, name := range []string{"provider", "emulator"} {
+	for _, name := range []string{"provider", "emulator", "probe"} {
 		paths, err := modulesOf(ctx, programs[name])
 		if err != nil {
 			return err
@@ -83,7 +84,7 @@ func writeList(ctx context.Context) error {
 	for _, m := range modules {
 		fmt.Fprintf(&list, "| `%s` | %s | %s |\n", m.Path, m.license, strings.Join(linkedInto[m.Path+"@"+m.Version], ", "))
 	}
-	list.WriteString("| Go standard library | BSD-3-Clause | provider, emulator |\n")
+	list.WriteString("| Go standard library | BSD-3-Clause | provider, emulator, probe |\n")
 	return os.WriteFile("DEPENDENCIES.md", []byte(list.String()), 0o644)
 }
 

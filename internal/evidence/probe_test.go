@@ -1,0 +1,180 @@
+package evidence_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
+)
+
+// organization returns an emulator with an object of each kind.
+func organization(t *testing.T) *acctest.Env {
+	t.Helper()
+	e := acctest.New(t, func(o *emulator.Options) { o.SessionDelay, o.SessionListDelay, o.MessageDelay = -1, -1, -1 })
+	post := func(path string, body, out any) { e.API(http.MethodPost, "/api/v0"+path, body, out) }
+	for _, name := range []string{"avery", "blake", "casey"} {
+		if _, _, err := e.AddHuman(emulator.Human{Email: name + "@agentyard.example"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var account, computer struct{ ID string }
+	post("/service-accounts", map[string]any{"name": "ci"}, &account)
+	post("/service-accounts/"+account.ID+"/api-keys", map[string]any{"name": "pipeline"}, nil)
+	post("/computers", map[string]any{"name": "managed"}, nil)
+	post("/computers", map[string]any{"name": "registered", "provider": "byom"}, &computer)
+	for range 3 {
+		post("/sessions", map[string]any{"computerId": computer.ID}, nil)
+	}
+	post("/environments", map[string]any{"name": "app", "scope": "user", "repositories": []any{map[string]any{"url": "https://git.example/acme/app", "script": "make"}}}, nil)
+	post("/wiki", map[string]any{"repoUrl": "https://code.example/acme/api", "pages": []any{map[string]any{"path": "a.md", "title": "A", "content": "The text."}}}, nil)
+	e.API(http.MethodPost, "/_emulator/clock", map[string]any{"advance": "24h"}, nil)
+	return e
+}
+
+// probed sends the probe's requests to a service, which sees no other method than GET, and no more than it may.
+func probed(t *testing.T, key string, clk clock.Clock, service http.Handler) (*evidence.Report, error) {
+	t.Helper()
+	var requests atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests.Add(1); r.Method != http.MethodGet || r.ContentLength > 0 {
+			t.Errorf("the probe sent %s %s with %d bytes", r.Method, r.URL, r.ContentLength)
+		}
+		service.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	base, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := contract.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &evidence.Probe{Base: base, Key: key, Clock: clk, Progress: io.Discard, Recorder: evidence.NewRecorder(doc, "agentyard-probe", "0.0.0")}
+	err = p.Run(t.Context())
+	report := p.Recorder.Report()
+	if n := int(requests.Load()); n != report.Requests || n > evidence.MaxProbes {
+		t.Errorf("%d requests were sent, and %d are in the report", n, report.Requests)
+	}
+	return report, err
+}
+
+// forward passes requests on to an emulator.
+func forward(t *testing.T, e *acctest.Env, change func(*http.Response) error) http.Handler {
+	t.Helper()
+	target, err := url.Parse(e.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(target) }, ModifyResponse: change}
+}
+
+func TestProbe_readsEverything(t *testing.T) {
+	t.Parallel()
+	e := organization(t)
+	report, err := probed(t, e.BootstrapKey(), e.Clock, forward(t, e, nil))
+	if err != nil || len(report.Deviations) > 0 || !report.Emulator {
+		t.Errorf("got %v, %+v, emulator %t", err, report.Deviations, report.Emulator)
+	}
+	for _, o := range report.Operations {
+		if o.Method == http.MethodGet && o.Statuses["200"]+o.Statuses["302"] == 0 {
+			t.Errorf("%s was answered %v", o.ID, o.Statuses)
+		}
+	}
+	t.Logf("%d requests", report.Requests)
+}
+
+func TestProbe_namesDeviations(t *testing.T) {
+	t.Parallel()
+	e := organization(t)
+	report, err := probed(t, e.BootstrapKey(), e.Clock, forward(t, e, func(resp *http.Response) error {
+		body, err := io.ReadAll(resp.Body)
+		text := strings.NewReplacer(`"providerType":`, `"colour":"red","providerType":`).Replace(string(body))
+		switch path := resp.Request.URL.Path; {
+		case strings.HasSuffix(path, "/providers"):
+			resp.StatusCode, text = http.StatusTeapot, "{}"
+		case strings.HasSuffix(path, "/scan"):
+			text = "<html>"
+		case strings.HasSuffix(path, "/environments"):
+			text = strings.ReplaceAll(text, `"scope":"user"`, `"scope":"team"`)
+		}
+		resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
+		resp.Header.Del("Content-Length")
+		return err
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, d := range report.Deviations {
+		got = append(got, fmt.Sprintf("%s %s %s", d.Operation, d.Kind, d.Place.Place))
+	}
+	for _, want := range []string{
+		"listComputers new field /computers/*/colour", "getComputer new field /colour", "listComputerProviders new status status",
+		"scanCiWorkflows not JSON /", "listEnvironments enum /environments/*/scope",
+	} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+}
+
+func TestProbe_roles(t *testing.T) {
+	t.Parallel()
+	forbidden := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(w, `{"detail":"Not for you.","status":403,"title":"Forbidden"}`)
+	})
+	report, err := probed(t, "key", clock.NewFake(acctest.Start), forbidden)
+	if err != nil || !strings.Contains(report.Markdown(), "| listComputers | GET /api/v0/computers | 403 (1) |") {
+		t.Errorf("got %v and %s", err, report.Markdown())
+	}
+}
+
+func TestProbe_endsEarly(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		status     int
+		retryAfter string
+		requests   int
+		slept      time.Duration
+		want       string
+	}{
+		"a wrong key":     {status: 401, requests: 1, want: "refuses the API key"},
+		"a rate limit":    {status: 429, retryAfter: "7", requests: 60, slept: 40*7*time.Second + 59*500*time.Millisecond, want: ""},
+		"a long pause":    {status: 429, retryAfter: "3600", requests: 1, want: "pause of 1h0m0s"},
+		"no service left": {status: 0, requests: 1, want: "does not answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clk := clock.NewFake(acctest.Start)
+			report, err := probed(t, "key", clk, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if tc.status == 0 {
+					panic(http.ErrAbortHandler)
+				}
+				w.Header().Set("Retry-After", tc.retryAfter)
+				w.WriteHeader(tc.status)
+			}))
+			if got := fmt.Sprint(err); !strings.Contains(got, tc.want) || report.Requests != tc.requests {
+				t.Errorf("got %q after %d requests, want %q after %d", got, report.Requests, tc.want, tc.requests)
+			}
+			if slept := clk.Now().Sub(acctest.Start); slept < tc.slept {
+				t.Errorf("slept %v, want at least %v", slept, tc.slept)
+			}
+		})
+	}
+}
