@@ -2,6 +2,8 @@ package acceptance
 
 import (
 	"context"
+	"errors"
+	"os"
 	"sync"
 	"testing"
 
@@ -11,6 +13,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
 )
 
 // shared is an object that many tests read and none changes. The first test that needs it creates it; the sweep at the end of
@@ -37,14 +41,21 @@ var (
 	sharedKey         shared[serviceaccounts.MintedAPIKey]
 	sharedMachine     shared[computers.Computer]
 	sharedEnvironment shared[environments.Environment]
+	sharedManaged     shared[computers.Computer]
+	sharedSession     shared[sessions.Session]
+	sharedWikiRun     shared[wikis.Run]
 )
 
 // ownAccount returns a service account that the suite created.
 func ownAccount(t *testing.T) *serviceaccounts.Account {
 	t.Helper()
 	return sharedAccount.get(t, func(ctx context.Context, c *client.Client) (*serviceaccounts.Account, error) {
-		return c.ServiceAccounts.Create(ctx, serviceaccounts.CreateRequest{Name: newName(t, "account"), Description: "Created by an acceptance test."})
+		return createAccount(ctx, c, newName(t, "account"))
 	})
+}
+
+func createAccount(ctx context.Context, c *client.Client, name string) (*serviceaccounts.Account, error) {
+	return c.ServiceAccounts.Create(ctx, serviceaccounts.CreateRequest{Name: name, Description: "Created by an acceptance test."})
 }
 
 // ownKey returns a key of ownAccount.
@@ -76,5 +87,57 @@ func ownEnvironment(t *testing.T) *environments.Environment {
 	}
 	return sharedEnvironment.get(t, func(ctx context.Context, c *client.Client) (*environments.Environment, error) {
 		return c.Environments.Create(ctx, environments.CreateRequest{Name: newName(t, "environment"), Scope: environments.ScopeUser, Repositories: repositories})
+	})
+}
+
+// sessionComputer returns the ID of a computer for sessions: the one in the variable, otherwise one that the suite created.
+func sessionComputer(t *testing.T) string {
+	t.Helper()
+	value := optIn(t, envSessions)
+	switch {
+	case uuid.Validate(value) == nil:
+		return value
+	case os.Getenv(envManagedComputers) != "":
+		return ownManaged(t).ID
+	}
+	return ownMachine(t).ID
+}
+
+// ownManaged returns an active managed computer that the suite created.
+func ownManaged(t *testing.T) *computers.Computer {
+	t.Helper()
+	optIn(t, envManagedComputers)
+	provider := managedProvider(t)
+	return sharedManaged.get(t, func(ctx context.Context, c *client.Client) (*computers.Computer, error) {
+		created, err := c.Computers.Create(ctx, computers.CreateRequest{Name: newName(t, "managed"), Provider: provider, RemoteUser: remoteUser})
+		if err != nil {
+			return nil, err
+		}
+		err = eventually(t, buildTime, func(ctx context.Context) (bool, error) {
+			created, err = c.Computers.GetUncached(ctx, created.ID)
+			if err == nil && created.Status == computers.StatusError {
+				err = errors.New("the computer was not set up")
+			}
+			return err == nil && created.Status == computers.StatusActive, err
+		}, "the computer is not active")
+		return created, err
+	})
+}
+
+// ownSession returns a session that the suite created. It has a tag with our name.
+func ownSession(t *testing.T) *sessions.Session {
+	t.Helper()
+	computer := sessionComputer(t)
+	return sharedSession.get(t, func(ctx context.Context, c *client.Client) (*sessions.Session, error) {
+		return c.Sessions.Create(ctx, sessions.CreateRequest{ComputerID: computer, Settings: &sessions.Settings{Tags: []sessions.Tag{{Name: newName(t, "session")}}}})
+	})
+}
+
+// ownWikiRun returns a wiki run that the suite created.
+func ownWikiRun(t *testing.T) *wikis.Run {
+	t.Helper()
+	repository := wikiRepository(t)
+	return sharedWikiRun.get(t, func(ctx context.Context, c *client.Client) (*wikis.Run, error) {
+		return c.Wikis.Create(ctx, wikis.CreateRequest{RepoURL: repository, Branch: newName(t, "wiki")})
 	})
 }

@@ -45,7 +45,7 @@ func newOrganization(t *testing.T) (*acctest.Env, *strings.Replacer) {
 		"$account", account.ID, "$computer", computer.ID, "$first", first.ID, "$second", second.ID,
 		"$name", "ci", "$member", "avery@agentyard.example", "$lower", "1000000", "$higher", "9007199254740991",
 		"$repositories", `[{ url = "https://git.example/acme/app", script = "make" }]`, "$wiki_repository", "https://code.example/acme/api",
-		"$machine", "", "$environment", "", "$run", "",
+		"$machine", "", "$environment", "",
 	)
 }
 

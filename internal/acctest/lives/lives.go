@@ -18,7 +18,8 @@ import (
 //	$lower, $higher   two usage limits
 //	$repositories     the repositories of an environment, as a list
 //	$wiki_repository  the URL of a repository that can have wikis
-//	$machine, $environment, $run   more arguments of a computer, an environment, and a wiki run; may be empty
+//	$machine          more arguments of a computer; may be empty
+//	$environment      more arguments of an environment; may be empty
 type Life struct {
 	TypeName string
 	// Create and Change are the resource's arguments at first, and after an update in place.
@@ -131,7 +132,7 @@ var All = map[string]Life{
 			"a/b":        `Invalid Import ID(.|\n)*service\s+account\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*such\s+as\s+sa_(.|\n)*"a/b"`,
 			"sa_unknown": nonExistent,
 		},
-		Path: "/api/v0/service-accounts", Text: `"description":"builds"`,
+		Path: "/api/v0/service-accounts", Text: `"name":"$name"`,
 	},
 	"session": {
 		TypeName: "agentyard_session",
@@ -145,7 +146,7 @@ var All = map[string]Life{
 			"..":                                   `Invalid Import ID(.|\n)*".."\s+cannot\s+be\s+part(.|\n)*such\s+as\s+7f9c2ba4`,
 			"a%2fb":                                nonExistent,
 		},
-		Path: "/api/v0/sessions?computerId=$computer", Text: `"computerId"`,
+		Path: "/api/v0/sessions?computerId=$computer", Text: `"name":"$name"`,
 	},
 	"user_usage_limit": {
 		TypeName: "agentyard_user_usage_limit",
@@ -163,7 +164,7 @@ var All = map[string]Life{
 	},
 	"wiki_run": {
 		TypeName: "agentyard_wiki_run",
-		Create:   "repo_url = \"$wiki_repository\"\n$run", Change: "repo_url = \"$wiki_repository\"\n$run\nprivacy_level = \"private\"",
+		Create:   "repo_url = \"$wiki_repository\"\nbranch = \"$name\"", Change: "repo_url = \"$wiki_repository\"\nbranch = \"$name\"\nprivacy_level = \"private\"",
 		Identity: []string{"id"},
 		NoImport: map[string]string{
 			"a/b":          `Invalid Import ID(.|\n)*wiki\s+run\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*such\s+as\s+wiki_(.|\n)*"a/b"`,
@@ -171,7 +172,7 @@ var All = map[string]Life{
 			"..":           `cannot be part of a request's path`,
 			"%2e%2e":       nonExistent,
 		},
-		Path: "/api/v0/wiki", Text: `$wiki_repository`,
+		Path: "/api/v0/wiki", Text: `"branch":"$name"`,
 	},
 }
 

@@ -1,0 +1,150 @@
+package acceptance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-testing/echoprovider"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
+)
+
+// buildTime is how long a build, or the setup of a computer, may take.
+const buildTime = 45 * time.Minute
+
+// runSteps runs the steps of a test with the CLI and the provider of this repository. The test is skipped, with the service's
+// own words, if the key's owner may not do what it does.
+func runSteps(t *testing.T, checkDestroy func(*terraform.State) error, steps ...resource.TestStep) {
+	t.Helper()
+	needService(t)
+	cliVersion(t)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: map[string]func() (tfprotov6.ProviderServer, error){
+			"agentyard": func() (tfprotov6.ProviderServer, error) { return provider.NewServer("acceptance") },
+			"echo":      echoprovider.NewProviderServer(),
+		},
+		ErrorCheck:   skipDenied(t),
+		CheckDestroy: checkDestroy,
+		Steps:        steps,
+	})
+}
+
+// version is the CLI's.
+type version struct {
+	isTerraform  bool
+	major, minor int
+}
+
+var askVersion = sync.OnceValues(func() (v version, err error) {
+	path := os.Getenv("TF_ACC_TERRAFORM_PATH")
+	if path == "" {
+		return v, errors.New("TF_ACC_TERRAFORM_PATH is not set; `make testacc` sets it")
+	}
+	out, err := exec.CommandContext(context.Background(), path, "version", "-json").Output()
+	if err != nil {
+		return v, fmt.Errorf("asking %s for its version: %w", path, err)
+	}
+	text, err := exec.CommandContext(context.Background(), path, "version").Output()
+	if err != nil {
+		return v, fmt.Errorf("asking %s for its version: %w", path, err)
+	}
+	var said struct {
+		Version string `json:"terraform_version"`
+	}
+	if err := json.Unmarshal(out, &said); err != nil {
+		return v, err
+	}
+	v.isTerraform = strings.HasPrefix(string(text), "Terraform")
+	_, err = fmt.Sscanf(said.Version, "%d.%d", &v.major, &v.minor)
+	return v, err
+})
+
+func cliVersion(t *testing.T) version {
+	t.Helper()
+	v, err := askVersion()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// atLeast reports whether the CLI is Terraform 1.minor or newer. OpenTofu lacks identities, actions, and queries in all versions,
+// or has them under other numbers.
+func atLeast(t *testing.T, minor int) bool {
+	t.Helper()
+	v := cliVersion(t)
+	return v.isTerraform && (v.major > 1 || v.minor >= minor)
+}
+
+// needsCLI skips the test if the CLI is older than Terraform 1.minor.
+func needsCLI(t *testing.T, minor int) {
+	t.Helper()
+	if !atLeast(t, minor) {
+		skip(t, "TF_ACC_TERRAFORM_PATH", fmt.Sprintf("needs Terraform 1.%d or newer", minor))
+	}
+}
+
+// eventually asks until the answer is yes, an error, or the time is over.
+func eventually(t *testing.T, within time.Duration, isTrue func(context.Context) (bool, error), otherwise string) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), within)
+	defer cancel()
+	pause := time.NewTicker(2 * time.Second)
+	defer pause.Stop()
+	for {
+		done, err := isTrue(ctx)
+		if done || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s after %s", otherwise, within)
+		case <-pause.C:
+		}
+	}
+}
+
+// waitForBuild waits until an environment's build has ended, whatever its result.
+func waitForBuild(t *testing.T, id string) {
+	t.Helper()
+	c := connect(t)
+	must(t, eventually(t, buildTime, func(ctx context.Context) (bool, error) {
+		e, err := c.Environments.GetUncached(ctx, id)
+		return err == nil && e.Status != environments.StatusBuilding, err
+	}, "the build is running"))
+}
+
+// cleanUp deletes an object after the test, also after Ctrl-C. One that is already gone is as good.
+func cleanUp(t *testing.T, what string, remove func(context.Context, *client.Client) error) {
+	t.Helper()
+	now := needService(t).restoreLater(what, func(ctx context.Context, c *client.Client) error {
+		if err := remove(ctx, c); err != nil && !collection.IsGone(err) {
+			return err
+		}
+		return nil
+	})
+	t.Cleanup(func() {
+		if err := now(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// triggered is a configuration that invokes an action once.
+func triggered(action string) string {
+	return "resource \"terraform_data\" \"trigger\" {\n  lifecycle {\n    action_trigger {\n      events  = [after_create]\n      actions = [action." + action + "]\n    }\n  }\n}\n"
+}

@@ -1,0 +1,158 @@
+package acceptance
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/lives"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
+)
+
+// harmlessLimit is a usage limit that nobody reaches while a test runs.
+const harmlessLimit = 1_000_000_000_000
+
+// limits are two usage limits that are not lower than the present one.
+func limits(present *int64) map[string]string {
+	lower := int64(harmlessLimit)
+	if present != nil {
+		lower = max(lower, *present+1)
+	}
+	return map[string]string{"$lower": fmt.Sprint(lower), "$higher": fmt.Sprint(lower + 1)}
+}
+
+// prepareGlobalLimit also restores the present limit after the test.
+func prepareGlobalLimit(t *testing.T, _ *lives.Life) map[string]string {
+	t.Helper()
+	optIn(t, envOrganization)
+	present, err := connect(t).Organization.GlobalUsageLimit(t.Context())
+	must(t, err)
+	text := "none"
+	if present != nil {
+		text = fmt.Sprint(*present)
+	}
+	restoreAfter(t, "the global usage limit", text, func(ctx context.Context, c *client.Client) error {
+		if present == nil {
+			return c.Organization.RemoveGlobalUsageLimit(ctx)
+		}
+		_, err := c.Organization.SetGlobalUsageLimit(ctx, *present)
+		return err
+	})
+	return limits(present)
+}
+
+// prepareUserLimit finds a member without a limit of their own.
+func prepareUserLimit(t *testing.T, _ *lives.Life) map[string]string {
+	t.Helper()
+	optIn(t, envOrganization)
+	all, err := connect(t).Organization.UsageLimits(t.Context())
+	must(t, err)
+	for _, m := range slices.Backward(members(t)) {
+		if all.Of(m.Email) != nil {
+			continue
+		}
+		restoreAfter(t, "the usage limit of a member", "none", func(ctx context.Context, c *client.Client) error {
+			return c.Organization.RemoveUserUsageLimit(ctx, m.Email)
+		})
+		values := limits(all.Global)
+		values["$member"] = m.Email
+		return values
+	}
+	skip(t, "", "each member has a usage limit, and the suite does not change those")
+	return nil
+}
+
+// prepareDefaultEnvironment creates two environments, and restores the present default after the test.
+func prepareDefaultEnvironment(t *testing.T, _ *lives.Life) map[string]string {
+	t.Helper()
+	optIn(t, envOrganization)
+	c := connect(t)
+	present, err := c.Environments.DefaultNow(t.Context())
+	must(t, err)
+	if present == "" {
+		skip(t, "", "the organization has no default environment, and the service cannot remove one; set one first")
+	}
+	values := map[string]string{}
+	for _, placeholder := range []string{"$first", "$second"} {
+		body := environments.CreateRequest{Name: newName(t, "default"), Scope: environments.ScopeOrganization, Repositories: []environments.Repository{}}
+		if url := environmentRepository(t); url != "" {
+			body.Repositories = append(body.Repositories, environments.Repository{URL: url, Script: "true"})
+		}
+		created, err := c.Environments.Create(t.Context(), body)
+		must(t, err)
+		values[placeholder] = created.ID
+	}
+	restoreAfter(t, "the default environment", present, func(ctx context.Context, c *client.Client) error {
+		return c.Environments.SetDefault(ctx, present)
+	})
+	for _, id := range values {
+		waitForBuild(t, id)
+	}
+	return values
+}
+
+// wikiRepository returns the URL of a repository that can have wikis.
+func wikiRepository(t *testing.T) string {
+	t.Helper()
+	value := optIn(t, envWiki)
+	if strings.Contains(value, "://") {
+		return value
+	}
+	if runs := wikiRuns(t); len(runs) > 0 {
+		return slices.MinFunc(runs, func(a, b wikis.Run) int { return cmp.Compare(a.RepoURL, b.RepoURL) }).RepoURL
+	}
+	if all := repositories(t); len(all) > 0 {
+		return all[0].URL
+	}
+	skip(t, envWiki, "no connected repository was found; set the variable to the URL of one")
+	return ""
+}
+
+// A pending invitation is created, kept, and revoked. It cannot be changed or imported, because the service does not list it.
+func TestAccInvitation(t *testing.T) {
+	t.Parallel()
+	template := optIn(t, envInvitation)
+	members(t) // Skips if the key's owner is no manager.
+	if !strings.Contains(template, "{name}") {
+		t.Fatalf("%s must contain {name}, such as ops+{name}@example.com", envInvitation)
+	}
+	email := strings.ReplaceAll(template, "{name}", newName(t, "invitation"))
+	config := fmt.Sprintf("resource \"agentyard_member_invitation\" \"test\" {\n  email = %q\n}\n", email)
+	removal := fmt.Sprintf("action \"agentyard_member_remove\" \"test\" {\n  config {\n    email = %q\n  }\n}\n", email)
+	cleanUp(t, "the invitation of "+email, func(ctx context.Context, c *client.Client) error {
+		return c.Organization.RemoveMember(ctx, email)
+	})
+	steps := []resource.TestStep{{
+		Config: config,
+		ConfigPlanChecks: resource.ConfigPlanChecks{
+			PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction("agentyard_member_invitation.test", plancheck.ResourceActionCreate)},
+			PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+		},
+	}}
+	if atLeast(t, 14) {
+		steps = append(steps, resource.TestStep{Config: removal + triggered("agentyard_member_remove.test")})
+	}
+	runSteps(t, nil, steps...)
+}
+
+// restoreAfter restores a setting of the organization after the test, also after Ctrl-C. It prints the present value first, for
+// the case that the process is killed.
+func restoreAfter(t *testing.T, what, value string, undo func(context.Context, *client.Client) error) {
+	t.Helper()
+	fmt.Fprintf(os.Stdout, "testacc: %s is now: %s\n", what, value)
+	now := needService(t).restoreLater(what, undo)
+	t.Cleanup(func() {
+		if err := now(); err != nil {
+			t.Error(err)
+		}
+	})
+}
