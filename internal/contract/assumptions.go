@@ -11,7 +11,9 @@ import (
 type Assumption struct {
 	// ID is unique in the contract, such as "rotate-api-key".
 	ID string
-	// Areas are the tags of the operations that it concerns, sorted.
+	// Operations are the IDs of those that it concerns, sorted. A rule without any concerns all.
+	Operations []string
+	// Areas are the tags of the operations, sorted.
 	Areas []string
 	// Place is what carries the mark: the IDs of operations, or the JSON pointer of a component.
 	Place string
@@ -26,9 +28,8 @@ func (d *Document) Assumptions() []Assumption { return slices.Clone(d.assumption
 
 // finder collects assumptions from the document as JSON, in which all places look alike.
 type finder struct {
-	tags       map[string][]string // By operation ID.
 	components map[string]any      // By JSON pointer.
-	areas      map[string][]string // Of the components, by JSON pointer.
+	operations map[string][]string // The IDs of those that use a component, by its JSON pointer.
 	found      []Assumption
 }
 
@@ -44,31 +45,36 @@ func (d *Document) findAssumptions() error {
 	if err := json.Unmarshal(source, &whole); err != nil {
 		return err
 	}
-	f := finder{tags: map[string][]string{}, components: map[string]any{}, areas: map[string][]string{}}
-	for _, o := range d.Operations() {
-		f.tags[o.ID] = []string{o.Tag}
-	}
+	f := finder{components: map[string]any{}, operations: map[string][]string{}}
 	for kind, named := range whole.Components {
 		for name, component := range named {
 			f.components["/components/"+kind+"/"+name] = component
 		}
 	}
 	for _, item := range whole.Paths {
-		f.spread(item, tagsIn(item))
-		f.walk(item, "", tagsIn(item))
+		f.spread(item, operationsIn(item))
+	}
+	for _, item := range whole.Paths {
+		f.walk(item, "", operationsIn(item))
 	}
 	for place, component := range f.components {
-		f.walk(component, place, f.areas[place])
+		f.walk(component, place, f.operations[place])
 	}
 	for _, r := range rules {
-		if r.Source != Assumed {
-			continue
+		if r.Source == Assumed {
+			f.found = append(f.found, Assumption{ID: r.ID, Operations: distinct(slices.Clone(r.Operations)), Place: strings.Join(r.Operations, ", "), Why: r.Text, Rule: true})
 		}
+	}
+	tags := map[string]string{}
+	for _, o := range d.Operations() {
+		tags[o.ID] = o.Tag
+	}
+	for i := range f.found {
 		var areas []string
-		for _, id := range r.Operations {
-			areas = append(areas, f.tags[id]...)
+		for _, id := range f.found[i].Operations {
+			areas = append(areas, tags[id])
 		}
-		f.found = append(f.found, Assumption{r.ID, distinct(areas), strings.Join(r.Operations, ", "), r.Text, true})
+		f.found[i].Areas = distinct(areas)
 	}
 	slices.SortFunc(f.found, func(a, b Assumption) int { return cmp.Compare(a.ID, b.ID) })
 	d.assumptions = f.found
@@ -76,48 +82,51 @@ func (d *Document) findAssumptions() error {
 }
 
 // walk collects the marks in a node.
-func (f *finder) walk(node any, place string, areas []string) {
+func (f *finder) walk(node any, place string, operations []string) {
 	if fields, ok := node.(map[string]any); ok {
 		if id, ok := fields["operationId"].(string); ok {
-			place, areas = id, f.tags[id]
+			place, operations = id, []string{id}
 		}
 		if mark, ok := fields["x-assumption"].(map[string]any); ok {
 			id, _ := mark["id"].(string)
 			why, _ := mark["why"].(string)
-			f.found = append(f.found, Assumption{id, areas, place, why, mark["rule"] == true})
+			f.found = append(f.found, Assumption{ID: id, Operations: operations, Place: place, Why: why, Rule: mark["rule"] == true})
 		}
 	}
 	for _, child := range children(node) {
-		f.walk(child, place, areas)
+		f.walk(child, place, operations)
 	}
 }
 
-// spread notes for the components that a node refers to, and for those that they refer to, that areas use them.
-func (f *finder) spread(node any, areas []string) {
+// spread notes for the components that a node refers to, and for those that they refer to, that operations use them.
+func (f *finder) spread(node any, operations []string) {
 	if fields, ok := node.(map[string]any); ok {
+		if id, ok := fields["operationId"].(string); ok {
+			operations = []string{id}
+		}
 		if ref, ok := fields["$ref"].(string); ok {
 			place := strings.TrimPrefix(ref, "#")
-			if all := distinct(slices.Concat(f.areas[place], areas)); len(all) > len(f.areas[place]) {
-				f.areas[place] = all
-				f.spread(f.components[place], areas)
+			if all := distinct(slices.Concat(f.operations[place], operations)); len(all) > len(f.operations[place]) {
+				f.operations[place] = all
+				f.spread(f.components[place], operations)
 			}
 		}
 	}
 	for _, child := range children(node) {
-		f.spread(child, areas)
+		f.spread(child, operations)
 	}
 }
 
-// tagsIn returns the tags of the operations of a path, which are the same for all.
-func tagsIn(item any) []string {
+// operationsIn returns the IDs of the operations of a path.
+func operationsIn(item any) []string {
+	var ids []string
 	for _, operation := range children(item) {
 		fields, _ := operation.(map[string]any)
-		if tags, ok := fields["tags"].([]any); ok {
-			tag, _ := tags[0].(string)
-			return []string{tag}
+		if id, ok := fields["operationId"].(string); ok {
+			ids = append(ids, id)
 		}
 	}
-	return nil
+	return distinct(ids)
 }
 
 func children(node any) []any {

@@ -37,8 +37,8 @@ type Operation struct {
 	Path string
 	// Tag is the area the operation belongs to.
 	Tag string
-	// Beyond is true if none of the documents that the contract follows has the operation.
-	Beyond bool
+	// Beyond is the source of an operation that none of the documents has which the contract follows.
+	Beyond string
 }
 
 // route is an operation, prepared for matching.
@@ -72,7 +72,7 @@ func newDocument(spec *openapi3.T) *Document {
 	d := &Document{}
 	for path, item := range spec.Paths.Map() {
 		for method, operation := range item.Operations() {
-			_, beyond := operation.Extensions["x-beyond"]
+			beyond, _ := operation.Extensions["x-beyond"].(string)
 			rt := route{
 				Operation: Operation{operation.OperationID, method, path, strings.Join(operation.Tags, ", "), beyond},
 				declared:  &routers.Route{Spec: spec, Path: path, PathItem: item, Method: method, Operation: operation},

@@ -88,9 +88,9 @@ var rules = []Rule{
 
 	// CI automation.
 	{"ci-changes", []string{"editCiWorkflow"}, "An edit says what to change.", Reference},
-	{"ci-path", []string{"editCiWorkflow"}, "A workflow is a file under .github/workflows/, also in a folder there, with a name before .yml or .yaml; its path is in its shortest form, without two dots in a row and control characters, and has at most 1024 bytes.", Assumed},
-	{"ci-twice", []string{"editCiWorkflow"}, "A request names each file of a repository once, whatever the case of the repository; a new file without a path has the name that it is given.", Assumed},
-	{"ci-schedule", []string{"editCiWorkflow"}, "A schedule is empty or a cron expression: five fields with blanks between and none at its ends, each a list of values, ranges and *, with steps or without. Values are numbers of at most two digits in their bounds, and English names of three letters for months and days of the week; a step is from 1 to 99.", Assumed},
+	{"ci-path", []string{"editCiWorkflow"}, "A workflow is a file under .github/workflows/, also in a folder there, with a name before .yml or .yaml. Its path is in its shortest form, without two dots in a row and control characters, and has at most 1024 bytes.", Assumed},
+	{"ci-twice", []string{"editCiWorkflow"}, "A request names each file of a repository once, whatever the case of the repository. A new file without a path has the name that it is given.", Assumed},
+	{"ci-schedule", []string{"editCiWorkflow"}, "A schedule is empty or a cron expression: five fields with blanks between and none at its ends. Each field is a list of values, ranges and *, with steps or without. Values are numbers of at most two digits in their bounds, and English names of three letters for months and days of the week. A step is from 1 to 99.", Assumed},
 
 	// Organization.
 	{"cursor-unknown", []string{"listEnterpriseControlHistory", "listMembers", "getUserAnalytics", "listSessions", "listSessionMessages"}, "A cursor is one that an answer of this listing gave.", Assumed},

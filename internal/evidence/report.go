@@ -93,7 +93,7 @@ func (r *Recorder) Report() *Report {
 		for status, n := range r.statuses[o.ID] {
 			statuses[status] = n
 		}
-		report.Operations = append(report.Operations, Operation{ID: o.ID, Method: o.Method, Path: o.Path, Statuses: statuses, Beyond: o.Beyond})
+		report.Operations = append(report.Operations, Operation{ID: o.ID, Method: o.Method, Path: o.Path, Statuses: statuses, Beyond: o.Beyond != ""})
 	}
 	for _, d := range r.deviations {
 		report.Deviations = append(report.Deviations, *d)

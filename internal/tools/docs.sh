@@ -15,6 +15,7 @@ ln -s "$terraform" "$scratch/terraform"
 touch "$scratch/empty.tfrc"
 export PATH="$scratch:$PATH" CHECKPOINT_DISABLE=1 TF_CLI_CONFIG_FILE="$scratch/empty.tfrc"
 
+go run ./internal/tools/assumptions
 terraform fmt -recursive examples
 "$tfplugindocs" generate --provider-name agentyard --rendered-provider-name Agentyard
 

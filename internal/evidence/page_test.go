@@ -1,0 +1,110 @@
+package evidence_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
+	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
+)
+
+const root = "../.."
+
+func document(t *testing.T) *contract.Document {
+	t.Helper()
+	doc, err := contract.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func TestPage_isCurrent(t *testing.T) {
+	t.Parallel()
+	record, err := evidence.ReadRecord("record.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"templates/guides/evidence.md.tmpl", "docs/guides/evidence.md"} {
+		text, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil || string(text) != evidence.Page(document(t), record) {
+			t.Errorf("%s is not up to date: run make assumptions (%v)", path, err)
+		}
+	}
+}
+
+// Each Terraform type and each operation is on the page, once.
+func TestPage_isComplete(t *testing.T) {
+	t.Parallel()
+	page := evidence.Page(document(t), evidence.Record{})
+	var types []string
+	for _, kind := range []string{"actions", "data-sources", "ephemeral-resources", "list-resources", "resources"} {
+		files, err := filepath.Glob(filepath.Join(root, "docs", kind, "*.md"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(kind, err)
+		}
+		for _, file := range files {
+			types = append(types, "`agentyard_"+strings.TrimSuffix(filepath.Base(file), ".md")+"`")
+		}
+	}
+	slices.Sort(types)
+	for _, name := range slices.Compact(types) {
+		if n := strings.Count(page, name); n != 1 {
+			t.Errorf("%s is there %d times", name, n)
+		}
+	}
+	for _, o := range document(t).Operations() {
+		if n := strings.Count(page, "`"+o.ID+"`"); n != 1 {
+			t.Errorf("%s is there %d times", o.ID, n)
+		}
+	}
+	for _, a := range document(t).Assumptions() {
+		if n := strings.Count(page, "\n| `"+a.ID+"` |"); n != 1 {
+			t.Errorf("%s is there %d times", a.ID, n)
+		}
+	}
+}
+
+func TestRecord_add(t *testing.T) {
+	t.Parallel()
+	report := func(day int, emulator bool, result evidence.Result) *evidence.Report {
+		return &evidence.Report{
+			Tool: "testacc", Version: "1.0.0", FinishedAt: time.Date(2026, 12, day, 0, 0, 0, 0, time.UTC), Emulator: emulator,
+			Assumptions: []evidence.Assumption{{ID: "list-computers", Result: result, Observed: "the older one came first"}, {ID: "gone", Result: result}},
+			Operations:  []evidence.Operation{{ID: "inviteMember", Beyond: true, Statuses: map[string]int{"404": 1}}, {ID: "listSessionChildren", Beyond: true, Statuses: map[string]int{"200": 1}}},
+		}
+	}
+	record := evidence.Record{}
+	if err := record.Add(report(1, true, evidence.Confirmed)); err == nil || len(record) > 0 {
+		t.Errorf("a report of the emulator counts: %v, %v", err, record)
+	}
+	for _, step := range []struct {
+		day    int
+		result evidence.Result
+		want   string
+	}{
+		{3, evidence.Refuted, "| refuted on 2026-12-03 (testacc 1.0.0): the older one came first |"},
+		{4, evidence.NotSeen, "| refuted on 2026-12-03 (testacc 1.0.0): the older one came first |"},
+		{2, evidence.Confirmed, "| refuted on 2026-12-03 (testacc 1.0.0): the older one came first |"},
+		{5, evidence.Confirmed, "| confirmed on 2026-12-05 (testacc 1.0.0) |"},
+	} {
+		if err := record.Add(report(step.day, false, step.result)); err != nil {
+			t.Fatal(err)
+		}
+		if page := evidence.Page(document(t), record); !strings.Contains(page, step.want) {
+			t.Errorf("day %d: the page has no %q", step.day, step.want)
+		}
+	}
+	record.Prune(document(t))
+	if len(record) != 2 || record["listSessionChildren"].Observed != "answered 200" {
+		t.Errorf("got %v", record)
+	}
+	page := evidence.Page(document(t), record)
+	if !strings.Contains(page, "A real service has confirmed 1 of them and refuted 0. The newest report is of 2026-12-05.") {
+		t.Error(page[:600])
+	}
+}
