@@ -25,6 +25,7 @@ var source []byte
 type Document struct {
 	routes      []route
 	assumptions []Assumption
+	names       map[string]bool // Of the fields of all objects.
 }
 
 // Operation is one operation of the API.

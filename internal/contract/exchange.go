@@ -68,6 +68,7 @@ type Checked struct {
 	// Confirmed are the IDs of the assumptions that the exchange shows to be right.
 	Confirmed []string
 
+	names  map[string]bool // Of the fields of all objects of the contract.
 	schema *openapi3.SchemaRef
 	body   any
 }
@@ -81,7 +82,7 @@ func (d *Document) Check(x *Exchange) *Checked {
 		operation := Operation{Method: r.Method, Path: d.withoutValues(r.URL.EscapedPath())}
 		return &Checked{Operation: operation, Request: []Deviation{{Kind: NewOperation, Place: "path", Expected: "an operation of the contract", Found: r.Method + " " + operation.Path}}}
 	}
-	c := &Checked{Operation: rt.Operation}
+	c := &Checked{Operation: rt.Operation, names: d.names}
 	sent, answer := newWalker(), newWalker()
 	rt.walkRequest(x, params, sent)
 	c.schema, c.body = rt.walkResponse(x, answer)

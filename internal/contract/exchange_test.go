@@ -159,3 +159,20 @@ func TestShownWord(t *testing.T) {
 		}
 	}
 }
+
+func TestBody(t *testing.T) {
+	t.Parallel()
+	d := document(t)
+	x := &Exchange{Request: httptest.NewRequestWithContext(t.Context(), "GET", "/api/v0/computers/c", nil), Status: 200, Header: http.Header{"Content-Type": {"application/json"}}}
+	for body, want := range map[string]string{
+		`{"computer":{"id":"8a4f5b1e-32a5-4a1c-9d57-0d6d0e5f7a11","name":"ada","ada":1,"isDefault":true}}`: `{"computer":{"id":"00000000-0000-4000-8000-000000000000","isDefault":false,"name":"text"}}`,
+		`{"createdAt":"1767225600000","status":"asleep","colours":["red","blue"],"name":null}`:             `{"colours":["text"],"createdAt":"1","name":null,"status":"asleep"}`,
+		`[1,2]`: `[1]`,
+	} {
+		x.Received = []byte(body)
+		c := d.Check(x)
+		if got := string(mustJSON(c.Body(c.Response[0]))); got != want {
+			t.Errorf("%s: got %s, want %s", body, got, want)
+		}
+	}
+}

@@ -18,17 +18,17 @@ var examples = map[string]string{
 }
 
 // Body returns the answer's body around a deviation, without values: its types, the words of enums, and names of fields are
-// as they came. Of each list, only one element is left, and nothing inside of what the contract does not have. It is nil if there
-// was no JSON.
+// as they came. Of each list, only one element is left. Inside of a field that the contract does not have, only those fields are left
+// whose names it has elsewhere: others could be the keys of a map. It is nil if there was no JSON.
 func (c *Checked) Body(around Deviation) any {
 	if c.schema == nil {
 		return nil
 	}
-	return redact(c.schema, c.body, around.path)
+	return c.redact(c.schema, c.body, around.path)
 }
 
 // redact replaces the values. The path leads to the element of each list that is left.
-func redact(ref *openapi3.SchemaRef, v any, along path) any {
+func (c *Checked) redact(ref *openapi3.SchemaRef, v any, along path) any {
 	for ref != nil && len(ref.Value.OneOf) > 0 {
 		ref, _, _ = closest(ref.Value, v, nil, "")
 	}
@@ -45,8 +45,10 @@ func redact(ref *openapi3.SchemaRef, v any, along path) any {
 		for name, value := range v {
 			inner, key := s.AdditionalProperties.Schema, "key" // The keys of a map are values.
 			switch more := s.AdditionalProperties.Has; {
+			case ref == nil && !c.names[name]:
+				continue
 			case ref == nil:
-				return fields // Its names could be the keys of a map.
+				key = name
 			case s.Properties[name] != nil:
 				inner, key = s.Properties[name], name
 			case more != nil && !*more:
@@ -58,17 +60,17 @@ func redact(ref *openapi3.SchemaRef, v any, along path) any {
 			} else if _, ok := fields[key]; ok {
 				continue // Of several keys that look alike, the one on the path stays.
 			}
-			fields[key] = redact(inner, value, rest)
+			fields[key] = c.redact(inner, value, rest)
 		}
 		return fields
 	case []any:
 		switch {
-		case len(v) == 0 || ref == nil:
+		case len(v) == 0:
 			return []any{}
 		case len(along) > 0 && along[0].key == "" && along[0].index < len(v):
-			return []any{redact(s.Items, v[along[0].index], along[1:])}
+			return []any{c.redact(s.Items, v[along[0].index], along[1:])}
 		default:
-			return []any{redact(s.Items, v[0], nil)}
+			return []any{c.redact(s.Items, v[0], nil)}
 		}
 	case string:
 		return redactText(s, v)
@@ -89,11 +91,21 @@ func redact(ref *openapi3.SchemaRef, v any, along path) any {
 }
 
 func redactText(s *openapi3.Schema, v string) any {
+	if isNumber(v) && (s.Type.Is(openapi3.TypeInteger) || s.Type.Is(openapi3.TypeNumber)) {
+		return "1"
+	}
 	if len(s.Enum) > 0 {
 		if shown := shownWord(s, v); shown == v {
 			return v
 		}
 		return "another"
+	}
+	if s.Type == nil { // The contract does not have it.
+		for _, format := range []string{"uuid", "date-time"} {
+			if (&openapi3.Schema{Type: &openapi3.Types{openapi3.TypeString}, Format: format}).VisitJSON(v, options.SchemaValidationOptions...) == nil {
+				return examples[format]
+			}
+		}
 	}
 	if example, ok := examples[s.Format]; ok && s.VisitJSON(v, options.SchemaValidationOptions...) == nil {
 		return example

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -95,7 +96,11 @@ func (w *walker) value(ref *openapi3.SchemaRef, v any, at path, mark string) {
 		w.value(part, v, at, mark)
 	}
 	if !hasType(s, v) {
-		w.add(WrongType, at, describe(s), typeOf(v), mark)
+		found := typeOf(v)
+		if text, ok := v.(string); ok && isNumber(text) {
+			found = "string of a number"
+		}
+		w.add(WrongType, at, describe(s), found, mark)
 		return
 	}
 	switch v := v.(type) {
@@ -238,6 +243,11 @@ func typeOf(v any) string {
 		}
 	}
 	return openapi3.TypeNumber
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
 }
 
 // isInteger reports a number without a fraction; 1e3 and 1.0 are such numbers.
