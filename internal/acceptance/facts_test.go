@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"testing"
 
@@ -81,4 +82,27 @@ func members(t *testing.T) []organization.Member {
 	return *factMembers.get(t, func(ctx context.Context, c *client.Client) (*[]organization.Member, error) {
 		return pointer(c.Organization.Members(ctx, 0))
 	})
+}
+
+// anyRun returns a wiki run: one that exists, or one that the suite created. Reading one changes nothing.
+func anyRun(t *testing.T) *wikis.Run {
+	t.Helper()
+	for _, run := range wikiRuns(t) {
+		if !isOurs(run.Branch) {
+			return &run
+		}
+	}
+	return ownWikiRun(t)
+}
+
+// anyWiki returns the IDs of a wiki run and of its first page; the page is empty if the run has none.
+func anyWiki(t *testing.T) (run, page string) {
+	t.Helper()
+	found, err := connect(t).Wikis.GetUncached(t.Context(), anyRun(t).ID)
+	must(t, err)
+	var tree []wikis.TreeNode
+	if json.Unmarshal(found.PageTree, &tree) == nil && len(tree) > 0 {
+		page = tree[0].PageID
+	}
+	return found.ID, page
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -160,20 +161,13 @@ func findSessions(ctx context.Context, c *client.Client) ([]leftover, error) {
 	for _, m := range machines {
 		names[m.ID] = m.Name
 	}
-	sessions, err := c.Sessions.List(ctx, "", 0)
+	all, err := c.Sessions.List(ctx, "", 0)
 	if err != nil {
 		return nil, err
 	}
 	var found []leftover
-	for _, s := range sessions {
-		name := names[s.ComputerID]
-		if s.Settings != nil && !isOurs(name) {
-			for _, tag := range s.Settings.Tags {
-				if isOurs(tag.Name) {
-					name = tag.Name
-				}
-			}
-		}
+	for _, s := range all {
+		name := nameOfSession(&s, names)
 		if isOurs(name) {
 			found = append(found, leftover{"session", name, s.ID, s.CreatedAt.Time(), func(ctx context.Context) error {
 				return c.Sessions.Delete(ctx, s.ID, s.ComputerID, s.CreatedAt.Time())
@@ -181,6 +175,20 @@ func findSessions(ctx context.Context, c *client.Client) ([]leftover, error) {
 		}
 	}
 	return found, nil
+}
+
+// nameOfSession returns the name that a session has by its computer or a tag of ours; computers are the names by ID.
+func nameOfSession(s *sessions.Session, computers map[string]string) string {
+	name := computers[s.ComputerID]
+	if s.Settings == nil || isOurs(name) {
+		return name
+	}
+	for _, tag := range s.Settings.Tags {
+		if isOurs(tag.Name) {
+			return tag.Name
+		}
+	}
+	return name
 }
 
 func findComputers(ctx context.Context, c *client.Client) ([]leftover, error) {
