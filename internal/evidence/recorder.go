@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -47,6 +48,7 @@ type Recorder struct {
 	judged     map[string]*Assumption
 	skipped    []Skipped
 	exchanges  []Exchange
+	kept       map[string]bool // The exchanges as JSON.
 }
 
 // NewRecorder returns a recorder for one run of a tool ("testacc" or "agentyard-probe") of a version.
@@ -54,7 +56,7 @@ func NewRecorder(doc *contract.Document, tool, version string) *Recorder {
 	r := &Recorder{
 		doc: doc, clock: clock.System, tool: tool, version: version,
 		areas: map[string][]string{}, statuses: map[string]map[string]int{},
-		deviations: map[Place]*Deviation{}, judged: map[string]*Assumption{},
+		deviations: map[Place]*Deviation{}, judged: map[string]*Assumption{}, kept: map[string]bool{},
 	}
 	r.started = r.clock.Now()
 	for _, a := range doc.Assumptions() {
@@ -247,7 +249,17 @@ func (r *Recorder) countAll(c *contract.Checked, deviations []contract.Deviation
 	for _, d := range deviations {
 		fresh := r.count(Place{operation, status, d.Kind, d.Place}, d.Expected, d.Found)
 		if body := c.Body(d); fresh && body != nil && d.Kind != contract.BadRequest {
-			r.exchanges = append(r.exchanges, Exchange{Operation: operation, Status: status, Body: body})
+			r.keep(Exchange{Operation: operation, Status: status, Body: body})
 		}
 	}
+}
+
+// keep keeps an exchange, unless another one looks the same.
+func (r *Recorder) keep(x Exchange) {
+	text, err := json.Marshal(x)
+	if err != nil || r.kept[string(text)] {
+		return
+	}
+	r.kept[string(text)] = true
+	r.exchanges = append(r.exchanges, x)
 }

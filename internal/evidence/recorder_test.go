@@ -182,7 +182,7 @@ func TestRecorder_rules(t *testing.T) {
 
 func TestReport_files(t *testing.T) {
 	t.Parallel()
-	r, proxy, _ := recorder(t, answer(200, strings.TrimSuffix(computer, "}")+`,"colour":"red"}`))
+	r, proxy, _ := recorder(t, answer(200, strings.TrimSuffix(computer, "}")+`,"colour":"red","weight":1}`))
 	send(t, "GET", proxy+"/api/v0/computers/c", "")
 	dir := t.TempDir()
 	if err := r.Report().WriteFiles(dir); err != nil {
@@ -193,7 +193,7 @@ func TestReport_files(t *testing.T) {
 		t.Fatal(err)
 	}
 	body, _ := report.Exchanges[0].Body.(map[string]any)
-	if len(report.Deviations) != 1 || body["colour"] != "text" || body["providerType"] != "text" || body["id"] != "00000000-0000-4000-8000-000000000000" {
+	if len(report.Deviations) != 2 || len(report.Exchanges) != 1 || body["colour"] != "text" || body["providerType"] != "text" || body["id"] != "00000000-0000-4000-8000-000000000000" {
 		t.Errorf("got %+v and %+v", report.Deviations, report.Exchanges)
 	}
 	if !strings.Contains(report.Markdown(), "| getComputer | 200 | new field | /colour | no such field | string | 1 |") {
