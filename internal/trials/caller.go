@@ -1,0 +1,174 @@
+package trials
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// caller sends requests as they are given, with the client's retries and pace. The client's own calls would hide what a service
+// answers, such as the status of a second revocation.
+type caller struct {
+	ctx  context.Context
+	conn *transport.Conn
+}
+
+func (c caller) get(route string, ids ...string) answer { return c.send("GET", route, nil, ids) }
+
+func (c caller) post(route string, body any, ids ...string) answer {
+	return c.send("POST", route, body, ids)
+}
+
+func (c caller) put(route string, body any) answer { return c.send("PUT", route, body, nil) }
+
+func (c caller) patch(route string, body any, ids ...string) answer {
+	return c.send("PATCH", route, body, ids)
+}
+
+func (c caller) remove(route string, ids ...string) answer { return c.send("DELETE", route, nil, ids) }
+
+func (c caller) removeMember(email string) answer {
+	return c.remove(members + "?email=" + url.QueryEscape(email))
+}
+
+// send sends a request. The route has a placeholder for each ID, and may have a query.
+func (c caller) send(method, route string, body any, ids []string) answer {
+	if !strings.HasPrefix(route, "/api/") {
+		route = "/api/v0" + route
+	}
+	got, err := c.conn.Exchange(c.ctx, transport.Request{
+		Op: transport.Operation{Name: "trial", Method: method, Route: route}, Path: ids, Body: body,
+	}, transport.EmptyOrJSON)
+	var refusal *transport.APIError
+	switch {
+	case errors.As(err, &refusal):
+		return answer{status: refusal.Status, isForeign: !refusal.FromService, isRepeated: refusal.Repeated}
+	case err != nil:
+		return answer{}
+	}
+	a := answer{status: accepted}
+	if len(got.Body) > 0 && json.Unmarshal(got.Body, &a.body) != nil {
+		return answer{}
+	}
+	return a
+}
+
+// text is a body that is sent as it stands, except for blanks.
+func text(body string) json.RawMessage { return json.RawMessage(body) }
+
+// accepted stands for each status of success.
+const accepted = http.StatusOK
+
+// answer is what a service answered. The status is 0 if there was no answer.
+type answer struct {
+	status     int
+	isForeign  bool // The body is not an error of the service.
+	isRepeated bool // An earlier attempt may have had an effect.
+	body       any
+}
+
+func (a answer) ok() bool { return a.status == accepted }
+
+// said describes the answer within a sentence.
+func (a answer) said() string {
+	switch {
+	case a.status == 0:
+		return "without a usable answer"
+	case a.ok():
+		return "accepted"
+	case a.isForeign:
+		return fmt.Sprintf("answered %d by another server", a.status)
+	}
+	return fmt.Sprintf("answered %d", a.status)
+}
+
+// isUnclear reports whether the answer has a cause that is not the rule: a permission, a tier, a rate limit, or a failure.
+func (a answer) isUnclear() bool {
+	return a.status == 0 || a.status >= 500 || a.isForeign || a.isRepeated || slices.Contains([]int{401, 402, 403, 405, 407, 408, 429}, a.status)
+}
+
+// object is a JSON object.
+type object map[string]any
+
+// record returns the object of the answer, also if it stands in a field that names its kind.
+func (a answer) record() object {
+	o, _ := a.body.(map[string]any)
+	if _, hasID := o["id"]; !hasID && len(o) == 1 {
+		for _, inner := range o {
+			if inner, ok := inner.(map[string]any); ok {
+				return inner
+			}
+		}
+	}
+	return o
+}
+
+// rows returns the objects of a listing.
+func (a answer) rows(field string) []object {
+	if list, ok := a.body.([]any); ok {
+		return objects(list)
+	}
+	return a.record().list(field)
+}
+
+func objects(list []any) []object {
+	var rows []object
+	for _, row := range list {
+		if row, ok := row.(map[string]any); ok {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// The values of fields; the zero value if a field is absent, null, or something else.
+
+func (o object) text(field string) string {
+	s, _ := o[field].(string)
+	return s
+}
+
+func (o object) number(field string) float64 {
+	n, _ := o[field].(float64)
+	return n
+}
+
+func (o object) truth(field string) bool {
+	b, _ := o[field].(bool)
+	return b
+}
+
+func (o object) object(field string) object {
+	inner, _ := o[field].(map[string]any)
+	return inner
+}
+
+func (o object) list(field string) []object {
+	list, _ := o[field].([]any)
+	return objects(list)
+}
+
+// has reports whether a field has a value.
+func (o object) has(field string) bool { return o[field] != nil }
+
+// find returns the first row whose field has a value, or nil.
+func find(rows []object, field, value string) object {
+	for _, row := range rows {
+		if row.text(field) == value {
+			return row
+		}
+	}
+	return nil
+}
+
+// position returns the index of the row with an ID, or -1.
+func position(rows []object, id string) int {
+	return slices.IndexFunc(rows, func(o object) bool { return o.text("id") == id })
+}

@@ -1,0 +1,238 @@
+package trials
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
+)
+
+// registered is the creation of a machine of the caller's, which costs nothing and is only a record.
+func (x *exam) registered(more object) object {
+	body := object{"name": x.lab.NewName("computer"), "provider": "byom", "remoteUser": "agent"}
+	for field, value := range more {
+		if body[field] = value; value == nil {
+			delete(body, field)
+		}
+	}
+	return body
+}
+
+var computerTrials = []Trial{{
+	Name: "registered machines",
+	Rules: []string{
+		"computer-name", "remote-user", "create-computer-remote-user", "byom-field", "account-inactive", "list-computers",
+		"get-computer-by-name-name", "computer-provisioning-steps", "id-in-body", "file-name-parameter", "service-account-id-query-parameter",
+	},
+	run: func(x *exam) {
+		plain := x.create(computers, x.registered(nil))
+		if !plain.ok() {
+			x.blocked("registering a machine", plain)
+			return
+		}
+		name := x.lab.NewName("computer")
+		second := x.create(computers, x.registered(object{"name": padded(name, 63)}))
+		longer := x.create(computers, x.registered(object{"name": padded(name, 64)}))
+		x.bounds("computer-name", "a name of 63 characters", second, longer)
+		found := x.get("/computers/name/{name}", padded(name, 64))
+		switch {
+		case !second.ok() || found.isUnclear():
+			x.unseen("get-computer-by-name-name", "a look-up of 64 characters was "+found.said())
+		default:
+			x.holds("get-computer-by-name-name", !found.ok(), "no name of 64 characters is found", "a name of 64 characters is found")
+		}
+		x.bounds("remote-user", "a user of 63 characters",
+			x.create(computers, x.registered(object{"remoteUser": padded("agent", 63)})),
+			x.create(computers, x.registered(object{"remoteUser": padded("agent", 64)})))
+		x.sameMoment(plain.record(), second.record())
+
+		withoutUser := x.create(computers, x.registered(object{"remoteUser": nil}))
+		x.answers("create-computer-remote-user", "a creation without remoteUser", withoutUser, accepted)
+		if withoutUser.ok() {
+			user := x.get(computer, withoutUser.record().text("id")).record().text("remoteUser")
+			x.holds("create-computer-remote-user", user == "agent", "the default is agent", "the default is not agent")
+		}
+
+		source := object{"kind": "computer", "sourceComputerId": plain.record().text("id")}
+		for _, more := range []object{{"repos": []string{"https://example.com/none.git"}}, {"autoInstallDeps": true}, {"source": source}} {
+			for field := range more {
+				x.answers("byom-field", "a registered machine with "+field, x.create(computers, x.registered(more)), 400)
+			}
+		}
+
+		unknown := x.create(computers, x.registered(object{"serviceAccountId": unknownID}))
+		x.answers("id-in-body", "the ID of no service account", unknown, 404)
+		x.answers("id-in-body", "a long ID of no service account", x.create(computers, x.registered(object{"serviceAccountId": strings.Repeat("x", 1000)})), 404)
+		x.answers("id-in-body", "an empty ID", x.create(computers, x.registered(object{"serviceAccountId": ""})), 400)
+		x.answers("service-account-id-query-parameter", "a list with an empty serviceAccountId", x.get(computers+"?serviceAccountId="), 400)
+
+		x.fileNames(plain.record().text("id"))
+		x.steps()
+		x.inactiveAccount()
+	},
+}}
+
+// sameMoment judges the order of two computers, of which the second was created later.
+func (x *exam) sameMoment(first, second object) {
+	rows := x.get(computers).rows("computers")
+	earlier, later := position(rows, first.text("id")), position(rows, second.text("id"))
+	switch {
+	case earlier < 0 || later < 0:
+		x.unseen("list-computers", "the list lacks a new computer")
+	case later > earlier:
+		x.judge("list-computers", evidence.Refuted, "the list has an earlier computer before a later one")
+	case first.number("createdAt") == second.number("createdAt"):
+		x.judge("list-computers", evidence.Confirmed, "of two computers of one millisecond the list has the later one first")
+	default:
+		x.unseen("list-computers", "the later of two computers is first, but none were created in one millisecond")
+	}
+}
+
+// fileNames judges names of files by downloads: what the daemon of the machine would answer is no matter, but 400 is.
+func (x *exam) fileNames(id string) {
+	download := func(name string) answer {
+		return x.post("/computers/{id}/files/{fileName}/create-download", object{}, id, name)
+	}
+	ordinary := download("report.txt")
+	if ordinary.status == 400 || ordinary.status != 424 && ordinary.isUnclear() {
+		x.obstacle = "a download of an ordinary file name was " + ordinary.said()
+		return
+	}
+	for _, bad := range []struct{ what, name string }{
+		{"two dots", "a..b"}, {"a backslash", `a\b`}, {"a slash", "a/b"}, {"blanks alone", " "}, {"256 characters", padded("report", 256)},
+	} {
+		x.answers("file-name-parameter", "a file name with "+bad.what, download(bad.name), 400)
+	}
+}
+
+// steps judges where the steps of a managed computer are shown, if there is one already.
+func (x *exam) steps() {
+	const rule = "computer-provisioning-steps"
+	rows := x.get(computers + "?includeProvisioningSteps=true&includeUnlisted=true").rows("computers")
+	for _, c := range rows {
+		if !c.has("provisioningSteps") {
+			continue
+		}
+		id := c.text("id")
+		without, with := x.get(computer, id), x.get(computer+"?includeProvisioningSteps=true", id)
+		if !without.ok() || !with.ok() {
+			x.unseen(rule, "a computer of the list was "+without.said())
+			return
+		}
+		x.holds(rule, !without.record().has("provisioningSteps") && with.record().has("provisioningSteps"),
+			"a read by ID has the steps only if they are asked for", "a read by ID has the steps unasked, or lacks them although asked")
+		listed := find(x.get(computers+"?includeUnlisted=true").rows("computers"), "id", id)
+		x.holds(rule, listed == nil || !listed.has("provisioningSteps"), "the list has no steps unasked", "the list has steps unasked")
+		return
+	}
+	x.unseen(rule, "no listed computer has steps")
+}
+
+// inactiveAccount judges what a service account that is not active may own.
+func (x *exam) inactiveAccount() {
+	id := x.newAccount()
+	if id == "" {
+		return
+	}
+	theirs := object{"serviceAccountId": id}
+	active := x.create(computers, x.registered(theirs))
+	if off := x.patch(account, object{"status": "inactive"}, id); !off.ok() {
+		x.blocked("making an account inactive", off)
+		return
+	}
+	x.refuses("account-inactive", "a computer for an inactive account", active, x.create(computers, x.registered(theirs)), 400)
+}
+
+// referenceTrials name objects that do not exist, so that nothing changes.
+var referenceTrials = []Trial{{
+	Name: "references",
+	Rules: []string{
+		"account-unknown", "service-account-id-query-parameter", "environment-ids", "get-environment-build-statuses-environment-ids",
+		"id-in-body", "body-size", "session-computer", "problem", "cursor-unknown", "limit-parameter",
+	},
+	run: func(x *exam) {
+		plain := x.get(environments)
+		x.refuses("account-unknown", "a list of an unknown account's environments", plain, x.get(environments+"?serviceAccountId="+unknownID), 400)
+		x.refuses("service-account-id-query-parameter", "a list of environments with an empty serviceAccountId", plain, x.get(environments+"?serviceAccountId="), 400)
+
+		statuses := func(n int) answer {
+			return x.get("/environments/build-statuses?" + url.Values{"environmentIds": distinctIDs(n)}.Encode())
+		}
+		hundred := statuses(100)
+		x.bounds("environment-ids", "100 IDs", hundred, statuses(101))
+		if hundred.ok() {
+			x.holds("get-environment-build-statuses-environment-ids", len(hundred.rows("builds")) == 0,
+				"what does not exist is left out", "what does not exist is listed")
+		} else {
+			x.answers("get-environment-build-statuses-environment-ids", "a question about what does not exist", hundred, accepted)
+		}
+
+		from := func(source string) answer {
+			return x.newEnvironment(object{"sourceId": source})
+		}
+		good := x.newEnvironment(nil)
+		x.refuses("id-in-body", "the ID of no source", good, from(unknownID), 404)
+		x.refuses("id-in-body", "a long ID of no source", good, from(strings.Repeat("x", 2000)), 404)
+		if big := from(strings.Repeat("x", 900<<10)); good.ok() && big.status == 404 {
+			huge := from(strings.Repeat("x", 1100<<10))
+			if huge.status == 413 { // It may come from what stands before the service.
+				x.judge("body-size", evidence.Confirmed, "a body of 1.1 MiB was answered 413")
+			} else {
+				x.answers("body-size", "a body of 1.1 MiB", huge, 400)
+			}
+		} else {
+			x.unseen("body-size", "a body of 0.9 MiB was "+big.said())
+		}
+		x.refuses("session-computer", "a session on an unknown computer", x.get(sessions+"?limit=1"), x.post(sessions, object{"computerId": unknownID}), 400)
+
+		x.problems()
+		x.pages()
+	},
+}}
+
+// distinctIDs returns IDs of nothing.
+func distinctIDs(n int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = strings.Replace(unknownID, "0c1b2a394857", strings.Repeat(string(rune('a'+i/26)), 6)+strings.Repeat(string(rune('a'+i%26)), 6), 1)
+	}
+	return ids
+}
+
+// problems judges what a path and a method are answered that no operation has.
+func (x *exam) problems() {
+	if a := x.get(computers); !a.ok() {
+		x.unseen("problem", "a list was "+a.said())
+		return
+	}
+	for _, a := range []answer{x.get("/tf-acc-none"), x.put(computers, object{})} {
+		switch {
+		case a.isForeign && a.status < 500:
+			x.judge("problem", evidence.Refuted, "a path or method of no operation is answered without the fields of an error")
+		case a.status == 404 || a.status == 405:
+			x.judge("problem", evidence.Confirmed, "a path or method of no operation is answered like every error")
+		default:
+			x.unseen("problem", "a path or method of no operation was "+a.said())
+		}
+	}
+}
+
+// pages judges cursors, and the size of a page that is not asked for.
+func (x *exam) pages() {
+	for _, list := range []struct{ field, route string }{{"users", members}, {"changes", history}, {"sessions", sessions}} {
+		field, route := list.field, list.route
+		first := x.get(route)
+		if !first.ok() {
+			x.unseen("limit-parameter", "a list was "+first.said())
+			continue
+		}
+		x.refuses("cursor-unknown", "a cursor that no answer gave, for "+field+",", first, x.get(route+"?cursor=tf-acc-none"), 400)
+		n, more := len(first.rows(field)), first.record().object("pagination").truth("hasMore")
+		switch {
+		case n > 20 || more:
+			x.holds("limit-parameter", n == 20, "a page without a limit has 20 rows", "a page without a limit has not 20 rows")
+		default:
+			x.unseen("limit-parameter", "no list has more than 20 rows")
+		}
+	}
+}

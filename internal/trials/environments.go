@@ -1,0 +1,323 @@
+package trials
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
+)
+
+// newEnvironment creates an environment of the caller's, whose build nobody waits for.
+func (x *exam) newEnvironment(more object) answer {
+	body := object{"name": x.lab.NewName("environment"), "repositories": []any{}}
+	for field, value := range more {
+		body[field] = value
+	}
+	return x.create(environments, body)
+}
+
+func (o object) isBuilding() bool { return o.text("status") == "building" }
+
+var environmentTrials = []Trial{
+	{
+		Name: "an environment and its builds",
+		Rules: []string{
+			"create-environment", "create-environment-scope", "create-environment-source-id", "environment", "create-environment-build",
+			"delete-environment", "update-environment", "cancel-environment-build", "environment-status", "build-status", "list-environments",
+			"get-environment-build-statuses-environment-ids", "get-environment-build-diagnostics", "get-environment",
+			"build-started-at", "build-finished-at", "build-promoted-at", "build-repositories", "environment-source-unavailable",
+		},
+		run: func(x *exam) {
+			name := x.lab.NewName("environment")
+			first := x.newEnvironment(object{"name": name})
+			id := first.record().text("id")
+			if id == "" {
+				x.blocked("creating an environment", first)
+				return
+			}
+			read := func() object { return x.get(environment, id).record() }
+			before := read()
+			x.defaults(before)
+			x.newborn(before)
+			x.whileBuilding(id, read)
+			x.failed(id, read)
+
+			x.answers("create-environment", "a second environment of one name", x.newEnvironment(object{"name": name}), 409)
+			second := x.newEnvironment(nil).record().text("id")
+			if second == "" {
+				return
+			}
+			x.answers("update-environment", "a name that is taken", x.patch(environment, object{"name": name}, second), 409)
+			x.statusesOf(id, second)
+			x.listed(id, second, read())
+			x.asAnother(id)
+		},
+	},
+	{
+		Name:  "texts of an environment",
+		Rules: []string{"environment-name", "environment-name-length", "script", "script-size"},
+		run: func(x *exam) {
+			name := x.lab.NewName("environment")
+			good := x.newEnvironment(object{"name": padded(name, 128)})
+			x.bounds("environment-name", "a name of 128 characters", good, x.newEnvironment(object{"name": padded(name, 129)}))
+			x.refuses("environment-name-length", "an empty name", good, x.newEnvironment(object{"name": ""}), 400)
+			id := good.record().text("id")
+			if id == "" {
+				x.blocked("creating an environment", good)
+				return
+			}
+			size := func(n int) answer { return x.patch(environment, object{"setupScript": strings.Repeat("#", n)}, id) }
+			small := size(1)
+			if !small.ok() {
+				x.blocked("a short setup script", small)
+				return
+			}
+			x.bounds("script-size", "a setup script of 64 KiB", size(64<<10), size(64<<10+1))
+			x.answers("script", "an empty setup script", size(0), accepted)
+		},
+	},
+	{
+		Name: "repositories of an environment",
+		Rules: []string{
+			"repository-count", "repository-twice", "environment-repositories", "source-repositories", "source-setup-script",
+		},
+		run: func(x *exam) {
+			repositories := func(n int) []object {
+				list := make([]object, n)
+				for i := range list {
+					list[i] = object{"url": fmt.Sprintf("https://example.com/none/%d.git", i), "script": ""}
+				}
+				return list
+			}
+			x.answers("environment-repositories", "an environment without repositories", x.newEnvironment(nil), accepted)
+			one := x.newEnvironment(object{"repositories": repositories(1)})
+			x.sourcesWithout(one, repositories(1))
+			if !one.ok() {
+				x.blocked("an environment with a repository that does not exist", one)
+				return
+			}
+			x.bounds("repository-count", "50 repositories",
+				x.newEnvironment(object{"repositories": repositories(50)}), x.newEnvironment(object{"repositories": repositories(51)}))
+			twice := append(repositories(1), repositories(1)...)
+			x.answers("repository-twice", "a repository given twice", x.newEnvironment(object{"repositories": twice}), 400)
+		},
+	},
+}
+
+// sourcesWithout judges what a source refuses that does not support it. The answer with is that of a source that does.
+func (x *exam) sourcesWithout(with answer, repositories []object) {
+	for _, provider := range x.get("/environments/source-options").rows("providers") {
+		for _, source := range provider.list("sources") {
+			from := func(field string, value any) answer {
+				return x.newEnvironment(object{"sourceId": source.text("id"), field: value})
+			}
+			if !source.truth("supportsRepositories") && !x.judged["source-repositories"] {
+				x.refuses("source-repositories", "a repository for a source without support", with, from("repositories", repositories), 400)
+			}
+			if !source.truth("supportsSetupScripts") && !x.judged["source-setup-script"] {
+				x.refuses("source-setup-script", "a setup script for a source without support", x.newEnvironment(object{"setupScript": "true"}), from("setupScript", "true"), 400)
+			}
+		}
+	}
+	for _, rule := range []string{"source-repositories", "source-setup-script"} {
+		if !x.judged[rule] {
+			x.unseen(rule, "every source supports it")
+		}
+	}
+}
+
+// defaults judges what a creation that leaves out scope and source means.
+func (x *exam) defaults(e object) {
+	x.holds("create-environment-scope", e.text("scope") == "user", "without a scope it is that of the user", "without a scope it is not that of the user")
+	const rule = "create-environment-source-id"
+	x.answers(rule, "an unknown source", x.newEnvironment(object{"sourceId": unknownID}), 404)
+	x.answers(rule, "an empty source", x.newEnvironment(object{"sourceId": ""}), 400)
+	options := x.get("/environments/source-options")
+	for _, provider := range options.rows("providers") {
+		for _, source := range provider.list("sources") {
+			if source.truth("supportsRepositories") && source.truth("supportsSetupScripts") {
+				x.holds(rule, e.object("source").text("id") == source.text("id"),
+					"the default is the first source that supports both", "the default is not the first source that supports both")
+				return
+			}
+		}
+	}
+	x.unseen(rule, "no available source supports both")
+}
+
+// newborn judges what an environment shows before a build of it succeeded.
+func (x *exam) newborn(e object) {
+	if e.object("latestBuild").text("status") == "succeeded" {
+		x.unseen("environment", "the first build was done at once")
+		return
+	}
+	active := e.has("activeRepositories") || e.has("activeSource") || e.has("lastSuccessfulBuildAt")
+	x.holds("environment", !active, "before a build succeeded nothing is active", "something is active before a build succeeded")
+}
+
+// whileBuilding judges what is not possible while a build runs. A build that ends meanwhile shows nothing.
+func (x *exam) whileBuilding(id string, read func() object) {
+	// during judges a request that the service answers 409 while a build runs.
+	during := func(rule, what string, send func() answer) {
+		before := read()
+		a, after := send(), read()
+		same := before.object("latestBuild").text("id") == after.object("latestBuild").text("id")
+		if a.status != 409 && (!before.isBuilding() || same && !after.isBuilding() && !a.ok()) {
+			x.unseen(rule, "no build ran any more")
+			return
+		}
+		x.answers(rule, what+" while a build runs", a, 409)
+	}
+	during("create-environment-build", "another build", func() answer { return x.post("/environments/{id}/builds", nil, id) })
+	during("delete-environment", "a deletion", func() answer { return x.remove(environment, id) })
+
+	renamed := x.patch(environment, object{"name": read().text("name")}, id)
+	if renamed.ok() {
+		x.holds("update-environment", !renamed.record().has("buildId"), "a name starts no build", "a name starts a build")
+	}
+	former := read()
+	edited := x.patch(environment, object{"setupScript": "true"}, id)
+	if !edited.ok() {
+		x.unseen("update-environment", "another setup script was "+edited.said())
+		return
+	}
+	x.holds("update-environment", edited.record().has("buildId"), "another setup script starts a build", "another setup script starts no build")
+	build := former.object("latestBuild").text("id")
+	if !former.isBuilding() || build == "" {
+		return
+	}
+	status := x.get("/environments/{id}/builds/{buildId}/diagnostics", id, build).record().text("status")
+	if status == "" || status == "succeeded" || status == "failed" {
+		x.unseen("build-status", "the build that an edit made pointless had ended, or its status is not shown")
+		return
+	}
+	x.holds("build-status", status == "superseded", "an edit supersedes the build that runs", "an edit leaves the build that runs as it is")
+}
+
+// failed cancels the latest build, and judges what the environment is then.
+func (x *exam) failed(id string, read func() object) {
+	const cancel = "/environments/{id}/builds/{buildId}/cancel"
+	build := read().object("latestBuild").text("id")
+	if build == "" {
+		return
+	}
+	a := x.post(cancel, nil, id, build)
+	if !a.ok() {
+		x.unseen("cancel-environment-build", "the cancellation was "+a.said())
+		return
+	}
+	x.answers("cancel-environment-build", "another cancellation", x.post(cancel, nil, id, build), 409)
+	e := read()
+	latest := e.object("latestBuild")
+	x.holds("cancel-environment-build", latest.text("status") == "failed" && latest.text("failureCategory") == "unknown",
+		"a cancelled build failed with the category unknown", "a cancelled build has another status or category")
+	again := x.post("/environments/{id}/builds", nil, id)
+	x.answers("create-environment-build", "a build after one that failed", again, accepted)
+	if again.ok() {
+		after := read()
+		x.holds("environment", after.number("updatedAt") == e.number("updatedAt"), "a build leaves updatedAt as it is", "a build changes updatedAt")
+	}
+	// What follows is about an environment that failed.
+	x.post(cancel, nil, id, read().object("latestBuild").text("id"))
+}
+
+// statusesOf judges how several environments are asked about at once.
+func (x *exam) statusesOf(first, second string) {
+	const rule = "get-environment-build-statuses-environment-ids"
+	both := x.get("/environments/build-statuses?" + url.Values{"environmentIds": {first, unknownID, second}}.Encode())
+	if both.isUnclear() {
+		x.unseen(rule, "a question about several environments was "+both.said())
+		return
+	}
+	rows := both.rows("builds")
+	x.holds(rule, find(rows, "environmentId", first) != nil && find(rows, "environmentId", second) != nil,
+		"a repeated parameter asks about several environments", "an environment of a repeated parameter is missing")
+	x.holds(rule, both.ok() && len(rows) == 2, "what does not exist is left out", "what does not exist is listed or refused")
+}
+
+// listed judges the listing, and with it the builds of all environments.
+func (x *exam) listed(first, second string, single object) {
+	a := x.get(environments)
+	rows := a.rows("environments")
+	earlier, later := position(rows, first), position(rows, second)
+	if earlier < 0 || later < 0 {
+		x.unseen("list-environments", "the listing was "+a.said()+", or lacks a new environment")
+		return
+	}
+	x.newestFirst("list-environments", "createdAt", rows)
+	if row := rows[earlier]; single.has("failureReason") || single.object("latestBuild").has("failureReason") {
+		hidden := !row.has("failureReason") && !row.object("latestBuild").has("failureReason")
+		x.holds("list-environments", hidden, "the listing leaves out why a build failed", "the listing says why a build failed")
+	}
+	unavailable := idsOf(x.get("/environments/source-options").rows("unavailableProviders"))
+	for _, e := range append(rows, single) {
+		x.consistent(e, unavailable)
+	}
+	diagnostics := x.get("/environments/{id}/build-diagnostics", first).record()
+	switch {
+	case diagnostics.truth("withheld"):
+		x.holds("get-environment-build-diagnostics", !diagnostics.has("excerpt"), "what is withheld is absent", "what is withheld is shown")
+	case diagnostics.has("excerpt"):
+		x.holds("get-environment-build-diagnostics", len(diagnostics.text("excerpt")) <= 4<<10, "an excerpt has at most 4 KiB", "an excerpt has more than 4 KiB")
+	}
+}
+
+func idsOf(rows []object) map[string]bool {
+	ids := map[string]bool{}
+	for _, row := range rows {
+		ids[row.text("id")] = true
+	}
+	return ids
+}
+
+// consistent judges what an environment says about its latest build.
+func (x *exam) consistent(e object, unavailable map[string]bool) {
+	if source := e.object("source"); source.truth("unavailable") || unavailable[source.object("provider").text("id")] {
+		x.holds("environment-source-unavailable", source.truth("unavailable") && unavailable[source.object("provider").text("id")],
+			"the provider of an unavailable source is unavailable", "a source and its provider differ in being unavailable")
+	}
+	b := e.object("latestBuild")
+	status := b.text("status")
+	if status == "" {
+		return
+	}
+	x.holds("build-status", status != "superseded", "the latest build is not superseded", "the latest build is superseded")
+	want := map[string]string{"succeeded": "ready", "failed": "failed", "superseded": "failed"}[status]
+	if want == "" {
+		want = "building"
+	}
+	x.holds("environment-status", e.text("status") == want, "the status follows from that of the latest build", "the status differs from that of the latest build")
+	isDone := want != "building"
+	x.holds("build-finished-at", b.has("finishedAt") == isDone, "a build has finishedAt from its end on", "a build has finishedAt before its end, or lacks it after")
+	x.holds("build-promoted-at", b.has("promotedAt") == (status == "succeeded"), "a build has promotedAt once it succeeded", "promotedAt is there without success, or lacks")
+	switch status {
+	case "queued":
+		x.holds("build-started-at", !b.has("startedAt"), "a queued build has no startedAt", "a queued build has startedAt")
+		x.holds("build-repositories", !b.has("repositories"), "a queued build has no repositories", "a queued build has repositories")
+	case "building", "validating", "succeeded":
+		x.holds("build-started-at", b.has("startedAt"), "a build that began has startedAt", "a build that began lacks startedAt")
+		if len(e.list("repositories")) > 0 {
+			x.holds("build-repositories", b.has("repositories"), "a build that began has its repositories", "a build that began lacks its repositories")
+		}
+	}
+}
+
+// asAnother judges who sees an environment of the scope user.
+func (x *exam) asAnother(id string) {
+	const rule = "get-environment"
+	them, _, ok := x.asAccount()
+	if !ok {
+		return
+	}
+	if a := them.get(environments); !a.ok() {
+		x.unseen(rule, "a list as a service account was "+a.said())
+		return
+	}
+	a := them.get(environment, id)
+	if a.status == 403 {
+		x.judge(rule, evidence.Refuted, "an environment of somebody else was answered 403, not 404")
+		return
+	}
+	x.answers(rule, "an environment of somebody else", a, 404)
+}

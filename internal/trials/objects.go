@@ -1,0 +1,82 @@
+package trials
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// The routes that several trials use.
+const (
+	accounts     = "/service-accounts"
+	account      = "/service-accounts/{id}"
+	keys         = "/service-accounts/{id}/api-keys"
+	revocation   = "/service-accounts/{id}/api-keys/{keyId}/revoke"
+	rotation     = "/service-accounts/{id}/api-keys/{keyId}/rotate"
+	computers    = "/computers"
+	computer     = "/computers/{id}"
+	environments = "/environments"
+	environment  = "/environments/{id}"
+	globalLimit  = "/organization/usage/limits/global"
+	userLimits   = "/organization/usage/limits/users"
+	history      = "/organization/enterprise-controls/history"
+	members      = "/organization/users"
+	sessions     = "/sessions"
+	session      = "/sessions/{id}"
+	wiki         = "/wiki"
+	wikiRun      = "/wiki/{id}"
+)
+
+// create posts an object, and has it deleted at the end if it was accepted.
+func (x *exam) create(route string, body any) answer {
+	a := x.post(route, body)
+	if a.ok() {
+		x.laterDelete(route, a.record().text("id"))
+	}
+	return a
+}
+
+func (x *exam) laterDelete(route, id string) {
+	if route == environments {
+		x.laterEnvironment(id)
+		return
+	}
+	x.later(func(ctx context.Context) error {
+		if id == "" {
+			return fmt.Errorf("a creation under %s was accepted without an ID, so nobody knows what to delete", route)
+		}
+		gone := caller{ctx, x.conn}.remove(route+"/{id}", id)
+		if !gone.ok() && gone.status != 404 {
+			return fmt.Errorf("deleting %s under %s was %s", id, route, gone.said())
+		}
+		return nil
+	})
+}
+
+// laterEnvironment has an environment deleted, whose build may still run then.
+func (x *exam) laterEnvironment(id string) {
+	x.later(func(ctx context.Context) error {
+		err := x.client.Environments.Delete(ctx, id)
+		if err == nil || transport.IsNotFound(err) || collection.IsGone(err) {
+			return nil
+		}
+		return fmt.Errorf("deleting environment %s: %w", id, err)
+	})
+}
+
+// padded returns a name with exactly n characters.
+func padded(name string, n int) string { return name + strings.Repeat("x", max(0, n-len(name))) }
+
+// days returns the query for a range of days, counted from today in UTC.
+func days(first, last int) string {
+	day := func(n int) string { return time.Now().UTC().AddDate(0, 0, n).Format(time.DateOnly) }
+	return url.Values{"startDate": {day(first)}, "endDate": {day(last)}}.Encode()
+}
+
+// unknownID has the form of IDs that services use, and is nobody's.
+const unknownID = "7f3f2d0c-5b1e-4a6e-9d53-0c1b2a394857"

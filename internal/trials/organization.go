@@ -1,0 +1,148 @@
+package trials
+
+import "strings"
+
+var organizationTrials = []Trial{
+	{
+		Name:  "lists of the organization",
+		Rules: []string{"list-members", "list-enterprise-control-history", "get-user-usage-limits"},
+		run: func(x *exam) {
+			all := x.get(members + "?limit=100")
+			people := all.rows("users")
+			x.oldestFirst("list-members", "createdAt", timed(people))
+			changes := x.get(history + "?limit=100")
+			if changes.ok() {
+				x.newestFirst("list-enterprise-control-history", "revision", changes.rows("changes"))
+			}
+			limits := x.get(userLimits)
+			if !all.ok() || !limits.ok() || all.record().object("pagination").truth("hasMore") {
+				x.unseen("get-user-usage-limits", "the members or the limits cannot be listed as a whole")
+				return
+			}
+			entries := map[string]bool{}
+			for _, entry := range limits.rows("userLimits") {
+				entries[strings.ToLower(entry.text("email"))] = true
+			}
+			complete := len(entries) == len(people)
+			for _, person := range people {
+				complete = complete && entries[strings.ToLower(person.text("email"))]
+			}
+			x.holds("get-user-usage-limits", complete, "there is one entry for each member", "a member has no entry, or an entry no member")
+		},
+	},
+	{
+		Name:  "limits of nobody",
+		Rules: []string{"email-twice", "limit-size", "set-user-usage-limits", "set-user-usage-limits-users", "email-form"},
+		run: func(x *exam) {
+			// Nobody has this address, so that no limit changes and nobody is removed.
+			nobody := x.lab.NewName("nobody") + "@example.invalid"
+			set := func(entries ...object) answer { return x.put(userLimits, object{"users": entries}) }
+			limited := func(limit any) object { return object{"email": nobody, "limit": limit} }
+			good := set(limited(1_000_000))
+			x.answers("set-user-usage-limits", "a limit of nobody", good, accepted)
+			if good.ok() {
+				x.holds("set-user-usage-limits", len(good.record().list("errors")) == 1 && len(good.record().list("updated")) == 0,
+					"a limit of nobody is among the errors", "a limit of nobody is not among the errors")
+			}
+			x.refuses("set-user-usage-limits", "a limit that is too low", good, set(limited(999_999)), 400)
+			x.refuses("email-twice", "a user named twice", good, set(limited(1_000_000), limited(2_000_000)), 400)
+			x.refuses("set-user-usage-limits-users", "an empty list of users", good, x.put(userLimits, object{"users": []any{}}), 400)
+			x.bounds("limit-size", "a limit of 2^53-1", set(limited(int64(1)<<53-1)), set(limited(int64(1)<<53)))
+
+			plain := x.removeMember(nobody)
+			if plain.status != 404 {
+				x.unseen("email-form", "removing nobody was "+plain.said())
+				return
+			}
+			for _, spelled := range []string{" " + nobody, "Nobody <" + nobody + ">"} {
+				x.answers("email-form", "an address with a blank or a name around it", x.removeMember(spelled), 400)
+			}
+		},
+	},
+	{
+		Name:     "invitations",
+		Variable: Invitation,
+		Rules:    []string{"invite-member", "invitation-result-role"},
+		run: func(x *exam) {
+			const invite = "/organization/users/invite"
+			address := x.lab.Address()
+			first := x.post(invite, object{"email": address, "role": "user"})
+			if !first.ok() {
+				x.blocked("an invitation", first)
+				return
+			}
+			x.laterRemoved(address)
+			if status := first.record().text("status"); status != "invited" {
+				x.obstacle = "the first invitation of an address did not have the status invited"
+				return
+			}
+			again := x.post(invite, object{"email": address, "role": "manager"}).record()
+			x.holds("invite-member", again.text("status") == "already_invited", "a pending invitation is left as it is", "a pending invitation is not answered already_invited")
+			if again.text("status") == "already_invited" {
+				x.holds("invitation-result-role", again.text("role") == "user",
+					"the answer has the role of the pending invitation", "the answer has the role of the request that had no effect")
+			}
+			pending := x.get(members + "?limit=100")
+			if pending.ok() {
+				x.holds("invite-member", find(pending.rows("users"), "email", address) == nil, "an invitation is no member", "an invitation is listed as a member")
+			}
+			them, _, ok := x.asAccount()
+			if !ok {
+				return
+			}
+			// The invitation is pending, so that a service that lets an account invite changes nothing.
+			x.reserved("invite-member", "an invitation", first, them.post(invite, object{"email": address, "role": "user"}))
+		},
+	},
+	{
+		Name:     "settings of the organization",
+		Variable: Organization,
+		Rules: []string{
+			"default-scope", "set-default-environment", "create-environment-make-organization-default", "set-global-usage-limit",
+			"delete-environment",
+		},
+		run: func(x *exam) {
+			x.globalLimit()
+			before := x.get(environments)
+			former := before.record().text("defaultEnvironmentId")
+			if !before.ok() || former == "" {
+				x.obstacle = "the organization has no default environment that could be restored"
+				return
+			}
+			const chosen = "/environments/default"
+			choose := func(id string) answer { return x.put(chosen, object{"environmentId": id}) }
+			mine := x.newEnvironment(nil)
+			x.laterDefault(former) // Before the environment is deleted, and so below.
+			if good := choose(former); good.ok() && mine.ok() {
+				x.refuses("default-scope", "an environment of the user as the default", good, choose(mine.record().text("id")), 400)
+			}
+			ours := x.newEnvironment(object{"scope": "organization"})
+			if !ours.ok() {
+				x.blocked("creating an environment of the organization", ours)
+				return
+			}
+			x.laterDefault(former)
+			id := ours.record().text("id")
+			if x.get(environment, id).record().has("lastSuccessfulBuildAt") {
+				x.unseen("set-default-environment", "the first build was done at once")
+			} else {
+				x.answers("set-default-environment", "a default that was never built", choose(id), 409)
+			}
+			next := x.newEnvironment(object{"scope": "organization", "makeOrganizationDefault": true})
+			if !next.ok() {
+				x.blocked("creating the default environment", next)
+				return
+			}
+			id = next.record().text("id")
+			x.laterDefault(former)
+			x.holds("create-environment-make-organization-default", x.get(environments).record().text("defaultEnvironmentId") == id,
+				"a new default is the default at once", "a new default is not the default at once")
+			if build := x.get(environment, id).record().object("latestBuild").text("id"); build != "" {
+				x.post("/environments/{id}/builds/{buildId}/cancel", nil, id, build)
+			}
+			if e := x.get(environment, id).record(); !e.isBuilding() && e.truth("isDefault") {
+				x.answers("delete-environment", "deleting the default while there are others", x.remove(environment, id), 409)
+			}
+		},
+	},
+}

@@ -1,0 +1,143 @@
+package trials
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// visibleTime limits the wait for a new session.
+const visibleTime = time.Minute
+
+// until repeats a request until its answer is as wanted, or the time is over.
+func (x *exam) until(limit time.Duration, send func() answer, isWanted func(answer) bool) answer {
+	clock := x.conn.Clock
+	for deadline := clock.Now().Add(limit); ; {
+		a := send()
+		if isWanted(a) || !clock.Now().Before(deadline) || clock.Sleep(x.ctx, time.Second) != nil {
+			return a
+		}
+	}
+}
+
+var sessionTrials = []Trial{{
+	Name:     "a session",
+	Variable: Sessions,
+	Rules: []string{
+		"create-session", "autonomy-contradiction", "autonomy-mode", "update-session", "interrupt-session", "send-message-text",
+		"send-message-computer-id", "send-session-message", "attachment-data", "get-session", "computer-id-query-parameter", "delete-session",
+	},
+	run: func(x *exam) {
+		computerID, err := x.lab.Computer(x.ctx)
+		if err != nil {
+			x.obstacle = "there is no computer for a session"
+			return
+		}
+		made := x.post(sessions, object{"computerId": computerID, "sessionSettings": object{"tags": []object{{"name": x.lab.NewName("session")}}}})
+		id := made.record().text("sessionId")
+		if id == "" {
+			x.blocked("creating a session", made)
+			return
+		}
+		x.later(func(ctx context.Context) error {
+			gone := caller{ctx, x.conn}.remove(session, id)
+			if !gone.ok() && gone.status != 404 {
+				return errors.New("deleting session " + id + " was " + gone.said())
+			}
+			return nil
+		})
+		if a := x.until(visibleTime, func() answer { return x.get(session, id) }, answer.ok); !a.ok() {
+			x.blocked("reading a new session", a)
+			return
+		}
+		x.filledIn(made.record().object("sessionSettings"))
+		x.settings(id)
+		x.refusedMessages(id)
+
+		x.answers("computer-id-query-parameter", "a session asked for at an unknown computer", x.get(session+"?computerId="+unknownID, id), 404)
+		for range 2 {
+			a := x.post("/sessions/{id}/interrupt", nil, id)
+			x.answers("interrupt-session", "an interruption of an idle session", a, accepted)
+			if a.ok() {
+				x.holds("interrupt-session", a.record().text("status") == "idle", "an idle session stays idle", "an idle session does not stay idle")
+			}
+		}
+		if them, _, ok := x.asAccount(); ok {
+			x.denies("get-session", "a session of somebody else", them.get(session, id))
+			x.denies("send-session-message", "a message to a session of somebody else",
+				them.post("/sessions/{id}/messages", object{"text": "Say hello."}, id))
+		}
+		x.deleted(id)
+	},
+}}
+
+// filledIn judges the settings that a creation left out.
+func (x *exam) filledIn(settings object) {
+	const rule = "create-session"
+	changes := x.get(history + "?limit=1").rows("changes")
+	if len(changes) == 0 {
+		x.unseen(rule, "the organization's default settings cannot be read")
+		return
+	}
+	model := changes[0].object("settings").object("sessionDefaultSettings").text("model")
+	if model == "" {
+		x.unseen(rule, "the organization has no default model")
+		return
+	}
+	x.holds(rule, settings.text("model") == model, "the default model is filled in", "the default model is not filled in")
+}
+
+// settings judges what an update of some settings does to the others.
+func (x *exam) settings(id string) {
+	update := func(settings object) answer { return x.patch(session, object{"sessionSettings": settings}, id) }
+	tags := []object{{"name": x.lab.NewName("session")}, {"name": x.lab.NewName("session")}}
+	before := update(object{"tags": tags})
+	after := update(object{"compactionThresholdCheckEnabled": true})
+	if before.ok() && after.ok() && after.record().has("sessionSettings") {
+		x.holds("update-session", len(after.record().object("sessionSettings").list("tags")) == 2,
+			"settings that are left out stay", "settings that are left out do not stay")
+		replaced := update(object{"tags": tags[:1]}).record().object("sessionSettings").list("tags")
+		x.holds("update-session", len(replaced) == 1, "tags are replaced as a whole", "tags are not replaced as a whole")
+	} else {
+		x.unseen("update-session", "the updates were "+before.said()+" and "+after.said()+", or the answer has no settings")
+	}
+
+	old := update(object{"autonomyMode": "auto-low"})
+	shown := old.record().object("sessionSettings")
+	if !old.ok() || shown == nil {
+		x.unseen("autonomy-mode", "the deprecated mode was "+old.said()+", or the answer has no settings")
+		return
+	}
+	x.holds("autonomy-mode", shown.text("interactionMode") == "auto" && shown.text("autonomyLevel") == "low" && shown.text("autonomyMode") == "auto-low",
+		"the answer shows both forms of a mode", "the answer does not show both forms of a mode")
+	x.refuses("autonomy-contradiction", "a mode that contradicts the level", old, update(object{"autonomyMode": "auto-low", "autonomyLevel": "high"}), 400)
+	changed := update(object{"autonomyLevel": "medium"})
+	if changed.ok() {
+		x.holds("autonomy-mode", changed.record().object("sessionSettings").text("autonomyMode") != "auto-low",
+			"another level ends the deprecated mode", "another level leaves the deprecated mode")
+	}
+}
+
+// refusedMessages judges messages that no agent gets.
+func (x *exam) refusedMessages(id string) {
+	send := func(message object) answer { return x.post("/sessions/{id}/messages", message, id) }
+	x.answers("send-message-text", "a message without text", send(object{"text": ""}), 400)
+	x.answers("send-message-computer-id", "a message to an unknown computer", send(object{"text": "Say hello.", "computerId": unknownID}), 404)
+	image := object{"type": "base64", "mediaType": "image/png", "data": "no Base64!"}
+	x.answers("attachment-data", "an image that is not Base64", send(object{"text": "Say hello.", "images": []object{image}}), 400)
+}
+
+// deleted judges what a deleted session is answered.
+func (x *exam) deleted(id string) {
+	const rule = "delete-session"
+	if a := x.remove(session, id); !a.ok() {
+		x.unseen(rule, "the deletion was "+a.said())
+		return
+	}
+	gone := x.until(visibleTime, func() answer { return x.get(session, id) }, func(a answer) bool { return a.status == 404 })
+	x.answers(rule, "a read of a deleted session", gone, 404)
+	list := x.get(sessions + "?limit=100")
+	if gone.status == 404 && list.ok() {
+		x.holds(rule, find(list.rows("sessions"), "sessionId", id) == nil, "a deleted session is not listed", "a deleted session is listed")
+	}
+}

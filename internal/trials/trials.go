@@ -1,0 +1,211 @@
+// Package trials tries out the rules that the contract assumes and that the form of a response cannot show: orders, bounds,
+// uniqueness, roles, and what happens to an object when another one changes. It works with any server of the API.
+//
+// Each verdict follows from what the service did to a request that shows the rule, mostly beside one that the rule allows. Whatever
+// another cause could explain, such as a missing permission, is not seen.
+package trials
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
+)
+
+// Lab is what trials need of their surroundings.
+type Lab struct {
+	// Connect returns a client with an API key; "" is the key of the run. Its requests may break the contract on purpose.
+	Connect func(key string) (*client.Client, error)
+	// NewName returns a name that is new and that sweepers know.
+	NewName func(what string) string
+	// Judge takes a verdict. The text has no value of the service.
+	Judge func(rule string, result evidence.Result, observed string)
+	// Setting returns the value of a variable that allows trials.
+	Setting func(variable string) string
+	// Restore calls undo at the end of the run, also of one that is interrupted, or when the returned function is called.
+	Restore func(what string, undo func(context.Context, *client.Client) error) func() error
+	// Computer returns the ID of an active computer that may get sessions. Only the trial of sessions calls it.
+	Computer func(ctx context.Context) (string, error)
+	// Address returns a new email address at which nobody minds an invitation. Only the trial of invitations calls it.
+	Address func() string
+}
+
+// Trial tries out some rules with requests that share objects.
+type Trial struct {
+	Name string
+	// Variable is what allows the trial; empty if it is free and undoes all it does.
+	Variable string
+	// Rules are the IDs of the assumptions that it judges.
+	Rules []string
+
+	run func(x *exam)
+}
+
+// The variables that allow trials.
+const (
+	ManagedComputers = "AGENTYARD_ACC_MANAGED_COMPUTERS"
+	Sessions         = "AGENTYARD_ACC_SESSIONS"
+	Wiki             = "AGENTYARD_ACC_WIKI"
+	Invitation       = "AGENTYARD_ACC_INVITATION"
+	Organization     = "AGENTYARD_ACC_ORGANIZATION"
+	CIRepository     = "AGENTYARD_ACC_CI_REPOSITORY"
+)
+
+// All returns the trials.
+func All() []Trial {
+	return slices.Concat(
+		accountTrials, keyTrials, roleTrials, computerTrials, environmentTrials, referenceTrials,
+		organizationTrials, readTrials, sessionTrials, wikiTrials, managedTrials,
+	)
+}
+
+// Run makes the trial, and judges each of its rules. The error is about what it could not clean up.
+func (tr Trial) Run(ctx context.Context, lab Lab) error {
+	c, err := lab.Connect("")
+	if err != nil {
+		return err
+	}
+	x := &exam{caller: caller{ctx, c.Conn}, lab: lab, client: c, rules: tr.Rules, judged: map[string]bool{}}
+	tr.run(x)
+	for _, rule := range tr.Rules {
+		if !x.judged[rule] {
+			x.judge(rule, evidence.NotSeen, cmp.Or(x.obstacle, "nothing at the service shows it"))
+		}
+	}
+	return x.cleanUp()
+}
+
+// exam is one run of a trial.
+type exam struct {
+	caller
+
+	lab      Lab
+	client   *client.Client
+	rules    []string
+	judged   map[string]bool
+	obstacle string // Why the rules without a verdict were not seen.
+	cleanups []func(ctx context.Context) error
+}
+
+// blocked notes why the rest of a trial is not made.
+func (x *exam) blocked(what string, a answer) { x.obstacle = what + " was " + a.said() }
+
+func (x *exam) judge(rule string, result evidence.Result, observed string) {
+	if !slices.Contains(x.rules, rule) {
+		panic(fmt.Sprintf("the trial judges %q, which is not among its rules", rule))
+	}
+	x.judged[rule] = true
+	x.lab.Judge(rule, result, observed)
+}
+
+// holds judges a rule by what was observed.
+func (x *exam) holds(rule string, ok bool, yes, no string) {
+	if ok {
+		x.judge(rule, evidence.Confirmed, yes)
+	} else {
+		x.judge(rule, evidence.Refuted, no)
+	}
+}
+
+// unseen notes why a rule cannot be judged. A verdict from elsewhere wins.
+func (x *exam) unseen(rule, why string) { x.judge(rule, evidence.NotSeen, why) }
+
+// answers judges a rule by the status of an answer; accepted stands for each success.
+func (x *exam) answers(rule, what string, got answer, wanted int) {
+	switch observed := what + " was " + got.said(); {
+	case got.status == wanted:
+		x.judge(rule, evidence.Confirmed, observed)
+	case got.isUnclear():
+		x.unseen(rule, observed)
+	default:
+		x.judge(rule, evidence.Refuted, observed+", not "+answer{status: wanted}.said())
+	}
+}
+
+// refuses judges a rule by which one of two requests is accepted, and the other is refused with a status.
+func (x *exam) refuses(rule, what string, good, bad answer, wanted int) {
+	switch {
+	case good.isUnclear() || bad.isUnclear():
+		x.unseen(rule, fmt.Sprintf("%s was %s, and an ordinary request %s", what, bad.said(), good.said()))
+	case good.status != accepted && bad.status != accepted:
+		x.unseen(rule, fmt.Sprintf("%s was %s, but so was an ordinary request: %s", what, bad.said(), good.said()))
+	default:
+		x.answers(rule, what, bad, wanted)
+	}
+}
+
+// bounds judges a rule about a bound: what just keeps to it is accepted, what just exceeds it is refused.
+func (x *exam) bounds(rule, what string, within, beyond answer) {
+	switch {
+	case within.isUnclear() || beyond.isUnclear():
+		x.unseen(rule, fmt.Sprintf("%s: within was %s, beyond was %s", what, within.said(), beyond.said()))
+	case within.status != accepted:
+		x.judge(rule, evidence.Refuted, what+": within was "+within.said())
+	default:
+		x.answers(rule, what+": beyond", beyond, 400)
+	}
+}
+
+// reserved judges a rule that lets a human manager do what a service account may not.
+func (x *exam) reserved(rule, what string, mine, theirs answer) {
+	observed := fmt.Sprintf("%s: the run's key was %s, a service account's %s", what, mine.said(), theirs.said())
+	switch {
+	case mine.status != accepted || theirs.status != 403 && theirs.isUnclear():
+		x.unseen(rule, observed)
+	default:
+		x.holds(rule, theirs.status == 403, observed, observed)
+	}
+}
+
+// denies judges a rule by which somebody may not use what is somebody else's. Whether it exists, an answer may hide.
+func (x *exam) denies(rule, what string, theirs answer) {
+	observed := what + " was " + theirs.said()
+	switch {
+	case theirs.ok():
+		x.judge(rule, evidence.Refuted, observed)
+	case theirs.status == 403 || theirs.status == 404 && !theirs.isForeign:
+		x.judge(rule, evidence.Confirmed, observed)
+	default:
+		x.unseen(rule, observed)
+	}
+}
+
+// newestFirst judges an order by a field with a time. Fewer than two different times show nothing.
+func (x *exam) newestFirst(rule, field string, rows []object) {
+	x.sorted(rule, field, rows, func(earlier, later float64) bool { return earlier >= later })
+}
+
+func (x *exam) oldestFirst(rule, field string, rows []object) {
+	x.sorted(rule, field, rows, func(earlier, later float64) bool { return earlier <= later })
+}
+
+func (x *exam) sorted(rule, field string, rows []object, inOrder func(a, b float64) bool) {
+	differ, ok := false, true
+	for i := 1; i < len(rows); i++ {
+		a, b := rows[i-1].number(field), rows[i].number(field)
+		differ = differ || a != b
+		ok = ok && inOrder(a, b)
+	}
+	if !differ {
+		x.unseen(rule, "no two rows with different "+field)
+		return
+	}
+	x.holds(rule, ok, "the rows are in the order of "+field, "the rows are not in the order of "+field)
+}
+
+// later registers what undoes a step of the trial; the last step is undone first.
+func (x *exam) later(undo func(ctx context.Context) error) { x.cleanups = append(x.cleanups, undo) }
+
+// cleanUp undoes all steps, also after an interruption.
+func (x *exam) cleanUp() error {
+	ctx := context.WithoutCancel(x.ctx)
+	var left []error
+	for _, undo := range slices.Backward(x.cleanups) {
+		left = append(left, undo(ctx))
+	}
+	return errors.Join(left...)
+}

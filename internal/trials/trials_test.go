@@ -1,0 +1,238 @@
+package trials
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	computersapi "github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
+)
+
+// TestAll_coversEveryRule checks that each rule of the contract is tried or has a reason why not.
+func TestAll_coversEveryRule(t *testing.T) {
+	t.Parallel()
+	doc, err := contract.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := map[string]bool{}
+	for _, trial := range All() {
+		for _, rule := range trial.Rules {
+			tried[rule] = true
+		}
+	}
+	if len(tried) < 60 {
+		t.Errorf("only %d rules are tried", len(tried))
+	}
+	for _, a := range doc.Assumptions() {
+		_, isUntried := Untried[a.ID]
+		switch {
+		case a.Rule && tried[a.ID] == isUntried:
+			t.Errorf("the rule %s must be either in a trial or in Untried", a.ID)
+		case !a.Rule && (tried[a.ID] || isUntried):
+			t.Errorf("%s is no rule", a.ID)
+		}
+		delete(tried, a.ID)
+	}
+	for id := range tried {
+		t.Errorf("a trial names %q, which the contract does not have", id)
+	}
+	for id, why := range Untried {
+		if len(why) < 20 || !slices.ContainsFunc(doc.Assumptions(), func(a contract.Assumption) bool { return a.ID == id }) {
+			t.Errorf("Untried names %q, which the contract does not have, or gives no reason", id)
+		}
+	}
+}
+
+// verdicts are what the trials of a test showed, by rule.
+type verdicts map[string]verdict
+
+type verdict struct {
+	result   evidence.Result
+	observed string
+}
+
+// try makes trials against a server that deviates as wrap says, and returns the verdicts and the number of requests.
+func try(t *testing.T, trials []Trial, wrap func(http.Handler) http.Handler) (verdicts, int) {
+	t.Helper()
+	var requests, names atomic.Int64
+	clk := clock.NewAhead(clock.System, -5*time.Hour) // What follows needs time to pass.
+	server, err := emulator.Start(t.Context(), emulator.Options{
+		Clock:      clk,
+		BuildPhase: time.Minute, Provisioning: emulator.Provisioning{Step: time.Millisecond}, SessionDelay: -1, SessionListDelay: -1, MessageDelay: -1,
+		Wrap: func(next http.Handler) http.Handler {
+			if wrap != nil {
+				next = wrap(next)
+			}
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				requests.Add(1)
+				next.ServeHTTP(w, r)
+			})
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	fill(t, server, clk)
+	requests.Store(0)
+	found := verdicts{}
+	rank := map[evidence.Result]int{evidence.NotSeen: 1, evidence.Confirmed: 2, evidence.Refuted: 3}
+	lab := Lab{
+		Connect: func(key string) (*client.Client, error) {
+			if key == "" {
+				key = server.BootstrapKey()
+			}
+			return client.New(transport.Config{BaseURL: server.URL(), APIKey: key})
+		},
+		NewName: func(what string) string { return fmt.Sprintf("tf-acc-%s-%d", what, names.Add(1)) },
+		Judge: func(rule string, result evidence.Result, observed string) {
+			if rank[result] > rank[found[rule].result] {
+				found[rule] = verdict{result, observed}
+			}
+		},
+		Setting: func(variable string) string {
+			return map[string]string{Wiki: "https://code.example/acme/api"}[variable]
+		},
+		Restore: func(_ string, undo func(context.Context, *client.Client) error) func() error {
+			return func() error {
+				c, err := client.New(transport.Config{BaseURL: server.URL(), APIKey: server.BootstrapKey()})
+				return errors.Join(err, undo(context.Background(), c))
+			}
+		},
+		Computer: func(ctx context.Context) (string, error) {
+			c, err := client.New(transport.Config{BaseURL: server.URL(), APIKey: server.BootstrapKey()})
+			if err != nil {
+				return "", err
+			}
+			made, err := c.Computers.Create(ctx, computersapi.CreateRequest{Name: "another-host", Provider: computersapi.ProviderBYOM})
+			if err != nil {
+				return "", err
+			}
+			return made.ID, nil
+		},
+		Address: func() string { return "tf-acc-invited@example.com" },
+	}
+	for _, trial := range trials {
+		if err := trial.Run(context.Background(), lab); err != nil {
+			t.Errorf("%s: %v", trial.Name, err)
+		}
+	}
+	sent := int(requests.Load())
+	if wrap == nil {
+		checkNothingLeft(t, server)
+	}
+	return found, sent
+}
+
+// checkNothingLeft checks that trials deleted what they created.
+func checkNothingLeft(t *testing.T, server *emulator.Emulator) {
+	t.Helper()
+	c, err := client.New(transport.Config{BaseURL: server.URL(), APIKey: server.BootstrapKey()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &exam{caller: caller{context.Background(), c.Conn}}
+	for _, list := range []struct{ route, field, name string }{
+		{accounts, "serviceAccounts", "name"},
+		{computers + "?includeUnlisted=true", "computers", "name"},
+		{environments, "environments", "name"},
+		{wiki, "wikiRuns", "branch"},
+		{members, "users", "email"},
+	} {
+		a := x.get(list.route)
+		for _, row := range a.rows(list.field) {
+			if strings.Contains(row.text(list.name), "tf-acc-") {
+				t.Errorf("%s has %s", list.route, row.text(list.name))
+			}
+		}
+		if !a.ok() {
+			t.Errorf("%s was %s", list.route, a.said())
+		}
+	}
+	if n := len(x.get(sessions).rows("sessions")); n != 2 {
+		t.Errorf("%d sessions, want the 2 from before", n)
+	}
+}
+
+// fill gives the organization what trials only read: a default environment, sessions, and runs of wikis.
+func fill(t *testing.T, server *emulator.Emulator, clk *clock.Ahead) {
+	t.Helper()
+	c, err := client.New(transport.Config{BaseURL: server.URL(), APIKey: server.BootstrapKey()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &exam{caller: caller{context.Background(), c.Conn}}
+	host := x.post(computers, object{"name": "host", "provider": "byom", "remoteUser": "agent"}).record().text("id")
+	x.post("/environments/default", nil)
+	for range 2 {
+		id := x.post(sessions, object{"computerId": host}).record().text("sessionId")
+		for range 2 {
+			x.post("/sessions/{id}/messages", object{"text": "Say hello."}, id)
+			clk.Advance(time.Hour)
+		}
+		page := object{"path": "a.md", "title": "The first", "content": "the"}
+		x.post(wiki, object{"repoUrl": "https://code.example/acme/web", "pages": []object{page, {"path": "b.md", "title": "B", "content": "the the"}}})
+	}
+}
+
+// TestAll_emulator checks that what keeps to the contract refutes nothing, and that nothing is left.
+func TestAll_emulator(t *testing.T) {
+	t.Parallel()
+	found, requests := try(t, All(), nil)
+	unseen := []string{
+		"environment-source-unavailable",       // All providers of sources are available.
+		"get-environment-build-diagnostics",    // A build that was canceled has no excerpt.
+		"limit-parameter",                      // No list has more than 20 rows.
+		"list-ci-jobs", "list-ci-repositories", // No job; the integration is connected.
+		"list-computers", // Two computers rarely have the same millisecond.
+	}
+	for rule, v := range found {
+		if v.result == evidence.Refuted || v.result == evidence.NotSeen && !slices.Contains(unseen, rule) {
+			t.Errorf("%s is %s: %s", rule, v.result, v.observed)
+		}
+	}
+	if requests > 400 {
+		t.Errorf("%d requests, want at most 400", requests)
+	}
+}
+
+// TestAll_uniform checks that a server that answers everything the same way confirms nothing: no verdict may follow from a refusal
+// whose cause is another one. What may be a missing permission, or a failure, refutes nothing either.
+func TestAll_uniform(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{400, 401, 402, 403, 404, 405, 409, 422, 500} {
+		t.Run(strconv.Itoa(status), func(t *testing.T) {
+			t.Parallel()
+			found, _ := try(t, All(), func(http.Handler) http.Handler { return refusal(status) })
+			for rule, v := range found {
+				isDenied := status == 401 || status == 402 || status == 403 || status == 405 || status == 500
+				if v.result == evidence.Confirmed || v.result == evidence.Refuted && isDenied {
+					t.Errorf("%s is %s: %s", rule, v.result, v.observed)
+				}
+			}
+		})
+	}
+}
+
+// refusal answers each request with one status.
+func refusal(status int) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = fmt.Fprintf(w, `{"title":"No","detail":"No.","status":%d}`, status)
+	})
+}
