@@ -65,7 +65,7 @@ var organizationTrials = []Trial{
 		Rules:    []string{"invite-member", "invitation-result-role"},
 		run: func(x *exam) {
 			const invite = "/organization/users/invite"
-			address := x.lab.Address()
+			address := x.lab.Address
 			first := x.post(invite, object{"email": address, "role": "user"})
 			if !first.ok() {
 				x.blocked("an invitation", first)

@@ -63,14 +63,16 @@ var readTrials = []Trial{
 				}
 			}
 
-			first := x.get(ci + "scan")
-			again := x.get(ci + "scan")
-			if !first.ok() || !again.ok() || first.record().number("cacheTtlMs") < 60_000 {
+			scan := func() answer { return x.get(ci + "scan") }
+			at := func(a answer) float64 { return a.record().number("scannedAt") }
+			first, second, third := scan(), scan(), scan()
+			if !first.ok() || !second.ok() || !third.ok() || first.record().number("cacheTtlMs") < 60_000 {
 				x.unseen("scan-ci-workflows", "a scan was "+first.said()+", or is kept for less than a minute")
 				return
 			}
-			x.holds("scan-ci-workflows", first.record().number("scannedAt") == again.record().number("scannedAt"),
-				"a scan is answered again from the cache", "a second scan is not the first one")
+			// Somebody else may force a scan between two of these.
+			x.holds("scan-ci-workflows", at(first) == at(second) || at(second) == at(third),
+				"a scan is answered again from the cache", "each scan is a new one")
 		},
 	},
 	{
@@ -94,9 +96,14 @@ var readTrials = []Trial{
 			past := x.get("/wiki/history/{repoUrl}", runs[0].text("repoUrl")).rows("wikiRuns")
 			x.newestFirst("get-wiki-history-200", "createdAt", past)
 			if len(past) > 1 {
+				// Somebody else may create or delete a run between these requests.
+				latest := runs[0].number("createdAt")
+				if later := find(x.get(wiki).rows("wikiRuns"), "repoUrl", runs[0].text("repoUrl")); later != nil {
+					latest = max(latest, later.number("createdAt"))
+				}
 				newest := true
 				for _, run := range past {
-					newest = newest && run.number("createdAt") <= runs[0].number("createdAt")
+					newest = newest && run.number("createdAt") <= latest
 				}
 				x.holds("list-wiki-runs", newest, "the list has the newest run of a repository", "the list has an older run of a repository")
 			}

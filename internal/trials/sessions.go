@@ -28,12 +28,7 @@ var sessionTrials = []Trial{{
 		"send-message-computer-id", "send-session-message", "attachment-data", "get-session", "computer-id-query-parameter", "delete-session",
 	},
 	run: func(x *exam) {
-		computerID, err := x.lab.Computer(x.ctx)
-		if err != nil {
-			x.obstacle = "there is no computer for a session"
-			return
-		}
-		made := x.post(sessions, object{"computerId": computerID, "sessionSettings": object{"tags": []object{{"name": x.lab.NewName("session")}}}})
+		made := x.post(sessions, object{"computerId": x.lab.Computer, "sessionSettings": object{"tags": []object{{"name": x.lab.NewName("session")}}}})
 		id := made.record().text("sessionId")
 		if id == "" {
 			x.blocked("creating a session", made)

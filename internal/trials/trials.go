@@ -24,14 +24,14 @@ type Lab struct {
 	NewName func(what string) string
 	// Judge takes a verdict. The text has no value of the service.
 	Judge func(rule string, result evidence.Result, observed string)
-	// Setting returns the value of a variable that allows trials.
-	Setting func(variable string) string
 	// Restore calls undo at the end of the run, also of one that is interrupted, or when the returned function is called.
 	Restore func(what string, undo func(context.Context, *client.Client) error) func() error
-	// Computer returns the ID of an active computer that may get sessions. Only the trial of sessions calls it.
-	Computer func(ctx context.Context) (string, error)
-	// Address returns a new email address at which nobody minds an invitation. Only the trial of invitations calls it.
-	Address func() string
+	// Computer is the ID of an active computer that may get sessions, for the trials of Sessions.
+	Computer string
+	// Repository is the URL of a repository that may get wikis, for the trials of Wiki.
+	Repository string
+	// Address is an email address at which nobody minds an invitation, for the trials of Invitation.
+	Address string
 }
 
 // Trial tries out some rules with requests that share objects.

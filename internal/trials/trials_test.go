@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
-	computersapi "github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
@@ -87,7 +86,7 @@ func try(t *testing.T, trials []Trial, wrap func(http.Handler) http.Handler) (ve
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Close() })
-	fill(t, server, clk)
+	host := fill(t, server, clk)
 	requests.Store(0)
 	found := verdicts{}
 	rank := map[evidence.Result]int{evidence.NotSeen: 1, evidence.Confirmed: 2, evidence.Refuted: 3}
@@ -104,27 +103,13 @@ func try(t *testing.T, trials []Trial, wrap func(http.Handler) http.Handler) (ve
 				found[rule] = verdict{result, observed}
 			}
 		},
-		Setting: func(variable string) string {
-			return map[string]string{Wiki: "https://code.example/acme/api"}[variable]
-		},
 		Restore: func(_ string, undo func(context.Context, *client.Client) error) func() error {
 			return func() error {
 				c, err := client.New(transport.Config{BaseURL: server.URL(), APIKey: server.BootstrapKey()})
 				return errors.Join(err, undo(context.Background(), c))
 			}
 		},
-		Computer: func(ctx context.Context) (string, error) {
-			c, err := client.New(transport.Config{BaseURL: server.URL(), APIKey: server.BootstrapKey()})
-			if err != nil {
-				return "", err
-			}
-			made, err := c.Computers.Create(ctx, computersapi.CreateRequest{Name: "another-host", Provider: computersapi.ProviderBYOM})
-			if err != nil {
-				return "", err
-			}
-			return made.ID, nil
-		},
-		Address: func() string { return "tf-acc-invited@example.com" },
+		Computer: host, Repository: "https://code.example/acme/api", Address: "tf-acc-invited@example.com",
 	}
 	for _, trial := range trials {
 		if err := trial.Run(context.Background(), lab); err != nil {
@@ -168,17 +153,18 @@ func checkNothingLeft(t *testing.T, server *emulator.Emulator) {
 	}
 }
 
-// fill gives the organization what trials only read: a default environment, sessions, and runs of wikis.
-func fill(t *testing.T, server *emulator.Emulator, clk *clock.Ahead) {
+// fill gives the organization what trials only read: members, a default environment, sessions, and runs of wikis. It returns the ID
+// of the sessions' computer.
+func fill(t *testing.T, server *emulator.Emulator, clk *clock.Ahead) (host string) {
 	t.Helper()
 	c, err := client.New(transport.Config{BaseURL: server.URL(), APIKey: server.BootstrapKey()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := &exam{caller: caller{context.Background(), c.Conn}}
-	host := x.post(computers, object{"name": "host", "provider": "byom", "remoteUser": "agent"}).record().text("id")
+	host = x.post(computers, object{"name": "host", "provider": "byom", "remoteUser": "agent"}).record().text("id")
 	x.post("/environments/default", nil)
-	for range 2 {
+	for n := range 2 {
 		id := x.post(sessions, object{"computerId": host}).record().text("sessionId")
 		for range 2 {
 			x.post("/sessions/{id}/messages", object{"text": "Say hello."}, id)
@@ -186,7 +172,11 @@ func fill(t *testing.T, server *emulator.Emulator, clk *clock.Ahead) {
 		}
 		page := object{"path": "a.md", "title": "The first", "content": "the"}
 		x.post(wiki, object{"repoUrl": "https://code.example/acme/web", "pages": []object{page, {"path": "b.md", "title": "B", "content": "the the"}}})
+		if _, _, err := server.AddHuman(emulator.Human{Email: fmt.Sprintf("member%d@example.com", n)}); err != nil {
+			t.Fatal(err)
+		}
 	}
+	return host
 }
 
 // TestAll_emulator checks that what keeps to the contract refutes nothing, and that nothing is left.

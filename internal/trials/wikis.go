@@ -16,7 +16,7 @@ var wikiTrials = []Trial{
 			"get-wiki-history-200", "search-wiki-run", "search-wiki-run-limit",
 		},
 		run: func(x *exam) {
-			branch, repository := x.lab.NewName("branch"), x.lab.Setting(Wiki)
+			branch, repository := x.lab.NewName("branch"), x.lab.Repository
 			page := func(path, title, content string) object {
 				return object{"path": path, "title": title, "content": content}
 			}
