@@ -2,7 +2,6 @@ package contract
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"maps"
@@ -135,7 +134,7 @@ func (rt *route) walkRequest(x *Exchange, params map[string]string, w *walker) {
 			w.see(markOf(p.Extensions, ref.Extensions))
 			w.see(markOf(p.Schema.Extensions, p.Schema.Value.Extensions))
 		}
-		if err := openapi3filter.ValidateParameter(context.Background(), input, p); err != nil {
+		if err := openapi3filter.ValidateParameter(x.Request.Context(), input, p); err != nil {
 			found := "another value"
 			if !given {
 				found = "none"

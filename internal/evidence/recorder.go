@@ -4,7 +4,6 @@ package evidence
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -153,7 +152,7 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	_ = resp.Body.Close() // What it held is known, and whether it ended early.
 	resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{readErr}))
 	t.note(&contract.Exchange{
-		Request: req, Sent: sent, Status: resp.StatusCode, Header: resp.Header, Received: decoded(resp, body), Cut: readErr != nil,
+		Request: req, Sent: sent, Status: resp.StatusCode, Header: resp.Header, Received: body, Cut: readErr != nil,
 	})
 	return resp, nil
 }
@@ -166,22 +165,6 @@ func (f failing) Read([]byte) (int, error) {
 		return 0, f.err
 	}
 	return 0, io.EOF
-}
-
-// decoded returns the text of a body that the client asked for in compressed form.
-func decoded(resp *http.Response, body []byte) []byte {
-	if !strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
-		return body
-	}
-	unzipped, err := gzip.NewReader(bytes.NewReader(body))
-	if err != nil {
-		return body
-	}
-	text, err := io.ReadAll(unzipped)
-	if err != nil {
-		return body
-	}
-	return text
 }
 
 // api is the exchange's request with the path of the API: an address may have a path before it.

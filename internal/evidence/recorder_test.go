@@ -1,10 +1,13 @@
 package evidence
 
 import (
+	"compress/gzip"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -148,6 +151,23 @@ func TestRecorder_trialsAreNoDeviations(t *testing.T) {
 	}
 }
 
+func TestRecorder_readsCompressedAnswers(t *testing.T) {
+	t.Parallel()
+	r, proxy, _ := recorder(t, func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Encoding", "gzip")
+		zip := gzip.NewWriter(w)
+		_, _ = io.WriteString(zip, computer)
+		_ = zip.Close()
+	})
+	if got := send(t, "GET", proxy+"/api/v0/computers/c", ""); got != computer {
+		t.Errorf("got %q", got)
+	}
+	if got := deviations(r.Report()); len(got) > 0 {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestRecorder_rules(t *testing.T) {
 	t.Parallel()
 	r, _, _ := recorder(t, answer(200, ""))
@@ -217,5 +237,43 @@ func TestReport_knowsTheEmulator(t *testing.T) {
 	t.Cleanup(s.Close)
 	if send(t, "GET", s.URL+"/api/v0/computers", ""); !r.Report().Emulator {
 		t.Error("the report does not say that the emulator answered")
+	}
+}
+
+// Neither the host, nor a header, nor anything that a person or the service wrote is in a file of the report.
+func TestReport_showsNoValues(t *testing.T) {
+	t.Parallel()
+	const canary = "Canary7f3a"
+	r, proxy, trial := recorder(t, func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("X-Request-Id", canary)
+		w.Header().Set("Retry-After", canary)
+		w.Header().Set("Content-Type", "application/json; a="+canary)
+		if req.Method == http.MethodPost {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"detail":"`+canary+`","status":400,"title":"`+canary+`","metadata":{"`+canary+`":"`+canary+`"},"`+canary+`":1}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"computers":[{"id":"`+canary+`","name":"`+canary+`","status":"`+canary+`","`+canary+`":{"`+canary+`":["`+canary+`"]}}],"more":"`+canary+`"}`)
+	})
+	for _, address := range []string{proxy, trial} {
+		send(t, "GET", address+"/api/v0/computers?"+canary+"="+canary, "")
+		send(t, "GET", address+"/api/v0/"+canary+"/"+canary, "")
+		send(t, "POST", address+"/api/v0/computers/"+canary+"/restart", `{"mode":"`+canary+`","`+canary+`":1}`)
+		send(t, "POST", address+"/api/v0/computers", `{"name":"`+canary+`"}`)
+	}
+	r.Rule("list-computers", Refuted, `the service said "`+canary+`"`)
+	r.Skip("sessions", "", `the service said "`+canary+`"`)
+	report, dir := r.Report(), t.TempDir()
+	if err := report.WriteFiles(dir); err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Deviations) < 10 {
+		t.Errorf("only %d deviations", len(report.Deviations))
+	}
+	for _, name := range []string{"report.json", "report.md"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || strings.Contains(strings.ToLower(string(text)), "canary") || strings.Contains(string(text), "127.0.0.1") {
+			t.Errorf("%v, or a value is in %s", err, text)
+		}
 	}
 }
