@@ -64,8 +64,9 @@ type verdict struct {
 	observed string
 }
 
-// try makes trials against a server that deviates as wrap says, and returns the verdicts and the number of requests.
-func try(t *testing.T, trials []Trial, wrap func(http.Handler) http.Handler) (verdicts, int) {
+// try makes trials with a key of a role against a server that deviates as wrap says. It returns the verdicts and the number of
+// requests.
+func try(t *testing.T, trials []Trial, role string, wrap func(http.Handler) http.Handler) (verdicts, int) {
 	t.Helper()
 	var requests, names atomic.Int64
 	clk := clock.NewAhead(clock.System, -5*time.Hour) // What follows needs time to pass.
@@ -87,13 +88,14 @@ func try(t *testing.T, trials []Trial, wrap func(http.Handler) http.Handler) (ve
 	}
 	t.Cleanup(func() { _ = server.Close() })
 	host := fill(t, server, clk)
+	runKey := keyOf(t, server, role)
 	requests.Store(0)
 	found := verdicts{}
 	rank := map[evidence.Result]int{evidence.NotSeen: 1, evidence.Confirmed: 2, evidence.Refuted: 3}
 	lab := Lab{
 		Connect: func(key string) (*client.Client, error) {
 			if key == "" {
-				key = server.BootstrapKey()
+				key = runKey
 			}
 			return client.New(transport.Config{BaseURL: server.URL(), APIKey: key})
 		},
@@ -121,6 +123,35 @@ func try(t *testing.T, trials []Trial, wrap func(http.Handler) http.Handler) (ve
 		checkNothingLeft(t, server)
 	}
 	return found, sent
+}
+
+// The roles of keys.
+const (
+	manager = "manager"
+	user    = "user"
+	robot   = "service account"
+)
+
+// keyOf returns a key of a role.
+func keyOf(t *testing.T, server *emulator.Emulator, role string) string {
+	t.Helper()
+	switch role {
+	case user:
+		_, key, err := server.AddHuman(emulator.Human{Email: "user@example.com", Role: emulator.RoleUser})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key
+	case robot:
+		c, err := client.New(transport.Config{BaseURL: server.URL(), APIKey: server.BootstrapKey()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := caller{context.Background(), c.Conn}
+		id := x.post(accounts, object{"name": "robot"}).record().text("id")
+		return x.post(keys, object{"name": "robot"}, id).record().text("value")
+	}
+	return server.BootstrapKey()
 }
 
 // checkNothingLeft checks that trials deleted what they created.
@@ -182,7 +213,7 @@ func fill(t *testing.T, server *emulator.Emulator, clk *clock.Ahead) (host strin
 // TestAll_emulator checks that what keeps to the contract refutes nothing, and that nothing is left.
 func TestAll_emulator(t *testing.T) {
 	t.Parallel()
-	found, requests := try(t, All(), nil)
+	found, requests := try(t, All(), manager, nil)
 	unseen := []string{
 		"environment-source-unavailable",       // All providers of sources are available.
 		"get-environment-build-diagnostics",    // A build that was canceled has no excerpt.
@@ -200,6 +231,22 @@ func TestAll_emulator(t *testing.T) {
 	}
 }
 
+// TestAll_roles checks that a key that may do less refutes nothing and leaves nothing.
+func TestAll_roles(t *testing.T) {
+	t.Parallel()
+	for _, role := range []string{user, robot} {
+		t.Run(role, func(t *testing.T) {
+			t.Parallel()
+			found, _ := try(t, All(), role, nil)
+			for rule, v := range found {
+				if v.result == evidence.Refuted {
+					t.Errorf("%s is refuted: %s", rule, v.observed)
+				}
+			}
+		})
+	}
+}
+
 // TestAll_uniform checks that a server that answers everything the same way confirms nothing: no verdict may follow from a refusal
 // whose cause is another one. What may be a missing permission, or a failure, refutes nothing either.
 func TestAll_uniform(t *testing.T) {
@@ -207,7 +254,7 @@ func TestAll_uniform(t *testing.T) {
 	for _, status := range []int{400, 401, 402, 403, 404, 405, 409, 422, 500} {
 		t.Run(strconv.Itoa(status), func(t *testing.T) {
 			t.Parallel()
-			found, _ := try(t, All(), func(http.Handler) http.Handler { return refusal(status) })
+			found, _ := try(t, All(), manager, func(http.Handler) http.Handler { return refusal(status) })
 			for rule, v := range found {
 				isDenied := status == 401 || status == 402 || status == 403 || status == 405 || status == 500
 				if v.result == evidence.Confirmed || v.result == evidence.Refuted && isDenied {

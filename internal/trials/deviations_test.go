@@ -1,0 +1,180 @@
+package trials
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
+)
+
+// exchange is a request and the answer that a deviating server changes.
+type exchange struct {
+	sent   object // The body of the request.
+	query  string
+	status int
+	body   object
+	count  int // The requests so far of the deviation's kind, with this one.
+}
+
+// list is a field of the answer that is a list.
+func (e *exchange) list(field string) []any {
+	list, _ := e.body[field].([]any)
+	return list
+}
+
+// on changes the answers to one kind of request. The pattern is that of path.Match.
+func on(method, pattern string, change func(e *exchange)) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		count := map[string]int{}
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if matches, _ := path.Match("/api/v0"+pattern, r.URL.EscapedPath()); !matches || r.Method != method {
+				next.ServeHTTP(w, r)
+				return
+			}
+			count[r.URL.Path]++
+			sent, _ := io.ReadAll(r.Body)
+			r.Body = io.NopCloser(bytes.NewReader(sent))
+			answered := httptest.NewRecorder()
+			next.ServeHTTP(answered, r)
+			e := &exchange{query: r.URL.RawQuery, status: answered.Code, count: count[r.URL.Path]}
+			_ = json.Unmarshal(sent, &e.sent)
+			_ = json.Unmarshal(answered.Body.Bytes(), &e.body)
+			before := e.status
+			change(e)
+			if before < 300 && e.status >= 400 || e.body == nil {
+				e.body = object{"title": "No", "detail": "No.", "status": e.status}
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(e.status)
+			if e.status == 204 {
+				return
+			}
+			_ = json.NewEncoder(w).Encode(e.body)
+		})
+	}
+}
+
+// instead replaces one status by another.
+func instead(of, by int) func(e *exchange) {
+	return func(e *exchange) {
+		if e.status == of {
+			e.status = by
+		}
+	}
+}
+
+func reversed(field string) func(e *exchange) {
+	return func(e *exchange) { slices.Reverse(e.list(field)) }
+}
+
+// each changes the objects of a list.
+func each(field string, change func(o object)) func(e *exchange) {
+	return func(e *exchange) {
+		for _, row := range objects(e.list(field)) {
+			change(row)
+		}
+	}
+}
+
+// TestTrials_deviations checks that a trial notices a server that does otherwise than assumed. Nothing but its rule is refuted, unless
+// others say the same.
+func TestTrials_deviations(t *testing.T) {
+	t.Parallel()
+	for rule, tc := range map[string]struct {
+		wrap func(http.Handler) http.Handler
+		also []string
+	}{
+		// Orders.
+		"list-environments": {wrap: on("GET", "/environments", reversed("environments"))},
+		"list-computers":    {wrap: on("GET", "/computers", reversed("computers"))},
+		"list-members":      {wrap: on("GET", "/organization/users", reversed("users"))},
+		"list-sessions":     {wrap: on("GET", "/sessions", reversed("sessions"))},
+		"list-enterprise-control-history": {wrap: on("GET", "/organization/enterprise-controls/history", func(e *exchange) {
+			e.body["changes"] = []any{map[string]any{"revision": 1}, map[string]any{"revision": 2}}
+		})},
+		"list-session-messages": {wrap: on("GET", "/sessions/*/messages", reversed("messages")), also: []string{"message-seq"}},
+		"get-wiki-history-200":  {wrap: on("GET", "/wiki/history/*", reversed("wikiRuns"))},
+		"search-wiki-run":       {wrap: on("GET", "/wiki/*/search", reversed("results"))},
+
+		// Uniqueness and states.
+		"create-environment": {wrap: on("POST", "/environments", func(e *exchange) {
+			if e.status == 409 {
+				e.status, e.body = 201, object{"id": "a-namesake"}
+			}
+		})},
+		"body-nothing":             {wrap: on("POST", "/service-accounts/*/api-keys/*/revoke", func(e *exchange) { e.status += (404 - e.status) * min(e.count-1, 1) })},
+		"rotate-api-key":           {wrap: on("POST", "/service-accounts/*/api-keys/*/rotate", instead(409, 404))},
+		"cancel-environment-build": {wrap: on("POST", "/environments/*/builds/*/cancel", instead(409, 200))},
+		"create-environment-build": {wrap: on("POST", "/environments/*/builds", instead(409, 200))},
+		"delete-environment":       {wrap: on("DELETE", "/environments/*", instead(409, 400))},
+		"update-environment": {wrap: on("PATCH", "/environments/*", func(e *exchange) {
+			if e.status == 200 {
+				e.body["buildId"] = "always"
+			}
+		})},
+		"environment-status":    {wrap: on("GET", "/environments", each("environments", func(o object) { o["status"] = "ready" }))},
+		"build-finished-at":     {wrap: on("GET", "/environments", each("environments", func(o object) { o.object("latestBuild")["finishedAt"] = 1 }))},
+		"get-user-usage-limits": {wrap: on("GET", "/organization/usage/limits/users", func(e *exchange) { e.body["userLimits"] = []any{} })},
+		"message-seq":           {wrap: on("GET", "/sessions/*/messages", each("messages", func(o object) { o["seq"] = o.number("seq") - 1 }))},
+
+		// Bounds and refusals.
+		"computer-name": {wrap: on("POST", "/computers", func(e *exchange) {
+			if len(e.sent.text("name")) == 64 {
+				e.status, e.body = 201, object{"id": "another"}
+			}
+		})},
+		"create-computer-remote-user": {wrap: on("POST", "/computers", func(e *exchange) {
+			if !e.sent.has("remoteUser") {
+				e.status = 400
+			}
+		})},
+		"id-in-body": {wrap: on("POST", "/environments", func(e *exchange) {
+			if len(e.sent.text("sourceId")) > 1000 {
+				e.status = 400
+			}
+		})},
+		"cursor-unknown": {wrap: on("GET", "/sessions", func(e *exchange) {
+			if strings.Contains(e.query, "cursor") {
+				e.status, e.body = 200, object{"sessions": []any{}, "pagination": map[string]any{"hasMore": false}}
+			}
+		})},
+		"session-computer": {wrap: on("POST", "/sessions", instead(400, 404))},
+		"account-unknown":  {wrap: on("GET", "/environments", instead(400, 404)), also: []string{"service-account-id-query-parameter"}},
+		"api-key-expiry": {wrap: on("POST", "/service-accounts/*/api-keys", func(e *exchange) {
+			if at := e.sent.number("expiresAt"); at > 0 && at < 1e11 {
+				e.status, e.body = 201, object{"apiKey": map[string]any{"id": "seconds", "value": "seconds"}}
+			}
+		})},
+
+		// Roles.
+		"get-environment":        {wrap: on("GET", "/environments/*", instead(404, 403))},
+		"get-global-usage-limit": {wrap: on("GET", "/organization/usage/limits/global", func(e *exchange) { e.status, e.body = 200, object{"limit": nil} })},
+		"remove-member":          {wrap: on("DELETE", "/organization/users", instead(403, 404))},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			var concerned []Trial
+			for _, trial := range All() {
+				if trial.Variable == "" && slices.Contains(trial.Rules, rule) {
+					concerned = append(concerned, trial)
+				}
+			}
+			found, _ := try(t, concerned, manager, tc.wrap)
+			if found[rule].result != evidence.Refuted {
+				t.Errorf("%s is %s: %s", rule, found[rule].result, found[rule].observed)
+			}
+			for other, v := range found {
+				if v.result == evidence.Refuted && other != rule && !slices.Contains(tc.also, other) {
+					t.Errorf("%s is refuted too: %s", other, v.observed)
+				}
+			}
+		})
+	}
+}
