@@ -16,7 +16,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
@@ -78,7 +77,7 @@ func onManaged(t *testing.T) string {
 // newSession creates a session for one test.
 func newSession(t *testing.T) string {
 	t.Helper()
-	created, err := connect(t).Sessions.Create(t.Context(), sessions.CreateRequest{ComputerID: sessionComputer(t), Settings: &sessions.Settings{Tags: []sessions.Tag{{Name: newName(t, "session")}}}})
+	created, err := createSession(t.Context(), t, connect(t), sessionComputer(t))
 	must(t, err)
 	cleanUp(t, "session", func(ctx context.Context, c *client.Client) error {
 		return c.Sessions.Delete(ctx, created.ID, created.ComputerID, created.CreatedAt.Time())

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/lives"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
@@ -127,10 +129,16 @@ func liveOnce(t *testing.T, l *lives.Life, values map[string]string) {
 			},
 		}
 	}
+	imported := resource.TestStep{
+		ResourceName: l.Address(), ImportState: true, ImportStateIdFunc: l.ImportIDOf, ImportStateVerify: true, ImportStateVerifyIgnore: l.NotImported,
+	}
+	if computer := values["$computer"]; computer != "" {
+		imported.PreConfig = func() { waitUntilListed(t, computer, values["$name"]) }
+	}
 	steps := []resource.TestStep{
 		step(l.Create, plancheck.ResourceActionCreate),
 		step(l.Change, plancheck.ResourceActionUpdate),
-		{ResourceName: l.Address(), ImportState: true, ImportStateIdFunc: l.ImportIDOf, ImportStateVerify: true, ImportStateVerifyIgnore: l.NotImported},
+		imported,
 		{ResourceName: l.Address(), ImportState: true, ImportStateKind: resource.ImportBlockWithID, ImportStateIdFunc: l.ImportIDOf, ExpectNonEmptyPlan: l.ImportPlansAnUpdate},
 	}
 	if atLeast(t, 12) {
@@ -144,6 +152,18 @@ func liveOnce(t *testing.T, l *lives.Life, values map[string]string) {
 		}
 		return isGone(t, filled.Replace(l.Path), filled.Replace(l.Text))
 	}, steps...)
+}
+
+// waitUntilListed waits until the list of a computer's sessions shows the changed tags of a session: only lists have the settings
+// that an import reads, and they may be late.
+func waitUntilListed(t *testing.T, computer, tag string) {
+	t.Helper()
+	must(t, eventually(t, 10*time.Minute, func(ctx context.Context) (bool, error) {
+		all, err := connect(t).Sessions.List(ctx, computer, 20) // Another client, because one shares its pages for a while.
+		return slices.ContainsFunc(all, func(s sessions.Session) bool {
+			return s.Settings != nil && len(s.Settings.Tags) == 2 && s.Settings.Tags[0].Name == tag
+		}), err
+	}, "the changed session is not listed"))
 }
 
 // isGone waits until the response to a GET no longer contains a text: lists may be late.

@@ -6,14 +6,17 @@ import (
 	"os"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
 )
 
@@ -129,8 +132,25 @@ func ownSession(t *testing.T) *sessions.Session {
 	t.Helper()
 	computer := sessionComputer(t)
 	return sharedSession.get(t, func(ctx context.Context, c *client.Client) (*sessions.Session, error) {
-		return c.Sessions.Create(ctx, sessions.CreateRequest{ComputerID: computer, Settings: &sessions.Settings{Tags: []sessions.Tag{{Name: newName(t, "session")}}}})
+		return createSession(ctx, t, c, computer)
 	})
+}
+
+// createSession creates a session with a tag, and waits until it can be read: for a while, the service may return 404.
+func createSession(ctx context.Context, t *testing.T, c *client.Client, computer string) (*sessions.Session, error) {
+	t.Helper()
+	tag := sessions.Tag{Name: newName(t, "session")}
+	created, err := c.Sessions.Create(ctx, sessions.CreateRequest{ComputerID: computer, Settings: &sessions.Settings{Tags: []sessions.Tag{tag}}})
+	if err != nil {
+		return nil, err
+	}
+	return created, eventually(t, 10*time.Minute, func(ctx context.Context) (bool, error) {
+		_, err := c.Sessions.GetUncached(ctx, created.ID, computer)
+		if transport.IsNotFound(err) || collection.IsNew(err) {
+			return false, nil
+		}
+		return err == nil, err
+	}, "the new session cannot be read")
 }
 
 // ownWikiRun returns a wiki run that the suite created.

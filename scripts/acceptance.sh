@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Tests the provider against the service of AGENTYARD_ACC_BASE_URL, or deletes what such tests left there. See "Against a real
+# service" in CONTRIBUTING.md.
+#
+# usage: scripts/acceptance.sh test [FLAGS]   flags of a test binary, such as -test.run TestAccLife
+#        scripts/acceptance.sh sweep [-n]     -n only lists
+#        scripts/acceptance.sh emulator       runs the tests against an emulator, with all opt-ins
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+binary=$root/bin/acceptance.test
+
+fail() {
+	echo "$*" >&2
+	exit 1
+}
+
+need_settings() {
+	if [ -z "${AGENTYARD_ACC_BASE_URL:-}" ] || [ -z "${AGENTYARD_ACC_API_KEY:-}" ]; then
+		fail 'Set AGENTYARD_ACC_BASE_URL to the address of the service, and AGENTYARD_ACC_API_KEY to an API key of a test organization.
+To try the tests without an account, run: make testacc-emulator'
+	fi
+}
+
+build() { go test -c -o "$binary" ./internal/acceptance; }
+
+run_tests() {
+	need_settings
+	export TF_ACC_TERRAFORM_PATH=${TF_ACC_TERRAFORM_PATH:-$(internal/tools/install.sh terraform)}
+	export AGENTYARD_ACC_REPORT=${AGENTYARD_ACC_REPORT:-$root/acceptance-report}
+	build
+	cd internal/acceptance
+	# Ctrl-C reaches the tests directly, and they clean up. Most of the time they wait, so more of them run than there are processors.
+	exec "$binary" -test.v -test.parallel=6 "$@"
+}
+
+sweep() {
+	local mode=delete
+	case ${1:-} in
+	'') ;;
+	-n) mode=list ;;
+	*) fail "usage: scripts/acceptance.sh sweep [-n]" ;;
+	esac
+	need_settings
+	build
+	exec "$binary" -sweep="$mode" -sweep-allow-failures
+}
+
+# emulator starts an emulator as slow and strict as a real service may be, with a new data file.
+emulator() {
+	scratch=$(mktemp -d)
+	trap 'rm -rf "$scratch"' EXIT
+	build
+	go build -o "$scratch/agentyard-emulator" ./internal/emulator/cmd/agentyard-emulator
+	"$scratch/agentyard-emulator" -data "$scratch/emulator.db" -requests-per-second "${RATE:-20}" -latency "${LATENCY:-50ms}" -step 500ms \
+		-session-delay 5s -session-list-delay 10s -message-delay 5s -max-page-size 20 -shuffle-lists -- \
+		"$root/scripts/acceptance.sh" on-emulator
+}
+
+# on_emulator opts in to everything, and fails if the emulator deviates from the contract.
+on_emulator() {
+	export AGENTYARD_ACC_BASE_URL=$AGENTYARD_BASE_URL AGENTYARD_ACC_API_KEY=$AGENTYARD_API_KEY AGENTYARD_ACC_STRICT=1
+	unset AGENTYARD_BASE_URL AGENTYARD_API_KEY AGENTYARD_EMULATOR_CLOCK
+	export AGENTYARD_ACC_MANAGED_COMPUTERS=1 AGENTYARD_ACC_SESSIONS=1 AGENTYARD_ACC_BUILDS=1 AGENTYARD_ACC_WIKI=1 AGENTYARD_ACC_ORGANIZATION=1
+	export AGENTYARD_ACC_INVITATION='ops+{name}@people.example' AGENTYARD_ACC_CI_REPOSITORY=acme/web
+	# The default environment can be restored only if there is one.
+	curl -fsS -X POST -H "Authorization: Bearer $AGENTYARD_ACC_API_KEY" "$AGENTYARD_ACC_BASE_URL/api/v0/environments/default"
+	"$root/scripts/acceptance.sh" test
+	left=$(AGENTYARD_ACC_SWEEP_AGE=0s "$root/scripts/acceptance.sh" sweep -n 2>/dev/null)
+	! grep 'would delete' <<<"$left" || fail "The tests left these objects behind."
+}
+
+case ${1:-} in
+test) shift && run_tests "$@" ;;
+sweep) shift && sweep "$@" ;;
+emulator) emulator ;;
+on-emulator) on_emulator ;;
+*)
+	sed -n 's/^# usage: /usage: /p; s/^#        scripts/       scripts/p' "${BASH_SOURCE[0]}" >&2
+	exit 2
+	;;
+esac
