@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"maps"
@@ -74,7 +75,7 @@ type Checked struct {
 
 // Check compares an exchange with the contract. Unlike Handler, it needs nothing that only the emulator sends, so that it can
 // judge any server. A refused request that the contract allows is not among the deviations: only the caller knows its purpose.
-func (d *Document) Check(x *Exchange) *Checked {
+func (d *Document) Check(ctx context.Context, x *Exchange) *Checked {
 	r := x.Request
 	rt, params := d.find(r)
 	if rt == nil {
@@ -83,7 +84,7 @@ func (d *Document) Check(x *Exchange) *Checked {
 	}
 	c := &Checked{Operation: rt.Operation, names: d.names}
 	sent, answer := newWalker(), newWalker()
-	rt.walkRequest(x, params, sent)
+	rt.walkRequest(ctx, x, params, sent)
 	c.schema, c.body = rt.walkResponse(x, answer)
 	c.Request, c.Response = sent.found, answer.found
 	for i := range c.Request {
@@ -110,7 +111,7 @@ func (d *Document) withoutValues(path string) string {
 }
 
 // walkRequest looks at the parameters and the body of a request.
-func (rt *route) walkRequest(x *Exchange, params map[string]string, w *walker) {
+func (rt *route) walkRequest(ctx context.Context, x *Exchange, params map[string]string, w *walker) {
 	if !bearer.MatchString(x.Request.Header.Get("Authorization")) {
 		w.add(MissingField, path{{shown: "header Authorization"}}, "a bearer credential", "none", "")
 	}
@@ -134,7 +135,7 @@ func (rt *route) walkRequest(x *Exchange, params map[string]string, w *walker) {
 			w.see(markOf(p.Extensions, ref.Extensions))
 			w.see(markOf(p.Schema.Extensions, p.Schema.Value.Extensions))
 		}
-		if err := openapi3filter.ValidateParameter(x.Request.Context(), input, p); err != nil {
+		if err := openapi3filter.ValidateParameter(ctx, input, p); err != nil {
 			found := "another value"
 			if !given {
 				found = "none"

@@ -55,7 +55,7 @@ func TestCheck_confirmsEachForm(t *testing.T) {
 	t.Parallel()
 	d, confirmed := document(t), map[string]bool{}
 	exchanges(t, d, []int{0, 1, 2, 3, 4, 5}, func(v any) any { return v }, func(x *Exchange) {
-		c := d.Check(x)
+		c := d.Check(t.Context(), x)
 		for _, id := range c.Confirmed {
 			confirmed[id] = true
 		}
@@ -108,7 +108,7 @@ func TestCheck_showsNoValues(t *testing.T) {
 		return canaries[used%len(canaries)]
 	}
 	look := func(x *Exchange) {
-		c := d.Check(x)
+		c := d.Check(t.Context(), x)
 		shown := []any{c.Operation, c.Confirmed}
 		for _, deviation := range slices.Concat(c.Request, c.Response) {
 			found++
@@ -170,7 +170,7 @@ func TestBody(t *testing.T) {
 		`[1,2]`: `[1]`,
 	} {
 		x.Received = []byte(body)
-		c := d.Check(x)
+		c := d.Check(t.Context(), x)
 		if got := string(mustJSON(c.Body(c.Response[0]))); got != want {
 			t.Errorf("%s: got %s, want %s", body, got, want)
 		}

@@ -155,7 +155,7 @@ func (r Record) text(id string) string {
 	case !ok:
 		return string(NotSeen)
 	case e.Result == Refuted:
-		return fmt.Sprintf("refuted on %s (%s %s): %s", e.Date, e.Tool, e.Version, e.Observed)
+		return fmt.Sprintf("refuted on %s (%s %s): `%s`", e.Date, e.Tool, e.Version, strings.ReplaceAll(e.Observed, "`", ""))
 	default:
 		return fmt.Sprintf("%s on %s (%s %s)", e.Result, e.Date, e.Tool, e.Version)
 	}

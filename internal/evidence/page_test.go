@@ -87,9 +87,9 @@ func TestRecord_add(t *testing.T) {
 		result evidence.Result
 		want   string
 	}{
-		{3, evidence.Refuted, "| refuted on 2026-12-03 (testacc 1.0.0): the older one came first |"},
-		{4, evidence.NotSeen, "| refuted on 2026-12-03 (testacc 1.0.0): the older one came first |"},
-		{2, evidence.Confirmed, "| refuted on 2026-12-03 (testacc 1.0.0): the older one came first |"},
+		{3, evidence.Refuted, "| refuted on 2026-12-03 (testacc 1.0.0): `the older one came first` |"},
+		{4, evidence.NotSeen, "| refuted on 2026-12-03 (testacc 1.0.0): `the older one came first` |"},
+		{2, evidence.Confirmed, "| refuted on 2026-12-03 (testacc 1.0.0): `the older one came first` |"},
 		{5, evidence.Confirmed, "| confirmed on 2026-12-05 (testacc 1.0.0) |"},
 	} {
 		if err := record.Add(report(step.day, false, step.result)); err != nil {

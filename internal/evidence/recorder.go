@@ -145,13 +145,13 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := t.next.RoundTrip(req)
 	if err != nil {
-		t.noAnswer(req, sent)
+		t.noAnswer(req.Context(), req, sent)
 		return nil, err
 	}
 	body, readErr := io.ReadAll(resp.Body)
 	_ = resp.Body.Close() // What it held is known, and whether it ended early.
 	resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{readErr}))
-	t.note(&contract.Exchange{
+	t.note(req.Context(), &contract.Exchange{
 		Request: req, Sent: sent, Status: resp.StatusCode, Header: resp.Header, Received: body, Cut: readErr != nil,
 	})
 	return resp, nil
@@ -181,8 +181,8 @@ func api(req *http.Request) *http.Request {
 	return req
 }
 
-func (r *Recorder) noAnswer(req *http.Request, sent []byte) {
-	c := r.doc.Check(&contract.Exchange{Request: api(req), Sent: sent})
+func (r *Recorder) noAnswer(ctx context.Context, req *http.Request, sent []byte) {
+	c := r.doc.Check(ctx, &contract.Exchange{Request: api(req), Sent: sent})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.requests++
@@ -191,10 +191,10 @@ func (r *Recorder) noAnswer(req *http.Request, sent []byte) {
 }
 
 // note adds what an exchange shows.
-func (r *Recorder) note(x *contract.Exchange) {
-	tries := x.Request.Context().Value(trial{}) != nil
+func (r *Recorder) note(ctx context.Context, x *contract.Exchange) {
+	tries := ctx.Value(trial{}) != nil
 	x.Request = api(x.Request)
-	c := r.doc.Check(x)
+	c := r.doc.Check(ctx, x)
 	if refused := x.Status == http.StatusBadRequest || x.Status == http.StatusUnprocessableEntity; refused && len(c.Request) == 0 && !tries {
 		c.Response = append(c.Response, contract.Deviation{Kind: contract.Refused, Place: "status", Expected: "a request that the contract allows is accepted", Found: strconv.Itoa(x.Status)})
 	}
