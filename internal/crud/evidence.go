@@ -1,10 +1,10 @@
 package crud
 
 // WeakEvidence is a paragraph in the description of each object whose operations the contract marks with x-beyond.
-const WeakEvidence = "\n\n~> **Undocumented operations.** The service's API documents do not describe the operations used here, so the service may behave differently."
+const WeakEvidence = "\n\n~> **Undocumented operations.** The service's API documents do not describe the operations used here, so the service may behave differently. See [Evidence](../guides/evidence)."
 
 // AssumedFormat is a paragraph in the description of each object whose records or requests the documents do not show in full.
-const AssumedFormat = "\n\n-> **Assumed format.** The service's API documents do not show this data in full, so parts of its format are assumptions."
+const AssumedFormat = "\n\n-> **Assumed format.** The service's API documents do not show this data in full, so parts of its format are assumptions. See [Evidence](../guides/evidence)."
 
 // WholeRecord describes the attribute raw_json of such a record in a data source.
 const WholeRecord = "The service's record, as normalized JSON. It also contains fields without an attribute."
