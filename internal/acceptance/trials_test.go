@@ -1,6 +1,7 @@
 package acceptance
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +64,8 @@ func tryRules(t *testing.T, trial trials.Trial) {
 	switch trial.Variable {
 	case envSessions:
 		lab.Computer = sessionComputer(t)
+	case envManagedComputers:
+		lab.MayCreateSessions = os.Getenv(envSessions) != ""
 	case envWiki:
 		lab.Repository = wikiRepository(t)
 	case envInvitation:

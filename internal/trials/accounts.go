@@ -55,21 +55,26 @@ var keyTrials = []Trial{
 			if id == "" {
 				return
 			}
-			// newKey returns the ID of a new key.
-			newKey := func() string {
+			newKey := func() (key string, use func() answer) {
 				a := x.post(keys, object{"name": x.lab.NewName("key")}, id)
 				if !a.ok() {
 					x.blocked("creating an API key", a)
 				}
-				return a.record().text("id")
+				return a.record().text("id"), x.useOf(a)
 			}
-			first, second, third := newKey(), newKey(), newKey()
+			first, useFirst := newKey()
+			second, useSecond := newKey()
+			third, _ := newKey()
 			if first == "" || second == "" || third == "" {
 				return
 			}
+			worked := useFirst().ok() && useSecond().ok()
 			bare := x.post(rotation, nil, id, first)
 			x.answers("rotate-api-key-request-body", "a rotation without a body", bare, accepted)
 			if bare.ok() {
+				if worked {
+					x.answers("rotate-api-key-request-body", "a key that was rotated without a body", useFirst(), 401)
+				}
 				x.answers("rotate-api-key", "another rotation of a rotated key", x.post(rotation, nil, id, first), 409)
 			}
 			beyond := x.post(rotation, object{"gracePeriodMinutes": 11}, id, second)
@@ -78,6 +83,9 @@ var keyTrials = []Trial{
 				within = beyond
 			}
 			x.bounds("rotate-api-key-grace-period-minutes", "10 minutes", within, beyond)
+			if worked && within.ok() {
+				x.holds("rotate-api-key-grace-period-minutes", useSecond().status != 401, "a key works in its grace period", "a key does not work in its grace period")
+			}
 
 			revoked := x.post(revocation, object{}, id, third)
 			x.answers("body-nothing", "a revocation with an empty object", revoked, accepted)
@@ -118,13 +126,27 @@ var keyTrials = []Trial{
 	},
 }
 
+// keyOf returns the value of a new API key.
+func keyOf(minted answer) string {
+	return cmp.Or(minted.record().text("value"), minted.record().text("key"))
+}
+
+// useOf returns a call that a new API key allows.
+func (x *exam) useOf(minted answer) func() answer {
+	c, err := x.lab.Connect(keyOf(minted))
+	if err != nil || keyOf(minted) == "" {
+		return func() answer { return answer{} }
+	}
+	return func() answer { return caller{x.ctx, c.Conn}.get(computers) }
+}
+
 // asAccount returns a caller with the key of a new service account.
 func (x *exam) asAccount() (them caller, id string, ok bool) {
 	if id = x.newAccount(); id == "" {
 		return caller{}, "", false
 	}
 	minted := x.post(keys, object{"name": x.lab.NewName("key"), "expiresAt": time.Now().Add(24 * time.Hour).UnixMilli()}, id)
-	key := cmp.Or(minted.record().text("value"), minted.record().text("key"))
+	key := keyOf(minted)
 	if key == "" {
 		x.obstacle = "creating an API key was " + minted.said() + ", without a value"
 		return caller{}, "", false

@@ -99,7 +99,7 @@ var organizationTrials = []Trial{
 		Variable: Organization,
 		Rules: []string{
 			"default-scope", "set-default-environment", "create-environment-make-organization-default", "set-global-usage-limit",
-			"delete-environment",
+			"delete-environment", "create-environment",
 		},
 		run: func(x *exam) {
 			x.globalLimit()
@@ -116,7 +116,12 @@ var organizationTrials = []Trial{
 			if good := choose(former); good.ok() && mine.ok() {
 				x.refuses("default-scope", "an environment of the user as the default", good, choose(mine.record().text("id")), 400)
 			}
-			ours := x.newEnvironment(object{"scope": "organization"})
+			name := x.lab.NewName("environment")
+			namesake := x.newEnvironment(object{"name": name})
+			ours := x.newEnvironment(object{"name": name, "scope": "organization"})
+			if namesake.ok() {
+				x.answers("create-environment", "an environment of the organization with the name of one of the user", ours, accepted)
+			}
 			if !ours.ok() {
 				x.blocked("creating an environment of the organization", ours)
 				return

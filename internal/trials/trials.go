@@ -28,6 +28,8 @@ type Lab struct {
 	Restore func(what string, undo func(context.Context, *client.Client) error) func() error
 	// Computer is the ID of an active computer that may get sessions, for the trials of Sessions.
 	Computer string
+	// MayCreateSessions says that the trials of ManagedComputers may create a session too.
+	MayCreateSessions bool
 	// Repository is the URL of a repository that may get wikis, for the trials of Wiki.
 	Repository string
 	// Address is an email address at which nobody minds an invitation, for the trials of Invitation.

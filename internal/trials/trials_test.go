@@ -88,7 +88,7 @@ func try(t *testing.T, trials []Trial, role string, wrap func(http.Handler) http
 	}
 	t.Cleanup(func() { _ = server.Close() })
 	host := fill(t, server, clk)
-	runKey := keyOf(t, server, role)
+	runKey := keyWith(t, server, role)
 	requests.Store(0)
 	found := verdicts{}
 	rank := map[evidence.Result]int{evidence.NotSeen: 1, evidence.Confirmed: 2, evidence.Refuted: 3}
@@ -111,7 +111,7 @@ func try(t *testing.T, trials []Trial, role string, wrap func(http.Handler) http
 				return errors.Join(err, undo(context.Background(), c))
 			}
 		},
-		Computer: host, Repository: "https://code.example/acme/api", Address: "tf-acc-invited@example.com",
+		Computer: host, MayCreateSessions: true, Repository: "https://code.example/acme/api", Address: "tf-acc-invited@example.com",
 	}
 	for _, trial := range trials {
 		if err := trial.Run(context.Background(), lab); err != nil {
@@ -132,8 +132,8 @@ const (
 	robot   = "service account"
 )
 
-// keyOf returns a key of a role.
-func keyOf(t *testing.T, server *emulator.Emulator, role string) string {
+// keyWith returns a key of a role.
+func keyWith(t *testing.T, server *emulator.Emulator, role string) string {
 	t.Helper()
 	switch role {
 	case user:

@@ -114,6 +114,7 @@ var managedTrials = []Trial{{
 	Rules: []string{
 		"create-computer", "byom-clone", "repos", "bulk-create-computers-name-prefix", "computer-provisioning-steps", "install-computer-deps",
 		"content-type", "complete-file-upload-request-body", "create-file-download-request-body", "upload-size",
+		"delete-computer",
 	},
 	run: func(x *exam) {
 		plain := object{"name": x.lab.NewName("computer"), "remoteUser": "agent"}
@@ -153,8 +154,33 @@ var managedTrials = []Trial{{
 		}
 		x.answers("install-computer-deps", "an installation that was not configured", x.post("/computers/{id}/install-deps", nil, id), 400)
 		x.files(id)
+		x.archived(id)
 	},
 }}
+
+// archived judges what the deletion of a managed computer does to its sessions.
+func (x *exam) archived(computerID string) {
+	const rule = "delete-computer"
+	if !x.lab.MayCreateSessions {
+		x.unseen(rule, "tried with "+Sessions+" and "+ManagedComputers)
+		return
+	}
+	id := x.newSession(computerID)
+	if id == "" {
+		return
+	}
+	if gone := x.remove(computer, computerID); !gone.ok() {
+		x.unseen(rule, "the deletion was "+gone.said())
+		return
+	}
+	// An update shows the settings, which a single read leaves out.
+	after := x.patch(session, object{"sessionSettings": object{}}, id)
+	if !after.ok() || !after.record().has("sessionSettings") {
+		x.unseen(rule, "an update of the session was "+after.said()+", or the answer has no settings")
+		return
+	}
+	x.holds(rule, after.record().object("sessionSettings").has("archivedAt"), "the session has archivedAt among its settings", "the session has no archivedAt")
+}
 
 // files judges the upload and the download of a file.
 func (x *exam) files(id string) {
