@@ -53,6 +53,7 @@ func tryRules(t *testing.T, trial trials.Trial) {
 		},
 		NewName: func(what string) string { return newName(t, what) },
 		Judge:   r.recorder.Rule,
+		Broken:  r.recorder.Broken,
 		Restore: r.restoreLater,
 	}
 	if trial.Variable != "" {

@@ -76,6 +76,13 @@ func (r *Recorder) Rule(id string, result Result, observed string) {
 	}
 }
 
+// Broken notes a rule that the documents of the API state and the service breaks, and what was observed instead.
+func (r *Recorder) Broken(rule, observed string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.count(Place{Kind: contract.OtherRule, Place: rule}, "as documented", withoutValues(observed))
+}
+
 // Skip notes a part of the run that was skipped, why, and the variable that would run it ("" if none).
 func (r *Recorder) Skip(what, variable, why string) {
 	r.mu.Lock()

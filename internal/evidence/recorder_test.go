@@ -174,6 +174,7 @@ func TestRecorder_rules(t *testing.T) {
 	r.Rule("list-computers", NotSeen, "no second computer")
 	r.Rule("list-computers", Refuted, "the older one came first")
 	r.Rule("list-computers", Confirmed, "the newer one came first")
+	r.Broken("a revocation is idempotent", "another revocation was answered 404")
 	r.Skip("an account", "", `The service said: user "Ada Lovelace" (ada@example.com, usr_01HZX3M9QK7B2C4D) may not do this.`)
 	r.Skip("managed computers", "AGENTYARD_ACC_MANAGED", "They cost money.")
 	report := r.Report()
@@ -189,7 +190,10 @@ func TestRecorder_rules(t *testing.T) {
 	if got, want := report.Skipped[0].Why, "The service said: user … … … may not do this."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := deviations(report); !slices.Equal(got, []string{" | rule | list-computers | as assumed | the older one came first"}) {
+	if got := deviations(report); !slices.Equal(got, []string{
+		" | rule | a revocation is idempotent | as documented | another revocation was answered 404",
+		" | rule | list-computers | as assumed | the older one came first",
+	}) {
 		t.Errorf("got %q", got)
 	}
 	defer func() {

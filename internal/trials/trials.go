@@ -24,6 +24,8 @@ type Lab struct {
 	NewName func(what string) string
 	// Judge takes a verdict. The text has no value of the service.
 	Judge func(rule string, result evidence.Result, observed string)
+	// Broken takes a rule that the documents state and the service breaks.
+	Broken func(rule, observed string)
 	// Restore calls undo at the end of the run, also of one that is interrupted, or when the returned function is called.
 	Restore func(what string, undo func(context.Context, *client.Client) error) func() error
 	// Computer is the ID of an active computer that may get sessions, for the trials of Sessions.
@@ -61,11 +63,11 @@ const (
 func All() []Trial {
 	return slices.Concat(
 		accountTrials, keyTrials, roleTrials, computerTrials, environmentTrials, referenceTrials,
-		organizationTrials, readTrials, sessionTrials, wikiTrials, managedTrials,
+		organizationTrials, readTrials, sessionTrials, wikiTrials, managedTrials, documentedTrials,
 	)
 }
 
-// Run makes the trial, and judges each of its rules. The error is about what it could not clean up.
+// Run makes the trial, and judges each of its rules. What the documents state is noted only if the service breaks it. The error is about what it could not clean up.
 func (tr Trial) Run(ctx context.Context, lab Lab) error {
 	c, err := lab.Connect("")
 	if err != nil {

@@ -105,6 +105,7 @@ func try(t *testing.T, trials []Trial, role string, wrap func(http.Handler) http
 				found[rule] = verdict{result, observed}
 			}
 		},
+		Broken: func(rule, observed string) { found[rule] = verdict{evidence.Refuted, observed} },
 		Restore: func(_ string, undo func(context.Context, *client.Client) error) func() error {
 			return func() error {
 				c, err := client.New(transport.Config{BaseURL: server.URL(), APIKey: server.BootstrapKey()})
