@@ -34,17 +34,6 @@ func connect(t *testing.T) *client.Client {
 	return c
 }
 
-// tryOut is connect for requests that try out a rule on purpose: the recorder does not take their refusal for a deviation.
-func tryOut(t *testing.T) *client.Client {
-	t.Helper()
-	r := needService(t)
-	c, err := r.connect(r.trial, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 // optIn returns the value of a variable. Without one, it skips the test.
 func optIn(t *testing.T, variable string) string {
 	t.Helper()

@@ -43,6 +43,7 @@ func tryRules(t *testing.T, trial trials.Trial) {
 	t.Helper()
 	r := needService(t)
 	lab := trials.Lab{
+		// The recorder does not take it for a deviation if a trial is refused.
 		Connect: func(key string) (*client.Client, error) {
 			if key == "" {
 				key = r.key

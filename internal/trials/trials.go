@@ -80,7 +80,7 @@ func (tr Trial) Run(ctx context.Context, lab Lab) error {
 			x.judge(rule, evidence.NotSeen, cmp.Or(x.obstacle, "nothing at the service shows it"))
 		}
 	}
-	return x.cleanUp()
+	return x.cleanUp(context.WithoutCancel(ctx)) // Also after an interruption.
 }
 
 // exam is one run of a trial.
@@ -204,9 +204,8 @@ func (x *exam) sorted(rule, field string, rows []object, inOrder func(a, b float
 // later registers what undoes a step of the trial; the last step is undone first.
 func (x *exam) later(undo func(ctx context.Context) error) { x.cleanups = append(x.cleanups, undo) }
 
-// cleanUp undoes all steps, also after an interruption.
-func (x *exam) cleanUp() error {
-	ctx := context.WithoutCancel(x.ctx)
+// cleanUp undoes all steps.
+func (x *exam) cleanUp(ctx context.Context) error {
 	var left []error
 	for _, undo := range slices.Backward(x.cleanups) {
 		left = append(left, undo(ctx))
