@@ -21,37 +21,63 @@ func (x *exam) until(limit time.Duration, send func() answer, isWanted func(answ
 	}
 }
 
-var sessionTrials = []Trial{{
-	Name:     "a session",
-	Variable: Sessions,
-	Rules: []string{
-		"create-session", "autonomy-contradiction", "autonomy-mode", "update-session", "interrupt-session", "send-message-text",
-		"send-message-computer-id", "send-session-message", "attachment-data", "get-session", "computer-id-query-parameter", "delete-session",
-	},
-	run: func(x *exam) {
-		id := x.newSession(x.lab.Computer)
-		if id == "" {
-			return
-		}
-		x.settings(id)
-		x.refusedMessages(id)
-
-		x.answers("computer-id-query-parameter", "a session asked for at an unknown computer", x.get(session+"?computerId="+unknownID, id), 404)
-		for range 2 {
-			a := x.post("/sessions/{id}/interrupt", nil, id)
-			x.answers("interrupt-session", "an interruption of an idle session", a, accepted)
-			if a.ok() {
-				x.holds("interrupt-session", a.record().text("status") == "idle", "an idle session stays idle", "an idle session does not stay idle")
+var sessionTrials = []Trial{
+	{
+		Name:  "existing sessions",
+		Rules: []string{"list-sessions", "get-session", "computer-id-query-parameter", "list-session-messages", "message-seq"},
+		run: func(x *exam) {
+			all := x.get(sessions)
+			rows := all.rows("sessions")
+			if len(rows) == 0 {
+				x.obstacle = "there is no session, or the list was " + all.said()
+				return
 			}
-		}
-		if them, _, ok := x.asAccount(); ok {
-			x.denies("get-session", "a session of somebody else", them.get(session, id))
-			x.denies("send-session-message", "a message to a session of somebody else",
-				them.post("/sessions/{id}/messages", object{"text": "Say hello."}, id))
-		}
-		x.deleted(id)
+			x.newestFirst("list-sessions", "createdAt", rows)
+			x.holds("list-sessions", !slices.ContainsFunc(rows, func(s object) bool { return s.has("serviceCredits") }),
+				"a listed session has no credits", "a listed session has credits")
+			id := rows[0].text("sessionId")
+			single := x.get(session, id)
+			if !single.ok() {
+				x.blocked("reading a listed session", single)
+				return
+			}
+			x.holds("get-session", !single.record().has("sessionSettings"), "a single read has no settings", "a single read has the settings")
+			x.answers("computer-id-query-parameter", "a session asked for at an unknown computer", x.get(session+"?computerId="+unknownID, id), 404)
+			x.messages(id)
+		},
 	},
-}}
+	{
+		Name:     "a session",
+		Variable: Sessions,
+		Rules: []string{
+			"create-session", "autonomy-contradiction", "autonomy-mode", "update-session", "interrupt-session", "send-message-text",
+			"send-message-computer-id", "send-session-message", "attachment-data", "get-session", "computer-id-query-parameter", "delete-session",
+		},
+		run: func(x *exam) {
+			id := x.newSession(x.lab.Computer)
+			if id == "" {
+				return
+			}
+			x.settings(id)
+			x.refusedMessages(id)
+
+			x.answers("computer-id-query-parameter", "a session asked for at an unknown computer", x.get(session+"?computerId="+unknownID, id), 404)
+			for range 2 {
+				a := x.post("/sessions/{id}/interrupt", nil, id)
+				x.answers("interrupt-session", "an interruption of an idle session", a, accepted)
+				if a.ok() {
+					x.holds("interrupt-session", a.record().text("status") == "idle", "an idle session stays idle", "an idle session does not stay idle")
+				}
+			}
+			if them, _, ok := x.asAccount(); ok {
+				x.denies("get-session", "a session of somebody else", them.get(session, id))
+				x.denies("send-session-message", "a message to a session of somebody else",
+					them.post("/sessions/{id}/messages", object{"text": "Say hello."}, id))
+			}
+			x.deleted(id)
+		},
+	},
+}
 
 // newSession creates a session, and waits until it can be read. It returns "" if that is not possible.
 func (x *exam) newSession(computerID string) string {
@@ -146,5 +172,23 @@ func (x *exam) deleted(id string) {
 	list := x.get(sessions + "?limit=100")
 	if gone.status == 404 && list.ok() {
 		x.holds(rule, find(list.rows("sessions"), "sessionId", id) == nil, "a deleted session is not listed", "a deleted session is listed")
+	}
+}
+
+// messages judges the order and the numbers of a session's messages.
+func (x *exam) messages(id string) {
+	page := x.get("/sessions/{id}/messages?limit=100", id)
+	rows := page.rows("messages")
+	if len(rows) == 0 {
+		x.unseen("list-session-messages", "there are no messages, or the list was "+page.said())
+		return
+	}
+	x.newestFirst("list-session-messages", "createdAt", rows)
+	last := rows[len(rows)-1]
+	switch {
+	case page.record().object("pagination").truth("hasMore") || !last.has("seq"):
+		x.unseen("message-seq", "the first message is not on the page, or has no number")
+	default:
+		x.holds("message-seq", last.number("seq") == 1, "the first message has the number 1", "the first message has another number than 1")
 	}
 }

@@ -62,8 +62,8 @@ const (
 // All returns the trials.
 func All() []Trial {
 	return slices.Concat(
-		accountTrials, keyTrials, roleTrials, computerTrials, environmentTrials, referenceTrials,
-		organizationTrials, readTrials, sessionTrials, wikiTrials, managedTrials, documentedTrials,
+		documentedTrials, accountTrials, keyTrials, roleTrials, computerTrials, managedTrials, environmentTrials, referenceTrials,
+		organizationTrials, analyticsTrials, ciTrials, wikiTrials, sessionTrials,
 	)
 }
 

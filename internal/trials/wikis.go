@@ -3,11 +3,48 @@ package trials
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
 )
 
 var wikiTrials = []Trial{
+	{
+		Name:  "wikis",
+		Rules: []string{"list-wiki-runs", "get-wiki-history-200", "search-wiki-run", "search-wiki-run-limit"},
+		run: func(x *exam) {
+			all := x.get(wiki)
+			runs := all.rows("wikiRuns")
+			if len(runs) == 0 {
+				x.obstacle = "there is no wiki run, or the list was " + all.said()
+				return
+			}
+			seen := map[string]bool{}
+			for _, run := range runs {
+				repository := strings.ToLower(run.text("repoUrl"))
+				if seen[repository] {
+					x.judge("list-wiki-runs", evidence.Refuted, "a repository has more than one run in the list")
+				}
+				seen[repository] = true
+			}
+			past := x.get("/wiki/history/{repoUrl}", runs[0].text("repoUrl")).rows("wikiRuns")
+			x.newestFirst("get-wiki-history-200", "createdAt", past)
+			if len(past) > 1 {
+				// Somebody else may create or delete a run between these requests.
+				latest := runs[0].number("createdAt")
+				if later := find(x.get(wiki).rows("wikiRuns"), "repoUrl", runs[0].text("repoUrl")); later != nil {
+					latest = max(latest, later.number("createdAt"))
+				}
+				newest := true
+				for _, run := range past {
+					newest = newest && run.number("createdAt") <= latest
+				}
+				x.holds("list-wiki-runs", newest, "the list has the newest run of a repository", "the list has an older run of a repository")
+			}
+			x.search(runs[0].text("wikiRunId"))
+		},
+	},
 	{
 		Name:     "an uploaded wiki",
 		Variable: Wiki,
@@ -64,38 +101,6 @@ var wikiTrials = []Trial{
 			}
 		},
 	},
-	{
-		Name:     "CI workflows of no repository",
-		Variable: CIRepository,
-		Rules:    []string{"edit-ci-workflow", "ci-path", "ci-twice", "ci-schedule"},
-		run: func(x *exam) {
-			// Nobody has these repositories, so that no pull request is opened.
-			target := func(name, path string) object { return object{"repoFullName": "tf-acc-none/" + name, "filePath": path} }
-			edit := func(schedule string, targets ...object) answer {
-				return x.post("/automations/ci/edit", object{
-					"action": "create", "repos": targets, "automationName": "tf-acc", "serviceAutomationId": unknownID,
-					"changes": object{"name": "tf-acc", "customPrompt": "Say hello.", "schedule": schedule},
-				})
-			}
-			const path = ".github/workflows/tf-acc.yml"
-			good := edit("0 6 * * 1", target("a", path), target("b", path))
-			entries := good.record().list("sessions")
-			if !good.ok() {
-				x.answers("edit-ci-workflow", "an edit of repositories that do not exist", good, accepted)
-				return
-			}
-			failed := 0
-			for _, entry := range entries {
-				if entry.has("error") {
-					failed++
-				}
-			}
-			x.holds("edit-ci-workflow", len(entries) == 2 && failed == 2, "each repository has an entry with its failure", "a repository has no entry, or none with its failure")
-			x.refuses("ci-path", "a path outside of the workflows", good, edit("", target("a", "docs/tf-acc.yml")), 400)
-			x.refuses("ci-twice", "a file named twice", good, edit("", target("a", path), target("a", path)), 400)
-			x.refuses("ci-schedule", "a schedule of four fields", good, edit("0 6 * *", target("a", path)), 400)
-		},
-	},
 }
 
 func (x *exam) laterRun(id string) {
@@ -108,105 +113,24 @@ func (x *exam) laterRun(id string) {
 	})
 }
 
-var managedTrials = []Trial{{
-	Name:     "a managed computer",
-	Variable: ManagedComputers,
-	Rules: []string{
-		"create-computer", "byom-clone", "repos", "bulk-create-computers-name-prefix", "computer-provisioning-steps", "install-computer-deps",
-		"content-type", "complete-file-upload-request-body", "create-file-download-request-body", "upload-size",
-		"delete-computer",
-	},
-	run: func(x *exam) {
-		plain := object{"name": x.lab.NewName("computer"), "remoteUser": "agent"}
-		made := x.create(computers, plain)
-		id := made.record().text("id")
-		if id == "" {
-			x.blocked("creating a managed computer", made)
-			return
-		}
-		providers, _ := x.get("/computers/providers").record()["providers"].([]any)
-		x.holds("create-computer", len(providers) > 0 && providers[0] == made.record()["providerType"],
-			"without a provider it is the first managed one", "without a provider it is not the first managed one")
-
-		with := func(field string, value any) answer {
-			return x.create(computers, object{"name": x.lab.NewName("computer"), "remoteUser": "agent", field: value})
-		}
-		x.answers("repos", "a repository that is no URL", with("repos", []string{"tf-acc none"}), 400)
-		registered := x.create(computers, x.registered(nil)).record().text("id")
-		if registered != "" {
-			x.answers("byom-clone", "a copy of a registered machine", with("source", object{"kind": "computer", "sourceComputerId": registered}), 400)
-		}
-		for _, prefix := range []string{"Tf-acc", "tf-acc-", padded("tf-acc", 59)} {
-			bulk := x.post("/computers/bulk", object{"quantity": 1, "namePrefix": prefix, "provider": made.record()["providerType"]})
-			for _, extra := range bulk.rows("computers") {
-				x.laterDelete(computers, extra.text("id"))
+// search judges the search in the pages of a wiki run.
+func (x *exam) search(id string) {
+	const find = "/wiki/{id}/search?q="
+	lower, upper := x.get(find+"the", id), x.get(find+"THE", id)
+	results := lower.rows("results")
+	x.refuses("search-wiki-run-limit", "a limit of 0", lower, x.get(find+"the&limit=0", id), 400)
+	one := x.get(find+"the&limit=1", id)
+	if len(results) > 1 && upper.ok() && one.ok() { // Somebody else may delete the run meanwhile.
+		x.holds("search-wiki-run-limit", len(one.rows("results")) == 1, "a limit limits the results", "a limit does not limit the results")
+		x.holds("search-wiki-run", len(results) == len(upper.rows("results")), "the case of a text does not matter", "the case of a text matters")
+		inOrder := slices.IsSortedFunc(results, func(a, b object) int {
+			if a.number("matchCount") != b.number("matchCount") {
+				return int(b.number("matchCount") - a.number("matchCount"))
 			}
-			x.answers("bulk-create-computers-name-prefix", "a prefix beyond the pattern", bulk, 400)
-		}
-		x.steps()
-
-		ready := x.until(provisioningTime, func() answer { return x.get(computer, id) }, func(a answer) bool {
-			return a.record().text("status") == "active" || a.record().text("status") == "error" || a.isUnclear()
+			return strings.Compare(a.text("path"), b.text("path"))
 		})
-		if ready.record().text("status") != "active" {
-			x.obstacle = "the computer did not become active"
-			return
-		}
-		x.answers("install-computer-deps", "an installation that was not configured", x.post("/computers/{id}/install-deps", nil, id), 400)
-		x.files(id)
-		x.archived(id)
-	},
-}}
-
-// archived judges what the deletion of a managed computer does to its sessions.
-func (x *exam) archived(computerID string) {
-	const rule = "delete-computer"
-	if !x.lab.MayCreateSessions {
-		x.unseen(rule, "tried with "+Sessions+" and "+ManagedComputers)
-		return
-	}
-	id := x.newSession(computerID)
-	if id == "" {
-		return
-	}
-	if gone := x.remove(computer, computerID); !gone.ok() {
-		x.unseen(rule, "the deletion was "+gone.said())
-		return
-	}
-	// An update shows the settings, which a single read leaves out.
-	after := x.patch(session, object{"sessionSettings": object{}}, id)
-	if !after.ok() || !after.record().has("sessionSettings") {
-		x.unseen(rule, "an update of the session was "+after.said()+", or the answer has no settings")
-		return
-	}
-	x.holds(rule, after.record().object("sessionSettings").has("archivedAt"), "the session has archivedAt among its settings", "the session has no archivedAt")
-}
-
-// files judges the upload and the download of a file.
-func (x *exam) files(id string) {
-	begin := func(name string, body object) answer {
-		return x.post("/computers/{id}/files/{fileName}/create-upload", body, id, name)
-	}
-	x.bounds("content-type", "a content type of 255 characters",
-		begin("tf-acc-type", object{"sizeBytes": 1, "contentType": padded("text/", 255)}),
-		begin("tf-acc-type", object{"sizeBytes": 1, "contentType": padded("text/", 256)}))
-
-	const complete = "/computers/{id}/files/{fileName}/complete-upload"
-	name := x.lab.NewName("file")
-	if err := x.upload(id, name); err != nil {
-		x.obstacle = "the upload of a file failed"
-		return
-	}
-	wrong := x.post(complete, object{"sizeBytes": 2}, id, name)
-	if wrong.ok() {
-		x.judge("upload-size", evidence.Refuted, "a wrong size was accepted")
-		return
-	}
-	right := x.post(complete, nil, id, name)
-	x.answers("complete-file-upload-request-body", "a completion without a body", right, accepted)
-	if right.ok() {
-		x.answers("upload-size", "a wrong size", wrong, 400)
-		x.answers("create-file-download-request-body", "a download without a body",
-			x.post("/computers/{id}/files/{fileName}/create-download", nil, id, name), accepted)
+		x.holds("search-wiki-run", inOrder, "most matches come first, then by path", "the results are not in the order of matches and paths")
+	} else {
+		x.unseen("search-wiki-run", "a search was "+lower.said()+", or has fewer than two results")
 	}
 }
