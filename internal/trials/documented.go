@@ -3,6 +3,7 @@ package trials
 import (
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -73,6 +74,8 @@ var documentedTrials = []Trial{
 		x.stated("a list can be limited to a host ID", len(filtered.rows("computers")) == 1, filtered, "a list limited to a host ID has not one computer")
 		named := x.get("/computers/name/{name}", made.record().text("name"))
 		x.stated("a computer is found by its name", named.record().text("id") == id, named, "a look-up by name was "+named.said()+", or found another computer")
+		capital := x.create(computers, x.registered(object{"hostId": strings.ToUpper(uuid.NewString())}))
+		x.stated("a host ID is a UUID, also in capital letters", capital.ok(), capital, "a host ID in capital letters was "+capital.said())
 		restart := x.post("/computers/{id}/restart", nil, id)
 		x.stated("a registered machine cannot be restarted", !restart.ok(), restart, "restarting a registered machine was accepted")
 
@@ -90,6 +93,18 @@ var documentedTrials = []Trial{
 			gone := x.until(visibleTime, func() answer { return x.get(computer, id) }, func(a answer) bool { return !a.ok() })
 			x.stated("a deleted computer is 404", gone.status == 404, gone, "a deleted computer was "+gone.said())
 		}
+	}},
+	{Name: "documented rules of sessions", Variable: Sessions, run: func(x *exam) {
+		machine := x.create(computers, x.registered(nil)).record().text("id")
+		if machine == "" {
+			return
+		}
+		id := x.newSession(machine)
+		if id == "" || !x.remove(computer, machine).ok() {
+			return
+		}
+		kept := x.get(session, id)
+		x.stated("the sessions of a registered machine stay when it is deleted", kept.ok(), kept, "a session of a deleted machine was "+kept.said())
 	}},
 	{Name: "documented rules of lists", run: func(x *exam) {
 		for _, list := range []struct{ field, route string }{{"users", members}, {"sessions", sessions}, {"changes", history}} {
