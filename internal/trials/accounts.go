@@ -19,7 +19,11 @@ var accountTrials = []Trial{{
 	Name:  "service accounts",
 	Rules: []string{"create-service-account", "update-service-account-description", "nul-character", "repeated-field", "invalid-request"},
 	run: func(x *exam) {
-		good := x.create(accounts, object{"name": padded(x.lab.NewName("account"), 128)})
+		name := padded(x.lab.NewName("account"), 128)
+		good := x.create(accounts, object{"name": name})
+		if good.ok() {
+			x.answers("create-service-account", "a second account of one name", x.create(accounts, object{"name": name}), 409)
+		}
 		bad := x.create(accounts, object{"name": padded(x.lab.NewName("account"), 129)})
 		x.bounds("create-service-account", "a name of 128 characters", good, bad)
 		id := x.newAccount()

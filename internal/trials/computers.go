@@ -33,6 +33,9 @@ var computerTrials = []Trial{{
 		second := x.create(computers, x.registered(object{"name": padded(name, 63)}))
 		longer := x.create(computers, x.registered(object{"name": padded(name, 64)}))
 		x.bounds("computer-name", "a name of 63 characters", second, longer)
+		if second.ok() {
+			x.answers("computer-name", "a second computer of one name", x.create(computers, x.registered(object{"name": padded(name, 63)})), 409)
+		}
 		found := x.get("/computers/name/{name}", padded(name, 64))
 		switch {
 		case !second.ok() || found.isUnclear():

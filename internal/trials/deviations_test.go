@@ -109,6 +109,11 @@ func TestTrials_deviations(t *testing.T) {
 				e.status, e.body = 201, object{"id": "a-namesake"}
 			}
 		})},
+		"create-service-account": {wrap: on("POST", "/service-accounts", func(e *exchange) {
+			if e.status == 409 {
+				e.status, e.body = 201, object{"id": "a-namesake"}
+			}
+		})},
 		"body-nothing":             {wrap: on("POST", "/service-accounts/*/api-keys/*/revoke", func(e *exchange) { e.status += (404 - e.status) * min(e.count-1, 1) })},
 		"rotate-api-key":           {wrap: on("POST", "/service-accounts/*/api-keys/*/rotate", instead(409, 404))},
 		"cancel-environment-build": {wrap: on("POST", "/environments/*/builds/*/cancel", instead(409, 200))},
