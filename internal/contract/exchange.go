@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,6 +111,8 @@ func (d *Document) withoutValues(path string) string {
 	return strings.Join(segments, "/")
 }
 
+var bearer = regexp.MustCompile(`^Bearer \S+$`)
+
 // walkRequest looks at the parameters and the body of a request.
 func (rt *route) walkRequest(ctx context.Context, x *Exchange, params map[string]string, w *walker) {
 	if !bearer.MatchString(x.Request.Header.Get("Authorization")) {
@@ -127,7 +130,7 @@ func (rt *route) walkRequest(ctx context.Context, x *Exchange, params map[string
 			w.add(WrongFormat, path{{shown: "query " + name}}, "one value", "several", "")
 		}
 	}
-	input := &openapi3filter.RequestValidationInput{Request: x.Request, Route: rt.declared, PathParams: params, Options: options}
+	input := &openapi3filter.RequestValidationInput{Request: x.Request, Route: rt.declared, PathParams: params, Options: &openapi3filter.Options{SchemaValidationOptions: formats}}
 	for _, ref := range slices.Concat(rt.declared.PathItem.Parameters, rt.declared.Operation.Parameters) {
 		p := ref.Value
 		given := p.In == openapi3.ParameterInPath || p.In == openapi3.ParameterInQuery && values.Has(p.Name)
@@ -155,11 +158,14 @@ func (rt *route) walkRequest(ctx context.Context, x *Exchange, params map[string
 		return
 	}
 	mark := w.see(markOf(body.Value.Extensions, body.Extensions))
-	value, ok := decode(x.Sent)
-	if !ok {
-		w.add(NotJSON, nil, "JSON", "another text", mark)
+	if given := x.Request.Header.Get("Content-Type"); contentType(given) != "application/json" {
+		w.add(WrongFormat, path{{shown: "header Content-Type"}}, "application/json", shownType(given), "")
+	}
+	if found := broken(x.Sent); found != "" {
+		w.add(NotJSON, nil, "JSON", found, mark)
 		return
 	}
+	value, _ := decode(x.Sent)
 	w.value(body.Value.Content["application/json"].Schema, value, nil, mark)
 }
 
@@ -180,8 +186,7 @@ func (rt *route) walkResponse(x *Exchange, w *walker) (*openapi3.SchemaRef, any)
 		rt.walkHeader(name, header.Value, x.Header.Values(name), w)
 	}
 	media := response.Content["application/json"]
-	given, _, _ := strings.Cut(x.Header.Get("Content-Type"), ";")
-	given = strings.ToLower(strings.TrimSpace(given))
+	given := contentType(x.Header.Get("Content-Type"))
 	switch {
 	case len(response.Content) == 0:
 		if len(x.Received) > 0 && (x.Status < 300 || x.Status > 399) { // A redirect may come with a page for people.
@@ -200,7 +205,7 @@ func (rt *route) walkResponse(x *Exchange, w *walker) (*openapi3.SchemaRef, any)
 		return nil, nil
 	}
 	if given != "application/json" {
-		w.add(WrongFormat, path{{shown: "header Content-Type"}}, "application/json", mediaType(given), "")
+		w.add(WrongFormat, path{{shown: "header Content-Type"}}, "application/json", shownType(given), "")
 	}
 	w.value(media.Schema, value, nil, mark)
 	return media.Schema, value
@@ -243,8 +248,15 @@ func form(body []byte) string {
 	}
 }
 
-// mediaType names the usual media types; any other may be a value.
-func mediaType(given string) string {
+// contentType is a Content-Type without its parameters.
+func contentType(header string) string {
+	given, _, _ := strings.Cut(header, ";")
+	return strings.ToLower(strings.TrimSpace(given))
+}
+
+// shownType names the usual content types; any other may be a value.
+func shownType(header string) string {
+	given := contentType(header)
 	if slices.Contains([]string{"text/html", "text/plain", "text/json", "application/problem+json", "application/octet-stream", "application/xml"}, given) {
 		return given
 	}

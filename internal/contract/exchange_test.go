@@ -36,6 +36,7 @@ func exchanges(t *testing.T, d *Document, forms []int, change func(any) any, yie
 			for status, response := range rt.declared.Operation.Responses.Map() {
 				x := &Exchange{Request: httptest.NewRequestWithContext(t.Context(), rt.Method, path+"?"+query.Encode(), nil), Sent: sent, Header: http.Header{}}
 				x.Request.Header.Set("Authorization", fmt.Sprint("Bearer ", strings.ReplaceAll(fmt.Sprint(change("key")), " ", "")))
+				x.Request.Header.Set("Content-Type", "application/json")
 				x.Status, _ = strconv.Atoi(status)
 				for name, header := range response.Value.Headers {
 					x.Header.Set(name, fmt.Sprint(change(sample(header.Value.Schema.Value, 0, 0))))

@@ -102,12 +102,12 @@ func redactText(s *openapi3.Schema, v string) any {
 	}
 	if s.Type == nil { // The contract does not have it.
 		for _, format := range []string{"uuid", "date-time"} {
-			if (&openapi3.Schema{Type: &openapi3.Types{openapi3.TypeString}, Format: format}).VisitJSON(v, options.SchemaValidationOptions...) == nil {
+			if (&openapi3.Schema{Type: &openapi3.Types{openapi3.TypeString}, Format: format}).VisitJSON(v, formats...) == nil {
 				return examples[format]
 			}
 		}
 	}
-	if example, ok := examples[s.Format]; ok && s.VisitJSON(v, options.SchemaValidationOptions...) == nil {
+	if example, ok := examples[s.Format]; ok && s.VisitJSON(v, formats...) == nil {
 		return example
 	}
 	return "text"

@@ -2,25 +2,19 @@ package contract
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/getkin/kin-openapi/openapi3filter"
 )
 
 // FaultHeader marks a response that a programmed fault made. Such a response breaks the contract on purpose.
@@ -71,43 +65,29 @@ func (d *Document) Handler(next http.Handler, report func(Violation)) http.Handl
 			return
 		}
 		violation.Operation = rt.ID
-		input := &openapi3filter.RequestValidationInput{Route: rt.declared, PathParams: params, Options: options}
-		r, err := rt.checkRequest(input, r)
+		r, x, err := read(r)
+		if err == nil {
+			sent := newWalker()
+			rt.walkRequest(r.Context(), x, params, sent)
+			err = sent.err()
+		}
 		// Deferred, for only then is the status known; and the handler may end with a panic.
 		defer func() { tell(Request, err) }()
 		next.ServeHTTP(rec, r)
-		tell(Response, rt.checkResponse(r.Context(), input, rec))
+		tell(Response, rt.checkResponse(x, rec))
 		if err == nil {
 			tell(Response, rt.checkRefusal(rec))
 		}
 	})
 }
 
-// options are what the OpenAPI library is told. Defaults are not filled in, for that would change the request.
-var options = newOptions()
-
-func newOptions() *openapi3filter.Options {
-	o := &openapi3filter.Options{
-		MultiError:                        true,
-		RejectWhenRequestBodyNotSpecified: true,
-		SkipSettingDefaults:               true,
-		AuthenticationFunc:                bearerGiven,
-		SchemaValidationOptions: []openapi3.SchemaValidationOption{
-			openapi3.WithStringFormatValidator("uuid", openapi3.NewRegexpFormatValidator(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)),
-			openapi3.WithStringFormatValidator("email", openapi3.NewRegexpFormatValidator(openapi3.FormatOfStringForEmail)),
-			openapi3.WithStringFormatValidator("date-time", openapi3.NewCallbackValidator(timeThatExists)),
-			openapi3.WithStringFormatValidator("date", openapi3.NewCallbackValidator(dateThatExists)),
-			openapi3.WithStringFormatValidator("uri", openapi3.NewCallbackValidator(absoluteURI)),
-		},
-	}
-	o.WithCustomSchemaErrorFunc(func(e *openapi3.SchemaError) string {
-		text := fmt.Sprintf("%s at /%s", e.Reason, strings.Join(e.JSONPointer(), "/"))
-		if e.Origin != nil && (e.SchemaField == "oneOf" || e.SchemaField == "allOf") {
-			text += " (" + e.Origin.Error() + ")"
-		}
-		return text
-	})
-	return o
+// formats are those that the OpenAPI library does not check unless it is told how.
+var formats = []openapi3.SchemaValidationOption{
+	openapi3.WithStringFormatValidator("uuid", openapi3.NewRegexpFormatValidator(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)),
+	openapi3.WithStringFormatValidator("email", openapi3.NewRegexpFormatValidator(openapi3.FormatOfStringForEmail)),
+	openapi3.WithStringFormatValidator("date-time", openapi3.NewCallbackValidator(timeThatExists)),
+	openapi3.WithStringFormatValidator("date", openapi3.NewCallbackValidator(dateThatExists)),
+	openapi3.WithStringFormatValidator("uri", openapi3.NewCallbackValidator(absoluteURI)),
 }
 
 // timeThatExists looks at more than digits: there is no 30th of February.
@@ -133,47 +113,31 @@ func absoluteURI(value string) error {
 	return nil
 }
 
-var bearer = regexp.MustCompile(`^Bearer \S+$`)
-
-// bearerGiven only looks for a credential; whether it is valid is the service's business.
-func bearerGiven(_ context.Context, input *openapi3filter.AuthenticationInput) error {
-	if !bearer.MatchString(input.RequestValidationInput.Request.Header.Get("Authorization")) {
-		return errors.New("the Authorization header holds no bearer credential")
-	}
-	return nil
-}
-
-// checkRequest returns what is wrong with a request, and the request with its body intact.
-func (rt *route) checkRequest(input *openapi3filter.RequestValidationInput, r *http.Request) (*http.Request, error) {
+// read reads the body of a request, and returns the request with its body intact.
+func read(r *http.Request) (*http.Request, *Exchange, error) {
 	whole := r.WithContext(r.Context())
 	if r.Body == nil {
 		r.Body = http.NoBody
 	}
-	body, readErr := io.ReadAll(r.Body)
-	whole.Body = replay{io.MultiReader(bytes.NewReader(body), failing{readErr}), r.Body}
-
-	// The library reads the copy's body and may set it anew.
-	input.Request = r.Clone(r.Context())
-	input.Request.Body, input.Request.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	if readErr != nil {
-		return whole, fmt.Errorf("the body breaks off: %w", readErr)
+	body, err := io.ReadAll(r.Body)
+	whole.Body = replay{io.MultiReader(bytes.NewReader(body), failing{err}), r.Body}
+	if err != nil {
+		err = fmt.Errorf("the body breaks off: %w", err)
 	}
-	return whole, errors.Join(rt.checkQuery(r.URL.RawQuery), checkText(body), openapi3filter.ValidateRequest(r.Context(), input))
+	return whole, &Exchange{Request: r, Sent: body}, err
 }
 
-// checkText finds what the library's decoder passes over: it reads the first value of a body only, and mends broken text.
-func checkText(body []byte) error {
+// broken says what is wrong with a body that a lenient decoder would accept: it may read the first value only, and mend broken text.
+func broken(body []byte) string {
 	switch {
-	case len(body) == 0:
-		return nil
 	case !utf8.Valid(body):
-		return errors.New("the body is not UTF-8")
+		return "a text that is not UTF-8"
 	case !json.Valid(body):
-		return errors.New("the body is not one JSON value")
+		return "a text that is not one JSON value"
 	case holdsLoneSurrogate(body):
-		return errors.New("the body holds a lone surrogate")
+		return "a lone surrogate"
 	}
-	return nil
+	return ""
 }
 
 // holdsLoneSurrogate looks for an escape such as \ud800 without its other half in valid JSON.
@@ -205,45 +169,16 @@ func codeUnit(escape []byte) rune {
 	return rune(n)
 }
 
-// checkQuery finds what the library does not look for: undeclared parameters and repeated ones.
-func (rt *route) checkQuery(raw string) error {
-	values, err := url.ParseQuery(raw)
-	if err != nil {
-		return fmt.Errorf("the query cannot be parsed: %w", err)
-	}
-	var problems []error
-	for name, given := range values {
-		switch p := rt.query[name]; {
-		case p == nil:
-			problems = append(problems, fmt.Errorf("the query parameter %q is not declared", name))
-		case len(given) > 1 && !p.Schema.Value.Type.Is(openapi3.TypeArray):
-			problems = append(problems, fmt.Errorf("the query parameter %q was given %d times", name, len(given)))
-		}
-	}
-	return errors.Join(problems...)
-}
-
 // checkResponse returns what is wrong with a response, if it is complete and not a programmed fault.
-func (rt *route) checkResponse(ctx context.Context, input *openapi3filter.RequestValidationInput, rec *recorder) error {
+func (rt *route) checkResponse(x *Exchange, rec *recorder) error {
 	if rec.status == 0 && !rec.hijacked { // The server answers so when a handler wrote nothing.
 		rec.status, rec.header = http.StatusOK, rec.Header().Clone()
 	}
 	if rec.hijacked || rec.header.Get(FaultHeader) != "" {
 		return nil
 	}
-	response := rt.declared.Operation.Responses.Status(rec.status)
-	switch {
-	case response == nil:
-		statuses := slices.Sorted(maps.Keys(rt.declared.Operation.Responses.Map()))
-		return fmt.Errorf("the status %d is not declared; declared are %s", rec.status, strings.Join(statuses, ", "))
-	case len(response.Value.Content) == 0 && rec.body.Len() > 0:
-		return fmt.Errorf("an answer of status %d has no body, but this has %d bytes", rec.status, rec.body.Len())
-	}
-	return openapi3filter.ValidateResponse(ctx, &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: input,
-		Status:                 rec.status,
-		Header:                 rec.header,
-		Body:                   io.NopCloser(bytes.NewReader(rec.body.Bytes())),
-		Options:                options,
-	})
+	x.Status, x.Header, x.Received = rec.status, rec.header, rec.body.Bytes()
+	answer := newWalker()
+	rt.walkResponse(x, answer)
+	return answer.err()
 }

@@ -92,17 +92,17 @@ func TestHandlerChecksRequests(t *testing.T) {
 		{"least body", post, "/api/v0/computers", `{"name":"a"}`, nil, created, ""},
 		{"whole body", post, "/api/v0/computers", `{"name":"a","provider":"managed-a","remoteUser":"dev","repos":["https://git.example/acme/app"],"autoInstallDeps":true,"serviceAccountId":"sa_1",
 			"source":{"kind":"execution-template","templateId":"t","isListed":false,"softwareDraft":{"workstreamId":"` + uuid + `","creationSessionId":"` + uuid + `","firstTurnId":"` + uuid + `"}}}`, nil, created, ""},
-		{"unknown field", post, "/api/v0/computers", `{"name":"a","nmae":"b"}`, nil, created, `property "nmae" is unsupported`},
-		{"missing field", post, "/api/v0/computers", `{}`, nil, created, `property "name" is missing`},
+		{"unknown field", post, "/api/v0/computers", `{"name":"a","nmae":"b"}`, nil, created, "new field at "},
+		{"missing field", post, "/api/v0/computers", `{}`, nil, created, "/name: expected"},
 		{"wrong type", post, "/api/v0/computers", `{"name":1}`, nil, created, "at /name"},
 		{"name too long", post, "/api/v0/computers", `{"name":"` + strings.Repeat("a", 64) + `"}`, nil, created, "at /name"},
 		{"no UUID", post, "/api/v0/computers", `{"name":"a","hostId":"h"}`, nil, created, "at /hostId"},
-		{"no URI", post, "/api/v0/computers", `{"name":"a","repos":["acme/app"]}`, nil, created, "at /repos/0"},
+		{"no URI", post, "/api/v0/computers", `{"name":"a","repos":["acme/app"]}`, nil, created, "at /repos/*"},
 		{"kind outside of the enum", post, "/api/v0/computers", `{"name":"a","source":{"kind":"clone"}}`, nil, created, "at /source"},
-		{"field of another kind", post, "/api/v0/computers", `{"name":"a","source":{"kind":"computer","sourceComputerId":"c","templateId":"t"}}`, nil, created, `property "templateId" is unsupported`},
-		{"body missing", post, "/api/v0/computers", "", nil, created, "value is required but missing"},
+		{"field of another kind", post, "/api/v0/computers", `{"name":"a","source":{"kind":"computer","sourceComputerId":"c","templateId":"t"}}`, nil, created, "new field at "},
+		{"body missing", post, "/api/v0/computers", "", nil, created, "expected a body, found none"},
 		{"body of another type", post, "/api/v0/computers", `{"name":"a"}`, map[string]string{"Content-Type": "text/plain"}, created, "Content-Type"},
-		{"body that is no JSON", post, "/api/v0/computers", `{"name"`, nil, created, "failed to decode request body"},
+		{"body that is no JSON", post, "/api/v0/computers", `{"name"`, nil, created, "not one JSON value"},
 		{"body that is two values", post, "/api/v0/computers", `{"name":"a"} {}`, nil, created, "not one JSON value"},
 		{"body that is not UTF-8", post, "/api/v0/computers", "{\"name\":\"\xff\"}", nil, created, "not UTF-8"},
 		{"lone surrogate", post, "/api/v0/computers", `{"name":"\ud800"}`, nil, created, "lone surrogate"},
@@ -111,18 +111,18 @@ func TestHandlerChecksRequests(t *testing.T) {
 		{"surrogate after a backslash", post, "/api/v0/computers", `{"name":"\\\ud83d\\ude00"}`, nil, created, "lone surrogate"},
 		{"lone surrogate in a name", patch, "/api/v0/service-accounts/sa_1", `{"\ud83d":1}`, nil, response{status: 400, body: problem400}, "lone surrogate"},
 		{"pairs and what only looks like surrogates", post, "/api/v0/computers", `{"name":"\ud83d\uDE00\\ud83d\u0041\"\ue000"}`, nil, created, ""},
-		{"body where none belongs", get, "/api/v0/computers", `{}`, nil, listed, "request body not allowed"},
-		{"no credential", get, "/api/v0/computers", "", map[string]string{"Authorization": ""}, listed, "no bearer credential"},
-		{"another credential", get, "/api/v0/computers", "", map[string]string{"Authorization": "Basic a2V5"}, listed, "no bearer credential"},
+		{"body where none belongs", get, "/api/v0/computers", `{}`, nil, listed, "expected no body, found a body"},
+		{"no credential", get, "/api/v0/computers", "", map[string]string{"Authorization": ""}, listed, "header Authorization"},
+		{"another credential", get, "/api/v0/computers", "", map[string]string{"Authorization": "Basic a2V5"}, listed, "header Authorization"},
 		{"all query parameters", get, "/api/v0/computers?hostId=" + uuid + "&serviceAccountId=sa_1&includeProvisioningSteps=true&includeUnlisted=false", "", nil, listed, ""},
 		{"steps of one computer", get, "/api/v0/computers/c?includeProvisioningSteps=true", "", nil, response{status: 200, body: computerJSON}, ""},
 		{"empty service account", get, "/api/v0/computers?serviceAccountId=", "", nil, response{status: 400, body: problem400}, "serviceAccountId"},
 		{"empty service account of environments", get, "/api/v0/environments?serviceAccountId=", "", nil, response{status: 400, body: problem400}, "serviceAccountId"},
 		{"empty service account in a body", post, "/api/v0/computers", `{"name":"a","serviceAccountId":""}`, nil, response{status: 400, body: problem400}, "at /serviceAccountId"},
-		{"unknown query parameter", get, "/api/v0/computers?page=2", "", nil, listed, `"page" is not declared`},
-		{"repeated query parameter", get, "/api/v0/computers?includeUnlisted=true&includeUnlisted=true", "", nil, listed, "given 2 times"},
+		{"unknown query parameter", get, "/api/v0/computers?page=2", "", nil, listed, "query page"},
+		{"repeated query parameter", get, "/api/v0/computers?includeUnlisted=true&includeUnlisted=true", "", nil, listed, "expected one value, found several"},
 		{"query value outside of the enum", get, "/api/v0/computers?includeUnlisted=1", "", nil, listed, "includeUnlisted"},
-		{"query that cannot be parsed", get, "/api/v0/computers?hostId=%zz", "", nil, listed, "cannot be parsed"},
+		{"query that cannot be parsed", get, "/api/v0/computers?hostId=%zz", "", nil, listed, "at query: expected a query"},
 		{"undeclared path", get, "/api/v0/machines", "", nil, response{status: 404, body: `{}`}, "no operation GET /api/v0/machines"},
 		{"undeclared method", put, "/api/v0/computers", "", nil, response{status: 405, body: `{}`}, "no operation PUT"},
 		{"array in the query", get, "/api/v0/environments/build-statuses?environmentIds=a&environmentIds=b", "", nil, response{status: 200, body: `{"builds":[]}`}, ""},
@@ -136,7 +136,7 @@ func TestHandlerChecksRequests(t *testing.T) {
 		{"optional body with another mode", post, "/api/v0/computers/c/restart", `{"mode":"off"}`, nil, response{status: 400, body: problem400}, "at /mode"},
 		{"empty object where no body is declared", post, "/api/v0/computers/c/refresh", `{}`, nil, response{status: 200, body: `{"configured":0,"secretsConfigured":0}`}, ""},
 		{"empty object for an interruption", post, "/api/v0/sessions/s/interrupt", `{}`, nil, response{status: 200, body: `{"status":"idle"}`}, ""},
-		{"field where no body is declared", post, "/api/v0/computers/c/refresh", `{"mode":"resume"}`, nil, response{status: 400, body: problem400}, `property "mode" is unsupported`},
+		{"field where no body is declared", post, "/api/v0/computers/c/refresh", `{"mode":"resume"}`, nil, response{status: 400, body: problem400}, "new field at "},
 		{"grace period too long", post, "/api/v0/service-accounts/sa_1/api-keys/k/rotate", `{"gracePeriodMinutes":11}`, nil, response{status: 400, body: problem400}, "at /gracePeriodMinutes"},
 		{"file name with two dots", post, "/api/v0/computers/c/files/..%2Fa/create-download", "", nil, response{status: 400, body: problem400}, "fileName"},
 		{"file name of a dot", post, "/api/v0/computers/c/files/%2E/create-download", "", nil, response{status: 400, body: problem400}, "fileName"},
@@ -195,37 +195,37 @@ func TestHandlerChecksAnswers(t *testing.T) {
 		want                 string // Part of the violation; empty if there is none.
 	}{
 		{"record", get, one, response{status: 200, body: computer(`"hostname":"h","status":"active","computerSource":{"kind":"template","templateId":"t"}`)}, ""},
-		{"unknown field", get, one, response{status: 200, body: computer(`"colour":"red"`)}, `property "colour" is unsupported`},
-		{"missing field", get, one, response{status: 200, body: `{"id":"8a4f5b1e-32a5-4a1c-9d57-0d6d0e5f7a11","name":"a","createdAt":1}`}, `property "providerType" is missing`},
+		{"unknown field", get, one, response{status: 200, body: computer(`"colour":"red"`)}, "new field at "},
+		{"missing field", get, one, response{status: 200, body: `{"id":"8a4f5b1e-32a5-4a1c-9d57-0d6d0e5f7a11","name":"a","createdAt":1}`}, "/providerType: expected"},
 		{"value outside of the enum", get, one, response{status: 200, body: computer(`"status":"asleep"`)}, "at /status"},
 		{"null where none belongs", get, one, response{status: 200, body: computer(`"hostname":null`)}, "at /hostname"},
 		{"field of another variant", get, one, response{status: 200, body: computer(`"computerSource":{"kind":"computer","templateId":"t"}`)}, "at /computerSource"},
-		{"ID in a list", get, "/api/v0/computers", response{status: 200, body: `{"computers":[{"id":"c","name":"a","providerType":"byom","createdAt":1}]}`}, "at /computers/0/id"},
-		{"undeclared status", get, one, response{status: 418, body: `{}`}, "the status 418 is not declared; declared are 200, 400"},
-		{"undeclared redirect", get, one, response{status: 301}, "the status 301 is not declared"},
-		{"undeclared success", get, one, response{status: 201, body: computerJSON}, "the status 201 is not declared"},
-		{"body missing", get, one, response{status: 200}, "Content-Type"},
+		{"ID in a list", get, "/api/v0/computers", response{status: 200, body: `{"computers":[{"id":"c","name":"a","providerType":"byom","createdAt":1}]}`}, "at /computers/*/id"},
+		{"undeclared status", get, one, response{status: 418, body: `{}`}, "status: expected 200, 400"},
+		{"undeclared redirect", get, one, response{status: 301}, "found 301"},
+		{"undeclared success", get, one, response{status: 201, body: computerJSON}, "found 201"},
+		{"body missing", get, one, response{status: 200}, "found an empty body"},
 		{"body of another type", get, one, response{status: 200, body: computerJSON, header: map[string]string{"Content-Type": "text/html"}}, "Content-Type"},
-		{"body cut off", get, one, response{status: 200, body: computerJSON[:20]}, "failed to decode response body"},
+		{"body cut off", get, one, response{status: 200, body: computerJSON[:20]}, "not JSON"},
 		{"no content", remove, one, response{status: 204}, ""},
 		{"error", get, one, response{status: 404, body: `{"detail":"None.","status":404,"title":"Not Found","metadata":{"a":1}}`}, ""},
 		{"assumed error", get, one, response{status: 429, body: `{"detail":"Slow.","status":429,"title":"Too Many Requests"}`, header: map[string]string{"Retry-After": "3"}}, ""},
 		{"Retry-After that is no number", get, one, response{status: 429, body: `{"detail":"Slow.","status":429,"title":"Too Many Requests"}`, header: map[string]string{"Retry-After": "soon"}}, "Retry-After"},
-		{"error without a detail", get, one, response{status: 404, body: `{"status":404,"title":"Not Found"}`}, `property "detail" is missing`},
+		{"error without a detail", get, one, response{status: 404, body: `{"status":404,"title":"Not Found"}`}, "/detail: expected"},
 		{"error with a list", get, one, response{status: 400, body: `{"status":400,"title":"Bad Request","errors":[{"message":"No."}]}`, header: map[string]string{RuleHeader: "nul-character"}}, ""},
-		{"list in another error", get, one, response{status: 404, body: `{"status":404,"title":"Not Found","errors":[{"message":"No."}]}`}, `property "errors" is unsupported`},
+		{"list in another error", get, one, response{status: 404, body: `{"status":404,"title":"Not Found","errors":[{"message":"No."}]}`}, "new field at "},
 		{"analytics error", get, tokens, response{status: 403, body: `{"title":"Forbidden","detail":"No.","status":403,"requestId":"req_1"}`}, ""},
-		{"error of the other API version", get, tokens, response{status: 403, body: `{"title":"Forbidden","detail":"No.","status":403}`}, `property "requestId" is missing`},
+		{"error of the other API version", get, tokens, response{status: 403, body: `{"title":"Forbidden","detail":"No.","status":403}`}, "/requestId: expected"},
 		{"analytics row", get, tokens, response{status: 200, body: `{"data":[{"date":"2026-02-01","billable_tokens":1,"input_tokens":1,"output_tokens":1,"cache_read_tokens":0,"cache_write_tokens":0,"by_model":[],"by_user":[]}],` + meta + `}`}, ""},
 		{"grouped analytics row", get, tokens + "&group_by=model", response{status: 200, body: `{"data":[{"date":"2026-02-01","group_key":"m","billable_tokens":1,"input_tokens":1,"output_tokens":1}],` + meta + `}`}, ""},
-		{"neither row", get, tokens, response{status: 200, body: `{"data":[{"date":"2026-02-01","group_key":"m"}],` + meta + `}`}, "at /data/0"},
+		{"neither row", get, tokens, response{status: 200, body: `{"data":[{"date":"2026-02-01","group_key":"m"}],` + meta + `}`}, "at /data/*"},
 		{"settings are open", get, history, response{status: 200, body: change}, ""},
-		{"known settings have types", get, history, response{status: 200, body: strings.Replace(change, `"low"`, `"lowest"`, 1)}, "at /changes/0/settings/maxAutonomyLevel"},
+		{"known settings have types", get, history, response{status: 200, body: strings.Replace(change, `"low"`, `"lowest"`, 1)}, "at /changes/*/settings/maxAutonomyLevel"},
 		{"archive", get, export, response{status: 200, body: "PK\x05\x06" + strings.Repeat("\x00", 18), header: map[string]string{"Content-Type": "application/zip"}}, ""},
 		{"address of the archive", get, export, response{status: 200, body: `{"url":"https://files.example/a"}`}, ""},
 		{"redirect to the archive", get, export, response{status: 302, header: map[string]string{"Location": "https://files.example/a"}}, ""},
 		{"redirect to nowhere", get, export, response{status: 302}, "Location"},
-		{"escaped path", get, wikiHistory, response{status: 200, body: `{"runs":[]}`}, `property "wikiRuns" is missing`},
+		{"escaped path", get, wikiHistory, response{status: 200, body: `{"runs":[]}`}, "/wikiRuns: expected"},
 		{"programmed fault", get, one, response{status: 418, body: "<html>", header: map[string]string{FaultHeader: "non-json"}}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -290,7 +290,7 @@ func TestHandlerPassesTheBodyOn(t *testing.T) {
 func TestHandlerWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	violations, _ := exchange(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), get, "/api/v0/computers/c", "", nil)
-	checkViolation(t, violations, Response, 200, "Content-Type")
+	checkViolation(t, violations, Response, 200, "an empty body")
 }
 
 // What the emulator does to a connection has to work with the validation around it.
@@ -357,7 +357,7 @@ func TestHandlerReportsTheRequestThatWasAborted(t *testing.T) {
 		if got := recover(); got != http.ErrAbortHandler { //nolint:errorlint // A panic's value is no error that is wrapped.
 			t.Errorf("got the panic %v, want %v", got, http.ErrAbortHandler)
 		}
-		checkViolation(t, seen.violations, Request, 0, `"page" is not declared`)
+		checkViolation(t, seen.violations, Request, 0, "query page")
 	}()
 	handler := document(t).Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		panic(http.ErrAbortHandler)
@@ -380,19 +380,5 @@ func TestHandlerIsSafeForConcurrentUse(t *testing.T) {
 	wg.Wait()
 	if got := len(seen.violations); got != 50 {
 		t.Errorf("got %d violations, want 50", got)
-	}
-}
-
-// What is wrong within the parts of a choice is told beside it; elsewhere the reason says it all.
-func TestViolation_tellsTheOriginOfAChoiceOnly(t *testing.T) {
-	t.Parallel()
-	for body, origin := range map[string]bool{
-		`{"name":"a","repos":["acme/app"]}`:                          false,
-		`{"name":"a","source":{"kind":"template","templateId":"t"}}`: true,
-	} {
-		violations, _ := exchange(t, response{status: 201, body: computerJSON}, http.MethodPost, "/api/v0/computers", body, nil)
-		if len(violations) != 1 || strings.HasSuffix(violations[0].Err.Error(), ")") != origin {
-			t.Errorf("%s: %v", body, violations)
-		}
 	}
 }

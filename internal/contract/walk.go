@@ -47,6 +47,15 @@ func (w *walker) add(kind Kind, at path, expected, found, mark string) {
 	w.found = append(w.found, Deviation{Kind: kind, Place: at.String(), Expected: expected, Found: found, Assumption: mark, path: slices.Clone(at)})
 }
 
+// err returns all deviations as an error.
+func (w *walker) err() error {
+	var all []error
+	for _, d := range w.found {
+		all = append(all, fmt.Errorf("%s at %s: expected %s, found %s", d.Kind, d.Place, d.Expected, d.Found))
+	}
+	return errors.Join(all...)
+}
+
 // see notes an assumption about the form of what is there, and returns its ID.
 func (w *walker) see(id string) string {
 	if id != "" {
@@ -205,7 +214,7 @@ func (w *walker) scalar(s *openapi3.Schema, v any, at path, mark string) {
 		rest.OneOf, rest.AllOf = nil, nil
 		alone = &rest
 	}
-	err := alone.VisitJSON(v, options.SchemaValidationOptions...)
+	err := alone.VisitJSON(v, formats...)
 	var wrong *openapi3.SchemaError
 	switch {
 	case err == nil:
