@@ -36,7 +36,7 @@ type Recorder struct {
 	clock         clock.Clock
 	tool, version string
 	started       time.Time
-	areas         map[string][]string // By the ID of an assumption.
+	assumptions   map[string]contract.Assumption // By ID.
 
 	mu         sync.Mutex
 	requests   int
@@ -54,12 +54,12 @@ type Recorder struct {
 func NewRecorder(doc *contract.Document, tool, version string) *Recorder {
 	r := &Recorder{
 		doc: doc, clock: clock.System, tool: tool, version: version,
-		areas: map[string][]string{}, statuses: map[string]map[string]int{},
+		assumptions: map[string]contract.Assumption{}, statuses: map[string]map[string]int{},
 		deviations: map[Place]*Deviation{}, judged: map[string]*Assumption{}, kept: map[string]bool{},
 	}
 	r.started = r.clock.Now()
 	for _, a := range doc.Assumptions() {
-		r.areas[a.ID] = a.Areas
+		r.assumptions[a.ID] = a
 	}
 	return r
 }
@@ -72,7 +72,12 @@ func (r *Recorder) Rule(id string, result Result, observed string) {
 	observed = withoutValues(observed)
 	r.judge(id, result, observed)
 	if result == Refuted {
-		r.count(Place{Kind: contract.OtherRule, Place: id}, "as assumed", observed)
+		a := r.assumptions[id]
+		at := Place{Kind: contract.OtherRule, Place: id}
+		if len(a.Operations) == 1 {
+			at.Operation = a.Operations[0]
+		}
+		r.count(at, a.Why, observed)
 	}
 }
 
@@ -97,12 +102,12 @@ func (r *Recorder) Skip(what, variable, why string) {
 var rank = map[Result]int{NotSeen: 1, Confirmed: 2, Refuted: 3}
 
 func (r *Recorder) judge(id string, result Result, observed string) {
-	areas, ok := r.areas[id]
+	assumption, ok := r.assumptions[id]
 	if !ok || rank[result] == 0 {
 		panic(fmt.Sprintf("evidence: the contract has no assumption %q, or there is no result %q", id, result))
 	}
 	if known := r.judged[id]; known == nil || rank[result] > rank[known.Result] {
-		r.judged[id] = &Assumption{ID: id, Areas: areas, Result: result, Observed: observed}
+		r.judged[id] = &Assumption{ID: id, Areas: assumption.Areas, Result: result, Observed: observed}
 	}
 }
 
