@@ -199,6 +199,7 @@ func (r *Recorder) noAnswer(ctx context.Context, req *http.Request, sent []byte)
 	defer r.mu.Unlock()
 	r.requests++
 	r.unanswered++
+	r.answered(c.Operation.ID, "none")
 	r.countAll(c, c.Request, 0)
 }
 
@@ -217,12 +218,7 @@ func (r *Recorder) note(ctx context.Context, x *contract.Exchange) {
 	defer r.mu.Unlock()
 	r.requests++
 	r.emulator = r.emulator || x.Header.Get("Server") == emulatorName
-	if id := c.Operation.ID; id != "" {
-		if r.statuses[id] == nil {
-			r.statuses[id] = map[string]int{}
-		}
-		r.statuses[id][strconv.Itoa(x.Status)]++
-	}
+	r.answered(c.Operation.ID, strconv.Itoa(x.Status))
 	where := " in " + c.Operation.ID + " " + strconv.Itoa(x.Status)
 	for _, id := range c.Confirmed {
 		r.judge(id, Confirmed, "seen"+where)
@@ -234,6 +230,17 @@ func (r *Recorder) note(ctx context.Context, x *contract.Exchange) {
 	}
 	r.countAll(c, c.Request, x.Status)
 	r.countAll(c, c.Response, x.Status)
+}
+
+// answered counts the status of an operation of the contract.
+func (r *Recorder) answered(operation, status string) {
+	if operation == "" {
+		return
+	}
+	if r.statuses[operation] == nil {
+		r.statuses[operation] = map[string]int{}
+	}
+	r.statuses[operation][status]++
 }
 
 func (r *Recorder) countAll(c *contract.Checked, deviations []contract.Deviation, status int) {

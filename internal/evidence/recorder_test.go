@@ -168,6 +168,23 @@ func TestRecorder_readsCompressedAnswers(t *testing.T) {
 	}
 }
 
+func TestRecorder_noAnswer(t *testing.T) {
+	t.Parallel()
+	r, proxy, _ := recorder(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	req, err := http.NewRequestWithContext(t.Context(), "DELETE", proxy+"/api/v0/computers/c", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer key")
+	if resp, err := http.DefaultClient.Do(req); err == nil {
+		_ = resp.Body.Close()
+		t.Errorf("got status %d", resp.StatusCode)
+	}
+	if report := r.Report(); report.Unanswered != 1 || !strings.Contains(report.Markdown(), "| deleteComputer | DELETE /api/v0/computers/{computerId} | none (1) |") {
+		t.Error(report.Markdown())
+	}
+}
+
 func TestRecorder_rules(t *testing.T) {
 	t.Parallel()
 	r, _, _ := recorder(t, answer(200, ""))

@@ -31,7 +31,7 @@ type Report struct {
 	Exchanges   []Exchange   `json:"exchanges"`
 }
 
-// Operation is an operation of the contract and the statuses that it was answered with.
+// Operation is an operation of the contract and the statuses that it was answered with, or "none" for no answer.
 type Operation struct {
 	ID       string         `json:"id"`
 	Method   string         `json:"method"`
