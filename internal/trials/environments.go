@@ -130,7 +130,9 @@ func (x *exam) sourcesWithout(with answer, repositories []object) {
 
 // defaults judges what a creation that leaves out scope and source means.
 func (x *exam) defaults(e object) {
-	x.holds("create-environment-scope", e.text("scope") == "user", "without a scope it is that of the user", "without a scope it is not that of the user")
+	if e.has("scope") {
+		x.holds("create-environment-scope", e.text("scope") == "user", "without a scope it is that of the user", "without a scope it is not that of the user")
+	}
 	const rule = "create-environment-source-id"
 	x.answers(rule, "an unknown source", x.newEnvironment(object{"sourceId": unknownID}), 404)
 	x.answers(rule, "an empty source", x.newEnvironment(object{"sourceId": ""}), 400)
@@ -302,7 +304,9 @@ func (x *exam) consistent(e object, unavailable map[string]bool) {
 	if want == "" {
 		want = "building"
 	}
-	x.holds("environment-status", e.text("status") == want, "the status follows from that of the latest build", "the status differs from that of the latest build")
+	if e.has("status") {
+		x.holds("environment-status", e.text("status") == want, "the status follows from that of the latest build", "the status differs from that of the latest build")
+	}
 	isDone := want != "building"
 	x.holds("build-finished-at", b.has("finishedAt") == isDone, "a build has finishedAt from its end on", "a build has finishedAt before its end, or lacks it after")
 	x.holds("build-promoted-at", b.has("promotedAt") == (status == "succeeded"), "a build has promotedAt once it succeeded", "promotedAt is there without success, or lacks")

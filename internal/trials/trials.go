@@ -67,7 +67,8 @@ func All() []Trial {
 	)
 }
 
-// Run makes the trial, and judges each of its rules. What the documents state is noted only if the service breaks it. The error is about what it could not clean up.
+// Run makes the trial, and judges each of its rules. What the documents state is noted only if the service breaks it. The error is
+// about what the trial could not clean up.
 func (tr Trial) Run(ctx context.Context, lab Lab) error {
 	c, err := lab.Connect("")
 	if err != nil {
@@ -100,7 +101,10 @@ func (x *exam) blocked(what string, a answer) { x.obstacle = what + " was " + a.
 
 func (x *exam) judge(rule string, result evidence.Result, observed string) {
 	if !slices.Contains(x.rules, rule) {
-		panic(fmt.Sprintf("the trial judges %q, which is not among its rules", rule))
+		x.later(func(context.Context) error {
+			return fmt.Errorf("the trial judges %q, which is not among its rules", rule)
+		})
+		return
 	}
 	x.judged[rule] = true
 	x.lab.Judge(rule, result, observed)
