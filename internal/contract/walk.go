@@ -125,6 +125,12 @@ func (w *walker) value(ref *openapi3.SchemaRef, v any, at path, mark string) {
 // choice compares a value with the form that is closest to it.
 func (w *walker) choice(s *openapi3.Schema, v any, at path, mark string) {
 	_, branch, matches := closest(s, v, at, mark)
+	for _, d := range branch.found {
+		if len(d.path) == len(at)+1 && isKind(s, d) {
+			w.add(WrongEnum, d.path, "one of "+strings.Join(kinds(s, d.path[len(at)].key), ", "), d.Found, mark)
+			return // What else differs is that of another kind.
+		}
+	}
 	w.found = append(w.found, branch.found...)
 	for id := range branch.seen {
 		w.seen[id] = true
@@ -146,7 +152,7 @@ func closest(s *openapi3.Schema, v any, at path, mark string) (best *openapi3.Sc
 			switch {
 			case len(d.path) == len(at) && d.Kind == WrongType:
 				far += 10000
-			case len(d.path) == len(at)+1 && isKindOf(form.Value, d):
+			case len(d.path) == len(at)+1 && isKind(s, d):
 				far += 100
 			default:
 				far++
@@ -162,10 +168,24 @@ func closest(s *openapi3.Schema, v any, at path, mark string) (best *openapi3.Sc
 	return best, inside, matches
 }
 
-// isKindOf reports a deviation of the field that tells forms apart: it has only one word.
-func isKindOf(form *openapi3.Schema, d Deviation) bool {
-	field := form.Properties[d.path[len(d.path)-1].key]
-	return field != nil && len(field.Value.Enum) == 1
+// isKind reports a deviation of the field that tells the forms apart: it has words of its own in each.
+func isKind(s *openapi3.Schema, d Deviation) bool {
+	name := d.path[len(d.path)-1].key
+	return d.Kind == WrongEnum && !slices.ContainsFunc(s.OneOf, func(form *openapi3.SchemaRef) bool {
+		field := form.Value.Properties[name]
+		return field == nil || len(field.Value.Enum) == 0
+	})
+}
+
+// kinds returns the words of a field in all forms.
+func kinds(s *openapi3.Schema, name string) []string {
+	var words []string
+	for _, form := range s.OneOf {
+		for _, word := range form.Value.Properties[name].Value.Enum {
+			words = append(words, fmt.Sprint(word))
+		}
+	}
+	return words
 }
 
 func (w *walker) object(s *openapi3.Schema, v map[string]any, at path, mark string) {

@@ -102,6 +102,7 @@ func TestRecorder_deviations(t *testing.T) {
 		"another word":         {"GET", one, "", 200, with(`"status":"asleep"`), []string{"getComputer | enum | /status | STATUS | asleep"}},
 		"no word":              {"GET", one, "", 200, with(`"status":"a person's text"`), []string{"getComputer | enum | /status | STATUS | another string"}},
 		"a form of a choice":   {"GET", one, "", 200, with(`"computerSource":{"kind":"template","templateId":"t","more":1}`), []string{"getComputer | new field | /computerSource/more | no such field | integer"}},
+		"another kind":         {"GET", one, "", 200, with(`"computerSource":{"kind":"snapshot","snapshotId":"s"}`), []string{"getComputer | enum | /computerSource/kind | one of template, execution-template, computer | snapshot"}},
 		"another status":       {"GET", one, "", 418, "{}", []string{"getComputer | new status | status | 200, 400, 401, 403, 404, 429, 500 | 418"}},
 		"a page of a gateway":  {"GET", one, "", 404, "<html>", []string{"getComputer | not JSON | / | JSON | HTML or XML"}},
 		"an unknown operation": {"GET", "/api/v0/computers/c/other", "", 404, `{"detail":"d","status":404,"title":"t"}`, []string{"GET /api/v0/computers/{}/{} | new operation | path | an operation of the contract | GET /api/v0/computers/{}/{}"}},
