@@ -132,7 +132,7 @@ func TestProbe_namesDeviations(t *testing.T) {
 	}
 }
 
-func TestProbe_roles(t *testing.T) {
+func TestProbe_listsWhatIsForbidden(t *testing.T) {
 	t.Parallel()
 	forbidden := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -142,6 +142,19 @@ func TestProbe_roles(t *testing.T) {
 	report, err := probed(t, "key", clock.NewFake(acctest.Start), forbidden)
 	if err != nil || !strings.Contains(report.Markdown(), "| listComputers | GET /api/v0/computers | 403 (1) |") {
 		t.Errorf("got %v and %s", err, report.Markdown())
+	}
+}
+
+func TestProbe_worksWithEachRole(t *testing.T) {
+	t.Parallel()
+	e := organization(t)
+	account, _ := e.ServiceAccountKey()
+	keys := map[string]string{"user": e.MemberKey("drew@agentyard.example", "user"), "owner": e.MemberKey("emery@agentyard.example", "owner"), "service account": account}
+	for role, key := range keys {
+		report, err := probed(t, key, e.Clock, forward(t, e, nil))
+		if err != nil || len(report.Deviations) > 0 || report.Requests < 30 {
+			t.Errorf("%s: got %v and %+v after %d requests", role, err, report.Deviations, report.Requests)
+		}
 	}
 }
 
