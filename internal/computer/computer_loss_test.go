@@ -165,7 +165,7 @@ func TestComputer_answersOfAnotherShape(t *testing.T) {
 		"an update without anything":   {operation: "updateComputer", body: ``},
 		"an update of another object":  {operation: "updateComputer", body: other, wantErr: []string{"updateComputer", "unexpected response"}},
 		"an update without a name":     {operation: "updateComputer", body: `{"id":"ID","providerType":"byom"}`, wantErr: []string{"the field name is missing"}},
-		"a read without an object":     {operation: "getComputer", body: `{}`, wantErr: []string{"getComputer", "it has no ID"}},
+		"a read without an object":     {operation: "getComputer", body: `{}`, wantErr: []string{"getComputer", "the field name is missing"}},
 		"a read of another object":     {operation: "getComputer", body: other, wantErr: []string{"instead of"}},
 		"a read without a provider":    {operation: "getComputer", body: `{"id":"ID","name":"a"}`, wantErr: []string{"the field providerType is missing"}},
 		"a read in another form":       {operation: "getComputer", body: `{"computer":{"id":"ID","name":"a","providerType":"byom","isListed":true,"status":"asleep","createdAt":1772366400000},"new":1}`},
@@ -173,7 +173,7 @@ func TestComputer_answersOfAnotherShape(t *testing.T) {
 		"a creation of another object": {operation: "createComputer", body: other, wantErr: []string{"returned the wrong object", "Before you apply again, check the service"}},
 		"a creation without an object": {operation: "createComputer", body: `{}`},
 		"a listing without a list":     {operation: "listComputers", body: `{}`, wantErr: []string{"listComputers", "the field computers is missing"}},
-		"a listing with empty objects": {operation: "listComputers", body: `{"computers":[{}]}`, wantErr: []string{"listComputers", "has no ID"}},
+		"a listing with empty objects": {operation: "listComputers", body: `{"computers":[{}]}`, wantErr: []string{"listComputers", "the field name is missing"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
