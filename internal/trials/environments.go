@@ -162,7 +162,9 @@ func (x *exam) newborn(e object) {
 // whileBuilding judges what is not possible while a build runs.
 func (x *exam) whileBuilding(id string, read func() object) {
 	x.during("create-environment-build", "another build", id, func(id string) answer { return x.post("/environments/{id}/builds", nil, id) })
-	x.during("delete-environment", "a deletion", id, func(id string) answer { return x.remove(environment, id) })
+	// Another environment: where builds end soon, it is gone now, and the rest is about the first one.
+	brief := x.newEnvironment(nil).record().text("id")
+	x.during("delete-environment", "a deletion", brief, func(id string) answer { return x.remove(environment, id) })
 
 	renamed := x.patch(environment, object{"name": read().text("name")}, id)
 	if renamed.ok() {
