@@ -99,9 +99,8 @@ func needsCLI(t *testing.T, minor int) {
 }
 
 // eventually asks until the answer is yes, an error, or the time is over.
-func eventually(t *testing.T, within time.Duration, isTrue func(context.Context) (bool, error), otherwise string) error {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), within)
+func eventually(ctx context.Context, within time.Duration, isTrue func(context.Context) (bool, error), otherwise string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
 	pause := time.NewTicker(2 * time.Second)
 	defer pause.Stop()
@@ -122,7 +121,7 @@ func eventually(t *testing.T, within time.Duration, isTrue func(context.Context)
 func waitForBuild(t *testing.T, id string) {
 	t.Helper()
 	c := connect(t)
-	must(t, eventually(t, buildTime, func(ctx context.Context) (bool, error) {
+	must(t, eventually(t.Context(), buildTime, func(ctx context.Context) (bool, error) {
 		e, err := c.Environments.GetUncached(ctx, id)
 		return err == nil && e.Status != environments.StatusBuilding, err
 	}, "the build is running"))

@@ -158,7 +158,7 @@ func liveOnce(t *testing.T, l *lives.Life, values map[string]string) {
 // that an import reads, and they may be late.
 func waitUntilListed(t *testing.T, computer, tag string) {
 	t.Helper()
-	must(t, eventually(t, 10*time.Minute, func(ctx context.Context) (bool, error) {
+	must(t, eventually(t.Context(), 10*time.Minute, func(ctx context.Context) (bool, error) {
 		all, err := connect(t).Sessions.List(ctx, computer, 20) // Another client, because one shares its pages for a while.
 		return slices.ContainsFunc(all, func(s sessions.Session) bool {
 			return s.Settings != nil && len(s.Settings.Tags) == 2 && s.Settings.Tags[0].Name == tag
@@ -175,7 +175,7 @@ func isGone(t *testing.T, path, text string) error {
 		return err
 	}
 	r := transport.Request{Op: transport.Operation{Name: "check", Method: http.MethodGet, Route: at.Path, Slow: true}, Query: at.Query()}
-	return eventually(t, 5*time.Minute, func(ctx context.Context) (bool, error) {
+	return eventually(t.Context(), 5*time.Minute, func(ctx context.Context) (bool, error) {
 		answer, err := c.Conn.Exchange(ctx, r, transport.OnlyJSON)
 		if err != nil {
 			return transport.IsNotFound(err), nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -148,7 +147,7 @@ func TestAccInvitation(t *testing.T) {
 // the case that the process is killed.
 func restoreAfter(t *testing.T, what, value string, undo func(context.Context, *client.Client) error) {
 	t.Helper()
-	fmt.Fprintf(os.Stdout, "testacc: %s is now: %s\n", what, value)
+	fmt.Printf("testacc: %s is now: %s\n", what, value)
 	now := needService(t).restoreLater(what, undo)
 	t.Cleanup(func() {
 		if err := now(); err != nil {

@@ -116,7 +116,7 @@ func ownManaged(t *testing.T) *computers.Computer {
 		if err != nil {
 			return nil, err
 		}
-		err = eventually(t, buildTime, func(ctx context.Context) (bool, error) {
+		err = eventually(ctx, buildTime, func(ctx context.Context) (bool, error) {
 			created, err = c.Computers.GetUncached(ctx, created.ID)
 			if err == nil && created.Status == computers.StatusError {
 				err = errors.New("the computer was not set up")
@@ -144,7 +144,7 @@ func createSession(ctx context.Context, t *testing.T, c *client.Client, computer
 	if err != nil {
 		return nil, err
 	}
-	return created, eventually(t, 10*time.Minute, func(ctx context.Context) (bool, error) {
+	return created, eventually(ctx, 10*time.Minute, func(ctx context.Context) (bool, error) {
 		_, err := c.Sessions.GetUncached(ctx, created.ID, computer)
 		if transport.IsNotFound(err) || collection.IsNew(err) {
 			return false, nil
