@@ -46,13 +46,21 @@ func (x *exam) laterDelete(route, id string) {
 		x.laterEnvironment(id)
 		return
 	}
-	x.later(func(ctx context.Context) error {
-		if id == "" {
+	if id == "" {
+		x.later(func(context.Context) error {
 			return fmt.Errorf("a creation under %s was accepted without an ID, so nobody knows what to delete", route)
-		}
-		gone := caller{ctx, x.conn}.remove(route+"/{id}", id)
-		if !gone.ok() && gone.status != 404 {
-			return fmt.Errorf("deleting %s under %s was %s", id, route, gone.said())
+		})
+		return
+	}
+	x.laterGone(id+" under "+route, func(c caller) answer { return c.remove(route+"/{id}", id) })
+}
+
+// laterGone has an object removed at the end, unless it is gone by then.
+func (x *exam) laterGone(what string, remove func(caller) answer) {
+	x.later(func(ctx context.Context) error {
+		a := remove(caller{ctx, x.conn})
+		if !a.ok() && a.status != 404 {
+			return fmt.Errorf("removing %s was %s", what, a.said())
 		}
 		return nil
 	})

@@ -2,7 +2,6 @@ package trials
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -78,7 +77,7 @@ var organizationTrials = []Trial{
 				x.blocked("an invitation", first)
 				return
 			}
-			x.laterRemoved(address)
+			x.laterGone("the invitation", func(c caller) answer { return c.removeMember(address) })
 			if status := first.record().text("status"); status != "invited" {
 				x.obstacle = "the first invitation of an address did not have the status invited"
 				return
@@ -180,17 +179,6 @@ func timed(rows []object) []object {
 		}
 	}
 	return all
-}
-
-// laterRemoved withdraws an invitation.
-func (x *exam) laterRemoved(email string) {
-	x.later(func(ctx context.Context) error {
-		a := caller{ctx, x.conn}.removeMember(email)
-		if !a.ok() && a.status != 404 {
-			return errors.New("withdrawing the invitation was " + a.said())
-		}
-		return nil
-	})
 }
 
 // laterDefault makes an environment the default again, before the environments are deleted that were created until now.

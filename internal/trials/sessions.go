@@ -1,8 +1,6 @@
 package trials
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"time"
 )
@@ -87,13 +85,7 @@ func (x *exam) newSession(computerID string) string {
 		x.blocked("creating a session", made)
 		return ""
 	}
-	x.later(func(ctx context.Context) error {
-		gone := caller{ctx, x.conn}.remove(session, id)
-		if !gone.ok() && gone.status != 404 {
-			return errors.New("deleting session " + id + " was " + gone.said())
-		}
-		return nil
-	})
+	x.laterDelete(sessions, id)
 	if a := x.until(visibleTime, func() answer { return x.get(session, id) }, answer.ok); !a.ok() {
 		x.blocked("reading a new session", a)
 		return ""

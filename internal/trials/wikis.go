@@ -1,8 +1,6 @@
 package trials
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -59,8 +57,8 @@ var wikiTrials = []Trial{
 			}
 			upload := func(pages ...object) answer {
 				a := x.post(wiki, object{"repoUrl": repository, "branch": branch, "pages": pages})
-				if id := a.record().text("wikiRunId"); a.ok() {
-					x.laterRun(id)
+				if a.ok() {
+					x.laterDelete(wiki, a.record().text("wikiRunId"))
 				}
 				return a
 			}
@@ -101,16 +99,6 @@ var wikiTrials = []Trial{
 			}
 		},
 	},
-}
-
-func (x *exam) laterRun(id string) {
-	x.later(func(ctx context.Context) error {
-		gone := caller{ctx, x.conn}.remove(wikiRun, id)
-		if !gone.ok() && gone.status != 404 {
-			return errors.New("deleting wiki run " + id + " was " + gone.said())
-		}
-		return nil
-	})
 }
 
 // search judges the search in the pages of a wiki run.
