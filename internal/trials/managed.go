@@ -63,7 +63,7 @@ var managedTrials = []Trial{{
 func (x *exam) archived(computerID string) {
 	const rule = "delete-computer"
 	if !x.lab.MayCreateSessions {
-		x.unseen(rule, "tried with "+Sessions+" and "+ManagedComputers)
+		x.unseen(rule, "needs "+Sessions+" and "+ManagedComputers)
 		return
 	}
 	id := x.newSession(computerID)
