@@ -49,12 +49,7 @@ var actions = map[string]func(t *testing.T) string{
 	},
 	"environment_build_cancel": func(t *testing.T) string {
 		t.Helper()
-		repositories := []environments.Repository{}
-		if url := environmentRepository(t); url != "" {
-			repositories = append(repositories, environments.Repository{URL: url, Script: "true"})
-		}
-		body := environments.CreateRequest{Name: newName(t, "canceled"), Scope: environments.ScopeUser, Repositories: repositories}
-		created, err := connect(t).Environments.Create(t.Context(), body)
+		created, err := connect(t).Environments.Create(t.Context(), environmentRequest(t, "canceled", environments.ScopeUser))
 		must(t, err)
 		cleanUp(t, "environment", func(ctx context.Context, c *client.Client) error { return c.Environments.Delete(ctx, created.ID) })
 		return fmt.Sprintf("environment_id = %q", created.ID)

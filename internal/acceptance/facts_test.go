@@ -16,21 +16,16 @@ import (
 // The facts are read once from the service. They replace fixtures, which only one organization would have.
 var (
 	factProviders    shared[[]string]
-	factSources      shared[environments.SourceOptions]
+	factSources      shared[*environments.SourceOptions]
 	factRepositories shared[[]ci.Repository]
 	factWikiRuns     shared[[]wikis.Run]
 	factMembers      shared[[]organization.Member]
 )
 
-// pointer returns the address of a result that has no error.
-func pointer[T any](value T, err error) (*T, error) { return &value, err }
-
 // managedProvider returns a provider of managed computers, and skips the test if the organization has none.
 func managedProvider(t *testing.T) string {
 	t.Helper()
-	all := *factProviders.get(t, func(ctx context.Context, c *client.Client) (*[]string, error) {
-		return pointer(c.Computers.Providers(ctx))
-	})
+	all := factProviders.get(t, func(ctx context.Context, c *client.Client) ([]string, error) { return c.Computers.Providers(ctx) })
 	if len(all) == 0 {
 		skip(t, "", "the organization has no provider of managed computers")
 	}
@@ -49,13 +44,13 @@ func repositories(t *testing.T) []ci.Repository {
 	t.Helper()
 	c := connect(t)
 	factRepositories.once.Do(func() {
-		factRepositories.object, factRepositories.err = pointer(c.CI.Repositories(context.WithoutCancel(t.Context()), ""))
+		factRepositories.object, factRepositories.err = c.CI.Repositories(context.WithoutCancel(t.Context()), "")
 	})
 	if isDenied(factRepositories.err) {
 		return nil
 	}
 	must(t, factRepositories.err)
-	return *factRepositories.object
+	return factRepositories.object
 }
 
 // environmentRepository returns the URL of a repository for an environment; empty if there is none, or no source for it.
@@ -74,13 +69,13 @@ func environmentRepository(t *testing.T) string {
 // wikiRuns returns the newest wiki run of each repository.
 func wikiRuns(t *testing.T) []wikis.Run {
 	t.Helper()
-	return *factWikiRuns.get(t, func(ctx context.Context, c *client.Client) (*[]wikis.Run, error) { return pointer(c.Wikis.List(ctx)) })
+	return factWikiRuns.get(t, func(ctx context.Context, c *client.Client) ([]wikis.Run, error) { return c.Wikis.List(ctx) })
 }
 
 func members(t *testing.T) []organization.Member {
 	t.Helper()
-	return *factMembers.get(t, func(ctx context.Context, c *client.Client) (*[]organization.Member, error) {
-		return pointer(c.Organization.Members(ctx, 0))
+	return factMembers.get(t, func(ctx context.Context, c *client.Client) ([]organization.Member, error) {
+		return c.Organization.Members(ctx, 0)
 	})
 }
 

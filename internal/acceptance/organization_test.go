@@ -82,11 +82,7 @@ func prepareDefaultEnvironment(t *testing.T, _ *lives.Life) map[string]string {
 	}
 	values := map[string]string{}
 	for _, placeholder := range []string{"$first", "$second"} {
-		body := environments.CreateRequest{Name: newName(t, "default"), Scope: environments.ScopeOrganization, Repositories: []environments.Repository{}}
-		if url := environmentRepository(t); url != "" {
-			body.Repositories = append(body.Repositories, environments.Repository{URL: url, Script: "true"})
-		}
-		created, err := c.Environments.Create(t.Context(), body)
+		created, err := c.Environments.Create(t.Context(), environmentRequest(t, "default", environments.ScopeOrganization))
 		must(t, err)
 		values[placeholder] = created.ID
 	}

@@ -24,11 +24,11 @@ import (
 // the run deletes it. If the key's owner may not create it, each of the tests is skipped.
 type shared[T any] struct {
 	once   sync.Once
-	object *T
+	object T
 	err    error
 }
 
-func (s *shared[T]) get(t *testing.T, create func(context.Context, *client.Client) (*T, error)) *T {
+func (s *shared[T]) get(t *testing.T, create func(context.Context, *client.Client) (T, error)) T {
 	t.Helper()
 	c := connect(t)
 	s.once.Do(func() {
@@ -40,13 +40,13 @@ func (s *shared[T]) get(t *testing.T, create func(context.Context, *client.Clien
 }
 
 var (
-	sharedAccount     shared[serviceaccounts.Account]
-	sharedKey         shared[serviceaccounts.MintedAPIKey]
-	sharedMachine     shared[computers.Computer]
-	sharedEnvironment shared[environments.Environment]
-	sharedManaged     shared[computers.Computer]
-	sharedSession     shared[sessions.Session]
-	sharedWikiRun     shared[wikis.Run]
+	sharedAccount     shared[*serviceaccounts.Account]
+	sharedKey         shared[*serviceaccounts.MintedAPIKey]
+	sharedMachine     shared[*computers.Computer]
+	sharedEnvironment shared[*environments.Environment]
+	sharedManaged     shared[*computers.Computer]
+	sharedSession     shared[*sessions.Session]
+	sharedWikiRun     shared[*wikis.Run]
 )
 
 // ownAccount returns a service account that the suite created.
@@ -84,13 +84,20 @@ func ownMachine(t *testing.T) *computers.Computer {
 // ownEnvironment returns an environment of the user's scope. Its first build may be running.
 func ownEnvironment(t *testing.T) *environments.Environment {
 	t.Helper()
-	repositories := []environments.Repository{}
-	if url := environmentRepository(t); url != "" {
-		repositories = append(repositories, environments.Repository{URL: url, Script: "true"})
-	}
+	request := environmentRequest(t, "environment", environments.ScopeUser)
 	return sharedEnvironment.get(t, func(ctx context.Context, c *client.Client) (*environments.Environment, error) {
-		return c.Environments.Create(ctx, environments.CreateRequest{Name: newName(t, "environment"), Scope: environments.ScopeUser, Repositories: repositories})
+		return c.Environments.Create(ctx, request)
 	})
+}
+
+// environmentRequest creates an environment with a new name, and with a repository if the service has one for it.
+func environmentRequest(t *testing.T, what, scope string) environments.CreateRequest {
+	t.Helper()
+	r := environments.CreateRequest{Name: newName(t, what), Scope: scope, Repositories: []environments.Repository{}}
+	if url := environmentRepository(t); url != "" {
+		r.Repositories = append(r.Repositories, environments.Repository{URL: url, Script: "true"})
+	}
+	return r
 }
 
 // sessionComputer returns the ID of a computer for sessions: the one in the variable, otherwise one that the suite created.
