@@ -27,7 +27,7 @@ func needService(t *testing.T) *run {
 func connect(t *testing.T) *client.Client {
 	t.Helper()
 	r := needService(t)
-	c, err := r.connect(r.proxy, nil)
+	c, err := r.connect(r.proxy)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
@@ -39,14 +40,15 @@ type run struct {
 	id       string // Part of all names.
 	recorder *evidence.Recorder
 	gate     gate
-	// proxy and trial are the addresses of the recorder. All traffic goes through it.
-	proxy, trial string
-	scratch      string
+	// proxy, trial, and after are the addresses of the recorder. All traffic goes through it. The last one has no gate.
+	proxy, trial, after string
+	scratch             string
 
 	mu       sync.Mutex
 	names    int
 	restores []*restore
 	skips    []string
+	sessions map[string]sessions.Session // By ID: those that were created and not deleted.
 	finished sync.Once
 	code     int // The exit code that finish found.
 }
@@ -101,7 +103,7 @@ func begin() (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{base: base, key: key, id: newRunID(clock.System.Now()), recorder: evidence.NewRecorder(document, "testacc", "dev")}
+	r := &run{base: base, key: key, id: newRunID(clock.System.Now()), recorder: evidence.NewRecorder(document, "testacc", "dev"), sessions: map[string]sessions.Session{}}
 	if r.scratch, err = os.MkdirTemp("", "agentyard-acceptance-"); err != nil {
 		return nil, err
 	}
@@ -109,12 +111,14 @@ func begin() (*run, error) {
 	if err := os.Setenv("TMPDIR", r.scratch); err != nil {
 		return nil, err
 	}
-	r.proxy = httptest.NewServer(r.gate.guard(r.recorder.Proxy(base))).URL
-	r.trial = httptest.NewServer(r.gate.guard(r.recorder.Trial(base))).URL
+	watched := r.watchSessions(r.recorder.Proxy(base))
+	r.after = httptest.NewServer(watched).URL
+	r.proxy = httptest.NewServer(r.gate.guard(watched)).URL
+	r.trial = httptest.NewServer(r.gate.guard(r.watchSessions(r.recorder.Trial(base)))).URL
 	if err := configureProvider(r.proxy, key); err != nil {
 		return nil, err
 	}
-	c, err := r.connect(r.proxy, nil)
+	c, err := r.connect(r.proxy)
 	if err != nil {
 		return nil, err
 	}
@@ -127,17 +131,17 @@ func begin() (*run, error) {
 	return r, nil
 }
 
-// connect returns a client for an address; a nil transport is the usual one.
-func (r *run) connect(address string, through http.RoundTripper) (*client.Client, error) {
+// connect returns a client for an address.
+func (r *run) connect(address string) (*client.Client, error) {
 	return client.New(transport.Config{
 		BaseURL: address, APIKey: r.key, MaxRetries: transport.DefaultMaxRetries, RequestTimeout: 2 * time.Minute,
-		UserAgent: userAgent, Transport: through,
+		UserAgent: userAgent,
 	})
 }
 
 // direct returns a client that passes by the gate, for the work after an interrupt.
 func (r *run) direct() (*client.Client, error) {
-	return r.connect(r.base.String(), r.recorder.Transport(http.DefaultTransport))
+	return r.connect(r.after)
 }
 
 // restoreLater calls undo at the end of the run, or when the returned function is called, but only once.
@@ -219,7 +223,7 @@ func (r *run) sweepOwn() error {
 		return err
 	}
 	s := sweep{client: c, out: os.Stdout, isWanted: func(l leftover) bool { return strings.Contains(l.name, r.prefix()) }}
-	return s.all(ctx)
+	return errors.Join(r.removeSessions(ctx, c), s.all(ctx))
 }
 
 // report writes the report, and lists what was skipped.

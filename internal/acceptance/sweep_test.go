@@ -66,7 +66,7 @@ func addSweepers() {
 			if err != nil {
 				return err
 			}
-			c, err := (&run{base: base, key: key}).connect(base.String(), nil)
+			c, err := (&run{base: base, key: key}).connect(base.String())
 			if err != nil {
 				return err
 			}
