@@ -2,7 +2,6 @@ package acceptance
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -31,7 +30,9 @@ const buildTime = 45 * time.Minute
 func runSteps(t *testing.T, checkDestroy func(*terraform.State) error, steps ...resource.TestStep) {
 	t.Helper()
 	needService(t)
-	cliVersion(t)
+	if _, err := terraformVersion(); err != nil { // Otherwise, the library would look for a CLI elsewhere.
+		t.Fatal(err)
+	}
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: map[string]func() (tfprotov6.ProviderServer, error){
 			"agentyard": func() (tfprotov6.ProviderServer, error) { return provider.NewServer("acceptance") },
@@ -43,51 +44,31 @@ func runSteps(t *testing.T, checkDestroy func(*terraform.State) error, steps ...
 	})
 }
 
-// version is the CLI's.
-type version struct {
-	isTerraform  bool
-	major, minor int
-}
-
-var askVersion = sync.OnceValues(func() (v version, err error) {
+// terraformVersion is that of the CLI, which has none if it is OpenTofu.
+var terraformVersion = sync.OnceValues(func() (v struct{ major, minor int }, err error) {
 	path := os.Getenv("TF_ACC_TERRAFORM_PATH")
 	if path == "" {
 		return v, errors.New("TF_ACC_TERRAFORM_PATH is not set; `make testacc` sets it")
-	}
-	out, err := exec.CommandContext(context.Background(), path, "version", "-json").Output()
-	if err != nil {
-		return v, fmt.Errorf("asking %s for its version: %w", path, err)
 	}
 	text, err := exec.CommandContext(context.Background(), path, "version").Output()
 	if err != nil {
 		return v, fmt.Errorf("asking %s for its version: %w", path, err)
 	}
-	var said struct {
-		Version string `json:"terraform_version"`
+	if strings.HasPrefix(string(text), "Terraform") {
+		_, err = fmt.Sscanf(string(text), "Terraform v%d.%d", &v.major, &v.minor)
 	}
-	if err := json.Unmarshal(out, &said); err != nil {
-		return v, err
-	}
-	v.isTerraform = strings.HasPrefix(string(text), "Terraform")
-	_, err = fmt.Sscanf(said.Version, "%d.%d", &v.major, &v.minor)
 	return v, err
 })
-
-func cliVersion(t *testing.T) version {
-	t.Helper()
-	v, err := askVersion()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
 
 // atLeast reports whether the CLI is Terraform 1.minor or newer. OpenTofu lacks identities, actions, and queries in all versions,
 // or has them under other numbers.
 func atLeast(t *testing.T, minor int) bool {
 	t.Helper()
-	v := cliVersion(t)
-	return v.isTerraform && (v.major > 1 || v.minor >= minor)
+	v, err := terraformVersion()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.major > 1 || v.minor >= minor
 }
 
 // needsCLI skips the test if the CLI is older than Terraform 1.minor.
@@ -130,14 +111,20 @@ func waitForBuild(t *testing.T, id string) {
 // cleanUp deletes an object after the test, also after Ctrl-C. One that is already gone is as good.
 func cleanUp(t *testing.T, what string, remove func(context.Context, *client.Client) error) {
 	t.Helper()
-	now := needService(t).restoreLater(what, func(ctx context.Context, c *client.Client) error {
+	restoreAfter(t, what, func(ctx context.Context, c *client.Client) error {
 		if err := remove(ctx, c); err != nil && !collection.IsGone(err) {
 			return err
 		}
 		return nil
 	})
+}
+
+// restoreAfter calls undo after the test, also after Ctrl-C.
+func restoreAfter(t *testing.T, what string, undo func(context.Context, *client.Client) error) {
+	t.Helper()
+	restore := needService(t).restoreLater(what, undo)
 	t.Cleanup(func() {
-		if err := now(); err != nil {
+		if err := restore(); err != nil {
 			t.Error(err)
 		}
 	})

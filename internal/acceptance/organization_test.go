@@ -39,7 +39,7 @@ func prepareGlobalLimit(t *testing.T, _ *lives.Life) map[string]string {
 	if present != nil {
 		text = fmt.Sprint(*present)
 	}
-	restoreAfter(t, "the global usage limit", text, func(ctx context.Context, c *client.Client) error {
+	restoreSetting(t, "the global usage limit", text, func(ctx context.Context, c *client.Client) error {
 		if present == nil {
 			return c.Organization.RemoveGlobalUsageLimit(ctx)
 		}
@@ -59,7 +59,7 @@ func prepareUserLimit(t *testing.T, _ *lives.Life) map[string]string {
 		if all.Of(m.Email) != nil {
 			continue
 		}
-		restoreAfter(t, "the usage limit of a member", "none", func(ctx context.Context, c *client.Client) error {
+		restoreSetting(t, "the usage limit of a member", "none", func(ctx context.Context, c *client.Client) error {
 			return c.Organization.RemoveUserUsageLimit(ctx, m.Email)
 		})
 		values := limits(all.Global)
@@ -86,7 +86,7 @@ func prepareDefaultEnvironment(t *testing.T, _ *lives.Life) map[string]string {
 		must(t, err)
 		values[placeholder] = created.ID
 	}
-	restoreAfter(t, "the default environment", present, func(ctx context.Context, c *client.Client) error {
+	restoreSetting(t, "the default environment", present, func(ctx context.Context, c *client.Client) error {
 		return c.Environments.SetDefault(ctx, present)
 	})
 	for _, id := range values {
@@ -139,15 +139,10 @@ func TestAccInvitation(t *testing.T) {
 	runSteps(t, nil, steps...)
 }
 
-// restoreAfter restores a setting of the organization after the test, also after Ctrl-C. It prints the present value first, for
-// the case that the process is killed.
-func restoreAfter(t *testing.T, what, value string, undo func(context.Context, *client.Client) error) {
+// restoreSetting restores a setting of the organization after the test. It prints the present value first, for the case that the
+// process is killed.
+func restoreSetting(t *testing.T, what, value string, undo func(context.Context, *client.Client) error) {
 	t.Helper()
 	fmt.Printf("testacc: %s is now: %s\n", what, value)
-	now := needService(t).restoreLater(what, undo)
-	t.Cleanup(func() {
-		if err := now(); err != nil {
-			t.Error(err)
-		}
-	})
+	restoreAfter(t, what, undo)
 }

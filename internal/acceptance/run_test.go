@@ -46,7 +46,7 @@ type run struct {
 
 	mu       sync.Mutex
 	names    int
-	restores []*restore
+	restores []func() error
 	skips    []string
 	sessions map[string]sessions.Session // By ID: those that were created and not deleted.
 	finished sync.Once
@@ -83,14 +83,6 @@ func (g *gate) close() {
 	case <-done:
 	case <-time.After(2 * time.Minute):
 	}
-}
-
-// restore gives a setting of the organization its previous value back.
-type restore struct {
-	what string
-	once sync.Once
-	undo func(context.Context, *client.Client) error
-	err  error
 }
 
 // begin checks the settings with one request, and starts the proxies.
@@ -146,26 +138,22 @@ func (r *run) direct() (*client.Client, error) {
 
 // restoreLater calls undo at the end of the run, or when the returned function is called, but only once.
 func (r *run) restoreLater(what string, undo func(context.Context, *client.Client) error) func() error {
-	s := &restore{what: what, undo: undo}
-	r.mu.Lock()
-	r.restores = append(r.restores, s)
-	r.mu.Unlock()
-	return func() error { return r.restoreNow(s) }
-}
-
-func (r *run) restoreNow(s *restore) error {
-	s.once.Do(func() {
+	restore := sync.OnceValue(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), finishTime)
 		defer cancel()
 		c, err := r.direct()
 		if err == nil {
-			err = s.undo(ctx, c)
+			err = undo(ctx, c)
 		}
 		if err != nil {
-			s.err = fmt.Errorf("restoring %s: %w", s.what, err)
+			return fmt.Errorf("restoring %s: %w", what, err)
 		}
+		return nil
 	})
-	return s.err
+	r.mu.Lock()
+	r.restores = append(r.restores, restore)
+	r.mu.Unlock()
+	return restore
 }
 
 // handleSignals cleans up after Ctrl-C. A second one ends the run at once.
@@ -207,8 +195,8 @@ func (r *run) restoreAll() error {
 	all := slices.Clone(r.restores)
 	r.mu.Unlock()
 	var errs []error
-	for _, s := range slices.Backward(all) {
-		errs = append(errs, r.restoreNow(s))
+	for _, restore := range slices.Backward(all) {
+		errs = append(errs, restore())
 	}
 	return errors.Join(errs...)
 }
