@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -284,11 +284,8 @@ func isInteger(number string) bool {
 	if !strings.ContainsAny(number, ".eE") {
 		return true
 	}
-	if len(number) > 30 {
-		return false // Its exponent may be enormous.
-	}
-	f, _, err := big.ParseFloat(number, 10, 200, big.ToNearestEven)
-	return err == nil && f.IsInt()
+	f, err := strconv.ParseFloat(number, 64)
+	return err == nil && f == math.Trunc(f)
 }
 
 // describe says what a schema allows.

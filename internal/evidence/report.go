@@ -95,6 +95,9 @@ func (r *Recorder) Report() *Report {
 		}
 		report.Operations = append(report.Operations, Operation{ID: o.ID, Method: o.Method, Path: o.Path, Statuses: statuses, Beyond: o.Beyond != ""})
 	}
+	slices.SortFunc(report.Skipped, func(a, b Skipped) int {
+		return cmp.Or(strings.Compare(a.What, b.What), strings.Compare(a.Why, b.Why))
+	})
 	for _, d := range r.deviations {
 		report.Deviations = append(report.Deviations, *d)
 	}

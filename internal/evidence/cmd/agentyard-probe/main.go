@@ -30,8 +30,8 @@ other, and changes nothing. Any role works: what the key may not read is listed.
 
 AGENTYARD_API_KEY is the API key, and AGENTYARD_BASE_URL the service's address.
 
-The report has names of operations and fields, types, words of enums, and
-statuses. It has no other value, and neither the key, the address, nor an ID.
+The report contains names of operations and fields, types, words of enums, and
+statuses. It contains no key, no address, no ID, and no other value.
 
 Flags:
 `
