@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
+	"github.com/agentyard/terraform-provider-agentyard/internal/trials"
 )
 
 // The settings. Without the first two, all tests that need a service are skipped.
@@ -28,13 +29,13 @@ const (
 
 // The variables that opt in to what is not free, or cannot be undone completely.
 const (
-	envManagedComputers = "AGENTYARD_ACC_MANAGED_COMPUTERS"
-	envSessions         = "AGENTYARD_ACC_SESSIONS"
+	envManagedComputers = trials.ManagedComputers
+	envSessions         = trials.Sessions
 	envBuilds           = "AGENTYARD_ACC_BUILDS"
-	envWiki             = "AGENTYARD_ACC_WIKI"
-	envInvitation       = "AGENTYARD_ACC_INVITATION"
-	envOrganization     = "AGENTYARD_ACC_ORGANIZATION"
-	envCIRepository     = "AGENTYARD_ACC_CI_REPOSITORY"
+	envWiki             = trials.Wiki
+	envInvitation       = trials.Invitation
+	envOrganization     = trials.Organization
+	envCIRepository     = trials.CIRepository
 )
 
 // current is the run; nil without a service.

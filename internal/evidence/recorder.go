@@ -46,8 +46,7 @@ type Recorder struct {
 	deviations map[Place]*Deviation
 	judged     map[string]*Assumption
 	skipped    []Skipped
-	exchanges  []Exchange
-	kept       map[string]bool // The exchanges as JSON.
+	exchanges  map[string]Exchange // By their JSON, because many look the same.
 }
 
 // NewRecorder returns a recorder for one run of a tool ("testacc" or "agentyard-probe") of a version.
@@ -55,7 +54,7 @@ func NewRecorder(doc *contract.Document, tool, version string) *Recorder {
 	r := &Recorder{
 		doc: doc, clock: clock.System, tool: tool, version: version,
 		assumptions: map[string]contract.Assumption{}, statuses: map[string]map[string]int{},
-		deviations: map[Place]*Deviation{}, judged: map[string]*Assumption{}, kept: map[string]bool{},
+		deviations: map[Place]*Deviation{}, judged: map[string]*Assumption{}, exchanges: map[string]Exchange{},
 	}
 	r.started = r.clock.Now()
 	for _, a := range doc.Assumptions() {
@@ -251,17 +250,10 @@ func (r *Recorder) countAll(c *contract.Checked, deviations []contract.Deviation
 	for _, d := range deviations {
 		fresh := r.count(Place{operation, status, d.Kind, d.Place}, d.Expected, d.Found)
 		if body := c.Body(d); fresh && body != nil && d.Kind != contract.BadRequest {
-			r.keep(Exchange{Operation: operation, Status: status, Body: body})
+			x := Exchange{Operation: operation, Status: status, Body: body}
+			if text, err := json.Marshal(x); err == nil {
+				r.exchanges[string(text)] = x
+			}
 		}
 	}
-}
-
-// keep keeps an exchange, unless another one looks the same.
-func (r *Recorder) keep(x Exchange) {
-	text, err := json.Marshal(x)
-	if err != nil || r.kept[string(text)] {
-		return
-	}
-	r.kept[string(text)] = true
-	r.exchanges = append(r.exchanges, x)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -86,13 +87,11 @@ func (r *Recorder) Report() *Report {
 	report := &Report{
 		Tool: r.tool, Version: r.version, StartedAt: r.started.UTC().Truncate(time.Second), FinishedAt: r.clock.Now().UTC().Truncate(time.Second),
 		Requests: r.requests, Unanswered: r.unanswered, Emulator: r.emulator,
-		Deviations: []Deviation{}, Skipped: append([]Skipped{}, r.skipped...), Exchanges: append([]Exchange{}, r.exchanges...),
+		Deviations: []Deviation{}, Skipped: append([]Skipped{}, r.skipped...), Exchanges: []Exchange{},
 	}
 	for _, o := range r.doc.Operations() {
 		statuses := map[string]int{}
-		for status, n := range r.statuses[o.ID] {
-			statuses[status] = n
-		}
+		maps.Copy(statuses, r.statuses[o.ID])
 		report.Operations = append(report.Operations, Operation{ID: o.ID, Method: o.Method, Path: o.Path, Statuses: statuses, Beyond: o.Beyond != ""})
 	}
 	slices.SortFunc(report.Skipped, func(a, b Skipped) int {
@@ -102,9 +101,9 @@ func (r *Recorder) Report() *Report {
 		report.Deviations = append(report.Deviations, *d)
 	}
 	slices.SortFunc(report.Deviations, func(a, b Deviation) int { return comparePlaces(a.Place, b.Place) })
-	slices.SortStableFunc(report.Exchanges, func(a, b Exchange) int {
-		return cmp.Or(strings.Compare(a.Operation, b.Operation), cmp.Compare(a.Status, b.Status))
-	})
+	for _, text := range slices.Sorted(maps.Keys(r.exchanges)) {
+		report.Exchanges = append(report.Exchanges, r.exchanges[text])
+	}
 	for _, a := range r.doc.Assumptions() {
 		judged := Assumption{ID: a.ID, Areas: a.Areas, Result: NotSeen, Observed: ""}
 		if known := r.judged[a.ID]; known != nil {
