@@ -37,7 +37,8 @@ var managedTrials = []Trial{{
 		if registered != "" {
 			x.answers("byom-clone", "a copy of a registered machine", with("source", object{"kind": "computer", "sourceComputerId": registered}), 400)
 		}
-		for _, prefix := range []string{"Tf-acc", "tf-acc-", padded("tf-acc", 59)} {
+		name := x.lab.NewName("bulk")
+		for _, prefix := range []string{name + "X", name + "-", padded(name, 59)} {
 			bulk := x.post("/computers/bulk", object{"quantity": 1, "namePrefix": prefix, "provider": made.record()["providerType"]})
 			for _, extra := range bulk.rows("computers") {
 				x.laterDelete(computers, extra.text("id"))
