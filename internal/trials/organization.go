@@ -123,7 +123,7 @@ var organizationTrials = []Trial{
 				return
 			}
 			mine := x.newEnvironment(nil)
-			x.laterDefault(former) // Before the environment is deleted, and so below.
+			x.laterDefault(before) // Before the environment is deleted, and so below.
 			if mine.ok() {
 				bad := choose(mine.record().text("id"))
 				if bad.status == 409 {
@@ -142,7 +142,7 @@ var organizationTrials = []Trial{
 				x.blocked("creating an environment of the organization", ours)
 				return
 			}
-			x.laterDefault(former)
+			x.laterDefault(before)
 			id := ours.record().text("id")
 			never := choose(id)
 			if x.get(environment, id).record().has("lastSuccessfulBuildAt") {
@@ -156,7 +156,7 @@ var organizationTrials = []Trial{
 				return
 			}
 			id = next.record().text("id")
-			x.laterDefault(former)
+			x.laterDefault(before)
 			x.holds("create-environment-make-organization-default", x.get(environments).record().text("defaultEnvironmentId") == id,
 				"a new default is the default at once", "a new default is not the default at once")
 			if build := x.get(environment, id).record().object("latestBuild").text("id"); build != "" {
@@ -181,10 +181,15 @@ func timed(rows []object) []object {
 	return all
 }
 
-// laterDefault makes an environment the default again, before the environments are deleted that were created until now.
-func (x *exam) laterDefault(id string) {
+// laterDefault makes an environment the default again, before the environments are deleted that were created until now. It leaves
+// a default that existed before: somebody else chose it meanwhile.
+func (x *exam) laterDefault(before answer) {
 	restore := x.lab.Restore("the default environment", func(ctx context.Context, c *client.Client) error {
-		return c.Environments.SetDefault(ctx, id)
+		now, err := c.Environments.DefaultNow(ctx)
+		if err != nil || position(before.rows("environments"), now) >= 0 {
+			return err
+		}
+		return c.Environments.SetDefault(ctx, before.record().text("defaultEnvironmentId"))
 	})
 	x.later(func(context.Context) error { return restore() })
 }
