@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,6 +31,11 @@ func limits(present *int64) map[string]string {
 	return map[string]string{"$lower": fmt.Sprint(lower), "$higher": fmt.Sprint(lower + 1)}
 }
 
+// isOfRun reports whether a limit is one of limits(before).
+func isOfRun(limit, before *int64) bool {
+	return limit != nil && slices.Contains(slices.Collect(maps.Values(limits(before))), fmt.Sprint(*limit))
+}
+
 // prepareGlobalLimit also restores the present limit after the test.
 func prepareGlobalLimit(t *testing.T, _ *lives.Life) map[string]string {
 	t.Helper()
@@ -39,11 +46,18 @@ func prepareGlobalLimit(t *testing.T, _ *lives.Life) map[string]string {
 	if present != nil {
 		text = fmt.Sprint(*present)
 	}
+	if isOfRun(present, nil) {
+		skip(t, "", "another run set the global usage limit; if it was killed, set the former limit first")
+	}
 	restoreSetting(t, "the global usage limit", text, func(ctx context.Context, c *client.Client) error {
+		now, err := c.Organization.GlobalUsageLimit(ctx)
+		if err != nil || now != nil && !isOfRun(now, present) {
+			return err // Somebody else set it meanwhile.
+		}
 		if present == nil {
 			return c.Organization.RemoveGlobalUsageLimit(ctx)
 		}
-		_, err := c.Organization.SetGlobalUsageLimit(ctx, *present)
+		_, err = c.Organization.SetGlobalUsageLimit(ctx, *present)
 		return err
 	})
 	return limits(present)
@@ -60,6 +74,10 @@ func prepareUserLimit(t *testing.T, _ *lives.Life) map[string]string {
 			continue
 		}
 		restoreSetting(t, "the usage limit of a member", "none", func(ctx context.Context, c *client.Client) error {
+			now, err := c.Organization.UsageLimits(ctx)
+			if err != nil || !isOfRun(now.Of(m.Email), all.Global) {
+				return err // It is gone, or somebody else set it meanwhile.
+			}
 			return c.Organization.RemoveUserUsageLimit(ctx, m.Email)
 		})
 		values := limits(all.Global)
@@ -80,18 +98,30 @@ func prepareDefaultEnvironment(t *testing.T, _ *lives.Life) map[string]string {
 	if present == "" {
 		skip(t, "", "the organization has no default environment, and the service cannot remove one; set one first")
 	}
+	former, err := c.Environments.GetUncached(t.Context(), present)
+	must(t, err)
+	if isOurs(former.Name) {
+		skip(t, "", "another run set the default environment; if it was killed, set the former one first")
+	}
 	values := map[string]string{}
 	for _, placeholder := range []string{"$first", "$second"} {
 		created, err := c.Environments.Create(t.Context(), environmentRequest(t, "default", environments.ScopeOrganization))
 		must(t, err)
 		values[placeholder] = created.ID
 	}
-	restoreSetting(t, "the default environment", present, func(ctx context.Context, c *client.Client) error {
-		return c.Environments.SetDefault(ctx, present)
-	})
 	for _, id := range values {
 		waitForBuild(t, id)
 	}
+	if present, err = c.Environments.DefaultNow(t.Context()); err != nil { // Builds take long.
+		t.Fatal(err)
+	}
+	restoreSetting(t, "the default environment", present, func(ctx context.Context, c *client.Client) error {
+		now, err := c.Environments.DefaultNow(ctx)
+		if err != nil || !slices.Contains(slices.Collect(maps.Values(values)), now) {
+			return err // It is as it was, or somebody else set it meanwhile.
+		}
+		return c.Environments.SetDefault(ctx, present)
+	})
 	return values
 }
 
@@ -145,4 +175,20 @@ func restoreSetting(t *testing.T, what, value string, undo func(context.Context,
 	t.Helper()
 	fmt.Printf("testacc: %s is now: %s\n", what, value)
 	restoreAfter(t, what, undo)
+}
+
+func TestIsOfRun(t *testing.T) {
+	t.Parallel()
+	low, high := int64(5_000_000), int64(2*harmlessLimit)
+	for _, before := range []*int64{nil, &low, &high} {
+		if isOfRun(before, before) {
+			t.Errorf("%v is taken for a limit of a run", before)
+		}
+		for _, text := range limits(before) {
+			limit, err := strconv.ParseInt(text, 10, 64)
+			if err != nil || !isOfRun(&limit, before) {
+				t.Errorf("%s is not taken for a limit of a run", text)
+			}
+		}
+	}
 }

@@ -179,10 +179,21 @@ func (r *run) end(code int) int {
 	return max(code, r.code)
 }
 
+// removeScratch outlasts CLIs that an interrupt is still ending, and that write meanwhile.
+func (r *run) removeScratch() (err error) {
+	for range 50 {
+		if err = os.RemoveAll(r.scratch); err == nil {
+			return nil
+		}
+		_ = clock.System.Sleep(context.Background(), 100*time.Millisecond) // Nothing ends it early.
+	}
+	return err
+}
+
 // finish restores settings, deletes what is left, and writes the report.
 func (r *run) finish() {
 	r.finished.Do(func() {
-		err := errors.Join(r.restoreAll(), r.sweepOwn(), os.RemoveAll(r.scratch), r.report())
+		err := errors.Join(r.restoreAll(), r.sweepOwn(), r.report(), r.removeScratch())
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "testacc:", err)
 			r.code = 1
