@@ -44,7 +44,7 @@ sweep() {
 	esac
 	need_settings
 	build
-	exec "$binary" -sweep="$mode" -sweep-allow-failures
+	exec "$binary" -sweep="$mode" -sweep-allow-failures 2> >(grep -v '\[DEBUG\]' >&2) # The library logs each step.
 }
 
 # emulator starts an emulator as slow and strict as a real service may be, with a new data file.
