@@ -21,8 +21,10 @@ const MaxProbes = 60
 const (
 	// pace is the time between two requests of a probe.
 	pace = 500 * time.Millisecond
-	// patience is how long a probe waits at most if the service asks for a pause.
-	patience = 10 * time.Minute
+	// patience is how long a probe takes at most, with the pauses that the service asks for.
+	patience = 20 * time.Minute
+	// maxBody is how much of an answer is read, in bytes. A list of 10,000 objects has a fifth of it.
+	maxBody = 32 << 20
 )
 
 // Probe reads what a key can read, one request after the other. It only sends GETs.
@@ -36,6 +38,7 @@ type Probe struct {
 	Progress io.Writer
 
 	client *http.Client
+	until  time.Time
 	sent   int
 	failed int   // Requests without an answer.
 	end    error // Why nothing more is sent.
@@ -44,12 +47,25 @@ type Probe struct {
 // Run sends the requests. An error says why it ended early; the recorder has what was seen until then.
 func (p *Probe) Run(ctx context.Context) error {
 	p.client = &http.Client{
-		Transport:     p.Recorder.Transport(http.DefaultTransport),
+		Transport:     p.Recorder.Transport(limited{http.DefaultTransport}),
 		Timeout:       2 * time.Minute, // A first list of sessions may be slow.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+	p.until = p.Clock.Now().Add(patience)
 	p.readAll(ctx)
 	return p.end
+}
+
+// limited ends bodies that are too large, or that never end.
+type limited struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (l limited) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := l.next.RoundTrip(req)
+	if err == nil {
+		resp.Body = http.MaxBytesReader(nil, resp.Body, maxBody)
+	}
+	return resp, err
 }
 
 // get sends a request and returns the object that was answered, or nil. It waits if the service asks for that.
@@ -62,11 +78,14 @@ func (p *Probe) get(ctx context.Context, path string, query ...string) fields {
 		if p.sent == MaxProbes && p.end == nil {
 			p.end = fmt.Errorf("%d requests were sent, which is the limit", MaxProbes)
 		}
+		if p.end == nil && !p.Clock.Now().Before(p.until) {
+			p.end = fmt.Errorf("it took %v, which is the limit", patience)
+		}
 		if p.end != nil {
 			return nil
 		}
 		pause, answer := p.send(ctx, path, values)
-		if pause > patience {
+		if p.Clock.Now().Add(pause).After(p.until) {
 			p.end = fmt.Errorf("the service asks for a pause of %v; run the probe again later", pause)
 			return nil
 		}

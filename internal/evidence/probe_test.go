@@ -1,6 +1,7 @@
 package evidence_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -158,6 +159,24 @@ func TestProbe_worksWithEachRole(t *testing.T) {
 	}
 }
 
+func TestProbe_readsNoEndlessBody(t *testing.T) {
+	t.Parallel()
+	chunk := bytes.Repeat([]byte(" "), 1<<20)
+	var sent atomic.Int64 // Mebibytes.
+	_, err := probed(t, "key", clock.NewFake(acctest.Start), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		for r.URL.Path == "/api/v0/service-accounts" && sent.Load() < 500 {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+			sent.Add(1)
+		}
+	}))
+	if err != nil || sent.Load() > 100 {
+		t.Errorf("got %v, and the service sent %d MiB", err, sent.Load())
+	}
+}
+
 func TestProbe_endsEarly(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -169,6 +188,7 @@ func TestProbe_endsEarly(t *testing.T) {
 	}{
 		"a wrong key":     {status: 401, requests: 1, want: "refuses the API key"},
 		"a rate limit":    {status: 429, retryAfter: "7", requests: 60, slept: 40*7*time.Second + 59*500*time.Millisecond, want: ""},
+		"many pauses":     {status: 429, retryAfter: "500", requests: 3, slept: 1000 * time.Second, want: "pause of 8m20s"},
 		"a long pause":    {status: 429, retryAfter: "3600", requests: 1, want: "pause of 1h0m0s"},
 		"no service left": {status: 0, requests: 1, want: "does not answer"},
 	} {
