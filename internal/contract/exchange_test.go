@@ -177,3 +177,40 @@ func TestBody(t *testing.T) {
 		}
 	}
 }
+
+// A new field inside of each element of a long list does not make another form of the object the closest one.
+func TestCheck_namesNewFieldsAlone(t *testing.T) {
+	t.Parallel()
+	var extend func(v any) any
+	extend = func(v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, field := range v {
+				v[name] = extend(field)
+			}
+			v["future"] = true
+		case []any:
+			for i := range v {
+				v[i] = extend(v[i])
+			}
+			if len(v) > 0 {
+				return slices.Repeat(v[:1], 9)
+			}
+		}
+		return v
+	}
+	d := document(t)
+	exchanges(t, d, []int{0, 1, 2, 3, 4, 5}, func(v any) any { return v }, func(x *Exchange) {
+		value, ok := decode(x.Received)
+		if !ok {
+			return
+		}
+		x.Received = mustJSON(extend(value))
+		c := d.Check(t.Context(), x)
+		for _, r := range c.Response {
+			if r.Kind == MissingField || r.Kind == NewField && !strings.HasSuffix(r.Place, "/future") {
+				t.Errorf("%s %d: %s at %s", c.Operation.ID, x.Status, r.Kind, r.Place)
+			}
+		}
+	})
+}

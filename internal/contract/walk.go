@@ -141,7 +141,8 @@ func (w *walker) choice(s *openapi3.Schema, v any, at path, mark string) {
 }
 
 // closest tries all forms and returns the one with the fewest deviations, what is in it, and how many forms have none. A form
-// of another type, or whose own word for its kind is another one, is far.
+// of another type, or whose own word for its kind is another one, is far. What is inside of its fields counts least, because
+// another form may not have such a field at all.
 func closest(s *openapi3.Schema, v any, at path, mark string) (best *openapi3.SchemaRef, inside *walker, matches int) {
 	least := 0
 	for _, form := range s.OneOf {
@@ -151,9 +152,11 @@ func closest(s *openapi3.Schema, v any, at path, mark string) (best *openapi3.Sc
 		for _, d := range branch.found {
 			switch {
 			case len(d.path) == len(at) && d.Kind == WrongType:
-				far += 10000
+				far += 10_000_000
 			case len(d.path) == len(at)+1 && isKind(s, d):
-				far += 100
+				far += 100_000
+			case len(d.path) == len(at)+1:
+				far += 1000
 			default:
 				far++
 			}
