@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -68,6 +69,20 @@ func TestLayout_importsGoDown(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What runs against a real service must not know the emulator, not even through a helper.
+func TestLayout_acceptanceWithoutEmulator(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-test", "./internal/acceptance").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, "/internal/emulator") {
+			t.Errorf("internal/acceptance depends on %s", strings.TrimSpace(line))
+		}
+	}
 }
 
 func TestLayout_sizes(t *testing.T) {
