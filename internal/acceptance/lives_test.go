@@ -132,12 +132,14 @@ func liveOnce(t *testing.T, l *lives.Life, values map[string]string) {
 	imported := resource.TestStep{
 		ResourceName: l.Address(), ImportState: true, ImportStateIdFunc: l.ImportIDOf, ImportStateVerify: true, ImportStateVerifyIgnore: l.NotImported,
 	}
+	changed := step(l.Change, plancheck.ResourceActionUpdate)
 	if computer := values["$computer"]; computer != "" {
-		imported.PreConfig = func() { waitUntilListed(t, computer, values["$name"]) }
+		changed.PreConfig = func() { waitUntilVisible(t, computer, values["$name"], 1) }
+		imported.PreConfig = func() { waitUntilVisible(t, computer, values["$name"], 2) }
 	}
 	steps := []resource.TestStep{
 		step(l.Create, plancheck.ResourceActionCreate),
-		step(l.Change, plancheck.ResourceActionUpdate),
+		changed,
 		imported,
 		{ResourceName: l.Address(), ImportState: true, ImportStateKind: resource.ImportBlockWithID, ImportStateIdFunc: l.ImportIDOf, ExpectNonEmptyPlan: l.ImportPlansAnUpdate},
 	}
@@ -154,16 +156,25 @@ func liveOnce(t *testing.T, l *lives.Life, values map[string]string) {
 	}, steps...)
 }
 
-// waitUntilListed waits until the list of a computer's sessions shows the changed tags of a session: only lists have the settings
-// that an import reads, and they may be late.
-func waitUntilListed(t *testing.T, computer, tag string) {
+// waitUntilVisible waits until a session can be read, and the list of its computer shows its tags. Before, the service may return
+// 404, and an import lacks the settings, which only lists have.
+func waitUntilVisible(t *testing.T, computer, tag string, tags int) {
 	t.Helper()
 	must(t, eventually(t.Context(), 10*time.Minute, func(ctx context.Context) (bool, error) {
-		all, err := connect(t).Sessions.List(ctx, computer, 20) // Another client, because one shares its pages for a while.
-		return slices.ContainsFunc(all, func(s sessions.Session) bool {
-			return s.Settings != nil && len(s.Settings.Tags) == 2 && s.Settings.Tags[0].Name == tag
-		}), err
-	}, "the changed session is not listed"))
+		c := connect(t) // A new one, because a client shares its pages for a while.
+		all, err := c.Sessions.List(ctx, computer, 20)
+		at := slices.IndexFunc(all, func(s sessions.Session) bool {
+			return s.Settings != nil && len(s.Settings.Tags) == tags && s.Settings.Tags[0].Name == tag
+		})
+		if err != nil || at < 0 {
+			return false, err
+		}
+		_, err = c.Sessions.GetUncached(ctx, all[at].ID, computer)
+		if transport.IsNotFound(err) {
+			return false, nil
+		}
+		return err == nil, err
+	}, "the session is not visible"))
 }
 
 // isGone waits until the response to a GET no longer contains a text: lists may be late.

@@ -3,7 +3,10 @@
 package acceptance
 
 import (
+	"flag"
 	"fmt"
+	"io"
+	"log"
 	"net/url"
 	"os"
 	"testing"
@@ -43,7 +46,18 @@ var current *run
 
 func TestMain(m *testing.M) {
 	addSweepers()
+	flag.Parse()
+	if flag.Lookup("sweep").Value.String() != "" {
+		log.SetOutput(io.Discard) // The library logs each step. The sweepers print what they do.
+		if _, err := newSweep(); err != nil {
+			fmt.Fprintln(os.Stderr, "sweep:", err)
+			os.Exit(1)
+		}
+	}
 	resource.TestMain(suite{m}) // With -sweep, it runs the sweepers and no tests.
+	if s, err := newSweep(); err == nil && s.found == 0 {
+		fmt.Println("sweep: found nothing named " + namePrefix + "…")
+	}
 }
 
 type suite struct{ tests *testing.M }

@@ -114,13 +114,21 @@ func begin() (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A 401 here means that the key is wrong; later, that its owner may not do something.
-	if _, err := c.Conn.ListProviders(context.Background()); err != nil && (!isDenied(err) || transport.StatusOf(err) == http.StatusUnauthorized) {
-		return nil, errors.Join(fmt.Errorf("the service cannot be used: %w", err), os.RemoveAll(r.scratch))
+	if err := checkService(c); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(r.scratch))
 	}
 	r.handleSignals()
 	fmt.Printf("testacc: names begin with %s\n", r.prefix())
 	return r, nil
+}
+
+// checkService sends one request. A 401 here means that the key is wrong; later, that its owner may not do something.
+func checkService(c *client.Client) error {
+	_, err := c.Conn.ListProviders(context.Background())
+	if err != nil && (!isDenied(err) || transport.StatusOf(err) == http.StatusUnauthorized) {
+		return fmt.Errorf("the service cannot be used: %w", err)
+	}
+	return nil
 }
 
 // connect returns a client for an address.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -58,24 +59,39 @@ func addSweepers() {
 			dependencies = append(dependencies, sweepers[i-1].name)
 		}
 		resource.AddTestSweepers(s.name, &resource.Sweeper{Name: s.name, Dependencies: dependencies, F: func(mode string) error {
-			base, key, err := service()
-			if err != nil {
-				return err
+			run, err := newSweep()
+			if err == nil {
+				run.listOnly = mode == listOnly
+				err = run.of(context.Background(), s)
 			}
-			age, err := sweepAge()
 			if err != nil {
-				return err
+				fmt.Fprintln(os.Stderr, "sweep:", err)
 			}
-			c, err := (&run{base: base, key: key}).connect(base.String())
-			if err != nil {
-				return err
-			}
-			oldest := clock.System.Now().Add(-age)
-			run := sweep{client: c, out: os.Stdout, listOnly: mode == listOnly, isWanted: func(l leftover) bool { return l.isOlder(oldest) || age == 0 }}
-			return run.of(context.Background(), s)
+			return err
 		}})
 	}
 }
+
+// newSweep returns the sweep of the settings, whose key it checks.
+var newSweep = sync.OnceValues(func() (*sweep, error) {
+	base, key, err := service()
+	if err != nil {
+		return nil, err
+	}
+	age, err := sweepAge()
+	if err != nil {
+		return nil, err
+	}
+	c, err := (&run{base: base, key: key}).connect(base.String())
+	if err != nil {
+		return nil, err
+	}
+	if err := checkService(c); err != nil {
+		return nil, err
+	}
+	oldest := clock.System.Now().Add(-age)
+	return &sweep{client: c, out: os.Stdout, isWanted: func(l leftover) bool { return l.isOlder(oldest) || age == 0 }}, nil
+})
 
 // sweepAge returns how old an object must be.
 func sweepAge() (time.Duration, error) {
@@ -104,6 +120,7 @@ type sweep struct {
 	out      io.Writer
 	listOnly bool
 	isWanted func(leftover) bool
+	found    int
 }
 
 // all runs all sweepers. One that fails does not stop the others.
@@ -125,6 +142,7 @@ func (s *sweep) of(ctx context.Context, kind sweeper) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", kind.name, err)
 	}
+	s.found += len(found)
 	var errs []error
 	for _, l := range found {
 		text := fmt.Sprintf("%s %q (%s)", l.kind, l.name, l.id)
