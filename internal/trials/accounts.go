@@ -69,7 +69,8 @@ var keyTrials = []Trial{
 			first, useFirst := newKey()
 			second, useSecond := newKey()
 			third, _ := newKey()
-			if first == "" || second == "" || third == "" {
+			fourth, _ := newKey()
+			if first == "" || second == "" || third == "" || fourth == "" {
 				return
 			}
 			worked := useFirst().ok() && useSecond().ok()
@@ -93,9 +94,8 @@ var keyTrials = []Trial{
 
 			revoked := x.post(revocation, object{}, id, third)
 			x.answers("body-nothing", "a revocation with an empty object", revoked, accepted)
-			again := x.post(revocation, nil, id, third)
-			x.answers("body-nothing", "a revocation without a body", again, accepted)
-			if revoked.ok() || again.ok() {
+			x.answers("body-nothing", "a revocation without a body", x.post(revocation, nil, id, fourth), accepted)
+			if revoked.ok() {
 				x.answers("rotate-api-key", "a rotation of a revoked key", x.post(rotation, nil, id, third), 409)
 			}
 		},
