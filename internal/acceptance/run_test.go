@@ -114,7 +114,11 @@ func begin() (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkService(c); err != nil {
+	err = checkService(c)
+	switch {
+	case err != nil && r.recorder.Report().Unanswered > 0:
+		return nil, errors.Join(errors.New("the service does not answer; check "+envBaseURL+" and the network"), os.RemoveAll(r.scratch))
+	case transport.StatusOf(err) != 0: // Otherwise, only the body is not as expected, which the report says.
 		return nil, errors.Join(err, os.RemoveAll(r.scratch))
 	}
 	r.handleSignals()
