@@ -99,7 +99,7 @@ func TestCreateSession_takesEveryAnswer(t *testing.T) {
 					t.Errorf("got %+v, want %s", made, tc.want)
 				}
 			}
-			if waited := clk.Now().Sub(clienttest.Start); rec.Count(http.MethodPost) != 1 || len(rec.Calls()) > 24 || waited > notFoundPatience+10*time.Second {
+			if waited := clk.Now().Sub(clienttest.Start); rec.Count(http.MethodPost) != 1 || len(rec.Calls()) > 24 || waited > readPatience+10*time.Second {
 				t.Errorf("asked %v in %v", rec.Calls(), waited)
 			}
 		})

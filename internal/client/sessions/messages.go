@@ -31,8 +31,6 @@ const (
 const (
 	// ListedLate is how long the service may omit a new message from lists.
 	ListedLate = 25 * time.Second
-	// messagePatience is how long the service may return 404 for messages to a new session.
-	messagePatience = 10 * time.Second
 	// clockSkew is the largest expected difference between the clocks of the service.
 	clockSkew = 5 * time.Minute
 	// newestMessages is the page size of searches. Larger pages may be too large to read, because messages have attachments.
@@ -166,7 +164,7 @@ func (c *Client) sendMessage(ctx context.Context, id string, body MessageRequest
 		Path: []string{id},
 		Body: body,
 	}
-	err = c.retryNotFoundFor(ctx, messagePatience, func() error {
+	err = c.retryNotFound(ctx, time.Time{}, writePatience, func() error {
 		response, err := transport.Call[struct {
 			MessageID            string `json:"messageId"`
 			RecipientAgentStatus string `json:"recipientAgentStatus"`
@@ -198,7 +196,7 @@ func (c *Client) Messages(ctx context.Context, id string, roles []string, most i
 		role, size = roles[0], most
 	}
 	var found []Message
-	err := c.retryNotFound(ctx, time.Time{}, func() (err error) {
+	err := c.retryNotFound(ctx, time.Time{}, readPatience, func() (err error) {
 		found, err = collection.Gather(withRoles(c.messagePages(ctx, id, role, size), roles), most)
 		return err
 	})
@@ -284,7 +282,7 @@ func (c *Client) Children(ctx context.Context, id string) ([]Session, error) {
 		Path: []string{id},
 	}
 	var found []Session
-	err := c.retryNotFound(ctx, time.Time{}, func() (err error) {
+	err := c.retryNotFound(ctx, time.Time{}, readPatience, func() (err error) {
 		found, err = transport.CallList[Session](ctx, c.conn, r, "sessions")
 		return err
 	})

@@ -43,9 +43,11 @@ const (
 	// youngFor is how long the service may return 404 for a new session: a minute, and two for the difference between the clocks
 	// of the service.
 	youngFor = 3 * time.Minute
-	// notFoundPatience is how long a request is retried while a session that may be new is not found.
-	notFoundPatience = 2500 * time.Millisecond
-	notFoundPause    = 2 * time.Second
+	// readPatience and writePatience are how long a request is retried while a session that may be new is not found. A
+	// deletion waits like a read: its error is confirmed by a list.
+	readPatience  = 2500 * time.Millisecond
+	writePatience = 10 * time.Second
+	notFoundPause = 2 * time.Second
 )
 
 var (
@@ -123,7 +125,7 @@ func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Ti
 		}
 		return found, err
 	}
-	err = c.retryNotFound(ctx, createdAt, func() (err error) {
+	err = c.retryNotFound(ctx, createdAt, readPatience, func() (err error) {
 		found, err = alone(ctx)
 		return err
 	})
@@ -163,15 +165,11 @@ func onComputer(computer string, send func(computer string) error) error {
 	return err
 }
 
-// retryNotFound retries a request for a short time after a 404 if the session is new or of unknown age.
-func (c *Client) retryNotFound(ctx context.Context, createdAt time.Time, send func() error) error {
+// retryNotFound retries a request after a 404 if the session is new or of unknown age.
+func (c *Client) retryNotFound(ctx context.Context, createdAt time.Time, patience time.Duration, send func() error) error {
 	if !createdAt.IsZero() && !c.isYoung(createdAt) {
 		return send()
 	}
-	return c.retryNotFoundFor(ctx, notFoundPatience, send)
-}
-
-func (c *Client) retryNotFoundFor(ctx context.Context, patience time.Duration, send func() error) error {
 	for until := c.conn.Clock.Now().Add(patience); ; {
 		err := send()
 		left := until.Sub(c.conn.Clock.Now())
@@ -230,7 +228,7 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error)
 	defer cancel()
 	createdAt := cmp.Or(made.CreatedAt.Time(), c.conn.ServiceTime(), c.conn.Clock.Now())
 	var whole *Session
-	err = c.retryNotFound(ctx, createdAt, func() error {
+	err = c.retryNotFound(ctx, createdAt, readPatience, func() error {
 		return onComputer(body.ComputerID, func(computer string) (err error) {
 			whole, err = c.GetUncached(ctx, made.ID, computer)
 			return err
@@ -249,7 +247,7 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error)
 func (c *Client) Update(ctx context.Context, id, computer string, createdAt time.Time, settings *Settings) (*Session, error) {
 	defer c.invalidate(computer)
 	var updated *Session
-	err := c.retryNotFound(ctx, createdAt, func() (err error) {
+	err := c.retryNotFound(ctx, createdAt, writePatience, func() (err error) {
 		updated, err = transport.PatchObject(ctx, c.conn, transport.Request{
 			Op:   transport.Operation{Name: "updateSession", Method: http.MethodPatch, Route: route},
 			Path: []string{id},
@@ -272,7 +270,7 @@ func (c *Client) Update(ctx context.Context, id, computer string, createdAt time
 func (c *Client) Delete(ctx context.Context, id, computer string, createdAt time.Time) error {
 	defer c.invalidate(computer)
 	var isLost bool // An attempt got no response. If it deleted the session, later attempts return 404.
-	err := c.retryNotFound(ctx, createdAt, func() error {
+	err := c.retryNotFound(ctx, createdAt, readPatience, func() error {
 		return onComputer(computer, func(computer string) error {
 			err := c.conn.CallIgnoringBody(ctx, transport.Request{
 				Op:    transport.Operation{Name: "deleteSession", Method: http.MethodDelete, Route: route},
@@ -314,7 +312,7 @@ func (c *Client) Interrupt(ctx context.Context, id string) (string, error) {
 		Op:   transport.Operation{Name: "interruptSession", Method: http.MethodPost, Route: route + "/interrupt", Repeatable: true},
 		Path: []string{id},
 	}
-	err := c.retryNotFound(ctx, time.Time{}, func() (err error) {
+	err := c.retryNotFound(ctx, time.Time{}, writePatience, func() (err error) {
 		response, err = transport.Call[outcome](ctx, c.conn, r)
 		return err
 	})

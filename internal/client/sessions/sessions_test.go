@@ -195,10 +195,10 @@ func TestSessionWithSettings(t *testing.T) {
 		"the listing is refused":         {alone: bare, list: `403 {"detail":"no"}`, all: `403 {"detail":"no"}`, isFound: true},
 		"the listing is broken":          {alone: bare, list: `501 {"detail":"no"}`, status: 501},
 		"refused":                        {alone: `403 {"detail":"no"}`, status: 403},
-		"no such session":                {aloneAt: time.Hour, all: sessionsPage(), isGone: true, status: 404, waited: notFoundPatience},
-		"no such session on a computer":  {computer: "7", aloneAt: time.Hour, list: sessionsPage(), all: sessionsPage(), isGone: true, status: 404, waited: notFoundPatience},
-		"nor the computer":               {computer: "7", aloneAt: time.Hour, list: noSession, all: sessionsPage(), isGone: true, status: 404, waited: notFoundPatience},
-		"not there, but listed":          {computer: "7", aloneAt: time.Hour, list: sessionsPage(whole), status: 404, waited: notFoundPatience},
+		"no such session":                {aloneAt: time.Hour, all: sessionsPage(), isGone: true, status: 404, waited: readPatience},
+		"no such session on a computer":  {computer: "7", aloneAt: time.Hour, list: sessionsPage(), all: sessionsPage(), isGone: true, status: 404, waited: readPatience},
+		"nor the computer":               {computer: "7", aloneAt: time.Hour, list: noSession, all: sessionsPage(), isGone: true, status: 404, waited: readPatience},
+		"not there, but listed":          {computer: "7", aloneAt: time.Hour, list: sessionsPage(whole), status: 404, waited: readPatience},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

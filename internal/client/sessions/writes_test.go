@@ -34,10 +34,10 @@ func TestUpdateSession(t *testing.T) {
 		"at once":                        {answer: "200 " + ses("s1", patched), patches: 1},
 		"wrapped":                        {answer: `200 {"session":` + ses("s1", patched) + `}`, patches: 1},
 		"when it shows":                  {answer: "200 " + ses("s1", patched), from: 2 * time.Second, waited: 2 * time.Second, patches: 2},
-		"never found":                    {from: time.Hour, status: 404, waited: notFoundPatience, patches: 3},
+		"never found":                    {from: time.Hour, status: 404, waited: writePatience, patches: 6},
 		"an old one":                     {from: time.Hour, age: time.Hour, status: 404, patches: 1},
 		"of unknown age, when it shows":  {answer: "200 " + ses("s1", patched), unknown: true, from: 2 * time.Second, waited: 2 * time.Second, patches: 2},
-		"of unknown age, never":          {from: time.Hour, unknown: true, status: 404, waited: notFoundPatience, patches: 3},
+		"of unknown age, never":          {from: time.Hour, unknown: true, status: 404, waited: writePatience, patches: 6},
 		"refused":                        {answer: `403 {"detail":"no"}`, status: 403, patches: 1},
 		"answered with nothing":          {answer: "200 ", list: []string{ses("s1", patched)}, patches: 1},
 		"answered with nothing, alone":   {answer: "200 {}", alone: ses("s1", patched), patches: 1},
@@ -148,8 +148,8 @@ func TestDeleteSession(t *testing.T) {
 		"answered with a record":   {answer: "200 {}", deletions: 1},
 		"when it shows":            {answer: "204 ", from: 2 * time.Second, waited: 2 * time.Second, deletions: 3},
 		"gone":                     {from: time.Hour, age: time.Hour, isGone: true, deletions: 2},
-		"gone, of unknown age":     {from: time.Hour, unknown: true, isGone: true, waited: notFoundPatience, deletions: 6},
-		"gone, but young":          {from: time.Hour, isGone: true, waited: notFoundPatience, deletions: 6},
+		"gone, of unknown age":     {from: time.Hour, unknown: true, isGone: true, waited: readPatience, deletions: 6},
+		"gone, but young":          {from: time.Hour, isGone: true, waited: readPatience, deletions: 6},
 		"gone, but listed":         {from: time.Hour, age: time.Hour, listed: time.Hour, status: 404, deletions: 2},
 		"the computer is gone":     {from: time.Hour, age: time.Hour, list: noSession, all: sessionsPage(ses("s0", "")), isGone: true, deletions: 2},
 		"the listing is refused":   {from: time.Hour, age: time.Hour, list: `403 {"detail":"no"}`, all: `403 {"detail":"no"}`, status: 403, deletions: 2},
@@ -202,7 +202,7 @@ func TestDeleteSession_responseIsLost(t *testing.T) {
 			}
 			return noSession
 		})
-		if err := c.Delete(t.Context(), "s1", "7", clienttest.Start); err != nil || rec.Count(http.MethodDelete) != len(rec.Requests) || clk.Now().Sub(clienttest.Start) > notFoundPatience {
+		if err := c.Delete(t.Context(), "s1", "7", clienttest.Start); err != nil || rec.Count(http.MethodDelete) != len(rec.Requests) || clk.Now().Sub(clienttest.Start) > readPatience {
 			t.Errorf("%s: %v, after %d requests and %v", first, err, len(rec.Requests), clk.Now().Sub(clienttest.Start))
 		}
 		deletions = 0
