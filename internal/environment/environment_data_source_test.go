@@ -274,7 +274,7 @@ data "agentyard_environments" "all" {}
 
 	for answer, want := range map[string]string{
 		`{}`:                                `Cannot list environments(.|\n)*the\s+field\s+environments\s+is\s+missing`,
-		`{"environments":[{"name":"app"}]}`: `Cannot list environments(.|\n)*has\s+no\s+ID`,
+		`{"environments":[{"name":"app"}]}`: `Cannot list environments(.|\n)*the\s+field\s+repositories\s+is\s+missing`,
 		`{"environments":[{"id":"env_1"}]}`: `Cannot list environments(.|\n)*the\s+field\s+name\s+is\s+missing`,
 		`{"environments":[{"id":"env_1","name":"app"}]}`: `Cannot list environments(.|\n)*the\s+field\s+repositories\s+is\s+missing`,
 	} {
