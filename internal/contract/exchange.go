@@ -130,7 +130,8 @@ func (rt *route) walkRequest(ctx context.Context, x *Exchange, params map[string
 			w.add(WrongFormat, path{{shown: "query " + name}}, "one value", "several", "")
 		}
 	}
-	input := &openapi3filter.RequestValidationInput{Request: x.Request, Route: rt.declared, PathParams: params, Options: &openapi3filter.Options{SchemaValidationOptions: formats}}
+	options := &openapi3filter.Options{SchemaValidationOptions: formats, SkipSettingDefaults: true} // A check changes no request.
+	input := &openapi3filter.RequestValidationInput{Request: x.Request, Route: rt.declared, PathParams: params, Options: options}
 	for _, ref := range slices.Concat(rt.declared.PathItem.Parameters, rt.declared.Operation.Parameters) {
 		p := ref.Value
 		given := p.In == openapi3.ParameterInPath || p.In == openapi3.ParameterInQuery && values.Has(p.Name)
