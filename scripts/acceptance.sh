@@ -36,12 +36,11 @@ run_tests() {
 }
 
 sweep() {
-	local mode=delete
-	case ${1:-} in
-	'') ;;
-	-n) mode=list ;;
-	*) fail "usage: scripts/acceptance.sh sweep [-n]" ;;
-	esac
+	local mode=delete argument
+	for argument in "$@"; do
+		[ "$argument" = -n ] || fail "sweep has no argument \"$argument\"; nothing was deleted. -n only lists."
+		mode=list
+	done
 	need_settings
 	build
 	exec "$binary" -sweep="$mode" -sweep-allow-failures 2> >(grep -v '\[DEBUG\]' >&2) # The library logs each step.
