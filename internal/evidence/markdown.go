@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,23 +45,25 @@ func (r *Report) Markdown() string {
 	})
 	for _, result := range []Result{Refuted, Confirmed, NotSeen} {
 		var shown []Assumption
-		var silent []string // Of these, there is nothing to say.
+		silent := 0 // Of these, there is nothing to say.
 		for _, a := range r.Assumptions {
 			switch {
 			case a.Result != result:
 			case a.Observed == "":
-				silent = append(silent, a.ID)
+				silent++
 			default:
 				shown = append(shown, a)
 			}
 		}
 		fmt.Fprintf(&b, "## Assumptions: %s\n\n", result)
-		if len(shown) > 0 || len(silent) == 0 {
+		if len(shown) > 0 || silent == 0 {
 			table(&b, "None.", []string{"assumption", "areas", "observed"}, len(shown), func(i int) []string {
-				return []string{shown[i].ID, strings.Join(shown[i].Areas, ", "), shown[i].Observed}
+				return []string{shown[i].ID, cmp.Or(strings.Join(shown[i].Areas, ", "), "all"), shown[i].Observed}
 			})
 		}
-		sentence(&b, "", silent)
+		if silent > 0 {
+			fmt.Fprintf(&b, "Nothing in this run shows %s. They are in `report.json`.\n\n", plural(silent, "assumption"))
+		}
 	}
 	b.WriteString("## Skipped\n\n")
 	table(&b, "Nothing.", []string{"part", "variable that runs it", "reason"}, len(r.Skipped), func(i int) []string {
