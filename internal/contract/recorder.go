@@ -57,7 +57,11 @@ type replay struct {
 	io.Closer
 }
 
-// failing is a reader that ends with the error that ended the original, if one did.
+// Again returns a reader of what was read already. It ends with the error that ended the original, if one did.
+func Again(body []byte, err error) io.Reader {
+	return io.MultiReader(bytes.NewReader(body), failing{err})
+}
+
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, cmp.Or(f.err, io.EOF) }

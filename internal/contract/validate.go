@@ -120,7 +120,7 @@ func read(r *http.Request) (*http.Request, *Exchange, error) {
 		r.Body = http.NoBody
 	}
 	body, err := io.ReadAll(r.Body)
-	whole.Body = replay{io.MultiReader(bytes.NewReader(body), failing{err}), r.Body}
+	whole.Body = replay{Again(body, err), r.Body}
 	if err != nil {
 		err = fmt.Errorf("the body breaks off: %w", err)
 	}

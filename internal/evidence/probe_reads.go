@@ -26,7 +26,7 @@ func (p *Probe) readAll(ctx context.Context) {
 // readAccounts returns the ID of a service account.
 func (p *Probe) readAccounts(ctx context.Context) string {
 	const accounts = v0 + "/service-accounts"
-	id := p.get(ctx, accounts).first("serviceAccounts", anyOne).text("id")
+	id := p.get(ctx, accounts).first("serviceAccounts", anyOne).Text("id")
 	if p.need(id, "service account", "getServiceAccount", "listApiKeys") {
 		p.get(ctx, accounts+segment(id))
 		p.get(ctx, accounts+segment(id)+"/api-keys")
@@ -42,15 +42,15 @@ func (p *Probe) readComputers(ctx context.Context, account string) {
 		p.get(ctx, computers, "serviceAccountId", account)
 	}
 	computer := all.first("computers", anyOne)
-	if p.need(computer.text("id"), "computer", "getComputer", "getComputerByName") {
-		p.get(ctx, computers+segment(computer.text("id")), "includeProvisioningSteps", "true")
-		p.get(ctx, computers+"/name"+segment(computer.text("name")))
+	if p.need(computer.Text("id"), "computer", "getComputer", "getComputerByName") {
+		p.get(ctx, computers+segment(computer.Text("id")), "includeProvisioningSteps", "true")
+		p.get(ctx, computers+"/name"+segment(computer.Text("name")))
 	}
-	managed := all.first("computers", func(c fields) bool {
-		return c.text("providerType") != "byom" && c.text("status") == "active"
+	managed := all.first("computers", func(c Object) bool {
+		return c.Text("providerType") != "byom" && c.Text("status") == "active"
 	})
-	if p.need(managed.text("id"), "active managed computer", "getComputerMetrics") {
-		p.get(ctx, computers+segment(managed.text("id"))+"/metrics")
+	if p.need(managed.Text("id"), "active managed computer", "getComputerMetrics") {
+		p.get(ctx, computers+segment(managed.Text("id"))+"/metrics")
 	}
 }
 
@@ -58,13 +58,13 @@ func (p *Probe) readEnvironments(ctx context.Context) {
 	const environments = v0 + "/environments"
 	p.get(ctx, environments+"/source-options")
 	environment := p.get(ctx, environments).first("environments", anyOne)
-	id := environment.text("id")
+	id := environment.Text("id")
 	if p.need(id, "environment", "getEnvironment", "getEnvironmentBuildStatuses", "getEnvironmentBuildDiagnostics") {
 		p.get(ctx, environments+segment(id))
 		p.get(ctx, environments+"/build-statuses", "environmentIds", id)
 		p.get(ctx, environments+segment(id)+"/build-diagnostics")
 	}
-	build := environment.object("latestBuild").text("id")
+	build := environment.Object("latestBuild").Text("id")
 	if p.need(build, "build", "getBuildDiagnostics") {
 		p.get(ctx, environments+segment(id)+"/builds"+segment(build)+"/diagnostics")
 	}
@@ -73,15 +73,15 @@ func (p *Probe) readEnvironments(ctx context.Context) {
 func (p *Probe) readSessions(ctx context.Context) {
 	const sessions = v0 + "/sessions"
 	all := p.get(ctx, sessions, "limit", "2")
-	p.readNext(ctx, sessions, all.object("pagination").text("nextCursor"))
+	p.readNext(ctx, sessions, all.Object("pagination").Text("nextCursor"))
 	session := all.first("sessions", anyOne)
-	id := session.text("sessionId")
+	id := session.Text("sessionId")
 	if p.need(id, "session", "getSession", "listSessionMessages", "listSessionChildren") {
 		p.get(ctx, sessions+segment(id))
 		p.get(ctx, sessions+segment(id)+"/messages", "limit", "2")
 		p.get(ctx, sessions+segment(id)+"/children")
 	}
-	if computer := session.text("computerId"); computer != "" {
+	if computer := session.Text("computerId"); computer != "" {
 		p.get(ctx, sessions, "limit", "2", "computerId", computer)
 	}
 }
@@ -97,7 +97,7 @@ func (p *Probe) readOrganization(ctx context.Context) {
 	const organization = v0 + "/organization"
 	for _, list := range []string{organization + "/users", organization + "/enterprise-controls/history"} {
 		all := p.get(ctx, list, "limit", "2")
-		p.readNext(ctx, list, all.object("pagination").text("nextCursor"))
+		p.readNext(ctx, list, all.Object("pagination").Text("nextCursor"))
 	}
 	p.get(ctx, organization+"/usage/limits/global")
 	p.get(ctx, organization+"/usage/limits/users")
@@ -106,17 +106,17 @@ func (p *Probe) readOrganization(ctx context.Context) {
 func (p *Probe) readWikis(ctx context.Context) {
 	const wikis = v0 + "/wiki"
 	listed := p.get(ctx, wikis).first("wikiRuns", anyOne)
-	id := listed.text("wikiRunId")
+	id := listed.Text("wikiRunId")
 	if !p.need(id, "wiki run", "getWikiRun", "getWikiHistory", "searchWikiRun", "exportWikiRun", "getWikiPage") {
 		return
 	}
 	run := p.get(ctx, wikis+segment(id))
-	if repository := listed.text("repoUrl"); p.need(repository, "repository of a wiki run", "getWikiHistory") {
+	if repository := listed.Text("repoUrl"); p.need(repository, "repository of a wiki run", "getWikiHistory") {
 		p.get(ctx, wikis+"/history"+segment(repository))
 	}
 	p.get(ctx, wikis+segment(id)+"/search", "q", "the")
 	p.get(ctx, wikis+segment(id)+"/export")
-	page := run.first("pageTree", anyOne).text("pageId")
+	page := run.first("pageTree", anyOne).Text("pageId")
 	if p.need(page, "page of a wiki run", "getWikiPage") {
 		p.get(ctx, wikis+segment(id)+"/pages"+segment(page))
 	}
@@ -141,7 +141,7 @@ func (p *Probe) readAnalytics(ctx context.Context) {
 		p.get(ctx, analytics+"/"+report.name, with("group_by", report.group)...)
 	}
 	users := p.get(ctx, analytics+"/users", with("limit", "2")...)
-	p.readNext(ctx, analytics+"/users", users.object("meta").text("next_cursor"), week...)
+	p.readNext(ctx, analytics+"/users", users.Object("meta").Text("next_cursor"), week...)
 	for _, key := range []string{"headline_daily", "cost_summary", "top_sessions", "by_model", "my_activity_summary"} {
 		p.get(ctx, analytics+"/cost/me/query", with("queryKey", key)...)
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,11 +81,14 @@ func (r *Recorder) Rule(id string, result Result, observed string) {
 	}
 }
 
-// Broken notes a rule that the documents of the API state and the service breaks, and what was observed instead.
-func (r *Recorder) Broken(rule, observed string) {
+// Broken notes a rule that the documents of the API state and the service breaks, the request that shows it, and what was observed
+// instead.
+func (r *Recorder) Broken(method, route, rule, observed string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.count(Place{Kind: contract.OtherRule, Place: rule}, "as documented", withoutValues(observed))
+	route, _, _ = strings.Cut(route, "?")
+	operation, _ := r.doc.Match(&http.Request{Method: method, URL: &url.URL{Path: route}})
+	r.count(Place{Operation: operation, Kind: contract.OtherRule, Place: rule}, "as documented", withoutValues(observed))
 }
 
 // Skip notes a part of the run that was skipped, why, and the variable that would run it ("" if none).
@@ -161,21 +165,11 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	body, readErr := io.ReadAll(resp.Body)
 	_ = resp.Body.Close() // What it held is known, and whether it ended early.
-	resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{readErr}))
+	resp.Body = io.NopCloser(contract.Again(body, readErr))
 	t.note(req.Context(), &contract.Exchange{
 		Request: req, Sent: sent, Status: resp.StatusCode, Header: resp.Header, Received: body, Cut: readErr != nil,
 	})
 	return resp, nil
-}
-
-// failing is a reader that ends with the error that ended the original, if one did.
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) {
-	if f.err != nil {
-		return 0, f.err
-	}
-	return 0, io.EOF
 }
 
 // api is the exchange's request with the path of the API: an address may have a path before it.

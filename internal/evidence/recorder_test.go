@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"compress/gzip"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -192,7 +193,7 @@ func TestRecorder_rules(t *testing.T) {
 	r.Rule("list-computers", NotSeen, "no second computer")
 	r.Rule("list-computers", Refuted, "the older one came first")
 	r.Rule("list-computers", Confirmed, "the newer one came first")
-	r.Broken("a revocation is idempotent", "another revocation was answered 404")
+	r.Broken("POST", "/api/v0/service-accounts/{id}/api-keys/{keyId}/revoke?again=1", "a revocation is idempotent", "another revocation was answered 404")
 	r.Skip("an account", "", `The service said: user "Ada Lovelace" (ada@example.com, usr_01HZX3M9QK7B2C4D) may not do this.`)
 	r.Skip("managed computers", "AGENTYARD_ACC_MANAGED", "They cost money.")
 	report := r.Report()
@@ -209,8 +210,8 @@ func TestRecorder_rules(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := deviations(report); !slices.Equal(got, []string{
-		" | rule | a revocation is idempotent | as documented | another revocation was answered 404",
 		"listComputers | rule | list-computers | How computers of one millisecond are ordered is not shown; the one created later comes first, as everywhere. | the older one came first",
+		"revokeApiKey | rule | a revocation is idempotent | as documented | another revocation was answered 404",
 	}) {
 		t.Errorf("got %q", got)
 	}
@@ -220,6 +221,22 @@ func TestRecorder_rules(t *testing.T) {
 		}
 	}()
 	r.Rule("no-such-rule", Confirmed, "")
+}
+
+func TestReport_namesNoSilentAssumption(t *testing.T) {
+	t.Parallel()
+	r, _, _ := recorder(t, answer(200, ""))
+	r.Rule("body-size", Confirmed, "a large body was refused")
+	text := r.Report().Markdown()
+	silent := len(r.Report().Assumptions) - 1
+	for _, want := range []string{"| body-size | all | a large body was refused |", fmt.Sprintf("Nothing in this run shows %d assumptions.", silent)} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	if strings.Contains(text, "list-computers") {
+		t.Error("an assumption is named of which there is nothing to say")
+	}
 }
 
 func TestReport_files(t *testing.T) {

@@ -12,7 +12,7 @@ func (x *exam) newAccount() string {
 	if !a.ok() {
 		x.blocked("creating a service account", a)
 	}
-	return a.record().text("id")
+	return a.record().Text("id")
 }
 
 var accountTrials = []Trial{{
@@ -36,7 +36,7 @@ var accountTrials = []Trial{{
 		beyond := x.patch(account, object{"description": strings.Repeat("x", 1025)}, id)
 		x.bounds("update-service-account-description", "a description of 1024 characters", within, beyond)
 		if within.ok() && x.patch(account, object{"description": ""}, id).ok() {
-			x.holds("update-service-account-description", x.get(account, id).record().text("description") == "",
+			x.holds("update-service-account-description", x.get(account, id).record().Text("description") == "",
 				"an empty text clears the description", "an empty text leaves the description as it was")
 		}
 
@@ -64,7 +64,7 @@ var keyTrials = []Trial{
 				if !a.ok() {
 					x.blocked("creating an API key", a)
 				}
-				return a.record().text("id"), x.useOf(a)
+				return a.record().Text("id"), x.useOf(a)
 			}
 			first, useFirst := newKey()
 			second, useSecond := newKey()
@@ -132,7 +132,7 @@ var keyTrials = []Trial{
 
 // keyOf returns the value of a new API key.
 func keyOf(minted answer) string {
-	return cmp.Or(minted.record().text("value"), minted.record().text("key"))
+	return cmp.Or(minted.record().Text("value"), minted.record().Text("key"))
 }
 
 // useOf returns a call that a new API key allows.

@@ -21,7 +21,7 @@ var analyticsTrials = []Trial{
 			rows := x.get(users + days(-15, -2) + "&limit=1")
 			var ids []string
 			for _, row := range rows.rows("data") {
-				ids = append(ids, row.text("user_id"))
+				ids = append(ids, row.Text("user_id"))
 			}
 			if len(ids) < 2 {
 				x.unseen("get-user-analytics", "there is no user with two days of use")
@@ -38,7 +38,7 @@ func dated(rows []object) []object {
 	var all []object
 	for _, row := range rows {
 		days := 0.0
-		for _, digit := range strings.ReplaceAll(row.text("date"), "-", "") {
+		for _, digit := range strings.ReplaceAll(row.Text("date"), "-", "") {
 			days = days*10 + float64(digit-'0')
 		}
 		all = append(all, object{"day": days})

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
 )
 
 // caller sends requests as they are given, with the client's retries and pace. The client's own calls would hide what a service
@@ -46,16 +47,13 @@ func (c caller) send(method, route string, body any, ids []string) answer {
 	got, err := c.conn.Exchange(c.ctx, transport.Request{
 		Op: transport.Operation{Name: "trial", Method: method, Route: route}, Path: ids, Body: body,
 	}, transport.EmptyOrJSON)
+	a := answer{method: method, route: route}
 	var refusal *transport.APIError
 	switch {
 	case errors.As(err, &refusal):
-		return answer{status: refusal.Status, isForeign: !refusal.FromService, isRepeated: refusal.Repeated}
-	case err != nil:
-		return answer{}
-	}
-	a := answer{status: accepted}
-	if len(got.Body) > 0 && json.Unmarshal(got.Body, &a.body) != nil {
-		return answer{}
+		a.status, a.isForeign, a.isRepeated = refusal.Status, !refusal.FromService, refusal.Repeated
+	case err == nil && (len(got.Body) == 0 || json.Unmarshal(got.Body, &a.body) == nil):
+		a.status = accepted
 	}
 	return a
 }
@@ -66,8 +64,10 @@ func text(body string) json.RawMessage { return json.RawMessage(body) }
 // accepted stands for each status of success.
 const accepted = http.StatusOK
 
-// answer is what a service answered. The status is 0 if there was no answer.
+// answer is what a service answered to a request. The status is 0 if there was no usable answer.
 type answer struct {
+	method     string
+	route      string
 	status     int
 	isForeign  bool // The body is not an error of the service.
 	isRepeated bool // An earlier attempt may have had an effect.
@@ -94,74 +94,19 @@ func (a answer) isUnclear() bool {
 	return a.status == 0 || a.status >= 500 || a.isForeign || a.isRepeated || slices.Contains([]int{401, 402, 403, 405, 407, 408, 429}, a.status)
 }
 
-// object is a JSON object.
-type object map[string]any
+// object is a JSON object, of a request or of an answer.
+type object = evidence.Object
 
-// record returns the object of the answer, also if it stands in a field that names its kind.
-func (a answer) record() object {
-	o, _ := a.body.(map[string]any)
-	if _, hasID := o["id"]; !hasID && len(o) == 1 {
-		for _, inner := range o {
-			if inner, ok := inner.(map[string]any); ok {
-				return inner
-			}
-		}
-	}
-	return o
-}
+// record returns the object of the answer.
+func (a answer) record() object { return evidence.RecordOf(a.body) }
 
 // rows returns the objects of a listing.
-func (a answer) rows(field string) []object {
-	if list, ok := a.body.([]any); ok {
-		return objects(list)
-	}
-	return a.record().list(field)
-}
-
-func objects(list []any) []object {
-	var rows []object
-	for _, row := range list {
-		if row, ok := row.(map[string]any); ok {
-			rows = append(rows, row)
-		}
-	}
-	return rows
-}
-
-// The values of fields; the zero value if a field is absent, null, or something else.
-
-func (o object) text(field string) string {
-	s, _ := o[field].(string)
-	return s
-}
-
-func (o object) number(field string) float64 {
-	n, _ := o[field].(float64)
-	return n
-}
-
-func (o object) truth(field string) bool {
-	b, _ := o[field].(bool)
-	return b
-}
-
-func (o object) object(field string) object {
-	inner, _ := o[field].(map[string]any)
-	return inner
-}
-
-func (o object) list(field string) []object {
-	list, _ := o[field].([]any)
-	return objects(list)
-}
-
-// has reports whether a field has a value.
-func (o object) has(field string) bool { return o[field] != nil }
+func (a answer) rows(field string) []object { return evidence.RowsOf(a.body, field) }
 
 // find returns the first row whose field has a value, or nil.
 func find(rows []object, field, value string) object {
 	for _, row := range rows {
-		if row.text(field) == value {
+		if row.Text(field) == value {
 			return row
 		}
 	}
@@ -170,5 +115,5 @@ func find(rows []object, field, value string) object {
 
 // position returns the index of the row with an ID, or -1.
 func position(rows []object, id string) int {
-	return slices.IndexFunc(rows, func(o object) bool { return o.text("id") == id })
+	return slices.IndexFunc(rows, func(o object) bool { return o.Text("id") == id })
 }

@@ -14,11 +14,11 @@ var ciTrials = []Trial{
 
 			owners, all := x.get(ci+"repository-owners"), x.get(ci+"repositories")
 			repositories := all.rows("repositories")
-			integration := owners.record().object("integration")
+			integration := owners.record().Object("integration")
 			switch {
-			case !owners.ok() || !all.ok() || !integration.has("connected"):
+			case !owners.ok() || !all.ok() || !integration.Has("connected"):
 				x.unseen("list-ci-repositories", "the lists were "+owners.said()+" and "+all.said())
-			case integration.truth("connected"):
+			case integration.Truth("connected"):
 				x.unseen("list-ci-repositories", "the code-host integration is connected")
 			default:
 				x.answers("list-ci-repositories", "a list without an integration", all, accepted)
@@ -33,9 +33,9 @@ var ciTrials = []Trial{
 			}
 
 			scan := func() answer { return x.get(ci + "scan") }
-			at := func(a answer) float64 { return a.record().number("scannedAt") }
+			at := func(a answer) float64 { return a.record().Number("scannedAt") }
 			first, second, third := scan(), scan(), scan()
-			if !first.ok() || !second.ok() || !third.ok() || first.record().number("cacheTtlMs") < 60_000 {
+			if !first.ok() || !second.ok() || !third.ok() || first.record().Number("cacheTtlMs") < 60_000 {
 				x.unseen("scan-ci-workflows", "a scan was "+first.said()+", or is kept for less than a minute")
 				return
 			}
@@ -59,14 +59,14 @@ var ciTrials = []Trial{
 			}
 			const path = ".github/workflows/tf-acc.yml"
 			good := edit("0 6 * * 1", target("a", path), target("b", path))
-			entries := good.record().list("sessions")
+			entries := good.record().List("sessions")
 			if !good.ok() {
 				x.answers("edit-ci-workflow", "an edit of repositories that do not exist", good, accepted)
 				return
 			}
 			failed := 0
 			for _, entry := range entries {
-				if entry.has("error") {
+				if entry.Has("error") {
 					failed++
 				}
 			}
@@ -87,10 +87,10 @@ func (x *exam) owners(owners, repositories []object) {
 	}
 	listed, real := map[string]bool{}, map[string]bool{}
 	for _, owner := range owners {
-		listed[strings.ToLower(owner.text("login"))] = true
+		listed[strings.ToLower(owner.Text("login"))] = true
 	}
 	for _, repository := range repositories {
-		owner, _, _ := strings.Cut(repository.text("fullName"), "/")
+		owner, _, _ := strings.Cut(repository.Text("fullName"), "/")
 		real[strings.ToLower(owner)] = true
 	}
 	same := len(listed) == len(owners) && len(listed) == len(real)
@@ -99,7 +99,7 @@ func (x *exam) owners(owners, repositories []object) {
 	}
 	x.holds("list-ci-repository-owners", same, "each owner of a repository is listed once", "the owners are not those of the repositories, each once")
 
-	owner, _, _ := strings.Cut(repositories[0].text("fullName"), "/")
+	owner, _, _ := strings.Cut(repositories[0].Text("fullName"), "/")
 	upper := x.get("/automations/ci/repositories?owner=" + strings.ToUpper(owner)).rows("repositories")
 	lower := x.get("/automations/ci/repositories?owner=" + strings.ToLower(owner)).rows("repositories")
 	x.holds("list-ci-repositories-owner", len(lower) > 0 && len(lower) == len(upper), "the case of an owner does not matter", "the case of an owner matters")

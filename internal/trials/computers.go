@@ -51,12 +51,12 @@ var computerTrials = []Trial{{
 		withoutUser := x.create(computers, x.registered(object{"remoteUser": nil}))
 		x.answers("create-computer-remote-user", "a creation without remoteUser", withoutUser, accepted)
 		if withoutUser.ok() {
-			if user := x.get(computer, withoutUser.record().text("id")).record().text("remoteUser"); user != "" {
+			if user := x.get(computer, withoutUser.record().Text("id")).record().Text("remoteUser"); user != "" {
 				x.holds("create-computer-remote-user", user == "agent", "the default is agent", "the default is not agent")
 			}
 		}
 
-		source := object{"kind": "computer", "sourceComputerId": plain.record().text("id")}
+		source := object{"kind": "computer", "sourceComputerId": plain.record().Text("id")}
 		for _, more := range []object{{"repos": []string{"https://example.com/none.git"}}, {"autoInstallDeps": true}, {"source": source}} {
 			for field := range more {
 				x.answers("byom-field", "a registered machine with "+field, x.create(computers, x.registered(more)), 400)
@@ -69,7 +69,7 @@ var computerTrials = []Trial{{
 		x.answers("id-in-body", "an empty ID", x.create(computers, x.registered(object{"serviceAccountId": ""})), 400)
 		x.answers("service-account-id-query-parameter", "a list with an empty serviceAccountId", x.get(computers+"?serviceAccountId="), 400)
 
-		x.fileNames(plain.record().text("id"))
+		x.fileNames(plain.record().Text("id"))
 		x.steps()
 		x.inactiveAccount()
 	},
@@ -78,13 +78,13 @@ var computerTrials = []Trial{{
 // sameMoment judges the order of two computers, of which the second was created later.
 func (x *exam) sameMoment(first, second object) {
 	rows := x.get(computers).rows("computers")
-	earlier, later := position(rows, first.text("id")), position(rows, second.text("id"))
+	earlier, later := position(rows, first.Text("id")), position(rows, second.Text("id"))
 	switch {
 	case earlier < 0 || later < 0:
 		x.unseen("list-computers", "the list lacks a new computer")
 	case later > earlier:
 		x.judge("list-computers", evidence.Refuted, "the list has an earlier computer before a later one")
-	case first.number("createdAt") == second.number("createdAt"):
+	case first.Number("createdAt") == second.Number("createdAt"):
 		x.judge("list-computers", evidence.Confirmed, "of two computers of one millisecond the list has the later one first")
 	default:
 		x.unseen("list-computers", "the later of two computers is first, but none were created in one millisecond")
@@ -113,19 +113,19 @@ func (x *exam) steps() {
 	const rule = "computer-provisioning-steps"
 	rows := x.get(computers + "?includeProvisioningSteps=true&includeUnlisted=true").rows("computers")
 	for _, c := range rows {
-		if !c.has("provisioningSteps") {
+		if !c.Has("provisioningSteps") {
 			continue
 		}
-		id := c.text("id")
+		id := c.Text("id")
 		without, with := x.get(computer, id), x.get(computer+"?includeProvisioningSteps=true", id)
 		if !without.ok() || !with.ok() {
 			x.unseen(rule, "a computer of the list was "+without.said())
 			return
 		}
-		x.holds(rule, !without.record().has("provisioningSteps") && with.record().has("provisioningSteps"),
+		x.holds(rule, !without.record().Has("provisioningSteps") && with.record().Has("provisioningSteps"),
 			"a read by ID has the steps only if they are asked for", "a read by ID has the steps unasked, or lacks them although asked")
 		listed := find(x.get(computers+"?includeUnlisted=true").rows("computers"), "id", id)
-		x.holds(rule, listed == nil || !listed.has("provisioningSteps"), "the list has no steps unasked", "the list has steps unasked")
+		x.holds(rule, listed == nil || !listed.Has("provisioningSteps"), "the list has no steps unasked", "the list has steps unasked")
 		return
 	}
 	x.unseen(rule, "no listed computer has steps")

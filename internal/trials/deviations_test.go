@@ -77,7 +77,7 @@ func reversed(field string) func(e *exchange) {
 // each changes the objects of a list.
 func each(field string, change func(o object)) func(e *exchange) {
 	return func(e *exchange) {
-		for _, row := range objects(e.list(field)) {
+		for _, row := range evidence.RowsOf(e.list(field), "") {
 			change(row)
 		}
 	}
@@ -129,23 +129,23 @@ func TestTrials_deviations(t *testing.T) {
 			}
 		})},
 		"environment-status":    {wrap: on("GET", "/environments", each("environments", func(o object) { o["status"] = "ready" }))},
-		"build-finished-at":     {wrap: on("GET", "/environments", each("environments", func(o object) { o.object("latestBuild")["finishedAt"] = 1 }))},
+		"build-finished-at":     {wrap: on("GET", "/environments", each("environments", func(o object) { o.Object("latestBuild")["finishedAt"] = 1 }))},
 		"get-user-usage-limits": {wrap: on("GET", "/organization/usage/limits/users", func(e *exchange) { e.body["userLimits"] = []any{} })},
-		"message-seq":           {wrap: on("GET", "/sessions/*/messages", each("messages", func(o object) { o["seq"] = o.number("seq") - 1 }))},
+		"message-seq":           {wrap: on("GET", "/sessions/*/messages", each("messages", func(o object) { o["seq"] = o.Number("seq") - 1 }))},
 
 		// Bounds and refusals.
 		"computer-name": {wrap: on("POST", "/computers", func(e *exchange) {
-			if len(e.sent.text("name")) == 64 {
+			if len(e.sent.Text("name")) == 64 {
 				e.status, e.body = 201, object{"id": "another"}
 			}
 		})},
 		"create-computer-remote-user": {wrap: on("POST", "/computers", func(e *exchange) {
-			if !e.sent.has("remoteUser") {
+			if !e.sent.Has("remoteUser") {
 				e.status = 400
 			}
 		})},
 		"id-in-body": {wrap: on("POST", "/environments", func(e *exchange) {
-			if len(e.sent.text("sourceId")) > 1000 {
+			if len(e.sent.Text("sourceId")) > 1000 {
 				e.status = 400
 			}
 		})},
@@ -157,7 +157,7 @@ func TestTrials_deviations(t *testing.T) {
 		"session-computer": {wrap: on("POST", "/sessions", instead(400, 404))},
 		"account-unknown":  {wrap: on("GET", "/environments", instead(400, 404)), also: []string{"service-account-id-query-parameter"}},
 		"api-key-expiry": {wrap: on("POST", "/service-accounts/*/api-keys", func(e *exchange) {
-			if at := e.sent.number("expiresAt"); at > 0 && at < 1e11 {
+			if at := e.sent.Number("expiresAt"); at > 0 && at < 1e11 {
 				e.status, e.body = 201, object{"apiKey": map[string]any{"id": "seconds", "value": "seconds"}}
 			}
 		})},

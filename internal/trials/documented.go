@@ -13,7 +13,7 @@ import (
 // the service keeps to it. An answer that is unclear shows nothing.
 func (x *exam) stated(rule string, keeps bool, got answer, no string) {
 	if !keeps && !got.isUnclear() {
-		x.lab.Broken(rule, no)
+		x.lab.Broken(got.method, got.route, rule, no)
 	}
 }
 
@@ -25,7 +25,7 @@ var documentedTrials = []Trial{
 			return
 		}
 		minted := x.post(keys, object{"name": x.lab.NewName("key"), "expiresAt": time.Now().Add(24 * time.Hour).UnixMilli()}, id)
-		key, use := minted.record().text("id"), x.useOf(minted)
+		key, use := minted.record().Text("id"), x.useOf(minted)
 		if key == "" {
 			return
 		}
@@ -34,7 +34,7 @@ var documentedTrials = []Trial{
 		if !rotated.ok() || !worked.ok() {
 			return
 		}
-		next, useNext := rotated.record().text("id"), x.useOf(rotated)
+		next, useNext := rotated.record().Text("id"), x.useOf(rotated)
 		after := useNext()
 		x.stated("a rotation issues a key that works", after.status != 401, rotated, "the new key was answered 401")
 		revoke := func() answer { return x.post(revocation, nil, id, next) }
@@ -54,27 +54,27 @@ var documentedTrials = []Trial{
 		old, renewed := find(rows, "id", key), find(rows, "id", next)
 		x.stated("a listing has all keys, active and inactive", old != nil && renewed != nil, list, "a revoked key is not listed")
 		if old != nil && renewed != nil {
-			x.stated("a rotated key is revoked", old.truth("isRevoked"), list, "a rotated key is not listed as revoked")
-			x.stated("a replacement inherits the name of its key", old.text("name") == renewed.text("name"), list, "the names of a key and of its replacement differ")
+			x.stated("a rotated key is revoked", old.Truth("isRevoked"), list, "a rotated key is not listed as revoked")
+			x.stated("a replacement inherits the name of its key", old.Text("name") == renewed.Text("name"), list, "the names of a key and of its replacement differ")
 		}
 	}},
 	{Name: "documented rules of computers", run: func(x *exam) {
 		host := uuid.NewString()
 		made := x.create(computers, x.registered(object{"hostId": host}))
-		id := made.record().text("id")
+		id := made.record().Text("id")
 		if id == "" {
 			return
 		}
-		status := made.record().text("status") // It is optional.
+		status := made.record().Text("status") // It is optional.
 		x.stated("a registered machine is active at once", status == "active" || status == "", made, "a registered machine has another status")
 		twice := x.create(computers, x.registered(object{"hostId": host}))
 		x.stated("host IDs are unique among the computers of an owner", !twice.ok(), twice, "a second computer with a host ID was accepted")
 		moved := x.patch(computer, object{"hostId": uuid.NewString()}, id)
-		x.stated("a host ID is assigned once", !moved.ok() || x.get(computer, id).record().text("hostId") == host, moved, "another host ID replaced the first")
+		x.stated("a host ID is assigned once", !moved.ok() || x.get(computer, id).record().Text("hostId") == host, moved, "another host ID replaced the first")
 		filtered := x.get(computers + "?hostId=" + host)
 		x.stated("a list can be limited to a host ID", len(filtered.rows("computers")) == 1, filtered, "a list limited to a host ID has not one computer")
-		named := x.get("/computers/name/{name}", made.record().text("name"))
-		x.stated("a computer is found by its name", named.record().text("id") == id, named, "a look-up by name was "+named.said()+", or found another computer")
+		named := x.get("/computers/name/{name}", made.record().Text("name"))
+		x.stated("a computer is found by its name", named.record().Text("id") == id, named, "a look-up by name was "+named.said()+", or found another computer")
 		capital := x.create(computers, x.registered(object{"hostId": strings.ToUpper(uuid.NewString())}))
 		x.stated("a host ID is a UUID, also in capital letters", capital.ok(), capital, "a host ID in capital letters was "+capital.said())
 		restart := x.post("/computers/{id}/restart", nil, id)
@@ -84,7 +84,7 @@ var documentedTrials = []Trial{
 		if account == "" {
 			return
 		}
-		theirs := x.create(computers, x.registered(object{"serviceAccountId": account})).record().text("id")
+		theirs := x.create(computers, x.registered(object{"serviceAccountId": account})).record().Text("id")
 		if theirs == "" || !x.get(computer, theirs).ok() || !x.remove("/service-accounts/{id}", account).ok() {
 			return
 		}
@@ -96,7 +96,7 @@ var documentedTrials = []Trial{
 		}
 	}},
 	{Name: "documented rules of sessions", Variable: Sessions, run: func(x *exam) {
-		machine := x.create(computers, x.registered(nil)).record().text("id")
+		machine := x.create(computers, x.registered(nil)).record().Text("id")
 		if machine == "" {
 			return
 		}
@@ -117,11 +117,11 @@ var documentedTrials = []Trial{
 			x.stated("a limit is from 1 to 100", !large.ok(), large, "a limit of 101 was accepted for "+list.field)
 			rows := first.rows(list.field)
 			x.stated("a page has at most limit rows", len(rows) <= 1, first, "a page of one has more rows of "+list.field)
-			pages := first.record().object("pagination")
-			if !pages.truth("hasMore") || len(rows) == 0 {
+			pages := first.record().Object("pagination")
+			if !pages.Truth("hasMore") || len(rows) == 0 {
 				continue
 			}
-			next := x.get(list.route + "?limit=1&cursor=" + url.QueryEscape(pages.text("nextCursor")))
+			next := x.get(list.route + "?limit=1&cursor=" + url.QueryEscape(pages.Text("nextCursor")))
 			repeats := fmt.Sprint(rows) == fmt.Sprint(next.rows(list.field))
 			x.stated("a cursor leads to the next page", next.ok() && !repeats, next, "the second page of "+list.field+" repeats the first, or was "+next.said())
 		}

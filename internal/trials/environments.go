@@ -18,7 +18,7 @@ func (x *exam) newEnvironment(more object) answer {
 	return x.create(environments, body)
 }
 
-func (o object) isBuilding() bool { return o.text("status") == "building" }
+func isBuilding(o object) bool { return o.Text("status") == "building" }
 
 var environmentTrials = []Trial{
 	{
@@ -32,7 +32,7 @@ var environmentTrials = []Trial{
 		run: func(x *exam) {
 			name := x.lab.NewName("environment")
 			first := x.newEnvironment(object{"name": name})
-			id := first.record().text("id")
+			id := first.record().Text("id")
 			if id == "" {
 				x.blocked("creating an environment", first)
 				return
@@ -45,7 +45,7 @@ var environmentTrials = []Trial{
 			x.failed(id, read)
 
 			x.answers("create-environment", "a second environment of one name", x.newEnvironment(object{"name": name}), 409)
-			second := x.newEnvironment(nil).record().text("id")
+			second := x.newEnvironment(nil).record().Text("id")
 			if second == "" {
 				return
 			}
@@ -63,7 +63,7 @@ var environmentTrials = []Trial{
 			good := x.newEnvironment(object{"name": padded(name, 128)})
 			x.bounds("environment-name", "a name of 128 characters", good, x.newEnvironment(object{"name": padded(name, 129)}))
 			x.refuses("environment-name-length", "an empty name", good, x.newEnvironment(object{"name": ""}), 400)
-			id := good.record().text("id")
+			id := good.record().Text("id")
 			if id == "" {
 				x.blocked("creating an environment", good)
 				return
@@ -109,14 +109,14 @@ var environmentTrials = []Trial{
 // sourcesWithout judges what a source refuses that does not support it. The answer with is that of a source that does.
 func (x *exam) sourcesWithout(with answer, repositories []object) {
 	for _, provider := range x.get("/environments/source-options").rows("providers") {
-		for _, source := range provider.list("sources") {
+		for _, source := range provider.List("sources") {
 			from := func(field string, value any) answer {
-				return x.newEnvironment(object{"sourceId": source.text("id"), field: value})
+				return x.newEnvironment(object{"sourceId": source.Text("id"), field: value})
 			}
-			if !source.truth("supportsRepositories") && !x.judged["source-repositories"] {
+			if !source.Truth("supportsRepositories") && !x.judged["source-repositories"] {
 				x.refuses("source-repositories", "a repository for a source without support", with, from("repositories", repositories), 400)
 			}
-			if !source.truth("supportsSetupScripts") && !x.judged["source-setup-script"] {
+			if !source.Truth("supportsSetupScripts") && !x.judged["source-setup-script"] {
 				x.refuses("source-setup-script", "a setup script for a source without support", x.newEnvironment(object{"setupScript": "true"}), from("setupScript", "true"), 400)
 			}
 		}
@@ -130,17 +130,17 @@ func (x *exam) sourcesWithout(with answer, repositories []object) {
 
 // defaults judges what a creation that leaves out scope and source means.
 func (x *exam) defaults(e object) {
-	if e.has("scope") {
-		x.holds("create-environment-scope", e.text("scope") == "user", "without a scope it is that of the user", "without a scope it is not that of the user")
+	if e.Has("scope") {
+		x.holds("create-environment-scope", e.Text("scope") == "user", "without a scope it is that of the user", "without a scope it is not that of the user")
 	}
 	const rule = "create-environment-source-id"
 	x.answers(rule, "an unknown source", x.newEnvironment(object{"sourceId": unknownID}), 404)
 	x.answers(rule, "an empty source", x.newEnvironment(object{"sourceId": ""}), 400)
 	options := x.get("/environments/source-options")
 	for _, provider := range options.rows("providers") {
-		for _, source := range provider.list("sources") {
-			if source.truth("supportsRepositories") && source.truth("supportsSetupScripts") {
-				x.holds(rule, e.object("source").text("id") == source.text("id"),
+		for _, source := range provider.List("sources") {
+			if source.Truth("supportsRepositories") && source.Truth("supportsSetupScripts") {
+				x.holds(rule, e.Object("source").Text("id") == source.Text("id"),
 					"the default is the first source that supports both", "the default is not the first source that supports both")
 				return
 			}
@@ -151,11 +151,11 @@ func (x *exam) defaults(e object) {
 
 // newborn judges what an environment shows before a build of it succeeded.
 func (x *exam) newborn(e object) {
-	if e.object("latestBuild").text("status") == "succeeded" {
+	if e.Object("latestBuild").Text("status") == "succeeded" {
 		x.unseen("environment", "the first build was done at once")
 		return
 	}
-	active := e.has("activeRepositories") || e.has("activeSource") || e.has("lastSuccessfulBuildAt")
+	active := e.Has("activeRepositories") || e.Has("activeSource") || e.Has("lastSuccessfulBuildAt")
 	x.holds("environment", !active, "before a build succeeded nothing is active", "something is active before a build succeeded")
 }
 
@@ -163,12 +163,12 @@ func (x *exam) newborn(e object) {
 func (x *exam) whileBuilding(id string, read func() object) {
 	x.during("create-environment-build", "another build", id, func(id string) answer { return x.post("/environments/{id}/builds", nil, id) })
 	// Another environment: where builds end soon, it is gone now, and the rest is about the first one.
-	brief := x.newEnvironment(nil).record().text("id")
+	brief := x.newEnvironment(nil).record().Text("id")
 	x.during("delete-environment", "a deletion", brief, func(id string) answer { return x.remove(environment, id) })
 
-	renamed := x.patch(environment, object{"name": read().text("name")}, id)
+	renamed := x.patch(environment, object{"name": read().Text("name")}, id)
 	if renamed.ok() {
-		x.holds("update-environment", !renamed.record().has("buildId"), "a name starts no build", "a name starts a build")
+		x.holds("update-environment", !renamed.record().Has("buildId"), "a name starts no build", "a name starts a build")
 	}
 	former := read()
 	edited := x.patch(environment, object{"setupScript": "true"}, id)
@@ -176,12 +176,12 @@ func (x *exam) whileBuilding(id string, read func() object) {
 		x.unseen("update-environment", "another setup script was "+edited.said())
 		return
 	}
-	x.holds("update-environment", edited.record().has("buildId"), "another setup script starts a build", "another setup script starts no build")
-	build := former.object("latestBuild").text("id")
-	if !former.isBuilding() || build == "" {
+	x.holds("update-environment", edited.record().Has("buildId"), "another setup script starts a build", "another setup script starts no build")
+	build := former.Object("latestBuild").Text("id")
+	if !isBuilding(former) || build == "" {
 		return
 	}
-	status := x.get("/environments/{id}/builds/{buildId}/diagnostics", id, build).record().text("status")
+	status := x.get("/environments/{id}/builds/{buildId}/diagnostics", id, build).record().Text("status")
 	if status == "" || status == "succeeded" || status == "failed" {
 		x.unseen("build-status", "the build that an edit made pointless had ended, or its status is not shown")
 		return
@@ -199,15 +199,15 @@ func (x *exam) during(rule, what, id string, send func(id string) answer) {
 		x.answers(rule, what, a, 409)
 		return
 	}
-	slow := x.newEnvironment(nil).record().text("id")
-	isOver := func(a answer) bool { return !a.record().isBuilding() }
+	slow := x.newEnvironment(nil).record().Text("id")
+	isOver := func(a answer) bool { return !isBuilding(a.record()) }
 	if isOver(x.until(short, func() answer { return x.get(environment, slow) }, isOver)) {
 		x.unseen(rule, "builds end too soon")
 		return
 	}
 	started := x.conn.Clock.Now()
 	fresh := x.newEnvironment(nil)
-	if a = send(fresh.record().text("id")); !fresh.ok() || x.conn.Clock.Now().Sub(started) > short {
+	if a = send(fresh.record().Text("id")); !fresh.ok() || x.conn.Clock.Now().Sub(started) > short {
 		x.unseen(rule, "requests take too long")
 		return
 	}
@@ -217,7 +217,7 @@ func (x *exam) during(rule, what, id string, send func(id string) answer) {
 // failed cancels the latest build, and judges what the environment is then.
 func (x *exam) failed(id string, read func() object) {
 	const cancel = "/environments/{id}/builds/{buildId}/cancel"
-	build := read().object("latestBuild").text("id")
+	build := read().Object("latestBuild").Text("id")
 	if build == "" {
 		return
 	}
@@ -228,17 +228,17 @@ func (x *exam) failed(id string, read func() object) {
 	}
 	x.answers("cancel-environment-build", "another cancellation", x.post(cancel, nil, id, build), 409)
 	e := read()
-	latest := e.object("latestBuild")
-	x.holds("cancel-environment-build", latest.text("status") == "failed" && latest.text("failureCategory") == "unknown",
+	latest := e.Object("latestBuild")
+	x.holds("cancel-environment-build", latest.Text("status") == "failed" && latest.Text("failureCategory") == "unknown",
 		"a cancelled build failed with the category unknown", "a cancelled build has another status or category")
 	again := x.post("/environments/{id}/builds", nil, id)
 	x.answers("create-environment-build", "a build after one that failed", again, accepted)
 	if again.ok() {
 		after := read()
-		x.holds("environment", after.number("updatedAt") == e.number("updatedAt"), "a build leaves updatedAt as it is", "a build changes updatedAt")
+		x.holds("environment", after.Number("updatedAt") == e.Number("updatedAt"), "a build leaves updatedAt as it is", "a build changes updatedAt")
 	}
 	// What follows is about an environment that failed.
-	x.post(cancel, nil, id, read().object("latestBuild").text("id"))
+	x.post(cancel, nil, id, read().Object("latestBuild").Text("id"))
 }
 
 // statusesOf judges how several environments are asked about at once.
@@ -265,8 +265,8 @@ func (x *exam) listed(first, second string, single object) {
 		return
 	}
 	x.newestFirst("list-environments", "createdAt", rows)
-	if row := rows[earlier]; single.has("failureReason") || single.object("latestBuild").has("failureReason") {
-		hidden := !row.has("failureReason") && !row.object("latestBuild").has("failureReason")
+	if row := rows[earlier]; single.Has("failureReason") || single.Object("latestBuild").Has("failureReason") {
+		hidden := !row.Has("failureReason") && !row.Object("latestBuild").Has("failureReason")
 		x.holds("list-environments", hidden, "the listing leaves out why a build failed", "the listing says why a build failed")
 	}
 	unavailable := idsOf(x.get("/environments/source-options").rows("unavailableProviders"))
@@ -275,29 +275,29 @@ func (x *exam) listed(first, second string, single object) {
 	}
 	diagnostics := x.get("/environments/{id}/build-diagnostics", first).record()
 	switch {
-	case diagnostics.truth("withheld"):
-		x.holds("get-environment-build-diagnostics", !diagnostics.has("excerpt"), "what is withheld is absent", "what is withheld is shown")
-	case diagnostics.has("excerpt"):
-		x.holds("get-environment-build-diagnostics", len(diagnostics.text("excerpt")) <= 4<<10, "an excerpt has at most 4 KiB", "an excerpt has more than 4 KiB")
+	case diagnostics.Truth("withheld"):
+		x.holds("get-environment-build-diagnostics", !diagnostics.Has("excerpt"), "what is withheld is absent", "what is withheld is shown")
+	case diagnostics.Has("excerpt"):
+		x.holds("get-environment-build-diagnostics", len(diagnostics.Text("excerpt")) <= 4<<10, "an excerpt has at most 4 KiB", "an excerpt has more than 4 KiB")
 	}
 }
 
 func idsOf(rows []object) map[string]bool {
 	ids := map[string]bool{}
 	for _, row := range rows {
-		ids[row.text("id")] = true
+		ids[row.Text("id")] = true
 	}
 	return ids
 }
 
 // consistent judges what an environment says about its latest build.
 func (x *exam) consistent(e object, unavailable map[string]bool) {
-	if source := e.object("source"); source.truth("unavailable") || unavailable[source.object("provider").text("id")] {
-		x.holds("environment-source-unavailable", source.truth("unavailable") && unavailable[source.object("provider").text("id")],
+	if source := e.Object("source"); source.Truth("unavailable") || unavailable[source.Object("provider").Text("id")] {
+		x.holds("environment-source-unavailable", source.Truth("unavailable") && unavailable[source.Object("provider").Text("id")],
 			"the provider of an unavailable source is unavailable", "a source and its provider differ in being unavailable")
 	}
-	b := e.object("latestBuild")
-	status := b.text("status")
+	b := e.Object("latestBuild")
+	status := b.Text("status")
 	if status == "" {
 		return
 	}
@@ -306,20 +306,20 @@ func (x *exam) consistent(e object, unavailable map[string]bool) {
 	if want == "" {
 		want = "building"
 	}
-	if e.has("status") {
-		x.holds("environment-status", e.text("status") == want, "the status follows from that of the latest build", "the status differs from that of the latest build")
+	if e.Has("status") {
+		x.holds("environment-status", e.Text("status") == want, "the status follows from that of the latest build", "the status differs from that of the latest build")
 	}
 	isDone := want != "building"
-	x.holds("build-finished-at", b.has("finishedAt") == isDone, "a build has finishedAt from its end on", "a build has finishedAt before its end, or lacks it after")
-	x.holds("build-promoted-at", b.has("promotedAt") == (status == "succeeded"), "a build has promotedAt once it succeeded", "promotedAt is there without success, or lacks")
+	x.holds("build-finished-at", b.Has("finishedAt") == isDone, "a build has finishedAt from its end on", "a build has finishedAt before its end, or lacks it after")
+	x.holds("build-promoted-at", b.Has("promotedAt") == (status == "succeeded"), "a build has promotedAt once it succeeded", "promotedAt is there without success, or lacks")
 	switch status {
 	case "queued":
-		x.holds("build-started-at", !b.has("startedAt"), "a queued build has no startedAt", "a queued build has startedAt")
-		x.holds("build-repositories", !b.has("repositories"), "a queued build has no repositories", "a queued build has repositories")
+		x.holds("build-started-at", !b.Has("startedAt"), "a queued build has no startedAt", "a queued build has startedAt")
+		x.holds("build-repositories", !b.Has("repositories"), "a queued build has no repositories", "a queued build has repositories")
 	case "building", "validating", "succeeded":
-		x.holds("build-started-at", b.has("startedAt"), "a build that began has startedAt", "a build that began lacks startedAt")
-		if len(e.list("repositories")) > 0 {
-			x.holds("build-repositories", b.has("repositories"), "a build that began has its repositories", "a build that began lacks its repositories")
+		x.holds("build-started-at", b.Has("startedAt"), "a build that began has startedAt", "a build that began lacks startedAt")
+		if len(e.List("repositories")) > 0 {
+			x.holds("build-repositories", b.Has("repositories"), "a build that began has its repositories", "a build that began lacks its repositories")
 		}
 	}
 }

@@ -20,7 +20,7 @@ var managedTrials = []Trial{{
 	run: func(x *exam) {
 		plain := object{"name": x.lab.NewName("computer"), "remoteUser": "agent"}
 		made := x.create(computers, plain)
-		id := made.record().text("id")
+		id := made.record().Text("id")
 		if id == "" {
 			x.blocked("creating a managed computer", made)
 			return
@@ -33,7 +33,7 @@ var managedTrials = []Trial{{
 			return x.create(computers, object{"name": x.lab.NewName("computer"), "remoteUser": "agent", field: value})
 		}
 		x.answers("repos", "a repository that is no URL", with("repos", []string{"tf-acc none"}), 400)
-		registered := x.create(computers, x.registered(nil)).record().text("id")
+		registered := x.create(computers, x.registered(nil)).record().Text("id")
 		if registered != "" {
 			x.answers("byom-clone", "a copy of a registered machine", with("source", object{"kind": "computer", "sourceComputerId": registered}), 400)
 		}
@@ -41,16 +41,16 @@ var managedTrials = []Trial{{
 		for _, prefix := range []string{name + "X", name + "-", padded(name, 59)} {
 			bulk := x.post("/computers/bulk", object{"quantity": 1, "namePrefix": prefix, "provider": made.record()["providerType"]})
 			for _, extra := range bulk.rows("computers") {
-				x.laterDelete(computers, extra.text("id"))
+				x.laterDelete(computers, extra.Text("id"))
 			}
 			x.answers("bulk-create-computers-name-prefix", "a prefix beyond the pattern", bulk, 400)
 		}
 		x.steps()
 
 		ready := x.until(provisioningTime, func() answer { return x.get(computer, id) }, func(a answer) bool {
-			return a.record().text("status") == "active" || a.record().text("status") == "error" || a.isUnclear()
+			return a.record().Text("status") == "active" || a.record().Text("status") == "error" || a.isUnclear()
 		})
-		if ready.record().text("status") != "active" {
+		if ready.record().Text("status") != "active" {
 			x.obstacle = "the computer did not become active"
 			return
 		}
@@ -77,11 +77,11 @@ func (x *exam) archived(computerID string) {
 	}
 	// An update shows the settings, which a single read leaves out.
 	after := x.patch(session, object{"sessionSettings": object{}}, id)
-	if !after.ok() || !after.record().has("sessionSettings") {
+	if !after.ok() || !after.record().Has("sessionSettings") {
 		x.unseen(rule, "an update of the session was "+after.said()+", or the answer has no settings")
 		return
 	}
-	x.holds(rule, after.record().object("sessionSettings").has("archivedAt"), "the session has archivedAt among its settings", "the session has no archivedAt")
+	x.holds(rule, after.record().Object("sessionSettings").Has("archivedAt"), "the session has archivedAt among its settings", "the session has no archivedAt")
 }
 
 // files judges the upload and the download of a file.

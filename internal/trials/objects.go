@@ -36,7 +36,7 @@ const (
 func (x *exam) create(route string, body any) answer {
 	a := x.post(route, body)
 	if a.ok() {
-		x.laterDelete(route, a.record().text("id"))
+		x.laterDelete(route, a.record().Text("id"))
 	}
 	return a
 }
@@ -73,7 +73,7 @@ func (x *exam) laterEnvironment(id string) {
 		if err != nil && !transport.IsNotFound(err) && !collection.IsGone(err) {
 			// The client cancels a build only if its deletion is answered as assumed.
 			c := caller{ctx, x.conn}
-			c.post("/environments/{id}/builds/{buildId}/cancel", nil, id, c.get(environment, id).record().object("latestBuild").text("id"))
+			c.post("/environments/{id}/builds/{buildId}/cancel", nil, id, c.get(environment, id).record().Object("latestBuild").Text("id"))
 			err = x.client.Environments.Delete(ctx, id)
 		}
 		if err == nil || transport.IsNotFound(err) || collection.IsGone(err) {

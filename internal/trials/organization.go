@@ -21,17 +21,17 @@ var organizationTrials = []Trial{
 				x.newestFirst("list-enterprise-control-history", "revision", changes.rows("changes"))
 			}
 			limits := x.get(userLimits)
-			if !all.ok() || !limits.ok() || all.record().object("pagination").truth("hasMore") {
+			if !all.ok() || !limits.ok() || all.record().Object("pagination").Truth("hasMore") {
 				x.unseen("get-user-usage-limits", "the members or the limits cannot be listed as a whole")
 				return
 			}
 			entries := map[string]bool{}
 			for _, entry := range limits.rows("userLimits") {
-				entries[strings.ToLower(entry.text("email"))] = true
+				entries[strings.ToLower(entry.Text("email"))] = true
 			}
 			complete := len(entries) == len(people)
 			for _, person := range people {
-				complete = complete && entries[strings.ToLower(person.text("email"))]
+				complete = complete && entries[strings.ToLower(person.Text("email"))]
 			}
 			x.holds("get-user-usage-limits", complete, "there is one entry for each member", "a member has no entry, or an entry no member")
 		},
@@ -47,7 +47,7 @@ var organizationTrials = []Trial{
 			good := set(limited(1_000_000))
 			x.answers("set-user-usage-limits", "a limit of nobody", good, accepted)
 			if good.ok() {
-				x.holds("set-user-usage-limits", len(good.record().list("errors")) == 1 && len(good.record().list("updated")) == 0,
+				x.holds("set-user-usage-limits", len(good.record().List("errors")) == 1 && len(good.record().List("updated")) == 0,
 					"a limit of nobody is among the errors", "a limit of nobody is not among the errors")
 			}
 			x.refuses("set-user-usage-limits", "a limit that is too low", good, set(limited(999_999)), 400)
@@ -78,14 +78,14 @@ var organizationTrials = []Trial{
 				return
 			}
 			x.laterGone("the invitation", func(c caller) answer { return c.removeMember(address) })
-			if status := first.record().text("status"); status != "invited" {
+			if status := first.record().Text("status"); status != "invited" {
 				x.obstacle = "the first invitation of an address did not have the status invited"
 				return
 			}
 			again := x.post(invite, object{"email": address, "role": "manager"}).record()
-			x.holds("invite-member", again.text("status") == "already_invited", "a pending invitation is left as it is", "a pending invitation is not answered already_invited")
-			if again.text("status") == "already_invited" {
-				x.holds("invitation-result-role", again.text("role") == "user",
+			x.holds("invite-member", again.Text("status") == "already_invited", "a pending invitation is left as it is", "a pending invitation is not answered already_invited")
+			if again.Text("status") == "already_invited" {
+				x.holds("invitation-result-role", again.Text("role") == "user",
 					"the answer has the role of the pending invitation", "the answer has the role of the request that had no effect")
 			}
 			pending := x.get(members + "?limit=100")
@@ -110,7 +110,7 @@ var organizationTrials = []Trial{
 		run: func(x *exam) {
 			x.globalLimit()
 			before := x.get(environments)
-			former := before.record().text("defaultEnvironmentId")
+			former := before.record().Text("defaultEnvironmentId")
 			if !before.ok() || former == "" {
 				x.obstacle = "the organization has no default environment that could be restored"
 				return
@@ -125,7 +125,7 @@ var organizationTrials = []Trial{
 			mine := x.newEnvironment(nil)
 			x.laterDefault(before) // Before the environment is deleted, and so below.
 			if mine.ok() {
-				bad := choose(mine.record().text("id"))
+				bad := choose(mine.record().Text("id"))
 				if bad.status == 409 {
 					x.unseen("default-scope", "an environment that was never built was answered 409")
 				} else {
@@ -143,9 +143,9 @@ var organizationTrials = []Trial{
 				return
 			}
 			x.laterDefault(before)
-			id := ours.record().text("id")
+			id := ours.record().Text("id")
 			never := choose(id)
-			if x.get(environment, id).record().has("lastSuccessfulBuildAt") {
+			if x.get(environment, id).record().Has("lastSuccessfulBuildAt") {
 				x.unseen("set-default-environment", "the first build was done at once")
 			} else {
 				x.answers("set-default-environment", "a default that was never built", never, 409)
@@ -155,14 +155,14 @@ var organizationTrials = []Trial{
 				x.blocked("creating the default environment", next)
 				return
 			}
-			id = next.record().text("id")
+			id = next.record().Text("id")
 			x.laterDefault(before)
-			x.holds("create-environment-make-organization-default", x.get(environments).record().text("defaultEnvironmentId") == id,
+			x.holds("create-environment-make-organization-default", x.get(environments).record().Text("defaultEnvironmentId") == id,
 				"a new default is the default at once", "a new default is not the default at once")
-			if build := x.get(environment, id).record().object("latestBuild").text("id"); build != "" {
+			if build := x.get(environment, id).record().Object("latestBuild").Text("id"); build != "" {
 				x.post("/environments/{id}/builds/{buildId}/cancel", nil, id, build)
 			}
-			if e := x.get(environment, id).record(); !e.isBuilding() && e.truth("isDefault") {
+			if e := x.get(environment, id).record(); !isBuilding(e) && e.Truth("isDefault") {
 				x.answers("delete-environment", "deleting the default while there are others", x.remove(environment, id), 409)
 			}
 		},
@@ -173,7 +173,7 @@ var organizationTrials = []Trial{
 func timed(rows []object) []object {
 	var all []object
 	for _, row := range rows {
-		at, err := time.Parse(time.RFC3339, row.text("createdAt"))
+		at, err := time.Parse(time.RFC3339, row.Text("createdAt"))
 		if err == nil {
 			all = append(all, object{"createdAt": float64(at.UnixMilli())})
 		}
@@ -189,7 +189,7 @@ func (x *exam) laterDefault(before answer) {
 		if err != nil || position(before.rows("environments"), now) >= 0 {
 			return err
 		}
-		return c.Environments.SetDefault(ctx, before.record().text("defaultEnvironmentId"))
+		return c.Environments.SetDefault(ctx, before.record().Text("defaultEnvironmentId"))
 	})
 	x.later(func(context.Context) error { return restore() })
 }

@@ -91,7 +91,7 @@ func (x *exam) pages() {
 			continue
 		}
 		x.refuses("cursor-unknown", "a cursor that no answer gave, for "+field+",", first, x.get(route+"?cursor=tf-acc-none"), 400)
-		n, more := len(first.rows(field)), first.record().object("pagination").truth("hasMore")
+		n, more := len(first.rows(field)), first.record().Object("pagination").Truth("hasMore")
 		switch {
 		case n > 20 || more:
 			x.holds("limit-parameter", n == 20, "a page without a limit has 20 rows", "a page without a limit has not 20 rows")

@@ -29,7 +29,7 @@ var roleTrials = []Trial{{
 		const what = "an environment of the organization, created by a service account"
 		theirs := them.post(environments, object{"name": x.lab.NewName("environment"), "scope": "organization", "repositories": []any{}})
 		if theirs.ok() {
-			x.laterEnvironment(theirs.record().text("id"))
+			x.laterEnvironment(theirs.record().Text("id"))
 		}
 		x.denies("create-environment", what, theirs)
 	},

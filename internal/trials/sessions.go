@@ -31,15 +31,15 @@ var sessionTrials = []Trial{
 				return
 			}
 			x.newestFirst("list-sessions", "createdAt", rows)
-			x.holds("list-sessions", !slices.ContainsFunc(rows, func(s object) bool { return s.has("serviceCredits") }),
+			x.holds("list-sessions", !slices.ContainsFunc(rows, func(s object) bool { return s.Has("serviceCredits") }),
 				"a listed session has no credits", "a listed session has credits")
-			id := rows[0].text("sessionId")
+			id := rows[0].Text("sessionId")
 			single := x.get(session, id)
 			if !single.ok() {
 				x.blocked("reading a listed session", single)
 				return
 			}
-			x.holds("get-session", !single.record().has("sessionSettings"), "a single read has no settings", "a single read has the settings")
+			x.holds("get-session", !single.record().Has("sessionSettings"), "a single read has no settings", "a single read has the settings")
 			x.answers("computer-id-query-parameter", "a session asked for at an unknown computer", x.get(session+"?computerId="+unknownID, id), 404)
 			x.messages(id)
 		},
@@ -64,7 +64,7 @@ var sessionTrials = []Trial{
 				a := x.post("/sessions/{id}/interrupt", nil, id)
 				x.answers("interrupt-session", "an interruption of an idle session", a, accepted)
 				if a.ok() {
-					x.holds("interrupt-session", a.record().text("status") == "idle", "an idle session stays idle", "an idle session does not stay idle")
+					x.holds("interrupt-session", a.record().Text("status") == "idle", "an idle session stays idle", "an idle session does not stay idle")
 				}
 			}
 			if them, _, ok := x.asAccount(); ok {
@@ -80,7 +80,7 @@ var sessionTrials = []Trial{
 // newSession creates a session, and waits until it can be read. It returns "" if that is not possible.
 func (x *exam) newSession(computerID string) string {
 	made := x.post(sessions, object{"computerId": computerID, "sessionSettings": object{"tags": []object{{"name": x.lab.NewName("session")}}}})
-	id := made.record().text("sessionId")
+	id := made.record().Text("sessionId")
 	if id == "" {
 		x.blocked("creating a session", made)
 		return ""
@@ -91,7 +91,7 @@ func (x *exam) newSession(computerID string) string {
 		return ""
 	}
 	if slices.Contains(x.rules, "create-session") {
-		x.filledIn(made.record().object("sessionSettings"))
+		x.filledIn(made.record().Object("sessionSettings"))
 	}
 	return id
 }
@@ -104,12 +104,12 @@ func (x *exam) filledIn(settings object) {
 		x.unseen(rule, "the organization's default settings cannot be read")
 		return
 	}
-	model := changes[0].object("settings").object("sessionDefaultSettings").text("model")
+	model := changes[0].Object("settings").Object("sessionDefaultSettings").Text("model")
 	if model == "" {
 		x.unseen(rule, "the organization has no default model")
 		return
 	}
-	x.holds(rule, settings.text("model") == model, "the default model is filled in", "the default model is not filled in")
+	x.holds(rule, settings.Text("model") == model, "the default model is filled in", "the default model is not filled in")
 }
 
 // settings judges what an update of some settings does to the others.
@@ -118,27 +118,27 @@ func (x *exam) settings(id string) {
 	tags := []object{{"name": x.lab.NewName("session")}, {"name": x.lab.NewName("session")}}
 	before := update(object{"tags": tags})
 	after := update(object{"compactionThresholdCheckEnabled": true})
-	if before.ok() && after.ok() && after.record().has("sessionSettings") {
-		x.holds("update-session", len(after.record().object("sessionSettings").list("tags")) == 2,
+	if before.ok() && after.ok() && after.record().Has("sessionSettings") {
+		x.holds("update-session", len(after.record().Object("sessionSettings").List("tags")) == 2,
 			"settings that are left out stay", "settings that are left out do not stay")
-		replaced := update(object{"tags": tags[:1]}).record().object("sessionSettings").list("tags")
+		replaced := update(object{"tags": tags[:1]}).record().Object("sessionSettings").List("tags")
 		x.holds("update-session", len(replaced) == 1, "tags are replaced as a whole", "tags are not replaced as a whole")
 	} else {
 		x.unseen("update-session", "the updates were "+before.said()+" and "+after.said()+", or the answer has no settings")
 	}
 
 	old := update(object{"autonomyMode": "auto-low"})
-	shown := old.record().object("sessionSettings")
+	shown := old.record().Object("sessionSettings")
 	if !old.ok() || shown == nil {
 		x.unseen("autonomy-mode", "the deprecated mode was "+old.said()+", or the answer has no settings")
 		return
 	}
-	x.holds("autonomy-mode", shown.text("interactionMode") == "auto" && shown.text("autonomyLevel") == "low" && shown.text("autonomyMode") == "auto-low",
+	x.holds("autonomy-mode", shown.Text("interactionMode") == "auto" && shown.Text("autonomyLevel") == "low" && shown.Text("autonomyMode") == "auto-low",
 		"the answer shows both forms of a mode", "the answer does not show both forms of a mode")
 	x.refuses("autonomy-contradiction", "a mode that contradicts the level", old, update(object{"autonomyMode": "auto-low", "autonomyLevel": "high"}), 400)
 	changed := update(object{"autonomyLevel": "medium"})
 	if changed.ok() {
-		x.holds("autonomy-mode", changed.record().object("sessionSettings").text("autonomyMode") != "auto-low",
+		x.holds("autonomy-mode", changed.record().Object("sessionSettings").Text("autonomyMode") != "auto-low",
 			"another level ends the deprecated mode", "another level leaves the deprecated mode")
 	}
 }
@@ -178,9 +178,9 @@ func (x *exam) messages(id string) {
 	x.newestFirst("list-session-messages", "createdAt", rows)
 	last := rows[len(rows)-1]
 	switch {
-	case page.record().object("pagination").truth("hasMore") || !last.has("seq"):
+	case page.record().Object("pagination").Truth("hasMore") || !last.Has("seq"):
 		x.unseen("message-seq", "the first message is not on the page, or has no number")
 	default:
-		x.holds("message-seq", last.number("seq") == 1, "the first message has the number 1", "the first message has another number than 1")
+		x.holds("message-seq", last.Number("seq") == 1, "the first message has the number 1", "the first message has another number than 1")
 	}
 }

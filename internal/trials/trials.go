@@ -24,8 +24,8 @@ type Lab struct {
 	NewName func(what string) string
 	// Judge takes a verdict. The text has no value of the service.
 	Judge func(rule string, result evidence.Result, observed string)
-	// Broken takes a rule that the documents state and the service breaks.
-	Broken func(rule, observed string)
+	// Broken takes a rule that the documents state and the service breaks, and the request that shows it.
+	Broken func(method, route, rule, observed string)
 	// Restore calls undo at the end of the run, also of one that is interrupted, or when the returned function is called.
 	Restore func(what string, undo func(context.Context, *client.Client) error) func() error
 	// Computer is the ID of an active computer that may get sessions, for the trials of Sessions.
@@ -194,7 +194,7 @@ func (x *exam) oldestFirst(rule, field string, rows []object) {
 func (x *exam) sorted(rule, field string, rows []object, inOrder func(a, b float64) bool) {
 	differ, ok := false, true
 	for i := 1; i < len(rows); i++ {
-		a, b := rows[i-1].number(field), rows[i].number(field)
+		a, b := rows[i-1].Number(field), rows[i].Number(field)
 		differ = differ || a != b
 		ok = ok && inOrder(a, b)
 	}

@@ -105,7 +105,7 @@ func try(t *testing.T, trials []Trial, role string, wrap func(http.Handler) http
 				found[rule] = verdict{result, observed}
 			}
 		},
-		Broken: func(rule, observed string) { found[rule] = verdict{evidence.Refuted, observed} },
+		Broken: func(_, _, rule, observed string) { found[rule] = verdict{evidence.Refuted, observed} },
 		Restore: func(_ string, undo func(context.Context, *client.Client) error) func() error {
 			return func() error {
 				c, err := client.New(transport.Config{BaseURL: server.URL(), APIKey: server.BootstrapKey()})
@@ -149,8 +149,8 @@ func keyWith(t *testing.T, server *emulator.Emulator, role string) string {
 			t.Fatal(err)
 		}
 		x := caller{context.Background(), c.Conn}
-		id := x.post(accounts, object{"name": "robot"}).record().text("id")
-		return x.post(keys, object{"name": "robot"}, id).record().text("value")
+		id := x.post(accounts, object{"name": "robot"}).record().Text("id")
+		return x.post(keys, object{"name": "robot"}, id).record().Text("value")
 	}
 	return server.BootstrapKey()
 }
@@ -172,8 +172,8 @@ func checkNothingLeft(t *testing.T, server *emulator.Emulator) {
 	} {
 		a := x.get(list.route)
 		for _, row := range a.rows(list.field) {
-			if strings.Contains(row.text(list.name), "tf-acc-") {
-				t.Errorf("%s has %s", list.route, row.text(list.name))
+			if strings.Contains(row.Text(list.name), "tf-acc-") {
+				t.Errorf("%s has %s", list.route, row.Text(list.name))
 			}
 		}
 		if !a.ok() {
@@ -194,10 +194,10 @@ func fill(t *testing.T, server *emulator.Emulator, clk *clock.Ahead) (host strin
 		t.Fatal(err)
 	}
 	x := &exam{caller: caller{context.Background(), c.Conn}}
-	host = x.post(computers, object{"name": "host", "provider": "byom", "remoteUser": "agent"}).record().text("id")
+	host = x.post(computers, object{"name": "host", "provider": "byom", "remoteUser": "agent"}).record().Text("id")
 	x.post("/environments/default", nil)
 	for n := range 2 {
-		id := x.post(sessions, object{"computerId": host}).record().text("sessionId")
+		id := x.post(sessions, object{"computerId": host}).record().Text("sessionId")
 		for range 2 {
 			x.post("/sessions/{id}/messages", object{"text": "Say hello."}, id)
 			clk.Advance(time.Hour)

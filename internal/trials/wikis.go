@@ -20,27 +20,27 @@ var wikiTrials = []Trial{
 			}
 			seen := map[string]bool{}
 			for _, run := range runs {
-				repository := strings.ToLower(run.text("repoUrl"))
+				repository := strings.ToLower(run.Text("repoUrl"))
 				if seen[repository] {
 					x.judge("list-wiki-runs", evidence.Refuted, "a repository has more than one run in the list")
 				}
 				seen[repository] = true
 			}
-			past := x.get("/wiki/history/{repoUrl}", runs[0].text("repoUrl")).rows("wikiRuns")
+			past := x.get("/wiki/history/{repoUrl}", runs[0].Text("repoUrl")).rows("wikiRuns")
 			x.newestFirst("get-wiki-history-200", "createdAt", past)
 			if len(past) > 1 {
 				// Somebody else may create or delete a run between these requests.
-				latest := runs[0].number("createdAt")
-				if later := find(x.get(wiki).rows("wikiRuns"), "repoUrl", runs[0].text("repoUrl")); later != nil {
-					latest = max(latest, later.number("createdAt"))
+				latest := runs[0].Number("createdAt")
+				if later := find(x.get(wiki).rows("wikiRuns"), "repoUrl", runs[0].Text("repoUrl")); later != nil {
+					latest = max(latest, later.Number("createdAt"))
 				}
 				newest := true
 				for _, run := range past {
-					newest = newest && run.number("createdAt") <= latest
+					newest = newest && run.Number("createdAt") <= latest
 				}
 				x.holds("list-wiki-runs", newest, "the list has the newest run of a repository", "the list has an older run of a repository")
 			}
-			x.search(runs[0].text("wikiRunId"))
+			x.search(runs[0].Text("wikiRunId"))
 		},
 	},
 	{
@@ -58,13 +58,13 @@ var wikiTrials = []Trial{
 			upload := func(pages ...object) answer {
 				a := x.post(wiki, object{"repoUrl": repository, "branch": branch, "pages": pages})
 				if a.ok() {
-					x.laterDelete(wiki, a.record().text("wikiRunId"))
+					x.laterDelete(wiki, a.record().Text("wikiRunId"))
 				}
 				return a
 			}
 			pages := []object{page("a.md", "The first", "the"), page("b.md", "The second", "the the")}
 			first := upload(pages...)
-			id := first.record().text("wikiRunId")
+			id := first.record().Text("wikiRunId")
 			if id == "" {
 				x.blocked("an upload", first)
 				return
@@ -73,7 +73,7 @@ var wikiTrials = []Trial{
 			again := upload(pages...)
 			x.answers("create-wiki-run", "the same upload again", again, accepted)
 			if again.ok() {
-				x.holds("create-wiki-run", again.record().text("wikiRunId") != id, "the same request makes another run", "the same request makes no other run")
+				x.holds("create-wiki-run", again.record().Text("wikiRunId") != id, "the same request makes another run", "the same request makes no other run")
 				x.newestFirst("get-wiki-history-200", "createdAt", x.get("/wiki/history/{repoUrl}", repository).rows("wikiRuns"))
 			}
 			x.answers("wiki-path", "a page outside of the wiki", upload(page("../a.md", "A", "a")), 400)
@@ -112,10 +112,10 @@ func (x *exam) search(id string) {
 		x.holds("search-wiki-run-limit", len(one.rows("results")) == 1, "a limit limits the results", "a limit does not limit the results")
 		x.holds("search-wiki-run", len(results) == len(upper.rows("results")), "the case of a text does not matter", "the case of a text matters")
 		inOrder := slices.IsSortedFunc(results, func(a, b object) int {
-			if a.number("matchCount") != b.number("matchCount") {
-				return int(b.number("matchCount") - a.number("matchCount"))
+			if a.Number("matchCount") != b.Number("matchCount") {
+				return int(b.Number("matchCount") - a.Number("matchCount"))
 			}
-			return strings.Compare(a.text("path"), b.text("path"))
+			return strings.Compare(a.Text("path"), b.Text("path"))
 		})
 		x.holds("search-wiki-run", inOrder, "most matches come first, then by path", "the results are not in the order of matches and paths")
 	} else {

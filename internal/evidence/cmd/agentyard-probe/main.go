@@ -63,7 +63,6 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		_, _ = fmt.Fprintf(stderr, usage, evidence.MaxProbes)
 		flags.PrintDefaults()
 	}
-	address := flags.String("base-url", os.Getenv(envBaseURL), "`address` of the service")
 	insecure := flags.Bool("allow-insecure-http", false, "allow http:// to another machine, which sends the key in clear text")
 	out := flags.String("out", "", "also write report.json and report.md to this `folder`")
 	yes := flags.Bool("yes", false, "do not ask before the first request")
@@ -78,11 +77,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		_, err := fmt.Fprintln(stdout, "agentyard-probe", versionText())
 		return err
 	}
-	key := os.Getenv(envAPIKey)
-	if *address == "" || key == "" {
+	address, key := os.Getenv(envBaseURL), os.Getenv(envAPIKey)
+	if address == "" || key == "" {
 		return fmt.Errorf("set %s and %s; see -help", envBaseURL, envAPIKey)
 	}
-	base, err := transport.ParseBaseURL(*address, *insecure)
+	base, err := transport.ParseBaseURL(address, *insecure)
 	if err == nil {
 		err = transport.CheckAPIKey(key)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,13 +24,14 @@ func TestRun(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "new")
 	for _, tc := range []struct {
 		name, key, input string
+		address          string
 		args             []string
 		want             string
 		sends            bool
 	}{
 		{name: "no key", args: []string{"-yes"}, want: "set AGENTYARD_BASE_URL and AGENTYARD_API_KEY"},
 		{name: "a broken key", key: "a b", args: []string{"-yes"}, want: "api_key contains a space"},
-		{name: "clear text", key: "k", args: []string{"-yes", "-base-url", "http://agentyard.example"}, want: "clear text"},
+		{name: "clear text", key: "k", address: "http://agentyard.example", args: []string{"-yes"}, want: "clear text"},
 		{name: "an argument", key: "k", args: []string{"-yes", "now"}, want: `unexpected argument "now"`},
 		{name: "no", key: "k", input: "n\n", want: "nothing was sent"},
 		{name: "enter", key: "k", input: "\n", want: "nothing was sent"},
@@ -38,7 +40,7 @@ func TestRun(t *testing.T) {
 		{name: "not asked", key: "k", args: []string{"-yes", "-out", out}, want: "status 401", sends: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Setenv(envBaseURL, service.URL)
+			t.Setenv(envBaseURL, cmp.Or(tc.address, service.URL))
 			t.Setenv(envAPIKey, tc.key)
 			requests.Store(0)
 			var stdout, stderr bytes.Buffer
