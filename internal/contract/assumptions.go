@@ -17,7 +17,7 @@ type Assumption struct {
 	Areas []string
 	// Place is what carries the mark: the IDs of operations, or the JSON pointer of a component.
 	Place string
-	// Why says what is open and what was decided, in sentences.
+	// Why says first what is assumed, as a sentence that an answer can refute, and then what is open.
 	Why string
 	// Rule is true if the form of a response shows nothing about it: it takes requests that are made for the purpose.
 	Rule bool

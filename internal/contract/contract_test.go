@@ -197,7 +197,11 @@ func TestAssumptionsSayWhy(t *testing.T) {
 	t.Parallel()
 	d := document(t)
 	whys, ids := map[string]string{}, map[string]bool{}
+	documents := regexp.MustCompile(`\b([Tt]he (spec|reference|guides)|client|live)\b|not (shown|stated)`)
 	for _, a := range d.Assumptions() {
+		if first, _, _ := strings.Cut(a.Why, ". "); documents.MatchString(first) {
+			t.Errorf("%s begins with the documents, and not with what is assumed: %q", a.ID, first)
+		}
 		if !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(a.ID) || ids[a.ID] {
 			t.Errorf("an assumption needs an ID of its own: %q at %s", a.ID, a.Place)
 		}

@@ -143,7 +143,7 @@ func ownerOf(a contract.Assumption, owners map[string]string) string {
 
 func assumptions(b *strings.Builder, record Record, all []contract.Assumption, suits func(contract.Assumption) bool) {
 	some := slices.DeleteFunc(all, func(a contract.Assumption) bool { return !suits(a) })
-	table(b, "No assumptions.", []string{"assumption", "what is open, and what is assumed", "result"}, len(some), func(i int) []string {
+	table(b, "No assumptions.", []string{"assumption", "what is assumed, and what is open", "result"}, len(some), func(i int) []string {
 		return []string{"`" + some[i].ID + "`", some[i].Why, record.text(some[i].ID)}
 	})
 }
