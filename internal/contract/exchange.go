@@ -39,6 +39,7 @@ const (
 	WrongType    Kind = "type"
 	WrongEnum    Kind = "enum"
 	WrongFormat  Kind = "format"
+	Wrapped      Kind = "wrapped"
 	NewStatus    Kind = "new status"
 	NewOperation Kind = "new operation"
 	Refused      Kind = "refused"

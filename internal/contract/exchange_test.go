@@ -51,6 +51,33 @@ func exchanges(t *testing.T, d *Document, forms []int, change func(any) any, yie
 	}
 }
 
+// An object in a field of its own is one deviation, and what else differs inside is another one.
+func TestCheck_namesAWrappedObject(t *testing.T) {
+	t.Parallel()
+	d, wrapped := document(t), 0
+	exchanges(t, d, []int{0, 1}, func(v any) any { return v }, func(x *Exchange) {
+		if x.Status >= 300 || !strings.HasPrefix(string(x.Received), `{"`) {
+			return
+		}
+		wrapped++
+		x.Received = fmt.Appendf(nil, `{"noun":{"colour":"red",%s}`, x.Received[1:])
+		c := d.Check(t.Context(), x)
+		var got []string
+		for _, deviation := range c.Response {
+			got = append(got, fmt.Sprintf("%s at %s: %s", deviation.Kind, deviation.Place, deviation.Found))
+		}
+		if want := "wrapped at /: a field noun with the object"; len(got) == 0 || len(got) > 2 || got[0] != want || len(got) == 2 && got[1] != "new field at /noun/colour: string" {
+			t.Errorf("%s: got %q", c.Operation.ID, got)
+		}
+		if body, _ := c.Body(c.Response[0]).(map[string]any); len(body) != 1 || body["noun"] == nil {
+			t.Errorf("%s: the record has %v", c.Operation.ID, body)
+		}
+	})
+	if wrapped < 50 {
+		t.Errorf("only %d answers were wrapped", wrapped)
+	}
+}
+
 // An assumption about a form that no exchange could confirm would be "not seen" forever.
 func TestCheck_confirmsEachForm(t *testing.T) {
 	t.Parallel()

@@ -192,6 +192,10 @@ func kinds(s *openapi3.Schema, name string) []string {
 }
 
 func (w *walker) object(s *openapi3.Schema, v map[string]any, at path, mark string) {
+	if name, inner := wrapped(s, v); inner != nil {
+		w.add(Wrapped, at, "the fields of the object", "a field "+shownKey(name)+" with the object", mark)
+		v, at = inner, append(at, step{key: name, shown: shownKey(name)})
+	}
 	for _, name := range s.Required {
 		if _, ok := v[name]; !ok {
 			field := s.Properties[name]
@@ -213,6 +217,23 @@ func (w *walker) object(s *openapi3.Schema, v map[string]any, at path, mark stri
 			w.add(NewField, append(at, step{key: name, shown: shownKey(name)}), "no such field", typeOf(value), mark)
 		}
 	}
+}
+
+// wrapped returns the object that stands in a field of its own, which the contract does not have.
+func wrapped(s *openapi3.Schema, v map[string]any) (name string, inner map[string]any) {
+	isOpen := s.AdditionalProperties.Has == nil || *s.AdditionalProperties.Has
+	if len(v) != 1 || isOpen && len(s.Required) == 0 {
+		return "", nil
+	}
+	for name, value := range v {
+		inner, _ := value.(map[string]any)
+		for field := range inner {
+			if s.Properties[name] == nil && s.Properties[field] != nil {
+				return name, inner
+			}
+		}
+	}
+	return "", nil
 }
 
 func (w *walker) list(s *openapi3.Schema, v []any, at path, mark string) {

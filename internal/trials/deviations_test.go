@@ -217,3 +217,12 @@ func TestTrials_deviations(t *testing.T) {
 		})
 	}
 }
+
+// What a trial needs to know, and a deviating answer does not show, refutes nothing.
+func TestTrials_withoutProviders(t *testing.T) {
+	t.Parallel()
+	found, _ := try(t, managedTrials, manager, on("GET", "/computers/providers", func(e *exchange) { delete(e.body, "providers") }))
+	if v := found["create-computer"]; v.result != evidence.NotSeen {
+		t.Errorf("create-computer is %s: %s", v.result, v.observed)
+	}
+}
