@@ -272,7 +272,13 @@ func anySession(t *testing.T) string {
 		names[m.ID] = m.Name
 	}
 	for _, s := range all {
-		if !isOurs(nameOfSession(&s, names)) {
+		var tags []string
+		if s.Settings != nil {
+			for _, tag := range s.Settings.Tags {
+				tags = append(tags, tag.Name)
+			}
+		}
+		if !isOurs(nameOfSession(names[s.ComputerID], tags)) {
 			return s.ID
 		}
 	}

@@ -15,8 +15,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -37,7 +36,7 @@ type leftover struct {
 // sweeper finds the objects of a kind.
 type sweeper struct {
 	name string
-	find func(context.Context, *client.Client) ([]leftover, error)
+	find func(context.Context, lister) ([]leftover, error)
 }
 
 // sweepers are in the order in which they run: what is deleted together with another object comes before it.
@@ -133,17 +132,16 @@ func (s *sweep) all(ctx context.Context) error {
 }
 
 func (s *sweep) of(ctx context.Context, kind sweeper) error {
-	found, err := kind.find(ctx, s.client)
+	found, err := kind.find(ctx, lister{s.client})
+	var errs []error
 	switch {
 	case isDenied(err):
 		// The key can have created none of them.
 		_, _ = fmt.Fprintf(s.out, "sweep: %s: this key cannot list them: %v\n", kind.name, err)
-		return nil
-	case err != nil:
-		return fmt.Errorf("%s: %w", kind.name, err)
+	case err != nil: // What was found nevertheless is deleted.
+		errs = append(errs, fmt.Errorf("%s: %w", kind.name, err))
 	}
 	s.found += len(found)
-	var errs []error
 	for _, l := range found {
 		text := fmt.Sprintf("%s %q (%s)", l.kind, l.name, l.id)
 		if !l.created.IsZero() {
@@ -156,7 +154,7 @@ func (s *sweep) of(ctx context.Context, kind sweeper) error {
 			_, _ = fmt.Fprintln(s.out, "sweep: would delete", text)
 		default:
 			err := l.remove(ctx)
-			if err != nil && !collection.IsGone(err) {
+			if err != nil && !isGoneOnDelete(err) {
 				errs = append(errs, fmt.Errorf("deleting %s: %w", text, err))
 				continue
 			}
@@ -166,157 +164,12 @@ func (s *sweep) of(ctx context.Context, kind sweeper) error {
 	return errors.Join(errs...)
 }
 
+// isGoneOnDelete reports whether a deletion was answered that the object does not exist. A new session may only be invisible yet.
+func isGoneOnDelete(err error) bool {
+	return collection.IsGone(err) || transport.IsNotFound(err) && !collection.IsNew(err)
+}
+
 func isOurs(name string) bool { return strings.HasPrefix(name, namePrefix) }
-
-// findSessions finds sessions by their tags, and those on computers with our names.
-func findSessions(ctx context.Context, c *client.Client) ([]leftover, error) {
-	machines, err := c.Computers.List(ctx, computers.Filter{IncludeUnlisted: true})
-	if err != nil {
-		return nil, err
-	}
-	names := map[string]string{}
-	for _, m := range machines {
-		names[m.ID] = m.Name
-	}
-	all, err := c.Sessions.List(ctx, "", 0)
-	if err != nil {
-		return nil, err
-	}
-	var found []leftover
-	for _, s := range all {
-		name := nameOfSession(&s, names)
-		if isOurs(name) {
-			found = append(found, leftover{"session", name, s.ID, s.CreatedAt.Time(), func(ctx context.Context) error {
-				return c.Sessions.Delete(ctx, s.ID, s.ComputerID, s.CreatedAt.Time())
-			}})
-		}
-	}
-	return found, nil
-}
-
-// nameOfSession returns the name that a session has by its computer or a tag of ours; computers are the names by ID.
-func nameOfSession(s *sessions.Session, computers map[string]string) string {
-	name := computers[s.ComputerID]
-	if s.Settings == nil || isOurs(name) {
-		return name
-	}
-	for _, tag := range s.Settings.Tags {
-		if isOurs(tag.Name) {
-			return tag.Name
-		}
-	}
-	return name
-}
-
-func findComputers(ctx context.Context, c *client.Client) ([]leftover, error) {
-	machines, err := c.Computers.List(ctx, computers.Filter{IncludeUnlisted: true})
-	var found []leftover
-	for _, m := range machines {
-		if isOurs(m.Name) {
-			found = append(found, leftover{"computer", m.Name, m.ID, m.CreatedAt.Time(), func(ctx context.Context) error {
-				return c.Computers.Delete(ctx, m.ID, m.ServiceAccount())
-			}})
-		}
-	}
-	return found, err
-}
-
-// findKeys finds the live keys of our accounts. A deleted account's keys do not authenticate either; revoking them first is
-// certain.
-func findKeys(ctx context.Context, c *client.Client) ([]leftover, error) {
-	accounts, err := c.ServiceAccounts.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var found []leftover
-	for _, a := range accounts {
-		if !isOurs(a.Name) {
-			continue
-		}
-		keys, err := c.ServiceAccounts.ListKeys(ctx, a.ID)
-		if err != nil {
-			return found, err
-		}
-		for _, k := range keys {
-			if !k.IsRevoked {
-				found = append(found, leftover{"API key", a.Name + "/" + k.Name, k.ID, k.CreatedAt.Time(), func(ctx context.Context) error {
-					return c.ServiceAccounts.RevokeKey(ctx, a.ID, k.ID)
-				}})
-			}
-		}
-	}
-	return found, nil
-}
-
-func findAccounts(ctx context.Context, c *client.Client) ([]leftover, error) {
-	accounts, err := c.ServiceAccounts.List(ctx)
-	var found []leftover
-	for _, a := range accounts {
-		if isOurs(a.Name) {
-			found = append(found, leftover{"service account", a.Name, a.ID, a.CreatedAt.Time(), func(ctx context.Context) error {
-				return c.ServiceAccounts.Delete(ctx, a.ID)
-			}})
-		}
-	}
-	return found, err
-}
-
-func findEnvironments(ctx context.Context, c *client.Client) ([]leftover, error) {
-	environments, err := c.Environments.List(ctx, "")
-	var found []leftover
-	for _, e := range environments {
-		if isOurs(e.Name) {
-			found = append(found, leftover{"environment", e.Name, e.ID, e.CreatedAt.Time(), func(ctx context.Context) error {
-				return c.Environments.Delete(ctx, e.ID)
-			}})
-		}
-	}
-	return found, err
-}
-
-// findWikiRuns finds runs by their branch. The listing has only the newest run of each repository, so the history of the
-// repositories with one of ours is read too.
-func findWikiRuns(ctx context.Context, c *client.Client) ([]leftover, error) {
-	newest, err := c.Wikis.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var found []leftover
-	for _, n := range newest {
-		if !isOurs(n.Branch) && n.RepoURL != os.Getenv(envWiki) {
-			continue
-		}
-		history, err := c.Wikis.History(ctx, n.RepoURL)
-		if err != nil {
-			return found, err
-		}
-		for _, w := range history {
-			if isOurs(w.Branch) {
-				found = append(found, leftover{"wiki run", w.Branch, w.ID, w.CreatedAt.Time(), func(ctx context.Context) error {
-					return c.Wikis.Delete(ctx, w.ID, w.RepoURL)
-				}})
-			}
-		}
-	}
-	return found, nil
-}
-
-// findInvitations finds people with our addresses. The service lists no pending invitations; a run revokes its own.
-func findInvitations(ctx context.Context, c *client.Client) ([]leftover, error) {
-	if os.Getenv(envInvitation) == "" {
-		return nil, nil // Without it, nobody was invited.
-	}
-	members, err := c.Organization.Members(ctx, 0)
-	var found []leftover
-	for _, m := range members {
-		if !timeOfName(m.Email).IsZero() { // A person may have the prefix in an address.
-			found = append(found, leftover{"member", m.Email, m.ID, m.CreatedAt.Time, func(ctx context.Context) error {
-				return c.Organization.RemoveMember(ctx, m.Email)
-			}})
-		}
-	}
-	return found, err
-}
 
 func TestSweep_age(t *testing.T) {
 	t.Parallel()
