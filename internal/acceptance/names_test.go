@@ -7,10 +7,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/trials"
 )
 
-// namePrefix begins the names of all objects that the suite creates. The sweep deletes by it.
-const namePrefix = "tf-acc-"
+const namePrefix = trials.NamePrefix
 
 // timeDigits is the length of the time in a run's ID: seconds to the base of 36, which have six digits until 2038.
 const timeDigits = 6

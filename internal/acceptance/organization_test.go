@@ -92,6 +92,31 @@ func prepareUserLimit(t *testing.T, _ *lives.Life) map[string]string {
 func prepareDefaultEnvironment(t *testing.T, _ *lives.Life) map[string]string {
 	t.Helper()
 	optIn(t, envOrganization)
+	formerDefault(t)
+	c := connect(t)
+	values := map[string]string{}
+	for _, placeholder := range []string{"$first", "$second"} {
+		created, err := c.Environments.Create(t.Context(), environmentRequest(t, "default", environments.ScopeOrganization))
+		must(t, err)
+		values[placeholder] = created.ID
+	}
+	for _, id := range values {
+		waitForBuild(t, id)
+	}
+	present := formerDefault(t) // Builds take long.
+	restoreSetting(t, "the default environment", present, func(ctx context.Context, c *client.Client) error {
+		now, err := c.Environments.DefaultNow(ctx)
+		if err != nil || !slices.Contains(slices.Collect(maps.Values(values)), now) {
+			return err // It is as it was, or somebody else set it meanwhile.
+		}
+		return c.Environments.SetDefault(ctx, present)
+	})
+	return values
+}
+
+// formerDefault returns the ID of the default environment, which has to be restored. That of another run is deleted soon.
+func formerDefault(t *testing.T) string {
+	t.Helper()
 	c := connect(t)
 	present, err := c.Environments.DefaultNow(t.Context())
 	must(t, err)
@@ -103,26 +128,7 @@ func prepareDefaultEnvironment(t *testing.T, _ *lives.Life) map[string]string {
 	if isOurs(former.Name) {
 		skip(t, "", "another run set the default environment; if it was killed, set the former one first")
 	}
-	values := map[string]string{}
-	for _, placeholder := range []string{"$first", "$second"} {
-		created, err := c.Environments.Create(t.Context(), environmentRequest(t, "default", environments.ScopeOrganization))
-		must(t, err)
-		values[placeholder] = created.ID
-	}
-	for _, id := range values {
-		waitForBuild(t, id)
-	}
-	if present, err = c.Environments.DefaultNow(t.Context()); err != nil { // Builds take long.
-		t.Fatal(err)
-	}
-	restoreSetting(t, "the default environment", present, func(ctx context.Context, c *client.Client) error {
-		now, err := c.Environments.DefaultNow(ctx)
-		if err != nil || !slices.Contains(slices.Collect(maps.Values(values)), now) {
-			return err // It is as it was, or somebody else set it meanwhile.
-		}
-		return c.Environments.SetDefault(ctx, present)
-	})
-	return values
+	return present
 }
 
 // wikiRepository returns the URL of a repository that can have wikis.

@@ -226,3 +226,21 @@ func TestTrials_withoutProviders(t *testing.T) {
 		t.Errorf("create-computer is %s: %s", v.result, v.observed)
 	}
 }
+
+// Another run deletes its environment soon, so that this one must not restore it as the default.
+func TestTrials_defaultOfAnotherRun(t *testing.T) {
+	t.Parallel()
+	changes := 0
+	found, _ := try(t, organizationTrials, manager, func(next http.Handler) http.Handler {
+		renamed := on("GET", "/environments", each("environments", func(o object) { o["name"] = NamePrefix + "another-run" }))(next)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/environments/default") {
+				changes++
+			}
+			renamed.ServeHTTP(w, r)
+		})
+	})
+	if v := found["set-default-environment"]; v.result != evidence.NotSeen || !strings.Contains(v.observed, "another run") || changes > 0 {
+		t.Errorf("set-default-environment is %s: %s; the default was set %d times", v.result, v.observed, changes)
+	}
+}

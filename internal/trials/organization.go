@@ -115,6 +115,10 @@ var organizationTrials = []Trial{
 				x.obstacle = "the organization has no default environment that could be restored"
 				return
 			}
+			if strings.HasPrefix(find(before.rows("environments"), "id", former).Text("name"), NamePrefix) {
+				x.obstacle = "the default environment is that of another run"
+				return
+			}
 			const chosen = "/environments/default"
 			choose := func(id string) answer { return x.put(chosen, object{"environmentId": id}) }
 			good := choose(former) // Changes nothing. Who may not do this cannot restore the default either.

@@ -20,7 +20,7 @@ import (
 type Lab struct {
 	// Connect returns a client with an API key; "" is the key of the run. Its requests may break the contract on purpose.
 	Connect func(key string) (*client.Client, error)
-	// NewName returns a name that is new and that sweepers know.
+	// NewName returns a new name, which begins with NamePrefix.
 	NewName func(what string) string
 	// Judge takes a verdict. The text has no value of the service.
 	Judge func(rule string, result evidence.Result, observed string)
@@ -48,6 +48,9 @@ type Trial struct {
 
 	run func(x *exam)
 }
+
+// NamePrefix begins the names of all objects that a run creates. Sweepers delete by it.
+const NamePrefix = "tf-acc-"
 
 // The variables that allow trials.
 const (
