@@ -180,7 +180,7 @@ func TestAccInvitation(t *testing.T) {
 func restoreSetting(t *testing.T, what, value string, undo func(context.Context, *client.Client) error) {
 	t.Helper()
 	fmt.Printf("testacc: %s is now: %s\n", what, value)
-	restoreAfter(t, what, undo)
+	restoreAfter(t, what+", which was: "+value, undo)
 }
 
 func TestIsOfRun(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -148,9 +149,16 @@ func (r *run) direct() (*client.Client, error) {
 	return r.connect(r.after)
 }
 
-// restoreLater calls undo at the end of the run, or when the returned function is called, but only once.
+// restoreLater calls undo at the end of the run, and when the returned function is called, until it succeeds.
 func (r *run) restoreLater(what string, undo func(context.Context, *client.Client) error) func() error {
-	restore := sync.OnceValue(func() error {
+	var mu sync.Mutex
+	isDone := false
+	restore := func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		if isDone {
+			return nil
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), finishTime)
 		defer cancel()
 		c, err := r.direct()
@@ -160,8 +168,9 @@ func (r *run) restoreLater(what string, undo func(context.Context, *client.Clien
 		if err != nil {
 			return fmt.Errorf("restoring %s: %w", what, err)
 		}
+		isDone = true
 		return nil
-	})
+	}
 	r.mu.Lock()
 	r.restores = append(r.restores, restore)
 	r.mu.Unlock()
@@ -269,4 +278,24 @@ func (r *run) report() error {
 		err = errors.Join(err, errors.New("the service deviates from the contract"))
 	}
 	return err
+}
+
+// A service that fails for a while must not keep a setting of the run.
+func TestRestoreLater_triesAgain(t *testing.T) {
+	t.Parallel()
+	r, calls := &run{key: "key", after: "http://127.0.0.1:1"}, 0
+	restore := r.restoreLater("a setting", func(context.Context, *client.Client) error {
+		if calls++; calls == 1 {
+			return errors.New("out of order")
+		}
+		return nil
+	})
+	if err := restore(); err == nil || !strings.Contains(err.Error(), "restoring a setting: out of order") {
+		t.Errorf("got %v", err)
+	}
+	for range 2 {
+		if err := r.restoreAll(); err != nil || calls != 2 {
+			t.Errorf("got %v after %d calls", err, calls)
+		}
+	}
 }

@@ -188,12 +188,13 @@ func timed(rows []object) []object {
 // laterDefault makes an environment the default again, before the environments are deleted that were created until now. It leaves
 // a default that existed before: somebody else chose it meanwhile.
 func (x *exam) laterDefault(before answer) {
-	restore := x.lab.Restore("the default environment", func(ctx context.Context, c *client.Client) error {
+	former := before.record().Text("defaultEnvironmentId")
+	restore := x.lab.Restore("the default environment, which was: "+former, func(ctx context.Context, c *client.Client) error {
 		now, err := c.Environments.DefaultNow(ctx)
 		if err != nil || position(before.rows("environments"), now) >= 0 {
 			return err
 		}
-		return c.Environments.SetDefault(ctx, before.record().Text("defaultEnvironmentId"))
+		return c.Environments.SetDefault(ctx, former)
 	})
 	x.later(func(context.Context) error { return restore() })
 }
