@@ -186,6 +186,7 @@ func (r *run) handleSignals() {
 		fmt.Fprintln(os.Stderr, "\ntestacc: interrupted; restoring settings, and deleting what this run created. Press Ctrl-C again to exit at once, then run make sweep.")
 		go func() {
 			<-signals
+			_ = os.RemoveAll(r.scratch) // States contain keys.
 			os.Exit(interruptedCode)
 		}()
 		r.gate.close()

@@ -103,9 +103,9 @@ func (p *Probe) get(ctx context.Context, path string, query ...string) Object {
 	got, err := p.conn.Exchange(ctx, transport.Request{Op: transport.Operation{Name: "probe", Method: http.MethodGet, Route: path}, Query: values}, transport.AnyBody)
 	switch status := transport.StatusOf(err); {
 	case err == nil:
-		var answer Object
-		_ = json.Unmarshal(got.Body, &answer) // The recorder has noted what else it is.
-		return answer
+		var answer any
+		_ = json.Unmarshal(got.Body, &answer) // The recorder has noted what is no JSON.
+		return RecordOf(answer)
 	case p.end != nil: // The number of requests.
 	case errors.Is(ctx.Err(), context.Canceled):
 		p.end = errors.New("interrupted")
