@@ -2,7 +2,6 @@ package acceptance
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -87,7 +86,7 @@ func TestSweep_brokenList(t *testing.T) {
 	t.Setenv(envWiki, "")
 	o := &odd{lists: map[string]any{"/environments": row{"environments": []any{row{"id": "e", "name": namePrefix + "x"}}}}}
 	broken := http.NewServeMux()
-	broken.HandleFunc("/api/v0/computers", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") })
+	broken.HandleFunc("/api/v0/computers", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })
 	broken.Handle("/", o)
 	deleted, _, err := o.swept(t, broken)
 	if err == nil || !strings.Contains(err.Error(), "agentyard_computer: list of computers") || !slices.Equal(deleted, []string{"DELETE /environments/e"}) {
