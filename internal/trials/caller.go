@@ -117,3 +117,11 @@ func find(rows []object, field, value string) object {
 func position(rows []object, id string) int {
 	return slices.IndexFunc(rows, func(o object) bool { return o.Text("id") == id })
 }
+
+// lacks finds rows in which a field is missing or has another type. The form deviates then, and a rule about it cannot be judged.
+func lacks[T string | float64](field string) func(object) bool {
+	return func(o object) bool {
+		_, ok := o[field].(T)
+		return !ok
+	}
+}

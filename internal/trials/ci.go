@@ -1,6 +1,9 @@
 package trials
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 var ciTrials = []Trial{
 	{
@@ -80,9 +83,10 @@ var ciTrials = []Trial{
 
 // owners judges the owners of the repositories that the integration covers.
 func (x *exam) owners(owners, repositories []object) {
-	if len(owners) == 0 || len(repositories) == 0 {
-		x.unseen("list-ci-repository-owners", "there is no owner or no repository")
-		x.unseen("list-ci-repositories-owner", "there is no owner or no repository")
+	isUnreadable := slices.ContainsFunc(owners, lacks[string]("login")) || slices.ContainsFunc(repositories, lacks[string]("fullName"))
+	if len(owners) == 0 || len(repositories) == 0 || isUnreadable {
+		x.unseen("list-ci-repository-owners", "there is no owner or no repository with a name")
+		x.unseen("list-ci-repositories-owner", "there is no owner or no repository with a name")
 		return
 	}
 	listed, real := map[string]bool{}, map[string]bool{}

@@ -218,12 +218,26 @@ func TestTrials_deviations(t *testing.T) {
 	}
 }
 
-// What a trial needs to know, and a deviating answer does not show, refutes nothing.
-func TestTrials_withoutProviders(t *testing.T) {
+// What a trial needs to know, and an answer of another form does not show, refutes nothing. What the trial changed is restored even so.
+func TestTrials_otherForms(t *testing.T) {
 	t.Parallel()
-	found, _ := try(t, managedTrials, manager, on("GET", "/computers/providers", func(e *exchange) { delete(e.body, "providers") }))
-	if v := found["create-computer"]; v.result != evidence.NotSeen {
-		t.Errorf("create-computer is %s: %s", v.result, v.observed)
+	for rule, tc := range map[string]struct {
+		trials []Trial
+		wrap   func(http.Handler) http.Handler
+	}{
+		"create-computer":            {managedTrials, on("GET", "/computers/providers", func(e *exchange) { delete(e.body, "providers") })},
+		"list-ci-repository-owners":  {ciTrials, on("GET", "/automations/ci/repositories", each("repositories", func(o object) { delete(o, "fullName") }))},
+		"list-ci-repositories-owner": {ciTrials, on("GET", "/automations/ci/repository-owners", each("owners", func(o object) { delete(o, "login") }))},
+		"search-wiki-run":            {wikiTrials, on("GET", "/wiki/*/search", each("results", func(o object) { o["matchCount"] = "2" }))},
+		"get-user-usage-limits":      {organizationTrials, on("GET", "/organization/usage/limits/users", func(e *exchange) { e.body["userLimits"] = nil })},
+		"default-scope":              {organizationTrials, on("GET", "/environments", func(e *exchange) { e.body = object{"data": map[string]any(e.body)} })},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			if found, _ := try(t, tc.trials, manager, tc.wrap); found[rule].result == evidence.Refuted {
+				t.Errorf("%s is refuted: %s", rule, found[rule].observed)
+			}
+		})
 	}
 }
 
