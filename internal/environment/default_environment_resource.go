@@ -157,8 +157,8 @@ func (r *defaultEnvironmentResource) Update(ctx context.Context, req resource.Up
 
 // Delete sends no request, because the service cannot unset a default.
 func (r *defaultEnvironmentResource) Delete(_ context.Context, _ resource.DeleteRequest, resp *resource.DeleteResponse) {
-	resp.Diagnostics.AddWarning("Default Environment Left Unchanged",
-		"The resource was removed from the state. The organization's default environment was not changed. To use another default, set it at the service.")
+	resp.Diagnostics.AddWarning("Default Environment Only Removed From State",
+		"The organization's default environment is not changed by this resource, which was only removed from the state. To use another default, set it at the service.")
 }
 
 func (r *defaultEnvironmentResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {

@@ -206,7 +206,7 @@ func TestDefaultEnvironment_destroyed(t *testing.T) {
 		i := acctest.NewProcess(t, e, nil).NewInstance("agentyard_default_environment")
 		acctest.NewProcess(t, e, nil).Apply(i, config).MustSucceed(t)
 		e.Journal().Reset()
-		mustWarnOnce(t, acctest.NewProcess(t, e, nil).Destroy(i), "Default Environment Left Unchanged", "was not changed")
+		mustWarnOnce(t, acctest.NewProcess(t, e, nil).Destroy(i), "Default Environment Only Removed From State", "is not changed by this resource")
 		if got := liveDefault(e); got != ids[1] || !i.State.IsNull() || e.Journal().Count("setDefaultEnvironment") > 0 {
 			t.Errorf("the default is %q; the state is %s", got, i.State)
 		}
