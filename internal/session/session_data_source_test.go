@@ -205,7 +205,7 @@ func TestSessionDataSource_errors(t *testing.T) {
 	on := func(computer string) acctest.Values {
 		return acctest.Values{"id": s.ID, "computer_id": computer}
 	}
-	fails(nil, acctest.Values{"id": missing}, "id", notFound, missing+"\" does not exist, or was deleted. Check the ID.")
+	fails(nil, acctest.Values{"id": missing}, "id", notFound, missing+"\" was not found. Check the ID. If the session was just created, try again in a few minutes.")
 	fails(nil, on(there), "computer_id", "Session on Another Computer", "Correct computer_id, or omit it")
 	fails(nil, on(missing), "computer_id", "Session on Another Computer")
 	fails(nil, acctest.Values{"id": ""}, "id", "id must not be blank")

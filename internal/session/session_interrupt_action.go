@@ -69,6 +69,6 @@ func (a *sessionInterruptAction) Invoke(ctx context.Context, req action.InvokeRe
 		}
 		return nil
 	}, apierror.AtStatus{http.StatusBadRequest: path.Root("session_id"), http.StatusNotFound: path.Root("session_id")}, ownersOnly, apierror.Advice{
-		http.StatusNotFound: "The session was not found. Nothing was interrupted. Check session_id.",
+		http.StatusNotFound: "The session was not found. Nothing was interrupted. Check session_id." + ifNew,
 	})
 }

@@ -83,7 +83,7 @@ func TestSessionInterrupt_errors(t *testing.T) {
 		_, out := acctest.NewProcess(t, e, settings).Invoke(interruptType, acctest.Values{"session_id": id})
 		return out
 	}
-	invoke(nil, "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10").MustFail(t, "session_id", "Cannot interrupt session", "interruptSession", "404", "Nothing was interrupted. Check session_id.")
+	invoke(nil, "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10").MustFail(t, "session_id", "Cannot interrupt session", "interruptSession", "404", "Nothing was interrupted. Check session_id. If the session was just created, try again in a few minutes.")
 	invoke(nil, "").MustFail(t, "session_id", "session_id must not be blank. Set the ID of a session")
 	invoke(nil, " ").MustFail(t, "session_id", "session_id must not be blank. Set the ID of a session")
 	invoke(nil, "..").MustFail(t, "", "Cannot interrupt session", "cannot be part")

@@ -42,7 +42,7 @@ var messageResults = results.Fields[*sessions.Message]{
 // atSession puts the error about an unknown session on session_id.
 var atSession = apierror.Options{
 	apierror.AtStatus{http.StatusNotFound: path.Root("session_id")},
-	apierror.Advice{http.StatusNotFound: "The session was not found. Check session_id."},
+	apierror.Advice{http.StatusNotFound: "The session was not found. Check session_id." + ifNew},
 }
 
 // sessionIDArgument is the session that a data source is about.

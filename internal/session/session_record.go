@@ -50,6 +50,9 @@ var sessionData = results.Merge(sessionResults, results.Fields[*sessions.Session
 
 const sessionIDText = "ID of the session. A session of another owner requires the API key of a human with the Manager role or higher."
 
+// ifNew is advice for a session that was not found, because the service shows a new one late.
+const ifNew = " If the session was just created, try again in a few minutes."
+
 var ownersOnly = apierror.Advice{
 	http.StatusForbidden: "Sessions are enabled for selected organizations only. If yours is one of them, use the API key of the session's owner, or of a human with the Manager role or higher.",
 }
