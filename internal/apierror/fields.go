@@ -77,7 +77,7 @@ func below(at path.Path, segments []string) path.Path {
 		if index, err := strconv.Atoi(s); err == nil {
 			at = at.AtListIndex(index)
 		} else {
-			at = at.AtName(snakeCase(s))
+			at = at.AtName(SnakeCase(s))
 		}
 	}
 	return at
@@ -85,8 +85,8 @@ func below(at path.Path, segments []string) path.Path {
 
 func isIndex(segment string) bool { return segment[0] >= '0' && segment[0] <= '9' }
 
-// snakeCase treats an acronym as one word: customCIModel becomes custom_ci_model.
-func snakeCase(field string) string {
+// SnakeCase returns the attribute of a field. An acronym is one word: customCIModel becomes custom_ci_model.
+func SnakeCase(field string) string {
 	var name strings.Builder
 	letters := []rune(field)
 	for i, r := range letters {

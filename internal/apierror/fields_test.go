@@ -63,7 +63,7 @@ func TestSnakeCase(t *testing.T) {
 		"name": "name", "hostId": "host_id", "prUrl": "pr_url", "customCIModel": "custom_ci_model", "cpuUsedPct": "cpu_used_pct",
 		"relayClientUrl": "relay_client_url", "ownerID": "owner_id", "URL": "url", "already_so": "already_so", "step2Name": "step2_name",
 	} {
-		if got := snakeCase(field); got != want {
+		if got := SnakeCase(field); got != want {
 			t.Errorf("%s: got %s, want %s", field, got, want)
 		}
 	}

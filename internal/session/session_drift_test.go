@@ -251,15 +251,15 @@ func TestSession_answersWithoutSettings(t *testing.T) {
 func TestSession_answeredOtherwise(t *testing.T) {
 	t.Parallel()
 	type settings = map[string]any
-	const summary = "Session Settings Differ"
+	const summary, differs = "Session Settings Differ", "returned different values for autonomy_level, provider_lock_timestamp. "
 	e := acctest.New(t, rewrite(func(_ string, session map[string]any) {
-		edited(session, settings{"autonomyLevel": "low", "autonomyMode": nil})
+		edited(session, settings{"autonomyLevel": "low", "autonomyMode": nil, "providerLockTimestamp": nil})
 	}))
 	computer := newComputer(e, "dev")
-	config := withSettings(computer, settings{"autonomy_level": "high"})
+	config := withSettings(computer, settings{"autonomy_level": "high", "model": "model-light", "provider_lock_timestamp": "2026-11-24T00:00:00Z"})
 	p := acctest.NewProcess(t, e, nil)
 	i := p.NewInstance(sessionType)
-	if out := p.Apply(i, config); len(out.Errors) > 0 || i.Tainted || !strings.Contains(out.WarningText(), summary) || !strings.Contains(out.WarningText(), i.ID()) {
+	if out := p.Apply(i, config); len(out.Errors) > 0 || i.Tainted || !strings.Contains(out.WarningText(), summary) || !strings.Contains(out.WarningText(), differs) || !strings.Contains(out.WarningText(), i.ID()) {
 		t.Fatal(out)
 	}
 	id := i.ID()

@@ -261,8 +261,12 @@ func settingsDiffer(requested *sessions.Settings, s *sessions.Session) diag.Diag
 	if s.Settings == nil || requested.HoldsIn(s.Settings) {
 		return nil
 	}
+	names := requested.NotIn(s.Settings)
+	for i, name := range names {
+		names[i] = apierror.SnakeCase(name)
+	}
 	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("session_settings"), "Session Settings Differ",
-		fmt.Sprintf("The service accepted the settings of session %s, but returned different values for some of them. The next plan shows which. The organization's settings may limit them, such as autonomy_level.", s.ID))}
+		fmt.Sprintf("The service accepted the settings of session %s, but returned different values for %s. The organization's settings may limit them.", s.ID, strings.Join(names, ", ")))}
 }
 
 func (r *sessionResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {

@@ -98,18 +98,15 @@ func (s *Settings) Changes(prior *Settings) *Settings {
 }
 
 // HoldsIn reports whether other has every setting that is set in s, perhaps in another form.
-func (s *Settings) HoldsIn(other *Settings) bool {
-	if other == nil {
-		return s.IsEmpty()
-	}
-	found := other.fields()
-	for name, v := range s.fields() {
-		isMeant := name == "autonomyMode" && other.means(s.AutonomyMode)
-		if !isMeant && !holdsIn(v, found[name]) {
-			return false
-		}
-	}
-	return true
+func (s *Settings) HoldsIn(other *Settings) bool { return len(s.NotIn(other)) == 0 }
+
+// NotIn returns the API's names of the settings in s that other lacks or has with another value.
+func (s *Settings) NotIn(other *Settings) []string {
+	wanted, found := s.fields(), other.fields()
+	maps.DeleteFunc(wanted, func(name string, v any) bool {
+		return other != nil && (holdsIn(v, found[name]) || name == "autonomyMode" && other.means(s.AutonomyMode))
+	})
+	return slices.Sorted(maps.Keys(wanted))
 }
 
 // Keeping returns the settings in the form of the previous ones where both mean the same. A setting that a response lacks is
