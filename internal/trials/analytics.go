@@ -23,7 +23,7 @@ var analyticsTrials = []Trial{
 			for _, row := range rows.rows("data") {
 				ids = append(ids, row.Text("user_id"))
 			}
-			if len(ids) < 2 {
+			if len(ids) < 2 || slices.Contains(ids, "") {
 				x.unseen("get-user-analytics", "there is no user with two days of use")
 				return
 			}

@@ -122,6 +122,15 @@ func (x *exam) holds(rule string, ok bool, yes, no string) {
 	}
 }
 
+// absent judges a rule by something that must not be there. That it is absent confirms nothing: the service may never have it.
+func (x *exam) absent(rule string, found bool, no, why string) {
+	if found {
+		x.judge(rule, evidence.Refuted, no)
+	} else {
+		x.unseen(rule, why)
+	}
+}
+
 // unseen notes why a rule cannot be judged. A verdict from elsewhere wins.
 func (x *exam) unseen(rule, why string) { x.judge(rule, evidence.NotSeen, why) }
 
@@ -197,6 +206,10 @@ func (x *exam) oldestFirst(rule, field string, rows []object) {
 func (x *exam) sorted(rule, field string, rows []object, inOrder func(a, b float64) bool) {
 	differ, ok := false, true
 	for i := 1; i < len(rows); i++ {
+		if !rows[i-1].Has(field) || !rows[i].Has(field) {
+			x.unseen(rule, "a row has no "+field)
+			return
+		}
 		a, b := rows[i-1].Number(field), rows[i].Number(field)
 		differ = differ || a != b
 		ok = ok && inOrder(a, b)

@@ -196,6 +196,7 @@ func fill(t *testing.T, server *emulator.Emulator, clk *clock.Ahead) (host strin
 	x := &exam{caller: caller{context.Background(), c.Conn}}
 	host = x.post(computers, object{"name": "host", "provider": "byom", "remoteUser": "agent"}).record().Text("id")
 	x.post("/environments/default", nil)
+	x.post(environments, object{"name": "built", "repositories": []object{{"url": "https://code.example/acme/web", "script": "true"}}})
 	for n := range 2 {
 		id := x.post(sessions, object{"computerId": host}).record().Text("sessionId")
 		for range 2 {
