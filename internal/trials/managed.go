@@ -13,7 +13,7 @@ var managedTrials = []Trial{{
 	Name:     "a managed computer",
 	Variable: ManagedComputers,
 	Rules: []string{
-		"create-computer", "byom-clone", "repos", "bulk-create-computers-name-prefix", "computer-provisioning-steps", "install-computer-deps",
+		"create-computer", "byom-clone", "repos", "bulk-create-computers-name-prefix", "computer-provisioning-steps",
 		"content-type", "complete-file-upload-request-body", "create-file-download-request-body", "upload-size",
 		"delete-computer",
 	},
@@ -42,12 +42,16 @@ var managedTrials = []Trial{{
 			x.answers("byom-clone", "a copy of a registered machine", with("source", object{"kind": "computer", "sourceComputerId": registered}), 400)
 		}
 		name := x.lab.NewName("bulk")
-		for _, prefix := range []string{name + "X", name + "-", padded(name, 59)} {
-			bulk := x.post("/computers/bulk", object{"quantity": 1, "namePrefix": prefix, "provider": made.record()["providerType"]})
-			for _, extra := range bulk.rows("computers") {
+		bulk := func(prefix string) answer {
+			a := x.post("/computers/bulk", object{"quantity": 1, "namePrefix": prefix, "provider": made.record()["providerType"]})
+			for _, extra := range a.rows("computers") {
 				x.laterDelete(computers, extra.Text("id"))
 			}
-			x.answers("bulk-create-computers-name-prefix", "a prefix beyond the pattern", bulk, 400)
+			return a
+		}
+		good := bulk(name)
+		for _, prefix := range []string{name + "X", name + "-", padded(name, 59)} {
+			x.refuses("bulk-create-computers-name-prefix", "a prefix beyond the pattern", good, bulk(prefix), 400)
 		}
 		x.steps()
 
@@ -58,7 +62,6 @@ var managedTrials = []Trial{{
 			x.obstacle = "the computer did not become active"
 			return
 		}
-		x.answers("install-computer-deps", "an installation that was not configured", x.post("/computers/{id}/install-deps", nil, id), 400)
 		x.files(id)
 		x.archived(id)
 	},
