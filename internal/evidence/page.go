@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 )
@@ -63,7 +64,8 @@ make assumptions REPORT=report/report.json
 The first command compares your organization with the assumptions. See [Troubleshooting](../guides/troubleshooting#unexpected-answers-of-the-service).
 The second one, in a checkout of the provider, adds the report to this page.
 
-An assumption is **confirmed** if the answers agreed with it, and **refuted** if one did not. Operations **beyond the documents** are
+An assumption is **confirmed** if the answers agreed with it, and **refuted** if one did not. It stays refuted until a maintainer
+corrects it. Operations **beyond the documents** are
 known from other sources. In the tables, the spec and the guides are the service's documents, and the reference is a dated copy of
 its public reference.
 
@@ -91,7 +93,7 @@ func summary(doc *contract.Document, record Record) string {
 	for _, a := range doc.Assumptions() {
 		if e, ok := record[a.ID]; ok {
 			results[e.Result]++
-			newest = max(newest, e.Date)
+			newest = max(newest, e.day())
 		}
 	}
 	if newest == "" {
@@ -151,12 +153,11 @@ func assumptions(b *strings.Builder, record Record, all []contract.Assumption, s
 // text says what is known, and since when.
 func (r Record) text(id string) string {
 	e, ok := r[id]
-	switch {
-	case !ok:
+	if !ok {
 		return string(NotSeen)
-	case e.Result == Refuted:
-		return fmt.Sprintf("refuted on %s (%s %s): `%s`", e.Date, e.Tool, e.Version, strings.ReplaceAll(e.Observed, "`", ""))
-	default:
-		return fmt.Sprintf("%s on %s (%s %s)", e.Result, e.Date, e.Tool, e.Version)
 	}
+	return fmt.Sprintf("%s on %s (%s %s): `%s`", e.Result, e.day(), e.Tool, e.Version, strings.ReplaceAll(e.Observed, "`", ""))
 }
+
+// day is that of the report, such as 2026-01-31.
+func (e Entry) day() string { return e.Time.Format(time.DateOnly) }

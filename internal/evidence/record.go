@@ -15,12 +15,12 @@ import (
 // Record holds what reports have shown, by the ID of an assumption, or of an operation that no document has.
 type Record map[string]Entry
 
-// Entry is the newest result.
+// Entry is the newest refutation, or the newest result if nothing was refuted.
 type Entry struct {
 	Result   Result `json:"result"`
 	Observed string `json:"observed"`
-	// Date is the day of the report, such as 2026-01-31.
-	Date string `json:"date"`
+	// Time is when the report was finished.
+	Time time.Time `json:"time"`
 	// Tool and Version made the report.
 	Tool    string `json:"tool"`
 	Version string `json:"version"`
@@ -48,14 +48,17 @@ func (r Record) Write(path string) error {
 	return os.WriteFile(path, append(text, '\n'), 0o644) //nolint:gosec // It is part of the project.
 }
 
-// Add adds the results of a report, unless the record has newer ones. What a report has not seen changes nothing.
+// Add adds the results of a report, unless the record has newer ones. What a report has not seen changes nothing. A refutation is
+// replaced only by a newer one: another run may have seen less of the service. A person who corrects the assumption removes it.
 func (r Record) Add(report *Report) error {
 	if report.Emulator {
 		return errors.New("the emulator answered, so the report shows nothing about the service; make one with a real service")
 	}
 	add := func(id string, result Result, observed string) {
-		e := Entry{result, observed, report.FinishedAt.UTC().Format(time.DateOnly), report.Tool, report.Version}
-		if e.Date >= r[id].Date {
+		e := Entry{result, observed, report.FinishedAt.UTC(), report.Tool, report.Version}
+		switch known := r[id]; {
+		case known.Result == Refuted && result != Refuted:
+		case known.Result != Refuted && result == Refuted, !e.Time.Before(known.Time):
 			r[id] = e
 		}
 	}
