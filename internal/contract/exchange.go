@@ -171,13 +171,15 @@ func (rt *route) walkRequest(ctx context.Context, x *Exchange, params map[string
 	w.value(body.Value.Content["application/json"].Schema, value, nil, mark)
 }
 
-// walkResponse looks at the status, the headers, and the body of an answer. It returns the body if it is JSON that has a schema.
+// walkResponse looks at the status, the headers, and the body of an answer. It returns the body if it is JSON, and its schema, which a
+// new status does not have.
 func (rt *route) walkResponse(x *Exchange, w *walker) (*openapi3.SchemaRef, any) {
 	ref := rt.declared.Operation.Responses.Status(x.Status)
 	if ref == nil {
 		statuses := slices.Sorted(maps.Keys(rt.declared.Operation.Responses.Map()))
 		w.add(NewStatus, path{{shown: "status"}}, strings.Join(statuses, ", "), strconv.Itoa(x.Status), "")
-		return nil, nil
+		value, _ := decode(x.Received)
+		return nil, value
 	}
 	response := ref.Value
 	mark := w.see(markOf(response.Extensions, ref.Extensions))

@@ -205,6 +205,24 @@ func TestBody(t *testing.T) {
 	}
 }
 
+// An answer with a status that the contract does not have has no schema, so that only the names of known fields are shown.
+func TestBody_newStatus(t *testing.T) {
+	t.Parallel()
+	d := document(t)
+	for body, want := range map[string]string{
+		`{"detail":"ada","status":418,"title":"ada","ada":{"name":"ada"},"computers":[{"id":"ada","ada":1},{"id":"eva"}]}`: `{"computers":[{"id":"text"}],"detail":"text","status":1,"title":"text"}`,
+		`<html>ada</html>`: `null`,
+		``:                 `null`,
+	} {
+		x := &Exchange{Request: httptest.NewRequestWithContext(t.Context(), "GET", "/api/v0/computers/c", nil), Status: 418, Header: http.Header{}, Received: []byte(body)}
+		x.Request.Header.Set("Authorization", "Bearer key")
+		c := d.Check(t.Context(), x)
+		if len(c.Response) != 1 || c.Response[0].Kind != NewStatus || string(mustJSON(c.Body(c.Response[0]))) != want {
+			t.Errorf("%s: got %v and %s, want %s", body, c.Response, mustJSON(c.Body(c.Response[0])), want)
+		}
+	}
+}
+
 // A new field inside of each element of a long list does not make another form of the object the closest one.
 func TestCheck_namesNewFieldsAlone(t *testing.T) {
 	t.Parallel()

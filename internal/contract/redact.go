@@ -18,12 +18,9 @@ var examples = map[string]string{
 }
 
 // Body returns the answer's body around a deviation, without values: its types, the words of enums, and names of fields are
-// as they came. Of each list, only one element is left. Inside of a field that the contract does not have, only those fields are left
+// as they came. Of each list, only one element is left. With a status and inside of a field that the contract does not have, only those fields are left
 // whose names it has elsewhere: others could be the keys of a map. It is nil if there was no JSON.
 func (c *Checked) Body(around Deviation) any {
-	if c.schema == nil {
-		return nil
-	}
 	return c.redact(c.schema, c.body, around.path)
 }
 

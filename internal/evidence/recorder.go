@@ -243,7 +243,8 @@ func (r *Recorder) countAll(c *contract.Checked, deviations []contract.Deviation
 	}
 	for _, d := range deviations {
 		fresh := r.count(Place{operation, status, d.Kind, d.Place}, d.Expected, d.Found)
-		if body := c.Body(d); fresh && body != nil && d.Kind != contract.BadRequest {
+		// Of a new status, there is an exchange even without a body.
+		if body := c.Body(d); fresh && (body != nil || d.Kind == contract.NewStatus) && d.Kind != contract.BadRequest {
 			x := Exchange{Operation: operation, Status: status, Body: body}
 			if text, err := json.Marshal(x); err == nil {
 				r.exchanges[string(text)] = x

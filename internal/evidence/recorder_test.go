@@ -239,6 +239,19 @@ func TestReport_namesNoSilentAssumption(t *testing.T) {
 	}
 }
 
+// A new status can be replayed: the first step of acting on a deviation is to copy its exchange.
+func TestReport_exchangeOfANewStatus(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{`{"detail":"ada","ada":"ada"}`: `{"detail":"text"}`, ``: `null`} {
+		r, proxy, _ := recorder(t, answer(418, body))
+		send(t, "GET", proxy+"/api/v0/computers/c", "")
+		text, err := json.Marshal(r.Report().Exchanges)
+		if wanted := `[{"operation":"getComputer","status":418,"body":` + want + `}]`; err != nil || string(text) != wanted {
+			t.Errorf("got %s, %v, want %s", text, err, wanted)
+		}
+	}
+}
+
 func TestReport_files(t *testing.T) {
 	t.Parallel()
 	r, proxy, _ := recorder(t, answer(200, strings.TrimSuffix(computer, "}")+`,"colour":"red","weight":1}`))
