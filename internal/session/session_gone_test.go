@@ -262,3 +262,46 @@ func TestSession_updatedBeforeItIsVisible(t *testing.T) {
 		t.Errorf("the state holds %s, want %s", i.ID(), id)
 	}
 }
+
+// A destroy waits until the service shows a new session, although lists show it even later.
+func TestSession_destroyedBeforeItIsVisible(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		delay    time.Duration
+		warnings int
+	}{
+		"waits":           {8 * time.Second, 0},
+		"waits in vain":   {50 * time.Second, 1},
+		"of another user": {50 * time.Second, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t, func(o *emulator.Options) { o.SessionDelay, o.SessionListDelay = tc.delay, tc.delay+4*time.Second })
+			computer := newComputer(e, "dev")
+			p := acctest.NewProcess(t, e, nil)
+			i := p.NewInstance(sessionType)
+			p.Apply(i, valuesOf(computer, nil)).MustSucceed(t)
+			id, other := i.ID(), acctest.Values(nil)
+			if name == "of another user" {
+				_, key, err := e.AddHuman(emulator.Human{Email: "colleague@agentyard.example", Role: emulator.RoleOwner})
+				acctest.Must(t, err)
+				other = acctest.Values{"api_key": key}
+			}
+			out := acctest.NewProcess(t, e, other).Apply(i, nil)
+			if len(out.Warnings) != tc.warnings || tc.warnings > 0 && !strings.Contains(out.WarningText(), "Session May Still Exist: Session "+id+" ") {
+				t.Errorf("%s", out)
+			}
+			if other != nil {
+				out.MustFail(t, "", "Cannot delete session", "Session "+id+" is not visible to the provider's API key")
+				return
+			}
+			if len(out.Errors) > 0 || !i.State.IsNull() {
+				t.Errorf("%s: the state holds %s", out, i.State)
+			}
+			e.Clock.Advance(3 * time.Minute)
+			if left := idsOn(t, e, computer); len(left) != tc.warnings {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}

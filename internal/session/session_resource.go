@@ -19,6 +19,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
@@ -270,9 +271,20 @@ func settingsDiffer(requested *sessions.Settings, s *sessions.Session) diag.Diag
 }
 
 func (r *sessionResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	unseen := "" // The ID of a new session that was not found.
 	crud.Delete(ctx, r.Client, "session", req, resp, func(m *sessionModel) error {
-		return r.Client.Sessions.Delete(ctx, m.ID.ValueString(), m.ComputerID.ValueString(), m.createdAt())
+		err := r.Client.Sessions.Delete(ctx, m.ID.ValueString(), m.ComputerID.ValueString(), m.createdAt())
+		if collection.IsNew(err) {
+			unseen = m.ID.ValueString()
+			// An error would block each destroy for minutes if the session was deleted elsewhere.
+			err = &collection.MissingError{Err: err}
+		}
+		return err
 	}, sessionOptions)
+	if unseen != "" && !resp.Diagnostics.HasError() {
+		resp.Diagnostics.AddWarning("Session May Still Exist", fmt.Sprintf("Session %s is new, and the service did not find it. It was removed from the state. "+
+			"Unless it was deleted elsewhere, the service may show it later. In a few minutes, read it with the data source agentyard_session. If it exists, delete it at the service.", unseen))
+	}
 }
 
 func (r *sessionResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {

@@ -43,8 +43,7 @@ const (
 	// youngFor is how long the service may return 404 for a new session: a minute, and two for the difference between the clocks
 	// of the service.
 	youngFor = 3 * time.Minute
-	// readPatience and writePatience are how long a request is retried while a session that may be new is not found. A
-	// deletion waits like a read: its error is confirmed by a list.
+	// readPatience and writePatience are how long a request is retried while a session that may be new is not found.
 	readPatience  = 2500 * time.Millisecond
 	writePatience = 10 * time.Second
 	notFoundPause = 2 * time.Second
@@ -265,12 +264,16 @@ func (c *Client) Update(ctx context.Context, id, computer string, createdAt time
 	return updated, err
 }
 
-// Delete soft-deletes a session: the service keeps it for a while. If the session is already gone, the error is a
-// *MissingError.
+// Delete soft-deletes a session: the service keeps it for a while. If the session is already gone, or new and not found, the
+// error is a *MissingError.
 func (c *Client) Delete(ctx context.Context, id, computer string, createdAt time.Time) error {
 	defer c.invalidate(computer)
+	patience := readPatience
+	if c.isYoung(createdAt) {
+		patience = writePatience
+	}
 	var isLost bool // An attempt got no response. If it deleted the session, later attempts return 404.
-	err := c.retryNotFound(ctx, createdAt, readPatience, func() error {
+	err := c.retryNotFound(ctx, createdAt, patience, func() error {
 		return onComputer(computer, func(computer string) error {
 			err := c.conn.CallIgnoringBody(ctx, transport.Request{
 				Op:    transport.Operation{Name: "deleteSession", Method: http.MethodDelete, Route: route},
@@ -285,7 +288,10 @@ func (c *Client) Delete(ctx context.Context, id, computer string, createdAt time
 	case transport.IsNotFound(err) && isLost:
 		err = nil
 	case transport.IsNotFound(err):
-		err = c.listings.ConfirmGone(ctx, computer, id, err)
+		notFound := err
+		if err = c.listings.ConfirmGone(ctx, computer, id, notFound); collection.IsGone(err) && c.isYoung(createdAt) {
+			err = &collection.MissingError{Err: notFound, IsNew: true} // Lists show a new session even later.
+		}
 	}
 	return err
 }

@@ -140,6 +140,7 @@ func TestDeleteSession(t *testing.T) {
 		listed    time.Duration // How long it is listed.
 		list, all string
 		isGone    bool
+		isEarly   bool // It may be invisible because it is new.
 		status    int
 		waited    time.Duration
 		deletions int // With the computer, and without it after a 404.
@@ -149,7 +150,10 @@ func TestDeleteSession(t *testing.T) {
 		"when it shows":            {answer: "204 ", from: 2 * time.Second, waited: 2 * time.Second, deletions: 3},
 		"gone":                     {from: time.Hour, age: time.Hour, isGone: true, deletions: 2},
 		"gone, of unknown age":     {from: time.Hour, unknown: true, isGone: true, waited: readPatience, deletions: 6},
-		"gone, but young":          {from: time.Hour, isGone: true, waited: readPatience, deletions: 6},
+		"when it shows late":       {answer: "204 ", from: 8 * time.Second, waited: 8 * time.Second, deletions: 9},
+		"young, and never found":   {from: time.Hour, isEarly: true, status: 404, waited: writePatience, deletions: 12},
+		"young, and listed":        {from: time.Hour, listed: time.Hour, status: 404, waited: writePatience, deletions: 12},
+		"too old after the wait":   {from: time.Hour, age: youngFor - writePatience, isGone: true, waited: writePatience, deletions: 12},
 		"gone, but listed":         {from: time.Hour, age: time.Hour, listed: time.Hour, status: 404, deletions: 2},
 		"the computer is gone":     {from: time.Hour, age: time.Hour, list: noSession, all: sessionsPage(ses("s0", "")), isGone: true, deletions: 2},
 		"the listing is refused":   {from: time.Hour, age: time.Hour, list: `403 {"detail":"no"}`, all: `403 {"detail":"no"}`, status: 403, deletions: 2},
@@ -183,6 +187,9 @@ func TestDeleteSession(t *testing.T) {
 			if collection.IsGone(err) != tc.isGone || !tc.isGone && transport.StatusOf(err) != tc.status || (err == nil) != (tc.status == 0 && !tc.isGone) {
 				t.Errorf("got %v", err)
 			}
+			if collection.IsNew(err) != tc.isEarly {
+				t.Errorf("got %v", err)
+			}
 			if waited := clk.Now().Sub(clienttest.Start); waited != tc.waited || rec.Count(http.MethodDelete) != tc.deletions {
 				t.Errorf("waited %v, sent %d times", waited, rec.Count(http.MethodDelete))
 			}
@@ -202,7 +209,7 @@ func TestDeleteSession_responseIsLost(t *testing.T) {
 			}
 			return noSession
 		})
-		if err := c.Delete(t.Context(), "s1", "7", clienttest.Start); err != nil || rec.Count(http.MethodDelete) != len(rec.Requests) || clk.Now().Sub(clienttest.Start) > readPatience {
+		if err := c.Delete(t.Context(), "s1", "7", clienttest.Start); err != nil || rec.Count(http.MethodDelete) != len(rec.Requests) || clk.Now().Sub(clienttest.Start) > writePatience {
 			t.Errorf("%s: %v, after %d requests and %v", first, err, len(rec.Requests), clk.Now().Sub(clienttest.Start))
 		}
 		deletions = 0
