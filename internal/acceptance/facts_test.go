@@ -58,7 +58,7 @@ func environmentRepository(t *testing.T) string {
 	t.Helper()
 	connected := repositories(t)
 	for _, provider := range sourceOptions(t).Providers {
-		supports := func(s environments.SourceOption) bool { return s.SupportsRepositories }
+		supports := func(s environments.SourceOption) bool { return *s.SupportsRepositories }
 		if len(connected) > 0 && slices.ContainsFunc(provider.Sources, supports) {
 			return connected[0].URL
 		}

@@ -208,11 +208,11 @@ func (r *environmentResource) checkSource(ctx context.Context, configured types.
 
 func unsupported(source environments.SourceOption, plan *environmentModel) diag.Diagnostics {
 	var diags diag.Diagnostics
-	if !source.SupportsRepositories && len(plan.Repositories.Elements()) > 0 {
+	if !*source.SupportsRepositories && len(plan.Repositories.Elements()) > 0 {
 		diags.AddAttributeError(path.Root("repositories"), "Repositories Not Supported",
 			fmt.Sprintf("Source %q (%s) does not support repositories. Set repositories to [], or choose another source_id from the data source agentyard_environment_source_options.", source.Name, source.ID))
 	}
-	if !source.SupportsSetupScripts && value.IsSet(plan.SetupScript) {
+	if !*source.SupportsSetupScripts && value.IsSet(plan.SetupScript) {
 		diags.AddAttributeError(path.Root("setup_script"), "Setup Script Not Supported",
 			fmt.Sprintf("Source %q (%s) does not support setup scripts. Remove setup_script, or choose another source_id from the data source agentyard_environment_source_options.", source.Name, source.ID))
 	}

@@ -23,7 +23,7 @@ func NewEnvironmentSourceOptionsDataSource() datasource.DataSource {
 		Name:        "environment_source_options",
 		Description: "Lists the sources that environments can be built from, by provider.",
 		Attributes: map[string]schema.Attribute{
-			"providers":             providerOptions.DataSourceRows("The available providers, in the service's order."),
+			"providers":             providerOptions.DataSourceRows("The available providers, ordered by ID."),
 			"unavailable_providers": providerResults.DataSourceRows("The providers whose sources are currently unavailable."),
 		},
 		Verb: "list", Object: "environment source options",
@@ -41,13 +41,13 @@ func NewEnvironmentSourceOptionsDataSource() datasource.DataSource {
 var providerOptions = results.Fields[*environments.SourceProviderOptions]{
 	"id":   results.StringPointer(providerResults["id"].Text, func(p *environments.SourceProviderOptions) *string { return &p.ID }),
 	"name": results.StringPointer(providerResults["name"].Text, func(p *environments.SourceProviderOptions) *string { return &p.Name }),
-	"sources": results.List("The provider's sources, in the service's order. Use the `id` of a source as the `source_id` of an environment.", sourceOption,
+	"sources": results.List("The provider's sources, ordered by name. Use the `id` of a source as the `source_id` of an environment.", sourceOption,
 		func(p *environments.SourceProviderOptions) []environments.SourceOption { return p.Sources }),
 }
 
 var sourceOption = results.Fields[*environments.SourceOption]{
 	"id":                     results.StringPointer(sourceResults["id"].Text, func(s *environments.SourceOption) *string { return &s.ID }),
 	"name":                   results.StringPointer(sourceResults["name"].Text, func(s *environments.SourceOption) *string { return &s.Name }),
-	"supports_repositories":  results.Bool(sourceResults["supports_repositories"].Text, func(s *environments.SourceOption) *bool { return &s.SupportsRepositories }),
-	"supports_setup_scripts": results.Bool(sourceResults["supports_setup_scripts"].Text, func(s *environments.SourceOption) *bool { return &s.SupportsSetupScripts }),
+	"supports_repositories":  results.Bool(sourceResults["supports_repositories"].Text, func(s *environments.SourceOption) *bool { return s.SupportsRepositories }),
+	"supports_setup_scripts": results.Bool(sourceResults["supports_setup_scripts"].Text, func(s *environments.SourceOption) *bool { return s.SupportsSetupScripts }),
 }

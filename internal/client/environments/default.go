@@ -1,6 +1,7 @@
 package environments
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -102,12 +103,32 @@ type SourceProviderOptions struct {
 	Sources []SourceOption `json:"sources"`
 }
 
-// SourceOption is a source from which an environment can be built.
+// SourceOption is a source from which an environment can be built. What it supports is never nil.
 type SourceOption struct {
 	ID                   string `json:"id"`
 	Name                 string `json:"name"`
-	SupportsRepositories bool   `json:"supportsRepositories"`
-	SupportsSetupScripts bool   `json:"supportsSetupScripts"`
+	SupportsRepositories *bool  `json:"supportsRepositories"`
+	SupportsSetupScripts *bool  `json:"supportsSetupScripts"`
+}
+
+// missingField returns the first field without which the options would say something wrong; empty if they are complete.
+func (o *SourceOptions) missingField() string {
+	if o.Providers == nil {
+		return "providers" // As an empty list, it would make every source look unknown.
+	}
+	for _, p := range o.Providers {
+		for _, s := range p.Sources {
+			switch {
+			case s.ID == "":
+				return "providers.sources.id"
+			case s.SupportsRepositories == nil:
+				return "providers.sources.supportsRepositories"
+			case s.SupportsSetupScripts == nil:
+				return "providers.sources.supportsSetupScripts"
+			}
+		}
+	}
+	return ""
 }
 
 // SourceOptions returns the sources for environments. All calls in a process share one response.
@@ -118,9 +139,17 @@ func (c *Client) SourceOptions(ctx context.Context) (*SourceOptions, error) {
 func (c *Client) readSourceOptions(ctx context.Context) (*SourceOptions, error) {
 	r := transport.Request{Op: transport.Operation{Name: "getEnvironmentSourceOptions", Method: http.MethodGet, Route: "/api/v0/environments/source-options"}}
 	found, err := transport.Call[SourceOptions](ctx, c.conn, r)
-	if err == nil && found.Providers == nil {
-		// As an empty list, it would make every source look unknown.
-		return nil, r.Unexpected("the field providers is missing")
+	if err != nil {
+		return nil, err
 	}
-	return found, err
+	if missing := found.missingField(); missing != "" {
+		return nil, r.Unexpected("the field " + missing + " is missing")
+	}
+	// The API does not define the order, and a changing order would show up as drift.
+	wire.Sort(found.Providers, func(a, b *SourceProviderOptions) int { return cmp.Compare(a.ID, b.ID) })
+	wire.Sort(found.UnavailableProviders, func(a, b *SourceProvider) int { return cmp.Compare(a.ID, b.ID) })
+	for _, p := range found.Providers {
+		wire.Sort(p.Sources, func(a, b *SourceOption) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	}
+	return found, nil
 }

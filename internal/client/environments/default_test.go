@@ -2,6 +2,7 @@ package environments
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -82,10 +83,16 @@ func TestProvisionDefaultEnvironment(t *testing.T) {
 
 func TestSourceOptions_readsEveryForm(t *testing.T) {
 	t.Parallel()
+	source := func(id, name string) string {
+		return fmt.Sprintf(`{"id":%q,"name":%q,"supportsRepositories":true,"supportsSetupScripts":false}`, id, name)
+	}
 	for answer, want := range map[string]string{
-		`{"providers":[{"id":"a","name":"A","sources":[{"id":"s","name":"S","supportsRepositories":true,"supportsSetupScripts":false}]}],"unavailableProviders":[{"id":"b","name":"B"}]}`: "{[{a A [{s S true false}]}] [{b B}]}",
-		`{"providers":[],"new":1}`: "{[] []}",
-		`{"providers":[{"id":"a","sources":null}],"unavailableProviders":null}`: "{[{a  []}] []}",
+		`{"providers":[{"id":"b","sources":[` + source("s", "T") + "," + source("t", "S") + `]},{"id":"a"}],"unavailableProviders":[{"id":"d"},{"id":"c"}]}`: `{"providers":[{"id":"a","name":"","sources":null},{"id":"b","name":"","sources":[` + source("t", "S") + "," + source("s", "T") + `]}],"unavailableProviders":[{"id":"c","name":""},{"id":"d","name":""}]}`,
+		`{"providers":[],"new":1}`: `{"providers":[],"unavailableProviders":null}`,
+		`{"providers":[{"id":"a","sources":null}],"unavailableProviders":null}`:          `{"providers":[{"id":"a","name":"","sources":null}],"unavailableProviders":null}`,
+		`{"providers":[{"id":"a","sources":[{"id":"s"}]}]}`:                              "",
+		`{"providers":[{"id":"a","sources":[{"id":"s","supportsRepositories":false}]}]}`: "",
+		`{"providers":[{"id":"a","sources":[{"name":"s"}]}]}`:                            "",
 		`{"providers":null}`:           "",
 		`{}`:                           "",
 		`[]`:                           "",
@@ -96,9 +103,10 @@ func TestSourceOptions_readsEveryForm(t *testing.T) {
 		`{"unavailableProviders":[1]}`: "",
 	} {
 		c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET /source-options": "200 " + answer}))
-		got, err := c.SourceOptions(t.Context())
-		if (err == nil) != (want != "") || err == nil && fmt.Sprint(*got) != want {
-			t.Errorf("%s: got %+v, %v", answer, got, err)
+		found, err := c.SourceOptions(t.Context())
+		got, _ := json.Marshal(found) // A failure differs.
+		if (err == nil) != (want != "") || err == nil && string(got) != want {
+			t.Errorf("%s: got %s, %v", answer, got, err)
 		}
 		if err != nil && !strings.Contains(err.Error(), "getEnvironmentSourceOptions") {
 			t.Errorf("%s: the error does not name the operation: %v", answer, err)
