@@ -75,6 +75,9 @@ func (a *environmentBuildCancelAction) cancelLatest(ctx context.Context, e *envi
 			return nil
 		}
 		id := e.LatestBuild.ID
+		if id == "" {
+			return fmt.Errorf("getEnvironment returned environment %q (%s) without the field id of latestBuild. Set build_id to the ID of the build", e.Name, e.ID)
+		}
 		err := a.Client.Environments.CancelBuild(ctx, e.ID, id)
 		if err == nil {
 			tell("%s was canceled", buildOf(e, id))
