@@ -109,7 +109,7 @@ func configured(data any, diags *diag.Diagnostics) *client.Client {
 	return c
 }
 
-// Create runs create on the plan and stores the result.
+// Create runs create on the plan and stores the result. What is known in the plan stays as planned.
 func Create[M, A any, P interface {
 	*M
 	Model[A]
@@ -125,6 +125,7 @@ func Create[M, A any, P interface {
 		return
 	}
 	resp.Diagnostics.Append(Store(ctx, &resp.State, resp.Identity, P(&m), made)...)
+	resp.Diagnostics.Append(AsPlanned(&resp.State, req.Plan.Raw)...)
 	resp.Diagnostics.Append(Seen(ctx, c, resp.Private)...)
 }
 
@@ -155,7 +156,7 @@ func Read[M, A any, P interface {
 }
 
 // Update runs update on the plan and the prior state and stores the result. A nil result means that nothing was sent, and
-// the plan is stored. Results that are known in the plan stay as planned, even if they have changed since.
+// the plan is stored. What is known in the plan stays as planned, even if it has changed since.
 func Update[M, A any, P interface {
 	*M
 	Model[A]
@@ -175,24 +176,24 @@ func Update[M, A any, P interface {
 		resp.Diagnostics.Append(P(&plan).FromAPI(ctx, updated)...)
 	}
 	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &plan, P(&plan).Identity())...)
-	resp.Diagnostics.Append(AsPlanned(&resp.State, req)...)
+	resp.Diagnostics.Append(AsPlanned(&resp.State, req.Plan.Raw)...)
 	if !resp.Diagnostics.HasError() {
 		// Terraform keeps the private state even if the update failed, so it must no longer mark anything as adopted.
 		resp.Diagnostics.Append(importmark.Remove(ctx, resp.Private)...)
 	}
 }
 
-// AsPlanned sets computed results to their planned values, because Terraform rejects any others. The next refresh updates
-// them.
-func AsPlanned(state *tfsdk.State, req resource.UpdateRequest) diag.Diagnostics {
-	var configured, planned, stored map[string]tftypes.Value
-	for value, into := range map[*tftypes.Value]*map[string]tftypes.Value{&req.Config.Raw: &configured, &req.Plan.Raw: &planned, &state.Raw: &stored} {
+// AsPlanned sets what is known in the plan to its planned value, because Terraform rejects any other, and after a creation
+// replaces the object. What the service stored instead is the difference that the next refresh shows.
+func AsPlanned(state *tfsdk.State, plan tftypes.Value) diag.Diagnostics {
+	var planned, stored map[string]tftypes.Value
+	for value, into := range map[*tftypes.Value]*map[string]tftypes.Value{&plan: &planned, &state.Raw: &stored} {
 		if err := value.As(into); err != nil {
 			return diag.Diagnostics{diag.NewErrorDiagnostic("State Cannot Be Stored", err.Error())}
 		}
 	}
 	for name, value := range planned {
-		if configured[name].IsNull() && value.IsFullyKnown() {
+		if value.IsFullyKnown() {
 			stored[name] = value
 		}
 	}

@@ -240,7 +240,7 @@ func TestUpdate(t *testing.T) {
 		// adopts means that values can still be adopted after an import.
 		adopts bool
 	}{
-		"the service answers": {updated: &thing{"1", "B", "busy"}, name: "B"},
+		"the service answers": {updated: &thing{"1", "B", "busy"}, name: "b"},
 		"nothing was sent":    {name: "b"},
 		"it was refused":      {err: errRefused, tells: "Error: Cannot update thing: ", name: "a", adopts: true},
 	} {

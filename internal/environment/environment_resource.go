@@ -21,6 +21,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
@@ -81,8 +82,8 @@ func (m *environmentModel) FromAPI(ctx context.Context, e *environments.Environm
 	prior, spelled := *m, *e
 	spelled.Repositories = keepSpelling(ctx, prior.Repositories, e.Repositories)
 	diags := m.environmentRecord.FromAPI(ctx, &spelled)
-	m.Name = modifier.Keep(prior.Name, m.Name, environments.SameText)
-	m.SetupScript = modifier.Keep(prior.SetupScript, m.SetupScript, environments.SameText)
+	m.Name = modifier.Keep(prior.Name, m.Name, wire.SameText)
+	m.SetupScript = modifier.Keep(prior.SetupScript, m.SetupScript, wire.SameText)
 	if e.Scope == "" && value.IsSet(prior.Scope) {
 		m.Scope = prior.Scope
 	}
@@ -103,7 +104,7 @@ func keepSpelling(ctx context.Context, prior types.List, found []environments.Re
 		if environments.SameURL(known[i].URL, kept[i].URL) {
 			kept[i].URL = known[i].URL
 		}
-		if environments.SameText(known[i].Script, kept[i].Script) {
+		if wire.SameText(known[i].Script, kept[i].Script) {
 			kept[i].Script = known[i].Script
 		}
 	}
@@ -173,7 +174,7 @@ func repositoriesToAPI(ctx context.Context, list types.List) ([]environments.Rep
 
 func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := environmentResults.Resource()
-	keepText := modifier.KeepEqual(environments.SameText, "Trailing whitespace is ignored.")
+	keepText := modifier.KeepEqual(wire.SameText, "Trailing whitespace is ignored.")
 	attributes["name"] = schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: environmentResults["name"].Text + " Renaming does not start a build.",
@@ -358,7 +359,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
 	resp.Diagnostics.Append(work.left.store(ctx, resp.Private)...)
 	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(crud.AsPlanned(&resp.State, req)...)
+		resp.Diagnostics.Append(crud.AsPlanned(&resp.State, req.Plan.Raw)...)
 		resp.Diagnostics.Append(importmark.Remove(ctx, resp.Private)...)
 	}
 }

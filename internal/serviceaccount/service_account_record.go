@@ -9,7 +9,9 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
@@ -25,8 +27,12 @@ type accountModel struct {
 // accountFields maps the API's fields to attributes, for errors.
 var accountFields = apierror.Options{apierror.Fields{"name": path.Root("name"), "description": path.Root("description"), "status": path.Root("status")}, apierror.Unique{"name"}}
 
+// FromAPI keeps the configured spelling of an equal description.
 func (m *accountModel) FromAPI(ctx context.Context, a *serviceaccounts.Account) diag.Diagnostics {
-	return accountResults.Into(ctx, a, m)
+	prior := m.Description
+	diags := accountResults.Into(ctx, a, m)
+	m.Description = modifier.Keep(prior, m.Description, wire.SameText)
+	return diags
 }
 
 func (m *accountModel) Identity() any { return &crud.ID{ID: m.ID} }

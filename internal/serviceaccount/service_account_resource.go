@@ -16,7 +16,9 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -69,6 +71,7 @@ func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 				Optional:            true,
 				MarkdownDescription: accountResults["description"].Text + " Must not be empty. Removing this clears the description.",
 				Validators:          []validator.String{value.NotEmpty()},
+				PlanModifiers:       []planmodifier.String{modifier.KeepEqual(wire.SameText, "Trailing whitespace is ignored.")},
 			},
 			"status": schema.StringAttribute{
 				Optional: true, Computed: true,
@@ -123,9 +126,11 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 
 // Create sets the status in a second request, because the create request does not support it.
 func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var made *serviceaccounts.Account
 	// Saved immediately, so that a failure below does not lose the account.
-	crud.Create(ctx, r.Client, "service account", req, resp, func(m *accountModel) (*serviceaccounts.Account, error) {
-		return r.Client.ServiceAccounts.Create(ctx, m.createRequest())
+	crud.Create(ctx, r.Client, "service account", req, resp, func(m *accountModel) (account *serviceaccounts.Account, err error) {
+		made, err = r.Client.ServiceAccounts.Create(ctx, m.createRequest())
+		return made, err
 	}, accountFields)
 	if resp.Diagnostics.HasError() {
 		return
@@ -133,11 +138,10 @@ func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest
 	var wanted, m accountModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &wanted)...)
 	resp.Diagnostics.Append(resp.State.Get(ctx, &m)...)
-	body := wanted.updateRequest(&m)
-	if body.Status == nil || resp.Diagnostics.HasError() {
+	if !value.IsSet(wanted.Status) || wanted.Status.ValueString() == made.Status || resp.Diagnostics.HasError() {
 		return
 	}
-	updated, err := r.Client.ServiceAccounts.Update(ctx, m.ID.ValueString(), serviceaccounts.UpdateRequest{Status: body.Status})
+	updated, err := r.Client.ServiceAccounts.Update(ctx, m.ID.ValueString(), serviceaccounts.UpdateRequest{Status: value.StringPointer(wanted.Status)})
 	if err != nil {
 		// An error would taint the account, and the next apply would replace it. The next refresh reads the actual status.
 		m.Status = wanted.Status
@@ -149,6 +153,7 @@ func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest
 		return
 	}
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, updated)...)
+	resp.Diagnostics.Append(crud.AsPlanned(&resp.State, req.Plan.Raw)...)
 }
 
 func (r *accountResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {

@@ -2,6 +2,7 @@ package serviceaccount_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -177,6 +178,25 @@ func TestServiceAccount_refusedStatusKeepsTheAccount(t *testing.T) {
 	acctest.NewProcess(t, e, nil).Plan(i, config).MustDo(t, acctest.ActionNone)
 	if got := onlyAccount(t, e); got.ID != id || got.Status != "inactive" {
 		t.Errorf("the account is %+v, was %s", got, id)
+	}
+}
+
+// A service that trims a description leads to no difference in each plan, and least of all to a new account.
+func TestServiceAccount_trimmedDescription(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, acctest.Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body) // An incomplete body is refused.
+			r.Body = io.NopCloser(strings.NewReader(strings.ReplaceAll(string(body), `\n"`, `"`)))
+			r.ContentLength = -1
+			next.ServeHTTP(w, r)
+		})
+	}))
+	i := acctest.NewProcess(t, e, nil).NewInstance(accountType)
+	config := acctest.Values{"name": "ci", "description": "builds\n"}
+	acctest.NewProcess(t, e, nil).Apply(i, config).MustDo(t, acctest.ActionCreate)
+	for _, same := range []acctest.Values{config, {"name": "ci", "description": "builds"}} {
+		acctest.NewProcess(t, e, nil).Plan(i, same).MustDo(t, acctest.ActionNone)
 	}
 }
 

@@ -176,14 +176,14 @@ func (b CreateRequest) requested(change *Change) *Environment {
 
 // isWanted reports whether an environment matches the request, as far as a response shows.
 func (b CreateRequest) isWanted(e *Environment) bool {
-	return SameText(b.Name, e.Name) && (b.Scope == "" || e.Scope == "" || b.Scope == e.Scope) &&
+	return wire.SameText(b.Name, e.Name) && (b.Scope == "" || e.Scope == "" || b.Scope == e.Scope) &&
 		slices.EqualFunc(b.Repositories, e.Repositories, sameRepository) &&
-		SameText(b.SetupScript, e.SetupScript) && (b.SourceID == "" || b.SourceID == e.SourceID())
+		wire.SameText(b.SetupScript, e.SetupScript) && (b.SourceID == "" || b.SourceID == e.SourceID())
 }
 
 func (b UpdateRequest) matches(e *Environment) bool {
-	return (b.Name == nil || SameText(*b.Name, e.Name)) &&
+	return (b.Name == nil || wire.SameText(*b.Name, e.Name)) &&
 		(b.Repositories == nil || slices.EqualFunc(b.Repositories, e.Repositories, sameRepository)) &&
-		(b.SetupScript == nil || SameText(*b.SetupScript, e.SetupScript)) &&
+		(b.SetupScript == nil || wire.SameText(*b.SetupScript, e.SetupScript)) &&
 		(b.SourceID == nil || *b.SourceID == e.SourceID())
 }

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
@@ -205,11 +204,6 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, 
 	return c.listings.AfterWrite(collection.Organization, created, err)
 }
 
-// SameText compares texts without trailing blanks, which the service may trim.
-func SameText(a, b string) bool {
-	return strings.TrimRightFunc(a, unicode.IsSpace) == strings.TrimRightFunc(b, unicode.IsSpace)
-}
-
 // SameURL compares repository URLs without ".git" or a slash at the end.
 func SameURL(a, b string) bool { return trimURL(a) == trimURL(b) }
 
@@ -218,7 +212,7 @@ func trimURL(address string) string {
 }
 
 func sameRepository(a, b Repository) bool {
-	return SameURL(a.URL, b.URL) && SameText(a.Script, b.Script)
+	return SameURL(a.URL, b.URL) && wire.SameText(a.Script, b.Script)
 }
 
 // Update changes the fields that are set in body, and returns the ID of the build that this started, or empty. Latest is the

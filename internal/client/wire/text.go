@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode"
 )
 
 // TextOrJSON returns the text of a JSON string, and the JSON of any other value.
@@ -40,4 +41,9 @@ func TextOf(raw json.RawMessage) (text string, ok bool) {
 		return "", false
 	}
 	return *decoded, true
+}
+
+// SameText compares texts without trailing blanks, which the service may trim.
+func SameText(a, b string) bool {
+	return strings.TrimRightFunc(a, unicode.IsSpace) == strings.TrimRightFunc(b, unicode.IsSpace)
 }
