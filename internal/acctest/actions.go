@@ -16,11 +16,7 @@ func (p *Process) Invoke(typeName string, config Values) ([]string, Outcome) {
 		p.t.Fatal("the provider offers no actions")
 	}
 	out := Outcome{Action: ActionNone}
-	schemas, err := p.server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	schema, ok := schemas.ActionSchemas[typeName]
+	schema, ok := p.offered.ActionSchemas[typeName]
 	if !ok {
 		p.t.Fatalf("there is no action %s", typeName)
 	}

@@ -17,11 +17,7 @@ func (p *Process) ReadData(typeName string, config Values) (map[string]tftypes.V
 	p.t.Helper()
 	ctx := context.Background()
 	out := Outcome{Action: ActionNone}
-	schemas, err := p.server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	schema, ok := schemas.DataSourceSchemas[typeName]
+	schema, ok := p.offered.DataSourceSchemas[typeName]
 	if !ok {
 		p.t.Fatalf("there is no data source %s", typeName)
 	}

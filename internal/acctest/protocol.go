@@ -22,6 +22,9 @@ type Process struct {
 	t       testing.TB
 	server  tfprotov6.ProviderServer
 	schemas map[string]*tfprotov6.Schema
+	// offered are the schemas of all kinds of objects.
+	offered *tfprotov6.GetProviderSchemaResponse
+	config  *tfprotov6.DynamicValue
 }
 
 // Instance is one resource in a state.
@@ -73,14 +76,9 @@ func NewProcess(t testing.TB, e *Env, settings Values) *Process {
 		config[name] = v
 	}
 	typ := schema.Provider.ValueType()
-	resp, err := server.ConfigureProvider(ctx, &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.16.4", Config: dynamic(t, typ, valueOf(t, typ, map[string]any(config)))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if errs, _ := split(resp.Diagnostics); len(errs) > 0 {
-		t.Fatalf("configuring the provider: %s", joinDiagnostics(errs))
-	}
-	return &Process{t: t, server: server, schemas: schema.ResourceSchemas}
+	p := &Process{t: t, server: server, schemas: schema.ResourceSchemas, offered: schema, config: dynamic(t, typ, valueOf(t, typ, map[string]any(config)))}
+	p.Restart()
+	return p
 }
 
 // Stop cancels running operations, as Terraform does after an interrupt.

@@ -109,6 +109,16 @@ func (d *Document) Operations() []Operation {
 	return operations
 }
 
+// Declared returns an operation as the document declares it, or nil.
+func (d *Document) Declared(operationID string) *openapi3.Operation {
+	for i := range d.routes {
+		if d.routes[i].ID == operationID {
+			return d.routes[i].declared.Operation
+		}
+	}
+	return nil
+}
+
 // Match returns the ID of the operation a request is for, or false if the contract has none.
 func (d *Document) Match(r *http.Request) (operationID string, ok bool) {
 	rt, _ := d.find(r)

@@ -1,0 +1,239 @@
+package liberal
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
+)
+
+// aliases are attributes that show a field under another name, or that follow from it.
+var aliases = map[string][]string{
+	"sessionId": {"id"}, "wikiRunId": {"id"}, "computerSource": {"source"}, "source": {"source_id"}, "users": {"members"},
+	"ownerId": {"service_account_id"}, "ownerPrincipalKind": {"service_account_id"},
+	"latestBuild": {"latest_build_id", "latest_build", "setup_script_sha256"},
+	// A failure is shown only for a failed build.
+	"status": {"failure_reason", "latest_build"},
+}
+
+// raw are attributes that pass on a part of a response as JSON.
+var raw = regexp.MustCompile(`(^|\.)(raw|\w+_json|page_tree)$`)
+
+// namedAs are words of errors for fields whose names differ between operations.
+var namedAs = map[string]string{"id": "no ID", "sessionId": "no ID", "wikiRunId": "no ID"}
+
+// keepsOrder are the lists whose order is the service's, by field or else by operation, with the reason. All others have an
+// order of their own.
+var keepsOrder = map[string]string{
+	"activeRepositories":    "a build clones them in this order",
+	"clonedRepoDirectories": "the order in which they were cloned",
+	"getComputerMetrics":    "samples are ordered by time",
+	"provisioningSteps":     "the order of the steps",
+	"repositories":          "the configuration has this order",
+	"results":               "the best match is first",
+	"runs":                  "no field of a run is documented, so that nothing can order them",
+	"tags":                  "the configuration has this order",
+}
+
+// tolerated are variations whose effect is right although it is more than the field's attribute, with the reason.
+var tolerated = map[string]string{
+	"editCiWorkflow sessions.[].prUrl":                         "the error says that the session has no pull request yet",
+	"editCiWorkflow sessions.[].repoFullName":                  "the error says of which workflow there is no result",
+	"createFileUpload fields":                                  "no document names the fields of the form, and a file storage may need none",
+	"getComputer status":                                       "nothing else says that a new computer is active",
+	"getGlobalUsageLimit limit":                                "without a limit there is nothing",
+	"inviteMember role":                                        "an invitation with another role is not the one that was asked for",
+	"getEnvironmentBuildStatuses builds.[].latestBuild.status": "the action waits, because a build with an unknown status has not ended",
+	"getUserUsageLimits userLimits.[].limit":                   "a member without a limit has nothing to list",
+	"listApiKeys apiKeys.[].isRevoked":                         "a key that is not said to be revoked is listed",
+}
+
+// used are the entries of both tables that were needed.
+var used sync.Map
+
+func isIn(table map[string]string, key string) bool {
+	_, ok := table[key]
+	if ok {
+		used.Store(key, true)
+	}
+	return ok
+}
+
+// reading is what an object shows: the leaves of its values by path.
+type reading struct {
+	leaves map[string]string
+	out    acctest.Outcome
+}
+
+func readingOf(values map[string]tftypes.Value, out acctest.Outcome) reading {
+	r := reading{map[string]string{}, out}
+	for name, v := range values {
+		flatten(r.leaves, name, v)
+	}
+	return r
+}
+
+// differences returns the attributes that differ, without indexes.
+func (r reading) differences(other reading) []string {
+	var paths []string
+	for _, leaves := range []map[string]string{r.leaves, other.leaves} {
+		for path := range leaves {
+			if r.leaves[path] != other.leaves[path] {
+				paths = append(paths, index.ReplaceAllString(path, ""))
+			}
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+var index = regexp.MustCompile(`\[[^\]]*\]`)
+
+// isOf reports whether an attribute may show the varied field, one above it, or one in it.
+func (v variation) isOf(attribute string) bool {
+	for _, field := range slices.Concat(v.path, v.within) {
+		for _, name := range append([]string{attributeName(field)}, aliases[field]...) {
+			if slices.Contains(strings.Split(attribute, "."), name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isNamedIn reports whether a text names the operation, and the field or one above it.
+func (v variation) isNamedIn(text string) bool {
+	isNamed := len(v.path) == 0 || len(v.within) > 0 && slices.ContainsFunc(v.within, func(field string) bool { return strings.Contains(text, field) })
+	for _, field := range v.path {
+		isNamed = isNamed || field != "[]" && strings.Contains(text, field) || namedAs[field] != "" && strings.Contains(text, namedAs[field])
+	}
+	return isNamed && strings.Contains(text, v.operation)
+}
+
+// mayFail reports whether a response with the variation may be refused, because it lacks or hides something that is required.
+func (v variation) mayFail() bool {
+	return v.kind == numberText || v.kind == wrapped || v.kind == bare || v.isRequired || v.endsPaging()
+}
+
+// endsPaging reports whether the variation contradicts the cursor of the next page.
+func (v variation) endsPaging() bool { return v.isPaging() && v.kind == negated }
+
+// checkErrors checks that there is an error only where a response may be refused, and that it names the operation and the field.
+func (v variation) checkErrors(t *testing.T, out acctest.Outcome) {
+	t.Helper()
+	if v.kind == noElements || v.isList && (v.kind == null || v.kind == absent) {
+		return // What is not listed is not found.
+	}
+	for _, d := range out.Errors {
+		text := strings.ReplaceAll(d.Summary+": "+d.Detail, "\n", " ")
+		switch {
+		case isIn(tolerated, v.key()):
+		case !v.mayFail():
+			t.Errorf("%s: an error: %s", v, text)
+		case !v.isNamedIn(text):
+			t.Errorf("%s: the error does not name the operation and the field: %s", v, text)
+		}
+	}
+}
+
+// isIn reports whether an attribute may differ because of the variation.
+func (v variation) explains(attribute string) bool {
+	if v.endsPaging() {
+		return true
+	}
+	if raw.MatchString(attribute) {
+		return v.kind != addedNull && v.kind != wrapped && v.kind != bare
+	}
+	switch v.kind {
+	case addedNull, numberText, wrapped:
+		return false
+	case unknownField:
+		return v.isCounts && v.isOf(attribute)
+	case bare:
+		return v.isOf(attribute)
+	case otherOrder:
+		return (len(v.path) == 0 || v.isOf(attribute)) && isIn(keepsOrder, v.listName())
+	case noElements:
+		return len(v.path) <= 1 || v.isOf(attribute)
+	case null:
+		return v.isList && len(v.path) <= 1 || v.isOf(attribute)
+	}
+	return v.isOf(attribute)
+}
+
+// check compares a reading with the plain one.
+func (v variation) check(t *testing.T, plain, got reading) {
+	t.Helper()
+	v.checkErrors(t, got.out)
+	differences := plain.differences(got)
+	v.hasEffect(len(differences) > 0 || len(got.out.Errors) > 0)
+	if len(got.out.Errors) > 0 {
+		return
+	}
+	for _, attribute := range differences {
+		if !v.explains(attribute) && !isIn(tolerated, v.key()) {
+			t.Errorf("%s: %s differs", v, attribute)
+		}
+	}
+}
+
+// isEmptied returns the variation with an empty list in place of null.
+func (v variation) emptied() variation {
+	empty := v
+	empty.change = func(body any) any { return changeAt(body, v.path, func(any) any { return []any{} }) }
+	return empty
+}
+
+// varied are the operations and statuses whose responses were varied.
+var varied sync.Map
+
+// variations returns the variations of what was exchanged.
+func (o organization) variations(document *contract.Document, seen []exchange) []variation {
+	for _, x := range seen {
+		if x.response != nil {
+			varied.Store(x.operation, true)
+		}
+	}
+	return variationsOf(document, seen)
+}
+
+// Responses that differ from the contract show the same, or are an error that names the operation and the field.
+func TestResponses(t *testing.T) { //nolint:paralleltest // It ends with what all others varied.
+	document, err := contract.Load()
+	acctest.Must(t, err)
+	t.Run("reads", func(t *testing.T) { testReads(t, document) })
+	t.Run("resources", func(t *testing.T) { testResources(t, document) })
+	t.Run("actions", func(t *testing.T) { testActions(t, document) })
+	if t.Failed() {
+		return
+	}
+	for _, o := range document.Operations() {
+		if _, ok := varied.Load(o.ID); !ok && hasBody(document, o.ID) {
+			t.Errorf("no object reads the responses of %s", o.ID)
+		}
+	}
+	testFields(t, document)
+	for _, table := range []map[string]string{keepsOrder, tolerated, unreached} {
+		for _, key := range slices.Sorted(maps.Keys(table)) {
+			if _, ok := used.Load(key); !ok {
+				t.Errorf("%q is no longer needed", key)
+			}
+		}
+	}
+}
+
+func hasBody(document *contract.Document, operation string) bool {
+	for status := 200; status < 300; status++ {
+		if responseSchema(document, operation, status) != nil {
+			return true
+		}
+	}
+	return false
+}

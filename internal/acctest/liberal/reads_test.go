@@ -1,0 +1,80 @@
+package liberal
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
+)
+
+// inPages ends the names of rows whose lists have several pages. Only the fields of the paging are varied.
+const inPages = " in pages"
+
+func (v variation) isPaging() bool {
+	return len(v.path) == 2 && (v.path[0] == "pagination" || v.path[0] == "meta")
+}
+
+func (o organization) read(p *acctest.Process, kind, row string, config values) reading {
+	p.Restart()
+	switch kind {
+	case "data":
+		return readingOf(p.ReadData(typeOf(row), config))
+	case "list":
+		resources, out := p.List(typeOf(row), config)
+		r := reading{map[string]string{}, out}
+		for _, resource := range resources {
+			one := map[string]string{}
+			flatten(one, "", resource)
+			for path, value := range one {
+				r.leaves["["+one[".id"]+"]"+path] = value // Nothing keeps the order of a query's results.
+			}
+		}
+		return r
+	}
+	opened := readingOf(p.Open(typeOf(row), config))
+	for path, value := range opened.leaves {
+		if value != "null" {
+			opened.leaves[path] = "set" // Each opening gives another value.
+		}
+	}
+	return opened
+}
+
+func testReads(t *testing.T, document *contract.Document) {
+	for kind, rows := range readConfigs {
+		for row, config := range rows {
+			t.Run(kind+"/"+row, func(t *testing.T) {
+				t.Parallel()
+				pageSize := 0
+				if strings.HasSuffix(row, inPages) {
+					pageSize = 2
+				}
+				o := newOrganization(t, pageSize)
+				config := o.config(config)
+				p := acctest.NewProcess(t, o.Env, nil)
+				read := func(v *variation) reading {
+					o.vary(v, true)
+					return o.read(p, kind, row, config)
+				}
+				plain := read(nil)
+				if len(plain.out.Errors) > 0 || len(plain.leaves) == 0 {
+					t.Fatalf("the plain read fails: %s", plain.out)
+				}
+				for _, v := range o.variations(document, o.seen()) {
+					if strings.HasSuffix(row, inPages) && !v.isPaging() {
+						continue
+					}
+					got := read(&v)
+					if v.kind == null && v.isList {
+						empty := v.emptied()
+						if none := read(&empty); got.out.Text() == none.out.Text() && len(none.differences(got)) == 0 {
+							continue
+						}
+					}
+					v.check(t, plain, got)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package acctest
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// Restart gives the provider a new client, which has read nothing, as in a new run. It is much faster than another process.
+func (p *Process) Restart() {
+	p.t.Helper()
+	resp, err := p.server.ConfigureProvider(context.Background(), &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.16.4", Config: p.config})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if errs, _ := split(resp.Diagnostics); len(errs) > 0 {
+		p.t.Fatalf("configuring the provider: %s", joinDiagnostics(errs))
+	}
+}
+
+// Schemas returns the schemas of all objects.
+func (p *Process) Schemas() *tfprotov6.GetProviderSchemaResponse { return p.offered }
+
+// List runs a list resource with its resources, as `terraform query` does. It returns the resources, and an outcome whose
+// Action is ActionNone.
+func (p *Process) List(typeName string, config Values) ([]tftypes.Value, Outcome) {
+	p.t.Helper()
+	out := Outcome{Action: ActionNone}
+	server, ok := p.server.(tfprotov6.ListResourceServer)
+	schema := p.offered.ListResourceSchemas[typeName]
+	if !ok || schema == nil {
+		p.t.Fatalf("there is no list resource %s", typeName)
+	}
+	typ := schema.ValueType()
+	stream, err := server.ListResource(context.Background(), &tfprotov6.ListResourceRequest{
+		TypeName: typeName, Config: dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(config))), IncludeResource: true, Limit: 1000,
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var resources []tftypes.Value
+	for result := range stream.Results {
+		p.collect(&out, result.Diagnostics, nil)
+		if result.Resource != nil {
+			resources = append(resources, p.value(p.schemas[typeName].ValueType(), result.Resource))
+		}
+	}
+	return resources, out
+}
+
+// Open opens an ephemeral resource and closes it. It returns the attributes, and an outcome whose Action is ActionNone.
+func (p *Process) Open(typeName string, config Values) (map[string]tftypes.Value, Outcome) {
+	p.t.Helper()
+	ctx := context.Background()
+	out := Outcome{Action: ActionNone}
+	schema, ok := p.offered.EphemeralResourceSchemas[typeName]
+	if !ok {
+		p.t.Fatalf("there is no ephemeral resource %s", typeName)
+	}
+	typ := schema.ValueType()
+	opened, err := p.server.OpenEphemeralResource(ctx, &tfprotov6.OpenEphemeralResourceRequest{TypeName: typeName, Config: dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(config)))})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.collect(&out, opened.Diagnostics, nil)
+	if len(out.Errors) > 0 {
+		return nil, out
+	}
+	closed, err := p.server.CloseEphemeralResource(ctx, &tfprotov6.CloseEphemeralResourceRequest{TypeName: typeName, Private: opened.Private})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.collect(&out, closed.Diagnostics, nil)
+	var attributes map[string]tftypes.Value
+	if err := p.value(typ, opened.Result).As(&attributes); err != nil {
+		p.t.Fatal(err)
+	}
+	return attributes, out
+}
