@@ -7,6 +7,7 @@
 #        scripts/acceptance.sh emulator       runs the tests against an emulator, with all opt-ins
 set -euo pipefail
 
+here=$PWD
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 binary=$root/bin/acceptance.test
@@ -23,12 +24,17 @@ To try the tests without an account, run: make testacc-emulator'
 	fi
 }
 
-build() { go test -c -o "$binary" ./internal/acceptance; }
+build() {
+	local version
+	version=$(git describe --tags --always --dirty 2>/dev/null) || version=dev
+	go test -c -ldflags "-X github.com/agentyard/terraform-provider-agentyard/internal/acceptance.version=$version" -o "$binary" ./internal/acceptance
+}
 
 run_tests() {
 	need_settings
 	export TF_ACC_TERRAFORM_PATH=${TF_ACC_TERRAFORM_PATH:-$(internal/tools/install.sh terraform)}
 	export AGENTYARD_ACC_REPORT=${AGENTYARD_ACC_REPORT:-$root/acceptance-report}
+	case $AGENTYARD_ACC_REPORT in /*) ;; *) AGENTYARD_ACC_REPORT=$here/$AGENTYARD_ACC_REPORT ;; esac
 	build
 	cd internal/acceptance
 	# Ctrl-C reaches the tests directly, and they clean up. Most of the time they wait, so more of them run than there are processors.
@@ -57,14 +63,25 @@ emulator() {
 		"$root/scripts/acceptance.sh" on-emulator
 }
 
+# provision_default gives the emulator a default environment: the tests can restore one only if there is one.
+provision_default() {
+	local address=${AGENTYARD_ACC_BASE_URL#http://} status
+	exec 3<>"/dev/tcp/${address%:*}/${address##*:}"
+	printf 'POST /api/v0/environments/default HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n' \
+		"$address" "$AGENTYARD_ACC_API_KEY" >&3
+	read -r status <&3
+	exec 3<&-
+	case $status in *' 200 '* | *' 201 '*) ;; *) fail "The emulator has no default environment: $status" ;; esac
+}
+
 # on_emulator opts in to everything, and fails if the emulator deviates from the contract.
 on_emulator() {
 	export AGENTYARD_ACC_BASE_URL=$AGENTYARD_BASE_URL AGENTYARD_ACC_API_KEY=$AGENTYARD_API_KEY AGENTYARD_ACC_STRICT=1
 	unset AGENTYARD_BASE_URL AGENTYARD_API_KEY AGENTYARD_EMULATOR_CLOCK
 	export AGENTYARD_ACC_MANAGED_COMPUTERS=1 AGENTYARD_ACC_SESSIONS=1 AGENTYARD_ACC_BUILDS=1 AGENTYARD_ACC_WIKI=1 AGENTYARD_ACC_ORGANIZATION=1
 	export AGENTYARD_ACC_INVITATION='ops+{name}@people.example' AGENTYARD_ACC_CI_REPOSITORY=acme/web
-	# The default environment can be restored only if there is one.
-	curl -fsS -X POST -H "Authorization: Bearer $AGENTYARD_ACC_API_KEY" "$AGENTYARD_ACC_BASE_URL/api/v0/environments/default"
+	export AGENTYARD_ACC_REPORT=$root/acceptance-report-emulator # That of a real run stays.
+	provision_default
 	"$root/scripts/acceptance.sh" test
 	left=$(AGENTYARD_ACC_SWEEP_AGE=0s "$root/scripts/acceptance.sh" sweep -n 2>/dev/null)
 	! grep 'would delete' <<<"$left" || fail "The tests left these objects behind."

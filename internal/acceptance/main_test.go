@@ -41,6 +41,9 @@ const (
 	envCIRepository     = trials.CIRepository
 )
 
+// version is that of the provider; scripts/acceptance.sh sets it.
+var version = "dev"
+
 // current is the run; nil without a service.
 var current *run
 

@@ -96,7 +96,7 @@ func begin() (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{base: base, key: key, id: newRunID(clock.System.Now()), recorder: evidence.NewRecorder(document, "testacc", "dev"), sessions: map[string]sessions.Session{}}
+	r := &run{base: base, key: key, id: newRunID(clock.System.Now()), recorder: evidence.NewRecorder(document, "testacc", version), sessions: map[string]sessions.Session{}}
 	if r.scratch, err = os.MkdirTemp("", "agentyard-acceptance-"); err != nil {
 		return nil, err
 	}
