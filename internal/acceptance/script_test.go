@@ -117,3 +117,33 @@ func TestScript_emulator(t *testing.T) {
 		t.Errorf("got %q, want %q", sent, want)
 	}
 }
+
+// A command that is pasted after a prompt becomes its answer: an API key, which the command would have used.
+func TestContributing_nothingFollowsAPrompt(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../CONTRIBUTING.md")
+	if err != nil || !strings.Contains(string(text), "\nread -rsp ") {
+		t.Fatal("there is no prompt for the key", err)
+	}
+	for i, block := range strings.Split(string(text), "```") {
+		if _, rest, found := strings.Cut(block, "\nread "); i%2 == 1 && found && strings.Count(rest, "\n") > 1 {
+			t.Errorf("commands follow a prompt: %s", block)
+		}
+	}
+}
+
+// Each setting that decides what a run does can be set for the nightly one.
+func TestWorkflow_passesSettings(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../.github/workflows/acceptance.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{
+		envBaseURL, envAPIKey, envStrict, envManagedComputers, envSessions, envBuilds, envWiki, envInvitation, envOrganization, envCIRepository,
+	} {
+		if !strings.Contains(string(text), "      "+name+": ${{ ") {
+			t.Errorf("the workflow does not pass %s", name)
+		}
+	}
+}
