@@ -71,7 +71,7 @@ provision_default() {
 		"$address" "$AGENTYARD_ACC_API_KEY" >&3
 	read -r status <&3
 	exec 3<&-
-	case $status in *' 200 '* | *' 201 '*) ;; *) fail "The emulator has no default environment: $status" ;; esac
+	case $status in 'HTTP/1.1 2'*) ;; *) fail "The emulator has no default environment: $status" ;; esac
 }
 
 # on_emulator opts in to everything, and fails if the emulator deviates from the contract.

@@ -106,7 +106,7 @@ func TestScript_emulator(t *testing.T) {
 	var sent string
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent = fmt.Sprint(r.Method, " ", r.URL, " ", r.Header.Get("Authorization"))
-		w.WriteHeader(http.StatusCreated)
+		w.WriteHeader(http.StatusNoContent)
 	}))
 	t.Cleanup(service.Close)
 	root, run := script(t, "EMULATOR="+service.URL, envReport+"=mine")
