@@ -95,6 +95,32 @@ func TestTrials_nothingToSee(t *testing.T) {
 	}
 }
 
+// What was not seen says which of its causes it was, and the variable that helps against it.
+func TestTrials_sayWhatWouldHelp(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		rule, pattern, field, variable string
+	}{
+		{"list-sessions", "/sessions", "sessions", Sessions},
+		{"list-session-messages", "/sessions/*/messages", "messages", Sessions},
+		{"list-wiki-runs", "/wiki", "wikiRuns", Wiki},
+	} {
+		for want, change := range map[string]func(e *exchange){
+			"with " + tc.variable + ", the tests ": func(e *exchange) { e.body[tc.field] = []any{} },
+			" was answered 403":                    func(e *exchange) { e.status = 403 },
+		} {
+			t.Run(tc.rule+want, func(t *testing.T) {
+				t.Parallel()
+				free := slices.DeleteFunc(All(), func(trial Trial) bool { return trial.Variable != "" || !slices.Contains(trial.Rules, tc.rule) })
+				found, _ := try(t, free, manager, on("GET", tc.pattern, change))
+				if v := found[tc.rule]; v.result != evidence.NotSeen || !strings.Contains(v.observed, want) {
+					t.Errorf("%s is %s: %s, want %q", tc.rule, v.result, v.observed, want)
+				}
+			})
+		}
+	}
+}
+
 // failing fails from the nth answer on.
 func failing(n int) func(e *exchange) {
 	return func(e *exchange) {
