@@ -103,14 +103,40 @@ func environmentRequest(t *testing.T, what, scope string) environments.CreateReq
 // sessionComputer returns the ID of a computer for sessions: the one in the variable, otherwise one that the suite created.
 func sessionComputer(t *testing.T) string {
 	t.Helper()
-	value := optIn(t, envSessions)
-	switch {
-	case uuid.Validate(value) == nil:
-		return value
-	case os.Getenv(envManagedComputers) != "":
-		return ownManaged(t).ID
+	id, missing := computerFor(optIn(t, envSessions), os.Getenv(envManagedComputers))
+	if missing != "" {
+		skip(t, missing, "sessions need a computer with an agent; allow managed computers, or set "+envSessions+" to the ID of an active computer")
 	}
-	return ownMachine(t).ID
+	if id == "" {
+		id = ownManaged(t).ID
+	}
+	return id
+}
+
+// computerFor returns what the variables name for sessions: an ID, nothing for a new managed computer, or the variable that is missing
+// for one. A registered machine of the suite would get messages that no agent answers.
+func computerFor(sessions, managed string) (id, missing string) {
+	switch {
+	case sessions != "1":
+		return sessions, ""
+	case managed == "":
+		return "", envManagedComputers
+	}
+	return "", ""
+}
+
+func TestComputerFor(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ sessions, managed, id, missing string }{
+		{"1", "1", "", ""},
+		{"1", "", "", envManagedComputers},
+		{"cmp-1", "", "cmp-1", ""}, // The service chooses the form of its IDs.
+		{"cmp-1", "1", "cmp-1", ""},
+	} {
+		if id, missing := computerFor(tc.sessions, tc.managed); id != tc.id || missing != tc.missing {
+			t.Errorf("%q, %q: got %q, %q", tc.sessions, tc.managed, id, missing)
+		}
+	}
 }
 
 // ownManaged returns an active managed computer that the suite created.
