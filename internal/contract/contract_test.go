@@ -210,10 +210,13 @@ func TestAssumptionsSayWhy(t *testing.T) {
 			t.Errorf("no operation uses what %s is about", a.ID)
 		}
 	}
-	assumed := 0
+	assumed, refusal := 0, regexp.MustCompile(`\breturns? 400\b`)
 	for _, r := range Rules() {
 		if r.Source == Assumed {
 			assumed++
+			if !refusal.MatchString(r.Text) {
+				t.Errorf("%s does not say which request returns 400, so that no answer can refute it: %q", r.ID, r.Text)
+			}
 		}
 	}
 	if marks := bytes.Count(source, []byte("x-assumption: {")); marks == 0 || marks+assumed != len(ids) {

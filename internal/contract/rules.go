@@ -39,9 +39,9 @@ func Rules() []Rule { return slices.Clone(rules) }
 
 var rules = []Rule{
 	// Texts and bodies.
-	{"body-size", nil, "A body has at most 1 MiB, that of a wiki's upload or of a message 16 MiB.", Assumed},
-	{"nul-character", nil, "A NUL character is part of no name and no ID.", Assumed},
-	{"repeated-field", nil, "A JSON object has each field once; decoders differ on which of two counts.", Assumed},
+	{"body-size", nil, "A body of more than 1 MiB returns 400 or 413, for a wiki's upload and a message one of more than 16 MiB.", Assumed},
+	{"nul-character", nil, "A name or an ID with a NUL character returns 400.", Assumed},
+	{"repeated-field", nil, "A JSON object that has a field twice returns 400; decoders differ on which of the two counts.", Assumed},
 
 	// Computers.
 	{"byom-unsupported", []string{"recordComputerActivity", "restartComputer", "getComputerMetrics"}, "The operation is not supported for BYOM computers.", Spec},
@@ -49,54 +49,54 @@ var rules = []Rule{
 	{"install-not-configured", []string{"installComputerDeps"}, "Dependencies are installed on managed computers that are configured for it.", Spec},
 	{"provider-unknown", []string{"createComputer", "bulkCreateComputers"}, "The identifiers of providers are a fixed set, and a bulk creation makes managed computers.", Spec},
 	{"provider-unavailable", []string{"createComputer", "bulkCreateComputers"}, "Only some of the managed providers are available to the organization.", Spec},
-	{"byom-field", []string{"createComputer"}, "Repositories, dependencies and sources are set up on managed computers only.", Assumed},
-	{"byom-clone", []string{"createComputer"}, "A registered machine cannot be copied.", Assumed},
-	{"account-inactive", []string{"createComputer", "bulkCreateComputers"}, "A service account that is not active gets no computers.", Assumed},
+	{"byom-field", []string{"createComputer"}, "Repositories, dependencies, or a source for a registered machine return 400.", Assumed},
+	{"byom-clone", []string{"createComputer"}, "A copy of a registered machine returns 400.", Assumed},
+	{"account-inactive", []string{"createComputer", "bulkCreateComputers"}, "A new computer for a service account that is not active returns 400.", Assumed},
 	{"upload-missing", []string{"completeFileUpload"}, "An upload is completed after the file was sent to the returned address.", Spec},
-	{"upload-size", []string{"completeFileUpload"}, "The size that completes an upload is that of the file.", Assumed},
+	{"upload-size", []string{"completeFileUpload"}, "Completing an upload with another size than that of the file returns 400.", Assumed},
 
 	// Environments.
-	{"environment-name", []string{"createEnvironment", "updateEnvironment"}, "The name of an environment has at most 128 characters.", Assumed},
-	{"repository-count", []string{"createEnvironment", "updateEnvironment"}, "An environment is given at most 50 repositories.", Assumed},
-	{"repository-twice", []string{"createEnvironment", "updateEnvironment"}, "The repositories of an environment have different addresses.", Assumed},
-	{"script-size", []string{"createEnvironment", "updateEnvironment"}, "A script has at most 64 KiB.", Assumed},
-	{"source-repositories", []string{"createEnvironment", "updateEnvironment"}, "Repositories need a source that supports them.", Assumed},
-	{"source-setup-script", []string{"createEnvironment", "updateEnvironment"}, "A setup script needs a source that supports setup scripts.", Assumed},
-	{"default-scope", []string{"createEnvironment", "setDefaultEnvironment"}, "Only an environment of organization scope can be the organization's default.", Assumed},
-	{"account-unknown", []string{"listEnvironments", "getEnvironmentBuildStatuses"}, "The service account exists; 404 is no answer of these operations.", Assumed},
-	{"environment-ids", []string{"getEnvironmentBuildStatuses"}, "At most 100 environments are asked about at once.", Assumed},
+	{"environment-name", []string{"createEnvironment", "updateEnvironment"}, "A name of an environment with more than 128 characters returns 400; one with 128 is accepted.", Assumed},
+	{"repository-count", []string{"createEnvironment", "updateEnvironment"}, "More than 50 repositories of an environment return 400; 50 are accepted.", Assumed},
+	{"repository-twice", []string{"createEnvironment", "updateEnvironment"}, "Two repositories of an environment with the same address return 400.", Assumed},
+	{"script-size", []string{"createEnvironment", "updateEnvironment"}, "A script of more than 64 KiB returns 400; one of 64 KiB is accepted.", Assumed},
+	{"source-repositories", []string{"createEnvironment", "updateEnvironment"}, "Repositories for a source that does not support them return 400.", Assumed},
+	{"source-setup-script", []string{"createEnvironment", "updateEnvironment"}, "A setup script for a source that does not support setup scripts returns 400.", Assumed},
+	{"default-scope", []string{"createEnvironment", "setDefaultEnvironment"}, "Making an environment of the scope `user` the organization's default returns 400.", Assumed},
+	{"account-unknown", []string{"listEnvironments", "getEnvironmentBuildStatuses"}, "A `serviceAccountId` of no service account returns 400, not 404 or an empty list.", Assumed},
+	{"environment-ids", []string{"getEnvironmentBuildStatuses"}, "More than 100 IDs of environments return 400; 100 are accepted.", Assumed},
 
 	// Analytics.
-	{"date-order", []string{"getTokenAnalytics", "queryMyCost", "getToolAnalytics", "getActivityAnalytics", "getProductivityAnalytics", "getUserAnalytics"}, "The last day is not before the first.", Assumed},
-	{"date-history", []string{"getTokenAnalytics", "queryMyCost", "getToolAnalytics", "getActivityAnalytics", "getProductivityAnalytics", "getUserAnalytics"}, "There is data from 2026-01-14 on, so nobody asks about an earlier day.", Assumed},
+	{"date-order", []string{"getTokenAnalytics", "queryMyCost", "getToolAnalytics", "getActivityAnalytics", "getProductivityAnalytics", "getUserAnalytics"}, "A last day before the first returns 400.", Assumed},
+	{"date-history", []string{"getTokenAnalytics", "queryMyCost", "getToolAnalytics", "getActivityAnalytics", "getProductivityAnalytics", "getUserAnalytics"}, "A first day before 2026-01-14 returns 400, not the days from then on.", Assumed},
 	{"date-unavailable", []string{"getTokenAnalytics", "queryMyCost", "getToolAnalytics", "getActivityAnalytics", "getProductivityAnalytics", "getUserAnalytics"}, "There is data through yesterday in UTC.", Spec},
 	{"date-range", []string{"queryMyCost"}, "The caller's own credits are asked about for at most 90 days, the first and the last included.", Spec},
 
 	// Sessions.
-	{"session-computer", []string{"createSession", "sendSessionMessage"}, "A session runs on an active computer that the caller may use; 404 is no answer of its creation.", Assumed},
-	{"attachment-data", []string{"sendSessionMessage"}, "The data of an image, and that of a file in Base64, is standard Base64 with padding.", Assumed},
-	{"autonomy-contradiction", []string{"createSession", "updateSession"}, "The deprecated autonomyMode agrees with the interactionMode and the autonomyLevel beside it.", Assumed},
+	{"session-computer", []string{"createSession", "sendSessionMessage"}, "A new session on a computer that is unknown, not active, or not the caller's returns 400, not 404. So does a message to a session whose computer is not active.", Assumed},
+	{"attachment-data", []string{"sendSessionMessage"}, "Data of an image, or of a file in Base64, that is not standard Base64 with padding returns 400.", Assumed},
+	{"autonomy-contradiction", []string{"createSession", "updateSession"}, "A deprecated `autonomyMode` that contradicts the `interactionMode` or the `autonomyLevel` beside it returns 400.", Assumed},
 
 	// Wiki runs.
-	{"wiki-tree", []string{"createWikiRun"}, "The pages of an upload have different paths and IDs, and each node of their tree is of one of them.", Assumed},
+	{"wiki-tree", []string{"createWikiRun"}, "Two pages of an upload with the same path or ID return 400. So does a tree with a node of no page.", Assumed},
 	{"wiki-depth", []string{"createWikiRun"}, "A tree of pages has at most five levels.", Reference},
-	{"wiki-path", []string{"createWikiRun"}, "The path of a page is relative, stays in the wiki and is not that of the export's own file.", Assumed},
+	{"wiki-path", []string{"createWikiRun"}, "A page returns 400 if its path is absolute, leads out of the wiki, or is that of the export's own file.", Assumed},
 
 	// API keys.
-	{"expiry-past", []string{"createApiKey", "rotateApiKey"}, "A key that is made does not expire before it lives.", Assumed},
+	{"expiry-past", []string{"createApiKey", "rotateApiKey"}, "A new key, or one from a rotation, whose `expiresAt` is not in the future returns 400.", Assumed},
 	{"grace-beyond-expiry", []string{"rotateApiKey"}, "The old key must not expire before its grace period ends, even if that has no length.", Reference},
 
 	// CI automation.
 	{"ci-changes", []string{"editCiWorkflow"}, "An edit says what to change.", Reference},
-	{"ci-path", []string{"editCiWorkflow"}, "A workflow is a file under .github/workflows/, also in a folder there, with a name before .yml or .yaml. Its path is in its shortest form, without two dots in a row and control characters, and has at most 1024 bytes.", Assumed},
-	{"ci-twice", []string{"editCiWorkflow"}, "A request names each file of a repository once, whatever the case of the repository. A new file without a path has the name that it is given.", Assumed},
-	{"ci-schedule", []string{"editCiWorkflow"}, "A schedule is empty or a cron expression: five fields with blanks between and none at its ends. Each field is a list of values, ranges and *, with steps or without. Values are numbers of at most two digits in their bounds, and English names of three letters for months and days of the week. A step is from 1 to 99.", Assumed},
+	{"ci-path", []string{"editCiWorkflow"}, "A path returns 400 unless it is that of a file under .github/workflows/, or in a folder there. The file has a name before .yml or .yaml. The path is in its shortest form, without two dots in a row and control characters, and has at most 1024 bytes.", Assumed},
+	{"ci-twice", []string{"editCiWorkflow"}, "A request that names a file of a repository twice, in any case of the repository, returns 400. A new file without a path counts by the name that it is given.", Assumed},
+	{"ci-schedule", []string{"editCiWorkflow"}, "A schedule returns 400 unless it is empty or a cron expression: five fields with blanks between and none at its ends. Each field is a list of values, ranges and *, with steps or without. Values are numbers of at most two digits in their bounds, and English names of three letters for months and days of the week. A step is from 1 to 99.", Assumed},
 
 	// Organization.
-	{"cursor-unknown", []string{"listEnterpriseControlHistory", "listMembers", "getUserAnalytics", "listSessions", "listSessionMessages"}, "A cursor is one that an answer of this listing gave.", Assumed},
-	{"limit-size", []string{"setGlobalUsageLimit", "setUserUsageLimits"}, "A limit is an integer that JSON carries exactly, at most 2^53-1.", Assumed},
-	{"email-twice", []string{"setUserUsageLimits"}, "A request names each user once; which of two limits counts would be open.", Assumed},
-	{"email-form", []string{"removeMember", "inviteMember"}, "Who is removed or invited is named by an email address alone, without blanks or a name around it.", Assumed},
+	{"cursor-unknown", []string{"listEnterpriseControlHistory", "listMembers", "getUserAnalytics", "listSessions", "listSessionMessages"}, "A cursor that no answer of the same list gave returns 400, not the first page or an empty one.", Assumed},
+	{"limit-size", []string{"setGlobalUsageLimit", "setUserUsageLimits"}, "A limit of more than 2^53-1 returns 400; 2^53-1 is accepted.", Assumed},
+	{"email-twice", []string{"setUserUsageLimits"}, "A request that names a user twice returns 400; which of the two limits counts would be open.", Assumed},
+	{"email-form", []string{"removeMember", "inviteMember"}, "An address with blanks or a name around it returns 400.", Assumed},
 }
 
 // checkRefusal looks at a response to a request that the contract allows. It may be refused as invalid only by named rules.
