@@ -114,6 +114,13 @@ func computerArea() area {
 	return area{routes, []anyTable{computerTable, uploadTable, fileTable}}
 }
 
+// computerView shows a computer now. Its directories have no order.
+func (r *request) computerView(c *computer, steps bool) computerView {
+	v := c.view(r.now, steps)
+	v.ClonedRepoDirectories = arrange(r.e, v.ClonedRepoDirectories)
+	return v
+}
+
 // view shows a computer at one moment. Steps are shown only where the caller asked for them.
 func (c *computer) view(now time.Time, steps bool) computerView {
 	p := c.progressAt(now)
@@ -185,7 +192,7 @@ func listComputers(r *request) (reply, error) {
 	list := computerList{Computers: make([]computerView, 0, len(computers))}
 	for _, c := range computers {
 		if (c.IsListed || unlisted) && (hostID == "" || c.HostID == hostID) {
-			list.Computers = append(list.Computers, c.view(r.now, steps))
+			list.Computers = append(list.Computers, r.computerView(c, steps))
 		}
 	}
 	return reply{200, list}, nil
@@ -217,7 +224,7 @@ func getComputerByName(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{200, c.view(r.now, steps)}, nil
+	return reply{200, r.computerView(c, steps)}, nil
 }
 
 func getComputer(r *request) (reply, error) {
@@ -229,7 +236,7 @@ func getComputer(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{200, c.view(r.now, steps)}, nil
+	return reply{200, r.computerView(c, steps)}, nil
 }
 
 func deleteComputer(r *request) (reply, error) {
@@ -270,7 +277,7 @@ func updateComputer(r *request) (reply, error) {
 	if err := saveComputer(r.tx, c); err != nil {
 		return reply{}, err
 	}
-	return reply{200, c.view(r.now, false)}, nil
+	return reply{200, r.computerView(c, false)}, nil
 }
 
 // checkUnique answers 409 when the owner has another computer of this name or host ID.

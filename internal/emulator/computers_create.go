@@ -93,7 +93,7 @@ func createComputer(r *request) (reply, error) {
 	if err := r.setUp(c); err != nil {
 		return reply{}, err
 	}
-	return reply{201, c.view(r.now, false)}, nil
+	return reply{201, r.computerView(c, false)}, nil
 }
 
 // refuseForBYOM reports the fields that only a managed computer can have.
@@ -221,7 +221,7 @@ func bulkCreateComputers(r *request) (reply, error) {
 		if err := r.setUp(&c); err != nil {
 			return reply{}, err
 		}
-		response.Computers = append(response.Computers, c.view(r.now, false))
+		response.Computers = append(response.Computers, r.computerView(&c, false))
 	}
 	return reply{201, response}, nil
 }

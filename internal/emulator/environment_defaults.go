@@ -92,6 +92,7 @@ func getEnvironmentSourceOptions(r *request) (reply, error) {
 		for _, s := range p.sources {
 			offered.Sources = append(offered.Sources, s.option())
 		}
+		offered.Sources = arrange(r.e, offered.Sources)
 		options.Providers = append(options.Providers, offered)
 	}
 	return reply{200, options}, nil

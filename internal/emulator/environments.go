@@ -107,7 +107,7 @@ func (r *request) environmentView(env *environment, defaultID string, listed boo
 		return environmentView{}, err
 	}
 	v := environmentView{
-		ID: env.ID, Name: env.Name, Scope: scopeUser, Repositories: env.Repositories, SetupScript: env.SetupScript, Source: r.e.sourceView(env.SourceID),
+		ID: env.ID, Name: env.Name, Scope: scopeUser, Repositories: arrange(r.e, env.Repositories), SetupScript: env.SetupScript, Source: r.e.sourceView(env.SourceID),
 		Status: latest.at(r.now).environmentStatus(), IsDefault: env.ID == defaultID, LatestBuild: latest.view(r.now),
 		CreatedAt: env.CreatedAt, UpdatedAt: env.UpdatedAt,
 	}
@@ -116,9 +116,9 @@ func (r *request) environmentView(env *environment, defaultID string, listed boo
 	}
 	if active != nil {
 		source := r.e.sourceView(active.SourceID)
-		v.ActiveRepositories, v.ActiveSource, v.LastSuccessfulBuildAt = active.Repositories, &source, active.at(r.now).finishedAt
+		v.ActiveRepositories, v.ActiveSource, v.LastSuccessfulBuildAt = arrange(r.e, active.Repositories), &source, active.at(r.now).finishedAt
 	}
-	v.FailureReason = v.LatestBuild.FailureReason
+	v.LatestBuild.Repositories, v.FailureReason = arrange(r.e, v.LatestBuild.Repositories), v.LatestBuild.FailureReason
 	if listed {
 		v.FailureReason, v.LatestBuild.FailureReason, v.LatestBuild.FailureCategory, v.LatestBuild.Excerpt = "", "", "", ""
 	}

@@ -268,5 +268,5 @@ func installDeps(r *request) (reply, error) {
 	if err := computerTable.put(r.tx, c.ID, *c); err != nil {
 		return reply{}, err
 	}
-	return reply{202, c.view(r.now, false)}, nil
+	return reply{202, r.computerView(c, false)}, nil
 }

@@ -2,6 +2,7 @@ package emulator
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -99,6 +100,16 @@ func listServiceAccounts(r *request) (reply, error) {
 		shuffle(list.ServiceAccounts)
 	}
 	return reply{200, list}, nil
+}
+
+// arrange returns a list of a record, in random order if ShuffleLists is set.
+func arrange[T any](e *Emulator, list []T) []T {
+	if !e.opts.ShuffleLists {
+		return list
+	}
+	copied := slices.Clone(list)
+	shuffle(copied)
+	return copied
 }
 
 // shuffle reorders a list whose order the API leaves open.

@@ -58,7 +58,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	}
 	expectsBuild, becomesDefault := changes || failed || waits, plan.makesDefault(&state, left) && !state.IsDefault.ValueBool()
 	if expectsBuild {
-		plan.expectBuild(&state)
+		plan.expectBuild(ctx, &state)
 	}
 	if becomesDefault {
 		plan.IsDefault = types.BoolUnknown()
@@ -115,7 +115,7 @@ func (m *environmentModel) waitsOn(state *environmentModel, left unfinished) boo
 }
 
 // expectBuild plans only the results that a build changes as unknown.
-func (m *environmentModel) expectBuild(state *environmentModel) {
+func (m *environmentModel) expectBuild(ctx context.Context, state *environmentModel) {
 	// The status is unknown even with a wait, because an interrupt leaves it at building.
 	m.LatestBuild, m.LatestBuildID, m.Status = types.ObjectUnknown(buildType.AttrTypes), types.StringUnknown(), types.StringUnknown()
 	if !m.SourceID.Equal(state.SourceID) {
@@ -128,7 +128,7 @@ func (m *environmentModel) expectBuild(state *environmentModel) {
 		return
 	}
 	m.LastSuccessfulBuildAt = types.StringUnknown()
-	if !m.Repositories.Equal(state.ActiveRepositories) {
+	if !sameRepositories(ctx, state.ActiveRepositories, m.Repositories) {
 		m.ActiveRepositories = types.ListUnknown(repositoryType)
 	}
 	if m.Source.IsUnknown() || !m.Source.Equal(state.ActiveSource) {

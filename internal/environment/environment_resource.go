@@ -96,9 +96,12 @@ func (m *environmentModel) FromAPI(ctx context.Context, e *environments.Environm
 
 func (m *environmentModel) OwnerOnly() bool { return m.Scope.ValueString() == environments.ScopeUser }
 
-// keepSpelling returns repositories with the prior spelling of equal URLs and scripts.
+// keepSpelling returns repositories with the prior spelling of equal URLs and scripts, and in the prior order if all are equal.
 func keepSpelling(ctx context.Context, prior types.List, found []environments.Repository) []environments.Repository {
 	known, _ := repositoriesToAPI(ctx, prior) // None where prior is null or unknown.
+	if environments.SameRepositories(known, found) {
+		return known
+	}
 	kept := slices.Clone(found)
 	for i := range min(len(known), len(kept)) {
 		if environments.SameURL(known[i].URL, kept[i].URL) {
@@ -189,7 +192,8 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 	}
 	attributes["repositories"] = schema.ListNestedAttribute{
 		Required:            true,
-		MarkdownDescription: "Repositories to build, each with its setup script. May be empty. Changing this starts a build.",
+		MarkdownDescription: "Repositories to build, each with its setup script. May be empty. Changing this starts a build. A different order is not a change.",
+		PlanModifiers:       []planmodifier.List{keepOrder{}},
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"url": schema.StringAttribute{
 				Required:            true,
@@ -245,6 +249,27 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 			})),
 		},
 	}
+}
+
+// keepOrder keeps the prior order of repositories, because the service may return them in another one.
+type keepOrder struct{}
+
+func (keepOrder) Description(context.Context) string { return "Order is ignored." }
+
+func (k keepOrder) MarkdownDescription(ctx context.Context) string { return k.Description(ctx) }
+
+func (keepOrder) PlanModifyList(ctx context.Context, req planmodifier.ListRequest, resp *planmodifier.ListResponse) {
+	if sameRepositories(ctx, req.StateValue, req.PlanValue) {
+		resp.PlanValue = req.StateValue
+	}
+}
+
+// sameRepositories compares repositories in any order. Unknown parts may differ.
+func sameRepositories(ctx context.Context, prior, planned types.List) bool {
+	before, _ := repositoriesToAPI(ctx, prior)
+	after, _ := repositoriesToAPI(ctx, planned)
+	given, err := planned.ToTerraformValue(ctx)
+	return err == nil && given.IsFullyKnown() && !prior.IsNull() && environments.SameRepositories(before, after)
 }
 
 // noSecrets describes inputs that the service also returns in attributes and logs, where nothing marks them as sensitive.

@@ -127,8 +127,8 @@ func TestAccEnvironment_eachAttribute(t *testing.T) {
 		step("name = \"renamed\"\n", update, patch, envHas("name", "renamed")),
 		step("name = \"renamed\"\n"+envRepos("app", "make all"), update, patch, script(0, "make all")),
 		step("name = \"renamed\"\n"+two, update, patch, script(1, "true")),
-		// The order of repositories is significant.
-		step("name = \"renamed\"\n"+envRepos("tools", "true", "app", "make all"), update, patch, script(0, "true")),
+		// The order of repositories is ignored.
+		step("name = \"renamed\"\n"+envRepos("tools", "true", "app", "make all"), plancheck.ResourceActionNoop, none, script(1, "true")),
 		step("name = \"renamed\"\nsetup_script = \"one\"\n"+two, update, patch, envHas("setup_script", "one")),
 		step("name = \"renamed\"\nsetup_script = \"two\"\n"+two, update, patch, envHas("setup_script", "two")),
 		step("name = \"renamed\"\n"+two, update, patch, envLacks("setup_script")),

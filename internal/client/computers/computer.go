@@ -42,15 +42,15 @@ type Computer struct {
 	Status       string      `json:"status"`
 	CreatedAt    wire.Millis `json:"createdAt"`
 	// ProvisioningSteps is nil if the operation does not return them.
-	ProvisioningSteps     []ProvisioningStep `json:"provisioningSteps"`
-	InstallSessionID      string             `json:"installSessionId"`
-	RelayClientURL        string             `json:"relayClientUrl"`
-	RelayAgentURL         string             `json:"relayAgentUrl"`
-	RemoteUser            string             `json:"remoteUser"`
-	ClonedRepoDirectories []string           `json:"clonedRepoDirectories"`
-	OwnerPrincipalKind    string             `json:"ownerPrincipalKind"`
-	OwnerID               string             `json:"ownerId"`
-	Source                *Source            `json:"computerSource"`
+	ProvisioningSteps     []ProvisioningStep     `json:"provisioningSteps"`
+	InstallSessionID      string                 `json:"installSessionId"`
+	RelayClientURL        string                 `json:"relayClientUrl"`
+	RelayAgentURL         string                 `json:"relayAgentUrl"`
+	RemoteUser            string                 `json:"remoteUser"`
+	ClonedRepoDirectories wire.Unordered[string] `json:"clonedRepoDirectories"`
+	OwnerPrincipalKind    string                 `json:"ownerPrincipalKind"`
+	OwnerID               string                 `json:"ownerId"`
+	Source                *Source                `json:"computerSource"`
 	// WithoutSteps says that steps were requested and the service returned none.
 	WithoutSteps bool `json:"-"`
 	// IsCallers says that the API key's owner owns the computer. CompleteOwner sets it.

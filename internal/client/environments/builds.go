@@ -45,10 +45,10 @@ type Build struct {
 	ID     string `json:"id"`
 	Status string `json:"status"`
 	// Trigger is what started the build: create, edit, manual, scheduled, or base-update.
-	Trigger         string            `json:"trigger"`
-	Repositories    []BuildRepository `json:"repositories"`
-	FailureReason   string            `json:"failureReason"`
-	FailureCategory string            `json:"failureCategory"`
+	Trigger         string                          `json:"trigger"`
+	Repositories    wire.Unordered[BuildRepository] `json:"repositories"`
+	FailureReason   string                          `json:"failureReason"`
+	FailureCategory string                          `json:"failureCategory"`
 	// Excerpt is a part of the log. Truncated says that the log has more, and Withheld that the service does not return it.
 	Excerpt    string      `json:"excerpt"`
 	Truncated  bool        `json:"truncated"`

@@ -2,7 +2,6 @@ package environments
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
@@ -27,14 +26,14 @@ type Environment struct {
 	// Scope says who may use the environment: "user" or "organization"; empty if the service does not return it.
 	Scope string `json:"scope"`
 	// Repositories, SetupScript, and Source are the latest settings. The active ones are those of the last successful build.
-	Repositories       []Repository `json:"repositories"`
-	ActiveRepositories []Repository `json:"activeRepositories"`
-	SetupScript        string       `json:"setupScript"`
-	Source             *Source      `json:"source"`
-	ActiveSource       *Source      `json:"activeSource"`
-	Status             string       `json:"status"`
-	IsDefault          *bool        `json:"isDefault"`
-	LatestBuild        *Build       `json:"latestBuild"`
+	Repositories       wire.Unordered[Repository] `json:"repositories"`
+	ActiveRepositories wire.Unordered[Repository] `json:"activeRepositories"`
+	SetupScript        string                     `json:"setupScript"`
+	Source             *Source                    `json:"source"`
+	ActiveSource       *Source                    `json:"activeSource"`
+	Status             string                     `json:"status"`
+	IsDefault          *bool                      `json:"isDefault"`
+	LatestBuild        *Build                     `json:"latestBuild"`
 	// LastSuccessfulBuildAt is zero before the first success.
 	LastSuccessfulBuildAt wire.Millis `json:"lastSuccessfulBuildAt"`
 	// FailureReason, and the failure of the latest build, may be missing in a listing.
@@ -177,13 +176,13 @@ func (b CreateRequest) requested(change *Change) *Environment {
 // isWanted reports whether an environment matches the request, as far as a response shows.
 func (b CreateRequest) isWanted(e *Environment) bool {
 	return wire.SameText(b.Name, e.Name) && (b.Scope == "" || e.Scope == "" || b.Scope == e.Scope) &&
-		slices.EqualFunc(b.Repositories, e.Repositories, sameRepository) &&
+		SameRepositories(b.Repositories, e.Repositories) &&
 		wire.SameText(b.SetupScript, e.SetupScript) && (b.SourceID == "" || b.SourceID == e.SourceID())
 }
 
 func (b UpdateRequest) matches(e *Environment) bool {
 	return (b.Name == nil || wire.SameText(*b.Name, e.Name)) &&
-		(b.Repositories == nil || slices.EqualFunc(b.Repositories, e.Repositories, sameRepository)) &&
+		(b.Repositories == nil || SameRepositories(b.Repositories, e.Repositories)) &&
 		(b.SetupScript == nil || wire.SameText(*b.SetupScript, e.SetupScript)) &&
 		(b.SourceID == nil || *b.SourceID == e.SourceID())
 }

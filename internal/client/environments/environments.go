@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -211,8 +212,17 @@ func trimURL(address string) string {
 	return strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(address), "/"), ".git")
 }
 
-func sameRepository(a, b Repository) bool {
-	return SameURL(a.URL, b.URL) && wire.SameText(a.Script, b.Script)
+// SameRepositories compares repositories and their scripts in any order.
+func SameRepositories(a, b []Repository) bool {
+	left := slices.Clone(b)
+	for _, r := range a {
+		i := slices.IndexFunc(left, func(other Repository) bool { return SameURL(r.URL, other.URL) && wire.SameText(r.Script, other.Script) })
+		if i < 0 {
+			return false
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	return len(left) == 0
 }
 
 // Update changes the fields that are set in body, and returns the ID of the build that this started, or empty. Latest is the
