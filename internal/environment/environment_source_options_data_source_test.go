@@ -21,7 +21,7 @@ func TestAccEnvironmentSourceOptionsDataSource(t *testing.T) {
 		return map[string]knownvalue.Check{"id": text(id), "name": text(name)}
 	}
 	a, b := provider("provider-a", "Provider A"), provider("provider-b", "Provider B")
-	a["sources"] = listOf(source("source-base", "Base image", true, true), source("source-repositories", "Repositories without scripts", true, false), source("source-bare", "Bare image", false, false))
+	a["sources"] = listOf(source("source-bare", "Bare image", false, false), source("source-base", "Base image", true, true), source("source-repositories", "Repositories without scripts", true, false))
 	e.Run(t, dataStep(e.Config(hcl), known(x, map[string]knownvalue.Check{"providers": listOf(object(a)), "unavailable_providers": listOf(object(b))})...))
 
 	acctest.Must(t, e.SetSourceProvider("provider-b", true))
