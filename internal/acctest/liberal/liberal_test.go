@@ -32,14 +32,10 @@ var namedAs = map[string]string{"id": "no ID", "sessionId": "no ID", "wikiRunId"
 // keepsOrder are the lists whose order is the service's, by field or else by operation, with the reason. All others have an
 // order of their own.
 var keepsOrder = map[string]string{
-	"activeRepositories":    "a build clones them in this order",
-	"clonedRepoDirectories": "the order in which they were cloned",
-	"getComputerMetrics":    "samples are ordered by time",
-	"provisioningSteps":     "the order of the steps",
-	"repositories":          "the configuration has this order",
-	"results":               "the best match is first",
-	"runs":                  "no field of a run is documented, so that nothing can order them",
-	"tags":                  "the configuration has this order",
+	"getComputerMetrics": "samples are ordered by time",
+	"provisioningSteps":  "the order of the steps",
+	"results":            "the best match is first",
+	"runs":               "no field of a run is documented, so that nothing can order them",
 }
 
 // tolerated are variations whose effect is right although it is more than the field's attribute, with the reason.

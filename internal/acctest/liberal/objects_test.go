@@ -298,10 +298,6 @@ func newOrganization(t testing.TB, pageSize int) organization {
 		must(e.AddCIRun(map[string]any{"repoFullName": repository, "status": "completed", "conclusion": "failure"}))
 	}
 	must(e.MergeWorkflow("acme/api", workflow))
-	var options struct {
-		Providers []struct{ Sources []struct{ ID string } }
-	}
-	e.API(http.MethodGet, "/api/v0/environments/source-options", nil, &options)
 	e.Clock.Advance(time.Hour) // All builds have ended.
 	must(e.SetDefaultEnvironment(app.id))
 	folder := t.TempDir()
@@ -314,7 +310,7 @@ func newOrganization(t testing.TB, pageSize int) organization {
 	}
 	return organization{e, s, strings.NewReplacer(
 		"$account", account, "$computer", computer, "$managed", managed, "$host", host, "$session", session, "$app", app.id, "$second", second.id, "$broken", broken.id, "$building", building.id, "$key", key, "$folder", folder,
-		"$build", broken.build, "$run", run, "$page", "p1", "$source", options.Providers[0].Sources[0].ID, "$spare", options.Providers[0].Sources[1].ID,
+		"$build", broken.build, "$run", run, "$page", "p1", "$source", "source-base", "$spare", "source-repositories",
 	)}
 }
 
