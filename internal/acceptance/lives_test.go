@@ -164,7 +164,7 @@ func waitUntilVisible(t *testing.T, computer, tag string, tags int) {
 		c := connect(t) // A new one, because a client shares its pages for a while.
 		all, err := c.Sessions.List(ctx, computer, 20)
 		at := slices.IndexFunc(all, func(s sessions.Session) bool {
-			return s.Settings != nil && len(s.Settings.Tags) == tags && s.Settings.Tags[0].Name == tag
+			return s.Settings != nil && len(s.Settings.Tags) == tags && slices.ContainsFunc(s.Settings.Tags, func(t sessions.Tag) bool { return t.Name == tag })
 		})
 		if err != nil || at < 0 {
 			return false, err
