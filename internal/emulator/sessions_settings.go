@@ -56,15 +56,15 @@ func (s sessionSettings) changed(given sessionSettings) sessionSettings {
 	return next
 }
 
-// shown returns the settings for a response. The tools of a list and the tags have no order.
+// shown returns the settings for a response. The tools of a list have no order.
 func (s sessionSettings) shown(shuffled bool) sessionSettings {
 	view := sessionSettings{}
 	maps.Copy(view, s)
-	for _, name := range append([]string{"tags"}, toolLists...) {
-		var elements []json.RawMessage
-		if shuffled && json.Unmarshal(s[name], &elements) == nil {
-			shuffle(elements)
-			view[name], _ = json.Marshal(elements) // What was decoded can be encoded.
+	for _, name := range toolLists {
+		var ids []string
+		if shuffled && json.Unmarshal(s[name], &ids) == nil {
+			shuffle(ids)
+			view[name], _ = json.Marshal(ids) // Strings can always be encoded.
 		}
 	}
 	return view

@@ -56,14 +56,12 @@ func TestShuffledLists(t *testing.T) {
 // The lists in a record, whose order the API leaves open, differ in it too.
 func TestShuffledLists_inRecords(t *testing.T) {
 	t.Parallel()
-	v, computerID := startSessionsWith(t, emulator.Options{ShuffleLists: true})
-	var repositories, urls, tags []any
+	v, _ := startSessionsWith(t, emulator.Options{ShuffleLists: true})
+	var repositories, urls []any
 	for i := range 8 {
 		url := fmt.Sprintf("https://code.example/acme/n%d", i)
 		repositories, urls = append(repositories, object{"url": url, "script": "make"}), append(urls, url)
-		tags = append(tags, object{"name": fmt.Sprint("n", i)})
 	}
-	session := v.session(object{"computerId": computerID, "sessionSettings": object{"tags": tags}})
 	machine := v.computer(object{"name": "cloner", "repos": urls})["id"].(string)
 	environment := environments + "/" + v.ready(object{"name": "e", "repositories": repositories})
 	for name, list := range map[string]func() any{
@@ -75,7 +73,6 @@ func TestShuffledLists_inRecords(t *testing.T) {
 		"directories": func() any {
 			return v.call(200, "GET", computers+"/"+machine, nil).object(t)["clonedRepoDirectories"]
 		},
-		"tags": func() any { return v.settingsOf(session)["tags"] },
 		"sources": func() any {
 			return v.call(200, "GET", environments+"/source-options", nil).object(t)["providers"].([]any)[0].(object)["sources"]
 		},

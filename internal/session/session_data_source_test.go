@@ -272,8 +272,8 @@ func TestAccSessionDataSources_otherShapes(t *testing.T) {
 	settings := knownvalue.ObjectPartial(attributes{
 		"reasoning_effort": exactly("cosmic"), "interaction_mode": exactly("swarm"), "autonomy_level": nothing, "enabled_tool_ids": setOf("x"), "disabled_tool_ids": nothing,
 		"tags": knownvalue.ListExact([]knownvalue.Check{
-			knownvalue.ObjectExact(attributes{"name": exactly("n"), "metadata": knownvalue.MapExact(attributes{"n": exactly("1"), "o": exactly(`{"a":[true]}`)})}),
 			knownvalue.ObjectExact(attributes{"name": exactly("t"), "metadata": knownvalue.MapExact(attributes{})}),
+			knownvalue.ObjectExact(attributes{"name": exactly("n"), "metadata": knownvalue.MapExact(attributes{"n": exactly("1"), "o": exactly(`{"a":[true]}`)})}),
 		}),
 		"worktree": knownvalue.ObjectPartial(attributes{"lifecycle": exactly("eternal"), "branch": nothing}),
 	})

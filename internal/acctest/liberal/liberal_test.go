@@ -32,6 +32,7 @@ var namedAs = map[string]string{"id": "no ID", "sessionId": "no ID", "wikiRunId"
 // keepsOrder are the lists whose order is the service's, by field or else by operation, with the reason. All others have an
 // order of their own.
 var keepsOrder = map[string]string{
+	"tags":               "the configuration has this order",
 	"getComputerMetrics": "samples are ordered by time",
 	"provisioningSteps":  "the order of the steps",
 	"results":            "the best match is first",

@@ -34,16 +34,6 @@ type Session struct {
 	ServiceCredits *float64 `json:"serviceCredits"`
 }
 
-// UnmarshalJSON sorts the tags, whose order has no meaning.
-func (s *Session) UnmarshalJSON(data []byte) error {
-	type fields Session
-	err := json.Unmarshal(data, (*fields)(s))
-	if err == nil && s.Settings != nil {
-		slices.SortStableFunc(s.Settings.Tags, func(a, b Tag) int { return strings.Compare(a.Name, b.Name) })
-	}
-	return err
-}
-
 // Ref names the computer, because a session has no name.
 func (s *Session) Ref() wire.Ref {
 	object := "session"
