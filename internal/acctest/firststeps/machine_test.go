@@ -114,7 +114,7 @@ func checkout(t *testing.T) string {
 			return err
 		case entry.Name() == ".git" && !entry.IsDir(): // The file in a work tree.
 			return nil
-		case entry.IsDir() && slices.Contains([]string{".git", ".terraform", "acceptance-report", "bin", "dist", "stubs"}, entry.Name()):
+		case entry.IsDir() && slices.Contains([]string{".git", ".terraform", "acceptance-report", "acceptance-report-emulator", "bin", "dist", "stubs"}, entry.Name()):
 			return fs.SkipDir
 		case entry.IsDir():
 			return os.MkdirAll(filepath.Join(to, name), 0o700)
