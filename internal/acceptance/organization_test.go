@@ -162,15 +162,19 @@ func TestAccInvitation(t *testing.T) {
 	cleanUp(t, "the invitation of "+email, func(ctx context.Context, c *client.Client) error {
 		return c.Organization.RemoveMember(ctx, email)
 	})
-	steps := []resource.TestStep{{
-		Config: config,
-		ConfigPlanChecks: resource.ConfigPlanChecks{
-			PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction("agentyard_member_invitation.test", plancheck.ResourceActionCreate)},
-			PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-		},
-	}}
-	if atLeast(t, 14) {
-		steps = append(steps, resource.TestStep{Config: removal + triggered("agentyard_member_remove.test")})
+	removed := strings.Replace(config, "\n}", "\n  remove_on_destroy = true\n}", 1)
+	step := func(config string, action plancheck.ResourceActionType) resource.TestStep {
+		return resource.TestStep{
+			Config: config,
+			ConfigPlanChecks: resource.ConfigPlanChecks{
+				PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction("agentyard_member_invitation.test", action)},
+				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+			},
+		}
+	}
+	steps := []resource.TestStep{step(config, plancheck.ResourceActionCreate), step(removed, plancheck.ResourceActionUpdate)}
+	if atLeast(t, 14) { // The destroy at the end then finds nobody.
+		steps = append(steps, resource.TestStep{Config: removed + removal + triggered("agentyard_member_remove.test")})
 	}
 	runSteps(t, nil, steps...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -12,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -41,11 +43,12 @@ func NewMemberInvitationResource() resource.Resource {
 type memberInvitationResource struct{ crud.Resource }
 
 type memberInvitationModel struct {
-	ID       types.String `tfsdk:"id"`
-	Email    types.String `tfsdk:"email"`
-	Role     types.String `tfsdk:"role"`
-	Status   types.String `tfsdk:"status"`
-	MemberID types.String `tfsdk:"member_id"`
+	ID              types.String `tfsdk:"id"`
+	Email           types.String `tfsdk:"email"`
+	Role            types.String `tfsdk:"role"`
+	RemoveOnDestroy types.Bool   `tfsdk:"remove_on_destroy"`
+	Status          types.String `tfsdk:"status"`
+	MemberID        types.String `tfsdk:"member_id"`
 }
 
 type memberInvitationIdentity struct {
@@ -83,7 +86,10 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 			"**Pending invitations.** The service shows neither pending invitations nor roles. An invitation that was revoked or has expired stays in the state. " +
 			"To invite the person again, run `terraform apply -replace=ADDRESS`. Changes of the role elsewhere are not detected.\n\n" +
 			"**Role.** The role of a member is updated in place. The service does not change a pending invitation. To change the role, apply again after the person joins.\n\n" +
-			"**Destroy.** Destroying this resource only removes it from the state. To remove the person from the organization, use the action `agentyard_member_remove`. It removes a member or revokes a pending invitation.",
+			"**Destroy.** By default, destroying this resource only removes it from the state. To remove the person from the organization with it, set `remove_on_destroy`. " +
+			"You can also use the action `agentyard_member_remove`. Both remove a member or revoke a pending invitation.\n\n" +
+			"~> **Removal.** With `remove_on_destroy = true`, a replacement also removes the person: if `email` changes, the old one. The plan warns if the person is a member, but not with `-replace`. " +
+			"The value in the state counts: to keep the person, first apply `false`. To rename the resource or change its `for_each` key, add a `moved` block.",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,
@@ -102,6 +108,11 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 				Validators:          []validator.String{stringvalidator.OneOf(organization.RoleUser, organization.RoleManager, organization.RoleOwner)},
 				PlanModifiers:       []planmodifier.String{defaultRole{}},
 			},
+			"remove_on_destroy": schema.BoolAttribute{
+				Optional: true, Computed: true, Default: booldefault.StaticBool(false),
+				MarkdownDescription: "Whether destroying this resource removes the member from the organization, or revokes the pending invitation. Succeeds if the person is already gone. " +
+					"You cannot remove the owner of the provider's API key, or the last manager or owner of the organization. Defaults to `false`.",
+			},
 			"status": schema.StringAttribute{
 				Computed: true,
 				MarkdownDescription: "What the service did when this resource last invited the person: `invited`, `already_invited`, `already_member`, or `role_updated`. " +
@@ -110,7 +121,7 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 			},
 			"member_id": schema.StringAttribute{
 				Computed:            true,
-				MarkdownDescription: "ID of the member. Null until the first refresh after the person joined.",
+				MarkdownDescription: "ID of the member. Null for a pending invitation, until the first refresh after the person joined.",
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 			},
 		},
@@ -143,18 +154,24 @@ func (r *memberInvitationResource) IdentitySchema(_ context.Context, _ resource.
 	}}
 }
 
-// ModifyPlan warns if the person is a member already. The status is known only after an invitation.
+// ModifyPlan warns if the person is a member already, or is a member whom the apply removes. The status is known only after
+// an invitation.
 func (r *memberInvitationResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var state, plan memberInvitationModel
+	if !req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	}
 	if req.Plan.Raw.IsNull() {
+		r.warnRemoval(ctx, &state, resp)
 		return
 	}
-	var plan memberInvitationModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	if !req.State.Raw.IsNull() {
-		var role types.String
-		resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("role"), &role)...)
-		if !plan.Role.Equal(role) {
+		if !plan.Role.Equal(state.Role) {
 			resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())...)
+		}
+		if !plan.Email.Equal(state.Email) {
+			r.warnRemoval(ctx, &state, resp)
 		}
 		return
 	}
@@ -168,6 +185,18 @@ func (r *memberInvitationResource) ModifyPlan(ctx context.Context, req resource.
 	if member != nil {
 		resp.Diagnostics.AddAttributeWarning(path.Root("email"), "Person Is Already a Member",
 			member.Email+" is already a member, and the apply sets their role. To keep the current role, import the member and omit role. To rename this resource, add a moved block.")
+	}
+}
+
+// warnRemoval warns if destroying the resource removes a member. Without a listing, it says nothing. Terraform shows no warning
+// of a replacement that was requested with -replace.
+func (r *memberInvitationResource) warnRemoval(ctx context.Context, state *memberInvitationModel, resp *resource.ModifyPlanResponse) {
+	if !state.RemoveOnDestroy.ValueBool() || r.Client.Conn.Configured() != nil {
+		return
+	}
+	member, err := r.Client.Organization.InvitedMember(ctx, state.MemberID.ValueString(), state.Email.ValueString())
+	if err == nil && member != nil {
+		resp.Diagnostics.AddWarning("Member Will Be Removed", member.Email+" is a member, and remove_on_destroy is true in the state. Destroying the invitation removes the person from the organization.")
 	}
 }
 
@@ -194,7 +223,11 @@ func invitationRemedy(err error) (remedy, field string) {
 
 func (r *memberInvitationResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	crud.Create(ctx, r.Client, "member invitation", req, resp, func(m *memberInvitationModel) (*invitee, error) {
-		return r.invite(ctx, m)
+		made, err := r.invite(ctx, m)
+		if err == nil { // With the ID of a member, a refresh notices if they leave.
+			made.member, _ = r.Client.Organization.InvitedMember(ctx, "", m.Email.ValueString())
+		}
+		return made, err
 	}, invitationOptions)
 }
 
@@ -227,21 +260,47 @@ func (r *memberInvitationResource) Read(ctx context.Context, req resource.ReadRe
 	}, invitationOptions)
 }
 
+// Update invites again if the role changes. The plan has marked the status as unknown then.
 func (r *memberInvitationResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	crud.Update(ctx, "member invitation", req, resp, func(plan, _ *memberInvitationModel) (*invitee, error) {
+		if !plan.Status.IsUnknown() {
+			return nil, nil
+		}
 		return r.invite(ctx, plan)
 	}, invitationOptions)
 }
 
-// Delete removes nobody, so that destroying a configuration does not lock anybody out. It warns only about a person who is
-// still listed: an action of the same run may have removed the member, and the service does not show pending invitations.
+// Delete removes nobody by default, so that destroying a configuration does not lock anybody out. It warns only about a person
+// who is still listed: an action of the same run may have removed the member, and the service does not show pending invitations.
 func (r *memberInvitationResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var state memberInvitationModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if state.RemoveOnDestroy.ValueBool() {
+		crud.Delete(ctx, r.Client, "member invitation", req, resp, func(m *memberInvitationModel) error { return r.remove(ctx, m) }, needsManager, apierror.Advice{
+			http.StatusNotFound: "The service did not confirm that the member is gone. Check the path in base_url, then apply again.",
+			http.StatusConflict: lastManager,
+		})
+		return
+	}
 	member, err := r.Client.Organization.InvitedMember(ctx, state.MemberID.ValueString(), state.Email.ValueString())
 	if err == nil && member != nil {
 		resp.Diagnostics.AddWarning("No Member Removed", fmt.Sprintf("%s is still a member of the organization. Destroying the invitation only removed it from the state.", member.Email))
 	}
+}
+
+// remove removes a member or revokes an invitation. A member whose address was changed elsewhere is not gone.
+func (r *memberInvitationResource) remove(ctx context.Context, m *memberInvitationModel) error {
+	email := m.Email.ValueString()
+	err := r.Client.Organization.RemoveMember(ctx, email)
+	if !collection.IsGone(err) || m.MemberID.IsNull() {
+		return err
+	}
+	member, listing := r.Client.Organization.InvitedMember(ctx, m.MemberID.ValueString(), email)
+	if listing != nil || member == nil || strings.EqualFold(member.Email, email) {
+		return err
+	}
+	return fmt.Errorf("member %s now has the email address %s, so nobody was removed. Run terraform state rm ADDRESS. "+
+		"Then remove %s with the action agentyard_member_remove, or in the web app", member.ID, member.Email, member.Email)
 }
 
 func (r *memberInvitationResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {

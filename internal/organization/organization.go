@@ -23,6 +23,9 @@ var needsManager = apierror.Advice{
 	http.StatusForbidden: "This requires the API key of a human with the Manager role or higher.",
 }
 
+// lastManager is the remedy for a refused removal of a member.
+const lastManager = "You cannot remove yourself, or the last manager or owner. Use the API key of another manager or owner."
+
 // theOrganization is the ID, identity, and import ID of a singleton.
 const theOrganization = "organization"
 

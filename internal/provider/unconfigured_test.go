@@ -80,7 +80,7 @@ func TestCallsBeforeConfigure(t *testing.T) {
 		read, err := server.ReadResource(ctx, &tfprotov6.ReadResourceRequest{TypeName: name, CurrentState: some})
 		says("read "+name, read.Diagnostics, err)
 		gone, err := server.ApplyResourceChange(ctx, &tfprotov6.ApplyResourceChangeRequest{TypeName: name, PriorState: some, PlannedState: none, Config: none})
-		if name != "agentyard_default_environment" && name != "agentyard_member_invitation" { // Their delete sends no request.
+		if name != "agentyard_default_environment" { // Its delete sends no request.
 			says("delete "+name, gone.Diagnostics, err)
 		}
 		if _, err := server.PlanResourceChange(ctx, &tfprotov6.PlanResourceChangeRequest{TypeName: name, PriorState: none, ProposedNewState: some, Config: some}); err != nil {

@@ -3,9 +3,11 @@ resource "agentyard_member_invitation" "devon" {
   role  = "manager"
 }
 
-# Several people with the default role.
+# Several people with the default role. To remove a person from the
+# organization, remove the address.
 resource "agentyard_member_invitation" "team" {
   for_each = toset(["emery@agentyard.example", "finley@agentyard.example"])
 
-  email = each.key
+  email             = each.key
+  remove_on_destroy = true
 }
