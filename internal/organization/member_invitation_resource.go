@@ -62,6 +62,9 @@ type invitee struct {
 }
 
 func (m *memberInvitationModel) FromAPI(_ context.Context, i *invitee) diag.Diagnostics {
+	if m.Email.IsNull() { // In a list.
+		m.Email = types.StringValue(i.member.Email)
+	}
 	m.ID = m.Email
 	if i.invitation != nil {
 		m.Role, m.Status = types.StringValue(i.invitation.Role), types.StringValue(i.invitation.Status)

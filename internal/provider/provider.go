@@ -307,6 +307,7 @@ func (p *agentyardProvider) ListResources(context.Context) []func() list.ListRes
 	return []func() list.ListResource{
 		computer.NewComputerList,
 		environment.NewEnvironmentList,
+		organization.NewMemberInvitationList,
 		organization.NewUserUsageLimitList,
 		serviceaccount.NewAPIKeyList,
 		serviceaccount.NewServiceAccountList,

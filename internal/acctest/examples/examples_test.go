@@ -294,8 +294,9 @@ func TestAccExamples_lists(t *testing.T) {
 		"agentyard_api_key.live": 1, "agentyard_api_key.of_ci": 2,
 		"agentyard_computer.all": 1, "agentyard_computer.of_ci": 0,
 		"agentyard_environment.all": 3, "agentyard_environment.of_ci": 1,
-		"agentyard_service_account.all": 1,
-		"agentyard_session.all":         1, "agentyard_session.on_build": 1,
+		"agentyard_member_invitation.all": 4,
+		"agentyard_service_account.all":   1,
+		"agentyard_session.all":           1, "agentyard_session.on_build": 1,
 		"agentyard_user_usage_limit.all": 1,
 		"agentyard_wiki_run.newest":      2, "agentyard_wiki_run.of_api": 1,
 	}

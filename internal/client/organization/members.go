@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
 	"strings"
@@ -91,6 +92,12 @@ func (c *Client) Members(ctx context.Context, limit int) ([]Member, error) {
 		return found, err
 	}
 	return found[:min(limit, len(found))], nil
+}
+
+// AllMembers yields the members in the service's order. It requests a page only when the pages before it are used up. Most is
+// the number of members that the caller needs, or 0 for all.
+func (c *Client) AllMembers(ctx context.Context, most int) iter.Seq2[Member, error] {
+	return collection.Flatten(c.members.All(ctx, collection.PageKey(most, nil)))
 }
 
 // MembersByEmail returns the members with an email address, which is case-insensitive. It reads the pages that all such calls

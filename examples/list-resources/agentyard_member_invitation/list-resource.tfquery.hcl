@@ -1,0 +1,6 @@
+# All members, to adopt them with their roles.
+list "agentyard_member_invitation" "all" {
+  provider         = agentyard
+  include_resource = true
+  limit            = 1000
+}
