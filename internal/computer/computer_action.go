@@ -12,7 +12,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-type computerActionModel struct {
+type computerOperationModel struct {
 	ComputerID types.String `tfsdk:"computer_id"`
 }
 
@@ -22,6 +22,9 @@ func computerActionSchema(description string) schema.Schema {
 		Attributes:          map[string]schema.Attribute{"computer_id": computerIDAttribute()},
 	}
 }
+
+// computerArgument contains the only argument of an operation on a computer.
+var computerArgument = map[string]schema.Attribute{"computer_id": computerIDAttribute()}
 
 func computerIDAttribute() schema.StringAttribute {
 	return schema.StringAttribute{

@@ -24,7 +24,7 @@ func (a *computerActivityAction) Schema(_ context.Context, _ action.SchemaReques
 }
 
 func (a *computerActivityAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	crud.Invoke(ctx, "record activity on", "computer", req, resp, func(m *computerActionModel, tell crud.Tell) error {
+	crud.Invoke(ctx, "record activity on", "computer", req, resp, func(m *computerOperationModel, tell crud.Tell) error {
 		id := m.ComputerID.ValueString()
 		lastActive, err := a.Client.Computers.RecordActivity(ctx, id)
 		switch {

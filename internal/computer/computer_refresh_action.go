@@ -22,7 +22,7 @@ func (a *computerRefreshAction) Schema(_ context.Context, _ action.SchemaRequest
 }
 
 func (a *computerRefreshAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	crud.Invoke(ctx, "refresh", "computer", req, resp, func(m *computerActionModel, tell crud.Tell) error {
+	crud.Invoke(ctx, "refresh", "computer", req, resp, func(m *computerOperationModel, tell crud.Tell) error {
 		id := m.ComputerID.ValueString()
 		tell("Updating credentials and secrets on computer %s", id)
 		updated, err := a.Client.Computers.Refresh(ctx, id)

@@ -10,7 +10,9 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 )
 
-// Tell sends a progress message for an action.
+const afterInterrupt = "After the interrupt of an action: "
+
+// Tell sends a progress message of an operation.
 type Tell func(format string, args ...any)
 
 // Invoke runs act on an action's configuration. Verb and object are for errors, such as "restart" and "computer". Act may
@@ -25,7 +27,7 @@ func Invoke[M any](ctx context.Context, verb, object string, req action.InvokeRe
 		message := fmt.Sprintf(format, args...)
 		resp.SendProgress(action.InvokeProgressEvent{Message: message})
 		if ctx.Err() != nil {
-			tflog.Warn(ctx, "After the interrupt of an action: "+message)
+			tflog.Warn(ctx, afterInterrupt+message)
 		}
 	}
 	err := act(&m, tell)
@@ -36,7 +38,7 @@ func Invoke[M any](ctx context.Context, verb, object string, req action.InvokeRe
 	resp.Diagnostics.Append(found...)
 	for _, d := range found {
 		if ctx.Err() != nil {
-			tflog.Warn(ctx, "After the interrupt of an action: "+d.Summary()+": "+d.Detail())
+			tflog.Warn(ctx, afterInterrupt+d.Summary()+": "+d.Detail())
 		}
 	}
 }
