@@ -66,6 +66,7 @@ var dataSources = map[string]func(t *testing.T) read{
 		return read{"include_unlisted = true\ninclude_provisioning_steps = true", contains("computers", ownMachine(t).ID)}
 	},
 	"enterprise_control_history": func(*testing.T) read { return read{arguments: "max_results = 2"} },
+	"enterprise_controls":        plain,
 	"environment": func(t *testing.T) read {
 		t.Helper()
 		e := ownEnvironment(t)

@@ -129,7 +129,7 @@ var replays = map[string]func(context.Context, *Client) (any, error){
 	"listCiRuns":                   func(ctx context.Context, c *Client) (any, error) { return c.CI.Runs(ctx) },
 	"listComputerProviders":        func(ctx context.Context, c *Client) (any, error) { return c.Computers.Providers(ctx) },
 	"listComputers":                func(ctx context.Context, c *Client) (any, error) { return c.Computers.List(ctx, computers.Filter{}) },
-	"listEnterpriseControlHistory": func(ctx context.Context, c *Client) (any, error) { return c.Organization.ControlHistory(ctx, 0) },
+	"listEnterpriseControlHistory": func(ctx context.Context, c *Client) (any, error) { return c.Organization.ControlHistory(ctx, 0, nil) },
 	"listEnvironments":             func(ctx context.Context, c *Client) (any, error) { return c.Environments.List(ctx, "") },
 	"listMembers":                  func(ctx context.Context, c *Client) (any, error) { return c.Organization.Members(ctx, 0) },
 	"listServiceAccounts":          func(ctx context.Context, c *Client) (any, error) { return c.ServiceAccounts.List(ctx) },

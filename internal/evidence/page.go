@@ -32,7 +32,7 @@ var objects = []object{
 	{"Sessions", "/sessions", "session session_children session_interrupt sessions"},
 	{"Members", "/organization/users", "member member_invitation member_remove members"},
 	{"Usage limits", "/usage/limits", "global_usage_limit usage_limits user_usage_limit"},
-	{"Enterprise controls", "/enterprise-controls", "enterprise_control_history"},
+	{"Enterprise controls", "/enterprise-controls", "enterprise_control_history enterprise_controls"},
 	{"Analytics", "/analytics", "analytics_activity analytics_my_cost analytics_productivity analytics_tokens analytics_tools analytics_users"},
 }
 

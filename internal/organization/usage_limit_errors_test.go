@@ -151,7 +151,7 @@ func TestOrganization_isForManagers(t *testing.T) {
 		for typeName, config := range limitConfigs() {
 			p.Plan(p.NewInstance(typeName), config).MustFail(t, "", "Cannot plan", "usage limit", want)
 		}
-		for name, object := range map[string]string{"usage_limits": "read usage limits", "members": "list members", "enterprise_control_history": "read enterprise control history"} {
+		for name, object := range map[string]string{"usage_limits": "read usage limits", "members": "list members", "enterprise_control_history": "read enterprise control history", "enterprise_controls": "read enterprise controls"} {
 			_, out := p.ReadData("agentyard_"+name, nil)
 			out.MustFail(t, "", "Cannot "+object, want)
 		}

@@ -276,6 +276,7 @@ func (p *agentyardProvider) DataSources(context.Context) []func() datasource.Dat
 		environment.NewEnvironmentSourceOptionsDataSource,
 		environment.NewEnvironmentsDataSource,
 		organization.NewEnterpriseControlHistoryDataSource,
+		organization.NewEnterpriseControlsDataSource,
 		organization.NewMemberDataSource,
 		organization.NewMembersDataSource,
 		organization.NewUsageLimitsDataSource,

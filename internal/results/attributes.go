@@ -32,6 +32,9 @@ func (f Field[R]) attribute() schema.Attribute {
 	case types.SetType:
 		return schema.SetAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
 	case types.MapType:
+		if f.nested != nil {
+			return schema.MapNestedAttribute{Computed: true, MarkdownDescription: f.Text, NestedObject: schema.NestedAttributeObject{Attributes: f.nested}}
+		}
 		return schema.MapAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
 	case jsontypes.NormalizedType:
 		return schema.StringAttribute{Computed: true, Sensitive: f.Sensitive, CustomType: t, MarkdownDescription: f.Text}
@@ -44,7 +47,7 @@ func (f Field[R]) attribute() schema.Attribute {
 	case types.Float64Type:
 		return schema.Float64Attribute{Computed: true, MarkdownDescription: f.Text}
 	}
-	return schema.StringAttribute{Computed: true, MarkdownDescription: f.Text}
+	return schema.StringAttribute{Computed: true, Sensitive: f.Sensitive, MarkdownDescription: f.Text}
 }
 
 func keepInUpdate(attribute schema.Attribute) schema.Attribute {
@@ -72,6 +75,9 @@ func keepInUpdate(attribute schema.Attribute) schema.Attribute {
 		return a
 	case schema.ListNestedAttribute:
 		a.PlanModifiers = []planmodifier.List{listplanmodifier.UseStateForUnknown()}
+		return a
+	case schema.MapNestedAttribute:
+		a.PlanModifiers = []planmodifier.Map{mapplanmodifier.UseStateForUnknown()}
 		return a
 	case schema.SingleNestedAttribute:
 		a.PlanModifiers = []planmodifier.Object{objectplanmodifier.UseStateForUnknown()}

@@ -106,6 +106,22 @@ func List[R, E any](text string, of Fields[*E], get func(R) []E) Field[R] {
 	return Field[R]{Text: text, Type: types.ListType{ElemType: typ}, nested: of.Elements(), Value: func(record R) attr.Value { return list(of, typ, get(record)) }}
 }
 
+// Map returns a field with a map of nested records. Nil is null.
+func Map[R, E any](text string, of Fields[*E], get func(R) map[string]E) Field[R] {
+	typ := of.ObjectType()
+	return Field[R]{Text: text, Type: types.MapType{ElemType: typ}, nested: of.Elements(), Value: func(record R) attr.Value {
+		items := get(record)
+		if items == nil {
+			return types.MapNull(typ)
+		}
+		values := make(map[string]attr.Value, len(items))
+		for key, item := range items {
+			values[key] = of.object(typ, &item)
+		}
+		return types.MapValueMust(typ, values)
+	}}
+}
+
 func stringValues(items []string) []attr.Value {
 	values := make([]attr.Value, len(items))
 	for i, item := range items {

@@ -25,7 +25,7 @@ type Field[R any] struct {
 	Sensitive bool
 	// Value reads the field. The value's type must be Type.
 	Value func(R) attr.Value
-	// nested contains the attributes of an object, or of the objects in a list.
+	// nested contains the attributes of an object, or of the objects in a list or map.
 	nested map[string]schema.Attribute
 }
 
@@ -34,6 +34,15 @@ func Merge[R any](a, b Fields[R]) Fields[R] {
 	all := make(Fields[R], len(a)+len(b)) // A clone of a would link every method of every kind of record.
 	maps.Copy(all, a)
 	maps.Copy(all, b)
+	return all
+}
+
+// Part returns the fields of a part of a record as fields of the record.
+func Part[R, P any](of Fields[P], get func(R) P) Fields[R] {
+	all := make(Fields[R], len(of))
+	for name, f := range of {
+		all[name] = Field[R]{Text: f.Text, Type: f.Type, Sensitive: f.Sensitive, nested: f.nested, Value: func(record R) attr.Value { return f.Value(get(record)) }}
+	}
 	return all
 }
 

@@ -30,6 +30,7 @@ type thing struct {
 	dirs   []string
 	source *tool
 	steps  []tool
+	byName map[string]tool
 }
 
 var toolRecord = Fields[*tool]{"name": String("Its name.", func(t *tool) string { return t.name })}
@@ -48,13 +49,14 @@ var record = Fields[*thing]{
 	"dirs":   StringList("The folders.", func(t *thing) []string { return t.dirs }),
 	"source": Object("The source.", toolRecord, func(t *thing) *tool { return t.source }),
 	"steps":  List("The steps.", toolRecord, func(t *thing) []tool { return t.steps }),
+	"named":  Map("The named.", toolRecord, func(t *thing) map[string]tool { return t.byName }),
 }
 
 func full() *thing {
 	title, listed, pages, ratio := "", true, int64(2), 0.5
 	return &thing{
 		id: "1", title: &title, listed: &listed, pages: &pages, ratio: &ratio, made: time.Unix(0, 0), tree: json.RawMessage(`{"b":1, "a":2}`),
-		tags: map[string]string{"a": "b"}, tools: []string{"z", "y", "z"}, dirs: []string{"b", "a"}, source: &tool{"s"}, steps: []tool{{"one"}, {}},
+		tags: map[string]string{"a": "b"}, tools: []string{"z", "y", "z"}, dirs: []string{"b", "a"}, source: &tool{"s"}, steps: []tool{{"one"}, {}}, byName: map[string]tool{"x": {"two"}},
 	}
 }
 
@@ -91,7 +93,7 @@ func TestRecord_isTheSameEverywhere(t *testing.T) {
 
 func TestRecord_values(t *testing.T) {
 	t.Parallel()
-	const values = `{"dirs":["b","a"],"id":"1","listed":true,"made":"1970-01-01T00:00:00Z","pages":2,"ratio":0.500000,"secret":"{\"a\":2,\"b\":1}","source":{"name":"s"},` +
+	const values = `{"dirs":["b","a"],"id":"1","listed":true,"made":"1970-01-01T00:00:00Z","named":{"x":{"name":"two"}},"pages":2,"ratio":0.500000,"secret":"{\"a\":2,\"b\":1}","source":{"name":"s"},` +
 		`"steps":[{"name":"one"},{"name":<null>}],"tags":{"a":"b"},"title":"","tools":["y","z"],"tree":"{\"a\":2,\"b\":1}"}`
 	if got := ListOf(record, []thing{*full()}).String(); got != "["+values+"]" {
 		t.Errorf("got  %s\nwant [%s]", got, values)
@@ -104,10 +106,25 @@ func TestRecord_values(t *testing.T) {
 	if !ListOf(record, nil).IsNull() || ListOf(record, []thing{}).IsNull() || !ObjectOf(record, nil).IsNull() {
 		t.Error("nothing is not null")
 	}
-	empty := &thing{tags: map[string]string{}, tools: []string{}, dirs: []string{}, steps: []tool{}}
-	for _, name := range []string{"tags", "tools", "dirs", "steps"} {
+	empty := &thing{tags: map[string]string{}, tools: []string{}, dirs: []string{}, steps: []tool{}, byName: map[string]tool{}}
+	for _, name := range []string{"tags", "tools", "dirs", "steps", "named"} {
 		if got := record[name].Value(empty); got.IsNull() {
 			t.Errorf("%s is null where it is empty", name)
+		}
+	}
+}
+
+// The fields of a part keep what they are.
+func TestPart(t *testing.T) {
+	t.Parallel()
+	type whole struct{ part *thing }
+	parts := Part(record, func(w *whole) *thing { return w.part })
+	if one, other := ObjectOf(parts, &whole{full()}), ObjectOf(record, full()); !one.Equal(other) {
+		t.Errorf("%s, want %s", one, other)
+	}
+	for name, attribute := range parts.Elements() {
+		if !attribute.Equal(record.Elements()[name]) {
+			t.Errorf("%s is another attribute", name)
 		}
 	}
 }
@@ -147,6 +164,8 @@ func TestRecord_planModifiers(t *testing.T) {
 		case schema.SetAttribute:
 			return len(a.PlanModifiers)
 		case schema.ListNestedAttribute:
+			return len(a.PlanModifiers)
+		case schema.MapNestedAttribute:
 			return len(a.PlanModifiers)
 		case schema.SingleNestedAttribute:
 			return len(a.PlanModifiers)

@@ -29,7 +29,7 @@ for page in docs/{actions,data-sources,ephemeral-resources,list-resources,resour
 	session*) subcategory=Sessions ;;
 	*usage_limit*) subcategory=Spend ;;
 	wiki_*) subcategory=Wikis ;;
-	api_key* | member* | service_account* | enterprise_control_history*) subcategory=Access ;;
+	api_key* | member* | service_account* | enterprise_control*) subcategory=Access ;;
 	*)
 		echo "docs.sh: $page has no subcategory" >&2
 		exit 1

@@ -145,6 +145,8 @@ var readConfigs = map[string]map[string]values{
 		"agentyard_computers of a host":                      {"host_id": "$host", "include_unlisted": true},
 		"agentyard_computers of an account":                  {"service_account_id": "$account"},
 		"agentyard_enterprise_control_history":               {"max_results": 10},
+		"agentyard_enterprise_control_history of revisions":  {"since_revision": 1},
+		"agentyard_enterprise_controls":                      {},
 		"agentyard_environment":                              {"id": "$app"},
 		"agentyard_environment by name":                      {"name": "app"},
 		"agentyard_environment_build_diagnostics":            {"environment_id": "$broken"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"iter"
 	"net/http"
 	"strconv"
 
@@ -48,10 +49,10 @@ func (c *ControlChange) MissingField() string {
 	return ""
 }
 
-// ControlHistory returns at most limit changes of the enterprise control settings, newest first; 0 means all. It requires the
-// key of a human with the Manager role or higher.
-func (c *Client) ControlHistory(ctx context.Context, limit int) ([]ControlChange, error) {
-	found, err := collection.Gather(c.controlChanges.All(ctx, collection.PageKey(limit, nil)), limit)
+// ControlHistory returns at most limit changes of the enterprise control settings, newest first; 0 means all. If since is not
+// nil, it returns only later revisions. It requires the key of a human with the Manager role or higher.
+func (c *Client) ControlHistory(ctx context.Context, limit int, since *int64) ([]ControlChange, error) {
+	found, err := collection.Gather(newerPages(c.controlChanges.All(ctx, collection.PageKey(limit, nil)), since), limit)
 	if err != nil {
 		return nil, err
 	}
@@ -60,4 +61,22 @@ func (c *Client) ControlHistory(ctx context.Context, limit int) ([]ControlChange
 		found = found[:min(limit, len(found))]
 	}
 	return found, nil
+}
+
+// newerPages yields the changes after a revision; nil means all. It stops at the first page with an earlier change, because the
+// service orders the changes by revision.
+func newerPages(pages iter.Seq2[[]ControlChange, error], since *int64) iter.Seq2[[]ControlChange, error] {
+	return func(yield func([]ControlChange, error) bool) {
+		for changes, err := range pages {
+			newer := []ControlChange{}
+			for _, c := range changes {
+				if since == nil || *c.Revision > *since {
+					newer = append(newer, c)
+				}
+			}
+			if !yield(newer, err) || len(newer) < len(changes) {
+				return
+			}
+		}
+	}
 }

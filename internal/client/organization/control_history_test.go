@@ -37,12 +37,12 @@ func TestEnterpriseControlHistory_order(t *testing.T) {
 		"GET " + controlsRoute + "?limit=1":            changesPage("", change(7), change(9)), // More than requested.
 	}))
 	for range 2 {
-		if found, err := c.ControlHistory(t.Context(), 0); err != nil || revisions(found) != "10 9 8 7 6 " {
+		if found, err := c.ControlHistory(t.Context(), 0, nil); err != nil || revisions(found) != "10 9 8 7 6 " {
 			t.Errorf("got %s, %v", revisions(found), err)
 		}
 	}
 	rec.WantCount(t, http.MethodGet, 2)
-	if found, err := c.ControlHistory(t.Context(), 1); err != nil || revisions(found) != "9 " {
+	if found, err := c.ControlHistory(t.Context(), 1, nil); err != nil || revisions(found) != "9 " {
 		t.Errorf("the newest is %s, %v", revisions(found), err)
 	}
 }
@@ -51,7 +51,7 @@ func TestEnterpriseControlHistory_lacksWhatIsRequired(t *testing.T) {
 	t.Parallel()
 	for change, want := range map[string]string{`{"revision":1}`: "the field settings is missing", `{"settings":{}}`: "the field revision is missing"} {
 		c, _, _ := area.ServeShort(t, func(string) string { return changesPage("", change) })
-		if _, err := c.ControlHistory(t.Context(), 0); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := c.ControlHistory(t.Context(), 0, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", change, err)
 		}
 	}
