@@ -55,6 +55,7 @@ install() {
 		terraform-1.5) own=AGENTYARD_TERRAFORM_1_5 ;;
 		opentofu) own=AGENTYARD_TOFU ;;
 		opentofu-1.11) own=AGENTYARD_TOFU_1_11 ;;
+		opa) own=AGENTYARD_OPA ;;
 		esac
 		echo "Building ${binary##*/} from its Go module, once on this machine. That can take five minutes on two cores.${own:+ To use one that you have, set $own to its path.}" >&2
 		mkdir -p "$cache"

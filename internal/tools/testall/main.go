@@ -109,6 +109,11 @@ func testAll(ctx context.Context, out io.Writer, onlySlow bool, only string) err
 		}
 		env = append(env, r.variable+"="+r.cli)
 	}
+	opa, err := findCLI(ctx, "AGENTYARD_OPA", "opa")
+	if err != nil {
+		return err
+	}
+	env = append(env, "AGENTYARD_OPA="+opa)
 
 	var total tally
 	for _, r := range runs {
