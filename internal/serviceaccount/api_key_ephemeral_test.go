@@ -225,13 +225,15 @@ func TestAccAPIKeyEphemeral_killedRun(t *testing.T) {
 func TestAPIKeyEphemeral_close(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
-	key := newKey(e, account, "run")
+	key, kept := newKey(e, account, "run"), newKey(e, account, "kept")
 	p := newServer(t, e)
 	for name, tc := range map[string]struct{ private, want string }{
 		"live key":       {fmt.Sprintf(`{"account_id":%q,"key_id":%q}`, account, key.ID), ""},
 		"revoked key":    {fmt.Sprintf(`{"account_id":%q,"key_id":%q}`, account, key.ID), ""},
 		"absent key":     {fmt.Sprintf(`{"account_id":%q,"key_id":"key_absent"}`, account), ""},
 		"absent account": {`{"account_id":"sa_absent","key_id":"key_absent"}`, ""},
+		"kept key":       {fmt.Sprintf(`{"account_id":%q,"key_id":%q,"is_kept":true}`, account, kept.ID), ""},
+		"nothing":        {fmt.Sprintf(`{"account_id":%q,"key_id":"","is_kept":true}`, account), ""},
 		"unreadable":     {`"?"`, "works until it expires"},
 		"empty":          {`{}`, "contains no key ID"},
 		"absent":         {``, "works until it expires"},
@@ -252,8 +254,8 @@ func TestAPIKeyEphemeral_close(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, text, tc.want)
 		}
 	}
-	if authenticates(e, key.Value) {
-		t.Error("the key lives on")
+	if authenticates(e, key.Value) || !authenticates(e, kept.Value) {
+		t.Errorf("the live keys are %v, want %s alone", liveKeys(e), kept.ID)
 	}
 }
 
