@@ -159,7 +159,39 @@ func apiKeysWithoutState(g *reader) {
 	if left := live(g.e); len(left) > 0 {
 		g.t.Errorf("%v live on", left)
 	}
-	if state := g.read("terraform.tfstate"); strings.Contains(state, "fk-") {
-		g.t.Error("a key is in the state")
+	// A provisioner stands for the placeholder of a secret store.
+	const value = "(terraform.applying\n  ? coalesce(ephemeral.agentyard_api_key.deploy.key) : \"none\")"
+	g.step("ACCOUNT_ID", account.ID, `"store_secret"`, `"terraform_data"`, "  name = \"deploy-key\"\n", "", "value_wo_version", "triggers_replace",
+		"value_wo = "+value, "provisioner \"local-exec\" {\n    command     = \"printf %s $KEY > key\"\n    environment = { KEY = "+value+" }\n  }")
+	first := g.read("stored/key")
+	g.run("terraform -chdir=stored plan -detailed-exitcode")
+	g.run("terraform -chdir=stored apply")
+	if keys := live(g.e); len(keys) != 1 || len(keys["deploy-v1"]) != 1 || g.read("stored/key") != first {
+		g.t.Errorf("the live keys are %v", keys)
+	}
+
+	g.step("ACCOUNT_ID", account.ID)
+	keys := live(g.e)
+	if second := g.read("stored/key"); len(keys) != 2 || len(keys["deploy-v2"]) != 1 || second == first || !strings.HasPrefix(second, "fk-") {
+		g.t.Errorf("the live keys are %v", keys)
+	}
+	// The store lost the key, and later the key is revoked.
+	const again = "terraform -chdir=stored apply -var key_version=2"
+	if r := g.cli.Shell(again + " -replace=terraform_data.deploy"); r.ExitCode == 0 || !strings.Contains(r.Output, `Call to function "coalesce" failed`) {
+		g.t.Errorf("null was stored: %s", r.Output)
+	}
+	g.e.API(http.MethodPost, "/api/v0/service-accounts/"+account.ID+"/api-keys/"+keys["deploy-v2"][0]+"/revoke", nil, nil)
+	g.cli.Shell(again)
+	if keys := live(g.e); len(keys) != 1 || len(keys["deploy-v1"]) != 1 {
+		g.t.Errorf("a key was created that nothing stores: %v", keys)
+	}
+	g.run("terraform -chdir=stored apply -var key_version=3")
+	if third := live(g.e)["deploy-v3"]; len(third) != 1 {
+		g.t.Errorf("the live keys of version 3 are %v", third)
+	}
+	for _, state := range []string{"terraform.tfstate", "stored/terraform.tfstate"} {
+		if strings.Contains(g.read(state), "fk-") {
+			g.t.Errorf("a key is in %s", state)
+		}
 	}
 }
