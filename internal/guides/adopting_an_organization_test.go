@@ -46,7 +46,7 @@ func grow(e *acctest.Env) (o grown) {
 func adoptingAnOrganization(g *reader) {
 	t, e := g.t, g.e
 	o := grow(e)
-	const total = 2 + 4 + 2 + 2 + 2 + 1 // Accounts, their keys, their computers, those of the caller, environments, and a limit.
+	const total = 2 + 4 + 2 + 2 + 2 + 1 + 1 // Accounts, their keys, their computers, those of the caller, environments, a limit, and a member.
 	keys := fmt.Sprint(live(e))
 	e.Journal().Reset()
 

@@ -32,7 +32,7 @@ var guides = []struct {
 	{name: "large-organizations", options: with(quick)},
 	{name: "policies", options: with(quick), checks: policies},
 	{name: "sharing-computers", options: with(quick), checks: sharingComputers},
-	{name: "spend-governance", checks: spendGovernance},
+	{name: "spend-governance", options: with(quick), checks: spendGovernance},
 	{name: "state-and-ci", options: with(quick), checks: stateAndCI},
 	{name: "teams-and-keys", options: with(quick, visibleAtOnce), checks: teamsAndKeys},
 	{name: "testing-modules", needs: acctest.NeedsTestFiles, checks: testingModules},

@@ -94,8 +94,28 @@ func spendGovernance(g *reader) {
 		t.Errorf("a control was changed: %s", r.Output)
 	}
 
-	acctest.NeedsActions(t)
-	if out := g.step(); !strings.Contains(out, "blake@agentyard.example was removed") || !strings.Contains(out, "Not members: blake@agentyard.example.") {
-		t.Errorf("the removal: %s", out)
+	offboarding(g, join)
+}
+
+// offboarding is the last part of the guide. What belongs to a person goes with the entry.
+func offboarding(g *reader, join func(string)) {
+	t, e := g.t, g.e
+	g.expect(g.step(), "8 added, 0 changed, 0 destroyed")
+	join("casey")
+	join("Devon")
+	const apply = "terraform -chdir=people apply"
+	g.expect(g.run(apply), "2 added, 0 changed, 0 destroyed")
+	if got := spendLimits(e); got["casey@agentyard.example"] != 10000000 || got["Devon@agentyard.example"] != 20000000 {
+		t.Errorf("the limits are %v", got)
+	}
+	out := g.step()
+	g.expect(out, "Plan: 0 to add, 0 to change, 5 to destroy.", "Member Will Be Removed", "Devon@agentyard.example is a member", "0 added, 0 changed, 5 destroyed")
+	g.run("terraform -chdir=people plan -detailed-exitcode")
+	if _, found := spendLimits(e)["Devon@agentyard.example"]; found || len(accounts(e)) != 1 {
+		t.Errorf("left are the limits %v and the accounts %v", spendLimits(e), accounts(e))
+	}
+	// Only a person who is neither a member nor invited can be invited.
+	if gone, kept := e.Invite("devon@agentyard.example", ""), e.Invite("casey@agentyard.example", ""); gone != nil || kept == nil {
+		t.Errorf("Devon: %v; Casey: %v", gone, kept)
 	}
 }

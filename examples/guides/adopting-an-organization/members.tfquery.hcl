@@ -1,0 +1,5 @@
+list "agentyard_member_invitation" "all" {
+  provider         = agentyard
+  include_resource = true
+  limit            = 1000
+}
