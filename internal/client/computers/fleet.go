@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -118,7 +117,7 @@ func (c *Client) GetMany(ctx context.Context, account string, ids []string) ([]C
 		return nil, err
 	}
 	found := make([]*Computer, len(ids))
-	errs := inParallel(len(ids), func(i int) (err error) {
+	errs := collection.InParallel(fleetWorkers, len(ids), func(i int) (err error) {
 		found[i], err = c.Get(ctx, ids[i], account)
 		return err
 	})
@@ -275,21 +274,5 @@ func batchProblem(result *BulkCreateResult, body BulkCreateRequest, snapshot col
 
 // DeleteMany deletes computers concurrently, and returns the error of each Delete.
 func (c *Client) DeleteMany(ctx context.Context, ids []string, account string) []error {
-	return inParallel(len(ids), func(i int) error { return c.Delete(ctx, ids[i], account) })
-}
-
-// inParallel runs work for 0 to n-1, at most fleetWorkers at a time, and returns their errors in that order.
-func inParallel(n int, work func(i int) error) []error {
-	errs := make([]error, n)
-	var running sync.WaitGroup
-	slots := make(chan struct{}, fleetWorkers)
-	for i := range n {
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() { <-slots }()
-			errs[i] = work(i)
-		})
-	}
-	running.Wait()
-	return errs
+	return collection.InParallel(fleetWorkers, len(ids), func(i int) error { return c.Delete(ctx, ids[i], account) })
 }
