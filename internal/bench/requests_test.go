@@ -34,7 +34,8 @@ func TestRequests_ofManyWrites(t *testing.T) {
 			hcl: func(*acctest.Env) string {
 				return fmt.Sprintf("resource \"agentyard_computer\" \"x\" {\n  count = %d\n  name = \"c${count.index}\"\n  provider_type = \"byom\"\n}\n", n)
 			},
-			create: n*105/100 + 10, erase: n*105/100 + 10,
+			// The plan of the destruction lists the sessions on every computer, to warn about them.
+			create: n*105/100 + 10, erase: 2*n*105/100 + 10,
 			pause: 2 * time.Second,
 		},
 		"keys of one account": {
@@ -67,7 +68,8 @@ func TestRequests_ofManyWrites(t *testing.T) {
 			hcl: func(*acctest.Env) string {
 				return "resource \"agentyard_computer_fleet\" \"x\" {\n  count = 20\n  name_prefix = \"f${count.index}x\"\n  quantity = 2\n}\n"
 			},
-			create: 50, erase: 50,
+			// The plan of the destruction lists the sessions on each of the 40 computers.
+			create: 50, erase: 90,
 			pause: 500 * time.Millisecond,
 		},
 	} {

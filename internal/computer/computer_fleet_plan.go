@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
 const (
@@ -24,16 +25,24 @@ const (
 )
 
 func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.Plan.Raw.IsNull() {
-		return
-	}
 	var plan, state fleetModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
 	members, _, diags := state.computersInState(ctx)
 	resp.Diagnostics.Append(diags...)
+	var surplus []fleetMember
+	crud.WhenPlanned(ctx, "computer fleet", req, resp, func(isDestroyed bool) diag.Diagnostics {
+		deleted := surplus // The failed ones were never active, so they have no sessions.
+		if isDestroyed {
+			deleted = members
+		}
+		return crud.BusySessions(ctx, r.Client, "computers of the fleet "+state.ID.ValueString(), memberIDs(deleted))
+	})
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	notes, diags := getFleetNotes(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
@@ -50,6 +59,7 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	computers := types.MapUnknown(fleetComputerType)
 	if !plan.NamePrefix.IsUnknown() && !plan.Quantity.IsUnknown() && !plan.ReplaceFailed.IsUnknown() {
 		change := plan.change(members, notes.created)
+		surplus = change.surplus
 		if plan.NamePrefix.Equal(state.NamePrefix) && plan.ServiceAccountID.Equal(state.ServiceAccountID) {
 			resp.Diagnostics.Append(r.checkNames(ctx, &plan, members, change, notes.others)...)
 		}

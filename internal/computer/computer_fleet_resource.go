@@ -70,17 +70,18 @@ func NewComputerFleetResource() resource.Resource {
 type fleetResource struct{ crud.Resource }
 
 type fleetModel struct {
-	ID               types.String   `tfsdk:"id"`
-	NamePrefix       types.String   `tfsdk:"name_prefix"`
-	Quantity         types.Int64    `tfsdk:"quantity"`
-	ProviderType     types.String   `tfsdk:"provider_type"`
-	Repos            types.List     `tfsdk:"repos"`
-	AutoInstallDeps  types.Bool     `tfsdk:"auto_install_deps"`
-	ServiceAccountID types.String   `tfsdk:"service_account_id"`
-	WaitForActive    types.Bool     `tfsdk:"wait_for_active"`
-	ReplaceFailed    types.Bool     `tfsdk:"replace_failed"`
-	Computers        types.Map      `tfsdk:"computers"`
-	Timeouts         timeouts.Value `tfsdk:"timeouts"`
+	ID                 types.String   `tfsdk:"id"`
+	NamePrefix         types.String   `tfsdk:"name_prefix"`
+	Quantity           types.Int64    `tfsdk:"quantity"`
+	ProviderType       types.String   `tfsdk:"provider_type"`
+	Repos              types.List     `tfsdk:"repos"`
+	AutoInstallDeps    types.Bool     `tfsdk:"auto_install_deps"`
+	ServiceAccountID   types.String   `tfsdk:"service_account_id"`
+	WaitForActive      types.Bool     `tfsdk:"wait_for_active"`
+	ReplaceFailed      types.Bool     `tfsdk:"replace_failed"`
+	DeletionProtection types.Bool     `tfsdk:"deletion_protection"`
+	Computers          types.Map      `tfsdk:"computers"`
+	Timeouts           timeouts.Value `tfsdk:"timeouts"`
 }
 
 type fleetIdentity struct {
@@ -117,7 +118,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 	resp.Schema = schema.Schema{
 		Version: 1,
 		MarkdownDescription: "Manages a fleet of identical managed computers, named `<name_prefix>-<number>`. Changing `quantity` creates or deletes computers in place.\n\n" +
-			"~> Deleting computers of the fleet pauses their automations, shuts them down, and archives their sessions.\n\n" +
+			"~> Deleting computers of the fleet pauses their automations, shuts them down, and archives their sessions. The plan warns about running or pending sessions of the API key's owner, except with `-replace`.\n\n" +
 			"**Missing computers.** A computer that no longer exists, or that the service did not create, has `status = \"missing\"`. The next apply creates it. " +
 			"If the service creates too few computers, creating the fleet ends with a warning, and updating it with an error. To fail the run in both cases, add a `postcondition` as in the example.\n\n" +
 			"**Failed computers.** A computer that does not become active is a warning when the fleet is created, and an error when it is updated. " +
@@ -171,6 +172,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
 				MarkdownDescription: "Whether to replace computers with the status `error`. Applies only to computers that the fleet created and that were never active. Defaults to `true`.",
 			},
+			"deletion_protection": crud.DeletionProtection("fleet", "Lowering `quantity` still deletes computers, and failed computers are still replaced."),
 			"computers": schema.MapNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "The computers, by the name that the fleet gave them. Has exactly `quantity` keys, which are known in every plan.",
@@ -379,6 +381,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	members, _, diags := m.computersInState(ctx)
 	resp.Diagnostics.Append(diags...)
+	resp.Diagnostics.Append(crud.Undeletable(ctx, "computer fleet", req.State)...)
 	timeout, diags := m.Timeouts.Delete(ctx, defaultFleetDeleteTimeout)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {

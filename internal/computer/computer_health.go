@@ -47,6 +47,7 @@ func replaceFailed(ctx context.Context, plan *computerModel, req resource.Modify
 	created, diags := getNotes[bool](ctx, req.Private, newComputersKey)
 	resp.Diagnostics.Append(diags...)
 	isKept := !plan.ReplaceFailed.IsUnknown() && !plan.ReplaceFailed.ValueBool() // The final plan must not add a replacement.
+	isKept = isKept || state.DeletionProtection.ValueBool()
 	if isKept || state.Status.ValueString() != computers.StatusError || !created[state.ID.ValueString()] {
 		return
 	}

@@ -67,13 +67,14 @@ type computerResource struct{ crud.Resource }
 
 type computerModel struct {
 	computerRecord
-	Repos            types.List     `tfsdk:"repos"`
-	AutoInstallDeps  types.Bool     `tfsdk:"auto_install_deps"`
-	ServiceAccountID types.String   `tfsdk:"service_account_id"`
-	Source           types.Object   `tfsdk:"source"`
-	WaitForActive    types.Bool     `tfsdk:"wait_for_active"`
-	ReplaceFailed    types.Bool     `tfsdk:"replace_failed"`
-	Timeouts         timeouts.Value `tfsdk:"timeouts"`
+	Repos              types.List     `tfsdk:"repos"`
+	AutoInstallDeps    types.Bool     `tfsdk:"auto_install_deps"`
+	ServiceAccountID   types.String   `tfsdk:"service_account_id"`
+	Source             types.Object   `tfsdk:"source"`
+	WaitForActive      types.Bool     `tfsdk:"wait_for_active"`
+	ReplaceFailed      types.Bool     `tfsdk:"replace_failed"`
+	DeletionProtection types.Bool     `tfsdk:"deletion_protection"`
+	Timeouts           timeouts.Value `tfsdk:"timeouts"`
 }
 
 // FromImport sets the arguments that the record reveals.
@@ -164,11 +165,12 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	}
 	attributes["replace_failed"] = schema.BoolAttribute{
 		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-		MarkdownDescription: "Whether to replace the computer if its status is `error`. Applies only to a managed computer that this resource created and that was never active. Defaults to `true`.",
+		MarkdownDescription: "Whether to replace the computer if its status is `error`. Applies only to a managed computer that this resource created and that was never active. Has no effect while `deletion_protection` is `true`. Defaults to `true`.",
 	}
+	attributes["deletion_protection"] = crud.DeletionProtection("computer", "A computer whose creation failed is not protected.")
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a computer for coding agents: a managed computer, which the service provisions, or a registered machine (`byom`).\n\n" +
-			"~> Destroying a computer pauses its automations. A managed computer is also shut down, and its sessions are archived. Of a registered machine, only the registration is deleted.\n\n" +
+			"~> Destroying a computer pauses its automations. A managed computer is also shut down, and its sessions are archived. Of a registered machine, only the registration is deleted. The plan warns about running or pending sessions of the API key's owner, except with `-replace` or for a tainted computer.\n\n" +
 			"-> Only the owner's API keys can see a computer without `service_account_id`. See [Sharing computers](../guides/sharing-computers).",
 		Attributes: attributes,
 		Blocks: map[string]schema.Block{
@@ -229,6 +231,15 @@ func (r *computerResource) ValidateConfig(ctx context.Context, req resource.Vali
 
 // ModifyPlan fails before anything is created if the service rejects the API key or the provider.
 func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	crud.WhenPlanned(ctx, "computer", req, resp, func(isDestroyed bool) diag.Diagnostics {
+		var m computerModel
+		diags := req.State.Get(ctx, &m)
+		if isDestroyed && !diags.HasError() {
+			id := m.ID.ValueString()
+			diags.Append(crud.BusySessions(ctx, r.Client, "computer "+crud.Which(m.Name.ValueString(), id), []string{id})...)
+		}
+		return diags
+	})
 	if req.Plan.Raw.IsNull() {
 		return
 	}
@@ -291,6 +302,10 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 	resp.Diagnostics.Append(markNew(ctx, last, resp.Private)...)
 	if err != nil {
 		resp.Diagnostics.Append(r.notActive(ctx, made, last, err)...)
+	}
+	if resp.Diagnostics.HasError() {
+		// The computer is tainted, and a protected one could not be replaced.
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("deletion_protection"), false)...)
 	}
 }
 

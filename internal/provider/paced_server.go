@@ -81,9 +81,7 @@ func (s *pacedServer) leave(ctx context.Context, kind responseKind) {
 
 // isFailedCreation reports whether a response contains both an error and the object that was created.
 func isFailedCreation(req *tfprotov6.ApplyResourceChangeRequest, resp *tfprotov6.ApplyResourceChangeResponse) bool {
-	return isNull(req.PriorState) && !isNull(resp.NewState) && slices.ContainsFunc(resp.Diagnostics, func(d *tfprotov6.Diagnostic) bool {
-		return d.Severity == tfprotov6.DiagnosticSeverityError
-	})
+	return isNull(req.PriorState) && !isNull(resp.NewState) && slices.ContainsFunc(resp.Diagnostics, isError)
 }
 
 func isNull(value *tfprotov6.DynamicValue) bool {

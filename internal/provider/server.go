@@ -17,5 +17,5 @@ func NewServer(version string, options ...Option) (Server, error) {
 	if !ok {
 		return nil, fmt.Errorf("the framework's server %T serves neither lists nor actions", framework)
 	}
-	return newPacedServer(recoveryServer{inner}, p.clock), nil
+	return newPacedServer(recoveryServer{planServer{inner}}, p.clock), nil
 }

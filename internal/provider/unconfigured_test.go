@@ -36,6 +36,9 @@ func filled(typ tftypes.Type) tftypes.Value {
 			if name == "timeouts" {
 				values[name] = tftypes.NewValue(attribute, nil)
 			}
+			if name == "deletion_protection" {
+				values[name] = tftypes.NewValue(attribute, false)
+			}
 		}
 		return tftypes.NewValue(typ, values)
 	}

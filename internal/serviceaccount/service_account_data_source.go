@@ -22,7 +22,7 @@ func NewServiceAccountDataSource() datasource.DataSource {
 		Attributes:  accountResults.ByIDOrName(0),
 		Validators:  crud.IDOrName(),
 		Verb:        "read", Object: "service account",
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *accountModel) error {
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *accountRecord) error {
 			found, err := findAccount(ctx, c, m)
 			if err != nil {
 				return err
@@ -33,7 +33,7 @@ func NewServiceAccountDataSource() datasource.DataSource {
 }
 
 // findAccount looks up the account with the model's ID or name.
-func findAccount(ctx context.Context, c *client.Client, m *accountModel) (*serviceaccounts.Account, error) {
+func findAccount(ctx context.Context, c *client.Client, m *accountRecord) (*serviceaccounts.Account, error) {
 	if value.IsSet(m.ID) {
 		found, err := c.ServiceAccounts.Get(ctx, m.ID.ValueString())
 		if collection.IsGone(err) {

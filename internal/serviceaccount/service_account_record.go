@@ -17,7 +17,7 @@ import (
 
 const managersOnly = " Requires the API key of a human with the Manager role or higher."
 
-type accountModel struct {
+type accountRecord struct {
 	ID          types.String `tfsdk:"id"`
 	Name        types.String `tfsdk:"name"`
 	Description types.String `tfsdk:"description"`
@@ -28,16 +28,16 @@ type accountModel struct {
 var accountFields = apierror.Options{apierror.Fields{"name": path.Root("name"), "description": path.Root("description"), "status": path.Root("status")}, apierror.Unique{"name"}}
 
 // FromAPI keeps the configured spelling of an equal description.
-func (m *accountModel) FromAPI(ctx context.Context, a *serviceaccounts.Account) diag.Diagnostics {
+func (m *accountRecord) FromAPI(ctx context.Context, a *serviceaccounts.Account) diag.Diagnostics {
 	prior := m.Description
 	diags := accountResults.Into(ctx, a, m)
 	m.Description = modifier.Keep(prior, m.Description, wire.SameText)
 	return diags
 }
 
-func (m *accountModel) Identity() any { return &crud.ID{ID: m.ID} }
+func (m *accountRecord) Identity() any { return &crud.ID{ID: m.ID} }
 
-// accountResults describes the fields of an accountModel.
+// accountResults describes the fields of an accountRecord.
 var accountResults = results.Fields[*serviceaccounts.Account]{
 	"id":          results.String("The service account's ID.", func(a *serviceaccounts.Account) string { return a.ID }),
 	"name":        results.String("The service account's name.", func(a *serviceaccounts.Account) string { return a.Name }),

@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
@@ -37,11 +39,16 @@ func NewServiceAccountResource() resource.Resource {
 
 type accountResource struct{ crud.Resource }
 
+type accountModel struct {
+	accountRecord
+	DeletionProtection types.Bool `tfsdk:"deletion_protection"`
+}
+
 func (m *accountModel) createRequest() serviceaccounts.CreateRequest {
 	return serviceaccounts.CreateRequest{Name: m.Name.ValueString(), Description: m.Description.ValueString()}
 }
 
-// updateRequest clears a description that was removed from the configuration.
+// updateRequest clears a description that was removed from the configuration. It is empty if only attributes of the provider differ.
 func (m *accountModel) updateRequest(state *accountModel) serviceaccounts.UpdateRequest {
 	var body serviceaccounts.UpdateRequest
 	if !m.Description.Equal(state.Description) {
@@ -57,7 +64,7 @@ func (m *accountModel) updateRequest(state *accountModel) serviceaccounts.Update
 func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a service account: a non-human principal that owns API keys and computers." + managersOnly + "\n\n" +
-			"~> Destroying a service account also deletes all its computers, and its API keys stop working. The service also tries to delete the Git credentials that it stores for the account. The plan warns about the computers, except with `-replace` or for a tainted account.\n\n" +
+			"~> Destroying a service account also deletes all its computers, and its API keys stop working. The service also tries to delete the Git credentials that it stores for the account. The plan warns about the computers and their running or pending sessions, except with `-replace` or for a tainted account.\n\n" +
 			"**Keys.** To give each team an account and a rotating key, see [Teams and keys](../guides/teams-and-keys).",
 		Attributes: map[string]schema.Attribute{
 			"id": accountResults.Resource()["id"],
@@ -79,6 +86,7 @@ func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 				Validators:          []validator.String{value.NotEmpty()},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 			},
+			"deletion_protection": crud.DeletionProtection("service account", "Its computers can still be destroyed on their own."),
 		},
 	}
 }
@@ -87,8 +95,8 @@ func (r *accountResource) IdentitySchema(_ context.Context, _ resource.IdentityS
 	resp.IdentitySchema = crud.IDSchema(accountResults["id"].Text)
 }
 
-// ModifyPlan fails early if the service rejects the API key, and warns about computers that a destroy also deletes. A new
-// name replaces the account and therefore destroys it too.
+// ModifyPlan fails early if the service rejects the API key, and warns about computers that a destroy also deletes. A
+// replacement destroys the account too.
 func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(apierror.For("plan", "service account", r.Client.ServiceAccounts.CheckAccess(ctx), accountFields)...)
@@ -96,32 +104,36 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	}
 	var state accountModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if !req.Plan.Raw.IsNull() {
-		var plan accountModel
-		resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-		if plan.Name.Equal(state.Name) {
-			return
-		}
-	}
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	crud.WhenPlanned(ctx, "service account", req, resp, func(isDestroyed bool) diag.Diagnostics {
+		if !isDestroyed {
+			return nil
+		}
+		return r.destroyed(ctx, state)
+	})
+}
+
+// destroyed warns about the computers of an account, and their sessions.
+func (r *accountResource) destroyed(ctx context.Context, state accountModel) diag.Diagnostics {
 	owned, err := r.Client.Computers.ListOwned(ctx, state.ID.ValueString())
 	if err == nil && len(owned) == 0 {
-		return
+		return nil
 	}
-	names := make([]string, len(owned))
+	names, ids := make([]string, len(owned)), make([]string, len(owned))
 	for i := range owned {
-		names[i] = owned[i].Name
+		names[i], ids[i] = owned[i].Name, owned[i].ID
 	}
 	slices.Sort(names)
 	count, named := phrase.Count(len(owned), "Computer"), ": "+phrase.Names(names, 10)
 	if err != nil {
 		count, named = "Computers", fmt.Sprintf(", which the provider could not list (%s)", strings.TrimSuffix(err.Error(), "."))
 	}
-	resp.Diagnostics.AddWarning(fmt.Sprintf("Destroying Service Account %q Deletes %s", state.Name.ValueString(), count),
-		fmt.Sprintf("Destroying service account %q (%s) also deletes all its computers%s. Its API keys stop working.",
-			state.Name.ValueString(), state.ID.ValueString(), named))
+	which := crud.Which(state.Name.ValueString(), state.ID.ValueString())
+	diags := diag.Diagnostics{diag.NewWarningDiagnostic(fmt.Sprintf("Destroying Service Account %q Deletes %s", state.Name.ValueString(), count),
+		fmt.Sprintf("Destroying service account %s also deletes all its computers%s. Its API keys stop working.", which, named))}
+	return append(diags, crud.BusySessions(ctx, r.Client, "service account "+which+" and its computers", ids)...)
 }
 
 // Create sets the status in a second request, because the create request does not support it.
@@ -164,7 +176,11 @@ func (r *accountResource) Read(ctx context.Context, req resource.ReadRequest, re
 
 func (r *accountResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	crud.Update(ctx, "service account", req, resp, func(plan, state *accountModel) (*serviceaccounts.Account, error) {
-		return r.Client.ServiceAccounts.Update(ctx, state.ID.ValueString(), plan.updateRequest(state))
+		body := plan.updateRequest(state)
+		if body == (serviceaccounts.UpdateRequest{}) {
+			return nil, nil
+		}
+		return r.Client.ServiceAccounts.Update(ctx, state.ID.ValueString(), body)
 	}, accountFields)
 }
 
