@@ -19,7 +19,9 @@ type DataSource struct {
 	Name        string
 	Description string
 	Attributes  map[string]schema.Attribute
-	Validators  []datasource.ConfigValidator
+	// Blocks may contain "timeouts".
+	Blocks     map[string]schema.Block
+	Validators []datasource.ConfigValidator
 	// Fetch returns the model to store. Create it with the function of the same name.
 	Fetch func(context.Context, *client.Client, tfsdk.Config) (model any, err error)
 	// Verb and Object are for errors, such as "list" and "computers".
@@ -34,9 +36,9 @@ func (d *DataSource) Metadata(_ context.Context, req datasource.MetadataRequest,
 	resp.TypeName = req.ProviderTypeName + "_" + d.Name
 }
 
-// Schema sets the description and the attributes.
+// Schema sets the description, the attributes, and the blocks.
 func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = schema.Schema{MarkdownDescription: d.Description, Attributes: d.Attributes}
+	resp.Schema = schema.Schema{MarkdownDescription: d.Description, Attributes: d.Attributes, Blocks: d.Blocks}
 }
 
 // ConfigValidators returns the checks that need more than one attribute.

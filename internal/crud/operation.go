@@ -32,7 +32,7 @@ type Operation struct {
 	// "timeouts".
 	Arguments                map[string]schema.Attribute
 	ActionOnly, ResourceOnly []string
-	// Results are the resource's computed attributes. Without an "id" among them, the resource gets a random one.
+	// Results are the resource's computed attributes. Without an "id" among them, the resource gets a random one, and "ran_at".
 	Results results.Fields[any]
 	// Timeout is the default of the timeouts block, which TimeoutText describes. Without the text, there is no such block.
 	Timeout     time.Duration

@@ -54,7 +54,11 @@ var everyRun = results.Fields[any]{
 
 // Schema contains the arguments and the results.
 func (r *operationResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = schema.Schema{MarkdownDescription: r.op.Description + r.op.ResourceNotes + useResource, Attributes: results.Merge(everyRun, r.op.Results).Resource()}
+	found := r.op.Results
+	if _, hasID := found["id"]; !hasID {
+		found = results.Merge(everyRun, found)
+	}
+	resp.Schema = schema.Schema{MarkdownDescription: r.op.Description + r.op.ResourceNotes + useResource, Attributes: found.Resource()}
 	resp.Schema.Attributes["triggers"] = schema.MapAttribute{
 		Optional: true, ElementType: types.StringType,
 		MarkdownDescription: "Any values. Changing them runs the operation again.",

@@ -28,7 +28,7 @@ var objects = []object{
 	{"Environments", "/environments", "environment environment_source_options environments"},
 	{"Wikis", "/wiki", "wiki_export wiki_page wiki_run wiki_run_history wiki_runs wiki_search wiki_video_upload_url"},
 	{"CI workflows", "/automations/ci", "ci_jobs ci_repositories ci_repository_owners ci_runs ci_scan ci_workflow_edit"},
-	{"Session messages", "/messages", "session_message session_messages"},
+	{"Session messages", "/messages", "session_answer session_message session_messages"},
 	{"Sessions", "/sessions", "session session_children session_interrupt sessions"},
 	{"Members", "/organization/users", "member member_invitation member_remove members"},
 	{"Usage limits", "/usage/limits", "global_usage_limit usage_limits user_usage_limit"},

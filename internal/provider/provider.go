@@ -248,6 +248,7 @@ func (p *agentyardProvider) Resources(context.Context) []func() resource.Resourc
 		organization.NewUserUsageLimitResource,
 		serviceaccount.NewAPIKeyResource,
 		serviceaccount.NewServiceAccountResource,
+		session.NewSessionMessageResource,
 		session.NewSessionResource,
 		wiki.NewWikiRunResource,
 	}
@@ -283,6 +284,7 @@ func (p *agentyardProvider) DataSources(context.Context) []func() datasource.Dat
 		serviceaccount.NewAPIKeysDataSource,
 		serviceaccount.NewServiceAccountDataSource,
 		serviceaccount.NewServiceAccountsDataSource,
+		session.NewSessionAnswerDataSource,
 		session.NewSessionChildrenDataSource,
 		session.NewSessionDataSource,
 		session.NewSessionMessagesDataSource,

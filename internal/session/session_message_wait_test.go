@@ -117,7 +117,7 @@ func TestSessionMessage_theAgentDoesNotAnswer(t *testing.T) {
 		during func(e *acctest.Env, id string) // Called once, when the session is first read.
 		want   []string
 	}{
-		"failed": {answer: emulator.SessionAnswer{Text: "out of credits", IsError: true}, want: []string{"Agent Failed", "out of credits", "invoke the action again"}},
+		"failed": {answer: emulator.SessionAnswer{Text: "out of credits", IsError: true}, want: []string{"Agent Failed", "out of credits", "send the message again"}},
 		"interrupted": {
 			answer: emulator.SessionAnswer{After: time.Hour, ToolUses: 9},
 			during: func(e *acctest.Env, id string) {
@@ -144,7 +144,7 @@ func TestSessionMessage_theAgentDoesNotAnswer(t *testing.T) {
 			s = makeTalk(e, newComputer(e, "dev"), nil)
 			script(t, e, s.ID, tc.answer)
 			_, out := send(t, e, waitingMessage(s.ID, "Fix it"))
-			out.MustFail(t, "", append(tc.want, s.ID)...)
+			out.MustFail(t, map[bool]string{true: "session_id"}[name == "deleted"], append(tc.want, s.ID)...)
 			if name != "deleted" {
 				out.MustFail(t, "", mustBeSent(t, e, s.ID, "Fix it").ID)
 			}

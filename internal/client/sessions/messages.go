@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"iter"
 	"net/http"
 	"net/url"
@@ -207,15 +206,26 @@ func (c *Client) Messages(ctx context.Context, id string, roles []string, most i
 	return found, err
 }
 
-// ErrUnclearAnswer says that the agent has answered, but the messages do not show which one.
-var ErrUnclearAnswer = errors.New("the messages do not show which of them the agent answered")
+// Turn is what the agent of a session did after a message, as far as it is listed.
+type Turn struct {
+	// Message is the message itself; nil if it is not listed.
+	Message *Message
+	// Answer ends the turn; nil if there is none yet, or if it is unclear which one belongs to the message.
+	Answer    *Message
+	IsUnclear bool
+	// Next is the next message of a user; nil if there is none.
+	Next *Message
+	// Newest is when the newest listed message was created.
+	Newest time.Time
+}
 
-// Answer returns the message that ends the agent's turn after a message, or nil if there is none yet. The turn's messages lie
-// between the message and the next one of a user. If one of them waited for another turn, the error may be ErrUnclearAnswer.
-func (c *Client) Answer(ctx context.Context, id string, to *Message) (*Message, error) {
+// Turn returns the turn of a message, of which only the ID must be known. The turn's messages lie between the message and the next
+// one of a user. The answer is unclear if one of them waited for another turn.
+func (c *Client) Turn(ctx context.Context, id string, of *Message) (*Turn, error) {
 	var listed []Message
 	at := -1
-	oldest := to.CreatedAt.Time().Add(-clockSkew)
+	isUnknown := of.agentStatus != StatusIdle && of.agentStatus != StatusRunning
+	oldest := of.CreatedAt.Time().Add(-clockSkew)
 	for page, err := range c.messagePages(ctx, id, "", newestMessages) {
 		if err != nil {
 			return nil, err
@@ -223,29 +233,30 @@ func (c *Client) Answer(ctx context.Context, id string, to *Message) (*Message, 
 		turns := collection.Filter(page, (*Message).belongsToTurn)
 		sortMessages(turns)
 		listed = slices.Concat(turns, listed)
-		at = slices.IndexFunc(listed, func(m Message) bool { return m.ID == to.ID })
+		at = slices.IndexFunc(listed, func(m Message) bool { return m.ID == of.ID })
 		isOld := func(m Message) bool { return m.CreatedAt.Time().Before(oldest) }
-		if at >= 0 || slices.ContainsFunc(page, isOld) {
+		if at > 0 || at == 0 && !isUnknown || at < 0 && slices.ContainsFunc(page, isOld) {
 			break
 		}
 	}
-	if at < 0 {
-		return nil, nil
+	t := &Turn{}
+	if len(listed) > 0 {
+		t.Newest = listed[len(listed)-1].CreatedAt.Time()
 	}
+	if at < 0 {
+		return t, nil
+	}
+	t.Message = &listed[at]
 	after := listed[at+1:]
 	turn := after
-	if next := slices.IndexFunc(after, func(m Message) bool { return m.Role == RoleUser && m.ID != to.ID }); next >= 0 {
-		turn = after[:next]
+	if next := slices.IndexFunc(after, func(m Message) bool { return m.Role == RoleUser && m.ID != of.ID }); next >= 0 {
+		turn, t.Next = after[:next], &after[next]
 	}
-	waited := to.agentStatus == StatusRunning
-	answer := endOf(turn)
-	switch {
-	case answer != nil && !waited:
-		return answer, nil
-	case endOf(after) != nil:
-		return nil, ErrUnclearAnswer
+	waited := of.agentStatus == StatusRunning || isUnknown && at > 0 && !listed[at-1].endsTurn()
+	if t.Answer = endOf(turn); t.Answer == nil || waited {
+		t.Answer, t.IsUnclear = nil, endOf(after) != nil
 	}
-	return nil, nil
+	return t, nil
 }
 
 // messagePages lists messages, newest page first. They are not cached: an agent adds messages at any time.

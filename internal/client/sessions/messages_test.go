@@ -1,7 +1,6 @@
 package sessions
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -126,7 +125,7 @@ func TestMessage_Text(t *testing.T) {
 
 // An answer is the last message of the agent between the sent one and the next one of a user, unless the agent waits for a tool
 // or the sent message waited for another turn.
-func TestAnswer(t *testing.T) {
+func TestTurn(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		pages []string // Messages of each page, newest first.
@@ -153,6 +152,14 @@ func TestAnswer(t *testing.T) {
 		"on several pages":     {[]string{"a3 assistant x", "r tool x; a2 assistant tool", "m user x", "a1 assistant x"}, "a3", 3},
 		"listed twice":         {[]string{"a3 assistant x; m user x", "m user x; a1 assistant x"}, "a3", 1},
 		"not listed, by pages": {[]string{"a3 assistant x", "a2 assistant x", "long-ago user x", "older user x"}, "", 3},
+
+		// The response to the sent message did not say whether it waited, so the message before it does.
+		"unknown, first":          {[]string{"a2 assistant x; unknown user x; n system x"}, "a2", 1},
+		"unknown, after a turn":   {[]string{"a2 assistant x; unknown user x; n system x; a1 assistant x; old user x"}, "a2", 1},
+		"unknown, on a next page": {[]string{"a2 assistant x; unknown user x", "n system x", "a1 assistant x", "old user x"}, "a2", 3},
+		"unknown, unanswered":     {[]string{"a2 assistant x; unknown user x; old user x"}, "unclear", 1},
+		"unknown, at work":        {[]string{"a3 assistant x; a2 assistant x; unknown user x; r tool x; a1 assistant tool; old user x"}, "unclear", 1},
+		"unknown, no end yet":     {[]string{"r2 tool x; unknown user x; r tool x; a1 assistant tool; old user x"}, "", 1},
 	} {
 		pages, next := map[string][]string{}, map[string]string{}
 		at := 1_000_000
@@ -170,17 +177,21 @@ func TestAnswer(t *testing.T) {
 			}
 		}
 		c, rec, _ := area.Serve(t, pagesByCursor(pages, next))
-		sent := &Message{ID: "m", CreatedAt: wire.Millis(1_000_000)}
-		if strings.Contains(tc.pages[0], "queued") {
+		sent := &Message{ID: "m", CreatedAt: wire.Millis(1_000_000), agentStatus: StatusIdle}
+		switch {
+		case strings.Contains(tc.pages[0], "queued"):
 			sent.ID, sent.agentStatus = "queued", StatusRunning
+		case strings.Contains(tc.pages[0], "unknown"):
+			sent.ID, sent.agentStatus = "unknown", ""
 		}
-		got, err := c.Answer(t.Context(), "s1", sent)
+		got, err := c.Turn(t.Context(), "s1", sent)
 		id := ""
 		switch {
-		case errors.Is(err, ErrUnclearAnswer):
-			id, err = "unclear", nil
-		case got != nil:
-			id = got.ID
+		case err != nil:
+		case got.IsUnclear:
+			id = "unclear"
+		case got.Answer != nil:
+			id = got.Answer.ID
 		}
 		if err != nil || id != tc.want || len(rec.Requests) != tc.reads || rec.Requests[0].URL.RawQuery != "limit=20" {
 			t.Errorf("%s: got %q after %d pages, %v", name, id, len(rec.Requests), err)

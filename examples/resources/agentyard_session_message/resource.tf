@@ -1,0 +1,23 @@
+resource "agentyard_computer" "build" {
+  name          = "build"
+  provider_type = "managed-a"
+}
+
+resource "agentyard_session" "upgrade" {
+  computer_id = agentyard_computer.build.id
+}
+
+# Changing the text or a trigger sends a new message.
+resource "agentyard_session_message" "upgrade" {
+  session_id = agentyard_session.upgrade.id
+  text       = "Upgrade the dependencies, and run all tests."
+}
+
+data "agentyard_session_answer" "upgrade" {
+  session_id = agentyard_session.upgrade.id
+  message_id = agentyard_session_message.upgrade.id
+}
+
+output "answer" {
+  value = data.agentyard_session_answer.upgrade.text
+}

@@ -1,0 +1,163 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+)
+
+const defaultAgentTimeout = 30 * time.Minute
+
+// NewSessionMessageAction returns the action agentyard_session_message.
+func NewSessionMessageAction() action.Action { return sessionMessage.Action() }
+
+// NewSessionMessageResource returns the resource agentyard_session_message.
+func NewSessionMessageResource() resource.Resource { return sessionMessage.Resource() }
+
+type sessionMessageModel struct {
+	SessionID   types.String        `tfsdk:"session_id"`
+	Text        types.String        `tfsdk:"text"`
+	Files       []messageFileModel  `tfsdk:"files"`
+	Images      []messageImageModel `tfsdk:"images"`
+	WaitForIdle types.Bool          `tfsdk:"wait_for_idle"`
+}
+
+var sessionMessage = crud.Operation{
+	Name:        "session_message",
+	Description: "Sends a message to the agent of a session, such as its task. " + sessionText,
+	ActionNotes: "\n\n**Once.** Each invocation sends the message at most once. If the response is lost, the action looks for the message in the session. " +
+		"If it is not there, the action fails.\n\n" +
+		"**Killed runs.** Terraform stores a trigger after its actions. If a run is killed before, the next apply sends the message again. The resource of the same name does not.\n\n" +
+		"**Trigger.** With Terraform 1.16 and newer, the `action_trigger` of the session itself can also invoke the action, with `session_id = caller.id`. " +
+		"Terraform then stores the session in the state only after the action, so a run that is killed before loses the session. The example does not have this problem." + crud.WeakEvidence,
+	ResourceNotes: "\n\n**Answer.** The resource does not wait. To wait for the answer, use the data source `agentyard_session_answer`.\n\n" +
+		"**Once.** Each message is sent at most once. If the response is lost, the provider looks for the message in the session. If it is not there, the apply fails.\n\n" +
+		"**Killed runs.** A killed run loses only a message whose request is in flight. The next apply sends that one again." + crud.WeakEvidence,
+	Arguments: map[string]schema.Attribute{
+		"session_id": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: sessionIDText,
+			Validators:          []validator.String{value.NotBlank("Set the ID of a session.")},
+		},
+		"text": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "Text of the message. Must not contain secrets: plans show it.",
+			Validators:          []validator.String{value.NotBlank("Give the agent a task.")},
+		},
+		"files": schema.ListNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Local files to send with the message. Files and images can have at most 32 MiB in total.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"path": schema.StringAttribute{
+					Required:            true,
+					MarkdownDescription: "Path of the file. The agent sees the file's name.",
+					Validators:          []validator.String{value.NotEmpty()},
+				},
+				"media_type": schema.StringAttribute{
+					Optional:            true,
+					MarkdownDescription: "Media type of the file. Defaults to the type of its content. All text types are sent as `text/plain`.",
+					Validators:          []validator.String{value.NotEmpty()},
+				},
+			}},
+		},
+		"images": schema.ListNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Local images to send with the message.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"path": schema.StringAttribute{
+					Required:            true,
+					MarkdownDescription: "Path of a JPEG, PNG, GIF, or WebP image.",
+					Validators:          []validator.String{value.NotEmpty()},
+				},
+			}},
+		},
+		"wait_for_idle": schema.BoolAttribute{
+			Optional:            true,
+			MarkdownDescription: "Whether to wait for the agent's answer and print its first lines. The invocation fails if the answer is an error, does not arrive, or may belong to another message. Send one message at a time to a session. The wait takes at least 30 seconds, because the service lists messages late. Defaults to `false`.",
+		},
+	},
+	ActionOnly: []string{"wait_for_idle", "timeouts"},
+	Results: results.Fields[any]{
+		"id":      {Text: "The message's ID.", Type: types.StringType},
+		"sent_at": {Text: "When the message was sent, by the service's clock (RFC 3339, UTC).", Type: types.StringType},
+	},
+	Timeout:     defaultAgentTimeout,
+	TimeoutText: "Maximum time to wait for the agent. Defaults to `30m`.",
+	Run:         crud.Run(sendMessage),
+	Verb:        "send",
+	Object:      "message",
+	Options: apierror.Options{atSession, ownersOnly, apierror.Advice{
+		http.StatusBadRequest: "The message was not sent. Check that the session's computer is active, and that the service accepts the files and images.",
+	}},
+}
+
+func sendMessage(ctx context.Context, c *client.Client, m *sessionMessageModel, call *crud.Call) (crud.Results, error) {
+	files, images, err := m.attachments()
+	if err != nil {
+		return nil, err
+	}
+	id := m.SessionID.ValueString()
+	call.Tell("Sending a message to session %s", id)
+	message, err := c.Sessions.Send(ctx, id, sessions.MessageRequest{Text: m.Text.ValueString(), Files: files, Images: images})
+	if err != nil {
+		return nil, unsent(id, m.Text.ValueString(), err)
+	}
+	call.Tell("Sent message %s to session %s", message.ID, id)
+	sent := crud.Results{"id": types.StringValue(message.ID), "sent_at": value.Time(cmp.Or(message.CreatedAt.Time(), c.Conn.Clock.Now()))}
+	if !m.WaitForIdle.ValueBool() {
+		return sent, nil
+	}
+	w := &turnWait{client: c, session: id, message: *message, tell: call.Tell, timeout: crud.TimeoutName}
+	answer, err := w.run(ctx, call.Timeout)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.IsError:
+		return nil, &crud.ObjectError{Summary: "Agent Failed",
+			Detail: fmt.Sprintf("Message %s was sent to session %s, and the agent answered with an error:\n%s\n\nCheck what the agent did with the data source agentyard_session_messages. Then fix the cause, and send the message again.", message.ID, id, firstLines(answer.Text()))}
+	}
+	call.Tell("The agent of session %s answered:\n%s", id, firstLines(answer.Text()))
+	return sent, nil
+}
+
+// unsent names a message whose response was lost and that was not found afterwards.
+func unsent(id, text string, err error) error {
+	var lost *create.LostError
+	if !errors.As(err, &lost) {
+		return err
+	}
+	detail := fmt.Sprintf("The response was lost, and session %s does not list the message %q: %s", id, shortened(text), apierror.Sentences(lost.Err))
+	if len(lost.Found) > 0 {
+		detail = fmt.Sprintf("The response was lost. Session %s lists new messages, but which of them is the message %q is unclear: %s. %s", id, shortened(text), create.ListIDs(lost.Found), apierror.Sentences(lost.Err))
+	}
+	return &crud.ObjectError{Summary: "Message May Not Have Been Sent",
+		Detail: detail + "\n\nThe service lists new messages late. Wait a minute, then check the session with the data source agentyard_session_messages. If the message is missing there, " + crud.RunAgain + "."}
+}
+
+// shortened returns the beginning of a text on one line.
+func shortened(text string) string {
+	const most = 60
+	line := []rune(strings.Join(strings.Fields(text), " "))
+	if len(line) <= most {
+		return string(line)
+	}
+	return string(line[:most]) + "…"
+}
