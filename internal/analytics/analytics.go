@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/datasourcevalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -30,6 +32,7 @@ const firstDay = "2026-01-14"
 type daysModel struct {
 	StartDate types.String `tfsdk:"start_date"`
 	EndDate   types.String `tfsdk:"end_date"`
+	LastDays  types.Int64  `tfsdk:"last_days"`
 	OrgID     types.String `tfsdk:"org_id"`
 	Data      results.Rows `tfsdk:"data"`
 }
@@ -45,15 +48,19 @@ func attributes(data schema.Attribute) map[string]schema.Attribute {
 	checks := []validator.String{value.Day(), value.DayFrom(firstDay, "The service has data from that day on.")}
 	return map[string]schema.Attribute{
 		"start_date": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "First day, as `YYYY-MM-DD` in UTC. Must be `" + firstDay + "` or later.",
+			Optional: true, Computed: true,
+			MarkdownDescription: "First day, as `YYYY-MM-DD` in UTC. Must be `" + firstDay + "` or later. Exactly one of `start_date` and `last_days` is required.",
 			Validators:          checks,
 		},
 		"end_date": schema.StringAttribute{
-			Required: true,
-			MarkdownDescription: "Last day, as `YYYY-MM-DD` in UTC. Must be between `start_date` and yesterday, " +
-				"which is `formatdate(\"YYYY-MM-DD\", timeadd(plantimestamp(), \"-24h\"))`.",
-			Validators: checks,
+			Optional: true, Computed: true,
+			MarkdownDescription: "Last day, as `YYYY-MM-DD` in UTC. Must be between `start_date` and yesterday. Defaults to yesterday, by the service's clock.",
+			Validators:          checks,
+		},
+		"last_days": schema.Int64Attribute{
+			Optional:            true,
+			MarkdownDescription: "Number of days up to and including `end_date`. Conflicts with `start_date`.",
+			Validators:          []validator.Int64{int64validator.AtLeast(1)},
 		},
 		"org_id": schema.StringAttribute{Computed: true, MarkdownDescription: "ID of the organization."},
 		"data":   data,
@@ -81,8 +88,8 @@ func groupOfRow[R any](text string, get func(R) *string) results.Field[R] {
 const quietDays = " Days without activity are left out."
 
 // fetch completes the model with the rows of its days, which it reads with ask.
-func fetch[T any](c *client.Client, m *daysModel, row results.Fields[*T], ask func(analytics.Days) (*analytics.Report[T], error)) error {
-	if err := checkAvailable(c, m.EndDate.ValueString()); err != nil {
+func fetch[T any](ctx context.Context, c *client.Client, m *daysModel, row results.Fields[*T], ask func(analytics.Days) (*analytics.Report[T], error)) error {
+	if err := m.setDays(ctx, c); err != nil {
 		return err
 	}
 	found, err := ask(analytics.Days{Start: m.StartDate.ValueString(), End: m.EndDate.ValueString()})
@@ -92,6 +99,40 @@ func fetch[T any](c *client.Client, m *daysModel, row results.Fields[*T], ask fu
 	m.OrgID, m.Data = value.StringOrNull(found.OrgID), results.RowsOf(row, found.Rows)
 	return nil
 }
+
+// setDays sets the days that the configuration leaves out. It checks what depends on the service's clock.
+func (m *daysModel) setDays(ctx context.Context, c *client.Client) error {
+	if m.EndDate.IsNull() {
+		now, err := c.Conn.Today(ctx)
+		if err != nil {
+			return err
+		}
+		m.EndDate = types.StringValue(now.AddDate(0, 0, -1).Format(time.DateOnly))
+	} else if err := checkAvailable(c, m.EndDate.ValueString()); err != nil {
+		return err
+	}
+	end, _ := time.Parse(time.DateOnly, m.EndDate.ValueString()) // A validator accepted it.
+	if m.LastDays.IsNull() {
+		if m.StartDate.ValueString() > m.EndDate.ValueString() {
+			return &crud.ObjectError{
+				At: path.Root("start_date"), Summary: "Date Not Available Yet",
+				Detail: fmt.Sprintf("start_date must not be later than %s, got: %q. The numbers of a day are available from the next day on.", m.EndDate.ValueString(), m.StartDate.ValueString()),
+			}
+		}
+		return nil
+	}
+	first, _ := time.Parse(time.DateOnly, firstDay)
+	if most := int64(end.Sub(first)/(24*time.Hour)) + 1; m.LastDays.ValueInt64() > most {
+		return &crud.ObjectError{
+			At: path.Root("last_days"), Summary: "Too Many Days",
+			Detail: fmt.Sprintf("The service has data from %s on. With end_date %s, last_days must be at most %d, got: %d.", firstDay, m.EndDate.ValueString(), most, m.LastDays.ValueInt64()),
+		}
+	}
+	m.StartDate = types.StringValue(end.AddDate(0, 0, 1-int(m.LastDays.ValueInt64())).Format(time.DateOnly))
+	return nil
+}
+
+var oneStart = datasourcevalidator.ExactlyOneOf(path.MatchRoot("start_date"), path.MatchRoot("last_days"))
 
 // daysInOrder rejects a range that ends before it starts.
 type daysInOrder struct{}

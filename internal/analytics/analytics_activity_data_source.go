@@ -21,10 +21,10 @@ func NewActivityDataSource() datasource.DataSource {
 		Name:        "analytics_activity",
 		Description: "Returns the active users, sessions, and messages of the organization for each day." + managersOnly,
 		Attributes:  attributes,
-		Validators:  []datasource.ConfigValidator{daysInOrder{}},
+		Validators:  []datasource.ConfigValidator{oneStart, daysInOrder{}},
 		Verb:        "read", Object: "analytics of activity", Options: organizationOptions,
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *groupedModel) error {
-			return fetch(c, &m.daysModel, activityRow, func(days analytics.Days) (*analytics.Report[analytics.ActivityRow], error) {
+			return fetch(ctx, c, &m.daysModel, activityRow, func(days analytics.Days) (*analytics.Report[analytics.ActivityRow], error) {
 				return c.Analytics.Activity(ctx, days, m.GroupBy.ValueString())
 			})
 		}),

@@ -48,10 +48,13 @@ func NewMyCostDataSource() datasource.DataSource {
 		Name:        "analytics_my_cost",
 		Description: fmt.Sprintf("Returns what the owner of the API key used, for up to %d days.", maxCostDays) + membersOnly,
 		Attributes:  attributes,
-		Validators:  []datasource.ConfigValidator{daysInOrder{}, fewDays{}},
+		Validators:  []datasource.ConfigValidator{oneStart, daysInOrder{}, fewDays{}},
 		Verb:        "read", Object: "analytics of own cost", Options: apierror.Options{ownAccess, atArguments},
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *myCostModel) error {
-			return fetch(c, &m.daysModel, costDay, func(days analytics.Days) (*analytics.Report[analytics.CostDay], error) {
+			return fetch(ctx, c, &m.daysModel, costDay, func(days analytics.Days) (*analytics.Report[analytics.CostDay], error) {
+				if err := checkFewDays(days); err != nil {
+					return nil, err
+				}
 				found, err := c.Analytics.MyCost(ctx, m.QueryKey.ValueString(), days)
 				if err != nil {
 					return nil, err
@@ -82,13 +85,31 @@ func (fewDays) Description(context.Context) string {
 func (v fewDays) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
 
 func (fewDays) ValidateDataSource(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
+	var given types.Int64
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("last_days"), &given)...)
+	if given.ValueInt64() > maxCostDays {
+		resp.Diagnostics.AddAttributeError(path.Root("last_days"), "Too Many Days", fmt.Sprintf("last_days must be at most %d, got: %d.", maxCostDays, given.ValueInt64()))
+	}
 	start, end, ok := rangeIn(ctx, req, &resp.Diagnostics)
 	if !ok {
 		return
 	}
-	if count := int(end.Sub(start)/(24*time.Hour)) + 1; count > maxCostDays {
-		last := start.AddDate(0, 0, maxCostDays-1).Format(time.DateOnly)
-		resp.Diagnostics.AddAttributeError(path.Root("end_date"), "Too Many Days",
-			fmt.Sprintf("The range includes %d days, but the maximum is %d. With start_date %s, end_date must be %s or earlier.", count, maxCostDays, start.Format(time.DateOnly), last))
+	if problem := checkFewDays(analytics.Days{Start: start.Format(time.DateOnly), End: end.Format(time.DateOnly)}); problem != nil {
+		resp.Diagnostics.AddAttributeError(problem.At, problem.Summary, problem.Detail)
+	}
+}
+
+// checkFewDays returns an error for a range of more than maxCostDays.
+func checkFewDays(days analytics.Days) *crud.ObjectError {
+	start, _ := time.Parse(time.DateOnly, days.Start) // Validators accepted both.
+	end, _ := time.Parse(time.DateOnly, days.End)
+	count := int(end.Sub(start)/(24*time.Hour)) + 1
+	if count <= maxCostDays {
+		return nil
+	}
+	last := start.AddDate(0, 0, maxCostDays-1).Format(time.DateOnly)
+	return &crud.ObjectError{
+		At: path.Root("end_date"), Summary: "Too Many Days",
+		Detail: fmt.Sprintf("The range includes %d days, but the maximum is %d. With start_date %s, end_date must be %s or earlier.", count, maxCostDays, days.Start, last),
 	}
 }

@@ -17,10 +17,10 @@ func NewProductivityDataSource() datasource.DataSource {
 		Name:        "analytics_productivity",
 		Description: "Returns the files, commits, and pull requests of the organization for each day." + managersOnly,
 		Attributes:  attributes(productivityRow.DataSourceRows("The days, ordered by `date`." + quietDays)),
-		Validators:  []datasource.ConfigValidator{daysInOrder{}},
+		Validators:  []datasource.ConfigValidator{oneStart, daysInOrder{}},
 		Verb:        "read", Object: "analytics of productivity", Options: organizationOptions,
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *daysModel) error {
-			return fetch(c, m, productivityRow, func(days analytics.Days) (*analytics.Report[analytics.ProductivityRow], error) {
+			return fetch(ctx, c, m, productivityRow, func(days analytics.Days) (*analytics.Report[analytics.ProductivityRow], error) {
 				return c.Analytics.Productivity(ctx, days)
 			})
 		}),

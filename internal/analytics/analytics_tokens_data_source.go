@@ -20,10 +20,10 @@ func NewTokensDataSource() datasource.DataSource {
 		Description: "Returns the standard credits and tokens of the organization for each day, by model and by user. " +
 			"With thousands of users, set `group_by` to leave out `by_user`." + managersOnly,
 		Attributes: attributes,
-		Validators: []datasource.ConfigValidator{daysInOrder{}},
+		Validators: []datasource.ConfigValidator{oneStart, daysInOrder{}},
 		Verb:       "read", Object: "analytics of tokens", Options: organizationOptions,
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *groupedModel) error {
-			return fetch(c, &m.daysModel, tokenRow, func(days analytics.Days) (*analytics.Report[analytics.TokenRow], error) {
+			return fetch(ctx, c, &m.daysModel, tokenRow, func(days analytics.Days) (*analytics.Report[analytics.TokenRow], error) {
 				return c.Analytics.Tokens(ctx, days, m.GroupBy.ValueString())
 			})
 		}),

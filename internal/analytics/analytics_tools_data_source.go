@@ -19,10 +19,10 @@ func NewToolsDataSource() datasource.DataSource {
 		Name:        "analytics_tools",
 		Description: "Returns the organization's daily use of tools, MCP servers, skills, slash commands, and hooks." + managersOnly,
 		Attributes:  attributes,
-		Validators:  []datasource.ConfigValidator{daysInOrder{}},
+		Validators:  []datasource.ConfigValidator{oneStart, daysInOrder{}},
 		Verb:        "read", Object: "analytics of tools", Options: organizationOptions,
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *groupedModel) error {
-			return fetch(c, &m.daysModel, toolRow, func(days analytics.Days) (*analytics.Report[analytics.ToolRow], error) {
+			return fetch(ctx, c, &m.daysModel, toolRow, func(days analytics.Days) (*analytics.Report[analytics.ToolRow], error) {
 				return c.Analytics.Tools(ctx, days, m.GroupBy.ValueString())
 			})
 		}),

@@ -36,10 +36,10 @@ func NewUsersDataSource() datasource.DataSource {
 		Description: "Returns what each user of the organization did on each day. " +
 			"All entries are stored in the state. With thousands of users, read a few days at a time, or only some users." + managersOnly,
 		Attributes: attributes,
-		Validators: []datasource.ConfigValidator{daysInOrder{}},
+		Validators: []datasource.ConfigValidator{oneStart, daysInOrder{}},
 		Verb:       "read", Object: "analytics of users", Options: organizationOptions,
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *usersModel) error {
-			return fetch(c, &m.daysModel, userRow, func(days analytics.Days) (*analytics.Report[analytics.UserRow], error) {
+			return fetch(ctx, c, &m.daysModel, userRow, func(days analytics.Days) (*analytics.Report[analytics.UserRow], error) {
 				return c.Analytics.Users(ctx, days, m.UserEmails, int(m.MaxResults.ValueInt64()))
 			})
 		}),

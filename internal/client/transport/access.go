@@ -1,10 +1,12 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
@@ -19,9 +21,26 @@ func (c *Conn) Providers(ctx context.Context) ([]string, error) {
 	return c.providers.Get(ctx, "", c.ListProviders)
 }
 
+// Today returns the service's time when this process first asked for it, so that a run that passes midnight has one day. It does
+// not depend on other requests. It is the local time if the response has no date.
+func (c *Conn) Today(ctx context.Context) (time.Time, error) {
+	return c.today.Get(ctx, "", func(ctx context.Context) (time.Time, error) {
+		response, err := c.Exchange(ctx, Request{Op: opListProviders}, OnlyJSON)
+		switch {
+		case StatusOf(err) == http.StatusForbidden: // This key may still read something else.
+			return cmp.Or(c.ServiceTime(), c.Clock.Now()).UTC(), nil
+		case err != nil:
+			return time.Time{}, err
+		}
+		return cmp.Or(response.At, c.Clock.Now()).UTC(), nil
+	})
+}
+
+var opListProviders = Operation{Name: "listComputerProviders", Method: http.MethodGet, Route: "/api/v0/computers/providers"}
+
 // ListProviders returns the managed providers that the organization may use. It is the cheapest request that needs an API key.
 func (c *Conn) ListProviders(ctx context.Context) ([]string, error) {
-	r := Request{Op: Operation{Name: "listComputerProviders", Method: http.MethodGet, Route: "/api/v0/computers/providers"}}
+	r := Request{Op: opListProviders}
 	response, err := c.Exchange(ctx, r, OnlyJSON)
 	if err != nil {
 		return nil, err

@@ -143,6 +143,7 @@ type Conn struct {
 	// checked has the purposes for which CheckOnce has sent its request.
 	checked   *memo.Memo[struct{}]
 	providers *memo.Memo[[]string]
+	today     *memo.Memo[time.Time]
 }
 
 // New returns a connection, or a *ConfigError that names the invalid setting.
@@ -180,6 +181,7 @@ func connect(cfg Config) *Conn {
 		Clock:             cfg.Clock,
 		checked:           memo.New[struct{}](cfg.Clock, 0),
 		providers:         memo.New[[]string](cfg.Clock, 0),
+		today:             memo.New[time.Time](cfg.Clock, 0),
 		Gate:              NewGate(cfg.Clock, cfg.Random, policy.Backoff, cfg.RequestsPerSecond),
 		api:               &http.Client{Transport: cfg.Transport, Timeout: cfg.RequestTimeout, CheckRedirect: neverRedirect},
 		transfers:         newTransferClient(cfg.RequestTimeout),
