@@ -209,11 +209,12 @@ func newAccount(t *testing.T) string {
 	return account.ID
 }
 
-// TestAccInvitation covers the resource that is missing here.
+// TestAccInvitation covers member_invitation. User_usage_limits would remove the limits of all other users; user_usage_limit covers
+// its operations.
 func TestLife_everyResource(t *testing.T) {
 	t.Parallel()
 	for name := range lives.All {
-		if preparations[name] == nil && name != "member_invitation" {
+		if preparations[name] == nil && name != "member_invitation" && name != "user_usage_limits" {
 			t.Errorf("%s has no life: add it to preparations", name)
 		}
 	}

@@ -40,3 +40,16 @@ func ImportByID(ctx context.Context, object, example string, req resource.Import
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("id"), path.Root("id"), req, resp)
 	resp.Diagnostics.Append(importmark.Set(ctx, resp.Private)...)
 }
+
+// ImportSingleton imports an object whose ID is always id. The hint is a sentence; empty for none.
+func ImportSingleton(ctx context.Context, object, id, hint string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	given := types.StringValue(req.ID)
+	if req.ID == "" && req.Identity != nil {
+		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root("id"), &given)...)
+	}
+	if given.ValueString() != id {
+		resp.Diagnostics.AddError("Invalid Import ID", phrase.Join(fmt.Sprintf("The import ID of the %s is always %q, got: %q.", object, id, given.ValueString()), hint))
+		return
+	}
+	ImportByID(ctx, object, id, req, resp)
+}

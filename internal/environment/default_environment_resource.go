@@ -162,13 +162,5 @@ func (r *defaultEnvironmentResource) Delete(_ context.Context, _ resource.Delete
 }
 
 func (r *defaultEnvironmentResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	given := types.StringValue(req.ID)
-	if req.ID == "" && req.Identity != nil {
-		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root("id"), &given)...)
-	}
-	if given.ValueString() != theOrganization {
-		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of the default environment is always %q, got: %q. To import the environment itself, use agentyard_environment.", theOrganization, given.ValueString()))
-		return
-	}
-	crud.ImportByID(ctx, "default environment", theOrganization, req, resp)
+	crud.ImportSingleton(ctx, "default environment", theOrganization, "To import the environment itself, use agentyard_environment.", req, resp)
 }

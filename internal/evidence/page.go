@@ -31,7 +31,7 @@ var objects = []object{
 	{"Session messages", "/messages", "session_answer session_message session_messages"},
 	{"Sessions", "/sessions", "session session_children session_interrupt sessions"},
 	{"Members", "/organization/users", "member member_invitation member_remove members"},
-	{"Usage limits", "/usage/limits", "global_usage_limit usage_limits user_usage_limit"},
+	{"Usage limits", "/usage/limits", "global_usage_limit usage_limits user_usage_limit user_usage_limits"},
 	{"Enterprise controls", "/enterprise-controls", "enterprise_control_history enterprise_controls"},
 	{"Analytics", "/analytics", "analytics_activity analytics_my_cost analytics_productivity analytics_tokens analytics_tools analytics_users"},
 }

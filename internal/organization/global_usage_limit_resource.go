@@ -2,7 +2,6 @@ package organization
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -112,13 +111,5 @@ func (r *globalUsageLimitResource) Delete(ctx context.Context, req resource.Dele
 }
 
 func (r *globalUsageLimitResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	given := types.StringValue(req.ID)
-	if req.ID == "" && req.Identity != nil {
-		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root("id"), &given)...)
-	}
-	if given.ValueString() != theOrganization {
-		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of the global usage limit is always %q, got: %q.", theOrganization, given.ValueString()))
-		return
-	}
-	crud.ImportByID(ctx, "global usage limit", theOrganization, req, resp)
+	crud.ImportSingleton(ctx, "global usage limit", theOrganization, "", req, resp)
 }

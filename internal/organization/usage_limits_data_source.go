@@ -1,6 +1,7 @@
 package organization
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -14,21 +15,24 @@ import (
 )
 
 type usageLimitsModel struct {
-	GlobalLimit types.Int64  `tfsdk:"global_limit"`
-	UserLimits  results.Rows `tfsdk:"user_limits"`
+	GlobalLimit     types.Int64  `tfsdk:"global_limit"`
+	UserLimits      results.Rows `tfsdk:"user_limits"`
+	EffectiveLimits results.Rows `tfsdk:"effective_limits"`
 }
 
 // NewUsageLimitsDataSource returns the data source agentyard_usage_limits.
 func NewUsageLimitsDataSource() datasource.DataSource {
 	return &crud.DataSource{
-		Name:        "usage_limits",
-		Description: "Returns the credit limits of the organization and of its users." + managersOnly,
+		Name: "usage_limits",
+		Description: "Returns the credit limits of the organization and of its users." + managersOnly + "\n\n" +
+			"**Requests.** `effective_limits` needs one request for each 100 members. The data source `agentyard_members` shares them.",
 		Attributes: map[string]schema.Attribute{
 			"global_limit": schema.Int64Attribute{
 				Computed:            true,
 				MarkdownDescription: "Limit for each user who has no other limit, in credits." + noPeriod + " Null if there is none.",
 			},
-			"user_limits": userLimit.DataSourceRows("The limits of users, ordered by email address."),
+			"effective_limits": effectiveLimit.DataSourceRows("The limit that applies to each member of the organization, in the order of `agentyard_members`."),
+			"user_limits":      userLimit.DataSourceRows("The limits of users, ordered by email address."),
 		},
 		Verb: "read", Object: "usage limits", Options: limitOptions,
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *usageLimitsModel) error {
@@ -36,7 +40,12 @@ func NewUsageLimitsDataSource() datasource.DataSource {
 			if err != nil {
 				return err
 			}
+			members, err := c.Organization.Members(ctx, 0)
+			if err != nil {
+				return err
+			}
 			m.GlobalLimit, m.UserLimits = types.Int64PointerValue(found.Global), results.RowsOf(userLimit, found.Users)
+			m.EffectiveLimits = results.RowsOf(effectiveLimit, effectiveLimits(found, members))
 			return nil
 		}),
 	}
@@ -45,4 +54,25 @@ func NewUsageLimitsDataSource() datasource.DataSource {
 var userLimit = results.Fields[*organization.UserUsageLimit]{
 	"email": results.String("Email address of the user.", func(l *organization.UserUsageLimit) string { return l.Email }),
 	"limit": results.Int64("Limit of the user, in credits."+noPeriod+" Null if the global limit applies.", func(l *organization.UserUsageLimit) *int64 { return l.Limit }),
+}
+
+// effectiveUsageLimit is the limit that applies to a member.
+type effectiveUsageLimit struct {
+	organization.UserUsageLimit
+	isDefault bool
+}
+
+var effectiveLimit = results.Fields[*effectiveUsageLimit]{
+	"email":      results.String("Email address of the member.", func(l *effectiveUsageLimit) string { return l.Email }),
+	"limit":      results.Int64("Limit that applies to the member, in credits."+noPeriod+" Null if there is none.", func(l *effectiveUsageLimit) *int64 { return l.Limit }),
+	"is_default": results.Bool("Whether the global limit applies, because the member has no other limit.", func(l *effectiveUsageLimit) *bool { return &l.isDefault }),
+}
+
+func effectiveLimits(all *organization.UsageLimits, members []organization.Member) []effectiveUsageLimit {
+	limits := make([]effectiveUsageLimit, len(members))
+	for i, m := range members {
+		own := all.Of(m.Email)
+		limits[i] = effectiveUsageLimit{organization.UserUsageLimit{Email: m.Email, Limit: cmp.Or(own, all.Global)}, own == nil}
+	}
+	return limits
 }

@@ -64,7 +64,7 @@ const (
 func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages the credit limit of one user, which overrides the organization's `agentyard_global_usage_limit`." + managersOnly + "\n\n" +
-			"**Many users.** Create one resource for each user. Two resources for the same user overwrite each other. One apply sends up to 100 limits in each request. See [Spend governance](../guides/spend-governance).\n\n" +
+			"**Many users.** Create one resource for each user. Two resources for the same user overwrite each other. One apply sends up to 100 limits in each request. To manage the limits of all users at once, use `agentyard_user_usage_limits`, which removes those of this resource. See [Spend governance](../guides/spend-governance).\n\n" +
 			"~> Destroying this resource removes the limit. The global limit then applies to the user; without one, they can spend without limit. " +
 			"To rename the resource or change its `for_each` key, add a `moved` block.\n\n" +
 			"The service removes the limit of a user who leaves the organization.",

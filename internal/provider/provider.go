@@ -246,6 +246,7 @@ func (p *agentyardProvider) Resources(context.Context) []func() resource.Resourc
 		organization.NewGlobalUsageLimitResource,
 		organization.NewMemberInvitationResource,
 		organization.NewUserUsageLimitResource,
+		organization.NewUserUsageLimitsResource,
 		serviceaccount.NewAPIKeyResource,
 		serviceaccount.NewServiceAccountResource,
 		session.NewSessionMessageResource,

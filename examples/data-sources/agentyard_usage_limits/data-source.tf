@@ -10,3 +10,11 @@ output "limits_by_user" {
     u.email => u.limit if u.limit != null
   }
 }
+
+# Members who can spend without limit.
+output "unlimited" {
+  value = [
+    for m in data.agentyard_usage_limits.all.effective_limits :
+    m.email if m.limit == null
+  ]
+}

@@ -333,6 +333,7 @@ func TestAccExamples_imports(t *testing.T) {
 		"agentyard_service_account.builds":   `name = "ci"`,
 		"agentyard_session.review":           "computer_id = \"{computer}\"\nsession_settings = { model = \"model-thinking\" }",
 		"agentyard_user_usage_limit.avery":   "email = \"avery@agentyard.example\"\nlimit = 20000000",
+		"agentyard_user_usage_limits.all":    "limits = {\n  \"avery@agentyard.example\" = 20000000\n}",
 		"agentyard_wiki_run.api":             `repo_url = "https://code.example/acme/api"`,
 	}
 	target := regexp.MustCompile(`(?:import|to =) (agentyard_\w+)\.(\w+)`)

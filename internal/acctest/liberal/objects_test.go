@@ -78,6 +78,9 @@ var resourceConfigs = map[string][]values{
 	"agentyard_user_usage_limit": {
 		{"email": "casey@agentyard.example", "limit": 1_000_000}, {"email": "casey@agentyard.example", "limit": 9_007_199_254_740_991},
 	},
+	"agentyard_user_usage_limits": {
+		{"limits": map[string]any{"casey@agentyard.example": 1_000_000}}, {"limits": map[string]any{"casey@agentyard.example": 9_007_199_254_740_991}},
+	},
 	"agentyard_wiki_run": {
 		{"repo_url": repoURL, "privacy_level": "private"}, {"repo_url": repoURL, "privacy_level": "organization"},
 	},

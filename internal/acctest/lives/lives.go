@@ -162,6 +162,13 @@ var All = map[string]Life{
 		NoIdentity: `email = "avery"`,
 		Path:       "/api/v0/organization/usage/limits/users", Text: `$higher`,
 	},
+	"user_usage_limits": {
+		TypeName: "agentyard_user_usage_limits",
+		Create:   `limits = { "$member" = $lower }`, Change: `limits = { "$member" = $higher }`, Identity: []string{"id"},
+		NoImport:   map[string]string{"acme": `Invalid Import ID(.|\n)*import\s+ID(.|\n)*always\s+"organization",\s+got:\s+"acme"`},
+		NoIdentity: `id = "acme"`,
+		Path:       "/api/v0/organization/usage/limits/users", Text: `$higher`,
+	},
 	"wiki_run": {
 		TypeName: "agentyard_wiki_run",
 		Create:   "repo_url = \"$wiki_repository\"\nbranch = \"$name\"", Change: "repo_url = \"$wiki_repository\"\nbranch = \"$name\"\nprivacy_level = \"private\"",

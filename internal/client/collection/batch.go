@@ -75,6 +75,25 @@ func (b *Batcher[V, R]) Do(ctx context.Context, key string, value *V) (R, error)
 	return i.result, i.err
 }
 
+// DoTogether sends entries with distinct keys in a request of their own, after all earlier batches, and calls each with their
+// results, in the same order.
+func (b *Batcher[V, R]) DoTogether(ctx context.Context, entries []BatchEntry[V], each func(n int, result R, err error)) {
+	b.mu.Lock()
+	previous, done := b.latest, make(chan struct{})
+	b.latest = done
+	b.mu.Unlock()
+	<-previous
+	var items []*item[V, R]
+	for _, entry := range entries {
+		items = append(items, &item[V, R]{BatchEntry: entry})
+	}
+	b.send(ctx, items)
+	close(done)
+	for n, i := range items {
+		each(n, i.result, i.err)
+	}
+}
+
 func (b *Batcher[V, R]) join(ctx context.Context, key string, value *V) (*group[V, R], *item[V, R], error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

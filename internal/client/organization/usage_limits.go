@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -225,6 +228,40 @@ func (c *Client) SetUserUsageLimit(ctx context.Context, email string, limit int6
 func (c *Client) RemoveUserUsageLimit(ctx context.Context, email string) error {
 	result, err := c.limitBatch.Do(ctx, email, nil)
 	return cmp.Or(err, result.err)
+}
+
+// SetUserUsageLimits sets or removes the limits of many users, in requests of up to maxLimitEntries, and returns the errors by email
+// address. After an error that is not about single users, it sends nothing more, and the others get the same error.
+func (c *Client) SetUserUsageLimits(ctx context.Context, limits map[string]*int64) map[string]error {
+	failed := map[string]error{}
+	var stopped error
+	for emails := range slices.Chunk(slices.Sorted(maps.Keys(limits)), maxLimitEntries) {
+		var entries []collection.BatchEntry[int64]
+		for _, email := range emails {
+			entries = append(entries, collection.BatchEntry[int64]{Key: email, Value: limits[email]})
+			if stopped != nil {
+				failed[email] = stopped
+			}
+		}
+		if stopped != nil {
+			continue
+		}
+		c.limitBatch.DoTogether(ctx, entries, func(n int, result limitResult, err error) {
+			if err = cmp.Or(err, result.err); err != nil {
+				failed[emails[n]] = err
+			}
+			if err != nil && !IsAboutUser(err) {
+				stopped = err
+			}
+		})
+	}
+	return failed
+}
+
+// IsAboutUser reports whether the service rejected a limit because of its user or value.
+func IsAboutUser(err error) bool {
+	var refused *RefusedError
+	return errors.As(err, &refused) || isInvalid(err)
 }
 
 // writeUserUsageLimits sends entries, except removals of limits that this process has set.

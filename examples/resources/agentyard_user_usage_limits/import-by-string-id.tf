@@ -1,0 +1,4 @@
+import {
+  to = agentyard_user_usage_limits.all
+  id = "organization"
+}

@@ -1,0 +1,327 @@
+package organization_test
+
+import (
+	"fmt"
+	"math/big"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const userLimitsType = "agentyard_user_usage_limits"
+
+// limitsOf returns a configuration with these limits.
+func limitsOf(by map[string]any) acctest.Values { return acctest.Values{"limits": by} }
+
+// allInState returns the limits in a state, as "address=limit".
+func allInState(i *acctest.Instance) []string {
+	var attributes, by map[string]tftypes.Value
+	if i.State.IsNull() || i.State.As(&attributes) != nil || attributes["limits"].As(&by) != nil {
+		return nil
+	}
+	var found []string
+	for email, v := range by {
+		var limit big.Float
+		_ = v.As(&limit)
+		n, _ := limit.Int64()
+		found = append(found, fmt.Sprintf("%s=%d", email, n))
+	}
+	slices.Sort(found)
+	return found
+}
+
+// mustBe checks the limits in the state and in the emulator.
+func mustBe(t *testing.T, e *acctest.Env, i *acctest.Instance, want ...string) {
+	t.Helper()
+	if state, live := allInState(i), atService(e); !slices.Equal(state, want) || !slices.Equal(live, want) {
+		t.Errorf("the state has %v, the emulator %v, want %v", state, live, want)
+	}
+}
+
+func TestUserUsageLimits_life(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery, blake, casey)
+	process := func() *acctest.Process { return acctest.NewProcess(t, e, nil) }
+	i := process().NewInstance(userLimitsType)
+	apply := func(by map[string]any, action string, puts int) {
+		t.Helper()
+		e.Journal().Reset()
+		out := process().Apply(i, limitsOf(by))
+		if out.MustSucceed(t); string(out.Action) != action {
+			t.Errorf("the plan is %s, want %s", out.Action, action)
+		}
+		e.WantRequests(t, "setUserUsageLimits", puts)
+	}
+	const create, update, none = string(acctest.ActionCreate), string(acctest.ActionUpdate), string(acctest.ActionNone)
+	two := map[string]any{avery: 2_000_000, blake: 3_000_000}
+	apply(two, create, 1)
+	apply(two, none, 0)
+	mustBe(t, e, i, avery+"=2000000", blake+"=3000000")
+	apply(map[string]any{avery: 2_000_000, blake: 4_000_000, casey: 1_000_000}, update, 1)
+	mustBe(t, e, i, avery+"=2000000", blake+"=4000000", casey+"=1000000")
+	apply(map[string]any{avery: 2_000_000}, update, 1)
+	mustBe(t, e, i, avery+"=2000000")
+	// Case alone is no change, and next to a change needs no request.
+	apply(map[string]any{"AVERY@agentyard.example": 2_000_000}, none, 0)
+	apply(map[string]any{"AVERY@agentyard.example": 2_000_000, blake: 1_000_000}, update, 1)
+	if body := fmt.Sprint(allInState(i)); body != "[AVERY@agentyard.example=2000000 blake@agentyard.example=1000000]" {
+		t.Errorf("the state has %s", body)
+	}
+	apply(map[string]any{"AVERY@agentyard.example": 2_000_000, blake: 1_000_000}, none, 0)
+
+	// Drift: added, changed, and removed elsewhere.
+	limitElsewhere(e, casey, 9_000_000)
+	apply(map[string]any{avery: 2_000_000, blake: 1_000_000}, update, 1)
+	mustBe(t, e, i, avery+"=2000000", blake+"=1000000")
+	limitElsewhere(e, avery, 9_000_000)
+	limitElsewhere(e, blake, nil)
+	apply(map[string]any{avery: 2_000_000, blake: 1_000_000}, update, 1)
+	mustBe(t, e, i, avery+"=2000000", blake+"=1000000")
+
+	apply(map[string]any{}, update, 1)
+	mustBe(t, e, i)
+	apply(map[string]any{}, none, 0)
+	apply(two, update, 1)
+	process().Apply(i, nil).MustSucceed(t)
+	mustBe(t, e, i)
+}
+
+// All users without a limit of their own are listed with null.
+func TestUserUsageLimits_import(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, "Avery@agentyard.example", blake)
+	i := acctest.NewProcess(t, e, nil).NewInstance(userLimitsType)
+	acctest.NewProcess(t, e, nil).Import(i, "organization").MustSucceed(t)
+	mustBe(t, e, i)
+	limitElsewhere(e, avery, 2_000_000)
+	acctest.NewProcess(t, e, nil).Import(i, "organization").MustSucceed(t)
+	mustBe(t, e, i, "Avery@agentyard.example=2000000")
+	acctest.NewProcess(t, e, nil).Plan(i, limitsOf(map[string]any{avery: 2_000_000})).MustDo(t, acctest.ActionNone)
+}
+
+// A creation warns once about the limits that it changes or removes.
+func TestUserUsageLimits_warnsBeforeItReplacesOthers(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery, blake, casey)
+	for email, limit := range map[string]int{avery: 2_000_000, blake: 3_000_000, casey: 4_000_000} {
+		limitElsewhere(e, email, limit)
+	}
+	i := acctest.NewProcess(t, e, nil).NewInstance(userLimitsType)
+	config := limitsOf(map[string]any{"AVERY@agentyard.example": 2_000_000, blake: 5_000_000})
+	for range 2 {
+		out := acctest.NewProcess(t, e, nil).Plan(i, config)
+		said(t, out, "Limits Will Be Replaced: The apply changes existing limits, in credits: blake@agentyard.example (3000000 to 5000000), casey@agentyard.example (4000000 to none).")
+		if len(out.Warnings) != 1 {
+			t.Errorf("%s", out)
+		}
+	}
+	unknown := limitsOf(map[string]any{avery: tftypes.UnknownValue, blake: 3_000_000, casey: 4_000_000})
+	said(t, acctest.NewProcess(t, e, nil).Plan(i, unknown))
+	said(t, acctest.NewProcess(t, e, nil).Apply(i, config), "Limits Will Be Replaced")
+	said(t, acctest.NewProcess(t, e, nil).Apply(i, limitsOf(map[string]any{avery: 2_000_000})))
+	mustBe(t, e, i, avery+"=2000000")
+}
+
+func TestUserUsageLimits_invalidConfiguration(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery)
+	for name, tc := range map[string]struct {
+		config   acctest.Values
+		at, want string
+	}{
+		"none":        {acctest.Values{}, "limits", "required"},
+		"too low":     {limitsOf(map[string]any{avery: 999_999}), `limits["avery@agentyard.example"]`, "at least 1000000, got: 999999"},
+		"no address":  {limitsOf(map[string]any{"avery": 1_000_000}), `limits["avery"]`, "must be an email address"},
+		"null":        {limitsOf(map[string]any{avery: nil}), "limits", "null value"},
+		"two of case": {limitsOf(map[string]any{avery: 1_000_000, "Avery@agentyard.example": 1_000_000}), `limits["avery@agentyard.example"]`, `same address as "Avery@agentyard.example"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := acctest.NewProcess(t, e, nil)
+			p.Apply(p.NewInstance(userLimitsType), tc.config).MustFail(t, tc.at, tc.want)
+			e.WantRequests(t, "setUserUsageLimits", 0)
+		})
+	}
+}
+
+// A failed creation is in no state: a tainted resource would be replaced, which removes all limits for a moment.
+func TestUserUsageLimits_refusedAtCreation(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery)
+	i := acctest.NewProcess(t, e, nil).NewInstance(userLimitsType)
+	config := limitsOf(map[string]any{avery: 2_000_000, blake: 2_000_000, casey: 2_000_000})
+	out := acctest.NewProcess(t, e, nil).Apply(i, config)
+	for _, email := range []string{blake, casey} {
+		out.MustInclude(t, fmt.Sprintf("limits[%q]", email), "was refused for "+email)
+	}
+	if len(out.Errors) != 2 || i.Tainted || !i.State.IsNull() || fmt.Sprint(atService(e)) != "[avery@agentyard.example=2000000]" {
+		t.Errorf("the state is %s, the emulator has %v: %s", i.State, atService(e), out)
+	}
+	acctest.Says(t, out.WarningText(), "Limits Not in the State: The service has changed 1 limit", "apply again")
+	haveJoined(t, e, blake, casey)
+	acctest.NewProcess(t, e, nil).Apply(i, config).MustDo(t, acctest.ActionCreate)
+	mustBe(t, e, i, avery+"=2000000", blake+"=2000000", casey+"=2000000")
+}
+
+// A failed update keeps what was set, and the next apply does the rest.
+func TestUserUsageLimits_refusedAtUpdate(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery, casey)
+	i := acctest.NewProcess(t, e, nil).NewInstance(userLimitsType)
+	acctest.NewProcess(t, e, nil).Apply(i, limitsOf(map[string]any{avery: 2_000_000, casey: 2_000_000})).MustSucceed(t)
+	config := limitsOf(map[string]any{avery: 3_000_000, blake: 3_000_000})
+	acctest.NewProcess(t, e, nil).Apply(i, config).MustFail(t, `limits["blake@agentyard.example"]`, "Cannot update user usage limits", "was refused for "+blake, "active members only")
+	mustBe(t, e, i, avery+"=3000000")
+	haveJoined(t, e, blake)
+	acctest.NewProcess(t, e, nil).Apply(i, config).MustDo(t, acctest.ActionUpdate)
+	mustBe(t, e, i, avery+"=3000000", blake+"=3000000")
+	leaves(e, blake)
+	acctest.NewProcess(t, e, nil).Destroy(i).MustSucceed(t)
+	mustBe(t, e, i)
+}
+
+// manyMembers joins members, and returns a limit for each.
+func manyMembers(t *testing.T, e *acctest.Env, n, limit int) map[string]any {
+	t.Helper()
+	by := map[string]any{}
+	for k := range n {
+		email := fmt.Sprintf("m%05d@people.example", k)
+		if _, _, err := e.AddHuman(emulator.Human{Email: email}); err != nil {
+			t.Fatal(err)
+		}
+		by[email] = limit
+	}
+	return by
+}
+
+// An interrupted run sends no more requests. An update keeps what was set, and the next apply does only the rest.
+func TestUserUsageLimits_interrupted(t *testing.T) {
+	t.Parallel()
+	for _, change := range []string{"create", "update"} {
+		t.Run(change, func(t *testing.T) {
+			t.Parallel()
+			var armed atomic.Pointer[acctest.Process]
+			e := acctest.New(t, acctest.Wrap(func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					next.ServeHTTP(w, r)
+					if stopped := armed.Load(); r.Method == http.MethodPut && stopped != nil {
+						armed.Store(nil)
+						stopped.Stop()
+					}
+				})
+			}))
+			by := manyMembers(t, e, 250, 2_000_000)
+			i := acctest.NewProcess(t, e, nil).NewInstance(userLimitsType)
+			if change == "update" {
+				acctest.NewProcess(t, e, nil).Apply(i, limitsOf(map[string]any{})).MustSucceed(t)
+			}
+			e.Journal().Reset()
+			p := acctest.NewProcess(t, e, nil)
+			armed.Store(p)
+			out := p.Apply(i, limitsOf(by))
+			out.MustFail(t, "", "setUserUsageLimits", "run was interrupted", "m00100@people.example")
+			e.WantRequests(t, "setUserUsageLimits", 1)
+			if n := len(allInState(i)); i.Tainted || len(atService(e)) != 100 || n != map[string]int{"create": 0, "update": 100}[change] {
+				t.Errorf("the state has %d limits, the emulator %d", n, len(atService(e)))
+			}
+			acctest.NewProcess(t, e, nil).Apply(i, limitsOf(by)).MustSucceed(t)
+			e.WantRequests(t, "setUserUsageLimits", map[string]int{"create": 4, "update": 3}[change])
+			if len(atService(e)) != 250 || !slices.Equal(allInState(i), atService(e)) {
+				t.Errorf("the state has %d limits, the emulator %d", len(allInState(i)), len(atService(e)))
+			}
+		})
+	}
+}
+
+func TestUserUsageLimits_faultMatrix(t *testing.T) {
+	t.Parallel()
+	acctest.Matrix{
+		Type: userLimitsType,
+		Setup: func(e *acctest.Env) []acctest.Values {
+			haveJoined(t, e, people...)
+			return []acctest.Values{
+				limitsOf(map[string]any{people[0]: 2_000_000, people[1]: 2_000_000}),
+				limitsOf(map[string]any{people[0]: 3_000_000, people[2]: 2_000_000}),
+			}
+		},
+		Live: atService,
+		IDs:  allInState,
+	}.Run(t)
+}
+
+// One request sets 100 limits, and one lists them.
+func TestUserUsageLimits_requests(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	by := manyMembers(t, e, 950, 2_000_000)
+	i := acctest.NewProcess(t, e, nil).NewInstance(userLimitsType)
+	for _, tc := range []struct {
+		name, changed string
+		most          int
+	}{{"create", "", 11}, {"unchanged", "", 1}, {"update", "m00007@people.example", 2}} {
+		if tc.changed != "" {
+			by[tc.changed] = 3_000_000
+		}
+		e.Journal().Reset()
+		acctest.NewProcess(t, e, nil).Apply(i, limitsOf(by)).MustSucceed(t)
+		if n := len(e.Journal().Entries()); n > tc.most {
+			t.Errorf("%s: %d requests, at most %d", tc.name, n, tc.most)
+		}
+	}
+	if n := len(atService(e)); n != 950 {
+		t.Errorf("%d limits are set", n)
+	}
+}
+
+// Single limits are replaced in one apply. The order of creation and destruction does not matter.
+func TestUserUsageLimits_replaceSingleLimits(t *testing.T) {
+	t.Parallel()
+	for _, createFirst := range []bool{true, false} {
+		t.Run(fmt.Sprint(createFirst), func(t *testing.T) {
+			t.Parallel()
+			e := limitEnv(t, avery)
+			single := acctest.NewProcess(t, e, nil).NewInstance(userLimitType)
+			acctest.NewProcess(t, e, nil).Apply(single, acctest.Values{"email": avery, "limit": 2_000_000}).MustSucceed(t)
+			p := acctest.NewProcess(t, e, nil)
+			all := p.NewInstance(userLimitsType)
+			create := p.Save(all, limitsOf(map[string]any{avery: 2_000_000}))
+			if createFirst {
+				create().MustSucceed(t)
+			}
+			p.Destroy(single).MustSucceed(t)
+			if !createFirst {
+				create().MustSucceed(t)
+			}
+			mustBe(t, e, all, avery+"=2000000")
+		})
+	}
+}
+
+// Values, and then the whole map, are unknown at plan.
+func TestAccUserUsageLimits_unknownAtPlan(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery, blake)
+	config := func(arguments string, limit int) string {
+		return e.Config(fmt.Sprintf("resource \"terraform_data\" \"it\" {\n  input = %d\n}\nresource %q \"test\" {\n  limits = %s\n}\n", limit, userLimitsType, arguments))
+	}
+	const address = userLimitsType + ".test"
+	values := fmt.Sprintf("{ %q = terraform_data.it.output, %q = 2000000 }", avery, strings.ToUpper(blake))
+	whole := fmt.Sprintf("{ for i in range(terraform_data.it.output / 1000000) : (i > 2 ? %q : %q) => 5000000 if i > 1 }", avery, blake)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: e.Factories, CheckDestroy: holds(e, limits{}),
+		Steps: []resource.TestStep{
+			{Config: config(values, 2_000_000), Check: holds(e, limits{avery: 2_000_000, blake: 2_000_000}), ConfigPlanChecks: acctest.PlannedThenEmpty(address, plancheck.ResourceActionCreate)},
+			{Config: config(values, 3_000_000), Check: holds(e, limits{avery: 3_000_000, blake: 2_000_000}), ConfigPlanChecks: acctest.PlannedThenEmpty(address, plancheck.ResourceActionUpdate)},
+			{Config: config(whole, 4_000_000), Check: holds(e, limits{avery: 5_000_000, blake: 5_000_000}), ConfigPlanChecks: acctest.PlannedThenEmpty(address, plancheck.ResourceActionUpdate)},
+		},
+	})
+}
