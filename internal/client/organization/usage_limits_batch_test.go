@@ -403,3 +403,52 @@ func TestUserUsageLimits_afterTheRun(t *testing.T) {
 		write{email: "a@x", limit: 2 * million}.do(t, c)
 	})
 }
+
+// 10,000 limits need 100 requests. A rejected user is named, and a failure that is not about users ends the writing.
+func TestSetUserUsageLimits(t *testing.T) {
+	t.Parallel()
+	all := func() (wanted map[string]*int64, members map[string]string) {
+		wanted, members = map[string]*int64{}, map[string]string{}
+		for n := range 10_000 {
+			email, limit := fmt.Sprintf("m%05d@x", n), int64(n+MinUsageLimit)
+			wanted[email], members[email] = &limit, "null"
+		}
+		return wanted, members
+	}
+	for name, tc := range map[string]struct {
+		faults       []string
+		puts, failed int
+		want         string
+	}{
+		"all":               {nil, 100, 0, ""},
+		"response is lost":  {[]string{"", "acted drop"}, 101, 0, ""},
+		"rejected together": {[]string{"", `400 {"detail":"invalid"}`}, 200, 0, ""},
+		"rejected always":   {[]string{"", `403 {"detail":"forbidden"}`}, 2, 9_900, "forbidden"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wanted, members := all()
+			m := &manager{faults: tc.faults, limits: members}
+			managed(t, m, func(t *testing.T, c *Client) {
+				failed := c.SetUserUsageLimits(t.Context(), wanted)
+				if len(failed) != tc.failed || len(m.puts) != tc.puts {
+					t.Errorf("%d requests, and %d limits failed", len(m.puts), len(failed))
+				}
+				for email, err := range failed {
+					if IsAboutUser(err) || !strings.Contains(err.Error(), tc.want) {
+						t.Fatalf("%s: %v", email, err)
+					}
+				}
+			})
+		})
+	}
+	t.Run("no member", func(t *testing.T) {
+		limit := int64(MinUsageLimit)
+		m := &manager{limits: map[string]string{"ada@x": "null"}}
+		managed(t, m, func(t *testing.T, c *Client) {
+			failed := c.SetUserUsageLimits(t.Context(), map[string]*int64{"Ada@x": &limit, "ben@x": &limit})
+			if err := failed["ben@x"]; len(failed) != 1 || !IsAboutUser(err) || m.limits["ada@x"] != "1000000" {
+				t.Errorf("%v failed, and the limits are %v", failed, m.limits)
+			}
+		})
+	})
+}
