@@ -71,6 +71,14 @@ func policies(g *reader) {
 			g.expect(r.Output, tc.want)
 		})
 	}
+	controls := g.read("controls.tf")
+	g.cli.Write("main.tf", good)
+	g.cli.Write("controls.tf", strings.Replace(controls, "== true", "== false", 1))
+	denied(g.t, "a loosened control", "Failed: check.controls.")
+	if r := g.cli.Shell("terraform -chdir=policy plan"); r.ExitCode == 0 || !strings.Contains(r.Output, "Failed: check.controls.") {
+		g.t.Errorf("a loosened control passes: %s", r.Output)
+	}
+	g.cli.Write("controls.tf", controls)
 	g.cli.Write("main.tf", "terraform {\n  required_providers {\n    agentyard = {\n      source = \"agentyard/agentyard\"\n    }\n  }\n}\n")
 	g.expect(g.run(plan+"terraform -chdir=policy plan"), "0 resources follow the policy.")
 	denied(g.t, "an empty configuration", "Not in allow_destroy: agentyard_computer.ci.", "Not in allow_destroy: agentyard_global_usage_limit.all.", "Not in allow_destroy: agentyard_service_account.ci.")

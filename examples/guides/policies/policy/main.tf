@@ -37,6 +37,12 @@ locals {
     if can(regex("^agentyard_(global|user)_usage_limit$", r.type)) &&
     try(r.after.limit > 100000000, true)
   ]
+
+  # Terraform itself only warns if a check fails.
+  failed = [
+    for c in try(local.plan.checks, []) : c.address.to_display
+    if contains(["fail", "error"], c.status)
+  ]
 }
 
 output "result" {
@@ -53,5 +59,9 @@ output "result" {
   precondition {
     condition     = length(local.high_limit) == 0
     error_message = "Limit above 100 million: ${join(", ", local.high_limit)}."
+  }
+  precondition {
+    condition     = length(local.failed) == 0
+    error_message = "Failed: ${join(", ", local.failed)}."
   }
 }
