@@ -69,6 +69,10 @@ func agentSessions(g *reader) {
 	if all := sessions(e); all[0].Status != "idle" {
 		t.Errorf("the session is %s", all[0].Status)
 	}
+	g.step()
+	if n := e.Journal().Count("interruptSession"); n != 2 || len(sessions(e)) != 1 {
+		t.Errorf("%d interruptions, and the sessions are %+v", n, sessions(e))
+	}
 	g.run("terraform destroy")
 	if left := sessions(e); len(left) > 0 {
 		t.Errorf("%+v is left", left)
