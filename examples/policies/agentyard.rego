@@ -71,6 +71,14 @@ destroys(change) if "delete" in change.actions
 
 destroys(change) if change.after.quantity < change.before.quantity # A smaller fleet.
 
+# In production, what agents work on is protected.
+deny contains sprintf("Set deletion_protection: %s.", [r.address]) if {
+	settings.production
+	some r in planned
+	r.type in {"agentyard_computer", "agentyard_computer_fleet", "agentyard_service_account"}
+	not r.change.after.deletion_protection
+}
+
 # The checks of the configuration hold. Terraform itself only warns.
 deny contains sprintf("Failed: %s.", [c.address.to_display]) if {
 	some c in input.checks

@@ -2,7 +2,7 @@ package agentyard_test
 
 import data.agentyard
 
-settings := {"max_key_days": 90, "max_limit": 1000, "allow_destroy": []}
+settings := {"production": false, "max_key_days": 90, "max_limit": 1000, "allow_destroy": []}
 
 # A resource with these values, as in a plan that creates it.
 resource(type, after) := {
@@ -40,7 +40,7 @@ test_expiry if {
 		denied([resource("agentyard_api_key", {"expires_in": duration})], {}) == {"Limit expires_in to 90d: agentyard_api_key.x."}
 	}
 	count(denied([unknown("agentyard_api_key", {"expires_in": true})], {})) == 1
-	denied([resource("agentyard_api_key", {"expires_in": "91d"})], {"max_key_days": 91}) == set()
+	denied([resource("agentyard_api_key", {"expires_in": "91d"})], {"production": false, "max_key_days": 91}) == set()
 }
 
 test_limit if {
@@ -80,6 +80,16 @@ test_smaller_fleet if {
 	)
 	denied([fleet], {}) == {"Not in allow_destroy: agentyard_computer_fleet.x."}
 	denied([object.union(fleet, {"change": {"before": {"quantity": 2}}})], {}) == set()
+}
+
+test_protection if {
+	every type in ["agentyard_computer", "agentyard_computer_fleet", "agentyard_service_account"] {
+		denied([resource(type, object.union(computer, {"deletion_protection": true}))], {"production": true}) == set()
+		every after in [computer, object.union(computer, {"deletion_protection": false})] {
+			denied([resource(type, after)], {"production": true}) == {sprintf("Set deletion_protection: %s.x.", [type])}
+			denied([resource(type, after)], {}) == set()
+		}
+	}
 }
 
 test_checks if {

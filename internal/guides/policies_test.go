@@ -71,8 +71,12 @@ func policies(g *reader) {
 			g.expect(r.Output, tc.want)
 		})
 	}
-	controls := g.read("controls.tf")
+	settings := g.read("policies/settings.rego")
 	g.cli.Write("main.tf", good)
+	g.cli.Write("policies/settings.rego", strings.Replace(settings, "\"production\": false", "\"production\": true", 1))
+	denied(g.t, "a plan for production", "Set deletion_protection: agentyard_computer.ci.", "Set deletion_protection: agentyard_service_account.ci.")
+	g.cli.Write("policies/settings.rego", settings)
+	controls := g.read("controls.tf")
 	g.cli.Write("controls.tf", strings.Replace(controls, "== true", "== false", 1))
 	denied(g.t, "a loosened control", "Failed: check.controls.")
 	if r := g.cli.Shell("terraform -chdir=policy plan"); r.ExitCode == 0 || !strings.Contains(r.Output, "Failed: check.controls.") {
@@ -82,7 +86,7 @@ func policies(g *reader) {
 	g.cli.Write("main.tf", "terraform {\n  required_providers {\n    agentyard = {\n      source = \"agentyard/agentyard\"\n    }\n  }\n}\n")
 	g.expect(g.run(plan+"terraform -chdir=policy plan"), "0 resources follow the policy.")
 	denied(g.t, "an empty configuration", "Not in allow_destroy: agentyard_computer.ci.", "Not in allow_destroy: agentyard_global_usage_limit.all.", "Not in allow_destroy: agentyard_service_account.ci.")
-	g.cli.Write("policies/settings.rego", strings.Replace(g.read("policies/settings.rego"), "\"allow_destroy\": []", "\"allow_destroy\": [\n\"agentyard_computer.ci\", \"agentyard_global_usage_limit.all\", \"agentyard_service_account.ci\"]", 1))
+	g.cli.Write("policies/settings.rego", strings.Replace(settings, "\"allow_destroy\": []", "\"allow_destroy\": [\n\"agentyard_computer.ci\", \"agentyard_global_usage_limit.all\", \"agentyard_service_account.ci\"]", 1))
 	if out := g.run(evaluate); out != "" {
 		g.t.Errorf("OPA says: %s", out)
 	}
