@@ -150,12 +150,15 @@ func (p *Poller[T]) run(group *pollGroup[T]) {
 func (p *Poller[T]) poll(ctx context.Context, group *pollGroup[T]) {
 	turn, err := p.conn.AwaitTurn(ctx)
 	if ctx.Err() != nil {
+		turn.PassBack()
 		return // All waiters have left.
 	}
 	p.mu.Lock()
 	demands := group.take()
 	p.mu.Unlock()
 	switch {
+	case len(demands) == 0:
+		turn.PassBack()
 	case err != nil:
 		for _, d := range demands {
 			d.result <- pollResult[T]{err: err}
@@ -167,9 +170,12 @@ func (p *Poller[T]) poll(ctx context.Context, group *pollGroup[T]) {
 		}
 		p.readAlone(p.readTogether(turn, group.key, demands), read) //nolint:contextcheck // It has the contexts of its waiters.
 	default:
-		p.readAlone(demands, func(ctx context.Context, id string) (*T, error) {
-			return p.source.Single(transport.WithTurn(ctx, turn), id)
-		})
+		go func() {
+			defer turn.PassBack() // The waiter may have left.
+			readOne(demands[0], func(ctx context.Context, id string) (*T, error) {
+				return p.source.Single(transport.WithTurn(ctx, turn), id)
+			})
+		}()
 	}
 }
 
@@ -197,6 +203,7 @@ func (p *Poller[T]) readTogether(turn *transport.Turn, key string, demands []*de
 	ctx, cancel := sharedContext(demands)
 	defer cancel()
 	all, err := p.source.Many(transport.WithTurn(ctx, turn), key, idsOf(demands))
+	turn.PassBack() // Many may have sent no request.
 	if err != nil {
 		tflog.Debug(ctx, "A look at several objects failed", map[string]any{"error": err.Error()})
 	}
@@ -231,13 +238,16 @@ func (p *Poller[T]) readAlone(demands []*demand[T], read func(context.Context, s
 	for range min(len(demands), maxAlone) {
 		go func() {
 			for d := range queue {
-				if d.ctx.Err() != nil {
-					continue
-				}
-				object, err := read(d.ctx, d.id)
-				d.result <- pollResult[T]{object: object, err: err}
+				readOne(d, read)
 			}
 		}()
+	}
+}
+
+func readOne[T any](d *demand[T], read func(context.Context, string) (*T, error)) {
+	if d.ctx.Err() == nil {
+		object, err := read(d.ctx, d.id)
+		d.result <- pollResult[T]{object: object, err: err}
 	}
 }
 

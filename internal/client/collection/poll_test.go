@@ -402,9 +402,11 @@ func TestPoller_aTurnThatComesTooLateIsAnError(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		conn := inBubble(t, nil, 0.001)
-		if _, err := conn.AwaitTurn(t.Context()); err != nil {
+		turn, err := conn.AwaitTurn(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
+		turn.PassBack()
 		p := NewPoller(conn, PollSource[thing]{})
 		if _, err := p.Watch("", "a").Next(t.Context(), half); err == nil || !strings.Contains(err.Error(), "rate limit") {
 			t.Errorf("got %v", err)
@@ -417,9 +419,11 @@ func TestPoller_aTurnThatComesTooLateIsAnError(t *testing.T) {
 func TestPoller_aTurnOfThoseWhoHaveLeft(t *testing.T) {
 	bubble(t, func(t *testing.T, s *looked, p *Poller[thing]) {
 		p.conn = inBubble(t, nil, 0.5)
-		if _, err := p.conn.AwaitTurn(t.Context()); err != nil {
+		turn, err := p.conn.AwaitTurn(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
+		turn.PassBack()
 		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := p.Watch("", "a").Next(impatient, 0); !errors.Is(err, context.DeadlineExceeded) {

@@ -136,6 +136,7 @@ type Conn struct {
 	KeyOwner          string
 
 	Gate    *Gate
+	window  *window
 	Clock   clock.Clock
 	Service serviceClock
 	// unconfigured is the error of all calls while a provider setting is unknown; otherwise nil.
@@ -182,6 +183,7 @@ func connect(cfg Config) *Conn {
 		checked:           memo.New[struct{}](cfg.Clock, 0),
 		providers:         memo.New[[]string](cfg.Clock, 0),
 		today:             memo.New[time.Time](cfg.Clock, 0),
+		window:            newWindow(),
 		Gate:              NewGate(cfg.Clock, cfg.Random, policy.Backoff, cfg.RequestsPerSecond),
 		api:               &http.Client{Transport: cfg.Transport, Timeout: cfg.RequestTimeout, CheckRedirect: neverRedirect},
 		transfers:         newTransferClient(cfg.RequestTimeout),

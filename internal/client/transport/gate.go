@@ -15,10 +15,12 @@ import (
 
 const (
 	// firstRate is the rate after the first 429 if no rate is configured. slowestRate is the lowest rate.
-	firstRate   rate.Limit = 4
+	firstRate   rate.Limit = 1
 	slowestRate rate.Limit = 0.5
-	// rateRaise is the factor by which an accepted request raises the rate.
-	rateRaise = 1.02
+	// rateRaise is the factor by which an accepted request raises the rate. Until the second 429, earlyRaise is: the first rate is
+	// low, because other processes may share the limit.
+	rateRaise  = 1.02
+	earlyRaise = 1.1
 	// maxHeldBack is how long one request may wait in total if its caller sets no deadline. All requests together wait no longer
 	// if the service accepts none of them.
 	maxHeldBack = 5 * time.Minute
@@ -60,13 +62,36 @@ type Passage struct {
 // Turn is permission to send one request. Its holder can decide which request when its turn has come.
 type Turn struct {
 	passage Passage
+	place   *place
 	used    atomic.Bool
 }
 
-// AwaitTurn waits until the rate limit allows another request. The error is the context's or says that this takes too long.
-func (c *Conn) AwaitTurn(ctx context.Context) (*Turn, error) {
-	turn := &Turn{passage: Passage{patience: maxTurn}}
-	return turn, c.Gate.Enter(ctx, &turn.passage)
+// AwaitTurn waits until the rate limit allows another request. The error is the context's or says that this takes too long. The
+// caller passes the turn back.
+func (c *Conn) AwaitTurn(ctx context.Context) (turn *Turn, err error) {
+	turn = &Turn{passage: Passage{patience: maxTurn}}
+	turn.place, err = c.pass(ctx, &turn.passage)
+	return turn, err
+}
+
+// PassBack lets another request have the turn if it was not used.
+func (t *Turn) PassBack() {
+	if t.place != nil && t.used.CompareAndSwap(false, true) {
+		t.place.leave(0)
+	}
+}
+
+// pass waits for a place in the window, and until the gate is open.
+func (c *Conn) pass(ctx context.Context, p *Passage) (*place, error) {
+	place, err := c.window.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Gate.Enter(ctx, p); err != nil {
+		place.leave(0)
+		return nil, err
+	}
+	return place, nil
 }
 
 // NewGate returns an open gate; requestsPerSecond 0 means no limit.
@@ -180,7 +205,11 @@ func (g *Gate) accepted(p *Passage) {
 	defer g.mu.Unlock()
 	if p.shut == g.shut {
 		g.fruitless = 0
-		g.limiter.SetLimitAt(g.clock.Now(), min(g.ceiling, g.limiter.Limit()*rateRaise))
+		raise := rate.Limit(rateRaise)
+		if g.shut == 1 {
+			raise = earlyRaise
+		}
+		g.limiter.SetLimitAt(g.clock.Now(), min(g.ceiling, g.limiter.Limit()*raise))
 	}
 }
 

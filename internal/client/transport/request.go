@@ -171,10 +171,13 @@ func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(
 	}
 	started := c.Clock.Now()
 	resp, err := c.Retry.repeat(state, func() (*http.Response, bool, error) {
-		if err := state.enter(c.Gate); err != nil {
+		place, err := state.enter(c)
+		if err != nil {
 			return nil, false, err
 		}
+		place.sent()
 		resp, err := api.Do(copyOf(req))
+		place.leave(statusOf(resp))
 		state.noteTimeout(req, err)
 		again := c.afterAttempt(state, resp, err)
 		if err == nil && !again {
@@ -198,6 +201,13 @@ func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(
 		return nil, nil, state.failure(err)
 	}
 	return resp, state, nil
+}
+
+func statusOf(resp *http.Response) int {
+	if resp == nil {
+		return 0
+	}
+	return resp.StatusCode
 }
 
 // copyOf returns a request for one attempt: net/http may still read the body of an earlier one.

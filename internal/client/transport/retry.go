@@ -130,13 +130,13 @@ func (p *retryPolicy) wait(state *attempts) error {
 	return p.clock.Sleep(state.caller, state.pause)
 }
 
-// enter waits until the gate lets the next attempt pass.
-func (a *attempts) enter(g *Gate) error {
+// enter waits until the window and the gate let the next attempt pass, and returns its place in the window.
+func (a *attempts) enter(c *Conn) (*place, error) {
 	if a.turn != nil && a.turn.used.CompareAndSwap(false, true) {
 		a.passage = a.turn.passage
-		return nil
+		return a.turn.place, nil
 	}
-	return g.Enter(a.caller, &a.passage)
+	return c.pass(a.caller, &a.passage)
 }
 
 func (a *attempts) mayRepeat(resp *http.Response, err error) bool {
