@@ -2,6 +2,7 @@
 //
 //	idle   a provider of the same computers that reads nothing, served as the framework serves any provider
 //	empty  a provider of a resource with three attributes that reads nothing, served likewise
+//	echo   a provider with all schemas of this one that returns each state and plan as it got it: nothing can cost less
 package main
 
 import (
@@ -21,6 +22,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/computer"
+	agentyard "github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
 func main() {
@@ -31,6 +33,12 @@ func main() {
 		server = providerserver.NewProtocol6(offering{idle{computers}})()
 	case "empty":
 		server = providerserver.NewProtocol6(offering{empty{}})()
+	case "echo":
+		own, err := agentyard.NewServer("comparison")
+		if err != nil {
+			log.Fatal(err)
+		}
+		server = echo{own}
 	default:
 		log.Fatalf("AGENTYARD_COMPARISON is %q", kind)
 	}
@@ -54,6 +62,25 @@ func (offering) DataSources(context.Context) []func() datasource.DataSource { re
 
 func (o offering) Resources(context.Context) []func() resource.Resource {
 	return []func() resource.Resource{func() resource.Resource { return o.resource }}
+}
+
+// echo answers what a plan of unchanged objects asks without decoding anything.
+type echo struct{ agentyard.Server }
+
+func (echo) UpgradeResourceState(_ context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
+	return &tfprotov6.UpgradeResourceStateResponse{UpgradedState: &tfprotov6.DynamicValue{JSON: req.RawState.JSON}}, nil
+}
+
+func (echo) ReadResource(_ context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
+	return &tfprotov6.ReadResourceResponse{NewState: req.CurrentState, Private: req.Private, NewIdentity: req.CurrentIdentity}, nil
+}
+
+func (echo) PlanResourceChange(_ context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
+	return &tfprotov6.PlanResourceChangeResponse{PlannedState: req.ProposedNewState, PlannedPrivate: req.PriorPrivate, PlannedIdentity: req.PriorIdentity}, nil
+}
+
+func (echo) ValidateResourceConfig(context.Context, *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
+	return &tfprotov6.ValidateResourceConfigResponse{}, nil
 }
 
 // idle is a resource that takes every state for up to date.
