@@ -56,7 +56,7 @@ func New(t testing.TB, options ...Option) *Env {
 	e := &Env{Clock: clk, t: t}
 	e.Emulator = start(t, clk, options)
 	e.Factories = map[string]func() (tfprotov6.ProviderServer, error){
-		"agentyard": func() (tfprotov6.ProviderServer, error) { return provider.NewServer("test", provider.WithClock(clk)) },
+		"agentyard": func() (tfprotov6.ProviderServer, error) { return provider.NewServer("test", shadowed(t, clk, nil)...) },
 	}
 	return e
 }

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
@@ -25,6 +27,17 @@ type Process struct {
 	// offered are the schemas of all kinds of objects.
 	offered *tfprotov6.GetProviderSchemaResponse
 	config  *tfprotov6.DynamicValue
+
+	mu sync.Mutex
+	// answered counts the reads and plans by type that were answered without the framework.
+	answered map[string]int
+}
+
+// Answered returns how many reads and plans of a type were answered without the framework.
+func (p *Process) Answered(typeName string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.answered[typeName]
 }
 
 // Instance is one resource in a state.
@@ -59,11 +72,16 @@ func joinDiagnostics(diags []*tfprotov6.Diagnostic) string {
 func NewProcess(t testing.TB, e *Env, settings Values) *Process {
 	t.Helper()
 	ctx := context.Background()
-	var options []provider.Option
+	var clk clock.Clock = clock.System
 	if e.Clock != nil {
-		options = append(options, provider.WithClock(e.Clock))
+		clk = e.Clock
 	}
-	server, err := provider.NewServer(inProcess, options...)
+	p := &Process{t: t, answered: map[string]int{}}
+	server, err := provider.NewServer(inProcess, shadowed(t, clk, func(typeName string) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.answered[typeName]++
+	})...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +94,7 @@ func NewProcess(t testing.TB, e *Env, settings Values) *Process {
 		config[name] = v
 	}
 	typ := schema.Provider.ValueType()
-	p := &Process{t: t, server: server, schemas: schema.ResourceSchemas, offered: schema, config: dynamic(t, typ, valueOf(t, typ, map[string]any(config)))}
+	p.server, p.schemas, p.offered, p.config = server, schema.ResourceSchemas, schema, dynamic(t, typ, valueOf(t, typ, map[string]any(config)))
 	p.Restart()
 	return p
 }

@@ -350,6 +350,17 @@ func (r *computerResource) ImportState(ctx context.Context, req resource.ImportS
 	crud.ImportByID(ctx, "computer", "1b4e28ba-2fa1-41d2-883f-0016d3cca427", req, resp)
 }
 
+// IsCurrent implements crud.Steady.
+func (r *computerResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
+	found := r.Client.Computers.Peek(ctx, state.String("id"), state.String("service_account_id"))
+	return found != nil && state.HasNoWork() && found.Status != computers.StatusError && crud.Holds(ctx, state, computerResults, found)
+}
+
+// IsSettled implements crud.Steady: a failed computer may have to be replaced.
+func (r *computerResource) IsSettled(state, _ *crud.Stored) bool {
+	return state.HasNoWork() && state.String("status") != computers.StatusError
+}
+
 // waitForActive returns the computer as last seen, even with an error.
 func waitForActive(ctx context.Context, c *client.Client, made *computers.Computer, account string, timeout time.Duration) (*computers.Computer, error) {
 	watch := c.Computers.Watch(made.ID, account)

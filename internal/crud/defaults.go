@@ -43,6 +43,26 @@ func setDefaults(ctx context.Context, resourceSchema any, raw *tftypes.Value) di
 	return diags
 }
 
+// Defaults returns the default values of a resource's attributes.
+func Defaults(ctx context.Context, s schema.Schema) (map[string]tftypes.Value, error) {
+	found := map[string]tftypes.Value{}
+	for name, attribute := range s.Attributes {
+		value, diags := defaultOf(ctx, name, attribute)
+		if err := Failure(diags); err != nil {
+			return nil, err
+		}
+		if value == nil {
+			continue
+		}
+		encoded, err := value.ToTerraformValue(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found[name] = encoded
+	}
+	return found, nil
+}
+
 func defaultOf(ctx context.Context, name string, attribute schema.Attribute) (attr.Value, diag.Diagnostics) {
 	at := path.Root(name)
 	switch a := attribute.(type) {

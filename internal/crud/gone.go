@@ -35,7 +35,7 @@ type seenBy struct {
 	Hash string `json:"hash"`
 }
 
-func lastSeenBy(ctx context.Context, private importmark.PrivateState) (seenBy, bool) {
+func lastSeenBy(ctx context.Context, private importmark.Reader) (seenBy, bool) {
 	var by seenBy
 	value, _ := private.GetKey(ctx, seenByKey)
 	return by, json.Unmarshal(value, &by) == nil

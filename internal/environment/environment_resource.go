@@ -450,3 +450,15 @@ func configured(ctx context.Context, config tfsdk.Config) map[string]bool {
 	}
 	return has
 }
+
+// IsCurrent implements crud.Steady. Of a failed environment, the listing lacks the log.
+func (r *environmentResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
+	found := r.Client.Environments.Peek(ctx, state.String("id"))
+	return found != nil && state.HasNoWork() && found.Status != environments.StatusFailed && crud.Holds(ctx, state, environmentResults, found) &&
+		state.IsString("source_id", found.SourceID()) && state.IsString("latest_build_id", found.LatestBuildID())
+}
+
+// IsSettled implements crud.Steady: a failed environment is rebuilt.
+func (r *environmentResource) IsSettled(state, _ *crud.Stored) bool {
+	return state.HasNoWork() && state.String("status") != environments.StatusFailed
+}

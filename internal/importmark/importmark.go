@@ -20,8 +20,13 @@ var (
 
 // PrivateState is the part of the framework's private state that the provider uses. Its own type is in an internal package.
 type PrivateState interface {
-	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
+	Reader
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
+}
+
+// Reader is private state that is only read.
+type Reader interface {
+	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
 }
 
 // Set marks an object that was imported by its ID only.
@@ -34,6 +39,9 @@ func IsUnread(ctx context.Context, private PrivateState) bool {
 	value, _ := private.GetKey(ctx, key)
 	return string(value) == string(unread)
 }
+
+// IsRead reports whether a value of the private state says that an object was imported and read.
+func IsRead(name string, value []byte) bool { return name == key && string(value) == string(read) }
 
 // SetRead marks an imported object as read.
 func SetRead(ctx context.Context, private PrivateState) diag.Diagnostics {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/float64validator"
@@ -59,6 +60,11 @@ func WithClock(clk clock.Clock) Option {
 	return func(p *agentyardProvider) { p.clock = clk }
 }
 
+// WithShadow reports each answer that was given without the framework, together with the framework's own.
+func WithShadow(report func(typeName string, answer, framework any, err error)) Option {
+	return func(p *agentyardProvider) { p.shadow = report }
+}
+
 // New returns a constructor for providers of the given version.
 func New(version string, options ...Option) func() provider.Provider {
 	return func() provider.Provider { return newProvider(version, options) }
@@ -75,6 +81,9 @@ func newProvider(version string, options []Option) *agentyardProvider {
 type agentyardProvider struct {
 	version string
 	clock   clock.Clock
+	shadow  func(typeName string, answer, framework any, err error)
+	// client is nil before the provider is configured.
+	client atomic.Pointer[client.Client]
 }
 
 type providerModel struct {
@@ -227,6 +236,7 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 }
 
 func (p *agentyardProvider) offer(c *client.Client, resp *provider.ConfigureResponse) {
+	p.client.Store(c)
 	resp.ResourceData, resp.DataSourceData, resp.EphemeralResourceData, resp.ListResourceData, resp.ActionData = c, c, c, c, c
 }
 

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
@@ -17,5 +18,9 @@ func NewServer(version string, options ...Option) (Server, error) {
 	if !ok {
 		return nil, fmt.Errorf("the framework's server %T serves neither lists nor actions", framework)
 	}
-	return newPacedServer(recoveryServer{planServer{inner}}, p.clock), nil
+	unchanged, err := newUnchangedServer(context.Background(), inner, p)
+	if err != nil {
+		return nil, err
+	}
+	return newPacedServer(recoveryServer{planServer{unchanged}}, p.clock), nil
 }

@@ -297,3 +297,12 @@ func (r *sessionResource) ImportState(ctx context.Context, req resource.ImportSt
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("computer_id"), identity.ComputerID)...)
 	}
 }
+
+// IsCurrent implements crud.Steady.
+func (r *sessionResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
+	found := r.Client.Sessions.Peek(ctx, state.String("id"), state.String("computer_id"))
+	return found != nil && state.HasNoWork() && crud.Holds(ctx, state, sessionResults, found)
+}
+
+// IsSettled implements crud.Steady.
+func (r *sessionResource) IsSettled(state, _ *crud.Stored) bool { return state.HasNoWork() }

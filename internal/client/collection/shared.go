@@ -67,11 +67,7 @@ func (s *Shared[T]) start(ctx context.Context, key string) *memo.Value[*listing[
 
 func (s *Shared[T]) startLocked(ctx context.Context, key string) *memo.Value[*listing[T]] {
 	delete(s.reads, key)
-	if s.owner != nil {
-		if at := s.owner.DeletedAt(key); !at.IsZero() {
-			s.listings.DropStartedBy(key, at)
-		}
-	}
+	s.dropOfDeletedOwner(key)
 	return s.listings.Start(ctx, key, func(ctx context.Context) (*listing[T], error) {
 		all, err := s.list(ctx, key)
 		if err != nil {
@@ -83,6 +79,14 @@ func (s *Shared[T]) startLocked(ctx context.Context, key string) *memo.Value[*li
 		}
 		return l, nil
 	})
+}
+
+func (s *Shared[T]) dropOfDeletedOwner(key string) {
+	if s.owner != nil {
+		if at := s.owner.DeletedAt(key); !at.IsZero() {
+			s.listings.DropStartedBy(key, at)
+		}
+	}
 }
 
 // startForRead is start that returns nil for the first reads of a collection: single GETs cost less than a listing.
@@ -146,6 +150,20 @@ func (s *Shared[T]) GetListed(ctx context.Context, key, id string) *T {
 		return nil
 	}
 	l, err := started.Wait(ctx)
+	if err != nil {
+		return nil
+	}
+	return l.find(id)
+}
+
+// Peek returns one object from the current listing, without a request; nil if there is none, or if it lacks the object or fails.
+func (s *Shared[T]) Peek(ctx context.Context, key, id string) *T {
+	s.dropOfDeletedOwner(key)
+	current := s.listings.Current(key)
+	if current == nil {
+		return nil
+	}
+	l, err := current.Wait(ctx)
 	if err != nil {
 		return nil
 	}

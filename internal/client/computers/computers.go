@@ -89,6 +89,11 @@ func (c *Client) Get(ctx context.Context, id, account string) (*Computer, error)
 	return found, c.accounts.GoneWithAccount(ctx, account, err)
 }
 
+// Peek returns a computer from the listing that reads share now, without a request, or nil.
+func (c *Client) Peek(ctx context.Context, id, account string) *Computer {
+	return c.listings.Peek(ctx, account, id)
+}
+
 // GetListed returns a computer with its steps from the listing that reads of the account's computers share, or nil.
 func (c *Client) GetListed(ctx context.Context, id, account string) (*Computer, error) {
 	return c.listings.Lookup(ctx, account, id)

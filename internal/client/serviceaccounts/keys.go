@@ -58,6 +58,11 @@ func (c *Client) ListKeys(ctx context.Context, accountID string) ([]APIKey, erro
 	return keys, c.accountGone(ctx, accountID, err)
 }
 
+// PeekKey returns an API key from the listing that reads share now, without a request, or nil.
+func (c *Client) PeekKey(ctx context.Context, accountID, keyID string) *APIKey {
+	return c.keys.Peek(ctx, accountID, keyID)
+}
+
 // GetKey returns one key of a service account from the same listing; nil if two listings lack it. One is not enough, because a
 // missing key is replaced.
 func (c *Client) GetKey(ctx context.Context, accountID, keyID string) (*APIKey, error) {

@@ -118,6 +118,11 @@ func (c *Client) listForReads(ctx context.Context, computer string) ([]Session, 
 	return all, allErr
 }
 
+// Peek returns a session from the listing that reads share now, without a request, or nil.
+func (c *Client) Peek(ctx context.Context, id, computer string) *Session {
+	return c.listings.Peek(ctx, computer, id)
+}
+
 // Get reads one session from a listing of its computer that the reads of a plan share, because only listings always have the
 // settings. If it is not listed, it is read alone. A zero createdAt means that nothing is known about the session yet: it is
 // read alone first, and the listing adds the settings. If it does not exist, the error is a *MissingError.
