@@ -109,7 +109,9 @@ func TestWindow_interrupted(t *testing.T) {
 // Whoever waits for a turn and then needs no request must not keep the place of another one, nor must a request that is held back.
 func TestWindow_unusedPlaces(t *testing.T) {
 	t.Parallel()
-	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`) })
+	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		clienttest.RespondJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
+	})
 	turn, err := c.AwaitTurn(t.Context())
 	clienttest.Must(t, err)
 	turn.PassBack()
