@@ -69,6 +69,9 @@ func NewSessionAnswerDataSource() datasource.DataSource {
 		},
 		Verb: "read", Object: "answer", Options: apierror.Options{atSession, ownersOnly},
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *sessionAnswerModel) error {
+			if err := c.Conn.Configured(); err != nil {
+				return err // The wait would try again.
+			}
 			timeout, diags := m.Timeouts.Read(ctx, defaultAgentTimeout)
 			if diags.HasError() {
 				return crud.Failure(diags)
