@@ -16,13 +16,6 @@ type computerOperationModel struct {
 	ComputerID types.String `tfsdk:"computer_id"`
 }
 
-func computerActionSchema(description string) schema.Schema {
-	return schema.Schema{
-		MarkdownDescription: description,
-		Attributes:          map[string]schema.Attribute{"computer_id": computerIDAttribute()},
-	}
-}
-
 // computerArgument contains the only argument of an operation on a computer.
 var computerArgument = map[string]schema.Attribute{"computer_id": computerIDAttribute()}
 

@@ -1,0 +1,151 @@
+package environment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/results"
+	"github.com/agentyard/terraform-provider-agentyard/internal/value"
+	"github.com/agentyard/terraform-provider-agentyard/internal/wait"
+)
+
+// NewEnvironmentBuildAction returns the action agentyard_environment_build.
+func NewEnvironmentBuildAction() action.Action { return environmentBuild.Action() }
+
+// NewEnvironmentBuildResource returns the resource agentyard_environment_build.
+func NewEnvironmentBuildResource() resource.Resource { return environmentBuild.Resource() }
+
+type environmentBuildModel struct {
+	EnvironmentID types.String `tfsdk:"environment_id"`
+	WaitForBuild  types.Bool   `tfsdk:"wait_for_build"`
+}
+
+const mayBuild = " Requires the API key of a human with the Manager role or higher, or the owner's key if the scope is `user`."
+
+func environmentIDArgument() schema.StringAttribute {
+	return schema.StringAttribute{
+		Required:            true,
+		MarkdownDescription: environmentResults["id"].Text,
+		Validators:          []validator.String{value.NotEmpty()},
+	}
+}
+
+// environmentNamed reads the environment of an action. A missing one is an error at the argument.
+func environmentNamed(ctx context.Context, c *client.Client, id string) (*environments.Environment, error) {
+	e, err := c.Environments.GetUncached(ctx, id)
+	if transport.IsNotFound(err) {
+		return nil, &crud.ObjectError{At: path.Root("environment_id"), Summary: "Environment Not Found", Detail: apierror.NoSuch("environment", id) + " " + apierror.Sentences(err)}
+	}
+	return e, err
+}
+
+var environmentBuild = crud.Operation{
+	Name: "environment_build",
+	Description: "Starts a new build of an environment, for example to include new commits.\n\n" +
+		"The service refuses a new build while another one is running." + mayBuild,
+	Arguments: map[string]schema.Attribute{
+		"environment_id": environmentIDArgument(),
+		"wait_for_build": schema.BoolAttribute{
+			Optional:            true,
+			MarkdownDescription: "Whether to wait for the build and fail if the build fails. If a newer build supersedes it, the provider waits for the newer one. Defaults to `true`.",
+		},
+	},
+	Results: results.Fields[any]{
+		"id":       {Text: "ID of the build.", Type: types.StringType},
+		"build_id": {Text: "ID of the build. If a newer build superseded it during the wait, ID of the newer one.", Type: types.StringType},
+		"status":   {Text: "Status of the build after the wait. Null if `wait_for_build` is `false`.", Type: types.StringType},
+	},
+	Timeout:     defaultBuildTimeout,
+	TimeoutText: "Maximum time to wait for the build. Defaults to `60m`.",
+	Run:         crud.Run(buildEnvironment),
+	Verb:        "build",
+	Object:      "environment",
+	Options:     apierror.Options{atEnvironmentID, buildAdvice},
+}
+
+func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuildModel, call *crud.Call) (crud.Results, error) {
+	e, err := environmentNamed(ctx, c, m.EnvironmentID.ValueString())
+	if err != nil {
+		return nil, err
+	}
+	call.Tell("Starting a build of environment %q (%s)", e.Name, e.ID)
+	build, err := startBuild(ctx, c, e)
+	if err != nil {
+		return nil, err
+	}
+	started := crud.Results{"id": types.StringValue(build), "build_id": types.StringValue(build)}
+	if !m.WaitForBuild.IsNull() && !m.WaitForBuild.ValueBool() {
+		call.Tell("%s was started and continues in the background", buildOf(e, build))
+		return started, nil
+	}
+	w := &buildWait{client: c, environment: e.ID, build: build, before: e.LatestBuildID(), onStatus: func(b *environments.BuildReport) { call.Tell("%s: %s", buildOf(e, b.ID), b.Status) }}
+	last, err := w.run(ctx, call.Timeout)
+	if replaced := w.describeReplacements(); replaced != "" {
+		call.Warn(anotherBuild, replaced)
+	}
+	if err != nil {
+		return nil, notBuilt(ctx, c, e, w, last, err)
+	}
+	started["build_id"], started["status"] = types.StringValue(last.ID), types.StringValue(last.Status)
+	return started, nil
+}
+
+var atEnvironmentID = apierror.AtStatus{http.StatusNotFound: path.Root("environment_id"), http.StatusConflict: path.Root("environment_id")}
+
+var buildAdvice = apierror.Advice{
+	http.StatusForbidden: environmentAdvice[http.StatusForbidden],
+	http.StatusConflict:  "Another build of the environment is running. Wait until it ends, or cancel it with agentyard_environment_build_cancel. Then " + crud.RunAgain + ".",
+}
+
+// startBuild starts a build. An uncertain start is an error here, because there is no object to find later.
+func startBuild(ctx context.Context, c *client.Client, e *environments.Environment) (string, error) {
+	build, err := c.Environments.StartBuild(ctx, e.ID, e.LatestBuildID())
+	var lost *create.LostError
+	if errors.As(err, &lost) {
+		return "", &crud.ObjectError{Summary: "Build May Not Have Started", Detail: fmt.Sprintf("The response was lost, and environment %q (%s) has no new build yet: %s\n\nTo start it, "+crud.RunAgain+". While a build is running, the service refuses another one.", e.Name, e.ID, apierror.Sentences(lost.Err))}
+	}
+	return build, err
+}
+
+func notBuilt(ctx context.Context, c *client.Client, e *environments.Environment, w *buildWait, last *environments.BuildReport, err error) error {
+	var failed *wait.FailedError
+	var late *wait.TimeoutError
+	switch {
+	case errors.As(err, &failed):
+		f := failureOf(&environments.Environment{ID: e.ID, Name: e.Name}, last)
+		// Only the environment's own record has the category and the reason.
+		if present, readErr := c.Environments.GetUncached(ctx, e.ID); readErr == nil {
+			f = failureOf(present, last)
+		}
+		return &crud.ObjectError{Summary: "Environment Failed to Build", Detail: f.text() + "\n\nTo rebuild the environment, " + crud.RunAgain + ". If an agentyard_environment resource manages it, the next apply also rebuilds it."}
+	case errors.As(err, &late):
+		return &crud.ObjectError{Summary: "Timed Out Waiting for the Build",
+			Detail: fmt.Sprintf("%s was started, but did not end: %s. The build continues at the service, which refuses another one until it ends. To allow more time, raise "+crud.TimeoutName+" in the timeouts block.", buildOf(e, w.build), late)}
+	case errors.Is(err, context.Canceled):
+		return &crud.ObjectError{Summary: "Interrupted Before the Environment Was Built",
+			Detail: fmt.Sprintf("%s was started and continues at the service. To stop it, use agentyard_environment_build_cancel.", buildOf(e, w.build))}
+	case transport.IsNotFound(err):
+		return &crud.ObjectError{Summary: "Environment Was Deleted During Its Build",
+			Detail: fmt.Sprintf("%s was started, but the environment no longer exists.", buildOf(e, w.build))}
+	}
+	return err
+}
+
+func buildOf(e *environments.Environment, build string) string {
+	return fmt.Sprintf("Build %s of environment %q (%s)", build, e.Name, e.ID)
+}
