@@ -285,7 +285,9 @@ func planRequest(t testing.TB, typeName string, schema *tfprotov6.Schema, prior,
 }
 
 func (p *Process) validate(typeName string, typ tftypes.Type, config tftypes.Value, out *Outcome) {
-	resp, err := p.server.ValidateResourceConfig(context.Background(), &tfprotov6.ValidateResourceConfigRequest{TypeName: typeName, Config: dynamic(p.t, typ, config)})
+	resp, err := p.server.ValidateResourceConfig(context.Background(), &tfprotov6.ValidateResourceConfigRequest{
+		TypeName: typeName, Config: dynamic(p.t, typ, config), ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: true},
+	})
 	if err != nil {
 		p.collect(out, nil, err)
 		return

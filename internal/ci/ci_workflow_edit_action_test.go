@@ -268,7 +268,7 @@ func TestCIWorkflowEdit_faults(t *testing.T) {
 		"403":                   {status(emulator.FaultStatusBeforeCommit, 403), []string{"Cannot edit CI workflow", "returned 403", "No pull request was opened", "can write to the repositories"}, 1, 0},
 		"404":                   {status(emulator.FaultStatusBeforeCommit, 404), []string{"Cannot edit CI workflow", "returned 404", "No pull request was opened", "path in base_url", "agentyard_ci_repositories"}, 1, 0},
 		"408":                   {status(emulator.FaultStatusAfterCommit, 408), append([]string{"returned 408"}, uncertain...), 1, 2},
-		"409":                   {status(emulator.FaultStatusBeforeCommit, 409), []string{"Cannot edit CI workflow", "returned 409", "No pull request was opened", "-invoke=action.agentyard_ci_workflow_edit.NAME"}, 1, 0},
+		"409":                   {status(emulator.FaultStatusBeforeCommit, 409), []string{"Cannot edit CI workflow", "returned 409", "No pull request was opened", "invoke the action again"}, 1, 0},
 		"429 for too long":      {emulator.Fault{Kind: emulator.FaultRateLimited, RetryAfter: "3600", Times: -1}, []string{"Cannot edit CI workflow", "returned 429", "longer wait", "Retry-After 3600"}, 1, 0},
 		"another server":        {emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404, Body: "<html>", Times: -1}, []string{"Cannot edit CI workflow", "returned 404", "not in the service's format"}, 1, 0},
 	} {

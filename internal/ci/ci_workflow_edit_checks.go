@@ -34,7 +34,6 @@ var (
 // plan does not know computed values.
 func (m *ciWorkflowEditModel) check(ctx context.Context) diag.Diagnostics {
 	var found diag.Diagnostics
-	required(&found, path.Root("action"), m.Action)
 	must(&found, path.Root("action"), m.Action, "Invalid Action", "must be one of "+phrase.Names(workflowActions, len(workflowActions)), isIn(workflowActions))
 	mustRedacted(&found, path.Root("service_automation_id"), m.ServiceAutomationID, "Invalid UUID", "must be a UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427", isUUID)
 	must(&found, path.Root("automation_name"), m.AutomationName, "Blank Value", "must not be blank", isNotBlank)

@@ -39,7 +39,13 @@ func configured(typ tftypes.Type, v any) tftypes.Value {
 // validated validates and plans a configuration, which must give the same errors. It returns the errors by path.
 func validated(t *testing.T, config map[string]any) map[string]string {
 	t.Helper()
-	a := &ciWorkflowEditAction{}
+	a, ok := NewCIWorkflowEditAction().(interface {
+		action.ActionWithValidateConfig
+		action.ActionWithModifyPlan
+	})
+	if !ok {
+		t.Fatal("the action does not validate")
+	}
 	var described action.SchemaResponse
 	a.Schema(context.Background(), action.SchemaRequest{}, &described)
 	raw := tfsdk.Config{Schema: described.Schema, Raw: configured(described.Schema.Type().TerraformType(t.Context()), config)}

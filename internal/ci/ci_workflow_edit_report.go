@@ -14,14 +14,20 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
-// invokeAgain is needed because a second apply does not trigger an action whose resource is already applied.
-const invokeAgain = "To invoke the action again, run terraform apply -invoke=action.agentyard_ci_workflow_edit.NAME."
+// again is the way to repeat the request. A second apply does not trigger an action whose resource is already applied.
+func (a editRequest) again() string {
+	if a.isAction {
+		return "To invoke the action again, run terraform apply -invoke=action.agentyard_ci_workflow_edit.NAME."
+	}
+	return "Then apply again."
+}
 
 // editRequest is an edit request, with what distinguishes its jobs from those of other requests.
 type editRequest struct {
 	body ci.EditWorkflowRequest
 	// since is the service's time before the request. Empty if unknown.
-	since string
+	since    string
+	isAction bool
 	// newAutomation is the automation's ID if the provider generated it.
 	newAutomation string
 }
@@ -60,7 +66,7 @@ func (a editRequest) keepAutomation(isThere bool) string {
 	case isThere:
 		return fmt.Sprintf("To use the same automation for the remaining repositories, set service_automation_id to %s.", a.newAutomation)
 	}
-	return fmt.Sprintf("If this invocation opened pull requests, set service_automation_id to %s to use the same automation.", a.newAutomation)
+	return fmt.Sprintf("If this request opened pull requests, set service_automation_id to %s to use the same automation.", a.newAutomation)
 }
 
 // certainty classifies an outcome.
@@ -156,13 +162,13 @@ func (a editRequest) fault(all tally) *crud.ObjectError {
 	if len(all.opened) > 0 || all.count[isOpen] > 0 {
 		advice = append(advice, a.keepAutomation(len(all.opened) > 0))
 	}
-	advice = append(advice, invokeAgain)
+	advice = append(advice, a.again())
 	return &crud.ObjectError{At: path.Root("repos"), Summary: summary, Detail: strings.Join(append(parts, phrase.Join(advice...)), "\n\n")}
 }
 
 // beforeAgain is the advice that prevents duplicate pull requests.
 func (a editRequest) beforeAgain(all tally) string {
-	const before, takeOut = "Before you invoke the action again, ", "remove finished repositories from repos. Each invocation opens new pull requests."
+	const before, takeOut = "Before you " + crud.RunAgain + ", ", "remove finished repositories from repos. Each request opens new pull requests."
 	total := len(a.body.Repos)
 	hasMore := len(all.opened) > 0 || total > 1 && all.count[hasFailed] < total
 	switch {
@@ -259,6 +265,6 @@ func (a editRequest) uncertainFault(err *ci.UncertainEditError) *crud.ObjectErro
 	return &crud.ObjectError{Summary: "Cannot edit CI workflow", Detail: apierror.Sentences(err) + "\n\n" + phrase.Join(
 		apierror.Foreign(err),
 		"The provider did not retry, because each request opens new pull requests. First, "+a.whereToLook(), late,
-		"Remove repositories that already have a pull request from repos.", a.keepAutomation(false), invokeAgain,
+		"Remove repositories that already have a pull request from repos.", a.keepAutomation(false), a.again(),
 	)}
 }

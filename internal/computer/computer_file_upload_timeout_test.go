@@ -60,13 +60,8 @@ func TestUpload_saysWhatMayHaveBeenWrittenWhenTheTimeIsUp(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := &computerFileUploadAction{crud.Action{Client: c}}
 			m := &computerFileUploadModel{ComputerID: types.StringValue("c1"), FileName: types.StringValue("a.txt"), Content: types.StringValue("x")}
-			file, err := m.file()
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = a.upload(ctx, m, file, time.Minute, func(string, ...any) {})
+			_, err = uploadFile(ctx, c, m, &crud.Call{Timeout: time.Minute, Tell: func(string, ...any) {}})
 			if err == nil || !strings.Contains(err.Error(), "Timed Out Uploading the File") || !strings.Contains(err.Error(), "did not finish within 1m0s. "+want) {
 				t.Errorf("got %v", err)
 			}

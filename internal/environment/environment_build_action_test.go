@@ -257,7 +257,7 @@ func TestEnvironmentBuild_answerWithoutABuild(t *testing.T) {
 		id := environmentsReady(e, "a")[0]
 		e.Faults().Add(emulator.Fault{Operation: "createEnvironmentBuild", Kind: emulator.FaultOtherServer, Status: http.StatusOK, Body: body})
 		_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
-		out.MustFail(t, "", "Build May Not Have Started", "has no new build yet", "it names no build", "Invoke the action again")
+		out.MustFail(t, "", "Build May Not Have Started", "has no new build yet", "it names no build", "invoke the action again")
 		mustInvokeBuild(t, e, "build", acctest.Values{"environment_id": id})
 	}
 }

@@ -108,7 +108,7 @@ func TestAccMemberRemove_fromAVariable(t *testing.T) {
 	joinMany(t, e, 2)
 	cli := acctest.NewCLI(t, e, "variable \"leaver\" {\n  type = string\n  default = null\n}\n"+strings.Replace(removeAction("X"), `"X"`, "var.leaver", 1))
 	cli.MustPlanEmpty()
-	if code, shown := invoke(cli); code == 0 || !strings.Contains(shown, "Missing Email Address") || !strings.Contains(shown, "nobody was removed") {
+	if code, shown := invoke(cli); code == 0 || !strings.Contains(shown, "Missing Value") || !strings.Contains(shown, "nothing was sent") {
 		t.Errorf("exit code %d: %s", code, shown)
 	}
 	if code, shown := invoke(cli, "-var=leaver=m0"); code == 0 || !strings.Contains(shown, "must be an email address") {

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
@@ -81,9 +82,12 @@ func TestCallsBeforeConfigure(t *testing.T) {
 		typ := schema.ValueType()
 		none, some := encoded(tftypes.NewValue(typ, nil)), encoded(filled(typ))
 		read, err := server.ReadResource(ctx, &tfprotov6.ReadResourceRequest{TypeName: name, CurrentState: some})
-		says("read "+name, read.Diagnostics, err)
+		sends := !acctest.IsOperation(schemas, name)
+		if sends {
+			says("read "+name, read.Diagnostics, err)
+		}
 		gone, err := server.ApplyResourceChange(ctx, &tfprotov6.ApplyResourceChangeRequest{TypeName: name, PriorState: some, PlannedState: none, Config: none})
-		if name != "agentyard_default_environment" { // Its delete sends no request.
+		if sends && name != "agentyard_default_environment" { // Its delete sends no request.
 			says("delete "+name, gone.Diagnostics, err)
 		}
 		if _, err := server.PlanResourceChange(ctx, &tfprotov6.PlanResourceChangeRequest{TypeName: name, PriorState: none, ProposedNewState: some, Config: some}); err != nil {

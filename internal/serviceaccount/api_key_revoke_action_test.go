@@ -72,7 +72,7 @@ func TestAccAPIKeyRevoke_nullID(t *testing.T) {
 	cli := acctest.NewCLI(t, e, "variable \"leaked\" {\n  type = string\n  default = null\n}\n"+strings.Replace(revokeAction(account, "X"), `"X"`, "var.leaked", 1))
 	cli.MustPlanEmpty()
 	r := cli.Run("apply", "-invoke=action.agentyard_api_key_revoke.it", "-auto-approve", "-input=false")
-	if text := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "Missing ID") || !strings.Contains(text, "key_id is null") {
+	if text := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "Missing Value") || !strings.Contains(text, "key_id is null") {
 		t.Errorf("exit code %d\n%s", r.ExitCode, r.Output)
 	}
 	e.WantRequests(t, "revokeApiKey", 0)

@@ -39,6 +39,13 @@ func names(t *testing.T, kind string) []string {
 	return all
 }
 
+// objects lists the examples of resources that are no operations, which have examples in operations_test.go.
+func objects(t *testing.T) []string {
+	t.Helper()
+	actions := names(t, "actions")
+	return slices.DeleteFunc(names(t, "resources"), func(name string) bool { return slices.Contains(actions, name) })
+}
+
 // organization is an emulator with one object of each kind. Replace inserts their IDs for the IDs in the examples.
 type organization struct {
 	*acctest.Env
@@ -260,7 +267,7 @@ func TestAccExamples_resources(t *testing.T) {
 		"agentyard_global_usage_limit": {"setGlobalUsageLimit": 2},
 		"agentyard_computer_fleet":     {"bulkCreateComputers": 2},
 	}
-	for _, name := range names(t, "resources") {
+	for _, name := range objects(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.NewRealTime(t, quick)
@@ -337,7 +344,7 @@ func TestAccExamples_imports(t *testing.T) {
 		"agentyard_wiki_run.api":             `repo_url = "https://code.example/acme/api"`,
 	}
 	target := regexp.MustCompile(`(?:import|to =) (agentyard_\w+)\.(\w+)`)
-	for _, name := range names(t, "resources") {
+	for _, name := range objects(t) {
 		for _, file := range []string{"import.sh", "import-by-string-id.tf", "import-by-identity.tf"} {
 			t.Run(name+"/"+file, func(t *testing.T) {
 				t.Parallel()

@@ -154,7 +154,7 @@ func TestResource_everyOneHasALife(t *testing.T) {
 	schemas, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
 	acctest.Must(t, err)
 	for name := range schemas.ResourceSchemas {
-		if _, ok := lives.All[strings.TrimPrefix(name, "agentyard_")]; !ok {
+		if _, ok := lives.All[strings.TrimPrefix(name, "agentyard_")]; !ok && !acctest.IsOperation(schemas, name) {
 			t.Errorf("%s has no row: add it to All in internal/acctest/lives/lives.go", name)
 		}
 	}

@@ -1,0 +1,238 @@
+package lifecycle
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// operation is one row for both kinds: an action, and a resource of the same name.
+type operation struct {
+	// config contains placeholders for IDs: {account}, {computer}, {environment}, {key}, {session}.
+	config acctest.Values
+	// request is the operation of the contract that runs it.
+	request string
+	// results are values of the resource. "*" is any value.
+	results map[string]string
+	// prepare makes the operation possible again. It may be nil.
+	prepare func(e *acctest.Env, ids *strings.Replacer)
+}
+
+var operations = map[string]operation{
+	"api_key_revoke": {config: acctest.Values{"service_account_id": "{account}", "key_id": "{key}"}, request: "revokeApiKey"},
+	"ci_workflow_edit": {
+		config:  acctest.Values{"action": "create", "repos": []any{map[string]any{"repo_full_name": "acme/api"}}},
+		request: "editCiWorkflow", results: map[string]string{"pull_request_url": "*", "automation_id": "*"},
+	},
+	"computer_activity":     {config: acctest.Values{"computer_id": "{computer}"}, request: "recordComputerActivity", results: map[string]string{"last_active_at": "*"}},
+	"computer_file_upload":  {config: acctest.Values{"computer_id": "{computer}", "file_name": "a.txt", "content": "x"}, request: "completeFileUpload", results: map[string]string{"path": "*"}},
+	"computer_install_deps": {config: acctest.Values{"computer_id": "{computer}"}, request: "installComputerDeps", prepare: func(e *acctest.Env, _ *strings.Replacer) { e.Clock.Advance(time.Hour) }},
+	"computer_refresh":      {config: acctest.Values{"computer_id": "{computer}"}, request: "refreshComputer", results: map[string]string{"configured": "*", "secrets_configured": "*"}},
+	"computer_restart":      {config: acctest.Values{"computer_id": "{computer}"}, request: "restartComputer", results: map[string]string{"was_restarted": "*"}},
+	"environment_build":     {config: acctest.Values{"environment_id": "{environment}"}, request: "createEnvironmentBuild", results: map[string]string{"build_id": "*", "status": "succeeded"}},
+	"environment_build_cancel": {
+		config: acctest.Values{"environment_id": "{environment}"}, request: "cancelEnvironmentBuild", results: map[string]string{"canceled_build_id": "*"},
+		prepare: func(e *acctest.Env, ids *strings.Replacer) {
+			e.API(http.MethodPost, ids.Replace("/api/v0/environments/{environment}/builds"), nil, nil)
+		},
+	},
+	"member_remove":     {config: acctest.Values{"email": "avery@agentyard.example"}, request: "removeMember"},
+	"session_interrupt": {config: acctest.Values{"session_id": "{session}"}, request: "interruptSession", results: map[string]string{"status": "idle"}},
+}
+
+func (o operation) withIDs(ids *strings.Replacer) acctest.Values {
+	config := maps.Clone(o.config)
+	for name, v := range config {
+		if text, ok := v.(string); ok {
+			config[name] = ids.Replace(text)
+		}
+	}
+	return config
+}
+
+func newOperations(t *testing.T, row operation) (*acctest.Env, acctest.Values, func()) {
+	t.Helper()
+	e, _ := newOrganization(t)
+	var account, computer, environment struct{ ID string }
+	var key struct{ APIKey struct{ ID string } }
+	var session struct {
+		ID string `json:"sessionId"`
+	}
+	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "revoked"}, &account)
+	e.API(http.MethodPost, "/api/v0/service-accounts/"+account.ID+"/api-keys", map[string]any{"name": "leaked"}, &key)
+	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": "managed", "autoInstallDeps": true}, &computer)
+	e.API(http.MethodPost, "/api/v0/environments", map[string]any{"name": "third", "scope": "organization", "repositories": []any{map[string]any{"url": "https://git.example/acme/app", "script": "make"}}}, &environment)
+	e.Clock.Advance(time.Hour)
+	e.API(http.MethodPost, "/api/v0/computers/"+computer.ID+"/restart", nil, nil)
+	e.API(http.MethodPost, "/api/v0/sessions", map[string]any{"computerId": computer.ID}, &session)
+	ids := strings.NewReplacer("{account}", account.ID, "{key}", key.APIKey.ID, "{computer}", computer.ID, "{environment}", environment.ID, "{session}", session.ID)
+	prepare := func() {
+		if row.prepare != nil {
+			row.prepare(e, ids)
+		}
+		e.Journal().Reset()
+	}
+	prepare()
+	return e, row.withIDs(ids), prepare
+}
+
+func forEachOperation(t *testing.T, test func(t *testing.T, typeName string, row operation)) {
+	t.Helper()
+	for name, row := range operations {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, "agentyard_"+name, row)
+		})
+	}
+}
+
+// Each action has a row, and is a resource too.
+func TestOperations_everyActionIsAResource(t *testing.T) {
+	t.Parallel()
+	schemas := acctest.NewProcess(t, acctest.New(t), nil).Schemas()
+	for name := range schemas.ActionSchemas {
+		if name == "agentyard_session_message" {
+			continue // It becomes a resource with its data source.
+		}
+		_, isTested := operations[strings.TrimPrefix(name, "agentyard_")]
+		if _, ok := schemas.ResourceSchemas[name]; !ok || !isTested {
+			t.Errorf("%s is no resource, or has no row in operations of internal/acctest/lifecycle/operations_test.go", name)
+		}
+	}
+}
+
+func TestOperations_actionRunsOnce(t *testing.T) {
+	t.Parallel()
+	forEachOperation(t, func(t *testing.T, typeName string, row operation) {
+		e, config, _ := newOperations(t, row)
+		_, out := acctest.NewProcess(t, e, nil).Invoke(typeName, config)
+		out.MustSucceed(t)
+		e.WantRequests(t, row.request, 1)
+	})
+}
+
+// Create sends the request once, refreshes and plans send nothing, and a destroy sends nothing.
+func TestOperations_resourceRunsOnce(t *testing.T) {
+	t.Parallel()
+	forEachOperation(t, func(t *testing.T, typeName string, row operation) {
+		e, config, prepare := newOperations(t, row)
+		i := e.NewInstance(t, typeName)
+		e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
+		e.WantRequests(t, row.request, 1)
+		for name, want := range row.results {
+			var all map[string]tftypes.Value
+			acctest.Must(t, i.State.As(&all))
+			if all[name].IsNull() || want != "*" && i.Attribute(name) != want {
+				t.Errorf("%s is %s, want %q", name, all[name], want)
+			}
+		}
+		first := i.ID()
+		if ranAt, err := time.Parse(time.RFC3339, i.Attribute("ran_at")); err != nil || ranAt.After(e.Clock.Now()) || first == "" {
+			t.Errorf("id %q, ran_at %v: %v", first, ranAt, err)
+		}
+		prepare()
+		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+		if hasTimeouts(t, e, typeName) {
+			config["timeouts"] = map[string]any{"create": "3h"}
+			e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
+			e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+		}
+		if i.ID() != first || len(e.Journal().Entries()) != 0 {
+			t.Errorf("id %q, was %q; requests: %v", i.ID(), first, e.Journal().Entries())
+		}
+
+		config["triggers"] = map[string]any{"v": "2"}
+		if _, ok := config["file_name"]; ok {
+			config["file_name"] = "b.txt"
+		}
+		e.Apply(t, i, config).MustDo(t, acctest.ActionReplace)
+		e.WantRequests(t, row.request, 1)
+		if i.ID() == first {
+			t.Error("the second run has the first one's id")
+		}
+		e.Journal().Reset()
+		e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
+		if sent := e.Journal().Entries(); len(sent) != 0 {
+			t.Errorf("the destroy sends %v", sent)
+		}
+	})
+}
+
+func hasTimeouts(t *testing.T, e *acctest.Env, typeName string) bool {
+	t.Helper()
+	return len(acctest.NewProcess(t, e, nil).Schemas().ResourceSchemas[typeName].Block.BlockTypes) > 0
+}
+
+// After a failure, nothing is stored, no text tells to invoke an action, and the next apply runs the operation.
+func TestOperations_failureStoresNothing(t *testing.T) {
+	t.Parallel()
+	forEachOperation(t, func(t *testing.T, typeName string, row operation) {
+		e, config, prepare := newOperations(t, row)
+		i := e.NewInstance(t, typeName)
+		e.Faults().Add(emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Operation: row.request, Status: http.StatusServiceUnavailable, Times: -1})
+		out := e.Apply(t, i, config)
+		if len(out.Errors) != 1 || !i.State.IsNull() || strings.Contains(out.Text(), "nvoke") || strings.Contains(out.Text(), "{") && strings.Contains(out.Text(), "again}") {
+			t.Errorf("state %s, %s", i.State, out)
+		}
+		e.Faults().Clear()
+		prepare()
+		e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
+		e.WantRequests(t, row.request, 1)
+	})
+}
+
+// What must not be repeated is sent once, even if the response is lost.
+func TestOperations_lostResponse(t *testing.T) {
+	t.Parallel()
+	for name, isKnown := range map[string]bool{"ci_workflow_edit": false, "environment_build": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			row := operations[name]
+			e, config, _ := newOperations(t, row)
+			i := e.NewInstance(t, "agentyard_"+name)
+			e.Faults().Add(emulator.Fault{Kind: emulator.FaultDropAfterCommit, Operation: row.request, Times: 1})
+			out := e.Apply(t, i, config)
+			e.WantRequests(t, row.request, 1)
+			if isKnown != (len(out.Errors) == 0) || isKnown == i.State.IsNull() || strings.Contains(out.Text(), "nvoke") {
+				t.Errorf("state %s, %s", i.State, out)
+			}
+		})
+	}
+}
+
+func TestOperations_noImport(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	for _, name := range slices.Sorted(maps.Keys(operations)) {
+		p := acctest.NewProcess(t, e, nil)
+		p.Import(p.NewInstance("agentyard_"+name), "x").MustFail(t, "", "Operation Cannot Be Imported", "Remove the import.")
+	}
+}
+
+// The content is in no state and no plan, but in the workspace. A new version uploads again.
+func TestOperations_uploadOfASecret(t *testing.T) {
+	t.Parallel()
+	e, config, _ := newOperations(t, operations["computer_file_upload"])
+	delete(config, "content")
+	i := e.NewInstance(t, "agentyard_computer_file_upload")
+	e.Apply(t, i, config).MustFail(t, "", "Exactly one of these attributes must be configured", "content_wo")
+	config["content_wo"], config["content_wo_version"] = "s3cret", "1"
+	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
+	if strings.Contains(i.State.String(), "s3cret") {
+		t.Error(i.State)
+	}
+	e.Journal().Reset()
+	config["content_wo"] = "other"
+	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+	config["content_wo_version"], config["file_name"] = "2", "b.txt"
+	e.Apply(t, i, config).MustDo(t, acctest.ActionReplace)
+	e.WantRequests(t, "completeFileUpload", 1)
+}
