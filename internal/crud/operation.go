@@ -32,7 +32,7 @@ type Operation struct {
 	// "timeouts".
 	Arguments                map[string]schema.Attribute
 	ActionOnly, ResourceOnly []string
-	// Results are the resource's computed attributes. Without an "id" among them, the resource gets a random one, and "ran_at".
+	// Results are the resource's computed attributes. Without an "id" among them, the resource gets a random one. It always gets "ran_at".
 	Results results.Fields[any]
 	// Timeout is the default of the timeouts block, which TimeoutText describes. Without the text, there is no such block.
 	Timeout     time.Duration
@@ -56,6 +56,9 @@ const (
 	// TimeoutName becomes the attribute in the timeouts block: "invoke" or "create".
 	TimeoutName = "{timeout}"
 )
+
+// Tell sends a progress message of an operation.
+type Tell func(format string, args ...any)
 
 // Call is one run of an operation.
 type Call struct {

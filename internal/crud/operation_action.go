@@ -27,6 +27,8 @@ type operationAction struct {
 	op Operation
 }
 
+const afterInterrupt = "After the interrupt of an action: "
+
 const useAction = "\n\n**Other versions.** Use the action with Terraform 1.14 or newer; use the resource of the same name with OpenTofu and older versions."
 
 // Schema contains the arguments.

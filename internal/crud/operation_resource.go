@@ -49,16 +49,12 @@ const useResource = "\n\n**Other versions.** Use the action with Terraform 1.14 
 
 var everyRun = results.Fields[any]{
 	"id":     {Text: "ID of this run, which the provider generates.", Type: types.StringType},
-	"ran_at": {Text: "Time when the operation had run, in RFC 3339 and UTC.", Type: types.StringType},
+	"ran_at": {Text: "Time when the operation ended, in RFC 3339 and UTC.", Type: types.StringType},
 }
 
 // Schema contains the arguments and the results.
 func (r *operationResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	found := r.op.Results
-	if _, hasID := found["id"]; !hasID {
-		found = results.Merge(everyRun, found)
-	}
-	resp.Schema = schema.Schema{MarkdownDescription: r.op.Description + r.op.ResourceNotes + useResource, Attributes: found.Resource()}
+	resp.Schema = schema.Schema{MarkdownDescription: r.op.Description + r.op.ResourceNotes + useResource, Attributes: results.Merge(everyRun, r.op.Results).Resource()}
 	resp.Schema.Attributes["triggers"] = schema.MapAttribute{
 		Optional: true, ElementType: types.StringType,
 		MarkdownDescription: "Any values. Changing them runs the operation again.",

@@ -397,31 +397,44 @@ func TestDataSource(t *testing.T) {
 	}
 }
 
-func TestInvoke(t *testing.T) {
+// restart returns an operation that tells something and fails with err.
+func restart(act func(m *thingModel, call *Call) error) Operation {
+	return Operation{
+		Arguments: map[string]actionschema.Attribute{
+			"id": actionschema.StringAttribute{Optional: true}, "name": actionschema.StringAttribute{Required: true},
+			"mood": actionschema.StringAttribute{Optional: true}, "wait": actionschema.BoolAttribute{Optional: true},
+		},
+		Run: Run(func(_ context.Context, _ *client.Client, m *thingModel, call *Call) (Results, error) {
+			return nil, act(m, call)
+		}),
+		Verb: "restart", Object: "thing",
+	}
+}
+
+func invoked(ctx context.Context, o Operation, progress *[]string) diag.Diagnostics {
+	resp := &action.InvokeResponse{SendProgress: func(e action.InvokeProgressEvent) { *progress = append(*progress, e.Message) }}
+	o.Action().Invoke(ctx, action.InvokeRequest{Config: tfsdk.Config{Raw: raw(map[string]string{"name": "a"}), Schema: actionschema.Schema{Attributes: o.Arguments}}}, resp)
+	return resp.Diagnostics
+}
+
+func TestOperation_invoke(t *testing.T) {
 	t.Parallel()
-	schema := actionschema.Schema{Attributes: map[string]actionschema.Attribute{
-		"id": actionschema.StringAttribute{Optional: true}, "name": actionschema.StringAttribute{Required: true},
-		"mood": actionschema.StringAttribute{Optional: true}, "wait": actionschema.BoolAttribute{Optional: true},
-	}}
 	for name, tc := range map[string]struct {
 		err   error
 		tells string
 	}{
 		"it works":       {nil, ""},
 		"it was refused": {errRefused, "Error: Cannot restart thing: "},
-		"a fault":        {&ObjectError{Summary: "S", Detail: "D"}, "Error: S: D"},
+		"a fault":        {&ObjectError{Summary: "S", Detail: "Raise " + TimeoutName + ", then " + RunAgain + "."}, "Error: S: Raise invoke, then invoke the action again."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var progress []string
-			resp := &action.InvokeResponse{SendProgress: func(e action.InvokeProgressEvent) { progress = append(progress, e.Message) }}
-			req := action.InvokeRequest{Config: tfsdk.Config{Raw: raw(map[string]string{"name": "a"}), Schema: schema}}
-			Invoke(t.Context(), "restart", "thing", req, resp, func(m *thingModel, tell Tell) error {
-				tell("%s after %s", m.Name.ValueString(), time.Second)
+			tells(t, invoked(t.Context(), restart(func(m *thingModel, call *Call) error {
+				call.Tell("%s after %s: "+RunAgain, m.Name.ValueString(), time.Second)
 				return tc.err
-			})
-			tells(t, resp.Diagnostics, tc.tells)
-			if strings.Join(progress, ", ") != "a after 1s" {
+			}), &progress), tc.tells)
+			if strings.Join(progress, ", ") != "a after 1s: invoke the action again" {
 				t.Errorf("progress %q", progress)
 			}
 		})
@@ -429,25 +442,32 @@ func TestInvoke(t *testing.T) {
 }
 
 // Terraform does not show these messages, so they must be in the log.
-func TestInvoke_logsWhatIsToldAfterAnInterrupt(t *testing.T) {
+func TestOperation_logsWhatIsToldAfterAnInterrupt(t *testing.T) {
 	t.Parallel()
-	schema := actionschema.Schema{Attributes: map[string]actionschema.Attribute{
-		"id": actionschema.StringAttribute{Optional: true}, "name": actionschema.StringAttribute{Required: true},
-		"mood": actionschema.StringAttribute{Optional: true}, "wait": actionschema.BoolAttribute{Optional: true},
-	}}
 	var log bytes.Buffer
+	var progress []string
 	ctx, interrupt := context.WithCancel(tflogtest.RootLogger(t.Context(), &log))
-	resp := &action.InvokeResponse{SendProgress: func(action.InvokeProgressEvent) {}}
-	req := action.InvokeRequest{Config: tfsdk.Config{Raw: raw(map[string]string{"name": "a"}), Schema: schema}}
-	Invoke(ctx, "restart", "thing", req, resp, func(_ *thingModel, tell Tell) error {
-		tell("shown")
+	tells(t, invoked(ctx, restart(func(_ *thingModel, call *Call) error {
+		call.Tell("shown")
 		interrupt()
-		tell("not shown")
+		call.Tell("not shown")
 		return &ObjectError{Summary: "S", Detail: "D"}
-	})
-	tells(t, resp.Diagnostics, "Error: S: D")
+	}), &progress), "Error: S: D")
 	if said := log.String(); strings.Contains(said, ": shown") || !strings.Contains(said, `"warn"`) || !strings.Contains(said, ": not shown") || !strings.Contains(said, "S: D") {
 		t.Errorf("the log has %s", said)
+	}
+}
+
+// A new kind of argument must be noticed when the provider is loaded, which TestProvider_schemas does.
+func TestOperation_unknownKindOfArgument(t *testing.T) {
+	t.Parallel()
+	for _, argument := range []actionschema.Attribute{
+		actionschema.DynamicAttribute{Optional: true},
+		actionschema.SingleNestedAttribute{Attributes: map[string]actionschema.Attribute{"x": actionschema.NumberAttribute{}}},
+	} {
+		var resp resource.SchemaResponse
+		Operation{Arguments: map[string]actionschema.Attribute{"x": argument}}.Resource().Schema(t.Context(), resource.SchemaRequest{}, &resp)
+		tells(t, resp.Diagnostics, "Error: Invalid Schema: the argument x is a ")
 	}
 }
 

@@ -20,6 +20,7 @@ var operations = map[string]map[string]int{
 	"agentyard_environment_build_cancel": {"cancelEnvironmentBuild": 0}, // The latest build has ended.
 	"agentyard_member_remove":            {"removeMember": 1},
 	"agentyard_session_interrupt":        {"interruptSession": 1},
+	"agentyard_session_message":          {"sendSessionMessage": 1},
 }
 
 // Each example runs its operation once. The next plan is empty, and a destroy does not repeat it.
