@@ -118,7 +118,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 	resp.Schema = schema.Schema{
 		Version: 1,
 		MarkdownDescription: "Manages a fleet of identical managed computers, named `<name_prefix>-<number>`. Changing `quantity` creates or deletes computers in place.\n\n" +
-			"~> Deleting computers of the fleet pauses their automations, shuts them down, and archives their sessions. The plan warns about running or pending sessions of the API key's owner, except with `-replace`.\n\n" +
+			"~> Deleting computers of the fleet pauses their automations, shuts them down, and archives their sessions. The plan warns about running or pending sessions of the API key's owner, except with `-replace` or for a tainted fleet.\n\n" +
 			"**Missing computers.** A computer that no longer exists, or that the service did not create, has `status = \"missing\"`. The next apply creates it. " +
 			"If the service creates too few computers, creating the fleet ends with a warning, and updating it with an error. To fail the run in both cases, add a `postcondition` as in the example.\n\n" +
 			"**Failed computers.** A computer that does not become active is a warning when the fleet is created, and an error when it is updated. " +

@@ -27,7 +27,7 @@ func DeletionProtection(object, exceptions string) schema.BoolAttribute {
 	return schema.BoolAttribute{
 		Optional: true, Computed: true, Default: booldefault.StaticBool(false),
 		MarkdownDescription: phrase.Join(
-			fmt.Sprintf("Whether each plan fails that destroys or replaces the %s. To destroy it, first set this to `false` and apply.", object),
+			fmt.Sprintf("Whether to fail every plan that destroys or replaces the %s. To destroy it, first set this to `false` and apply.", object),
 			fmt.Sprintf("With `-replace`, or if the %s is tainted, the apply fails instead and deletes nothing.", object), exceptions, "Defaults to `false`."),
 	}
 }

@@ -20,10 +20,10 @@ func NewEnterpriseControlsDataSource() datasource.DataSource {
 	return &crud.DataSource{
 		Name: "enterprise_controls",
 		Description: "Returns the organization's current enterprise control settings." + managersOnly + "\n\n" +
-			"**Null.** An attribute is null if the setting is absent, or if the service returns another type of value than documented. " +
+			"**Null.** An attribute is null if the setting is absent, or if its value has another type than documented. " +
 			"All attributes are null if the settings were never changed. Objects can be null too, so use `try` to read their attributes.\n\n" +
-			"**Other settings.** These settings are only in `settings`, because they can contain secrets or their format is not documented: " +
-			"custom models, hooks, environment variables, plugins, permission rules, and the headers of telemetry.",
+			"**Other settings.** Custom models, hooks, environment variables, plugins, permission rules, and telemetry headers are only in `settings`. " +
+			"They can contain secrets, or their format is not documented.",
 		Attributes: controls.DataSource(),
 		Verb:       "read", Object: "enterprise controls", Options: apierror.Options{needsManager},
 		Fetch: func(ctx context.Context, c *client.Client, _ tfsdk.Config) (any, error) {

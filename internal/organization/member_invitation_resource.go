@@ -87,11 +87,11 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 		MarkdownDescription: "Invites a person to the organization with a role, or sets the role of a member." + managersOnly + crud.WeakEvidence + "\n\n" +
 			"~> **Members.** Creating this resource for a member sets their role, also to the default `user`. The plan warns. To keep the current role, omit `role` and import the member.\n\n" +
 			"**Pending invitations.** The service shows neither pending invitations nor roles. An invitation that was revoked or has expired stays in the state. " +
-			"To invite the person again, run `terraform apply -replace=ADDRESS`. Changes of the role elsewhere are not detected.\n\n" +
+			"To invite the person again, run `terraform apply -replace=ADDRESS`. If `remove_on_destroy` is `true`, first check that the person has not joined. Changes of the role elsewhere are not detected.\n\n" +
 			"**Role.** The role of a member is updated in place. The service does not change a pending invitation. To change the role, apply again after the person joins.\n\n" +
 			"**Destroy.** By default, destroying this resource only removes it from the state. To remove the person from the organization with it, set `remove_on_destroy`. " +
 			"You can also use the action `agentyard_member_remove`. Both remove a member or revoke a pending invitation. See [Offboarding](../guides/spend-governance#offboard-a-person).\n\n" +
-			"~> **Removal.** With `remove_on_destroy = true`, a replacement also removes the person: if `email` changes, the old one. The plan warns if the person is a member, but not with `-replace`. " +
+			"~> **Removal.** With `remove_on_destroy = true`, a replacement also removes the person. Changing `email` removes the person with the old address. The plan warns if the person is a member, but not with `-replace`. " +
 			"The value in the state counts: to keep the person, first apply `false`. To rename the resource or change its `for_each` key, add a `moved` block.",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{

@@ -25,7 +25,7 @@ func NewUsageLimitsDataSource() datasource.DataSource {
 	return &crud.DataSource{
 		Name: "usage_limits",
 		Description: "Returns the credit limits of the organization and of its users." + managersOnly + "\n\n" +
-			"**Requests.** `effective_limits` needs one request for each 100 members. The data source `agentyard_members` shares them.",
+			"**Requests.** `effective_limits` needs one request for each 100 members. In the same run, the data source `agentyard_members` uses the same requests.",
 		Attributes: map[string]schema.Attribute{
 			"global_limit": schema.Int64Attribute{
 				Computed:            true,

@@ -100,13 +100,13 @@ func limitChanges(prior, planned map[string]attr.Value) map[string]*int64 {
 
 func (r *userUsageLimitsResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages the credit limits of all users of the organization who have their own." + managersOnly + "\n\n" +
+		MarkdownDescription: "Manages the individual credit limits of all users of the organization." + managersOnly + "\n\n" +
 			"~> This resource removes every limit of a user that is not in `limits`. The plan shows it. Use the resource once, and without any `agentyard_user_usage_limit`: " +
 			"they change each other's limits in every apply.\n\n" +
 			"**Errors.** If the service refuses the limit of a user, the apply sets the others and fails. A failed creation is not in the state: the next apply sets all limits again.\n\n" +
-			"**Leavers.** The service removes the limit of a user who leaves the organization. Remove them from `limits` too: limits can be set for active members only. See [Spend governance](../guides/spend-governance).\n\n" +
-			"**Destruction.** Destroying this resource removes all limits in it. The global limit then applies to these users; without one, they can spend without limit. To rename the resource, add a `moved` block.\n\n" +
-			"**From single limits.** You can replace `agentyard_user_usage_limit` resources by this one in one apply. It sets the limits in `limits` and removes all others.\n\n" +
+			"**Leavers.** The service removes the limit of a user who leaves the organization. Also remove the user from `limits`: limits can be set for active members only. See [Spend governance](../guides/spend-governance).\n\n" +
+			"**Destroy.** Destroying this resource removes all limits in it. The global limit then applies to these users; without one, they can spend without limit. To rename the resource, add a `moved` block.\n\n" +
+			"**From single limits.** You can replace `agentyard_user_usage_limit` resources with this one in one apply. It sets the limits in `limits` and removes all others.\n\n" +
 			"**Requests.** One request sets up to 100 limits.",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
@@ -186,7 +186,7 @@ func (r *userUsageLimitsResource) Create(ctx context.Context, req resource.Creat
 		resp.Diagnostics.Append(limitErrors("create", failed)...)
 		if done := len(changes) - len(failed); done > 0 {
 			resp.Diagnostics.AddWarning("Limits Not in the State", fmt.Sprintf("The service has changed %s, but the resource is not in the state. "+
-				"Correct the errors and apply again: the apply sets all limits again. If you remove the resource from the configuration instead, these limits stay.", phrase.Count(done, "limit")))
+				"Correct the errors and apply again: the apply sets all limits again. If you instead remove the resource from the configuration, these limits stay.", phrase.Count(done, "limit")))
 		}
 		return
 	}

@@ -1,4 +1,4 @@
-# All members, to adopt them with their roles.
+# All members, to import them. Their roles stay as they are.
 list "agentyard_member_invitation" "all" {
   provider         = agentyard
   include_resource = true
