@@ -84,7 +84,7 @@ func TestRequests_ofUsageLimits(t *testing.T) {
 
 func TestRequests_dataSourcesOfUsageLimitsShareOne(t *testing.T) {
 	t.Parallel()
-	e := withMembers(t, 3)
+	e := withMembers(t, 3, func(o *emulator.Options) { o.MaxPageSize = 0 })
 	cli := acctest.NewCLI(t, e, "data \"agentyard_usage_limits\" \"a\" {}\ndata \"agentyard_usage_limits\" \"b\" {}\n")
 	cli.MustRun("plan", "-input=false")
 	// One for the limits, and one for all four members.
