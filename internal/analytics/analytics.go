@@ -100,7 +100,8 @@ func fetch[T any](ctx context.Context, c *client.Client, m *daysModel, row resul
 	return nil
 }
 
-// setDays sets the days that the configuration leaves out. It checks what depends on the service's clock.
+// setDays sets the days that the configuration leaves out. The service rejects an end_date without data: the same configuration
+// is valid later.
 func (m *daysModel) setDays(ctx context.Context, c *client.Client) error {
 	if m.EndDate.IsNull() {
 		now, err := c.Conn.Today(ctx)
@@ -108,19 +109,17 @@ func (m *daysModel) setDays(ctx context.Context, c *client.Client) error {
 			return err
 		}
 		m.EndDate = types.StringValue(now.AddDate(0, 0, -1).Format(time.DateOnly))
-	} else if err := checkAvailable(c, m.EndDate.ValueString()); err != nil {
-		return err
-	}
-	end, _ := time.Parse(time.DateOnly, m.EndDate.ValueString()) // A validator accepted it.
-	if m.LastDays.IsNull() {
 		if m.StartDate.ValueString() > m.EndDate.ValueString() {
 			return &crud.ObjectError{
 				At: path.Root("start_date"), Summary: "Date Not Available Yet",
 				Detail: fmt.Sprintf("start_date must not be later than %s, got: %q. The numbers of a day are available from the next day on.", m.EndDate.ValueString(), m.StartDate.ValueString()),
 			}
 		}
+	}
+	if m.LastDays.IsNull() {
 		return nil
 	}
+	end, _ := time.Parse(time.DateOnly, m.EndDate.ValueString()) // A validator accepted it.
 	first, _ := time.Parse(time.DateOnly, firstDay)
 	if most := int64(end.Sub(first)/(24*time.Hour)) + 1; m.LastDays.ValueInt64() > most {
 		return &crud.ObjectError{
@@ -161,25 +160,6 @@ func rangeIn(ctx context.Context, req datasource.ValidateConfigRequest, diags *d
 		}
 	}
 	return days["start_date"], days["end_date"], len(days) == 2
-}
-
-// checkAvailable rejects days without data. It is not a validator, because the result depends on the service's clock: the
-// same configuration is valid the next day.
-func checkAvailable(c *client.Client, end string) error {
-	// The service's clock is known only with its address.
-	if err := c.Conn.Configured(); err != nil {
-		return err
-	}
-	now := c.Conn.Clock.Now().UTC()
-	latest := now.AddDate(0, 0, -1).Format(time.DateOnly)
-	if end <= latest {
-		return nil
-	}
-	return &crud.ObjectError{
-		At: path.Root("end_date"), Summary: "Date Not Available Yet",
-		Detail: fmt.Sprintf("end_date must not be later than %s, got: %q. The numbers of a day are available from the next day on. The time in UTC is %s.",
-			latest, end, now.Format("2006-01-02 15:04")),
-	}
 }
 
 // atArguments puts a rejected value on the argument that the service names.

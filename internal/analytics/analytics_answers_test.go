@@ -99,8 +99,8 @@ func TestAccAnalytics_sameQuestion(t *testing.T) {
 	}
 }
 
-// The expression in the documentation is always yesterday.
-func TestAccAnalytics_yesterday(t *testing.T) {
+// An expression with the time of the plan is a valid day, also for Terraform 1.5, which validates with another time.
+func TestAccAnalytics_timeOfThePlan(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
 	yesterday := `formatdate("YYYY-MM-DD", timeadd(plantimestamp(), "-24h"))`
@@ -111,13 +111,13 @@ func TestAccAnalytics_yesterday(t *testing.T) {
 	}
 }
 
-// The provider's clock follows that of an emulator whose clock was moved.
+// The clock of the emulator counts, also after it was moved.
 func TestAccAnalytics_clockOfTheEmulator(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
 	dayAfter := time.Now().UTC().Add(48 * time.Hour).Format(time.DateOnly) // Not available yet, even if this test runs past midnight.
 	cli := acctest.NewCLI(t, e, sources[0].config("2026-02-28", dayAfter, ""))
-	if r := cli.Run("plan", "-input=false"); r.ExitCode == 0 || !strings.Contains(r.Output, "Date Not Available Yet") {
+	if r := cli.Run("plan", "-input=false"); r.ExitCode == 0 || !strings.Contains(r.Output, "today is ") {
 		t.Errorf("of the day after tomorrow: %s", r.Output)
 	}
 	e.API(http.MethodPost, "/_emulator/clock", map[string]any{"advance": "72h"}, nil)

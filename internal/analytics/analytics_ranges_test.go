@@ -102,6 +102,8 @@ func TestAnalytics_rangeOfTheServicesClock(t *testing.T) {
 	e := acctest.New(t)
 	for _, ahead := range []time.Duration{-48 * time.Hour, 48 * time.Hour} {
 		local := acctest.Env{Emulator: e.Emulator, Clock: clock.NewFake(e.Clock.Now().Add(ahead))}
-		sources[0].mustCover(t, acctest.NewProcess(t, &local, nil), acctest.Values{"last_days": 1}, "2026-02-28", "2026-02-28")
+		for _, days := range []acctest.Values{{"last_days": 1}, {"last_days": 1, "end_date": "2026-02-28"}} {
+			sources[0].mustCover(t, acctest.NewProcess(t, &local, nil), days, "2026-02-28", "2026-02-28")
+		}
 	}
 }

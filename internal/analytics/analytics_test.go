@@ -1,9 +1,7 @@
 package analytics
 
 import (
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -11,10 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
-	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
@@ -87,38 +82,6 @@ func TestValidateConfig_days(t *testing.T) {
 			}
 			if got != of.want {
 				t.Errorf("%s, %T: got %q, want %q", name, of.d, got, of.want)
-			}
-		}
-	}
-}
-
-func TestCheckAvailable(t *testing.T) {
-	t.Parallel()
-	east, west := time.FixedZone("", 14*3600), time.FixedZone("", -12*3600)
-	for name, tc := range map[string]struct {
-		now    time.Time
-		latest string
-	}{
-		"noon":            {time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), "2026-02-28"},
-		"midnight":        {time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), "2026-02-28"},
-		"before midnight": {time.Date(2026, 2, 28, 23, 59, 59, 999e6, time.UTC), "2026-02-27"},
-		"far in the east": {time.Date(2026, 3, 1, 13, 59, 0, 0, east), "2026-02-27"},
-		"far in the west": {time.Date(2026, 2, 28, 12, 0, 0, 0, west), "2026-02-28"},
-		"new year":        {time.Date(2027, 1, 1, 5, 0, 0, 0, time.UTC), "2026-12-31"},
-	} {
-		c, err := client.New(transport.Config{BaseURL: "https://agentyard.example", APIKey: "fk-x", Clock: clock.NewFake(tc.now)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		latest, err := time.Parse(time.DateOnly, tc.latest)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for days, isRefused := range map[int]bool{-400: false, 0: false, 1: true, 2: true, 400: true} {
-			end := latest.AddDate(0, 0, days).Format(time.DateOnly)
-			err := checkAvailable(c, end)
-			if (err != nil) != isRefused || isRefused && !strings.Contains(err.Error(), "must not be later than "+tc.latest) {
-				t.Errorf("%s: %s is answered %v", name, end, err)
 			}
 		}
 	}

@@ -26,9 +26,10 @@ func (c *Conn) Providers(ctx context.Context) ([]string, error) {
 func (c *Conn) Today(ctx context.Context) (time.Time, error) {
 	return c.today.Get(ctx, "", func(ctx context.Context) (time.Time, error) {
 		response, err := c.Exchange(ctx, Request{Op: opListProviders}, OnlyJSON)
+		var refusal *APIError
 		switch {
-		case StatusOf(err) == http.StatusForbidden: // This key may still read something else.
-			return cmp.Or(c.ServiceTime(), c.Clock.Now()).UTC(), nil
+		case errors.As(err, &refusal) && refusal.Status == http.StatusForbidden && refusal.FromService: // This key may still read something else.
+			return cmp.Or(refusal.at, c.Clock.Now()).UTC(), nil
 		case err != nil:
 			return time.Time{}, err
 		}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -182,7 +183,7 @@ func connect(cfg Config) *Conn {
 		Clock:             cfg.Clock,
 		checked:           memo.New[struct{}](cfg.Clock, 0),
 		providers:         memo.New[[]string](cfg.Clock, 0),
-		today:             memo.New[time.Time](cfg.Clock, 0),
+		today:             memo.New[time.Time](cfg.Clock, math.MaxInt64), // Only errors are not kept.
 		window:            newWindow(),
 		Gate:              NewGate(cfg.Clock, cfg.Random, policy.Backoff, cfg.RequestsPerSecond),
 		api:               &http.Client{Transport: cfg.Transport, Timeout: cfg.RequestTimeout, CheckRedirect: neverRedirect},
