@@ -39,7 +39,7 @@ func main() {
 			return err
 		}
 		page, err := os.ReadFile(path)
-		if err != nil {
+		if err != nil || !frontMatter.Match(page) { // Without front matter, it is a note and no page.
 			return err
 		}
 		for _, problem := range check(string(page)) {
