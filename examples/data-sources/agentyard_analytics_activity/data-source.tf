@@ -1,19 +1,19 @@
-data "agentyard_analytics_activity" "february" {
-  start_date = "2026-02-01"
-  end_date   = "2026-02-28"
+# The 28 days that ended yesterday.
+data "agentyard_analytics_activity" "recent" {
+  last_days = 28
 }
 
 # The same days, with a row for each client.
 data "agentyard_analytics_activity" "by_client" {
-  start_date = "2026-02-01"
-  end_date   = "2026-02-28"
-  group_by   = "client"
+  last_days = 28
+  group_by  = "client"
 }
 
-output "active_users_at_the_end" {
+output "active_users_yesterday" {
   value = one([
-    for row in data.agentyard_analytics_activity.february.data :
-    row.monthly_active_users if row.date == "2026-02-28"
+    for row in data.agentyard_analytics_activity.recent.data :
+    row.monthly_active_users
+    if row.date == data.agentyard_analytics_activity.recent.end_date
   ])
 }
 

@@ -1,9 +1,10 @@
+# The 28 days that ended yesterday.
 data "agentyard_analytics_my_cost" "daily" {
-  query_key  = "headline_daily"
-  start_date = "2026-02-01"
-  end_date   = "2026-02-28"
+  query_key = "headline_daily"
+  last_days = 28
 }
 
+# A fixed range.
 data "agentyard_analytics_my_cost" "by_model" {
   query_key  = "by_model"
   start_date = "2026-02-01"

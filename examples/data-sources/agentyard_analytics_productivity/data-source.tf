@@ -1,11 +1,11 @@
-data "agentyard_analytics_productivity" "february" {
-  start_date = "2026-02-01"
-  end_date   = "2026-02-28"
+# The 28 days that ended yesterday.
+data "agentyard_analytics_productivity" "recent" {
+  last_days = 28
 }
 
 output "commits" {
   value = sum(concat(
     [0],
-    data.agentyard_analytics_productivity.february.data[*].git_commits,
+    data.agentyard_analytics_productivity.recent.data[*].git_commits,
   ))
 }

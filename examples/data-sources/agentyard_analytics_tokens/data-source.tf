@@ -1,13 +1,12 @@
-data "agentyard_analytics_tokens" "february" {
-  start_date = "2026-02-01"
-  end_date   = "2026-02-28"
+# The 28 days that ended yesterday.
+data "agentyard_analytics_tokens" "recent" {
+  last_days = 28
 }
 
 # The same days, with a row for each model.
 data "agentyard_analytics_tokens" "by_model" {
-  start_date = "2026-02-01"
-  end_date   = "2026-02-28"
-  group_by   = "model"
+  last_days = 28
+  group_by  = "model"
 }
 
 locals {
@@ -20,7 +19,7 @@ locals {
 output "credits" {
   value = sum(concat(
     [0],
-    data.agentyard_analytics_tokens.february.data[*].billable_tokens,
+    data.agentyard_analytics_tokens.recent.data[*].billable_tokens,
   ))
 }
 

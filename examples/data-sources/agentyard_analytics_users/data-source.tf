@@ -1,11 +1,11 @@
-data "agentyard_analytics_users" "february" {
-  start_date = "2026-02-01"
-  end_date   = "2026-02-28"
+# The 28 days that ended yesterday.
+data "agentyard_analytics_users" "recent" {
+  last_days = 28
 }
 
 locals {
   credits_by_user = {
-    for row in data.agentyard_analytics_users.february.data :
+    for row in data.agentyard_analytics_users.recent.data :
     row.user_id => row.billable_tokens...
   }
 }

@@ -1,12 +1,6 @@
-locals {
-  team      = ["avery@agentyard.example", "blake@agentyard.example"]
-  yesterday = formatdate("YYYY-MM-DD", timeadd(plantimestamp(), "-24h"))
-}
-
 data "agentyard_analytics_users" "team" {
-  start_date  = local.yesterday
-  end_date    = local.yesterday
-  user_emails = local.team
+  last_days   = 1
+  user_emails = ["avery@agentyard.example", "blake@agentyard.example"]
 }
 
 output "team_credits" {

@@ -4,17 +4,13 @@ variable "daily_budget" {
   default     = 500000000
 }
 
-locals {
-  yesterday = formatdate("YYYY-MM-DD", timeadd(plantimestamp(), "-24h"))
-}
-
 data "agentyard_analytics_tokens" "yesterday" {
-  start_date = local.yesterday
-  end_date   = local.yesterday
-  group_by   = "model" # The sum does not need the rows of each user.
+  last_days = 1
+  group_by  = "model" # The sum does not need the rows of each user.
 }
 
 locals {
+  yesterday = data.agentyard_analytics_tokens.yesterday.end_date
   # A day without activity has no row.
   spent = sum(concat(
     [0], data.agentyard_analytics_tokens.yesterday.data[*].billable_tokens

@@ -1,7 +1,6 @@
 # The seven days that ended yesterday.
 data "agentyard_analytics_users" "week" {
-  start_date = formatdate("YYYY-MM-DD", timeadd(plantimestamp(), "-168h"))
-  end_date   = formatdate("YYYY-MM-DD", timeadd(plantimestamp(), "-24h"))
+  last_days = 7
 }
 
 locals {

@@ -128,6 +128,7 @@ var readConfigs = map[string]map[string]values{
 		"agentyard_analytics_activity grouped":               days(values{"group_by": "client"}),
 		"agentyard_analytics_my_cost":                        days(values{"query_key": "headline_daily"}),
 		"agentyard_analytics_productivity":                   days(nil),
+		"agentyard_analytics_productivity of the last days":  {"last_days": 2},
 		"agentyard_analytics_tokens":                         days(nil),
 		"agentyard_analytics_tokens grouped":                 days(values{"group_by": "model"}),
 		"agentyard_analytics_tools":                          days(nil),
