@@ -95,9 +95,15 @@ func spendGovernance(g *reader) {
 	}
 
 	offboarding(g, join)
+
+	g.expect(g.step(), "Limits Will Be Replaced", "1 added, 0 changed, 0 destroyed", `"casey@agentyard.example" = 20000000`)
+	if got := fmt.Sprint(spendLimits(e)); got != "map[:20000000 Avery@agentyard.example:80000000 blake@agentyard.example:5000000]" {
+		t.Errorf("the limits are %s", got)
+	}
+	g.run("terraform -chdir=organization plan -detailed-exitcode")
 }
 
-// offboarding is the last part of the guide. What belongs to a person goes with the entry.
+// offboarding follows that part of the guide. What belongs to a person goes with the entry.
 func offboarding(g *reader, join func(string)) {
 	t, e := g.t, g.e
 	g.expect(g.step(), "8 added, 0 changed, 0 destroyed")

@@ -1,0 +1,27 @@
+terraform {
+  required_providers {
+    agentyard = {
+      source = "agentyard/agentyard"
+    }
+  }
+}
+
+# Removes the limits of all other users.
+resource "agentyard_user_usage_limits" "all" {
+  limits = {
+    "avery@agentyard.example" = 80000000
+    "blake@agentyard.example" = 5000000
+  }
+}
+
+data "agentyard_usage_limits" "now" {
+  depends_on = [agentyard_user_usage_limits.all]
+}
+
+# The limit that applies to each member.
+output "limits" {
+  value = {
+    for member in data.agentyard_usage_limits.now.effective_limits :
+    member.email => member.limit
+  }
+}
