@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -25,19 +24,9 @@ type Process struct {
 	server  tfprotov6.ProviderServer
 	schemas map[string]*tfprotov6.Schema
 	// offered are the schemas of all kinds of objects.
-	offered *tfprotov6.GetProviderSchemaResponse
-	config  *tfprotov6.DynamicValue
-
-	mu sync.Mutex
-	// answered counts the reads and plans by type that were answered without the framework.
-	answered map[string]int
-}
-
-// Answered returns how many reads and plans of a type were answered without the framework.
-func (p *Process) Answered(typeName string) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.answered[typeName]
+	offered  *tfprotov6.GetProviderSchemaResponse
+	config   *tfprotov6.DynamicValue
+	answered answers
 }
 
 // Instance is one resource in a state.
@@ -76,12 +65,8 @@ func NewProcess(t testing.TB, e *Env, settings Values) *Process {
 	if e.Clock != nil {
 		clk = e.Clock
 	}
-	p := &Process{t: t, answered: map[string]int{}}
-	server, err := provider.NewServer(inProcess, shadowed(t, clk, func(typeName string) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.answered[typeName]++
-	})...)
+	p := &Process{t: t}
+	server, err := provider.NewServer(inProcess, shadowed(t, clk, p.answered.add)...)
 	if err != nil {
 		t.Fatal(err)
 	}

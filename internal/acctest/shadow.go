@@ -2,6 +2,7 @@ package acctest
 
 import (
 	"reflect"
+	"sync"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -52,4 +53,26 @@ func decoded(t testing.TB, value *tfprotov6.DynamicValue) (v any) {
 		t.Error(err)
 	}
 	return v
+}
+
+// answers counts the reads and plans by type that were answered without the framework.
+type answers struct {
+	mu sync.Mutex
+	of map[string]int
+}
+
+func (a *answers) add(typeName string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.of == nil {
+		a.of = map[string]int{}
+	}
+	a.of[typeName]++
+}
+
+// Answered returns how many reads and plans of a type were answered without the framework.
+func (p *Process) Answered(typeName string) int {
+	p.answered.mu.Lock()
+	defer p.answered.mu.Unlock()
+	return p.answered.of[typeName]
 }

@@ -483,20 +483,3 @@ func parseDuration(s types.String) time.Duration {
 	}
 	return d
 }
-
-// IsCurrent implements crud.Steady.
-func (r *apiKeyResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
-	found := r.Client.ServiceAccounts.PeekKey(ctx, state.String("service_account_id"), state.String("id"))
-	if found == nil || !state.HasNoWork(expiryMark) || !state.IsNull("previous_key_id") || state.Time("created_at").Sub(found.CreatedAt.Time()).Abs() >= sameCreation {
-		return false
-	}
-	return crud.Holds(ctx, state, apiKeyResults, found, "created_at")
-}
-
-// IsSettled implements crud.Steady: no rotation is due, and only arguments in the state determine the next one.
-func (r *apiKeyResource) IsSettled(state, config *crud.Stored) bool {
-	isFuture := func(name string) bool { return state.IsNull(name) || r.now().Before(state.Time(name)) }
-	isLive := state.String("key") != "" && !state.Bool("is_revoked") && isFuture("expires_at")
-	isTimed := state.IsNull("rotation") || !state.IsNull("next_rotation_at") && config.IsNull("expires_at")
-	return state.HasNoWork(expiryMark) && isLive && isTimed && isFuture("next_rotation_at") && config.IsNull("expires_at") != state.IsMarked(expiryMark)
-}

@@ -16,9 +16,11 @@ import (
 
 // aliases are attributes that show a field under another name, or that follow from it.
 var aliases = map[string][]string{
-	"sessionId": {"id"}, "wikiRunId": {"id"}, "computerSource": {"source"}, "source": {"source_id"}, "users": {"members"},
+	"sessionId": {"id"}, "wikiRunId": {"id"}, "computerSource": {"source"}, "source": {"source_id"},
 	"ownerId": {"service_account_id"}, "ownerPrincipalKind": {"service_account_id"},
 	"latestBuild": {"latest_build_id", "latest_build", "setup_script_sha256"},
+	// A limit is in effect for each member.
+	"globalLimit": {"effective_limits"}, "userLimits": {"effective_limits"}, "users": {"members", "effective_limits"},
 	// A failure is shown only for a failed build.
 	"status": {"failure_reason", "latest_build"},
 }
