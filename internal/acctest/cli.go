@@ -281,6 +281,14 @@ func NeedsEphemeral(t *testing.T) {
 	}
 }
 
+// NeedsWriteOnly skips a test on a CLI that does not support write-only arguments.
+func NeedsWriteOnly(t *testing.T) {
+	t.Helper()
+	if !atLeast(t, 1, 11) {
+		t.Skip("needs a CLI with write-only arguments: Terraform 1.11 or newer")
+	}
+}
+
 // NeedsImportForEach skips a test on a CLI that does not support for_each in import blocks.
 func NeedsImportForEach(t *testing.T) {
 	t.Helper()

@@ -97,7 +97,6 @@ func TestCheck(t *testing.T) {
 	}{
 		"the least":                   {config(nil), nil},
 		"an unknown action":           {with("action", unknown{}), nil},
-		"no action":                   {with("action", nil), map[string]string{"action": "must not be null"}},
 		"another action":              {with("action", "Create"), map[string]string{"action": `must be one of create, edit, delete, got: "Create".`}},
 		"no repositories":             {repos(), map[string]string{"repos": "must contain at least one repository"}},
 		"null repositories":           {with("repos", nil), map[string]string{"repos": "must contain at least one repository"}},

@@ -52,7 +52,7 @@ func TestUncertainFault_timeouts(t *testing.T) {
 func TestFault_advice(t *testing.T) {
 	t.Parallel()
 	const look, take, job = "check the pull requests of these repositories", "remove finished repositories from repos", "earlier one does not"
-	const there, perhaps = "To use the same automation for the remaining repositories", "If this invocation opened pull requests"
+	const there, perhaps = "To use the same automation for the remaining repositories", "If this request opened pull requests"
 	for name, tc := range map[string]struct {
 		targets int
 		count   [isOpen + 1]int
@@ -73,7 +73,7 @@ func TestFault_advice(t *testing.T) {
 				t.Errorf("%s: %q in %s", name, said, detail)
 			}
 		}
-		if n := strings.Count(strings.ToLower(detail), "before you invoke the action again"); n != min(len(tc.want), 1) {
+		if n := strings.Count(strings.ToLower(detail), "before you "+crud.RunAgain); n != min(len(tc.want), 1) {
 			t.Errorf("%s: the advice is given %d times: %s", name, n, detail)
 		}
 	}

@@ -47,7 +47,13 @@ func filled(typ tftypes.Type) tftypes.Value {
 }
 
 // checksFirst contains the operations that reject these values before they call the service.
-var checksFirst = map[string]bool{"read agentyard_computer_metrics": true, "invoke agentyard_ci_workflow_edit": true, "invoke agentyard_session_message": true, "create agentyard_session_message": true}
+var checksFirst = map[string]bool{
+	"read agentyard_computer_metrics":   true,
+	"create agentyard_ci_workflow_edit": true, "invoke agentyard_ci_workflow_edit": true,
+	"create agentyard_computer_file_upload": true, "invoke agentyard_computer_file_upload": true,
+	"create agentyard_member_remove": true, "invoke agentyard_member_remove": true,
+	"create agentyard_session_message": true, "invoke agentyard_session_message": true,
+}
 
 // Every call before the provider is configured returns an error that says so.
 func TestCallsBeforeConfigure(t *testing.T) {

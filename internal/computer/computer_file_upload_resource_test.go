@@ -1,0 +1,64 @@
+package computer_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+)
+
+// An ephemeral secret reaches the computer, and is in no plan, state, log, or error. The computer's ID is unknown in the first plan.
+func TestAccComputerFileUpload_secret_everyCLI(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsWriteOnly(t)
+	e := acctest.NewRealTime(t)
+	c := makeComputer(e, ownMachine("own"))
+	config := func(version string) string {
+		return `
+variable "secret" {
+  type      = string
+  ephemeral = true
+}
+resource "terraform_data" "computer" {
+  input = "` + c.ID + `"
+}
+resource "agentyard_computer_file_upload" "x" {
+  computer_id        = terraform_data.computer.output
+  file_name          = "secret-` + version + `.txt"
+  content_wo         = var.secret
+  content_wo_version = "` + version + `"
+}`
+	}
+	cli := acctest.NewCLI(t, e, config("1"))
+	cli.Setenv("TF_VAR_secret", "do-not-show")
+	cli.Setenv("TF_LOG", "TRACE")
+	log := filepath.Join(cli.Dir, "trace.log")
+	cli.Setenv("TF_LOG_PATH", log)
+	cli.MustRun("plan", "-input=false", "-out=saved.plan")
+	output := cli.MustRun("apply", "-input=false", "saved.plan").Output
+	cli.MustPlanEmpty()
+	cli.Write("main.tf", config("2"))
+	output += cli.MustRun("apply", "-auto-approve", "-input=false").Output
+	cli.MustRun("apply", "-auto-approve", "-input=false", "-destroy")
+	cli.Write("main.tf", config("1"))
+	failed := cli.Run("apply", "-auto-approve", "-input=false") // The file exists.
+	acctest.Says(t, acctest.OneLine(failed.Output), "does not overwrite files", "apply again")
+	if strings.Contains(output+failed.Output, "do-not-show") {
+		t.Error("the output shows the secret")
+	}
+	for _, name := range []string{"terraform.tfstate", "terraform.tfstate.backup", "saved.plan", "trace.log"} {
+		content, err := os.ReadFile(filepath.Join(cli.Dir, name))
+		acctest.Must(t, err)
+		if bytes.Contains(content, []byte("do-not-show")) {
+			t.Errorf("%s has the secret", name)
+		}
+	}
+	for _, name := range []string{"secret-1.txt", "secret-2.txt"} {
+		if content, _ := getFile(t, e, c.ID, name); content != "do-not-show" {
+			t.Errorf("%s has %q", name, content)
+		}
+	}
+}
