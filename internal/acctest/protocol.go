@@ -14,8 +14,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
-// Values is a configuration: attributes by name. An absent attribute is null. Values are string, bool, int, []any, and
-// map[string]any.
+// Values is a configuration. An absent attribute is null. Values are string, bool, int, []any, and map[string]any.
 type Values map[string]any
 
 // Process is a provider that runs inside the test and is driven over the plugin protocol, as Terraform does.
