@@ -26,7 +26,7 @@ var computerActivity = crud.Operation{
 		"A sleeping computer is not woken; use `agentyard_computer_restart`. Registered machines (`byom`) are not supported.",
 	Arguments: computerArgument,
 	Results: results.Fields[any]{
-		"last_active_at": {Text: "Time of the recorded activity, in RFC 3339 and UTC. Null if the service does not return it.", Type: types.StringType},
+		"last_active_at": {Text: "When the activity was recorded (RFC 3339, UTC). Null if the service does not return it.", Type: types.StringType},
 	},
 	Run:     crud.Run(recordActivity),
 	Verb:    "record activity on",

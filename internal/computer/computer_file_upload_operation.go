@@ -117,7 +117,7 @@ const (
 var computerFileUpload = crud.Operation{
 	Name:        "computer_file_upload",
 	Description: "Uploads a file to a computer's workspace. Fails if the workspace already has a file with this name." + crud.AssumedFormat,
-	ResourceNotes: "\n\n**Secrets.** With `content_wo`, the content is in no plan and no state. It needs Terraform 1.11 or newer, or OpenTofu 1.11 or newer. " +
+	ResourceNotes: "\n\n**Secrets.** With `content_wo`, the content is in neither plan nor state. It requires Terraform 1.11 or OpenTofu 1.11, or newer. " +
 		"To upload a new value, change `content_wo_version` and `file_name`.\n\n" +
 		"**Existing files.** The service does not overwrite files, and destroying the resource keeps the file. For a new upload, choose another `file_name`.",
 	ResourceOnly: []string{"content_wo", "content_wo_version"},

@@ -44,12 +44,12 @@ type operationResource struct {
 
 const useResource = "\n\n**Other versions.** Use the action with Terraform 1.14 or newer; use this resource with OpenTofu and older versions.\n\n" +
 	"**When it runs.** Creating the resource runs the operation once. Changing an argument or `triggers` replaces the resource, which runs it again. " +
-	"Destroying the resource sends nothing: it does not undo the operation.\n\n" +
+	"To rename the resource, add a `moved` block. Destroying the resource sends nothing: it does not undo the operation.\n\n" +
 	"**Failures.** After a failure, nothing is stored, so the next apply runs the operation again."
 
 var everyRun = results.Fields[any]{
 	"id":     {Text: "ID of this run, which the provider generates.", Type: types.StringType},
-	"ran_at": {Text: "Time when the operation ended, in RFC 3339 and UTC.", Type: types.StringType},
+	"ran_at": {Text: "When the operation ended (RFC 3339, UTC).", Type: types.StringType},
 }
 
 // Schema contains the arguments and the results.
@@ -57,7 +57,7 @@ func (r *operationResource) Schema(ctx context.Context, _ resource.SchemaRequest
 	resp.Schema = schema.Schema{MarkdownDescription: r.op.Description + r.op.ResourceNotes + useResource, Attributes: results.Merge(everyRun, r.op.Results).Resource()}
 	resp.Schema.Attributes["triggers"] = schema.MapAttribute{
 		Optional: true, ElementType: types.StringType,
-		MarkdownDescription: "Any values. Changing them runs the operation again.",
+		MarkdownDescription: "Changing any value runs the operation again.",
 		PlanModifiers:       []planmodifier.Map{mapplanmodifier.RequiresReplace()},
 	}
 	own := maps.Clone(r.op.Arguments)

@@ -61,7 +61,7 @@ func NewSessionAnswerDataSource() datasource.DataSource {
 			"**Waiting.** The answer is the last message of the agent before the next message of a user. The service lists messages late, so a new answer takes at least 30 seconds. " +
 			"An old answer is returned at once, by every plan. While the agent is at work, a plan that knows `message_id` waits too.\n\n" +
 			"**Failed agents.** If the agent reports an error, `is_error` is `true`, and the read succeeds. To fail the apply, use a `postcondition` as in the example.\n\n" +
-			"**Unclear answers.** The read fails if the messages do not show which answer belongs to the message. That is so if the agent was at work when the message arrived, " +
+			"**Unclear answers.** The read fails if the messages do not show which answer belongs to the message. This happens if the agent was at work when the message arrived, " +
 			"or was interrupted before it. Send one message at a time to a session." + crud.WeakEvidence,
 		Attributes: attributes,
 		Blocks: map[string]schema.Block{

@@ -40,7 +40,7 @@ var sessionInterrupt = crud.Operation{
 		},
 	},
 	Results: results.Fields[any]{
-		"status": {Text: "Status of the session after the interruption. Other than `idle`, the agent had not stopped yet.", Type: types.StringType},
+		"status": {Text: "Status of the session after the interruption. If it is not `idle`, the agent had not stopped yet.", Type: types.StringType},
 	},
 	Run:    crud.Run(interruptSession),
 	Verb:   "interrupt",

@@ -49,7 +49,7 @@ var sessionMessage = crud.Operation{
 		"**Trigger.** With Terraform 1.16 and newer, the `action_trigger` of the session itself can also invoke the action, with `session_id = caller.id`. " +
 		"Terraform then stores the session in the state only after the action, so a run that is killed before loses the session. The example does not have this problem." + crud.WeakEvidence,
 	ResourceNotes: "\n\n**Answer.** The resource does not wait. To wait for the answer, use the data source `agentyard_session_answer`.\n\n" +
-		"**Once.** Each message is sent at most once. If the response is lost, the provider looks for the message in the session. If it is not there, the apply fails.\n\n" +
+		"**Once.** Each apply sends the message at most once. If the response is lost, the provider looks for the message in the session. If it is not there, the apply fails.\n\n" +
 		"**Killed runs.** A killed run loses only a message whose request is in flight. The next apply sends that one again." + crud.WeakEvidence,
 	Arguments: map[string]schema.Attribute{
 		"session_id": schema.StringAttribute{
