@@ -30,10 +30,9 @@ type Process struct {
 
 // Instance is one resource in a state.
 type Instance struct {
-	Type    string
-	State   tftypes.Value // Null if the resource does not exist.
-	Tainted bool
-
+	Type     string
+	State    tftypes.Value // Null if the resource does not exist.
+	Tainted  bool
 	private  []byte
 	identity *tfprotov6.ResourceIdentityData
 }

@@ -103,6 +103,9 @@ func fetch[T any](ctx context.Context, c *client.Client, m *daysModel, row resul
 // setDays sets the days that the configuration leaves out. The service rejects an end_date without data: the same configuration
 // is valid later.
 func (m *daysModel) setDays(ctx context.Context, c *client.Client) error {
+	if err := c.Conn.Configured(); err != nil {
+		return err
+	}
 	if m.EndDate.IsNull() {
 		now, err := c.Conn.Today(ctx)
 		if err != nil {
