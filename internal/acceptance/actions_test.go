@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
@@ -90,6 +92,22 @@ func TestAccAction(t *testing.T) {
 			t.Parallel()
 			config := fmt.Sprintf("action \"agentyard_%s\" \"test\" {\n  config {\n%s\n  }\n}\n", name, prepare(t))
 			runSteps(t, nil, resource.TestStep{Config: config + triggered("agentyard_"+name+".test")})
+		})
+	}
+}
+
+// Each operation's resource runs it once, with every CLI.
+func TestAccOperation(t *testing.T) {
+	t.Parallel()
+	needService(t)
+	for name, prepare := range actions {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			arguments := strings.TrimSuffix(prepare(t), "\nwait_for_idle = true") // Only the action waits.
+			runSteps(t, nil, resource.TestStep{
+				Config:           fmt.Sprintf("resource \"agentyard_%s\" \"test\" {\n%s\n}\n", name, arguments),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			})
 		})
 	}
 }
