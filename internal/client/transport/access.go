@@ -28,7 +28,7 @@ func (c *Conn) Today(ctx context.Context) (time.Time, error) {
 		response, err := c.Exchange(ctx, Request{Op: opListProviders}, OnlyJSON)
 		var refusal *APIError
 		switch {
-		case errors.As(err, &refusal) && refusal.Status == http.StatusForbidden && refusal.FromService: // This key may still read something else.
+		case errors.As(err, &refusal) && refusal.FromService && refusal.Status < http.StatusInternalServerError && refusal.Status != http.StatusUnauthorized: // This key may still read something else.
 			return cmp.Or(refusal.at, c.Clock.Now()).UTC(), nil
 		case err != nil:
 			return time.Time{}, err

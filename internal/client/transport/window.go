@@ -23,12 +23,12 @@ type window struct {
 	freed chan struct{}
 }
 
-// place is the place of one request. Its zero value has left.
+// place is the place of one request.
 type place struct {
 	window   *window
 	refusals int
-	expiry   *time.Timer
-	once     sync.Once
+	// left and refused are guarded by the window's mu.
+	left, refused bool
 }
 
 func newWindow() *window { return &window{size: 1, freed: make(chan struct{})} }
@@ -55,27 +55,26 @@ func (w *window) enter(ctx context.Context) (*place, error) {
 
 // sent starts the time after which the place is free even without a response.
 func (p *place) sent() {
-	p.expiry = time.AfterFunc(placeTime, func() { p.leave(http.StatusOK) })
+	time.AfterFunc(placeTime, func() { p.leave(http.StatusOK) })
 }
 
-// leave gives the place back, after a response with a status, or 0 without one. Only the first call counts.
+// leave gives the place back, after a response with a status, or 0 without one. Later calls count only if they refuse the request.
 func (p *place) leave(status int) {
-	if p.expiry != nil {
-		p.expiry.Stop()
+	w := p.window
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case status == http.StatusTooManyRequests && !p.refused:
+		p.refused = true
+		w.size = 1
+		w.refusals++
+	case status != 0 && !p.left && p.refusals == w.refusals:
+		w.size++
 	}
-	p.once.Do(func() {
-		w := p.window
-		w.mu.Lock()
-		defer w.mu.Unlock()
+	if !p.left {
+		p.left = true
 		w.taken--
-		switch {
-		case status == http.StatusTooManyRequests:
-			w.size = 1
-			w.refusals++
-		case status != 0 && p.refusals == w.refusals:
-			w.size++
-		}
 		close(w.freed)
 		w.freed = make(chan struct{})
-	})
+	}
 }

@@ -83,13 +83,19 @@ func TestWindow_slowRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWindow()
-		enterAll(t, w)[0].sent()
+		slow := enterAll(t, w)[0]
+		slow.sent()
 		began := time.Now()
 		p, err := w.enter(t.Context())
 		if err != nil || time.Since(began) != placeTime || w.size != 2 {
 			t.Errorf("the next request waited %v for a window of %d (%v), want %v and 2", time.Since(began), w.size, err, placeTime)
 		}
 		p.leave(0)
+		slow.leave(http.StatusTooManyRequests)
+		slow.leave(http.StatusTooManyRequests)
+		if w.size != 1 || w.refusals != 1 || w.taken != 0 {
+			t.Errorf("after its late 429: a window of %d, %d refusals, %d places taken", w.size, w.refusals, w.taken)
+		}
 	})
 }
 
