@@ -194,13 +194,13 @@ func TestMemberInvitation_removeOnDestroyChangedAddress(t *testing.T) {
 	users, err := json.Marshal([]any{map[string]any{"id": id, "email": blake, "createdAt": "2026-05-01T12:00:00Z", "metadata": map[string]any{}}})
 	acctest.Must(t, err)
 	e.Faults().Add(
-		emulator.Fault{Operation: "removeMember", Kind: emulator.FaultStatusBeforeCommit, Status: 404},
 		emulator.Fault{Operation: "listMembers", Kind: emulator.FaultOtherResponse, Times: -1, Body: fmt.Sprintf(`{"users":%s,"pagination":{"hasMore":false,"nextCursor":null}}`, users)},
 	)
 	acctest.NewProcess(t, e, nil).Destroy(i).MustFail(t, "", "Cannot delete member invitation", "member "+id+" now has the email address "+blake, "nobody was removed", "terraform state rm ADDRESS")
 	if i.State.IsNull() {
 		t.Error("the resource was removed from the state")
 	}
+	e.WantRequests(t, "removeMember", 0) // Somebody else may have the address now.
 }
 
 // A lost response is asked for again. The member is gone then, which is a success.

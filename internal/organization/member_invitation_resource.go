@@ -92,7 +92,8 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 			"**Destroy.** By default, destroying this resource only removes it from the state. To remove the person from the organization with it, set `remove_on_destroy`. " +
 			"You can also use the action `agentyard_member_remove`. Both remove a member or revoke a pending invitation. See [Offboarding](../guides/spend-governance#offboard-a-person).\n\n" +
 			"~> **Removal.** With `remove_on_destroy = true`, a replacement also removes the person. Changing `email` removes the person with the old address. The plan warns if the person is a member, but not with `-replace`. " +
-			"The value in the state counts: to keep the person, first apply `false`. To rename the resource or change its `for_each` key, add a `moved` block.",
+			"The value in the state counts: to keep the person, first apply `false`. To rename the resource or change its `for_each` key, add a `moved` block. " +
+			"Do not use `count` here: removing one person from a list would shift the others, and remove some of them too.",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,
@@ -291,19 +292,20 @@ func (r *memberInvitationResource) Delete(ctx context.Context, req resource.Dele
 	}
 }
 
-// remove removes a member or revokes an invitation. A member whose address was changed elsewhere is not gone.
+// remove removes a member or revokes an invitation. If the member's address was changed elsewhere, another person may have it now.
 func (r *memberInvitationResource) remove(ctx context.Context, m *memberInvitationModel) error {
 	email := m.Email.ValueString()
-	err := r.Client.Organization.RemoveMember(ctx, email)
-	if !collection.IsGone(err) || m.MemberID.IsNull() {
-		return err
+	if !m.MemberID.IsNull() {
+		member, err := r.Client.Organization.InvitedMember(ctx, m.MemberID.ValueString(), email)
+		switch {
+		case err != nil:
+			return err
+		case member != nil && !strings.EqualFold(member.Email, email):
+			return fmt.Errorf("member %s now has the email address %s, so nobody was removed. Run terraform state rm ADDRESS. "+
+				"Then remove %s with the action agentyard_member_remove, or in the web app", member.ID, member.Email, member.Email)
+		}
 	}
-	member, listing := r.Client.Organization.InvitedMember(ctx, m.MemberID.ValueString(), email)
-	if listing != nil || member == nil || strings.EqualFold(member.Email, email) {
-		return err
-	}
-	return fmt.Errorf("member %s now has the email address %s, so nobody was removed. Run terraform state rm ADDRESS. "+
-		"Then remove %s with the action agentyard_member_remove, or in the web app", member.ID, member.Email, member.Email)
+	return r.Client.Organization.RemoveMember(ctx, email)
 }
 
 func (r *memberInvitationResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
