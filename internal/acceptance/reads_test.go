@@ -32,9 +32,11 @@ var dataSources = map[string]func(t *testing.T) read{
 		r.arguments += "\nquery_key = \"headline_daily\""
 		return r
 	},
-	"analytics_productivity":              days(""),
-	"analytics_productivity of last days": func(*testing.T) read { return read{"last_days = 2", `self.start_date < self.end_date`} },
-	"analytics_tokens":                    days(""), "analytics_tokens by model": days("model"),
+	"analytics_productivity": days(""),
+	"analytics_productivity of last days": func(*testing.T) read {
+		return read{"last_days = 2", `timecmp("${self.start_date}T00:00:00Z", "${self.end_date}T00:00:00Z") < 0`}
+	},
+	"analytics_tokens": days(""), "analytics_tokens by model": days("model"),
 	"analytics_tools": days(""), "analytics_tools by tool": days("tool_name"),
 	"analytics_users": func(t *testing.T) read {
 		t.Helper()

@@ -59,7 +59,7 @@ func joinDiagnostics(diags []*tfprotov6.Diagnostic) string {
 func NewProcess(t testing.TB, e *Env, settings Values) *Process {
 	t.Helper()
 	ctx := context.Background()
-	var clk clock.Clock = clock.System
+	clk := clock.Clock(clock.System)
 	if e.Clock != nil {
 		clk = e.Clock
 	}
