@@ -18,6 +18,7 @@ resource "agentyard_ci_workflow_edit" "security" {
 
 output "pull_requests" {
   value = {
-    for r in agentyard_ci_workflow_edit.security.results : r.repo_full_name => r.pr_url
+    for r in agentyard_ci_workflow_edit.security.results :
+    r.repo_full_name => r.pr_url
   }
 }
