@@ -24,7 +24,7 @@ var guides = []struct {
 }{
 	{name: "adopting-an-organization", options: with(quick), checks: adoptingAnOrganization},
 	{name: "agent-sessions", options: with(quick, visibleAtOnce), checks: agentSessions},
-	{name: "agents-in-a-pipeline", needs: needsActionsOrOpenTofu, checks: agentsInAPipeline},
+	{name: "agents-in-a-pipeline", needs: acctest.NeedsTestFiles, checks: agentsInAPipeline},
 	{name: "api-key-rotation", checks: apiKeyRotation},
 	{name: "api-keys-without-state", needs: acctest.NeedsEphemeral, checks: apiKeysWithoutState},
 	{name: "environment-builds", options: with(quick), checks: environmentBuilds},

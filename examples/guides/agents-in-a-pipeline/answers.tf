@@ -1,27 +1,19 @@
-data "agentyard_session_messages" "answer" {
-  for_each = var.tasks
+data "agentyard_session_answer" "agent" {
+  for_each = agentyard_session_message.task
 
-  session_id  = agentyard_session.agent[each.key].id
-  roles       = ["assistant"]
-  max_results = 1
+  session_id = each.value.session_id
+  message_id = each.value.id
 
-  # A new answer is read after the task, in the same apply.
-  depends_on = [terraform_data.task]
-}
-
-data "agentyard_session" "agent" {
-  for_each = var.tasks
-
-  id = agentyard_session.agent[each.key].id
-
-  depends_on = [terraform_data.task]
+  timeouts {
+    read = "2h"
+  }
 }
 
 output "answers" {
-  description = "The last message of each agent."
+  description = "The answer of each agent."
   value = {
-    for computer, last in data.agentyard_session_messages.answer :
-    computer => one(last.messages[*].text)
+    for computer, answer in data.agentyard_session_answer.agent :
+    computer => answer.text
   }
 }
 
@@ -32,13 +24,11 @@ output "sessions" {
   }
 }
 
-check "agents_have_answered" {
+check "agents_have_not_failed" {
   assert {
     condition = alltrue([
-      for computer, last in data.agentyard_session_messages.answer :
-      one(last.messages[*].is_error) == false &&
-      data.agentyard_session.agent[computer].status == "idle"
+      for answer in data.agentyard_session_answer.agent : !answer.is_error
     ])
-    error_message = "An agent is working, has failed, or has not answered."
+    error_message = "An agent has failed."
   }
 }

@@ -10,6 +10,15 @@ variable "budget" {
   default     = 500000
 }
 
+data "agentyard_session" "agent" {
+  for_each = agentyard_session_message.task
+
+  id = each.value.session_id
+
+  # Read the credits after the work.
+  depends_on = [data.agentyard_session_answer.agent]
+}
+
 locals {
   spent = sum(concat([0], [
     for s in data.agentyard_session.agent : coalesce(s.service_credits, 0)

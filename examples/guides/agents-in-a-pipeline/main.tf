@@ -20,10 +20,8 @@ resource "agentyard_computer_fleet" "agents" {
   quantity    = 2
 }
 
-# Replacing this, or changing a task, replaces the sessions.
-resource "terraform_data" "night" {
-  triggers_replace = var.tasks
-}
+# Replacing this replaces the sessions.
+resource "terraform_data" "night" {}
 
 resource "agentyard_session" "agent" {
   for_each = var.tasks

@@ -37,6 +37,13 @@ resource "agentyard_session" "task" {
   computer_id = agentyard_computer_fleet.this.computers[each.key].id
 }
 
+resource "agentyard_session_message" "task" {
+  for_each = var.tasks
+
+  session_id = agentyard_session.task[each.key].id
+  text       = each.value
+}
+
 resource "agentyard_user_usage_limit" "member" {
   for_each = var.members
 

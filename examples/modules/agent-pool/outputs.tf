@@ -44,3 +44,8 @@ output "session_ids" {
   description = "IDs of the tasks' sessions, by computer."
   value       = { for name, session in agentyard_session.task : name => session.id }
 }
+
+output "message_ids" {
+  description = "IDs of the tasks' messages, by computer. Pass them to agentyard_session_answer."
+  value       = { for name, message in agentyard_session_message.task : name => message.id }
+}

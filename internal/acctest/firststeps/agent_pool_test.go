@@ -14,11 +14,7 @@ import (
 // The module's tests pass with the commands in its README, after what make install does.
 func TestAccAgentPool_tests_everyCLI(t *testing.T) {
 	t.Parallel()
-	passed := "Success! 19 passed, 0 failed."
-	if !acctest.IsOpenTofu() {
-		acctest.NeedsActions(t)
-		passed = "Success! 20 passed, 0 failed."
-	}
+	acctest.NeedsTestFiles(t)
 	m, cli := newMachineWithModules(t)
 	pool, readme := agentPool(t)
 	block := shellBlock.FindStringSubmatch(readme)
@@ -26,7 +22,7 @@ func TestAccAgentPool_tests_everyCLI(t *testing.T) {
 		t.Fatal("the README has no commands")
 	}
 	out := m.run(pool, withEmulator+cliCommand.ReplaceAllString(block[1], "${1}"+cli+" "))
-	acctest.Says(t, out, passed)
+	acctest.Says(t, out, "Success! 20 passed, 0 failed.")
 }
 
 // The example in the module's README works unchanged, except for the module's path.
