@@ -28,7 +28,7 @@ func DeletionProtection(object, exceptions string) schema.BoolAttribute {
 		Optional: true, Computed: true, Default: booldefault.StaticBool(false),
 		MarkdownDescription: phrase.Join(
 			fmt.Sprintf("Whether to fail every plan that destroys or replaces the %s. To destroy it, first set this to `false` and apply.", object),
-			fmt.Sprintf("With `-replace` or `replace_triggered_by`, or if the %s is tainted, the apply fails instead and does not delete it. With `create_before_destroy`, a second one then already exists.", object), exceptions, "Defaults to `false`."),
+			fmt.Sprintf("With `-replace` or `replace_triggered_by`, or if the %s is tainted, the apply fails instead and does not delete it. With `create_before_destroy`, a second one then already exists, and the first is deposed.", object), exceptions, "Defaults to `false`."),
 	}
 }
 
@@ -41,7 +41,8 @@ func protected(ctx context.Context, object string, state tfsdk.State, hint strin
 	which := Which(attributeOf(ctx, state, "name"), attributeOf(ctx, state, "id"))
 	return diag.Diagnostics{diag.NewErrorDiagnostic("Cannot Destroy Protected "+title(object), phrase.Join(
 		fmt.Sprintf("%s %s has %s = true in the state, so it cannot be destroyed or replaced.", strings.ToUpper(object[:1])+object[1:], which, protection),
-		fmt.Sprintf("To allow this, set %s = false and apply. Then destroy or replace it.", protection), hint))}
+		fmt.Sprintf("To allow this, set %s = false and apply. Then destroy or replace it.", protection), hint,
+		"A deposed object cannot be changed any more: delete it at the service, then apply again."))}
 }
 
 // Undeletable returns the error of a protected object for its deletion: some plans do not show the provider that they delete it.

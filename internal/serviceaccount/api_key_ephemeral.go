@@ -110,7 +110,8 @@ func (e *apiKeyEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, r
 			"keep": schema.BoolAttribute{
 				Optional: true,
 				MarkdownDescription: "Whether to create a key that is not revoked at the end of the run. Use `keep = terraform.applying`. If `true`, a key is created only if the account has no live key with the name. " +
-					"If `false`, nothing is created. If omitted, the key is for the run. With a constant `true`, the plan creates the key, and its value is lost.",
+					"If `false`, nothing is created. If omitted, the key is for the run. With a constant `true`, the plan creates the key, and its value is lost. " +
+					"After the key is revoked or expires, the next apply creates another one, unless the name changes; see [API keys without state](../guides/api-keys-without-state).",
 			},
 			"id":          schema.StringAttribute{Computed: true, MarkdownDescription: "The key's ID."},
 			"key":         schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "The key's value."},
