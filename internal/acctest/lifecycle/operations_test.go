@@ -207,6 +207,43 @@ func TestOperations_lostResponse(t *testing.T) {
 	}
 }
 
+// Whatever happens to the request, either nothing is stored and there is one error, or the run is stored. The next apply converges.
+func TestOperations_faults(t *testing.T) {
+	t.Parallel()
+	// Repeating these would run them twice.
+	once := []string{"agentyard_ci_workflow_edit", "agentyard_environment_build", "agentyard_session_message"}
+	forEachOperation(t, func(t *testing.T, typeName string, row operation) {
+		for _, fault := range []emulator.Fault{
+			{Kind: emulator.FaultDropBeforeCommit},
+			{Kind: emulator.FaultDropAfterCommit},
+			{Kind: emulator.FaultStatusAfterCommit, Status: http.StatusBadGateway},
+			{Kind: emulator.FaultTruncatedBody},
+			{Kind: emulator.FaultNonJSON},
+		} {
+			t.Run(string(fault.Kind), func(t *testing.T) {
+				t.Parallel()
+				e, config, prepare := newOperations(t, row)
+				i := e.NewInstance(t, typeName)
+				fault.Operation, fault.Times = row.request, 1
+				e.Faults().Add(fault)
+				out := e.Apply(t, i, config)
+				if len(out.Errors) > 1 || (len(out.Errors) == 0) == i.State.IsNull() {
+					t.Errorf("state %s, %s", i.State, out)
+				}
+				if slices.Contains(once, typeName) {
+					e.WantRequests(t, row.request, 1)
+				}
+				prepare()
+				e.Apply(t, i, config)
+				e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+				if i.State.IsNull() || e.Journal().Count(row.request) > 1 {
+					t.Errorf("state %s, %d requests", i.State, e.Journal().Count(row.request))
+				}
+			})
+		}
+	})
+}
+
 func TestOperations_noImport(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
