@@ -1,5 +1,5 @@
 variable "oldest_version" {
-  description = "Lowest version that still works. Raise it to revoke older keys."
+  description = "Lowest version that works. Raise it to revoke older keys."
   type        = number
   default     = 1
 }
