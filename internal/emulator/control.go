@@ -19,6 +19,7 @@ const controlPrefix = "/_emulator/"
 type (
 	entryView struct {
 		Seq        int       `json:"seq"`
+		Run        int       `json:"run"`
 		Time       time.Time `json:"time"`
 		Operation  string    `json:"operation"`
 		Method     string    `json:"method"`
@@ -389,7 +390,7 @@ func (e *Emulator) journalView() any {
 	views := []entryView{}
 	for _, x := range e.journal.Entries() {
 		views = append(views, entryView{
-			Seq: x.Seq, Time: x.Time.UTC(), Operation: x.Operation, Method: x.Method, Route: x.Route, Path: x.Path, Query: x.Query,
+			Seq: x.Seq, Run: x.Run, Time: x.Time.UTC(), Operation: x.Operation, Method: x.Method, Route: x.Route, Path: x.Path, Query: x.Query,
 			Status: x.Status, DurationMS: float64(x.Duration) / float64(time.Millisecond), Principal: x.Principal, Fault: x.Fault,
 		})
 	}

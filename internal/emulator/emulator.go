@@ -93,6 +93,7 @@ type Emulator struct {
 	limiter      *rate.Limiter
 	faults       *Faults
 	journal      *Journal
+	runs         *runs
 	programmed   programmed
 	ciScan       ciScan
 	bootstrapKey string
@@ -135,7 +136,7 @@ func Start(ctx context.Context, opts Options) (*Emulator, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	e := &Emulator{opts: opts, clock: clock.NewAhead(opts.Clock, 0), log: opts.Logger, faults: &Faults{}, journal: &Journal{}}
+	e := &Emulator{opts: opts, clock: clock.NewAhead(opts.Clock, 0), log: opts.Logger, faults: &Faults{}, journal: &Journal{}, runs: newRuns()}
 	if opts.RequestsPerSecond > 0 {
 		e.limiter = rate.NewLimiter(rate.Limit(opts.RequestsPerSecond), max(1, int(opts.RequestsPerSecond)))
 	}
@@ -254,6 +255,7 @@ func (e *Emulator) listen(ctx context.Context) error {
 	problems := slog.NewLogLogger(e.log.Handler(), slog.LevelError)
 	e.apiServer = &http.Server{
 		Handler: e.Handler(), BaseContext: base, ErrorLog: problems, ReadHeaderTimeout: 30 * time.Second,
+		ConnContext: e.runs.begin, ConnState: e.runs.changed,
 	}
 	e.filesServer = &http.Server{
 		Handler: e.whileRunning(e.serveFiles), BaseContext: base, ErrorLog: problems, ReadHeaderTimeout: 30 * time.Second,

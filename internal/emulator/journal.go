@@ -15,10 +15,18 @@ type Entry struct {
 	Seq int
 	// Time is the emulator's clock at arrival.
 	Time time.Time
+	// Started is the real time at arrival.
+	Started time.Time
+	// Run is the number of the run that the request belongs to, from 1: one process of a client, as far as its connections tell.
+	Run int
+	// UserAgent is the name that the client gave itself.
+	UserAgent string
 	// Operation is the operationId, empty for a request that matches no operation.
 	Operation string
 	// Method, Path and Query are the request's own; Route is the path with its parameters' names.
 	Method, Route, Path, Query string
+	// BodyHash is equal for equal bodies, and only in this process: it recognizes a repeated request.
+	BodyHash uint64
 	// Status is the status that was sent; 0 while the request runs and when the connection was dropped.
 	Status int
 	// Duration is the real time until the response was ready.

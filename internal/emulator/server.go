@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"hash/maphash"
 	"io"
 	"math"
 	"net/http"
@@ -107,7 +108,10 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 	started := clock.System.Now()
 	x := &exchange{}
 	x.route, x.params, x.allowed = e.match(r)
-	x.entry = &Entry{Time: e.clock.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery}
+	run := e.runs.join(r, started)
+	x.entry = &Entry{
+		Time: e.clock.Now(), Started: started, Run: run.number, UserAgent: run.agent, Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
+	}
 	if x.route != nil {
 		x.entry.Operation, x.entry.Route = x.route.operation, x.route.pattern
 	}
@@ -116,6 +120,7 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 	// The body is read at once: only then does the server notice that a client hung up during a delay.
 	body, err := io.ReadAll(io.LimitReader(r.Body, int64(x.route.bodyLimit())+1))
 	r.Body = io.NopCloser(bytes.NewReader(body))
+	e.journal.change(func() { x.entry.BodyHash = maphash.Bytes(hashSeed, body) })
 	a := &response{header: http.Header{}, drop: err != nil}
 	fault, hit := Fault{}, false
 	if !a.drop {
@@ -135,6 +140,9 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 			x.entry.Status = a.status
 		}
 	})
+	if hit && a.drop && fault.Kind != FaultKillBeforeCommit && fault.Kind != FaultKillAfterCommit {
+		e.runs.cut(run, clock.System.Now())
+	}
 	e.log.Info("request", "operation", x.entry.Operation, "method", r.Method, "path", r.URL.Path, "status", a.status, "fault", string(fault.Kind))
 	a.sendTo(w)
 }

@@ -1,0 +1,130 @@
+package emulator
+
+import (
+	"context"
+	"hash/maphash"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+const (
+	// providerAgent begins the User-Agent of the provider.
+	providerAgent = "terraform-provider-agentyard/"
+	// cutGrace is how long a run goes on without a connection after the emulator cut one: the client may retry.
+	cutGrace = 30 * time.Second
+	// otherGrace is how long a run of any client but the provider goes on without a connection. Tools such as curl open one for each request.
+	otherGrace = time.Minute
+)
+
+// runs groups requests by run: one process of a client, as far as connections tell. The provider keeps a connection while its process lives.
+// Two processes that run at the same time with the same User-Agent and key are one run.
+type runs struct {
+	mu      sync.Mutex
+	last    int // The number of the newest run.
+	current map[client]*run
+	open    map[net.Conn]*connection
+}
+
+// client is who sends requests: its User-Agent, and a hash of its key.
+type client struct {
+	agent string
+	key   uint64
+}
+
+// run is a run that may get further requests.
+type run struct {
+	number int
+	client
+	connections map[*connection]bool
+	until       time.Time // Until when a new connection continues the run although all others are closed.
+}
+
+// connection is an open connection, and the runs whose requests it carried. That is one, unless it is that of a proxy.
+type connection struct{ runs map[*run]bool }
+
+type connectionKey struct{}
+
+// hashSeed makes hashes of keys and bodies useless outside of this process.
+var hashSeed = maphash.MakeSeed()
+
+func newRuns() *runs {
+	return &runs{current: map[client]*run{}, open: map[net.Conn]*connection{}}
+}
+
+// begin notes a new connection and attaches it to the context of its requests.
+func (s *runs) begin(ctx context.Context, conn net.Conn) context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &connection{runs: map[*run]bool{}}
+	s.open[conn] = c
+	return context.WithValue(ctx, connectionKey{}, c)
+}
+
+// changed notes that a connection was closed.
+func (s *runs) changed(conn net.Conn, state http.ConnState) {
+	if state != http.StateClosed && state != http.StateHijacked {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := clock.System.Now()
+	c := s.open[conn]
+	for r := range c.runs {
+		delete(r.connections, c)
+		if len(r.connections) == 0 && !strings.HasPrefix(r.agent, providerAgent) {
+			r.until = now.Add(otherGrace)
+		}
+	}
+	delete(s.open, conn)
+	for who, r := range s.current {
+		if !r.alive(now) {
+			delete(s.current, who)
+		}
+	}
+}
+
+func (r *run) alive(now time.Time) bool { return len(r.connections) > 0 || now.Before(r.until) }
+
+// join returns the run of a request.
+func (s *runs) join(r *http.Request, now time.Time) *run {
+	who := client{agent: r.UserAgent(), key: maphash.String(hashSeed, r.Header.Get("Authorization"))}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	current := s.current[who]
+	if current == nil || !current.alive(now) {
+		s.last++
+		current = &run{number: s.last, client: who, connections: map[*connection]bool{}}
+		s.current[who] = current
+	}
+	if c, ok := r.Context().Value(connectionKey{}).(*connection); ok {
+		current.connections[c], c.runs[current] = true, true
+	} else { // A test calls the handler without a server of ours.
+		current.until = now.Add(otherGrace)
+	}
+	return current
+}
+
+// cut notes that the emulator itself is about to cut a connection of a run.
+func (s *runs) cut(r *run, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.until = now.Add(cutGrace)
+}
+
+// connected returns the numbers of the runs with an open connection: their processes live.
+func (s *runs) connected() map[int]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	numbers := map[int]bool{}
+	for _, c := range s.open {
+		for r := range c.runs {
+			numbers[r.number] = true
+		}
+	}
+	return numbers
+}
