@@ -115,6 +115,10 @@ func listCIRepositoryOwners(r *request) (reply, error) {
 	return reply{200, list}, nil
 }
 
+func (c connectedRepository) view() ciRepositoryView {
+	return ciRepositoryView{c.FullName, c.URL, c.IsPrivate, c.DefaultBranch, c.UserPermission, c.ServiceAppWritable}
+}
+
 func listCIRepositories(r *request) (reply, error) {
 	repos, err := r.repositories()
 	if err != nil {
@@ -126,9 +130,7 @@ func listCIRepositories(r *request) (reply, error) {
 	owner := r.query.Get("owner")
 	for _, repo := range repos {
 		if owner == "" || repositoryKey(owner) == repositoryKey(repo.owner()) {
-			list.Repositories = append(list.Repositories, ciRepositoryView{
-				repo.FullName, repo.URL, repo.IsPrivate, repo.DefaultBranch, repo.UserPermission, repo.ServiceAppWritable,
-			})
+			list.Repositories = append(list.Repositories, repo.view())
 		}
 	}
 	if r.e.opts.ShuffleLists {

@@ -105,6 +105,11 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 		e.serveStatus(w, r)
 		return
 	}
+	if isObjectPage(r) {
+		e.setTime(w.Header())
+		e.serveObject(w, r)
+		return
+	}
 	started := clock.System.Now()
 	x := &exchange{}
 	x.route, x.params, x.allowed = e.match(r)

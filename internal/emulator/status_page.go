@@ -2,7 +2,7 @@ package emulator
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"fmt"
 	"html/template"
 	"net"
@@ -27,7 +27,16 @@ const (
 //go:embed status_page.html
 var statusHTML string
 
-var statusTemplate = template.Must(template.New("status").Funcs(template.FuncMap{"more": func(total, shown int) int { return total - shown }}).Parse(statusHTML))
+//go:embed status
+var statusFiles embed.FS
+
+// statusParts are the templates of which the pages are made.
+func statusParts(name string) *template.Template {
+	parts := template.New(name).Funcs(template.FuncMap{"more": func(total, shown int) int { return total - shown }})
+	return template.Must(parts.ParseFS(statusFiles, "status/*.html"))
+}
+
+var statusTemplate = template.Must(statusParts("status").Parse(statusHTML))
 
 // statusPage is what the status page shows. It contains no keys, signed URLs, prompts, or logs.
 type statusPage struct {
@@ -41,6 +50,7 @@ type statusPage struct {
 	Faults         []statusFault
 	FaultCount     int
 	Off            []string // What the control API switched off.
+	Actions        pageActions
 }
 
 // statusRequest is an entry of the journal.
@@ -73,13 +83,19 @@ func (e *Emulator) serveStatus(w http.ResponseWriter, r *http.Request) {
 		e.writeError(w, r, err)
 		return
 	}
+	e.writePage(w, http.StatusOK, "text/html; charset=utf-8", page.Bytes())
+}
+
+// writePage sends a page of the status page, or a file of one.
+func (e *Emulator) writePage(w http.ResponseWriter, status int, contentType string, page []byte) {
 	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
-	if _, err := w.Write(page.Bytes()); err != nil {
+	w.WriteHeader(status)
+	if _, err := w.Write(page); err != nil {
 		e.log.Debug("the client went away", "error", err)
 	}
 }
@@ -95,7 +111,7 @@ func isLoopback(address string) bool {
 }
 
 func (e *Emulator) status() (*statusPage, error) {
-	p := &statusPage{URL: e.URL(), ClockFile: e.ClockFile(), Tier: e.tier(), Now: e.clock.Now().UTC()}
+	p := &statusPage{URL: e.URL(), ClockFile: e.ClockFile(), Tier: e.tier(), Now: e.clock.Now().UTC(), Actions: actionsOfPage()}
 	if by := e.clock.By(); by > 0 {
 		p.Ahead = shortDuration(by)
 	}

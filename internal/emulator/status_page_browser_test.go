@@ -1,18 +1,13 @@
 package emulator_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -51,21 +46,8 @@ async function measure() {
 addEventListener("load", () => measure().catch(e => fetch("/measured", {method: "POST", body: String(e)})));
 </script><body></body>`
 
-// chromium returns the path of the browser, or skips the test.
-func chromium(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Skip("needs Chromium on the PATH")
-	return ""
-}
-
 func TestStatusPage_inChromium(t *testing.T) {
 	t.Parallel()
-	browser := chromium(t)
 	pages := map[string]string{}
 	var policy string
 	for name, fill := range map[string]func(*env){"empty": func(*env) {}, "many": manyComputers, "failures": failures} {
@@ -76,44 +58,19 @@ func TestStatusPage_inChromium(t *testing.T) {
 	}
 	names, err := json.Marshal([]string{"empty", "many", "failures"})
 	must(t, err)
-	results := make(chan []byte, 1)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	assets := start(t, emulator.Options{}).Handler()
+	body := inChromium(t, func(w http.ResponseWriter, r *http.Request) {
 		page, known := pages[strings.TrimPrefix(r.URL.Path, "/")]
 		switch {
-		case r.Method == http.MethodPost:
-			body, _ := io.ReadAll(r.Body)
-			results <- body
 		case known: // The policy counts, except that it allows no frames.
 			w.Header().Set("Content-Security-Policy", strings.Replace(policy, "; frame-ancestors 'none'", "", 1))
 			_, _ = io.WriteString(w, page)
+		case strings.HasPrefix(r.URL.Path, "/status/"):
+			assets.ServeHTTP(w, r)
 		default:
 			_, _ = fmt.Fprintf(w, frames, names)
 		}
-	}))
-	t.Cleanup(server.Close)
-
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-		"--user-data-dir="+t.TempDir(), server.URL)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // So that it ends its other processes.
-	cmd.WaitDelay = 10 * time.Second
-	must(t, cmd.Start())
-	var waited error
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		waited = cmd.Wait()
-	}()
-	var body []byte
-	select {
-	case body = <-results:
-		stop()
-		<-ended
-	case <-ended:
-		t.Fatalf("Chromium ended before it measured the pages: %v", waited)
-	}
+	})
 	var all []measured
 	if err := json.Unmarshal(body, &all); err != nil {
 		t.Fatalf("the measurement failed: %s", body)

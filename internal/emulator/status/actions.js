@@ -1,0 +1,98 @@
+"use strict";
+// Buttons that act with the control key. The key is only in the tab's storage and in the Authorization header of requests to the emulator.
+const keyName = "agentyard-control-key";
+
+function say(text, failed) {
+  const result = document.getElementById("control-result");
+  result.textContent = text;
+  result.className = failed ? "bad" : "";
+}
+
+// prepare shows what works only with a script, and enables the buttons once there is a key.
+function prepare() {
+  const key = sessionStorage.getItem(keyName) || "", field = document.getElementById("control-key");
+  document.querySelectorAll("[data-scripted]").forEach(e => { e.hidden = false; });
+  document.querySelectorAll("button[data-path]").forEach(e => { e.disabled = !key; });
+  if (field && field.value !== key) field.value = key;
+}
+
+function send(method, path, body) {
+  const headers = {Authorization: "Bearer " + sessionStorage.getItem(keyName)};
+  if (body) headers["Content-Type"] = "application/json";
+  return fetch(path, {method, headers, body: body || undefined, redirect: "error", cache: "no-store"});
+}
+
+// act carries out what a button stands for. Only the key of the control API may act, also where other keys would do.
+async function act(button) {
+  const label = button.dataset.label || button.textContent;
+  button.disabled = true;
+  say(label + "…");
+  try {
+    if ((await send("GET", "/_emulator/clock")).status === 401) {
+      say("The control key is wrong. Use the AGENTYARD_API_KEY that the emulator printed. Nothing was changed.", true);
+      return;
+    }
+    const response = await send(button.dataset.method, button.dataset.path, button.dataset.body);
+    if (response.ok) {
+      say(label + ": done.");
+      await refresh();
+      return;
+    }
+    const text = await response.text();
+    let detail = text;
+    try { detail = JSON.parse(text).detail || text; } catch { /* It is no JSON. */ }
+    say(label + ": " + response.status + " " + detail, true);
+  } catch {
+    say(label + ": the response was lost. Check whether it was done.", true);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+// refresh replaces what the page of an object shows. The status page has a live update of its own.
+async function refresh() {
+  if (!document.querySelector("main[data-refresh]")) return;
+  const page = new DOMParser().parseFromString(await (await fetch(location.href, {cache: "no-store"})).text(), "text/html");
+  document.querySelector("main").replaceWith(page.querySelector("main"));
+  const buttons = page.getElementById("buttons"), shown = document.getElementById("buttons");
+  if (shown) shown.replaceChildren(...(buttons ? buttons.children : []));
+  prepare();
+}
+
+// disarm takes back the first click on a button that needs two.
+function disarm(button) {
+  if (!button?.dataset?.label) return;
+  button.textContent = button.dataset.label;
+  button.classList.remove("armed");
+  delete button.dataset.label;
+}
+
+document.addEventListener("click", event => {
+  const button = event.target.closest?.("button[data-path]");
+  if (!button) return;
+  if ("confirm" in button.dataset && !button.dataset.label) {
+    button.dataset.label = button.textContent;
+    button.textContent = "Confirm: " + button.textContent;
+    button.classList.add("armed");
+    return;
+  }
+  act(button).finally(() => disarm(button));
+});
+document.addEventListener("focusout", event => disarm(event.target));
+document.addEventListener("keydown", event => { if (event.key === "Escape") disarm(event.target); });
+document.addEventListener("input", event => {
+  if (event.target.id !== "control-key") return;
+  sessionStorage.setItem(keyName, event.target.value.trim());
+  say("");
+  prepare();
+});
+document.addEventListener("change", event => {
+  if (event.target.id !== "control-operation") return;
+  const chosen = JSON.stringify(event.target.value), replace = text => text.replace(/("operation":)"\w+"/, (_, name) => name + chosen);
+  document.querySelectorAll('button[data-path="/_emulator/faults"]').forEach(button => {
+    button.dataset.body = replace(button.dataset.body);
+    const command = button.parentElement.querySelector(".command");
+    command.textContent = replace(command.textContent);
+  });
+});
+prepare();

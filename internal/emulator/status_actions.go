@@ -1,0 +1,113 @@
+package emulator
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// statusAction is a button of the status page, and the command line that does the same.
+type statusAction struct {
+	Label, Method, Path, Body string
+	Confirm                   bool   // A second click carries it out.
+	Note                      string // Why there is only the command line.
+}
+
+// controlAction is an operation of the control API.
+func controlAction(label, method, path, body string) statusAction {
+	return statusAction{Label: label, Method: method, Path: controlPrefix + path, Body: body}
+}
+
+// apiAction is an operation of the API itself. It is in the journal, and faults affect it, as for anybody else.
+func apiAction(label, method, path, body string) statusAction {
+	return statusAction{Label: label, Method: method, Path: path, Body: body}
+}
+
+func (a statusAction) confirmed() statusAction {
+	a.Confirm = true
+	return a
+}
+
+func removeMemberAction(label, email string) statusAction {
+	return apiAction(label, "DELETE", "/api/v0/organization/users?email="+queryText(email), "").confirmed()
+}
+
+// Command is the command line for a shell whose environment names the emulator.
+func (a statusAction) Command() string {
+	if path, ok := strings.CutPrefix(a.Path, controlPrefix); ok {
+		words := []string{"agentyard-emulator control", a.Method, shellText(path)}
+		if a.Body != "" {
+			words = append(words, shellText(a.Body))
+		}
+		return strings.Join(words, " ")
+	}
+	command := "curl -X " + a.Method + ` -H "Authorization: Bearer $AGENTYARD_API_KEY" `
+	if a.Body != "" {
+		command += "-H 'Content-Type: application/json' -d " + shellText(a.Body) + " "
+	}
+	return command + `"$AGENTYARD_BASE_URL"` + shellText(a.Path)
+}
+
+// shellText is a word of a command line, in quotes if it needs them.
+func shellText(text string) string {
+	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./") == "" && text != "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+func queryText(text string) string { return url.QueryEscape(text) }
+
+func jsonText(body any) string {
+	data, _ := json.Marshal(body) // Bodies are plain structs of ours.
+	return string(data)
+}
+
+// clockActions move the clock.
+func clockActions() []statusAction {
+	return []statusAction{
+		controlAction("Forward 1 day", "POST", "clock", jsonText(struct {
+			Advance string `json:"advance"`
+		}{"1d"})),
+		controlAction("Forward 30 days", "POST", "clock", jsonText(struct {
+			Advance string `json:"advance"`
+		}{"30d"})),
+	}
+}
+
+// defaultCreation is the operation that faults of the page affect, unless another one is chosen.
+const defaultCreation = "createComputer"
+
+// creations are the operations that create objects.
+func creations() []string {
+	return []string{
+		defaultCreation, "bulkCreateComputers", "createApiKey", "createEnvironment", "createEnvironmentBuild", "createServiceAccount", "createSession", "createWikiRun",
+		"editCiWorkflow", "inviteMember", "sendSessionMessage", "setGlobalUsageLimit", "setUserUsageLimits",
+	}
+}
+
+// faultActions let the next creation fail.
+func faultActions() []statusAction {
+	type body struct {
+		Operation string    `json:"operation"`
+		Kind      FaultKind `json:"kind"`
+		Status    int       `json:"status,omitempty"`
+	}
+	return []statusAction{
+		controlAction("Return 503", "POST", "faults", jsonText(body{defaultCreation, FaultStatusBeforeCommit, 503})),
+		controlAction("Lose the response", "POST", "faults", jsonText(body{defaultCreation, FaultDropAfterCommit, 0})),
+		controlAction("Clear all faults", "DELETE", "faults", ""),
+	}
+}
+
+// pageActions are the actions of the status page.
+type pageActions struct {
+	Clock, Faults []statusAction
+	Creations     []string
+	Default       string
+}
+
+func actionsOfPage() pageActions {
+	return pageActions{clockActions(), faultActions(), slices.Clone(creations()), defaultCreation}
+}

@@ -1,0 +1,245 @@
+package emulator_test
+
+import (
+	"fmt"
+	"html"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// page returns a page of the emulator, which needs no key.
+func (v *env) page(want int, path string) string {
+	v.t.Helper()
+	a := v.as("", want, "GET", path, nil)
+	same(v.t, "Content-Type of "+path, a.header.Get("Content-Type"), "text/html; charset=utf-8")
+	return string(a.raw)
+}
+
+// secrets are texts that no page may contain: keys, scripts, prompts, messages, logs, and signed URLs.
+var secrets = []string{"fk-", "seed-setup", "seed-script", "seed-prompt", "seed-message", "seed-answer", "seed-log", "seed-video", "X-Signature", "signature="}
+
+// everything makes an object of each kind, with secrets wherever there is room for one, and returns the paths of their pages.
+func everything(v *env) map[string]string {
+	v.t.Helper()
+	account, accountKey := v.account("ci")
+	expiry := v.clock.Now().Add(26 * time.Hour).UnixMilli()
+	key := v.mint(201, accounts+"/"+account+"/api-keys", object{"name": "soon", "expiresAt": expiry})["id"].(string)
+	v.mint(200, accounts+"/"+account+"/api-keys/"+key+"/rotate", object{"gracePeriodMinutes": 5})
+	must(v.t, v.Invite("new@people.example", emulator.RoleUser))
+	v.call(200, "PUT", globalLimits, object{"limit": 9000000})
+	v.call(200, "PUT", userLimits, object{"users": []object{{"email": "manager@agentyard.example", "limit": 2000000}}})
+	member := v.call(200, "GET", members, nil).object(v.t)["users"].([]any)[0].(object)["id"].(string)
+
+	computer := v.computer(object{"name": "box", "repos": []string{"https://code.example/acme/api"}})["id"].(string)
+	v.call(201, "POST", computers+"/bulk", object{"namePrefix": "ci", "quantity": 12, "serviceAccountId": account})
+	must(v.t, v.FailBuild(emulator.BuildFailure{Category: "validation", Reason: "make: exit 2", Excerpt: "seed-log"}))
+	environment := v.call(201, "POST", environments, object{
+		"name": "dev", "scope": "organization", "repositories": []object{{"url": "https://code.example/acme/api", "script": "seed-script"}}, "setupScript": "seed-setup",
+	}).object(v.t)["id"].(string)
+	v.clock.Advance(time.Minute)
+	v.call(200, "GET", environments+"/"+environment, nil)
+
+	session := v.session(object{"computerId": computer, "cwd": "/w", "sessionSettings": object{}, "systemPrompt": "seed-prompt"})
+	must(v.t, v.ScriptAnswer(session, emulator.SessionAnswer{Text: "seed-answer"}))
+	v.send(session, "seed-message")
+	v.clock.Advance(time.Minute)
+	v.as(accountKey, 200, "GET", computers, nil)
+	v.call(200, "POST", computers+"/"+computer+"/files/a.txt/create-upload", object{"sizeBytes": 4})
+	run := v.wikiRun("https://code.example/acme/api", nil)["wikiRunId"].(string)
+	must(v.t, v.SetVideoOverview(run, object{"url": "https://files.example/seed-video?signature=x"}))
+	v.outcomes(ciBody("delete", ciTarget("acme/web", reviewFile)))
+	job := v.call(200, "GET", "/api/v0/automations/ci/jobs", nil).object(v.t)["jobs"].([]any)[0].(object)["id"].(string)
+	return map[string]string{
+		"agentyard_computer": "/objects/computers/" + computer, "agentyard_computer_fleet": "/objects/fleets/" + account + "/ci",
+		"agentyard_environment": "/objects/environments/" + environment, "agentyard_session": "/objects/sessions/" + session,
+		"agentyard_service_account": "/objects/service-accounts/" + account, "agentyard_api_key": "/objects/api-keys/" + key,
+		"agentyard_member_invitation": "/objects/members/" + member, "invitation": "/objects/invitations/new@people.example",
+		"agentyard_global_usage_limit": "/objects/usage-limits/organization", "agentyard_user_usage_limit": "/objects/usage-limits/" + member,
+		"agentyard_wiki_run": "/objects/wiki-runs/" + run, "repository": "/objects/repositories/acme/api", "job": "/objects/ci-jobs/" + job,
+	}
+}
+
+// idOf is the end of the path of an object's page.
+func idOf(path string) string { return path[strings.LastIndex(path, "/")+1:] }
+
+func TestObjectPage_everyKind(t *testing.T) {
+	v := startParallel(t)
+	pages := everything(v)
+	account, key := idOf(pages["agentyard_service_account"]), idOf(pages["agentyard_api_key"])
+	imports := map[string]string{"agentyard_api_key": account + "/" + key, "agentyard_computer_fleet": account + "/ci", "agentyard_global_usage_limit": "organization"}
+	for _, resource := range []string{"agentyard_member_invitation", "agentyard_user_usage_limit"} {
+		imports[resource] = "manager@agentyard.example"
+	}
+	says := map[string][]string{
+		"agentyard_computer":           {"Computer box", "Status active", "Clone repositories: completed", `"provisioningSteps": [`, "Sessions 1", "createFileUpload POST /api/v0/computers/", "control DELETE computers/"},
+		"agentyard_computer_fleet":     {"Fleet ci-*", "Status 12 active", "Owner ci", "Computers 12", "And 2 more"},
+		"agentyard_environment":        {"dev", "failed", "Owner organization", "(create): failed: make: exit 2", `"setupScript": "(not shown here)"`, "getEnvironment GET", "Scripts and logs are not shown here."},
+		"agentyard_session":            {"Computer box", "Message: user", "Message: assistant", "Status running", "The title, prompts, and messages are not shown here.", "sendSessionMessage POST"},
+		"agentyard_service_account":    {"Service account ci", "API keys 3", "Computers 12", "12 computers", "curl -X DELETE"},
+		"agentyard_api_key":            {"API key soon", "grace period", "Service account ci", "2026-05-02 14:00:00 in 1 d", "The grace period after the rotation ends"},
+		"agentyard_member_invitation":  {"Member manager@agentyard.example", "Role manager", "Joined", "Usage limits 1"},
+		"invitation":                   {"Invitation new@people.example", "Role user", "The API does not return pending invitations."},
+		"agentyard_global_usage_limit": {"Usage limit organization", "Limit 9,000,000 credits", `{ "limit": 9000000 }`, `-d '{"limit":null}'`},
+		"agentyard_user_usage_limit":   {"Limit 2,000,000 credits", "Member manager@agentyard.example"},
+		"agentyard_wiki_run":           {"Privacy organization", "Repository https://code.example/acme/api", "The video overview is not shown here."},
+		"repository":                   {"Permission admin", "Wiki runs 1", "control DELETE 'repositories?url=https%3A%2F%2Fcode.example%2Facme%2Fapi'"},
+		"job":                          {"Pull request open", "Repository https://code.example/acme/web", "Pull request opened"},
+	}
+	for kind, path := range pages {
+		page := v.page(200, path)
+		shows(t, page, says[kind]...)
+		wanted := ""
+		if strings.HasPrefix(kind, "agentyard_") {
+			id := imports[kind]
+			if id == "" {
+				id = idOf(path)
+			}
+			wanted = kind + " " + id
+		}
+		same(t, "import of "+kind, importOf(page), wanted)
+		head := v.as("", 200, "HEAD", path, nil)
+		same(t, "bytes for HEAD", len(head.raw), 0)
+	}
+	for _, e := range v.Journal().Entries() {
+		if strings.HasPrefix(e.Path, "/objects/") || strings.HasPrefix(e.Path, "/status/") {
+			t.Errorf("a page is in the journal: %+v", e)
+		}
+	}
+}
+
+var importPattern = regexp.MustCompile(`(?s)import \{\s+to = (agentyard_\w+)\.[a-z_][a-z0-9_]*\s+id = "([^"]*)"\s+\}`)
+
+// importOf is the type and the ID of the import block on a page.
+func importOf(page string) string {
+	if m := importPattern.FindStringSubmatch(html.UnescapeString(page)); m != nil {
+		return m[1] + " " + m[2]
+	}
+	return ""
+}
+
+// A page needs no key, so none shows anything that opens a door, or that a configuration only writes.
+func TestObjectPage_hasNoSecrets(t *testing.T) {
+	v := startParallel(t)
+	paths := slices.Collect(maps.Values(everything(v)))
+	linked := regexp.MustCompile(`href="(/[^"#]*)"`)
+	visited := map[string]bool{}
+	for paths = append(paths, "/"); len(paths) > 0; paths = paths[1:] {
+		path := paths[0]
+		if visited[path] {
+			continue
+		}
+		visited[path] = true
+		a := v.as("", 200, "GET", path, nil) // No link leads nowhere.
+		for _, secret := range append(secrets, v.BootstrapKey()) {
+			if strings.Contains(string(a.raw), secret) {
+				t.Errorf("%s contains %q", path, secret)
+			}
+		}
+		for _, m := range linked.FindAllStringSubmatch(string(a.raw), -1) {
+			paths = append(paths, html.UnescapeString(m[1]))
+		}
+	}
+	if len(visited) < 40 {
+		t.Errorf("visited only %d pages", len(visited))
+	}
+}
+
+func TestObjectPage_isMissing(t *testing.T) {
+	v := startParallel(t)
+	for _, path := range []string{
+		"/objects/", "/objects/nothing", "/objects/nothing/a", "/objects/computers/a", "/objects/computers/", "/objects/fleets", "/objects/fleets/a/b",
+		"/objects/computers?page=2", "/objects/computers?page=0", "/objects/computers/%00", "/objects/computers/..%2f..%2f",
+	} {
+		shows(t, v.page(404, path), "No object has this address.")
+	}
+	v.detail(v.as("", 404, "GET", "/status/nothing.css", nil), "no file")
+	v.detail(v.as("", 404, "POST", "/objects/computers", object{}), "no operation")
+}
+
+// What is deleted has no row. Where the data file keeps it, it still has a page.
+func TestObjectPage_deleted(t *testing.T) {
+	v := startParallel(t)
+	account, _ := v.account("gone")
+	computer := v.computer(object{"name": "box"})["id"].(string)
+	v.clock.Advance(time.Minute)
+	session := v.session(object{"computerId": computer})
+	v.clock.Advance(time.Minute)
+	v.call(204, "DELETE", sessions+"/"+session, nil)
+	v.call(200, "DELETE", accounts+"/"+account, nil)
+	v.call(204, "DELETE", computers+"/"+computer, nil)
+	shows(t, v.statusPage(), "Computers 0", "Service accounts 0", "Sessions 0", "API keys 0")
+	for _, path := range []string{"/objects/service-accounts/" + account, "/objects/sessions/" + session} {
+		page := v.page(200, path)
+		shows(t, page, "Status deleted", "Deleted. The API returns 404.", "Deleted 2026-05-01 12:0")
+		same(t, "import", importOf(page), "")
+		if strings.Contains(page, "data-path") {
+			t.Errorf("%s has buttons", path)
+		}
+	}
+	v.page(404, "/objects/computers/"+computer)
+}
+
+// Many objects are on pages of their own, so that the status page stays small.
+func TestObjectList(t *testing.T) {
+	v := startParallel(t)
+	account, _ := v.account("ci")
+	for i := range 115 {
+		v.computer(object{"name": fmt.Sprintf("dev-%03d", i)})
+	}
+	v.computer(object{"name": "of-ci", "serviceAccountId": account})
+	page := v.statusPage()
+	shows(t, page, "Computers 116", "And 106 more")
+	if !strings.Contains(page, `<a href="/objects/computers">And 106 more</a>`) {
+		t.Error("the rest is not linked")
+	}
+	first, second := v.page(200, "/objects/computers"), v.page(200, "/objects/computers?page=2")
+	for name, on := range map[string]string{"of-ci": first, "dev-114": first, "dev-016": first, "dev-015": second, "dev-000": second} {
+		if !strings.Contains(on, ">"+name+"</a>") {
+			t.Errorf("%s is missing", name)
+		}
+	}
+	same(t, "rows", strings.Count(first, ">dev-")+strings.Count(second, ">dev-"), 115)
+	if !strings.Contains(first, `href="/objects/computers?page=2" rel="next"`) || !strings.Contains(second, `href="/objects/computers?page=1" rel="prev"`) {
+		t.Error("the pages are not linked")
+	}
+	shows(t, v.page(200, "/objects/computers?of=service-accounts%2F"+account), "Computers of ci", "Computers 1")
+}
+
+// A fleet is one row, and opens to its members.
+func TestStatusPage_fleet(t *testing.T) {
+	v := startParallel(t)
+	account, _ := v.account("ci")
+	v.FailProvisioning(emulator.FailStep{Name: "ci-3"})
+	v.call(201, "POST", computers+"/bulk", object{"namePrefix": "ci", "quantity": 20, "serviceAccountId": account})
+	v.call(201, "POST", computers+"/bulk", object{"namePrefix": "ci", "quantity": 4, "serviceAccountId": account})
+	v.computer(object{"name": "ci-1"}) // Of another owner.
+	v.computer(object{"name": "ci-25", "serviceAccountId": account})
+	v.clock.Advance(time.Minute)
+	page := v.statusPage()
+	shows(t, page, "Computers 26", "ci-* ci 24 computers ci-3 error Create computer: The step failed, as programmed. ci-", "23 active , 1 error", "ci-25 ci active")
+	if !strings.Contains(page, `href="/objects/fleets/`+account+`/ci"`) {
+		t.Error("the fleet is not linked")
+	}
+	if at, failed := strings.Index(page, `id="environments"`), strings.Index(page, `id="computers"`); at >= 0 && at < failed {
+		t.Error("what failed is not first")
+	}
+}
+
+// A kind with a failure stands before the others.
+func TestStatusPage_failedFirst(t *testing.T) {
+	v := startParallel(t)
+	must(t, v.FailBuild(emulator.BuildFailure{Category: "validation", Reason: "make: exit 2"}))
+	v.computer(object{"name": "fine"})
+	v.environment(nil)
+	v.clock.Advance(time.Minute)
+	page := v.statusPage()
+	if environments, computers := strings.Index(page, `id="environments"`), strings.Index(page, `id="computers"`); environments < 0 || environments > computers {
+		t.Errorf("environments at %d, computers at %d", environments, computers)
+	}
+}
