@@ -50,7 +50,7 @@ func TestAccGuides_everyCLI(t *testing.T) {
 			if guide.needs != nil {
 				guide.needs(t)
 			}
-			g := open(t, acctest.NewRealTime(t, guide.options...), guide.name)
+			g := open(t, acctest.NewRealTime(t, append(guide.options, seeded(t, guide.name))...), guide.name)
 			if guide.checks != nil {
 				guide.checks(g)
 			}
@@ -95,6 +95,36 @@ func TestGuides_shape(t *testing.T) {
 		if first < 0 || !startsWithInit.MatchString(blocks[first].text) {
 			t.Errorf("%s: the commands do not begin with init", guide.name)
 		}
+	}
+}
+
+// The first line says how to have a service, and the emulator starts as it says. On other pages, the commands contain the emulator.
+func TestGuides_emulator(t *testing.T) {
+	t.Parallel()
+	for _, guide := range guides {
+		text := page(t, guide.name)
+		_, file := seedOf(text)
+		command := "agentyard-emulator -data agentyard.db"
+		if file != "" {
+			command += " -seed " + file
+		}
+		line := "\n\n-> Run this guide with [an emulator](../guides/getting-started#keep-an-emulator-running), started with `" + command +
+			"`, or with [your organization](../guides/getting-started#with-your-organization).\n\n"
+		if _, after, found := strings.Cut(text, "\n# "); !found || strings.Index(after, line) != strings.IndexByte(after, '\n') {
+			if !strings.Contains(text, "\nagentyard-emulator ") || file != "" {
+				t.Errorf("%s does not begin with:%s", guide.name, line)
+			}
+			continue
+		}
+		started := startEmulator(t, command, text)
+		for _, variable := range []string{"BASE_URL=http://", "API_KEY=fk-", "EMULATOR_CLOCK="} {
+			if !strings.Contains(started, "export AGENTYARD_"+variable) {
+				t.Errorf("%s: %s does not print %s:\n%s", guide.name, command, variable, started)
+			}
+		}
+	}
+	if text := page(t, "getting-started"); !strings.Contains(text, "\n    agentyard-emulator -data agentyard.db\n") {
+		t.Error("getting-started does not start the emulator that the other guides name")
 	}
 }
 
@@ -148,10 +178,8 @@ func onlyRead(t *testing.T, e *acctest.Env) {
 }
 
 func apiKeysWithoutState(g *reader) {
-	var account record
-	g.e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robots"}, &account)
-	g.step("ACCOUNT_ID", account.ID)
-	g.cli.Setenv("TF_VAR_service_account_id", account.ID)
+	account := accounts(g.e)[0]
+	g.step()
 	g.cli.MustPlanEmpty()
 	if n := g.e.Journal().Count("createApiKey"); n < 2 {
 		g.t.Errorf("%d keys for an apply and a plan", n)
@@ -161,7 +189,7 @@ func apiKeysWithoutState(g *reader) {
 	}
 	// A provisioner stands for the placeholder of a secret store.
 	const value = "(terraform.applying\n  ? coalesce(ephemeral.agentyard_api_key.deploy.key) : \"none\")"
-	g.step("ACCOUNT_ID", account.ID, `"store_secret"`, `"terraform_data"`, "  name = \"deploy-key\"\n", "", "value_wo_version", "triggers_replace",
+	g.step(`"store_secret"`, `"terraform_data"`, "  name = \"deploy-key\"\n", "", "value_wo_version", "triggers_replace",
 		"value_wo = "+value, "provisioner \"local-exec\" {\n    command     = \"printf %s $KEY > key\"\n    environment = { KEY = "+value+" }\n  }")
 	first := g.read("stored/key")
 	g.run("terraform -chdir=stored plan -detailed-exitcode")
@@ -170,12 +198,12 @@ func apiKeysWithoutState(g *reader) {
 		g.t.Errorf("the live keys are %v", keys)
 	}
 
-	g.step("ACCOUNT_ID", account.ID)
+	g.step()
 	keys := live(g.e)
 	if second := g.read("stored/key"); len(keys) != 2 || len(keys["deploy-v2"]) != 1 || second == first || !strings.HasPrefix(second, "fk-") {
 		g.t.Errorf("the live keys are %v", keys)
 	}
-	g.step("ACCOUNT_ID", account.ID) // Revokes the first version.
+	g.step() // Revokes the first version.
 	keys = live(g.e)
 	if len(keys) != 1 || len(keys["deploy-v2"]) != 1 {
 		g.t.Errorf("the live keys are %v", keys)

@@ -1,13 +1,16 @@
 package guides
 
 import (
+	"bufio"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 // reader follows a guide to the letter: writes each file under the name that the page gives it, and runs the commands.
@@ -25,7 +28,7 @@ type block struct{ language, file, text string }
 
 var (
 	fenced   = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
-	fileName = regexp.MustCompile("`([\\w./-]+\\.(?:tf|tofu|tfvars|hcl))`")
+	fileName = regexp.MustCompile("`([\\w./-]+\\.(?:tf|tofu|tfvars|hcl|json|yml))`")
 )
 
 func page(t *testing.T, name string) string {
@@ -48,6 +51,64 @@ func blocksOf(text string) (all []block) {
 		file, end = "", at[1]
 	}
 	return all
+}
+
+// seedOf returns the emulator's seed on a page, and the name of its file. Both are empty if there is none.
+func seedOf(text string) (seed, file string) {
+	for _, b := range blocksOf(text) {
+		if b.language == "json" {
+			return b.text, b.file
+		}
+	}
+	return "", ""
+}
+
+// seeded is an emulator with the seed of a page.
+func seeded(t *testing.T, name string) acctest.Option {
+	t.Helper()
+	text, file := seedOf(page(t, name))
+	if file == "" {
+		return func(*emulator.Options) {}
+	}
+	file = filepath.Join(t.TempDir(), file)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	seed, err := emulator.ReadSeed(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(o *emulator.Options) { o.Seed = seed }
+}
+
+// startEmulator starts an emulator with a page's command and seed, and returns what it prints until it is ready. Only the port is another.
+func startEmulator(t *testing.T, command, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if seed, file := seedOf(text); file != "" {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(seed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), emulatorBinary(t), append(strings.Fields(command)[1:], "-listen", "127.0.0.1:0")...)
+	cmd.Dir = dir
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var problems strings.Builder
+	cmd.Stderr = &problems
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var printed strings.Builder
+	lines := bufio.NewScanner(output)
+	for !strings.Contains(printed.String(), "EMULATOR_CLOCK=") && lines.Scan() {
+		printed.WriteString(lines.Text() + "\n")
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	return printed.String() + problems.String()
 }
 
 // open opens a guide in an empty folder. The test fails at its end unless everything on the page was done.

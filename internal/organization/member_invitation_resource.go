@@ -90,7 +90,7 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 			"To invite the person again, run `terraform apply -replace=ADDRESS`. If `remove_on_destroy` is `true`, first check that the person has not joined. Changes of the role elsewhere are not detected.\n\n" +
 			"**Role.** The role of a member is updated in place. The service does not change a pending invitation. To change the role, apply again after the person joins.\n\n" +
 			"**Destroy.** By default, destroying this resource only removes it from the state. To remove the person from the organization with it, set `remove_on_destroy`. " +
-			"You can also use the action `agentyard_member_remove`. Both remove a member or revoke a pending invitation. See [Offboarding](../guides/spend-governance#offboard-a-person).\n\n" +
+			"You can also use the action `agentyard_member_remove`. Both remove a member or revoke a pending invitation. See [Offboarding](../guides/spend-governance#offboard-a-member).\n\n" +
 			"~> **Removal.** With `remove_on_destroy = true`, a replacement also removes the person. Changing `email` removes the person with the old address. The plan warns if the person is a member, but not with `-replace`. " +
 			"The value in the state counts: to keep the person, first apply `false`. To rename the resource or change its `for_each` key, add a `moved` block. " +
 			"Do not use `count` here: removing one person from a list would shift the others, and remove some of them too.",

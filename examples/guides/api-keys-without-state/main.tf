@@ -6,22 +6,23 @@ terraform {
   }
 }
 
-variable "service_account_id" {
-  description = "ID of the service account that the other provider acts as."
-  type        = string
+# The service account that the other provider acts as.
+data "agentyard_service_account" "robots" {
+  name = "robots"
 }
 
 ephemeral "agentyard_api_key" "run" {
-  service_account_id = var.service_account_id
+  service_account_id = data.agentyard_service_account.robots.id
   name               = "terraform-run"
   expires_in         = "20m"
 }
 
 # Any provider with a credential works. This one acts as the service account.
 provider "agentyard" {
-  alias     = "robot"
-  api_key   = ephemeral.agentyard_api_key.run.key
-  key_owner = var.service_account_id # The same in each run, unlike the key.
+  alias   = "robot"
+  api_key = ephemeral.agentyard_api_key.run.key
+  # The same in each run, unlike the key.
+  key_owner = data.agentyard_service_account.robots.id
 }
 
 data "agentyard_computers" "of_the_robot" {

@@ -42,7 +42,7 @@ resource "agentyard_user_usage_limit" "exception" {
   limit = each.value
 }
 
-# Warns about exceptions for people who are not members.
+# Warns about exceptions for addresses that are not members.
 check "exceptions_are_members" {
   assert {
     condition     = length(local.not_members) == 0

@@ -6,9 +6,9 @@ terraform {
   }
 }
 
-variable "service_account_id" {
-  description = "ID of the service account that the key authenticates as."
-  type        = string
+# The service account that the key authenticates as.
+data "agentyard_service_account" "robots" {
+  name = "robots"
 }
 
 variable "key_version" {
@@ -18,7 +18,7 @@ variable "key_version" {
 }
 
 data "agentyard_api_keys" "all" {
-  service_account_id = var.service_account_id
+  service_account_id = data.agentyard_service_account.robots.id
 }
 
 locals {
@@ -28,7 +28,7 @@ locals {
 }
 
 ephemeral "agentyard_api_key" "deploy" {
-  service_account_id = var.service_account_id
+  service_account_id = data.agentyard_service_account.robots.id
   name               = local.name
   keep               = terraform.applying && !local.is_used
 }

@@ -19,6 +19,6 @@ resource "agentyard_api_key_revoke" "old" {
     if version < min(var.oldest_version, var.key_version)
   }
 
-  service_account_id = var.service_account_id
+  service_account_id = data.agentyard_service_account.robots.id
   key_id             = each.key
 }

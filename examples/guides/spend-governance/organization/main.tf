@@ -6,7 +6,7 @@ terraform {
   }
 }
 
-# Removes the limits of all other users.
+# Removes the limits of all other members.
 resource "agentyard_user_usage_limits" "all" {
   limits = {
     "avery@agentyard.example" = 80000000

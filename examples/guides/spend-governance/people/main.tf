@@ -7,14 +7,14 @@ terraform {
 }
 
 locals {
-  # One entry for each person. Limits are in credits.
+  # One entry for each member. Limits are in credits.
   people = {
     casey = { email = "casey@agentyard.example", limit = 10000000 }
     devon = { email = "devon@agentyard.example", limit = 20000000 }
   }
 }
 
-resource "agentyard_member_invitation" "person" {
+resource "agentyard_member_invitation" "member" {
   for_each = local.people
 
   email             = each.value.email
@@ -28,17 +28,17 @@ locals {
 }
 
 # Limits can be set for active members only.
-resource "agentyard_user_usage_limit" "person" {
+resource "agentyard_user_usage_limit" "member" {
   for_each = {
-    for name, person in local.people : name => person
-    if contains(local.members, lower(person.email))
+    for name, member in local.people : name => member
+    if contains(local.members, lower(member.email))
   }
 
-  email = agentyard_member_invitation.person[each.key].email
+  email = agentyard_member_invitation.member[each.key].email
   limit = each.value.limit
 }
 
-# The agents of each person, with a key and a computer.
+# The agents of each member, with a key and a computer.
 resource "agentyard_service_account" "agents" {
   for_each = local.people
 
