@@ -22,7 +22,10 @@ type objectDetail struct {
 	history   []historyEvent
 	imports   importBlock
 	names     []string // How requests name the object, besides its ID.
-	actions   []statusAction
+	// namesOfOwner are names that only requests of an owner, or for one, mean.
+	namesOfOwner []string
+	owner        string
+	actions      []statusAction
 }
 
 // historyEvent is something that happened to an object, or will happen. Without a time, the data file does not know when.
@@ -54,7 +57,7 @@ func computerDetail(r *request, id string) (*objectDetail, error) {
 		return nil, err
 	}
 	p := c.progressAt(r.now)
-	d := &objectDetail{body: c.view(r.now, true), operation: "getComputer", names: []string{c.Name, c.HostID}, imports: importBlock{"agentyard_computer", c.Name, c.ID}}
+	d := &objectDetail{body: c.view(r.now, true), operation: "getComputer", imports: importBlock{"agentyard_computer", c.Name, c.ID}, namesOfOwner: []string{c.Name, c.HostID}, owner: c.OwnerID}
 	if c.FleetPrefix != "" {
 		d.happened(c.CreatedAt, "Created by bulkCreateComputers with the prefix %s", c.FleetPrefix)
 	} else {

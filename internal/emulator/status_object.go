@@ -2,6 +2,7 @@ package emulator
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -158,7 +159,9 @@ func (s *statusObjects) onePage(kind, id string) (*objectPage, error) {
 		p.History = append(p.History, shown)
 	}
 	p.Earlier = len(d.history) - len(p.History)
-	p.Requests, p.Others = s.e.journal.naming(append(d.names, row.ID))
+	p.Requests, p.Others = s.e.journal.matching(func(x *Entry) bool {
+		return x.names(append(d.names, row.ID)) || x.names(d.namesOfOwner) && x.owner() == d.owner
+	})
 	return p, nil
 }
 
@@ -284,13 +287,13 @@ func (s *statusObjects) listPage(k *statusKind, query url.Values) *objectPage {
 	return p
 }
 
-// naming returns the newest requests whose path or query names one of some texts, and how many more there are.
-func (j *Journal) naming(names []string) (requests []objectRequest, others int) {
+// matching returns the newest requests that match, and how many more there are.
+func (j *Journal) matching(matches func(*Entry) bool) (requests []objectRequest, others int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, x := range slices.Backward(j.entries) {
 		switch {
-		case !x.names(names):
+		case !matches(x):
 		case len(requests) < objectRequests:
 			requests = append(requests, objectRequestOf(x))
 		default:
@@ -306,8 +309,8 @@ func (x *Entry) names(texts []string) bool {
 		return slices.ContainsFunc(texts, func(text string) bool { return text != "" && strings.EqualFold(text, value) })
 	}
 	pattern := strings.Split(x.Route, "/")
-	for i, segment := range strings.Split(x.Path, "/") {
-		if i < len(pattern) && strings.HasPrefix(pattern[i], "{") && is(segment) {
+	for i, segment := range strings.SplitN(x.Path, "/", len(pattern)) { // The last one may be an address.
+		if strings.HasPrefix(pattern[i], "{") && is(segment) {
 			return true
 		}
 	}
@@ -321,6 +324,12 @@ func (x *Entry) names(texts []string) bool {
 		}
 	}
 	return false
+}
+
+// owner is the principal whose objects a request is about.
+func (x *Entry) owner() string {
+	query, _ := url.ParseQuery(x.Query)
+	return cmp.Or(query.Get("serviceAccountId"), x.Principal)
 }
 
 func objectRequestOf(x *Entry) objectRequest {

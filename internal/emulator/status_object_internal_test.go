@@ -182,6 +182,10 @@ func TestEntry_names(t *testing.T) {
 			t.Errorf("%q: %v", name, got)
 		}
 	}
+	address := Entry{Route: "/api/v0/wiki/history/{repoUrl}", Path: "/api/v0/wiki/history/https://code.example/acme/api"}
+	if !address.names([]string{"https://code.example/acme/api"}) || address.names([]string{"acme"}) {
+		t.Error("an address in a path is one parameter")
+	}
 	unknown := Entry{Path: "/abc"}
 	if unknown.names([]string{"abc"}) {
 		t.Error("a request that matches no operation names nothing")

@@ -162,6 +162,20 @@ func TestObjectPage_isMissing(t *testing.T) {
 	v.detail(v.as("", 404, "POST", "/objects/computers", object{}), "no operation")
 }
 
+// A name means the computer of one owner only.
+func TestObjectPage_requestsByName(t *testing.T) {
+	v := startParallel(t)
+	account, key := v.account("ci")
+	mine := v.computer(object{"name": "box"})["id"].(string)
+	theirs := v.computer(object{"name": "box", "serviceAccountId": account})["id"].(string)
+	v.as(key, 200, "GET", computers+"/name/box", nil)
+	v.call(200, "GET", computers+"/name/box?serviceAccountId="+account, nil)
+	v.call(200, "GET", computers+"/name/box", nil)
+	for id, want := range map[string]int{mine: 1, theirs: 2} {
+		same(t, "requests", strings.Count(v.page(200, "/objects/computers/"+id), "getComputerByName<"), want)
+	}
+}
+
 // What is deleted has no row. Where the data file keeps it, it still has a page.
 func TestObjectPage_deleted(t *testing.T) {
 	v := startParallel(t)
