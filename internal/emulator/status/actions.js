@@ -1,6 +1,6 @@
 "use strict";
 // Buttons that act with the control key. The key is only in the tab's storage and in the Authorization header of requests to the emulator.
-const keyName = "agentyard-control-key";
+const keyName = "agentyard-control-key", openName = "agentyard-open";
 
 function say(text, failed) {
   const result = document.getElementById("control-result");
@@ -95,4 +95,17 @@ document.addEventListener("change", event => {
     command.textContent = replace(command.textContent);
   });
 });
+// What was opened stays open when the page is reloaded, or when its content is replaced.
+const opened = new Set(JSON.parse(sessionStorage.getItem(openName) || "[]"));
+function reopen() {
+  for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
+}
+document.addEventListener("toggle", event => {
+  const {id, open, isConnected} = event.target;
+  if (!id || !isConnected || opened.has(id) === open) return;
+  if (open) opened.add(id); else opened.delete(id);
+  sessionStorage.setItem(openName, JSON.stringify([...opened]));
+}, true);
+new MutationObserver(reopen).observe(document.body, {childList: true, subtree: true});
+reopen();
 prepare();
