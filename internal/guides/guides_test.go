@@ -31,6 +31,7 @@ var guides = []struct {
 	{name: "getting-started", options: with(quick), checks: gettingStarted},
 	{name: "large-organizations", options: with(quick)},
 	{name: "policies", options: with(quick), checks: policies},
+	{name: "registered-machines", checks: registeredMachines},
 	{name: "sharing-computers", options: with(quick), checks: sharingComputers},
 	{name: "spend-governance", options: with(quick), checks: spendGovernance},
 	{name: "state-and-ci", options: with(quick), checks: stateAndCI},

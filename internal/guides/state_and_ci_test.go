@@ -3,6 +3,8 @@ package guides
 import (
 	"context"
 	"debug/buildinfo"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -146,5 +148,82 @@ AGENTYARD_API_KEY=$MANAGER terraform -chdir=platform plan -input=false -lock-tim
 	g.run("tofu -chdir=agents apply")
 	if all := owners(g.e); strings.Join(all, " ") != "mobile mobile" {
 		g.t.Errorf("the owners of computers are %v", all)
+	}
+}
+
+// The files for GitHub and GitLab run the page's commands, and only the first pipeline gets the key.
+func TestAccGuide_pipelines(t *testing.T) {
+	t.Parallel()
+	blocks := blocksOf(page(t, "state-and-ci"))
+	var jobs [2]string // The commands of the two pipelines.
+	for i, next := 0, 0; next < len(jobs); i++ {
+		if blocks[i].language == "shell" {
+			jobs[next] = strings.ReplaceAll(strings.TrimSpace(blocks[i].text), " -input=false", "")
+			next++
+		}
+	}
+	plan := strings.Replace(jobs[0][:strings.LastIndex(jobs[0], "\n")], " -out=plan", "", 1)
+	cli := acctest.NewCLI(t, acctest.NewRealTime(t), "")
+	decode := func(file string, into any) {
+		t.Helper()
+		for _, b := range blocks {
+			if b.file == file {
+				cli.Write("ci.yml", b.text)
+			}
+		}
+		r := cli.Shell(`terraform console <<<'base64encode(jsonencode(yamldecode(file("ci.yml"))))'`)
+		text, err := base64.StdEncoding.DecodeString(strings.Trim(r.Output, "\"\n"))
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", file, err, r.Output)
+		}
+		if err := json.Unmarshal(text, into); err != nil {
+			t.Fatalf("%s: %v\n%s", file, err, text)
+		}
+	}
+	var gitHub struct {
+		Env  map[string]string
+		Jobs map[string]struct {
+			If, Needs string
+			Env       map[string]string
+			Steps     []struct{ Run string }
+		}
+	}
+	decode(".github/workflows/agentyard.yml", &gitHub)
+	var gitLab struct {
+		Variables              map[string]string
+		Plan, Platform, Agents struct {
+			Environment any
+			Rules       []map[string]string
+			Script      []string
+		}
+	}
+	decode(".gitlab-ci.yml", &gitLab)
+	commands := func(job string) string {
+		var all []string
+		for _, step := range gitHub.Jobs[job].Steps {
+			if step.Run != "" {
+				all = append(all, strings.TrimSpace(step.Run))
+			}
+		}
+		return strings.Join(all, "\n")
+	}
+	for what, pair := range map[string][2]string{
+		"GitHub: plan": {commands("plan"), plan}, "GitHub: platform": {commands("platform"), jobs[0]}, "GitHub: agents": {commands("agents"), jobs[1]},
+		"GitLab: plan": {strings.Join(gitLab.Plan.Script, "\n"), plan}, "GitLab: platform": {strings.Join(gitLab.Platform.Script, "\n"), jobs[0]}, "GitLab: agents": {strings.Join(gitLab.Agents.Script, "\n"), jobs[1]},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%s runs\n%s\nwant\n%s", what, pair[0], pair[1])
+		}
+	}
+	const key = "${{ secrets.AGENTYARD_API_KEY }}"
+	if all := gitHub.Jobs; all["plan"].Env["AGENTYARD_API_KEY"] != key || all["platform"].Env["AGENTYARD_API_KEY"] != key || all["agents"].Env != nil || gitHub.Env["AGENTYARD_API_KEY"] != "" ||
+		all["agents"].Needs != "platform" || all["plan"].If != "github.event_name == 'pull_request'" || all["platform"].If != "github.event_name != 'pull_request'" {
+		t.Errorf("GitHub: %+v", gitHub)
+	}
+	if gitLab.Agents.Environment != nil || gitLab.Platform.Environment != "platform" || gitLab.Plan.Environment == nil || len(gitLab.Agents.Rules) != 2 || len(gitLab.Platform.Rules) != 2 {
+		t.Errorf("GitLab: %+v", gitLab)
+	}
+	if gitHub.Env["TF_INPUT"] != "0" || gitLab.Variables["TF_INPUT"] != "0" {
+		t.Error("a job waits for input")
 	}
 }

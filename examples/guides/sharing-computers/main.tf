@@ -6,7 +6,7 @@ terraform {
   }
 }
 
-# Each person sets AGENTYARD_BASE_URL and their own AGENTYARD_API_KEY.
+# Each member sets AGENTYARD_BASE_URL and their own AGENTYARD_API_KEY.
 provider "agentyard" {}
 
 # Owns the shared computers. Destroying it also deletes them.
