@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -43,6 +44,8 @@ type Journal struct {
 	mu      sync.Mutex
 	entries []*Entry
 	seq     int
+	// forgotten is the highest number of a run of which entries were forgotten.
+	forgotten int
 }
 
 // Entries returns a copy of all entries in the order of arrival.
@@ -56,14 +59,51 @@ func (j *Journal) Entries() []Entry {
 	return out
 }
 
-// latest returns copies of the newest n entries, newest first, and how many there are in all.
-func (j *Journal) latest(n int) (entries []Entry, total int) {
+// newestRuns returns copies of the entries of the newest n runs, newest run first, and whether there are older ones. With a number
+// in before, only runs with lower numbers count.
+func (j *Journal) newestRuns(n, before int) (runs [][]Entry, older bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, e := range slices.Backward(j.entries[max(0, len(j.entries)-n):]) {
-		entries = append(entries, *e)
+	sizes := map[int]int{}
+	for _, e := range j.entries {
+		if before == 0 || e.Run < before {
+			sizes[e.Run]++
+		}
 	}
-	return entries, len(j.entries)
+	numbers := slices.Sorted(maps.Keys(sizes))
+	slices.Reverse(numbers)
+	older = len(numbers) > n
+	at := map[int]int{}
+	for i, number := range numbers[:min(len(numbers), n)] {
+		at[number] = i
+		runs = append(runs, make([]Entry, 0, sizes[number]))
+	}
+	for _, e := range j.entries {
+		if i, ok := at[e.Run]; ok {
+			runs[i] = append(runs[i], *e)
+		}
+	}
+	return runs, older
+}
+
+// entriesOf returns copies of the entries of a run.
+func (j *Journal) entriesOf(run int) []Entry {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var entries []Entry
+	for _, e := range j.entries {
+		if e.Run == run {
+			entries = append(entries, *e)
+		}
+	}
+	return entries
+}
+
+// isPartial reports whether requests of a run were forgotten. Runs are numbered in the order of their first requests.
+func (j *Journal) isPartial(run int) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return run <= j.forgotten
 }
 
 // Count returns how many requests of an operation arrived.
@@ -83,7 +123,7 @@ func (j *Journal) Count(operation string) int {
 func (j *Journal) Reset() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.entries = nil
+	j.forget(len(j.entries))
 }
 
 func (j *Journal) begin(e *Entry) {
@@ -92,9 +132,17 @@ func (j *Journal) begin(e *Entry) {
 	j.seq++
 	e.Seq = j.seq
 	if len(j.entries) >= maxJournal {
-		j.entries = j.entries[len(j.entries)/10:]
+		j.forget(len(j.entries) / 10)
 	}
 	j.entries = append(j.entries, e)
+}
+
+// forget drops the oldest n entries.
+func (j *Journal) forget(n int) {
+	for _, e := range j.entries[:n] {
+		j.forgotten = max(j.forgotten, e.Run)
+	}
+	j.entries = j.entries[n:]
 }
 
 // change edits an entry under the journal's lock.

@@ -110,6 +110,11 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 		e.serveObject(w, r)
 		return
 	}
+	if isRunPage(r) {
+		e.setTime(w.Header())
+		e.serveRun(w, r)
+		return
+	}
 	started := clock.System.Now()
 	x := &exchange{}
 	x.route, x.params, x.allowed = e.match(r)

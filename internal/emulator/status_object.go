@@ -356,7 +356,7 @@ var statusTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "t
 // isObjectPage reports whether a request is for the page of objects, or for a file that pages load, under the rule of isStatusPage.
 func isObjectPage(r *http.Request) bool {
 	known := strings.HasPrefix(r.URL.Path, objectsPrefix) || strings.HasPrefix(r.URL.Path, "/status/") && statusTypes[path.Ext(r.URL.Path)] != ""
-	return known && (r.Method == http.MethodGet || r.Method == http.MethodHead) && isLoopback(r.RemoteAddr) && isLoopback(r.Host)
+	return known && isLocalRead(r)
 }
 
 // serveObject shows the page of an object, of a fleet, or of all objects of a kind.

@@ -18,8 +18,6 @@ import (
 const (
 	// statusRows is how many objects of each kind, and how many faults, the status page lists.
 	statusRows = 10
-	// statusRequests is how many requests it lists.
-	statusRequests = 20
 	// statusText is how many characters of a text it shows.
 	statusText = 200
 )
@@ -45,18 +43,12 @@ type statusPage struct {
 	Now            time.Time
 	Ahead          string // Empty if the clock was not moved.
 	Kinds          []*statusKind
-	Requests       []statusRequest
-	RequestCount   int
-	Faults         []statusFault
-	FaultCount     int
-	Off            []string // What the control API switched off.
+	Runs           []*statusRun
+	NewerRuns      bool          // This is a page of older runs.
+	OlderRuns      int           // The number that begins the next page of runs; 0 if there is none.
+	Faults, More   []statusFault // Those that are shown, and those that open.
+	Off            []string      // What the control API switched off.
 	Actions        pageActions
-}
-
-// statusRequest is an entry of the journal.
-type statusRequest struct {
-	What, Result, Class, Duration, Fault string
-	At                                   statusTime
 }
 
 // statusFault is something that the control API programmed.
@@ -69,13 +61,19 @@ type statusTime struct{ Exact, Age string }
 // for any other the root is no operation. A name in the Host header other than localhost does not count, because a website
 // can make its own name point here.
 func isStatusPage(r *http.Request) bool {
-	return r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead) && isLoopback(r.RemoteAddr) && isLoopback(r.Host)
+	return r.URL.Path == "/" && isLocalRead(r)
+}
+
+// isLocalRead reports whether a request only reads, and comes from this machine by a name of its own.
+func isLocalRead(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && isLoopback(r.RemoteAddr) && isLoopback(r.Host)
 }
 
 // serveStatus shows the status page.
 func (e *Emulator) serveStatus(w http.ResponseWriter, r *http.Request) {
 	var page bytes.Buffer
-	data, err := e.status()
+	before, _ := strconv.Atoi(r.URL.Query().Get("before")) // Anything but a number begins with the newest run.
+	data, err := e.status(before)
 	if err == nil {
 		err = statusTemplate.Execute(&page, data)
 	}
@@ -110,45 +108,21 @@ func isLoopback(address string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-func (e *Emulator) status() (*statusPage, error) {
+// status is what the status page shows, with the newest runs, or with those before a number.
+func (e *Emulator) status(before int) (*statusPage, error) {
 	p := &statusPage{URL: e.URL(), ClockFile: e.ClockFile(), Tier: e.tier(), Now: e.clock.Now().UTC(), Actions: actionsOfPage()}
 	if by := e.clock.By(); by > 0 {
 		p.Ahead = shortDuration(by)
 	}
-	var entries []Entry
-	entries, p.RequestCount = e.journal.latest(statusRequests)
-	for _, x := range entries {
-		p.Requests = append(p.Requests, statusRequestOf(x, p.Now))
-	}
+	e.addRuns(p, before)
 	faults := append(e.faults.view(), e.programmed.view()...)
-	p.Faults, p.FaultCount, p.Off = faults[:min(len(faults), statusRows)], len(faults), e.programmed.off()
+	p.Faults, p.Off = faults[:min(len(faults), statusRows)], e.programmed.off()
+	p.More = faults[len(p.Faults):]
 	err := e.store.db.View(func(tx *bolt.Tx) (err error) {
 		p.Kinds, err = statusKinds(&request{e: e, tx: tx, now: p.Now})
 		return err
 	})
 	return p, err
-}
-
-func statusRequestOf(x Entry, now time.Time) statusRequest {
-	s := statusRequest{What: x.Operation, Duration: shortDuration(x.Duration), Fault: x.Fault, At: statusTimeOf(x.Time, now)}
-	if s.What == "" {
-		s.What = shortText(x.Method + " " + x.Path)
-	}
-	switch {
-	case x.Status != 0:
-		s.Result = strconv.Itoa(x.Status)
-	case x.Duration == 0:
-		s.Result, s.Duration = "running", ""
-	default:
-		s.Result = "dropped"
-	}
-	switch {
-	case x.Status >= 500 || s.Result == "dropped":
-		s.Class = "bad"
-	case x.Status >= 400:
-		s.Class = "warn"
-	}
-	return s
 }
 
 // view shows the faults that are still pending.

@@ -5,6 +5,7 @@ import (
 	"html"
 	"net/http"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -12,8 +13,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// htmlTag is what pageText leaves out: tags, and IDs beside names.
-var htmlTag = regexp.MustCompile(`<code class="id">[^<]*</code>|<[^>]*>`)
+// htmlTag is what pageText leaves out: tags, IDs beside names, and the titles of bars.
+var htmlTag = regexp.MustCompile(`<code class="id">[^<]*</code>|<title>[^<]*</title>|<[^>]*>`)
 
 // statusPage returns the status page.
 func (v *env) statusPage() string {
@@ -79,7 +80,7 @@ func TestStatusPage_empty(t *testing.T) {
 	shows(t, page,
 		"Clock 2026-05-01 12:00:00 UTC Tier enterprise.", "Computers 0 Environments 0", "Members 1 1 manager", "Repositories 4 2 admin , 1 read , 1 write",
 		"AGENTYARD_BASE_URL "+v.URL()+" AGENTYARD_API_KEY printed when the emulator started AGENTYARD_EMULATOR_CLOCK "+v.ClockFile(),
-		"Last requests None yet.", "manager@agentyard.example manager 2026-05-01 12:00",
+		"Runs None yet. Set the variables under Connect , and run Terraform.", "manager@agentyard.example manager 2026-05-01 12:00",
 	)
 	for _, part := range []string{`<meta http-equiv="refresh" content="5">`, `<meta name="viewport"`, `href="#members"`, `id="members"`} {
 		if !strings.Contains(page, part) {
@@ -95,13 +96,10 @@ func TestStatusPage_manyComputers(t *testing.T) {
 	shows(t, page,
 		"Computers 200 190 active , 10 provisioning", "agent-199 manager@agentyard.example · Write configuration provisioning 2026-05-01 12:01 agent-198",
 		"agent-190 manager@agentyard.example · Write configuration provisioning 2026-05-01 12:01 And 190 more",
-		"Status Duration Time createComputer 201 ", " And 180 more.",
+		"200 creates ", "createComputer POST /api/v0/computers 200 ",
 	)
 	if n := strings.Count(page, ">agent-"); n != 10 {
 		t.Errorf("the page lists %d computers, want 10", n)
-	}
-	if n := strings.Count(page, ">createComputer</td>"); n != 20 {
-		t.Errorf("the page lists %d requests, want 20", n)
 	}
 }
 
@@ -116,7 +114,8 @@ func TestStatusPage_failures(t *testing.T) {
 		"backend organization · make: exit 2 failed",
 		"rate-limited createComputer, paths with bulk, after 4 more always", "provisioning failure computers ci-*, step clone-repos 1 left",
 		"build failure all environments, phase building always", "bulk failure after 3 computers 1 left", "Switched off: provider-b, sessions.",
-		"Time GET /api/v0/nothing 404 ", "listMembers fault: drop-after-commit dropped ", "listComputers fault: status-before-commit 503 ",
+		"3 creates 3 failed ", "3 failures: 1 × 404, 1 × 503, 1 × dropped.", "GET /api/v0/nothing GET /api/v0/nothing 1 ",
+		"listMembers GET /api/v0/organization/users fault: drop-after-commit 1 ", "listComputers GET /api/v0/computers fault: status-before-commit 1 ",
 	)
 	if strings.Contains(page, "<acme") || strings.Contains(page, "the log") {
 		t.Error("the page shows a text unescaped, or a log")
@@ -189,4 +188,45 @@ func TestStatusPage_isNoOperation(t *testing.T) {
 	must(t, err)
 	v.detail(a, "no operation at the path /")
 	same(t, "requests in the journal", len(v.Journal().Entries()), 3)
+}
+
+// The page of a run has all its lanes.
+func TestRunPage(t *testing.T) {
+	v := startParallel(t)
+	for i := range 600 {
+		v.call(404, "GET", fmt.Sprintf("/api/v0/computers/missing-%03d", i), nil)
+	}
+	page := v.statusPage()
+	shows(t, page, "No successful request 600 failed ", "600 failures: 600 × 404.", "And 60 more", "And 528 more A run is")
+	if !strings.Contains(page, `<a href="/runs/1">And 528 more</a>`) {
+		t.Error("the status page has no link to all lanes")
+	}
+	first := string(v.as("", 200, "GET", "/runs/1", nil).raw)
+	shows(t, first, "Run 1 answered", "missing-000", "missing-499 1 <1 ms Next")
+	last := string(v.as("", 200, "GET", "/runs/1?from=500", nil).raw)
+	shows(t, last, "missing-500", "missing-599 1 <1 ms Previous")
+	for _, path := range []string{"/runs/2", "/runs/x", "/runs/0", "/runs/<b>"} {
+		shows(t, string(v.as("", 404, "GET", path, nil).raw), "The journal has no request of this run.")
+	}
+	v.detail(v.as("", 404, "POST", "/runs/1", object{}), "no operation at the path /runs/1")
+}
+
+func TestStatusPage_olderRuns(t *testing.T) {
+	v := startParallel(t)
+	for range 10 {
+		p := v.process()
+		same(t, "status", p.send("GET", computers, ""), 200)
+		p.CloseIdleConnections()
+		for strings.Contains(v.statusPage(), ">running</span>") { // The emulator notices it a moment later.
+			runtime.Gosched()
+		}
+	}
+	newest := v.statusPage()
+	shows(t, newest, "Run 10,", "Run 3,", "Older runs A run is")
+	if strings.Contains(newest, "Run 2,") || strings.Count(newest, " open>") != 1 || !strings.Contains(newest, `<a href="/?before=3">`) {
+		t.Error("the page has older runs, or several open ones, or no link")
+	}
+	shows(t, string(v.as("", 200, "GET", "/?before=3", nil).raw), "Run 2,", "Run 1,", "Newest runs A run is")
+	v.Journal().Reset()
+	shows(t, v.statusPage(), "Runs None yet.")
 }

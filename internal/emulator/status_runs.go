@@ -1,0 +1,358 @@
+package emulator
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+const (
+	// statusRuns is how many runs the status page lists. Older ones are on further pages.
+	statusRuns = 8
+	// runLanes is how many lanes of a run are shown, and runMore how many further ones open. The page of the run has all.
+	runLanes, runMore = 12, 60
+	// barsPerAxis is how fine bars are: equal ones that are closer together are one.
+	barsPerAxis = 400
+)
+
+// statusRun is a run as the page shows it. All its times are real ones, not those of the emulator's clock.
+type statusRun struct {
+	Number           int
+	Client           string
+	Counts           []string // Such as "24 reads".
+	Rejected, Failed int      // By 429, and by another error.
+	Started          statusTime
+	Duration         string
+	Connected        bool // Its process still has a connection.
+	Newest           bool
+	Partial          bool // Its first requests are forgotten.
+	Answer           []string
+	Ticks            []axisTick
+	Lanes, More      []*runLane
+	Rest             int // How many lanes only the page of the run has.
+	Operations       []*runOperation
+}
+
+// runLane is all requests with one method and path.
+type runLane struct {
+	Run          int
+	Name, Path   string
+	Faults       []string // That hit requests of the lane.
+	Bars         []runBar
+	Count        int
+	Total, Label string
+	spans        []*runSpan
+}
+
+// runBar is a request, or several equal ones close together, or the time that retries waited. Left and Width are percentages.
+type runBar struct {
+	Left, Width, Class, Title string
+}
+
+// runOperation is a row of the table of operations.
+type runOperation struct {
+	Name                             string
+	Count, Rejected, Failed, Retries int
+	Total, Slowest                   string
+	total, slowest                   time.Duration
+}
+
+type axisTick struct{ Left, Text string }
+
+// runSpan is a request on the time axis of its run.
+type runSpan struct {
+	*Entry
+	from, to    time.Duration // Since the start of the run.
+	class       string
+	retry       bool
+	waitedSince time.Duration // When the attempt before the retry had failed.
+}
+
+// interval is a part of a run's time axis.
+type interval struct{ from, to time.Duration }
+
+// The classes of bars: what a request came to, and the time that retries waited.
+const (
+	barWait         = "wait"
+	requestOK       = "ok"
+	requestRejected = "rejected" // 429.
+	requestFailed   = "failed"
+	requestRunning  = "running"
+)
+
+func (x *Entry) class() string {
+	switch {
+	case x.running():
+		return requestRunning
+	case x.Status == 429:
+		return requestRejected
+	case x.Status == 0 || x.Status >= 400:
+		return requestFailed
+	}
+	return requestOK
+}
+
+func (x *Entry) running() bool { return x.Status == 0 && x.Duration == 0 }
+
+// result is the status, or what is there instead of one.
+func (x *Entry) result() string {
+	switch {
+	case x.running():
+		return "running"
+	case x.Status == 0:
+		return "dropped"
+	}
+	return strconv.Itoa(x.Status)
+}
+
+// isRetriable reports whether a client may repeat the request.
+func (x *Entry) isRetriable() bool {
+	return !x.running() && (x.Status == 429 || x.Status >= 500 || x.Status == 0)
+}
+
+// name is the operation, or what was requested instead.
+func (x *Entry) name() string {
+	if x.Operation != "" {
+		return x.Operation
+	}
+	return shortText(x.Method + " " + x.Path)
+}
+
+// spansOf puts the requests of a run on its time axis, and recognizes retries.
+func spansOf(entries []Entry, now time.Time) []runSpan {
+	type request struct {
+		method, path, query string
+		body                uint64
+	}
+	type failures struct{ first, last time.Duration } // When the first and the last failure since the last success ended.
+	failed := map[request]failures{}
+	start := entries[0].Started
+	spans := make([]runSpan, len(entries))
+	for i := range entries {
+		x := &entries[i]
+		s := runSpan{Entry: x, from: x.Started.Sub(start), class: x.class()}
+		s.to = s.from + x.Duration
+		if x.running() {
+			s.to = max(s.from, now.Sub(start))
+		}
+		key := request{x.Method, x.Path, x.Query, x.BodyHash}
+		before, known := failed[key]
+		if known && before.first <= s.from {
+			s.retry, s.waitedSince = true, before.first
+			if before.last <= s.from {
+				s.waitedSince = before.last
+			}
+		}
+		switch {
+		case x.isRetriable() && known:
+			failed[key] = failures{min(before.first, s.to), max(before.last, s.to)}
+		case x.isRetriable():
+			failed[key] = failures{s.to, s.to}
+		case !x.running():
+			delete(failed, key)
+		}
+		spans[i] = s
+	}
+	return spans
+}
+
+// union merges intervals that overlap.
+func union(all []interval) []interval {
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b interval) int { return cmp.Compare(a.from, b.from) })
+	var merged []interval
+	for _, i := range all {
+		if n := len(merged); n > 0 && i.from <= merged[n-1].to {
+			merged[n-1].to = max(merged[n-1].to, i.to)
+			continue
+		}
+		merged = append(merged, i)
+	}
+	return merged
+}
+
+// gaps are what merged intervals leave open between each other.
+func gaps(merged []interval) []interval {
+	var open []interval
+	for i := 1; i < len(merged); i++ {
+		open = append(open, interval{merged[i-1].to, merged[i].from})
+	}
+	return open
+}
+
+// overlap is how much time two lists of merged intervals have in common.
+func overlap(a, b []interval) time.Duration {
+	var common time.Duration
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		common += max(0, min(a[i].to, b[j].to)-max(a[i].from, b[j].from))
+		if a[i].to < b[j].to {
+			i++
+		} else {
+			j++
+		}
+	}
+	return common
+}
+
+func length(all []interval) time.Duration {
+	var sum time.Duration
+	for _, i := range all {
+		sum += i.to - i.from
+	}
+	return sum
+}
+
+// addRuns adds the newest runs, or those before a number, to the status page.
+func (e *Emulator) addRuns(p *statusPage, before int) {
+	runs, older := e.journal.newestRuns(statusRuns, max(0, before))
+	p.NewerRuns = before > 0
+	connected, now := e.runs.connected(), clock.System.Now()
+	for i, entries := range runs {
+		r := viewRun(entries, now, 0, runLanes, runMore)
+		r.Connected, r.Partial, r.Newest = connected[r.Number], e.journal.isPartial(r.Number), i == 0
+		p.Runs = append(p.Runs, r)
+		if older {
+			p.OlderRuns = r.Number
+		}
+	}
+}
+
+// viewRun is what a page shows of a run. Its entries are in the order of their arrival. Of its lanes, it skips the first from, shows
+// the next ones, and lets some more open.
+func viewRun(entries []Entry, now time.Time, from, shown, more int) *statusRun {
+	spans := spansOf(entries, now)
+	var end time.Duration
+	for i := range spans {
+		end = max(end, spans[i].to)
+	}
+	operations := operationsOf(spans)
+	r := &statusRun{
+		Number: entries[0].Run, Client: clientName(entries[0].UserAgent), Started: statusTimeOf(entries[0].Started, now), Duration: preciseDuration(end),
+		Counts: countsOf(spans), Operations: operations, Answer: answerOf(spans, operations, end), Ticks: ticksOf(end),
+	}
+	for i := range spans {
+		switch spans[i].class {
+		case requestRejected:
+			r.Rejected++
+		case requestFailed:
+			r.Failed++
+		}
+	}
+	lanes := lanesOf(spans)
+	lanes = lanes[min(from, len(lanes)):]
+	r.Rest = max(0, len(lanes)-shown-more)
+	lanes = lanes[:len(lanes)-r.Rest]
+	for _, lane := range lanes {
+		lane.finish(end)
+	}
+	shown = min(shown, len(lanes))
+	r.Lanes, r.More = lanes[:shown], lanes[shown:]
+	return r
+}
+
+// clientName is a short name for a User-Agent.
+func clientName(agent string) string {
+	version, ok := strings.CutPrefix(agent, providerAgent)
+	provider, cli, both := strings.Cut(version, " Terraform/")
+	switch {
+	case ok && both:
+		return shortText("CLI " + cli + ", provider " + provider)
+	case agent == "":
+		return "no User-Agent"
+	}
+	return shortText(agent)
+}
+
+// verbs are the counted kinds of requests, most important first.
+var verbs = []string{"create", "update", "delete", "read"}
+
+// verbOf is what an operation does, as far as its name and method say.
+func verbOf(x *Entry) string {
+	switch {
+	case x.Method == "GET":
+		return "read"
+	case x.Method == "DELETE" || strings.HasPrefix(x.Operation, "revoke"):
+		return "delete"
+	case strings.HasPrefix(x.Operation, "create") || strings.HasPrefix(x.Operation, "bulkCreate") || strings.HasPrefix(x.Operation, "invite"):
+		return "create"
+	}
+	return "update"
+}
+
+// countsOf counts the successful requests by what they do.
+func countsOf(spans []runSpan) []string {
+	counts := map[string]int{}
+	for i := range spans {
+		if spans[i].class == requestOK {
+			counts[verbOf(spans[i].Entry)]++
+		}
+	}
+	var texts []string
+	for _, verb := range verbs {
+		if n := counts[verb]; n > 0 {
+			texts = append(texts, quantity(n, verb))
+		}
+	}
+	return texts
+}
+
+func quantity(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// operationsOf is the table of operations, most time first.
+func operationsOf(spans []runSpan) []*runOperation {
+	byName := map[string]*runOperation{}
+	var all []*runOperation
+	for i := range spans {
+		s := &spans[i]
+		o := byName[s.name()]
+		if o == nil {
+			o = &runOperation{Name: s.name()}
+			byName[o.Name] = o
+			all = append(all, o)
+		}
+		o.Count++
+		o.total += s.to - s.from
+		o.slowest = max(o.slowest, s.to-s.from)
+		switch s.class {
+		case requestRejected:
+			o.Rejected++
+		case requestFailed:
+			o.Failed++
+		}
+		if s.retry {
+			o.Retries++
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *runOperation) int { return cmp.Compare(b.total, a.total) })
+	for _, o := range all {
+		o.Total, o.Slowest = preciseDuration(o.total), preciseDuration(o.slowest)
+	}
+	return all
+}
+
+// preciseDuration shows a duration as one that people compare.
+func preciseDuration(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return "<1 ms"
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute-50*time.Millisecond:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	d = d.Round(time.Second)
+	if d < time.Hour {
+		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
+	}
+	return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
+}

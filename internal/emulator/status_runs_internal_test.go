@@ -1,0 +1,256 @@
+package emulator
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var runStart = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// sent is a request of a run: when it began, how long it took, and what was returned; 0 is a cut connection.
+func sent(operation string, at, took time.Duration, status int, body uint64) Entry {
+	method, path := "POST", "/api/v0/computers"
+	switch {
+	case strings.HasPrefix(operation, "get"):
+		method, path = "GET", "/api/v0/computers/"+fmt.Sprint(body)
+	case strings.HasPrefix(operation, "list"):
+		method = "GET"
+	case strings.HasPrefix(operation, "delete"):
+		method, path = "DELETE", "/api/v0/computers/"+fmt.Sprint(body)
+	}
+	return Entry{
+		Run: 7, UserAgent: testAgent, Operation: operation, Method: method, Path: path, BodyHash: body,
+		Started: runStart.Add(at), Duration: took, Status: status,
+	}
+}
+
+const (
+	ms = time.Millisecond
+	s  = time.Second
+)
+
+func TestViewRun_answers(t *testing.T) {
+	t.Parallel()
+	other := sent("listComputers", 0, 5*ms, 200, 0)
+	other.UserAgent, other.Operation, other.Path = "curl/8.5.0", "", "/nothing"
+	for name, tc := range map[string]struct {
+		entries []Entry
+		counts  string
+		answer  []string
+	}{
+		"one request": {
+			[]Entry{sent("listComputers", 0, 12*ms, 200, 0)}, "1 read", []string{"12 ms, all of it in requests."},
+		},
+		"without a pause": {
+			[]Entry{sent("listComputers", 0, 12*ms, 200, 0), sent("deleteComputer", 10*ms, 10*ms, 204, 1)}, "1 delete, 1 read",
+			[]string{"20 ms, all of it in requests.", "Most time in requests: listComputers, 1 request, 12 ms."},
+		},
+		"a rate limit": {
+			[]Entry{
+				sent("listComputers", 0, 100*ms, 200, 0), sent("createComputer", s, 100*ms, 201, 1), sent("createComputer", s, 10*ms, 429, 2),
+				sent("createComputer", 3*s, 100*ms, 429, 2), sent("createComputer", 38*s, 2*s, 201, 2),
+			}, "2 creates, 1 read",
+			[]string{
+				"40.0 s: 2.3 s in requests, 37.7 s between them (longest pause 34.9 s, before createComputer).",
+				"2 requests were rejected with 429 (rate limit).", "For 36.8 s, a retry was waiting and nothing else ran.",
+				"After a 429, the provider also sends at a lower rate for a while.", "Most time in requests: createComputer, 4 requests, 2.2 s.",
+			},
+		},
+		"others work while a retry waits": {
+			[]Entry{sent("createComputer", 0, s, 429, 1), sent("createComputer", s, 9*s, 201, 2), sent("createComputer", 11*s, s, 201, 1)}, "2 creates",
+			[]string{
+				"12.0 s: 11.0 s in requests, 1.0 s between them (longest pause 1.0 s, before createComputer).", "1 request was rejected with 429 (rate limit).",
+				"For 1.0 s, a retry was waiting and nothing else ran.", "After a 429, the provider also sends at a lower rate for a while.",
+			},
+		},
+		"failures": {
+			[]Entry{
+				sent("createComputer", 0, 10*ms, 503, 1), sent("createComputer", s, 10*ms, 0, 1), sent("createComputer", 2*s, 10*ms, 503, 1),
+				sent("deleteComputer", 3*s, 10*ms, 409, 2),
+			}, "",
+			[]string{
+				"3.0 s: 40 ms in requests, 3.0 s between them (longest pause 990 ms, before createComputer).", "4 failures: 2 × 503, 1 × 409, 1 × dropped.",
+				"For 2.0 s, a retry was waiting and nothing else ran.", "Most time in requests: createComputer, 3 requests, 30 ms.",
+			},
+		},
+		"waiting for a status": {
+			[]Entry{sent("createComputer", 0, 500*ms, 201, 1), sent("getComputer", 5*s, 10*ms, 200, 9), sent("getComputer", 10*s, 10*ms, 200, 9)}, "1 create, 2 reads",
+			[]string{
+				"10.0 s: 520 ms in requests, 9.5 s between them (longest pause 5.0 s, before getComputer).",
+				"The last change (createComputer) ended after 500 ms. Then came 2 reads in 9.5 s.", "Most time in requests: createComputer, 1 request, 500 ms.",
+			},
+		},
+		"under way": {
+			[]Entry{sent("listComputers", 0, 10*ms, 200, 0), sent("createComputer", 2*s, 0, 0, 1)}, "1 read",
+			[]string{
+				"1 min 0 s: 58.0 s in requests, 2.0 s between them (longest pause 2.0 s, before createComputer).",
+				"Most time in requests: createComputer, 1 request, 58.0 s.", "createComputer has been running for 58.0 s.",
+			},
+		},
+		"another client": {[]Entry{other}, "1 read", []string{"5 ms, all of it in requests."}},
+	} {
+		r := viewRun(tc.entries, runStart.Add(time.Minute), 0, runLanes, runMore)
+		if got := strings.Join(r.Counts, ", "); got != tc.counts {
+			t.Errorf("%s: counts %q, want %q", name, got, tc.counts)
+		}
+		if !slices.Equal(r.Answer, tc.answer) {
+			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(r.Answer, "\n"), strings.Join(tc.answer, "\n"))
+		}
+	}
+}
+
+// A retry repeats a request that failed, and nothing succeeded in between.
+func TestSpansOf_retries(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		entries []Entry
+		want    string // For each request, how long it waited for its retry; - is no retry.
+	}{
+		"429, and then success": {
+			[]Entry{sent("createComputer", 0, s, 429, 1), sent("createComputer", 3*s, s, 201, 1), sent("createComputer", 5*s, s, 201, 1)}, "- 2s -",
+		},
+		"each attempt after the last one": {
+			[]Entry{sent("createComputer", 0, s, 429, 1), sent("createComputer", 3*s, s, 503, 1), sent("createComputer", 9*s, s, 0, 1), sent("createComputer", 11*s, s, 201, 1)},
+			"- 2s 5s 1s",
+		},
+		"another body":     {[]Entry{sent("createComputer", 0, s, 429, 1), sent("createComputer", 3*s, s, 201, 2)}, "- -"},
+		"another path":     {[]Entry{sent("getComputer", 0, s, 500, 1), sent("getComputer", 3*s, s, 200, 2)}, "- -"},
+		"a refusal":        {[]Entry{sent("createComputer", 0, s, 409, 1), sent("createComputer", 3*s, s, 201, 1)}, "- -"},
+		"at the same time": {[]Entry{sent("listComputers", 0, 5*s, 429, 0), sent("listComputers", s, s, 429, 0), sent("listComputers", 6*s, s, 200, 0)}, "- - 1s"},
+		"before the other ended": {
+			[]Entry{sent("listComputers", 0, s, 429, 0), sent("listComputers", 0, 9*s, 429, 0), sent("listComputers", 3*s, s, 200, 0)}, "- - 2s",
+		},
+		"under way": {[]Entry{sent("createComputer", 0, s, 429, 1), sent("createComputer", 3*s, 0, 0, 1)}, "- 2s"},
+	} {
+		var got []string
+		for _, span := range spansOf(tc.entries, runStart.Add(time.Minute)) {
+			wait := "-"
+			if span.retry {
+				wait = (span.from - span.waitedSince).String()
+			}
+			got = append(got, wait)
+		}
+		if text := strings.Join(got, " "); text != tc.want {
+			t.Errorf("%s: %s, want %s", name, text, tc.want)
+		}
+	}
+}
+
+func TestViewRun_waterfall(t *testing.T) {
+	t.Parallel()
+	entries := []Entry{
+		sent("listComputers", 0, 2*s, 200, 0), sent("createComputer", 2*s, s, 429, 1), sent("createComputer", 2*s, 2*s, 201, 2), sent("createComputer", 6*s, s, 201, 1),
+		sent("listComputers", 7*s, 10*ms, 200, 0), sent("listComputers", 7*s+15*ms, 5*ms, 200, 0), sent("getComputer", 10*s, 0, 0, 3),
+	}
+	entries[1].Fault = "rate-limited"
+	r := viewRun(entries, runStart.Add(20*s), 0, runLanes, runMore)
+	var got []string
+	for _, lane := range r.Lanes {
+		got = append(got, fmt.Sprintf("%s, %s, %s, %v", lane.Name, lane.Label, lane.Total, lane.Faults))
+		for _, bar := range lane.Bars {
+			got = append(got, fmt.Sprintf("  %s %s %s: %s", bar.Class, bar.Left, bar.Width, bar.Title))
+		}
+	}
+	want := []string{
+		"listComputers, 3 requests, 2.0 s, []",
+		"  ok 0.00% 10.00%: 200, <1 ms after the start (12:00:00.000 UTC), took 2.0 s",
+		"  ok 35.00% 0.25%: 2 requests: 2 × 200, 7.0 s after the start (12:00:07.000 UTC), took 20 ms",
+		"createComputer, 3 requests, 1 rejected with 429, 4.0 s, [rate-limited]",
+		"  wait 15.00% 15.00%: Waiting for a retry for 3.0 s",
+		"  ok 10.00% 10.00%: 201, 2.0 s after the start (12:00:02.000 UTC), took 2.0 s",
+		"  ok 30.00% 5.00%: 201, 6.0 s after the start (12:00:06.000 UTC), took 1.0 s, a retry",
+		"  rejected 10.00% 5.00%: 429, 2.0 s after the start (12:00:02.000 UTC), took 1.0 s, fault rate-limited",
+		"getComputer, 1 request, 1 running, 10.0 s, []",
+		"  running 50.00% 50.00%: running, 10.0 s after the start (12:00:10.000 UTC), took 10.0 s",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if ticks := fmt.Sprint(r.Ticks); ticks != "[{25.00% 5 s} {50.00% 10 s} {75.00% 15 s}]" {
+		t.Errorf("ticks: %s", ticks)
+	}
+	if r.Client != "CLI 1.16.4, provider 1.2.3" || r.Duration != "20.0 s" || r.Started.Age != "20 s ago" || r.Rejected != 1 || r.Failed != 0 {
+		t.Errorf("run: %+v", r)
+	}
+	o := r.Operations[1]
+	if o.Name != "createComputer" || o.Count != 3 || o.Rejected != 1 || o.Retries != 1 || o.Total != "4.0 s" || o.Slowest != "2.0 s" {
+		t.Errorf("operation: %+v", o)
+	}
+}
+
+func TestViewRun_manyLanes(t *testing.T) {
+	t.Parallel()
+	var entries []Entry
+	for i := range 100 {
+		entries = append(entries, sent("getComputer", time.Duration(i)*ms, ms, 200, uint64(i)))
+	}
+	for name, tc := range map[string]struct {
+		count, from int
+		want        [3]int
+		first       string
+	}{
+		"few": {10, 0, [3]int{10, 0, 0}, "0"}, "more": {60, 0, [3]int{runLanes, 60 - runLanes, 0}, "0"}, "many": {100, 0, [3]int{runLanes, runMore, 100 - runLanes - runMore}, "0"},
+		"the end of many": {100, 95, [3]int{5, 0, 0}, "95"}, "behind the end": {100, 100, [3]int{}, ""},
+	} {
+		r := viewRun(entries[:tc.count], runStart, tc.from, runLanes, runMore)
+		if got := [3]int{len(r.Lanes), len(r.More), r.Rest}; got != tc.want {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+		if len(r.Lanes) > 0 && r.Lanes[0].Path != "GET /api/v0/computers/"+tc.first {
+			t.Errorf("%s: begins with %s", name, r.Lanes[0].Path)
+		}
+	}
+}
+
+// The axis of any run has few marks, with round numbers.
+func TestTicksOf(t *testing.T) {
+	t.Parallel()
+	for end, want := range map[time.Duration]string{
+		0: "", ms: "", 12 * ms: "5 ms, 10 ms", 950 * ms: "200 ms, 400 ms, 600 ms, 800 ms", 90 * s: "20 s, 40 s, 1 min, 1 min 20 s", 40 * time.Minute: "10 min, 20 min, 30 min",
+		3 * time.Hour: "1 h, 2 h", 90 * time.Hour: "24 h, 48 h, 72 h",
+	} {
+		var texts []string
+		for _, tick := range ticksOf(end) {
+			texts = append(texts, tick.Text)
+		}
+		if got := strings.Join(texts, ", "); got != want {
+			t.Errorf("%s: %s, want %s", end, got, want)
+		}
+	}
+}
+
+func TestPreciseDuration(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0: "<1 ms", 999 * time.Microsecond: "<1 ms", 12 * ms: "12 ms", 1250 * ms: "1.2 s", 59*s + 940*ms: "59.9 s", 59*s + 960*ms: "1 min 0 s", 61 * s: "1 min 1 s",
+		59*time.Minute + 59*s + 600*ms: "1 h 0 min", 90 * time.Minute: "1 h 30 min",
+	} {
+		if got := preciseDuration(d); got != want {
+			t.Errorf("%s: %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestVerbOf(t *testing.T) {
+	t.Parallel()
+	got := map[string][]string{}
+	for _, r := range allRoutes() {
+		if verb := verbOf(&Entry{Operation: r.operation, Method: r.method}); r.method != "GET" && r.method != "DELETE" {
+			got[verb] = append(got[verb], r.operation)
+		}
+	}
+	for verb, want := range map[string]string{
+		"create": "bulkCreateComputers createApiKey createComputer createEnvironment createEnvironmentBuild createFileDownload createFileUpload createServiceAccount " +
+			"createSession createWikiRun createWikiVideoUploadUrl inviteMember",
+		"delete": "revokeApiKey",
+		"read":   "",
+	} {
+		slices.Sort(got[verb])
+		if names := strings.Join(got[verb], " "); names != want {
+			t.Errorf("%s: %s, want %s", verb, names, want)
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package emulator
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// answerOf says in sentences why a run took as long as it did. Each is certain.
+func answerOf(spans []runSpan, operations []*runOperation, end time.Duration) []string {
+	var sent, waits []interval
+	results := map[string]int{}
+	rejected, failed := 0, 0
+	for i := range spans {
+		s := &spans[i]
+		sent = append(sent, interval{s.from, s.to})
+		if s.retry {
+			waits = append(waits, interval{s.waitedSince, s.from})
+		}
+		switch s.class {
+		case requestRejected:
+			rejected++
+		case requestFailed:
+			failed++
+			results[s.result()]++
+		}
+	}
+	busy := union(sent)
+	pauses := gaps(busy)
+	answer := []string{durationSentence(spans, end, length(busy), pauses)}
+	if rejected > 0 {
+		answer = append(answer, fmt.Sprintf("%s rejected with 429 (rate limit).", was(rejected)))
+	}
+	if failed > 0 {
+		answer = append(answer, fmt.Sprintf("%s: %s.", quantity(failed, "failure"), countedResults(results)))
+	}
+	if waited := overlap(pauses, union(waits)); waited >= time.Millisecond {
+		answer = append(answer, fmt.Sprintf("For %s, a retry was waiting and nothing else ran.", preciseDuration(waited)))
+	}
+	if rejected > 0 && strings.HasPrefix(spans[0].UserAgent, providerAgent) {
+		answer = append(answer, "After a 429, the provider also sends at a lower rate for a while.")
+	}
+	if tail := tailSentence(spans, end); tail != "" {
+		answer = append(answer, tail)
+	}
+	if len(operations) > 1 {
+		o := operations[0]
+		answer = append(answer, fmt.Sprintf("Most time in requests: %s, %s, %s.", o.Name, quantity(o.Count, "request"), o.Total))
+	}
+	if running := runningOf(spans); running != nil {
+		answer = append(answer, fmt.Sprintf("%s has been running for %s.", running.name(), preciseDuration(running.to-running.from)))
+	}
+	return answer
+}
+
+func durationSentence(spans []runSpan, end, inRequests time.Duration, pauses []interval) string {
+	if len(pauses) == 0 {
+		return fmt.Sprintf("%s, all of it in requests.", preciseDuration(end))
+	}
+	longest := slices.MaxFunc(pauses, func(a, b interval) int { return cmp.Compare(a.to-a.from, b.to-b.from) })
+	next := slices.IndexFunc(spans, func(s runSpan) bool { return s.from == longest.to })
+	return fmt.Sprintf("%s: %s in requests, %s between them (longest pause %s, before %s).",
+		preciseDuration(end), preciseDuration(inRequests), preciseDuration(end-inRequests), preciseDuration(longest.to-longest.from), spans[next].name())
+}
+
+func was(n int) string {
+	if n == 1 {
+		return "1 request was"
+	}
+	return fmt.Sprintf("%d requests were", n)
+}
+
+// countedResults lists results such as "2 × 503, 1 × dropped".
+func countedResults(results map[string]int) string {
+	var names []string
+	for name := range results {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(results[b], results[a]), cmp.Compare(a, b)) })
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%d × %s", results[name], name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// tailSentence says how long a run only read after its last change. That is how it waits for something to become ready.
+func tailSentence(spans []runSpan, end time.Duration) string {
+	var last time.Duration
+	var change *runSpan
+	for i := range spans {
+		if s := &spans[i]; verbOf(s.Entry) != "read" && s.to >= last {
+			last, change = s.to, s
+		}
+	}
+	if change == nil || change.running() || end-last < time.Second || end-last < end/5 {
+		return ""
+	}
+	reads := 0
+	for i := range spans {
+		if spans[i].from >= last {
+			reads++
+		}
+	}
+	return fmt.Sprintf("The last change (%s) ended after %s. Then came %s in %s.", change.name(), preciseDuration(last), quantity(reads, "read"), preciseDuration(end-last))
+}
+
+// runningOf returns the request that has been running for the longest time, or nil.
+func runningOf(spans []runSpan) *runSpan {
+	for i := range spans {
+		if spans[i].running() {
+			return &spans[i]
+		}
+	}
+	return nil
+}
+
+// lanesOf arranges the requests of a run in lanes, in the order of their first request.
+func lanesOf(spans []runSpan) []*runLane {
+	type address struct{ method, path string }
+	byAddress := map[address]*runLane{}
+	var lanes []*runLane
+	for i := range spans {
+		s := &spans[i]
+		key := address{s.Method, s.Path}
+		lane := byAddress[key]
+		if lane == nil {
+			lane = &runLane{Run: s.Run, Name: s.name(), Path: shortText(s.Method + " " + s.Path)}
+			byAddress[key] = lane
+			lanes = append(lanes, lane)
+		}
+		lane.spans = append(lane.spans, s)
+	}
+	return lanes
+}
+
+// layers are the classes of bars from bottom to top: what stands out is not covered.
+var layers = []string{barWait, requestOK, requestRunning, requestRejected, requestFailed}
+
+// finish draws the bars of a lane.
+func (l *runLane) finish(end time.Duration) {
+	l.Count = len(l.spans)
+	var total time.Duration
+	var waits []interval
+	counts := map[string]int{}
+	for _, s := range l.spans {
+		total += s.to - s.from
+		counts[s.class]++
+		if s.Fault != "" && !slices.Contains(l.Faults, s.Fault) {
+			l.Faults = append(l.Faults, s.Fault)
+		}
+		if s.retry {
+			waits = append(waits, interval{s.waitedSince, s.from})
+		}
+	}
+	l.Total = preciseDuration(total)
+	l.Label = quantity(l.Count, "request")
+	for _, part := range []struct{ class, text string }{
+		{requestRejected, "rejected with 429"}, {requestFailed, "failed"}, {requestRunning, "running"},
+	} {
+		if n := counts[part.class]; n > 0 {
+			l.Label += fmt.Sprintf(", %d %s", n, part.text)
+		}
+	}
+	for _, w := range union(waits) {
+		l.Bars = append(l.Bars, barOf(w, end, barWait, "Waiting for a retry for "+preciseDuration(w.to-w.from)))
+	}
+	for first := 0; first < len(l.spans); {
+		next := first + 1
+		for next < len(l.spans) && l.spans[next].joins(l.spans[first], end/barsPerAxis) {
+			next++
+		}
+		l.Bars = append(l.Bars, barOfSpans(l.spans[first:next], end))
+		first = next
+	}
+	slices.SortStableFunc(l.Bars, func(a, b runBar) int {
+		return cmp.Compare(slices.Index(layers, a.Class), slices.Index(layers, b.Class))
+	})
+}
+
+// joins reports whether a request is drawn as one bar with another one that came before it.
+func (s *runSpan) joins(first *runSpan, near time.Duration) bool {
+	return s.class == first.class && s.Fault == first.Fault && s.to-first.from <= near
+}
+
+func barOfSpans(spans []*runSpan, end time.Duration) runBar {
+	first := spans[0]
+	whole := interval{first.from, first.to}
+	for _, s := range spans {
+		whole.to = max(whole.to, s.to)
+	}
+	title := first.result()
+	if len(spans) > 1 {
+		title = fmt.Sprintf("%d requests: %s", len(spans), countedResultsOf(spans))
+	}
+	title += fmt.Sprintf(", %s after the start (%s UTC), took %s", preciseDuration(first.from), first.Started.UTC().Format("15:04:05.000"), preciseDuration(whole.to-whole.from))
+	if first.retry {
+		title += ", a retry"
+	}
+	if first.Fault != "" {
+		title += ", fault " + first.Fault
+	}
+	return barOf(whole, end, first.class, title)
+}
+
+func countedResultsOf(spans []*runSpan) string {
+	results := map[string]int{}
+	for _, s := range spans {
+		results[s.result()]++
+	}
+	return countedResults(results)
+}
+
+func barOf(i interval, end time.Duration, class, title string) runBar {
+	width := max(i.to-i.from, end/barsPerAxis) // Nobody sees less.
+	return runBar{percent(min(i.from, end-width), end), percent(width, end), class, title}
+}
+
+func percent(part, whole time.Duration) string {
+	return strconv.FormatFloat(100*float64(part)/float64(max(whole, time.Millisecond)), 'f', 2, 64) + "%"
+}
+
+// tickSteps are the distances of marks on a time axis.
+var tickSteps = []time.Duration{
+	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
+	100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second,
+	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 20 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour, 24 * time.Hour,
+}
+
+// ticksOf are at most five marks on the time axis of a run.
+func ticksOf(end time.Duration) []axisTick {
+	const most = 5
+	step := tickSteps[len(tickSteps)-1]
+	for _, s := range slices.Backward(tickSteps) {
+		if end <= most*s {
+			step = s
+		}
+	}
+	step = max(step, end/most)
+	var ticks []axisTick
+	for at := step; at < end-end/12; at += step { // Later ones have no room for their text.
+		ticks = append(ticks, axisTick{percent(at, end), tickText(at)})
+	}
+	return ticks
+}
+
+// tickText shows the time of a mark, which is a round one.
+func tickText(at time.Duration) string {
+	switch {
+	case at < time.Second:
+		return fmt.Sprintf("%d ms", at.Milliseconds())
+	case at < time.Minute:
+		return fmt.Sprintf("%d s", at/time.Second)
+	case at < time.Hour:
+		return strings.TrimSuffix(fmt.Sprintf("%d min %d s", at/time.Minute, at%time.Minute/time.Second), " 0 s")
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%d h %d min", at/time.Hour, at%time.Hour/time.Minute), " 0 min")
+}
