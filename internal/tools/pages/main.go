@@ -1,5 +1,5 @@
-// Command pages renders the generated docs like the registry does, and fails if a link or anchor leads nowhere or a line of
-// code is wider than the registry's column.
+// Command pages renders the generated docs like the registry does, and fails if a link or anchor leads nowhere, a line of
+// code is wider than the registry's column, or the language of a code block is unknown.
 //
 // usage: go run . PROJECT OUTPUT
 package main
@@ -17,10 +17,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alecthomas/chroma/v2"
+	chromahtml "github.com/alecthomas/chroma/v2/formatters/html"
+	"github.com/alecthomas/chroma/v2/lexers"
+	"github.com/alecthomas/chroma/v2/styles"
 	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/util"
 	"go.abhg.dev/goldmark/frontmatter"
 )
 
@@ -38,10 +45,12 @@ var (
 	markdown = goldmark.New(
 		goldmark.WithExtensions(extension.GFM, &frontmatter.Extender{}),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
-		goldmark.WithRendererOptions(html.WithUnsafe()), // The generated schemas have anchors in HTML.
+		goldmark.WithRendererOptions(html.WithUnsafe(), // The generated schemas have anchors in HTML.
+			renderer.WithNodeRenderers(util.Prioritized(highlighter{}, 100))),
 	)
+	colors    = chromahtml.New(chromahtml.WithClasses(true))
 	callout   = regexp.MustCompile(`(?m)^([~\-!])> (.+)$`)
-	codeBlock = regexp.MustCompile("(?s)```\\w*\n(.*?)```")
+	codeBlock = regexp.MustCompile("(?s)```(\\w*)\n(.*?)```")
 	reference = regexp.MustCompile(`href="([^"]+)"`)
 	anchor    = regexp.MustCompile(`id="([^"]+)"`)
 )
@@ -51,7 +60,7 @@ type page struct {
 	Name, Title, Subcategory string // The name is the path below docs, without its extension.
 	Content                  template.HTML
 	anchors                  map[string]bool
-	wide                     []string // Lines of code.
+	problems                 []string // Of the code.
 }
 
 func main() {
@@ -108,10 +117,13 @@ func read(folder string) ([]*page, error) {
 func render(name string, source []byte) (*page, error) {
 	p := &page{Name: name, anchors: map[string]bool{}}
 	for _, block := range codeBlock.FindAllSubmatch(source, -1) {
-		for line := range strings.Lines(string(block[1])) {
+		if language := string(block[1]); language != "" && lexers.Get(language) == nil {
+			p.problems = append(p.problems, "a code block in an unknown language: "+language)
+		}
+		for line := range strings.Lines(string(block[2])) {
 			line = strings.TrimRight(line, "\n")
 			if len([]rune(line)) > maxCode {
-				p.wide = append(p.wide, line)
+				p.problems = append(p.problems, fmt.Sprintf("a line of code has more than %d characters: %s", maxCode, line))
 			}
 		}
 	}
@@ -136,16 +148,80 @@ func render(name string, source []byte) (*page, error) {
 	return p, nil
 }
 
-// section is a group of the sidebar.
+// highlighter renders code blocks with a class for each kind of token, which the styles of the layout color.
+type highlighter struct{}
+
+func (highlighter) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindFencedCodeBlock, func(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		code := node.(*ast.FencedCodeBlock)
+		lexer := lexers.Get(string(code.Language(source)))
+		if lexer == nil {
+			lexer = lexers.Fallback
+		}
+		tokens, err := chroma.Coalesce(lexer).Tokenise(nil, string(code.Lines().Value(source)))
+		if err == nil {
+			err = colors.Format(w, styles.Fallback, tokens)
+		}
+		return ast.WalkContinue, err
+	})
+}
+
+// theme is the style sheet of the code, light and dark.
+func theme() (template.CSS, error) {
+	var css strings.Builder
+	for _, scheme := range []string{"light", "dark"} {
+		fmt.Fprintf(&css, "@media (prefers-color-scheme: %s) {\n", scheme)
+		if err := colors.WriteCSS(&css, styles.Get(map[string]string{"light": "github", "dark": "github-dark"}[scheme])); err != nil {
+			return "", err
+		}
+		css.WriteString("}\n")
+	}
+	return template.CSS(css.String()), nil //nolint:gosec // Our own styles.
+}
+
+// section is a group of the sidebar, with a list for each kind of object.
 type section struct {
+	Title string
+	Kinds []kind
+}
+
+type kind struct {
 	Title string
 	Pages []*page
 }
 
-// Short is the title as the sidebar shows it.
-func (p *page) Short() string {
+// kinds are the folders of docs, in the order of the sidebar, and their titles there.
+var kinds = [][2]string{
+	{".", ""}, {"guides", ""}, {"resources", "Resources"}, {"data-sources", "Data Sources"},
+	{"ephemeral-resources", "Ephemeral Resources"}, {"list-resources", "List Resources"}, {"actions", "Actions"},
+}
+
+// Short is the title as the sidebar shows it: an object without its kind. It can break after each underscore.
+func (p *page) Short() template.HTML {
 	title, _, _ := strings.Cut(p.Title, " - ")
-	return title
+	if object, _, _ := strings.Cut(title, " "); strings.Contains(object, "_") {
+		title = object
+	}
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(title), "_", "_<wbr>")) //nolint:gosec // It is escaped.
+}
+
+func newSection(title string, pages []*page) section {
+	s := section{Title: title}
+	for _, k := range kinds {
+		var members []*page
+		for _, p := range pages {
+			if path.Dir(p.Name) == k[0] {
+				members = append(members, p)
+			}
+		}
+		if len(members) > 0 {
+			s.Kinds = append(s.Kinds, kind{k[1], members})
+		}
+	}
+	return s
 }
 
 func write(pages []*page, output string) error {
@@ -159,7 +235,7 @@ func write(pages []*page, output string) error {
 	}
 	var sections []section
 	for title, group := range groups {
-		sections = append(sections, section{title, group})
+		sections = append(sections, newSection(title, group))
 	}
 	order := func(title string) string { return strings.Replace(title, "Guides", " ", 1) }
 	slices.SortFunc(sections, func(a, b section) int { return strings.Compare(order(a.Title), order(b.Title)) })
@@ -167,11 +243,15 @@ func write(pages []*page, output string) error {
 	if err != nil {
 		return err
 	}
+	code, err := theme()
+	if err != nil {
+		return err
+	}
 	for _, p := range pages {
 		var out bytes.Buffer
 		root := strings.Repeat("../", strings.Count(p.Name, "/"))
 		content := reference.ReplaceAllStringFunc(string(p.Content), func(href string) string { return toFile(href, root) })
-		if err := shown.Execute(&out, map[string]any{"Page": p, "Sections": sections, "Root": root, "Content": template.HTML(content)}); err != nil { //nolint:gosec // Our own pages.
+		if err := shown.Execute(&out, map[string]any{"Page": p, "Sections": sections, "Root": root, "Code": code, "Content": template.HTML(content)}); err != nil { //nolint:gosec // Our own pages.
 			return err
 		}
 		file := filepath.Join(output, filepath.FromSlash(p.Name)+".html")
@@ -207,8 +287,8 @@ func check(pages []*page, project string) (problems []string) {
 		byName[p.Name] = p
 	}
 	for _, p := range pages {
-		for _, line := range p.wide {
-			problems = append(problems, fmt.Sprintf("docs/%s.md: a line of code has more than %d characters: %s", p.Name, maxCode, line))
+		for _, problem := range p.problems {
+			problems = append(problems, fmt.Sprintf("docs/%s.md: %s", p.Name, problem))
 		}
 		for _, link := range reference.FindAllStringSubmatch(string(p.Content), -1) {
 			if problem := checkLink(p, link[1], byName, project); problem != "" {
