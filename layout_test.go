@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,5 +123,33 @@ func eachFile(t *testing.T, visit func(file string, text []byte)) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Whoever copies an example gets the newest version of the provider.
+func TestLayout_examplesAcceptTheVersion(t *testing.T) {
+	t.Parallel()
+	makefile, err := os.ReadFile("GNUmakefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`(?m)^VERSION \?= (\d+\.\d+)\.`).FindSubmatch(makefile)
+	constraint := regexp.MustCompile(`source\s+= "agentyard/agentyard"\n(?:\s+version = "~> (\d+\.\d+)(?:\.0)?"\n)?`)
+	examples := 0
+	err = filepath.WalkDir("examples", func(file string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(file) != ".tf" {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		if found := constraint.FindSubmatch(text); found != nil {
+			examples++
+			if !bytes.Equal(found[1], version[1]) {
+				t.Errorf("%s accepts version %q, but not %s", file, found[1], version[1])
+			}
+		}
+		return err
+	})
+	if err != nil || examples < 20 {
+		t.Errorf("%d examples with a constraint: %v", examples, err)
 	}
 }

@@ -2,9 +2,12 @@
 # computer for each agent. The tests in tests/ need no account.
 
 terraform {
+  required_version = ">= 1.6"
+
   required_providers {
     agentyard = {
-      source = "agentyard/agentyard"
+      source  = "agentyard/agentyard"
+      version = "~> 0.1.0"
     }
   }
 }

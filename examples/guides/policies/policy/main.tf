@@ -1,3 +1,7 @@
+terraform {
+  required_version = ">= 1.5"
+}
+
 locals {
   plan = jsondecode(file("${path.module}/../plan.json"))
 

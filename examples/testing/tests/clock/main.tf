@@ -1,5 +1,9 @@
 # Moves the emulator's clock, so that the tests can see later states.
 
+terraform {
+  required_version = ">= 1.6"
+}
+
 variable "advance" {
   description = "How far to move the clock, such as 30d."
   type        = string

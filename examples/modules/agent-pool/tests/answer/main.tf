@@ -1,9 +1,12 @@
 # Reads the last message of an agent.
 
 terraform {
+  required_version = ">= 1.6"
+
   required_providers {
     agentyard = {
-      source = "agentyard/agentyard"
+      source  = "agentyard/agentyard"
+      version = "~> 0.1.0"
     }
   }
 }

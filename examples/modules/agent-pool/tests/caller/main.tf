@@ -1,9 +1,12 @@
 # A module that uses the pool.
 
 terraform {
+  required_version = ">= 1.6"
+
   required_providers {
     agentyard = {
-      source = "agentyard/agentyard"
+      source  = "agentyard/agentyard"
+      version = "~> 0.1.0"
     }
   }
 }

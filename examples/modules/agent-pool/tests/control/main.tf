@@ -1,5 +1,9 @@
 # Does something outside Terraform, with the control API of the emulator.
 
+terraform {
+  required_version = ">= 1.6"
+}
+
 variable "request" {
   description = "Method, path, and body of the request."
   type        = list(string)

@@ -1,5 +1,9 @@
 # Remembers the computers of the first run that uses it, and compares those of later runs.
 
+terraform {
+  required_version = ">= 1.6"
+}
+
 variable "computer_ids" {
   description = "IDs of the computers, by name."
   type        = map(string)

@@ -1,9 +1,12 @@
 # Reads what exists in the organization.
 
 terraform {
+  required_version = ">= 1.6"
+
   required_providers {
     agentyard = {
-      source = "agentyard/agentyard"
+      source  = "agentyard/agentyard"
+      version = "~> 0.1.0"
     }
   }
 }

@@ -1,0 +1,4 @@
+# The tests read the data sources.
+rule "terraform_unused_declarations" {
+  enabled = false
+}
