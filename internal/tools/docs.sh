@@ -6,7 +6,6 @@ set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 terraform=$(internal/tools/install.sh terraform)
-tfplugindocs=$(internal/tools/install.sh tfplugindocs)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -16,7 +15,7 @@ touch "$scratch/empty.tfrc"
 export PATH="$scratch:$PATH" CHECKPOINT_DISABLE=1 TF_CLI_CONFIG_FILE="$scratch/empty.tfrc"
 
 terraform fmt -recursive examples
-"$tfplugindocs" generate --provider-name agentyard --rendered-provider-name Agentyard
+go tool tfplugindocs generate --provider-name agentyard --rendered-provider-name Agentyard
 go run ./internal/tools/assumptions # The generator has deleted this page, which has no template.
 
 # The generator knows no subcategories, which group the pages in the registry's sidebar.
