@@ -172,14 +172,14 @@ var atArguments = apierror.Fields{
 
 const (
 	// managersOnly is for data about the whole organization, membersOnly for data about the caller.
-	managersOnly = " Requires the Enterprise tier with Analytics enabled, and the API key of a human with the Manager or Owner role."
-	membersOnly  = " Requires the Enterprise tier with Analytics enabled, and the API key of a human."
+	managersOnly = " Requires the Enterprise tier with Analytics enabled, and the API key of a member with the Manager role or higher."
+	membersOnly  = " Requires the Enterprise tier with Analytics enabled, and the API key of a member."
 )
 
 // organizationAccess and ownAccess list what may be missing, because the service returns 403 in every case.
 var (
-	organizationAccess = access("the Enterprise tier, Analytics enabled for the organization, and the API key of a human with the Manager or Owner role. Keys of service accounts have no access.")
-	ownAccess          = access("the Enterprise tier, Analytics enabled for the organization, and the API key of a human. Keys of service accounts have no access.")
+	organizationAccess = access("the Enterprise tier, Analytics enabled for the organization, and the API key of a member with the Manager role or higher. Keys of service accounts have no access.")
+	ownAccess          = access("the Enterprise tier, Analytics enabled for the organization, and the API key of a member. Keys of service accounts have no access.")
 
 	organizationOptions = apierror.Options{organizationAccess, atArguments}
 )

@@ -17,7 +17,7 @@ import (
 
 func TestAccAnalytics_access(t *testing.T) {
 	t.Parallel()
-	const needs = "Three things are required: the Enterprise tier, Analytics enabled for the organization, and the API key of a human"
+	const needs = "Three things are required: the Enterprise tier, Analytics enabled for the organization, and the API key of a member"
 	forEach(t, func(t *testing.T, s source) {
 		e := acctest.New(t)
 		var account struct{ ID string }
@@ -29,7 +29,7 @@ func TestAccAnalytics_access(t *testing.T) {
 			t.Fatal(err)
 		}
 		own := s.name == "my_cost"
-		needed := []string{needs + " with the Manager or Owner role", "service accounts have no access"}
+		needed := []string{needs + " with the Manager role or higher", "service accounts have no access"}
 		if own {
 			needed = []string{needs + ". Keys of service accounts have no access"}
 		}

@@ -315,7 +315,7 @@ func (f *failure) general(e *transport.APIError) string {
 	case http.StatusPaymentRequired:
 		return f.afterPaymentRequired(e.Route)
 	case http.StatusForbidden:
-		return "The owner of the API key lacks permission, or the organization's settings forbid this. Service accounts and objects of other owners require the key of a human with the Manager role or higher."
+		return "The owner of the API key lacks permission, or the organization's settings forbid this. Service accounts and objects of other owners require the key of a member with the Manager role or higher."
 	case http.StatusNotFound:
 		return f.afterNotFound(e)
 	case http.StatusConflict:

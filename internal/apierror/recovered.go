@@ -25,9 +25,9 @@ func Recovered(all []create.Recovery) diag.Diagnostics {
 		}
 		found := phrase.Names(names, phrase.MaxNamed)
 		if r.AreRevoked {
-			lines = append(lines, "It found and revoked "+found+", because the value was lost with the response. If another run or person created it, their key no longer works.")
+			lines = append(lines, "It found and revoked "+found+", because the value was lost with the response. If another run or member created it, their key no longer works.")
 		} else {
-			lines = append(lines, "It found and uses "+found+". If another run or person created it, both use it now.")
+			lines = append(lines, "It found and uses "+found+". If another run or member created it, both use it now.")
 		}
 	}
 	return diag.Diagnostics{diag.NewWarningDiagnostic("Recovered After a Lost Response", strings.Join(lines, "\n"))}

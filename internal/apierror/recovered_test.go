@@ -15,8 +15,8 @@ func TestRecovered(t *testing.T) {
 	key := wire.Ref{Object: "API key", Name: "k", ID: "k1", CreatedAt: at}
 	found := Recovered([]create.Recovery{{Objects: []wire.Ref{computer, session}}, {Objects: []wire.Ref{key}, AreRevoked: true}})
 	want := `The provider got no usable response to a request, so its outcome was unknown.
-It found and uses computer "ci" (c1, created at 2026-03-01T12:00:00Z), session (s1). If another run or person created it, both use it now.
-It found and revoked API key "k" (k1, created at 2026-03-01T12:00:00Z), because the value was lost with the response. If another run or person created it, their key no longer works.`
+It found and uses computer "ci" (c1, created at 2026-03-01T12:00:00Z), session (s1). If another run or member created it, both use it now.
+It found and revoked API key "k" (k1, created at 2026-03-01T12:00:00Z), because the value was lost with the response. If another run or member created it, their key no longer works.`
 	if len(found) != 1 || found[0].Detail() != want {
 		t.Errorf("got %v", found)
 	}

@@ -33,7 +33,7 @@ func NewComputerDataSource() datasource.DataSource {
 	attributes["service_account_id"] = schema.StringAttribute{
 		Optional: true,
 		MarkdownDescription: "ID of the service account that owns the computer with this `name`. Defaults to the owner of the API key. " +
-			"Requires the API key of a human with the Manager role or higher.",
+			"Requires the API key of a member with the Manager role or higher.",
 		Validators: []validator.String{value.NotEmpty(), stringvalidator.AlsoRequires(path.MatchRoot("name"))},
 	}
 	return &crud.DataSource{

@@ -120,9 +120,9 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 		MarkdownDescription: "Manages a fleet of identical managed computers, named `<name_prefix>-<number>`. Changing `quantity` creates or deletes computers in place.\n\n" +
 			"~> Deleting computers of the fleet pauses their automations, shuts them down, and archives their sessions. The plan warns about running or pending sessions of the API key's owner, except with `-replace` or for a tainted fleet.\n\n" +
 			"**Missing computers.** A computer that no longer exists, or that the service did not create, has `status = \"missing\"`. The next apply creates it. " +
-			"If the service creates too few computers, creating the fleet ends with a warning, and updating it with an error. To fail the run in both cases, add a `postcondition` as in the example.\n\n" +
-			"**Failed computers.** A computer that does not become active is a warning when the fleet is created, and an error when it is updated. " +
-			"The next apply replaces computers that failed to provision; see `replace_failed`.\n\n" +
+			"If the service creates too few computers, the creation of the fleet warns, and an update fails. To fail in both cases, add a `postcondition` as in the example.\n\n" +
+			"**Failed computers.** If a new computer does not become active, the creation of the fleet warns, and an update fails. " +
+			"The creation only warns, because after an error the next apply would replace the whole fleet. The next apply replaces only computers that failed to provision; see `replace_failed`.\n\n" +
 			"**Renamed computers.** If a computer is renamed elsewhere, its key in `computers` does not change, and a warning names it. The next apply restores its name.\n\n" +
 			"**Other computers with the same prefix.** The fleet includes only computers that it created or imported. " +
 			"While another computer is named `<name_prefix>-<number>`, the fleet creates no computers, and an error names that computer. Importing the fleet includes all computers with such a name.\n\n" +
@@ -160,7 +160,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"auto_install_deps": autoInstallDepsAttribute("fleet"),
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "ID of the service account that owns the computers. Defaults to the API key's owner. Requires the API key of a human with the Manager role or higher. Changing this forces a new fleet.",
+				MarkdownDescription: "ID of the service account that owns the computers. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher. Changing this forces a new fleet.",
 				Validators:          []validator.String{value.NotEmpty(), stringvalidator.RegexMatches(withoutSlash, "must not contain slashes or whitespace")},
 				PlanModifiers:       []planmodifier.String{modifier.CreateOnlyString()},
 			},

@@ -49,7 +49,7 @@ var computerResults = results.Fields[*computers.Computer]{
 	"relay_agent_url":         results.String("Relay URL for the agent on the computer.", func(c *computers.Computer) string { return c.RelayAgentURL }),
 	"remote_user":             results.String("Name of the user account on the computer.", func(c *computers.Computer) string { return c.RemoteUser }),
 	"cloned_repo_directories": results.StringList("Directories of the cloned repositories.", func(c *computers.Computer) []string { return c.ClonedRepoDirectories }),
-	"owner_principal_kind":    results.String("Kind of the owner. One of `human` or `service`.", func(c *computers.Computer) string { return c.OwnerPrincipalKind }),
+	"owner_principal_kind":    results.String("Kind of the owner. One of `human` (a member) or `service` (a service account).", func(c *computers.Computer) string { return c.OwnerPrincipalKind }),
 	"owner_id":                results.String("ID of the owner.", func(c *computers.Computer) string { return c.OwnerID }),
 	"computer_source":         results.Object("The source that the computer was created from.", sourceResults, func(c *computers.Computer) *computers.Source { return c.Source }),
 }

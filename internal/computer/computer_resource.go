@@ -154,7 +154,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	attributes["auto_install_deps"] = autoInstallDepsAttribute("computer")
 	attributes["service_account_id"] = schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "ID of the service account that owns the computer. Defaults to the API key's owner. Requires the API key of a human with the Manager role or higher. Changing this forces a new computer.",
+		MarkdownDescription: "ID of the service account that owns the computer. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher. Changing this forces a new computer.",
 		Validators:          []validator.String{value.NotEmpty()},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplaceIf(replaceOwner, "Changing this forces a new computer.", "Changing this forces a new computer.")},
 	}

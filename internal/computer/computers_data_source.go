@@ -37,7 +37,7 @@ func NewComputersDataSource() datasource.DataSource {
 			},
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Return the computers of this service account. Defaults to the owner of the API key. Requires the API key of a human with the Manager role or higher.",
+				MarkdownDescription: "Return the computers of this service account. Defaults to the owner of the API key. Requires the API key of a member with the Manager role or higher.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"include_unlisted": schema.BoolAttribute{

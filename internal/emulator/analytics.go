@@ -77,7 +77,7 @@ func admitManagers(r *request) error {
 		return err
 	}
 	if !r.who.manages() {
-		return forbidden("The analytics of the organization require a human with the Manager or Owner role.")
+		return forbidden("The analytics of the organization require a member with the Manager role or higher.")
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func admitHumans(r *request) error {
 		return err
 	}
 	if r.who.Kind != kindHuman {
-		return forbidden("A service account has no personal credits; this needs the API key of a human member.")
+		return forbidden("A service account has no personal credits; this needs the API key of a member.")
 	}
 	return nil
 }

@@ -73,11 +73,11 @@ func TestAnalytics_refusesCallers(t *testing.T) {
 	}
 	for _, path := range organization {
 		v.as(owner, 200, "GET", analytics+path+april, nil)
-		refused(user, 403, path, "Manager or Owner")
-		refused(robot, 403, path, "Manager or Owner")
+		refused(user, 403, path, "Manager role or higher")
+		refused(robot, 403, path, "Manager role or higher")
 	}
 	v.as(user, 200, "GET", analytics+own+april, nil)
-	refused(robot, 403, own, "human member")
+	refused(robot, 403, own, "API key of a member")
 
 	v.call(204, "POST", "/_emulator/analytics/off", nil)
 	for _, path := range append(organization, own) {

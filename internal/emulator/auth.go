@@ -13,7 +13,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// The roles of human members.
+// The roles of members.
 const (
 	RoleUser    = "user"
 	RoleManager = "manager"
@@ -33,12 +33,12 @@ type principal struct {
 	Role string // Empty for service accounts.
 }
 
-// manages reports whether the caller is a human with the manager role or higher.
+// manages reports whether the caller is a member with the Manager role or higher.
 func (p principal) manages() bool {
 	return p.Kind == kindHuman && (p.Role == RoleManager || p.Role == RoleOwner)
 }
 
-// member is a human of the organization. The ID begins with the time of creation, so that IDs sort as the members came.
+// member belongs to the organization. The ID begins with the time of creation, so that IDs sort as the members came.
 type member struct {
 	ID, Email, FirstName, LastName, Role string
 	CreatedAt, LastSignInAt              int64
@@ -168,7 +168,7 @@ func (e *Emulator) AddHuman(h Human) (id, key string, err error) {
 	return id, key, nil
 }
 
-// checkHuman returns an error if a human with this email address and role cannot be added.
+// checkHuman returns an error if a member with this email address and role cannot be added.
 func checkHuman(email, role string) error {
 	if role != RoleUser && role != RoleManager && role != RoleOwner {
 		return fmt.Errorf("the role %q is not user, manager, or owner", role)

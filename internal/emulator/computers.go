@@ -160,7 +160,7 @@ func (r *request) owner(serviceAccountID string, named bool) (principal, error) 
 		return r.who, nil
 	}
 	if !r.who.manages() {
-		return principal{}, forbidden("Only a human with the manager role or higher may use serviceAccountId.")
+		return principal{}, forbidden("Only a member with the Manager role or higher may use serviceAccountId.")
 	}
 	a, err := r.account(serviceAccountID)
 	if err != nil {

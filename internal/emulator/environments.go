@@ -150,7 +150,7 @@ func (r *request) environmentToChange() (*environment, error) {
 
 func (r *request) mayChangeOrganization() error {
 	if !r.who.manages() {
-		return forbidden("Only a human with the manager role or higher may change the environments of the organization.")
+		return forbidden("Only a member with the Manager role or higher may change the environments of the organization.")
 	}
 	return nil
 }

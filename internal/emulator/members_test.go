@@ -56,7 +56,7 @@ func (v *env) memberEmails(limit int) (emails string, pages int) {
 
 func remove(email string) string { return members + "?email=" + url.QueryEscape(email) }
 
-// Every operation of the organization is for human managers and owners.
+// Every operation of the organization is for members with the Manager role or higher.
 func TestOrganizationIsForManagers(t *testing.T) {
 	v := startParallel(t)
 	_, user := v.human(emulator.RoleUser)
@@ -78,7 +78,7 @@ func TestOrganizationIsForManagers(t *testing.T) {
 		{200, "POST", invite, object{"email": "new@people.example"}},
 	} {
 		v.as("", 401, c.method, c.path, c.body)
-		v.detail(v.as(account, 403, c.method, c.path, c.body), "human manager or owner")
+		v.detail(v.as(account, 403, c.method, c.path, c.body), "member with the Manager role or higher")
 		v.detail(v.as(user, 403, c.method, c.path, c.body), "manager role")
 		path, separator := c.path, "?"
 		if strings.Contains(path, "?") {

@@ -13,7 +13,7 @@ const (
 	statusInactive = "inactive"
 )
 
-// serviceAccount is a non-human principal. Deleted ones stay stored, because the deletion is soft.
+// serviceAccount is an identity for automation. Deleted ones stay stored, because the deletion is soft.
 type serviceAccount struct {
 	ID, Name, Description, Status string
 	born
@@ -65,11 +65,11 @@ func serviceAccountArea() area {
 	return area{routes, []anyTable{accountTable, keyTable}}
 }
 
-// managersOnly refuses service accounts and humans below the manager role.
+// managersOnly refuses service accounts and members below the Manager role.
 func managersOnly(handle func(*request) (reply, error)) func(*request) (reply, error) {
 	return func(r *request) (reply, error) {
 		if r.who.Kind == kindService {
-			return reply{}, forbidden("Service account credentials are rejected here; a human manager or owner is required.")
+			return reply{}, forbidden("Service account credentials are rejected here; a member with the Manager role or higher is required.")
 		}
 		if !r.who.manages() {
 			return reply{}, forbidden("The manager role or higher is required.")

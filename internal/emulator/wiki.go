@@ -245,7 +245,7 @@ func (r *request) wikiRun() (*wikiRun, error) {
 func (r *request) wikiRunToChange() (*wikiRun, error) {
 	run, err := r.wikiRun()
 	if err == nil && !r.changes(run) {
-		err = forbidden("The wiki run %q belongs to another member; only its owner or a human Manager or Owner may do this.", run.ID)
+		err = forbidden("The wiki run %q belongs to another member; only its owner or a member with the Manager role or higher may do this.", run.ID)
 	}
 	return run, err
 }

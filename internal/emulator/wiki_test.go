@@ -201,7 +201,7 @@ func TestWikiPrivacy(t *testing.T) {
 	for key, may := range map[string]bool{owner: true, v.BootstrapKey(): true, top: true, user: false, machine: false} {
 		fields(t, fmt.Sprintf("run of a caller who may change it: %v", may), v.as(key, 200, "GET", path, nil).object(t), object{"canUpdatePrivacy": may, "sourceSessionId": "session"})
 		if !may {
-			v.detail(level(key, 403, "private"), "its owner or a human Manager or Owner")
+			v.detail(level(key, 403, "private"), "its owner or a member with the Manager role or higher")
 			v.as(key, 403, "DELETE", path, nil)
 		} else if run := level(key, 200, "organization").object(t); run["privacyLevel"] != "organization" || run["canUpdatePrivacy"] != true {
 			t.Errorf("answer: %v", run)

@@ -55,7 +55,7 @@ func (m *defaultEnvironmentModel) Identity() any {
 func (r *defaultEnvironmentResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages the organization's default environment. An organization has one default, so use this resource once.\n\n" +
-			"Destroying this resource leaves the default unchanged. Setting the default requires the API key of a human with the Manager role or higher. " +
+			"Destroying this resource leaves the default unchanged. Setting the default requires the API key of a member with the Manager role or higher. " +
 			"See [Environment builds](../guides/environment-builds#promoting-a-new-default).",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
@@ -98,7 +98,7 @@ func (r *defaultEnvironmentResource) ModifyPlan(ctx context.Context, req resourc
 
 var setAdvice = apierror.Advice{
 	http.StatusBadRequest: "The default must be an environment with scope \"organization\".",
-	http.StatusForbidden:  "Setting the default environment requires the API key of a human with the Manager role or higher.",
+	http.StatusForbidden:  "Setting the default environment requires the API key of a member with the Manager role or higher.",
 	http.StatusNotFound:   "The environment does not exist, or the provider's API key cannot see it. Check environment_id.",
 	http.StatusConflict:   "The environment has no successful build yet. Apply again when its status is ready. To make Terraform wait, set wait_for_build = true on the agentyard_environment and refer to its id.",
 }

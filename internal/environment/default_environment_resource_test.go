@@ -159,8 +159,8 @@ func TestDefaultEnvironment_errors(t *testing.T) {
 		{"env_unknown", "", at, []string{"setDefaultEnvironment", "404", "The environment does not exist"}},
 		{private, "", at, []string{"setDefaultEnvironment", "400", `scope "organization"`}},
 		{building, "", at, []string{"setDefaultEnvironment", "409", "has no successful build yet", "wait_for_build"}},
-		{ready, user, "", []string{"setDefaultEnvironment", "403", "human with the Manager role"}},
-		{nil, user, "", []string{"provisionDefaultEnvironment", "403", "human with the Manager role"}},
+		{ready, user, "", []string{"setDefaultEnvironment", "403", "member with the Manager role"}},
+		{nil, user, "", []string{"provisionDefaultEnvironment", "403", "member with the Manager role"}},
 	} {
 		settings := acctest.Values{}
 		if tc.key != "" {

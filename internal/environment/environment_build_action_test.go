@@ -192,7 +192,7 @@ func TestEnvironmentBuild_errors(t *testing.T) {
 			"no ID":      {"", "", []string{"environment_id must not be empty"}, "environment_id"},
 			"unknown":    {"env_unknown", "", []string{"Environment Not Found", `No environment with the ID "env_unknown" exists, or the provider's API key cannot see it.`, "data source agentyard_environment. getEnvironment", "returned 404: ", "env_unknown"}, "environment_id"},
 			"odd":        {"..", "", []string{"cannot be part of a request's path"}, ""},
-			"no manager": {id, user, []string{"403", "human with the Manager role or higher"}, ""},
+			"no manager": {id, user, []string{"403", "member with the Manager role or higher"}, ""},
 		} {
 			if action == "build_cancel" && name == "no manager" {
 				edit(e, id)

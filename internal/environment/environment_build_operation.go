@@ -35,7 +35,7 @@ type environmentBuildModel struct {
 	WaitForBuild  types.Bool   `tfsdk:"wait_for_build"`
 }
 
-const mayBuild = " Requires the API key of a human with the Manager role or higher, or the owner's key if the scope is `user`."
+const mayBuild = " Requires the API key of a member with the Manager role or higher, or the owner's key if the scope is `user`."
 
 func environmentIDArgument() schema.StringAttribute {
 	return schema.StringAttribute{

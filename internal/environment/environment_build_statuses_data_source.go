@@ -38,7 +38,7 @@ func NewEnvironmentBuildStatusesDataSource() datasource.DataSource {
 			},
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Return what this service account can see. Defaults to the owner of the API key. Requires the API key of a human with the Manager role or higher.",
+				MarkdownDescription: "Return what this service account can see. Defaults to the owner of the API key. Requires the API key of a member with the Manager role or higher.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"builds": buildStatus.DataSourceRows("One entry for each environment with a build, ordered by `environment_id`. Environments that do not exist, are not visible, or were never built have no entry."),

@@ -80,7 +80,7 @@ func standIn(t *testing.T, answers map[string]string) func(hcl string) string {
 	return func(hcl string) string { return acctest.ConfigAt(address, "fk-x", hcl) }
 }
 
-// plainUser returns a function that adds a provider block with the API key of a human without a manager role.
+// plainUser returns a function that adds a provider block with the API key of a member without the Manager role.
 func plainUser(t *testing.T, e *acctest.Env) func(hcl string) string {
 	t.Helper()
 	key := userKey(t, e)

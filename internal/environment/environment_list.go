@@ -34,7 +34,7 @@ func (l *environmentList) ListResourceConfigSchema(_ context.Context, _ list.Lis
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "Return what this service account can see instead. Requires the API key of a human with the Manager role or higher. " +
+				MarkdownDescription: "Return what this service account can see instead. Requires the API key of a member with the Manager role or higher. " +
 					"Importing an environment with scope `user` requires a key of the service account.",
 				Validators: []validator.String{value.NotEmpty()},
 			},

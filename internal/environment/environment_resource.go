@@ -47,7 +47,7 @@ var environmentFields = apierror.Options{apierror.Fields{
 }, apierror.Unique{"name"}}
 
 var environmentAdvice = apierror.Advice{
-	http.StatusForbidden: "An environment with scope \"organization\" requires the API key of a human with the Manager role or higher. An environment with scope \"user\" requires its owner's key.",
+	http.StatusForbidden: "An environment with scope \"organization\" requires the API key of a member with the Manager role or higher. An environment with scope \"user\" requires its owner's key.",
 }
 
 func creationAdvice(scope string) apierror.Advice {
@@ -56,7 +56,7 @@ func creationAdvice(scope string) apierror.Advice {
 		http.StatusMethodNotAllowed: "The API documents do not say what this status means here. Ask an administrator of the organization whether it allows new environments.",
 	}
 	if scope == environments.ScopeOrganization {
-		advice[http.StatusForbidden] = "Use the API key of a human with the Manager role or higher, or set scope to \"user\"."
+		advice[http.StatusForbidden] = "Use the API key of a member with the Manager role or higher, or set scope to \"user\"."
 	}
 	return advice
 }
@@ -186,7 +186,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 	}
 	attributes["scope"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: environmentResults["scope"].Text + " If omitted, the service chooses. `organization` requires the API key of a human with the Manager role or higher. Changing this forces a new environment.",
+		MarkdownDescription: environmentResults["scope"].Text + " If omitted, the service chooses. `organization` requires the API key of a member with the Manager role or higher. Changing this forces a new environment.",
 		Validators:          []validator.String{stringvalidator.OneOf(environments.ScopeUser, environments.ScopeOrganization)},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplaceIf(replacesScope, scopeReplaces, scopeReplaces)},
 	}

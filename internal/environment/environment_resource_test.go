@@ -232,7 +232,7 @@ func TestAccEnvironment_withTheKeyOfAServiceAccount(t *testing.T) {
 	cfg := func(more string) string {
 		return strings.Replace(e.Config(envConfig(more)), e.BootstrapKey(), minted.APIKey.Value, 1)
 	}
-	const forbidden = `403(.|\n)*human\s+with\s+the\s+Manager\s+role`
+	const forbidden = `403(.|\n)*member\s+with\s+the\s+Manager\s+role`
 	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{
 		{Config: cfg("name = \"robots\"\nscope = \"organization\""), ExpectError: regexp.MustCompile(`createEnvironment(.|\n)*` + forbidden)},
 		{Config: cfg(""), ResourceName: environmentAddress, ImportState: true, ImportStateId: hidden, ExpectError: regexp.MustCompile(`Cannot Import Environment`)},

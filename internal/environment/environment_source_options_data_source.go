@@ -21,10 +21,10 @@ type sourceOptionsModel struct {
 func NewEnvironmentSourceOptionsDataSource() datasource.DataSource {
 	return &crud.DataSource{
 		Name:        "environment_source_options",
-		Description: "Lists the sources that environments can be built from, by provider.",
+		Description: "Lists the sources that environments can be built from, grouped by provider.",
 		Attributes: map[string]schema.Attribute{
 			"providers":             providerOptions.DataSourceRows("The available providers, ordered by ID."),
-			"unavailable_providers": providerResults.DataSourceRows("The providers whose sources are currently unavailable."),
+			"unavailable_providers": providerResults.DataSourceRows("Providers that are currently unavailable. Their sources are not listed."),
 		},
 		Verb: "list", Object: "environment source options",
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *sourceOptionsModel) error {

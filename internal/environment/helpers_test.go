@@ -155,7 +155,7 @@ func refuse(e *acctest.Env, operation string, status, times int) {
 	e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: times})
 }
 
-// userKey returns the API key of a human without a manager role.
+// userKey returns the API key of a member without the Manager role.
 func userKey(t testing.TB, e *acctest.Env) string {
 	t.Helper()
 	return e.MemberKey("user@people.example", emulator.RoleUser)

@@ -127,13 +127,13 @@ func TestMember_errors(t *testing.T) {
 func TestUsageLimitsDataSource_errors(t *testing.T) {
 	t.Parallel()
 	for want, fault := range map[string]emulator.Fault{
-		"returned 401|AGENTYARD_API_KEY":           {Kind: emulator.FaultStatusBeforeCommit, Status: 401},
-		"returned 402|Upgrade the plan":            {Kind: emulator.FaultStatusBeforeCommit, Status: 402},
-		"returned 403|human with the Manager role": {Kind: emulator.FaultStatusBeforeCommit, Status: 403},
-		"returned 500|Try again later":             {Kind: emulator.FaultStatusBeforeCommit, Status: 500},
-		"state was not changed":                    {Kind: emulator.FaultOtherResponse, Body: `{}`},
-		"object 1":                                 {Kind: emulator.FaultOtherResponse, Body: `{"globalLimit": null, "userLimits": [{"limit": 1000000}]}`},
-		"wrong type, string":                       {Kind: emulator.FaultOtherResponse, Body: `{"globalLimit": "many", "userLimits": []}`},
+		"returned 401|AGENTYARD_API_KEY":            {Kind: emulator.FaultStatusBeforeCommit, Status: 401},
+		"returned 402|Upgrade the plan":             {Kind: emulator.FaultStatusBeforeCommit, Status: 402},
+		"returned 403|member with the Manager role": {Kind: emulator.FaultStatusBeforeCommit, Status: 403},
+		"returned 500|Try again later":              {Kind: emulator.FaultStatusBeforeCommit, Status: 500},
+		"state was not changed":                     {Kind: emulator.FaultOtherResponse, Body: `{}`},
+		"object 1":                                  {Kind: emulator.FaultOtherResponse, Body: `{"globalLimit": null, "userLimits": [{"limit": 1000000}]}`},
+		"wrong type, string":                        {Kind: emulator.FaultOtherResponse, Body: `{"globalLimit": "many", "userLimits": []}`},
 	} {
 		e := acctest.New(t)
 		fault.Operation, fault.Times = "getUserUsageLimits", -1

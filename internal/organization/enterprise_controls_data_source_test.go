@@ -236,7 +236,7 @@ func TestEnterpriseControls_neverChanged(t *testing.T) {
 
 func TestEnterpriseControls_errors(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[int]string{401: "AGENTYARD_API_KEY", 403: "human with the Manager role", 500: "Try again later"} {
+	for status, want := range map[int]string{401: "AGENTYARD_API_KEY", 403: "member with the Manager role", 500: "Try again later"} {
 		e := acctest.New(t)
 		e.Faults().Add(emulator.Fault{Operation: "listEnterpriseControlHistory", Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
 		_, out := acctest.NewProcess(t, e, nil).ReadData(controlsType, nil)

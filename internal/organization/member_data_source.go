@@ -40,7 +40,7 @@ func NewMemberDataSource() datasource.DataSource {
 	}
 	return &crud.DataSource{
 		Name:        "member",
-		Description: "Returns a member of the organization by email address. People with a pending invitation are not members yet." + managersOnly,
+		Description: "Returns a member of the organization by email address. Pending invitations are not included." + managersOnly,
 		Attributes:  attributes,
 		Verb:        "read", Object: "member", Options: apierror.Options{needsManager},
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *memberModel) error {

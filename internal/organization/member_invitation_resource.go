@@ -80,20 +80,20 @@ func (m *memberInvitationModel) FromAPI(_ context.Context, i *invitee) diag.Diag
 
 func (m *memberInvitationModel) Identity() any { return &memberInvitationIdentity{Email: m.Email} }
 
-const inviteeText = "Email address of the person. Case-insensitive."
+const inviteeText = "Email address of the member. Case-insensitive."
 
 func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Invites a person to the organization with a role, or sets the role of a member." + managersOnly + crud.WeakEvidence + "\n\n" +
-			"~> **Members.** Creating this resource for a member sets their role, also to the default `user`. The plan warns. To keep the current role, omit `role` and import the member.\n\n" +
-			"**Pending invitations.** The service shows neither pending invitations nor roles. An invitation that was revoked or has expired stays in the state. " +
-			"To invite the person again, run `terraform apply -replace=ADDRESS`. If `remove_on_destroy` is `true`, first check that the person has not joined. Changes of the role elsewhere are not detected.\n\n" +
-			"**Role.** The role of a member is updated in place. The service does not change a pending invitation. To change the role, apply again after the person joins.\n\n" +
-			"**Destroy.** By default, destroying this resource only removes it from the state. To remove the person from the organization with it, set `remove_on_destroy`. " +
-			"You can also use the action `agentyard_member_remove`. Both remove a member or revoke a pending invitation. See [Offboarding](../guides/spend-governance#offboard-a-member).\n\n" +
-			"~> **Removal.** With `remove_on_destroy = true`, a replacement also removes the person. Changing `email` removes the person with the old address. The plan warns if the person is a member, but not with `-replace`. " +
-			"The value in the state counts: to keep the person, first apply `false`. To rename the resource or change its `for_each` key, add a `moved` block. " +
-			"Do not use `count` here: removing one person from a list would shift the others, and remove some of them too.",
+		MarkdownDescription: "Invites a new member to the organization with a role, or sets the role of an existing member." + managersOnly + crud.WeakEvidence + "\n\n" +
+			"~> **Members.** Creating this resource for an existing member sets their role, even to the default `user`. The plan warns about it. To keep the current role, omit `role` and import the member.\n\n" +
+			"**Drift.** The service shows neither pending invitations nor roles. A revoked or expired invitation stays in the state, and a role that was changed elsewhere is not detected. " +
+			"To repeat an invitation, run `terraform apply -replace=ADDRESS`. With `remove_on_destroy = true`, first check that the invited member has not joined: the replacement would remove them.\n\n" +
+			"**Role.** Changing `role` updates the role of a member in place. The service does not change a pending invitation, so the apply fails until the invited member joins.\n\n" +
+			"**Destroy.** By default, destroying this resource only removes it from the state. To also remove the member from the organization, set `remove_on_destroy`, " +
+			"or use the action `agentyard_member_remove`. Both remove a member or revoke a pending invitation. See [Offboarding](../guides/spend-governance#offboard-a-member).\n\n" +
+			"~> **Removal.** With `remove_on_destroy = true`, replacing the resource also removes the member: changing `email` removes the one with the old address. The plan warns about it, except with `-replace`. " +
+			"The value in the state applies: to keep the member, first apply `false`. To rename the resource or change its `for_each` key, add a `moved` block. " +
+			"Do not use `count` here: removing one address from a list would shift the others, and remove some of those members too.",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,
@@ -108,24 +108,24 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 			},
 			"role": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: "Role of the person. One of `user`, `manager`, `owner`. Defaults to `user`. Null after an import, until you set it.",
+				MarkdownDescription: "Role in the organization. One of `user`, `manager`, or `owner`, in the order of their permissions. Defaults to `user`. After an import, it is null, and the member keeps their role until you set one.",
 				Validators:          []validator.String{stringvalidator.OneOf(organization.RoleUser, organization.RoleManager, organization.RoleOwner)},
 				PlanModifiers:       []planmodifier.String{defaultRole{}},
 			},
 			"remove_on_destroy": schema.BoolAttribute{
 				Optional: true, Computed: true, Default: booldefault.StaticBool(false),
-				MarkdownDescription: "Whether destroying this resource removes the member from the organization, or revokes the pending invitation. Succeeds if the person is already gone. " +
+				MarkdownDescription: "Whether destroying this resource removes the member from the organization, or revokes the pending invitation. Succeeds if the member is already gone. " +
 					"You cannot remove the owner of the provider's API key, or the last manager or owner of the organization. Defaults to `false`.",
 			},
 			"status": schema.StringAttribute{
 				Computed: true,
-				MarkdownDescription: "What the service did when this resource last invited the person: `invited`, `already_invited`, `already_member`, or `role_updated`. " +
+				MarkdownDescription: "What the service did when this resource last sent the invitation: `invited`, `already_invited`, `already_member`, or `role_updated`. " +
 					"Null after an import.",
 				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 			},
 			"member_id": schema.StringAttribute{
 				Computed:            true,
-				MarkdownDescription: "ID of the member. Null for a pending invitation, until the first refresh after the person joined.",
+				MarkdownDescription: "ID of the member. Null for a pending invitation, until the first refresh after the member has joined.",
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 			},
 		},
@@ -187,7 +187,7 @@ func (r *memberInvitationResource) ModifyPlan(ctx context.Context, req resource.
 	member, err := r.Client.Organization.InvitedMember(ctx, "", plan.Email.ValueString())
 	resp.Diagnostics.Append(apierror.For("plan", "member invitation", err, invitationOptions)...)
 	if member != nil {
-		resp.Diagnostics.AddAttributeWarning(path.Root("email"), "Person Is Already a Member",
+		resp.Diagnostics.AddAttributeWarning(path.Root("email"), "Already a Member",
 			member.Email+" is already a member, and the apply sets their role. To keep the current role, import the member and omit role. To rename this resource, add a moved block.")
 	}
 }
@@ -200,7 +200,7 @@ func (r *memberInvitationResource) warnRemoval(ctx context.Context, state *membe
 	}
 	member, err := r.Client.Organization.InvitedMember(ctx, state.MemberID.ValueString(), state.Email.ValueString())
 	if err == nil && member != nil {
-		resp.Diagnostics.AddWarning("Member Will Be Removed", member.Email+" is a member, and remove_on_destroy is true in the state. Destroying the invitation removes the person from the organization.")
+		resp.Diagnostics.AddWarning("Member Will Be Removed", member.Email+" is a member, and remove_on_destroy is true in the state. Destroying the invitation also removes them from the organization.")
 	}
 }
 
@@ -218,7 +218,7 @@ func invitationRemedy(err error) (remedy, field string) {
 		return "Nobody was invited, and no role was changed. Resolve what the service reports, then apply again.", "email"
 	case errors.As(err, &kept) && kept.IsPending:
 		return fmt.Sprintf("The service does not change a pending invitation. To keep its role, set role to %q. "+
-			"To change the role, apply again after the person joins.", kept.Kept), "role"
+			"To change the role, apply again after the invited member joins.", kept.Kept), "role"
 	case errors.As(err, &kept):
 		return fmt.Sprintf("Set role to %q, or change the role at the service.", kept.Kept), "role"
 	}
@@ -256,7 +256,7 @@ func (r *memberInvitationResource) Read(ctx context.Context, req resource.ReadRe
 			return &invitee{member: member}, nil
 		case imported:
 			return nil, fmt.Errorf("nobody has joined with the email address %q. The service does not show pending invitations, so they cannot be imported. "+
-				"To manage a pending invitation, apply without the import: inviting the person again does not change it", email)
+				"To manage a pending invitation, apply without the import: repeating an invitation does not change it", email)
 		case !m.MemberID.IsNull():
 			return nil, &collection.MissingError{Err: fmt.Errorf("the organization has no member with the email address %q", email)}
 		}

@@ -152,7 +152,7 @@ func TestMemberInvitation_ofAMember(t *testing.T) {
 			p := acctest.NewProcess(t, e, nil)
 			i := p.NewInstance(invitationType)
 			out := p.Apply(i, tc.config)
-			const want = "Person Is Already a Member: " + avery + " is already a member, and the apply sets their role. To keep the current role, import the member and omit role. To rename this resource, add a moved block."
+			const want = "Already a Member: " + avery + " is already a member, and the apply sets their role. To keep the current role, import the member and omit role. To rename this resource, add a moved block."
 			if len(out.Errors) > 0 || out.WarningText() != want {
 				t.Errorf("%s\n%s, want %s", out.Text(), out.WarningText(), want)
 			}
@@ -180,10 +180,10 @@ func TestAccMemberInvitation_ofAMemberUnknownAtPlan(t *testing.T) {
 			input := map[string]string{"email": avery, "role": "owner"}[name]
 			cli := acctest.NewCLI(t, e, fmt.Sprintf("resource \"terraform_data\" \"test\" {\n  input = %q\n}\nresource %q \"test\" {\n  %s\n}\n", input, invitationType, value))
 			planned := cli.MustRun("plan", "-input=false", "-out=plan").Output
-			if got := strings.Contains(planned, "Person Is Already a Member"); got != (name == "role") {
+			if got := strings.Contains(planned, "Already a Member"); got != (name == "role") {
 				t.Errorf("the plan says %s", planned)
 			}
-			if out := acctest.OneLine(cli.MustRun("apply", "-input=false", "plan").Output); strings.Count(out, "Person Is Already a Member") != 1 || !strings.Contains(out, avery+" is already a member") {
+			if out := acctest.OneLine(cli.MustRun("apply", "-input=false", "plan").Output); strings.Count(out, "Already a Member") != 1 || !strings.Contains(out, avery+" is already a member") {
 				t.Errorf("the apply says %s", out)
 			}
 			if got := roleOf(e, avery, "owner"); got != "owner already_member" {

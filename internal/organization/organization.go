@@ -17,10 +17,10 @@ import (
 )
 
 // managersOnly ends every description in this package.
-const managersOnly = " Requires the API key of a human with the Manager role or higher."
+const managersOnly = " Requires the API key of a member with the Manager role or higher."
 
 var needsManager = apierror.Advice{
-	http.StatusForbidden: "This requires the API key of a human with the Manager role or higher.",
+	http.StatusForbidden: "This requires the API key of a member with the Manager role or higher.",
 }
 
 // lastManager is the remedy for a refused removal of a member.

@@ -58,7 +58,7 @@ func TestUsageLimits_refusedByTheService(t *testing.T) {
 			"returned 400|Correct the configuration":       {Kind: emulator.FaultStatusBeforeCommit, Status: 400},
 			"returned 401|AGENTYARD_API_KEY":               {Kind: emulator.FaultStatusBeforeCommit, Status: 401},
 			"returned 402|plan does not include|" + object: {Kind: emulator.FaultStatusBeforeCommit, Status: 402},
-			"returned 403|human with the Manager role":     {Kind: emulator.FaultStatusBeforeCommit, Status: 403},
+			"returned 403|member with the Manager role":    {Kind: emulator.FaultStatusBeforeCommit, Status: 403},
 			"returned 429|requests_per_second":             {Kind: emulator.FaultRateLimited},
 			"returned 500|Try again later":                 {Kind: emulator.FaultStatusBeforeCommit, Status: 500},
 			"base_url":                                     {Kind: emulator.FaultDropBeforeCommit},
@@ -141,12 +141,12 @@ func TestUsageLimits_setDespiteFaults(t *testing.T) {
 	}
 }
 
-// Every object of the organization needs the API key of a human manager, and says so.
+// Every object of the organization needs the API key of a manager, and says so.
 func TestOrganization_isForManagers(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t, avery)
 	_, user := join(t, e, emulator.Human{Email: "user@agentyard.example"})
-	for key, want := range map[string]string{user: "human with the Manager role", serviceAccountKey(e): "human with the Manager role", "fk-wrong": "AGENTYARD_API_KEY"} {
+	for key, want := range map[string]string{user: "member with the Manager role", serviceAccountKey(e): "member with the Manager role", "fk-wrong": "AGENTYARD_API_KEY"} {
 		p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
 		for typeName, config := range limitConfigs() {
 			p.Plan(p.NewInstance(typeName), config).MustFail(t, "", "Cannot plan", "usage limit", want)

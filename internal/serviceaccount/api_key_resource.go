@@ -198,7 +198,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 				Attributes: map[string]schema.Attribute{
 					"triggers": schema.MapAttribute{
 						Optional: true, ElementType: types.StringType,
-						MarkdownDescription: "Arbitrary values. Changing, adding, or removing a value rotates the key. Removing all values does not.",
+						MarkdownDescription: "Arbitrary names and values, such as `{ rotation = \\\"1\\\" }`. Adding, changing, or removing an entry rotates the key. Removing all entries does not.",
 					},
 					"interval": schema.StringAttribute{
 						Optional:            true,

@@ -190,7 +190,7 @@ func TestServiceAccounts_passingFaults(t *testing.T) {
 	}
 }
 
-// A user who is not a human manager gets an error that says which API key is needed.
+// A caller who is not a manager gets an error that says which API key is needed.
 func TestServiceAccounts_areForManagers(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -199,13 +199,13 @@ func TestServiceAccounts_areForManagers(t *testing.T) {
 	for _, key := range []string{newKey(e, account, "robot").Value, user} {
 		p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
 		for typeName, object := range objects(account) {
-			p.Plan(p.NewInstance(typeName), object.config).MustFail(t, "", "Cannot plan "+object.noun, "403", "human with the Manager role")
+			p.Plan(p.NewInstance(typeName), object.config).MustFail(t, "", "Cannot plan "+object.noun, "403", "member with the Manager role")
 		}
 		for _, source := range []dataSource{
 			{"agentyard_service_account", acctest.Values{"id": account}}, {"agentyard_service_account", acctest.Values{"name": "robots"}},
 			{"agentyard_service_accounts", nil}, {"agentyard_api_keys", acctest.Values{"service_account_id": account}},
 		} {
-			source.mustFail(t, p, "", "403", "human with the Manager role")
+			source.mustFail(t, p, "", "403", "member with the Manager role")
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
-const managersOnly = " Requires the API key of a human with the Manager role or higher."
+const managersOnly = " Requires the API key of a member with the Manager role or higher."
 
 type accountRecord struct {
 	ID          types.String `tfsdk:"id"`

@@ -58,7 +58,7 @@ func NewSessionAnswerDataSource() datasource.DataSource {
 	return &crud.DataSource{
 		Name: "session_answer",
 		Description: "Waits for the agent's answer to a message, and returns it. " + sessionText + "\n\n" +
-			"**Waiting.** The answer is the last message of the agent before the next message of a user. The service lists messages late, so a new answer takes at least 30 seconds. " +
+			"**Waiting.** The answer is the agent's last message after yours, and before the next one that the agent was sent. The service lists messages late, so a new answer takes at least 30 seconds. " +
 			"An old answer is returned at once, by every plan. While the agent is at work, a plan that knows `message_id` waits too.\n\n" +
 			"**Failed agents.** If the agent reports an error, `is_error` is `true`, and the read succeeds. To fail the apply, use a `postcondition` as in the example.\n\n" +
 			"**Unclear answers.** The read fails if the messages do not show which answer belongs to the message. This happens if the agent was at work when the message arrived, " +

@@ -41,7 +41,7 @@ func NewSessionDataSource() datasource.DataSource {
 	}
 	return &crud.DataSource{
 		Name: "session",
-		Description: "Returns a session of a coding agent by ID. " + sessionText + " Sessions of other owners require the API key of a human with the Manager role or higher. " +
+		Description: "Returns a session of a coding agent by ID. " + sessionText + " Sessions of other owners require the API key of a member with the Manager role or higher. " +
 			"Their `session_settings` may be null.",
 		Attributes: attributes,
 		Verb:       "read", Object: "session", Options: apierror.Options{ownersOnly},

@@ -48,13 +48,13 @@ var sessionData = results.Merge(sessionResults, results.Fields[*sessions.Session
 	"service_credits": results.Float64("How much the session and its subagents have consumed, in credits. Null if the service does not return it, as in lists.", func(s *sessions.Session) *float64 { return s.ServiceCredits }),
 })
 
-const sessionIDText = "ID of the session. A session of another owner requires the API key of a human with the Manager role or higher."
+const sessionIDText = "ID of the session. A session of another owner requires the API key of a member with the Manager role or higher."
 
 // ifNew is advice for a session that was not found, because the service shows a new one late.
 const ifNew = " If the session was just created, try again in a few minutes."
 
 var ownersOnly = apierror.Advice{
-	http.StatusForbidden: "Sessions are enabled for selected organizations only. If yours is one of them, use the API key of the session's owner, or of a human with the Manager role or higher.",
+	http.StatusForbidden: "Sessions are enabled for selected organizations only. If yours is one of them, use the API key of the session's owner, or of a member with the Manager role or higher.",
 }
 
 // ofComputer puts errors about the computer on computer_id.

@@ -170,7 +170,7 @@ func (x *exam) bounds(rule, what string, within, beyond answer) {
 	}
 }
 
-// reserved judges a rule that lets a human manager do what a service account may not.
+// reserved judges a rule that lets a manager do what a service account may not.
 func (x *exam) reserved(rule, what string, mine, theirs answer) {
 	observed := fmt.Sprintf("%s: the run's key was %s, a service account's %s", what, mine.said(), theirs.said())
 	switch {

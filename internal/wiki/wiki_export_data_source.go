@@ -33,15 +33,15 @@ type wikiExportModel struct {
 func NewWikiExportDataSource() datasource.DataSource {
 	return &crud.DataSource{
 		Name: "wiki_export",
-		Description: "Writes the files of a wiki run to a ZIP archive on the machine that runs Terraform. After an error, an older archive is unchanged.\n\n" +
-			"-> The file is written whenever the data source is read: in every plan, and during apply only if an argument is unknown before. " +
-			"If you plan and apply on different machines, the file is usually on the one that plans. Applying a saved plan does not write it again. `terraform destroy` does not delete it." + crud.AssumedFormat,
+		Description: "Writes the files of a wiki run to a ZIP archive on the machine that runs Terraform. If the export fails, an existing archive stays as it is.\n\n" +
+			"-> **When the archive is written.** Terraform reads the data source in each plan, which writes the archive. The apply writes it only if the plan does not know an argument yet. " +
+			"If a pipeline plans and applies on different machines, the archive is usually on the one that plans. `terraform destroy` does not delete it." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"wiki_run_id": ofRun(),
 			"output_path": schema.StringAttribute{
 				Required: true,
-				MarkdownDescription: "Path of the archive. Relative paths start at the working directory. The directory must exist. An existing ZIP archive is replaced. Any other existing file is an error, as is a symbolic link. " +
-					"If several exports have the same path, the last one written wins.",
+				MarkdownDescription: "Path of the archive. Relative paths start at the working directory. The directory must exist. An existing ZIP archive is replaced. Any other file, and a symbolic link, is an error. " +
+					"Give each export its own path: exports to the same path overwrite each other.",
 				Validators: []validator.String{value.NotBlank("Give the path of a file.")},
 			},
 			"output_sha256": schema.StringAttribute{Computed: true, MarkdownDescription: "SHA-256 of the archive, in lowercase hexadecimal digits."},

@@ -58,12 +58,12 @@ var listAdvice = apierror.Advice{http.StatusForbidden: "Ask a manager to enable 
 var changeOptions = apierror.Options{
 	wikiRunFields,
 	apierror.AtStatus{http.StatusForbidden: path.Root("privacy_level"), http.StatusUnprocessableEntity: path.Root("privacy_level")},
-	apierror.Advice{http.StatusForbidden: "Only the owner of a wiki run and humans with the Manager role or higher can change its privacy level. " +
+	apierror.Advice{http.StatusForbidden: "Only the owner of a wiki run and members with the Manager role or higher can change its privacy level. " +
 		"Use the API key of one of them, or remove privacy_level from the configuration."},
 }
 
 var deletionAdvice = apierror.Advice{
-	http.StatusForbidden: "Only the owner of a wiki run and humans with the Manager role or higher can delete it. Use the API key of one of them.",
+	http.StatusForbidden: "Only the owner of a wiki run and members with the Manager role or higher can delete it. Use the API key of one of them.",
 }
 
 // NewWikiRunResource returns the resource agentyard_wiki_run.
@@ -172,7 +172,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	attributes["privacy_level"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: wikiRunResults["privacy_level"].Text + " If omitted, the current level is kept, and the service chooses that of a new wiki run. " +
-			"The owner and humans with the Manager role or higher can update it in place. " +
+			"The owner and members with the Manager role or higher can update it in place. " +
 			"A new wiki run briefly has the service's level before it gets this one. If setting it fails, the apply warns, and the next apply tries again.",
 		Validators:    []validator.String{stringvalidator.OneOf(wikis.PrivacyPrivate, wikis.PrivacyOrganization)},
 		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},

@@ -6,8 +6,7 @@ locals {
   )
 }
 
-# Built from the first source with which it may have repositories and a setup
-# script.
+# Uses the first source that supports both repositories and setup scripts.
 resource "agentyard_environment" "app" {
   name = "app"
   source_id = [

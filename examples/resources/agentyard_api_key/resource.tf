@@ -33,6 +33,6 @@ output "pipeline_key" {
   sensitive = true
 }
 
-output "pipeline_key_is_due" {
+output "pipeline_key_due_at" {
   value = agentyard_api_key.pipeline.next_rotation_at
 }

@@ -3,7 +3,7 @@ resource "agentyard_member_invitation" "devon" {
   role  = "manager"
 }
 
-# Several people with the default role. To remove a person from the
+# Several members with the default role. To remove a member from the
 # organization, remove the address.
 resource "agentyard_member_invitation" "team" {
   for_each = toset(["emery@agentyard.example", "finley@agentyard.example"])

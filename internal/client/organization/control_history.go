@@ -50,7 +50,7 @@ func (c *ControlChange) MissingField() string {
 }
 
 // ControlHistory returns at most limit changes of the enterprise control settings, newest first; 0 means all. If since is not
-// nil, it returns only later revisions. It requires the key of a human with the Manager role or higher.
+// nil, it returns only later revisions. It requires the key of a member with the Manager role or higher.
 func (c *Client) ControlHistory(ctx context.Context, limit int, since *int64) ([]ControlChange, error) {
 	found, err := collection.Gather(newerPages(c.controlChanges.All(ctx, collection.PageKey(limit, nil)), since), limit)
 	if err != nil {

@@ -46,8 +46,8 @@ const membersRoute = "/api/v0/organization/users"
 
 var opListMembers = transport.Operation{Name: "listMembers", Method: http.MethodGet, Route: membersRoute}
 
-// Member is a human who belongs to the organization. A pending invitation is not a member. Every operation on members
-// requires the key of a human with the Manager role or higher.
+// Member belongs to the organization. A pending invitation is not a member. Every operation on members
+// requires the key of a member with the Manager role or higher.
 type Member struct {
 	ID    string `json:"id"`
 	Email string `json:"email"`

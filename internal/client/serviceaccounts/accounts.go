@@ -36,7 +36,7 @@ func New(conn *transport.Conn) *Client {
 	return c
 }
 
-// Account is a non-human principal of the organization. Every operation on it requires the key of a human with the Manager
+// Account is a service account of the organization. Every operation on it requires the key of a member with the Manager
 // role or higher.
 type Account struct {
 	ID          string `json:"id"`
