@@ -94,6 +94,7 @@ type Emulator struct {
 	faults       *Faults
 	journal      *Journal
 	runs         *runs
+	events       *events
 	programmed   programmed
 	ciScan       ciScan
 	bootstrapKey string
@@ -136,7 +137,8 @@ func Start(ctx context.Context, opts Options) (*Emulator, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	e := &Emulator{opts: opts, clock: clock.NewAhead(opts.Clock, 0), log: opts.Logger, faults: &Faults{}, journal: &Journal{}, runs: newRuns()}
+	e := &Emulator{opts: opts, clock: clock.NewAhead(opts.Clock, 0), log: opts.Logger, faults: &Faults{}, journal: &Journal{}, events: newEvents()}
+	e.runs = newRuns(e.events.notify)
 	if opts.RequestsPerSecond > 0 {
 		e.limiter = rate.NewLimiter(rate.Limit(opts.RequestsPerSecond), max(1, int(opts.RequestsPerSecond)))
 	}
@@ -257,6 +259,7 @@ func (e *Emulator) listen(ctx context.Context) error {
 		Handler: e.Handler(), BaseContext: base, ErrorLog: problems, ReadHeaderTimeout: 30 * time.Second,
 		ConnContext: e.runs.begin, ConnState: e.runs.changed,
 	}
+	e.apiServer.RegisterOnShutdown(e.events.end) // Otherwise a shutdown would wait for open pages.
 	e.filesServer = &http.Server{
 		Handler: e.whileRunning(e.serveFiles), BaseContext: base, ErrorLog: problems, ReadHeaderTimeout: 30 * time.Second,
 	}
@@ -328,6 +331,7 @@ func (e *Emulator) Shutdown(ctx context.Context) error {
 // Further calls return what the first returned.
 func (e *Emulator) Close() error {
 	e.closeOnce.Do(func() {
+		e.events.end()
 		err := errors.Join(e.apiServer.Close(), e.filesServer.Close())
 		e.cancel() // After the connections: a request that ends by it must not be answered.
 		e.running.Lock()

@@ -28,6 +28,7 @@ type runs struct {
 	last    int // The number of the newest run.
 	current map[client]*run
 	open    map[net.Conn]*connection
+	over    func() // Called when a connection that carried requests was closed.
 }
 
 // client is who sends requests: its User-Agent, and a hash of its key.
@@ -52,8 +53,8 @@ type connectionKey struct{}
 // hashSeed makes hashes of keys and bodies useless outside of this process.
 var hashSeed = maphash.MakeSeed()
 
-func newRuns() *runs {
-	return &runs{current: map[client]*run{}, open: map[net.Conn]*connection{}}
+func newRuns(over func()) *runs {
+	return &runs{current: map[client]*run{}, open: map[net.Conn]*connection{}, over: over}
 }
 
 // begin notes a new connection and attaches it to the context of its requests.
@@ -81,6 +82,9 @@ func (s *runs) changed(conn net.Conn, state http.ConnState) {
 		}
 	}
 	delete(s.open, conn)
+	if len(c.runs) > 0 {
+		s.over()
+	}
 	for who, r := range s.current {
 		if !r.alive(now) {
 			delete(s.current, who)

@@ -26,7 +26,8 @@ func (w *wire) request(agent, key string) *http.Request {
 
 func TestRuns(t *testing.T) {
 	t.Parallel()
-	s, now := newRuns(), time.Now()
+	closings := 0
+	s, now := newRuns(func() { closings++ }), time.Now()
 	opened := func() *wire { return &wire{runs: s, t: t} }
 	expect := func(what string, r *http.Request, at time.Time, want int) *run {
 		t.Helper()
@@ -57,6 +58,12 @@ func TestRuns(t *testing.T) {
 	closed(second, fourth, third)
 	if numbers := s.connected(); len(numbers) != 0 || len(s.current) != 0 || len(s.open) != 0 {
 		t.Errorf("after all connections closed: %v, %v, %v", numbers, s.current, s.open)
+	}
+
+	s.begin(t.Context(), first)
+	closed(first)
+	if closings != 4 {
+		t.Errorf("%d closings of connections with requests, want 4", closings)
 	}
 
 	fifth, sixth, seventh := opened(), opened(), opened()

@@ -98,6 +98,9 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, controlPrefix) {
 		e.setTime(w.Header())
 		e.serveControl(w, r)
+		if r.Method != http.MethodGet {
+			e.events.notify()
+		}
 		return
 	}
 	if isStatusPage(r) {
@@ -115,6 +118,10 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 		e.serveRun(w, r)
 		return
 	}
+	if isEvents(r) {
+		e.serveEvents(w, r)
+		return
+	}
 	started := clock.System.Now()
 	x := &exchange{}
 	x.route, x.params, x.allowed = e.match(r)
@@ -126,6 +133,7 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 		x.entry.Operation, x.entry.Route = x.route.operation, x.route.pattern
 	}
 	e.journal.begin(x.entry)
+	e.events.notify()
 
 	// The body is read at once: only then does the server notice that a client hung up during a delay.
 	body, err := io.ReadAll(io.LimitReader(r.Body, int64(x.route.bodyLimit())+1))
@@ -150,6 +158,7 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 			x.entry.Status = a.status
 		}
 	})
+	e.events.notify()
 	if hit && a.drop && fault.Kind != FaultKillBeforeCommit && fault.Kind != FaultKillAfterCommit {
 		e.runs.cut(run, clock.System.Now())
 	}

@@ -78,11 +78,11 @@ func TestStatusPage_empty(t *testing.T) {
 	v := startParallel(t)
 	page := v.statusPage()
 	shows(t, page,
-		"Clock 2026-05-01 12:00:00 UTC Tier enterprise.", "Computers 0 Environments 0", "Members 1 1 manager", "Repositories 4 2 admin , 1 read , 1 write",
+		"Clock 2026-05-01 12:00:00 UTC Tier enterprise Connecting Pause Control", "Computers 0 Environments 0", "Members 1 1 manager", "Repositories 4 2 admin , 1 read , 1 write",
 		"AGENTYARD_BASE_URL "+v.URL()+" AGENTYARD_API_KEY printed when the emulator started AGENTYARD_EMULATOR_CLOCK "+v.ClockFile(),
 		"Runs None yet. Set the variables under Connect , and run Terraform.", "manager@agentyard.example manager 2026-05-01 12:00",
 	)
-	for _, part := range []string{`<meta http-equiv="refresh" content="5">`, `<meta name="viewport"`, `href="#members"`, `id="members"`} {
+	for _, part := range []string{`<noscript><meta http-equiv="refresh" content="5"></noscript>`, `<meta name="viewport"`, `href="#members"`, `id="members"`} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page has no %s", part)
 		}

@@ -1,6 +1,6 @@
 "use strict";
 // Buttons that act with the control key. The key is only in the tab's storage and in the Authorization header of requests to the emulator.
-const keyName = "agentyard-control-key", openName = "agentyard-open";
+const keyName = "agentyard-control-key";
 
 function say(text, failed) {
   const result = document.getElementById("control-result");
@@ -8,10 +8,10 @@ function say(text, failed) {
   result.className = failed ? "bad" : "";
 }
 
-// prepare shows what works only with a script, and enables the buttons once there is a key.
+// prepare enables the buttons once there is a key.
 function prepare() {
   const key = sessionStorage.getItem(keyName) || "", field = document.getElementById("control-key");
-  document.querySelectorAll("[data-scripted]").forEach(e => { e.hidden = false; });
+  reveal(document);
   document.querySelectorAll("button[data-path]").forEach(e => { e.disabled = !key; });
   if (field && field.value !== key) field.value = key;
 }
@@ -49,12 +49,11 @@ async function act(button) {
   }
 }
 
-// refresh replaces what the page of an object shows. The status page has a live update of its own.
+// refresh shows what changed, and which buttons the object has now. live.js does it only for the content of the page, so that no button
+// changes under a finger.
 async function refresh() {
-  if (!document.querySelector("main[data-refresh]")) return;
-  const page = new DOMParser().parseFromString(await (await fetch(location.href, {cache: "no-store"})).text(), "text/html");
-  document.querySelector("main").replaceWith(page.querySelector("main"));
-  const buttons = page.getElementById("buttons"), shown = document.getElementById("buttons");
+  const page = await load(), buttons = page.getElementById("buttons"), shown = document.getElementById("buttons");
+  swap(page);
   if (shown) shown.replaceChildren(...(buttons ? buttons.children : []));
   prepare();
 }
@@ -95,17 +94,4 @@ document.addEventListener("change", event => {
     command.textContent = replace(command.textContent);
   });
 });
-// What was opened stays open when the page is reloaded, or when its content is replaced.
-const opened = new Set(JSON.parse(sessionStorage.getItem(openName) || "[]"));
-function reopen() {
-  for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
-}
-document.addEventListener("toggle", event => {
-  const {id, open, isConnected} = event.target;
-  if (!id || !isConnected || opened.has(id) === open) return;
-  if (open) opened.add(id); else opened.delete(id);
-  sessionStorage.setItem(openName, JSON.stringify([...opened]));
-}, true);
-new MutationObserver(reopen).observe(document.body, {childList: true, subtree: true});
-reopen();
 prepare();
