@@ -2,7 +2,6 @@ package guides
 
 import (
 	"context"
-	"debug/buildinfo"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -18,20 +17,6 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
-
-// needsPG skips a test on a CLI that was built without its remote backends (see internal/tools/install.sh).
-func needsPG(t *testing.T) {
-	t.Helper()
-	info, err := buildinfo.ReadFile(os.Getenv(acctest.EnvCLI))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, module := range info.Deps {
-		if strings.HasSuffix(module.Path, "/remote-state/pg") && module.Replace != nil && strings.HasPrefix(module.Replace.Path, "./stubs/") {
-			t.Skip("needs a CLI with the backend pg")
-		}
-	}
-}
 
 // postgres starts a PostgreSQL server of the test's own, and returns its connection string. It never runs as root.
 func postgres(t *testing.T) string {
@@ -98,7 +83,6 @@ var fallback = regexp.MustCompile(`(?s) *method "unencrypted" "before" \{\}\n|  
 // Two pipelines share a database. The second one acts as a team. With OpenTofu, the states become unreadable, and one
 // provider block acts as all teams.
 func stateAndCI(g *reader) {
-	needsPG(g.t)
 	g.cli.Setenv("PG_CONN_STR", postgres(g.t))
 	manager := g.e.BootstrapKey()
 	g.expect(g.step(), "4 added, 0 changed, 0 destroyed")

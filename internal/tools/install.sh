@@ -11,14 +11,28 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${AGENTYARD_TOOLS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/terraform-provider-agentyard/bin}
 
 # Terraform's own go.mod replaces these modules by folders that are not in its module's archive, so they are replaced
-# by stubs here. The remote-state backends are then absent, which runs with local state never notice.
+# by stubs here. Whoever uses one of these backends reads that it is absent. The backend pg is not here: it has a module.
 terraform_stubs() {
 	local name dir
-	for name in azure consul cos gcs kubernetes oci oss pg s3; do
+	for name in azure consul cos gcs kubernetes oci oss s3; do
 		dir=$1/$name
 		mkdir -p "$dir"
 		printf 'module github.com/hashicorp/terraform/internal/backend/remote-state/%s\n\ngo 1.26.0\n' "$name" >"$dir/go.mod"
-		printf 'package %s\n\nimport "github.com/hashicorp/terraform/internal/backend"\n\nfunc New() backend.Backend { return nil }\n' "$name" >"$dir/stub.go"
+		cat >"$dir/stub.go" <<-EOF
+			package $name
+
+			import (
+				"os"
+
+				"github.com/hashicorp/terraform/internal/backend"
+			)
+
+			func New() backend.Backend {
+				os.Stderr.WriteString("Error: this Terraform was built for tests, without the backend of remote-state/$name\n")
+				os.Exit(1)
+				return nil
+			}
+		EOF
 	done
 	mkdir -p "$1/legacy/terraform"
 	printf 'module github.com/hashicorp/terraform/internal/legacy\n\ngo 1.26.0\n' >"$1/legacy/go.mod"
@@ -26,7 +40,7 @@ terraform_stubs() {
 }
 
 install() {
-	local name=$1 package module version binary own='' ldflags='-s -w'
+	local name=$1 package module version binary stubs='' own='' ldflags='-s -w'
 	if [ ! -f "$here/$name/go.mod" ]; then
 		echo "install.sh: there is no tool $name: see the folders of internal/tools" >&2
 		return 2
@@ -47,6 +61,11 @@ install() {
 	fi
 	binary=${package%/v[0-9]} # Not the major version of the module.
 	binary=$cache/${binary##*/}-${version#v}
+	if grep -q '=> ./stubs/' "$here/$name/go.mod"; then
+		# The version does not say what replaces its modules, so that this recipe is part of the name.
+		stubs=$here/$name/stubs
+		binary+=-$(cat "$here/$name/go.mod" "${BASH_SOURCE[0]}" | cksum | cut -d ' ' -f 1)
+	fi
 	if [ ! -x "$binary" ]; then
 		# The variables by which `make demo` and `make test` take a CLI that is there.
 		case $name in
@@ -64,9 +83,7 @@ install() {
 			# Without this the CLI reports a development version.
 			ldflags+=" -X $module/version.dev=no" ;;
 		esac
-		if grep -q '=> ./stubs/' "$here/$name/go.mod"; then
-			terraform_stubs "$here/$name/stubs"
-		fi
+		[ -z "$stubs" ] || terraform_stubs "$stubs"
 		# A build that is interrupted leaves no half binary under the final name.
 		temporary=$binary.building.$$
 		(cd "$here/$name" && GOFLAGS='' GOWORK=off CGO_ENABLED=0 go build -trimpath -buildvcs=false -mod=readonly -ldflags "$ldflags" -o "$temporary" "$package")

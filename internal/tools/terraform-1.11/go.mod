@@ -102,6 +102,7 @@ require (
 	github.com/kballard/go-shellquote v0.0.0-20180428030007-95032a82bc51 // indirect
 	github.com/klauspost/compress v1.15.11 // indirect
 	github.com/knadh/koanf v1.5.0 // indirect
+	github.com/lib/pq v1.10.3 // indirect
 	github.com/lucasb-eyer/go-colorful v1.2.0 // indirect
 	github.com/masterzen/simplexml v0.0.0-20190410153822-31eea3082786 // indirect
 	github.com/masterzen/winrm v0.0.0-20200615185753-c42b5136ff88 // indirect
@@ -193,7 +194,7 @@ replace github.com/hashicorp/terraform/internal/backend/remote-state/kubernetes 
 
 replace github.com/hashicorp/terraform/internal/backend/remote-state/oss => ./stubs/oss
 
-replace github.com/hashicorp/terraform/internal/backend/remote-state/pg => ./stubs/pg
+replace github.com/hashicorp/terraform/internal/backend/remote-state/pg => github.com/hashicorp/terraform/internal/backend/remote-state/pg v0.0.0-20250409131005-35645b8fca68
 
 replace github.com/hashicorp/terraform/internal/backend/remote-state/s3 => ./stubs/s3
 

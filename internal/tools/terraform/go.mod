@@ -109,6 +109,7 @@ require (
 	github.com/huandu/xstrings v1.5.0 // indirect
 	github.com/kardianos/osext v0.0.0-20190222173326-2bc1f35cddc0 // indirect
 	github.com/klauspost/compress v1.19.1 // indirect
+	github.com/lib/pq v1.10.3 // indirect
 	github.com/masterzen/simplexml v0.0.0-20190410153822-31eea3082786 // indirect
 	github.com/masterzen/winrm v0.0.0-20200615185753-c42b5136ff88 // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect
@@ -200,7 +201,7 @@ replace github.com/hashicorp/terraform/internal/backend/remote-state/oci => ./st
 
 replace github.com/hashicorp/terraform/internal/backend/remote-state/oss => ./stubs/oss
 
-replace github.com/hashicorp/terraform/internal/backend/remote-state/pg => ./stubs/pg
+replace github.com/hashicorp/terraform/internal/backend/remote-state/pg => github.com/hashicorp/terraform/internal/backend/remote-state/pg v0.0.0-20260923115756-6ee8af215a53
 
 replace github.com/hashicorp/terraform/internal/backend/remote-state/s3 => ./stubs/s3
 
