@@ -18,8 +18,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-// postgres starts a PostgreSQL server of the test's own, and returns its connection string. It never runs as root.
-func postgres(t *testing.T) string {
+// postgres starts a PostgreSQL server of the test's own. It returns its connection string, and what reads from it. It never runs as root.
+func postgres(t *testing.T) (connection string, query func(sql string) string) {
 	t.Helper()
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if path, err := exec.LookPath("postgres"); err == nil {
@@ -74,7 +74,15 @@ func postgres(t *testing.T) string {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	return fmt.Sprintf("postgres://ci@127.0.0.1:%d/postgres?sslmode=disable", port)
+	connection = fmt.Sprintf("postgres://ci@127.0.0.1:%d/postgres?sslmode=disable", port)
+	return connection, func(sql string) string {
+		t.Helper()
+		out, err := exec.CommandContext(t.Context(), filepath.Join(filepath.Dir(server), "psql"), "-At", "-c", sql, connection).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", sql, err, out)
+		}
+		return string(out)
+	}
 }
 
 // fallback is what the page says to remove once the states are encrypted.
@@ -83,7 +91,8 @@ var fallback = regexp.MustCompile(`(?s) *method "unencrypted" "before" \{\}\n|  
 // Two pipelines share a database. The second one acts as a team. With OpenTofu, the states become unreadable, and one
 // provider block acts as all teams.
 func stateAndCI(g *reader) {
-	g.cli.Setenv("PG_CONN_STR", postgres(g.t))
+	connection, query := postgres(g.t)
+	g.cli.Setenv("PG_CONN_STR", connection)
 	manager := g.e.BootstrapKey()
 	g.expect(g.step(), "4 added, 0 changed, 0 destroyed")
 	g.cli.Setenv("AGENTYARD_API_KEY", "")
@@ -95,6 +104,16 @@ func stateAndCI(g *reader) {
 	for _, folder := range []string{"platform", "agents"} {
 		if _, err := os.Stat(filepath.Join(g.cli.Dir, folder, "terraform.tfstate")); err == nil {
 			g.t.Errorf("%s has a local state", folder)
+		}
+	}
+
+	// Each state is a row of its own schema. Both have the keys, because the second state contains what it has read of the first.
+	stored := func(schema string) string {
+		return query("select data from " + schema + ".states where name = 'default'")
+	}
+	for _, schema := range []string{"platform", "agents"} {
+		if state := stored(schema); !strings.Contains(state, `"terraform_version"`) || !strings.Contains(state, "fk-") {
+			g.t.Errorf("the state in the schema %s has no key", schema)
 		}
 	}
 
@@ -111,13 +130,13 @@ AGENTYARD_API_KEY=$MANAGER terraform -chdir=platform plan -input=false -lock-tim
 	}
 	g.cli.Setenv("AGENTYARD_API_KEY", manager)
 	g.cli.Setenv("TF_VAR_passphrase", "correct horse battery staple")
-	if plain := g.run("tofu -chdir=platform state pull"); !strings.Contains(plain, "fk-") {
-		g.t.Error("the state has no key to protect")
-	}
 	g.step()
 	for _, folder := range []string{"platform", "agents"} {
 		if r := g.cli.Shell("TF_VAR_passphrase='not the same passphrase' tofu -chdir=" + folder + " plan"); r.ExitCode == 0 {
 			g.t.Errorf("the state of %s is readable with any passphrase", folder)
+		}
+		if state := stored(folder); !strings.Contains(state, "encrypted_data") || strings.Contains(state, "fk-") {
+			g.t.Errorf("the state of %s is not encrypted", folder)
 		}
 	}
 	for _, folder := range []string{"platform/", "agents/"} {
