@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/datasourcevalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -72,7 +71,7 @@ func groupBy(dimension, noun, grouped string) schema.Attribute {
 	return schema.StringAttribute{
 		Optional:            true,
 		MarkdownDescription: fmt.Sprintf("Set to `%s` to return a row for each %s and day. These rows have %s; their other fields are null. Defaults to a row for each day.", dimension, noun, grouped),
-		Validators:          []validator.String{stringvalidator.OneOf(dimension)},
+		Validators:          []validator.String{value.OneOf(dimension)},
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -38,7 +37,7 @@ func NewMyCostDataSource() datasource.DataSource {
 	attributes["query_key"] = schema.StringAttribute{
 		Required:            true,
 		MarkdownDescription: "The query. One of `" + strings.Join(analytics.CostQueryKeys(), "`, `") + "`.",
-		Validators:          []validator.String{stringvalidator.OneOf(analytics.CostQueryKeys()...)},
+		Validators:          []validator.String{value.OneOf(analytics.CostQueryKeys()...)},
 	}
 	attributes["data_json"] = schema.StringAttribute{
 		Computed: true, CustomType: jsontypes.NormalizedType{},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -67,7 +66,7 @@ func originAttribute() schema.Attribute {
 			"kind": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: "Kind of the source. One of `template`, `execution-template`, or `computer`.",
-				Validators:          []validator.String{stringvalidator.OneOf(kindTemplate, kindExecutionTemplate, kindComputer)},
+				Validators:          []validator.String{value.OneOf(kindTemplate, kindExecutionTemplate, kindComputer)},
 			},
 			"template_id": schema.StringAttribute{
 				Optional:            true,

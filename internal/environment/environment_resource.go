@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -187,7 +186,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 	attributes["scope"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: environmentResults["scope"].Text + " If omitted, the service chooses. `organization` requires the API key of a member with the Manager role or higher. Changing this forces a new environment.",
-		Validators:          []validator.String{stringvalidator.OneOf(environments.ScopeUser, environments.ScopeOrganization)},
+		Validators:          []validator.String{value.OneOf(environments.ScopeUser, environments.ScopeOrganization)},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplaceIf(replacesScope, scopeReplaces, scopeReplaces)},
 	}
 	attributes["repositories"] = schema.ListNestedAttribute{

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -109,7 +108,7 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 			"role": schema.StringAttribute{
 				Optional: true, Computed: true,
 				MarkdownDescription: "Role in the organization. One of `user`, `manager`, or `owner`, in the order of their permissions. Defaults to `user`. After an import, it is null, and the member keeps their role until you set one.",
-				Validators:          []validator.String{stringvalidator.OneOf(organization.RoleUser, organization.RoleManager, organization.RoleOwner)},
+				Validators:          []validator.String{value.OneOf(organization.RoleUser, organization.RoleManager, organization.RoleOwner)},
 				PlanModifiers:       []planmodifier.String{defaultRole{}},
 			},
 			"remove_on_destroy": schema.BoolAttribute{

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -67,7 +66,7 @@ func NewSessionMessagesDataSource() datasource.DataSource {
 				MarkdownDescription: "Return only messages of these roles: `user`, `assistant`, `tool`, or `system`. Defaults to all roles.",
 				Validators: []validator.Set{
 					setvalidator.SizeAtLeast(1), setvalidator.NoNullValues(),
-					setvalidator.ValueStringsAre(stringvalidator.OneOf(sessions.RoleUser, sessions.RoleAssistant, sessions.RoleTool, sessions.RoleSystem)),
+					setvalidator.ValueStringsAre(value.OneOf(sessions.RoleUser, sessions.RoleAssistant, sessions.RoleTool, sessions.RoleSystem)),
 				},
 			},
 			"max_results": results.MaxResults("Maximum number of messages to return, the newest ones. Defaults to all messages."),

@@ -174,7 +174,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 		MarkdownDescription: wikiRunResults["privacy_level"].Text + " If omitted, the current level is kept, and the service chooses that of a new wiki run. " +
 			"The owner and members with the Manager role or higher can update it in place. " +
 			"A new wiki run briefly has the service's level before it gets this one. If setting it fails, the apply warns, and the next apply tries again.",
-		Validators:    []validator.String{stringvalidator.OneOf(wikis.PrivacyPrivate, wikis.PrivacyOrganization)},
+		Validators:    []validator.String{value.OneOf(wikis.PrivacyPrivate, wikis.PrivacyOrganization)},
 		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
 	attributes["triggers"] = schema.MapAttribute{

@@ -310,7 +310,7 @@ func TestWikiRun_invalidConfiguration(t *testing.T) {
 		"no commit":             {"commit_hash", "", noHash},
 		"a symbolic commit":     {"commit_hash", "HEAD", "latest commit of the branch, omit it"},
 		"a short commit":        {"commit_hash", "c0ffee", noHash},
-		"another level":         {"privacy_level", "public", "privacy_level value must be one of"},
+		"another level":         {"privacy_level", "public", "privacy_level must be one of private, organization, got: \"public\""},
 		"pages are no JSON":     {"pages", `[`, "Invalid JSON String Value"},
 		"pages are no list":     {"pages", `{}`, "pages must be a list of pages with path, title, and content: pages is not a list."},
 		"pages are null":        {"pages", `null`, "pages is not a list"},
