@@ -45,7 +45,7 @@ func NewMyCostDataSource() datasource.DataSource {
 	}
 	return &crud.DataSource{
 		Name:        "analytics_my_cost",
-		Description: fmt.Sprintf("Returns what the owner of the API key used, for up to %d days.", maxCostDays) + membersOnly,
+		Description: fmt.Sprintf("Returns the personal usage of the API key's owner, such as the credits of each day, for up to %d days.", maxCostDays) + membersOnly,
 		Attributes:  attributes,
 		Validators:  []datasource.ConfigValidator{oneStart, daysInOrder{}, fewDays{}},
 		Verb:        "read", Object: "analytics of own cost", Options: apierror.Options{ownAccess, atArguments},
@@ -71,7 +71,7 @@ func NewMyCostDataSource() datasource.DataSource {
 
 var costDay = results.Fields[*analytics.CostDay]{
 	"date": dateOfRow(func(d *analytics.CostDay) string { return d.Date }),
-	"fsc":  results.Float64("Credits used on the day.", func(d *analytics.CostDay) *float64 { return d.FSC }),
+	"fsc":  results.Float64("Credits that the member used on the day. `fsc` is the service's name for them.", func(d *analytics.CostDay) *float64 { return d.FSC }),
 }
 
 // fewDays rejects a range of more than maxCostDays.

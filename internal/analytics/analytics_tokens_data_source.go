@@ -33,7 +33,7 @@ func NewTokensDataSource() datasource.DataSource {
 var tokenRow = results.Fields[*analytics.TokenRow]{
 	"date":               dateOfRow(func(r *analytics.TokenRow) string { return r.Date }),
 	"group_key":          groupOfRow("ID of the model.", func(r *analytics.TokenRow) *string { return r.GroupKey }),
-	"billable_tokens":    results.Float64("Standard credits: input and output tokens, minus discounts for the cache.", func(r *analytics.TokenRow) *float64 { return r.BillableTokens }),
+	"billable_tokens":    results.Float64("Standard credits used. The service computes them from input and output tokens, with discounts for cached tokens.", func(r *analytics.TokenRow) *float64 { return r.BillableTokens }),
 	"input_tokens":       results.Float64("Input tokens.", func(r *analytics.TokenRow) *float64 { return r.InputTokens }),
 	"output_tokens":      results.Float64("Output tokens.", func(r *analytics.TokenRow) *float64 { return r.OutputTokens }),
 	"cache_read_tokens":  results.Float64("Tokens read from the cache. Can be null with `group_by`.", func(r *analytics.TokenRow) *float64 { return r.CacheReadTokens }),

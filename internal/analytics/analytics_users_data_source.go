@@ -33,7 +33,7 @@ func NewUsersDataSource() datasource.DataSource {
 	attributes["max_results"] = results.MaxResults("Maximum number of entries to return. The service returns users one after another, so users beyond the limit are left out. Defaults to all entries.")
 	return &crud.DataSource{
 		Name: "analytics_users",
-		Description: "Returns what each user of the organization did on each day. " +
+		Description: "Returns the usage of each user of the organization on each day, including former members. " +
 			"All entries are stored in the state. With thousands of users, read a few days at a time, or only some users." + managersOnly,
 		Attributes: attributes,
 		Validators: []datasource.ConfigValidator{oneStart, daysInOrder{}},
@@ -48,7 +48,7 @@ func NewUsersDataSource() datasource.DataSource {
 
 const (
 	userIDText    = "ID of the user."
-	userEmailText = "Email address of the user. Null if the user has left."
+	userEmailText = "Email address of the user. Null for a former member."
 )
 
 var userRow = results.Fields[*analytics.UserRow]{

@@ -219,7 +219,7 @@ func (r *request) sessionOn(computerID string) (*session, error) {
 		}
 	}
 	if s.OwnerID != r.who.ID && !r.who.manages() {
-		return nil, forbidden("The session %s belongs to another user or service account; only its owner or a member with the Manager role or higher may use it.", s.ID)
+		return nil, forbidden("The session %s belongs to another member or service account; only its owner or a member with the Manager role or higher may use it.", s.ID)
 	}
 	return s, nil
 }

@@ -205,7 +205,7 @@ func TestSessionsOfOthers(t *testing.T) {
 			a := v.as(c.key, c.status, request.method, sessions+"/"+c.session+request.path, request.body)
 			switch c.status {
 			case 403:
-				v.detail(a, "belongs to another user")
+				v.detail(a, "belongs to another member")
 			case 404:
 				v.detail(a, "No session")
 			}

@@ -161,7 +161,7 @@ func (r *request) unknownMember(email string) string {
 	case !isAddress(email):
 		return "The email address is malformed."
 	case invitationTable.has(r.tx, emailKey(email)):
-		return "The invitation of this user is pending; a limit can be set once the user has joined."
+		return "The invitation of this member is pending; a limit can be set once the member has joined."
 	}
 	return "The organization has no member with this email address."
 }

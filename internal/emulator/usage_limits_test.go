@@ -106,7 +106,7 @@ func TestUserUsageLimits(t *testing.T) {
 		{"email": "nobody@people.example", "error": "The organization has no member with this email address."},
 		{"email": "no address", "error": "The email address is malformed."},
 		{"email": "", "error": "The email address is malformed."},
-		{"email": "Pending@people.example", "error": "The invitation of this user is pending; a limit can be set once the user has joined."},
+		{"email": "Pending@people.example", "error": "The invitation of this member is pending; a limit can be set once the member has joined."},
 	})
 	check("9000000 Ada@People.example:1000000 bob@people.example:2000000 manager@agentyard.example:<nil>")
 	v.setLimits(object{"email": "ada@people.example", "limit": nil}, object{"email": "bob@people.example", "limit": 3_000_000})

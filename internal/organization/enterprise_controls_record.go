@@ -64,7 +64,7 @@ var controlSettings = settingTable{
 
 	"cloud_session_sync":              flagSetting("cloudSessionSync", "Whether sessions are synced to the cloud."),
 	"voice_dictation_enabled":         flagSetting("voiceDictationEnabled", "Whether voice dictation is enabled."),
-	"routed_model_visibility_enabled": flagSetting("routedModelVisibilityEnabled", "Whether users see the model that the router selected."),
+	"routed_model_visibility_enabled": flagSetting("routedModelVisibilityEnabled", "Whether members see the model that the router selected."),
 	"image_generation_enabled":        flagSetting("imageGenerationEnabled", "Whether image generation is enabled."),
 	"web_search_disabled":             flagSetting("webSearchDisabled", "Whether web search is disabled."),
 	"wiki_cloud_sync":                 flagSetting("wikiCloudSync", "Whether wikis are synced to the cloud."),
@@ -101,10 +101,10 @@ var controlSettings = settingTable{
 		"allowlist": textsSetting("allowlist", "MCP servers that are allowed."),
 	}),
 	"mission_policy": objectSetting("missionPolicy", "Policy for missions.", settingTable{
-		"restricted_access": flagSetting("restrictedAccess", "Whether only some users may use missions."),
-		"allowed_user_ids":  textsSetting("allowedUserIds", "IDs of the users who may use missions."),
+		"restricted_access": flagSetting("restrictedAccess", "Whether only some members may use missions."),
+		"allowed_user_ids":  textsSetting("allowedUserIds", "User IDs of the members who may use missions."),
 	}),
-	"user_model_policies": results.Map("Policies for the models of single users, by user.", settingTable{
+	"user_model_policies": results.Map("Model policies of single members, by user.", settingTable{
 		"allowed_model_ids": textsSetting("allowedModelIds", allModelIDs+"allowed."),
 		"blocked_model_ids": textsSetting("blockedModelIds", allModelIDs+"blocked."),
 	}, settingMap("userModelPolicies")),
@@ -140,8 +140,8 @@ var controlSettings = settingTable{
 	"local_computers_enabled":               flagSetting("localComputersEnabled", "Whether local computers are enabled."),
 	"managed_computers_enabled":             flagSetting("managedComputersEnabled", "Whether managed computers are enabled."),
 	"byom_computers_enabled":                flagSetting("byomComputersEnabled", "Whether registered machines (`byom`) are enabled."),
-	"managed_computers_allowed_emails":      textsSetting("managedComputersAllowedEmails", "Email addresses of the users who may use managed computers."),
-	"byom_computers_allowed_emails":         textsSetting("byomComputersAllowedEmails", "Email addresses of the users who may use registered machines."),
+	"managed_computers_allowed_emails":      textsSetting("managedComputersAllowedEmails", "Email addresses of the members who may use managed computers."),
+	"byom_computers_allowed_emails":         textsSetting("byomComputersAllowedEmails", "Email addresses of the members who may use registered machines."),
 	"persona_settings": objectSetting("personaSettings", "Settings of personas.", settingTable{
 		"enabled_roles": textsSetting("enabledRoles", "Roles that are enabled, such as `engineering`."),
 	}),

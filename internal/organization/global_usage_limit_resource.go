@@ -46,9 +46,9 @@ func (m *globalUsageLimitModel) Identity() any {
 
 func (r *globalUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages the organization's global credit limit, which applies to every user without an `agentyard_user_usage_limit`." + managersOnly + "\n\n" +
+		MarkdownDescription: "Manages the global limit of the organization: the credits that each member without a limit of their own can use." + managersOnly + "\n\n" +
 			"**One limit.** An organization has one global limit, so use this resource once. The plan warns if creating it replaces an existing limit.\n\n" +
-			"~> Destroying this resource removes the limit. Users without their own limit can then spend without limit. To rename the resource, add a `moved` block.\n\n" +
+			"~> Destroying this resource removes the limit. Members without a limit of their own can then use any number of credits. To rename the resource, add a `moved` block.\n\n" +
 			"**Budgets.** To warn about exceeded budgets, see [Spend governance](../guides/spend-governance).",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
@@ -58,7 +58,7 @@ func (r *globalUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRe
 			},
 			"limit": schema.Int64Attribute{
 				Required:            true,
-				MarkdownDescription: "How much each user without their own limit can spend, in credits." + noPeriod + limitRange,
+				MarkdownDescription: "Credits that each member without a limit of their own can use." + noPeriod + limitRange,
 				Validators:          limitValidators(),
 			},
 		},

@@ -36,7 +36,7 @@ func importByEmail(ctx context.Context, object string, req resource.ImportStateR
 		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root("email"), &given)...)
 	}
 	if !value.IsEmail(given.ValueString()) {
-		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of %s is the user's email address, such as avery@agentyard.example, got: %q.", phrase.WithArticle(object), given.ValueString()))
+		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of %s is the member's email address, such as avery@agentyard.example, got: %q.", phrase.WithArticle(object), given.ValueString()))
 		return
 	}
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("email"), path.Root("email"), req, resp)

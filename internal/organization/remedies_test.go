@@ -17,8 +17,8 @@ func TestRemedies(t *testing.T) {
 		err         error
 		field, says string
 	}{
-		{limitRemedy, &organization.RefusedError{Email: "a@x"}, "email", "Nothing was changed for this user."},
-		{limitRemedy, &organization.LimitConflictError{Email: "a@x"}, "email", "Each user has one limit."},
+		{limitRemedy, &organization.RefusedError{Email: "a@x"}, "email", "The limit of this member was not changed."},
+		{limitRemedy, &organization.LimitConflictError{Email: "a@x"}, "email", "Each member has one limit."},
 		{limitRemedy, &organization.LimitConflictError{}, "limit", "An organization has one global limit."},
 		{limitRemedy, errors.New("broken"), "", ""},
 		{invitationRemedy, &organization.RefusedError{Email: "a@x"}, "email", "Nobody was invited"},

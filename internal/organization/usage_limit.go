@@ -25,11 +25,11 @@ func limitRemedy(err error) (remedy, field string) {
 	var conflict *organization.LimitConflictError
 	switch {
 	case errors.As(err, &refused):
-		return "Nothing was changed for this user. Limits can be set for active members only. Correct the email address, or apply again after the user accepts the invitation.", "email"
+		return "The limit of this member was not changed. Limits can be set for active members only. Correct the email address, or apply again after the member accepts the invitation.", "email"
 	case errors.As(err, &conflict) && conflict.Email == "":
 		return "An organization has one global limit. Keep one resource for it.", "limit"
 	case errors.As(err, &conflict):
-		return "Each user has one limit. Keep one resource for each user. Email addresses are case-insensitive.", "email"
+		return "Each member has one limit. Keep one resource for each member. Email addresses are case-insensitive.", "email"
 	}
 	return "", ""
 }

@@ -24,15 +24,15 @@ type usageLimitsModel struct {
 func NewUsageLimitsDataSource() datasource.DataSource {
 	return &crud.DataSource{
 		Name: "usage_limits",
-		Description: "Returns the credit limits of the organization and of its users." + managersOnly + "\n\n" +
+		Description: "Returns the global limit of the organization, and the limits of its members." + managersOnly + "\n\n" +
 			"**Requests.** `effective_limits` needs one request for each 100 members. In the same run, the data source `agentyard_members` uses the same requests.",
 		Attributes: map[string]schema.Attribute{
 			"global_limit": schema.Int64Attribute{
 				Computed:            true,
-				MarkdownDescription: "Limit for each user who has no other limit, in credits." + noPeriod + " Null if there is none.",
+				MarkdownDescription: "The global limit: the credits that each member without a limit of their own can use." + noPeriod + " Null if there is none.",
 			},
-			"effective_limits": effectiveLimit.DataSourceRows("The limit that applies to each member of the organization, in the order of `agentyard_members`."),
-			"user_limits":      userLimit.DataSourceRows("The limits of users, ordered by email address."),
+			"effective_limits": effectiveLimit.DataSourceRows("The limit that applies to each member: their own or the global one, in the order of `agentyard_members`."),
+			"user_limits":      userLimit.DataSourceRows("The members' own limits, ordered by email address."),
 		},
 		Verb: "read", Object: "usage limits", Options: limitOptions,
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *usageLimitsModel) error {
@@ -52,8 +52,8 @@ func NewUsageLimitsDataSource() datasource.DataSource {
 }
 
 var userLimit = results.Fields[*organization.UserUsageLimit]{
-	"email": results.String("Email address of the user.", func(l *organization.UserUsageLimit) string { return l.Email }),
-	"limit": results.Int64("Limit of the user, in credits."+noPeriod+" Null if the global limit applies.", func(l *organization.UserUsageLimit) *int64 { return l.Limit }),
+	"email": results.String("Email address of the member.", func(l *organization.UserUsageLimit) string { return l.Email }),
+	"limit": results.Int64("The member's own limit, in credits."+noPeriod+" Null if the global limit applies.", func(l *organization.UserUsageLimit) *int64 { return l.Limit }),
 }
 
 // effectiveUsageLimit is the limit that applies to a member.
@@ -65,7 +65,7 @@ type effectiveUsageLimit struct {
 var effectiveLimit = results.Fields[*effectiveUsageLimit]{
 	"email":      results.String("Email address of the member.", func(l *effectiveUsageLimit) string { return l.Email }),
 	"limit":      results.Int64("Limit that applies to the member, in credits."+noPeriod+" Null if there is none.", func(l *effectiveUsageLimit) *int64 { return l.Limit }),
-	"is_default": results.Bool("Whether the global limit applies, because the member has no other limit.", func(l *effectiveUsageLimit) *bool { return &l.isDefault }),
+	"is_default": results.Bool("Whether the global limit applies, because the member has no limit of their own.", func(l *effectiveUsageLimit) *bool { return &l.isDefault }),
 }
 
 func effectiveLimits(all *organization.UsageLimits, members []organization.Member) []effectiveUsageLimit {

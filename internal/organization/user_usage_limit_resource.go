@@ -58,16 +58,17 @@ func (m *userUsageLimitModel) Identity() any { return &userUsageLimitIdentity{Em
 
 const (
 	userEmailText = "Email address of an active member of the organization. Case-insensitive."
-	userLimitText = "How much the user can spend, in credits." + noPeriod + limitRange
+	userLimitText = "Credits that the member can use." + noPeriod + limitRange
 )
 
 func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages the credit limit of one user, which overrides the organization's `agentyard_global_usage_limit`." + managersOnly + "\n\n" +
-			"**Many users.** Create one resource for each user. Two resources for the same user overwrite each other. One apply sends up to 100 limits in each request. To manage the limits of all users at once, use `agentyard_user_usage_limits`, which removes those of this resource. See [Spend governance](../guides/spend-governance).\n\n" +
-			"~> Destroying this resource removes the limit. The global limit then applies to the user; without one, they can spend without limit. " +
+		MarkdownDescription: "Manages the limit of one member: the credits that they can use, instead of the global limit." + managersOnly + "\n\n" +
+			"**Many members.** Create one resource for each member. Two resources for the same member overwrite each other. One apply sends up to 100 limits in each request. " +
+			"To manage the limits of all members in one resource, use `agentyard_user_usage_limits`. Do not use both: it removes the limits of this resource. See [Spend governance](../guides/spend-governance).\n\n" +
+			"~> Destroying this resource removes the limit. The global limit then applies to the member. Without a global limit, they can use any number of credits. " +
 			"To rename the resource or change its `for_each` key, add a `moved` block.\n\n" +
-			"The service removes the limit of a user who leaves the organization.",
+			"**Former members.** The service removes the limit of a member who leaves the organization.",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,

@@ -100,13 +100,13 @@ func limitChanges(prior, planned map[string]attr.Value) map[string]*int64 {
 
 func (r *userUsageLimitsResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages the individual credit limits of all users of the organization." + managersOnly + "\n\n" +
-			"~> This resource removes every limit of a user that is not in `limits`. The plan shows it. Use the resource once, and without any `agentyard_user_usage_limit`: " +
-			"they change each other's limits in every apply.\n\n" +
-			"**Errors.** If the service refuses the limit of a user, the apply sets the others and fails. A failed creation is not in the state: the next apply sets all limits again.\n\n" +
-			"**Leavers.** The service removes the limit of a user who leaves the organization. Also remove the user from `limits`: limits can be set for active members only. See [Spend governance](../guides/spend-governance).\n\n" +
-			"**Destroy.** Destroying this resource removes all limits in it. The global limit then applies to these users; without one, they can spend without limit. To rename the resource, add a `moved` block.\n\n" +
-			"**From single limits.** You can replace `agentyard_user_usage_limit` resources with this one in one apply. It sets the limits in `limits` and removes all others.\n\n" +
+		MarkdownDescription: "Manages the limits of all members who have one of their own, in one resource." + managersOnly + "\n\n" +
+			"~> This resource removes the limit of every member who is not in `limits`. The plan shows these limits. Use the resource once, and without any `agentyard_user_usage_limit`: " +
+			"otherwise, they change each other's limits in every apply.\n\n" +
+			"**Errors.** If the service refuses the limit of a member, the apply sets the others and fails. If this is the first apply, the state stays empty, and the next apply sets all limits again.\n\n" +
+			"**Former members.** The service removes the limit of a member who leaves the organization. Also remove the member from `limits`: limits can be set for active members only. See [Spend governance](../guides/spend-governance).\n\n" +
+			"**Destroy.** Destroying this resource removes all limits in it. The global limit then applies to these members. Without a global limit, they can use any number of credits. To rename the resource, add a `moved` block.\n\n" +
+			"**Migration.** You can replace `agentyard_user_usage_limit` resources with this one in one apply. It sets the limits in `limits` and removes all others.\n\n" +
 			"**Requests.** One request sets up to 100 limits.",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
@@ -117,8 +117,8 @@ func (r *userUsageLimitsResource) Schema(_ context.Context, _ resource.SchemaReq
 			"limits": schema.MapAttribute{
 				Required:    true,
 				ElementType: types.Int64Type,
-				MarkdownDescription: "How much each user can spend, in credits, by the email address of an active member of the organization. Addresses are case-insensitive. " +
-					"An empty map removes all limits of users." + noPeriod + limitRange,
+				MarkdownDescription: "Credits that each member can use, by the email address of an active member of the organization. Addresses are case-insensitive. " +
+					"An empty map removes the limits of all members." + noPeriod + limitRange,
 				Validators: []validator.Map{mapvalidator.KeysAre(value.Email()), mapvalidator.ValueInt64sAre(limitValidators()...), mapvalidator.NoNullValues()},
 			},
 		},
@@ -246,7 +246,7 @@ func limitErrors(verb string, failed map[string]error) diag.Diagnostics {
 		diags.Append(apierror.For(verb, "user usage limits", failed[email], limitOptions, apierror.Fields{"email": at, "limit": at})...)
 	}
 	if len(unset) > 0 {
-		err := fmt.Errorf("%w\n\nThe limits of these users may be unchanged: %s", failed[unset[0]], phrase.Names(unset, phrase.MaxNamed))
+		err := fmt.Errorf("%w\n\nThe limits of these members may be unchanged: %s", failed[unset[0]], phrase.Names(unset, phrase.MaxNamed))
 		diags.Append(apierror.For(verb, "user usage limits", err, limitOptions)...)
 	}
 	return diags

@@ -88,7 +88,7 @@ func TestSessionInterrupt_errors(t *testing.T) {
 	invoke(nil, " ").MustFail(t, "session_id", "session_id must not be blank. Set the ID of a session")
 	invoke(nil, "..").MustFail(t, "", "Cannot interrupt session", "cannot be part")
 	invoke(nil, s.ID+"/interrupt?x=#").MustFail(t, "session_id", "404")
-	invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, s.ID).MustFail(t, "", "403", "belongs to another user", "the API key of the session's owner, or of a member with the Manager role")
+	invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, s.ID).MustFail(t, "", "403", "belongs to another member", "the API key of the session's owner, or of a member with the Manager role")
 	invoke(acctest.Values{"api_key": "fk-wrong"}, s.ID).MustFail(t, "", "401", "AGENTYARD_API_KEY")
 	e.AllowSessions(false)
 	invoke(nil, s.ID).MustFail(t, "", "403", "selected organizations")

@@ -45,7 +45,7 @@ var sessionResults = results.Fields[*sessions.Session]{
 // sessionData describes the fields of a session in data sources.
 var sessionData = results.Merge(sessionResults, results.Fields[*sessions.Session]{
 	"updated_at":      results.Time("When the session was last updated (RFC 3339, UTC).", func(s *sessions.Session) time.Time { return s.UpdatedAt.Time() }),
-	"service_credits": results.Float64("How much the session and its subagents have consumed, in credits. Null if the service does not return it, as in lists.", func(s *sessions.Session) *float64 { return s.ServiceCredits }),
+	"service_credits": results.Float64("Credits that the session and its subagents have used. Null if the service does not return it, as in lists.", func(s *sessions.Session) *float64 { return s.ServiceCredits }),
 })
 
 const sessionIDText = "ID of the session. A session of another owner requires the API key of a member with the Manager role or higher."

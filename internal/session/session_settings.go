@@ -66,16 +66,16 @@ type worktreeModel struct {
 
 // settingsResults describes the fields of a settingsModel.
 var settingsResults = results.Fields[*sessions.Settings]{
-	"model":                              results.StringPointer("Model that the agent uses.", func(s *sessions.Settings) *string { return s.Model }),
+	"model":                              results.StringPointer("ID of the model that the agent uses.", func(s *sessions.Settings) *string { return s.Model }),
 	"reasoning_effort":                   results.StringPointer("Reasoning effort of the model."+oneOf(sessions.ReasoningEfforts), func(s *sessions.Settings) *string { return s.ReasoningEffort }),
 	"interaction_mode":                   results.StringPointer("How the agent works."+oneOf(sessions.InteractionModes)+" `agi` is the old name of `mission`.", func(s *sessions.Settings) *string { return s.InteractionMode }),
 	"autonomy_level":                     results.StringPointer("What the agent may do without asking."+oneOf(sessions.AutonomyLevels), func(s *sessions.Settings) *string { return s.AutonomyLevel }),
 	"autonomy_mode":                      results.StringPointer("Deprecated: use `interaction_mode` and `autonomy_level` instead."+oneOf(sessions.AutonomyModes), func(s *sessions.Settings) *string { return s.AutonomyMode }),
-	"spec_mode_model":                    results.StringPointer("Model for the interaction mode `spec`.", func(s *sessions.Settings) *string { return s.SpecModeModel }),
+	"spec_mode_model":                    results.StringPointer("ID of the model for the interaction mode `spec`.", func(s *sessions.Settings) *string { return s.SpecModeModel }),
 	"spec_mode_reasoning_effort":         results.StringPointer("Reasoning effort for the interaction mode `spec`."+oneOf(sessions.ReasoningEfforts), func(s *sessions.Settings) *string { return s.SpecModeReasoningEffort }),
-	"provider_lock":                      results.StringPointer("Kind of model provider that the session is locked to, such as `generic-chat-completion-api`.", func(s *sessions.Settings) *string { return s.ProviderLock }),
-	"provider_lock_timestamp":            results.StringPointer("When the session was locked to a kind of model provider.", func(s *sessions.Settings) *string { return s.ProviderLockTimestamp }),
-	"api_provider_lock":                  results.StringPointer("API provider that the session is locked to.", func(s *sessions.Settings) *string { return s.APIProviderLock }),
+	"provider_lock":                      results.StringPointer("Kind of model provider that the session must use, such as `generic-chat-completion-api`.", func(s *sessions.Settings) *string { return s.ProviderLock }),
+	"provider_lock_timestamp":            results.StringPointer("When `provider_lock` was set.", func(s *sessions.Settings) *string { return s.ProviderLockTimestamp }),
+	"api_provider_lock":                  results.StringPointer("API provider that the session must use.", func(s *sessions.Settings) *string { return s.APIProviderLock }),
 	"archived_at":                        results.StringPointer("When the session was archived. Null if it is not archived.", func(s *sessions.Settings) *string { return s.ArchivedAt }),
 	"tags":                               results.List("Tags of the session.", tagResults, func(s *sessions.Settings) []sessions.Tag { return s.Tags }),
 	"worktree":                           results.Object("Git worktree that the agent works in.", worktreeResults, func(s *sessions.Settings) *sessions.Worktree { return s.Worktree }),
@@ -131,6 +131,9 @@ func oneOf(values []string) string {
 	return " One of " + strings.Join(quoted[:last], ", ") + ", or " + quoted[last] + "."
 }
 
+// seldomSet follows the descriptions of times that the service accepts in an update.
+const seldomSet = " You rarely need to set this: the API documents say nothing about its effect. The value is sent as given."
+
 func settingsAttribute() schema.Attribute {
 	attributes := settingsResults.Elements()
 	for name, attribute := range attributes {
@@ -149,6 +152,11 @@ func settingsAttribute() schema.Attribute {
 	}
 	for _, name := range []string{"interaction_mode", "autonomy_level"} {
 		attributes[name] = derivedAttribute(settingsResults[name].Text, "autonomy_mode")
+	}
+	for _, name := range []string{"provider_lock_timestamp", "archived_at"} {
+		a := attributes[name].(schema.StringAttribute)
+		a.MarkdownDescription += seldomSet
+		attributes[name] = a
 	}
 	attributes["autonomy_mode"] = schema.StringAttribute{
 		Optional: true, Computed: true,
@@ -194,7 +202,7 @@ func worktreeAttribute() schema.Attribute {
 	attributes := map[string]schema.Attribute{
 		"repo_root": schema.StringAttribute{Required: true, MarkdownDescription: worktreeResults["repo_root"].Text, Validators: []validator.String{value.NotBlank("Set the path of the repository.")}},
 		// A changed worktree is created again, so it is no longer removed.
-		"removed_at": derivedAttribute(worktreeResults["removed_at"].Text, "repo_root", "branch", "lifecycle", "path", "parent_worktree_path"),
+		"removed_at": derivedAttribute(worktreeResults["removed_at"].Text+seldomSet, "repo_root", "branch", "lifecycle", "path", "parent_worktree_path"),
 	}
 	for _, name := range []string{"branch", "lifecycle", "path", "parent_worktree_path"} {
 		attributes[name] = derivedAttribute(worktreeResults[name].Text, "repo_root", "branch")

@@ -53,7 +53,7 @@ var wikiRunResults = results.Fields[*wikis.Run]{
 	"has_non_remote_commits":             results.Bool("Whether the wiki describes unpushed commits.", func(w *wikis.Run) *bool { return w.HasNonRemoteCommits }),
 	"page_count":                         results.Int64("Number of pages of the wiki.", func(w *wikis.Run) *int64 { return w.PageCount }),
 	"source_session_id":                  results.String("ID of the session that wrote the pages. Null if unknown.", func(w *wikis.Run) string { return w.SourceSessionID }),
-	"owner_user_id":                      results.String("ID of the user who owns the wiki run. Null if unknown.", func(w *wikis.Run) string { return w.OwnerUserID }),
+	"owner_user_id":                      results.String("User ID of the wiki run's owner. Null if unknown.", func(w *wikis.Run) string { return w.OwnerUserID }),
 	"model_used":                         results.Object("Model that wrote the pages. Null if unknown.", wikiModel, func(w *wikis.Run) *wikis.Model { return w.ModelUsed }),
 	"agent_version":                      results.String("Version of the agent that wrote the pages. Null if unknown.", func(w *wikis.Run) string { return w.AgentVersion }),
 	"privacy_level":                      results.String("Who can see the wiki. One of `organization` or `private` (its owner).", func(w *wikis.Run) string { return w.PrivacyLevel }),

@@ -225,7 +225,7 @@ func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 		isHidden := level.ValueString() == wikis.PrivacyPrivate && !level.Equal(before.PrivacyLevel)
 		if isHidden && before.CanUpdatePrivacy.Equal(types.BoolValue(false)) {
 			resp.Diagnostics.AddAttributeError(path.Root("privacy_level"), "Wiki Run of Another Owner",
-				fmt.Sprintf("Wiki run %s belongs to another user, and the provider's API key cannot change its privacy level (can_update_privacy is false). Use the owner's API key, or remove privacy_level from the configuration.", id.ValueString()))
+				fmt.Sprintf("Wiki run %s belongs to another owner, and the provider's API key cannot change its privacy level (can_update_privacy is false). Use the owner's API key, or remove privacy_level from the configuration.", id.ValueString()))
 		}
 		if isPrivacyUnset(ctx, req.Private) {
 			// The plan shows no change of the level, so another attribute must differ for Terraform to call Update.

@@ -1,13 +1,13 @@
-# To remove a member:
-#   terraform apply -invoke=action.agentyard_member_remove.leaver \
-#     -var leaver=avery@agentyard.example
-variable "leaver" {
+# To remove a member, here with a sample address:
+#   terraform apply -invoke=action.agentyard_member_remove.former \
+#     -var email=avery@agentyard.example
+variable "email" {
   type    = string
   default = null
 }
 
-action "agentyard_member_remove" "leaver" {
+action "agentyard_member_remove" "former" {
   config {
-    email = var.leaver
+    email = var.email
   }
 }

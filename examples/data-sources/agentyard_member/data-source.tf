@@ -1,5 +1,5 @@
 data "agentyard_member" "lead" {
-  email = "avery@agentyard.example"
+  email = "avery@agentyard.example" # A sample.
 }
 
 output "lead_joined_at" {

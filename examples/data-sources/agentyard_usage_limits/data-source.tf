@@ -11,7 +11,7 @@ output "limits_by_user" {
   }
 }
 
-# Members who can spend without limit.
+# Members who can use any number of credits.
 output "unlimited" {
   value = [
     for m in data.agentyard_usage_limits.all.effective_limits :

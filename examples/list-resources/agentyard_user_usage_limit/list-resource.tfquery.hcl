@@ -1,4 +1,4 @@
-# The limits of all users who have their own.
+# All members who have a limit of their own.
 list "agentyard_user_usage_limit" "all" {
   provider         = agentyard
   include_resource = true

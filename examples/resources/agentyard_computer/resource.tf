@@ -32,7 +32,7 @@ resource "agentyard_computer" "from_template" {
 
   source = {
     kind        = "template"
-    template_id = "template-base"
+    template_id = "template-base" # A sample: use the ID of a template.
     is_listed   = true
   }
 }

@@ -24,7 +24,7 @@ resource "agentyard_computer_fleet" "build" {
 resource "agentyard_computer_fleet" "spare" {
   name_prefix     = "spare"
   quantity        = 2
-  provider_type   = "managed-b"
+  provider_type   = "managed-b" # A sample; see agentyard_computer_providers.
   wait_for_active = false
 }
 

@@ -1,4 +1,4 @@
-# Applies to every user without their own limit.
+# Applies to every member without a limit of their own. In credits.
 resource "agentyard_global_usage_limit" "this" {
   limit = 10000000
 }

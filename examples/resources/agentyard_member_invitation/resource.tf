@@ -1,5 +1,5 @@
 resource "agentyard_member_invitation" "devon" {
-  email = "devon@agentyard.example"
+  email = "devon@agentyard.example" # A sample.
   role  = "manager"
 }
 

@@ -1,5 +1,5 @@
-# Each member who leaves is removed once.
-resource "agentyard_member_remove" "leavers" {
+# Removes each of these members once. The address is a sample.
+resource "agentyard_member_remove" "former" {
   for_each = toset(["avery@agentyard.example"])
 
   email = each.key

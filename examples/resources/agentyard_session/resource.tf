@@ -8,7 +8,7 @@ resource "agentyard_session" "review" {
   cwd         = "/srv/app"
 
   session_settings = {
-    model            = "model-thinking"
+    model            = "model-thinking" # A sample: use the ID of a model.
     reasoning_effort = "high"
     interaction_mode = "auto"
     autonomy_level   = "low"

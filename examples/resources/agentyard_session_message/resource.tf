@@ -1,6 +1,6 @@
 resource "agentyard_computer" "build" {
   name          = "build"
-  provider_type = "managed-a"
+  provider_type = "managed-a" # A sample; see agentyard_computer_providers.
 }
 
 resource "agentyard_session" "upgrade" {

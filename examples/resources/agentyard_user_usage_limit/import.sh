@@ -1,2 +1,2 @@
-# By the user's email address.
+# By the member's email address.
 terraform import agentyard_user_usage_limit.avery avery@agentyard.example

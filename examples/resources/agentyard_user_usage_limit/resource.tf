@@ -1,9 +1,9 @@
 resource "agentyard_user_usage_limit" "avery" {
-  email = "avery@agentyard.example"
+  email = "avery@agentyard.example" # A sample.
   limit = 20000000
 }
 
-# The same limit for several users. One apply sends up to 100 limits in each
+# The same limit for several members. One apply sends up to 100 limits in each
 # request.
 resource "agentyard_user_usage_limit" "research" {
   for_each = toset(["blake@agentyard.example", "casey@agentyard.example"])

@@ -1,2 +1,2 @@
-# An organization has one set of limits of users.
+# An organization has one set of such limits.
 terraform import agentyard_user_usage_limits.all organization

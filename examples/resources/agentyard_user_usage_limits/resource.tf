@@ -1,4 +1,5 @@
-# All limits of users. Every other limit of a user is removed.
+# The only members with a limit of their own, in credits. Every other member
+# loses theirs. The addresses are samples.
 resource "agentyard_user_usage_limits" "all" {
   limits = {
     "avery@agentyard.example" = 80000000

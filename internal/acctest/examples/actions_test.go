@@ -83,7 +83,7 @@ var actions = map[string]struct {
 	},
 	"agentyard_member_remove": {commands: []command{
 		{args: empty},
-		{args: invoke + "agentyard_member_remove.leaver -var leaver=avery@agentyard.example", shows: []string{"was removed"}, sent: map[string]int{"removeMember": 1}},
+		{args: invoke + "agentyard_member_remove.former -var email=avery@agentyard.example", shows: []string{"was removed"}, sent: map[string]int{"removeMember": 1}},
 	}},
 	"agentyard_session_interrupt": {commands: []command{
 		{args: empty},
