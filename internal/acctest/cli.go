@@ -165,9 +165,9 @@ func memoryOf(ended *os.ProcessState) int64 {
 	case !ok:
 		return 0
 	case runtime.GOOS == "darwin":
-		return usage.Maxrss
+		return int64(usage.Maxrss)
 	}
-	return usage.Maxrss << 10 // Linux counts in kilobytes.
+	return int64(usage.Maxrss) << 10 // Linux counts in kilobytes.
 }
 
 var buildProvider = sync.OnceValues(func() (string, error) {

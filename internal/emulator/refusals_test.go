@@ -213,10 +213,10 @@ func TestNamedRefusals(t *testing.T) {
 		{"", "POST", ciEdit, ciBody("edit", ciTarget("", ""))},
 		{"email-form", "DELETE", members + "?email=Foo+%3Cu5%40x.example", nil},
 		{"email-form", "POST", invite, object{"email": "Foo <u5@x.example", "role": "user"}},
-		{"limit-size", "PUT", globalLimits, object{"limit": 1 << 53}},
-		{"limit-size", "PUT", userLimits, object{"users": []object{{"email": "x", "limit": 1 << 53}}}},
+		{"limit-size", "PUT", globalLimits, object{"limit": int64(1 << 53)}},
+		{"limit-size", "PUT", userLimits, object{"users": []object{{"email": "x", "limit": int64(1 << 53)}}}},
 		{"email-twice", "PUT", userLimits, object{"users": []object{{"email": "ä", "limit": nil}, {"email": "Ä", "limit": nil}}}},
-		{"email-twice, limit-size", "PUT", userLimits, object{"users": []object{{"email": "a", "limit": 1 << 53}, {"email": "A", "limit": nil}}}},
+		{"email-twice, limit-size", "PUT", userLimits, object{"users": []object{{"email": "a", "limit": int64(1 << 53)}, {"email": "A", "limit": nil}}}},
 		{"", "PUT", userLimits, object{"users": []object{{"email": "a", "limit": 5}, {"email": "a", "limit": nil}}}},
 	}
 	for _, path := range []string{"/tokens?", "/tools?", "/activity?", "/productivity?", "/users?", "/cost/me/query?queryKey=by_pr&"} {

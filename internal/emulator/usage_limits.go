@@ -69,7 +69,7 @@ func readLimit(f *fields) *int64 {
 	case n < minUsageLimit:
 		f.problem("limit", "must be at least %d", minUsageLimit)
 	case n > maxInteger:
-		f.problemBy("limit-size", "limit", "must be at most %d", maxInteger)
+		f.problemBy("limit-size", "limit", "must be at most %d", int64(maxInteger))
 	default:
 		limit := int64(n)
 		return &limit

@@ -88,7 +88,7 @@ func TestUserUsageLimit_refusedAtItsAttribute(t *testing.T) {
 	}{
 		"nobody":    {acctest.Values{"email": "nobody@agentyard.example", "limit": 2_000_000}, "email", []string{"setUserUsageLimits", "nobody@agentyard.example", "no member", "Nothing was changed", "active member"}},
 		"invited":   {acctest.Values{"email": "invited@agentyard.example", "limit": 2_000_000}, "email", []string{"setUserUsageLimits", "invitation", "pending", "accepts the invitation"}},
-		"too large": {acctest.Values{"email": avery, "limit": 9_007_199_254_740_992}, "limit", []string{"400", "at most 9007199254740991", "Correct the value of"}},
+		"too large": {acctest.Values{"email": avery, "limit": int64(9_007_199_254_740_992)}, "limit", []string{"400", "at most 9007199254740991", "Correct the value of"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

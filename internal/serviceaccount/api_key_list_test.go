@@ -125,7 +125,7 @@ func TestAccAPIKeyList_generatedConfigurationPlansClean(t *testing.T) {
 	ci, cd := newAccount(e, "ci"), newAccount(e, "cd")
 	values := []string{newKey(e, ci, "one").Value, newKey(e, ci, "two").Value, newKey(e, cd, "three").Value}
 	revokeKey(e, cd, newKey(e, cd, "revoked").ID)
-	e.API(http.MethodPost, "/api/v0/service-accounts/"+ci+"/api-keys", map[string]any{"name": "expires", "expiresAt": 4102444800000}, nil)
+	e.API(http.MethodPost, "/api/v0/service-accounts/"+ci+"/api-keys", map[string]any{"name": "expires", "expiresAt": int64(4102444800000)}, nil)
 	cli := acctest.NewCLI(t, e, "")
 	cli.Write("live.tfquery.hcl", keyList(""))
 	query := cli.MustRun("query", "-generate-config-out=generated.tf")

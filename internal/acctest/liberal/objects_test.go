@@ -56,7 +56,7 @@ var resourceConfigs = map[string][]values{
 	},
 	"agentyard_environment as default": {{"name": "new", "scope": "organization", "make_organization_default": true, "wait_for_build": false, "repositories": []any{}}},
 	"agentyard_environment least":      {{"name": "least", "repositories": []any{}}, {"name": "renamed", "repositories": []any{}}},
-	"agentyard_global_usage_limit":     {{"limit": 1_000_000}, {"limit": 9_007_199_254_740_991}},
+	"agentyard_global_usage_limit":     {{"limit": 1_000_000}, {"limit": int64(9_007_199_254_740_991)}},
 	"agentyard_member_invitation":      {{"email": "casey@agentyard.example", "role": "manager"}, {"email": "casey@agentyard.example", "role": "user"}},
 	"agentyard_service_account":        {{"name": "new", "description": "builds", "status": "active"}, {"name": "new", "description": "tests", "status": "inactive"}},
 	"agentyard_session": {
@@ -76,10 +76,10 @@ var resourceConfigs = map[string][]values{
 	},
 	"agentyard_session least": {{"computer_id": "$computer"}, {"computer_id": "$computer", "session_settings": map[string]any{"model": "model-light"}}},
 	"agentyard_user_usage_limit": {
-		{"email": "casey@agentyard.example", "limit": 1_000_000}, {"email": "casey@agentyard.example", "limit": 9_007_199_254_740_991},
+		{"email": "casey@agentyard.example", "limit": 1_000_000}, {"email": "casey@agentyard.example", "limit": int64(9_007_199_254_740_991)},
 	},
 	"agentyard_user_usage_limits": {
-		{"limits": map[string]any{"casey@agentyard.example": 1_000_000}}, {"limits": map[string]any{"casey@agentyard.example": 9_007_199_254_740_991}},
+		{"limits": map[string]any{"casey@agentyard.example": 1_000_000}}, {"limits": map[string]any{"casey@agentyard.example": int64(9_007_199_254_740_991)}},
 	},
 	"agentyard_wiki_run": {
 		{"repo_url": repoURL, "privacy_level": "private"}, {"repo_url": repoURL, "privacy_level": "organization"},

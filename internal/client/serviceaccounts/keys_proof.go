@@ -1,6 +1,7 @@
 package serviceaccounts
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -80,6 +81,6 @@ func findByID(keys []APIKey, id string) *APIKey {
 // describeKeys describes keys for errors, newest first.
 func describeKeys(keys []APIKey) []wire.Ref {
 	newest := slices.Clone(keys)
-	wire.Sort(newest, func(a, b *APIKey) int { return int(b.CreatedAt - a.CreatedAt) })
+	wire.Sort(newest, func(a, b *APIKey) int { return cmp.Compare(b.CreatedAt, a.CreatedAt) })
 	return wire.Refs(newest)
 }

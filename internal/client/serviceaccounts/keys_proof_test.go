@@ -59,7 +59,8 @@ func TestSuccessor(t *testing.T) {
 
 func TestDescribeKeys_theNewestFirst(t *testing.T) {
 	t.Parallel()
-	keys := []APIKey{{ID: "b", CreatedAt: 20}, {ID: "a", CreatedAt: 10}, {ID: "d", CreatedAt: 40}, {ID: "c", CreatedAt: 30}}
+	const month = 1 << 32 // Milliseconds. An int of a 32-bit platform cannot hold the difference.
+	keys := []APIKey{{ID: "b", CreatedAt: 2 * month}, {ID: "a", CreatedAt: month}, {ID: "d", CreatedAt: 4 * month}, {ID: "c", CreatedAt: 3 * month}}
 	order := ""
 	for _, k := range describeKeys(keys) {
 		order += k.ID
