@@ -39,6 +39,10 @@ async function drive() {
   const doc = await open("/", 1000, "light");
   doc.defaultView.kept = true;
   await until(() => state(doc) === "Live");
+  doc.defaultView.navigator.clipboard.writeText = async text => { seen.Copied = text; };
+  const copy = doc.querySelector("#connect button");
+  copy.click();
+  await until(() => copy.textContent === "Copied");
   await create("first-live");
   await until(() => says(doc, "first-live"));
 
@@ -121,7 +125,7 @@ func TestStatusPage_liveInChromium(t *testing.T) {
 			Cut                      []string
 		}
 		Older, Newest, Focus, Scrolled, WhilePaused, Kept bool
-		Typed, Paused, Continued, Cut                     string
+		Typed, Paused, Continued, Cut, Copied             string
 	}
 	if err := json.Unmarshal(body, &seen); err != nil {
 		t.Fatalf("the driver failed: %s", body)
@@ -138,6 +142,7 @@ func TestStatusPage_liveInChromium(t *testing.T) {
 	same(t, "an older run that was opened is open, the newest that was closed is not", []bool{seen.Older, seen.Newest}, []bool{true, false})
 	same(t, "the focus and the scroll position stay", []bool{seen.Focus, seen.Scrolled}, []bool{true, true})
 	same(t, "a typed text", seen.Typed, "typed")
+	same(t, "copied", seen.Copied, "export AGENTYARD_BASE_URL="+v.URL()+"\nexport AGENTYARD_API_KEY=fk-...\nexport AGENTYARD_EMULATOR_CLOCK="+v.ClockFile())
 	same(t, "paused", seen.Paused, "Paused, Continue")
 	same(t, "changes while paused", seen.WhilePaused, false)
 	same(t, "continued", seen.Continued, "Pause")

@@ -38,17 +38,18 @@ var statusTemplate = template.Must(statusParts("status").Parse(statusHTML))
 
 // statusPage is what the status page shows. It contains no keys, signed URLs, prompts, or logs.
 type statusPage struct {
-	URL, ClockFile string
-	Tier           string
-	Now            time.Time
-	Ahead          string // Empty if the clock was not moved.
-	Kinds          []*statusKind
-	Runs           []*statusRun
-	NewerRuns      bool          // This is a page of older runs.
-	OlderRuns      int           // The number that begins the next page of runs; 0 if there is none.
-	Faults, More   []statusFault // Those that are shown, and those that open.
-	Off            []string      // What the control API switched off.
-	Actions        pageActions
+	Exports      []string // The provider's settings for a shell, with a placeholder for the key.
+	Kept         bool     // The key and the objects outlive the process.
+	Tier         string
+	Now          time.Time
+	Ahead        string // Empty if the clock was not moved.
+	Kinds        []*statusKind
+	Runs         []*statusRun
+	NewerRuns    bool          // This is a page of older runs.
+	OlderRuns    int           // The number that begins the next page of runs; 0 if there is none.
+	Faults, More []statusFault // Those that are shown, and those that open.
+	Off          []string      // What the control API switched off.
+	Actions      pageActions
 }
 
 // statusFault is something that the control API programmed.
@@ -108,9 +109,14 @@ func isLoopback(address string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
+// exports are the provider's settings as a shell takes them. The page must not show the key.
+func (e *Emulator) exports() []string {
+	return []string{"AGENTYARD_BASE_URL=" + e.URL(), "AGENTYARD_API_KEY=fk-...", "AGENTYARD_EMULATOR_CLOCK=" + shellText(e.ClockFile())}
+}
+
 // status is what the status page shows, with the newest runs, or with those before a number.
 func (e *Emulator) status(before int) (*statusPage, error) {
-	p := &statusPage{URL: e.URL(), ClockFile: e.ClockFile(), Tier: e.tier(), Now: e.clock.Now().UTC(), Actions: actionsOfPage()}
+	p := &statusPage{Exports: e.exports(), Kept: e.opts.DataFile != "", Tier: e.tier(), Now: e.clock.Now().UTC(), Actions: actionsOfPage()}
 	if by := e.clock.By(); by > 0 {
 		p.Ahead = shortDuration(by)
 	}

@@ -79,7 +79,8 @@ func TestStatusPage_empty(t *testing.T) {
 	page := v.statusPage()
 	shows(t, page,
 		"Clock 2026-05-01 12:00:00 UTC Tier enterprise Connecting Pause Control", "Computers 0 Environments 0", "Members 1 1 manager", "Repositories 4 2 admin , 1 read , 1 write",
-		"AGENTYARD_BASE_URL "+v.URL()+" AGENTYARD_API_KEY printed when the emulator started AGENTYARD_EMULATOR_CLOCK "+v.ClockFile(),
+		"Connect export AGENTYARD_BASE_URL="+v.URL()+" export AGENTYARD_API_KEY=fk-... export AGENTYARD_EMULATOR_CLOCK="+v.ClockFile()+" Copy Paste",
+		"If the key is lost, start the emulator again. It then has a new key, and no objects. With -data FILE , it keeps both.",
 		"Runs None yet. Set the variables under Connect , and run Terraform.", "manager@agentyard.example manager 2026-05-01 12:00",
 	)
 	for _, part := range []string{`<noscript><meta http-equiv="refresh" content="5"></noscript>`, `<meta name="viewport"`, `href="#members"`, `id="members"`} {
@@ -87,6 +88,17 @@ func TestStatusPage_empty(t *testing.T) {
 			t.Errorf("the page has no %s", part)
 		}
 	}
+}
+
+// What the page says about a lost key is true.
+func TestStatusPage_lostKey(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{DataFile: dataFile(t)})
+	shows(t, v.statusPage(), "If the key is lost, stop the emulator, and start it again with the same -data file. It then prints the same key, and all objects are still there.")
+	v.computer(object{"name": "a"})
+	again := v.restart()
+	same(t, "the key", again.BootstrapKey(), v.BootstrapKey())
+	shows(t, again.statusPage(), "Computers 1")
 }
 
 func TestStatusPage_manyComputers(t *testing.T) {
@@ -148,7 +160,7 @@ func TestStatusPage_objects(t *testing.T) {
 		"Sessions 1 1 idle", session+" manager@agentyard.example idle",
 		"CI jobs 1 1 open", "acme/web "+reviewFile+" delete open 2026-05-01 12:01", "Wiki runs 1 1 organization", "https://code.example/acme/api manager@agentyard.example · branch main organization 2026-05-01 12:01",
 	)
-	for _, secret := range []string{v.BootstrapKey(), key, second["value"].(string), third["value"].(string), "fk-", "be secret", "signature"} {
+	for _, secret := range []string{v.BootstrapKey(), key, second["value"].(string), third["value"].(string), "fk-" + v.BootstrapKey()[3:6], "be secret", "signature"} {
 		if strings.Contains(page, secret) {
 			t.Errorf("the page contains %q", secret)
 		}

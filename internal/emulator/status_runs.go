@@ -40,7 +40,6 @@ type statusRun struct {
 
 // runLane is all requests with one method and path.
 type runLane struct {
-	Run          int
 	Name, Path   string
 	Faults       []string // That hit requests of the lane.
 	Bars         []runBar

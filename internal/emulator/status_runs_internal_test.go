@@ -2,6 +2,8 @@ package emulator
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -252,5 +254,39 @@ func TestVerbOf(t *testing.T) {
 		if names := strings.Join(got[verb], " "); names != want {
 			t.Errorf("%s: %s, want %s", verb, names, want)
 		}
+	}
+}
+
+// A full journal does not make a page that no browser likes.
+func TestAddRuns_fullJournal(t *testing.T) {
+	t.Parallel()
+	e, err := Start(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for i := range maxJournal {
+		x := sent("getComputer", time.Duration(i)*ms, ms, 200, uint64(i%1000))
+		x.Run = 1 + i/10000
+		e.journal.begin(&x)
+	}
+	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	r.RemoteAddr, r.Host = "127.0.0.1:5", "localhost"
+	e.Handler().ServeHTTP(w, r)
+	if runs := strings.Count(w.Body.String(), `<details class="run"`); runs != statusRuns || w.Body.Len() > 1<<20 {
+		t.Errorf("%d runs in %d bytes", runs, w.Body.Len())
+	}
+	if e.journal.isPartial(1) {
+		t.Error("nothing was forgotten yet")
+	}
+	x := sent("getComputer", 0, ms, 200, 1)
+	x.Run = 11
+	e.journal.begin(&x)
+	if !e.journal.isPartial(1) || e.journal.isPartial(2) || len(e.journal.entriesOf(1)) != 0 {
+		t.Error("the oldest tenth is not forgotten, or more")
 	}
 }

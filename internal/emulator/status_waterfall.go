@@ -127,7 +127,7 @@ func lanesOf(spans []runSpan) []*runLane {
 		key := address{s.Method, s.Path}
 		lane := byAddress[key]
 		if lane == nil {
-			lane = &runLane{Run: s.Run, Name: s.name(), Path: shortText(s.Method + " " + s.Path)}
+			lane = &runLane{Name: s.name(), Path: shortText(s.Method + " " + s.Path)}
 			byAddress[key] = lane
 			lanes = append(lanes, lane)
 		}
