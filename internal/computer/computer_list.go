@@ -40,7 +40,7 @@ func (l *computerList) ListResourceConfigSchema(_ context.Context, _ list.ListRe
 			},
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Return the computers of this service account. Requires the API key of a member with the Manager role or higher. Defaults to the API key's owner.",
+				MarkdownDescription: "Return the computers of this service account. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"include_unlisted": schema.BoolAttribute{

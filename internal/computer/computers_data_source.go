@@ -32,12 +32,12 @@ func NewComputersDataSource() datasource.DataSource {
 		Attributes: map[string]schema.Attribute{
 			"host_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Return only the computer on this host (UUID).",
+				MarkdownDescription: "Return only the computer with this `host_id`, as a UUID.",
 				Validators:          []validator.String{value.UUID()},
 			},
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Return the computers of this service account. Defaults to the owner of the API key. Requires the API key of a member with the Manager role or higher.",
+				MarkdownDescription: "Return the computers of this service account. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"include_unlisted": schema.BoolAttribute{

@@ -28,7 +28,7 @@ func DeletionProtection(object, exceptions string) schema.BoolAttribute {
 		Optional: true, Computed: true, Default: booldefault.StaticBool(false),
 		MarkdownDescription: phrase.Join(
 			fmt.Sprintf("Whether to fail every plan that destroys or replaces the %s. To destroy it, first set this to `false` and apply.", object),
-			fmt.Sprintf("With `-replace` or `replace_triggered_by`, or if the %s is tainted, the apply fails instead and does not delete it. With `create_before_destroy`, a second one then already exists, and the first is deposed.", object), exceptions, "Defaults to `false`."),
+			fmt.Sprintf("With `-replace` or `replace_triggered_by`, or if the %s is tainted, the apply fails instead and does not delete it. With `create_before_destroy`, the apply fails after it has created the replacement, and the first %s is deposed.", object, object), exceptions, "Defaults to `false`."),
 	}
 }
 

@@ -66,9 +66,9 @@ var environmentBuild = crud.Operation{
 		},
 	},
 	Results: results.Fields[any]{
-		"id":       {Text: "ID of the build.", Type: types.StringType},
-		"build_id": {Text: "ID of the build. If a newer build superseded it during the wait, ID of the newer one.", Type: types.StringType},
-		"status":   {Text: "Status of the build after the wait. Null if `wait_for_build` is `false`.", Type: types.StringType},
+		"id":       {Text: "ID of the build that this resource started.", Type: types.StringType},
+		"build_id": {Text: "ID of the build that `status` describes: the one in `id`, or the newest one that superseded it during the wait.", Type: types.StringType},
+		"status":   {Text: "Status of the build `build_id` after the wait. Null if `wait_for_build` is `false`.", Type: types.StringType},
 	},
 	Timeout:     defaultBuildTimeout,
 	TimeoutText: "Maximum time to wait for the build. Defaults to `60m`.",

@@ -33,12 +33,12 @@ func NewEnvironmentBuildStatusesDataSource() datasource.DataSource {
 		Attributes: map[string]schema.Attribute{
 			"environment_ids": schema.SetAttribute{
 				Required: true, ElementType: types.StringType,
-				MarkdownDescription: "IDs of the environments, at least one.",
+				MarkdownDescription: "IDs of the environments. Must contain at least one.",
 				Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.NoNullValues(), setvalidator.ValueStringsAre(value.NotEmpty())},
 			},
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Return what this service account can see. Defaults to the owner of the API key. Requires the API key of a member with the Manager role or higher.",
+				MarkdownDescription: "Return the builds that this service account can see. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"builds": buildStatus.DataSourceRows("One entry for each environment with a build, ordered by `environment_id`. Environments that do not exist, are not visible, or were never built have no entry."),

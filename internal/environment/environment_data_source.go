@@ -35,7 +35,7 @@ func NewEnvironmentDataSource() datasource.DataSource {
 	attributes := environmentData.ByIDOrName(0)
 	attributes["service_account_id"] = schema.StringAttribute{
 		Optional: true,
-		MarkdownDescription: "Search the environments that this service account can see. Defaults to the owner of the API key. Requires the API key of a member with the Manager role or higher. " +
+		MarkdownDescription: "Search the environments that this service account can see. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher. " +
 			"The failure reason of an environment with scope `user` is then null.",
 		Validators: []validator.String{value.NotEmpty()},
 	}

@@ -234,7 +234,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages an environment: repositories, scripts, and the source to build from. The apply waits for the build and fails if the build fails. The next apply rebuilds the environment. If its first build failed, the next apply replaces it.\n\n" +
+		MarkdownDescription: "Manages an environment: repositories, scripts, and the source to build from. The apply waits for the build and fails if the build fails. The next apply then rebuilds the environment, or replaces it if this was its first build.\n\n" +
 			"~> Do not put secrets in URLs or scripts. The service returns them in clear text, also in parts of build logs. Use the organization's secrets at the service instead.\n\n" +
 			"**Replacing the default environment.** The service does not delete the default while the organization has other environments with `scope = \"organization\"`. " +
 			"Create the new environment and change `agentyard_default_environment` in one apply. Remove the old environment in a later apply. See [Environment builds](../guides/environment-builds).",

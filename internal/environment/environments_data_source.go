@@ -38,7 +38,7 @@ func NewEnvironmentsDataSource() datasource.DataSource {
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Return the environments that this service account can see. Defaults to the owner of the API key. Requires the API key of a member with the Manager role or higher.",
+				MarkdownDescription: "Return the environments that this service account can see. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"environments":           environmentData.DataSourceRows("The environments, ordered by name."),

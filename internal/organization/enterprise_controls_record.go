@@ -25,7 +25,7 @@ type (
 
 // controlSettings has the settings that cannot contain secrets and whose format is documented.
 var controlSettings = settingTable{
-	"session_default_settings": objectSetting("sessionDefaultSettings", "Defaults for the settings of new sessions.", settingTable{
+	"session_default_settings": objectSetting("sessionDefaultSettings", "Default settings of new sessions.", settingTable{
 		"model":                      textSetting("model", "ID of the model."),
 		"reasoning_effort":           textSetting("reasoningEffort", "Reasoning effort."),
 		"interaction_mode":           textSetting("interactionMode", "Interaction mode. One of `auto`, `spec`, `agi`, or `mission`."),
@@ -36,7 +36,7 @@ var controlSettings = settingTable{
 	}),
 	"mission_orchestrator_model":            textSetting("missionOrchestratorModel", modelFor+"the orchestrator of missions."),
 	"mission_orchestrator_reasoning_effort": textSetting("missionOrchestratorReasoningEffort", effortOf+"the orchestrator of missions."),
-	"mission_model_settings": objectSetting("missionModelSettings", "Models of missions.", settingTable{
+	"mission_model_settings": objectSetting("missionModelSettings", "Models that missions use.", settingTable{
 		"worker_model":                       textSetting("workerModel", modelFor+"workers."),
 		"worker_reasoning_effort":            textSetting("workerReasoningEffort", effortOf+"workers."),
 		"validation_worker_model":            textSetting("validationWorkerModel", modelFor+"validation workers."),
@@ -44,7 +44,7 @@ var controlSettings = settingTable{
 	}),
 	"max_autonomy_level":      textSetting("maxAutonomyLevel", "Highest autonomy level that is allowed. "+levels),
 	"subagent_autonomy_level": textSetting("subagentAutonomyLevel", "Autonomy level of subagents. One of `off`, `low`, `medium`, `high`, or `inherit`."),
-	"subagent_model_settings": objectSetting("subagentModelSettings", "Models of subagents.", settingTable{
+	"subagent_model_settings": objectSetting("subagentModelSettings", "Models that subagents use.", settingTable{
 		"light_model":             textSetting("lightModel", modelFor+"light tasks."),
 		"light_reasoning_effort":  textSetting("lightReasoningEffort", effortPhrase+"light tasks."),
 		"medium_model":            textSetting("mediumModel", modelFor+"medium tasks."),
@@ -109,14 +109,14 @@ var controlSettings = settingTable{
 		"blocked_model_ids": textsSetting("blockedModelIds", allModelIDs+"blocked."),
 	}, settingMap("userModelPolicies")),
 	"disabled_skills": textsSetting("disabledSkills", "Skills that are disabled."),
-	"extra_known_marketplaces": results.Map("More marketplaces of plugins, by name.", settingTable{
+	"extra_known_marketplaces": results.Map("Additional plugin marketplaces, by name.", settingTable{
 		"source": objectSetting("source", "Where the marketplace is.", marketplaceSource),
 	}, settingMap("extraKnownMarketplaces")),
-	"strict_known_marketplaces": results.List("The only marketplaces of plugins that are allowed.", marketplaceSource, settingList("strictKnownMarketplaces")),
-	"network_policy": objectSetting("networkPolicy", "Policy for networks.", settingTable{
+	"strict_known_marketplaces": results.List("The only plugin marketplaces that are allowed.", marketplaceSource, settingList("strictKnownMarketplaces")),
+	"network_policy": objectSetting("networkPolicy", "Policy for network access.", settingTable{
 		"allowed_ips": textsSetting("allowedIps", "IP addresses and ranges that are allowed."),
 	}),
-	"sandbox": objectSetting("sandbox", "Sandbox of commands.", settingTable{
+	"sandbox": objectSetting("sandbox", "Sandbox in which commands run.", settingTable{
 		"enabled": flagSetting("enabled", "Whether the sandbox is enabled."),
 		"mode":    textSetting("mode", "What runs in a sandbox. One of `per-command` or `whole-process`."),
 		"filesystem": objectSetting("filesystem", "Access to files.", settingTable{
@@ -142,21 +142,21 @@ var controlSettings = settingTable{
 	"byom_computers_enabled":                flagSetting("byomComputersEnabled", "Whether registered machines (`byom`) are enabled."),
 	"managed_computers_allowed_emails":      textsSetting("managedComputersAllowedEmails", "Email addresses of the members who may use managed computers."),
 	"byom_computers_allowed_emails":         textsSetting("byomComputersAllowedEmails", "Email addresses of the members who may use registered machines."),
-	"persona_settings": objectSetting("personaSettings", "Settings of personas.", settingTable{
+	"persona_settings": objectSetting("personaSettings", "Settings for personas.", settingTable{
 		"enabled_roles": textsSetting("enabledRoles", "Roles that are enabled, such as `engineering`."),
 	}),
 	"persona_connectors":     textMapSetting("personaConnectors", "Connectors of personas, by persona."),
-	"session_retention_days": integerSetting("sessionRetentionDays", "Days for which sessions are kept."),
-	"router_guidance":        textSetting("routerGuidance", "Guidance for the router of models."),
-	"router_rules": results.List("Rules for the router of models.", settingTable{
+	"session_retention_days": integerSetting("sessionRetentionDays", "Number of days that sessions are kept."),
+	"router_guidance":        textSetting("routerGuidance", "Guidance for the model router."),
+	"router_rules": results.List("Rules for the model router.", settingTable{
 		"when":     textSetting("when", "When the rule applies."),
 		"guidance": textSetting("guidance", "Guidance for the router."),
 	}, settingList("routerRules")),
 	"telemetry": objectSetting("telemetry", "Export of telemetry.", settingTable{
 		"enabled":                   flagSetting("enabled", "Whether telemetry is exported."),
 		"log_message_content":       flagSetting("logMessageContent", "Whether the content of messages is exported."),
-		"granularity":               textSetting("granularity", "Granularity. One of `user` or `aggregate`."),
-		"format":                    textSetting("format", "Format. One of `legacy` or `genai`."),
+		"granularity":               textSetting("granularity", "Granularity of the telemetry. One of `user` or `aggregate`."),
+		"format":                    textSetting("format", "Format of the telemetry. One of `legacy` or `genai`."),
 		"endpoint":                  urlSetting("endpoint", "URL to which telemetry is sent."),
 		"metric_export_interval_ms": integerSetting("metricExportIntervalMs", "Interval between exports of metrics, in milliseconds."),
 	}),
@@ -168,7 +168,7 @@ var marketplaceSource = settingTable{
 	"url":    urlSetting("url", "URL of a `url` or `git-subdir` source."),
 	"path":   textSetting("path", "Path of a `local` or `git-subdir` source."),
 	"ref":    textSetting("ref", "Branch or tag."),
-	"sha":    textSetting("sha", "Commit."),
+	"sha":    textSetting("sha", "Commit hash."),
 }
 
 func textSetting(name, text string) settingField {

@@ -35,7 +35,7 @@ func NewMemberDataSource() datasource.DataSource {
 	attributes := memberResults.DataSource()
 	attributes["email"] = schema.StringAttribute{
 		Required:            true,
-		MarkdownDescription: memberResults["email"].Text + " Case does not matter.",
+		MarkdownDescription: memberResults["email"].Text + " Case-insensitive.",
 		Validators:          []validator.String{value.Email()},
 	}
 	return &crud.DataSource{

@@ -65,7 +65,7 @@ func TestAccMemberInvitation_fromTheInvitationOn(t *testing.T) {
 		step(nil, avery, "", plancheck.ResourceActionCreate, map[string]string{"id": avery, "email": avery, "role": "user", "status": "invited", "member_id": ""}),
 		step(nil, "AVERY@agentyard.example", "user", plancheck.ResourceActionNoop, map[string]string{"email": avery, "status": "invited"}),
 		// A pending invitation keeps its role.
-		e.FailingStep(invitationConfig(avery, "manager"), `role\s+=\s+"manager"(.|\n)*inviteMember(.|\n)*pending\s+invitation(.|\n)*set\s+role\s+to\s+"user"(.|\n)*after\s+the\s+person\s+joins`),
+		e.FailingStep(invitationConfig(avery, "manager"), `role\s+=\s+"manager"(.|\n)*inviteMember(.|\n)*pending\s+invitation(.|\n)*set\s+role\s+to\s+"user"(.|\n)*after\s+the\s+invited\s+member\s+joins`),
 		step(joins, avery, "user", plancheck.ResourceActionNoop, map[string]string{"role": "user", "status": "invited"}),
 		step(func() {
 			if got := remaining(t, e); len(got) != 1 || id == "" {
@@ -322,7 +322,7 @@ func TestMemberInvitation_pendingElsewhere(t *testing.T) {
 	p.Import(i, avery).MustFail(t, "", "Cannot read member", "Nobody has joined", "does not show pending invitations", "apply without the import")
 
 	i = p.NewInstance(invitationType)
-	p.Apply(i, acctest.Values{"email": avery, "role": "owner"}).MustFail(t, "role", "pending invitation", `role "manager" instead of "owner"`, `set role to "manager"`, "after the person joins")
+	p.Apply(i, acctest.Values{"email": avery, "role": "owner"}).MustFail(t, "role", "pending invitation", `role "manager" instead of "owner"`, `set role to "manager"`, "after the invited member joins")
 	if out := p.Apply(i, acctest.Values{"email": avery, "role": "manager"}); len(out.Errors) > 0 || i.Attribute("status") != "already_invited" {
 		t.Errorf("%s: the state is %s", out, i.State)
 	}

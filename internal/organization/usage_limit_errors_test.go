@@ -86,7 +86,7 @@ func TestUserUsageLimit_refusedAtItsAttribute(t *testing.T) {
 		at     string
 		want   []string
 	}{
-		"nobody":    {acctest.Values{"email": "nobody@agentyard.example", "limit": 2_000_000}, "email", []string{"setUserUsageLimits", "nobody@agentyard.example", "no member", "Nothing was changed", "active member"}},
+		"nobody":    {acctest.Values{"email": "nobody@agentyard.example", "limit": 2_000_000}, "email", []string{"setUserUsageLimits", "nobody@agentyard.example", "no member", "was not changed", "active member"}},
 		"invited":   {acctest.Values{"email": "invited@agentyard.example", "limit": 2_000_000}, "email", []string{"setUserUsageLimits", "invitation", "pending", "accepts the invitation"}},
 		"too large": {acctest.Values{"email": avery, "limit": int64(9_007_199_254_740_992)}, "limit", []string{"400", "at most 9007199254740991", "Correct the value of"}},
 	} {

@@ -45,12 +45,12 @@ var sessionMessage = crud.Operation{
 	Description: "Sends a message to the agent of a session, such as its task. " + sessionText,
 	ActionNotes: "\n\n**Once.** Each invocation sends the message at most once. If the response is lost, the action looks for the message in the session. " +
 		"If it is not there, the action fails.\n\n" +
-		"**Killed runs.** Terraform stores a trigger after its actions. If a run is killed before, the next apply sends the message again.\n\n" +
+		"**Killed runs.** Terraform stores the trigger only after its actions. If the run is killed before that, the next apply sends the message again.\n\n" +
 		"**Trigger.** With Terraform 1.16 and newer, the `action_trigger` of the session itself can also invoke the action, with `session_id = caller.id`. " +
-		"Terraform then stores the session in the state only after the action, so a run that is killed before loses the session. The example does not have this problem." + crud.WeakEvidence,
+		"But Terraform then stores the session in the state only after the action: a run that is killed before that loses the session. The example avoids this." + crud.WeakEvidence,
 	ResourceNotes: "\n\n**Answer.** The resource does not wait. To wait for the answer, use the data source `agentyard_session_answer`.\n\n" +
 		"**Once.** Each apply sends the message at most once. If the response is lost, the provider looks for the message in the session. If it is not there, the apply fails.\n\n" +
-		"**Killed runs.** After a killed run, the next apply sends again only messages that are not in the state yet, such as one in flight." + crud.WeakEvidence,
+		"**Killed runs.** After a killed run, the next apply sends only messages that are not in the state yet. It sends a message again that was in flight." + crud.WeakEvidence,
 	Arguments: map[string]schema.Attribute{
 		"session_id": schema.StringAttribute{
 			Required:            true,

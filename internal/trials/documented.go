@@ -105,7 +105,7 @@ var documentedTrials = []Trial{
 			return
 		}
 		kept := x.get(session, id)
-		x.stated("the sessions of a registered machine stay when it is deleted", kept.ok(), kept, "a session of a deleted machine was "+kept.said())
+		x.stated("the sessions of a registered machine stay when it is deleted", kept.ok(), kept, "a session of a deleted registered machine was "+kept.said())
 	}},
 	{Name: "documented rules of lists", run: func(x *exam) {
 		for _, list := range []struct{ field, route string }{{"users", members}, {"sessions", sessions}, {"changes", history}} {

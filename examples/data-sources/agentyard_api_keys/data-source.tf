@@ -6,7 +6,7 @@ data "agentyard_api_keys" "ci" {
   service_account_id = data.agentyard_service_account.ci.id
 }
 
-# Keys that authenticate and never stop doing so.
+# Live keys that never expire.
 output "keys_without_expiry" {
   value = [
     for key in data.agentyard_api_keys.ci.api_keys :

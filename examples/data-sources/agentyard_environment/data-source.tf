@@ -1,8 +1,7 @@
 data "agentyard_environment" "by_name" {
   name = "app"
 
-  # Stops the run here, with the reason, instead of where something uses an
-  # environment that is not ready.
+  # Fails the run with the reason if the last build failed.
   lifecycle {
     postcondition {
       condition     = self.status != "failed"

@@ -17,7 +17,7 @@ output "why" {
   }
 }
 
-# One build that is known.
+# A specific build.
 data "agentyard_environment_build_diagnostics" "of_build" {
   environment_id = "env_01hzy3v7k2m4n6p8q0r2s4t6v8"
   build_id       = "bld_01hzy3v7k2m4n6p8q0r2s4t6v9"
