@@ -74,6 +74,22 @@ func troubleshooting(g *reader) {
 		}
 		g.expect(r.Output, wants...)
 	}
+	main := g.read("main.tf")
+	for body, summary := range map[string]string{
+		"data \"agentyard_computer\" \"a\" {}":                                                                "Missing Attribute Configuration",
+		"resource \"agentyard_computer\" \"a\" {}":                                                            "Missing required argument",
+		"resource \"agentyard_computer\" \"a\" {\n  name = \"build\"\n  cpu = 2\n}":                           "Unsupported argument",
+		"resource \"agentyard_computer\" \"a\" {\n  name = [\"build\"]\n}":                                    "Incorrect attribute value type",
+		"resource \"agentyard_computer\" \"a\" {\n  name = \"build\"\n  id = \"x\"\n}":                        "Invalid Configuration for Read-Only Attribute",
+		"resource \"agentyard_computer_fleet\" \"a\" {\n  name_prefix = \"build\"\n  quantity = -1\n}":        "Invalid Attribute Value",
+		"resource \"agentyard_wiki_run\" \"a\" {\n  repo_url = \"https://a.example/b/c\"\n  pages = \"[\"\n}": "Invalid JSON String Value",
+	} {
+		g.cli.Write("main.tf", main+body+"\n")
+		fails("terraform plan -no-color", "Error: "+summary)
+	}
+	g.cli.Write("main.tf", strings.Replace(main, "provider \"agentyard\" {}", "", 1))
+	fails("AGENTYARD_BASE_URL= terraform plan", "explicit configuration", "Missing Base URL")
+	g.cli.Write("main.tf", main)
 	fails("AGENTYARD_BASE_URL= terraform plan", "Missing Base URL")
 	fails("AGENTYARD_API_KEY= terraform plan", "Missing API Key")
 	fails("AGENTYARD_API_KEY='fk x' terraform plan", "Invalid Provider Setting")
