@@ -71,7 +71,7 @@ func TestAccAnalyticsMyCost_arguments(t *testing.T) {
 	e := acctest.New(t)
 	s := myCost
 	s.arguments = `query_key = "team_cost"`
-	run(t, e, refused(e.Config(s.config("2026-02-20", "2026-02-28", "")), `(?s)query_key = "team_cost".*query_key\s+value\s+must\s+be\s+one\s+of:\s+\["headline_daily"`))
+	run(t, e, refused(e.Config(s.config("2026-02-20", "2026-02-28", "")), `(?s)query_key = "team_cost".*query_key\s+must\s+be\s+one\s+of\s+headline_daily,`))
 	s.arguments = ""
 	run(t, e, refused(e.Config(s.config("2026-02-20", "2026-02-28", "")), `argument "query_key" is required`))
 

@@ -279,8 +279,8 @@ func TestEnvironmentAccess(t *testing.T) {
 			}
 		}
 	}
-	v.detail(v.as(user, 403, "PATCH", environments+"/"+shared, object{"name": "x"}), "manager role")
-	v.detail(v.as(account, 403, "POST", environments, definition(object{"name": "x"})), "manager role")
+	v.detail(v.as(user, 403, "PATCH", environments+"/"+shared, object{"name": "x"}), "Manager role")
+	v.detail(v.as(account, 403, "POST", environments, definition(object{"name": "x"})), "Manager role")
 	v.as("", 401, "GET", environments, nil)
 }
 

@@ -79,7 +79,7 @@ func TestOrganizationIsForManagers(t *testing.T) {
 	} {
 		v.as("", 401, c.method, c.path, c.body)
 		v.detail(v.as(account, 403, c.method, c.path, c.body), "member with the Manager role or higher")
-		v.detail(v.as(user, 403, c.method, c.path, c.body), "manager role")
+		v.detail(v.as(user, 403, c.method, c.path, c.body), "Manager role")
 		path, separator := c.path, "?"
 		if strings.Contains(path, "?") {
 			separator = "&"

@@ -72,7 +72,7 @@ func managersOnly(handle func(*request) (reply, error)) func(*request) (reply, e
 			return reply{}, forbidden("Service account credentials are rejected here; a member with the Manager role or higher is required.")
 		}
 		if !r.who.manages() {
-			return reply{}, forbidden("The manager role or higher is required.")
+			return reply{}, forbidden("A member with the Manager role or higher is required.")
 		}
 		return handle(r)
 	}

@@ -51,7 +51,7 @@ func TestServiceAccountsAreForManagers(t *testing.T) {
 		{"POST", accounts + "/" + id + "/api-keys/x/revoke", nil}, {"POST", accounts + "/" + id + "/api-keys/x/rotate", nil},
 	} {
 		v.detail(v.as(account, 403, c.method, c.path, c.body), "Service account credentials")
-		v.detail(v.as(user, 403, c.method, c.path, c.body), "manager role")
+		v.detail(v.as(user, 403, c.method, c.path, c.body), "Manager role")
 	}
 }
 
