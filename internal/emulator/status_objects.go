@@ -146,14 +146,26 @@ type statusObjects struct {
 	err    error
 }
 
-// statusKinds reads all objects and arranges them for the status page: kinds with failures first.
-func statusKinds(r *request) ([]*statusKind, error) {
-	s := readObjects(r)
+// arrange arranges the objects for the status page: kinds with failures first.
+func (s *statusObjects) arrange() []*statusKind {
 	for _, k := range s.kinds {
 		k.finish(groupFleets)
 	}
 	slices.SortStableFunc(s.kinds, func(a, b *statusKind) int { return cmp.Compare(a.severity(), b.severity()) })
-	return s.kinds, s.err
+	return s.kinds
+}
+
+// byID returns all objects by their IDs. The ID of a limit is that of a member.
+func (s *statusObjects) byID() map[string]objectRef {
+	objects := map[string]objectRef{}
+	for _, k := range s.kinds {
+		for i := range k.all {
+			if k.ID != objectLimits {
+				objects[k.all[i].ID] = k.all[i].objectRef
+			}
+		}
+	}
+	return objects
 }
 
 // readObjects reads all objects. States depend on the clock, so counting them takes reading each object.

@@ -120,13 +120,14 @@ func (e *Emulator) status(before int) (*statusPage, error) {
 	if by := e.clock.By(); by > 0 {
 		p.Ahead = shortDuration(by)
 	}
-	e.addRuns(p, before)
 	faults := append(e.faults.view(), e.programmed.view()...)
 	p.Faults, p.Off = faults[:min(len(faults), statusRows)], e.programmed.off()
 	p.More = faults[len(p.Faults):]
-	err := e.store.db.View(func(tx *bolt.Tx) (err error) {
-		p.Kinds, err = statusKinds(&request{e: e, tx: tx, now: p.Now})
-		return err
+	err := e.store.db.View(func(tx *bolt.Tx) error {
+		objects := readObjects(&request{e: e, tx: tx, now: p.Now})
+		e.addRuns(p, before, objects.byID())
+		p.Kinds = objects.arrange()
+		return objects.err
 	})
 	return p, err
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	bolt "go.etcd.io/bbolt"
+
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -34,8 +36,11 @@ func isRunPage(r *http.Request) bool {
 // serveRun shows the page of a run.
 func (e *Emulator) serveRun(w http.ResponseWriter, r *http.Request) {
 	var page bytes.Buffer
-	data := e.runPage(strings.TrimPrefix(r.URL.Path, runsPrefix), r.URL.Query().Get("from"))
-	if err := runTemplate.ExecuteTemplate(&page, "run.html", data); err != nil {
+	data, err := e.runPage(strings.TrimPrefix(r.URL.Path, runsPrefix), r.URL.Query().Get("from"))
+	if err == nil {
+		err = runTemplate.ExecuteTemplate(&page, "run.html", data)
+	}
+	if err != nil {
 		e.writeError(w, r, err)
 		return
 	}
@@ -46,19 +51,28 @@ func (e *Emulator) serveRun(w http.ResponseWriter, r *http.Request) {
 	e.writePage(w, status, "text/html; charset=utf-8", page.Bytes())
 }
 
-func (e *Emulator) runPage(id, start string) *runPage {
+func (e *Emulator) runPage(id, start string) (*runPage, error) {
 	number, _ := strconv.Atoi(id) // 0 is no run.
 	entries := e.journal.entriesOf(number)
 	if len(entries) == 0 {
-		return &runPage{Number: shortText(id), Missing: true}
+		return &runPage{Number: shortText(id), Missing: true}, nil
 	}
 	from, _ := strconv.Atoi(start) // Anything but a number begins with the first lane.
 	from = max(0, from)
 	p := &runPage{Number: id, HasPrevious: from > 0, Previous: max(0, from-runPageLanes)}
-	p.Run = viewRun(entries, clock.System.Now(), from, runPageLanes, 0)
+	var objects map[string]objectRef
+	err := e.store.db.View(func(tx *bolt.Tx) error {
+		all := readObjects(&request{e: e, tx: tx, now: e.clock.Now()})
+		objects = all.byID()
+		return all.err
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.Run = viewRun(entries, objects, clock.System.Now(), from, runPageLanes, 0)
 	p.Run.Connected, p.Run.Partial, p.Run.Newest = e.runs.connected()[number], e.journal.isPartial(number), true
 	if p.Run.Rest > 0 {
 		p.Next, p.Run.Rest = from+runPageLanes, 0
 	}
-	return p
+	return p, nil
 }

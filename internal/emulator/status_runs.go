@@ -41,7 +41,9 @@ type statusRun struct {
 // runLane is all requests with one method and path.
 type runLane struct {
 	Name, Path   string
-	Faults       []string // That hit requests of the lane.
+	Object       objectRef // What the requests name, if that exists.
+	ID           string    // What they name otherwise.
+	Faults       []string  // That hit requests of the lane.
 	Bars         []runBar
 	Count        int
 	Total, Label string
@@ -207,12 +209,12 @@ func length(all []interval) time.Duration {
 }
 
 // addRuns adds the newest runs, or those before a number, to the status page.
-func (e *Emulator) addRuns(p *statusPage, before int) {
+func (e *Emulator) addRuns(p *statusPage, before int, objects map[string]objectRef) {
 	runs, older := e.journal.newestRuns(statusRuns, max(0, before))
 	p.NewerRuns = before > 0
 	connected, now := e.runs.connected(), clock.System.Now()
 	for i, entries := range runs {
-		r := viewRun(entries, now, 0, runLanes, runMore)
+		r := viewRun(entries, objects, now, 0, runLanes, runMore)
 		r.Connected, r.Partial, r.Newest = connected[r.Number], e.journal.isPartial(r.Number), i == 0
 		p.Runs = append(p.Runs, r)
 		if older {
@@ -223,7 +225,7 @@ func (e *Emulator) addRuns(p *statusPage, before int) {
 
 // viewRun is what a page shows of a run. Its entries are in the order of their arrival. Of its lanes, it skips the first from, shows
 // the next ones, and lets some more open.
-func viewRun(entries []Entry, now time.Time, from, shown, more int) *statusRun {
+func viewRun(entries []Entry, objects map[string]objectRef, now time.Time, from, shown, more int) *statusRun {
 	spans := spansOf(entries, now)
 	var end time.Duration
 	for i := range spans {
@@ -247,7 +249,7 @@ func viewRun(entries []Entry, now time.Time, from, shown, more int) *statusRun {
 	r.Rest = max(0, len(lanes)-shown-more)
 	lanes = lanes[:len(lanes)-r.Rest]
 	for _, lane := range lanes {
-		lane.finish(end)
+		lane.finish(end, objects)
 	}
 	shown = min(shown, len(lanes))
 	r.Lanes, r.More = lanes[:shown], lanes[shown:]

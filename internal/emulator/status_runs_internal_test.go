@@ -23,8 +23,12 @@ func sent(operation string, at, took time.Duration, status int, body uint64) Ent
 	case strings.HasPrefix(operation, "delete"):
 		method, path = "DELETE", "/api/v0/computers/"+fmt.Sprint(body)
 	}
+	route := path
+	if strings.Count(path, "/") == 4 {
+		route = "/api/v0/computers/{computerId}"
+	}
 	return Entry{
-		Run: 7, UserAgent: testAgent, Operation: operation, Method: method, Path: path, BodyHash: body,
+		Run: 7, Route: route, UserAgent: testAgent, Operation: operation, Method: method, Path: path, BodyHash: body,
 		Started: runStart.Add(at), Duration: took, Status: status,
 	}
 }
@@ -94,7 +98,7 @@ func TestViewRun_answers(t *testing.T) {
 		},
 		"another client": {[]Entry{other}, "1 read", []string{"5 ms, all of it in requests."}},
 	} {
-		r := viewRun(tc.entries, runStart.Add(time.Minute), 0, runLanes, runMore)
+		r := viewRun(tc.entries, nil, runStart.Add(time.Minute), 0, runLanes, runMore)
 		if got := strings.Join(r.Counts, ", "); got != tc.counts {
 			t.Errorf("%s: counts %q, want %q", name, got, tc.counts)
 		}
@@ -148,24 +152,25 @@ func TestViewRun_waterfall(t *testing.T) {
 		sent("listComputers", 7*s, 10*ms, 200, 0), sent("listComputers", 7*s+15*ms, 5*ms, 200, 0), sent("getComputer", 10*s, 0, 0, 3),
 	}
 	entries[1].Fault = "rate-limited"
-	r := viewRun(entries, runStart.Add(20*s), 0, runLanes, runMore)
+	objects := map[string]objectRef{"3": {objectComputers, "3", "web-1"}}
+	r := viewRun(entries, objects, runStart.Add(20*s), 0, runLanes, runMore)
 	var got []string
 	for _, lane := range r.Lanes {
-		got = append(got, fmt.Sprintf("%s, %s, %s, %v", lane.Name, lane.Label, lane.Total, lane.Faults))
+		got = append(got, fmt.Sprintf("%s, %s, %s, %v, %s%s", lane.Name, lane.Label, lane.Total, lane.Faults, lane.ID, lane.Object.Path()))
 		for _, bar := range lane.Bars {
 			got = append(got, fmt.Sprintf("  %s %s %s: %s", bar.Class, bar.Left, bar.Width, bar.Title))
 		}
 	}
 	want := []string{
-		"listComputers, 3 requests, 2.0 s, []",
+		"listComputers, 3 requests, 2.0 s, [], ",
 		"  ok 0.00% 10.00%: 200, <1 ms after the start (12:00:00.000 UTC), took 2.0 s",
 		"  ok 35.00% 0.25%: 2 requests: 2 × 200, 7.0 s after the start (12:00:07.000 UTC), took 20 ms",
-		"createComputer, 3 requests, 1 rejected with 429, 4.0 s, [rate-limited]",
+		"createComputer, 3 requests, 1 rejected with 429, 4.0 s, [rate-limited], ",
 		"  wait 15.00% 15.00%: Waiting for a retry for 3.0 s",
 		"  ok 10.00% 10.00%: 201, 2.0 s after the start (12:00:02.000 UTC), took 2.0 s",
 		"  ok 30.00% 5.00%: 201, 6.0 s after the start (12:00:06.000 UTC), took 1.0 s, a retry",
 		"  rejected 10.00% 5.00%: 429, 2.0 s after the start (12:00:02.000 UTC), took 1.0 s, fault rate-limited",
-		"getComputer, 1 request, 1 running, 10.0 s, []",
+		"getComputer, 1 request, 1 running, 10.0 s, [], 3/objects/computers/3",
 		"  running 50.00% 50.00%: running, 10.0 s after the start (12:00:10.000 UTC), took 10.0 s",
 	}
 	if !slices.Equal(got, want) {
@@ -197,7 +202,7 @@ func TestViewRun_manyLanes(t *testing.T) {
 		"few": {10, 0, [3]int{10, 0, 0}, "0"}, "more": {60, 0, [3]int{runLanes, 60 - runLanes, 0}, "0"}, "many": {100, 0, [3]int{runLanes, runMore, 100 - runLanes - runMore}, "0"},
 		"the end of many": {100, 95, [3]int{5, 0, 0}, "95"}, "behind the end": {100, 100, [3]int{}, ""},
 	} {
-		r := viewRun(entries[:tc.count], runStart, tc.from, runLanes, runMore)
+		r := viewRun(entries[:tc.count], nil, runStart, tc.from, runLanes, runMore)
 		if got := [3]int{len(r.Lanes), len(r.More), r.Rest}; got != tc.want {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
@@ -212,7 +217,7 @@ func TestTicksOf(t *testing.T) {
 	t.Parallel()
 	for end, want := range map[time.Duration]string{
 		0: "", ms: "", 12 * ms: "5 ms, 10 ms", 950 * ms: "200 ms, 400 ms, 600 ms, 800 ms", 90 * s: "20 s, 40 s, 1 min, 1 min 20 s", 40 * time.Minute: "10 min, 20 min, 30 min",
-		3 * time.Hour: "1 h, 2 h", 90 * time.Hour: "24 h, 48 h, 72 h",
+		2 * s: "500 ms, 1 s, 1.5 s", 3 * time.Hour: "1 h, 2 h", 90 * time.Hour: "24 h, 48 h, 72 h",
 	} {
 		var texts []string
 		for _, tick := range ticksOf(end) {

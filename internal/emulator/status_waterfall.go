@@ -140,7 +140,9 @@ func lanesOf(spans []runSpan) []*runLane {
 var layers = []string{barWait, requestOK, requestRunning, requestRejected, requestFailed}
 
 // finish draws the bars of a lane.
-func (l *runLane) finish(end time.Duration) {
+func (l *runLane) finish(end time.Duration, objects map[string]objectRef) {
+	l.ID = namedBy(l.spans[0].Entry)
+	l.Object = objects[l.ID]
 	l.Count = len(l.spans)
 	var total time.Duration
 	var waits []interval
@@ -178,6 +180,20 @@ func (l *runLane) finish(end time.Duration) {
 	slices.SortStableFunc(l.Bars, func(a, b runBar) int {
 		return cmp.Compare(slices.Index(layers, a.Class), slices.Index(layers, b.Class))
 	})
+}
+
+// namedBy is the last parameter in the path of a request: the ID or the name of what it is about. It is empty without one.
+func namedBy(x *Entry) string {
+	route, path := strings.Split(x.Route, "/"), strings.Split(x.Path, "/")
+	if len(route) != len(path) { // A parameter contains a slash.
+		return ""
+	}
+	for i, part := range slices.Backward(route) {
+		if strings.HasPrefix(part, "{") {
+			return shortText(path[i])
+		}
+	}
+	return ""
 }
 
 // joins reports whether a request is drawn as one bar with another one that came before it.
@@ -252,7 +268,7 @@ func tickText(at time.Duration) string {
 	case at < time.Second:
 		return fmt.Sprintf("%d ms", at.Milliseconds())
 	case at < time.Minute:
-		return fmt.Sprintf("%d s", at/time.Second)
+		return strconv.FormatFloat(at.Seconds(), 'f', -1, 64) + " s"
 	case at < time.Hour:
 		return strings.TrimSuffix(fmt.Sprintf("%d min %d s", at/time.Minute, at%time.Minute/time.Second), " 0 s")
 	}
