@@ -194,20 +194,21 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 			"rotation": schema.SingleNestedAttribute{
 				Optional: true,
 				MarkdownDescription: "When to rotate the key. At least one of `triggers`, `interval`, or `before_expiry` is required. If omitted, only a changed expiry rotates the key. " +
-					"An imported key is rotated once to get its value. Rotations happen during an apply, so apply more often than keys come due.",
+					"With it, the first apply after an import rotates the key once, to get its value. " +
+					"Only an apply rotates a key, so apply more often than keys become due.",
 				Attributes: map[string]schema.Attribute{
 					"triggers": schema.MapAttribute{
 						Optional: true, ElementType: types.StringType,
-						MarkdownDescription: "Arbitrary names and values, such as `{ rotation = \\\"1\\\" }`. Adding, changing, or removing an entry rotates the key. Removing all entries does not.",
+						MarkdownDescription: "Arbitrary names and values, such as `{ rotation = \"1\" }`. Adding, changing, or removing an entry rotates the key. Removing all entries does not.",
 					},
 					"interval": schema.StringAttribute{
 						Optional:            true,
-						MarkdownDescription: "Time after `created_at` at which the key is due." + durationForms,
+						MarkdownDescription: "Time after `created_at` at which the key becomes due." + durationForms,
 						Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
 					},
 					"before_expiry": schema.StringAttribute{
 						Optional:            true,
-						MarkdownDescription: "Time before the expiry at which the key is due." + durationForms + " Must be shorter than the key's life, and at least the grace period. Requires `expires_in` or `expires_at`, unless `interval` is set.",
+						MarkdownDescription: "Time before the expiry at which the key becomes due." + durationForms + " Must be shorter than the key's life, and at least the grace period. Requires `expires_in` or `expires_at`, unless `interval` is set.",
 						Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
 					},
 					"grace_period_minutes": schema.Int64Attribute{
@@ -223,7 +224,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 			"fingerprint":      result("Fingerprint of the key's value."),
 			"created_at":       result("When the current key was created (RFC 3339, UTC)."),
 			"rotated_at":       result("When the key was last rotated or replaced (RFC 3339, UTC). Null until the first time."),
-			"next_rotation_at": result("When the key is due by `interval` or `before_expiry` (RFC 3339, UTC). Null if it never is. In the 15 minutes before, any other change to the key also rotates it."),
+			"next_rotation_at": result("When the key becomes due by `interval` or `before_expiry` (RFC 3339, UTC). Null if it never does. In the 15 minutes before this time, any other change to the key also rotates it."),
 			"is_revoked":       schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the key was revoked or deleted elsewhere. Does not include expiry."},
 			"revoked_at":       result("When the key was revoked (RFC 3339, UTC). Null if it was not revoked."),
 			"previous_key_id":  result("ID of the previous key during its grace period. Null otherwise."),

@@ -192,7 +192,7 @@ func settingsAttribute() schema.Attribute {
 	validateEnums(attributes)
 	return schema.SingleNestedAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: "Settings of the session. If a setting is omitted, the service chooses it. If it is removed, the current value is kept. If the service returns a value that a setting does not accept, omit the setting.",
+		MarkdownDescription: "Settings of the session. If a setting is omitted, the service chooses it. If it is removed, the current value is kept. If the service returns a value that the provider does not accept in a configuration, omit that setting.",
 		Attributes:          attributes,
 		PlanModifiers:       []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
 	}

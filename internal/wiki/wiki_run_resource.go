@@ -171,7 +171,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	}
 	attributes["privacy_level"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: wikiRunResults["privacy_level"].Text + " If omitted, the current level is kept, and the service chooses that of a new wiki run. " +
+		MarkdownDescription: wikiRunResults["privacy_level"].Text + " If omitted, the service chooses the level of a new wiki run, and the current level is kept. " +
 			"The owner and members with the Manager role or higher can update it in place. " +
 			"A new wiki run briefly has the service's level before it gets this one. If setting it fails, the apply warns, and the next apply tries again.",
 		Validators:    []validator.String{value.OneOf(wikis.PrivacyPrivate, wikis.PrivacyOrganization)},
