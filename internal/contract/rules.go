@@ -95,7 +95,7 @@ var rules = []Rule{
 	// Organization.
 	{"cursor-unknown", []string{"listEnterpriseControlHistory", "listMembers", "getUserAnalytics", "listSessions", "listSessionMessages"}, "A cursor that no answer of the same list gave returns 400, not the first page or an empty one.", Assumed},
 	{"limit-size", []string{"setGlobalUsageLimit", "setUserUsageLimits"}, "A limit of more than 2^53-1 returns 400; 2^53-1 is accepted.", Assumed},
-	{"email-twice", []string{"setUserUsageLimits"}, "A request that names a user twice returns 400; which of the two limits counts would be open.", Assumed},
+	{"email-twice", []string{"setUserUsageLimits"}, "A request that names a member twice returns 400: it would be open which of the two limits applies.", Assumed},
 	{"email-form", []string{"removeMember", "inviteMember"}, "An address with blanks or a name around it returns 400.", Assumed},
 }
 

@@ -33,7 +33,7 @@ type environmentsModel struct {
 func NewEnvironmentsDataSource() datasource.DataSource {
 	return &crud.DataSource{
 		Name: "environments",
-		Description: "Lists the environments that the API key or a service account can see, without the reasons of failures. " +
+		Description: "Lists the environments that the API key or a service account can see, without the reasons for failures. " +
 			"For these, use the data sources `agentyard_environment` and `agentyard_environment_build_diagnostics`.",
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{

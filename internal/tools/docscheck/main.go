@@ -1,4 +1,5 @@
-// Command docscheck fails if a generated page has too many words before its first example, or too long a sentence.
+// Command docscheck fails if a generated page has too many words before its first example, too long a sentence, or another
+// word for a member.
 //
 // usage: go run ./internal/tools/docscheck [FOLDER]
 package main
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -26,6 +28,7 @@ var (
 	blockStart  = regexp.MustCompile(`(?m)^\s*(#|[-*] |\d+\. |\||[~\->]> )`)
 	sentenceEnd = regexp.MustCompile(`[.!?]["')*]*\s`)
 	word        = regexp.MustCompile(`[\pL\pN]`)
+	otherWord   = regexp.MustCompile(`(?i)^\PL*(humans?|persons?|people|leavers?)\PL*$`) // For a member of the organization.
 )
 
 func main() {
@@ -65,8 +68,12 @@ func check(page string) (problems []string) {
 		problems = append(problems, fmt.Sprintf("%d words before the first example, at most %d", n, maxIntroduction))
 	}
 	for _, sentence := range sentences(page) {
-		if w := words(sentence); len(w) > maxSentence {
+		w := words(sentence)
+		if len(w) > maxSentence {
 			problems = append(problems, fmt.Sprintf("a sentence of %d words, at most %d: %s", len(w), maxSentence, strings.Join(w, " ")))
+		}
+		if slices.ContainsFunc(w, otherWord.MatchString) {
+			problems = append(problems, "another word for a member: "+strings.Join(w, " "))
 		}
 	}
 	return problems

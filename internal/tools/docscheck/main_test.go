@@ -19,6 +19,7 @@ func TestCheck(t *testing.T) {
 		"code is one word":              {strings.Repeat("word ", maxSentence-1) + "`a b c d`.\n", 0},
 		"a link counts as its text":     {strings.Repeat("word ", maxSentence-1) + "[text](a/b - c).\n", 0},
 		"blocks end a sentence":         {"```\n```\n" + long + "\n- " + long + "\n- " + long + "\n\n| " + long + "|\n", 0},
+		"another word for a member":     {"# A person\n\nInvite a person, as `human`.\n\n| one | (People) |\n\nA personal team.\n", 2},
 		"a period in code ends nothing": {"```\n```\n" + long + "`a. b` more.\n", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
