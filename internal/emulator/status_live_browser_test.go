@@ -1,7 +1,6 @@
 package emulator_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -71,9 +70,9 @@ async function drive() {
   await until(() => says(doc, "third-live"));
   await until(() => state(doc) === "Live");
   seen.Continued = button.textContent;
-  await fetch("/cut");
+  await fetch("/stop");
   await until(() => state(doc) !== "Live");
-  seen.Cut = state(doc);
+  seen.Stopped = state(doc);
   seen.Kept = doc.defaultView.kept;
   await fetch("/measured", {method: "POST", body: JSON.stringify(seen)});
 }
@@ -91,27 +90,21 @@ func TestStatusPage_liveInChromium(t *testing.T) {
 	v.call(200, "GET", computers, nil)
 	arguments, err := json.Marshal(map[string]string{"key": v.BootstrapKey()})
 	must(t, err)
-	open, cut := context.WithCancel(t.Context())
-	var isCut atomic.Bool
 	var streams atomic.Int32
 	body := inChromium(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/" && r.Header.Get("Sec-Fetch-Dest") == "document":
 			_, _ = fmt.Fprintf(w, liveDriver, arguments)
-		case r.URL.Path == "/cut":
-			isCut.Store(true)
-			cut()
+		case r.URL.Path == "/stop":
+			if err := v.Close(); err != nil {
+				t.Error(err)
+			}
 		case r.URL.Path == "/streams":
 			_, _ = fmt.Fprint(w, streams.Load())
-		case r.URL.Path == "/status/events" && isCut.Load():
-			w.WriteHeader(http.StatusServiceUnavailable)
 		case r.URL.Path == "/status/events":
-			ctx, stop := context.WithCancel(r.Context())
-			defer context.AfterFunc(open, stop)()
-			defer stop()
 			streams.Add(1)
 			defer streams.Add(-1)
-			v.Handler().ServeHTTP(framed{w}, r.WithContext(ctx))
+			v.Handler().ServeHTTP(framed{w}, r)
 		default:
 			v.Handler().ServeHTTP(framed{w}, r)
 		}
@@ -125,7 +118,7 @@ func TestStatusPage_liveInChromium(t *testing.T) {
 			Cut                      []string
 		}
 		Older, Newest, Focus, Scrolled, WhilePaused, Kept bool
-		Typed, Paused, Continued, Cut, Copied             string
+		Typed, Paused, Continued, Stopped, Copied         string
 	}
 	if err := json.Unmarshal(body, &seen); err != nil {
 		t.Fatalf("the driver failed: %s", body)
@@ -142,10 +135,10 @@ func TestStatusPage_liveInChromium(t *testing.T) {
 	same(t, "an older run that was opened is open, the newest that was closed is not", []bool{seen.Older, seen.Newest}, []bool{true, false})
 	same(t, "the focus and the scroll position stay", []bool{seen.Focus, seen.Scrolled}, []bool{true, true})
 	same(t, "a typed text", seen.Typed, "typed")
-	same(t, "copied", seen.Copied, "export AGENTYARD_BASE_URL="+v.URL()+"\nexport AGENTYARD_API_KEY=fk-...\nexport AGENTYARD_EMULATOR_CLOCK="+v.ClockFile())
+	same(t, "copied", seen.Copied, "export AGENTYARD_BASE_URL="+v.URL()+"\nexport AGENTYARD_API_KEY=PASTE-THE-KEY\nexport AGENTYARD_EMULATOR_CLOCK="+v.ClockFile())
 	same(t, "paused", seen.Paused, "Paused, Continue")
 	same(t, "changes while paused", seen.WhilePaused, false)
 	same(t, "continued", seen.Continued, "Pause")
-	same(t, "after the connection was cut", seen.Cut, "Disconnected. Is the emulator running?")
+	same(t, "after the emulator stopped", seen.Stopped, "Disconnected. Is the emulator running?")
 	same(t, "the page was never reloaded", seen.Kept, true)
 }

@@ -111,7 +111,7 @@ func isLoopback(address string) bool {
 
 // exports are the provider's settings as a shell takes them. The page must not show the key.
 func (e *Emulator) exports() []string {
-	return []string{"AGENTYARD_BASE_URL=" + e.URL(), "AGENTYARD_API_KEY=fk-...", "AGENTYARD_EMULATOR_CLOCK=" + shellText(e.ClockFile())}
+	return []string{"AGENTYARD_BASE_URL=" + e.URL(), "AGENTYARD_API_KEY=PASTE-THE-KEY", "AGENTYARD_EMULATOR_CLOCK=" + shellText(e.ClockFile())}
 }
 
 // status is what the status page shows, with the newest runs, or with those before a number.
