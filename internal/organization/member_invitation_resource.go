@@ -107,7 +107,7 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 			},
 			"role": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: "Role in the organization. One of `user`, `manager`, or `owner`, in the order of their permissions. Defaults to `user`. After an import, it is null, and the member keeps their role until you set one.",
+				MarkdownDescription: "Role in the organization. One of `user`, `manager`, or `owner`, from the fewest to the most permissions. Defaults to `user`. After an import, it is null, and the member keeps their role until you set one.",
 				Validators:          []validator.String{value.OneOf(organization.RoleUser, organization.RoleManager, organization.RoleOwner)},
 				PlanModifiers:       []planmodifier.String{defaultRole{}},
 			},
