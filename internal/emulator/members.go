@@ -64,10 +64,13 @@ func listMembers(r *request) (reply, error) {
 	}{views(users, (*member).view), p}}, err
 }
 
+// maxAddress is how many bytes an email address can have (RFC 5321). A key of the database has a limit too.
+const maxAddress = 254
+
 // isAddress reports whether a text is an email address and nothing else.
 func isAddress(text string) bool {
 	address, err := mail.ParseAddress(text)
-	return err == nil && address.Address == text
+	return err == nil && len(text) <= maxAddress && address.Address == text
 }
 
 // removeMember ends a membership or a pending invitation. The limit goes with the member, and the API keys no longer

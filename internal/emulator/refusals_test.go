@@ -213,6 +213,7 @@ func TestNamedRefusals(t *testing.T) {
 		{"", "POST", ciEdit, ciBody("edit", ciTarget("", ""))},
 		{"email-form", "DELETE", members + "?email=Foo+%3Cu5%40x.example", nil},
 		{"email-form", "POST", invite, object{"email": "Foo <u5@x.example", "role": "user"}},
+		{"email-form", "POST", invite, object{"email": strings.Repeat("x", 40_000) + "@x.example", "role": "user"}},
 		{"limit-size", "PUT", globalLimits, object{"limit": int64(1 << 53)}},
 		{"limit-size", "PUT", userLimits, object{"users": []object{{"email": "x", "limit": int64(1 << 53)}}}},
 		{"email-twice", "PUT", userLimits, object{"users": []object{{"email": "ä", "limit": nil}, {"email": "Ä", "limit": nil}}}},
