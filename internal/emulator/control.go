@@ -166,8 +166,8 @@ func faultBodyOf(f Fault) faultBody {
 }
 
 func (e *Emulator) serveControl(w http.ResponseWriter, r *http.Request) {
-	_, given, _ := strings.Cut(r.Header.Get("Authorization"), "Bearer ")
-	if subtle.ConstantTimeCompare([]byte(given), []byte(e.bootstrapKey)) != 1 {
+	given, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !found || subtle.ConstantTimeCompare([]byte(given), []byte(e.bootstrapKey)) != 1 {
 		e.writeError(w, r, unauthorized("The control API needs the emulator's bootstrap key."))
 		return
 	}

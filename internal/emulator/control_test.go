@@ -19,6 +19,12 @@ func TestControlAPI(t *testing.T) {
 	for _, key := range []string{"", "fk-wrong", user} {
 		v.as(key, 401, "GET", "/_emulator/journal", nil)
 	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.URL()+"/_emulator/journal", nil)
+	must(t, err)
+	req.Header.Set("Authorization", "Basic Bearer "+v.BootstrapKey())
+	other, err := do(req)
+	must(t, err)
+	same(t, "status for another scheme", other.status, 401)
 	v.call(404, "GET", "/_emulator/nothing", nil)
 
 	fault := object{"operation": "createComputer", "kind": "status-before-commit", "status": 503, "retryAfter": "2", "times": 1, "delayMs": 5}
