@@ -18,21 +18,21 @@ terraform_stubs() {
 		dir=$1/$name
 		mkdir -p "$dir"
 		printf 'module github.com/hashicorp/terraform/internal/backend/remote-state/%s\n\ngo 1.26.0\n' "$name" >"$dir/go.mod"
-		cat >"$dir/stub.go" <<-EOF
-			package $name
+		cat >"$dir/stub.go" <<EOF
+package $name
 
-			import (
-				"os"
+import (
+	"os"
 
-				"github.com/hashicorp/terraform/internal/backend"
-			)
+	"github.com/hashicorp/terraform/internal/backend"
+)
 
-			func New() backend.Backend {
-				os.Stderr.WriteString("Error: this Terraform was built for tests, without the backend of remote-state/$name\n")
-				os.Exit(1)
-				return nil
-			}
-		EOF
+func New() backend.Backend {
+	os.Stderr.WriteString("Error: this Terraform was built for tests, without the backend of remote-state/$name\n")
+	os.Exit(1)
+	return nil
+}
+EOF
 	done
 	mkdir -p "$1/legacy/terraform"
 	printf 'module github.com/hashicorp/terraform/internal/legacy\n\ngo 1.26.0\n' >"$1/legacy/go.mod"
