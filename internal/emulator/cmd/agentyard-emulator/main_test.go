@@ -25,6 +25,16 @@ func started(t *testing.T, args ...string) (url, key, clock string, stop func() 
 		stdout.CloseWithError(io.EOF)
 		ended <- err
 	}()
+	url, key, clock = printed(t, out)
+	return url, key, clock, func() error {
+		cancel()
+		return <-ended
+	}
+}
+
+// printed returns the values of the three lines that an emulator prints.
+func printed(t *testing.T, out io.Reader) (url, key, clock string) {
+	t.Helper()
 	lines := bufio.NewScanner(out)
 	for _, into := range []struct {
 		value *string
@@ -37,10 +47,7 @@ func started(t *testing.T, args ...string) (url, key, clock string, stop func() 
 		}
 		*into.value = value
 	}
-	return url, key, clock, func() error {
-		cancel()
-		return <-ended
-	}
+	return url, key, clock
 }
 
 func serveArgs(ctx context.Context, args []string, stdout io.Writer) error {
