@@ -3,7 +3,6 @@ package emulator
 import (
 	"encoding/json"
 	"net/url"
-	"slices"
 	"strings"
 )
 
@@ -109,5 +108,5 @@ type pageActions struct {
 }
 
 func actionsOfPage() pageActions {
-	return pageActions{clockActions(), faultActions(), slices.Clone(creations()), defaultCreation}
+	return pageActions{clockActions(), faultActions(), creations(), defaultCreation}
 }

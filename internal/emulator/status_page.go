@@ -30,8 +30,7 @@ var statusFiles embed.FS
 
 // statusParts are the templates of which the pages are made.
 func statusParts(name string) *template.Template {
-	parts := template.New(name).Funcs(template.FuncMap{"more": func(total, shown int) int { return total - shown }})
-	return template.Must(parts.ParseFS(statusFiles, "status/*.html"))
+	return template.Must(template.New(name).ParseFS(statusFiles, "status/*.html"))
 }
 
 var statusTemplate = template.Must(statusParts("status").Parse(statusHTML))
