@@ -61,7 +61,7 @@ func TestViewRun_answers(t *testing.T) {
 			}, "2 creates, 1 read",
 			[]string{
 				"40.0 s: 2.3 s in requests, 37.7 s between them (longest pause 34.9 s, before createComputer).",
-				"2 requests were rejected with 429 (rate limit).", "For 36.8 s, a retry was waiting and nothing else ran.",
+				"2 requests were rejected with 429 (rate limit).", "For 36.8 s, a retry was waiting and no request was under way.",
 				"After a 429, the provider also sends at a lower rate for a while.", "Most time in requests: createComputer, 4 requests, 2.2 s.",
 			},
 		},
@@ -69,7 +69,7 @@ func TestViewRun_answers(t *testing.T) {
 			[]Entry{sent("createComputer", 0, s, 429, 1), sent("createComputer", s, 9*s, 201, 2), sent("createComputer", 11*s, s, 201, 1)}, "2 creates",
 			[]string{
 				"12.0 s: 11.0 s in requests, 1.0 s between them (longest pause 1.0 s, before createComputer).", "1 request was rejected with 429 (rate limit).",
-				"For 1.0 s, a retry was waiting and nothing else ran.", "After a 429, the provider also sends at a lower rate for a while.",
+				"For 1.0 s, a retry was waiting and no request was under way.", "After a 429, the provider also sends at a lower rate for a while.",
 			},
 		},
 		"failures": {
@@ -79,7 +79,7 @@ func TestViewRun_answers(t *testing.T) {
 			}, "",
 			[]string{
 				"3.0 s: 40 ms in requests, 3.0 s between them (longest pause 990 ms, before createComputer).", "4 failures: 2 × 503, 1 × 409, 1 × dropped.",
-				"For 2.0 s, a retry was waiting and nothing else ran.", "Most time in requests: createComputer, 3 requests, 30 ms.",
+				"For 2.0 s, a retry was waiting and no request was under way.", "Most time in requests: createComputer, 3 requests, 30 ms.",
 			},
 		},
 		"waiting for a status": {

@@ -38,7 +38,7 @@ func answerOf(spans []runSpan, operations []*runOperation, end time.Duration) []
 		answer = append(answer, fmt.Sprintf("%s: %s.", quantity(failed, "failure"), countedResults(results)))
 	}
 	if waited := overlap(pauses, union(waits)); waited >= time.Millisecond {
-		answer = append(answer, fmt.Sprintf("For %s, a retry was waiting and nothing else ran.", preciseDuration(waited)))
+		answer = append(answer, fmt.Sprintf("For %s, a retry was waiting and no request was under way.", preciseDuration(waited)))
 	}
 	if rejected > 0 && strings.HasPrefix(spans[0].UserAgent, providerAgent) {
 		answer = append(answer, "After a 429, the provider also sends at a lower rate for a while.")
