@@ -174,6 +174,8 @@ func TestObjectPage_requestsByName(t *testing.T) {
 	for id, want := range map[string]int{mine: 1, theirs: 2} {
 		same(t, "requests", strings.Count(v.page(200, "/objects/computers/"+id), "getComputerByName<"), want)
 	}
+	v.call(204, "DELETE", "/_emulator/journal", nil)
+	shows(t, v.page(200, "/objects/computers/"+mine), "Requests for this object None in the journal. The request that creates an object does not name it.")
 }
 
 // What is deleted has no row. Where the data file keeps it, it still has a page.
