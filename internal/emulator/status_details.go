@@ -205,7 +205,7 @@ func keyDetail(r *request, id string) (*objectDetail, error) {
 		return nil, err
 	}
 	d := &objectDetail{
-		body: k.view(r.now), operation: "listApiKeys", note: "The value of a key is never shown. Rotations that a configuration plans are in the plan.",
+		body: k.view(r.now), operation: "listApiKeys", note: "The value of a key is never shown. Terraform's plan shows due rotations.",
 		imports: importBlock{"agentyard_api_key", k.Name, k.OwnerID + "/" + k.ID},
 	}
 	d.happened(k.CreatedAt, "Created")
