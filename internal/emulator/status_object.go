@@ -252,15 +252,15 @@ func (s *statusObjects) listPage(k *statusKind, query url.Values) *objectPage {
 	address := url.Values{}
 	if of := query.Get("of"); of != "" {
 		kind, id, _ := strings.Cut(of, "/")
-		p.List.all = k.belonging(objectRef{Kind: kind, ID: id})
+		parent := objectRef{Kind: kind, ID: id, Name: id}
+		p.List.all = k.belonging(parent)
 		address.Set("of", of)
-		p.Title += " of " + id
-		if parent := s.kind(kind); parent != nil {
-			if at := slices.IndexFunc(parent.all, func(r statusRow) bool { return r.ID == id }); at >= 0 {
-				p.Parents = []relation{{"Of", parent.all[at].objectRef}}
-				p.Title = k.Name + " of " + parent.all[at].Name
-			}
+		if len(p.List.all) > 0 {
+			relations := s.present(p.List.all[0].relations)
+			parent = relations[slices.IndexFunc(relations, func(to relation) bool { return to.ID == id })].objectRef
+			p.Parents = []relation{{"Of", parent}}
 		}
+		p.Title += " of " + parent.Name
 	}
 	p.List.finish(nil)
 	rows := p.List.all // In the order of finish, which sorts in place.

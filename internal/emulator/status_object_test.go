@@ -103,6 +103,8 @@ func TestObjectPage_everyKind(t *testing.T) {
 			wanted = kind + " " + id
 		}
 		same(t, "import of "+kind, importOf(page), wanted)
+		hasKey := slices.Contains([]string{"agentyard_computer_fleet", "agentyard_global_usage_limit", "agentyard_user_usage_limit"}, kind)
+		same(t, kind+" has an ID", strings.Contains(page, "<dt>ID</dt>"), !hasKey)
 		head := v.as("", 200, "HEAD", path, nil)
 		same(t, "bytes for HEAD", len(head.raw), 0)
 	}
@@ -242,6 +244,7 @@ func TestStatusPage_fleet(t *testing.T) {
 	if !strings.Contains(page, `href="/objects/fleets/`+account+`/ci"`) {
 		t.Error("the fleet is not linked")
 	}
+	shows(t, v.page(200, "/objects/computers?of=fleets%2F"+account+"%2Fci"), "Computers of ci-* Of ci-* Computers 24")
 	if at, failed := strings.Index(page, `id="environments"`), strings.Index(page, `id="computers"`); at >= 0 && at < failed {
 		t.Error("what failed is not first")
 	}

@@ -68,12 +68,20 @@ func (o objectRef) Path() string {
 	return (&url.URL{Path: objectsPrefix + o.Kind + "/" + o.ID}).EscapedPath()
 }
 
-// ShownID is the ID, or empty if the name contains it or if it is made of those of other objects.
-func (o objectRef) ShownID() string {
-	if o.Kind == objectLimits || o.Kind == objectFleets || strings.Contains(strings.ToLower(o.Name), strings.ToLower(o.ID)) {
+// OwnID is the ID, or empty if the object has only a key that the emulator made of the IDs of others.
+func (o objectRef) OwnID() string {
+	if o.Kind == objectLimits || o.Kind == objectFleets {
 		return ""
 	}
 	return o.ID
+}
+
+// ShownID is OwnID, or empty if the name contains it.
+func (o objectRef) ShownID() string {
+	if strings.Contains(strings.ToLower(o.Name), strings.ToLower(o.ID)) {
+		return ""
+	}
+	return o.OwnID()
 }
 
 func (o objectRef) is(other objectRef) bool { return o.Kind == other.Kind && o.ID == other.ID }
