@@ -333,17 +333,7 @@ func (x *Entry) owner() string {
 }
 
 func objectRequestOf(x *Entry) objectRequest {
-	r := objectRequest{Operation: x.Operation, Path: x.Method + " " + shortText(x.Path), Result: strconv.Itoa(x.Status), At: x.Time.UTC().Format("2006-01-02 15:04:05")}
-	switch {
-	case x.Status == 0 && x.Duration == 0:
-		r.Result = "running"
-	case x.Status == 0:
-		r.Result, r.Class = "no response", "bad"
-	case x.Status >= 500:
-		r.Class = "bad"
-	case x.Status >= 400:
-		r.Class = "warn"
-	}
+	r := objectRequest{Operation: x.Operation, Path: x.Method + " " + shortText(x.Path), Result: x.result(), Class: x.class(), At: x.Time.UTC().Format("2006-01-02 15:04:05")}
 	if x.Fault != "" {
 		r.Result += ", " + x.Fault
 	}

@@ -192,6 +192,25 @@ func TestEntry_names(t *testing.T) {
 	}
 }
 
+// A request has the same result on the page of an object as in the waterfall of its run.
+func TestObjectRequestOf(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		entry         Entry
+		result, class string
+	}{
+		{Entry{Status: 200}, "200", requestOK},
+		{Entry{Status: 404}, "404", requestFailed},
+		{Entry{Status: 429, Fault: "rate-limited"}, "429, rate-limited", requestRejected},
+		{Entry{Duration: time.Second}, "no response", requestFailed},
+		{Entry{}, "running", requestRunning},
+	} {
+		if r := objectRequestOf(&tc.entry); r.Result != tc.result || r.Class != tc.class {
+			t.Errorf("%+v: %q, %q", tc.entry, r.Result, r.Class)
+		}
+	}
+}
+
 func TestThousands(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 9_000_000: "9,000,000", 123_456_789: "123,456,789"} {

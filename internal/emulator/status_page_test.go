@@ -126,7 +126,7 @@ func TestStatusPage_failures(t *testing.T) {
 		"backend organization · make: exit 2 failed",
 		"rate-limited createComputer, paths with bulk, after 4 more always", "provisioning failure computers ci-*, step clone-repos 1 left",
 		"build failure all environments, phase building always", "bulk failure after 3 computers 1 left", "Switched off: provider-b, sessions.",
-		"3 creates 3 failed ", "3 failures: 1 × 404, 1 × 503, 1 × dropped.", "GET /api/v0/nothing GET /api/v0/nothing 1 ",
+		"3 creates 3 failed ", "3 failures: 1 × 404, 1 × 503, 1 × no response.", "GET /api/v0/nothing GET /api/v0/nothing 1 ",
 		"listMembers GET /api/v0/organization/users fault: drop-after-commit 1 ", "listComputers GET /api/v0/computers fault: status-before-commit 1 ",
 	)
 	if strings.Contains(page, "<acme") || strings.Contains(page, "the log") {
@@ -214,7 +214,7 @@ func TestRunPage(t *testing.T) {
 		t.Error("the status page has no link to all lanes")
 	}
 	first := string(v.as("", 200, "GET", "/runs/1", nil).raw)
-	shows(t, first, "Run 1 answered", "missing-000", "missing-499 1 <1 ms Next")
+	shows(t, first, "Run 1 succeeded", "missing-000", "missing-499 1 <1 ms Next")
 	last := string(v.as("", 200, "GET", "/runs/1?from=500", nil).raw)
 	shows(t, last, "missing-500", "missing-599 1 <1 ms Previous")
 	for _, path := range []string{"/runs/2", "/runs/x", "/runs/0", "/runs/<b>"} {

@@ -106,7 +106,7 @@ func (x *Entry) result() string {
 	case x.running():
 		return "running"
 	case x.Status == 0:
-		return "dropped"
+		return "no response"
 	}
 	return strconv.Itoa(x.Status)
 }

@@ -78,7 +78,7 @@ func TestViewRun_answers(t *testing.T) {
 				sent("deleteComputer", 3*s, 10*ms, 409, 2),
 			}, "",
 			[]string{
-				"3.0 s: 40 ms in requests, 3.0 s between them (longest pause 990 ms, before createComputer).", "4 failures: 2 × 503, 1 × 409, 1 × dropped.",
+				"3.0 s: 40 ms in requests, 3.0 s between them (longest pause 990 ms, before createComputer).", "4 failures: 2 × 503, 1 × 409, 1 × no response.",
 				"For 2.0 s, a retry was waiting and no request was under way.", "Most time in requests: createComputer, 3 requests, 30 ms.",
 			},
 		},

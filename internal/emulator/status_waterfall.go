@@ -73,7 +73,7 @@ func was(n int) string {
 	return fmt.Sprintf("%d requests were", n)
 }
 
-// countedResults lists results such as "2 × 503, 1 × dropped".
+// countedResults lists results such as "2 × 503, 1 × no response".
 func countedResults(results map[string]int) string {
 	var names []string
 	for name := range results {
