@@ -26,7 +26,7 @@ async function open(path, width) {
 const api = (method, path) => fetch("/_emulator/" + path, {method, headers: {Authorization: "Bearer " + key}});
 const buttonOf = (doc, label) => [...doc.querySelectorAll("button")].find(b => b.textContent === label);
 function type(doc, value) {
-  const field = doc.getElementById("control-key");
+  const field = doc.getElementById("api-key");
   field.value = value;
   field.dispatchEvent(new Event("input", {bubbles: true}));
 }
@@ -124,7 +124,7 @@ func TestStatusPage_buttonsInChromium(t *testing.T) {
 		}
 	}
 	same(t, "buttons need a key", seen.WithoutKey, true)
-	same(t, "a wrong key", seen.Wrong, "The control key is wrong. Use the AGENTYARD_API_KEY that the emulator printed. Nothing was changed.")
+	same(t, "a wrong key", seen.Wrong, "The API key is wrong. Use the AGENTYARD_API_KEY that the emulator printed. Nothing was changed.")
 	same(t, "the clock after it", seen.ClockThen, "0s")
 	same(t, "the right key", seen.Right, "Forward 1 day: done.")
 	same(t, "the clock after it", seen.Clock, "24h0m0s")
@@ -135,7 +135,7 @@ func TestStatusPage_buttonsInChromium(t *testing.T) {
 	same(t, "broken", seen.Broken, "error")
 	same(t, "deleted", seen.Deleted, "Delete: done.")
 	v.call(404, "GET", computers+"/"+computer, nil)
-	same(t, "what the browser keeps", fmt.Sprint(seen.Stored), "[agentyard-control-key 0 ]")
+	same(t, "what the browser keeps", fmt.Sprint(seen.Stored), "[agentyard-api-key 0 ]")
 }
 
 // framed is a response whose page may be in a frame of the test.

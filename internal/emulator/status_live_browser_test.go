@@ -50,14 +50,14 @@ async function drive() {
   newest().querySelector("summary").click();
   older().querySelector("summary").focus();
   doc.getElementById("control").open = true;
-  doc.getElementById("control-key").value = "typed";
+  doc.getElementById("api-key").value = "typed";
   doc.defaultView.scrollTo(0, 200);
   await create("second-live");
   await until(() => says(doc, "second-live"));
   seen.Older = older().open;
   seen.Newest = newest().open;
   seen.Focus = doc.activeElement === older().querySelector("summary");
-  seen.Typed = doc.getElementById("control-key").value;
+  seen.Typed = doc.getElementById("api-key").value;
   seen.Scrolled = doc.defaultView.scrollY > 0;
 
   const button = doc.getElementById("live-pause");

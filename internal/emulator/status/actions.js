@@ -1,6 +1,6 @@
 "use strict";
-// Buttons that act with the control key. The key is only in the tab's storage and in the Authorization header of requests to the emulator.
-const keyName = "agentyard-control-key";
+// Buttons that act with the API key that the emulator printed. It is only in the tab's storage and in the Authorization header of requests to the emulator.
+const keyName = "agentyard-api-key";
 
 function say(text, failed) {
   const result = document.getElementById("control-result");
@@ -10,7 +10,7 @@ function say(text, failed) {
 
 // prepare enables the buttons once there is a key.
 function prepare() {
-  const key = sessionStorage.getItem(keyName) || "", field = document.getElementById("control-key");
+  const key = sessionStorage.getItem(keyName) || "", field = document.getElementById("api-key");
   reveal(document);
   document.querySelectorAll("button[data-path]").forEach(e => { e.disabled = !key; });
   if (field && field.value !== key) field.value = key;
@@ -22,14 +22,14 @@ function send(method, path, body) {
   return fetch(path, {method, headers, body: body || undefined, redirect: "error", cache: "no-store"});
 }
 
-// act carries out what a button stands for. Only the key of the control API may act, also where other keys would do.
+// act carries out what a button stands for. The key must be that of the control API, also for operations that accept others.
 async function act(button) {
   const label = button.dataset.label || button.textContent;
   button.disabled = true;
   say(label + "…");
   try {
     if ((await send("GET", "/_emulator/clock")).status === 401) {
-      say("The control key is wrong. Use the AGENTYARD_API_KEY that the emulator printed. Nothing was changed.", true);
+      say("The API key is wrong. Use the AGENTYARD_API_KEY that the emulator printed. Nothing was changed.", true);
       return;
     }
     const response = await send(button.dataset.method, button.dataset.path, button.dataset.body);
@@ -80,7 +80,7 @@ document.addEventListener("click", event => {
 document.addEventListener("focusout", event => disarm(event.target));
 document.addEventListener("keydown", event => { if (event.key === "Escape") disarm(event.target); });
 document.addEventListener("input", event => {
-  if (event.target.id !== "control-key") return;
+  if (event.target.id !== "api-key") return;
   sessionStorage.setItem(keyName, event.target.value.trim());
   say("");
   prepare();
