@@ -64,6 +64,11 @@ async function drive() {
   seen.Faults = (await (await api("GET", "faults")).json()).faults.map(f => f.operation + " " + f.kind);
 
   doc = await open("/objects/computers/" + computer, 1000); // The tab remembers the key.
+  seen.HiddenLines = [...doc.querySelectorAll("pre")].filter(e => e.scrollHeight > e.clientHeight || e.scrollWidth > e.clientWidth).length;
+  doc.defaultView.navigator.clipboard.writeText = async text => { seen.Copied = text; };
+  const copy = buttonOf(doc, "Copy");
+  copy.click();
+  await until(() => copy.textContent === "Copied");
   await click(doc, "Break");
   seen.Armed = buttonOf(doc, "Confirm: Break") !== undefined;
   const armed = buttonOf(doc, "Confirm: Break");
@@ -111,6 +116,8 @@ func TestStatusPage_buttonsInChromium(t *testing.T) {
 		}
 		WithoutKey, Armed                                                  bool
 		Wrong, ClockThen, Right, Clock, Command, Disarmed, Broken, Deleted string
+		Copied                                                             string
+		HiddenLines                                                        int
 		Faults                                                             []string
 		Stored                                                             []any
 	}
@@ -130,6 +137,8 @@ func TestStatusPage_buttonsInChromium(t *testing.T) {
 	same(t, "the clock after it", seen.Clock, "24h0m0s")
 	same(t, "faults", strings.Join(seen.Faults, ", "), "createComputer drop-after-commit, createEnvironment status-before-commit")
 	same(t, "command", seen.Command, `agentyard-emulator control POST faults '{"operation":"createEnvironment","kind":"status-before-commit","status":503}'`)
+	same(t, "texts that are cut off", seen.HiddenLines, 0)
+	same(t, "copied", importOf(seen.Copied), "agentyard_computer "+computer)
 	same(t, "one click only arms", seen.Armed, true)
 	same(t, "Escape disarms", seen.Disarmed, "Break")
 	same(t, "broken", seen.Broken, "error")

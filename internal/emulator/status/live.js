@@ -36,12 +36,10 @@ function anchor() {
 function swapPart(old, now) {
   for (const details of now.querySelectorAll("details[id]")) if (touched.has(details.id)) details.open = touched.get(details.id);
   const fields = [...old.querySelectorAll("input[id],select[id],textarea[id]")].map(e => [e.id, e.value, e.checked]);
-  const boxes = [...old.querySelectorAll("pre")].map(e => [e.scrollLeft, e.scrollTop]);
   const active = old.contains(document.activeElement) ? document.activeElement : null, find = active && place(active);
   const selection = active && "selectionStart" in active ? [active.selectionStart, active.selectionEnd] : null;
   old.replaceWith(document.adoptNode(now));
   for (const [id, value, checked] of fields) Object.assign(document.getElementById(id) || {}, {value, checked});
-  now.querySelectorAll("pre").forEach((e, i) => { if (boxes[i]) [e.scrollLeft, e.scrollTop] = boxes[i]; });
   const focused = find && find();
   if (!focused) return;
   focused.focus({preventScroll: true});
