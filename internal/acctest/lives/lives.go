@@ -121,7 +121,7 @@ var All = map[string]Life{
 		Identity: []string{"email"}, NotImported: []string{"role", "status"}, ImportPlansAnUpdate: true,
 		NoImport: map[string]string{
 			"nobody@agentyard.example": `Nobody\s+has\s+joined(.|\n)*cannot\s+be\s+imported`,
-			"avery":                    `Invalid Import ID(.|\n)*user's\s+email\s+address(.|\n)*"avery"`,
+			"avery":                    `Invalid Import ID(.|\n)*member's\s+email\s+address(.|\n)*"avery"`,
 		},
 		NoIdentity: `email = "avery"`,
 	},
@@ -155,9 +155,9 @@ var All = map[string]Life{
 		NoImport: map[string]string{
 			"nobody@agentyard.example": nonExistent,
 			"avery@agentyard.example":  nonExistent, // Only the global limit applies to this member.
-			"avery":                    `Invalid Import ID(.|\n)*user's\s+email\s+address,\s+such\s+as\s+avery@(.|\n)*"avery"`,
-			"@agentyard.example":       `Invalid Import ID(.|\n)*user's\s+email\s+address`,
-			"avery@agentyard.example,blake@agentyard.example": `Invalid Import ID(.|\n)*user's\s+email\s+address`,
+			"avery":                    `Invalid Import ID(.|\n)*member's\s+email\s+address,\s+such\s+as\s+avery@(.|\n)*"avery"`,
+			"@agentyard.example":       `Invalid Import ID(.|\n)*member's\s+email\s+address`,
+			"avery@agentyard.example,blake@agentyard.example": `Invalid Import ID(.|\n)*member's\s+email\s+address`,
 		},
 		NoIdentity: `email = "avery"`,
 		Path:       "/api/v0/organization/usage/limits/users", Text: `$higher`,
