@@ -10,7 +10,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -138,7 +137,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				MarkdownDescription: "Prefix of the computers' names. Must be 1–58 lowercase letters, digits, and hyphens, start with a letter, and not end with a hyphen. Changing this forces a new fleet.",
 				Validators: []validator.String{
 					value.Length(1, 58),
-					stringvalidator.RegexMatches(prefixPattern, "must be lowercase letters, digits, and hyphens, start with a letter, and not end with a hyphen"),
+					value.Matching(prefixPattern, "must be lowercase letters, digits, and hyphens, start with a letter, and not end with a hyphen"),
 				},
 				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			},
@@ -161,7 +160,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "ID of the service account that owns the computers. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher. Changing this forces a new fleet.",
-				Validators:          []validator.String{value.NotEmpty(), stringvalidator.RegexMatches(withoutSlash, "must not contain slashes or whitespace")},
+				Validators:          []validator.String{value.NotEmpty(), value.Matching(withoutSlash, "must not contain slashes or whitespace")},
 				PlanModifiers:       []planmodifier.String{modifier.CreateOnlyString()},
 			},
 			"wait_for_active": schema.BoolAttribute{

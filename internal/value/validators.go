@@ -88,6 +88,11 @@ func OneOf(values ...string) validator.String {
 	}
 }
 
+// Matching accepts strings that match a pattern, which must describes.
+func Matching(pattern *regexp.Regexp, must string) validator.String {
+	return rule{summary: "Invalid Value", must: must, accepts: pattern.MatchString, got: strconv.Quote}
+}
+
 var uuidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // UUID accepts a UUID with hyphens.
