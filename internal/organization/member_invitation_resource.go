@@ -79,15 +79,15 @@ func (m *memberInvitationModel) FromAPI(_ context.Context, i *invitee) diag.Diag
 
 func (m *memberInvitationModel) Identity() any { return &memberInvitationIdentity{Email: m.Email} }
 
-const inviteeText = "Email address of the member. Case-insensitive."
+const inviteeText = "Email address to invite, or of the member. Case-insensitive."
 
 func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Invites a new member to the organization with a role, or sets the role of an existing member." + managersOnly + crud.WeakEvidence + "\n\n" +
 			"~> **Members.** Creating this resource for an existing member sets their role, even to the default `user`. The plan warns about it. To keep the current role, omit `role` and import the member.\n\n" +
 			"**Drift.** The service shows neither pending invitations nor roles. A revoked or expired invitation stays in the state, and a role that was changed elsewhere is not detected. " +
-			"To repeat an invitation, run `terraform apply -replace=ADDRESS`. With `remove_on_destroy = true`, first check that the invited member has not joined: the replacement would remove them.\n\n" +
-			"**Role.** Changing `role` updates the role of a member in place. The service does not change a pending invitation, so the apply fails until the invited member joins.\n\n" +
+			"To repeat an invitation, run `terraform apply -replace=ADDRESS`. With `remove_on_destroy = true`, first check that the invitation was not accepted: the replacement would remove the member.\n\n" +
+			"**Role.** Changing `role` updates the role of a member in place. The service does not change a pending invitation, so the apply fails until the invitation is accepted.\n\n" +
 			"**Destroy.** By default, destroying this resource only removes it from the state. To also remove the member from the organization, set `remove_on_destroy`, " +
 			"or use the action `agentyard_member_remove`. Both remove a member or revoke a pending invitation. See [Offboarding](../guides/spend-governance#offboard-a-member).\n\n" +
 			"~> **Removal.** With `remove_on_destroy = true`, replacing the resource also removes the member: changing `email` removes the one with the old address. The plan warns about it, except with `-replace`. " +
@@ -118,7 +118,7 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 			},
 			"status": schema.StringAttribute{
 				Computed: true,
-				MarkdownDescription: "What the service did when this resource last sent the invitation: `invited`, `already_invited`, `already_member`, or `role_updated`. " +
+				MarkdownDescription: "Result of the last request to invite the member: `invited`, `already_invited`, `already_member`, or `role_updated`. " +
 					"Null after an import.",
 				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 			},
@@ -217,7 +217,7 @@ func invitationRemedy(err error) (remedy, field string) {
 		return "Nobody was invited, and no role was changed. Resolve what the service reports, then apply again.", "email"
 	case errors.As(err, &kept) && kept.IsPending:
 		return fmt.Sprintf("The service does not change a pending invitation. To keep its role, set role to %q. "+
-			"To change the role, apply again after the invited member joins.", kept.Kept), "role"
+			"To change the role, apply again after the invitation is accepted.", kept.Kept), "role"
 	case errors.As(err, &kept):
 		return fmt.Sprintf("Set role to %q, or change the role at the service.", kept.Kept), "role"
 	}

@@ -50,7 +50,7 @@ var sessionMessage = crud.Operation{
 		"But Terraform then stores the session in the state only after the action: a run that is killed before that loses the session. The example avoids this." + crud.WeakEvidence,
 	ResourceNotes: "\n\n**Answer.** The resource does not wait. To wait for the answer, use the data source `agentyard_session_answer`.\n\n" +
 		"**Once.** Each apply sends the message at most once. If the response is lost, the provider looks for the message in the session. If it is not there, the apply fails.\n\n" +
-		"**Killed runs.** After a killed run, the next apply sends only messages that are not in the state yet. It sends a message again that was in flight." + crud.WeakEvidence,
+		"**Killed runs.** After a killed run, the next apply sends only messages that are not in the state yet. A message that was being sent may arrive twice." + crud.WeakEvidence,
 	Arguments: map[string]schema.Attribute{
 		"session_id": schema.StringAttribute{
 			Required:            true,

@@ -131,8 +131,11 @@ func oneOf(values []string) string {
 	return " One of " + strings.Join(quoted[:last], ", ") + ", or " + quoted[last] + "."
 }
 
-// seldomSet follows the descriptions of times that the service accepts in an update.
-const seldomSet = " You rarely need to set this: the API documents say nothing about its effect. The value is sent as given."
+// These follow the descriptions of times that the service accepts in an update.
+const (
+	seldomSet = " You rarely need to set this: the API documents say nothing about its effect. The value is sent as given."
+	toArchive = " To archive the session, set the current time."
+)
 
 func settingsAttribute() schema.Attribute {
 	attributes := settingsResults.Elements()
@@ -153,11 +156,12 @@ func settingsAttribute() schema.Attribute {
 	for _, name := range []string{"interaction_mode", "autonomy_level"} {
 		attributes[name] = derivedAttribute(settingsResults[name].Text, "autonomy_mode")
 	}
-	for _, name := range []string{"provider_lock_timestamp", "archived_at"} {
-		a := attributes[name].(schema.StringAttribute)
-		a.MarkdownDescription += seldomSet
-		attributes[name] = a
-	}
+	lock := attributes["provider_lock_timestamp"].(schema.StringAttribute)
+	lock.MarkdownDescription += seldomSet
+	attributes["provider_lock_timestamp"] = lock
+	archived := attributes["archived_at"].(schema.StringAttribute)
+	archived.MarkdownDescription += toArchive
+	attributes["archived_at"] = archived
 	attributes["autonomy_mode"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: settingsResults["autonomy_mode"].Text,

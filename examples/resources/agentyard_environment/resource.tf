@@ -31,7 +31,7 @@ resource "agentyard_environment" "app" {
 resource "agentyard_environment" "scratch" {
   name           = "scratch"
   scope          = "user"
-  source_id      = "source-base"
+  source_id      = "source-base" # A sample: use the ID of a source.
   wait_for_build = false
 
   repositories = [{
