@@ -22,8 +22,6 @@ const (
 	objectHistory, objectRequests = 100, 50
 )
 
-var objectTemplate = statusParts("objects")
-
 // objectPage is what the page of an object, of a fleet, or of all objects of a kind shows. As on the status page, there are no
 // keys, signed URLs, prompts, or logs, and also no scripts.
 type objectPage struct {
@@ -363,7 +361,7 @@ func (e *Emulator) serveObject(w http.ResponseWriter, r *http.Request) {
 	var page bytes.Buffer
 	data, err := e.objectPage(r.URL)
 	if err == nil {
-		err = objectTemplate.ExecuteTemplate(&page, "object.html", data)
+		err = statusTemplates.ExecuteTemplate(&page, "object.html", data)
 	}
 	if err != nil {
 		e.writeError(w, r, err)

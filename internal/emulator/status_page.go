@@ -22,18 +22,11 @@ const (
 	statusText = 200
 )
 
-//go:embed status_page.html
-var statusHTML string
-
 //go:embed status
 var statusFiles embed.FS
 
-// statusParts are the templates of which the pages are made.
-func statusParts(name string) *template.Template {
-	return template.Must(template.New(name).ParseFS(statusFiles, "status/*.html"))
-}
-
-var statusTemplate = template.Must(statusParts("status").Parse(statusHTML))
+// statusTemplates are the pages, and the parts of which they are made.
+var statusTemplates = template.Must(template.ParseFS(statusFiles, "status/*.html"))
 
 // statusPage is what the status page shows. It contains no keys, signed URLs, prompts, or logs.
 type statusPage struct {
@@ -75,7 +68,7 @@ func (e *Emulator) serveStatus(w http.ResponseWriter, r *http.Request) {
 	before, _ := strconv.Atoi(r.URL.Query().Get("before")) // Anything but a number begins with the newest run.
 	data, err := e.status(before)
 	if err == nil {
-		err = statusTemplate.Execute(&page, data)
+		err = statusTemplates.ExecuteTemplate(&page, "status.html", data)
 	}
 	if err != nil {
 		e.writeError(w, r, err)

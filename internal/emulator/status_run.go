@@ -18,8 +18,6 @@ const (
 	runPageLanes = 500
 )
 
-var runTemplate = statusParts("runs")
-
 // runPage is what the page of a run shows: all its lanes, on as many pages as they take.
 type runPage struct {
 	Number         string
@@ -38,7 +36,7 @@ func (e *Emulator) serveRun(w http.ResponseWriter, r *http.Request) {
 	var page bytes.Buffer
 	data, err := e.runPage(strings.TrimPrefix(r.URL.Path, runsPrefix), r.URL.Query().Get("from"))
 	if err == nil {
-		err = runTemplate.ExecuteTemplate(&page, "run.html", data)
+		err = statusTemplates.ExecuteTemplate(&page, "run.html", data)
 	}
 	if err != nil {
 		e.writeError(w, r, err)
