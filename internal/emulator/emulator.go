@@ -89,6 +89,7 @@ type Emulator struct {
 	store        *store
 	routes       []route
 	controls     *http.ServeMux
+	pages        *http.ServeMux
 	api          http.Handler
 	limiter      *rate.Limiter
 	faults       *Faults
@@ -143,7 +144,7 @@ func Start(ctx context.Context, opts Options) (*Emulator, error) {
 		e.limiter = rate.NewLimiter(rate.Limit(opts.RequestsPerSecond), max(1, int(opts.RequestsPerSecond)))
 	}
 	e.routes = allRoutes()
-	e.controls = newControls(e)
+	e.controls, e.pages = newControls(e), newPages(e)
 	e.api = http.HandlerFunc(e.serveAPI)
 	if opts.Wrap != nil {
 		e.api = opts.Wrap(e.api)

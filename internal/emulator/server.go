@@ -103,23 +103,9 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	if isStatusPage(r) {
+	if e.isPage(r) {
 		e.setTime(w.Header())
-		e.serveStatus(w, r)
-		return
-	}
-	if isObjectPage(r) {
-		e.setTime(w.Header())
-		e.serveObject(w, r)
-		return
-	}
-	if isRunPage(r) {
-		e.setTime(w.Header())
-		e.serveRun(w, r)
-		return
-	}
-	if isEvents(r) {
-		e.serveEvents(w, r)
+		e.pages.ServeHTTP(w, r)
 		return
 	}
 	started := clock.System.Now()

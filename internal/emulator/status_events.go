@@ -10,8 +10,6 @@ import (
 )
 
 const (
-	// eventsPath is where pages get events.
-	eventsPath = "/status/events"
 	// maxStreams is how many pages get events at the same time.
 	maxStreams = 32
 	// eventPause is the shortest time between two events of a stream.
@@ -65,10 +63,6 @@ func (c *events) join() (changed chan struct{}, leave func(), ok bool) {
 	}, true
 }
 
-func isEvents(r *http.Request) bool {
-	return r.URL.Path == eventsPath && r.Method == http.MethodGet && isLocalRead(r)
-}
-
 // serveEvents sends server-sent events to a page until it is closed or the emulator stops. They have no content: the page loads itself again.
 func (e *Emulator) serveEvents(w http.ResponseWriter, r *http.Request) {
 	changed, leave, ok := e.events.join()
@@ -78,6 +72,9 @@ func (e *Emulator) serveEvents(w http.ResponseWriter, r *http.Request) {
 	}
 	defer leave()
 	e.writePage(w, http.StatusOK, "text/event-stream", []byte("retry: 2000\n\n"))
+	if r.Method == http.MethodHead {
+		return
+	}
 	connection := http.NewResponseController(w)
 	beat := time.NewTicker(eventBeat)
 	defer beat.Stop()

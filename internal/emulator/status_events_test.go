@@ -107,6 +107,13 @@ func TestEvents_endWithTheEmulator(t *testing.T) {
 	}
 }
 
+// A request for only the headers gets no stream.
+func TestEvents_head(t *testing.T) {
+	v := startParallel(t)
+	a := v.as("", 200, "HEAD", "/status/events", nil)
+	same(t, "Content-Type", a.header.Get("Content-Type"), "text/event-stream")
+}
+
 func TestEvents_areBounded(t *testing.T) {
 	v := startParallel(t)
 	const most = 32

@@ -5,9 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,10 +23,7 @@ const (
 // objectPage is what the page of an object, of a fleet, or of all objects of a kind shows. As on the status page, there are no
 // keys, signed URLs, prompts, or logs, and also no scripts.
 type objectPage struct {
-	Title    string
-	Now      string
-	Ahead    string // Empty if the clock was not moved.
-	Missing  bool   // The page does not exist.
+	pageHeader
 	What     string // What kind of object it is.
 	Heading  string // What its state is.
 	Row      *statusRow
@@ -87,14 +82,15 @@ func quoteHCL(text string) string {
 }
 
 // objectPage reads what a path under objectsPrefix shows. A path that leads nowhere has a page that says so.
-func (e *Emulator) objectPage(address *url.URL) (p *objectPage, err error) {
-	err = e.store.db.View(func(tx *bolt.Tx) error {
+func (e *Emulator) objectPage(address *url.URL) (page, error) {
+	var p *objectPage
+	head := e.pageHeader("Nothing is here")
+	err := e.store.db.View(func(tx *bolt.Tx) error {
 		who, err := manager(tx)
 		if err != nil {
 			return err
 		}
-		r := &request{e: e, tx: tx, now: e.clock.Now().UTC(), who: who}
-		s := readObjects(r)
+		s := readObjects(&request{e: e, tx: tx, now: head.Now, who: who})
 		if s.err != nil {
 			return s.err
 		}
@@ -107,15 +103,14 @@ func (e *Emulator) objectPage(address *url.URL) (p *objectPage, err error) {
 		case s.kind(kind) != nil:
 			p = s.listPage(s.kind(kind), address.Query())
 		}
-		if p == nil {
-			p = &objectPage{Title: "Nothing is here", Missing: true}
-		}
-		p.Now = r.now.Format("2006-01-02 15:04:05")
-		if by := e.clock.By(); by > 0 {
-			p.Ahead = shortDuration(by)
-		}
 		return err
 	})
+	if p == nil {
+		head.Missing = true
+		return &objectPage{pageHeader: head}, err
+	}
+	head.Title = p.Title
+	p.pageHeader = head
 	return p, err
 }
 
@@ -134,7 +129,7 @@ func (s *statusObjects) onePage(kind, id string) (*objectPage, error) {
 		return nil, err
 	}
 	p := &objectPage{
-		Title: row.Name, What: k.one, Heading: k.heading, Row: &row, Parents: s.present(row.relations), By: d.operation, Note: d.note, Import: d.imports.String(),
+		pageHeader: pageHeader{Title: row.Name}, What: k.one, Heading: k.heading, Row: &row, Parents: s.present(row.relations), By: d.operation, Note: d.note, Import: d.imports.String(),
 		Children: s.childrenOf(row.objectRef), Actions: d.actions,
 	}
 	if row.Owner != "" && !slices.ContainsFunc(p.Parents, func(to relation) bool { return to.Name == row.Owner }) { // The organization has no page.
@@ -186,7 +181,7 @@ func (s *statusObjects) fleetPage(id string) *objectPage {
 	fleet, _ := members[0].fleet()
 	row := fleetRow(fleet, members)
 	p := &objectPage{
-		Title: row.Name, What: "Fleet", Heading: computers.Heading, Row: &row, Children: s.childrenOf(fleet), Created: row.At.Exact + ", " + clockAge(row.CreatedAt, s.now),
+		pageHeader: pageHeader{Title: row.Name}, What: "Fleet", Heading: computers.Heading, Row: &row, Children: s.childrenOf(fleet), Created: row.At.Exact + ", " + clockAge(row.CreatedAt, s.now),
 		Note: "A fleet is not an object of the API. Its computers were created by bulkCreateComputers with the same name prefix.",
 	}
 	owner, prefix, _ := strings.Cut(id, "/")
@@ -246,7 +241,7 @@ func (s *statusObjects) present(relations []relation) (shown []relation) {
 
 // listPage is a page of the list of all objects of a kind, or of those that belong to one object; nil if there is no such page.
 func (s *statusObjects) listPage(k *statusKind, query url.Values) *objectPage {
-	p := &objectPage{Title: k.Name, List: &statusKind{Name: k.Name, ID: k.ID, Heading: k.Heading, Moved: k.Moved, all: k.all}}
+	p := &objectPage{pageHeader: pageHeader{Title: k.Name}, List: &statusKind{Name: k.Name, ID: k.ID, Heading: k.Heading, Moved: k.Moved, all: k.all}}
 	address := url.Values{}
 	if of := query.Get("of"); of != "" {
 		kind, id, _ := strings.Cut(of, "/")
@@ -336,40 +331,4 @@ func objectRequestOf(x *Entry) objectRequest {
 		r.Result += ", " + x.Fault
 	}
 	return r
-}
-
-// statusTypes are the types of the files that pages load.
-var statusTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
-
-// isObjectPage reports whether a request is for the page of objects, or for a file that pages load, under the rule of isStatusPage.
-func isObjectPage(r *http.Request) bool {
-	known := strings.HasPrefix(r.URL.Path, objectsPrefix) || strings.HasPrefix(r.URL.Path, "/status/") && statusTypes[path.Ext(r.URL.Path)] != ""
-	return known && isLocalRead(r)
-}
-
-// serveObject shows the page of an object, of a fleet, or of all objects of a kind.
-func (e *Emulator) serveObject(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, "/status/") {
-		data, err := statusFiles.ReadFile(strings.TrimPrefix(r.URL.Path, "/"))
-		if err != nil {
-			e.writeError(w, r, notFound("There is no file at the path %s.", r.URL.Path))
-			return
-		}
-		e.writePage(w, http.StatusOK, statusTypes[path.Ext(r.URL.Path)], data)
-		return
-	}
-	var page bytes.Buffer
-	data, err := e.objectPage(r.URL)
-	if err == nil {
-		err = statusTemplates.ExecuteTemplate(&page, "object.html", data)
-	}
-	if err != nil {
-		e.writeError(w, r, err)
-		return
-	}
-	status := http.StatusOK
-	if data.Missing {
-		status = http.StatusNotFound
-	}
-	e.writePage(w, status, "text/html; charset=utf-8", page.Bytes())
 }

@@ -2,7 +2,6 @@ package emulator
 
 import (
 	"fmt"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -216,30 +215,6 @@ func TestThousands(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 9_000_000: "9,000,000", 123_456_789: "123,456,789"} {
 		if got := thousands(n); got != want {
 			t.Errorf("%d: %s", n, got)
-		}
-	}
-}
-
-func TestIsObjectPage(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		method, path, from, host string
-		want                     bool
-	}{
-		{"GET", "/objects/computers", "127.0.0.1:5", "127.0.0.1:8787", true},
-		{"HEAD", "/objects/computers/a", "[::1]:5", "localhost:8787", true},
-		{"GET", "/status/objects.css", "127.0.0.1:5", "localhost", true},
-		{"GET", "/status/objects.html", "127.0.0.1:5", "localhost", false},
-		{"POST", "/objects/computers", "127.0.0.1:5", "127.0.0.1:8787", false},
-		{"GET", "/objects", "127.0.0.1:5", "127.0.0.1:8787", false},
-		{"GET", "/objects/computers", "192.0.2.1:5", "127.0.0.1:8787", false},
-		{"GET", "/objects/computers", "127.0.0.1:5", "rebound.example:8787", false},
-		{"GET", "/status/actions.js", "127.0.0.1:5", "rebound.example", false},
-	} {
-		r := httptest.NewRequestWithContext(t.Context(), tc.method, tc.path, nil)
-		r.RemoteAddr, r.Host = tc.from, tc.host
-		if got := isObjectPage(r); got != tc.want {
-			t.Errorf("%+v: %v", tc, got)
 		}
 	}
 }

@@ -32,6 +32,7 @@ func everything(v *env) map[string]string {
 	key := v.mint(201, accounts+"/"+account+"/api-keys", object{"name": "soon", "expiresAt": expiry})["id"].(string)
 	v.mint(200, accounts+"/"+account+"/api-keys/"+key+"/rotate", object{"gracePeriodMinutes": 5})
 	must(v.t, v.Invite("new@people.example", emulator.RoleUser))
+	must(v.t, v.Invite("a//b@people.example", emulator.RoleUser)) // Its page has an address like any other.
 	v.call(200, "PUT", globalLimits, object{"limit": 9000000})
 	v.call(200, "PUT", userLimits, object{"users": []object{{"email": "manager@agentyard.example", "limit": 2000000}}})
 	member := v.call(200, "GET", members, nil).object(v.t)["users"].([]any)[0].(object)["id"].(string)
@@ -160,7 +161,9 @@ func TestObjectPage_isMissing(t *testing.T) {
 	} {
 		shows(t, v.page(404, path), "No object has this address.")
 	}
-	v.detail(v.as("", 404, "GET", "/status/nothing.css", nil), "no file")
+	for _, path := range []string{"/status/nothing.css", "/status/objects.html"} {
+		v.detail(v.as("", 404, "GET", path, nil), "no file")
+	}
 	v.detail(v.as("", 404, "POST", "/objects/computers", object{}), "no operation")
 }
 
@@ -241,7 +244,7 @@ func TestStatusPage_fleet(t *testing.T) {
 	v.clock.Advance(time.Minute)
 	page := v.statusPage()
 	shows(t, page, "Computers 26", "ci-* ci 24 computers ci-3 error Create computer: The step failed, as programmed. ci-", "23 active , 1 error", "ci-25 ci active")
-	if !strings.Contains(page, `href="/objects/fleets/`+account+`/ci"`) {
+	if !strings.Contains(page, `href="/objects/fleets/`+account+`%2Fci"`) {
 		t.Error("the fleet is not linked")
 	}
 	shows(t, v.page(200, "/objects/computers?of=fleets%2F"+account+"%2Fci"), "Computers of ci-* Of ci-* Computers 24")

@@ -65,7 +65,7 @@ func (o objectRef) Path() string {
 	if o.Kind == "" {
 		return ""
 	}
-	return (&url.URL{Path: objectsPrefix + o.Kind + "/" + o.ID}).EscapedPath()
+	return objectsPrefix + o.Kind + "/" + url.PathEscape(o.ID)
 }
 
 // OwnID is the ID, or empty if the object has only a key that the emulator made of the IDs of others.

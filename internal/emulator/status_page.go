@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"time"
@@ -30,11 +32,9 @@ var statusTemplates = template.Must(template.ParseFS(statusFiles, "status/*.html
 
 // statusPage is what the status page shows. It contains no keys, signed URLs, prompts, or logs.
 type statusPage struct {
+	pageHeader
 	Exports      []string // The provider's settings for a shell, with a placeholder for the key.
 	Kept         bool     // The key and the objects outlive the process.
-	Tier         string
-	Now          time.Time
-	Ahead        string // Empty if the clock was not moved.
 	Kinds        []*statusKind
 	Runs         []*statusRun
 	NewerRuns    bool          // This is a page of older runs.
@@ -50,31 +50,77 @@ type statusFault struct{ Kind, For, Left string }
 // statusTime is a time as the page shows it.
 type statusTime struct{ Exact, Age string }
 
-// isStatusPage reports whether a request is for the status page. The page needs no key, so it is for this machine only:
-// for any other the root is no operation. A name in the Host header other than localhost does not count, because a website
-// can make its own name point here.
-func isStatusPage(r *http.Request) bool {
-	return r.URL.Path == "/" && isLocalRead(r)
+// page is what a template shows. Each begins with a pageHeader.
+type page interface{ status() int }
+
+// pageHeader is what all pages show.
+type pageHeader struct {
+	Title   string // Empty for the status page.
+	Missing bool   // The page does not exist.
+	Tier    string
+	Now     time.Time
+	Ahead   string // Empty if the clock was not moved.
 }
 
-// isLocalRead reports whether a request only reads, and comes from this machine by a name of its own.
-func isLocalRead(r *http.Request) bool {
-	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && isLoopback(r.RemoteAddr) && isLoopback(r.Host)
-}
-
-// serveStatus shows the status page.
-func (e *Emulator) serveStatus(w http.ResponseWriter, r *http.Request) {
-	var page bytes.Buffer
-	before, _ := strconv.Atoi(r.URL.Query().Get("before")) // Anything but a number begins with the newest run.
-	data, err := e.status(before)
-	if err == nil {
-		err = statusTemplates.ExecuteTemplate(&page, "status.html", data)
+func (h *pageHeader) status() int {
+	if h.Missing {
+		return http.StatusNotFound
 	}
-	if err != nil {
-		e.writeError(w, r, err)
+	return http.StatusOK
+}
+
+func (e *Emulator) pageHeader(title string) pageHeader {
+	h := pageHeader{Title: title, Tier: e.tier(), Now: e.clock.Now().UTC()}
+	if by := e.clock.By(); by > 0 {
+		h.Ahead = shortDuration(by)
+	}
+	return h
+}
+
+// newPages serves the status page, all pages behind it, and the files that they load.
+func newPages(e *Emulator) *http.ServeMux {
+	pages := http.NewServeMux()
+	pages.HandleFunc("GET /{$}", e.servePage("status.html", e.statusPage))
+	pages.HandleFunc("GET "+objectsPrefix, e.servePage("object.html", e.objectPage))
+	pages.HandleFunc("GET "+runsPrefix, e.servePage("run.html", e.runPage))
+	pages.HandleFunc("GET /status/events", e.serveEvents)
+	pages.HandleFunc("GET /status/{file}", e.serveStatusFile)
+	return pages
+}
+
+// isPage reports whether a request is for a page, or for a file of one. Pages need no key, so they are for this machine only: for any
+// other they are no operation. A name in the Host header other than localhost does not count, because a website can make its own name
+// point here.
+func (e *Emulator) isPage(r *http.Request) bool {
+	_, pattern := e.pages.Handler(r)
+	return pattern != "" && isLoopback(r.RemoteAddr) && isLoopback(r.Host)
+}
+
+// servePage shows a template with what it reads.
+func (e *Emulator) servePage(name string, read func(*url.URL) (page, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var text bytes.Buffer
+		p, err := read(r.URL)
+		if err == nil {
+			err = statusTemplates.ExecuteTemplate(&text, name, p)
+		}
+		if err != nil {
+			e.writeError(w, r, err)
+			return
+		}
+		e.writePage(w, p.status(), "text/html; charset=utf-8", text.Bytes())
+	}
+}
+
+// serveStatusFile sends a file that pages load.
+func (e *Emulator) serveStatusFile(w http.ResponseWriter, r *http.Request) {
+	contentType := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}[path.Ext(r.URL.Path)]
+	data, err := statusFiles.ReadFile("status/" + r.PathValue("file"))
+	if err != nil || contentType == "" {
+		e.writeError(w, r, notFound("There is no file at the path %s.", r.URL.Path))
 		return
 	}
-	e.writePage(w, http.StatusOK, "text/html; charset=utf-8", page.Bytes())
+	e.writePage(w, http.StatusOK, contentType, data)
 }
 
 // writePage sends a page of the status page, or a file of one.
@@ -106,12 +152,10 @@ func (e *Emulator) exports() []string {
 	return []string{"AGENTYARD_BASE_URL=" + e.URL(), "AGENTYARD_API_KEY=PASTE-THE-KEY", "AGENTYARD_EMULATOR_CLOCK=" + shellText(e.ClockFile())}
 }
 
-// status is what the status page shows, with the newest runs, or with those before a number.
-func (e *Emulator) status(before int) (*statusPage, error) {
-	p := &statusPage{Exports: e.exports(), Kept: e.opts.DataFile != "", Tier: e.tier(), Now: e.clock.Now().UTC(), Actions: actionsOfPage()}
-	if by := e.clock.By(); by > 0 {
-		p.Ahead = shortDuration(by)
-	}
+// statusPage is the status page with the newest runs, or with those before a number.
+func (e *Emulator) statusPage(address *url.URL) (page, error) {
+	before, _ := strconv.Atoi(address.Query().Get("before")) // Anything but a number begins with the newest run.
+	p := &statusPage{pageHeader: e.pageHeader(""), Exports: e.exports(), Kept: e.opts.DataFile != "", Actions: actionsOfPage()}
 	faults := append(e.faults.view(), e.programmed.view()...)
 	p.Faults, p.Off = faults[:min(len(faults), statusRows)], e.programmed.off()
 	p.More = faults[len(p.Faults):]

@@ -5,9 +5,11 @@ import (
 	"testing"
 )
 
-// The page needs no key, so another machine, or a website with a name that points here, must not read it.
-func TestIsStatusPage(t *testing.T) {
+// Pages need no key, so another machine, or a website with a name that points here, must not read them.
+func TestIsPage(t *testing.T) {
 	t.Parallel()
+	e := &Emulator{}
+	e.pages = newPages(e)
 	for _, tc := range []struct {
 		method, path, from, host string
 		want                     bool
@@ -23,10 +25,22 @@ func TestIsStatusPage(t *testing.T) {
 		{"GET", "/", "127.0.0.1:5", "rebound.example:8787", false},
 		{"GET", "/", "127.0.0.1:5", "127.0.0.1.rebound.example", false},
 		{"GET", "/", "127.0.0.1:5", "", false},
+		{"GET", "/objects/computers", "127.0.0.1:5", "127.0.0.1:8787", true},
+		{"HEAD", "/objects/computers/a", "[::1]:5", "localhost:8787", true},
+		{"POST", "/objects/computers", "127.0.0.1:5", "127.0.0.1:8787", false},
+		{"GET", "/objects/computers", "192.0.2.1:5", "127.0.0.1:8787", false},
+		{"GET", "/runs/1", "127.0.0.1:5", "localhost", true},
+		{"GET", "/runs/1", "127.0.0.1:5", "rebound.example:8787", false},
+		{"GET", "/status/objects.css", "127.0.0.1:5", "localhost", true},
+		{"GET", "/status/actions.js", "127.0.0.1:5", "rebound.example", false},
+		{"GET", "/status/events", "127.0.0.1:5", "localhost", true},
+		{"GET", "/status/events", "192.0.2.1:5", "localhost", false},
+		{"GET", "/status", "127.0.0.1:5", "localhost", false},
+		{"GET", "//api/v0/computers", "127.0.0.1:5", "localhost", false},
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), tc.method, tc.path, nil)
 		r.RemoteAddr, r.Host = tc.from, tc.host
-		if got := isStatusPage(r); got != tc.want {
+		if got := e.isPage(r); got != tc.want {
 			t.Errorf("%+v: %v", tc, got)
 		}
 	}

@@ -1,8 +1,7 @@
 package emulator
 
 import (
-	"bytes"
-	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -20,47 +19,28 @@ const (
 
 // runPage is what the page of a run shows: all its lanes, on as many pages as they take.
 type runPage struct {
-	Number         string
-	Missing        bool
+	pageHeader
 	Run            *statusRun
 	HasPrevious    bool
 	Previous, Next int // The lanes that begin these pages.
 }
 
-func isRunPage(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, runsPrefix) && isLocalRead(r)
-}
-
-// serveRun shows the page of a run.
-func (e *Emulator) serveRun(w http.ResponseWriter, r *http.Request) {
-	var page bytes.Buffer
-	data, err := e.runPage(strings.TrimPrefix(r.URL.Path, runsPrefix), r.URL.Query().Get("from"))
-	if err == nil {
-		err = statusTemplates.ExecuteTemplate(&page, "run.html", data)
-	}
-	if err != nil {
-		e.writeError(w, r, err)
-		return
-	}
-	status := http.StatusOK
-	if data.Missing {
-		status = http.StatusNotFound
-	}
-	e.writePage(w, status, "text/html; charset=utf-8", page.Bytes())
-}
-
-func (e *Emulator) runPage(id, start string) (*runPage, error) {
+// runPage reads the page of a run.
+func (e *Emulator) runPage(address *url.URL) (page, error) {
+	id := strings.TrimPrefix(address.Path, runsPrefix)
+	p := &runPage{pageHeader: e.pageHeader("Run " + shortText(id))}
 	number, _ := strconv.Atoi(id) // 0 is no run.
 	entries := e.journal.entriesOf(number)
 	if len(entries) == 0 {
-		return &runPage{Number: shortText(id), Missing: true}, nil
+		p.Missing = true
+		return p, nil
 	}
-	from, _ := strconv.Atoi(start) // Anything but a number begins with the first lane.
+	from, _ := strconv.Atoi(address.Query().Get("from")) // Anything but a number begins with the first lane.
 	from = max(0, from)
-	p := &runPage{Number: id, HasPrevious: from > 0, Previous: max(0, from-runPageLanes)}
+	p.HasPrevious, p.Previous = from > 0, max(0, from-runPageLanes)
 	var objects map[string]objectRef
 	err := e.store.db.View(func(tx *bolt.Tx) error {
-		all := readObjects(&request{e: e, tx: tx, now: e.clock.Now()})
+		all := readObjects(&request{e: e, tx: tx, now: p.Now})
 		objects = all.byID()
 		return all.err
 	})
