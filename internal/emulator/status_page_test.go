@@ -214,9 +214,9 @@ func TestRunPage(t *testing.T) {
 		t.Error("the status page has no link to all lanes")
 	}
 	first := string(v.as("", 200, "GET", "/runs/1", nil).raw)
-	shows(t, first, "Run 1 succeeded", "missing-000", "missing-499 1 <1 ms Next")
+	shows(t, first, "Run 1 succeeded", "missing-000", "missing-499 1 0 ", " Next")
 	last := string(v.as("", 200, "GET", "/runs/1?from=500", nil).raw)
-	shows(t, last, "missing-500", "missing-599 1 <1 ms Previous")
+	shows(t, last, "missing-500", "missing-599 1 0 ", " Previous")
 	for _, path := range []string{"/runs/2", "/runs/x", "/runs/0", "/runs/<b>"} {
 		shows(t, string(v.as("", 404, "GET", path, nil).raw), "The journal has no request of this run.")
 	}

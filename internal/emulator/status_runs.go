@@ -35,32 +35,24 @@ type statusRun struct {
 	Ticks            []axisTick
 	Lanes, More      []*runLane
 	Rest             int // How many lanes only the page of the run has.
-	Operations       []*runOperation
 }
 
 // runLane is all requests with one method and path.
 type runLane struct {
-	Name, Path   string
-	Object       objectRef // What the requests name, if that exists.
-	ID           string    // What they name otherwise.
-	Faults       []string  // That hit requests of the lane.
-	Bars         []runBar
-	Count        int
-	Total, Label string
-	spans        []*runSpan
+	Name, Path      string
+	Object          objectRef // What the requests name, if that exists.
+	ID              string    // What they name otherwise.
+	Faults          []string  // That hit requests of the lane.
+	Bars            []runBar
+	Count, Rejected int
+	Slowest, Total  string
+	Label           string
+	spans           []*runSpan
 }
 
 // runBar is a request, or several equal ones close together, or the time that retries waited. Left and Width are percentages.
 type runBar struct {
 	Left, Width, Class, Title string
-}
-
-// runOperation is a row of the table of operations.
-type runOperation struct {
-	Name                             string
-	Count, Rejected, Failed, Retries int
-	Total, Slowest                   string
-	total, slowest                   time.Duration
 }
 
 type axisTick struct{ Left, Text string }
@@ -231,10 +223,9 @@ func viewRun(entries []Entry, objects map[string]objectRef, now time.Time, from,
 	for i := range spans {
 		end = max(end, spans[i].to)
 	}
-	operations := operationsOf(spans)
 	r := &statusRun{
 		Number: entries[0].Run, Client: clientName(entries[0].UserAgent), Started: statusTimeOf(entries[0].Started, now), Duration: preciseDuration(end),
-		Counts: countsOf(spans), Operations: operations, Answer: answerOf(spans, operations, end), Ticks: ticksOf(end),
+		Counts: countsOf(spans), Answer: answerOf(spans, end), Ticks: ticksOf(end),
 	}
 	for i := range spans {
 		switch spans[i].class {
@@ -307,38 +298,6 @@ func quantity(n int, noun string) string {
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
-}
-
-// operationsOf is the table of operations, most time first.
-func operationsOf(spans []runSpan) []*runOperation {
-	byName := map[string]*runOperation{}
-	var all []*runOperation
-	for i := range spans {
-		s := &spans[i]
-		o := byName[s.name()]
-		if o == nil {
-			o = &runOperation{Name: s.name()}
-			byName[o.Name] = o
-			all = append(all, o)
-		}
-		o.Count++
-		o.total += s.to - s.from
-		o.slowest = max(o.slowest, s.to-s.from)
-		switch s.class {
-		case requestRejected:
-			o.Rejected++
-		case requestFailed:
-			o.Failed++
-		}
-		if s.retry {
-			o.Retries++
-		}
-	}
-	slices.SortStableFunc(all, func(a, b *runOperation) int { return cmp.Compare(b.total, a.total) })
-	for _, o := range all {
-		o.Total, o.Slowest = preciseDuration(o.total), preciseDuration(o.slowest)
-	}
-	return all
 }
 
 // preciseDuration shows a duration as one that people compare.

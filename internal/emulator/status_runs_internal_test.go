@@ -182,9 +182,8 @@ func TestViewRun_waterfall(t *testing.T) {
 	if r.Client != "CLI 1.16.4, provider 1.2.3" || r.Duration != "20.0 s" || r.Started.Age != "20 s ago" || r.Rejected != 1 || r.Failed != 0 {
 		t.Errorf("run: %+v", r)
 	}
-	o := r.Operations[1]
-	if o.Name != "createComputer" || o.Count != 3 || o.Rejected != 1 || o.Retries != 1 || o.Total != "4.0 s" || o.Slowest != "2.0 s" {
-		t.Errorf("operation: %+v", o)
+	if l := r.Lanes[1]; l.Count != 3 || l.Rejected != 1 || l.Slowest != "2.0 s" {
+		t.Errorf("lane: %+v", l)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // answerOf says in sentences why a run took as long as it did. Each is certain.
-func answerOf(spans []runSpan, operations []*runOperation, end time.Duration) []string {
+func answerOf(spans []runSpan, end time.Duration) []string {
 	var sent, waits []interval
 	results := map[string]int{}
 	rejected, failed := 0, 0
@@ -46,9 +46,8 @@ func answerOf(spans []runSpan, operations []*runOperation, end time.Duration) []
 	if tail := tailSentence(spans, end); tail != "" {
 		answer = append(answer, tail)
 	}
-	if len(operations) > 1 {
-		o := operations[0]
-		answer = append(answer, fmt.Sprintf("Most time in requests: %s, %s, %s.", o.Name, quantity(o.Count, "request"), o.Total))
+	if busiest := busiestSentence(spans); busiest != "" {
+		answer = append(answer, busiest)
 	}
 	if running := runningOf(spans); running != nil {
 		answer = append(answer, fmt.Sprintf("%s has been running for %s.", running.name(), preciseDuration(running.to-running.from)))
@@ -107,6 +106,34 @@ func tailSentence(spans []runSpan, end time.Duration) string {
 	return fmt.Sprintf("The last change (%s) ended after %s. Then came %s in %s.", change.name(), preciseDuration(last), quantity(reads, "read"), preciseDuration(end-last))
 }
 
+// busiestSentence says which of several operations took the most time.
+func busiestSentence(spans []runSpan) string {
+	type operation struct {
+		name  string
+		count int
+		total time.Duration
+	}
+	byName := map[string]*operation{}
+	var busiest *operation
+	for i := range spans {
+		s := &spans[i]
+		o := byName[s.name()]
+		if o == nil {
+			o = &operation{name: s.name()}
+			byName[o.name] = o
+		}
+		o.count++
+		o.total += s.to - s.from
+		if busiest == nil || o.total > busiest.total {
+			busiest = o
+		}
+	}
+	if len(byName) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("Most time in requests: %s, %s, %s.", busiest.name, quantity(busiest.count, "request"), preciseDuration(busiest.total))
+}
+
 // runningOf returns the request that has been running for the longest time, or nil.
 func runningOf(spans []runSpan) *runSpan {
 	for i := range spans {
@@ -144,11 +171,12 @@ func (l *runLane) finish(end time.Duration, objects map[string]objectRef) {
 	l.ID = namedBy(l.spans[0].Entry)
 	l.Object = objects[l.ID]
 	l.Count = len(l.spans)
-	var total time.Duration
+	var total, slowest time.Duration
 	var waits []interval
 	counts := map[string]int{}
 	for _, s := range l.spans {
 		total += s.to - s.from
+		slowest = max(slowest, s.to-s.from)
 		counts[s.class]++
 		if s.Fault != "" && !slices.Contains(l.Faults, s.Fault) {
 			l.Faults = append(l.Faults, s.Fault)
@@ -157,7 +185,7 @@ func (l *runLane) finish(end time.Duration, objects map[string]objectRef) {
 			waits = append(waits, interval{s.waitedSince, s.from})
 		}
 	}
-	l.Total = preciseDuration(total)
+	l.Rejected, l.Slowest, l.Total = counts[requestRejected], preciseDuration(slowest), preciseDuration(total)
 	l.Label = quantity(l.Count, "request")
 	for _, part := range []struct{ class, text string }{
 		{requestRejected, "rejected with 429"}, {requestFailed, "failed"}, {requestRunning, "running"},
