@@ -18,6 +18,8 @@ const (
 	runLanes, runMore = 12, 60
 	// barsPerAxis is how fine bars are: equal ones that are closer together are one.
 	barsPerAxis = 400
+	// pollPause is the shortest pause between repeated reads that counts as waiting.
+	pollPause = 100 * time.Millisecond
 )
 
 // statusRun is a run as the page shows it. All its times are real ones, not those of the emulator's clock.

@@ -86,7 +86,7 @@ func TestViewRun_answers(t *testing.T) {
 			[]Entry{sent("createComputer", 0, 500*ms, 201, 1), sent("getComputer", 5*s, 10*ms, 200, 9), sent("getComputer", 10*s, 10*ms, 200, 9)}, "1 create, 2 reads",
 			[]string{
 				"10.0 s: 520 ms in requests, 9.5 s between them (longest pause 5.0 s, before getComputer).",
-				"The last change (createComputer) ended after 500 ms. Then came 2 reads in 9.5 s.", "Most time in requests: createComputer, 1 request, 500 ms.",
+				"For 5.0 s, the provider waited between repeated reads (getComputer).", "Most time in requests: createComputer, 1 request, 500 ms.",
 			},
 		},
 		"under way": {
@@ -104,6 +104,58 @@ func TestViewRun_answers(t *testing.T) {
 		}
 		if !slices.Equal(r.Answer, tc.answer) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(r.Answer, "\n"), strings.Join(tc.answer, "\n"))
+		}
+	}
+}
+
+// A pause counts before a read that succeeded before, if no request was under way and no retry was waiting.
+func TestAnswerOf_polls(t *testing.T) {
+	t.Parallel()
+	page := sent("listComputers", 6*s, ms, 200, 0)
+	page.Query = "cursor=abc" // Or of other objects.
+	curl := func(x Entry) Entry {
+		x.UserAgent = "curl/8.5.0"
+		return x
+	}
+	for name, tc := range map[string]struct {
+		entries []Entry
+		want    string
+	}{
+		"a change in between": {
+			[]Entry{
+				sent("createComputer", 0, s, 201, 1), sent("listComputers", s, s, 200, 0), sent("listComputers", 5*s, s, 200, 0), sent("createComputer", 6*s, s, 201, 2),
+				sent("getComputer", 7*s, s, 200, 3), sent("getComputer", 10*s, s, 200, 3), sent("createComputer", 30*s, s, 201, 4),
+			}, "For 5.0 s, the provider waited between repeated reads (listComputers, getComputer).",
+		},
+		"a request under way": {
+			[]Entry{sent("listComputers", 0, s, 200, 0), sent("createComputer", s, 6*s, 201, 1), sent("listComputers", 3*s, s, 200, 0), sent("listComputers", 9*s, s, 200, 0)},
+			"For 2.0 s, the provider waited between repeated reads (listComputers).",
+		},
+		"a retry waits": {
+			[]Entry{
+				sent("listComputers", 0, s, 200, 0), sent("listComputers", 3*s, s, 200, 0), sent("createComputer", 4*s, s, 429, 1), sent("listComputers", 8*s, s, 200, 0),
+				sent("createComputer", 10*s, s, 201, 1),
+			}, "For 2.0 s, the provider waited between repeated reads (listComputers).",
+		},
+		"the read is a retry": {[]Entry{sent("listComputers", 0, s, 200, 0), sent("listComputers", s, s, 503, 0), sent("listComputers", 9*s, s, 200, 0)}, ""},
+		"the first read":      {[]Entry{sent("createComputer", 0, s, 201, 1), sent("listComputers", 5*s, s, 200, 0)}, ""},
+		"it did not succeed":  {[]Entry{sent("getComputer", 0, s, 404, 1), sent("getComputer", 5*s, s, 200, 1)}, ""},
+		"another path":        {[]Entry{sent("getComputer", 0, s, 200, 1), sent("getComputer", 5*s, s, 200, 2)}, ""},
+		"a change":            {[]Entry{sent("createComputer", 0, s, 201, 1), sent("createComputer", 5*s, s, 201, 1)}, ""},
+		"another page":        {[]Entry{sent("listComputers", 0, s, 200, 0), page}, ""},
+		"no time":             {[]Entry{sent("listComputers", 0, s, 200, 0), sent("listComputers", s+90*ms, s, 200, 0)}, ""},
+		"another client": {
+			[]Entry{curl(sent("listComputers", 0, s, 200, 0)), curl(sent("listComputers", 3*s, s, 200, 0))}, "For 2.0 s, the client waited between repeated reads (listComputers).",
+		},
+	} {
+		var got string
+		for _, sentence := range viewRun(tc.entries, nil, runStart.Add(time.Minute), 0, runLanes, runMore).Answer {
+			if strings.Contains(sentence, "repeated reads") {
+				got += sentence
+			}
+		}
+		if got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
 }

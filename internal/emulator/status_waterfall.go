@@ -30,21 +30,22 @@ func answerOf(spans []runSpan, end time.Duration) []string {
 	}
 	busy := union(sent)
 	pauses := gaps(busy)
+	waits = union(waits)
 	answer := []string{durationSentence(spans, end, length(busy), pauses)}
+	if polls := pollSentence(spans, pauses, waits); polls != "" {
+		answer = append(answer, polls)
+	}
 	if rejected > 0 {
 		answer = append(answer, fmt.Sprintf("%s rejected with 429 (rate limit).", was(rejected)))
 	}
 	if failed > 0 {
 		answer = append(answer, fmt.Sprintf("%s: %s.", quantity(failed, "failure"), countedResults(results)))
 	}
-	if waited := overlap(pauses, union(waits)); waited >= time.Millisecond {
+	if waited := overlap(pauses, waits); waited >= time.Millisecond {
 		answer = append(answer, fmt.Sprintf("For %s, a retry was waiting and no request was under way.", preciseDuration(waited)))
 	}
 	if rejected > 0 && strings.HasPrefix(spans[0].UserAgent, providerAgent) {
 		answer = append(answer, "After a 429, the provider also sends at a lower rate for a while.")
-	}
-	if tail := tailSentence(spans, end); tail != "" {
-		answer = append(answer, tail)
 	}
 	if busiest := busiestSentence(spans); busiest != "" {
 		answer = append(answer, busiest)
@@ -85,25 +86,43 @@ func countedResults(results map[string]int) string {
 	return strings.Join(names, ", ")
 }
 
-// tailSentence says how long a run only read after its last change. That is how it waits for something to become ready.
-func tailSentence(spans []runSpan, end time.Duration) string {
-	var last time.Duration
-	var change *runSpan
-	for i := range spans {
-		if s := &spans[i]; verbOf(s.Entry) != "read" && s.to >= last {
-			last, change = s.to, s
+// pollSentence says how long the client waited before it repeated a read that had succeeded: that is how it waits for a status. A pause
+// counts if no request was under way and no retry was waiting. Short ones may be the client's work.
+func pollSentence(spans []runSpan, pauses, waits []interval) string {
+	type address struct{ path, query string }
+	before := map[time.Duration]interval{} // Pauses by their end.
+	for _, pause := range pauses {
+		if pause.to-pause.from >= pollPause {
+			before[pause.to] = pause
 		}
 	}
-	if change == nil || change.running() || end-last < time.Second || end-last < end/5 {
+	succeeded := map[address]bool{}
+	var polls []interval
+	var names []string
+	for i := range spans {
+		s := &spans[i]
+		if verbOf(s.Entry) != "read" {
+			continue
+		}
+		read := address{s.Path, s.Query}
+		if pause, ok := before[s.from]; ok && succeeded[read] && !s.retry {
+			polls = append(polls, pause)
+			if !slices.Contains(names, s.name()) {
+				names = append(names, s.name())
+			}
+		}
+		succeeded[read] = succeeded[read] || s.class == requestOK
+	}
+	polls = union(polls)
+	waited := length(polls) - overlap(polls, waits)
+	if waited < pollPause {
 		return ""
 	}
-	reads := 0
-	for i := range spans {
-		if spans[i].from >= last {
-			reads++
-		}
+	client := "client"
+	if strings.HasPrefix(spans[0].UserAgent, providerAgent) {
+		client = "provider"
 	}
-	return fmt.Sprintf("The last change (%s) ended after %s. Then came %s in %s.", change.name(), preciseDuration(last), quantity(reads, "read"), preciseDuration(end-last))
+	return fmt.Sprintf("For %s, the %s waited between repeated reads (%s).", preciseDuration(waited), client, strings.Join(names, ", "))
 }
 
 // busiestSentence says which of several operations took the most time.
