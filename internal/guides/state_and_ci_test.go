@@ -184,8 +184,9 @@ func TestAccGuide_pipelines(t *testing.T) {
 		}
 	}
 	var gitHub struct {
-		Env  map[string]string
-		Jobs map[string]struct {
+		Concurrency string
+		Env         map[string]string
+		Jobs        map[string]struct {
 			If, Needs string
 			Env       map[string]string
 			Steps     []struct{ Run string }
@@ -195,9 +196,10 @@ func TestAccGuide_pipelines(t *testing.T) {
 	var gitLab struct {
 		Variables              map[string]string
 		Plan, Platform, Agents struct {
-			Environment any
-			Rules       []map[string]string
-			Script      []string
+			Environment   any
+			ResourceGroup string `json:"resource_group"`
+			Rules         []map[string]string
+			Script        []string
 		}
 	}
 	decode(".gitlab-ci.yml", &gitLab)
@@ -223,8 +225,11 @@ func TestAccGuide_pipelines(t *testing.T) {
 		all["agents"].Needs != "platform" || all["plan"].If != "github.event_name == 'pull_request'" || all["platform"].If != "github.event_name != 'pull_request'" {
 		t.Errorf("GitHub: %+v", gitHub)
 	}
-	if gitLab.Agents.Environment != nil || gitLab.Platform.Environment != "platform" || gitLab.Plan.Environment == nil || len(gitLab.Agents.Rules) != 2 || len(gitLab.Platform.Rules) != 2 {
+	if gitLab.Agents.Environment != nil || gitLab.Platform.Environment != "platform" || gitLab.Plan.Environment == nil || len(gitLab.Agents.Rules) != 1 || len(gitLab.Platform.Rules) != 1 {
 		t.Errorf("GitLab: %+v", gitLab)
+	}
+	if !strings.Contains(gitHub.Concurrency, "github.ref") || gitLab.Platform.ResourceGroup != "platform" || gitLab.Agents.ResourceGroup != "agents" {
+		t.Error("a job makes the saved plan of another one stale")
 	}
 	if gitHub.Env["TF_INPUT"] != "0" || gitLab.Variables["TF_INPUT"] != "0" {
 		t.Error("a job waits for input")
