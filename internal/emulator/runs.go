@@ -21,7 +21,8 @@ const (
 	otherGrace = time.Minute
 )
 
-// runs groups requests by run: one process of a client, as far as connections tell. The provider keeps a connection while its process lives.
+// runs groups requests by run: one process of a client, as far as connections tell. The provider keeps a connection until its process
+// ends, or until 90 seconds pass without a request.
 // Two processes that run at the same time with the same User-Agent and key are one run.
 type runs struct {
 	mu      sync.Mutex
@@ -107,6 +108,7 @@ func (s *runs) join(r *http.Request, now time.Time) *run {
 	}
 	if c, ok := r.Context().Value(connectionKey{}).(*connection); ok {
 		current.connections[c], c.runs[current] = true, true
+		current.until = time.Time{}
 	} else { // A test calls the handler without a server of ours.
 		current.until = now.Add(otherGrace)
 	}

@@ -72,14 +72,18 @@ func TestRuns(t *testing.T) {
 	closed(fifth)
 	expect("a retry after a cut", sixth.request(testAgent, "a"), time.Now(), 3)
 	closed(sixth)
-	expect("long after it", seventh.request(testAgent, "a"), time.Now().Add(cutGrace), 4)
+	apply = expect("the next process after the retry", seventh.request(testAgent, "a"), time.Now(), 4)
+	s.cut(apply, time.Now())
+	closed(seventh)
+	eighth := opened()
+	expect("long after a cut", eighth.request(testAgent, "a"), time.Now().Add(cutGrace), 5)
 
 	for i := range 3 {
 		w := opened()
-		expect("curl again and again", w.request("curl/8.5.0", "a"), time.Now(), 5)
+		expect("curl again and again", w.request("curl/8.5.0", "a"), time.Now(), 6)
 		closed(w)
 		if i == 2 {
-			expect("curl a minute later", opened().request("curl/8.5.0", "a"), time.Now().Add(otherGrace), 6)
+			expect("curl a minute later", opened().request("curl/8.5.0", "a"), time.Now().Add(otherGrace), 7)
 		}
 	}
 }
