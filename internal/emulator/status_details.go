@@ -11,8 +11,12 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// notShown stands for what the API returns and the page does not show, because the page needs no key.
-const notShown = "(not shown here)"
+const (
+	// notShown stands for what the API returns and the page does not show, because the page needs no key.
+	notShown = "(not shown here)"
+	// ownersKey is the note to what only the owner can do. Nobody else can import the object.
+	ownersKey = "Needs an API key of the owner."
+)
 
 // objectDetail is what only the page of an object shows.
 type objectDetail struct {
@@ -131,7 +135,7 @@ func environmentDetail(r *request, id string) (*objectDetail, error) {
 	}
 	remove := apiAction("Delete", "DELETE", "/api/v0/environments/"+env.ID, "").confirmed()
 	if env.Owner != scopeOrganization && env.Owner != r.who.ID {
-		remove.Note = "Needs an API key of the owner."
+		remove.Note, d.imports = ownersKey, importBlock{}
 	}
 	d.actions = []statusAction{remove}
 	return d, err
@@ -290,7 +294,7 @@ func wikiRunDetail(r *request, id string) (*objectDetail, error) {
 	d.happened(run.CreatedAt, "Created")
 	remove := apiAction("Delete", "DELETE", "/api/v0/wiki/"+run.ID, "").confirmed()
 	if !r.sees(run) {
-		remove.Note = "Needs an API key of the owner."
+		remove.Note, d.imports = ownersKey, importBlock{}
 	}
 	d.actions = []statusAction{remove}
 	return d, err

@@ -1,12 +1,9 @@
 package emulator
 
 import (
-	"errors"
 	"net/http"
 	"sync"
 	"time"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 const (
@@ -16,8 +13,6 @@ const (
 	eventPause = 500 * time.Millisecond
 	// eventBeat is the longest time between two events. States and ages change although nothing happens.
 	eventBeat = 5 * time.Second
-	// eventWrite is how long a client may take to read an event.
-	eventWrite = 10 * time.Second
 )
 
 // events tells open pages that something changed.
@@ -88,9 +83,6 @@ func (e *Emulator) serveEvents(w http.ResponseWriter, r *http.Request) {
 		case <-changed:
 		case <-beat.C:
 			event = "event: beat\ndata:\n\n"
-		}
-		if err := connection.SetWriteDeadline(clock.System.Now().Add(eventWrite)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-			return
 		}
 		if _, err := w.Write([]byte(event)); err != nil || connection.Flush() != nil {
 			return

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -158,14 +159,17 @@ func (s *statusObjects) onePage(kind, id string) (*objectPage, error) {
 	return p, nil
 }
 
-// indented is JSON for reading, as the API writes it.
+// userInfo is a user or a password in a URL, such as that of a repository.
+var userInfo = regexp.MustCompile(`://[^/\s"@]+@`)
+
+// indented is JSON for reading, as the API writes it, without passwords in URLs.
 func indented(body any) (string, error) {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	err := enc.Encode(body)
-	return strings.TrimSpace(text.String()), err
+	return userInfo.ReplaceAllString(strings.TrimSpace(text.String()), "://"+notShown+"@"), err
 }
 
 // fleetPage is the page of a fleet, or nil.
@@ -261,10 +265,10 @@ func (s *statusObjects) listPage(k *statusKind, query url.Values) *objectPage {
 	if err != nil {
 		page = 1
 	}
-	from := (page - 1) * statusMore
-	if page < 1 || page > 1 && from >= len(rows) {
+	if page < 1 || page > 1 && page-1 > (len(rows)-1)/statusMore {
 		return nil
 	}
+	from := (page - 1) * statusMore
 	to := min(len(rows), from+statusMore)
 	p.List.Rows, p.List.More, p.List.Rest = rows[from:to], nil, 0
 	turn := func(to int) string {

@@ -22,7 +22,7 @@ func (v *env) page(want int, path string) string {
 }
 
 // secrets are texts that no page may contain: keys, scripts, prompts, messages, logs, and signed URLs.
-var secrets = []string{"fk-", "seed-setup", "seed-script", "seed-prompt", "seed-message", "seed-answer", "seed-log", "seed-video", "X-Signature", "signature="}
+var secrets = []string{"fk-", "seed-setup", "seed-script", "seed-prompt", "seed-message", "seed-answer", "seed-log", "seed-video", "seed-user", "seed-password", "X-Signature", "signature="}
 
 // everything makes an object of each kind, with secrets wherever there is room for one, and returns the paths of their pages.
 func everything(v *env) map[string]string {
@@ -41,7 +41,7 @@ func everything(v *env) map[string]string {
 	v.call(201, "POST", computers+"/bulk", object{"namePrefix": "ci", "quantity": 12, "serviceAccountId": account})
 	must(v.t, v.FailBuild(emulator.BuildFailure{Category: "validation", Reason: "make: exit 2", Excerpt: "seed-log"}))
 	environment := v.call(201, "POST", environments, object{
-		"name": "dev", "scope": "organization", "repositories": []object{{"url": "https://code.example/acme/api", "script": "seed-script"}}, "setupScript": "seed-setup",
+		"name": "dev", "scope": "organization", "repositories": []object{{"url": "https://seed-user:seed-password@code.example/acme/api", "script": "seed-script"}}, "setupScript": "seed-setup",
 	}).object(v.t)["id"].(string)
 	v.clock.Advance(time.Minute)
 	v.call(200, "GET", environments+"/"+environment, nil)
@@ -150,6 +150,17 @@ func TestObjectPage_hasNoSecrets(t *testing.T) {
 	}
 	if len(visited) < 40 {
 		t.Errorf("visited only %d pages", len(visited))
+	}
+}
+
+// Only the owner can import an environment of their own.
+func TestObjectPage_ofAnotherOwner(t *testing.T) {
+	v := startParallel(t)
+	_, user := v.human(emulator.RoleUser)
+	own := v.as(user, 201, "POST", environments, object{"name": "own", "scope": "user", "repositories": []object{{"url": "https://code.example/acme/api", "script": "make"}}}).object(t)["id"].(string)
+	page := string(v.as("", 200, "GET", "/objects/environments/"+own, nil).raw)
+	if importOf(page) != "" || !strings.Contains(page, "Needs an API key of the owner.") {
+		t.Errorf("%s", page)
 	}
 }
 
