@@ -25,13 +25,13 @@ const create = name => fetch("/api/v0/computers", {method: "POST", headers: {Aut
 const says = (doc, text) => doc.getElementById("page").textContent.includes(text);
 const state = doc => doc.getElementById("live-state").textContent;
 async function drive() {
-  for (const path of ["/", "/runs/1", "/?before=2"]) for (const scheme of ["light", "dark"]) for (const width of [500, 1000, 1400]) {
+  for (const path of ["/", "/runs/1", "/?before=2", "/empty", "/failures"]) for (const scheme of ["light", "dark"]) for (const width of [500, 1000, 1400]) {
     const doc = await open(path, width, scheme), view = doc.defaultView;
     doc.querySelectorAll("details").forEach(d => { d.open = true; });
     const bars = [...doc.querySelectorAll("#page .lanes rect")].map(b => b.getBoundingClientRect().width), page = doc.querySelector("section").getBoundingClientRect();
     seen.Layouts.push({
       Page: path, Scheme: scheme, Dark: view.matchMedia("(prefers-color-scheme: dark)").matches, Background: view.getComputedStyle(doc.body).backgroundColor,
-      Width: width, Content: doc.documentElement.scrollWidth, Bars: bars.length, Thinnest: Math.min(...bars), Section: page.width,
+      Width: width, Content: doc.documentElement.scrollWidth, Columns: view.getComputedStyle(doc.querySelector("main")).gridTemplateColumns.split(" ").length, Bars: bars.length, Thin: bars.filter(width => width < 0.5).length, Section: page.width,
       Cut: [...doc.querySelectorAll("td,th,li,dt,dd,h1,h2,p,summary,button,label,.command")].filter(e => e.clientWidth && !e.closest(".unseen") && e.scrollWidth > e.clientWidth + 1).map(e => e.textContent),
     });
   }
@@ -90,9 +90,16 @@ func TestStatusPage_liveInChromium(t *testing.T) {
 	v.call(200, "GET", computers, nil)
 	arguments, err := json.Marshal(map[string]string{"key": v.BootstrapKey()})
 	must(t, err)
+	empty, failed := start(t, emulator.Options{}), start(t, emulator.Options{})
+	failures(failed)
+	others := map[string]*env{"/empty": empty, "/failures": failed}
 	var streams atomic.Int32
 	body := inChromium(t, func(w http.ResponseWriter, r *http.Request) {
+		other := others[r.URL.Path]
 		switch {
+		case other != nil:
+			r.URL.Path = "/"
+			other.Handler().ServeHTTP(framed{w}, r)
 		case r.URL.Path == "/" && r.Header.Get("Sec-Fetch-Dest") == "document":
 			_, _ = fmt.Fprintf(w, liveDriver, arguments)
 		case r.URL.Path == "/stop":
@@ -111,11 +118,11 @@ func TestStatusPage_liveInChromium(t *testing.T) {
 	})
 	var seen struct {
 		Layouts []struct {
-			Page, Scheme, Background string
-			Dark                     bool
-			Width, Content, Bars     int
-			Thinnest, Section        float64
-			Cut                      []string
+			Page, Scheme, Background            string
+			Dark                                bool
+			Width, Content, Columns, Bars, Thin int
+			Section                             float64
+			Cut                                 []string
 		}
 		Older, Newest, Focus, Scrolled, WhilePaused, Kept bool
 		Typed, Paused, Continued, Stopped, Copied         string
@@ -123,10 +130,14 @@ func TestStatusPage_liveInChromium(t *testing.T) {
 	if err := json.Unmarshal(body, &seen); err != nil {
 		t.Fatalf("the driver failed: %s", body)
 	}
-	same(t, "layouts", len(seen.Layouts), 18)
+	same(t, "layouts", len(seen.Layouts), 30)
 	backgrounds := map[string]string{}
 	for _, l := range seen.Layouts {
-		if l.Content > l.Width || len(l.Cut) > 0 || l.Bars == 0 || l.Thinnest < 0.5 || l.Section > 0 && l.Section < float64(l.Width)*0.85 {
+		columns := 1
+		if l.Width > 500 {
+			columns = 2
+		}
+		if l.Content > l.Width || l.Columns != columns || len(l.Cut) > 0 || (l.Bars == 0) != (l.Page == "/empty") || l.Thin > 0 || l.Section > 0 && l.Section < float64(l.Width)*0.85 {
 			t.Errorf("%+v", l)
 		}
 		backgrounds[l.Scheme] = l.Background
