@@ -96,7 +96,7 @@ func faultActions() []statusAction {
 	return []statusAction{
 		controlAction("Return 503", "POST", "faults", jsonText(body{defaultCreation, FaultStatusBeforeCommit, 503})),
 		controlAction("Lose the response", "POST", "faults", jsonText(body{defaultCreation, FaultDropAfterCommit, 0})),
-		controlAction("Clear all faults", "DELETE", "faults", ""),
+		controlAction("Clear faults of requests", "DELETE", "faults", ""),
 	}
 }
 

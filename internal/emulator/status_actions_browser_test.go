@@ -61,7 +61,8 @@ async function drive() {
   operation.dispatchEvent(new Event("change", {bubbles: true}));
   await click(doc, "Return 503");
   seen.Command = buttonOf(doc, "Return 503").parentElement.querySelector(".command").textContent;
-  seen.Faults = (await (await api("GET", "faults")).json()).faults.map(f => f.operation + " " + f.kind);
+  const faults = async () => (await (await api("GET", "faults")).json()).faults.map(f => f.operation + " " + f.kind).join(", ");
+  seen.Faults = [await faults(), await click(doc, "Clear faults of requests"), await faults()];
 
   doc = await open("/objects/computers/" + computer, 1000); // The tab remembers the key.
   seen.HiddenLines = [...doc.querySelectorAll("pre")].filter(e => e.scrollHeight > e.clientHeight || e.scrollWidth > e.clientWidth).length;
@@ -135,7 +136,7 @@ func TestStatusPage_buttonsInChromium(t *testing.T) {
 	same(t, "the clock after it", seen.ClockThen, "0s")
 	same(t, "the right key", seen.Right, "Forward 1 day: done.")
 	same(t, "the clock after it", seen.Clock, "24h0m0s")
-	same(t, "faults", strings.Join(seen.Faults, ", "), "createComputer drop-after-commit, createEnvironment status-before-commit")
+	same(t, "faults", seen.Faults, []string{"createComputer drop-after-commit, createEnvironment status-before-commit", "Clear faults of requests: done.", ""})
 	same(t, "command", seen.Command, `agentyard-emulator control POST faults '{"operation":"createEnvironment","kind":"status-before-commit","status":503}'`)
 	same(t, "texts that are cut off", seen.HiddenLines, 0)
 	same(t, "copied", importOf(seen.Copied), "agentyard_computer "+computer)

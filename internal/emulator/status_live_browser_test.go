@@ -143,7 +143,7 @@ func TestStatusPage_liveInChromium(t *testing.T) {
 		backgrounds[l.Scheme] = l.Background
 	}
 	same(t, "backgrounds", backgrounds, map[string]string{"light": "rgb(246, 247, 249)", "dark": "rgb(20, 23, 27)"})
-	same(t, "an older run that was opened is open, the newest that was closed is not", []bool{seen.Older, seen.Newest}, []bool{true, false})
+	same(t, "the run of the provider that was closed is not open, the newest that was opened is", []bool{seen.Older, seen.Newest}, []bool{false, true})
 	same(t, "the focus and the scroll position stay", []bool{seen.Focus, seen.Scrolled}, []bool{true, true})
 	same(t, "a typed text", seen.Typed, "typed")
 	same(t, "copied", seen.Copied, "export AGENTYARD_BASE_URL="+v.URL()+"\nexport AGENTYARD_API_KEY=PASTE-THE-KEY\nexport AGENTYARD_EMULATOR_CLOCK="+v.ClockFile())

@@ -239,6 +239,16 @@ func TestStatusPage_olderRuns(t *testing.T) {
 		t.Error("the page has older runs, or several open ones, or no link")
 	}
 	shows(t, string(v.as("", 200, "GET", "/?before=3", nil).raw), "Run 2,", "Run 1,", "Newest runs A run is")
+	// Another client, such as the page's buttons, is neither running nor opened.
+	v.call(200, "GET", computers, nil)
+	newest = v.statusPage()
+	shows(t, newest, "Run 11,")
+	if strings.Contains(newest, ">running</span>") || !strings.Contains(newest, `id="run-10" open>`) || strings.Count(newest, " open>") != 1 {
+		t.Error("a run of another client is running, or open")
+	}
+	if page := string(v.as("", 200, "GET", "/runs/11", nil).raw); !strings.Contains(page, `id="run-11" open>`) {
+		t.Error("the page of a run does not open it")
+	}
 	v.Journal().Reset()
 	shows(t, v.statusPage(), "Runs None yet.")
 }

@@ -48,7 +48,7 @@ func (e *Emulator) runPage(address *url.URL) (page, error) {
 		return nil, err
 	}
 	p.Run = viewRun(entries, objects, clock.System.Now(), from, runPageLanes, 0)
-	p.Run.Connected, p.Run.Partial, p.Run.Newest = e.runs.connected()[number], e.journal.isPartial(number), true
+	p.Run.Connected, p.Run.Partial, p.Run.Open = ofProvider(&entries[0]) && e.runs.connected()[number], e.journal.isPartial(number), true
 	if p.Run.Rest > 0 {
 		p.Next, p.Run.Rest = from+runPageLanes, 0
 	}

@@ -31,7 +31,7 @@ type statusRun struct {
 	Started          statusTime
 	Duration         string
 	Connected        bool // Its process still has a connection.
-	Newest           bool
+	Open             bool // It is the newest of the provider.
 	Partial          bool // Its first requests are forgotten.
 	Answer           []string
 	Ticks            []axisTick
@@ -86,7 +86,7 @@ func (x *Entry) class() string {
 		return requestRunning
 	case x.Status == 429:
 		return requestRejected
-	case x.Status == 0 || x.Status >= 400:
+	case x.Status == 0 || x.Status >= 400 || x.unreadable() != "":
 		return requestFailed
 	}
 	return requestOK
@@ -101,13 +101,26 @@ func (x *Entry) result() string {
 		return "running"
 	case x.Status == 0:
 		return "no response"
+	case x.unreadable() != "":
+		return strconv.Itoa(x.Status) + " with " + x.unreadable()
 	}
 	return strconv.Itoa(x.Status)
 }
 
+// unreadable says why no client can read the response, whatever its status; empty if it can.
+func (x *Entry) unreadable() string {
+	switch FaultKind(x.Fault) {
+	case FaultTruncatedBody:
+		return "half a body"
+	case FaultNonJSON:
+		return "HTML"
+	}
+	return ""
+}
+
 // isRetriable reports whether a client may repeat the request.
 func (x *Entry) isRetriable() bool {
-	return !x.running() && (x.Status == 429 || x.Status >= 500 || x.Status == 0)
+	return !x.running() && (x.Status == 429 || x.Status >= 500 || x.Status == 0 || x.unreadable() != "")
 }
 
 // name is the operation, or what was requested instead.
@@ -207,9 +220,14 @@ func (e *Emulator) addRuns(p *statusPage, before int, objects map[string]objectR
 	runs, older := e.journal.newestRuns(statusRuns, max(0, before))
 	p.NewerRuns = before > 0
 	connected, now := e.runs.connected(), clock.System.Now()
-	for i, entries := range runs {
+	hasOpen := false
+	for _, entries := range runs {
 		r := viewRun(entries, objects, now, 0, runLanes, runMore)
-		r.Connected, r.Partial, r.Newest = connected[r.Number], e.journal.isPartial(r.Number), i == 0
+		r.Partial = e.journal.isPartial(r.Number)
+		// Other clients, such as the buttons of the page, keep a connection although they wait for nothing.
+		if ofProvider(&entries[0]) {
+			r.Connected, r.Open, hasOpen = connected[r.Number], !hasOpen, true
+		}
 		p.Runs = append(p.Runs, r)
 		if older {
 			p.OlderRuns = r.Number
@@ -248,6 +266,9 @@ func viewRun(entries []Entry, objects map[string]objectRef, now time.Time, from,
 	r.Lanes, r.More = lanes[:shown], lanes[shown:]
 	return r
 }
+
+// ofProvider reports whether the provider sent a request.
+func ofProvider(x *Entry) bool { return strings.HasPrefix(x.UserAgent, providerAgent) }
 
 // clientName is a short name for a User-Agent.
 func clientName(agent string) string {

@@ -42,6 +42,8 @@ func TestViewRun_answers(t *testing.T) {
 	t.Parallel()
 	other := sent("listComputers", 0, 5*ms, 200, 0)
 	other.UserAgent, other.Operation, other.Path = "curl/8.5.0", "", "/nothing"
+	half, html := sent("listComputers", 0, 10*ms, 200, 0), sent("listComputers", s, 10*ms, 200, 0)
+	half.Fault, html.Fault = string(FaultTruncatedBody), string(FaultNonJSON)
 	for name, tc := range map[string]struct {
 		entries []Entry
 		counts  string
@@ -53,6 +55,13 @@ func TestViewRun_answers(t *testing.T) {
 		"without a pause": {
 			[]Entry{sent("listComputers", 0, 12*ms, 200, 0), sent("deleteComputer", 10*ms, 10*ms, 204, 1)}, "1 delete, 1 read",
 			[]string{"20 ms, all of it in requests.", "Most time in requests: listComputers, 1 request, 12 ms."},
+		},
+		"responses that nobody can read": {
+			[]Entry{half, html, sent("listComputers", 3*s, 10*ms, 200, 0)}, "1 read",
+			[]string{
+				"3.0 s: 30 ms in requests, 3.0 s between them (longest pause 2.0 s, before listComputers).", "2 failures: 1 × 200 with HTML, 1 × 200 with half a body.",
+				"For 3.0 s, a retry was waiting and no request was under way.",
+			},
 		},
 		"a rate limit": {
 			[]Entry{
@@ -236,6 +245,24 @@ func TestViewRun_waterfall(t *testing.T) {
 	}
 	if l := r.Lanes[1]; l.Count != 3 || l.Rejected != 1 || l.Slowest != "2.0 s" {
 		t.Errorf("lane: %+v", l)
+	}
+}
+
+// What alternates has one bar of each kind, as long as nobody sees more.
+func TestViewRun_mergesBars(t *testing.T) {
+	t.Parallel()
+	var entries []Entry
+	for i := range 100 {
+		entries = append(entries, sent("listComputers", time.Duration(i)*10*time.Microsecond, 5*time.Microsecond, 200+200*(i%2), 0))
+	}
+	entries = append(entries, sent("listComputers", time.Minute, s, 200, 0))
+	r := viewRun(entries, nil, runStart, 0, runLanes, runMore)
+	var classes []string
+	for _, bar := range r.Lanes[0].Bars {
+		classes = append(classes, bar.Class)
+	}
+	if !slices.Equal(classes, []string{requestOK, requestOK, requestFailed}) {
+		t.Errorf("bars: %v", classes)
 	}
 }
 

@@ -44,7 +44,7 @@ func answerOf(spans []runSpan, end time.Duration) []string {
 	if waited := overlap(pauses, waits); waited >= time.Millisecond {
 		answer = append(answer, fmt.Sprintf("For %s, a retry was waiting and no request was under way.", preciseDuration(waited)))
 	}
-	if rejected > 0 && strings.HasPrefix(spans[0].UserAgent, providerAgent) {
+	if rejected > 0 && ofProvider(spans[0].Entry) {
 		answer = append(answer, "After a 429, the provider also sends at a lower rate for a while.")
 	}
 	if busiest := busiestSentence(spans); busiest != "" {
@@ -119,7 +119,7 @@ func pollSentence(spans []runSpan, pauses, waits []interval) string {
 		return ""
 	}
 	client := "client"
-	if strings.HasPrefix(spans[0].UserAgent, providerAgent) {
+	if ofProvider(spans[0].Entry) {
 		client = "provider"
 	}
 	return fmt.Sprintf("For %s, the %s waited between repeated reads (%s).", preciseDuration(waited), client, strings.Join(names, ", "))
@@ -216,6 +216,10 @@ func (l *runLane) finish(end time.Duration, objects map[string]objectRef) {
 	for _, w := range union(waits) {
 		l.Bars = append(l.Bars, barOf(w, end, barWait, "Waiting for a retry for "+preciseDuration(w.to-w.from)))
 	}
+	// Equal requests stand together, so that those that are close become one bar, whatever lies between them.
+	slices.SortStableFunc(l.spans, func(a, b *runSpan) int {
+		return cmp.Or(cmp.Compare(slices.Index(layers, a.class), slices.Index(layers, b.class)), cmp.Compare(a.Fault, b.Fault))
+	})
 	for first := 0; first < len(l.spans); {
 		next := first + 1
 		for next < len(l.spans) && l.spans[next].joins(l.spans[first], end/barsPerAxis) {
@@ -224,9 +228,6 @@ func (l *runLane) finish(end time.Duration, objects map[string]objectRef) {
 		l.Bars = append(l.Bars, barOfSpans(l.spans[first:next], end))
 		first = next
 	}
-	slices.SortStableFunc(l.Bars, func(a, b runBar) int {
-		return cmp.Compare(slices.Index(layers, a.Class), slices.Index(layers, b.Class))
-	})
 }
 
 // namedBy is the last parameter in the path of a request: the ID or the name of what it is about. It is empty without one.
