@@ -65,7 +65,7 @@ func TestAccMemberInvitation_fromTheInvitationOn(t *testing.T) {
 		step(nil, avery, "", plancheck.ResourceActionCreate, map[string]string{"id": avery, "email": avery, "role": "user", "status": "invited", "member_id": ""}),
 		step(nil, "AVERY@agentyard.example", "user", plancheck.ResourceActionNoop, map[string]string{"email": avery, "status": "invited"}),
 		// A pending invitation keeps its role.
-		e.FailingStep(invitationConfig(avery, "manager"), `role\s+=\s+"manager"(.|\n)*inviteMember(.|\n)*pending\s+invitation(.|\n)*set\s+role\s+to\s+"user"(.|\n)*after\s+the\s+invited\s+member\s+joins`),
+		e.FailingStep(invitationConfig(avery, "manager"), `role\s+=\s+"manager"(.|\n)*inviteMember(.|\n)*pending\s+invitation(.|\n)*set\s+role\s+to\s+"user"(.|\n)*after\s+the\s+invitation\s+is\s+accepted`),
 		step(joins, avery, "user", plancheck.ResourceActionNoop, map[string]string{"role": "user", "status": "invited"}),
 		step(func() {
 			if got := remaining(t, e); len(got) != 1 || id == "" {
