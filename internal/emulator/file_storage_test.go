@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// The largest size that an operation allows is too much for a test, so the form is made here.
-func TestUploadUpToASize(t *testing.T) {
-	t.Parallel()
+// startInternal starts an emulator for a test that looks inside it.
+func startInternal(t *testing.T) *Emulator {
+	t.Helper()
 	e, err := Start(t.Context(), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -20,6 +20,13 @@ func TestUploadUpToASize(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return e
+}
+
+// The largest size that an operation allows is too much for a test, so the form is made here.
+func TestUploadUpToASize(t *testing.T) {
+	t.Parallel()
+	e := startInternal(t)
 	fields, err := e.uploadForm(uploadPolicy{Key: "k", Size: 3, AtMost: true, Expires: millis(e.clock.Now().Add(time.Hour))})
 	if err != nil {
 		t.Fatal(err)

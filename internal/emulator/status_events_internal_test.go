@@ -9,15 +9,7 @@ import (
 
 func TestEvents_notify(t *testing.T) {
 	t.Parallel()
-	e, err := Start(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	e := startInternal(t)
 	changed, leave, ok := e.events.join()
 	if !ok {
 		t.Fatal("no stream is free")

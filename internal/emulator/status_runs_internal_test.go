@@ -343,15 +343,7 @@ func TestVerbOf(t *testing.T) {
 // A full journal does not make a page that no browser likes.
 func TestAddRuns_fullJournal(t *testing.T) {
 	t.Parallel()
-	e, err := Start(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	e := startInternal(t)
 	for i := range maxJournal {
 		x := sent("getComputer", time.Duration(i)*ms, ms, 200, uint64(i%1000))
 		x.Run = 1 + i/10000

@@ -31,7 +31,7 @@ const (
 // x-assumption: the service documents neither the IDs nor that a later installation reuses the step.
 const stepInstall = "install-dependencies"
 
-// Computer is a computer on which agents work.
+// Computer is where agents work.
 type Computer struct {
 	ID           string      `json:"id"`
 	HostID       string      `json:"hostId"`
