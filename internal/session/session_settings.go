@@ -134,7 +134,7 @@ func oneOf(values []string) string {
 // These follow the descriptions of times that the service accepts in an update.
 const (
 	seldomSet = " You rarely need to set this: the API documents say nothing about its effect. The value is sent as given."
-	toArchive = " To archive the session, set the current time."
+	toArchive = " To mark the session as archived, set the current time. The API documents say nothing else about its effect."
 )
 
 func settingsAttribute() schema.Attribute {
