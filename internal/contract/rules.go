@@ -96,7 +96,7 @@ var rules = []Rule{
 	{"cursor-unknown", []string{"listEnterpriseControlHistory", "listMembers", "getUserAnalytics", "listSessions", "listSessionMessages"}, "A cursor that no answer of the same list gave returns 400, not the first page or an empty one.", Assumed},
 	{"limit-size", []string{"setGlobalUsageLimit", "setUserUsageLimits"}, "A limit of more than 2^53-1 returns 400; 2^53-1 is accepted.", Assumed},
 	{"email-twice", []string{"setUserUsageLimits"}, "A request that names a member twice returns 400: it would be open which of the two limits applies.", Assumed},
-	{"email-form", []string{"removeMember", "inviteMember"}, "An address with blanks or a name around it returns 400.", Assumed},
+	{"email-form", []string{"removeMember", "inviteMember"}, "An address with blanks or a name around it, or of more than 254 bytes, returns 400.", Assumed},
 }
 
 // checkRefusal looks at a response to a request that the contract allows. It may be refused as invalid only by named rules.
