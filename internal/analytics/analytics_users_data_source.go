@@ -28,7 +28,7 @@ func NewUsersDataSource() datasource.DataSource {
 	attributes["user_emails"] = schema.SetAttribute{
 		Optional: true, ElementType: types.StringType,
 		MarkdownDescription: "Email addresses of the users to return. Case-insensitive. Addresses without activity have no entries. Defaults to all users.",
-		Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.NoNullValues(), setvalidator.ValueStringsAre(value.Email())},
+		Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(value.Email())},
 	}
 	attributes["max_results"] = results.MaxResults("Maximum number of entries to return. The service returns users one after another, so users beyond the limit are left out. Defaults to all entries.")
 	return &crud.DataSource{

@@ -34,7 +34,7 @@ func NewEnvironmentBuildStatusesDataSource() datasource.DataSource {
 			"environment_ids": schema.SetAttribute{
 				Required: true, ElementType: types.StringType,
 				MarkdownDescription: "IDs of the environments. Must contain at least one.",
-				Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.NoNullValues(), setvalidator.ValueStringsAre(value.NotEmpty())},
+				Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(value.NotEmpty())},
 			},
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,

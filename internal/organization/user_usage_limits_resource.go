@@ -119,7 +119,7 @@ func (r *userUsageLimitsResource) Schema(_ context.Context, _ resource.SchemaReq
 				ElementType: types.Int64Type,
 				MarkdownDescription: "Credits that each member can use, by the email address of an active member of the organization. Addresses are case-insensitive. " +
 					"An empty map removes the limits of all members." + noPeriod + limitRange,
-				Validators: []validator.Map{mapvalidator.KeysAre(value.Email()), mapvalidator.ValueInt64sAre(limitValidators()...), mapvalidator.NoNullValues()},
+				Validators: []validator.Map{mapvalidator.KeysAre(value.Email()), mapvalidator.ValueInt64sAre(limitValidators()...)},
 			},
 		},
 	}

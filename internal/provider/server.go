@@ -22,5 +22,9 @@ func NewServer(version string, options ...Option) (Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPacedServer(recoveryServer{planServer{unchanged}}, p.clock), nil
+	checked, err := newConfigServer(context.Background(), unchanged)
+	if err != nil {
+		return nil, err
+	}
+	return newPacedServer(recoveryServer{planServer{checked}}, p.clock), nil
 }

@@ -65,7 +65,7 @@ func NewSessionMessagesDataSource() datasource.DataSource {
 				Optional: true, ElementType: types.StringType,
 				MarkdownDescription: "Return only messages of these roles: `user`, `assistant`, `tool`, or `system`. Defaults to all roles.",
 				Validators: []validator.Set{
-					setvalidator.SizeAtLeast(1), setvalidator.NoNullValues(),
+					setvalidator.SizeAtLeast(1),
 					setvalidator.ValueStringsAre(value.OneOf(sessions.RoleUser, sessions.RoleAssistant, sessions.RoleTool, sessions.RoleSystem)),
 				},
 			},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -149,7 +148,7 @@ func settingsAttribute() schema.Attribute {
 			attributes[name] = a
 		case schema.SetAttribute:
 			a.Optional, a.PlanModifiers = true, []planmodifier.Set{setplanmodifier.UseStateForUnknown()}
-			a.Validators = []validator.Set{setvalidator.NoNullValues(), setvalidator.ValueStringsAre(value.NotEmpty())}
+			a.Validators = []validator.Set{setvalidator.ValueStringsAre(value.NotEmpty())}
 			attributes[name] = a
 		}
 	}
@@ -189,7 +188,7 @@ func settingsAttribute() schema.Attribute {
 		PlanModifiers:       []planmodifier.List{listplanmodifier.UseStateForUnknown()},
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"name":     schema.StringAttribute{Required: true, MarkdownDescription: tagResults["name"].Text, Validators: []validator.String{value.NotEmpty()}},
-			"metadata": schema.MapAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: tagResults["metadata"].Text, Validators: []validator.Map{mapvalidator.NoNullValues()}},
+			"metadata": schema.MapAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: tagResults["metadata"].Text},
 		}},
 	}
 	attributes["worktree"] = worktreeAttribute()

@@ -1,0 +1,150 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// configServer rejects values in a configuration that no argument accepts: null elements, and numbers that the API's JSON cannot
+// carry. The framework's validators for lists let null elements pass, and it reports a fraction as a bug of the provider before any
+// validator runs. Terraform validates again in the apply, with values that were unknown before.
+type configServer struct {
+	Server
+	schemas *tfprotov6.GetProviderSchemaResponse
+}
+
+func newConfigServer(ctx context.Context, inner Server) (Server, error) {
+	schemas, err := inner.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
+	return configServer{inner, schemas}, err
+}
+
+// fraction is the only argument that accepts fractions.
+const fraction = "requests_per_second"
+
+// nullable is the only kind of map in which null is a value: any change of the map counts.
+const nullable = "triggers"
+
+// largestInteger is the largest integer that every reader of JSON keeps.
+const largestInteger = 1<<53 - 1
+
+func (s configServer) ValidateProviderConfig(ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest) (*tfprotov6.ValidateProviderConfigResponse, error) {
+	if errs := refused(s.schemas.Provider, req.Config); errs != nil {
+		return &tfprotov6.ValidateProviderConfigResponse{Diagnostics: errs}, nil
+	}
+	return s.Server.ValidateProviderConfig(ctx, req)
+}
+
+func (s configServer) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
+	if errs := refused(s.schemas.ResourceSchemas[req.TypeName], req.Config); errs != nil {
+		return &tfprotov6.ValidateResourceConfigResponse{Diagnostics: errs}, nil
+	}
+	return s.Server.ValidateResourceConfig(ctx, req)
+}
+
+func (s configServer) ValidateDataResourceConfig(ctx context.Context, req *tfprotov6.ValidateDataResourceConfigRequest) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
+	if errs := refused(s.schemas.DataSourceSchemas[req.TypeName], req.Config); errs != nil {
+		return &tfprotov6.ValidateDataResourceConfigResponse{Diagnostics: errs}, nil
+	}
+	return s.Server.ValidateDataResourceConfig(ctx, req)
+}
+
+func (s configServer) ValidateEphemeralResourceConfig(ctx context.Context, req *tfprotov6.ValidateEphemeralResourceConfigRequest) (*tfprotov6.ValidateEphemeralResourceConfigResponse, error) {
+	if errs := refused(s.schemas.EphemeralResourceSchemas[req.TypeName], req.Config); errs != nil {
+		return &tfprotov6.ValidateEphemeralResourceConfigResponse{Diagnostics: errs}, nil
+	}
+	return s.Server.ValidateEphemeralResourceConfig(ctx, req)
+}
+
+func (s configServer) ValidateListResourceConfig(ctx context.Context, req *tfprotov6.ValidateListResourceConfigRequest) (*tfprotov6.ValidateListResourceConfigResponse, error) {
+	if errs := refused(s.schemas.ListResourceSchemas[req.TypeName], req.Config); errs != nil {
+		return &tfprotov6.ValidateListResourceConfigResponse{Diagnostics: errs}, nil
+	}
+	return s.Server.ValidateListResourceConfig(ctx, req)
+}
+
+func (s configServer) ValidateActionConfig(ctx context.Context, req *tfprotov6.ValidateActionConfigRequest) (*tfprotov6.ValidateActionConfigResponse, error) {
+	if action := s.schemas.ActionSchemas[req.ActionType]; action != nil {
+		if errs := refused(action.Schema, req.Config); errs != nil {
+			return &tfprotov6.ValidateActionConfigResponse{Diagnostics: errs}, nil
+		}
+	}
+	return s.Server.ValidateActionConfig(ctx, req)
+}
+
+// refused returns an error for each value that no argument accepts. What cannot be decoded is left to the framework.
+func refused(schema *tfprotov6.Schema, config *tfprotov6.DynamicValue) []*tfprotov6.Diagnostic {
+	if schema == nil || config == nil {
+		return nil
+	}
+	root, err := config.Unmarshal(schema.ValueType())
+	if err != nil {
+		return nil
+	}
+	var errs []*tfprotov6.Diagnostic
+	report := func(at *tftypes.AttributePath, summary, must string) {
+		errs = append(errs, &tfprotov6.Diagnostic{
+			Severity: tfprotov6.DiagnosticSeverityError, Summary: summary, Detail: spelled(at) + " " + must, Attribute: at,
+		})
+	}
+	_ = tftypes.Walk(root, func(at *tftypes.AttributePath, v tftypes.Value) (bool, error) {
+		switch {
+		case v.IsNull():
+			if element, ok := isElement(at); ok && !slices.Contains(at.Steps(), tftypes.AttributePathStep(tftypes.AttributeName(nullable))) {
+				report(element, "Null Element", "must not be null. Remove the element or set its value.")
+			}
+			return false, nil
+		case v.IsKnown() && v.Type().Is(tftypes.Number) && at.LastStep() != tftypes.AttributePathStep(tftypes.AttributeName(fraction)):
+			var n big.Float
+			if v.As(&n) != nil {
+				return false, nil
+			}
+			switch {
+			case !n.IsInt():
+				report(at, "Not a Whole Number", fmt.Sprintf("must be a whole number, not %s. Use floor().", n.Text('g', 12)))
+			case n.Cmp(big.NewFloat(largestInteger)) > 0:
+				report(at, "Number Too Large", fmt.Sprintf("must be at most %d, not %s.", largestInteger, n.Text('f', 0)))
+			case n.Cmp(big.NewFloat(-largestInteger)) < 0:
+				report(at, "Number Too Small", fmt.Sprintf("must be at least %d, not %s.", -largestInteger, n.Text('f', 0)))
+			}
+		}
+		return v.IsKnown(), nil
+	})
+	return errs
+}
+
+// isElement reports whether a path leads to an element of a list, set, or map, and returns the path for an error. The path of an
+// element of a set contains its value, which the CLIs cannot show, so the error stands at the set.
+func isElement(at *tftypes.AttributePath) (*tftypes.AttributePath, bool) {
+	switch at.LastStep().(type) {
+	case tftypes.ElementKeyValue:
+		return at.WithoutLastStep(), true
+	case tftypes.ElementKeyInt, tftypes.ElementKeyString:
+		return at, true
+	}
+	return nil, false
+}
+
+// spelled returns a path as HCL.
+func spelled(at *tftypes.AttributePath) string {
+	var b strings.Builder
+	for _, step := range at.Steps() {
+		switch step := step.(type) {
+		case tftypes.AttributeName:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(string(step))
+		case tftypes.ElementKeyInt:
+			fmt.Fprintf(&b, "[%d]", int64(step))
+		case tftypes.ElementKeyString:
+			fmt.Fprintf(&b, "[%q]", string(step))
+		}
+	}
+	return b.String()
+}

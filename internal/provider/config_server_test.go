@@ -1,0 +1,163 @@
+package provider
+
+import (
+	"context"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// malformed is a value with one part that must be refused.
+type malformed struct {
+	value tftypes.Value
+	// path is where the error stands, as HCL spells it.
+	path, summary string
+}
+
+// malformations returns the values of a type of which exactly one part must be refused.
+func malformations(typ tftypes.Type, path string) []malformed {
+	switch typ := typ.(type) {
+	case tftypes.Object:
+		var all []malformed
+		for name, attribute := range typ.AttributeTypes {
+			for _, m := range malformations(attribute, strings.TrimPrefix(path+"."+name, ".")) {
+				attributes := map[string]tftypes.Value{}
+				for other, t := range typ.AttributeTypes {
+					attributes[other] = tftypes.NewValue(t, nil)
+				}
+				attributes[name] = m.value
+				all = append(all, malformed{tftypes.NewValue(typ, attributes), m.path, m.summary})
+			}
+		}
+		return all
+	case tftypes.List:
+		all := []malformed{{tftypes.NewValue(typ, []tftypes.Value{unknownOf(typ.ElementType), tftypes.NewValue(typ.ElementType, nil)}), path + "[1]", "Null Element"}}
+		for _, m := range malformations(typ.ElementType, path+"[0]") {
+			all = append(all, malformed{tftypes.NewValue(typ, []tftypes.Value{m.value}), m.path, m.summary})
+		}
+		return all
+	case tftypes.Set:
+		return []malformed{{tftypes.NewValue(typ, []tftypes.Value{tftypes.NewValue(typ.ElementType, nil)}), path, "Null Element"}}
+	case tftypes.Map:
+		all := []malformed{{tftypes.NewValue(typ, map[string]tftypes.Value{"a": tftypes.NewValue(typ.ElementType, nil)}), path + `["a"]`, "Null Element"}}
+		for _, m := range malformations(typ.ElementType, path+`["a"]`) {
+			all = append(all, malformed{tftypes.NewValue(typ, map[string]tftypes.Value{"a": m.value}), m.path, m.summary})
+		}
+		return all
+	}
+	if typ.Is(tftypes.Number) {
+		return []malformed{
+			{tftypes.NewValue(typ, big.NewFloat(1.5)), path, "Not a Whole Number"},
+			{tftypes.NewValue(typ, big.NewFloat(1<<54)), path, "Number Too Large"},
+			{tftypes.NewValue(typ, big.NewFloat(-1<<54)), path, "Number Too Small"},
+		}
+	}
+	return nil
+}
+
+func unknownOf(typ tftypes.Type) tftypes.Value { return tftypes.NewValue(typ, tftypes.UnknownValue) }
+
+// Every argument of every kind of object refuses null elements and numbers that are not whole, where the configuration has them.
+func TestConfigServer_everyArgument(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	server, err := NewServer("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	offered, err := server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	try := func(name string, schema *tfprotov6.Schema, validate func(context.Context, *tfprotov6.DynamicValue) ([]*tfprotov6.Diagnostic, error)) {
+		for _, m := range malformations(schema.ValueType(), "") {
+			if strings.HasSuffix(m.path, `triggers["a"]`) || m.path == fraction {
+				continue
+			}
+			tried++
+			config, err := tfprotov6.NewDynamicValue(schema.ValueType(), m.value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			diags, err := validate(ctx, &config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(diags) != 1 || diags[0].Summary != m.summary || !strings.HasPrefix(diags[0].Detail, m.path+" must ") || spelled(diags[0].Attribute) != m.path {
+				t.Errorf("%s, %s: want one error %q there, got %+v", name, m.path, m.summary, diags)
+			}
+		}
+	}
+	try("provider", offered.Provider, func(ctx context.Context, config *tfprotov6.DynamicValue) ([]*tfprotov6.Diagnostic, error) {
+		resp, err := server.ValidateProviderConfig(ctx, &tfprotov6.ValidateProviderConfigRequest{Config: config})
+		return resp.Diagnostics, err
+	})
+	for name, schema := range offered.ResourceSchemas {
+		try(name, schema, func(ctx context.Context, config *tfprotov6.DynamicValue) ([]*tfprotov6.Diagnostic, error) {
+			resp, err := server.ValidateResourceConfig(ctx, &tfprotov6.ValidateResourceConfigRequest{TypeName: name, Config: config})
+			return resp.Diagnostics, err
+		})
+	}
+	for name, schema := range offered.DataSourceSchemas {
+		try("data."+name, schema, func(ctx context.Context, config *tfprotov6.DynamicValue) ([]*tfprotov6.Diagnostic, error) {
+			resp, err := server.ValidateDataResourceConfig(ctx, &tfprotov6.ValidateDataResourceConfigRequest{TypeName: name, Config: config})
+			return resp.Diagnostics, err
+		})
+	}
+	for name, schema := range offered.EphemeralResourceSchemas {
+		try("ephemeral."+name, schema, func(ctx context.Context, config *tfprotov6.DynamicValue) ([]*tfprotov6.Diagnostic, error) {
+			resp, err := server.ValidateEphemeralResourceConfig(ctx, &tfprotov6.ValidateEphemeralResourceConfigRequest{TypeName: name, Config: config})
+			return resp.Diagnostics, err
+		})
+	}
+	for name, schema := range offered.ListResourceSchemas {
+		try("list."+name, schema, func(ctx context.Context, config *tfprotov6.DynamicValue) ([]*tfprotov6.Diagnostic, error) {
+			resp, err := server.ValidateListResourceConfig(ctx, &tfprotov6.ValidateListResourceConfigRequest{TypeName: name, Config: config})
+			return resp.Diagnostics, err
+		})
+	}
+	for name, action := range offered.ActionSchemas {
+		try("action."+name, action.Schema, func(ctx context.Context, config *tfprotov6.DynamicValue) ([]*tfprotov6.Diagnostic, error) {
+			resp, err := server.ValidateActionConfig(ctx, &tfprotov6.ValidateActionConfigRequest{ActionType: name, Config: config})
+			return resp.Diagnostics, err
+		})
+	}
+	if tried < 100 {
+		t.Errorf("only %d malformed values were tried", tried)
+	}
+}
+
+// Null is a value of triggers, and only requests_per_second may be a fraction.
+func TestConfigServer_accepts(t *testing.T) {
+	t.Parallel()
+	typ := tftypes.Object{AttributeTypes: map[string]tftypes.Type{
+		"triggers": tftypes.Map{ElementType: tftypes.String}, fraction: tftypes.Number, "limit": tftypes.Number, "repos": tftypes.List{ElementType: tftypes.String},
+	}}
+	schema := &tfprotov6.Schema{Block: &tfprotov6.SchemaBlock{}}
+	for name, t := range typ.AttributeTypes {
+		schema.Block.Attributes = append(schema.Block.Attributes, &tfprotov6.SchemaAttribute{Name: name, Type: t, Optional: true})
+	}
+	for name, repos := range map[string]tftypes.Value{
+		"unknown list":    unknownOf(typ.AttributeTypes["repos"]),
+		"unknown element": tftypes.NewValue(typ.AttributeTypes["repos"], []tftypes.Value{unknownOf(tftypes.String)}),
+		"null list":       tftypes.NewValue(typ.AttributeTypes["repos"], nil),
+	} {
+		config, err := tfprotov6.NewDynamicValue(typ, tftypes.NewValue(typ, map[string]tftypes.Value{
+			"triggers": tftypes.NewValue(typ.AttributeTypes["triggers"], map[string]tftypes.Value{"a": tftypes.NewValue(tftypes.String, nil)}),
+			fraction:   tftypes.NewValue(tftypes.Number, 1.5),
+			"limit":    tftypes.NewValue(tftypes.Number, largestInteger),
+			"repos":    repos,
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if errs := refused(schema, &config); len(slices.Concat(errs)) > 0 {
+			t.Errorf("%s: %+v", name, errs[0])
+		}
+	}
+}
