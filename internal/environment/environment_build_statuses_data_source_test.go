@@ -69,13 +69,12 @@ func TestAccEnvironmentBuildStatusesDataSource(t *testing.T) {
 	e.Run(t, dataStep(e.Config(statusesOf(as, ready.ID, failed.ID)), known(x, map[string]knownvalue.Check{"builds": ordered(is(ready, "ready", "succeeded", null, false, false))})...))
 
 	for config, want := range map[string]string{
-		e.Config(statusesOf("")):     `environment_ids\s+set\s+must\s+contain\s+at\s+least\s+1\s+element`,
-		e.Config(statusesOf("", "")): `environment_ids(.|\n)*must\s+not\s+be\s+empty`,
-		e.Config("data \"agentyard_environment_build_statuses\" \"x\" {\n  environment_ids = [null]\n}\n"): `Null (Set )?Value`,
-		e.Config(statusesOf("  service_account_id = \"\"\n", "env_1")):                                     `service_account_id\s+must\s+not\s+be\s+empty`,
-		e.Config(statusesOf("  service_account_id = \"sa_unknown\"\n", "env_1")):                           `service_account_id\s*=\s*"sa_unknown"(.|\n)*getEnvironmentBuildStatuses(.|\n)*400`,
-		plainUser(t, e)(statusesOf(as, ready.ID)):                                                          `service_account_id\s*=(.|\n)*getEnvironmentBuildStatuses(.|\n)*403(.|\n)*Manager\s+role`,
-		acctest.ConfigAt(e.URL(), "fk-wrong", statusesOf("", ready.ID)):                                    `Cannot list build statuses of environments(.|\n)*401(.|\n)*AGENTYARD_API_KEY`,
+		e.Config(statusesOf("")):                                                 `environment_ids\s+set\s+must\s+contain\s+at\s+least\s+1\s+element`,
+		e.Config(statusesOf("", "")):                                             `environment_ids(.|\n)*must\s+not\s+be\s+empty`,
+		e.Config(statusesOf("  service_account_id = \"\"\n", "env_1")):           `service_account_id\s+must\s+not\s+be\s+empty`,
+		e.Config(statusesOf("  service_account_id = \"sa_unknown\"\n", "env_1")): `service_account_id\s*=\s*"sa_unknown"(.|\n)*getEnvironmentBuildStatuses(.|\n)*400`,
+		plainUser(t, e)(statusesOf(as, ready.ID)):                                `service_account_id\s*=(.|\n)*getEnvironmentBuildStatuses(.|\n)*403(.|\n)*Manager\s+role`,
+		acctest.ConfigAt(e.URL(), "fk-wrong", statusesOf("", ready.ID)):          `Cannot list build statuses of environments(.|\n)*401(.|\n)*AGENTYARD_API_KEY`,
 	} {
 		e.Run(t, dataError(config, want))
 	}

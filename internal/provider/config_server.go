@@ -107,10 +107,8 @@ func refused(schema *tfprotov6.Schema, config *tfprotov6.DynamicValue) []*tfprot
 			switch {
 			case !n.IsInt():
 				report(at, "Not a Whole Number", fmt.Sprintf("must be a whole number, not %s. Use floor().", n.Text('g', 12)))
-			case n.Cmp(big.NewFloat(largestInteger)) > 0:
-				report(at, "Number Too Large", fmt.Sprintf("must be at most %d, not %s.", largestInteger, n.Text('f', 0)))
-			case n.Cmp(big.NewFloat(-largestInteger)) < 0:
-				report(at, "Number Too Small", fmt.Sprintf("must be at least %d, not %s.", -largestInteger, n.Text('f', 0)))
+			case n.Cmp(big.NewFloat(largestInteger)) > 0, n.Cmp(big.NewFloat(-largestInteger)) < 0:
+				report(at, "Number Out of Range", fmt.Sprintf("must be from %d to %d, not %s.", -largestInteger, largestInteger, n.Text('f', 0)))
 			}
 		}
 		return v.IsKnown(), nil

@@ -52,8 +52,8 @@ func malformations(typ tftypes.Type, path string) []malformed {
 	if typ.Is(tftypes.Number) {
 		return []malformed{
 			{tftypes.NewValue(typ, big.NewFloat(1.5)), path, "Not a Whole Number"},
-			{tftypes.NewValue(typ, big.NewFloat(1<<54)), path, "Number Too Large"},
-			{tftypes.NewValue(typ, big.NewFloat(-1<<54)), path, "Number Too Small"},
+			{tftypes.NewValue(typ, big.NewFloat(1<<54)), path, "Number Out of Range"},
+			{tftypes.NewValue(typ, big.NewFloat(-1<<54)), path, "Number Out of Range"},
 		}
 	}
 	return nil
