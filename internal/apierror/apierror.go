@@ -179,6 +179,9 @@ func (f *failure) afterLoss() string {
 // afterExists covers every object that may have the name: an unmanaged object, a renamed resource, or a replaced resource.
 func (f *failure) afterExists(found []wire.Ref) string {
 	remedy := "Nothing was created.\n"
+	if f.verb == "create" {
+		remedy += fmt.Sprintf("If this run deletes %s, apply again.\n", phrase.Verb(len(found), "it", "them"))
+	}
 	remedy += importing(found) + f.existing.Lines(found)
 	if f.verb == "create" {
 		remedy += "\nIf you renamed the resource, add a moved block."

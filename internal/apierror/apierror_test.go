@@ -270,7 +270,8 @@ func TestFor_whatExistsAlready(t *testing.T) {
 	sweep := Existing(func(e wire.Ref) string { return "Or sweep " + e.ID + "." })
 	others := &computers.ForeignComputersError{Prefix: "web", Account: "sa", Found: []computers.Computer{{ID: "1", Name: "web-1"}, {ID: "2", Name: "web-2"}}}
 	const (
-		exists  = "Nothing was created.\n"
+		exists  = "Nothing was created.\nIf this run deletes it, apply again.\n"
+		exist   = "Nothing was created.\nIf this run deletes them, apply again.\n"
 		moved   = "\nIf you renamed the resource, add a moved block."
 		replace = "\nIf the resource is replaced with create_before_destroy, change the name too."
 		adopt   = "If no resource manages it, in this or another configuration, import it:"
@@ -299,16 +300,16 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		"two": {
 			err: &create.ExistsError{Found: []wire.Ref{{Object: "API key", Name: "n", ID: "1", ImportID: "import-1"}, made("API key", "2")}}, options: []Option{thingFields, sweep}, at: "name",
 			want:   []string{"An API key named \"n\" already exists with ID 1; others with this name: 2 (created at 2026-03-01T00:00:00Z)."},
-			remedy: exists + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2\nOr sweep 1.\nOr sweep 2." + moved,
+			remedy: exist + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2\nOr sweep 1.\nOr sweep 2." + moved,
 		},
 		"two of which the same is said": {
 			err: &create.ExistsError{Found: []wire.Ref{{Object: "computer", Name: "n", ID: "1", ImportID: "import-1"}, made("computer", "2")}}, options: []Option{thingFields}, at: "name",
-			remedy: exists + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + moved + replace,
+			remedy: exist + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + moved + replace,
 		},
 		"computers with a fleet's names": {
 			err: others, options: []Option{Fields{"namePrefix": path.Root("name_prefix")}, sweep}, at: "name_prefix",
 			want:   []string{"Computers named \"web-<number>\" exist that do not belong to this fleet: web-1 (1), web-2 (2)."},
-			remedy: exists + adopt2 + " terraform import ADDRESS sa/web\nOr sweep 1.\nOr sweep 2." + moved,
+			remedy: exist + adopt2 + " terraform import ADDRESS sa/web\nOr sweep 1.\nOr sweep 2." + moved,
 		},
 		"computers with a fleet's names after a lost answer": {
 			err: &computers.ForeignComputersError{Prefix: "web", Found: others.Found[:1], Err: sent}, options: []Option{sweep},

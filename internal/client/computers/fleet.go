@@ -150,26 +150,30 @@ func foreignAmong(named []Computer, memberIDs []string) []Computer {
 
 // CheckFleet returns a *ForeignComputersError if computers with names of the fleet exist that are not in memberIDs.
 func (c *Client) CheckFleet(ctx context.Context, prefix, account string, memberIDs []string) error {
-	named, err := c.listings.Find(ctx, account, inFleet(prefix))
-	if err != nil {
-		return err
+	var others []Computer
+	// The first listing may be out of date.
+	for _, find := range []func(context.Context, string, func(*Computer) bool) ([]Computer, error){c.listings.Find, c.listings.FindNow} {
+		named, err := find(ctx, account, inFleet(prefix))
+		if others = foreignAmong(named, memberIDs); err != nil || len(others) == 0 {
+			return err
+		}
 	}
-	return c.refuseForeign(ctx, named, prefix, account, memberIDs)
+	return &ForeignComputersError{Prefix: prefix, Account: account, Found: others}
 }
 
+// refuseForeign returns a *ForeignComputersError unless the names of the fleet become free within ten seconds.
 func (c *Client) refuseForeign(ctx context.Context, named []Computer, prefix, account string, memberIDs []string) error {
 	if len(foreignAmong(named, memberIDs)) == 0 {
 		return nil
 	}
-	// The listing may be out of date.
-	present, err := c.listings.FindNow(ctx, account, inFleet(prefix))
-	if err != nil {
-		return err
-	}
-	if others := foreignAmong(present, memberIDs); len(others) > 0 {
+	others, err := create.UntilFree(ctx, c.conn, func(ctx context.Context) ([]Computer, error) {
+		present, err := c.listings.FindNow(ctx, account, inFleet(prefix))
+		return foreignAmong(present, memberIDs), err
+	})
+	if err == nil && len(others) > 0 {
 		return &ForeignComputersError{Prefix: prefix, Account: account, Found: others}
 	}
-	return nil
+	return err
 }
 
 // CreateFleet creates body.Quantity computers named "<prefix>-<n>". The requests are sequential, because the service assigns

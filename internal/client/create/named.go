@@ -18,9 +18,12 @@ import (
 // object late, so one search is not enough.
 var looksAfterLoss = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second}
 
+// looksWhileTaken are the pauses before further searches for an object that has the name of a new one: ten seconds in all.
+var looksWhileTaken = []time.Duration{time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second}
+
 // NamedObject describes a POST that creates an object with a name. The POST is never repeated blindly.
 //
-// Named lists the existing objects before the POST. If one has the name, Named sends nothing and returns its ID. If the
+// Named lists the existing objects before the POST. If one has the name for ten seconds, Named sends nothing and returns its ID. If the
 // response to the POST is lost, Named returns the object that was not listed before, is not older than the request by the
 // service's clock, and matches the request. Any other object is named in the error. The local clock is never used as proof.
 type NamedObject[T any] struct {
@@ -57,8 +60,7 @@ func Named[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, n 
 		return nil, err
 	}
 	if len(snapshot.Wanted) > 0 {
-		// The snapshot may be out of date.
-		if older, err := n.find(ctx); err != nil || len(older) > 0 {
+		if older, err := UntilFree(ctx, c, n.find); err != nil || len(older) > 0 {
 			return nil, errors.Join(err, AlreadyExists(wire.Refs[T, P](older)))
 		}
 	}
@@ -113,6 +115,19 @@ func (n NamedObject[T]) check(made wire.Ref, snapshot collection.Snapshot[T]) er
 		return nil
 	}
 	return &WrongObjectError{Object: n.Object, Name: n.Name, Found: made, Problem: problem}
+}
+
+// UntilFree searches for objects that have the name of a new one, until there are none or ten seconds have passed: the listing may be
+// out of date, and the same run may delete them, as with a resource that was renamed without a moved block.
+func UntilFree[T any](ctx context.Context, c *transport.Conn, find func(context.Context) ([]T, error)) ([]T, error) {
+	found, err := find(ctx)
+	for _, pause := range looksWhileTaken {
+		if err != nil || len(found) == 0 || c.Clock.Sleep(ctx, pause) != nil {
+			break
+		}
+		found, err = find(ctx)
+	}
+	return found, err
 }
 
 // FindAfterLoss searches until it finds enough objects or has no more attempts.

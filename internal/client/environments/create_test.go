@@ -134,7 +134,8 @@ func TestCreateEnvironment_theSourceIsPartOfTheProof(t *testing.T) {
 	}
 }
 
-// A creation uses what this process wrote before, and lists again only if that has a conflict.
+// A creation uses what this process wrote before, and lists again only if that has a conflict: for ten seconds, because the same run
+// may delete what has the name.
 func TestCreateEnvironment_knowsWhatThisProcessMade(t *testing.T) {
 	t.Parallel()
 	var made []string
@@ -152,12 +153,33 @@ func TestCreateEnvironment_knowsWhatThisProcessMade(t *testing.T) {
 	if _, err := c.Create(t.Context(), aCreation); !errors.As(err, &taken) || taken.Found[0].ID != "env_1" {
 		t.Errorf("got %v", err)
 	}
-	rec.Want(t, "GET ", "POST ", "GET ")
+	rec.Want(t, "GET ", "POST ", "GET ", "GET ", "GET ", "GET ", "GET ")
 	other := aCreation
 	other.Scope = ScopeOrganization
 	var stranger *create.WrongObjectError
 	if _, err := c.Create(t.Context(), other); !errors.As(err, &stranger) {
 		t.Errorf("the answer names what this process made before: %v", err)
 	}
-	rec.Want(t, "GET ", "POST ", "GET ", "POST ")
+	rec.Want(t, "GET ", "POST ", "GET ", "GET ", "GET ", "GET ", "GET ", "POST ")
+}
+
+// A name becomes free while a creation waits for it, as in an apply that deletes the object of a renamed resource.
+func TestCreateEnvironment_waitsForANameThatIsFreedMeanwhile(t *testing.T) {
+	t.Parallel()
+	for free, created := range map[int]bool{1: true, 4: true, 5: false} {
+		looks, list := 0, []string{env("env_old", "ci", "")}
+		c, rec, _ := area.ServeShort(t, func(call string) string {
+			if call == "POST " {
+				return `201 {"id":"env_1","buildId":"bld_1"}`
+			}
+			if looks++; looks > free+1 { // The first listing is the one before the creation.
+				list = nil
+			}
+			return listed(list...)
+		})
+		if _, err := c.Create(t.Context(), aCreation); (err == nil) != created {
+			t.Errorf("free after %d looks: got %v", free, err)
+		}
+		rec.WantCount(t, http.MethodPost, map[bool]int{true: 1}[created])
+	}
 }
