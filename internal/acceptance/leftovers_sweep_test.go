@@ -84,7 +84,7 @@ func TestSweep_deviatingLists(t *testing.T) {
 // A list that cannot be read does not stop the others.
 func TestSweep_brokenList(t *testing.T) {
 	t.Setenv(envWiki, "")
-	o := &odd{lists: map[string]any{"/environments": row{"environments": []any{row{"id": "e", "name": namePrefix + "x"}}}}}
+	o := &odd{lists: map[string]any{"/environments": row{"environments": []any{row{"id": "e", "name": namePrefix + newRunID(time.Now()) + "-x1"}}}}}
 	broken := http.NewServeMux()
 	broken.HandleFunc("/api/v0/computers", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })
 	broken.Handle("/", o)
@@ -96,7 +96,7 @@ func TestSweep_brokenList(t *testing.T) {
 
 // A run may stand behind a newer one of somebody else.
 func TestSweep_olderWikiRun(t *testing.T) {
-	theirs, ours := row{"wikiRunId": "theirs", "branch": "main", "repoUrl": "r"}, row{"wikiRunId": "ours", "branch": namePrefix + "x", "repoUrl": "r"}
+	theirs, ours := row{"wikiRunId": "theirs", "branch": "main", "repoUrl": "r"}, row{"wikiRunId": "ours", "branch": namePrefix + newRunID(time.Now()) + "-x1", "repoUrl": "r"}
 	o := &odd{lists: map[string]any{"/wiki": row{"wikiRuns": []any{theirs}}, "/wiki/history/r": row{"wikiRuns": []any{theirs, ours}}}}
 	t.Setenv(envWiki, "1")
 	if deleted, printed, err := o.swept(t, o); err != nil || !slices.Equal(deleted, []string{"DELETE /wiki/ours"}) {

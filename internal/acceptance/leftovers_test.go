@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -128,7 +129,7 @@ func findKeys(ctx context.Context, c lister) ([]leftover, error) {
 	var found []leftover
 	for _, a := range accounts {
 		name, account := a.Text("name"), a.Text("id")
-		if !isOurs(name) {
+		if !isWhollyOurs(name) {
 			continue
 		}
 		keys, err := c.rows(ctx, "apiKeys", "id", "/service-accounts/{id}/api-keys", nil, account)
@@ -146,7 +147,7 @@ func findAccounts(ctx context.Context, c lister) ([]leftover, error) {
 	accounts, err := c.accounts(ctx)
 	var found []leftover
 	for _, a := range accounts {
-		if name, id := a.Text("name"), a.Text("id"); isOurs(name) {
+		if name, id := a.Text("name"), a.Text("id"); isWhollyOurs(name) {
 			found = append(found, leftover{"service account", name, id, createdAt(a), c.send(http.MethodDelete, "/service-accounts/{id}", id)})
 		}
 	}
@@ -201,13 +202,16 @@ func findWikiRuns(ctx context.Context, c lister) ([]leftover, error) {
 
 // findInvitations finds people with our addresses. The service lists no pending invitations; a run revokes its own.
 func findInvitations(ctx context.Context, c lister) ([]leftover, error) {
-	if os.Getenv(envInvitation) == "" {
-		return nil, nil // Without it, nobody was invited.
+	before, after, invites := strings.Cut(os.Getenv(envInvitation), "{name}")
+	if !invites {
+		return nil, nil // Nobody was invited.
 	}
 	members, err := c.rows(ctx, "users", "id", "/organization/users", url.Values{"limit": {"100"}})
 	var found []leftover
 	for _, m := range members {
-		if email := m.Text("email"); !timeOfName(email).IsZero() { // A person may have the prefix in an address.
+		email := m.Text("email")
+		name, begins := strings.CutPrefix(email, before)
+		if name, ends := strings.CutSuffix(name, after); begins && ends && isWhollyOurs(name) {
 			found = append(found, leftover{"member", email, m.Text("id"), createdAt(m), func(ctx context.Context) error {
 				return c.Organization.RemoveMember(ctx, email)
 			}})

@@ -1,6 +1,7 @@
 package acceptance
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -26,6 +27,29 @@ func TestScript_sweepRefusesWhatItDoesNotKnow(t *testing.T) {
 		out, err := sweep.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), want) {
 			t.Errorf("%s: got %v and %s, want %q", arguments, err, out, want)
+		}
+	}
+}
+
+// Options with which make only prints or asks delete nothing, together with others too.
+func TestScript_sweepOnlyListsWithoutRunning(t *testing.T) {
+	t.Parallel()
+	for arguments, want := range map[string]string{
+		"-n": "sweep -n", "-q": "sweep -n", "-t": "sweep -n", "-kt": "sweep -n", "--just-print": "sweep -n", "--question": "sweep -n", "--touch": "sweep -n",
+		"-k": "sweep", "-j2": "sweep", "-Otarget": "sweep", "NOTE=-nqt": "sweep", "ARGS=-n": "sweep -n",
+	} {
+		dir := t.TempDir()
+		script := filepath.Join(dir, "scripts", "acceptance.sh")
+		if err := errors.Join(os.Mkdir(filepath.Dir(script), 0o700), os.WriteFile(script, []byte("#!/bin/sh\necho called $*\n"), 0o700)); err != nil { //nolint:gosec // It is a program.
+			t.Fatal(err)
+		}
+		makefile, err := filepath.Abs("../../GNUmakefile")
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.CommandContext(t.Context(), "make", "-C", dir, "-f", makefile, "--no-print-directory", arguments, "sweep").CombinedOutput()
+		if !strings.HasSuffix("\n"+string(out), "\ncalled "+want+"\n") {
+			t.Errorf("%s: got %s (%v), want %q", arguments, out, err, want)
 		}
 	}
 }

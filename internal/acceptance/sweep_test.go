@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -105,12 +107,10 @@ func sweepAge() (time.Duration, error) {
 	return age, nil
 }
 
-// isOlder reports whether the object was created before a time, by the service's time and by its name, if it has both: one may be
-// wrong. An object without a known age is not older: it may be in use.
+// isOlder reports whether the object was created before a time, by its name and by the service's time, if it has one: either may be
+// wrong.
 func (l leftover) isOlder(than time.Time) bool {
-	named := timeOfName(l.name)
-	known := !l.created.IsZero() || !named.IsZero()
-	return known && l.created.Before(than) && named.Before(than)
+	return l.created.Before(than) && timeOfName(l.name).Before(than)
 }
 
 // sweep deletes leftovers.
@@ -169,11 +169,9 @@ func isGoneOnDelete(err error) bool {
 	return collection.IsGone(err) || transport.IsNotFound(err) && !collection.IsNew(err)
 }
 
-func isOurs(name string) bool { return strings.HasPrefix(name, namePrefix) }
-
 func TestSweep_age(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	now := time.Now()
 	name := func(age time.Duration) string { return namePrefix + newRunID(now.Add(-age)) + "-account1" }
 	for _, tc := range []struct {
 		name    string
@@ -185,11 +183,49 @@ func TestSweep_age(t *testing.T) {
 		{name(2 * time.Hour), now.Add(-time.Minute), false}, // The service knows better.
 		{name(time.Minute), now.Add(-2 * time.Hour), false}, // The service's clock is late, or it counts seconds.
 		{"ops+" + name(2*time.Hour) + "@example.com", time.Time{}, true},
-		{namePrefix + "made-by-hand", time.Time{}, false},
-		{namePrefix + "made-by-hand", now.Add(-2 * time.Hour), true},
 	} {
 		if got := (leftover{name: tc.name, created: tc.created}).isOlder(now.Add(-defaultSweepAge)); got != tc.want {
 			t.Errorf("%s, created %s: got %t, want %t", tc.name, tc.created, got, tc.want)
+		}
+	}
+}
+
+// A sweep finds only what the suite made: other suites, and people, use similar names.
+func TestSweep_keepsNamesOfOthers(t *testing.T) {
+	t.Setenv(envWiki, "1")
+	t.Setenv(envInvitation, "ops+{name}@example.com")
+	run := func(at time.Time) string { return namePrefix + newRunID(at) }
+	ours := run(time.Now()) + "-life1"
+	for name, wants := range map[string][]string{
+		"tf-acc-production":                           nil,
+		"tf-acc-agentyard-production-account1":        nil,
+		"tf-acc-agentyard-made-by-hand":               nil,
+		"tf-acc-t8abcdwxyz-account1":                  nil, // Another suite.
+		run(time.Now()):                               nil, // Without what it is.
+		run(time.Now().Add(time.Hour)) + "-life1":     nil,
+		run(projectStart.Add(-time.Hour)) + "-life1":  nil,
+		"my-" + ours:                                  nil,
+		ours:                                          {"account", "computer", "environment", "key", "member", "session", "wiki run"},
+		ours + "xxx":                                  {"account", "computer", "environment", "key", "member", "session", "wiki run"}, // Padded by a trial.
+		ours + "-b":                                   {"computer", "environment", "session", "wiki run"},
+		strings.Replace(ours, "-life1", "-life-x", 1): nil,
+	} {
+		o := &odd{lists: map[string]any{
+			"/computers":                         row{"computers": []any{row{"id": "computer", "name": name}}},
+			"/sessions":                          row{"sessions": []any{row{"sessionId": "session", "settings": row{"tags": []any{row{"name": name}}}}}},
+			"/service-accounts":                  []any{row{"id": "account", "name": name}},
+			"/service-accounts/account/api-keys": row{"apiKeys": []any{row{"id": "key"}}},
+			"/environments":                      row{"environments": []any{row{"id": "environment", "name": name}}},
+			"/wiki":                              row{"wikiRuns": []any{row{"wikiRunId": "wiki run", "branch": name, "repoUrl": "r"}}},
+			"/organization/users":                row{"users": []any{row{"id": "member", "email": "ops+" + name + "@example.com"}, row{"id": "other", "email": name + "@example.com"}}},
+		}}
+		_, printed, err := o.swept(t, o)
+		var found []string
+		for _, line := range regexp.MustCompile(`\((.*)\)`).FindAllStringSubmatch(printed, -1) {
+			found = append(found, line[1])
+		}
+		if slices.Sort(found); err != nil || !slices.Equal(found, wants) {
+			t.Errorf("%s: found %q, want %q (%v)", name, found, wants, err)
 		}
 	}
 }

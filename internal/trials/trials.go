@@ -49,8 +49,8 @@ type Trial struct {
 	run func(x *exam)
 }
 
-// NamePrefix begins the names of all objects that a run creates. Sweepers delete by it.
-const NamePrefix = "tf-acc-"
+// NamePrefix begins the names of all objects that a run creates. Other suites use "tf-acc-" alone.
+const NamePrefix = "tf-acc-agentyard-"
 
 // The variables that allow trials.
 const (

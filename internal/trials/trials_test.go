@@ -99,7 +99,7 @@ func try(t *testing.T, trials []Trial, role string, wrap func(http.Handler) http
 			}
 			return client.New(transport.Config{BaseURL: server.URL(), APIKey: key})
 		},
-		NewName: func(what string) string { return fmt.Sprintf("tf-acc-%s-%d", what, names.Add(1)) },
+		NewName: func(what string) string { return fmt.Sprintf(NamePrefix+"%s-%d", what, names.Add(1)) },
 		Judge: func(rule string, result evidence.Result, observed string) {
 			if rank[result] > rank[found[rule].result] {
 				found[rule] = verdict{result, observed}
