@@ -54,6 +54,43 @@ func TestScript_sweepOnlyListsWithoutRunning(t *testing.T) {
 	}
 }
 
+// The log of a nightly run is public: errors quote the service, and may name people.
+func TestWorkflow_logsNoTextOfTheService(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../.github/workflows/acceptance.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, script, _ := strings.Cut(string(text), "make testacc 2>&1 | ")
+	script, _, _ = strings.Cut(script, "- if:")
+	filter := exec.CommandContext(t.Context(), "bash", "-c", script)
+	filter.Stdin = strings.NewReader(`=== RUN   TestAccLife
+testacc: names begin with tf-acc-agentyard-t8abcdwxyz-
+testacc: the service cannot be used: list of providers (GET /api/v0/x) returned 401: Avery's key: returned 5 times
+testacc: the service cannot be used: no connection to secret.example
+testacc: the service does not answer; check AGENTYARD_ACC_BASE_URL and the network
+--- FAIL: TestAccLife (1.00s)
+    --- SKIP: TestAccLife/managed_computer (0.00s)
+    run_test.go:1: Avery
+--- Avery
++++ Blake
+    --- PASS: Avery said
+12 requests, 1 deviations, 0 refuted assumptions: see /home/avery/report.md
+12 requests of Avery
+`)
+	out, err := filter.CombinedOutput()
+	const want = `testacc: the service cannot be used: list of providers (GET /api/v0/x) returned 401
+testacc: the service cannot be used
+testacc: the service does not answer; check AGENTYARD_ACC_BASE_URL and the network
+--- FAIL: TestAccLife (1.00s)
+    --- SKIP: TestAccLife/managed_computer (0.00s)
+12 requests, 1 deviations, 0 refuted assumptions
+`
+	if err != nil || string(out) != want {
+		t.Errorf("got %v and\n%s\nwant\n%s", err, out, want)
+	}
+}
+
 // script is a copy of acceptance.sh in a project of its own. Its Go builds programs that only print their settings, and nothing is
 // there but what CONTRIBUTING asks for.
 func script(t *testing.T, settings ...string) (root string, run func(dir string, arguments ...string) string) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the format of the Go code, vets and lints it, and checks the syntax of the scripts.
+# Checks the format of the Go code, vets and lints it, and checks the scripts and the workflows.
 #
 # usage: internal/tools/lint.sh
 set -euo pipefail
@@ -18,6 +18,7 @@ if grep -rn 'uses:' .github/workflows | grep -Ev '@[0-9a-f]{40} # v'; then
 	echo "Pin these actions by the full hash of a commit." >&2
 	exit 1
 fi
+"$(internal/tools/install.sh actionlint)" -shellcheck= -pyflakes= # These two would be found on some machines only.
 go vet ./...
 golangci=$(internal/tools/install.sh golangci-lint)
 "$golangci" run
