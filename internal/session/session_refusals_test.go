@@ -26,15 +26,12 @@ func TestSession_invalidConfiguration(t *testing.T) {
 
 		"a tag without a name":      {withSettings(computer, tags(settings{"metadata": settings{"a": "b"}})), "session_settings.tags[0].name", "required"},
 		"a tag with an empty name":  {withSettings(computer, tags(settings{"name": "a"}, settings{"name": ""})), "session_settings.tags[1].name", "must not be empty"},
-		"a null tag":                {withSettings(computer, tags(nil)), "session_settings.tags[0].name", "required"},
-		"metadata that is null":     {withSettings(computer, tags(settings{"name": "a", "metadata": settings{"b": nil}})), "session_settings.tags[0].metadata", "Null Map Value"},
 		"a worktree without a root": {withSettings(computer, settings{"worktree": settings{"branch": "b"}}), "session_settings.worktree.repo_root", "required"},
 		"a worktree of no name":     {withSettings(computer, settings{"worktree": settings{"repo_root": " "}}), "session_settings.worktree.repo_root", "Set the path of the repository"},
 		"an empty branch":           {withSettings(computer, settings{"worktree": settings{"repo_root": "/a", "branch": ""}}), "session_settings.worktree.branch", "must not be empty"},
 		"a life cycle":              {withSettings(computer, settings{"worktree": settings{"repo_root": "/a", "lifecycle": "forever"}}), "session_settings.worktree.lifecycle", "must be one of ephemeral, persistent"},
 		"an empty model":            {withSettings(computer, settings{"model": ""}), "session_settings.model", "must not be empty"},
 		"an empty tool":             {withSettings(computer, settings{"enabled_tool_ids": []any{"a", ""}}), "session_settings.enabled_tool_ids[…]", "must not be empty"},
-		"a null tool":               {withSettings(computer, settings{"enabled_tool_ids": []any{"a", nil}}), "session_settings.enabled_tool_ids", "Null Set Value"},
 		"a model without a name":    {withSettings(computer, settings{"compaction_model": "custom:"}), "session_settings.compaction_model", "such as custom:my-model"},
 
 		"an effort":              {withSettings(computer, settings{"reasoning_effort": "some"}), "session_settings.reasoning_effort", `must be one of none, dynamic,`},
@@ -73,7 +70,7 @@ func TestSession_refusedByTheService(t *testing.T) {
 		parts  []string
 		at     string
 	}{
-		"an unknown computer":  {valuesOf("cmp_nowhere", nil), []string{"createSession", "400", "cmp_nowhere"}, `AttributeName("computer_id")`},
+		"an unknown computer":  {valuesOf("00000000-0000-4000-8000-000000000000", nil), []string{"createSession", "400", "00000000-0000-4000"}, `AttributeName("computer_id")`},
 		"one that is no ready": {valuesOf(pending.ID, nil), []string{"createSession", "400", "If it is not active, wait until it is", "agentyard_computer_restart"}, `AttributeName("computer_id")`},
 	} {
 		t.Run(name, func(t *testing.T) {
