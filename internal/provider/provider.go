@@ -139,7 +139,7 @@ func (p *agentyardProvider) Schema(_ context.Context, _ provider.SchemaRequest, 
 				MarkdownDescription: "ID of the API key's owner, such as the service account's ID. Must be unique across organizations, and known in the plan. " +
 					"Set it if runs use different keys of one owner. If an object is not found, the provider compares this value, instead of the key, with the one of the last read. " +
 					"After you set or change it, apply once: until then, the provider assumes another owner.",
-				Validators: []validator.String{value.NotEmpty()},
+				Validators: []validator.String{value.NotBlank("")},
 			},
 		},
 	}
