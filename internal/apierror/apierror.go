@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
@@ -300,9 +301,9 @@ func NoSuch(object, id string) string {
 	return phrase.Join(fmt.Sprintf("No %s with the ID %q exists, or the provider's API key cannot see it.", object, id), cmp.Or(NameHint(object, id), "Check the ID."))
 }
 
-// NameHint says what to do if an ID is a name. It is empty for no ID, and for objects that are never looked up by name.
+// NameHint says what to do if an ID is a name. It is empty for no ID, for a UUID, and for objects that are never looked up by name.
 func NameHint(object, id string) string {
-	if id != "" && slices.Contains(named, object) {
+	if id != "" && uuid.Validate(id) != nil && slices.Contains(named, object) {
 		return fmt.Sprintf("If %q is the %s's name, look up the ID with the data source agentyard_%s.", id, object, strings.ReplaceAll(object, " ", "_"))
 	}
 	return ""

@@ -285,7 +285,7 @@ func TestFleet_errorsOfTheService(t *testing.T) {
 		at               string
 	}{
 		"unknown provider": {attribute: "provider_type", value: "managed-z", at: "provider_type", want: []string{"Provider Not Available", "managed-z", "managed-a, managed-b"}},
-		"unknown account":  {attribute: "service_account_id", value: "unknown", at: "service_account_id", want: []string{create, "listComputers", "404", `No service account with the ID "unknown"`}},
+		"unknown account":  {attribute: "service_account_id", value: "sa_unknown", at: "service_account_id", want: []string{create, "listComputers", "404", `No service account with the ID "sa_unknown"`}},
 		"names taken":      {at: "name_prefix", want: []string{create, "web-1", "2026-03-01T12:00:00Z", "terraform import ADDRESS web", "Raise quantity"}},
 		"401":              {status: 401, want: []string{"AGENTYARD_API_KEY"}},
 		"402":              {status: 402, want: []string{"plan does not include"}},

@@ -282,9 +282,9 @@ func TestComputer_errorsOfTheService(t *testing.T) {
 	}{
 		"unknown provider": {values: acctest.Values{"provider_type": "managed-z"}, at: "provider_type", want: []string{"Provider Not Available", "managed-z", "managed-a, managed-b"}},
 		"unknown template": {values: acctest.Values{"source": map[string]any{"kind": "template", "template_id": "unknown", "is_listed": true}}, want: []string{create, "404", "Check the IDs"}},
-		"unknown account":  {values: acctest.Values{"service_account_id": "unknown"}, at: "service_account_id", want: []string{create, "404", `No service account with the ID "unknown"`}},
+		"unknown account":  {values: acctest.Values{"service_account_id": "sa_unknown"}, at: "service_account_id", want: []string{create, "404", `No service account with the ID "sa_unknown"`}},
 		"unknown template and account": {
-			values: acctest.Values{"service_account_id": "unknown", "source": map[string]any{"kind": "template", "template_id": "unknown", "is_listed": true}}, want: []string{create, "404"},
+			values: acctest.Values{"service_account_id": "sa_unknown", "source": map[string]any{"kind": "template", "template_id": "unknown", "is_listed": true}}, want: []string{create, "404"},
 		},
 		"name taken": {at: "name", want: []string{create, "already exists", "2026-03-01T12:00:00Z", "terraform import ADDRESS"}},
 		"401":        {status: 401, want: []string{"AGENTYARD_API_KEY"}},

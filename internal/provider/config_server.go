@@ -19,11 +19,6 @@ type configServer struct {
 	schemas *tfprotov6.GetProviderSchemaResponse
 }
 
-func newConfigServer(ctx context.Context, inner Server) (Server, error) {
-	schemas, err := inner.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
-	return configServer{inner, schemas}, err
-}
-
 // fraction is the only argument that accepts fractions.
 const fraction = "requests_per_second"
 

@@ -6,7 +6,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-// The plan accepts any text as an ID. If the service does not know it, the error says how to look up the ID of a name.
+// If the service does not know the ID of a data source, the error says how to look up the ID of a name. See also TestReferences.
 func TestID_thatIsAName(t *testing.T) {
 	t.Parallel()
 	const (
@@ -16,21 +16,6 @@ func TestID_thatIsAName(t *testing.T) {
 	)
 	e := acctest.New(t)
 	p := acctest.NewProcess(t, e, nil)
-	for typeName, tc := range map[string]struct {
-		config   acctest.Values
-		at, want string
-	}{
-		"agentyard_computer":            {acctest.Values{"name": "dev", "service_account_id": "ci"}, "service_account_id", account},
-		"agentyard_computer_fleet":      {acctest.Values{"name_prefix": "web", "quantity": 1, "service_account_id": "ci"}, "service_account_id", account},
-		"agentyard_api_key":             {acctest.Values{"name": "run", "service_account_id": "ci"}, "service_account_id", account},
-		"agentyard_session":             {acctest.Values{"computer_id": "runner-1"}, "computer_id", computer},
-		"agentyard_default_environment": {acctest.Values{"environment_id": "my-env"}, "environment_id", environment},
-	} {
-		t.Run(typeName, func(t *testing.T) {
-			t.Parallel()
-			p.Apply(p.NewInstance(typeName), tc.config).MustFail(t, tc.at, tc.want)
-		})
-	}
 	for typeName, tc := range map[string]struct {
 		config   acctest.Values
 		at, want string
@@ -52,22 +37,6 @@ func TestID_thatIsAName(t *testing.T) {
 	}
 	_, out := p.ReadData("agentyard_computer", acctest.Values{"id": "runner-1"})
 	out.MustFail(t, "id", computer)
-	for typeName, tc := range map[string]struct {
-		config   acctest.Values
-		at, want string
-	}{
-		"agentyard_computer_restart":         {acctest.Values{"computer_id": "runner-1"}, "computer_id", computer},
-		"agentyard_computer_install_deps":    {acctest.Values{"computer_id": "runner-1"}, "computer_id", computer},
-		"agentyard_environment_build":        {acctest.Values{"environment_id": "my-env"}, "environment_id", environment},
-		"agentyard_environment_build_cancel": {acctest.Values{"environment_id": "my-env"}, "environment_id", environment},
-		"agentyard_api_key_revoke":           {acctest.Values{"service_account_id": "ci", "key_id": "key_1"}, "", account},
-	} {
-		t.Run("action "+typeName, func(t *testing.T) {
-			t.Parallel()
-			_, out := p.Invoke(typeName, tc.config)
-			out.MustFail(t, tc.at, tc.want)
-		})
-	}
 }
 
 // Terraform's own error would suggest another region or endpoint.

@@ -5,9 +5,10 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 )
 
-// NewServer returns the framework's server, behind one that spaces out the responses to failed creates.
+// NewServer returns the framework's server, behind the servers for what concerns all objects.
 func NewServer(version string, options ...Option) (Server, error) {
 	p := newProvider(version, options)
 	framework, err := providerserver.NewProtocol6WithError(p)()
@@ -18,13 +19,13 @@ func NewServer(version string, options ...Option) (Server, error) {
 	if !ok {
 		return nil, fmt.Errorf("the framework's server %T serves neither lists nor actions", framework)
 	}
-	unchanged, err := newUnchangedServer(context.Background(), inner, p)
+	schemas, err := inner.GetProviderSchema(context.Background(), &tfprotov6.GetProviderSchemaRequest{})
 	if err != nil {
 		return nil, err
 	}
-	checked, err := newConfigServer(context.Background(), unchanged)
+	unchanged, err := newUnchangedServer(context.Background(), referenceServer{inner, p, schemas}, p)
 	if err != nil {
 		return nil, err
 	}
-	return newPacedServer(recoveryServer{planServer{checked}}, p.clock), nil
+	return newPacedServer(recoveryServer{planServer{configServer{unchanged, schemas}}}, p.clock), nil
 }

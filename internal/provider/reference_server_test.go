@@ -1,0 +1,128 @@
+package provider_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
+)
+
+// withID returns a value of an object type in which only one attribute is set, and false if the type has no such attribute. It looks
+// into nested objects, but not into lists.
+func withID(typ tftypes.Object, name, id string) (tftypes.Value, bool) {
+	values, found := map[string]tftypes.Value{}, false
+	for attribute, t := range typ.AttributeTypes {
+		values[attribute] = tftypes.NewValue(t, nil)
+		if attribute == name {
+			values[attribute], found = tftypes.NewValue(t, id), true
+		} else if nested, ok := t.(tftypes.Object); ok && !found {
+			if v, ok := withID(nested, name, id); ok {
+				values[attribute], found = v, true
+			}
+		}
+	}
+	return tftypes.NewValue(typ, values), found
+}
+
+// Every argument that takes the ID of an object with a name fails in the plan if it has the name. An ID needs no request.
+func TestReferences_namesInsteadOfIDs(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	server, err := provider.NewServer("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	offered, err := server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := map[string]tftypes.Value{}
+	typ := offered.Provider.ValueType().(tftypes.Object)
+	for name, t := range typ.AttributeTypes {
+		settings[name] = tftypes.NewValue(t, nil)
+	}
+	settings["base_url"], settings["api_key"] = tftypes.NewValue(tftypes.String, e.URL()), tftypes.NewValue(tftypes.String, e.BootstrapKey())
+	value := func(typ tftypes.Type, v tftypes.Value) *tfprotov6.DynamicValue {
+		d, err := tfprotov6.NewDynamicValue(typ, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &d
+	}
+	if resp, err := server.ConfigureProvider(ctx, &tfprotov6.ConfigureProviderRequest{Config: value(typ, tftypes.NewValue(typ, settings))}); err != nil || len(resp.Diagnostics) > 0 {
+		t.Fatal(resp, err)
+	}
+	for argument, to := range map[string]struct{ object, id, path string }{
+		"service_account_id": {"service account", "sa_1", ""},
+		"computer_id":        {"computer", "1b4e28ba-2fa1-41d2-883f-0016d3cca427", ""},
+		"source_computer_id": {"computer", "1b4e28ba-2fa1-41d2-883f-0016d3cca427", ""},
+		"environment_id":     {"environment", "env_1", ""},
+	} {
+		plans := map[string]func(*tfprotov6.Schema, *tfprotov6.DynamicValue) []*tfprotov6.Diagnostic{}
+		schemas := map[string]*tfprotov6.Schema{}
+		for name, schema := range offered.ResourceSchemas {
+			schemas[name] = schema
+			plans[name] = func(schema *tfprotov6.Schema, config *tfprotov6.DynamicValue) []*tfprotov6.Diagnostic {
+				resp, err := server.PlanResourceChange(ctx, &tfprotov6.PlanResourceChangeRequest{
+					TypeName: name, Config: config, ProposedNewState: config, PriorState: value(schema.ValueType(), tftypes.NewValue(schema.ValueType(), nil)),
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return resp.Diagnostics
+			}
+		}
+		for name, action := range offered.ActionSchemas {
+			schemas["action."+name] = action.Schema
+			plans["action."+name] = func(_ *tfprotov6.Schema, config *tfprotov6.DynamicValue) []*tfprotov6.Diagnostic {
+				resp, err := server.PlanAction(ctx, &tfprotov6.PlanActionRequest{ActionType: name, Config: config})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return resp.Diagnostics
+			}
+		}
+		tried := 0
+		for name, plan := range plans {
+			schema := schemas[name]
+			isNoSuch := func(d *tfprotov6.Diagnostic) bool { return d.Summary == "Invalid ID" }
+			named, ok := withID(schema.ValueType().(tftypes.Object), argument, "payments")
+			if !ok || isComputed(schema, argument) {
+				continue
+			}
+			tried++
+			diags := plan(schema, value(schema.ValueType(), named))
+			if want := `No ` + to.object + ` with the ID "payments" exists`; len(diags) != 1 || !isNoSuch(diags[0]) || !strings.Contains(diags[0].Detail, want) || !strings.Contains(diags[0].Detail, "look up the ID") {
+				t.Errorf("%s, %s = \"payments\": %+v", name, argument, diags)
+			}
+			identified, _ := withID(schema.ValueType().(tftypes.Object), argument, to.id)
+			if diags := plan(schema, value(schema.ValueType(), identified)); slices.ContainsFunc(diags, isNoSuch) {
+				t.Errorf("%s, %s = %q: %+v", name, argument, to.id, diags[0])
+			}
+		}
+		if tried == 0 {
+			t.Errorf("nothing has the argument %s", argument)
+		}
+	}
+	for _, route := range []string{"/api/v0/service-accounts/sa_1", "/api/v0/environments/env_1", "/api/v0/computers/1b4e28ba-2fa1-41d2-883f-0016d3cca427"} {
+		for _, entry := range e.Journal().Entries() {
+			if entry.Method == http.MethodGet && entry.Path == route {
+				t.Errorf("%s was looked up, although it looks like an ID", route)
+			}
+		}
+	}
+}
+
+// isComputed reports whether an attribute at the root is a result only.
+func isComputed(schema *tfprotov6.Schema, name string) bool {
+	return slices.ContainsFunc(schema.Block.Attributes, func(a *tfprotov6.SchemaAttribute) bool {
+		return a.Name == name && !a.Required && !a.Optional
+	})
+}
