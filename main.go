@@ -17,7 +17,7 @@ import (
 var version = "dev"
 
 func main() {
-	debugger := flag.Bool("debug", false, "serve for a debugger, such as delve")
+	debugger := flag.Bool("debug", false, "serve for a debugger, such as delve; all provider blocks share the configuration of the last one")
 	flag.Parse()
 	tune()
 
