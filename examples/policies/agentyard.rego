@@ -9,7 +9,8 @@ planned contains r if {
 	r.change.after != null
 }
 
-deny contains "The input is not a plan." if not input.format_version
+# The state, which show prints without a file, has no planned values.
+deny contains "The input is not a plan." if not input.planned_values
 
 # A computer belongs to a service account. The ID of a new account is not known yet.
 deny contains sprintf("Set service_account_id: %s.", [r.address]) if {
@@ -70,6 +71,34 @@ deny contains sprintf("Not in allow_destroy: %s.", [r.address]) if {
 destroys(change) if "delete" in change.actions
 
 destroys(change) if change.after.quantity < change.before.quantity # A smaller fleet.
+
+# The same applies to members who leave with their invitation.
+deny contains sprintf("Not in allow_destroy: %s.", [r.address]) if {
+	some r in input.resource_changes
+	r.type == "agentyard_member_invitation"
+	destroys(r.change)
+	r.change.before.remove_on_destroy
+	not r.address in settings.allow_destroy
+}
+
+# The same applies to operations that remove something, as resources and as actions.
+deny contains sprintf("Not in allow_destroy: %s.", [address]) if {
+	some address in removals
+	not address in settings.allow_destroy
+}
+
+removes := {"agentyard_api_key_revoke", "agentyard_member_remove"}
+
+removals contains r.address if {
+	some r in input.resource_changes
+	r.type in removes
+	"create" in r.change.actions
+}
+
+removals contains a.address if {
+	some a in input.action_invocations
+	a.type in removes
+}
 
 # In production, what agents work on is protected.
 deny contains sprintf("Set deletion_protection: %s.", [r.address]) if {

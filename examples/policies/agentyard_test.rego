@@ -18,13 +18,17 @@ computer := {"service_account_id": "sa"}
 
 # What the rules say about resources, with other settings.
 denied(resources, changed) := messages if {
-	messages := agentyard.deny with input as {"format_version": "1.2", "resource_changes": resources}
+	messages := agentyard.deny with input as {"planned_values": {}, "resource_changes": resources}
 		with data.agentyard.settings as object.union(settings, changed)
 }
 
 test_empty_plan if denied([], {}) == set()
 
-test_no_plan if "The input is not a plan." in agentyard.deny with input as {}
+test_no_plan if {
+	every other in [{}, {"format_version": "1.0"}, {"format_version": "1.0", "values": {"root_module": {}}}] {
+		agentyard.deny == {"The input is not a plan."} with input as other
+	}
+}
 
 test_owner if {
 	denied([resource("agentyard_computer", computer)], {}) == set()
@@ -73,6 +77,30 @@ test_destroy if {
 	denied([other], {}) == set()
 }
 
+test_removals if {
+	every type in ["agentyard_api_key_revoke", "agentyard_member_remove"] {
+		again := object.union(resource(type, {}), {"change": {"actions": ["delete", "create"]}})
+		every r in [resource(type, {}), again] {
+			denied([r], {}) == {sprintf("Not in allow_destroy: %s.x.", [type])}
+			denied([r], {"allow_destroy": [r.address]}) == set()
+		}
+		every actions in [["no-op"], ["delete"]] {
+			denied([object.union(again, {"change": {"actions": actions}})], {}) == set()
+		}
+		address := sprintf("action.%s.x", [type])
+		invoked := {"planned_values": {}, "action_invocations": [{"address": address, "type": type}]}
+		agentyard.deny == {sprintf("Not in allow_destroy: %s.", [address])} with input as invoked
+	}
+	harmless := {"planned_values": {}, "action_invocations": [{"address": "action.agentyard_computer_restart.x", "type": "agentyard_computer_restart"}]}
+	agentyard.deny == set() with input as harmless
+}
+
+test_member_leaves_with_invitation if {
+	invitation := object.union(resource("agentyard_member_invitation", null), {"change": {"actions": ["delete"], "before": {"remove_on_destroy": true}}})
+	denied([invitation], {}) == {"Not in allow_destroy: agentyard_member_invitation.x."}
+	denied([object.union(invitation, {"change": {"before": {"remove_on_destroy": false}}})], {}) == set()
+}
+
 test_smaller_fleet if {
 	fleet := object.union(
 		resource("agentyard_computer_fleet", object.union(computer, {"quantity": 2})),
@@ -94,11 +122,11 @@ test_protection if {
 
 test_checks if {
 	every status in ["fail", "error"] {
-		messages := agentyard.deny with input as {"format_version": "1.2", "checks": [{"address": {"to_display": "check.controls"}, "status": status}]}
+		messages := agentyard.deny with input as {"planned_values": {}, "checks": [{"address": {"to_display": "check.controls"}, "status": status}]}
 		messages == {"Failed: check.controls."}
 	}
 	every status in ["pass", "unknown"] {
-		messages := agentyard.deny with input as {"format_version": "1.2", "checks": [{"address": {"to_display": "check.controls"}, "status": status}]}
+		messages := agentyard.deny with input as {"planned_values": {}, "checks": [{"address": {"to_display": "check.controls"}, "status": status}]}
 		messages == set()
 	}
 }

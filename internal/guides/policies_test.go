@@ -59,6 +59,9 @@ func policies(g *reader) {
 		"several units":     {key("  expires_in = \"12w6d1m\"\n"), "Limit expires_in to 90d: agentyard_api_key.x."},
 		"nobody's computer": {"resource \"agentyard_computer\" \"x\" {\n  name = \"x\"\n}\n", "Set service_account_id: agentyard_computer.x."},
 		"nobody's fleet":    {"resource \"agentyard_computer_fleet\" \"x\" {\n  name_prefix = \"x\"\n  quantity = 2\n}\n", "Set service_account_id: agentyard_computer_fleet.x."},
+		"high limits":       {"resource \"agentyard_user_usage_limits\" \"x\" {\n  limits = {\n    \"manager@agentyard.example\" = 100000001\n  }\n}\n", "agentyard_user_usage_limits.x."},
+		"removed member":    {"resource \"agentyard_member_remove\" \"x\" {\n  email = \"manager@agentyard.example\"\n}\n", "agentyard_member_remove.x."},
+		"revoked key":       {"resource \"agentyard_api_key_revoke\" \"x\" {\n  service_account_id = agentyard_service_account.ci.id\n  key_id = agentyard_api_key.ci.id\n}\n", "agentyard_api_key_revoke.x."},
 		"high limit":        {"resource \"agentyard_user_usage_limit\" \"x\" {\n  email = \"manager@agentyard.example\"\n  limit = 100000001\n}\n", "agentyard_user_usage_limit.x."},
 	} {
 		g.t.Run(name, func(t *testing.T) {
@@ -70,6 +73,19 @@ func policies(g *reader) {
 			}
 			g.expect(r.Output, tc.want)
 		})
+	}
+	g.cli.Write("main.tf", good+"action \"agentyard_member_remove\" \"x\" {\n  config {\n    email = \"manager@agentyard.example\"\n  }\n}\n")
+	for what, tc := range map[string]struct{ plan, want string }{
+		"an invoked action":  {"terraform plan -out=tfplan -invoke=action.agentyard_member_remove.x\nterraform show -json tfplan >plan.json\n", "action.agentyard_member_remove.x."},
+		"the state":          {"terraform show -json >plan.json\n", "not a plan."},
+		"the state, if none": {"cd policy && rm -f terraform.tfstate && terraform show -json >../plan.json && cd ..\n", "not a plan."},
+	} {
+		if r := g.cli.Shell(tc.plan+"terraform -chdir=policy plan", g.programs...); r.ExitCode == 0 || !strings.Contains(r.Output, tc.want) {
+			g.t.Errorf("%s passes: %s", what, r.Output)
+		}
+		if r := g.cli.Shell(evaluate, g.programs...); r.ExitCode == 0 || !strings.Contains(r.Output, tc.want) {
+			g.t.Errorf("%s passes in Rego: %s", what, r.Output)
+		}
 	}
 	settings := g.read("policies/settings.rego")
 	g.cli.Write("main.tf", good)

@@ -38,9 +38,22 @@ locals {
 
   high_limit = [
     for r in local.planned : r.address
-    if can(regex("^agentyard_(global|user)_usage_limit$", r.type)) &&
-    try(r.after.limit > 100000000, true)
+    if can(regex("^agentyard_(global|user)_usage_limits?$", r.type)) &&
+    (try(length(r.unknown.limits) > 0, false) || try(max(0, values(
+      try(r.after.limits, { one = r.after.limit })
+    )...) > 100000000, true))
   ]
+
+  # Operations that remove something, as resources and as actions.
+  removal = "^agentyard_(api_key_revoke|member_remove)$"
+
+  removals = concat([
+    for r in try(local.plan.resource_changes, []) : r.address
+    if can(regex(local.removal, r.type)) && contains(r.change.actions, "create")
+    ], [
+    for a in try(local.plan.action_invocations, []) : a.address
+    if can(regex(local.removal, a.type))
+  ])
 
   # Terraform itself only warns if a check fails.
   failed = [
@@ -52,6 +65,11 @@ locals {
 output "result" {
   value = "${length(local.planned)} resources follow the policy."
 
+  # The state, which show prints without a file, has no planned values.
+  precondition {
+    condition     = can(local.plan.planned_values)
+    error_message = "plan.json is not a plan."
+  }
   precondition {
     condition     = length(local.no_owner) == 0
     error_message = "Set service_account_id: ${join(", ", local.no_owner)}."
@@ -63,6 +81,10 @@ output "result" {
   precondition {
     condition     = length(local.high_limit) == 0
     error_message = "Limit above 100 million: ${join(", ", local.high_limit)}."
+  }
+  precondition {
+    condition     = length(local.removals) == 0
+    error_message = "Removed by hand only: ${join(", ", local.removals)}."
   }
   precondition {
     condition     = length(local.failed) == 0
