@@ -27,5 +27,5 @@ func NewServer(version string, options ...Option) (Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPacedServer(recoveryServer{planServer{configServer{unchanged, schemas}}}, p.clock), nil
+	return newPacedServer(planServer{configServer{unchanged, schemas}}, p.clock), nil
 }
