@@ -14,7 +14,6 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
-	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
 const (
@@ -31,14 +30,6 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	}
 	members, _, diags := state.computersInState(ctx)
 	resp.Diagnostics.Append(diags...)
-	var surplus []fleetMember
-	crud.WhenPlanned(ctx, "computer fleet", req, resp, func(isDestroyed bool) diag.Diagnostics {
-		deleted := surplus // The failed ones were never active, so they have no sessions.
-		if isDestroyed {
-			deleted = members
-		}
-		return crud.BusySessions(ctx, r.Client, "computers of the fleet "+state.ID.ValueString(), memberIDs(deleted))
-	})
 	if req.Plan.Raw.IsNull() {
 		return
 	}
@@ -59,7 +50,6 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	computers := types.MapUnknown(fleetComputerType)
 	if !plan.NamePrefix.IsUnknown() && !plan.Quantity.IsUnknown() && !plan.ReplaceFailed.IsUnknown() {
 		change := plan.change(members, notes.created)
-		surplus = change.surplus
 		if plan.NamePrefix.Equal(state.NamePrefix) && plan.ServiceAccountID.Equal(state.ServiceAccountID) {
 			resp.Diagnostics.Append(r.checkNames(ctx, &plan, members, change, notes.others)...)
 		}

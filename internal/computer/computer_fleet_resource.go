@@ -117,7 +117,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 	resp.Schema = schema.Schema{
 		Version: 1,
 		MarkdownDescription: "Manages a fleet of identical managed computers, named `<name_prefix>-<number>`. Changing `quantity` creates or deletes computers in place.\n\n" +
-			"~> Deleting computers of the fleet pauses their automations, shuts them down, and archives their sessions. The plan warns about running or pending sessions of the API key's owner, except with `-replace` or for a tainted fleet.\n\n" +
+			"~> Deleting computers of the fleet pauses their automations, shuts them down, and archives their sessions.\n\n" +
 			"**Missing computers.** A computer that no longer exists, or that the service did not create, has `status = \"missing\"`. The next apply creates it. " +
 			"If the service creates too few computers, the creation of the fleet warns, and an update fails. To fail in both cases, add a `postcondition` as in the example.\n\n" +
 			"**Failed computers.** If a new computer does not become active, the creation of the fleet warns, and an update fails. " +
@@ -380,7 +380,6 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	members, _, diags := m.computersInState(ctx)
 	resp.Diagnostics.Append(diags...)
-	resp.Diagnostics.Append(crud.Undeletable(ctx, "computer fleet", req.State)...)
 	timeout, diags := m.Timeouts.Delete(ctx, defaultFleetDeleteTimeout)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {

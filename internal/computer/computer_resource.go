@@ -170,7 +170,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	attributes["deletion_protection"] = crud.DeletionProtection("computer", "A computer whose creation failed is not protected.")
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a computer for coding agents: a managed computer, which the service provisions, or a registered machine (`byom`).\n\n" +
-			"~> Destroying a computer pauses its automations. A managed computer is also shut down, and its sessions are archived. Of a registered machine, only the registration is deleted. The plan warns about running or pending sessions of the API key's owner, except with `-replace` or for a tainted computer.\n\n" +
+			"~> Destroying a computer pauses its automations. A managed computer is also shut down, and its sessions are archived. Of a registered machine, only the registration is deleted.\n\n" +
 			"-> Only the owner's API keys can see a computer without `service_account_id`. See [Sharing computers](../guides/sharing-computers).",
 		Attributes: attributes,
 		Blocks: map[string]schema.Block{
@@ -231,15 +231,6 @@ func (r *computerResource) ValidateConfig(ctx context.Context, req resource.Vali
 
 // ModifyPlan fails before anything is created if the service rejects the API key or the provider.
 func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	crud.WhenPlanned(ctx, "computer", req, resp, func(isDestroyed bool) diag.Diagnostics {
-		var m computerModel
-		diags := req.State.Get(ctx, &m)
-		if isDestroyed && !diags.HasError() {
-			id := m.ID.ValueString()
-			diags.Append(crud.BusySessions(ctx, r.Client, "computer "+crud.Which(m.Name.ValueString(), id), []string{id})...)
-		}
-		return diags
-	})
 	if req.Plan.Raw.IsNull() {
 		return
 	}

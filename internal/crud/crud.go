@@ -205,7 +205,6 @@ func AsPlanned(state *tfsdk.State, plan tftypes.Value) diag.Diagnostics {
 func Delete[M any](ctx context.Context, c *client.Client, object string, req resource.DeleteRequest, resp *resource.DeleteResponse, remove func(*M) error, options ...apierror.Option) {
 	var m M
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	resp.Diagnostics.Append(Undeletable(ctx, object, req.State)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}

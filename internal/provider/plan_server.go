@@ -3,30 +3,44 @@ package provider
 import (
 	"context"
 	"slices"
+	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 )
 
-// planServer runs the checks of crud.WhenPlanned once a plan says whether it replaces the object.
+// planServer refuses to destroy or replace an object whose state has deletion_protection = true, in the plan and in the apply. A
+// resource only declares the attribute.
 type planServer struct{ Server }
 
 func (s planServer) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
-	ctx, finish := crud.Planning(ctx)
 	resp, err := s.Server.PlanResourceChange(ctx, req)
-	if err != nil || slices.ContainsFunc(resp.Diagnostics, isError) {
-		return resp, err
+	if err == nil && !slices.ContainsFunc(resp.Diagnostics, isError) && (isNull(req.ProposedNewState) || len(resp.RequiresReplace) > 0) {
+		resp.Diagnostics = append(resp.Diagnostics, protected(req.TypeName, req.PriorState, "")...)
 	}
-	for _, d := range finish(len(resp.RequiresReplace) > 0) {
-		severity := tfprotov6.DiagnosticSeverityWarning
-		if d.Severity() == diag.SeverityError {
-			severity = tfprotov6.DiagnosticSeverityError
+	return resp, err
+}
+
+// ApplyResourceChange checks again, because some plans do not show the provider that they delete an object.
+func (s planServer) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
+	if isNull(req.PlannedState) {
+		if refused := protected(req.TypeName, req.PriorState, "If it is tainted, run terraform untaint ADDRESS first."); refused != nil {
+			return &tfprotov6.ApplyResourceChangeResponse{NewState: req.PriorState, Private: req.PlannedPrivate, NewIdentity: req.PlannedIdentity, Diagnostics: refused}, nil
 		}
-		resp.Diagnostics = append(resp.Diagnostics, &tfprotov6.Diagnostic{Severity: severity, Summary: d.Summary(), Detail: d.Detail()})
 	}
-	return resp, nil
+	return s.Server.ApplyResourceChange(ctx, req)
+}
+
+// protected returns an error if deletion_protection is true in the state.
+func protected(typeName string, state *tfprotov6.DynamicValue, hint string) []*tfprotov6.Diagnostic {
+	prior := crud.NewStored(state, nil)
+	if prior == nil || !prior.Bool("deletion_protection") {
+		return nil
+	}
+	object := strings.ReplaceAll(strings.TrimPrefix(typeName, "agentyard_"), "_", " ")
+	summary, detail := crud.Protected(object, prior.String("name"), prior.String("id"), hint)
+	return []*tfprotov6.Diagnostic{{Severity: tfprotov6.DiagnosticSeverityError, Summary: summary, Detail: detail}}
 }
 
 func isError(d *tfprotov6.Diagnostic) bool { return d.Severity == tfprotov6.DiagnosticSeverityError }

@@ -61,8 +61,8 @@ resource "agentyard_api_key" "taken" {
 	}
 
 	// A new key with a missing account can be planned, because a destroy also plans keys whose account is gone.
-	cli.Write("main.tf", "resource \"agentyard_api_key\" \"lost\" {\n  service_account_id = \"unknown\"\n  name = \"deploy\"\n}\n")
-	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(acctest.OneLine(r.Output), `service_account_id = "unknown"`) {
+	cli.Write("main.tf", "resource \"agentyard_api_key\" \"lost\" {\n  service_account_id = \"sa_unknown\"\n  name = \"deploy\"\n}\n")
+	if r := cli.MustRun("plan", "-input=false"); !strings.Contains(acctest.OneLine(r.Output), `service_account_id = "sa_unknown"`) {
 		t.Errorf("an unknown account:\n%s", r.Output)
 	}
 }

@@ -64,7 +64,7 @@ func (m *accountModel) updateRequest(state *accountModel) serviceaccounts.Update
 func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a service account: an identity for automation, which owns API keys and computers and is not a member." + managersOnly + "\n\n" +
-			"~> Destroying a service account also deletes all its computers, and its API keys stop working. The service also tries to delete the Git credentials that it stores for the account. The plan warns about the computers and their running or pending sessions, except with `-replace` or for a tainted account.\n\n" +
+			"~> Destroying a service account also deletes all its computers, and its API keys stop working. The service also tries to delete the Git credentials that it stores for the account. The plan warns about the computers, except with `-replace` or for a tainted account.\n\n" +
 			"**Keys.** To give each team an account and a rotating key, see [Teams and keys](../guides/teams-and-keys).",
 		Attributes: map[string]schema.Attribute{
 			"id": accountResults.Resource()["id"],
@@ -107,23 +107,24 @@ func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	crud.WhenPlanned(ctx, "service account", req, resp, func(isDestroyed bool) diag.Diagnostics {
-		if !isDestroyed {
-			return nil
-		}
-		return r.destroyed(ctx, state)
-	})
+	var name types.String
+	if !req.Plan.Raw.IsNull() {
+		resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("name"), &name)...)
+	}
+	if !name.Equal(state.Name) { // The plan destroys or replaces the account.
+		resp.Diagnostics.Append(r.destroyed(ctx, state)...)
+	}
 }
 
-// destroyed warns about the computers of an account, and their sessions.
+// destroyed warns about the computers of an account.
 func (r *accountResource) destroyed(ctx context.Context, state accountModel) diag.Diagnostics {
 	owned, err := r.Client.Computers.ListOwned(ctx, state.ID.ValueString())
 	if err == nil && len(owned) == 0 {
 		return nil
 	}
-	names, ids := make([]string, len(owned)), make([]string, len(owned))
+	names := make([]string, len(owned))
 	for i := range owned {
-		names[i], ids[i] = owned[i].Name, owned[i].ID
+		names[i] = owned[i].Name
 	}
 	slices.Sort(names)
 	count, named := phrase.Count(len(owned), "Computer"), ": "+phrase.Names(names, 10)
@@ -131,9 +132,8 @@ func (r *accountResource) destroyed(ctx context.Context, state accountModel) dia
 		count, named = "Computers", fmt.Sprintf(", which the provider could not list (%s)", strings.TrimSuffix(err.Error(), "."))
 	}
 	which := crud.Which(state.Name.ValueString(), state.ID.ValueString())
-	diags := diag.Diagnostics{diag.NewWarningDiagnostic(fmt.Sprintf("Destroying Service Account %q Deletes %s", state.Name.ValueString(), count),
+	return diag.Diagnostics{diag.NewWarningDiagnostic(fmt.Sprintf("Destroying Service Account %q Deletes %s", state.Name.ValueString(), count),
 		fmt.Sprintf("Destroying service account %s also deletes all its computers%s. Its API keys stop working.", which, named))}
-	return append(diags, crud.BusySessions(ctx, r.Client, "service account "+which+" and its computers", ids)...)
 }
 
 // Create sets the status in a second request, because the create request does not support it.

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -48,8 +47,6 @@ const (
 	readPatience  = 2500 * time.Millisecond
 	writePatience = 10 * time.Second
 	notFoundPause = 2 * time.Second
-	// busyWorkers is the maximum number of concurrent listings of ListBusy.
-	busyWorkers = 8
 )
 
 var (
@@ -86,20 +83,6 @@ func (c *Client) List(ctx context.Context, computer string, most int) ([]Session
 // number of sessions that the caller needs, or 0 if that is unknown.
 func (c *Client) All(ctx context.Context, computer string, most int) iter.Seq2[Session, error] {
 	return collection.Flatten(c.pages.All(ctx, pagesOf(computer, most)))
-}
-
-// ListBusy returns the running and pending sessions on the computers. It sends one request for each computer, so it knows only
-// the sessions of the first page. It omits computers whose sessions cannot be listed.
-func (c *Client) ListBusy(ctx context.Context, computers []string) []Session {
-	busy := make([][]Session, len(computers))
-	_ = collection.InParallel(busyWorkers, len(computers), func(i int) error {
-		for page, err := range c.pages.All(ctx, pagesOf(computers[i], 0)) {
-			busy[i] = collection.Filter(page, func(s *Session) bool { return s.Status == StatusRunning || s.Status == StatusPending })
-			return err
-		}
-		return nil
-	})
-	return slices.Concat(busy...)
 }
 
 // listForReads lists a computer's sessions, at most maxListed. If it gets none, for example because the computer was deleted,
