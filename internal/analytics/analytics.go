@@ -53,7 +53,7 @@ func attributes(data schema.Attribute) map[string]schema.Attribute {
 		},
 		"end_date": schema.StringAttribute{
 			Optional: true, Computed: true,
-			MarkdownDescription: "Last day, as `YYYY-MM-DD` in UTC. Must be between `start_date` and yesterday. Defaults to yesterday, by the service's clock.",
+			MarkdownDescription: "Last day, as `YYYY-MM-DD` in UTC. Must be between `start_date` and yesterday. Defaults to yesterday in UTC.",
 			Validators:          checks,
 		},
 		"last_days": schema.Int64Attribute{
@@ -106,11 +106,7 @@ func (m *daysModel) setDays(ctx context.Context, c *client.Client) error {
 		return err
 	}
 	if m.EndDate.IsNull() {
-		now, err := c.Conn.Today(ctx)
-		if err != nil {
-			return err
-		}
-		m.EndDate = types.StringValue(now.AddDate(0, 0, -1).Format(time.DateOnly))
+		m.EndDate = types.StringValue(c.Conn.Clock.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly))
 		if m.StartDate.ValueString() > m.EndDate.ValueString() {
 			return &crud.ObjectError{
 				At: path.Root("start_date"), Summary: "Date Not Available Yet",

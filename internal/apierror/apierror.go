@@ -73,7 +73,7 @@ type failure struct {
 }
 
 // For returns an error that verb ("create") failed on object ("computer"), with the cause and a remedy. It returns nothing if
-// err is nil. It returns a warning if a plan could not check the access before a create.
+// err is nil.
 func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 	if err == nil {
 		return nil
@@ -82,10 +82,6 @@ func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 	detail := Sentences(err)
 	if remedy != "" {
 		detail += "\n\n" + remedy
-	}
-	var unchecked *transport.UncheckedError
-	if errors.As(err, &unchecked) {
-		return diag.Diagnostics{diag.NewWarningDiagnostic("Access Not Checked", detail+" The plan did not check whether the API key may make these changes.")}
 	}
 	summary := "Cannot " + verb + " " + object
 	if at.Equal(path.Empty()) {

@@ -162,16 +162,6 @@ func TestFor_idsThatMayBeNames(t *testing.T) {
 	}
 }
 
-// An unavailable service says nothing about the access that a plan checks.
-func TestFor_accessNotChecked(t *testing.T) {
-	t.Parallel()
-	err := &transport.APIError{Operation: "listThings", Method: "GET", Route: fixedRoute, Status: 503, Detail: "no", FromService: true}
-	diags := For("plan", "computer", &transport.UncheckedError{Err: err})
-	if len(diags) != 1 || diags[0].Severity() != diag.SeverityWarning || diags[0].Summary() != "Access Not Checked" || !strings.HasPrefix(diags[0].Detail(), "listThings (GET "+fixedRoute+") returned 503: no.\n\nThe service failed") {
-		t.Errorf("%v", diags)
-	}
-}
-
 func TestFor_again(t *testing.T) {
 	t.Parallel()
 	if _, _, remedy := translate(t, "send", context.Canceled, Again("invoke the action again")); remedy != "The run was interrupted. To continue, invoke the action again." {

@@ -6,12 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/memo"
@@ -143,9 +143,8 @@ type Conn struct {
 	// unconfigured is the error of all calls while a provider setting is unknown; otherwise nil.
 	unconfigured error
 	// checked has the purposes for which CheckOnce has sent its request.
-	checked   *memo.Memo[struct{}]
+	checked   sync.Map
 	providers *memo.Memo[[]string]
-	today     *memo.Memo[time.Time]
 }
 
 // New returns a connection, or a *ConfigError that names the invalid setting.
@@ -181,9 +180,7 @@ func connect(cfg Config) *Conn {
 		KeyOwner:          cfg.KeyOwner,
 		userAgent:         cfg.UserAgent,
 		Clock:             cfg.Clock,
-		checked:           memo.New[struct{}](cfg.Clock, 0),
 		providers:         memo.New[[]string](cfg.Clock, 0),
-		today:             memo.New[time.Time](cfg.Clock, math.MaxInt64), // Only errors are not kept.
 		window:            newWindow(),
 		Gate:              NewGate(cfg.Clock, cfg.Random, policy.Backoff, cfg.RequestsPerSecond),
 		api:               &http.Client{Transport: cfg.Transport, Timeout: cfg.RequestTimeout, CheckRedirect: neverRedirect},

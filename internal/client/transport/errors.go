@@ -42,8 +42,6 @@ type APIError struct {
 	FromService bool
 	// isDocumented says that the body has a documented field, and not only those of other servers too.
 	isDocumented bool
-	// at is the time in the response; zero if it has none.
-	at time.Time
 }
 
 func (e *APIError) Error() string {
@@ -139,7 +137,7 @@ func (e *APIError) MayHaveActed() bool {
 
 // newAPIError reads both error formats of the service, and any response of a proxy.
 func newAPIError(op Operation, resp *http.Response, body []byte) *APIError {
-	e := &APIError{Operation: op.Name, Method: op.Method, Route: op.Route, Status: resp.StatusCode, RetryAfter: resp.Header.Get("Retry-After"), Slow: op.Slow, at: dateOf(resp.Header)}
+	e := &APIError{Operation: op.Name, Method: op.Method, Route: op.Route, Status: resp.StatusCode, RetryAfter: resp.Header.Get("Retry-After"), Slow: op.Slow}
 	e.readBody(body)
 	if location := resp.Header.Get("Location"); e.Detail == "" && resp.StatusCode < http.StatusBadRequest && location != "" {
 		e.Detail = "a redirect, which the provider does not follow because it sends the API key only to base_url; correct base_url"
