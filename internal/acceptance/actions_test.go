@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -59,7 +58,7 @@ var actions = map[string]func(t *testing.T) string{
 	"session_interrupt": func(t *testing.T) string { t.Helper(); return fmt.Sprintf("session_id = %q", newSession(t)) },
 	"session_message": func(t *testing.T) string {
 		t.Helper()
-		return fmt.Sprintf("session_id = %q\ntext = \"Reply with the word OK, and do nothing else.\"\nwait_for_idle = true", newSession(t))
+		return fmt.Sprintf("session_id = %q\ntext = \"Reply with the word OK, and do nothing else.\"", newSession(t))
 	},
 }
 
@@ -96,6 +95,19 @@ func TestAccAction(t *testing.T) {
 	}
 }
 
+// answered waits for the answer to a message.
+const answered = `resource "agentyard_session_answer" "test" {
+  session_id = agentyard_session_message.test.session_id
+  message_id = agentyard_session_message.test.id
+  lifecycle {
+    postcondition {
+      condition     = self.text != null && self.is_error == false
+      error_message = "The agent did not answer."
+    }
+  }
+}
+`
+
 // Each operation's resource runs it once, with every CLI.
 func TestAccOperation(t *testing.T) {
 	t.Parallel()
@@ -103,9 +115,12 @@ func TestAccOperation(t *testing.T) {
 	for name, prepare := range actions {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			arguments := strings.TrimSuffix(prepare(t), "\nwait_for_idle = true") // Only the action waits.
+			config := fmt.Sprintf("resource \"agentyard_%s\" \"test\" {\n%s\n}\n", name, prepare(t))
+			if name == "session_message" {
+				config += answered
+			}
 			runSteps(t, nil, resource.TestStep{
-				Config:           fmt.Sprintf("resource \"agentyard_%s\" \"test\" {\n%s\n}\n", name, arguments),
+				Config:           config,
 				ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			})
 		})

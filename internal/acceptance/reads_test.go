@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/querycheck"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -125,13 +124,6 @@ var dataSources = map[string]func(t *testing.T) read{
 		t.Helper()
 		id := anySession(t)
 		return read{fmt.Sprintf("id = %q", id), fmt.Sprintf("self.id == %q", id)}
-	},
-	"session_answer": func(t *testing.T) read {
-		t.Helper()
-		id := newSession(t)
-		sent, err := connect(t).Sessions.Send(t.Context(), id, sessions.MessageRequest{Text: "Reply with the word OK, and do nothing else."})
-		must(t, err)
-		return read{fmt.Sprintf("session_id = %q\nmessage_id = %q", id, sent.ID), "self.text != null && !self.is_error"}
 	},
 	"session_children": func(t *testing.T) read {
 		t.Helper()

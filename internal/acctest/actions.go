@@ -55,9 +55,9 @@ func (p *Process) Invoke(typeName string, config Values) ([]string, Outcome) {
 	return progress, out
 }
 
-// IsOperation reports whether a resource type runs an operation: an action has the same name. Such a resource has no object at
-// the service, so it cannot be imported or refreshed, and its destroy sends nothing.
+// IsOperation reports whether a resource type runs an operation: an action has the same name, or it only waits. Such a resource has
+// no object at the service, so it cannot be imported or refreshed, and its destroy sends nothing.
 func IsOperation(schemas *tfprotov6.GetProviderSchemaResponse, typeName string) bool {
 	_, ok := schemas.ActionSchemas[typeName]
-	return ok
+	return ok || typeName == "agentyard_session_answer"
 }

@@ -21,18 +21,19 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 )
 
-// Operation is something that the service does once. The provider offers it as an action, and as a resource that runs it when
-// it is created.
+// Operation is something that the service does once, or a wait for it. The provider offers it as an action, and as a resource that
+// runs it when it is created.
 type Operation struct {
 	// Name is the name of both types without the provider's prefix.
 	Name string
 	// Description is on both pages. ActionNotes and ResourceNotes are more paragraphs of one of them.
 	Description, ActionNotes, ResourceNotes string
-	// Arguments are those of the action and of the resource, except those that only one of them has. ActionOnly may contain
-	// "timeouts".
-	Arguments                map[string]schema.Attribute
-	ActionOnly, ResourceOnly []string
-	// Results are the resource's computed attributes. Without an "id" among them, the resource gets a random one. It always gets "ran_at".
+	// Arguments are those of the resource and, except ResourceOnly, of the action.
+	Arguments    map[string]schema.Attribute
+	ResourceOnly []string
+	// OnlyWaits says that the operation changes nothing. It has no action, no "triggers", and no "ran_at".
+	OnlyWaits bool
+	// Results are the resource's computed attributes. Without an "id" among them, the resource gets a random one. It also gets "ran_at".
 	Results results.Fields[any]
 	// Timeout is the default of the timeouts block, which TimeoutText describes. Without the text, there is no such block.
 	Timeout     time.Duration
@@ -111,16 +112,11 @@ func CheckModel[M any](check func(ctx context.Context, m *M, call *Call) diag.Di
 
 // isIn reports whether the action or the resource has an argument.
 func (o *Operation) isIn(argument string, ofAction bool) bool {
-	if ofAction {
-		return !slices.Contains(o.ResourceOnly, argument)
-	}
-	return !slices.Contains(o.ActionOnly, argument)
+	return !ofAction || !slices.Contains(o.ResourceOnly, argument)
 }
 
-// hasTimeouts reports whether the action or the resource has a timeouts block.
-func (o *Operation) hasTimeouts(ofAction bool) bool {
-	return o.TimeoutText != "" && o.isIn("timeouts", ofAction)
-}
+// hasTimeouts reports whether there is a timeouts block.
+func (o *Operation) hasTimeouts() bool { return o.TimeoutText != "" }
 
 // arguments returns a configuration with all arguments. Those that it does not have are null.
 func (o *Operation) arguments(ctx context.Context, config tfsdk.Config) (tfsdk.Config, diag.Diagnostics) {

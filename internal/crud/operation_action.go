@@ -42,7 +42,7 @@ func (a *operationAction) Schema(ctx context.Context, _ action.SchemaRequest, re
 			resp.Schema.Attributes[name] = argument
 		}
 	}
-	if a.op.hasTimeouts(true) {
+	if a.op.hasTimeouts() {
 		resp.Schema.Blocks = map[string]schema.Block{
 			"timeouts": value.ActionTimeouts(timeouts.BlockWithOpts(ctx, timeouts.Opts{InvokeDescription: a.op.TimeoutText})),
 		}
@@ -62,7 +62,7 @@ func (a *operationAction) ModifyPlan(ctx context.Context, req action.ModifyPlanR
 // Invoke runs the operation. Messages also go to the log, because Terraform shows none after an interrupt.
 func (a *operationAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
 	call := &Call{IsAction: true, Timeout: a.op.Timeout}
-	if a.op.hasTimeouts(true) {
+	if a.op.hasTimeouts() {
 		var given timeouts.Value
 		resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("timeouts"), &given)...)
 		timeout, diags := given.Invoke(ctx, a.op.Timeout)

@@ -54,23 +54,23 @@ var everyRun = results.Fields[any]{
 
 // Schema contains the arguments and the results.
 func (r *operationResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = schema.Schema{MarkdownDescription: r.op.Description + r.op.ResourceNotes + useResource, Attributes: results.Merge(everyRun, r.op.Results).Resource()}
-	resp.Schema.Attributes["triggers"] = schema.MapAttribute{
-		Optional: true, ElementType: types.StringType,
-		MarkdownDescription: "Changing any value runs the operation again.",
-		PlanModifiers:       []planmodifier.Map{mapplanmodifier.RequiresReplace()},
+	resp.Schema = schema.Schema{MarkdownDescription: r.op.Description + r.op.ResourceNotes, Attributes: r.op.Results.Resource()}
+	if !r.op.OnlyWaits {
+		resp.Schema.MarkdownDescription += useResource
+		resp.Schema.Attributes = results.Merge(everyRun, r.op.Results).Resource()
+		resp.Schema.Attributes["triggers"] = schema.MapAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Changing any value runs the operation again.",
+			PlanModifiers:       []planmodifier.Map{mapplanmodifier.RequiresReplace()},
+		}
 	}
-	own := maps.Clone(r.op.Arguments)
-	for _, name := range r.op.ActionOnly {
-		delete(own, name)
-	}
-	converted, err := forResource(own)
+	converted, err := forResource(r.op.Arguments)
 	if err != nil {
 		resp.Diagnostics.AddError("Invalid Schema", err.Error())
 		return
 	}
 	maps.Copy(resp.Schema.Attributes, converted)
-	if r.op.hasTimeouts(false) {
+	if r.op.hasTimeouts() {
 		resp.Schema.Blocks = map[string]schema.Block{
 			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{Create: true, CreateDescription: r.op.TimeoutText})),
 		}
@@ -130,7 +130,7 @@ func (r *operationResource) ValidateConfig(ctx context.Context, req resource.Val
 // Create runs the operation. It reads the configuration, because the plan lacks write-only values.
 func (r *operationResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	call := &Call{Timeout: r.op.Timeout}
-	if r.op.hasTimeouts(false) {
+	if r.op.hasTimeouts() {
 		var given timeouts.Value
 		resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("timeouts"), &given)...)
 		timeout, diags := given.Create(ctx, r.op.Timeout)

@@ -14,11 +14,11 @@ const (
 // The emulator of the page keeps its objects from one command to the next.
 func agentsInAPipeline(g *reader) {
 	g.programs = append(g.programs, emulatorBinary(g.t))
-	g.expect(g.step(), "6 added, 0 changed, 0 destroyed.", task1, task2)
+	g.expect(g.step(), "8 added, 0 changed, 0 destroyed.", task1, task2)
 	g.expect(g.run(pipeline("terraform plan")), "No changes.")
 	g.expect(g.step(), "Success! 1 passed, 0 failed.")
 	first := g.run("terraform output -json sessions")
-	g.expect(g.step(), "6 added, 0 changed, 5 destroyed.", task1, task2)
+	g.expect(g.step(), "8 added, 0 changed, 7 destroyed.", task1, task2)
 	if first == g.run("terraform output -json sessions") {
 		g.t.Error("the second night has the sessions of the first one")
 	}
@@ -28,7 +28,7 @@ terraform plan`)), "The agents spent 600000 credits.", "No changes.")
 	// A run that is canceled or killed while the agents work has sent each task once, and the next one waits for the same answers.
 	// OpenTofu does not write the state before it is killed.
 	for _, signal := range []string{"INT", "KILL"} {
-		again := "0 added, 0 changed, 0 destroyed."
+		again := "2 added, 0 changed, 0 destroyed."
 		if signal == "KILL" && acctest.IsOpenTofu() {
 			again = "added, 0 changed,"
 		}
@@ -39,12 +39,12 @@ terraform plan`)), "The agents spent 600000 credits.", "No changes.")
 	// A task is sent again on demand, and when it changes, in the same session.
 	session := "terraform state show 'agentyard_session.agent[\"agent-1\"]' | grep ' id '"
 	before := g.run(session)
-	g.expect(g.run(pipeline(`terraform apply -replace='agentyard_session_message.task["agent-1"]'`)), "1 added, 0 changed, 1 destroyed.")
-	g.expect(g.run(pipeline(`terraform apply -var 'tasks={"agent-1":"Stop."}'`)), "1 added, 0 changed, 3 destroyed.", `"agent-1" = "Stop."`)
+	g.expect(g.run(pipeline(`terraform apply -replace='agentyard_session_message.task["agent-1"]'`)), "2 added, 0 changed, 2 destroyed.")
+	g.expect(g.run(pipeline(`terraform apply -var 'tasks={"agent-1":"Stop."}'`)), "2 added, 0 changed, 5 destroyed.", `"agent-1" = "Stop."`)
 	if after := g.run(session); before != after {
 		g.t.Errorf("the session was replaced: %s, then %s", before, after)
 	}
-	g.expect(g.step(), "5 destroyed")
+	g.expect(g.step(), "6 destroyed")
 }
 
 const later = `agentyard-emulator control POST clock '{"advance":"1h"}'` + "\n"
@@ -58,7 +58,7 @@ func pipeline(script string, flags ...string) string {
 func interrupted(signal string) string {
 	return pipeline(`set -m
 terraform apply -auto-approve -replace=terraform_data.night >night.log 2>&1 & pid=$!
-until [ "$(grep -c 'session_answer.agent.*: Reading' night.log)" = 2 ]; do sleep 0.1; done
+until [ "$(grep -c 'session_answer.agent.*: Creating' night.log)" = 2 ]; do sleep 0.1; done
 kill -`+signal+` -- -$pid
 ! wait $pid
 cat night.log`, "-step", "1m")

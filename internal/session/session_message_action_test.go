@@ -63,10 +63,6 @@ func message(session, text string) acctest.Values {
 	return acctest.Values{"session_id": session, "text": text}
 }
 
-func waitingMessage(session, text string) acctest.Values {
-	return acctest.Values{"session_id": session, "text": text, "wait_for_idle": true}
-}
-
 func script(t *testing.T, e *acctest.Env, session string, answer emulator.SessionAnswer) {
 	t.Helper()
 	if err := e.ScriptAnswer(session, answer); err != nil {
@@ -95,7 +91,7 @@ func mustTell(t *testing.T, progress []string, want ...string) {
 	}
 }
 
-// Without a wait, the action sends one message and nothing else.
+// The action sends one message and nothing else.
 func TestSessionMessage(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -253,7 +249,7 @@ func TestSessionMessage_lost(t *testing.T) {
 // Whatever fails, and at whatever request a run is killed, a message is sent at most once. After a success, it was sent.
 func TestSessionMessage_faults(t *testing.T) {
 	t.Parallel()
-	operations := []string{"listComputerProviders", "sendSessionMessage", "getSession", "listSessionMessages"}
+	operations := []string{"listComputerProviders", "sendSessionMessage", "listSessionMessages"}
 	type injection struct {
 		name   string
 		faults []emulator.Fault
@@ -282,15 +278,13 @@ func TestSessionMessage_faults(t *testing.T) {
 			e := acctest.New(t)
 			s := makeTalk(e, newComputer(e, "dev"), nil)
 			e.Faults().Add(c.faults...)
-			config := waitingMessage(s.ID, "Fix it")
-			config["timeouts"] = map[string]any{"invoke": "5m"}
-			progress, out := acctest.NewProcess(t, e, acctest.Values{"max_retries": 2}).Invoke(messageType, config)
+			progress, out := acctest.NewProcess(t, e, acctest.Values{"max_retries": 2}).Invoke(messageType, message(s.ID, "Fix it"))
 			e.Faults().Clear()
 			sent := saidIn(e, s.ID, "user")
 			switch {
 			case len(sent) > 1:
 				t.Errorf("the session has the messages %+v", sent)
-			case len(out.Errors) == 0 && (len(sent) != 1 || !strings.HasSuffix(progress[len(progress)-1], "answered:\nFix it")):
+			case len(out.Errors) == 0 && (len(sent) != 1 || !strings.HasPrefix(progress[len(progress)-1], "Sent message "+sent[0].ID)):
 				t.Errorf("it succeeded with %q, and the session has %+v", progress, sent)
 			case len(out.Errors) > 0 && !strings.Contains(out.Text(), s.ID) && !slices.ContainsFunc(operations, func(o string) bool { return strings.Contains(out.Text(), o) }):
 				t.Errorf("the error names neither the session nor an operation: %s", out.Text())
@@ -313,48 +307,4 @@ func TestSessionMessage_late(t *testing.T) {
 			t.Errorf("%s: sent %d times: %s", kind, got, out.Text())
 		}
 	}
-}
-
-// One apply creates a computer and a session, and gives the agent its task.
-func TestAccSessionMessage_trigger(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	e := acctest.NewRealTime(t, atOnce, func(o *emulator.Options) {
-		o.Provisioning.Step, o.AgentPhase, o.SessionDelay, o.MessageDelay = time.Millisecond, time.Millisecond, time.Second, -1
-	})
-	cli := acctest.NewCLI(t, e, e.Config(`
-resource "agentyard_computer" "test" {
-  name          = "worker"
-  provider_type = "managed-a"
-}
-
-resource "agentyard_session" "test" {
-  computer_id = agentyard_computer.test.id
-  lifecycle {
-    action_trigger {
-      events  = [after_create]
-      actions = [action.agentyard_session_message.test]
-    }
-  }
-}
-
-action "agentyard_session_message" "test" {
-  config {
-    session_id    = caller.id
-    text          = "Fix the build"
-    wait_for_idle = true
-  }
-}
-`))
-	r := cli.MustRun("apply", "-auto-approve", "-input=false")
-	if got := acctest.OneLine(r.Output); !strings.Contains(got, "answered: Fix the build") {
-		t.Errorf("the apply does not show the answer: %s", r.Output)
-	}
-	all, err := e.Sessions()
-	if err != nil || len(all) != 1 {
-		t.Fatalf("%v: %+v", err, all)
-	}
-	mustBeSent(t, e, all[0].ID, "Fix the build")
-	cli.MustPlanEmpty()
-	cli.MustRun("destroy", "-auto-approve", "-input=false")
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
@@ -24,8 +23,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
-const defaultAgentTimeout = 30 * time.Minute
-
 // NewSessionMessageAction returns the action agentyard_session_message.
 func NewSessionMessageAction() action.Action { return sessionMessage.Action() }
 
@@ -33,23 +30,22 @@ func NewSessionMessageAction() action.Action { return sessionMessage.Action() }
 func NewSessionMessageResource() resource.Resource { return sessionMessage.Resource() }
 
 type sessionMessageModel struct {
-	SessionID   types.String        `tfsdk:"session_id"`
-	Text        types.String        `tfsdk:"text"`
-	Files       []messageFileModel  `tfsdk:"files"`
-	Images      []messageImageModel `tfsdk:"images"`
-	WaitForIdle types.Bool          `tfsdk:"wait_for_idle"`
+	SessionID types.String        `tfsdk:"session_id"`
+	Text      types.String        `tfsdk:"text"`
+	Files     []messageFileModel  `tfsdk:"files"`
+	Images    []messageImageModel `tfsdk:"images"`
 }
 
 var sessionMessage = crud.Operation{
-	Name:        "session_message",
-	Description: "Sends a message to the agent of a session, such as its task. " + sessionText,
+	Name: "session_message",
+	Description: "Sends a message to the agent of a session, such as its task. " + sessionText + "\n\n" +
+		"**Answer.** Sending does not wait. To wait for the answer, use the resources `agentyard_session_message` and `agentyard_session_answer`.",
 	ActionNotes: "\n\n**Once.** Each invocation sends the message at most once. If the response is lost, the action looks for the message in the session. " +
 		"If it is not there, the action fails.\n\n" +
 		"**Killed runs.** Terraform stores the trigger only after its actions. If the run is killed before that, the next apply sends the message again.\n\n" +
 		"**Trigger.** With Terraform 1.16 and newer, the `action_trigger` of the session itself can also invoke the action, with `session_id = caller.id`. " +
 		"But Terraform then stores the session in the state only after the action: a run that is killed before that loses the session. The example avoids this." + crud.WeakEvidence,
-	ResourceNotes: "\n\n**Answer.** The resource does not wait. To wait for the answer, use the data source `agentyard_session_answer`.\n\n" +
-		"**Once.** Each apply sends the message at most once. If the response is lost, the provider looks for the message in the session. If it is not there, the apply fails.\n\n" +
+	ResourceNotes: "\n\n**Once.** Each apply sends the message at most once. If the response is lost, the provider looks for the message in the session. If it is not there, the apply fails.\n\n" +
 		"**Killed runs.** After a killed run, the next apply sends only messages that are not in the state yet. A message that was being sent may arrive twice." + crud.WeakEvidence,
 	Arguments: map[string]schema.Attribute{
 		"session_id": schema.StringAttribute{
@@ -89,21 +85,14 @@ var sessionMessage = crud.Operation{
 				},
 			}},
 		},
-		"wait_for_idle": schema.BoolAttribute{
-			Optional:            true,
-			MarkdownDescription: "Whether to wait for the agent's answer and print its first lines. The invocation fails if the answer is an error, does not arrive, or may belong to another message. Send one message at a time to a session. The wait takes at least 30 seconds, because the service lists messages late. Defaults to `false`.",
-		},
 	},
-	ActionOnly: []string{"wait_for_idle", "timeouts"},
 	Results: results.Fields[any]{
 		"id":      {Text: "The message's ID.", Type: types.StringType},
 		"sent_at": {Text: "When the message was sent, by the service's clock (RFC 3339, UTC).", Type: types.StringType},
 	},
-	Timeout:     defaultAgentTimeout,
-	TimeoutText: "Maximum time to wait for the agent. Defaults to `30m`.",
-	Run:         crud.Run(sendMessage),
-	Verb:        "send",
-	Object:      "message",
+	Run:    crud.Run(sendMessage),
+	Verb:   "send",
+	Object: "message",
 	Options: apierror.Options{atSession, ownersOnly, apierror.Advice{
 		http.StatusBadRequest: "The message was not sent. Check that the session's computer is active, and that the service accepts the files and images.",
 	}},
@@ -121,21 +110,7 @@ func sendMessage(ctx context.Context, c *client.Client, m *sessionMessageModel, 
 		return nil, unsent(id, m.Text.ValueString(), err)
 	}
 	call.Tell("Sent message %s to session %s", message.ID, id)
-	sent := crud.Results{"id": types.StringValue(message.ID), "sent_at": value.Time(cmp.Or(message.CreatedAt.Time(), c.Conn.Clock.Now()))}
-	if !m.WaitForIdle.ValueBool() {
-		return sent, nil
-	}
-	w := &turnWait{client: c, session: id, message: *message, tell: call.Tell, timeout: crud.TimeoutName}
-	answer, err := w.run(ctx, call.Timeout)
-	switch {
-	case err != nil:
-		return nil, err
-	case answer.IsError:
-		return nil, &crud.ObjectError{Summary: "Agent Failed",
-			Detail: fmt.Sprintf("Message %s was sent to session %s, and the agent answered with an error:\n%s\n\nCheck what the agent did with the data source agentyard_session_messages. Then fix the cause, and send the message again.", message.ID, id, firstLines(answer.Text()))}
-	}
-	call.Tell("The agent of session %s answered:\n%s", id, firstLines(answer.Text()))
-	return sent, nil
+	return crud.Results{"id": types.StringValue(message.ID), "sent_at": value.Time(cmp.Or(message.CreatedAt.Time(), c.Conn.Clock.Now()))}, nil
 }
 
 // unsent names a message whose response was lost and that was not found afterwards.

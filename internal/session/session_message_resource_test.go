@@ -66,38 +66,6 @@ func TestSessionMessageResource_lost(t *testing.T) {
 	}
 }
 
-// The first apply sends the message and waits for the answer: the plan does not know the message. The next plan is empty.
-func TestAccSessionAnswer_everyCLI(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t, func(o *emulator.Options) {
-		o.AgentPhase, o.SessionDelay, o.MessageDelay, o.MaxPageSize = time.Millisecond, time.Millisecond, -1, 100
-	})
-	s := makeTalk(e, newComputer(e, "dev"), nil)
-	cli := acctest.NewCLI(t, e, e.Config(`
-resource "agentyard_session_message" "test" {
-  session_id = "`+s.ID+`"
-  text       = "Fix it"
-}
-
-data "agentyard_session_answer" "test" {
-  session_id = "`+s.ID+`"
-  message_id = agentyard_session_message.test.id
-}
-
-output "answer" {
-  value = data.agentyard_session_answer.test.text
-}
-`))
-	acctest.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false").Output, "(known after apply)", `answer = "Fix it"`)
-	e.Journal().Reset()
-	cli.MustPlanEmpty()
-	if n := len(e.Journal().Entries()); n > 2 {
-		t.Errorf("the plan sent %d requests", n)
-	}
-	e.API("DELETE", sessionsRoute+"/"+s.ID, nil, nil)
-	cli.MustRun("destroy", "-auto-approve", "-input=false", "-refresh=false")
-}
-
 // A killed run loses only the request in flight: the next apply sends the message again. Terraform has stored what ran before; OpenTofu has not.
 func TestAccSessionMessageResource_killed(t *testing.T) {
 	t.Parallel()

@@ -58,7 +58,7 @@ func NewSessionMessagesDataSource() datasource.DataSource {
 	return &crud.DataSource{
 		Name: "session_messages",
 		Description: "Returns the messages of a session: those that its agent got, and those that it wrote. " + sessionText + "\n\n" +
-			"-> **Late messages.** A new message appears in this list after 20 seconds or more. To wait for an answer, use the data source `agentyard_session_answer`." + crud.WeakEvidence,
+			"-> **Late messages.** A new message appears in this list after 20 seconds or more. To wait for an answer, use the resource `agentyard_session_answer`." + crud.WeakEvidence,
 		Attributes: map[string]schema.Attribute{
 			"session_id": sessionIDArgument(),
 			"roles": schema.SetAttribute{

@@ -17,13 +17,8 @@ variable "task" {
 # terraform apply -invoke=action.agentyard_session_message.upgrade
 action "agentyard_session_message" "upgrade" {
   config {
-    session_id    = agentyard_session.upgrade.id
-    text          = var.task
-    wait_for_idle = true
-
-    timeouts {
-      invoke = "2h"
-    }
+    session_id = agentyard_session.upgrade.id
+    text       = var.task
   }
 }
 

@@ -1,18 +1,18 @@
-data "agentyard_session_answer" "agent" {
+resource "agentyard_session_answer" "agent" {
   for_each = agentyard_session_message.task
 
   session_id = each.value.session_id
   message_id = each.value.id
 
   timeouts {
-    read = "2h"
+    create = "2h"
   }
 }
 
 output "answers" {
   description = "The answer of each agent."
   value = {
-    for computer, answer in data.agentyard_session_answer.agent :
+    for computer, answer in agentyard_session_answer.agent :
     computer => answer.text
   }
 }
@@ -27,7 +27,7 @@ output "sessions" {
 check "agents_have_not_failed" {
   assert {
     condition = alltrue([
-      for answer in data.agentyard_session_answer.agent : !answer.is_error
+      for answer in agentyard_session_answer.agent : answer.is_error == false
     ])
     error_message = "An agent has failed."
   }

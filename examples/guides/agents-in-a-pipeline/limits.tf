@@ -16,7 +16,7 @@ data "agentyard_session" "agent" {
   id = each.value.session_id
 
   # Read the credits after the work.
-  depends_on = [data.agentyard_session_answer.agent]
+  depends_on = [agentyard_session_answer.agent]
 }
 
 locals {

@@ -13,11 +13,6 @@ resource "agentyard_session_message" "upgrade" {
   text       = "Upgrade the dependencies, and run all tests."
 }
 
-data "agentyard_session_answer" "upgrade" {
-  session_id = agentyard_session.upgrade.id
-  message_id = agentyard_session_message.upgrade.id
-}
-
-output "answer" {
-  value = data.agentyard_session_answer.upgrade.text
+output "message" {
+  value = agentyard_session_message.upgrade.id
 }

@@ -91,10 +91,10 @@ var actions = map[string]struct {
 		{args: invoke + "agentyard_session_interrupt.stop", fails: true, shows: []string{"Missing Value", "session_id is null"}, sent: map[string]int{"interruptSession": 1}},
 	}},
 	"agentyard_session_message": {commands: []command{
-		{args: apply, shows: []string{"answered: Upgrade the dependencies, and run all tests."}, sent: map[string]int{"sendSessionMessage": 1}},
+		{args: apply, shows: []string{"Sent message"}, sent: map[string]int{"sendSessionMessage": 1}},
 		{args: empty},
-		{args: invoke + "agentyard_session_message.upgrade", shows: []string{"answered: Upgrade"}, sent: map[string]int{"sendSessionMessage": 2}},
-		{args: apply + " -var=task=Document", shows: []string{"answered: Document"}, sent: map[string]int{"sendSessionMessage": 3}},
+		{args: invoke + "agentyard_session_message.upgrade", shows: []string{"Sent message"}, sent: map[string]int{"sendSessionMessage": 2}},
+		{args: apply + " -var=task=Document", shows: []string{"Sent message"}, sent: map[string]int{"sendSessionMessage": 3}},
 		{args: empty + " -var=task=Document"},
 	}},
 }

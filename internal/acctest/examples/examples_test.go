@@ -42,8 +42,7 @@ func names(t *testing.T, kind string) []string {
 // objects lists the examples of resources that are no operations, which have examples in operations_test.go.
 func objects(t *testing.T) []string {
 	t.Helper()
-	actions := names(t, "actions")
-	return slices.DeleteFunc(names(t, "resources"), func(name string) bool { return slices.Contains(actions, name) })
+	return slices.DeleteFunc(names(t, "resources"), func(name string) bool { return operations[name] != nil })
 }
 
 // organization is an emulator with one object of each kind. Replace inserts their IDs for the IDs in the examples.
@@ -172,7 +171,7 @@ func TestAccExamples_dataSources_everyCLI(t *testing.T) {
 	t.Parallel()
 	o := newOrganization(t)
 	run := fmt.Sprintf("wiki_run_id = %q", o.ids["run"])
-	cli := o.modules(t, "data-sources", map[string]string{"agentyard_session_answer": fmt.Sprintf("computer_id = %q", o.ids["computer"]), "agentyard_wiki_export": run, "agentyard_wiki_page": run, "agentyard_wiki_search": run})
+	cli := o.modules(t, "data-sources", map[string]string{"agentyard_wiki_export": run, "agentyard_wiki_page": run, "agentyard_wiki_search": run})
 	cli.MustPlanEmpty()
 
 	var outputs map[string]struct{ Value map[string]any }
@@ -185,7 +184,6 @@ func TestAccExamples_dataSources_everyCLI(t *testing.T) {
 		{"agentyard_wiki_page", "about_storage", "Where things are stored."},
 		{"agentyard_session", "model", "model-thinking"},
 		{"agentyard_session_children", "busy_subagents", "[]"},
-		{"agentyard_session_answer", "answer", "Upgrade the dependencies, and run all tests."},
 		{"agentyard_session_messages", "answer", "Done."},
 		{"agentyard_session_messages", "tools", "[execute]"},
 		{"agentyard_sessions", "tagged_nightly", "[" + o.ids["session"] + "]"},

@@ -1,7 +1,6 @@
 package examples
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
@@ -19,6 +18,7 @@ var operations = map[string]map[string]int{
 	"agentyard_environment_build":        {"createEnvironmentBuild": 1},
 	"agentyard_environment_build_cancel": {"cancelEnvironmentBuild": 0}, // The latest build has ended.
 	"agentyard_member_remove":            {"removeMember": 1},
+	"agentyard_session_answer":           {"sendSessionMessage": 1},
 	"agentyard_session_interrupt":        {"interruptSession": 1},
 	"agentyard_session_message":          {"sendSessionMessage": 1},
 }
@@ -26,16 +26,14 @@ var operations = map[string]map[string]int{
 // Each example runs its operation once. The next plan is empty, and a destroy does not repeat it.
 func TestAccExamples_operations_everyCLI(t *testing.T) {
 	t.Parallel()
-	for _, name := range names(t, "resources") {
-		if !slices.Contains(names(t, "actions"), name) {
-			continue
+	for _, name := range names(t, "actions") {
+		if operations[name] == nil {
+			t.Errorf("add a row for the example of %s to operations in internal/acctest/examples/operations_test.go", name)
 		}
+	}
+	for name, sent := range operations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sent, ok := operations[name]
-			if !ok {
-				t.Fatal("add a row for the example to operations in internal/acctest/examples/operations_test.go")
-			}
 			o := newOrganization(t)
 			cli := acctest.NewCLI(t, o.Env, o.replace(acctest.Example(t, "resources/"+name+"/resource.tf")))
 			cli.Write("data.tar.gz", "packed")

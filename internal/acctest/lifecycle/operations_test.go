@@ -16,8 +16,10 @@ import (
 
 // operation is one row for both kinds: an action, and a resource of the same name.
 type operation struct {
-	// config contains placeholders for IDs: {account}, {computer}, {environment}, {key}, {session}.
+	// config contains placeholders for IDs: {account}, {computer}, {environment}, {key}, {session}, {message}, {second session}, {second message}.
 	config acctest.Values
+	// again are the changes with which it runs again. Without them, a trigger changes.
+	again acctest.Values
 	// request is the operation of the contract that runs it.
 	request string
 	// results are values of the resource. "*" is any value.
@@ -33,7 +35,7 @@ var operations = map[string]operation{
 		request: "editCiWorkflow", results: map[string]string{"pull_request_url": "*", "automation_id": "*"},
 	},
 	"computer_activity":     {config: acctest.Values{"computer_id": "{computer}"}, request: "recordComputerActivity", results: map[string]string{"last_active_at": "*"}},
-	"computer_file_upload":  {config: acctest.Values{"computer_id": "{computer}", "file_name": "a.txt", "content": "x"}, request: "completeFileUpload", results: map[string]string{"path": "*"}},
+	"computer_file_upload":  {config: acctest.Values{"computer_id": "{computer}", "file_name": "a.txt", "content": "x"}, again: acctest.Values{"file_name": "b.txt"}, request: "completeFileUpload", results: map[string]string{"path": "*"}},
 	"computer_install_deps": {config: acctest.Values{"computer_id": "{computer}"}, request: "installComputerDeps", prepare: func(e *acctest.Env, _ *strings.Replacer) { e.Clock.Advance(time.Hour) }},
 	"computer_refresh":      {config: acctest.Values{"computer_id": "{computer}"}, request: "refreshComputer", results: map[string]string{"configured": "*", "secrets_configured": "*"}},
 	"computer_restart":      {config: acctest.Values{"computer_id": "{computer}"}, request: "restartComputer", results: map[string]string{"was_restarted": "*"}},
@@ -45,13 +47,18 @@ var operations = map[string]operation{
 			e.API(http.MethodPost, ids.Replace("/api/v0/environments/{environment}/builds"), nil, nil)
 		},
 	},
-	"member_remove":     {config: acctest.Values{"email": "avery@agentyard.example"}, request: "removeMember"},
+	"member_remove": {config: acctest.Values{"email": "avery@agentyard.example"}, request: "removeMember"},
+	// An answer only waits, so it has no action and no triggers.
+	"session_answer": {
+		config: acctest.Values{"session_id": "{session}", "message_id": "{message}"}, again: acctest.Values{"session_id": "{second session}", "message_id": "{second message}"},
+		request: "listSessionMessages", results: map[string]string{"text": "Hello.", "answered_at": "*"},
+	},
 	"session_message":   {config: acctest.Values{"session_id": "{session}", "text": "Hello."}, request: "sendSessionMessage", results: map[string]string{"sent_at": "*"}},
 	"session_interrupt": {config: acctest.Values{"session_id": "{session}"}, request: "interruptSession", results: map[string]string{"status": "idle"}},
 }
 
-func (o operation) withIDs(ids *strings.Replacer) acctest.Values {
-	config := maps.Clone(o.config)
+func withIDs(values acctest.Values, ids *strings.Replacer) acctest.Values {
+	config := maps.Clone(values)
 	for name, v := range config {
 		if text, ok := v.(string); ok {
 			config[name] = ids.Replace(text)
@@ -60,7 +67,7 @@ func (o operation) withIDs(ids *strings.Replacer) acctest.Values {
 	return config
 }
 
-func newOperations(t *testing.T, row operation) (*acctest.Env, acctest.Values, func()) {
+func newOperations(t *testing.T, row *operation) (*acctest.Env, acctest.Values, func()) {
 	t.Helper()
 	e, _ := newOrganization(t)
 	var account, computer, environment struct{ ID string }
@@ -74,8 +81,17 @@ func newOperations(t *testing.T, row operation) (*acctest.Env, acctest.Values, f
 	e.API(http.MethodPost, "/api/v0/environments", map[string]any{"name": "third", "scope": "organization", "repositories": []any{map[string]any{"url": "https://git.example/acme/app", "script": "make"}}}, &environment)
 	e.Clock.Advance(time.Hour)
 	e.API(http.MethodPost, "/api/v0/computers/"+computer.ID+"/restart", nil, nil)
-	e.API(http.MethodPost, "/api/v0/sessions", map[string]any{"computerId": computer.ID}, &session)
-	ids := strings.NewReplacer("{account}", account.ID, "{key}", key.APIKey.ID, "{computer}", computer.ID, "{environment}", environment.ID, "{session}", session.ID)
+	var message struct{ MessageID string }
+	talk := func(sessionName, messageName string) []string {
+		e.API(http.MethodPost, "/api/v0/sessions", map[string]any{"computerId": computer.ID}, &session)
+		if row.request == "listSessionMessages" {
+			e.Clock.Advance(time.Minute)
+			e.API(http.MethodPost, "/api/v0/sessions/"+session.ID+"/messages", map[string]any{"text": "Hello."}, &message)
+		}
+		return []string{sessionName, session.ID, messageName, message.MessageID}
+	}
+	ids := strings.NewReplacer(slices.Concat([]string{"{account}", account.ID, "{key}", key.APIKey.ID, "{computer}", computer.ID, "{environment}", environment.ID},
+		talk("{session}", "{message}"), talk("{second session}", "{second message}"))...)
 	prepare := func() {
 		if row.prepare != nil {
 			row.prepare(e, ids)
@@ -83,7 +99,8 @@ func newOperations(t *testing.T, row operation) (*acctest.Env, acctest.Values, f
 		e.Journal().Reset()
 	}
 	prepare()
-	return e, row.withIDs(ids), prepare
+	row.again = withIDs(row.again, ids)
+	return e, withIDs(row.config, ids), prepare
 }
 
 func forEachOperation(t *testing.T, test func(t *testing.T, typeName string, row operation)) {
@@ -111,7 +128,10 @@ func TestOperations_everyActionIsAResource(t *testing.T) {
 func TestOperations_actionRunsOnce(t *testing.T) {
 	t.Parallel()
 	forEachOperation(t, func(t *testing.T, typeName string, row operation) {
-		e, config, _ := newOperations(t, row)
+		e, config, _ := newOperations(t, &row)
+		if typeName == "agentyard_session_answer" {
+			return
+		}
 		_, out := acctest.NewProcess(t, e, nil).Invoke(typeName, config)
 		out.MustSucceed(t)
 		e.WantRequests(t, row.request, 1)
@@ -122,7 +142,7 @@ func TestOperations_actionRunsOnce(t *testing.T) {
 func TestOperations_resourceRunsOnce(t *testing.T) {
 	t.Parallel()
 	forEachOperation(t, func(t *testing.T, typeName string, row operation) {
-		e, config, prepare := newOperations(t, row)
+		e, config, prepare := newOperations(t, &row)
 		i := e.NewInstance(t, typeName)
 		e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
 		e.WantRequests(t, row.request, 1)
@@ -134,7 +154,7 @@ func TestOperations_resourceRunsOnce(t *testing.T) {
 			}
 		}
 		first := i.ID()
-		if ranAt, err := time.Parse(time.RFC3339, i.Attribute("ran_at")); err != nil || ranAt.After(e.Clock.Now()) || first == "" {
+		if ranAt, err := time.Parse(time.RFC3339, i.Attribute("ran_at")); typeName != "agentyard_session_answer" && err != nil || ranAt.After(e.Clock.Now()) || first == "" {
 			t.Errorf("id %q, ran_at %v: %v", first, ranAt, err)
 		}
 		prepare()
@@ -148,9 +168,8 @@ func TestOperations_resourceRunsOnce(t *testing.T) {
 			t.Errorf("id %q, was %q; requests: %v", i.ID(), first, e.Journal().Entries())
 		}
 
-		config["triggers"] = map[string]any{"v": "2"}
-		if _, ok := config["file_name"]; ok {
-			config["file_name"] = "b.txt"
+		if maps.Copy(config, row.again); row.again == nil {
+			config["triggers"] = map[string]any{"v": "2"}
 		}
 		e.Apply(t, i, config).MustDo(t, acctest.ActionReplace)
 		e.WantRequests(t, row.request, 1)
@@ -174,7 +193,7 @@ func hasTimeouts(t *testing.T, e *acctest.Env, typeName string) bool {
 func TestOperations_failureStoresNothing(t *testing.T) {
 	t.Parallel()
 	forEachOperation(t, func(t *testing.T, typeName string, row operation) {
-		e, config, prepare := newOperations(t, row)
+		e, config, prepare := newOperations(t, &row)
 		i := e.NewInstance(t, typeName)
 		e.Faults().Add(emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Operation: row.request, Status: http.StatusServiceUnavailable, Times: -1})
 		out := e.Apply(t, i, config)
@@ -195,7 +214,7 @@ func TestOperations_lostResponse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			row := operations[name]
-			e, config, _ := newOperations(t, row)
+			e, config, _ := newOperations(t, &row)
 			i := e.NewInstance(t, "agentyard_"+name)
 			e.Faults().Add(emulator.Fault{Kind: emulator.FaultDropAfterCommit, Operation: row.request, Times: 1})
 			out := e.Apply(t, i, config)
@@ -222,7 +241,7 @@ func TestOperations_faults(t *testing.T) {
 		} {
 			t.Run(string(fault.Kind), func(t *testing.T) {
 				t.Parallel()
-				e, config, prepare := newOperations(t, row)
+				e, config, prepare := newOperations(t, &row)
 				i := e.NewInstance(t, typeName)
 				fault.Operation, fault.Times = row.request, 1
 				e.Faults().Add(fault)
@@ -256,7 +275,8 @@ func TestOperations_noImport(t *testing.T) {
 // The content is in no state and no plan, but in the workspace. A new version uploads again.
 func TestOperations_uploadOfASecret(t *testing.T) {
 	t.Parallel()
-	e, config, _ := newOperations(t, operations["computer_file_upload"])
+	upload := operations["computer_file_upload"]
+	e, config, _ := newOperations(t, &upload)
 	delete(config, "content")
 	i := e.NewInstance(t, "agentyard_computer_file_upload")
 	e.Apply(t, i, config).MustFail(t, "", "Exactly one of these attributes must be configured", "content_wo")

@@ -30,8 +30,6 @@ const (
 const (
 	// ListedLate is how long the service may omit a new message from lists.
 	ListedLate = 25 * time.Second
-	// clockSkew is the largest expected difference between the clocks of the service.
-	clockSkew = 5 * time.Minute
 	// newestMessages is the page size of searches. Larger pages may be too large to read, because messages have attachments.
 	newestMessages = 20
 )
@@ -50,8 +48,6 @@ type Message struct {
 	IsError bool  `json:"isError"`
 	// Visibility is "llm_only" for a message that the service adds for the agent.
 	Visibility string `json:"visibility"`
-	// agentStatus is that of the agent when the message arrived: with "running", the message waits for another turn. Empty if unknown.
-	agentStatus string
 }
 
 func (m *Message) Ref() wire.Ref {
@@ -94,8 +90,8 @@ func (m *Message) Text() string {
 	return strings.Join(texts, "\n")
 }
 
-// endsTurn reports whether the agent waits for nothing after the message.
-func (m *Message) endsTurn() bool {
+// isAnswer reports whether the agent waits for nothing after the message.
+func (m *Message) isAnswer() bool {
 	usesTool := slices.ContainsFunc(m.blocks(), func(b block) bool { return b.Type == "tool_use" })
 	return m.Role == RoleAssistant && !usesTool
 }
@@ -103,19 +99,6 @@ func (m *Message) endsTurn() bool {
 // belongsToTurn is false for a message that the service adds.
 func (m *Message) belongsToTurn() bool {
 	return m.Role != RoleSystem && (m.Role != RoleUser || m.Visibility != "llm_only")
-}
-
-// endOf returns the last message of the agent if it ends a turn, or nil.
-func endOf(messages []Message) *Message {
-	for _, m := range slices.Backward(messages) {
-		switch {
-		case m.endsTurn():
-			return &m
-		case m.Role != RoleUser:
-			return nil
-		}
-	}
-	return nil
 }
 
 // Attachment is an image or a file of a message.
@@ -165,8 +148,7 @@ func (c *Client) sendMessage(ctx context.Context, id string, body MessageRequest
 	}
 	err = c.retryNotFound(ctx, time.Time{}, writePatience, func() error {
 		response, err := transport.Call[struct {
-			MessageID            string `json:"messageId"`
-			RecipientAgentStatus string `json:"recipientAgentStatus"`
+			MessageID string `json:"messageId"`
 		}](ctx, c.conn, r)
 		switch {
 		case err != nil:
@@ -174,7 +156,7 @@ func (c *Client) sendMessage(ctx context.Context, id string, body MessageRequest
 		case response.MessageID == "":
 			return r.Unexpected("the field messageId is missing")
 		}
-		sent = &Message{ID: response.MessageID, Role: RoleUser, agentStatus: response.RecipientAgentStatus}
+		sent = &Message{ID: response.MessageID, Role: RoleUser}
 		if now := c.conn.ServiceTime(); !now.IsZero() {
 			sent.CreatedAt = wire.Millis(now.UnixMilli())
 		}
@@ -206,55 +188,40 @@ func (c *Client) Messages(ctx context.Context, id string, roles []string, most i
 	return found, err
 }
 
-// Turn is what the agent of a session did after a message, as far as it is listed.
+// Turn is what followed a message, as far as it is listed.
 type Turn struct {
-	// Message is the message itself; nil if it is not listed.
-	Message *Message
-	// Answer ends the turn; nil if there is none yet, or if it is unclear which one belongs to the message.
-	Answer    *Message
-	IsUnclear bool
-	// Next is the next message of a user; nil if there is none.
-	Next *Message
-	// Newest is when the newest listed message was created.
-	Newest time.Time
+	// IsListed says whether the message itself is listed.
+	IsListed bool
+	// Answer ends the turn; nil if nothing does before the next message of a user.
+	Answer *Message
+	// IsAnsweredLater says that the agent wrote something after a later message of a user.
+	IsAnsweredLater bool
 }
 
-// Turn returns the turn of a message, of which only the ID must be known. The turn's messages lie between the message and the next
-// one of a user. The answer is unclear if one of them waited for another turn.
-func (c *Client) Turn(ctx context.Context, id string, of *Message) (*Turn, error) {
+// Turn returns what followed a message of a session.
+func (c *Client) Turn(ctx context.Context, id, message string) (t Turn, err error) {
 	var listed []Message
 	at := -1
-	isUnknown := of.agentStatus != StatusIdle && of.agentStatus != StatusRunning
-	oldest := of.CreatedAt.Time().Add(-clockSkew)
 	for page, err := range c.messagePages(ctx, id, "", newestMessages) {
 		if err != nil {
-			return nil, err
+			return t, err
 		}
-		turns := collection.Filter(page, (*Message).belongsToTurn)
-		sortMessages(turns)
-		listed = slices.Concat(turns, listed)
-		at = slices.IndexFunc(listed, func(m Message) bool { return m.ID == of.ID })
-		isOld := func(m Message) bool { return m.CreatedAt.Time().Before(oldest) }
-		if at > 0 || at == 0 && !isUnknown || at < 0 && slices.ContainsFunc(page, isOld) {
+		sortMessages(page)
+		listed = slices.Concat(collection.Filter(page, (*Message).belongsToTurn), listed)
+		if at = slices.IndexFunc(listed, func(m Message) bool { return m.ID == message }); at >= 0 {
 			break
 		}
 	}
-	t := &Turn{}
-	if len(listed) > 0 {
-		t.Newest = listed[len(listed)-1].CreatedAt.Time()
-	}
-	if at < 0 {
+	if t.IsListed = at >= 0; !t.IsListed {
 		return t, nil
 	}
-	t.Message = &listed[at]
-	after := listed[at+1:]
-	turn := after
-	if next := slices.IndexFunc(after, func(m Message) bool { return m.Role == RoleUser && m.ID != of.ID }); next >= 0 {
-		turn, t.Next = after[:next], &after[next]
+	turn := listed[at+1:]
+	if next := slices.IndexFunc(turn, func(m Message) bool { return m.Role == RoleUser }); next >= 0 {
+		t.IsAnsweredLater = slices.ContainsFunc(turn[next:], func(m Message) bool { return m.Role == RoleAssistant })
+		turn = turn[:next]
 	}
-	waited := of.agentStatus == StatusRunning || isUnknown && at > 0 && !listed[at-1].endsTurn()
-	if t.Answer = endOf(turn); t.Answer == nil || waited {
-		t.Answer, t.IsUnclear = nil, endOf(after) != nil
+	if last := len(turn) - 1; last >= 0 && turn[last].isAnswer() {
+		t.Answer = &turn[last]
 	}
 	return t, nil
 }

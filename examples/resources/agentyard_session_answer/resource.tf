@@ -1,10 +1,10 @@
-variable "computer_id" {
-  description = "ID of an active computer."
-  type        = string
+resource "agentyard_computer" "build" {
+  name          = "build"
+  provider_type = "managed-a" # A sample; see agentyard_computer_providers.
 }
 
 resource "agentyard_session" "upgrade" {
-  computer_id = var.computer_id
+  computer_id = agentyard_computer.build.id
 }
 
 resource "agentyard_session_message" "upgrade" {
@@ -13,22 +13,22 @@ resource "agentyard_session_message" "upgrade" {
 }
 
 # A new message gets its answer in the same apply.
-data "agentyard_session_answer" "upgrade" {
+resource "agentyard_session_answer" "upgrade" {
   session_id = agentyard_session_message.upgrade.session_id
   message_id = agentyard_session_message.upgrade.id
 
   timeouts {
-    read = "2h"
+    create = "2h"
   }
 
   lifecycle {
     postcondition {
-      condition     = !self.is_error
-      error_message = "The agent failed: ${coalesce(self.text, "no text")}"
+      condition     = self.is_error == false
+      error_message = "The agent failed: ${coalesce(self.text, "no answer")}"
     }
   }
 }
 
 output "answer" {
-  value = data.agentyard_session_answer.upgrade.text
+  value = agentyard_session_answer.upgrade.text
 }

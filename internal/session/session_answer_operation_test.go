@@ -1,0 +1,286 @@
+package session_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+const answerType = "agentyard_session_answer"
+
+// sendTo sends a message outside Terraform and returns its ID.
+func sendTo(e *acctest.Env, session, text string) string {
+	var sent struct{ MessageID string }
+	e.API(http.MethodPost, sessionsRoute+"/"+session+"/messages", map[string]any{"text": text}, &sent)
+	return sent.MessageID
+}
+
+// stored returns a value of the state, such as "true".
+func stored(t *testing.T, i *acctest.Instance, name string) string {
+	t.Helper()
+	var all map[string]tftypes.Value
+	acctest.Must(t, i.State.As(&all))
+	return fmt.Sprint(plain(t, all[name]))
+}
+
+func interrupt(e *acctest.Env, session string) {
+	e.API(http.MethodPost, sessionsRoute+"/"+session+"/interrupt", nil, nil)
+}
+
+func answerTo(session, message string) acctest.Values {
+	return acctest.Values{"session_id": session, "message_id": message}
+}
+
+// An answer is stored once. The rows are conversations: "text" sends a message and returns the answer to it, or "no answer" or "unclear".
+func TestSessionAnswer(t *testing.T) {
+	t.Parallel()
+	const hour = time.Hour
+	type said struct {
+		text   string
+		answer emulator.SessionAnswer
+		wait   time.Duration // After the message.
+		stop   bool          // Interrupts the agent after the wait.
+		want   string
+	}
+	for name, tc := range map[string]struct {
+		said []said
+		took time.Duration // Of the first answer, at most.
+	}{
+		"at work":              {[]said{{text: "a", answer: emulator.SessionAnswer{Text: "Done.\n2", After: 10 * time.Minute, ToolUses: 2}, want: "Done.\n2"}}, 11 * time.Minute},
+		"old":                  {[]said{{text: "a", wait: hour, want: "a"}}, 40 * time.Second},
+		"in a long session":    {append([]said{{text: "a", wait: hour, want: "a"}}, slicesOf(30, said{text: "b", wait: time.Minute, want: "b"})...), 40 * time.Second},
+		"failed":               {[]said{{text: "a", answer: emulator.SessionAnswer{Text: "out of credits", IsError: true}, want: "failed: out of credits"}}, time.Minute},
+		"interrupted":          {[]said{{text: "a", answer: emulator.SessionAnswer{After: hour, ToolUses: 9}, wait: 20 * time.Minute, stop: true, want: "no answer"}}, 2 * time.Minute},
+		"interrupted, old":     {[]said{{text: "a", answer: emulator.SessionAnswer{After: hour}, wait: time.Minute, stop: true, want: "no answer"}}, 2 * time.Minute},
+		"after an interrupt":   {[]said{{text: "a", answer: emulator.SessionAnswer{After: hour}, wait: time.Minute, stop: true, want: "unclear <nil>"}, {text: "b", want: "b"}}, 3 * time.Minute},
+		"one after another":    {[]said{{text: "a", wait: time.Minute, want: "a"}, {text: "b", wait: time.Minute, want: "b"}}, time.Minute},
+		"while another waits":  {[]said{{text: "a", wait: time.Minute, want: "a"}, {text: "b", answer: emulator.SessionAnswer{After: 10 * time.Minute}, want: "b"}}, 11 * time.Minute},
+		"sent in parallel":     {[]said{{text: "a", want: "unclear <nil>"}, {text: "b", want: "unclear <nil>"}, {text: "c", want: "c"}}, 3 * time.Minute},
+		"while agent is at it": {[]said{{text: "a", answer: emulator.SessionAnswer{After: 5 * time.Minute}, wait: time.Minute, want: "unclear <nil>"}, {text: "b", want: "b"}}, 8 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t, func(o *emulator.Options) { o.MaxPageSize = 20 })
+			s := makeTalk(e, newComputer(e, "dev"), nil)
+			ids := make([]string, len(tc.said))
+			for i, m := range tc.said {
+				script(t, e, s.ID, m.answer)
+				ids[i] = sendTo(e, s.ID, m.text)
+				e.Clock.Advance(m.wait)
+				if m.stop {
+					interrupt(e, s.ID)
+				}
+			}
+			for i, m := range tc.said {
+				begin := e.Clock.Now()
+				p := acctest.NewProcess(t, e, nil)
+				instance := p.NewInstance(answerType)
+				out := p.Apply(instance, answerTo(s.ID, ids[i]))
+				if took := e.Clock.Now().Sub(begin); i == 0 && took > tc.took {
+					t.Errorf("it took %s", took)
+				}
+				got := instance.Attribute("text")
+				switch {
+				case len(out.Errors) > 0:
+					got = out.Text()
+				case len(out.Warnings) > 0:
+					acctest.Says(t, out.WarningText(), "Answer Unclear", ids[i], "Send one message at a time")
+					got = "unclear" + got + " " + stored(t, instance, "is_error")
+				case instance.ID() == ids[i]:
+					got = map[string]string{"true": "no answer"}[stored(t, instance, "is_error")] + got + instance.Attribute("content_json") + instance.Attribute("answered_at")
+				case stored(t, instance, "is_error") == "true":
+					got = "failed: " + got
+				}
+				if got != m.want {
+					t.Errorf("%d: got %q, want %q", i, got, m.want)
+				}
+				// Whatever happens to the session, the answer is kept, and a destroy sends nothing.
+				e.Journal().Reset()
+				p.Plan(instance, answerTo(s.ID, ids[i])).MustDo(t, acctest.ActionNone)
+				if out := p.Apply(instance, nil); len(out.Errors) > 0 || len(e.Journal().Entries()) > 0 {
+					t.Errorf("%s, after %d requests", out.Text(), len(e.Journal().Entries()))
+				}
+			}
+		})
+	}
+}
+
+func slicesOf[T any](n int, one T) []T {
+	all := make([]T, n)
+	for i := range all {
+		all[i] = one
+	}
+	return all
+}
+
+// All fields are those of the last message. An answer without text has null.
+func TestSessionAnswer_everyField(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	s := makeTalk(e, newComputer(e, "dev"), nil)
+	for _, block := range []string{text("Done."), `{"source":{"data":"aaaa","mediaType":"image/png","type":"base64"},"type":"image"}`} {
+		say(t, e, s.ID, "user", text("Draw"))
+		e.Clock.Advance(time.Second)
+		say(t, e, s.ID, "assistant", block)
+		e.Clock.Advance(time.Minute)
+		answer, message := saidIn(e, s.ID, "assistant")[0], saidIn(e, s.ID, "user")[0]
+		p := acctest.NewProcess(t, e, nil)
+		i := p.NewInstance(answerType)
+		p.Apply(i, answerTo(s.ID, message.ID)).MustSucceed(t)
+		said, _ := answer.Content[0]["text"].(string)
+		if i.ID() != answer.ID || i.Attribute("text") != said || stored(t, i, "is_error") != "false" || !sameJSON(t, i.Attribute("content_json"), "["+block+"]") {
+			t.Errorf("%s is not %v", i.State, answer)
+		}
+		if at, err := time.Parse(time.RFC3339, i.Attribute("answered_at")); err != nil || e.Clock.Now().Sub(at) > 5*time.Minute {
+			t.Errorf("answered at %s", i.Attribute("answered_at"))
+		}
+	}
+}
+
+// A text that the agent writes during its work is no answer. Neither is it while the rate limit hides the work between two polls, in
+// both of which the session is idle.
+func TestSessionAnswer_textDuringTheWork(t *testing.T) {
+	t.Parallel()
+	for _, hidden := range []string{"", "42", "92"} {
+		t.Run(hidden, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			s := makeTalk(e, newComputer(e, "dev"), nil)
+			script(t, e, s.ID, emulator.SessionAnswer{Text: "Done", After: 30 * time.Second})
+			id := sendTo(e, s.ID, "Fix it")
+			say(t, e, s.ID, "assistant", text("Looking"))
+			if hidden != "" {
+				e.Faults().Add(emulator.Fault{Operation: "getSession", Kind: emulator.FaultRateLimited, RetryAfter: hidden, After: 1, Times: 1})
+			}
+			p := acctest.NewProcess(t, e, nil)
+			i := p.NewInstance(answerType)
+			p.Apply(i, answerTo(s.ID, id)).MustSucceed(t)
+			if got := i.Attribute("text"); got != "Done" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+func TestSessionAnswer_errors(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		prepare func(t *testing.T, e *acctest.Env, id string) // Between the message and the wait.
+		message string
+		at      string
+		want    []string
+		took    time.Duration // At most.
+	}{
+		"too slow": {want: []string{"Timed Out Waiting for the Agent", "still \"running\" after 30m0s", "The agent was not stopped", "raise create in the timeouts block"}, took: 31 * time.Minute},
+		"unknown message": {
+			prepare: func(_ *testing.T, e *acctest.Env, _ string) { e.Clock.Advance(24 * time.Hour) },
+			message: "other", want: []string{"Message Not Found", "does not list message other", "Check the IDs"}, took: 2 * time.Minute,
+		},
+		"deleted session": {
+			prepare: func(_ *testing.T, e *acctest.Env, id string) { deleted(e, sessionsRoute+"/"+id) },
+			at:      "session_id", want: []string{"Cannot read answer", "404", "The session was not found"}, took: time.Minute,
+		},
+		"refused": {
+			prepare: func(_ *testing.T, e *acctest.Env, _ string) {
+				e.Clock.Advance(2 * time.Hour)
+				e.Faults().Add(emulator.Fault{Operation: "listSessionMessages", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
+			},
+			want: []string{"Cannot read answer", "listSessionMessages", "403", "the API key of the session's owner"}, took: time.Minute,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			s := makeTalk(e, newComputer(e, "dev"), nil)
+			script(t, e, s.ID, emulator.SessionAnswer{After: time.Hour, ToolUses: 9})
+			id := sendTo(e, s.ID, "Fix it")
+			if tc.prepare != nil {
+				tc.prepare(t, e, s.ID)
+			}
+			if tc.message != "" {
+				id = tc.message
+			}
+			begin := e.Clock.Now()
+			p := acctest.NewProcess(t, e, nil)
+			i := p.NewInstance(answerType)
+			p.Apply(i, answerTo(s.ID, id)).MustFail(t, tc.at, tc.want...)
+			if took := e.Clock.Now().Sub(begin); took > tc.took || !i.State.IsNull() {
+				t.Errorf("it waited %s; the state has %s", took, i.State)
+			}
+		})
+	}
+	e := acctest.New(t)
+	for at, config := range map[string]acctest.Values{
+		"session_id": answerTo(" ", "m"), "message_id": answerTo("s", " "),
+		"timeouts.create": {"session_id": "s", "message_id": "m", "timeouts": map[string]any{"create": "0s"}},
+	} {
+		p := acctest.NewProcess(t, e, nil)
+		p.Apply(p.NewInstance(answerType), config).MustFail(t, at)
+	}
+}
+
+// Ctrl-C ends the wait, and stores nothing.
+func TestSessionAnswer_stopped(t *testing.T) {
+	t.Parallel()
+	var process *acctest.Process
+	e := acctest.New(t, acctest.Hold("listSessionMessages", func(<-chan struct{}) { process.Stop() }))
+	s := makeTalk(e, newComputer(e, "dev"), nil)
+	id := sendTo(e, s.ID, "Fix it")
+	process = acctest.NewProcess(t, e, nil)
+	i := process.NewInstance(answerType)
+	process.Apply(i, answerTo(s.ID, id)).MustFail(t, "", "Interrupted Before the Agent Answered", id, "The agent was not stopped", "agentyard_session_interrupt")
+	if !i.State.IsNull() {
+		t.Error(i.State)
+	}
+}
+
+// The first apply sends the message, waits for the answer, and fails its postcondition. The plan still reads nothing, and a destroy
+// works, although the agent is at work again.
+func TestAccSessionAnswer_everyCLI(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t, func(o *emulator.Options) {
+		o.AgentPhase, o.SessionDelay, o.MessageDelay, o.MaxPageSize = time.Millisecond, time.Millisecond, -1, 100
+	})
+	s := makeTalk(e, newComputer(e, "dev"), nil)
+	config := func(more string) string {
+		return e.Config(`
+resource "agentyard_session_message" "test" {
+  session_id = "` + s.ID + `"
+  text       = "Fix it"
+}
+
+resource "agentyard_session_answer" "test" {
+  session_id = "` + s.ID + `"
+  message_id = agentyard_session_message.test.id
+` + more + `
+}
+
+output "answer" {
+  value = agentyard_session_answer.test.text
+}
+`)
+	}
+	failing := config("  lifecycle {\n    postcondition {\n      condition     = self.is_error == true\n      error_message = \"No error.\"\n    }\n  }\n")
+	cli := acctest.NewCLI(t, e, failing)
+	if r := cli.Run("apply", "-auto-approve", "-input=false"); r.ExitCode == 0 || !strings.Contains(r.Output, "No error.") {
+		t.Error(r.Output)
+	}
+	script(t, e, s.ID, emulator.SessionAnswer{After: time.Hour})
+	sendTo(e, s.ID, "More")
+	cli.Write("main.tf", config(""))
+	acctest.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false").Output, `answer = "Fix it"`, "0 added, 0 changed, 0 destroyed")
+	e.Journal().Reset()
+	cli.MustPlanEmpty()
+	cli.Write("main.tf", failing)
+	cli.MustRun("destroy", "-auto-approve", "-input=false")
+	for _, operation := range []string{"getSession", "listSessionMessages", "interruptSession", "deleteSession"} {
+		e.WantRequests(t, operation, 0)
+	}
+}
