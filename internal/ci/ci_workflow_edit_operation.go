@@ -171,7 +171,18 @@ var ciWorkflowEdit = crud.Operation{
 		"pull_request_url": {Text: "URL of the first pull request. Null if none was needed.", Type: types.StringType},
 		"results":          results.List("Results by repository, in the order of `repos`.", outcomeResults, func(any) []ci.Outcome { return nil }),
 	},
-	Check:  crud.CheckModel(func(ctx context.Context, m *ciWorkflowEditModel, _ *crud.Call) diag.Diagnostics { return m.check(ctx) }),
+	Check: crud.CheckModel(func(ctx context.Context, m *ciWorkflowEditModel, _ *crud.Call) diag.Diagnostics { return m.check(ctx) }),
+	Canonical: crud.CanonicalModel(func(m *ciWorkflowEditModel) {
+		switch m.Action.ValueString() {
+		case actionCreate:
+			if m.ModeID.IsNull() {
+				m.ModeID = types.StringValue(defaultMode)
+			}
+		case actionDelete: // The others are ignored.
+			m.Changes = types.ObjectNull(m.Changes.AttributeTypes(context.Background()))
+			m.AutomationName, m.ServiceAutomationID, m.ModeID = types.StringNull(), types.StringNull(), types.StringNull()
+		}
+	}),
 	Run:    crud.Run(editWorkflow),
 	Verb:   "edit",
 	Object: "CI workflow",

@@ -161,6 +161,7 @@ var computerFileUpload = crud.Operation{
 	},
 	Timeout:     defaultUploadTimeout,
 	TimeoutText: "Maximum time for the upload. Defaults to `30m`. An upload also fails if no data is sent for the provider's `request_timeout`.",
+	Canonical:   crud.CanonicalModel(func(m *computerFileUploadModel) { m.ContentType = types.StringValue(m.contentType()) }),
 	Check:       checkUpload,
 	Run:         crud.Run(uploadFile),
 	Verb:        "upload",

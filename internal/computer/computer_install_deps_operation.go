@@ -55,6 +55,7 @@ var computerInstallDeps = crud.Operation{
 	},
 	Timeout:     defaultInstallTimeout,
 	TimeoutText: "Maximum time to wait for the installation. Defaults to `30m`.",
+	Canonical:   crud.CanonicalModel(func(m *computerInstallDepsModel) { m.WaitForInstall = types.BoolNull() }),
 	Run:         crud.Run(installDeps),
 	Verb:        "install dependencies on",
 	Object:      "computer",

@@ -38,6 +38,9 @@ type Operation struct {
 	// Timeout is the default of the timeouts block, which TimeoutText describes. Without the text, there is no such block.
 	Timeout     time.Duration
 	TimeoutText string
+	// Canonical writes defaults out, and drops the arguments that only control the wait, so that equal values do not run the operation
+	// again. It may be nil. Create it with the function CanonicalModel.
+	Canonical func(context.Context, tfsdk.Config) tfsdk.Config
 	// Check is for what the validators of an argument cannot see. It may be nil. Create it with the function CheckModel.
 	Check func(context.Context, tfsdk.Config, *Call) diag.Diagnostics
 	// Run sends the requests and returns the results. Create it with the function of the same name.
@@ -107,6 +110,21 @@ func CheckModel[M any](check func(ctx context.Context, m *M, call *Call) diag.Di
 			diags.Append(check(ctx, m, call)...)
 		}
 		return diags
+	}
+}
+
+// CanonicalModel returns an operation's Canonical, which edits the model of Run. It skips arguments that are not known yet.
+func CanonicalModel[M any](edit func(m *M)) func(context.Context, tfsdk.Config) tfsdk.Config {
+	return func(ctx context.Context, config tfsdk.Config) tfsdk.Config {
+		m := new(M)
+		edited := tfsdk.State{Schema: config.Schema, Raw: config.Raw}
+		if config.Get(ctx, m).HasError() {
+			return config
+		}
+		if edit(m); edited.Set(ctx, m).HasError() {
+			return config
+		}
+		return tfsdk.Config{Schema: config.Schema, Raw: edited.Raw}
 	}
 }
 

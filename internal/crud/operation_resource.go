@@ -2,6 +2,7 @@ package crud
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -9,15 +10,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	actionschema "github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/boolplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/listplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
@@ -29,6 +26,7 @@ import (
 var (
 	_ resource.ResourceWithConfigure      = (*operationResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*operationResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*operationResource)(nil)
 	_ resource.ResourceWithImportState    = (*operationResource)(nil)
 )
 
@@ -44,6 +42,7 @@ type operationResource struct {
 
 const useResource = "\n\n**Other versions.** Use the action with Terraform 1.14 or newer; use this resource with OpenTofu and older versions.\n\n" +
 	"**When it runs.** Creating the resource runs the operation once. Changing an argument or `triggers` replaces the resource, which runs it again. " +
+	"Equal values, such as a default that you write out, and arguments that only control the wait are updated in place, and send nothing. " +
 	"To rename the resource, add a `moved` block. Destroying the resource does not undo the operation, and sends nothing.\n\n" +
 	"**Failures.** After a failure, nothing is stored, so the next apply runs the operation again."
 
@@ -61,7 +60,6 @@ func (r *operationResource) Schema(ctx context.Context, _ resource.SchemaRequest
 		resp.Schema.Attributes["triggers"] = schema.MapAttribute{
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Changing any value runs the operation again.",
-			PlanModifiers:       []planmodifier.Map{mapplanmodifier.RequiresReplace()},
 		}
 	}
 	converted, err := forResource(r.op.Arguments)
@@ -77,7 +75,7 @@ func (r *operationResource) Schema(ctx context.Context, _ resource.SchemaRequest
 	}
 }
 
-// forResource converts arguments of an action to those of a resource. Changing any of them replaces the resource.
+// forResource converts arguments of an action to those of a resource.
 func forResource(arguments map[string]actionschema.Attribute) (map[string]schema.Attribute, error) {
 	converted := make(map[string]schema.Attribute, len(arguments))
 	for name, argument := range arguments {
@@ -86,31 +84,31 @@ func forResource(arguments map[string]actionschema.Attribute) (map[string]schema
 		case actionschema.StringAttribute:
 			converted[name] = schema.StringAttribute{
 				Required: a.Required, Optional: a.Optional, WriteOnly: a.WriteOnly, Sensitive: a.WriteOnly,
-				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators, PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators,
 			}
 		case actionschema.BoolAttribute:
 			converted[name] = schema.BoolAttribute{
 				Required: a.Required, Optional: a.Optional,
-				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators, PlanModifiers: []planmodifier.Bool{boolplanmodifier.RequiresReplace()},
+				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators,
 			}
 		case actionschema.ListAttribute:
 			converted[name] = schema.ListAttribute{
 				Required: a.Required, Optional: a.Optional, ElementType: a.ElementType,
-				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators, PlanModifiers: []planmodifier.List{listplanmodifier.RequiresReplace()},
+				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators,
 			}
 		case actionschema.ListNestedAttribute:
 			var nested map[string]schema.Attribute
 			nested, err = forResource(a.NestedObject.Attributes)
 			converted[name] = schema.ListNestedAttribute{
 				Required: a.Required, Optional: a.Optional, NestedObject: schema.NestedAttributeObject{Attributes: nested, Validators: a.NestedObject.Validators},
-				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators, PlanModifiers: []planmodifier.List{listplanmodifier.RequiresReplace()},
+				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators,
 			}
 		case actionschema.SingleNestedAttribute:
 			var nested map[string]schema.Attribute
 			nested, err = forResource(a.Attributes)
 			converted[name] = schema.SingleNestedAttribute{
 				Required: a.Required, Optional: a.Optional, Attributes: nested,
-				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators, PlanModifiers: []planmodifier.Object{objectplanmodifier.RequiresReplace()},
+				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators,
 			}
 		default:
 			err = fmt.Errorf("the argument %s is a %T, which forResource in internal/crud does not convert", name, argument)
@@ -125,6 +123,47 @@ func forResource(arguments map[string]actionschema.Attribute) (map[string]schema
 // ValidateConfig checks what the schema cannot.
 func (r *operationResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	resp.Diagnostics.Append(r.op.validate(ctx, req.Config, &Call{})...)
+}
+
+// ModifyPlan replaces the resource if its triggers or what it sends change.
+func (r *operationResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() || req.State.Raw.IsNull() || req.Plan.Raw.Equal(req.State.Raw) {
+		return
+	}
+	before, diags := r.sent(ctx, req.State.Raw)
+	resp.Diagnostics.Append(diags...)
+	after, diags := r.sent(ctx, req.Plan.Raw)
+	resp.Diagnostics.Append(diags...)
+	for name, v := range after {
+		if !v.Equal(before[name]) && !(isEmpty(v) && isEmpty(before[name])) {
+			resp.RequiresReplace.Append(path.Root(name))
+		}
+	}
+}
+
+// sent returns the triggers, and the arguments in their canonical form.
+func (r *operationResource) sent(ctx context.Context, raw tftypes.Value) (map[string]tftypes.Value, diag.Diagnostics) {
+	config, diags := r.op.arguments(ctx, tfsdk.Config{Raw: raw})
+	if diags.HasError() {
+		return nil, diags
+	}
+	if r.op.Canonical != nil {
+		config = r.op.Canonical(ctx, config)
+	}
+	var given, sent map[string]tftypes.Value
+	if err := errors.Join(raw.As(&given), config.Raw.As(&sent)); err != nil {
+		diags.AddError("State Cannot Be Read", err.Error())
+		return nil, diags
+	}
+	sent["triggers"] = given["triggers"]
+	return sent, diags
+}
+
+// isEmpty reports whether a value is null or an empty collection, which are the same to an operation.
+func isEmpty(v tftypes.Value) bool {
+	var list []tftypes.Value
+	var entries map[string]tftypes.Value
+	return v.IsNull() || v.IsKnown() && (v.As(&list) == nil && len(list) == 0 || v.As(&entries) == nil && len(entries) == 0)
 }
 
 // Create runs the operation. It reads the configuration, because the plan lacks write-only values.
@@ -172,7 +211,7 @@ func (r *operationResource) Create(ctx context.Context, req resource.CreateReque
 // Read keeps the state, because the service keeps no record of the operation.
 func (r *operationResource) Read(context.Context, resource.ReadRequest, *resource.ReadResponse) {}
 
-// Update stores the plan, which changes only the timeouts.
+// Update stores the plan, which sends nothing.
 func (r *operationResource) Update(_ context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	resp.State.Raw = req.Plan.Raw
 }

@@ -72,6 +72,7 @@ var environmentBuild = crud.Operation{
 	},
 	Timeout:     defaultBuildTimeout,
 	TimeoutText: "Maximum time to wait for the build. Defaults to `60m`.",
+	Canonical:   crud.CanonicalModel(func(m *environmentBuildModel) { m.WaitForBuild = types.BoolNull() }),
 	Run:         crud.Run(buildEnvironment),
 	Verb:        "build",
 	Object:      "environment",

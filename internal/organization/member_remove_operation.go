@@ -3,6 +3,7 @@ package organization
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
@@ -41,6 +42,11 @@ var memberRemove = crud.Operation{
 			Validators: []validator.String{value.Email()},
 		},
 	},
+	Canonical: crud.CanonicalModel(func(m *memberRemoveModel) {
+		if value.IsSet(m.Email) {
+			m.Email = types.StringValue(strings.ToLower(m.Email.ValueString()))
+		}
+	}),
 	Run:    crud.Run(removeMember),
 	Verb:   "remove",
 	Object: "member",

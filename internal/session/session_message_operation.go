@@ -19,6 +19,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/localfile"
 	"github.com/agentyard/terraform-provider-agentyard/internal/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -90,6 +91,13 @@ var sessionMessage = crud.Operation{
 		"id":      {Text: "The message's ID.", Type: types.StringType},
 		"sent_at": {Text: "When the message was sent, by the service's clock (RFC 3339, UTC).", Type: types.StringType},
 	},
+	Canonical: crud.CanonicalModel(func(m *sessionMessageModel) {
+		for i, file := range m.Files {
+			if data, err := localfile.Read(file.Path.ValueString(), maxAttachments); err == nil && !file.MediaType.IsUnknown() {
+				m.Files[i].MediaType = types.StringValue(attachmentOf("", file.MediaType.ValueString(), data).MediaType)
+			}
+		}
+	}),
 	Run:    crud.Run(sendMessage),
 	Verb:   "send",
 	Object: "message",

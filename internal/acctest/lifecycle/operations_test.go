@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"maps"
+	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,6 +21,8 @@ type operation struct {
 	config acctest.Values
 	// again are the changes with which it runs again. Without them, a trigger changes.
 	again acctest.Values
+	// equal are changes that run nothing, besides null and empty triggers: defaults written out, and how to wait.
+	equal []acctest.Values
 	// request is the operation of the contract that runs it.
 	request string
 	// results are values of the resource. "*" is any value.
@@ -28,18 +31,23 @@ type operation struct {
 	prepare func(e *acctest.Env, ids *strings.Replacer)
 }
 
+// operations are the rows by type name. Words after it tell rows of one type apart.
 var operations = map[string]operation{
 	"api_key_revoke": {config: acctest.Values{"service_account_id": "{account}", "key_id": "{key}"}, request: "revokeApiKey"},
 	"ci_workflow_edit": {
 		config:  acctest.Values{"action": "create", "repos": []any{map[string]any{"repo_full_name": "acme/api"}}},
-		request: "editCiWorkflow", results: map[string]string{"pull_request_url": "*", "automation_id": "*"},
+		request: "editCiWorkflow", equal: []acctest.Values{{"mode_id": "code-review"}}, results: map[string]string{"pull_request_url": "*", "automation_id": "*"},
+	},
+	"ci_workflow_edit delete": {
+		config: acctest.Values{"action": "delete", "repos": []any{map[string]any{"repo_full_name": "acme/api", "file_path": ".github/workflows/x.yml"}}}, request: "editCiWorkflow",
+		equal: []acctest.Values{{"mode_id": "wiki", "automation_name": "x"}, {"changes": map[string]any{"name": "x"}}},
 	},
 	"computer_activity":     {config: acctest.Values{"computer_id": "{computer}"}, request: "recordComputerActivity", results: map[string]string{"last_active_at": "*"}},
-	"computer_file_upload":  {config: acctest.Values{"computer_id": "{computer}", "file_name": "a.txt", "content": "x"}, again: acctest.Values{"file_name": "b.txt"}, request: "completeFileUpload", results: map[string]string{"path": "*"}},
-	"computer_install_deps": {config: acctest.Values{"computer_id": "{computer}"}, request: "installComputerDeps", prepare: func(e *acctest.Env, _ *strings.Replacer) { e.Clock.Advance(time.Hour) }},
+	"computer_file_upload":  {config: acctest.Values{"computer_id": "{computer}", "file_name": "a.txt", "content": "x"}, again: acctest.Values{"file_name": "b.txt"}, equal: []acctest.Values{{"content_type": mime.TypeByExtension(".txt")}}, request: "completeFileUpload", results: map[string]string{"path": "*"}},
+	"computer_install_deps": {config: acctest.Values{"computer_id": "{computer}"}, equal: []acctest.Values{{"wait_for_install": false}, {"wait_for_install": true}}, request: "installComputerDeps", prepare: func(e *acctest.Env, _ *strings.Replacer) { e.Clock.Advance(time.Hour) }},
 	"computer_refresh":      {config: acctest.Values{"computer_id": "{computer}"}, request: "refreshComputer", results: map[string]string{"configured": "*", "secrets_configured": "*"}},
 	"computer_restart":      {config: acctest.Values{"computer_id": "{computer}"}, request: "restartComputer", results: map[string]string{"was_restarted": "*"}},
-	"environment_build":     {config: acctest.Values{"environment_id": "{environment}"}, request: "createEnvironmentBuild", results: map[string]string{"build_id": "*", "status": "succeeded"}},
+	"environment_build":     {config: acctest.Values{"environment_id": "{environment}"}, equal: []acctest.Values{{"wait_for_build": true}, {"wait_for_build": false}}, request: "createEnvironmentBuild", results: map[string]string{"build_id": "*", "status": "succeeded"}},
 	"environment_build_cancel": {
 		config: acctest.Values{"environment_id": "{environment}"}, request: "cancelEnvironmentBuild", results: map[string]string{"canceled_build_id": "*"},
 		prepare: func(e *acctest.Env, ids *strings.Replacer) {
@@ -47,13 +55,17 @@ var operations = map[string]operation{
 			e.API(http.MethodPost, ids.Replace("/api/v0/environments/{environment}/builds"), nil, nil)
 		},
 	},
-	"member_remove": {config: acctest.Values{"email": "avery@agentyard.example"}, request: "removeMember"},
+	"member_remove": {config: acctest.Values{"email": "avery@agentyard.example"}, equal: []acctest.Values{{"email": "Avery@Agentyard.example"}}, request: "removeMember"},
 	// An answer only waits, so it has no action and no triggers.
 	"session_answer": {
 		config: acctest.Values{"session_id": "{session}", "message_id": "{message}"}, again: acctest.Values{"session_id": "{second session}", "message_id": "{second message}"},
 		request: "listSessionMessages", results: map[string]string{"text": "Hello.", "answered_at": "*"},
 	},
-	"session_message":   {config: acctest.Values{"session_id": "{session}", "text": "Hello."}, request: "sendSessionMessage", results: map[string]string{"sent_at": "*"}},
+	"session_message": {config: acctest.Values{"session_id": "{session}", "text": "Hello."}, equal: []acctest.Values{{"files": []any{}}, {"images": []any{}}}, request: "sendSessionMessage", results: map[string]string{"sent_at": "*"}},
+	"session_message with a file": {
+		config: acctest.Values{"session_id": "{session}", "text": "Hello.", "files": []any{map[string]any{"path": "operations_test.go"}}}, request: "sendSessionMessage",
+		equal: []acctest.Values{{"files": []any{map[string]any{"path": "operations_test.go", "media_type": "text/plain"}}}},
+	},
 	"session_interrupt": {config: acctest.Values{"session_id": "{session}"}, request: "interruptSession", results: map[string]string{"status": "idle"}},
 }
 
@@ -108,7 +120,7 @@ func forEachOperation(t *testing.T, test func(t *testing.T, typeName string, row
 	for name, row := range operations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, "agentyard_"+name, row)
+			test(t, "agentyard_"+strings.Fields(name)[0], row)
 		})
 	}
 }
@@ -180,6 +192,38 @@ func TestOperations_resourceRunsOnce(t *testing.T) {
 		e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
 		if sent := e.Journal().Entries(); len(sent) != 0 {
 			t.Errorf("the destroy sends %v", sent)
+		}
+	})
+}
+
+// Null and empty are equal, and so is a default that is written out. What only controls the wait runs nothing.
+func TestOperations_equalValuesRunNothing(t *testing.T) {
+	t.Parallel()
+	forEachOperation(t, func(t *testing.T, typeName string, row operation) {
+		e, config, prepare := newOperations(t, &row)
+		i := e.NewInstance(t, typeName)
+		e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
+		first := i.ID()
+		prepare()
+		changes := slices.Clone(row.equal)
+		if typeName != "agentyard_session_answer" {
+			changes = append(changes, acctest.Values{"triggers": map[string]any{}}, acctest.Values{"triggers": nil})
+		}
+		for _, change := range changes {
+			maps.Copy(config, change)
+			e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
+			e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+		}
+		for name := range config { // Back to null.
+			if _, ok := row.config[name]; !ok {
+				delete(config, name)
+			}
+		}
+		if out := e.Apply(t, i, config); out.Action == acctest.ActionReplace {
+			t.Errorf("removing the values: %s", out)
+		}
+		if i.ID() != first || len(e.Journal().Entries()) != 0 {
+			t.Errorf("id %q, was %q; requests: %v", i.ID(), first, e.Journal().Entries())
 		}
 	})
 }
@@ -268,7 +312,7 @@ func TestOperations_noImport(t *testing.T) {
 	e := acctest.New(t)
 	for _, name := range slices.Sorted(maps.Keys(operations)) {
 		p := acctest.NewProcess(t, e, nil)
-		p.Import(p.NewInstance("agentyard_"+name), "x").MustFail(t, "", "Operation Cannot Be Imported", "Remove the import.")
+		p.Import(p.NewInstance("agentyard_"+strings.Fields(name)[0]), "x").MustFail(t, "", "Operation Cannot Be Imported", "Remove the import.")
 	}
 }
 
