@@ -54,10 +54,10 @@ type memberInvitationIdentity struct {
 	Email types.String `tfsdk:"email"`
 }
 
-// invitee is what a request has shown about a person. Nil means that it has shown nothing, and the state is kept.
+// invitee is what a request has shown about a person. Empty fields mean that it has not shown them, and the state is kept.
 type invitee struct {
-	invitation *organization.InvitationResult
-	member     *organization.Member
+	status string
+	member *organization.Member
 }
 
 func (m *memberInvitationModel) FromAPI(_ context.Context, i *invitee) diag.Diagnostics {
@@ -65,8 +65,8 @@ func (m *memberInvitationModel) FromAPI(_ context.Context, i *invitee) diag.Diag
 		m.Email = types.StringValue(i.member.Email)
 	}
 	m.ID = m.Email
-	if i.invitation != nil {
-		m.Role, m.Status = types.StringValue(i.invitation.Role), types.StringValue(i.invitation.Status)
+	if i.status != "" {
+		m.Status = types.StringValue(i.status)
 	}
 	switch {
 	case i.member != nil:
@@ -83,8 +83,8 @@ const inviteeText = "Email address to invite, or of the member. Case-insensitive
 
 func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Invites a new member to the organization with a role, or sets the role of an existing member." + managersOnly + crud.WeakEvidence + "\n\n" +
-			"~> **Members.** Creating this resource for an existing member sets their role, even to the default `user`. The plan warns about it. To keep the current role, omit `role` and import the member.\n\n" +
+		MarkdownDescription: "Invites a new member to the organization, or sets the role of an existing member." + managersOnly + crud.WeakEvidence + "\n\n" +
+			"~> **Members.** Setting `role` also sets the role of an existing member, and the plan warns about it. Without `role`, an existing member is not changed. To rename this resource, add a `moved` block.\n\n" +
 			"**Drift.** The service shows neither pending invitations nor roles. A revoked or expired invitation stays in the state, and a role that was changed elsewhere is not detected. " +
 			"To repeat an invitation, run `terraform apply -replace=ADDRESS`. With `remove_on_destroy = true`, first check that the invitation was not accepted: the replacement would remove the member.\n\n" +
 			"**Role.** Changing `role` updates the role of a member in place. The service does not change a pending invitation, so the apply fails until the invitation is accepted.\n\n" +
@@ -106,10 +106,9 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 				PlanModifiers:       []planmodifier.String{modifier.KeepCase(), stringplanmodifier.RequiresReplace()},
 			},
 			"role": schema.StringAttribute{
-				Optional: true, Computed: true,
-				MarkdownDescription: "Role in the organization. One of `user`, `manager`, or `owner`, from the fewest to the most permissions. Defaults to `user`. After an import, it is null, and the member keeps their role until you set one.",
+				Optional:            true,
+				MarkdownDescription: "Role in the organization. One of `user`, `manager`, or `owner`, from the fewest to the most permissions. If omitted, a new member gets `user`, and an existing member keeps their role.",
 				Validators:          []validator.String{value.OneOf(organization.RoleUser, organization.RoleManager, organization.RoleOwner)},
-				PlanModifiers:       []planmodifier.String{defaultRole{}},
 			},
 			"remove_on_destroy": schema.BoolAttribute{
 				Optional: true, Computed: true, Default: booldefault.StaticBool(false),
@@ -128,26 +127,6 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 			},
 		},
-	}
-}
-
-// defaultRole plans the role of a person without a configured one. The role of an imported member is unknown and stays so,
-// because the default could take rights away.
-type defaultRole struct{}
-
-func (defaultRole) Description(context.Context) string {
-	return "Defaults to user, except after an import."
-}
-
-func (d defaultRole) MarkdownDescription(ctx context.Context) string { return d.Description(ctx) }
-
-func (defaultRole) PlanModifyString(_ context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
-	switch {
-	case !req.ConfigValue.IsNull():
-	case !req.State.Raw.IsNull() && req.StateValue.IsNull():
-		resp.PlanValue = types.StringNull()
-	default:
-		resp.PlanValue = types.StringValue(organization.RoleUser)
 	}
 }
 
@@ -170,7 +149,7 @@ func (r *memberInvitationResource) ModifyPlan(ctx context.Context, req resource.
 	}
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	if !req.State.Raw.IsNull() {
-		if !plan.Role.Equal(state.Role) {
+		if !plan.Role.IsNull() && !plan.Role.Equal(state.Role) {
 			resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())...)
 		}
 		if !plan.Email.Equal(state.Email) {
@@ -185,10 +164,19 @@ func (r *memberInvitationResource) ModifyPlan(ctx context.Context, req resource.
 	// An unknown address matches nobody. The apply plans again, with the known address.
 	member, err := r.Client.Organization.InvitedMember(ctx, "", plan.Email.ValueString())
 	resp.Diagnostics.Append(apierror.For("plan", "member invitation", err, invitationOptions)...)
-	if member != nil {
-		resp.Diagnostics.AddAttributeWarning(path.Root("email"), "Already a Member",
-			member.Email+" is already a member, and the apply sets their role. To keep the current role, import the member and omit role. To rename this resource, add a moved block.")
+	if member == nil {
+		return
 	}
+	effect := ""
+	switch {
+	case value.IsSet(plan.Role):
+		effect = "the apply sets their role to " + plan.Role.ValueString()
+	case plan.RemoveOnDestroy.ValueBool():
+		effect = "destroying this resource will remove them from the organization"
+	default:
+		return
+	}
+	resp.Diagnostics.AddAttributeWarning(path.Root("email"), "Already a Member", fmt.Sprintf("%s is already a member, and %s. To rename this resource, add a moved block.", member.Email, effect))
 }
 
 // warnRemoval warns if destroying the resource removes a member. Without a listing, it says nothing. Terraform shows no warning
@@ -224,19 +212,23 @@ func invitationRemedy(err error) (remedy, field string) {
 	return "", ""
 }
 
+// Create invites nobody who is a member, unless their role is configured: the service gives an invited member the default role.
 func (r *memberInvitationResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	crud.Create(ctx, r.Client, "member invitation", req, resp, func(m *memberInvitationModel) (*invitee, error) {
-		made, err := r.invite(ctx, m)
-		if err == nil { // With the ID of a member, a refresh notices if they leave.
-			made.member, _ = r.Client.Organization.InvitedMember(ctx, "", m.Email.ValueString())
+		member, err := r.Client.Organization.InvitedMemberNow(ctx, m.Email.ValueString())
+		if err != nil {
+			return nil, err
 		}
-		return made, err
+		if member != nil && m.Role.IsNull() {
+			return &invitee{status: organization.AlreadyMember, member: member}, nil
+		}
+		return r.invite(ctx, m, member)
 	}, invitationOptions)
 }
 
-func (r *memberInvitationResource) invite(ctx context.Context, m *memberInvitationModel) (*invitee, error) {
-	result, err := r.Client.Organization.Invite(ctx, m.Email.ValueString(), m.Role.ValueString())
-	return &invitee{invitation: result}, err
+func (r *memberInvitationResource) invite(ctx context.Context, m *memberInvitationModel, member *organization.Member) (*invitee, error) {
+	status, err := r.Client.Organization.Invite(ctx, m.Email.ValueString(), m.Role.ValueString())
+	return &invitee{status, member}, err
 }
 
 // Read removes a person from the state who was a member and no longer is. Somebody who has not joined may still be invited.
@@ -263,13 +255,13 @@ func (r *memberInvitationResource) Read(ctx context.Context, req resource.ReadRe
 	}, invitationOptions)
 }
 
-// Update invites again if the role changes. The plan has marked the status as unknown then.
+// Update invites again if another role is configured. The plan has marked the status as unknown then.
 func (r *memberInvitationResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	crud.Update(ctx, "member invitation", req, resp, func(plan, _ *memberInvitationModel) (*invitee, error) {
 		if !plan.Status.IsUnknown() {
 			return nil, nil
 		}
-		return r.invite(ctx, plan)
+		return r.invite(ctx, plan, nil)
 	}, invitationOptions)
 }
 

@@ -62,17 +62,24 @@ func TestAccMemberInvitation_fromTheInvitationOn(t *testing.T) {
 		}
 	}
 	e.Run(t,
-		step(nil, avery, "", plancheck.ResourceActionCreate, map[string]string{"id": avery, "email": avery, "role": "user", "status": "invited", "member_id": ""}),
-		step(nil, "AVERY@agentyard.example", "user", plancheck.ResourceActionNoop, map[string]string{"email": avery, "status": "invited"}),
+		step(nil, avery, "", plancheck.ResourceActionCreate, map[string]string{"id": avery, "email": avery, "role": "", "status": "invited", "member_id": ""}),
+		step(nil, "AVERY@agentyard.example", "", plancheck.ResourceActionNoop, map[string]string{"email": avery, "status": "invited"}),
+		step(nil, avery, "user", plancheck.ResourceActionUpdate, map[string]string{"role": "user", "status": "already_invited"}),
 		// A pending invitation keeps its role.
 		e.FailingStep(invitationConfig(avery, "manager"), `role\s+=\s+"manager"(.|\n)*inviteMember(.|\n)*pending\s+invitation(.|\n)*set\s+role\s+to\s+"user"(.|\n)*after\s+the\s+invitation\s+is\s+accepted`),
-		step(joins, avery, "user", plancheck.ResourceActionNoop, map[string]string{"role": "user", "status": "invited"}),
+		step(joins, avery, "user", plancheck.ResourceActionNoop, map[string]string{"role": "user", "status": "already_invited"}),
 		step(func() {
 			if got := remaining(t, e); len(got) != 1 || id == "" {
 				t.Errorf("members: %v", got)
 			}
 		}, avery, "manager", plancheck.ResourceActionUpdate, map[string]string{"role": "manager", "status": "role_updated"}),
-		step(nil, avery, "", plancheck.ResourceActionUpdate, map[string]string{"role": "user", "status": "role_updated"}),
+		// Without a role, the member keeps theirs, and nothing is sent.
+		step(nil, avery, "", plancheck.ResourceActionUpdate, map[string]string{"role": "", "status": "role_updated"}),
+		step(func() {
+			if got := roleOf(e, avery, "manager"); got != "manager already_member" {
+				t.Errorf("the member is %s", got)
+			}
+		}, avery, "", plancheck.ResourceActionNoop, nil),
 		// Somebody who left is invited again.
 		step(func() { leaves(e, avery) }, avery, "", plancheck.ResourceActionCreate, map[string]string{"status": "invited", "member_id": ""}),
 		step(nil, blake, "owner", plancheck.ResourceActionReplace, map[string]string{"id": blake, "role": "owner", "status": "invited"}),
@@ -134,36 +141,61 @@ func TestMemberInvitation_emptyListing(t *testing.T) {
 	}
 }
 
-// A plan that changes the role of a member says so, unless the member was imported.
+// A role of a member changes only if it is configured, and the plan says so.
 func TestMemberInvitation_ofAMember(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		config       acctest.Values
-		role, status string
+		config             acctest.Values
+		role, status, want string
+		requests           int
 	}{
-		"by default":    {acctest.Values{"email": "AVERY@agentyard.example"}, "user", "role_updated"},
-		"another role":  {acctest.Values{"email": avery, "role": "owner"}, "owner", "role_updated"},
-		"the same role": {acctest.Values{"email": avery, "role": "manager"}, "manager", "already_member"},
+		"no role": {acctest.Values{"email": "AVERY@agentyard.example"}, "manager", "already_member", "", 0},
+		"no role, removed on destroy": {
+			acctest.Values{"email": avery, "remove_on_destroy": true}, "manager", "already_member",
+			"destroying this resource will remove them from the organization", 0,
+		},
+		"another role":  {acctest.Values{"email": avery, "role": "owner"}, "owner", "role_updated", "the apply sets their role to owner", 1},
+		"the same role": {acctest.Values{"email": avery, "role": "manager"}, "manager", "already_member", "the apply sets their role to manager", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			join(t, e, emulator.Human{Email: avery, Role: emulator.RoleManager})
+			id, _ := join(t, e, emulator.Human{Email: avery, Role: emulator.RoleManager})
 			p := acctest.NewProcess(t, e, nil)
 			i := p.NewInstance(invitationType)
 			out := p.Apply(i, tc.config)
-			const want = "Already a Member: " + avery + " is already a member, and the apply sets their role. To keep the current role, import the member and omit role. To rename this resource, add a moved block."
+			want := ""
+			if tc.want != "" {
+				want = "Already a Member: " + avery + " is already a member, and " + tc.want + ". To rename this resource, add a moved block."
+			}
 			if len(out.Errors) > 0 || out.WarningText() != want {
 				t.Errorf("%s\n%s, want %s", out.Text(), out.WarningText(), want)
 			}
-			if i.Attribute("role") != tc.role || i.Attribute("status") != tc.status {
+			e.WantRequests(t, "inviteMember", tc.requests)
+			if i.Attribute("member_id") != id || i.Attribute("status") != tc.status {
 				t.Errorf("the state is %s", i.State)
 			}
+			p.Apply(i, tc.config).MustDo(t, acctest.ActionNone)
 			if got := roleOf(e, avery, tc.role); got != tc.role+" already_member" {
 				t.Errorf("the member is %s", got)
 			}
 		})
 	}
+}
+
+// Somebody may have joined since the plan looked.
+func TestMemberInvitation_joinedSinceThePlan(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance(invitationType)
+	apply := p.Save(i, acctest.Values{"email": avery})
+	join(t, e, emulator.Human{Email: avery, Role: emulator.RoleOwner})
+	e.Clock.Advance(time.Minute)
+	if out := apply(); len(out.Errors) > 0 || i.Attribute("status") != "already_member" {
+		t.Errorf("%s: the state is %s", out, i.State)
+	}
+	e.WantRequests(t, "inviteMember", 0)
 }
 
 // If the address or the role is known only in the apply, the apply warns before it changes the role.
@@ -180,7 +212,7 @@ func TestAccMemberInvitation_ofAMemberUnknownAtPlan(t *testing.T) {
 			input := map[string]string{"email": avery, "role": "owner"}[name]
 			cli := acctest.NewCLI(t, e, fmt.Sprintf("resource \"terraform_data\" \"test\" {\n  input = %q\n}\nresource %q \"test\" {\n  %s\n}\n", input, invitationType, value))
 			planned := cli.MustRun("plan", "-input=false", "-out=plan").Output
-			if got := strings.Contains(planned, "Already a Member"); got != (name == "role") {
+			if strings.Contains(planned, "Already a Member") {
 				t.Errorf("the plan says %s", planned)
 			}
 			if out := acctest.OneLine(cli.MustRun("apply", "-input=false", "plan").Output); strings.Count(out, "Already a Member") != 1 || !strings.Contains(out, avery+" is already a member") {
@@ -274,7 +306,7 @@ func TestMemberInvitation_errors(t *testing.T) {
 		"no address":   {acctest.Values{"email": "avery"}, emulator.Fault{}, "email", []string{"email must be an email address"}},
 		"no such role": {acctest.Values{"email": avery, "role": "king"}, emulator.Fault{}, "role", []string{`role must be one of user, manager, owner, got: "king".`}},
 		"no seat":      {acctest.Values{"email": avery}, full, "email", []string{"Cannot create member invitation", "inviteMember", "refused for " + avery + ": No seats left.", "Nobody was invited"}},
-		"oneself":      {acctest.Values{"email": bootstrap}, emulator.Fault{}, "email", []string{"inviteMember", "your own role", "Resolve what the service reports"}},
+		"oneself":      {acctest.Values{"email": bootstrap, "role": "user"}, emulator.Fault{}, "email", []string{"inviteMember", "your own role", "Resolve what the service reports"}},
 		"400":          {acctest.Values{"email": avery}, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400, Body: `{"title":"Bad Request","status":400,"detail":"The email is malformed."}`}, "", []string{"inviteMember", "400"}},
 		"403":          {acctest.Values{"email": avery}, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, "", []string{"inviteMember", "403", "Manager role or higher"}},
 		"500":          {acctest.Values{"email": avery}, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1}, "", []string{"inviteMember", "500", "may have completed"}},
@@ -364,7 +396,7 @@ func TestAccMemberInvitation_many(t *testing.T) {
 	e.Journal().Reset()
 	cli.MustRun("apply", "-auto-approve", "-input=false")
 	e.WantRequests(t, "listMembers", 2)
-	e.WantRequests(t, "inviteMember", 50)
+	e.WantRequests(t, "inviteMember", 40) // The others are members.
 	e.Journal().Reset()
 	cli.MustPlanEmpty()
 	if n := len(e.Journal().Entries()); n != 1 {
@@ -430,7 +462,7 @@ func TestMemberInvitation_faultMatrixOfAMember(t *testing.T) {
 	t.Parallel()
 	invitationMatrix(t, func(e *acctest.Env) []acctest.Values {
 		haveJoined(t, e, avery)
-		return []acctest.Values{{"email": avery, "role": "manager"}, {"email": avery}}
+		return []acctest.Values{{"email": avery, "role": "manager"}, {"email": avery, "role": "user"}}
 	})
 }
 

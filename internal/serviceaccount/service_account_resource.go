@@ -64,7 +64,7 @@ func (m *accountModel) updateRequest(state *accountModel) serviceaccounts.Update
 func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a service account: an identity for automation, which owns API keys and computers and is not a member." + managersOnly + "\n\n" +
-			"~> Destroying a service account also deletes all its computers, and its API keys stop working. The service also tries to delete the Git credentials that it stores for the account. The plan warns about the computers, except with `-replace` or for a tainted account.\n\n" +
+			"~> Destroying a service account also deletes all its computers, even those with `deletion_protection`, and its API keys stop working. The service also tries to delete the Git credentials that it stores for the account. The plan warns about the computers, except with `-replace` or for a tainted account.\n\n" +
 			"**Keys.** To give each team an account and a rotating key, see [Teams and keys](../guides/teams-and-keys).",
 		Attributes: map[string]schema.Attribute{
 			"id": accountResults.Resource()["id"],
@@ -133,7 +133,7 @@ func (r *accountResource) destroyed(ctx context.Context, state accountModel) dia
 	}
 	which := crud.Which(state.Name.ValueString(), state.ID.ValueString())
 	return diag.Diagnostics{diag.NewWarningDiagnostic(fmt.Sprintf("Destroying Service Account %q Deletes %s", state.Name.ValueString(), count),
-		fmt.Sprintf("Destroying service account %s also deletes all its computers%s. Its API keys stop working.", which, named))}
+		fmt.Sprintf("Destroying service account %s also deletes all its computers%s. Their deletion_protection does not prevent this. Its API keys stop working.", which, named))}
 }
 
 // Create sets the status in a second request, because the create request does not support it.

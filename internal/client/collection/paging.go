@@ -92,6 +92,9 @@ func (p *Paged[T]) page(ctx context.Context, key string, listing *memo.Value[pag
 // Invalidate drops all cached listings.
 func (p *Paged[T]) Invalidate() { p.listings.DropAll() }
 
+// DropOld drops a listing that is too old for a creation to rely on.
+func (p *Paged[T]) DropOld(key string) { p.listings.DropOlder(key, freshFor) }
+
 // NewPages returns the listings of an operation under /api/v0, whose path has the given values. A key is the query;
 // see PageKey.
 func NewPages[T any, P wire.RecordOf[T]](c *transport.Conn, op transport.Operation, envelope string, path ...string) *Paged[[]T] {

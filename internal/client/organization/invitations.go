@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
@@ -21,6 +22,7 @@ const (
 
 // The results of invitations that need special treatment.
 const (
+	AlreadyMember     = "already_member"
 	invitationPending = "already_invited"
 	invitationFailed  = "error"
 )
@@ -65,23 +67,33 @@ func (e *RoleKeptError) Error() string {
 	return fmt.Sprintf("%s (%s %s) left %s with the role %q instead of %q", opInviteMember.Name, opInviteMember.Method, opInviteMember.Route, what, e.Kept, e.Requested)
 }
 
-// Invite invites a person, or gives a member the role. Repeating it is harmless: the service sends no second invitation. If
-// the person cannot be invited, or keeps another role, the error is an *RefusedError or a *RoleKeptError. The members that
-// were read before stay valid, because nobody joins by being invited, and their records do not show the role.
-func (c *Client) Invite(ctx context.Context, email, role string) (*InvitationResult, error) {
-	r := transport.Request{Op: opInviteMember, Body: map[string]string{"email": email, "role": role}}
+// Invite invites a person, or gives a member the role, and returns what the service did. Without a role, the service chooses the
+// default, also for a member. Repeating it is harmless: the service sends no second invitation. If the person cannot be invited, or
+// keeps another role, the error is an *RefusedError or a *RoleKeptError. The members that were read before stay valid, because nobody
+// joins by being invited, and their records do not show the role.
+func (c *Client) Invite(ctx context.Context, email, role string) (status string, err error) {
+	body := map[string]string{"email": email}
+	if role != "" {
+		body["role"] = role
+	}
+	r := transport.Request{Op: opInviteMember, Body: body}
 	result, err := transport.CallObject[InvitationResult](ctx, c.conn, r, email)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	if text := wire.Messages([]json.RawMessage{result.Reason}); text != "" || result.Status == invitationFailed {
-		return nil, &RefusedError{Op: opInviteMember, Email: email, Problem: cmp.Or(text, "no explanation")}
+		return "", &RefusedError{Op: opInviteMember, Email: email, Problem: cmp.Or(text, "no explanation")}
 	}
-	if result.Role != "" && !strings.EqualFold(result.Role, role) {
-		return nil, &RoleKeptError{Email: email, Requested: role, Kept: result.Role, IsPending: result.Status == invitationPending}
+	if role != "" && result.Role != "" && !strings.EqualFold(result.Role, role) {
+		return "", &RoleKeptError{Email: email, Requested: role, Kept: result.Role, IsPending: result.Status == invitationPending}
 	}
-	result.Role = role
-	return result, nil
+	return result.Status, nil
+}
+
+// InvitedMemberNow is InvitedMember by email address, with a listing that is new enough for a creation.
+func (c *Client) InvitedMemberNow(ctx context.Context, email string) (*Member, error) {
+	c.members.DropOld(collection.PageKey(0, nil))
+	return c.InvitedMember(ctx, "", email)
 }
 
 // InvitedMember returns the member with an ID, otherwise the one with an email address, or nil if there is neither. If addresses
