@@ -21,3 +21,25 @@ provider "agentyard" {
 data "agentyard_computers" "of_the_robot" {
   provider = agentyard.robot
 }
+
+variable "computer_id" {
+  description = "ID of the computer that gets a key of its own."
+  type        = string
+}
+
+# A key that works after the run. Only the first apply creates it.
+ephemeral "agentyard_api_key" "deploy" {
+  service_account_id = var.service_account_id
+  name               = "deploy-v1"
+  keep               = terraform.applying
+}
+
+# If a run was killed, the key exists, but its value is lost. With coalesce,
+# the next apply fails instead of storing null.
+resource "agentyard_computer_file_upload" "key" {
+  computer_id = var.computer_id
+  file_name   = "deploy-key-v1"
+  content_wo = (terraform.applying
+  ? coalesce(ephemeral.agentyard_api_key.deploy.key) : "none")
+  content_wo_version = "1"
+}

@@ -199,26 +199,30 @@ func TestAccExamples_dataSources_everyCLI(t *testing.T) {
 	cli.MustRun("destroy", "-auto-approve", "-input=false")
 }
 
-// All ephemeral resources in one configuration. No key remains.
+// All ephemeral resources in one configuration. Only the kept key remains. After its value was lost, no run stores null.
 func TestAccExamples_ephemerals_everyCLI(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsEphemeral(t)
+	acctest.NeedsWriteOnly(t)
 	o := newOrganization(t)
 	before := o.keys()
 	o.putFile(t, "report.pdf", "a report")
 	cli := o.modules(t, "ephemeral-resources", map[string]string{
-		"agentyard_api_key":                fmt.Sprintf("service_account_id = %q", o.ids["account"]),
+		"agentyard_api_key":                fmt.Sprintf("service_account_id = %q\n  computer_id = %q", o.ids["account"], o.ids["computer"]),
 		"agentyard_computer_file_download": fmt.Sprintf("computer_id = %q", o.ids["computer"]),
 	})
 	cli.MustPlanEmpty()
+	if r := cli.Run("apply", "-auto-approve", "-input=false", "-replace=module.agentyard_api_key.agentyard_computer_file_upload.key"); r.ExitCode == 0 || !strings.Contains(r.Output, `Call to function "coalesce" failed`) {
+		t.Errorf("null was stored: %s", r.Output)
+	}
 	cli.MustRun("destroy", "-auto-approve", "-input=false")
 	for _, operation := range []string{"createApiKey", "createFileDownload", "createWikiVideoUploadUrl"} {
 		if o.Journal().Count(operation) == 0 {
 			t.Errorf("%s was not sent", operation)
 		}
 	}
-	if after := o.keys(); after != before {
-		t.Errorf("%d live keys, were %d", after, before)
+	if after := o.keys(); after != before+2 {
+		t.Errorf("%d live keys, were %d: one is kept, and one is that of the failed run", after, before)
 	}
 }
 
