@@ -78,6 +78,9 @@ func (m *computerFileUploadModel) file() (computers.FileContent, error) {
 			return file, invalidBase64()
 		}
 		inline(data)
+	case m.SourcePath.IsNull():
+		return file, &crud.ObjectError{At: path.Root("content_wo"), Summary: "Missing Content",
+			Detail: "No source of the content has a value, so nothing was uploaded. Set source_path, content, content_base64, or content_wo. The value of content_wo is null if it comes from an ephemeral variable that is not set, or from an API key that exists already."}
 	default:
 		name := m.SourcePath.ValueString()
 		opened, size, err := localfile.Open(name)
@@ -143,12 +146,12 @@ var computerFileUpload = crud.Operation{
 		},
 		"content_wo": schema.StringAttribute{
 			Optional: true, WriteOnly: true,
-			MarkdownDescription: "Content of the file, as text, which may be a secret. It is sent only when the resource is created." + exactlyOne,
+			MarkdownDescription: "Content of the file, as text, which may be a secret. It is sent only when the resource is created, and may be null in any other run." + exactlyOne,
 		},
 		"content_wo_version": schema.StringAttribute{
 			Optional:            true,
-			MarkdownDescription: "Version of `content_wo`. Terraform does not see changes of `content_wo`; changing the version uploads it again. Requires `content_wo`.",
-			Validators:          []validator.String{value.NotEmpty(), stringvalidator.AlsoRequires(path.MatchRoot("content_wo"))},
+			MarkdownDescription: "Version of `content_wo`. Terraform does not see changes of `content_wo`; changing the version uploads it again. Conflicts with the other sources.",
+			Validators:          []validator.String{value.NotEmpty(), stringvalidator.ConflictsWith(path.MatchRoot("source_path"), path.MatchRoot("content"), path.MatchRoot("content_base64"))},
 		},
 		"content_type": schema.StringAttribute{
 			Optional:            true,
@@ -173,11 +176,12 @@ var computerFileUpload = crud.Operation{
 
 func checkUpload(ctx context.Context, config tfsdk.Config, call *crud.Call) diag.Diagnostics {
 	sources := []path.Expression{path.MatchRoot("source_path"), path.MatchRoot("content"), path.MatchRoot("content_base64")}
-	if !call.IsAction {
-		sources = append(sources, path.MatchRoot("content_wo"))
+	check := actionvalidator.ExactlyOneOf(sources...)
+	if !call.IsAction { // A write-only value may be null in every run but that which creates the resource, so file requires one.
+		check = actionvalidator.Conflicting(append(sources, path.MatchRoot("content_wo"))...)
 	}
 	var one action.ValidateConfigResponse
-	actionvalidator.ExactlyOneOf(sources...).ValidateAction(ctx, action.ValidateConfigRequest{Config: config}, &one)
+	check.ValidateAction(ctx, action.ValidateConfigRequest{Config: config}, &one)
 	var encoded types.String
 	one.Diagnostics.Append(config.GetAttribute(ctx, path.Root("content_base64"), &encoded)...)
 	if value.IsSet(encoded) {

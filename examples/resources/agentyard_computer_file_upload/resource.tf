@@ -1,3 +1,7 @@
+resource "agentyard_service_account" "deploy" {
+  name = "deploy"
+}
+
 resource "agentyard_computer" "build" {
   name = "build-1"
 }
@@ -19,4 +23,19 @@ resource "agentyard_computer_file_upload" "data" {
   timeouts {
     create = "2h"
   }
+}
+
+# A secret, which is in neither plan nor state: a new key, which outlives the
+# run. In later runs, it is null, and nothing is uploaded.
+ephemeral "agentyard_api_key" "deploy" {
+  service_account_id = agentyard_service_account.deploy.id
+  name               = "deploy-v1"
+  keep               = terraform.applying
+}
+
+resource "agentyard_computer_file_upload" "key" {
+  computer_id        = agentyard_computer.build.id
+  file_name          = "deploy-key-v1"
+  content_wo         = ephemeral.agentyard_api_key.deploy.key
+  content_wo_version = "1"
 }

@@ -11,7 +11,7 @@ var operations = map[string]map[string]int{
 	"agentyard_api_key_revoke":           {"revokeApiKey": 1},
 	"agentyard_ci_workflow_edit":         {"editCiWorkflow": 1},
 	"agentyard_computer_activity":        {"recordComputerActivity": 1},
-	"agentyard_computer_file_upload":     {"completeFileUpload": 2},
+	"agentyard_computer_file_upload":     {"completeFileUpload": 3, "createApiKey": 1},
 	"agentyard_computer_install_deps":    {"installComputerDeps": 1},
 	"agentyard_computer_refresh":         {"refreshComputer": 1},
 	"agentyard_computer_restart":         {"restartComputer": 1},
@@ -34,6 +34,9 @@ func TestAccExamples_operations_everyCLI(t *testing.T) {
 	for name, sent := range operations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name == "agentyard_computer_file_upload" {
+				acctest.NeedsWriteOnly(t)
+			}
 			o := newOrganization(t)
 			cli := acctest.NewCLI(t, o.Env, o.replace(acctest.Example(t, "resources/"+name+"/resource.tf")))
 			cli.Write("data.tar.gz", "packed")

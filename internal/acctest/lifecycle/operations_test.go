@@ -323,7 +323,7 @@ func TestOperations_uploadOfASecret(t *testing.T) {
 	e, config, _ := newOperations(t, &upload)
 	delete(config, "content")
 	i := e.NewInstance(t, "agentyard_computer_file_upload")
-	e.Apply(t, i, config).MustFail(t, "", "Exactly one of these attributes must be configured", "content_wo")
+	e.Apply(t, i, config).MustFail(t, "content_wo", "Missing Content", "Set source_path, content, content_base64, or content_wo.")
 	config["content_wo"], config["content_wo_version"] = "s3cret", "1"
 	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
 	if strings.Contains(i.State.String(), "s3cret") {
@@ -335,4 +335,34 @@ func TestOperations_uploadOfASecret(t *testing.T) {
 	config["content_wo_version"], config["file_name"] = "2", "b.txt"
 	e.Apply(t, i, config).MustDo(t, acctest.ActionReplace)
 	e.WantRequests(t, "completeFileUpload", 1)
+	delete(config, "content_wo")
+	config["content"] = "x"
+	e.Plan(t, i, config).MustFail(t, "content_wo_version", "content")
+}
+
+// Every write-only argument is null in a run in which its ephemeral source is null. Nothing requires it in a plan, an update, or a
+// destroy.
+func TestResources_writeOnlyValueIsNullLater(t *testing.T) {
+	t.Parallel()
+	schemas := acctest.NewProcess(t, acctest.New(t), nil).Schemas()
+	for name, schema := range schemas.ResourceSchemas {
+		for _, attribute := range schema.Block.Attributes {
+			if attribute.WriteOnly && name+"."+attribute.Name != "agentyard_computer_file_upload.content_wo" {
+				t.Errorf("add %s.%s to this test", name, attribute.Name)
+			}
+		}
+	}
+	upload := operations["computer_file_upload"]
+	e, config, _ := newOperations(t, &upload)
+	delete(config, "content")
+	config["content_wo"], config["content_wo_version"] = "s3cret", "1"
+	i := e.NewInstance(t, "agentyard_computer_file_upload")
+	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
+	delete(config, "content_wo")
+	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+	config["timeouts"] = map[string]any{"create": "3h"}
+	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
+	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
+	e.Plan(t, i, config).MustDo(t, acctest.ActionCreate)
+	e.Apply(t, i, config).MustFail(t, "content_wo", "Missing Content", "an ephemeral variable that is not set")
 }
