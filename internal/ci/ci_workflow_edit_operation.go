@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -83,6 +85,29 @@ func (m *ciWorkflowEditModel) request(ctx context.Context) (ci.EditWorkflowReque
 	return body, diags
 }
 
+// sort orders what has no order, and ignores case in the names of repositories. What is not known yet stays as it is.
+func (m *ciWorkflowEditModel) sort(ctx context.Context) {
+	var repos []ciRepoModel
+	if value.IsSet(m.Repos) && !m.Repos.ElementsAs(ctx, &repos, false).HasError() {
+		for i := range repos {
+			if name := repos[i].RepoFullName; value.IsSet(name) {
+				repos[i].RepoFullName = types.StringValue(strings.ToLower(name.ValueString()))
+			}
+		}
+		slices.SortFunc(repos, func(a, b ciRepoModel) int {
+			return cmp.Or(strings.Compare(a.RepoFullName.String(), b.RepoFullName.String()), strings.Compare(a.FilePath.String(), b.FilePath.String()))
+		})
+		m.Repos, _ = types.ListValueFrom(ctx, m.Repos.ElementType(ctx), repos)
+	}
+	var changes ciChangesModel
+	if value.IsSet(m.Changes) && !m.Changes.As(ctx, &changes, basetypes.ObjectAsOptions{}).HasError() && value.IsSet(changes.GithubEvents) {
+		events := slices.Clone(changes.GithubEvents.Elements())
+		slices.SortFunc(events, func(a, b attr.Value) int { return strings.Compare(a.String(), b.String()) })
+		changes.GithubEvents = types.ListValueMust(types.StringType, events)
+		m.Changes, _ = types.ObjectValueFrom(ctx, m.Changes.AttributeTypes(ctx), changes)
+	}
+}
+
 func (m *ciChangesModel) request() *ci.Changes {
 	changes := &ci.Changes{
 		Name: value.StringPointer(m.Name), YAMLParams: value.StringPointer(m.YAMLParams), CustomPrompt: value.StringPointer(m.CustomPrompt), Schedule: value.StringPointer(m.Schedule),
@@ -117,7 +142,7 @@ var ciWorkflowEdit = crud.Operation{
 		},
 		"repos": schema.ListNestedAttribute{
 			Required:            true,
-			MarkdownDescription: "Repositories, each with its workflow. Must contain at least one entry. Each entry must be a different repository or file.",
+			MarkdownDescription: "Repositories, each with its workflow. Must contain at least one entry. Each entry must be a different repository or file. A different order is not a change.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"repo_full_name": schema.StringAttribute{
 					Required:            true,
@@ -169,10 +194,11 @@ var ciWorkflowEdit = crud.Operation{
 	Results: results.Fields[any]{
 		"automation_id":    {Text: "ID of the automation: `service_automation_id`, or the new ID. Null for `delete`, and for an `edit` without `service_automation_id`.", Type: types.StringType},
 		"pull_request_url": {Text: "URL of the first pull request. Null if none was needed.", Type: types.StringType},
-		"results":          results.List("Results by repository, in the order of `repos`.", outcomeResults, func(any) []ci.Outcome { return nil }),
+		"results":          results.List("Results by repository, in the order in which `repos` was sent.", outcomeResults, func(any) []ci.Outcome { return nil }),
 	},
 	Check: crud.CheckModel(func(ctx context.Context, m *ciWorkflowEditModel, _ *crud.Call) diag.Diagnostics { return m.check(ctx) }),
 	Canonical: crud.CanonicalModel(func(m *ciWorkflowEditModel) {
+		m.sort(context.Background())
 		switch m.Action.ValueString() {
 		case actionCreate:
 			if m.ModeID.IsNull() {

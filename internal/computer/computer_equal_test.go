@@ -8,7 +8,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-// An empty list equals none, and a URL equals itself with ".git" or a slash at the end.
+// An empty list equals none, a URL equals itself with ".git" or a slash at the end, and the order has no meaning.
 func TestComputer_equalReposDoNotReplace(t *testing.T) {
 	t.Parallel()
 	repo := func(urls ...any) []any { return urls }
@@ -20,6 +20,8 @@ func TestComputer_equalReposDoNotReplace(t *testing.T) {
 		"empty, then none":    {[]any{}, nil, "update"},
 		"with .git":           {repo("https://git.example/acme/app"), repo("https://git.example/acme/app.git"), "none"},
 		"without the slash":   {repo("https://git.example/acme/app/"), repo("https://git.example/acme/app"), "none"},
+		"in another order":    {repo("https://git.example/acme/app", "https://git.example/acme/tools"), repo("https://git.example/acme/tools.git", "https://git.example/acme/app/"), "none"},
+		"one of them twice":   {repo("https://git.example/acme/app", "https://git.example/acme/tools"), repo("https://git.example/acme/app", "https://git.example/acme/app"), "replace"},
 		"another":             {repo("https://git.example/acme/app"), repo("https://git.example/acme/app2"), "replace"},
 		"one more":            {repo("https://git.example/acme/app"), repo("https://git.example/acme/app", "https://git.example/acme/tools"), "replace"},
 		"first, where none":   {[]any{}, repo("https://git.example/acme/app"), "replace"},

@@ -37,20 +37,30 @@ func (k keepEqual) PlanModifyString(_ context.Context, req planmodifier.StringRe
 	resp.PlanValue = Keep(req.StateValue, req.PlanValue, k.equal)
 }
 
-// keepEqualList keeps the prior list if each configured element is an equal form of the prior one.
+// keepEqualList keeps the prior list if it has equal forms of all configured elements and no others, in any order.
 type keepEqualList struct{ keepEqual }
 
-// KeepEqualList is KeepEqual for the strings of a list.
+// KeepEqualList is KeepEqual for the strings of a list whose order has no meaning.
 func KeepEqualList(equal func(a, b string) bool, text string) planmodifier.List {
 	return keepEqualList{keepEqual{equal, text}}
 }
 
 func (k keepEqualList) PlanModifyList(_ context.Context, req planmodifier.ListRequest, resp *planmodifier.ListResponse) {
-	same := func(a, b attr.Value) bool {
-		prior, planned := a.(types.String), b.(types.String)
-		return value.IsSet(planned) && k.equal(prior.ValueString(), planned.ValueString())
+	if !value.IsSet(req.StateValue) || !value.IsSet(req.PlanValue) {
+		return
 	}
-	if value.IsSet(req.StateValue) && value.IsSet(req.PlanValue) && slices.EqualFunc(req.StateValue.Elements(), req.PlanValue.Elements(), same) {
+	left := slices.Clone(req.StateValue.Elements())
+	for _, element := range req.PlanValue.Elements() {
+		planned, _ := element.(types.String)
+		i := slices.IndexFunc(left, func(prior attr.Value) bool {
+			return value.IsSet(planned) && k.equal(prior.(types.String).ValueString(), planned.ValueString())
+		})
+		if i < 0 {
+			return
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	if len(left) == 0 {
 		resp.PlanValue = req.StateValue
 	}
 }

@@ -52,6 +52,8 @@ func TestKeepEqualList(t *testing.T) {
 	a, b, upper, unknown := types.StringValue("a"), types.StringValue("b"), types.StringValue("A"), types.StringUnknown()
 	for name, tc := range map[string]struct{ state, plan, want types.List }{
 		"equal elements":     {list(a, b), list(upper, b), list(a, b)},
+		"another order":      {list(a, b), list(b, upper), list(a, b)},
+		"one less":           {list(a, b), list(b), list(b)},
 		"another element":    {list(a, b), list(upper, upper), list(upper, upper)},
 		"one more":           {list(a), list(upper, b), list(upper, b)},
 		"an unknown element": {list(a), list(unknown), list(unknown)},

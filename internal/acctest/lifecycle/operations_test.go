@@ -42,6 +42,14 @@ var operations = map[string]operation{
 		config: acctest.Values{"action": "delete", "repos": []any{map[string]any{"repo_full_name": "acme/api", "file_path": ".github/workflows/x.yml"}}}, request: "editCiWorkflow",
 		equal: []acctest.Values{{"mode_id": "wiki", "automation_name": "x"}, {"changes": map[string]any{"name": "x"}}},
 	},
+	"ci_workflow_edit in another order": {
+		config: acctest.Values{"action": "create", "repos": []any{map[string]any{"repo_full_name": "acme/api"}, map[string]any{"repo_full_name": "robin/tools"}}, "changes": map[string]any{"github_events": []any{"push", "pr-opened"}}},
+		equal: []acctest.Values{
+			{"repos": []any{map[string]any{"repo_full_name": "Robin/Tools"}, map[string]any{"repo_full_name": "acme/api"}}},
+			{"changes": map[string]any{"github_events": []any{"pr-opened", "push"}}},
+		},
+		request: "editCiWorkflow",
+	},
 	"computer_activity":     {config: acctest.Values{"computer_id": "{computer}"}, request: "recordComputerActivity", results: map[string]string{"last_active_at": "*"}},
 	"computer_file_upload":  {config: acctest.Values{"computer_id": "{computer}", "file_name": "a.txt", "content": "x"}, again: acctest.Values{"file_name": "b.txt"}, equal: []acctest.Values{{"content_type": mime.TypeByExtension(".txt")}}, request: "completeFileUpload", results: map[string]string{"path": "*"}},
 	"computer_install_deps": {config: acctest.Values{"computer_id": "{computer}"}, equal: []acctest.Values{{"wait_for_install": false}, {"wait_for_install": true}}, request: "installComputerDeps", prepare: func(e *acctest.Env, _ *strings.Replacer) { e.Clock.Advance(time.Hour) }},
