@@ -90,6 +90,14 @@ func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(at, summary, detail)}
 }
 
+// ApplyFirst is the remedy while a provider setting is unknown. It is empty before the provider is configured.
+func ApplyFirst(missing *transport.UnconfiguredError) string {
+	if missing.Setting == "" {
+		return ""
+	}
+	return fmt.Sprintf("First run terraform apply -target=ADDRESS with the address of the resource that %s depends on.", missing.Setting)
+}
+
 // Remedy returns only what to do if verb failed on object; empty if there is no advice.
 func Remedy(verb, object string, err error, options ...Option) string {
 	remedy, _ := newFailure(verb, object, err, options).remedy()
@@ -126,7 +134,7 @@ func (f *failure) remedy() (string, path.Path) {
 	case f.afterLoss() != "":
 		return f.afterLoss(), path.Empty()
 	case errors.As(f.err, &missing):
-		return "", path.Empty()
+		return ApplyFirst(missing), path.Empty()
 	case collection.IsNew(f.err):
 		return "The " + f.object + " is new, and the service may not show it yet. Apply again in a few minutes.", path.Empty()
 	case errors.As(f.err, &api):

@@ -487,7 +487,7 @@ func TestLog_holdsNoSecret(t *testing.T) {
 func TestUnconfigured(t *testing.T) {
 	t.Parallel()
 	for setting, want := range map[string]string{
-		"base_url": "the provider's base_url is not known yet; apply what base_url depends on first",
+		"base_url": "the provider's base_url is not known yet",
 		"":         "the provider is not configured",
 	} {
 		_, err := getSample(t.Context(), NewUnconfigured(setting, clock.System))

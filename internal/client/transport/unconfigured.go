@@ -17,7 +17,7 @@ func (e *UnconfiguredError) Error() string {
 	if e.Setting == "" {
 		return "the provider is not configured"
 	}
-	return fmt.Sprintf("the provider's %s is not known yet; apply what %s depends on first", e.Setting, e.Setting)
+	return fmt.Sprintf("the provider's %s is not known yet", e.Setting)
 }
 
 // Configured returns the *UnconfiguredError of every call while a provider setting is unknown, else nil.
