@@ -73,9 +73,9 @@ var settingsResults = results.Fields[*sessions.Settings]{
 	"spec_mode_model":                    results.StringPointer("ID of the model for the interaction mode `spec`.", func(s *sessions.Settings) *string { return s.SpecModeModel }),
 	"spec_mode_reasoning_effort":         results.StringPointer("Reasoning effort for the interaction mode `spec`."+oneOf(sessions.ReasoningEfforts), func(s *sessions.Settings) *string { return s.SpecModeReasoningEffort }),
 	"provider_lock":                      results.StringPointer("Kind of model provider that the session must use, such as `generic-chat-completion-api`.", func(s *sessions.Settings) *string { return s.ProviderLock }),
-	"provider_lock_timestamp":            results.StringPointer("When `provider_lock` was set.", func(s *sessions.Settings) *string { return s.ProviderLockTimestamp }),
+	"provider_lock_timestamp":            results.StringPointer("When `provider_lock` was set (RFC 3339).", func(s *sessions.Settings) *string { return s.ProviderLockTimestamp }),
 	"api_provider_lock":                  results.StringPointer("API provider that the session must use.", func(s *sessions.Settings) *string { return s.APIProviderLock }),
-	"archived_at":                        results.StringPointer("When the session was archived. Null if it is not archived.", func(s *sessions.Settings) *string { return s.ArchivedAt }),
+	"archived_at":                        results.StringPointer("When the session was archived (RFC 3339). Null if it is not archived.", func(s *sessions.Settings) *string { return s.ArchivedAt }),
 	"tags":                               results.List("Tags of the session.", tagResults, func(s *sessions.Settings) []sessions.Tag { return s.Tags }),
 	"worktree":                           results.Object("Git worktree that the agent works in.", worktreeResults, func(s *sessions.Settings) *sessions.Worktree { return s.Worktree }),
 	"setup_profile_id":                   results.StringPointer("ID of the session's setup profile.", func(s *sessions.Settings) *string { return s.SetupProfileID }),
@@ -99,7 +99,7 @@ var worktreeResults = results.Fields[*sessions.Worktree]{
 	"lifecycle":            results.StringPointer("How long the worktree is kept."+oneOf(sessions.WorktreeLifecycles), func(w *sessions.Worktree) *string { return w.Lifecycle }),
 	"path":                 results.StringPointer("Path of the worktree.", func(w *sessions.Worktree) *string { return w.Path }),
 	"parent_worktree_path": results.StringPointer("Path of the worktree that this one was created from.", func(w *sessions.Worktree) *string { return w.ParentWorktreePath }),
-	"removed_at":           results.StringPointer("When the worktree was removed.", func(w *sessions.Worktree) *string { return w.RemovedAt }),
+	"removed_at":           results.StringPointer("When the worktree was removed (RFC 3339).", func(w *sessions.Worktree) *string { return w.RemovedAt }),
 }
 
 var enums = map[string][]string{
@@ -153,14 +153,14 @@ func settingsAttribute() schema.Attribute {
 		}
 	}
 	for _, name := range []string{"interaction_mode", "autonomy_level"} {
-		attributes[name] = derivedAttribute(settingsResults[name].Text, "autonomy_mode")
+		attributes[name] = derivedAttribute(settingsResults[name].Text, value.NotEmpty(), "autonomy_mode")
 	}
-	lock := attributes["provider_lock_timestamp"].(schema.StringAttribute)
-	lock.MarkdownDescription += seldomSet
-	attributes["provider_lock_timestamp"] = lock
-	archived := attributes["archived_at"].(schema.StringAttribute)
-	archived.MarkdownDescription += toArchive
-	attributes["archived_at"] = archived
+	for name, more := range map[string]string{"provider_lock_timestamp": seldomSet, "archived_at": toArchive} {
+		at := attributes[name].(schema.StringAttribute)
+		at.MarkdownDescription += more
+		at.Validators = []validator.String{value.RFC3339()}
+		attributes[name] = at
+	}
 	attributes["autonomy_mode"] = schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: settingsResults["autonomy_mode"].Text,
@@ -205,10 +205,10 @@ func worktreeAttribute() schema.Attribute {
 	attributes := map[string]schema.Attribute{
 		"repo_root": schema.StringAttribute{Required: true, MarkdownDescription: worktreeResults["repo_root"].Text, Validators: []validator.String{value.NotBlank("Set the path of the repository.")}},
 		// A changed worktree is created again, so it is no longer removed.
-		"removed_at": derivedAttribute(worktreeResults["removed_at"].Text+seldomSet, "repo_root", "branch", "lifecycle", "path", "parent_worktree_path"),
+		"removed_at": derivedAttribute(worktreeResults["removed_at"].Text+seldomSet, value.RFC3339(), "repo_root", "branch", "lifecycle", "path", "parent_worktree_path"),
 	}
 	for _, name := range []string{"branch", "lifecycle", "path", "parent_worktree_path"} {
-		attributes[name] = derivedAttribute(worktreeResults[name].Text, "repo_root", "branch")
+		attributes[name] = derivedAttribute(worktreeResults[name].Text, value.NotEmpty(), "repo_root", "branch")
 	}
 	validateEnums(attributes)
 	return schema.SingleNestedAttribute{
@@ -220,11 +220,11 @@ func worktreeAttribute() schema.Attribute {
 }
 
 // derivedAttribute is for a setting that the service derives from others.
-func derivedAttribute(text string, from ...string) schema.Attribute {
+func derivedAttribute(text string, check validator.String, from ...string) schema.Attribute {
 	return schema.StringAttribute{
 		Optional: true, Computed: true,
 		MarkdownDescription: text,
-		Validators:          []validator.String{value.NotEmpty()},
+		Validators:          []validator.String{check},
 		PlanModifiers:       []planmodifier.String{keepUnlessChanged{from}},
 	}
 }
