@@ -2,14 +2,18 @@ package computer
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -34,7 +38,9 @@ type computerFileDownloadModel struct {
 
 func (e *computerFileDownloadEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Creates a signed URL for downloading a file from a computer's workspace. Each plan and apply creates a new one, which is never stored." + crud.AssumedFormat,
+		MarkdownDescription: "Creates a signed URL for downloading a file from a computer's workspace. Each plan and apply creates a new one, which is never stored.\n\n" +
+			"**Missing files.** Terraform opens ephemeral resources in each plan, also before a destroy. A file that the apply uploads does not exist then, so a missing file is a warning, and `url` is null. " +
+			"An ephemeral resource cannot tell a plan from an apply. Write `coalesce` around `url`, as in the example, so that an apply without the file fails." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"computer_id": schema.StringAttribute{
 				Required:            true,
@@ -58,7 +64,7 @@ func (e *computerFileDownloadEphemeral) Schema(_ context.Context, _ ephemeral.Sc
 			},
 			"url": schema.StringAttribute{
 				Computed: true, Sensitive: true,
-				MarkdownDescription: "The signed URL. Anyone who has it can download the file.",
+				MarkdownDescription: "The signed URL. Anyone who has it can download the file. Null if the file or the computer was not found, or the computer is not active.",
 			},
 			"expires_at": schema.StringAttribute{
 				Computed:            true,
@@ -75,13 +81,18 @@ func (e *computerFileDownloadEphemeral) Open(ctx context.Context, req ephemeral.
 		return
 	}
 	download, err := e.Client.Computers.CreateFileDownload(ctx, m.ComputerID.ValueString(), m.FileName.ValueString(), m.SessionID.ValueString(), m.ContentType.ValueString())
-	if err != nil {
-		resp.Diagnostics.Append(apierror.For("download", "file", err, atComputer, crud.Given(ctx, req.Config), apierror.Advice{
-			http.StatusNotFound: "The computer was not found, or its workspace has no file named " + m.FileName.String() + ". Check computer_id and file_name.",
-		})...)
+	switch {
+	case transport.IsNotFound(err) || transport.StatusOf(err) == http.StatusFailedDependency:
+		// An error would stop the plan of the apply that uploads the file or starts the computer, and that of each destroy.
+		resp.Diagnostics.AddAttributeWarning(path.Root("file_name"), "No Download URL",
+			fmt.Sprintf("There is no URL for the file %s on computer %s, so url is null: %s.\n\nIf this run uploads the file or starts the computer, the apply gets the URL. Otherwise, check computer_id, file_name, and that the computer is active.",
+				m.FileName, m.ComputerID.ValueString(), strings.TrimSuffix(err.Error(), ".")))
+	case err != nil:
+		resp.Diagnostics.Append(apierror.For("download", "file", err, atComputer, crud.Given(ctx, req.Config))...)
 		return
+	default:
+		m.URL = types.StringValue(download.URL)
+		m.ExpiresAt = value.Time(download.ExpiresAt)
 	}
-	m.URL = types.StringValue(download.URL)
-	m.ExpiresAt = value.Time(download.ExpiresAt)
 	resp.Diagnostics.Append(resp.Result.Set(ctx, &m)...)
 }

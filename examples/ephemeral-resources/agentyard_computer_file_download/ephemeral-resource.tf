@@ -10,12 +10,14 @@ ephemeral "agentyard_computer_file_download" "report" {
 }
 
 # Use the URL in provider blocks, write-only arguments, and provisioners.
+# With coalesce, an apply fails if there is no such file.
 resource "terraform_data" "fetch" {
   provisioner "local-exec" {
     command = "echo fetching the report"
 
     environment = {
-      REPORT_URL = ephemeral.agentyard_computer_file_download.report.url
+      REPORT_URL = coalesce(
+      ephemeral.agentyard_computer_file_download.report.url)
     }
   }
 }
