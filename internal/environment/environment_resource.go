@@ -450,10 +450,10 @@ func configured(ctx context.Context, config tfsdk.Config) map[string]bool {
 	return has
 }
 
-// IsCurrent implements crud.Steady. Of a failed environment, the listing lacks the log.
+// IsCurrent implements crud.Steady. Of a failed environment, or one whose latest build failed, the listing lacks the log.
 func (r *environmentResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
 	found := r.Client.Environments.Peek(ctx, state.String("id"))
-	return found != nil && state.HasNoWork() && found.Status != environments.StatusFailed && crud.Holds(ctx, state, environmentResults, found) &&
+	return found != nil && state.HasNoWork() && !found.HasFailed() && crud.Holds(ctx, state, environmentResults, found) &&
 		state.IsString("source_id", found.SourceID()) && state.IsString("latest_build_id", found.LatestBuildID())
 }
 

@@ -235,3 +235,72 @@ func TestEnvironment_scopeThatTheServiceDoesNotTell(t *testing.T) {
 		mustRest(t, e, i, envValues(acctest.Values{"scope": step.scope}))
 	}
 }
+
+// A listing does not tell why a build failed, so an environment whose latest build failed is read alone, whether or not it stays
+// ready, and whichever others were read.
+func TestEnvironment_readyWithAFailedBuild(t *testing.T) {
+	t.Parallel()
+	var tells atomic.Bool
+	ready := func(record map[string]any) {
+		if record["status"] != "failed" {
+			return
+		}
+		record["status"] = "ready"
+		if !tells.Load() {
+			delete(record, "failureReason")
+			for _, field := range []string{"failureReason", "failureCategory", "excerpt"} {
+				delete(record["latestBuild"].(map[string]any), field)
+			}
+		}
+	}
+	e := acctest.New(t, acctest.Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodGet || !strings.HasPrefix(r.URL.Path, environmentsRoute) {
+				next.ServeHTTP(w, r)
+				return
+			}
+			answer, body := httptest.NewRecorder(), map[string]any{}
+			next.ServeHTTP(answer, r)
+			_ = json.Unmarshal(answer.Body.Bytes(), &body)
+			ready(body)
+			listed, _ := body["environments"].([]any)
+			for _, record := range listed {
+				record := record.(map[string]any)
+				ready(record)
+				delete(record, "failureReason")
+				if b, ok := record["latestBuild"].(map[string]any); ok {
+					delete(b, "failureReason")
+					delete(b, "failureCategory")
+					delete(b, "excerpt")
+				}
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(answer.Code)
+			_ = json.NewEncoder(w).Encode(body)
+		})
+	}))
+	ids := environmentsReady(e, "a", "b")
+	failBuild(t, e, emulator.BuildFailure{Reason: "The disk is full.", Excerpt: "no space left"})
+	e.API(http.MethodPost, environmentsRoute+"/"+ids[0]+"/builds", nil, nil)
+	letBuild(e)
+	p := acctest.NewProcess(t, e, nil)
+	instances := make([]*acctest.Instance, len(ids))
+	for k, id := range ids {
+		instances[k] = p.NewInstance(environmentType)
+		p.Import(instances[k], id).MustSucceed(t)
+	}
+	for _, told := range []bool{false, true} {
+		tells.Store(told)
+		p = acctest.NewProcess(t, e, nil)
+		// After two reads, there is a listing. The shortcut is compared with the framework whenever it answers.
+		for _, name := range []string{"b", "b", "a", "a"} {
+			p.Apply(instances[strings.Index("ab", name)], environmentOf(name, nil)).MustSucceed(t)
+		}
+		if got := instances[0].Attribute("failure_reason"); (got == "The disk is full.") != told {
+			t.Errorf("told %v, and the reason is %q", told, got)
+		}
+	}
+	if p.Answered(environmentType) == 0 {
+		t.Error("the shortcut never answered")
+	}
+}

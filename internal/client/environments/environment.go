@@ -153,8 +153,8 @@ func (e *Environment) SourceID() string {
 	return e.Source.ID
 }
 
-// hasFailed reports whether the environment or its latest build failed.
-func (e *Environment) hasFailed() bool {
+// HasFailed reports whether the environment or its latest build failed.
+func (e *Environment) HasFailed() bool {
 	return e.Status == StatusFailed || e.LatestBuild != nil && e.LatestBuild.Status == BuildFailed
 }
 

@@ -126,7 +126,7 @@ func (c *Client) GetUncached(ctx context.Context, id string) (*Environment, erro
 // removes the reason of an earlier failure, and adds whether the environment is the default.
 func (c *Client) WithFailure(ctx context.Context, e *Environment) (*Environment, error) {
 	whole := *e
-	if e.isListed && e.hasFailed() {
+	if e.isListed && e.HasFailed() {
 		single, err := c.GetUncached(ctx, e.ID)
 		if transport.IsNotFound(err) {
 			err = c.listings.ConfirmGone(ctx, collection.Organization, e.ID, err)
@@ -140,7 +140,7 @@ func (c *Client) WithFailure(ctx context.Context, e *Environment) (*Environment,
 			whole.IsDefault = e.IsDefault
 		}
 	}
-	if !whole.hasFailed() && (whole.Status == StatusReady || whole.Status == StatusBuilding) {
+	if !whole.HasFailed() && (whole.Status == StatusReady || whole.Status == StatusBuilding) {
 		whole.FailureReason = ""
 		if whole.LatestBuild != nil {
 			// The listing shares the build.
