@@ -121,7 +121,7 @@ func Create[M, A any, P interface {
 	}
 	made, err := create(&m)
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("create", object, err, append(options, Given(ctx, req.Plan))...)...)
+		resp.Diagnostics.Append(explain("create", object, err, append(options, Given(ctx, req.Plan)))...)
 		return
 	}
 	resp.Diagnostics.Append(Store(ctx, &resp.State, resp.Identity, P(&m), made)...)
@@ -169,7 +169,7 @@ func Update[M, A any, P interface {
 	}
 	updated, err := update(&plan, &state)
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("update", object, err, options...)...)
+		resp.Diagnostics.Append(explain("update", object, err, options)...)
 		return
 	}
 	if updated != nil {

@@ -16,6 +16,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
@@ -65,7 +67,7 @@ func (r *defaultEnvironmentResource) Schema(_ context.Context, _ resource.Schema
 			},
 			"environment_id": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: "ID of the default environment. It must have the scope `organization` and a successful build. " +
+				MarkdownDescription: "ID of the default environment. It must have the scope `organization`. If it is being built and was never ready, the apply waits up to 60 minutes. " +
 					"If omitted, the current default is kept. If there is none, the service creates one; the apply does not wait for its build.",
 				Validators:    []validator.String{value.NotEmpty()},
 				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
@@ -100,7 +102,7 @@ var setAdvice = apierror.Advice{
 	http.StatusBadRequest: "The default must be an environment with scope \"organization\".",
 	http.StatusForbidden:  "Setting the default environment requires the API key of a member with the Manager role or higher.",
 	http.StatusNotFound:   "The environment does not exist, or the provider's API key cannot see it. Check environment_id.",
-	http.StatusConflict:   "The environment has no successful build yet. Apply again when its status is ready. To make Terraform wait, set wait_for_build = true on the agentyard_environment and refer to its id.",
+	http.StatusConflict:   "The environment has no successful build. Build it again, then apply again.",
 }
 
 var atEnvironment = apierror.AtStatus{
@@ -119,8 +121,28 @@ func (r *defaultEnvironmentResource) Create(ctx context.Context, req resource.Cr
 		case wanted == "" || wanted == live:
 			return &live, nil
 		}
-		return &wanted, r.Client.Environments.SetDefault(ctx, wanted)
+		return &wanted, r.set(ctx, wanted)
 	}, setAdvice, atEnvironment)
+}
+
+// set sets the default. If the environment is being built, it waits for the build, because the service accepts no other default.
+func (r *defaultEnvironmentResource) set(ctx context.Context, id string) error {
+	err := r.Client.Environments.SetDefault(ctx, id)
+	if !transport.IsConflict(err) {
+		return err
+	}
+	e, readErr := r.Client.Environments.GetUncached(ctx, id)
+	if readErr != nil || e.Status != environments.StatusBuilding {
+		return err
+	}
+	w := &buildWait{client: r.Client, environment: id}
+	if last, waitErr := w.run(ctx, defaultBuildTimeout); waitErr != nil {
+		if summary, detail := unbuilt(ctx, r.Client, e, last, waitErr); summary != "" {
+			return &crud.ObjectError{At: path.Root("environment_id"), Summary: summary, Detail: detail + " Apply again after a build has succeeded."}
+		}
+		return waitErr
+	}
+	return r.Client.Environments.SetDefault(ctx, id)
 }
 
 // provision requests that the service create a default environment, and returns its ID.
@@ -151,7 +173,7 @@ func (r *defaultEnvironmentResource) Read(ctx context.Context, req resource.Read
 func (r *defaultEnvironmentResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	crud.Update(ctx, "default environment", req, resp, func(plan, _ *defaultEnvironmentModel) (*string, error) {
 		wanted := plan.EnvironmentID.ValueString()
-		return &wanted, r.Client.Environments.SetDefault(ctx, wanted)
+		return &wanted, r.set(ctx, wanted)
 	}, setAdvice, atEnvironment)
 }
 

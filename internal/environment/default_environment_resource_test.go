@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
@@ -15,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 const defaultAddress = "agentyard_default_environment.test"
@@ -146,7 +148,8 @@ func TestDefaultEnvironment_errors(t *testing.T) {
 	e := acctest.New(t)
 	private := newEnv(e, map[string]any{"name": "mine"})
 	ready := environmentsReady(e, "a")[0]
-	building := newEnv(e, map[string]any{"name": "building", "scope": "organization"})
+	failBuild(t, e, emulator.BuildFailure{})
+	failed := environmentsReady(e, "failed")[0]
 	user := userKey(t, e)
 	at := "environment_id"
 	for _, tc := range []struct {
@@ -158,7 +161,7 @@ func TestDefaultEnvironment_errors(t *testing.T) {
 		{"", "", at, []string{"environment_id must not be empty"}},
 		{"env_unknown", "", at, []string{"setDefaultEnvironment", "404", "The environment does not exist"}},
 		{private, "", at, []string{"setDefaultEnvironment", "400", `scope "organization"`}},
-		{building, "", at, []string{"setDefaultEnvironment", "409", "has no successful build yet", "wait_for_build"}},
+		{failed, "", at, []string{"setDefaultEnvironment", "409", "has no successful build", "Build it again"}},
 		{ready, user, "", []string{"setDefaultEnvironment", "403", "member with the Manager role"}},
 		{nil, user, "", []string{"provisionDefaultEnvironment", "403", "member with the Manager role"}},
 	} {
@@ -170,6 +173,37 @@ func TestDefaultEnvironment_errors(t *testing.T) {
 		p.Apply(p.NewInstance("agentyard_default_environment"), acctest.Values{"environment_id": tc.id}).MustFail(t, tc.at, tc.want...)
 		if got := liveDefault(e); got != "" {
 			t.Errorf("%v: the default is %s", tc.id, got)
+		}
+	}
+}
+
+// The service refuses a default that was never built, so the apply waits for the build that runs.
+func TestDefaultEnvironment_waitsForTheBuild(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]bool{"succeeds": false, "fails": true} {
+		for _, updates := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/update=%v", name, updates), func(t *testing.T) {
+				t.Parallel()
+				e := acctest.New(t, slowBuilds)
+				i := e.NewInstance(t, "agentyard_default_environment")
+				if updates {
+					id := newEnv(e, map[string]any{"name": "base", "scope": "organization"})
+					e.Clock.Advance(time.Hour)
+					e.MustApply(t, i, acctest.Values{"environment_id": id})
+				}
+				if fails {
+					failBuild(t, e, emulator.BuildFailure{Reason: "The disk is full."})
+				}
+				id := newEnv(e, map[string]any{"name": "a", "scope": "organization"})
+				out := e.Apply(t, i, acctest.Values{"environment_id": id})
+				if fails {
+					out.MustFail(t, "environment_id", "Environment Failed to Build", "The disk is full.", id)
+					return
+				}
+				if out.MustSucceed(t); liveDefault(e) != id || i.Attribute("environment_id") != id {
+					t.Errorf("the default is %s, and the state is %s", liveDefault(e), i.State)
+				}
+			})
 		}
 	}
 }

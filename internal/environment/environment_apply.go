@@ -76,7 +76,7 @@ type environmentApply struct {
 
 // ending is what follows the requests of an apply.
 type ending struct {
-	// waits means to wait for the build, or for the latest build if the ID is empty.
+	// waits means to wait for the latest build. Build is the ID of the one that was started, or empty.
 	waits bool
 	build string
 	// reads means to read the results if the apply does not wait.
@@ -120,7 +120,7 @@ func (a *environmentApply) update(ctx context.Context, body environments.UpdateR
 	}
 	// The build of these changes may not be listed yet.
 	a.left.Build = body.Builds() && !isBuilding && a.plan.WaitForBuild.ValueBool()
-	last.waits = a.plan.WaitForBuild.ValueBool() && (isBuilding || a.plan.waitsOn(a.state, left))
+	last.waits = a.plan.WaitForBuild.ValueBool() && (isBuilding || left.Build || a.state.Status.ValueString() == environments.StatusBuilding)
 	last.reads = isBuilding || body.Builds()
 	return last, nil
 }
@@ -148,16 +148,13 @@ func mayHaveStarted(err error) bool {
 	return status == 0 || status >= http.StatusInternalServerError
 }
 
-// waitForBuild waits for a build, or for the latest build if the ID is empty. It reports whether the build succeeded.
+// waitForBuild waits for the latest build, and reports whether it succeeded. Build is the one that the apply has started, or empty.
 func (a *environmentApply) waitForBuild(ctx context.Context, build string) (diags diag.Diagnostics, isReady bool) {
 	w := &buildWait{client: a.Client, environment: a.plan.ID.ValueString(), build: build}
-	if a.state != nil {
+	if a.state != nil && build != "" {
 		w.before = a.state.LatestBuildID.ValueString()
 	}
 	last, err := w.run(ctx, a.deadline.Sub(a.Conn.Clock.Now()))
-	if replaced := w.describeReplacements(); replaced != "" {
-		diags.AddWarning(anotherBuild, replaced)
-	}
 	if err == nil {
 		return append(diags, a.refresh(ctx)...), true
 	}
@@ -232,9 +229,6 @@ func (a *environmentApply) notReady(ctx context.Context, present *environments.E
 	case errors.Is(err, context.Canceled):
 		return diag.Diagnostics{diag.NewWarningDiagnostic("Interrupted Before the Environment Was Built",
 			fmt.Sprintf("%s was %s and is kept in the state. The build continues at the service. The next apply waits for it.", name, a.done))}
-	case transport.IsNotFound(err):
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Environment Was Deleted During Its Build",
-			fmt.Sprintf("%s was %s, but no longer exists. The next apply creates it again if it is still configured.", name, a.done))}
 	}
 	diags := apierror.For("wait for the build of", "environment", err)
 	diags.AddWarning("Build Result Unknown", fmt.Sprintf("%s was %s, but the result of its build is unknown. %s", name, a.done, a.afterTimeout()))

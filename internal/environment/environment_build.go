@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,26 +23,20 @@ var buildStates = wait.States{
 	Failed:     []string{environments.BuildFailed},
 }
 
-// buildWait waits for a build of an environment, or for the build that supersedes it.
+// buildWait says which build to wait for.
 type buildWait struct {
 	client *client.Client
-	// environment and build are IDs. An empty build means the latest.
+	// environment is the ID of the environment, and build that of the build that was started, if known.
 	environment, build string
-	// before was the latest build before this build. A response that lists it is outdated.
+	// before is the latest build before the build was requested: a response that shows it, or no build, is outdated. It is empty to
+	// wait for whatever build is the latest.
 	before string
-	// replaced contains the builds that newer builds replaced during the wait.
-	replaced []replacedBuild
 	// onStatus is called when the status changes. It may be nil.
 	onStatus func(*environments.BuildReport)
 }
 
-type replacedBuild struct {
-	id string
-	// failed is true if the build failed or was canceled, and was not superseded.
-	failed bool
-}
-
-// run waits for the build and returns its last report, also with an error. Errors are those of wait.For.
+// run waits for the latest build, because a newer one supersedes the others. It returns the build's last report, also with an
+// error. Errors are those of wait.For.
 func (w *buildWait) run(ctx context.Context, timeout time.Duration) (*environments.BuildReport, error) {
 	watch := w.client.Environments.WatchBuild(w.environment)
 	defer watch.Close()
@@ -53,48 +46,19 @@ func (w *buildWait) run(ctx context.Context, timeout time.Duration) (*environmen
 			if err != nil {
 				return nil, err
 			}
-			return w.report(ctx, seen)
+			latest := seen.LatestBuild
+			switch {
+			case w.before != "" && (latest.ID == w.before || latest.ID == ""):
+				latest = environments.BuildReport{ID: w.build, Status: environments.BuildQueued}
+			case latest.Status == "":
+				latest.Status = ofEnvironment(seen.EnvironmentStatus)
+			}
+			return &latest, nil
 		},
 		Status:   func(b *environments.BuildReport) string { return b.Status },
 		States:   buildStates,
 		OnChange: w.onStatus,
 	})
-}
-
-// report returns the build to wait for. If another build is the latest, either the response is outdated, or the other build is
-// newer. Only the status of the first build can tell.
-func (w *buildWait) report(ctx context.Context, seen *environments.BuildStatus) (*environments.BuildReport, error) {
-	latest := seen.LatestBuild
-	if latest.Status == "" {
-		latest.Status = ofEnvironment(seen.EnvironmentStatus)
-	}
-	if w.build == "" || latest.ID == w.build {
-		w.build = latest.ID
-		return &latest, nil
-	}
-	own, err := w.client.Environments.BuildDiagnostics(ctx, w.environment, w.build)
-	switch {
-	case transport.IsNotFound(err):
-		own = &environments.BuildDiagnostics{}
-	case err != nil:
-		return nil, err
-	}
-	isOver := own.Status == "" || own.Status == environments.BuildSuperseded || own.Status == environments.BuildFailed
-	switch {
-	case isOver && w.isNewer(latest.ID):
-		// A failed build may have been canceled, so its failure says nothing about the newer build.
-		w.replaced = append(w.replaced, replacedBuild{id: w.build, failed: own.Status == environments.BuildFailed})
-		w.build = latest.ID
-		return &latest, nil
-	case own.Status == "":
-		return &environments.BuildReport{ID: w.build, Status: environments.BuildQueued}, nil
-	}
-	return &environments.BuildReport{ID: w.build, Status: own.Status, Excerpt: own.Excerpt, Truncated: own.Truncated, Withheld: own.Withheld}, nil
-}
-
-// isNewer reports whether a build is not one of the known older builds.
-func (w *buildWait) isNewer(build string) bool {
-	return build != "" && build != w.before && !slices.ContainsFunc(w.replaced, func(r replacedBuild) bool { return r.id == build })
 }
 
 // ofEnvironment derives a build's status from the environment's status.
@@ -106,29 +70,6 @@ func ofEnvironment(status string) string {
 		return environments.BuildFailed
 	}
 	return environments.BuildQueued
-}
-
-const anotherBuild = "Waited for a Newer Build"
-
-// describeReplacements describes how builds replaced each other. It is empty if none did.
-func (w *buildWait) describeReplacements() string {
-	if len(w.replaced) == 0 {
-		return ""
-	}
-	var text strings.Builder
-	for i, r := range w.replaced {
-		next := w.build
-		if i+1 < len(w.replaced) {
-			next = w.replaced[i+1].id
-		}
-		format := "Build %s was superseded by build %s. "
-		if r.failed {
-			format = "Build %s failed or was canceled, and build %s was started after it. "
-		}
-		fmt.Fprintf(&text, format, r.id, next)
-	}
-	return text.String() + "The provider waited for the newer build, which an edit or another run started. " +
-		"If it used a different configuration, the next plan shows the difference."
 }
 
 type buildFailure struct {
@@ -295,6 +236,32 @@ func exists(at path.Path, repositories int) bool {
 		}
 	}
 	return false
+}
+
+// Summaries of a build that did not succeed.
+const (
+	failedToBuild    = "Environment Failed to Build"
+	buildTimedOut    = "Timed Out Waiting for the Build"
+	buildInterrupted = "Interrupted Before the Environment Was Built"
+)
+
+// unbuilt says why a build did not succeed. The summary is empty if the error is one of the service. Last may be nil.
+func unbuilt(ctx context.Context, c *client.Client, e *environments.Environment, last *environments.BuildReport, err error) (summary, detail string) {
+	var failed *wait.FailedError
+	var late *wait.TimeoutError
+	switch {
+	case errors.As(err, &failed):
+		// Only the environment's own record has the category and the reason.
+		if present, readErr := c.Environments.GetUncached(ctx, e.ID); readErr == nil {
+			e = present
+		}
+		return failedToBuild, failureOf(e, last).text()
+	case errors.As(err, &late):
+		return buildTimedOut, fmt.Sprintf("The build of environment %s did not end: %s. It continues at the service.", label(e.Name, e.ID), late)
+	case errors.Is(err, context.Canceled):
+		return buildInterrupted, fmt.Sprintf("The build of environment %s continues at the service.", label(e.Name, e.ID))
+	}
+	return "", ""
 }
 
 // isEnd reports whether an error means that the build has ended. After other errors, it continues.

@@ -64,8 +64,61 @@ func TestEnvironmentBuild_inTheBackground(t *testing.T) {
 	if got := progress[len(progress)-1]; got != fmt.Sprintf("Build %s of environment \"a\" (%s) was started and continues in the background", running.ID, id) || running.Status != "queued" {
 		t.Errorf("%s; the build is %+v", got, running)
 	}
-	_, out := invokeBuild(t, e, "build", off)
-	out.MustFail(t, "environment_id", "Cannot build environment", "createEnvironmentBuild", "409", running.ID, "Wait until it ends", "agentyard_environment_build_cancel")
+}
+
+// The service also starts builds by itself, and refuses another one meanwhile.
+func TestEnvironmentBuild_waitsForTheBuildThatRuns(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		fails   bool
+		waits   any
+		status  string
+		invoke  string
+		refused string
+	}{
+		"succeeds":          {status: "succeeded"},
+		"fails":             {fails: true, status: "succeeded"},
+		"in the background": {waits: false, status: "queued"},
+		"takes too long":    {invoke: "10m", refused: "Timed Out Waiting for the Build", status: "building"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t, slowBuilds)
+			id := newEnv(e, map[string]any{"name": "a", "scope": "organization"})
+			e.Clock.Advance(time.Hour)
+			if tc.fails {
+				failBuild(t, e, emulator.BuildFailure{Reason: "The disk is full."})
+			}
+			rebuilt(t, e, 0)
+			running := latestBuild(e, id)
+			config := acctest.Values{"environment_id": id, "wait_for_build": tc.waits, "timeouts": map[string]any{"invoke": "90m"}}
+			if tc.invoke != "" {
+				config["timeouts"] = map[string]any{"invoke": tc.invoke}
+			}
+			_, out := invokeBuild(t, e, "build", config)
+			if tc.refused != "" {
+				out.MustFail(t, "", tc.refused)
+			} else {
+				mustBeSilent(t, out)
+			}
+			if built := latestBuild(e, id); (built.ID == running.ID) != (tc.refused != "") || built.Status != tc.status {
+				t.Errorf("it was %+v, and is %+v", running, built)
+			}
+		})
+	}
+}
+
+// If no build runs, the service refuses for another reason, and waiting does not help.
+func TestEnvironmentBuild_refusedWithoutABuild(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	id := environmentsReady(e, "a")[0]
+	refuse(e, "createEnvironmentBuild", http.StatusConflict, -1)
+	_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
+	out.MustFail(t, "environment_id", "Cannot build environment", "409")
+	if n := e.Journal().Count("createEnvironmentBuild"); n != 2 {
+		t.Errorf("%d requests", n)
+	}
 }
 
 func TestEnvironmentBuild_fails(t *testing.T) {
@@ -105,7 +158,7 @@ func TestEnvironmentBuild_whatOthersDoMeanwhile(t *testing.T) {
 	}{
 		"superseded": {func(e *acctest.Env, id string) { edit(e, id) }, func(t *testing.T, e *acctest.Env, id string, progress []string, out acctest.Outcome) {
 			newest := latestBuild(e, id)
-			mustWarnOnce(t, out, "Waited for a Newer Build", "superseded by build "+newest.ID)
+			mustBeSilent(t, out)
 			if got := progress[len(progress)-1]; !strings.Contains(got, newest.ID) || !strings.HasSuffix(got, ": succeeded") || newest.Status != "succeeded" {
 				t.Errorf("the last progress is %q, and the latest build %+v", got, newest)
 			}
@@ -115,7 +168,6 @@ func TestEnvironmentBuild_whatOthersDoMeanwhile(t *testing.T) {
 			edit(e, id)
 		}, func(t *testing.T, e *acctest.Env, id string, _ []string, out acctest.Outcome) {
 			out.MustFail(t, "", "Build "+latestBuild(e, id).ID, "the edit is bad.")
-			acctest.Says(t, out.WarningText(), "Waited for a Newer Build")
 		}},
 		"cancelled": {cancelBuild, func(t *testing.T, _ *acctest.Env, _ string, _ []string, out acctest.Outcome) {
 			out.MustFail(t, "", "Environment Failed to Build", "The build was cancelled.")
@@ -125,7 +177,7 @@ func TestEnvironmentBuild_whatOthersDoMeanwhile(t *testing.T) {
 			e.API(http.MethodPost, "/api/v0/environments/"+id+"/builds", nil, nil)
 		}, func(t *testing.T, e *acctest.Env, id string, progress []string, out acctest.Outcome) {
 			newest := latestBuild(e, id)
-			mustWarnOnce(t, out, "Waited for a Newer Build", "failed or was canceled, and build "+newest.ID)
+			mustBeSilent(t, out)
 			if got := progress[len(progress)-1]; !strings.Contains(got, newest.ID) || !strings.HasSuffix(got, ": succeeded") {
 				t.Errorf("the last progress is %q", got)
 			}
@@ -134,7 +186,7 @@ func TestEnvironmentBuild_whatOthersDoMeanwhile(t *testing.T) {
 			cancelBuild(e, id)
 			e.API(http.MethodDelete, "/api/v0/environments/"+id, nil, nil)
 		}, func(t *testing.T, _ *acctest.Env, id string, _ []string, out acctest.Outcome) {
-			out.MustFail(t, "", "Environment Was Deleted During Its Build", `"a" (`+id+")", "the environment no longer exists")
+			out.MustFail(t, "environment_id", "Cannot build environment", "404", id)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +212,7 @@ func TestEnvironmentBuild_takesTooLong(t *testing.T) {
 	}{{map[string]any{"invoke": "10m"}, 10 * time.Minute}, {nil, time.Hour}} {
 		begin := e.Clock.Now()
 		_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id, "timeouts": tc.timeouts})
-		out.MustFail(t, "", "Timed Out Waiting for the Build", "Build "+latestBuild(e, id).ID, "The build continues at the service", "raise invoke in the timeouts block")
+		out.MustFail(t, "", "Timed Out Waiting for the Build", "It continues at the service", "raise invoke in the timeouts block")
 		if took := e.Clock.Now().Sub(begin); took < tc.took || took > tc.took+time.Minute {
 			t.Errorf("it waited %s", took)
 		}
@@ -175,7 +227,7 @@ func TestEnvironmentBuild_interrupted(t *testing.T) {
 	id := environmentsReady(e, "a")[0]
 	process = acctest.NewProcess(t, e, nil)
 	_, out := process.Invoke("agentyard_environment_build", acctest.Values{"environment_id": id})
-	out.MustFail(t, "", "Interrupted Before the Environment Was Built", "Build "+latestBuild(e, id).ID, "continues at the service", "agentyard_environment_build_cancel")
+	out.MustFail(t, "", "Interrupted Before the Environment Was Built", id, "continues at the service", "agentyard_environment_build_cancel")
 }
 
 func TestEnvironmentBuild_errors(t *testing.T) {

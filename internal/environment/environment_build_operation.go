@@ -57,7 +57,7 @@ func environmentNamed(ctx context.Context, c *client.Client, id string) (*enviro
 var environmentBuild = crud.Operation{
 	Name: "environment_build",
 	Description: "Starts a new build of an environment, for example to include new commits.\n\n" +
-		"The service refuses a new build while another one is running." + mayBuild,
+		"If another build is running, waits for it to end before it starts the new one." + mayBuild,
 	Arguments: map[string]schema.Attribute{
 		"environment_id": environmentIDArgument(),
 		"wait_for_build": schema.BoolAttribute{
@@ -84,8 +84,25 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 	if err != nil {
 		return nil, err
 	}
+	deadline := c.Conn.Clock.Now().Add(call.Timeout)
+	tell := func(b *environments.BuildReport) { call.Tell("%s: %s", buildOf(e, b.ID), b.Status) }
 	call.Tell("Starting a build of environment %q (%s)", e.Name, e.ID)
-	build, err := startBuild(ctx, c, e)
+	before := e.LatestBuildID()
+	build, err := startBuild(ctx, c, e, before)
+	for ended := ""; transport.IsConflict(err); {
+		// The service also starts builds by itself.
+		w := &buildWait{client: c, environment: e.ID, onStatus: tell}
+		running, waitErr := w.run(ctx, deadline.Sub(c.Conn.Clock.Now()))
+		var failed *wait.FailedError
+		switch {
+		case waitErr != nil && !errors.As(waitErr, &failed):
+			return nil, notBuilt(ctx, c, e, running, waitErr)
+		case running.ID == ended:
+			return nil, err // No build runs, so the service refuses for another reason.
+		}
+		ended, before = running.ID, running.ID
+		build, err = startBuild(ctx, c, e, before)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -94,13 +111,10 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 		call.Tell("%s was started and continues in the background", buildOf(e, build))
 		return started, nil
 	}
-	w := &buildWait{client: c, environment: e.ID, build: build, before: e.LatestBuildID(), onStatus: func(b *environments.BuildReport) { call.Tell("%s: %s", buildOf(e, b.ID), b.Status) }}
-	last, err := w.run(ctx, call.Timeout)
-	if replaced := w.describeReplacements(); replaced != "" {
-		call.Warn(anotherBuild, replaced)
-	}
+	w := &buildWait{client: c, environment: e.ID, build: build, before: before, onStatus: tell}
+	last, err := w.run(ctx, deadline.Sub(c.Conn.Clock.Now()))
 	if err != nil {
-		return nil, notBuilt(ctx, c, e, w, last, err)
+		return nil, notBuilt(ctx, c, e, last, err)
 	}
 	started["build_id"], started["status"] = types.StringValue(last.ID), types.StringValue(last.Status)
 	return started, nil
@@ -110,12 +124,11 @@ var atEnvironmentID = apierror.AtStatus{http.StatusNotFound: path.Root("environm
 
 var buildAdvice = apierror.Advice{
 	http.StatusForbidden: environmentAdvice[http.StatusForbidden],
-	http.StatusConflict:  "Another build of the environment is running. Wait until it ends, or cancel it with agentyard_environment_build_cancel. Then " + crud.RunAgain + ".",
 }
 
 // startBuild starts a build. An uncertain start is an error here, because there is no object to find later.
-func startBuild(ctx context.Context, c *client.Client, e *environments.Environment) (string, error) {
-	build, err := c.Environments.StartBuild(ctx, e.ID, e.LatestBuildID())
+func startBuild(ctx context.Context, c *client.Client, e *environments.Environment, before string) (string, error) {
+	build, err := c.Environments.StartBuild(ctx, e.ID, before)
 	var lost *create.LostError
 	if errors.As(err, &lost) {
 		return "", &crud.ObjectError{Summary: "Build May Not Have Started", Detail: fmt.Sprintf("The response was lost, and environment %q (%s) has no new build yet: %s\n\nTo start it, "+crud.RunAgain+". While a build is running, the service refuses another one.", e.Name, e.ID, apierror.Sentences(lost.Err))}
@@ -123,28 +136,20 @@ func startBuild(ctx context.Context, c *client.Client, e *environments.Environme
 	return build, err
 }
 
-func notBuilt(ctx context.Context, c *client.Client, e *environments.Environment, w *buildWait, last *environments.BuildReport, err error) error {
-	var failed *wait.FailedError
-	var late *wait.TimeoutError
-	switch {
-	case errors.As(err, &failed):
-		f := failureOf(&environments.Environment{ID: e.ID, Name: e.Name}, last)
-		// Only the environment's own record has the category and the reason.
-		if present, readErr := c.Environments.GetUncached(ctx, e.ID); readErr == nil {
-			f = failureOf(present, last)
-		}
-		return &crud.ObjectError{Summary: "Environment Failed to Build", Detail: f.text() + "\n\nTo rebuild the environment, " + crud.RunAgain + ". If an agentyard_environment resource manages it, the next apply also rebuilds it."}
-	case errors.As(err, &late):
-		return &crud.ObjectError{Summary: "Timed Out Waiting for the Build",
-			Detail: fmt.Sprintf("%s was started, but did not end: %s. The build continues at the service, which refuses another one until it ends. To allow more time, raise "+crud.TimeoutName+" in the timeouts block.", buildOf(e, w.build), late)}
-	case errors.Is(err, context.Canceled):
-		return &crud.ObjectError{Summary: "Interrupted Before the Environment Was Built",
-			Detail: fmt.Sprintf("%s was started and continues at the service. To stop it, use agentyard_environment_build_cancel.", buildOf(e, w.build))}
-	case transport.IsNotFound(err):
-		return &crud.ObjectError{Summary: "Environment Was Deleted During Its Build",
-			Detail: fmt.Sprintf("%s was started, but the environment no longer exists.", buildOf(e, w.build))}
+// notBuilt says what to do about a build that did not succeed.
+func notBuilt(ctx context.Context, c *client.Client, e *environments.Environment, last *environments.BuildReport, err error) error {
+	summary, detail := unbuilt(ctx, c, e, last, err)
+	switch summary {
+	case "":
+		return err
+	case failedToBuild:
+		detail += "\n\nTo rebuild the environment, " + crud.RunAgain + ". If an agentyard_environment resource manages it, the next apply also rebuilds it."
+	case buildTimedOut:
+		detail += " The service refuses another build until it ends. To allow more time, raise " + crud.TimeoutName + " in the timeouts block."
+	default:
+		detail += " To stop it, use agentyard_environment_build_cancel."
 	}
-	return err
+	return &crud.ObjectError{Summary: summary, Detail: detail}
 }
 
 func buildOf(e *environments.Environment, build string) string {

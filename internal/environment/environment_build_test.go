@@ -121,21 +121,6 @@ func TestFailureOf(t *testing.T) {
 	}
 }
 
-func TestBuildWait_movedOn(t *testing.T) {
-	t.Parallel()
-	for want, w := range map[string]*buildWait{
-		"": {build: "b1"},
-		"Build b1 was superseded by build b2. The provider waited":                                                                     {build: "b2", replaced: []replacedBuild{{"b1", false}}},
-		"Build b1 failed or was canceled, and build b2 was started after it. The provider":                                             {build: "b2", replaced: []replacedBuild{{"b1", true}}},
-		"Build b1 was superseded by build b2. Build b2 failed or was canceled, and build b3 was started after it. The provider":        {build: "b3", replaced: []replacedBuild{{"b1", false}, {"b2", true}}},
-		"Build b1 failed or was canceled, and build b2 was started after it. Build b2 was superseded by build b3. The provider waited": {build: "b3", replaced: []replacedBuild{{"b1", true}, {"b2", false}}},
-	} {
-		if got := w.describeReplacements(); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}
-
 func TestOfEnvironment(t *testing.T) {
 	t.Parallel()
 	for environment, want := range map[string]string{"ready": "succeeded", "failed": "failed", "building": "queued", "": "queued", "asleep": "queued"} {

@@ -45,7 +45,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	left := unfinishedOf(ctx, req.Private)
 	changes := plan.changesBuild(&state)
 	failed := state.Status.ValueString() == environments.StatusFailed
-	waits := plan.mayWait() && plan.waitsOn(&state, left)
+	waits := plan.mayWait() && (left.Build || state.Status.ValueString() == environments.StatusBuilding && (!req.Plan.Raw.Equal(req.State.Raw) || plan.makesDefault(&state, left)))
 	switch {
 	case failed && !changes:
 		resp.Diagnostics.Append(rebuildWarning(&state)...)
@@ -106,12 +106,6 @@ func (m *environmentModel) mayWait() bool {
 func (m *environmentModel) makesDefault(state *environmentModel, left unfinished) bool {
 	wanted := m.MakeOrganizationDefault.ValueBool() || m.MakeOrganizationDefault.IsUnknown()
 	return wanted && (left.Default || !state.MakeOrganizationDefault.ValueBool())
-}
-
-// waitsOn reports whether to wait for an earlier build: either an apply stopped waiting for it, or the environment must be
-// built before it can become the default.
-func (m *environmentModel) waitsOn(state *environmentModel, left unfinished) bool {
-	return left.Build || state.Status.ValueString() == environments.StatusBuilding && m.makesDefault(state, left)
 }
 
 // expectBuild plans only the results that a build changes as unknown.
