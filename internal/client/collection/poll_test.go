@@ -20,16 +20,15 @@ import (
 // looked is a service that records when it is called and for what, such as "1.5s many a b". It runs inside a synctest bubble.
 type looked struct {
 	began time.Time
-	// hidden are the IDs that Many does not return, and hanging those for which Single never returns.
-	hidden, hanging []string
-	manyErr         error
-	manyTakes       time.Duration
-	singleTakes     time.Duration
+	// hidden are the IDs that Many does not return.
+	hidden      []string
+	manyErr     error
+	manyTakes   time.Duration
+	singleTakes time.Duration
 
 	mu            sync.Mutex
 	calls         []string
 	ended         []string
-	cut           []string
 	running, most int
 }
 
@@ -45,12 +44,7 @@ func (s *looked) single(ctx context.Context, id string) (*thing, error) {
 	s.note(&s.calls, "single %s", id)
 	s.count(1)
 	defer s.count(-1)
-	takes := s.singleTakes
-	if slices.Contains(s.hanging, id) {
-		takes = 1000 * time.Hour
-	}
-	if err := clock.System.Sleep(ctx, takes); err != nil {
-		s.note(&s.cut, "single %s", id)
+	if err := clock.System.Sleep(ctx, s.singleTakes); err != nil {
 		return nil, err
 	}
 	return &thing{id: id, state: "alone"}, nil
@@ -66,7 +60,6 @@ func (s *looked) count(by int) {
 func (s *looked) many(ctx context.Context, _ string, ids []string) ([]thing, error) {
 	s.note(&s.calls, "many %s", strings.Join(ids, " "))
 	if err := clock.System.Sleep(ctx, s.manyTakes); err != nil {
-		s.note(&s.cut, "many")
 		return nil, err
 	}
 	all := []thing{{id: "somebody else's"}}
@@ -104,10 +97,6 @@ func bubble(t *testing.T, test func(t *testing.T, s *looked, p *Poller[thing])) 
 		s := newLooked()
 		p := s.poller(t)
 		test(t, s, p)
-		synctest.Wait()
-		if len(p.groups) > 0 {
-			t.Error("a group is left although nobody waits")
-		}
 	})
 }
 
@@ -131,7 +120,6 @@ func TestPoller_aHundredWaitersShareTheirLooks(t *testing.T) {
 			ids = append(ids, id)
 			all.Go(func() {
 				w := p.Watch("", id)
-				defer w.Close()
 				for _, pause := range []time.Duration{half, time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second} {
 					mustNext(t, w, pause)
 				}
@@ -143,37 +131,47 @@ func TestPoller_aHundredWaitersShareTheirLooks(t *testing.T) {
 	})
 }
 
-func TestPoller_asksForThoseWhoWaitAndNobodyElse(t *testing.T) {
+// Waiters with pauses of their own take the latest poll that they have not seen. The last one reads its object alone.
+func TestPoller_takesTheLatestPoll(t *testing.T) {
 	bubble(t, func(t *testing.T, s *looked, p *Poller[thing]) {
 		var all sync.WaitGroup
 		wait := func(key, id string, pauses ...time.Duration) {
 			all.Go(func() {
+				w := p.Watch(key, id)
+				defer w.Close()
 				for _, pause := range pauses {
-					mustNext(t, p.Watch(key, id), pause)
+					mustNext(t, w, pause)
 				}
 			})
 		}
-		wait("", "a", half, time.Second, time.Second, time.Second)
-		wait("", "b", half, time.Second, time.Second)
-		all.Go(func() {
-			mustNext(t, p.Watch("", "busy"), half)
-			time.Sleep(1500 * time.Millisecond)
-			mustNext(t, p.Watch("", "busy"), time.Hour)
-		})
+		wait("", "a", half, time.Second, time.Second)
+		wait("", "b", 600*time.Millisecond, time.Second)
 		wait("other", "c", 700*time.Millisecond)
 		all.Wait()
-		s.want(t, "500ms many a b busy", "700ms single c", "1.5s many a b", "2.5s many a b busy", "3.5s single a")
+		s.want(t, "500ms many a b", "700ms single c", "1.5s many a b", "2.5s single a")
 	})
 }
 
-func TestPoller_whoeverIsInAHurryHasAllLookedFor(t *testing.T) {
+// A poll that started before a watch may be older than its object. There is one poll at a time, so the watch waits for the next.
+func TestPoller_newWatchDuringAPoll(t *testing.T) {
 	bubble(t, func(t *testing.T, s *looked, p *Poller[thing]) {
+		s.manyTakes = time.Second
 		var all sync.WaitGroup
-		all.Go(func() { mustNext(t, p.Watch("", "patient"), time.Hour) })
-		time.Sleep(time.Second)
-		all.Go(func() { mustNext(t, p.Watch("", "hasty"), half) })
+		wait := func(id string) {
+			all.Go(func() {
+				w := p.Watch("", id)
+				defer w.Close()
+				mustNext(t, w, half)
+				time.Sleep(time.Minute)
+			})
+		}
+		wait("a")
+		wait("b")
+		time.Sleep(700 * time.Millisecond)
+		wait("c")
+		wait("d")
 		all.Wait()
-		s.want(t, "1.5s many hasty patient")
+		s.want(t, "500ms many a b", "1.5s many a b c d")
 	})
 }
 
@@ -190,41 +188,6 @@ func TestPoller_twoWhoWaitForTheSameGetTheirOwn(t *testing.T) {
 			t.Error("they share one object")
 		}
 	})
-}
-
-func TestPoller_aSingleLookThatHangsDelaysNobodyElse(t *testing.T) {
-	for name, others := range map[string][]string{"many others": {"a", "b"}, "one other": {"a"}} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, s *looked, p *Poller[thing]) {
-				s.hidden, s.hanging = []string{"x"}, []string{"x"}
-				ctx, cancel := context.WithCancel(t.Context())
-				var hung, all sync.WaitGroup
-				hung.Go(func() {
-					if _, err := p.Watch("", "x").Next(ctx, half); !errors.Is(err, context.Canceled) {
-						t.Errorf("got %v", err)
-					}
-				})
-				for _, id := range others {
-					all.Go(func() {
-						mustNext(t, p.Watch("", id), half)
-						mustNext(t, p.Watch("", id), time.Second)
-					})
-				}
-				all.Wait()
-				again := " many " + strings.Join(others, " ")
-				if len(others) == 1 {
-					again = " single a"
-				}
-				s.want(t, "500ms many "+strings.Join(others, " ")+" x", "500ms single x", "1.5s"+again)
-				cancel()
-				hung.Wait()
-				synctest.Wait()
-				if !slices.Equal(s.cut, []string{"1.5s single x"}) {
-					t.Errorf("cut off: %v", s.cut)
-				}
-			})
-		})
-	}
 }
 
 func TestPoller_whatOneRequestDoesNotBringIsAskedForAFewAtATime(t *testing.T) {
@@ -271,43 +234,12 @@ func TestPoller_whatOneRequestDoesNotBringIsAskedForAFewAtATime(t *testing.T) {
 	}
 }
 
-func TestPoller_aLookEndsWithTheLastWaiter(t *testing.T) {
-	bubble(t, func(t *testing.T, s *looked, p *Poller[thing]) {
-		s.manyTakes = time.Hour
-		var all sync.WaitGroup
-		leave := func(id string, pause, after time.Duration) {
-			all.Go(func() {
-				ctx, cancel := context.WithTimeout(t.Context(), after)
-				defer cancel()
-				if _, err := p.Watch("", id).Next(ctx, pause); !errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("got %v", err)
-				}
-				if got := time.Since(s.began); got != after {
-					t.Errorf("%s left after %v, want %v", id, got, after)
-				}
-			})
-		}
-		leave("too early", half, 100*time.Millisecond)
-		leave("first", half, time.Second)
-		leave("last", half, 2*time.Second)
-		all.Wait()
-		s.want(t, "500ms many first last")
-		if !slices.Equal(s.cut, []string{"2s many"}) {
-			t.Errorf("cut off: %v", s.cut)
-		}
-	})
-}
-
 func TestPoller_nobodyIsLookedForWhoHasLeft(t *testing.T) {
 	bubble(t, func(t *testing.T, s *looked, p *Poller[thing]) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := p.Watch("", "a").Next(ctx, time.Hour); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
-		}
-		synctest.Wait()
-		if len(p.groups) > 0 {
-			t.Error("the group sleeps on")
 		}
 		time.Sleep(2 * time.Hour)
 		s.want(t)
@@ -335,101 +267,5 @@ func inBubble(t *testing.T, service http.RoundTripper, requestsPerSecond float64
 	t.Helper()
 	return connected(t, transport.Config{
 		BaseURL: "https://agentyard.example", APIKey: clienttest.Key, RequestsPerSecond: requestsPerSecond, Clock: clock.System, Transport: service,
-	})
-}
-
-// A rate limit delays the second request to 2s. How many wait then decides which request it is, and they share its response.
-func TestPoller_theRequestIsChosenWhenItsTurnHasCome(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		late []string
-		want string
-	}{
-		"one":     {want: "2s GET /api/v0/things/b"},
-		"another": {[]string{"late"}, "2s GET /api/v0/things"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				service := clienttest.NewBubbled(func(call string) string {
-					if strings.HasSuffix(call, "/b") {
-						return `200 {"id":"b"}`
-					}
-					return `200 [{"id":"a"},{"id":"b"},{"id":"late"}]`
-				})
-				conn := inBubble(t, service, 0.5)
-				list := func(ctx context.Context, _ string, _ []string) ([]listedRow, error) {
-					all, err := transport.Call[[]listedRow](ctx, conn, transport.Request{Op: transport.Operation{Name: "list", Method: http.MethodGet, Route: "/api/v0/things"}})
-					if err != nil {
-						return nil, err
-					}
-					return *all, nil
-				}
-				single := func(ctx context.Context, id string) (*listedRow, error) {
-					return transport.Call[listedRow](ctx, conn, transport.Request{Op: transport.Operation{Name: "get", Method: http.MethodGet, Route: "/api/v0/things/{id}"}, Path: []string{id}})
-				}
-				p := NewPoller(conn, PollSource[listedRow]{Single: single, Many: list})
-				if _, err := list(t.Context(), "", nil); err != nil {
-					t.Fatal(err)
-				}
-				var all sync.WaitGroup
-				next := func(ctx context.Context, id string, wantErr error) {
-					all.Go(func() {
-						got, err := p.Watch("", id).Next(ctx, half)
-						if !errors.Is(err, wantErr) || err == nil && got.ID != id {
-							t.Errorf("%s: got %+v, %v", id, got, err)
-						}
-					})
-				}
-				impatient, cancel := context.WithTimeout(t.Context(), time.Second)
-				defer cancel()
-				next(impatient, "a", context.DeadlineExceeded)
-				next(impatient, "b", context.DeadlineExceeded)
-				next(t.Context(), "b", nil)
-				time.Sleep(1200 * time.Millisecond)
-				for _, id := range tc.late {
-					next(t.Context(), id, nil)
-				}
-				all.Wait()
-				service.Want(t, "0s GET /api/v0/things", tc.want)
-			})
-		})
-	}
-}
-
-// Nobody waits for a turn that comes too late.
-func TestPoller_aTurnThatComesTooLateIsAnError(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		conn := inBubble(t, nil, 0.001)
-		turn, err := conn.AwaitTurn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		turn.PassBack()
-		p := NewPoller(conn, PollSource[thing]{})
-		if _, err := p.Watch("", "a").Next(t.Context(), half); err == nil || !strings.Contains(err.Error(), "rate limit") {
-			t.Errorf("got %v", err)
-		}
-		synctest.Wait()
-	})
-}
-
-// The turn of waiters who have left goes to nobody, and does not end the group for those who come later.
-func TestPoller_aTurnOfThoseWhoHaveLeft(t *testing.T) {
-	bubble(t, func(t *testing.T, s *looked, p *Poller[thing]) {
-		p.conn = inBubble(t, nil, 0.5)
-		turn, err := p.conn.AwaitTurn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		turn.PassBack()
-		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if _, err := p.Watch("", "a").Next(impatient, 0); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
-		mustNext(t, p.Watch("", "b"), 0)
-		s.want(t, "4s single b")
 	})
 }

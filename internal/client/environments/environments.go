@@ -36,7 +36,6 @@ func New(conn *transport.Conn) *Client {
 	c.listings = collection.NewInventory(conn.Clock, nil, 1, c.list)
 	c.buildPolls = collection.NewPoller(conn, collection.PollSource[BuildStatus]{
 		Single:    c.singleBuildStatus,
-		AfterMany: c.buildStatusFromRecord,
 		Many:      c.BuildStatuses,
 		AfterWait: func(string) { c.listings.InvalidateAll() },
 	})
@@ -177,7 +176,9 @@ const readWindow = 250 * time.Millisecond
 
 // GetNow reads one environment with a request that starts after the call. Reads within readWindow share a listing.
 func (c *Client) GetNow(ctx context.Context, id string) (*Environment, error) {
-	found, err := c.uncached.Watch(collection.Organization, id).Next(ctx, readWindow)
+	watch := c.uncached.Watch(collection.Organization, id)
+	defer watch.Close()
+	found, err := watch.Next(ctx, readWindow)
 	if err != nil {
 		return nil, err
 	}

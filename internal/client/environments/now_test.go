@@ -101,7 +101,7 @@ func TestEnvironmentNow_isNotOlderThanTheCall(t *testing.T) {
 		time.Sleep(time.Second)
 		close(b.Waiting)
 		all.Wait()
-		b.Want(t, "2s GET /env_1", "250ms GET ")
+		b.Want(t, "2s GET ", "250ms GET ")
 	})
 }
 
@@ -118,54 +118,9 @@ func TestEnvironmentNow_endsWithItsContext(t *testing.T) {
 			})
 		}
 		all.Wait()
+		close(b.Waiting) // The listing is shared, so it goes on.
 		b.Want(t, "250ms GET ")
 	})
-}
-
-// If the rate limit delays a listing, waiters that arrive meanwhile share it. Those that arrive after a refusal share the next.
-func TestEnvironmentNow_sharesAListingThatIsHeldBack(t *testing.T) {
-	for name, tc := range map[string]struct {
-		limit    func(*Client, *clienttest.Bubbled)
-		requests int
-	}{
-		"by its own rate": {func(c *Client, _ *clienttest.Bubbled) {
-			c.conn.Gate = transport.NewGate(clock.System, func() float64 { return 0 }, c.conn.Retry.Backoff, 0.5)
-			_ = c.conn.Gate.Enter(context.Background(), &transport.Passage{})
-		}, 1},
-		"by a refusal": {func(_ *Client, b *clienttest.Bubbled) { b.Refusing = time.Now().Add(time.Second) }, 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			area.InBubble(t, func(string) string {
-				const ready = `,"isDefault":false,"status":"ready"`
-				return listed(env("env_1", "a", ready), env("env_2", "a", ready), env("env_3", "a", ready), env("env_4", "a", ready))
-			}, func(t *testing.T, c *Client, b *clienttest.Bubbled) {
-				tc.limit(c, b)
-				var all sync.WaitGroup
-				read := func(ctx context.Context, ids ...string) {
-					for _, id := range ids {
-						all.Go(func() {
-							if e, err := c.GetNow(ctx, id); ctx.Err() == nil && (err != nil || e.ID != id) {
-								t.Errorf("%s: got %+v, %v", id, e, err)
-							}
-						})
-					}
-				}
-				impatient, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-				defer cancel()
-				read(impatient, "env_1")
-				read(t.Context(), "env_2")
-				time.Sleep(200 * time.Millisecond)
-				read(impatient, "env_3")
-				read(t.Context(), "env_1")
-				time.Sleep(300 * time.Millisecond)
-				read(t.Context(), "env_2", "env_4")
-				all.Wait()
-				if len(b.Seen) != tc.requests {
-					t.Errorf("asked %v", b.Seen)
-				}
-			})
-		})
-	}
 }
 
 // Under a rate limit, each listing delays a creation. There are few listings, however the creations and the ends of the builds
@@ -202,7 +157,7 @@ func TestEnvironmentNow_ofManyUnderALimit(t *testing.T) {
 		}
 	}, func(t *testing.T, c *Client, b *clienttest.Bubbled) {
 		began = time.Now()
-		c.conn.Gate = transport.NewGate(clock.System, func() float64 { return 0 }, c.conn.Retry.Backoff, 3)
+		c.conn.Limiter = transport.NewLimiter(clock.System, func() float64 { return 0 }, c.conn.Retry.Backoff, 3)
 		var all sync.WaitGroup
 		slots := make(chan struct{}, atATime)
 		for k := range n {

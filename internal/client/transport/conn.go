@@ -136,8 +136,7 @@ type Conn struct {
 	AllowInsecureHTTP bool
 	KeyOwner          string
 
-	Gate    *Gate
-	window  *window
+	Limiter *Limiter
 	Clock   clock.Clock
 	Service serviceClock
 	// unconfigured is the error of all calls while a provider setting is unknown; otherwise nil.
@@ -181,8 +180,7 @@ func connect(cfg Config) *Conn {
 		userAgent:         cfg.UserAgent,
 		Clock:             cfg.Clock,
 		providers:         memo.New[[]string](cfg.Clock, 0),
-		window:            newWindow(),
-		Gate:              NewGate(cfg.Clock, cfg.Random, policy.Backoff, cfg.RequestsPerSecond),
+		Limiter:           NewLimiter(cfg.Clock, cfg.Random, policy.Backoff, cfg.RequestsPerSecond),
 		api:               &http.Client{Transport: cfg.Transport, Timeout: cfg.RequestTimeout, CheckRedirect: neverRedirect},
 		transfers:         newTransferClient(cfg.RequestTimeout),
 		Retry:             policy,

@@ -161,7 +161,7 @@ func TestExchange_contextEndsBetweenAttempts(t *testing.T) {
 				ctx, end := start()
 				c, rec, clk := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.fault(w) })
 				sleeping := clienttest.EndAtSleep{Clock: clk, End: end}
-				c.Retry.clock, c.Gate.clock = sleeping, sleeping
+				c.Retry.clock, c.Limiter.clock = sleeping, sleeping
 				_, err := c.Exchange(ctx, aChange, OnlyJSON)
 				var transport *TransportError
 				if !errors.As(err, &transport) || !errors.Is(err, ctx.Err()) || transport.Unsent != tc.unsent || IsAmbiguous(err) == tc.unsent || rec.Count(http.MethodPatch) != 1 {

@@ -171,13 +171,13 @@ func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(
 	}
 	started := c.Clock.Now()
 	resp, err := c.Retry.repeat(state, func() (*http.Response, bool, error) {
-		place, err := state.enter(c)
-		if err != nil {
+		if err := c.Limiter.wait(state.caller, &state.turn); err != nil {
 			return nil, false, err
 		}
-		place.sent()
+		if sent, ok := ctx.Value(sentKey{}).(func()); ok {
+			sent()
+		}
 		resp, err := api.Do(copyOf(req))
-		place.leave(statusOf(resp))
 		state.noteTimeout(req, err)
 		again := c.afterAttempt(state, resp, err)
 		if err == nil && !again {
@@ -203,11 +203,11 @@ func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(
 	return resp, state, nil
 }
 
-func statusOf(resp *http.Response) int {
-	if resp == nil {
-		return 0
-	}
-	return resp.StatusCode
+type sentKey struct{}
+
+// WhenSent returns a context that calls sent before each attempt at a request.
+func WhenSent(ctx context.Context, sent func()) context.Context {
+	return context.WithValue(ctx, sentKey{}, sent)
 }
 
 // copyOf returns a request for one attempt: net/http may still read the body of an earlier one.

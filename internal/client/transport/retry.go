@@ -36,7 +36,7 @@ type attempts struct {
 	repeatable bool
 	failed     int
 	pause      time.Duration
-	passage    Passage
+	turn       turn
 	// connected says that the current attempt got a connection, so a request may have been sent.
 	connected atomic.Bool
 	// status is the status of the last response if it was 500 or higher, else 0.
@@ -51,21 +51,11 @@ type attempts struct {
 	atLeast time.Duration
 	// refusal is the last response if it was a 429, in case there is no further attempt.
 	refusal *APIError
-	// turn is what the first attempt passes the gate with; it may be nil.
-	turn *Turn
-}
-
-type turnKey struct{}
-
-// WithTurn returns a context whose first request does not wait for the rate limit.
-func WithTurn(ctx context.Context, turn *Turn) context.Context {
-	return context.WithValue(ctx, turnKey{}, turn)
 }
 
 // newAttempts returns the state of a call, and the context of its requests.
 func newAttempts(ctx context.Context, op Operation, repeatable bool) (*attempts, context.Context) {
-	state := &attempts{op: op, caller: ctx, repeatable: repeatable, passage: newPassage(ctx)}
-	state.turn, _ = ctx.Value(turnKey{}).(*Turn)
+	state := &attempts{op: op, caller: ctx, repeatable: repeatable}
 	// GotConn is called after the TLS handshake. If an attempt fails before that, nothing was sent.
 	return state, httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { state.connected.Store(true) }})
 }
@@ -130,15 +120,6 @@ func (p *retryPolicy) wait(state *attempts) error {
 	return p.clock.Sleep(state.caller, state.pause)
 }
 
-// enter waits until the window and the gate let the next attempt pass, and returns its place in the window.
-func (a *attempts) enter(c *Conn) (*place, error) {
-	if a.turn != nil && a.turn.used.CompareAndSwap(false, true) {
-		a.passage = a.turn.passage
-		return a.turn.place, nil
-	}
-	return c.pass(a.caller, &a.passage)
-}
-
 func (a *attempts) mayRepeat(resp *http.Response, err error) bool {
 	if err != nil {
 		if !a.connected.Load() {
@@ -200,20 +181,20 @@ func (c *Conn) afterAttempt(state *attempts, resp *http.Response, err error) boo
 		return c.afterRefusal(state, resp)
 	}
 	if resp != nil {
-		c.Gate.accepted(&state.passage)
+		c.Limiter.accepted(&state.turn)
 	}
 	return c.Retry.again(state, resp, err)
 }
 
-// afterRefusal closes the gate and reports whether to retry after a 429. The number of such retries is not limited, because
+// afterRefusal stops all requests for a while and reports whether to retry after a 429. The number of such retries is not limited, because
 // the service did not act, but the wait is.
 func (c *Conn) afterRefusal(state *attempts, resp *http.Response) bool {
 	requested, _ := c.Retry.retryAfter(resp.Header)
 	if requested > maxRetryAfter {
 		return false
 	}
-	held := c.Gate.refused(&state.passage, requested)
-	if state.caller.Err() != nil || state.passage.mayWait(state.caller, held) != nil {
+	err := c.Limiter.refused(state.caller, &state.turn, requested)
+	if err != nil || state.caller.Err() != nil {
 		return false
 	}
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorText))
