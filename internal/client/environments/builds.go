@@ -230,16 +230,11 @@ func (e *Environment) builtSince(latest string, since time.Time) bool {
 // CancelBuild cancels a build. For a build that is not running, the service returns 409. After a lost response, that is success.
 func (c *Client) CancelBuild(ctx context.Context, id, buildID string) error {
 	defer c.listings.InvalidateAll()
-	r := transport.Request{
-		Op:   transport.Operation{Name: "cancelEnvironmentBuild", Method: http.MethodPost, Route: "/api/v0/environments/{environmentId}/builds/{buildId}/cancel"},
+	err := c.conn.CallIgnoringBody(ctx, transport.Request{
+		Op:   transport.Operation{Name: "cancelEnvironmentBuild", Method: http.MethodPost, Route: "/api/v0/environments/{environmentId}/builds/{buildId}/cancel", Repeatable: true},
 		Path: []string{id, buildID},
-	}
-	err := c.conn.CallIgnoringBody(ctx, r)
-	if !transport.IsAmbiguous(err) || ctx.Err() != nil {
-		return err
-	}
-	r.Repeatable = true
-	if err = c.conn.CallIgnoringBody(ctx, r); transport.IsConflict(err) {
+	})
+	if transport.IsConflict(err) && transport.IsRepeated(err) {
 		return nil
 	}
 	return err

@@ -256,8 +256,8 @@ func TestCancelBuild(t *testing.T) {
 		"lost, and not done":        {answers: []string{"drop", "204 "}, posts: 2},
 		"lost twice, and done":      {answers: []string{"drop", "drop", `409 {"detail":"no"}`}, posts: 3},
 		"lost, then gone":           {answers: []string{"drop", `404 {"detail":"no"}`}, wantErr: clienttest.Is[*transport.APIError], posts: 2},
-		"lost for good":             {answers: []string{"drop"}, wantErr: clienttest.Is[*transport.TransportError], posts: 5},
-		"a page, and nothing else":  {answers: []string{"200 <html>"}, wantErr: clienttest.Is[*transport.TransportError], posts: 5},
+		"lost for good":             {answers: []string{"drop"}, wantErr: clienttest.Is[*transport.TransportError], posts: 4},
+		"a page, and nothing else":  {answers: []string{"200 <html>"}, wantErr: clienttest.Is[*transport.TransportError], posts: 4},
 		"lost, a stranger's answer": {answers: []string{"drop", "409 <html>"}, wantErr: clienttest.Is[*transport.APIError], posts: 2},
 	} {
 		n := 0

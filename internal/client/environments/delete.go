@@ -46,7 +46,7 @@ func (c *Client) deleteOrRetry(ctx context.Context, id string) error {
 // cancelLatestBuild cancels an environment's latest build if it is running.
 func (c *Client) cancelLatestBuild(ctx context.Context, id string) error {
 	e, err := c.GetUncached(ctx, id)
-	if err == nil && e.LatestBuild != nil && (e.Status == StatusBuilding || e.LatestBuild.isRunning()) {
+	if err == nil && e.IsBuilding() {
 		err = c.CancelBuild(ctx, id, e.LatestBuild.ID)
 	}
 	if transport.IsNotFound(err) || transport.IsConflict(err) {

@@ -153,6 +153,11 @@ func (e *Environment) SourceID() string {
 	return e.Source.ID
 }
 
+// IsBuilding reports whether the latest build is running.
+func (e *Environment) IsBuilding() bool {
+	return e.LatestBuild != nil && (e.Status == StatusBuilding || e.LatestBuild.isRunning())
+}
+
 // HasFailed reports whether the environment or its latest build failed.
 func (e *Environment) HasFailed() bool {
 	return e.Status == StatusFailed || e.LatestBuild != nil && e.LatestBuild.Status == BuildFailed
