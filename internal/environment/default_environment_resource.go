@@ -3,7 +3,6 @@ package environment
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -80,21 +79,10 @@ func (r *defaultEnvironmentResource) IdentitySchema(_ context.Context, _ resourc
 	resp.IdentitySchema = crud.IDSchema("Always `" + theOrganization + "`.")
 }
 
-// ModifyPlan warns if creating the resource replaces another default.
+// ModifyPlan checks the access of a new resource.
 func (r *defaultEnvironmentResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.Plan.Raw.IsNull() || !req.State.Raw.IsNull() {
-		return
-	}
-	var planned types.String
-	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("environment_id"), &planned)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	resp.Diagnostics.Append(apierror.For("plan", "default environment", r.Client.Environments.CheckAccess(ctx))...)
-	live, err := r.Client.Environments.Default(ctx)
-	if err == nil && value.IsSet(planned) && live != "" && live != planned.ValueString() {
-		resp.Diagnostics.AddAttributeWarning(path.Root("environment_id"), "Default Environment Will Be Replaced",
-			fmt.Sprintf("The organization's default environment is %s. The apply changes it to %s.", nameOf(ctx, r.Client, live), nameOf(ctx, r.Client, planned.ValueString())))
+	if !req.Plan.Raw.IsNull() && req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(apierror.For("plan", "default environment", r.Client.Environments.CheckAccess(ctx))...)
 	}
 }
 

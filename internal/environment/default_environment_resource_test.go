@@ -208,28 +208,6 @@ func TestDefaultEnvironment_waitsForTheBuild(t *testing.T) {
 	}
 }
 
-func TestDefaultEnvironment_warnsBeforeItReplacesADefault(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	ids := environmentsReady(e, "base", "a", "b")
-	base, a, b := ids[0], ids[1], ids[2]
-	on := func(id string) acctest.Values { return acctest.Values{"environment_id": id} }
-	i := acctest.NewProcess(t, e, nil).NewInstance("agentyard_default_environment")
-
-	mustBeSilent(t, e.Plan(t, i, on(a)))
-	mustDefault(t, e, a)
-	mustBeSilent(t, e.Plan(t, i, on(a)))
-	mustDefault(t, e, base)
-	mustBeSilent(t, e.Plan(t, i, acctest.Values{}))
-	mustWarnOnce(t, e.Apply(t, i, on(a)), "Default Environment Will Be Replaced", `is "base" (`+base+")", `changes it to "a" (`+a+")")
-	mustBeSilent(t, e.Plan(t, i, on(a)))
-	mustBeSilent(t, e.Apply(t, i, on(b)))
-	mustDefault(t, e, a)
-	if out := e.Apply(t, i, on(b)); out.Action != acctest.ActionUpdate || len(out.Warnings) > 0 || liveDefault(e) != b {
-		t.Errorf("%s, and the default is %s", out, liveDefault(e))
-	}
-}
-
 // Destroying the resource changes nothing at the service, and a warning says so.
 func TestDefaultEnvironment_destroyed(t *testing.T) {
 	t.Parallel()

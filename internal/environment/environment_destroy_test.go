@@ -71,17 +71,15 @@ func TestEnvironment_aConflictIsRetried(t *testing.T) {
 	}
 }
 
-// The last default can be deleted. The service keeps any other default, and the plan warns in both cases.
+// The last default can be deleted. The service keeps any other default.
 func TestEnvironment_theDefaultIsDeleted(t *testing.T) {
 	t.Parallel()
-	const warning = "Default Environment Will Be Deleted"
 	e := acctest.New(t)
 	_, a := e.Created(t, environmentType, environmentOf("a", acctest.Values{"make_organization_default": true}))
 	_, b := e.Created(t, environmentType, environmentOf("b", nil))
-	mustBeSilent(t, e.Plan(t, b, nil))
 	out := e.Apply(t, a, nil)
 	out.MustFail(t, "", "is the organization's default", "make another environment the default first")
-	if mustWarn(t, out, warning, a.ID()); len(out.Warnings) != 1 || a.State.IsNull() {
+	if a.State.IsNull() {
 		t.Errorf("%s; the state is %s", out, a.State)
 	}
 	e.MustApply(t, b, nil)
@@ -151,7 +149,6 @@ func TestEnvironment_theDefaultIsReplaced(t *testing.T) {
 	e := acctest.New(t)
 	_, i := e.Created(t, environmentType, environmentOf("a", acctest.Values{"make_organization_default": true}))
 	out := e.MustApply(t, i, environmentOf("a", acctest.Values{"scope": "user"}))
-	acctest.Says(t, out.WarningText(), "Default Environment Will Be Deleted")
 	if all := environmentsOf(e); out.Action != acctest.ActionReplace || len(all) != 1 || all[0].Scope != "user" || all[0].ID != i.ID() {
 		t.Errorf("%s; the emulator holds %+v", out, all)
 	}

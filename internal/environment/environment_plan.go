@@ -3,7 +3,6 @@ package environment
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -12,7 +11,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
@@ -20,7 +18,6 @@ import (
 
 // ModifyPlan checks the access of a new environment, and plans builds for changes and for environments that are not ready.
 func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	resp.Diagnostics.Append(warnOfDefault(ctx, req)...)
 	if req.Plan.Raw.IsNull() {
 		return
 	}
@@ -66,30 +63,6 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	if expectsBuild || becomesDefault {
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 	}
-}
-
-// warnOfDefault warns if the plan deletes or replaces the organization's default environment.
-func warnOfDefault(ctx context.Context, req resource.ModifyPlanRequest) diag.Diagnostics {
-	if req.State.Raw.IsNull() {
-		return nil
-	}
-	var isDefault types.Bool
-	if diags := req.State.GetAttribute(ctx, path.Root("is_default"), &isDefault); diags.HasError() || !isDefault.ValueBool() {
-		return diags
-	}
-	var state environmentModel
-	if diags := req.State.Get(ctx, &state); diags.HasError() {
-		return diags
-	}
-	if !req.Plan.Raw.IsNull() {
-		var scope types.String // The only argument that forces a replacement.
-		if diags := req.Plan.GetAttribute(ctx, path.Root("scope"), &scope); diags.HasError() || !value.IsSet(scope) || !value.IsSet(state.Scope) || scope.Equal(state.Scope) {
-			return diags
-		}
-	}
-	return diag.Diagnostics{diag.NewWarningDiagnostic("Default Environment Will Be Deleted", fmt.Sprintf(
-		"Environment %s was the organization's default at the last refresh. The service may refuse to delete it while other environments with scope \"organization\" exist. "+
-			"To keep a default, make another environment the default before you apply this plan.", label(state.Name.ValueString(), state.ID.ValueString())))}
 }
 
 // changesBuild reports whether the plan changes what is built. An unknown value counts as a change.
@@ -149,16 +122,6 @@ func label(name, id string) string { return fmt.Sprintf("%q (%s)", name, id) }
 
 // named names an environment at the start of a sentence.
 func named(e *environments.Environment) string { return "Environment " + label(e.Name, e.ID) }
-
-// nameOf names an environment by its name and ID, or by its ID if it is not listed.
-func nameOf(ctx context.Context, c *client.Client, id string) string {
-	all, err := c.Environments.List(ctx, "")
-	at := slices.IndexFunc(all, func(e environments.Environment) bool { return e.ID == id })
-	if err != nil || at < 0 {
-		return id
-	}
-	return label(all[at].Name, id)
-}
 
 // checkSource rejects options that a configured source does not support. State is nil for a new environment. An unchanged
 // source is not checked, because a destroy also plans the configuration and must not fail. If the sources cannot be listed,
