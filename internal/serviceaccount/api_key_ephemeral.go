@@ -133,7 +133,7 @@ func (e *apiKeyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, r
 	}
 	made, err := e.create(ctx, &m)
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("open", "API key", err, apiKeyEphemeralFields, existingKey, keyLeft, atAccount, crud.Given(ctx, req.Config))...)
+		resp.Diagnostics.Append(apierror.For("open", "API key", err, apiKeyEphemeralFields, existingKey, atAccount, crud.Given(ctx, req.Config))...)
 		return
 	}
 	m.setResults(made)
@@ -163,7 +163,7 @@ func (e *apiKeyEphemeral) create(ctx context.Context, m *apiKeyEphemeralModel) (
 	case !m.Keep.ValueBool():
 		return nil, keys.CheckKeyAccess(ctx, n.AccountID)
 	}
-	made, err := keys.CreateKey(ctx, n)
+	made, err := keys.CreateMissingKey(ctx, n)
 	var exists *create.ExistsError
 	if errors.As(err, &exists) {
 		return nil, nil

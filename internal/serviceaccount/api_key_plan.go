@@ -1,24 +1,17 @@
 package serviceaccount
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -65,11 +58,9 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 	decision := decide(current, wanted, now)
 	tflog.Debug(ctx, "Decided about an API key", map[string]any{"id": state.ID.ValueString(), "action": string(decision.action), "reason": decision.reason})
 	diags.Append(problemDiagnostics(checkAt(current, wanted, decision, now))...)
-	successor, others := r.namesakes(ctx, &state, config.request(now))
-	diags.Append(setSuccessor(ctx, resp.Private, successor)...)
-	diags.Append(decision.warnings(&state, wanted, successor, others, now)...)
+	diags.Append(decision.warnings(&state, wanted)...)
 	if decision.replaces() {
-		plan.renewedResults(&config, &state, wanted, decision.action)
+		plan.renewedResults(&config, &state, wanted)
 	} else {
 		due, _ := nextRotation(current.createdAt, current.settings.expiresAt, settings.interval, settings.beforeExpiry)
 		plan.keepResults(&config, &state, due)
@@ -78,18 +69,13 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 	return diags
 }
 
-// warnings explain why a key is replaced, which other key is revoked, and which other keys prevent a replacement: the plan
-// alone shows none of this.
-func (d keyDecision) warnings(state *apiKeyModel, wanted *keyConfig, successor *serviceaccounts.APIKey, others []serviceaccounts.APIKey, now time.Time) diag.Diagnostics {
+// warnings explain why a key is replaced, which the plan alone does not show.
+func (d keyDecision) warnings(state *apiKeyModel, wanted *keyConfig) diag.Diagnostics {
 	var diags diag.Diagnostics
 	key := fmt.Sprintf("API key %q (%s) of service account %s", state.Name.ValueString(), state.ID.ValueString(), state.ServiceAccountID.ValueString())
 	switch {
-	case d.action == keyMint && len(others) > 0:
-		diags.AddAttributeWarning(fieldPath(d.field), "API Key Cannot Be Replaced", key+" no longer works: "+d.reason+". The apply fails as long as another live key of the account has this name: "+describeOthers(others))
-	case d.action == keyMint && successor != nil:
-		diags.AddAttributeWarning(fieldPath(d.field), "API Key Will Be Replaced", key+" no longer works: "+d.reason+". The apply creates a new key in its place. "+revokesSuccessor(successor))
 	case d.action == keyMint:
-		diags.AddAttributeWarning(fieldPath(d.field), "API Key Will Be Replaced", key+" no longer works: "+d.reason+". The apply creates a new key in its place.")
+		diags.AddAttributeWarning(fieldPath(d.field), "API Key Will Be Replaced", key+" no longer works: "+d.reason+". The apply creates a new key in its place, unless another live key of the account has its name.")
 	case d.action == keyWarn:
 		diags.AddAttributeWarning(fieldPath(d.field), "API Key Needs Attention", key+": "+d.reason+".")
 	case d.action == keyRotate && wanted.unknown:
@@ -97,71 +83,7 @@ func (d keyDecision) warnings(state *apiKeyModel, wanted *keyConfig, successor *
 	case d.action == keyRotate:
 		diags.AddAttributeWarning(fieldPath(d.field), "API Key Will Be Rotated", key+" will be rotated: "+d.reason+".")
 	}
-	if d.action == keyRotate && !state.PreviousKeyID.IsNull() && now.Before(parseTime(state.RotatedAt).Add(maxGraceMinutes*time.Minute)) {
-		diags.AddAttributeWarning(path.Root("previous_key_id"), "Grace Period Will End Early", "The rotation of API key "+state.ID.ValueString()+" also revokes the previous key "+state.PreviousKeyID.ValueString()+
-			", which is still in its grace period: only one previous key can exist.")
-	}
 	return diags
-}
-
-func (r *apiKeyResource) planDestruction(ctx context.Context, req *resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) diag.Diagnostics {
-	var state apiKeyModel
-	diags := req.State.Get(ctx, &state)
-	if diags.HasError() {
-		return diags
-	}
-	successor, _ := r.namesakes(ctx, &state, state.request(r.now()))
-	diags.Append(setSuccessor(ctx, resp.Private, successor)...)
-	if successor != nil {
-		diags.AddWarning("Another API Key Will Be Revoked", "API key "+state.ID.ValueString()+" will be destroyed. "+revokesSuccessor(successor))
-	}
-	return diags
-}
-
-// namesakes returns the key that an interrupted rotation created with the same request, or nil, and the other live keys with
-// the name of a dead key, newest first.
-func (r *apiKeyResource) namesakes(ctx context.Context, state *apiKeyModel, n serviceaccounts.NewAPIKey) (successor *serviceaccounts.APIKey, others []serviceaccounts.APIKey) {
-	if !state.isDead(r.now()) {
-		return nil, nil
-	}
-	successor, others, err := r.Client.ServiceAccounts.Namesakes(ctx, n, state.renewal())
-	if err != nil {
-		tflog.Debug(ctx, "Cannot look up the successor of an API key", map[string]any{"id": state.ID.ValueString(), "error": err.Error()})
-	}
-	wire.Sort(others, func(a, b *serviceaccounts.APIKey) int { return cmp.Compare(b.CreatedAt, a.CreatedAt) })
-	return successor, others
-}
-
-// describeOthers says how to continue with keys that prevent a replacement. Their address is in use, so an import alone fails.
-func describeOthers(others []serviceaccounts.APIKey) string {
-	found := make([]string, len(others))
-	for i, k := range others {
-		found[i] = k.ID + ", created at " + utc(k.CreatedAt.Time())
-	}
-	return fmt.Sprintf("%s.\nTo manage that key here, run these commands:\nterraform state rm ADDRESS\nterraform import ADDRESS %s/%s\nTo create another key, change name.", strings.Join(found, "; "), others[0].AccountID, others[0].ID)
-}
-
-func revokesSuccessor(successor *serviceaccounts.APIKey) string {
-	return fmt.Sprintf("The apply also revokes API key %s (%q, created at %s): it was created when this key ended, as in a rotation, and its value is not in the state.", successor.ID, successor.Name, successor.CreatedAt.Time().Format(time.RFC3339))
-}
-
-// successorMark is the key in private state for the ID that the plan shows. The apply revokes no other key.
-const successorMark = "revokes"
-
-func setSuccessor(ctx context.Context, private importmark.PrivateState, successor *serviceaccounts.APIKey) diag.Diagnostics {
-	if successor == nil {
-		return private.SetKey(ctx, successorMark, nil)
-	}
-	return private.SetKey(ctx, successorMark, []byte(strconv.Quote(successor.ID)))
-}
-
-func getSuccessor(ctx context.Context, private importmark.PrivateState) string {
-	mark, _ := private.GetKey(ctx, successorMark)
-	id, err := strconv.Unquote(string(mark))
-	if err != nil {
-		return ""
-	}
-	return id
 }
 
 func (m *apiKeyModel) newResults(config *apiKeyModel, wanted *keyConfig) {
@@ -177,19 +99,18 @@ func (m *apiKeyModel) newResults(config *apiKeyModel, wanted *keyConfig) {
 	}
 }
 
-func (m *apiKeyModel) renewedResults(config, state *apiKeyModel, wanted *keyConfig, action keyAction) {
+func (m *apiKeyModel) renewedResults(config, state *apiKeyModel, wanted *keyConfig) {
 	m.newResults(config, wanted)
 	m.RotatedAt, m.PreviousKeyID = types.StringUnknown(), types.StringUnknown()
+	if !wanted.unknown && !wanted.settings.hasGrace {
+		m.PreviousKeyID = state.PreviousKeyID
+	}
 	if wanted.unknown {
 		// The current key may remain, and its revocation time may be in the future.
 		m.RevokedAt = types.StringUnknown()
 		if config.ExpiresAt.IsNull() && !state.ExpiresAt.IsNull() {
 			m.ExpiresAt = types.StringUnknown()
 		}
-	}
-	// A key that is due may expire before the apply. It is then replaced, and the previous key remains.
-	if action == keyMint || !wanted.unknown && !wanted.settings.hasGrace && state.PreviousKeyID.IsNull() {
-		m.PreviousKeyID = state.PreviousKeyID
 	}
 }
 

@@ -2,7 +2,6 @@ package serviceaccount
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -23,9 +22,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
@@ -62,17 +59,9 @@ var existingKey = apierror.Existing(func(e wire.Ref) string {
 	return fmt.Sprintf("If an interrupted run created it, revoke it: terraform apply -invoke=action.agentyard_api_key_revoke.NAME, with key_id = %q.", e.ID)
 })
 
-// keyLeft is for keys that exist although the run failed.
-var keyLeft = apierror.Own(func(err error) (remedy, field string) {
-	var left *serviceaccounts.KeyLeftError
-	switch {
-	case !errors.As(err, &left):
-		return "", ""
-	case left.KeyID == "":
-		return "Its value is lost. Revoke it." + existingKey.Lines(left.Found), ""
-	}
-	return "If an interrupted run rotated the key, the value of the newer key is lost. Apply again after the grace period of the old key, at most ten minutes. " +
-		"The apply then revokes the newer key and creates another one." + existingKey.Lines(left.Found), ""
+// existingRenewal is for a key that prevents a renewal: the address of the old key is in use.
+var existingRenewal = apierror.Existing(func(e wire.Ref) string {
+	return "Before an import, run terraform state rm ADDRESS, because the state contains the old key.\n" + existingKey(e) + "\nTo leave it alone and create another key, change name."
 })
 
 // NewAPIKeyResource returns the resource agentyard_api_key. A rotation changes its identity.
@@ -148,9 +137,9 @@ func (m *apiKeyModel) Identity() any {
 }
 
 func (m *apiKeyModel) request(now time.Time) serviceaccounts.NewAPIKey {
-	n := serviceaccounts.NewAPIKey{AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString(), ExpiresAt: parseTime(m.ExpiresAt), Lifetime: parseDuration(m.ExpiresIn)}
-	if n.Lifetime != 0 {
-		n.ExpiresAt = now.Add(n.Lifetime)
+	n := serviceaccounts.NewAPIKey{AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString(), ExpiresAt: parseTime(m.ExpiresAt)}
+	if life := parseDuration(m.ExpiresIn); life != 0 {
+		n.ExpiresAt = now.Add(life)
 	}
 	return n
 }
@@ -164,7 +153,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 			"~> The state contains the key's value, because the service returns it only once. For a key that is never stored, use the [ephemeral resource](../ephemeral-resources/api_key).\n\n" +
 			"**Rotation.** The plan shows a due rotation as an update with a new `id`, `key`, and `fingerprint`, so everything that uses the key is updated too. " +
 			"A key that has expired, or was revoked or deleted elsewhere, is also replaced in place. See [Rotating API keys](../guides/api-key-rotation).\n\n" +
-			"**Destroy.** Destroying the resource revokes the key. If the previous key is still in its grace period, it is revoked too." + crud.AssumedFormat,
+			"**Destroy.** Destroying the resource revokes the key. If the previous key is still in its grace period, it is revoked too. A live key that somebody else created with the name is not revoked." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Required:            true,
@@ -214,7 +203,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 					"grace_period_minutes": schema.Int64Attribute{
 						Optional: true,
 						MarkdownDescription: "How long the old key keeps working after a rotation, in minutes. Must be 0–10. Defaults to 0. " +
-							"The old key must not expire during this time. A second rotation during this time revokes the older key at once.",
+							"The old key must not expire during this time.",
 						Validators: []validator.Int64{int64validator.Between(0, maxGraceMinutes)},
 					},
 				},
@@ -253,7 +242,6 @@ func (r *apiKeyResource) ValidateConfig(ctx context.Context, req resource.Valida
 func (r *apiKeyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	switch {
 	case req.Plan.Raw.IsNull():
-		resp.Diagnostics.Append(r.planDestruction(ctx, &req, resp)...)
 	case req.State.Raw.IsNull():
 		resp.Diagnostics.Append(r.planCreation(ctx, &req, resp)...)
 	default:
@@ -272,7 +260,7 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 	}
 	made, err := r.Client.ServiceAccounts.CreateKey(ctx, m.request(r.now()))
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("create", "API key", err, apiKeyFields, existingKey, keyLeft, atAccount, crud.Given(ctx, req.Plan))...)
+		resp.Diagnostics.Append(apierror.For("create", "API key", err, apiKeyFields, existingKey, atAccount, crud.Given(ctx, req.Plan))...)
 		return
 	}
 	m.RotatedAt, m.PreviousKeyID = types.StringNull(), types.StringNull()
@@ -323,78 +311,64 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if !m.ID.IsUnknown() {
-		resp.Diagnostics.Append(r.store(ctx, &m, &config, resp)...)
-		return
-	}
-	verb, old := "rotate", state.renewal()
-	if state.isDead(r.now()) {
-		verb = "replace"
-	}
-	old.RevokeID, old.GraceMinutes = getSuccessor(ctx, req.Private), int64(settings.grace/time.Minute)
-	if m.PreviousKeyID.IsUnknown() { // The plan rotates the key, and the state can remember only one previous key.
-		old.RevokeID, m.PreviousKeyID = old.PreviousID, types.StringNull()
-		if settings.grace > 0 {
+	if m.ID.IsUnknown() {
+		old := serviceaccounts.Renewal{ID: state.ID.ValueString(), PreviousID: state.PreviousKeyID.ValueString(), GraceMinutes: int64(settings.grace / time.Minute)}
+		made, err := r.Client.ServiceAccounts.RenewKey(ctx, m.request(r.now()), old)
+		if err != nil {
+			resp.Diagnostics.Append(apierror.For("rotate", "API key", err, apiKeyFields, existingRenewal)...)
+			return
+		}
+		m.PreviousKeyID = state.PreviousKeyID
+		if settings.grace > 0 && !state.isDead(r.now()) {
 			m.PreviousKeyID = state.ID
 		}
+		m.RotatedAt = value.Time(r.now())
+		if made.CreatedAt != 0 {
+			m.RotatedAt = value.Time(made.CreatedAt.Time())
+		}
+		m.setMinted(made, settings, r.now())
 	}
-	made, err := r.Client.ServiceAccounts.RenewKey(ctx, m.request(r.now()), old)
-	if err != nil {
-		resp.Diagnostics.Append(rotationError(verb, err, settings.grace)...)
-		return
-	}
-	m.RotatedAt = value.Time(r.now())
-	if made.CreatedAt != 0 {
-		m.RotatedAt = value.Time(made.CreatedAt.Time())
-	}
-	m.setMinted(made, settings, r.now())
-	resp.Diagnostics.Append(r.store(ctx, &m, &config, resp)...)
-}
-
-// store saves the private state only together with the state.
-func (r *apiKeyResource) store(ctx context.Context, m, config *apiKeyModel, resp *resource.UpdateResponse) diag.Diagnostics {
-	diags := crud.Save(ctx, &resp.State, resp.Identity, m, m.Identity())
-	if diags.HasError() {
-		return diags
-	}
-	diags.Append(markExpiry(ctx, resp.Private, config)...)
-	diags.Append(setSuccessor(ctx, resp.Private, nil)...)
-	diags.Append(importmark.Remove(ctx, resp.Private)...)
-	return diags
-}
-
-// Delete revokes the key, the previous key, and a key that an interrupted rotation created.
-func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var m apiKeyModel
-	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	settings, _, diags := m.settings(ctx)
-	resp.Diagnostics.Append(diags...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	if resp.Diagnostics.HasError() {
-		return
+		return // The private state is saved only together with the state.
 	}
-	toRevoke := []string{m.ID.ValueString(), m.PreviousKeyID.ValueString(), getSuccessor(ctx, req.Private)}
-	if m.IsRevoked.ValueBool() || settings.grace > 0 {
-		newer, err := r.newerLiveKeys(ctx, &m, toRevoke)
-		if err != nil && !collection.IsGone(err) {
-			resp.Diagnostics.Append(apierror.For("revoke", "API key", crud.About("revoking", "API key", crud.Which(m.Name.ValueString(), m.ID.ValueString()), err))...)
-			return
+	resp.Diagnostics.Append(markExpiry(ctx, resp.Private, &config)...)
+	resp.Diagnostics.Append(importmark.Remove(ctx, resp.Private)...)
+}
+
+// Delete revokes the key, and the previous key in its grace period.
+func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	crud.Delete(ctx, r.Client, "API key", req, resp, func(m *apiKeyModel) error {
+		keys, account := r.Client.ServiceAccounts, m.ServiceAccountID.ValueString()
+		named, err := keys.KeysNamed(ctx, account, m.Name.ValueString())
+		if err != nil {
+			return err
 		}
-		for _, k := range newer {
-			resp.Diagnostics.AddWarning("Another Live API Key of the Same Name", fmt.Sprintf("API key %s (%q, created at %s) of service account %s was created after the destroyed key, and this resource does not manage it. "+
-				"If an interrupted run created it, revoke it with the action agentyard_api_key_revoke and key_id = %q.", k.ID, k.Name, k.CreatedAt.Time().Format(time.RFC3339), k.AccountID, k.ID))
+		resp.Diagnostics.Append(m.warnOfOthers(named, r.now())...)
+		if !m.PreviousKeyID.IsNull() {
+			if err := keys.RevokeExistingKey(ctx, account, m.PreviousKeyID.ValueString()); err != nil && !collection.IsGone(err) {
+				return err
+			}
 		}
+		return keys.RevokeExistingKey(ctx, account, m.ID.ValueString())
+	})
+}
+
+// warnOfOthers names the newer live keys with the name of a dead key: whoever rotated it by hand uses the new key, and a killed run
+// lost its value.
+func (m *apiKeyModel) warnOfOthers(named []serviceaccounts.APIKey, now time.Time) (diags diag.Diagnostics) {
+	live := slices.DeleteFunc(named, func(k serviceaccounts.APIKey) bool { return !k.IsLive(now) })
+	if slices.ContainsFunc(live, func(k serviceaccounts.APIKey) bool { return k.ID == m.ID.ValueString() }) {
+		return nil
 	}
-	for _, id := range toRevoke {
-		if id == "" {
+	for _, k := range live {
+		if k.ID == m.PreviousKeyID.ValueString() || k.CreatedAt.Time().Before(parseTime(m.CreatedAt)) {
 			continue
 		}
-		which := crud.Which(m.Name.ValueString(), id)
-		err := r.Client.ServiceAccounts.RevokeExistingKey(ctx, m.ServiceAccountID.ValueString(), id)
-		if err != nil && !collection.IsGone(err) {
-			resp.Diagnostics.Append(apierror.For("revoke", "API key", crud.About("revoking", "API key", which, err))...)
-			return
-		}
+		diags.AddWarning("Another Live API Key of the Same Name", fmt.Sprintf("API key %s (%q, created at %s) of service account %s was created after the destroyed key, and this resource does not manage it. "+
+			"If nobody uses it, revoke it with the action agentyard_api_key_revoke and key_id = %q.", k.ID, k.Name, utc(k.CreatedAt.Time()), k.AccountID, k.ID))
 	}
+	return diags
 }
 
 // ImportState warns once in a run that values are missing, because the CLIs do not group warnings of imports. The text names no
@@ -426,11 +400,6 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 	})
 }
 
-// renewal describes the key to replace.
-func (m *apiKeyModel) renewal() serviceaccounts.Renewal {
-	return serviceaccounts.Renewal{ID: m.ID.ValueString(), PreviousID: m.PreviousKeyID.ValueString()}
-}
-
 // stillLive is null once the grace period of the previous key has ended.
 func (r *apiKeyResource) stillLive(ctx context.Context, m *apiKeyModel) (types.String, error) {
 	previous, err := r.Client.ServiceAccounts.GetKey(ctx, m.ServiceAccountID.ValueString(), m.PreviousKeyID.ValueString())
@@ -438,31 +407,6 @@ func (r *apiKeyResource) stillLive(ctx context.Context, m *apiKeyModel) (types.S
 		return types.StringNull(), err
 	}
 	return m.PreviousKeyID, nil
-}
-
-// newerLiveKeys returns keys with the same name, except those with the given IDs.
-func (r *apiKeyResource) newerLiveKeys(ctx context.Context, m *apiKeyModel, except []string) ([]serviceaccounts.APIKey, error) {
-	keys, err := r.Client.ServiceAccounts.CachedKeysNamed(ctx, m.ServiceAccountID.ValueString(), m.Name.ValueString())
-	return slices.DeleteFunc(keys, func(k serviceaccounts.APIKey) bool {
-		return slices.Contains(except, k.ID) || !k.IsLive(r.now()) || k.CreatedAt.Time().Before(parseTime(m.CreatedAt))
-	}), err
-}
-
-func rotationError(verb string, err error, grace time.Duration) diag.Diagnostics {
-	existing := existingKey
-	var exists *create.ExistsError
-	if errors.As(err, &exists) {
-		existing = func(e wire.Ref) string {
-			return "Before an import, run terraform state rm ADDRESS, because the state contains the key that no longer works.\n" + existingKey(e)
-		}
-	}
-	diags := apierror.For(verb, "API key", err, apiKeyFields, existing, keyLeft)
-	var rotated *serviceaccounts.KeyLeftError
-	if verb == "rotate" && grace > 0 && transport.StatusOf(err) == http.StatusBadRequest && !errors.As(err, &rotated) {
-		diags.AddAttributeWarning(path.Root("rotation").AtName(fieldGrace), "Grace Period May Be the Cause",
-			"The service refuses a rotation if the old key expires before its grace period ends. If that is the cause, shorten grace_period_minutes, or apply again when the key has expired.")
-	}
-	return diags
 }
 
 func (r *apiKeyResource) now() time.Time { return r.Client.Conn.Clock.Now() }

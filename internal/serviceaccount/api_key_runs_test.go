@@ -153,35 +153,6 @@ variable "key_id" {
 	cli.MustPlanEmpty()
 }
 
-// A destroy after a killed rotation also revokes the key that the rotation created, or names it.
-func TestAPIKey_destroyAfterAKilledRotation(t *testing.T) {
-	t.Parallel()
-	for _, grace := range []int{0, 10} {
-		t.Run(fmt.Sprint("grace ", grace), func(t *testing.T) {
-			t.Parallel()
-			e, account := newAccountEnv(t)
-			config := func(v string) acctest.Values {
-				return acctest.Values{"service_account_id": account, "name": "ci", "rotation": map[string]any{"triggers": triggers(v), "grace_period_minutes": grace}}
-			}
-			p := acctest.NewProcess(t, e, nil)
-			i := p.NewInstance(keyType)
-			p.Apply(i, config("1")).MustSucceed(t)
-			e.API("POST", "/api/v0/service-accounts/"+account+"/api-keys/"+i.ID()+"/rotate", map[string]any{"gracePeriodMinutes": grace}, nil)
-			out := acctest.NewProcess(t, e, nil).Apply(i, nil)
-			out.MustSucceed(t)
-			live := liveKeys(e)
-			if grace == 0 && len(live) > 0 {
-				t.Errorf("%v lives on", live)
-			}
-			for _, id := range live {
-				if !strings.Contains(out.String(), id) {
-					t.Errorf("%s lives on and is not named: %s", id, out)
-				}
-			}
-		})
-	}
-}
-
 // Without a refresh, the state says that a key is valid. Its rotation then finds that it is not, and creates a new key.
 func TestAccAPIKey_rotationWithoutRefresh(t *testing.T) {
 	t.Parallel()
@@ -243,25 +214,25 @@ func TestAccAPIKey_importsWarnOnce(t *testing.T) {
 	}
 }
 
-// A key that was rotated by hand has a live key of its name. The plan says that the apply fails, and both remedies work as they
-// are printed.
+// A key that was rotated by hand is in use, so no apply and no destroy revokes it. The error names it and the ways out, which work as
+// they are printed. A destroy warns about it, also without a refresh.
 func TestAccAPIKey_rotatedByHand(t *testing.T) {
 	t.Parallel()
 	commands := regexp.MustCompile(`terraform (state rm|import) ADDRESS( [a-z]+_\w+/[a-z]+_\w+)?`)
 	for name, tc := range map[string]struct {
-		remedy func(cli *acctest.CLI, account, printed string)
+		remedy func(e *acctest.Env, cli *acctest.CLI, account, theirs, printed string)
 		live   int
 	}{
-		"import": {func(cli *acctest.CLI, _, printed string) {
+		"import": {func(_ *acctest.Env, cli *acctest.CLI, _, _, printed string) {
 			found := commands.FindAllString(printed, -1)
-			if len(found) != 2 {
-				t.Fatalf("%q in %s", found, printed)
-			}
+			slices.Sort(found) // The removal comes first, as the text says.
+			slices.Reverse(found)
 			for _, command := range found {
 				cli.MustRun(strings.Fields(strings.Replace(command, "ADDRESS", keyAddress, 1))[1:]...)
 			}
 		}, 1},
-		"new name": {func(cli *acctest.CLI, account, _ string) {
+		"revoke": {func(e *acctest.Env, _ *acctest.CLI, account, theirs, _ string) { revokeKey(e, account, theirs) }, 1},
+		"new name": {func(_ *acctest.Env, cli *acctest.CLI, account, _, _ string) {
 			cli.Write("main.tf", keyConfig(account, "name = \"ci-2\"\nexpires_in = \"30d\""))
 		}, 2},
 	} {
@@ -271,16 +242,15 @@ func TestAccAPIKey_rotatedByHand(t *testing.T) {
 			account := newAccount(e, "robots")
 			cli := acctest.NewCLI(t, e, keyConfig(account, "name = \"ci\"\nexpires_in = \"30d\""))
 			cli.MustRun("apply", "-auto-approve", "-input=false")
-			e.API("POST", "/api/v0/service-accounts/"+account+"/api-keys/"+listKeys(e, account)[0].ID+"/rotate", map[string]any{}, nil)
-			text := acctest.OneLine(cli.MustRun("plan", "-input=false").Output)
-			if !strings.Contains(text, "API Key Cannot Be Replaced") || !strings.Contains(text, "change name") || strings.Contains(text, "creates a new key in its place") {
-				t.Fatal(text)
-			}
+			var theirs struct{ APIKey mintedJSON }
+			e.API("POST", "/api/v0/service-accounts/"+account+"/api-keys/"+listKeys(e, account)[0].ID+"/rotate", map[string]any{}, &theirs)
 			r := cli.Run("apply", "-auto-approve", "-input=false")
-			if failure := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(failure, "Before an import, run terraform state rm ADDRESS") {
-				t.Fatal(failure)
+			text := acctest.OneLine(r.Output)
+			acctest.Says(t, text, theirs.APIKey.ID, "Before an import, run terraform state rm ADDRESS", "agentyard_api_key_revoke", "change name")
+			if r.ExitCode == 0 || !authenticates(e, theirs.APIKey.Value) {
+				t.Fatalf("exit code %d: %s", r.ExitCode, text)
 			}
-			tc.remedy(cli, account, text)
+			tc.remedy(e, cli, account, theirs.APIKey.ID, text)
 			cli.MustRun("apply", "-auto-approve", "-input=false")
 			cli.MustPlanEmpty()
 			if live := slices.DeleteFunc(listKeys(e, account), func(k keyJSON) bool { return k.IsRevoked }); len(live) != tc.live {
@@ -290,8 +260,27 @@ func TestAccAPIKey_rotatedByHand(t *testing.T) {
 	}
 }
 
-// Each live key with the name of a dead key prevents its replacement, and the plan names all of them.
-func TestAPIKey_planNamesTheKeysThatPreventAReplacement(t *testing.T) {
+func TestAPIKey_destroyWarnsOfTheKeyThatReplacedIt(t *testing.T) {
+	t.Parallel()
+	for name, destroy := range map[string]func(*acctest.Process, *acctest.Instance) acctest.Outcome{
+		"refresh":    func(p *acctest.Process, i *acctest.Instance) acctest.Outcome { return p.Apply(i, nil) },
+		"no refresh": (*acctest.Process).Destroy,
+	} {
+		e, account := newAccountEnv(t)
+		i := acctest.NewProcess(t, e, nil).NewInstance(keyType)
+		e.MustApply(t, i, acctest.Values{"service_account_id": account, "name": "ci"})
+		var theirs struct{ APIKey mintedJSON }
+		e.API("POST", "/api/v0/service-accounts/"+account+"/api-keys/"+i.ID()+"/rotate", map[string]any{}, &theirs)
+		out := destroy(acctest.NewProcess(t, e, nil), i)
+		acctest.Says(t, warningsOf(out), "Another Live API Key of the Same Name", theirs.APIKey.ID)
+		if !authenticates(e, theirs.APIKey.Value) {
+			t.Errorf("%s: a key in use was revoked", name)
+		}
+	}
+}
+
+// Each live key with the name of a dead key prevents its replacement, and the error names all of them.
+func TestAPIKey_errorNamesTheKeysThatPreventAReplacement(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(e *acctest.Env, account, id string){
 		"revoked": revokeKey,
@@ -305,19 +294,18 @@ func TestAPIKey_planNamesTheKeysThatPreventAReplacement(t *testing.T) {
 		others := []string{newKey(e, account, "ci").ID, newKey(e, account, "ci").ID}
 		newKey(e, account, "other")
 		out := acctest.NewProcess(t, e, nil).Plan(i, config)
-		acctest.Says(t, warningsOf(out), append(others, "API Key Cannot Be Replaced", "terraform state rm ADDRESS")...)
-		acctest.NewProcess(t, e, nil).Apply(i, config).MustFail(t, "name", append(others, "Cannot replace API key", "already exist", "terraform state rm ADDRESS")...)
+		acctest.Says(t, warningsOf(out), "API Key Will Be Replaced", "unless another live key")
+		acctest.NewProcess(t, e, nil).Apply(i, config).MustFail(t, "name", append(others, "already exist", "terraform state rm ADDRESS")...)
 		for _, id := range others {
 			revokeKey(e, account, id)
 		}
-		if out := acctest.NewProcess(t, e, nil).Plan(i, config); !strings.Contains(warningsOf(out), "creates a new key in its place") {
+		if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) > 0 {
 			t.Errorf("%s: %s", name, out)
 		}
 	}
 }
 
-// A plan with a rotation says at the attribute which key it rotates, since when it is due, which rule applies, and which
-// other key is revoked.
+// A plan with a rotation says at the attribute which key it rotates, since when it is due, and which rule applies.
 func TestAPIKey_planSaysWhyItRotates(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -338,7 +326,7 @@ func TestAPIKey_planSaysWhyItRotates(t *testing.T) {
 	e.Clock.Advance(10*day + time.Hour)
 	step("1", `rotation.interval: API Key Will Be Rotated: API key "ci" (`+i.ID(), "it was due on 2026-03-11T12:00:00Z (interval)")
 	e.Clock.Advance(time.Minute)
-	step("2", `rotation.triggers: API Key Will Be Rotated`, "rotation.triggers changed (v)", `previous_key_id: Grace Period Will End Early`, i.Attribute("previous_key_id"))
+	step("2", `rotation.triggers: API Key Will Be Rotated`, "rotation.triggers changed (v)")
 	e.Clock.Advance(20 * time.Minute)
 	step("3", `rotation.triggers: API Key Will Be Rotated`)
 	revokeKey(e, account, i.ID())

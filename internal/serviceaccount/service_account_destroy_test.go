@@ -74,7 +74,7 @@ func TestServiceAccount_refusedDestructionSaysOfWhat(t *testing.T) {
 		instance        *acctest.Instance
 		operation, want string
 	}{
-		{key, "revokeApiKey", fmt.Sprintf("Revoking the API key \"deploy\" (%s): revokeApiKey", key.ID())},
+		{key, "revokeApiKey", fmt.Sprintf("Deleting the API key \"deploy\" (%s): revokeApiKey", key.ID())},
 		{account, "deleteServiceAccount", fmt.Sprintf("Deleting the service account \"ci\" (%s): deleteServiceAccount", account.ID())},
 	} {
 		e.Faults().Add(emulator.Fault{Operation: tc.operation, Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusForbidden})

@@ -7,7 +7,6 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
@@ -28,8 +27,6 @@ func TestErrors_nameWhatIsThere(t *testing.T) {
 		`the request to create the computer "a" has an unknown outcome, and no such computer was found: ` + failed.Error():                    &create.LostError{Object: "computer", Name: "a", Err: failed},
 		`computers named "web-<number>" exist that do not belong to this fleet: web-1 (c1)`:                                                   &ForeignComputersError{Prefix: "web", Found: []Computer{{ID: "c1", Name: "web-1"}}},
 		`the request to create the computer "a" returned the wrong object, c1: it existed before`:                                             &create.WrongObjectError{Object: "computer", Name: "a", Found: one, Problem: "existed before"},
-		`API key k1 cannot be rotated, and a newer valid API key with the same name exists, c2 (created at 2026-03-01T00:00:00Z): broken`:     &serviceaccounts.KeyLeftError{KeyID: "k1", Found: []wire.Ref{two}, Err: broken},
-		`the response with the value of a new API key was lost, and revoking the key failed, so API key c1 is still valid: broken`:            &serviceaccounts.KeyLeftError{Found: []wire.Ref{one}, Err: broken},
 		`the request to create the session on the computer 7 has an unknown outcome, and no such session on the computer 7 was found: broken`: &create.LostError{Object: "session on the computer 7", Err: broken},
 		`the request to create the session has an unknown outcome, and it may have created c1: broken`:                                        &create.LostError{Object: "session", Found: []wire.Ref{one}, Err: broken},
 		`the request to create the session returned the wrong object, c1: it existed before`:                                                  &create.WrongObjectError{Object: "session", Found: one, Problem: "existed before"},

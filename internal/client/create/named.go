@@ -158,7 +158,7 @@ func CreatedSince(created, since time.Time) bool {
 	return created.IsZero() || since.IsZero() || !created.Before(since.Truncate(time.Second))
 }
 
-// provenSince is CreatedSince that requires both times, because no name distinguishes the object from an older one.
-func provenSince(created, since time.Time) bool {
+// ProvenSince is CreatedSince that requires both times, because no name distinguishes the object from an older one.
+func ProvenSince(created, since time.Time) bool {
 	return !created.IsZero() && !since.IsZero() && CreatedSince(created, since)
 }

@@ -71,7 +71,7 @@ func Unnamed[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, 
 	}
 	idOf := func(object *T) string { return P(object).Ref().ID }
 	lost.look.Do(func() { lost.find(ctx, c, beside, n, idOf) })
-	isNew := func(object *T) bool { return n.IsWanted(object) && provenSince(P(object).Ref().CreatedAt, since) }
+	isNew := func(object *T) bool { return n.IsWanted(object) && ProvenSince(P(object).Ref().CreatedAt, since) }
 	if at := lost.leastClaimed(isNew); at >= 0 && lost.isTheirs {
 		object := lost.found[at]
 		lost.found = slices.Delete(lost.found, at, at+1)

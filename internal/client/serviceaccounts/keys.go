@@ -70,29 +70,11 @@ func (c *Client) GetKey(ctx context.Context, accountID, keyID string) (*APIKey, 
 	return found, c.accountGone(ctx, accountID, err)
 }
 
-// CachedKeysNamed returns the keys with a name from the snapshot, which this process updates with its own writes. It includes
-// dead keys, except those that this process revoked.
-func (c *Client) CachedKeysNamed(ctx context.Context, accountID, name string) ([]APIKey, error) {
+// KeysNamed returns the keys with a name from the snapshot, which this process updates with its own writes. It includes dead keys,
+// except those that this process revoked.
+func (c *Client) KeysNamed(ctx context.Context, accountID, name string) ([]APIKey, error) {
 	snapshot, err := c.snapshotKeys(ctx, accountID, name)
 	return snapshot.Wanted, err
-}
-
-// Namesakes returns the other live keys with the name of a dead key, except the previous key: its successor, which a rotation
-// provably created, or nil, and the others.
-func (c *Client) Namesakes(ctx context.Context, n NewAPIKey, dead Renewal) (successor *APIKey, others []APIKey, err error) {
-	named, err := c.CachedKeysNamed(ctx, n.AccountID, n.Name)
-	successor, others = c.namesakes(named, n, dead)
-	return successor, others, err
-}
-
-func (c *Client) namesakes(named []APIKey, n NewAPIKey, dead Renewal) (successor *APIKey, others []APIKey) {
-	now := c.conn.Clock.Now()
-	if successor = successorOf(named, dead.ID, n, now); successor != nil && successor.ID == dead.PreviousID {
-		successor = nil
-	}
-	return successor, collection.Filter(named, func(k *APIKey) bool {
-		return k.IsLive(now) && k.ID != dead.ID && k.ID != dead.PreviousID && (successor == nil || k.ID != successor.ID)
-	})
 }
 
 // accountGone turns a 404 for an account's keys into a *MissingError if the account itself is gone.

@@ -1,10 +1,12 @@
 package serviceaccounts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -16,13 +18,11 @@ import (
 // mintAttempts limits how often a mint is sent if every response is lost.
 const mintAttempts = 3
 
-// NewAPIKey describes the key to mint.
+// NewAPIKey describes the key to create.
 type NewAPIKey struct {
 	AccountID, Name string
 	// ExpiresAt is zero for a key that never expires.
 	ExpiresAt time.Time
-	// Lifetime is set if ExpiresAt was computed from the current time.
-	Lifetime time.Duration
 }
 
 // Renewal describes the key to replace.
@@ -31,8 +31,6 @@ type Renewal struct {
 	ID string
 	// PreviousID is the ID of the key before the current one, if it is still in its grace period.
 	PreviousID string
-	// RevokeID is the ID of the other key that the plan announced to revoke: PreviousID, or the successor.
-	RevokeID string
 	// GraceMinutes is how long the current key still authenticates after a rotation, 0 to 10.
 	GraceMinutes int64
 }
@@ -45,10 +43,21 @@ type keyCreation struct {
 	snapshot collection.Snapshot[APIKey]
 }
 
-// CreateKey mints a key. If a live key with the same name exists, nothing is sent and the error is an *ExistsError: an
-// interrupted run may have created the key, and its value is lost.
+// CreateKey mints a key. If a live key with the same name exists and is not revoked meanwhile, nothing is sent and the error is an
+// *ExistsError: an interrupted run may have created the key, and its value is lost.
 func (c *Client) CreateKey(ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
 	return c.RenewKey(ctx, n, Renewal{})
+}
+
+// CreateMissingKey is CreateKey that does not wait until a live key with the name is revoked.
+func (c *Client) CreateMissingKey(ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
+	return c.createKey(ctx, n, Renewal{}, func(k *keyCreation, ctx context.Context) (*MintedAPIKey, error) {
+		if len(k.others(k.snapshot.Wanted)) == 0 {
+			return k.mint(ctx)
+		}
+		found, err := k.findOthers(ctx) // The snapshot may be out of date.
+		return k.mintUnless(ctx, found, err)
+	})
 }
 
 // CreateKeyAmongOthers mints a key even if live keys with the same name exist.
@@ -56,16 +65,14 @@ func (c *Client) CreateKeyAmongOthers(ctx context.Context, n NewAPIKey) (*Minted
 	return c.createKey(ctx, n, Renewal{}, (*keyCreation).mint)
 }
 
-// RenewKey replaces a key. It rotates a live key. If the response is lost, so is the new value, so it revokes the key that was
-// provably created and mints another one. For a dead key, it mints a key. It first revokes the key that the plan announced. Any
-// other live key with the name is an error as in CreateKey.
+// RenewKey rotates a live key. In place of a dead one, it mints a key as CreateKey does.
 func (c *Client) RenewKey(ctx context.Context, n NewAPIKey, old Renewal) (*MintedAPIKey, error) {
-	if old.PreviousID != "" && old.PreviousID == old.RevokeID {
-		if err := c.RevokeExistingKey(ctx, n.AccountID, old.PreviousID); err != nil && !collection.IsGone(err) {
-			return nil, err
+	return c.createKey(ctx, n, old, func(k *keyCreation, ctx context.Context) (*MintedAPIKey, error) {
+		if k.oldLives(k.snapshot.Wanted) {
+			return k.rotate(ctx)
 		}
-	}
-	return c.createKey(ctx, n, old, (*keyCreation).renew)
+		return k.replace(ctx, k.snapshot.Wanted)
+	})
 }
 
 // createKey serializes creations with one name, because neither would see the other's key.
@@ -87,21 +94,19 @@ func (c *Client) snapshotKeys(ctx context.Context, accountID, name string) (coll
 	return snapshot, c.accountGone(ctx, accountID, err)
 }
 
-func (k *keyCreation) isLive(key *APIKey) bool { return key.IsLive(k.client.conn.Clock.Now()) }
+func (k *keyCreation) now() time.Time { return k.client.conn.Clock.Now() }
 
 // keysNow lists the keys with the name again.
 func (k *keyCreation) keysNow(ctx context.Context) ([]APIKey, error) {
 	return k.client.keys.FindNow(ctx, k.key.AccountID, hasName(k.key.Name))
 }
 
-func (k *keyCreation) lostError(found []APIKey, err error) error {
-	return &create.LostError{Object: "API key", Name: k.key.Name, Found: describeKeys(found), Err: err}
+func (k *keyCreation) oldLives(named []APIKey) bool {
+	return slices.ContainsFunc(named, func(key APIKey) bool { return key.ID == k.old.ID && key.IsLive(k.now()) })
 }
 
-func (k *keyCreation) renew(ctx context.Context) (*MintedAPIKey, error) {
-	if old := findByID(k.snapshot.Wanted, k.old.ID); old == nil || !k.isLive(old) {
-		return k.mintIfUnique(ctx, k.snapshot.Wanted)
-	}
+// rotate rotates a live key. If the response is lost, so is the new value, so it revokes the new key and mints another one.
+func (k *keyCreation) rotate(ctx context.Context) (*MintedAPIKey, error) {
 	since := k.client.conn.ServiceTime()
 	minted, err := k.send(ctx, transport.Request{
 		Op:   transport.Operation{Name: "rotateApiKey", Method: http.MethodPost, Route: "/api/v0/service-accounts/{serviceAccountId}/api-keys/{keyId}/rotate"},
@@ -112,113 +117,57 @@ func (k *keyCreation) renew(ctx context.Context) (*MintedAPIKey, error) {
 		}{millisOf(k.key.ExpiresAt), k.old.GraceMinutes},
 	})
 	switch {
-	case err == nil:
-		return minted, nil
 	case transport.IsAmbiguous(err):
-		return k.afterLostRotation(ctx, since, err)
+		// The service ends the old key in the same step. If it still lives without a grace period, nothing was rotated.
+		isVoid := func(named []APIKey) bool { return k.old.GraceMinutes == 0 && k.oldLives(named) }
+		if lost := k.revokeLost(ctx, since, err, isVoid); lost != nil || ctx.Err() != nil {
+			return nil, cmp.Or(lost, err) // In a run that is stopping, the value of another key could not be stored.
+		}
+		minted, err := k.mint(ctx)
+		if err != nil {
+			err = fmt.Errorf("API key %s was rotated, but the value of the new key was lost: %w", k.old.ID, err)
+		}
+		return minted, err
 	case transport.StatusOf(err) == http.StatusBadRequest || transport.IsNotFound(err) || transport.IsConflict(err):
-		return k.afterRefusedRotation(ctx, err)
-	}
-	return nil, err
-}
-
-// afterLostRotation revokes the key that a rotation without a response created, and mints another one. If there is no such
-// key, nothing was rotated.
-func (k *keyCreation) afterLostRotation(ctx context.Context, since time.Time, lostErr error) (*MintedAPIKey, error) {
-	longer, cancel := transport.Outlive(ctx)
-	defer cancel()
-	proven, found, err := k.findLost(longer, since)
-	if err == nil && k.old.GraceMinutes == 0 {
-		// The service creates the new key and revokes the old one in one step.
-		old, readErr := k.client.keys.Lookup(longer, k.key.AccountID, k.old.ID)
-		if old != nil && k.isLive(old) {
-			return nil, lostErr
+		// Somebody may have revoked or rotated the key since the snapshot, or a killed run may have rotated it with a grace period.
+		named, lookErr := k.keysNow(ctx)
+		if lookErr == nil && !k.oldLives(named) {
+			return k.replace(ctx, named)
 		}
-		err = readErr
-		proven = collection.Filter(proven, func(key *APIKey) bool { return old != nil && isSuccessor(old, key) })
+		return nil, errors.Join(err, lookErr, create.AlreadyExists(describeKeys(k.others(named))))
 	}
-	switch {
-	case err != nil:
-		return nil, k.lostError(nil, errors.Join(lostErr, err))
-	case len(proven) == 1:
-		minted, err := k.replaceLost(ctx, longer, &proven[0], lostErr)
-		if err != nil {
-			return nil, lostRotation(k.old, err)
-		}
-		return minted, nil
-	case len(found) > 0:
-		return nil, k.lostError(found, lostErr)
-	}
-	return nil, lostErr
+	return minted, err
 }
 
-// replaceLost revokes a key whose value was lost, and mints another one.
-func (k *keyCreation) replaceLost(ctx, longer context.Context, lost *APIKey, lostErr error) (*MintedAPIKey, error) {
-	if err := k.revokeLost(longer, lost, lostErr); err != nil {
-		return nil, err
-	}
-	if ctx.Err() != nil {
-		return nil, lostErr // The run is stopping, so the value of another key could not be stored.
-	}
-	return k.mint(ctx)
-}
-
-// afterRefusedRotation handles a live key that cannot be rotated: it was revoked in the meantime, or it was already rotated
-// and is in its grace period, which listings do not show. During that time, nothing proves who rotated it, so the newer key is
-// not revoked but named in the error.
-func (k *keyCreation) afterRefusedRotation(ctx context.Context, refused error) (*MintedAPIKey, error) {
-	ctx, cancel := transport.Outlive(ctx)
-	defer cancel()
-	named, err := k.keysNow(ctx)
-	if err != nil {
-		return nil, errors.Join(refused, err)
-	}
-	old := findByID(named, k.old.ID)
-	if old == nil || !k.isLive(old) {
-		return k.mintIfUnique(ctx, named)
-	}
-	now := k.client.conn.Clock.Now()
-	newer := collection.Filter(named, func(key *APIKey) bool {
-		return key.ID != old.ID && key.ID != k.old.PreviousID && key.CreatedAt >= old.CreatedAt && now.Sub(key.CreatedAt.Time()) <= maxGracePeriod+tolerance
+// others are the live keys that prevent a mint.
+func (k *keyCreation) others(named []APIKey) []APIKey {
+	return collection.Filter(named, func(key *APIKey) bool {
+		return key.IsLive(k.now()) && key.ID != k.old.ID && key.ID != k.old.PreviousID
 	})
-	live := collection.Filter(newer, k.isLive)
-	switch {
-	case transport.IsNotFound(refused) || len(newer) == 0:
-		return nil, refused
-	case len(live) > 0:
-		return nil, &KeyLeftError{KeyID: old.ID, Found: describeKeys(live), Err: refused}
-	}
-	return k.mint(ctx) // The newer key was revoked.
 }
 
-// mintIfUnique mints a key unless another live key with the name exists.
-func (k *keyCreation) mintIfUnique(ctx context.Context, named []APIKey) (*MintedAPIKey, error) {
-	successor, others := k.namesakes(named)
-	if len(others) > 0 {
-		// The keys may be out of date.
-		named, err := k.keysNow(ctx)
-		if err != nil {
-			return nil, k.client.accountGone(ctx, k.key.AccountID, err)
-		}
-		if successor, others = k.namesakes(named); len(others) > 0 {
-			return nil, create.AlreadyExists(describeKeys(others))
-		}
+func (k *keyCreation) findOthers(ctx context.Context) ([]APIKey, error) {
+	named, err := k.keysNow(ctx)
+	return k.others(named), err
+}
+
+// replace mints a key in place of a dead one, unless another live key with the name exists.
+func (k *keyCreation) replace(ctx context.Context, named []APIKey) (*MintedAPIKey, error) {
+	if len(k.others(named)) == 0 {
+		return k.mint(ctx)
 	}
-	if successor != nil {
-		if err := k.client.RevokeExistingKey(ctx, k.key.AccountID, successor.ID); err != nil && !collection.IsGone(err) {
-			return nil, err
-		}
+	found, err := create.UntilFree(ctx, k.client.conn, k.findOthers)
+	return k.mintUnless(ctx, found, err)
+}
+
+func (k *keyCreation) mintUnless(ctx context.Context, found []APIKey, err error) (*MintedAPIKey, error) {
+	if err == nil {
+		err = create.AlreadyExists(describeKeys(found))
+	}
+	if err != nil {
+		return nil, k.client.accountGone(ctx, k.key.AccountID, err)
 	}
 	return k.mint(ctx)
-}
-
-// namesakes counts a successor that the plan did not announce as one of the others, which prevent a mint.
-func (k *keyCreation) namesakes(named []APIKey) (successor *APIKey, others []APIKey) {
-	successor, others = k.client.namesakes(named, k.key, k.old)
-	if successor != nil && successor.ID != k.old.RevokeID {
-		return nil, append(others, *successor)
-	}
-	return successor, others
 }
 
 // mint mints a key. After a lost response, it revokes the key that was provably created before it retries.
@@ -236,8 +185,9 @@ func (k *keyCreation) mint(ctx context.Context) (*MintedAPIKey, error) {
 		if err == nil || !transport.IsAmbiguous(err) {
 			return minted, err
 		}
-		if err := k.revokeLostMint(ctx, since, err); err != nil {
-			return nil, err
+		isVoid := func([]APIKey) bool { return false } // A mint changes no other key.
+		if lost := k.revokeLost(ctx, since, err, isVoid); lost != nil {
+			return nil, lost
 		}
 		if attempt == mintAttempts || ctx.Err() != nil {
 			return nil, err
@@ -245,27 +195,30 @@ func (k *keyCreation) mint(ctx context.Context) (*MintedAPIKey, error) {
 	}
 }
 
-// revokeLostMint revokes the key that a mint without a response created.
-func (k *keyCreation) revokeLostMint(ctx context.Context, since time.Time, lostErr error) error {
+// revokeLost revokes the key whose value was lost with a response: the only new live key with the name that has the requested
+// expiry and is not older than the request by the service's clock. Anything else is named in the error. If isVoid says that the
+// request did nothing, the error is the lost response. The search for new keys comes first, because a service may act late.
+func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr error, isVoid func(named []APIKey) bool) error {
 	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
-	proven, found, err := k.findLost(ctx, since)
-	if err == nil && len(proven) == 1 {
-		return k.revokeLost(ctx, &proven[0], lostErr)
-	}
-	return k.lostError(found, errors.Join(lostErr, err))
-}
-
-// findLost searches for the key of a lost response: found are all new live keys with the name, and proven are those that only
-// this request can have created.
-func (k *keyCreation) findLost(ctx context.Context, since time.Time) (proven, found []APIKey, err error) {
-	conn := k.client.conn
-	found, err = create.FindAfterLoss(ctx, conn, 1, func(ctx context.Context) ([]APIKey, error) {
-		named, err := k.keysNow(ctx)
-		return collection.Filter(named, func(key *APIKey) bool { return k.isLive(key) && !k.snapshot.Contains(key.ID) }), err
+	var named []APIKey
+	found, err := create.FindAfterLoss(ctx, k.client.conn, 1, func(ctx context.Context) (_ []APIKey, err error) {
+		named, err = k.keysNow(ctx)
+		return collection.Filter(named, func(key *APIKey) bool { return key.IsLive(k.now()) && !k.snapshot.Contains(key.ID) }), err
 	})
-	proof := mintProof{expiresAt: wire.Millis(millisOf(k.key.ExpiresAt)), since: since, until: conn.ServiceTime(), existed: k.snapshot.Contains}
-	return collection.Filter(found, proof.holds), found, err
+	if err == nil && isVoid(named) {
+		return lostErr
+	}
+	proven := collection.Filter(found, func(key *APIKey) bool {
+		return int64(key.ExpiresAt) == millisOf(k.key.ExpiresAt) && create.ProvenSince(key.CreatedAt.Time(), since)
+	})
+	if err == nil && len(proven) == 1 {
+		if err = k.client.RevokeExistingKey(ctx, k.key.AccountID, proven[0].ID); err == nil || collection.IsGone(err) {
+			create.Recovered(ctx, create.Recovery{Objects: describeKeys(proven), AreRevoked: true})
+			return nil
+		}
+	}
+	return &create.LostError{Object: "API key", Name: k.key.Name, Found: describeKeys(found), Err: errors.Join(lostErr, err)}
 }
 
 // send sends a mint or a rotation. A response without the value, or with another key, counts as lost. If the response has no
@@ -295,16 +248,11 @@ func (k *keyCreation) send(ctx context.Context, r transport.Request) (*MintedAPI
 	return minted, nil
 }
 
-// revokeLost revokes a key whose value was lost with its response.
-func (k *keyCreation) revokeLost(ctx context.Context, key *APIKey, lostErr error) error {
-	lost := describeKeys([]APIKey{*key})
-	switch err := k.client.RevokeExistingKey(ctx, key.AccountID, key.ID); {
-	case err == nil:
-		create.Recovered(ctx, create.Recovery{Objects: lost, AreRevoked: true})
-	case !collection.IsGone(err):
-		return &KeyLeftError{Found: lost, Err: errors.Join(lostErr, err)}
-	}
-	return nil
+// describeKeys describes keys for errors, newest first.
+func describeKeys(keys []APIKey) []wire.Ref {
+	newest := slices.Clone(keys)
+	wire.Sort(newest, func(a, b *APIKey) int { return cmp.Compare(b.CreatedAt, a.CreatedAt) })
+	return wire.Refs(newest)
 }
 
 func millisOf(t time.Time) int64 {

@@ -64,57 +64,15 @@ func TestCreateAPIKey(t *testing.T) {
 		},
 		"its revocation fails": {
 			prepare: func(s *keyring) { s.breaking, s.keeping = once, true },
-			wantErr: []string{"made-1", "is still valid", "createApiKey", "revokeApiKey"}, wantLive: "[made-1]",
+			wantErr: []string{"made-1", "may have created", "createApiKey", "revokeApiKey"}, wantLive: "[made-1]",
 		},
-		"a rotation that left two": {
-			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil); s.add("theirs", nil) },
-			call:    replaces(Renewal{ID: "old", RevokeID: "lost"}), wantErr: []string{"lost", "theirs"}, wantLive: "[lost theirs]",
-		},
-		"replaces a revoked key":    {prepare: func(s *keyring) { s.add("old", revoked) }, call: replaces(Renewal{ID: "old", RevokeID: "lost"}), want: "made-1", wantLive: "[made-1]"},
+		"replaces a revoked key":    {prepare: func(s *keyring) { s.add("old", revoked) }, call: replaces(Renewal{ID: "old"}), want: "made-1", wantLive: "[made-1]"},
 		"replaces one still listed": {prepare: func(s *keyring) { s.add("old", nil) }, call: replaces(Renewal{ID: "old"}), want: "made-1", wantLive: "[made-1]"},
-		"a rotation's newer key that the plan did not name": {
-			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil) },
-			call:    replaces(Renewal{ID: "old"}), wantErr: []string{"lost"}, wantLive: "[lost]",
-		},
-		"a rotation's newer key, and the plan named another": {
-			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil) },
-			call:    replaces(Renewal{ID: "old", RevokeID: "other"}), wantErr: []string{"already exists", "lost"}, wantLive: "[lost]",
-		},
-		"a newer key with an expiry that nobody asked for": {
-			prepare: func(s *keyring) {
-				s.add("old", revoked)
-				s.add("lost", func(k *APIKey) { k.ExpiresAt = k.CreatedAt + 3600_000 })
-			},
-			call: replaces(Renewal{ID: "old", RevokeID: "lost"}), wantErr: []string{"lost"}, wantLive: "[lost]",
+		"replaces one that was rotated elsewhere": {
+			prepare: func(s *keyring) { s.add("old", revoked); s.add("theirs", nil) },
+			call:    replaces(Renewal{ID: "old"}), wantErr: []string{"already exists", "theirs"}, wantLive: "[theirs]",
 		},
 		"spares one in its grace": {prepare: func(s *keyring) { s.add("old", revoked); s.add("spare", nil) }, call: replaces(Renewal{ID: "old", PreviousID: "spare"}), want: "made-1", wantLive: "[spare made-1]"},
-		"a rotation's newer key": {
-			prepare: func(s *keyring) { s.add("old", revoked); s.add("lost", nil) },
-			call:    replaces(Renewal{ID: "old", RevokeID: "lost"}), want: "made-1", wantLive: "[made-1]",
-		},
-		"a newer key with grace": {
-			prepare: func(s *keyring) {
-				s.add("old", nil)
-				s.clk.Advance(time.Hour)
-				s.add("lost", nil)
-				s.end("old", s.clk.Now().Add(7*time.Minute))
-				s.clk.Advance(time.Hour)
-			},
-			call: replaces(Renewal{ID: "old", RevokeID: "lost"}), want: "made-1", wantLive: "[made-1]",
-		},
-		"made after the revocation": {
-			prepare: func(s *keyring) { s.add("old", revoked); s.clk.Advance(time.Minute); s.add("theirs", nil) },
-			call:    replaces(Renewal{ID: "old", RevokeID: "lost"}), wantErr: []string{"theirs"}, wantLive: "[theirs]",
-		},
-		"made before the revocation": {
-			prepare: func(s *keyring) {
-				s.add("old", nil)
-				s.add("theirs", nil)
-				s.clk.Advance(11 * time.Minute)
-				s.end("old", s.clk.Now())
-			},
-			call: replaces(Renewal{ID: "old", RevokeID: "lost"}), wantErr: []string{"theirs"}, wantLive: "[theirs]",
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -162,29 +120,26 @@ func TestRotateAPIKey(t *testing.T) {
 		"lost once": {prepare: func(s *keyring) { s.breaking = once }, want: "made-2", wantLive: "[made-2]"},
 		"lost always": {
 			prepare: func(s *keyring) { s.breaking = always },
-			wantErr: []string{"API key old was rotated and no longer works", "has no replacement: createApiKey"}, wantLive: "[]",
+			wantErr: []string{"API key old was rotated, but the value of the new key was lost", "createApiKey"}, wantLive: "[]",
 		},
 		"lost always, with a grace period": {
 			prepare: func(s *keyring) { s.breaking = always }, grace: 5,
-			wantErr: []string{"API key old was rotated and works for at most 5 more minutes", "createApiKey"}, wantLive: "[old]",
+			wantErr: []string{"API key old was rotated, but the value of the new key was lost", "createApiKey"}, wantLive: "[old]",
 		},
 		"lost, and somebody else's appears": {
 			prepare: func(s *keyring) {
 				s.breaking = once
 				s.meanwhile = func() { s.add("theirs", func(k *APIKey) { k.CreatedAt += 5000 }); s.meanwhile = nil }
 			},
-			want: "made-2", wantLive: "[theirs made-2]",
+			wantErr: []string{"made-1", "theirs", "rotateApiKey"}, wantLive: "[made-1 theirs]",
 		},
-		"dead meanwhile": {prepare: func(s *keyring) { s.end("old", s.clk.Now()) }, want: "made-1", wantLive: "[made-1]"},
-		"gone":           {prepare: func(s *keyring) { s.keys = nil }, want: "made-1", wantLive: "[made-1]"},
-		"refused":        {prepare: func(s *keyring) { s.refusing = true }, wantErr: []string{"rotateApiKey", "400"}, wantLive: "[old]"},
+		"lost, and the service acts late": {prepare: func(s *keyring) { s.breaking, s.late = once, true }, want: "made-2", wantLive: "[made-2]"},
+		"dead meanwhile":                  {prepare: func(s *keyring) { s.end("old", s.clk.Now()) }, want: "made-1", wantLive: "[made-1]"},
+		"gone":                            {prepare: func(s *keyring) { s.keys = nil }, want: "made-1", wantLive: "[made-1]"},
+		"refused":                         {prepare: func(s *keyring) { s.refusing = true }, wantErr: []string{"rotateApiKey", "400"}, wantLive: "[old]"},
 		"refused, and a newer one lives": {
 			prepare: func(s *keyring) { s.refusing = true; s.clk.Advance(time.Minute); s.add("lost", nil) }, grace: 10,
-			wantErr: []string{"old", "lost (created at 2026-03-01T00:01:00Z)", "400"}, wantLive: "[old lost]",
-		},
-		"refused, and the newer one was revoked by hand": {
-			prepare: func(s *keyring) { s.refusing = true; s.add("lost", revoked) }, grace: 10,
-			want: "made-1", wantLive: "[old made-1]",
+			wantErr: []string{"lost, created at 2026-03-01T00:01:00Z", "400"}, wantLive: "[old lost]",
 		},
 		"refused, two newer ones": {
 			prepare: func(s *keyring) { s.refusing = true; s.add("key-a", nil); s.add("key-b", nil) },
@@ -202,30 +157,13 @@ func TestRotateAPIKey(t *testing.T) {
 			},
 			grace: 5, want: "made-2", wantLive: "[old theirs made-2]",
 		},
-		"refused, a newer one that is too old for a grace period": {
-			prepare: func(s *keyring) { s.refusing = true; s.add("theirs", nil); s.clk.Advance(time.Hour) },
-			wantErr: []string{"400"}, wantLive: "[old theirs]",
+		"refused, because it was rotated elsewhere": {
+			prepare: func(s *keyring) { s.refuse(func() { s.end("old", s.clk.Now()); s.add("theirs", nil) }) },
+			wantErr: []string{"already exists", "theirs"}, wantLive: "[theirs]",
 		},
 		"refused, and vanished meanwhile": {
-			prepare: func(s *keyring) { s.refusing, s.vanishing = true, true },
+			prepare: func(s *keyring) { s.refuse(func() { s.keys = nil }) },
 			want:    "made-1", wantLive: "[made-1]",
-		},
-		"refused, a newer one as old as a grace period may be": {
-			prepare: func(s *keyring) {
-				s.refusing = true
-				s.clk.Advance(time.Minute)
-				s.add("lost", nil)
-				s.clk.Advance(maxGracePeriod + tolerance)
-			},
-			grace: 10, wantErr: []string{"old", "lost (created at", "400"}, wantLive: "[old lost]",
-		},
-		"refused for its grace": {
-			prepare: func(s *keyring) {
-				s.refusing = true
-				s.keys[0].ExpiresAt = wire.Millis(s.clk.Now().Add(5 * time.Minute).UnixMilli())
-				s.add("theirs", nil)
-			},
-			grace: 10, wantErr: []string{"400"}, wantLive: "[old theirs]",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -241,19 +179,6 @@ func TestRotateAPIKey(t *testing.T) {
 	}
 }
 
-// A renewal revokes the previous key only if the plan announced it.
-func TestRenewKey_previousKey(t *testing.T) {
-	t.Parallel()
-	for revokeID, wantLive := range map[string]string{"previous": "[made-1]", "": "[previous made-1]", "other": "[previous made-1]"} {
-		s, c := newKeyring(t)
-		s.add("previous", nil)
-		s.clk.Advance(time.Minute)
-		s.add("old", nil)
-		made, err := c.RenewKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "old", PreviousID: "previous", RevokeID: revokeID})
-		checkMade(t, s, made, err, "made-1", nil, wantLive)
-	}
-}
-
 // After a lost rotation without a grace period, the old key shows whether it was rotated; otherwise the new keys do.
 func TestRotateAPIKey_tellsWhatALossLeft(t *testing.T) {
 	t.Parallel()
@@ -266,8 +191,6 @@ func TestRotateAPIKey_tellsWhatALossLeft(t *testing.T) {
 		found     string // The IDs in the error; empty if it is the plain error of the lost response.
 	}{
 		"the old key lives":          {0, otherwise, ""},
-		"the old key vanished":       {0, func(s *keyring) { s.keys = nil }, ""},
-		"grace, and nothing appears": {5, func(*keyring) {}, ""},
 		"grace, and another appears": {5, otherwise, "theirs"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -304,7 +227,7 @@ func TestCreateAPIKey_looksAgainOnlyAtWhatStandsInTheWay(t *testing.T) {
 		if tc.ends {
 			s.add("old", nil)
 		}
-		if _, err := c.CachedKeysNamed(t.Context(), "sa", "ci"); err != nil {
+		if _, err := c.KeysNamed(t.Context(), "sa", "ci"); err != nil {
 			t.Fatal(err)
 		}
 		before := s.listed
@@ -433,5 +356,42 @@ func TestCreateAPIKey_concurrently(t *testing.T) {
 	group.Wait()
 	if made != 1 || stopped != 7 || fmt.Sprint(s.live()) != "[made-2]" {
 		t.Errorf("%d made, %d stopped, live: %v", made, stopped, s.live())
+	}
+}
+
+func TestDescribeKeys_theNewestFirst(t *testing.T) {
+	t.Parallel()
+	const month = 1 << 32 // Milliseconds. An int of a 32-bit platform cannot hold the difference.
+	keys := []APIKey{{ID: "b", CreatedAt: 2 * month}, {ID: "a", CreatedAt: month}, {ID: "d", CreatedAt: 4 * month}, {ID: "c", CreatedAt: 3 * month}}
+	order := ""
+	for _, k := range describeKeys(keys) {
+		order += k.ID
+	}
+	if order != "dcba" || keys[0].ID != "b" {
+		t.Errorf("described %s, from %v", order, keys)
+	}
+}
+
+// A creation waits until a live key with the name is revoked. CreateMissingKey does not wait.
+func TestCreateKey_waitsUntilTheNameIsFree(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		call func(*Client, context.Context, NewAPIKey) (*MintedAPIKey, error)
+		want string
+	}{
+		"create":         {(*Client).CreateKey, "made-1"},
+		"create missing": {(*Client).CreateMissingKey, ""},
+	} {
+		s, c := newKeyring(t)
+		s.add("old", nil)
+		s.onList = func() {
+			if s.clk.Now().Sub(start) >= 3*time.Second {
+				s.end("old", s.clk.Now())
+			}
+		}
+		made, err := tc.call(c, t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"})
+		if (err == nil) != (tc.want != "") || err == nil && made.ID != tc.want {
+			t.Errorf("%s: %+v, %v", name, made, err)
+		}
 	}
 }

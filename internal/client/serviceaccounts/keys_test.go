@@ -32,8 +32,10 @@ type keyring struct {
 	deaf, keeping bool
 	// swallow ignores creations and rotations, and timeless omits the Date header.
 	swallow, timeless bool
-	// vanishing deletes all keys before a rotation is rejected.
-	vanishing bool
+	// late carries out a rotation that drops its response only at the second listing after it.
+	late bool
+	// beforeRefusal is called before a rotation is rejected, and onList before each listing.
+	beforeRefusal, onList func()
 
 	made    int
 	listed  int
@@ -55,6 +57,8 @@ func (s *keyring) end(id string, at time.Time) {
 		}
 	}
 }
+
+func (s *keyring) refuse(before func()) { s.refusing, s.beforeRefusal = true, before }
 
 func (s *keyring) live() []string {
 	s.mu.Lock()
@@ -82,6 +86,9 @@ func (s *keyring) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodGet:
 		s.listed++
+		if s.onList != nil {
+			s.onList()
+		}
 		body, _ := json.Marshal(map[string]any{"apiKeys": s.keys})
 		clienttest.RespondJSON(w, 200, string(body))
 	case len(path) == 3 && path[2] == "revoke" && s.keeping:
@@ -95,12 +102,23 @@ func (s *keyring) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			GraceMinutes int `json:"gracePeriodMinutes"`
 		}
 		_ = json.NewDecoder(r.Body).Decode(&body)
-		if s.vanishing {
-			s.keys = nil
-		}
 		if s.refusing {
+			if s.beforeRefusal != nil {
+				s.beforeRefusal()
+			}
 			clienttest.RespondJSON(w, 400, `{"detail":"no","status":400,"title":"x"}`)
 			return
+		}
+		if s.late && s.breaking(s.made+1) {
+			at := s.listed + 2
+			s.made++
+			s.onList = func() {
+				if s.listed == at {
+					s.end(path[1], s.clk.Now())
+					s.add("made-1", nil)
+				}
+			}
+			clienttest.Drop(w)
 		}
 		if !s.swallow && body.GraceMinutes == 0 {
 			s.end(path[1], s.clk.Now())
@@ -129,9 +147,11 @@ func (s *keyring) mint(w http.ResponseWriter, status int) {
 	clienttest.RespondJSON(w, status, fmt.Sprintf(`{"apiKey":{"id":%q,"value":"fk-value-%d","fingerprint":"f","name":"ci","expiresAt":null}}`, id, s.made))
 }
 
+var start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+
 func newKeyring(t *testing.T) (*keyring, *Client) {
 	t.Helper()
-	s := &keyring{clk: clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))}
+	s := &keyring{clk: clock.NewFake(start)}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	c := area.Connected(t, transport.Config{BaseURL: server.URL, APIKey: clienttest.Key, MaxRetries: 1, Clock: s.clk})
