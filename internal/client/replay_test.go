@@ -155,7 +155,9 @@ var replays = map[string]func(context.Context, *Client) (any, error){
 		return c.Sessions.Send(ctx, text, sessions.MessageRequest{Text: text})
 	},
 	"setDefaultEnvironment": func(ctx context.Context, c *Client) (any, error) { return nil, c.Environments.SetDefault(ctx, text) },
-	"setGlobalUsageLimit":   func(ctx context.Context, c *Client) (any, error) { return c.Organization.SetGlobalUsageLimit(ctx, 1) },
+	"setGlobalUsageLimit": func(ctx context.Context, c *Client) (any, error) {
+		return nil, c.Organization.SetGlobalUsageLimit(ctx, new(int64(1)))
+	},
 	"setUserUsageLimits": func(ctx context.Context, c *Client) (any, error) {
 		return c.Organization.SetUserUsageLimit(ctx, email, 1)
 	},

@@ -84,8 +84,13 @@ func (r *globalUsageLimitResource) ModifyPlan(ctx context.Context, req resource.
 
 func (r *globalUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	crud.Create(ctx, r.Client, "global usage limit", req, resp, func(m *globalUsageLimitModel) (*int64, error) {
-		return r.Client.Organization.SetGlobalUsageLimit(ctx, m.Limit.ValueInt64())
+		return r.set(ctx, m)
 	}, limitOptions)
+}
+
+func (r *globalUsageLimitResource) set(ctx context.Context, m *globalUsageLimitModel) (*int64, error) {
+	limit := m.Limit.ValueInt64Pointer()
+	return limit, r.Client.Organization.SetGlobalUsageLimit(ctx, limit)
 }
 
 func (r *globalUsageLimitResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
@@ -100,13 +105,13 @@ func (r *globalUsageLimitResource) Read(ctx context.Context, req resource.ReadRe
 
 func (r *globalUsageLimitResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	crud.Update(ctx, "global usage limit", req, resp, func(plan, _ *globalUsageLimitModel) (*int64, error) {
-		return r.Client.Organization.SetGlobalUsageLimit(ctx, plan.Limit.ValueInt64())
+		return r.set(ctx, plan)
 	}, limitOptions)
 }
 
 func (r *globalUsageLimitResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	crud.Delete(ctx, r.Client, "global usage limit", req, resp, func(*globalUsageLimitModel) error {
-		return r.Client.Organization.RemoveGlobalUsageLimit(ctx)
+		return r.Client.Organization.SetGlobalUsageLimit(ctx, nil)
 	}, limitOptions)
 }
 

@@ -18,8 +18,6 @@ func TestRemedies(t *testing.T) {
 		field, says string
 	}{
 		{limitRemedy, &organization.RefusedError{Email: "a@x"}, "email", "The limit of this member was not changed."},
-		{limitRemedy, &organization.LimitConflictError{Email: "a@x"}, "email", "Each member has one limit."},
-		{limitRemedy, &organization.LimitConflictError{}, "limit", "An organization has one global limit."},
 		{limitRemedy, errors.New("broken"), "", ""},
 		{invitationRemedy, &organization.RefusedError{Email: "a@x"}, "email", "Nobody was invited"},
 		{invitationRemedy, &organization.RoleKeptError{Kept: "user", IsPending: true}, "role", `does not change a pending invitation. To keep its role, set role to "user".`},

@@ -22,16 +22,10 @@ var limitOptions = apierror.Options{
 
 func limitRemedy(err error) (remedy, field string) {
 	var refused *organization.RefusedError
-	var conflict *organization.LimitConflictError
-	switch {
-	case errors.As(err, &refused):
-		return "The limit of this member was not changed. Limits can be set for active members only. Correct the email address, or apply again after the member accepts the invitation.", "email"
-	case errors.As(err, &conflict) && conflict.Email == "":
-		return "An organization has one global limit. Keep one resource for it.", "limit"
-	case errors.As(err, &conflict):
-		return "Each member has one limit. Keep one resource for each member. Email addresses are case-insensitive.", "email"
+	if !errors.As(err, &refused) {
+		return "", ""
 	}
-	return "", ""
+	return "The limit of this member was not changed. Limits can be set for active members only. Correct the email address, or apply again after the member accepts the invitation.", "email"
 }
 
 // noPeriod follows the description of each limit.

@@ -25,7 +25,7 @@ type Inventory[T any] struct {
 	clock clock.Clock
 
 	// Creating has a lock for each name under which an object is being created.
-	Creating locks
+	Creating Locks
 
 	mu    sync.Mutex
 	known map[string]*known[T]

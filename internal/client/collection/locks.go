@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// locks are locks by name. The zero value is ready to use.
-type locks struct{ slots sync.Map }
+// Locks are locks by name. The zero value is ready to use.
+type Locks struct{ slots sync.Map }
 
 // Lock waits until the lock of a name is free, or until ctx is done. The caller must call release.
-func (l *locks) Lock(ctx context.Context, name string) (release func(), err error) {
+func (l *Locks) Lock(ctx context.Context, name string) (release func(), err error) {
 	found, _ := l.slots.LoadOrStore(name, make(chan struct{}, 1))
 	slot := found.(chan struct{})
 	select {

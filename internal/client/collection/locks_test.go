@@ -10,7 +10,7 @@ import (
 func TestLocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var l locks
+		var l Locks
 		release, err := l.Lock(t.Context(), "a")
 		if err != nil {
 			t.Fatal(err)

@@ -11,11 +11,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
-// globalUsageLimit is the body that sets the global limit.
-type globalUsageLimit struct {
-	Limit *int64 `json:"limit"`
-}
-
 const globalLimitRoute = "/api/v0/organization/usage/limits/global"
 
 // GlobalUsageLimit returns the limit of every user without their own limit, in credits; nil means none. Calls in a short time
@@ -57,52 +52,31 @@ func decodeGlobalLimit(body []byte) (limit *int64, err error) {
 	return limit, err
 }
 
-// SetGlobalUsageLimit sets the global limit, in credits. If another value is set at the same time, the error is a
-// *LimitConflictError.
-func (c *Client) SetGlobalUsageLimit(ctx context.Context, limit int64) (*int64, error) {
-	_, err := c.globalLimitBatch.Do(ctx, globalLimitKey, &limit)
-	return &limit, err
-}
+// everybody stands for an email address where limits are locked and remembered.
+const everybody = ""
 
-// globalLimitKey stands for the email address in batches of the global limit.
-const globalLimitKey = ""
-
-// RemoveGlobalUsageLimit removes the global limit. If another resource sets it at the same time, it stays.
-func (c *Client) RemoveGlobalUsageLimit(ctx context.Context) error {
-	_, err := c.globalLimitBatch.Do(ctx, globalLimitKey, nil)
-	return err
-}
-
-// sendGlobalUsageLimit sends a batch, which has one entry: all writes of the global limit have the same key.
-func (c *Client) sendGlobalUsageLimit(ctx context.Context, entries []collection.BatchEntry[int64]) ([]struct{}, error) {
-	return make([]struct{}, len(entries)), c.putGlobalUsageLimit(ctx, entries[0].Value)
-}
-
-// putGlobalUsageLimit sets or removes the global limit. If the response is lost, the limit is read back.
-func (c *Client) putGlobalUsageLimit(ctx context.Context, limit *int64) error {
+// SetGlobalUsageLimit sets the global limit, in credits; nil removes it. As with the users' limits, a limit that this process has set is
+// not removed.
+func (c *Client) SetGlobalUsageLimit(ctx context.Context, limit *int64) error {
+	op := transport.Operation{Name: "setGlobalUsageLimit", Method: http.MethodPut, Route: globalLimitRoute}
+	release, err := c.settingLimit.Lock(ctx, everybody)
+	if err != nil {
+		return fmt.Errorf("%s was not sent: %w", op.Name, err)
+	}
+	defer release()
+	if _, isSet := c.limitsSet.Load(everybody); isSet && limit == nil {
+		return nil
+	}
 	defer c.globalLimit.DropAll()
 	defer c.usageLimits.DropAll()
-	r := transport.Request{Op: transport.Operation{Name: "setGlobalUsageLimit", Method: http.MethodPut, Route: globalLimitRoute}, Body: globalUsageLimit{limit}}
-	response, err := c.conn.Exchange(ctx, r, transport.AnyBody)
-	if err != nil && !transport.IsAmbiguous(err) {
-		return err
+	err = c.conn.CallIgnoringBody(ctx, transport.Request{
+		Op: op,
+		Body: struct {
+			Limit *int64 `json:"limit"`
+		}{limit},
+	})
+	if err == nil && limit != nil {
+		c.limitsSet.Store(everybody, true)
 	}
-	if err == nil {
-		if set, decodeErr := decodeGlobalLimit(response.Body); decodeErr == nil && sameLimit(set, limit) {
-			return nil
-		}
-	}
-	ctx, cancel := transport.Outlive(ctx)
-	defer cancel()
-	c.globalLimit.DropAll()
-	present, readErr := c.GlobalUsageLimit(ctx)
-	switch {
-	case readErr == nil && sameLimit(present, limit):
-		return nil
-	case err != nil:
-		return err
-	case readErr != nil:
-		return fmt.Errorf("%w (the response to %s has no limit, so the provider read the limit back)", readErr, r.Op.Name)
-	}
-	return r.Unexpected("it has no limit, and the limit read back differs")
+	return err
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/memo"
@@ -20,25 +21,23 @@ import (
 type Client struct {
 	conn *transport.Conn
 
-	members          *collection.Paged[[]Member]
-	controlChanges   *collection.Paged[[]ControlChange]
-	usageLimits      *memo.Memo[*UsageLimits]
-	globalLimit      *memo.Memo[*int64]
-	limitsAtPlan     *memo.Memo[*UsageLimits]
-	limitBatch       *collection.Batcher[int64, limitResult]
-	globalLimitBatch *collection.Batcher[int64, struct{}]
-	// limitsSet has the keys of the users whose limits this process has set. Only batches use it, one at a time.
-	limitsSet map[string]bool
+	members        *collection.Paged[[]Member]
+	controlChanges *collection.Paged[[]ControlChange]
+	usageLimits    *memo.Memo[*UsageLimits]
+	globalLimit    *memo.Memo[*int64]
+	limitsAtPlan   *memo.Memo[*UsageLimits]
+	// settingLimit has a lock for each user, by emailKey, and limitsSet the users whose limits this process has set.
+	settingLimit collection.Locks
+	limitsSet    sync.Map
 }
 
 // New returns a client for members, usage limits, and the history of enterprise controls.
 func New(conn *transport.Conn) *Client {
-	c := &Client{conn: conn, limitsSet: map[string]bool{}}
+	c := &Client{conn: conn}
 	c.members, c.controlChanges = collection.NewPages[Member](conn, opListMembers, "users"), collection.NewPages[ControlChange](conn, opListControlChanges, "changes")
 	c.usageLimits = memo.New[*UsageLimits](conn.Clock, collection.SharedLifetime)
 	c.globalLimit = memo.New[*int64](conn.Clock, collection.SharedLifetime)
 	c.limitsAtPlan = memo.New[*UsageLimits](conn.Clock, 0)
-	c.limitBatch, c.globalLimitBatch = newLimitBatch(c, c.writeUserUsageLimits), newLimitBatch(c, c.sendGlobalUsageLimit)
 	return c
 }
 

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -20,12 +19,8 @@ import (
 // MinUsageLimit is the lowest limit that the service accepts, in credits.
 const MinUsageLimit = 1_000_000
 
-const (
-	// limitWindow is how long after the last write of a limit the batch is sent.
-	limitWindow = 50 * time.Millisecond
-	// maxLimitEntries is how many users' limits the service accepts in one request.
-	maxLimitEntries = 100
-)
+// maxLimitEntries is how many users' limits the service accepts in one request.
+const maxLimitEntries = 100
 
 // UsageLimits are the credit limits of an organization.
 type UsageLimits struct {
@@ -93,48 +88,11 @@ func (l *UsageLimits) index() {
 // emailKey is the same for all spellings of an address.
 func emailKey(email string) string { return strings.ToLower(email) }
 
-// LimitConflictError says that a limit was not set because the same request has another value for it.
-type LimitConflictError struct {
-	// Email is empty for the global limit.
-	Email string
-	// First is the value that is sent, and Second the rejected one, both in credits.
-	First, Second int64
-}
-
-func (e *LimitConflictError) Error() string {
-	which := "the global limit"
-	if e.Email != "" {
-		which = "the limit of " + e.Email
-	}
-	return fmt.Sprintf("%s was not set to %d, because another resource of this run sets it to %d", which, e.Second, e.First)
-}
-
-// limitResult is the result for one user of a request.
-type limitResult struct {
-	set *UserUsageLimit
-	err error
-}
-
-// newLimitBatch combines writes of limits. A nil value removes a limit.
-func newLimitBatch[R any](c *Client, send func(context.Context, []collection.BatchEntry[int64]) ([]R, error)) *collection.Batcher[int64, R] {
-	return collection.NewBatcher(c.conn.Clock, collection.BatchOptions[int64, R]{
-		Window:    limitWindow,
-		Max:       maxLimitEntries,
-		Send:      send,
-		IsRefused: isInvalid,
-		Conflict: func(email string, first, second int64) error {
-			return &LimitConflictError{Email: email, First: first, Second: second}
-		},
-	})
-}
-
 // isInvalid reports whether the service rejected the request as invalid.
 func isInvalid(err error) bool {
 	status := transport.StatusOf(err)
 	return (status == http.StatusBadRequest || status == http.StatusUnprocessableEntity) && !transport.IsForeign(err)
 }
-
-func sameLimit(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // UsageLimits returns all limits. Calls in a short time share one listing.
 func (c *Client) UsageLimits(ctx context.Context) (*UsageLimits, error) {
@@ -216,44 +174,41 @@ func (c *Client) UsageLimitsAtPlan(ctx context.Context) (*UsageLimits, error) {
 	return limits, c.conn.CheckOnce(ctx, "usage limits", func(context.Context) error { return err })
 }
 
-// SetUserUsageLimit sets a user's limit, in credits. Writes within limitWindow share a request. Besides the service's errors,
-// it returns *RefusedError, and *LimitConflictError if the request has another value for the user.
+// SetUserUsageLimit sets a user's limit, in credits. If the service rejects this user, the error is a *RefusedError.
 func (c *Client) SetUserUsageLimit(ctx context.Context, email string, limit int64) (*UserUsageLimit, error) {
-	result, err := c.limitBatch.Do(ctx, email, &limit)
-	return result.set, cmp.Or(err, result.err)
+	return &UserUsageLimit{Email: email, Limit: &limit}, c.SetUserUsageLimits(ctx, map[string]*int64{email: &limit})[email]
 }
 
-// RemoveUserUsageLimit removes a user's limit, so that the global limit applies. A limit that this process has set is kept:
-// when a resource is renamed, its create and destroy run in any order, and the user must keep the limit.
+// RemoveUserUsageLimit removes a user's limit, so that the global limit applies.
 func (c *Client) RemoveUserUsageLimit(ctx context.Context, email string) error {
-	result, err := c.limitBatch.Do(ctx, email, nil)
-	return cmp.Or(err, result.err)
+	return c.SetUserUsageLimits(ctx, map[string]*int64{email: nil})[email]
 }
 
 // SetUserUsageLimits sets or removes the limits of many users, in requests of up to maxLimitEntries, and returns the errors by email
 // address. After an error that is not about single users, it sends nothing more, and the others get the same error.
+//
+// A limit that this process has set is not removed: when a resource is renamed, its create and destroy run in any order.
 func (c *Client) SetUserUsageLimits(ctx context.Context, limits map[string]*int64) map[string]error {
 	failed := map[string]error{}
-	var stopped error
-	for emails := range slices.Chunk(slices.Sorted(maps.Keys(limits)), maxLimitEntries) {
-		var entries []collection.BatchEntry[int64]
-		for _, email := range emails {
-			entries = append(entries, collection.BatchEntry[int64]{Key: email, Value: limits[email]})
-			if stopped != nil {
-				failed[email] = stopped
-			}
-		}
-		if stopped != nil {
+	requests := slices.Collect(slices.Chunk(slices.Sorted(maps.Keys(limits)), maxLimitEntries))
+	for len(requests) > 0 {
+		emails := requests[0]
+		refused, err := c.putUserUsageLimits(ctx, emails, limits)
+		if isInvalid(err) && len(emails) > 1 { // The service may reject a request because of one user in it.
+			requests = slices.Concat(slices.Collect(slices.Chunk(emails, 1)), requests[1:])
 			continue
 		}
-		c.limitBatch.DoTogether(ctx, entries, func(n int, result limitResult, err error) {
-			if err = cmp.Or(err, result.err); err != nil {
-				failed[emails[n]] = err
+		maps.Copy(failed, refused)
+		switch {
+		case isInvalid(err):
+			failed[emails[0]] = err
+		case err != nil:
+			for _, email := range slices.Concat(requests...) {
+				failed[email] = err
 			}
-			if err != nil && !IsAboutUser(err) {
-				stopped = err
-			}
-		})
+			return failed
+		}
+		requests = requests[1:]
 	}
 	return failed
 }
@@ -264,113 +219,78 @@ func IsAboutUser(err error) bool {
 	return errors.As(err, &refused) || isInvalid(err)
 }
 
-// writeUserUsageLimits sends entries, except removals of limits that this process has set.
-func (c *Client) writeUserUsageLimits(ctx context.Context, entries []collection.BatchEntry[int64]) ([]limitResult, error) {
-	var sent []collection.BatchEntry[int64]
-	var positions []int
-	for i, e := range entries {
-		if e.Value != nil || !c.limitsSet[emailKey(e.Key)] {
-			sent, positions = append(sent, e), append(positions, i)
+// putUserUsageLimits sends one request, and returns the errors of single users. A rejected removal of a limit that does not exist, such
+// as that of a former member, is no error.
+func (c *Client) putUserUsageLimits(ctx context.Context, emails []string, limits map[string]*int64) (map[string]error, error) {
+	op := transport.Operation{Name: "setUserUsageLimits", Method: http.MethodPut, Route: "/api/v0/organization/usage/limits/users"}
+	for _, key := range emailKeys(emails) {
+		release, err := c.settingLimit.Lock(ctx, key)
+		if err != nil {
+			return nil, fmt.Errorf("%s was not sent: %w", op.Name, err)
 		}
+		defer release()
 	}
-	results := make([]limitResult, len(entries))
-	if len(sent) == 0 {
-		return results, nil
-	}
-	written, err := c.sendUserUsageLimits(ctx, sent)
-	if err != nil {
-		return nil, err
-	}
-	for n, i := range positions {
-		results[i] = written[n]
-		if written[n].err == nil && entries[i].Value != nil {
-			c.limitsSet[emailKey(entries[i].Key)] = true
-		}
-	}
-	return results, nil
-}
-
-// sendUserUsageLimits sends one request. Entries that its response does not report are read back.
-func (c *Client) sendUserUsageLimits(ctx context.Context, entries []collection.BatchEntry[int64]) ([]limitResult, error) {
-	defer c.usageLimits.DropAll()
 	type entry struct {
 		Email string `json:"email"`
 		Limit *int64 `json:"limit"`
 	}
-	body := struct {
+	var body struct {
 		Users []entry `json:"users"`
-	}{make([]entry, len(entries))}
-	for i, e := range entries {
-		body.Users[i] = entry{e.Key, e.Value}
 	}
-	r := transport.Request{Op: transport.Operation{Name: "setUserUsageLimits", Method: http.MethodPut, Route: "/api/v0/organization/usage/limits/users"}, Body: body}
-	response, err := c.conn.Exchange(ctx, r, transport.AnyBody)
-	if err != nil && !transport.IsAmbiguous(err) {
+	for _, email := range emails {
+		if _, isSet := c.limitsSet.Load(emailKey(email)); limits[email] != nil || !isSet {
+			body.Users = append(body.Users, entry{email, limits[email]})
+		}
+	}
+	if len(body.Users) == 0 {
+		return nil, nil
+	}
+	defer c.usageLimits.DropAll()
+	response, err := c.conn.Exchange(ctx, transport.Request{Op: op, Body: body}, transport.EmptyOrJSON)
+	if err != nil {
 		return nil, err
 	}
-	var reported limitResponse
-	if err == nil {
-		reported = decodeLimitResponse(response.Body)
-	}
-	results := make([]limitResult, len(entries))
-	var unreported []int
-	for i, e := range entries {
-		var isReported bool
-		if results[i], isReported = reported.result(r, e); !isReported {
-			unreported = append(unreported, i)
+	problems := rejectedLimits(response.Body)
+	var present *UsageLimits
+	refused := map[string]error{}
+	for _, e := range body.Users {
+		problem, isRefused := problems[emailKey(e.Email)]
+		if isRefused && e.Limit == nil {
+			if present == nil {
+				c.usageLimits.DropAll()
+				if present, err = c.UsageLimits(ctx); err != nil {
+					present = &UsageLimits{}
+				}
+			}
+			isRefused = err != nil || present.Of(e.Email) != nil
 		}
-	}
-	if len(unreported) == 0 {
-		return results, nil
-	}
-	ctx, cancel := transport.Outlive(ctx)
-	defer cancel()
-	c.usageLimits.DropAll()
-	present, readErr := c.UsageLimits(ctx)
-	for _, i := range unreported {
-		email, wanted := entries[i].Key, entries[i].Value
 		switch {
-		case readErr == nil && sameLimit(present.Of(email), wanted):
-			results[i] = limitResult{set: &UserUsageLimit{Email: email, Limit: wanted}}
-		case err != nil:
-			results[i].err = err
-		case results[i].err != nil: // The service's own message.
-		case readErr != nil:
-			results[i].err = fmt.Errorf("%w (the response to %s does not report the limit of %s, so the provider read the limits back)", readErr, r.Op.Name, email)
-		default:
-			results[i].err = r.Unexpected(fmt.Sprintf("it does not report the limit of %s, and the limit read back differs", email))
+		case isRefused:
+			refused[e.Email] = &RefusedError{Op: op, Email: e.Email, Problem: problem}
+		case e.Limit != nil:
+			c.limitsSet.Store(emailKey(e.Email), true)
 		}
 	}
-	return results, nil
+	return refused, nil
 }
 
-// limitResponse has the parts of a response by emailKey. An entry of updated is nil if the response has different limits for it.
-type limitResponse struct {
-	updated  map[string]*UserUsageLimit
-	problems map[string]string
+// emailKeys returns the keys of addresses in one order for all callers, so that no two wait for each other's locks.
+func emailKeys(emails []string) []string {
+	var keys []string
+	for _, email := range emails {
+		keys = append(keys, emailKey(email))
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
-// decodeLimitResponse omits what it cannot decode.
-func decodeLimitResponse(body []byte) limitResponse {
-	reported := limitResponse{map[string]*UserUsageLimit{}, map[string]string{}}
+// rejectedLimits returns the service's messages for the users that it rejected, by emailKey. It omits what it cannot decode.
+func rejectedLimits(body []byte) map[string]string {
 	var lists struct {
-		Updated, Errors []json.RawMessage
+		Errors []json.RawMessage `json:"errors"`
 	}
 	_ = json.Unmarshal(body, &lists)
-	for _, raw := range lists.Updated {
-		var l struct {
-			Email string          `json:"email"`
-			Limit json.RawMessage `json:"limit"`
-		}
-		var limit *int64
-		if json.Unmarshal(raw, &l) == nil && len(l.Limit) > 0 && json.Unmarshal(l.Limit, &limit) == nil {
-			set := &UserUsageLimit{Email: l.Email, Limit: limit}
-			if other, ok := reported.updated[emailKey(l.Email)]; ok && (other == nil || !sameLimit(other.Limit, limit)) {
-				set = nil
-			}
-			reported.updated[emailKey(l.Email)] = set
-		}
-	}
+	problems := map[string]string{}
 	for _, raw := range lists.Errors {
 		var e struct {
 			Email string          `json:"email"`
@@ -378,22 +298,8 @@ func decodeLimitResponse(body []byte) limitResponse {
 		}
 		if json.Unmarshal(raw, &e) == nil {
 			text, _ := wire.TextOf(e.Error)
-			reported.problems[emailKey(e.Email)] = cmp.Or(text, "no explanation")
+			problems[emailKey(e.Email)] = cmp.Or(text, "no explanation")
 		}
 	}
-	return reported
-}
-
-// result returns the result for an entry, and whether it is final. A rejection is not final if there may be nothing to remove,
-// or if the response also reports a success.
-func (a limitResponse) result(r transport.Request, e collection.BatchEntry[int64]) (result limitResult, isFinal bool) {
-	updated, isUpdated := a.updated[emailKey(e.Key)]
-	if problem, ok := a.problems[emailKey(e.Key)]; ok {
-		rejected := &RefusedError{Op: r.Op, Email: e.Key, Problem: problem}
-		return limitResult{err: rejected}, e.Value != nil && !isUpdated
-	}
-	if updated == nil || !sameLimit(updated.Limit, e.Value) {
-		return limitResult{}, false
-	}
-	return limitResult{set: updated}, true
+	return problems
 }
