@@ -247,9 +247,20 @@ func TestComputerFileUpload_whenNobodyCanTell(t *testing.T) {
 	_, out := acctest.NewProcess(t, e, acctest.Values{"max_retries": 1}).Invoke("agentyard_computer_file_upload", arguments)
 	e.Faults().Clear()
 	acctest.Says(t, out.Text(), "Cannot upload file", "completeFileUpload", `could not check whether the file "a.txt" is in the workspace`, "Check the workspace")
-	if _, out := invoke(t, e, "file_upload", arguments); !strings.Contains(out.Text(), "does not overwrite") {
-		t.Errorf("invoked again: %s", out)
-	}
+	// The file is compared again.
+	mustInvoke(t, e, "file_upload", arguments)
+}
+
+// A run that was killed after the upload has stored nothing.
+func TestComputerFileUpload_convergesAfterAKill(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	c := makeComputer(e, map[string]any{"name": "a"})
+	putFile(t, e, c.ID, "a.txt", "hello")
+	config := acctest.Values{"computer_id": c.ID, "file_name": "a.txt", "content": "hello"}
+	i := e.NewInstance(t, "agentyard_computer_file_upload")
+	e.MustApply(t, i, config).MustDo(t, acctest.ActionCreate)
+	e.MustApply(t, i, config).MustDo(t, acctest.ActionNone)
 }
 
 func TestComputerFileUpload_storageIsGone(t *testing.T) {
@@ -333,6 +344,7 @@ action "agentyard_computer_file_upload" "x" {
 	if content, _ := getFile(t, e, c.ID, "secret.txt"); content != "do-not-show" {
 		t.Errorf("the workspace has %q", content)
 	}
+	cli.Setenv("TF_VAR_text", "do-not-show this either")
 	r := cli.Run("apply", "-auto-approve", "-input=false", "-invoke=action.agentyard_computer_file_upload.x")
 	if r.ExitCode == 0 || !strings.Contains(r.Output, "does not overwrite") {
 		t.Errorf("a second upload: exit code %d\n%s", r.ExitCode, r.Output)

@@ -119,7 +119,7 @@ const (
 
 var computerFileUpload = crud.Operation{
 	Name:        "computer_file_upload",
-	Description: "Uploads a file to a computer's workspace. Fails if the workspace already has a file with this name." + crud.AssumedFormat,
+	Description: "Uploads a file to a computer's workspace. Fails if the workspace already has a file with this name and different content." + crud.AssumedFormat,
 	ResourceNotes: "\n\n**Secrets.** With `content_wo`, the content is in neither plan nor state. It requires Terraform 1.11 or OpenTofu 1.11, or newer. " +
 		"To upload a new value, change `content_wo_version` and `file_name`.\n\n" +
 		"**Existing files.** The service does not overwrite files, and destroying the resource keeps the file. For a new upload, choose another `file_name`.",
@@ -170,7 +170,7 @@ var computerFileUpload = crud.Operation{
 	Verb:        "upload",
 	Object:      "file",
 	Options: apierror.Options{atComputer, apierror.Advice{
-		http.StatusConflict: "The workspace already has a file with this name, and the service does not overwrite files. Choose another file_name, or delete the file on the computer and " + crud.RunAgain + ".",
+		http.StatusConflict: "The workspace already has a file with this name and different content, and the service does not overwrite files. Choose another file_name, or delete the file on the computer and " + crud.RunAgain + ".",
 	}},
 }
 

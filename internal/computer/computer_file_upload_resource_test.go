@@ -44,7 +44,8 @@ resource "agentyard_computer_file_upload" "x" {
 	output += cli.MustRun("apply", "-auto-approve", "-input=false").Output
 	cli.MustRun("apply", "-auto-approve", "-input=false", "-destroy")
 	cli.Write("main.tf", config("1"))
-	failed := cli.Run("apply", "-auto-approve", "-input=false") // The file exists.
+	cli.Setenv("TF_VAR_secret", "do-not-show this either")
+	failed := cli.Run("apply", "-auto-approve", "-input=false") // The file exists, with another content.
 	acctest.Says(t, acctest.OneLine(failed.Output), "does not overwrite files", "apply again")
 	if strings.Contains(output+failed.Output, "do-not-show") {
 		t.Error("the output shows the secret")

@@ -28,7 +28,7 @@ type WorkspaceFile struct {
 // UnprovenUploadError says that a file may have been written to the workspace.
 type UnprovenUploadError struct {
 	FileName string
-	// Err says why the response is missing. Check says why the workspace could not be checked.
+	// Err is the error of the upload. Check says why the workspace could not be checked.
 	Err, Check error
 }
 
@@ -67,47 +67,30 @@ func (c *Client) CreateFileUpload(ctx context.Context, computerID, fileName stri
 	return upload, nil
 }
 
-// CompleteFileUpload writes an uploaded file to the workspace. The service returns 409 if a file with that name exists.
-//
-// After a lost response, a retry may find the file of the first attempt or a different one with that name. So the file in the
-// workspace is compared with the upload: equal content is success.
+// CompleteFileUpload writes an uploaded file to the workspace. The service returns 409 if a file with that name exists, which may be
+// this one: written before a lost response, or by a run that was killed. So after a 409 or an unknown outcome, equal content in the
+// workspace is success.
 func (c *Client) CompleteFileUpload(ctx context.Context, computerID, fileName string, content FileContent) (*WorkspaceFile, error) {
 	type body struct {
 		SizeBytes int64 `json:"sizeBytes"`
 	}
-	var lost error
-	for failed := 0; ; failed++ {
-		written, err := transport.Call[WorkspaceFile](ctx, c.conn, transport.Request{
-			Op:   transport.Operation{Name: "completeFileUpload", Method: http.MethodPost, Route: "/api/v0/computers/{computerId}/files/{fileName}/complete-upload"},
-			Path: []string{computerID, fileName},
-			Body: body{content.Size},
-			Noun: "file",
-		})
-		switch {
-		case err == nil:
-			return written, nil
-		case ctx.Err() != nil:
-			return nil, err
-		case transport.IsAmbiguous(err):
-			lost = err
-			if again, err := c.conn.BackOff(ctx, failed); again || err != nil {
-				if err != nil {
-					return nil, err
-				}
-				continue
-			}
-		case lost == nil:
-			return nil, err
-		}
-		same, checkErr := c.workspaceHas(ctx, computerID, fileName, content)
-		switch {
-		case same:
-			return &WorkspaceFile{FileName: fileName, SizeBytes: content.Size}, nil
-		case checkErr == nil:
-			return nil, err
-		}
-		return nil, &UnprovenUploadError{FileName: fileName, Err: lost, Check: checkErr}
+	written, err := transport.Call[WorkspaceFile](ctx, c.conn, transport.Request{
+		Op:   transport.Operation{Name: "completeFileUpload", Method: http.MethodPost, Route: "/api/v0/computers/{computerId}/files/{fileName}/complete-upload", Repeatable: true},
+		Path: []string{computerID, fileName},
+		Body: body{content.Size},
+		Noun: "file",
+	})
+	if err == nil || ctx.Err() != nil || !transport.IsConflict(err) && !transport.IsAmbiguous(err) && !transport.IsRepeated(err) {
+		return written, err
 	}
+	same, checkErr := c.workspaceHas(ctx, computerID, fileName, content)
+	switch {
+	case same:
+		return &WorkspaceFile{FileName: fileName, SizeBytes: content.Size}, nil
+	case checkErr == nil:
+		return nil, err
+	}
+	return nil, &UnprovenUploadError{FileName: fileName, Err: err, Check: checkErr}
 }
 
 // CreateFileDownload returns a signed URL of a workspace file. Empty arguments are not sent.

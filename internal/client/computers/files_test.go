@@ -177,7 +177,9 @@ func TestCompleteFileUpload(t *testing.T) {
 		sent     int64
 	}{
 		"at once":                          {[]func(http.ResponseWriter){done}, "-", "/home/agent/workspace/a", 0, false, 0, 1},
-		"file exists":                      {[]func(http.ResponseWriter){conflict}, "hello", "", 409, false, 0, 1},
+		"another file exists":              {[]func(http.ResponseWriter){conflict}, "jello", "", 409, false, 1, 1},
+		"a killed run has written it":      {[]func(http.ResponseWriter){conflict}, "hello", "", 0, false, 1, 1},
+		"exists, and nobody can tell":      {[]func(http.ResponseWriter){conflict}, "?", "", 409, true, 1, 1},
 		"lost, then done":                  {[]func(http.ResponseWriter){clienttest.Drop, done}, "-", "/home/agent/workspace/a", 0, false, 0, 2},
 		"lost, then found as sent":         {[]func(http.ResponseWriter){clienttest.Drop, conflict}, "hello", "", 0, false, 1, 2},
 		"lost, then found as another one":  {[]func(http.ResponseWriter){failed, conflict}, "jello", "", 409, false, 1, 2},
@@ -185,7 +187,7 @@ func TestCompleteFileUpload(t *testing.T) {
 		"lost, and the upload is used up":  {[]func(http.ResponseWriter){clienttest.Drop, absent}, "hello", "", 0, false, 1, 2},
 		"always lost, but written":         {[]func(http.ResponseWriter){failed}, "hello", "", 0, false, 1, 4},
 		"always lost, and not written":     {[]func(http.ResponseWriter){failed}, "-", "", 500, false, 1, 4},
-		"lost, and nobody can tell":        {[]func(http.ResponseWriter){failed, conflict}, "?", "", 500, true, 1, 2},
+		"lost, and nobody can tell":        {[]func(http.ResponseWriter){failed, conflict}, "?", "", 409, true, 1, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -240,19 +240,6 @@ func TestBackoff_growsAndIsBounded(t *testing.T) {
 	}
 }
 
-func TestBackOff_endsWithTheRetries(t *testing.T) {
-	t.Parallel()
-	c, _, clk := serve(t, nil)
-	for failed, want := range []bool{true, true, true, false} {
-		if again, err := c.BackOff(t.Context(), failed); again != want || err != nil {
-			t.Errorf("after %d failures: %t, %v", failed, again, err)
-		}
-	}
-	if len(clk.Sleeps()) != 3 {
-		t.Errorf("slept %v", clk.Sleeps())
-	}
-}
-
 func TestKey_staysWithTheOrigin(t *testing.T) {
 	t.Parallel()
 	var elsewhere clienttest.Recorder

@@ -223,11 +223,3 @@ func (p *retryPolicy) retryAfter(h http.Header) (time.Duration, bool) {
 	}
 	return max(0, at.Sub(cmp.Or(dateOf(h), p.clock.Now()))), true
 }
-
-// BackOff waits before a caller's own retry. It returns false if there are no retries left.
-func (c *Conn) BackOff(ctx context.Context, failed int) (again bool, err error) {
-	if failed >= c.Retry.maxRetries {
-		return false, nil
-	}
-	return true, c.Clock.Sleep(ctx, c.Retry.Backoff(failed))
-}
