@@ -58,19 +58,23 @@ func (m *fleetModel) missingFrom(total int, lost []fleetMember, caution string) 
 		len(lost), total, m.NamePrefix.ValueString(), phrase.Verb(len(lost), "exists", "exist"), phrase.Names(memberNames(lost), phrase.MaxNamed)), caution))}
 }
 
-func (m *fleetModel) failedComputers(found []computers.Computer) diag.Diagnostics {
+func (m *fleetModel) failedComputers(found []computers.Computer, created newComputers) diag.Diagnostics {
 	var lines []string
+	remedy := ""
 	for i := range found {
 		if c := &found[i]; c.Status == computers.StatusError {
 			lines = append(lines, fmt.Sprintf("- %s (%s): %s", c.Name, c.ID, whyFailed(c)))
+			if !created[c.ID] || !m.ReplaceFailed.ValueBool() {
+				remedy = "\n\nTo recover a computer that the plan does not replace, restart it with agentyard_computer_restart. If that fails, delete it at the service, then apply."
+			}
 		}
 	}
 	count := len(lines)
 	if count == 0 {
 		return nil
 	}
-	return diag.Diagnostics{diag.NewWarningDiagnostic(deviation, fmt.Sprintf("%d of %d computers of the fleet %q %s the status %q:\n%s",
-		count, len(found), m.NamePrefix.ValueString(), phrase.Verb(count, "has", "have"), computers.StatusError, firstLines(lines)))}
+	return diag.Diagnostics{diag.NewWarningDiagnostic(deviation, fmt.Sprintf("%d of %d computers of the fleet %q %s the status %q:\n%s%s",
+		count, len(found), m.NamePrefix.ValueString(), phrase.Verb(count, "has", "have"), computers.StatusError, firstLines(lines), remedy))}
 }
 
 func (m *fleetModel) renamedComputers(members []fleetMember, others otherNames) diag.Diagnostics {

@@ -48,7 +48,7 @@ func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 		for _, want := range []string{
 			`2 of 3 computers of the fleet "web" have the status "error"`,
 			`): step "Create computer" failed: the disk is full`,
-			`): the status is "error", and the service gives no reason`,
+			`): the service gives no reason` + "\n\nTo recover a computer that the plan does not replace, restart it with agentyard_computer_restart. If that fails, delete it at the service, then apply.",
 		} {
 			acctest.Says(t, out.WarningText(), want)
 		}
@@ -251,6 +251,18 @@ func TestFleet_namesAFewOfManyBroken(t *testing.T) {
 	}
 }
 
+// A plan that shows only some new computers names the others.
+func TestFleet_namesTheComputersThatAPlanHides(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	for quantity, want := range map[int]string{50: "", 51: "shows 50 of them and omits: web-51.", 200: "web-51, web-52"} {
+		out := e.Plan(t, e.NewInstance(t, fleetType), fleetOf(quantity))
+		if text := out.WarningText(); len(out.Errors) > 0 || (text == "") != (want == "") || !strings.Contains(text, want) {
+			t.Errorf("%d: %s", quantity, out)
+		}
+	}
+}
+
 // A smaller quantity or a destroy does not replace missing or failed computers.
 func TestFleet_warnsOnlyOfWhatIsCertain(t *testing.T) {
 	t.Parallel()
@@ -269,7 +281,7 @@ func TestFleet_warnsOnlyOfWhatIsCertain(t *testing.T) {
 	}
 	want := []string{
 		`1 of 3 computers of the fleet "web" no longer exists: web-3.`,
-		`1 of 2 computers of the fleet "web" has the status "error":` + "\n- web-2 (" + ids[1] + `): the status is "error", and the service gives no reason`,
+		`1 of 2 computers of the fleet "web" has the status "error":` + "\n- web-2 (" + ids[1] + `): the service gives no reason` + "\n\nTo recover a computer that the plan does not replace, restart it with agentyard_computer_restart. If that fails, delete it at the service, then apply.",
 	}
 	if !slices.Equal(details, want) || len(out.Errors) > 0 {
 		t.Errorf("got %q\nwant %q", details, want)

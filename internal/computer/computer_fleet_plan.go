@@ -3,6 +3,7 @@ package computer
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
 const (
@@ -53,7 +55,7 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 		if plan.NamePrefix.Equal(state.NamePrefix) && plan.ServiceAccountID.Equal(state.ServiceAccountID) {
 			resp.Diagnostics.Append(r.checkNames(ctx, &plan, members, change, notes.others)...)
 		}
-		computers, diags = change.computers(ctx, plan.NamePrefix.ValueString(), state.Computers, notes.others)
+		computers, diags = change.computers(ctx, &plan, state.Computers, notes.others)
 		resp.Diagnostics.Append(diags...)
 	}
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("computers"), computers)...)
@@ -110,7 +112,7 @@ func (m *fleetModel) change(members []fleetMember, created newComputers) fleetCh
 	return c
 }
 
-func (c fleetChange) computers(ctx context.Context, prefix string, state types.Map, names otherNames) (types.Map, diag.Diagnostics) {
+func (c fleetChange) computers(ctx context.Context, plan *fleetModel, state types.Map, names otherNames) (types.Map, diag.Diagnostics) {
 	if c.missing > maxPlanned {
 		return types.MapUnknown(fleetComputerType), nil
 	}
@@ -134,11 +136,16 @@ func (c fleetChange) computers(ctx context.Context, prefix string, state types.M
 			entries[member.name] = renamed
 		}
 	}
-	for i, name := range newNames(prefix, c.stay, c.missing) {
+	missing := newNames(plan.NamePrefix.ValueString(), c.stay, c.missing)
+	for i, name := range missing {
 		entries[name] = created
 		if i >= maxShown {
 			entries[name] = types.ObjectUnknown(fleetComputerType.AttrTypes)
 		}
+	}
+	if hidden := missing[min(maxShown, len(missing)):]; len(hidden) > 0 {
+		diags.AddAttributeWarning(path.Root("computers"), "Plan Shows Only Some New Computers",
+			fmt.Sprintf("The apply creates %d computers of the fleet %q. The plan shows %d of them and omits: %s.", len(missing), plan.NamePrefix.ValueString(), maxShown, phrase.Names(hidden, phrase.MaxNamed)))
 	}
 	computers, d := types.MapValue(fleetComputerType, entries)
 	diags.Append(d...)

@@ -287,14 +287,14 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		}
 	}
 	resp.Diagnostics.Append(m.missingFrom(len(prior)+len(missing), lost, caution)...)
-	resp.Diagnostics.Append(m.failedComputers(found)...)
+	notes.created.update(found)
+	resp.Diagnostics.Append(m.failedComputers(found, notes.created)...)
 	notes.others = otherNames{}
 	notes.others.add(found, names)
 	resp.Diagnostics.Append(m.renamedComputers(members, notes.others)...)
 	m.setProviderType(found)
 	resp.Diagnostics.Append(m.setComputers(ctx, members, append(missing, memberNames(lost)...))...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-	notes.created.update(found)
 	resp.Diagnostics.Append(notes.store(ctx, resp.Private, members)...)
 	if caution == "" {
 		resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)

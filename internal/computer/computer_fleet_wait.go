@@ -77,7 +77,7 @@ func whyNotActive(c *computers.Computer, err error) string {
 	var late *wait.TimeoutError
 	switch {
 	case errors.As(err, &failed):
-		return whyFailed(c)
+		return fmt.Sprintf("the status is %q: %s", failed.Status, whyFailed(c))
 	case errors.As(err, &late):
 		return err.Error() + "; provisioning continues at the service"
 	case errors.Is(err, context.Canceled):
@@ -90,5 +90,5 @@ func whyFailed(c *computers.Computer) string {
 	if step := c.FailedStep(); step != nil {
 		return fmt.Sprintf("step %q failed: %s", step.Name, strings.TrimSuffix(step.Error, "."))
 	}
-	return fmt.Sprintf("the status is %q, and the service gives no reason", c.Status)
+	return "the service gives no reason"
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 )
 
 // markNew marks a managed computer that was created and is not active yet, as the fleet does with its computers.
@@ -23,19 +24,28 @@ func markNew(ctx context.Context, made *computers.Computer, private importmark.P
 }
 
 // checkHealth warns of a failed computer, and remembers whether a new computer was active or failed to provision.
-func (r *computerResource) checkHealth(ctx context.Context, found *computers.Computer, account string, private importmark.PrivateState) diag.Diagnostics {
+func (r *computerResource) checkHealth(ctx context.Context, m *computerModel, found *computers.Computer, private importmark.PrivateState) diag.Diagnostics {
 	created, diags := getNotes[bool](ctx, private, newComputersKey)
-	now := *found
+	now, account := *found, m.ServiceAccountID.ValueString()
 	if now.Status == computers.StatusError {
 		// Only listings have the steps, which say why it failed.
 		if listed, err := r.Client.Computers.GetListed(ctx, now.ID, account); now.ProvisioningSteps == nil && err == nil && listed != nil {
 			now.ProvisioningSteps = listed.ProvisioningSteps
 		}
-		diags.AddWarning("Computer Failed", fmt.Sprintf("Computer %q (%s) has the status %q: %s.", now.Name, now.ID, now.Status, whyFailed(&now)))
 	}
 	if len(created) > 0 {
 		newComputers(created).update([]computers.Computer{now})
 		diags.Append(storeNotes(ctx, private, newComputersKey, created, []string{now.ID})...)
+	}
+	if now.Status == computers.StatusError {
+		remedy := ""
+		if !created[now.ID] || !m.ReplaceFailed.ValueBool() { // Otherwise, the plan says that it replaces the computer.
+			remedy = "To replace it, run terraform apply -replace=ADDRESS."
+			if now.ProviderType != computers.ProviderBYOM {
+				remedy = "To recover it, restart it with agentyard_computer_restart. If that fails, replace it: run terraform apply -replace=ADDRESS."
+			}
+		}
+		diags.AddWarning("Computer Failed", phrase.Join(fmt.Sprintf("Computer %q (%s) has the status %q: %s.", now.Name, now.ID, now.Status, whyFailed(&now)), remedy))
 	}
 	return diags
 }

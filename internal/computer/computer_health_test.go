@@ -1,6 +1,7 @@
 package computer_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
@@ -23,6 +24,9 @@ func TestComputer_replacesWhatWasNeverActive(t *testing.T) {
 	out = e.Plan(t, i, config)
 	out.MustDo(t, acctest.ActionReplace)
 	acctest.Says(t, out.WarningText(), "the disk is full", "failed to provision and was never active", "replace_failed = false")
+	if strings.Contains(out.WarningText(), "-replace") {
+		t.Errorf("the plan replaces the computer, and advises it: %s", out.WarningText())
+	}
 	p.Apply(i, config).MustDo(t, acctest.ActionReplace)
 	e.Clock.Advance(provisioned)
 	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
@@ -47,7 +51,7 @@ func TestComputer_warnsOfWhatWasUsed(t *testing.T) {
 			for range 2 {
 				out := e.Plan(t, i, config)
 				out.MustDo(t, acctest.ActionNone)
-				acctest.Says(t, out.WarningText(), `has the status "error"`)
+				acctest.Says(t, out.WarningText(), `has the status "error": the service gives no reason. To recover it, restart it with agentyard_computer_restart.`, "terraform apply -replace=ADDRESS")
 			}
 		})
 	}

@@ -307,7 +307,7 @@ func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, r
 			err = r.Client.Computers.CompleteOwner(ctx, found)
 		}
 		if err == nil {
-			resp.Diagnostics.Append(r.checkHealth(ctx, found, m.ServiceAccountID.ValueString(), resp.Private)...)
+			resp.Diagnostics.Append(r.checkHealth(ctx, m, found, resp.Private)...)
 		}
 		return found, err
 	})
