@@ -23,7 +23,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/modifier"
@@ -195,7 +195,7 @@ func reposAttribute(object string) schema.ListAttribute {
 			listvalidator.SizeAtMost(20),
 			listvalidator.ValueStringsAre(value.URI(), value.Length(0, 2048)),
 		},
-		PlanModifiers: []planmodifier.List{modifier.KeepEqualList(environments.SameURL, equalURLs), modifier.CreateOnlyList()},
+		PlanModifiers: []planmodifier.List{modifier.KeepEqualList(wire.SameURL, equalURLs), modifier.CreateOnlyList()},
 	}
 }
 

@@ -103,7 +103,7 @@ func keepSpelling(ctx context.Context, prior types.List, found []environments.Re
 	}
 	kept := slices.Clone(found)
 	for i := range min(len(known), len(kept)) {
-		if environments.SameURL(known[i].URL, kept[i].URL) {
+		if wire.SameURL(known[i].URL, kept[i].URL) {
 			kept[i].URL = known[i].URL
 		}
 		if wire.SameText(known[i].Script, kept[i].Script) {
@@ -198,7 +198,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 				Required:            true,
 				MarkdownDescription: repositoryResults["url"].Text + noSecrets,
 				Validators:          []validator.String{value.URI()},
-				PlanModifiers:       []planmodifier.String{modifier.KeepEqual(environments.SameURL, "A trailing `.git` or slash is ignored.")},
+				PlanModifiers:       []planmodifier.String{modifier.KeepEqual(wire.SameURL, "A trailing `.git` or slash is ignored.")},
 			},
 			"script": schema.StringAttribute{
 				Required:            true,

@@ -2,13 +2,13 @@ package modifier
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -49,18 +49,11 @@ func (k keepEqualList) PlanModifyList(_ context.Context, req planmodifier.ListRe
 	if !value.IsSet(req.StateValue) || !value.IsSet(req.PlanValue) {
 		return
 	}
-	left := slices.Clone(req.StateValue.Elements())
-	for _, element := range req.PlanValue.Elements() {
-		planned, _ := element.(types.String)
-		i := slices.IndexFunc(left, func(prior attr.Value) bool {
-			return value.IsSet(planned) && k.equal(prior.(types.String).ValueString(), planned.ValueString())
-		})
-		if i < 0 {
-			return
-		}
-		left = slices.Delete(left, i, i+1)
+	equal := func(a, b attr.Value) bool {
+		prior, planned := a.(types.String), b.(types.String)
+		return value.IsSet(planned) && k.equal(prior.ValueString(), planned.ValueString())
 	}
-	if len(left) == 0 {
+	if wire.SameInAnyOrder(req.StateValue.Elements(), req.PlanValue.Elements(), equal) {
 		resp.PlanValue = req.StateValue
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -211,24 +209,9 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, 
 	return c.listings.AfterWrite(collection.Organization, created, err)
 }
 
-// SameURL compares repository URLs without ".git" or a slash at the end.
-func SameURL(a, b string) bool { return trimURL(a) == trimURL(b) }
-
-func trimURL(address string) string {
-	return strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(address), "/"), ".git")
-}
-
 // SameRepositories compares repositories and their scripts in any order.
 func SameRepositories(a, b []Repository) bool {
-	left := slices.Clone(b)
-	for _, r := range a {
-		i := slices.IndexFunc(left, func(other Repository) bool { return SameURL(r.URL, other.URL) && wire.SameText(r.Script, other.Script) })
-		if i < 0 {
-			return false
-		}
-		left = slices.Delete(left, i, i+1)
-	}
-	return len(left) == 0
+	return wire.SameInAnyOrder(a, b, func(x, y Repository) bool { return wire.SameURL(x.URL, y.URL) && wire.SameText(x.Script, y.Script) })
 }
 
 // Update changes the fields that are set in body, and returns the ID of the build that this started, or empty. Latest is the

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -46,4 +47,24 @@ func TextOf(raw json.RawMessage) (text string, ok bool) {
 // SameText compares texts without trailing blanks, which the service may trim.
 func SameText(a, b string) bool {
 	return strings.TrimRightFunc(a, unicode.IsSpace) == strings.TrimRightFunc(b, unicode.IsSpace)
+}
+
+// SameURL compares repository URLs without ".git" or a slash at the end.
+func SameURL(a, b string) bool { return trimURL(a) == trimURL(b) }
+
+func trimURL(address string) string {
+	return strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(address), "/"), ".git")
+}
+
+// SameInAnyOrder reports whether two lists have equal elements.
+func SameInAnyOrder[T any](a, b []T, equal func(a, b T) bool) bool {
+	left := slices.Clone(b)
+	for _, x := range a {
+		i := slices.IndexFunc(left, func(y T) bool { return equal(x, y) })
+		if i < 0 {
+			return false
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	return len(left) == 0
 }
