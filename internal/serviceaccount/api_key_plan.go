@@ -52,10 +52,17 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 	if diags.HasError() || !plan.ServiceAccountID.Equal(state.ServiceAccountID) || !plan.Name.Equal(state.Name) {
 		return diags // A replacement is planned as a destroy and a create.
 	}
+	isFixed := config.hasFixedExpiry()
+	if isFixed {
+		settings.expiresAt = time.Time{}
+	}
 	wanted := &keyConfig{settings: settings, unknown: unknown, differs: config.differsFrom(&state)}
 
 	now := r.now()
 	decision := decide(current, wanted, now)
+	if isFixed && decision.replaces() {
+		decision = keyDecision{keyWarn, fieldExpiresAt, decision.reason + ". It is left alone, because ignore_changes includes expires_at, and a new key would expire at another time. Remove expires_at, or all, from ignore_changes"}
+	}
 	tflog.Debug(ctx, "Decided about an API key", map[string]any{"id": state.ID.ValueString(), "action": string(decision.action), "reason": decision.reason})
 	diags.Append(problemDiagnostics(checkAt(current, wanted, decision, now))...)
 	diags.Append(decision.warnings(&state, wanted)...)

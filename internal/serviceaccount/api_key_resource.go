@@ -192,7 +192,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 					},
 					"interval": schema.StringAttribute{
 						Optional:            true,
-						MarkdownDescription: "Time after `created_at` at which the key becomes due." + durationForms,
+						MarkdownDescription: "Time after `created_at` at which the key becomes due." + durationForms + " Must be shorter than the key's life.",
 						Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
 					},
 					"before_expiry": schema.StringAttribute{

@@ -136,8 +136,12 @@ func (m *apiKeyModel) keyState(ctx context.Context, private importmark.PrivateSt
 	}, diags
 }
 
+// hasFixedExpiry reports whether ignore_changes, which may include all arguments, turned the expiry in the state into an argument beside
+// expires_in. A plan cannot have another value then.
+func (m *apiKeyModel) hasFixedExpiry() bool { return !m.ExpiresAt.IsNull() && !m.ExpiresIn.IsNull() }
+
 func markExpiry(ctx context.Context, private importmark.PrivateState, config *apiKeyModel) diag.Diagnostics {
-	if config.ExpiresAt.IsNull() {
+	if config.ExpiresAt.IsNull() || config.hasFixedExpiry() {
 		return private.SetKey(ctx, expiryMark, []byte("false"))
 	}
 	return private.SetKey(ctx, expiryMark, []byte("true"))
@@ -291,6 +295,9 @@ func (s *keySettings) check() []keyProblem {
 	if s.grace > maxGraceMinutes*time.Minute {
 		return problems
 	}
+	if s.expiresIn > 0 && s.interval >= s.expiresIn {
+		add(fieldInterval, "Rotation Period Too Long", "interval must be shorter than expires_in. Otherwise, the key expires before it is due. Shorten interval, or raise expires_in.")
+	}
 	if s.expiresIn > 0 && s.grace > s.expiresIn {
 		add(fieldGrace, "Grace Period Too Long", "grace_period_minutes must not be longer than expires_in: the old key must not expire during its grace period. Shorten grace_period_minutes, or raise expires_in.")
 	}
@@ -309,6 +316,8 @@ func checkAt(s *keyState, c *keyConfig, d keyDecision, now time.Time) []keyProbl
 			problems = append(problems, keyProblem{fieldExpiresAt, "Expiry in the Past", "expires_at must be in the future. Set a later time, or use expires_in."})
 		case c.settings.beforeExpiry >= remaining:
 			problems = append(problems, keyProblem{fieldBeforeExpiry, "Rotation Period Too Long", "before_expiry must be shorter than the time until expires_at. Otherwise, the new key is due at once. Shorten before_expiry, or set a later expires_at."})
+		case c.settings.interval >= remaining:
+			problems = append(problems, keyProblem{fieldInterval, "Rotation Period Too Long", "interval must be shorter than the time until expires_at. Otherwise, the key expires before it is due. Shorten interval, or set a later expires_at."})
 		}
 	}
 	if s != nil && d.action == keyRotate && !c.unknown && c.settings.grace > 0 && !s.settings.expiresAt.IsZero() && s.settings.expiresAt.Before(now.Add(c.settings.grace)) {

@@ -285,6 +285,47 @@ func TestAccAPIKey_savedPlan(t *testing.T) {
 	}
 }
 
+// With ignore_changes, the expiry in the state becomes an argument beside expires_in, so no new key can be planned. The key is left
+// alone, and a warning says why, whatever would rotate it.
+func TestAccAPIKey_ignoredExpiry(t *testing.T) {
+	t.Parallel()
+	for _, ignored := range []string{"all", "[expires_at]"} {
+		for name, change := range map[string]func(e *acctest.Env, cli *acctest.CLI, write func(trigger, life string)){
+			"due": func(e *acctest.Env, _ *acctest.CLI, _ func(_, _ string)) {
+				e.API("POST", "/_emulator/clock", map[string]string{"advance": "24d"}, nil)
+			},
+			"expired": func(e *acctest.Env, _ *acctest.CLI, _ func(_, _ string)) {
+				e.API("POST", "/_emulator/clock", map[string]string{"advance": "31d"}, nil)
+			},
+			"revoked": func(e *acctest.Env, _ *acctest.CLI, _ func(_, _ string)) {
+				revokeKey(e, listAccounts(e)[0].ID, liveKeys(e)[0])
+			},
+			"trigger": func(_ *acctest.Env, _ *acctest.CLI, write func(_, _ string)) { write("2", "30d") },
+			"life":    func(_ *acctest.Env, _ *acctest.CLI, write func(_, _ string)) { write("1", "40d") },
+		} {
+			t.Run(ignored+" "+name, func(t *testing.T) {
+				t.Parallel()
+				e := acctest.NewRealTime(t)
+				account := newAccount(e, "robots")
+				cli := acctest.NewCLI(t, e, "")
+				write := func(trigger, life string) {
+					cli.Write("main.tf", keyConfig(account, fmt.Sprintf("name = \"ci\"\nexpires_in = %q\nrotation = {\n  before_expiry = \"7d\"\n  triggers = { v = %q }\n}\nlifecycle {\n  ignore_changes = %s\n}", life, trigger, ignored)))
+				}
+				write("1", "30d")
+				cli.MustRun("apply", "-auto-approve", "-input=false")
+				change(e, cli, write)
+				text := acctest.OneLine(cli.MustRun("apply", "-auto-approve", "-input=false").Output)
+				isIgnored := ignored == "all" && (name == "trigger" || name == "life")
+				if strings.Contains(text, "API Key Needs Attention") == isIgnored || strings.Contains(text, "ignore_changes includes expires_at") == isIgnored || e.Journal().Count("rotateApiKey")+e.Journal().Count("createApiKey") != 1 {
+					t.Error(text)
+				}
+				cli.MustPlanEmpty()
+				cli.MustRun("destroy", "-auto-approve", "-input=false")
+			})
+		}
+	}
+}
+
 // After an import, the value is unknown. Without a rotation block, there is only a warning. With one, the key is rotated
 // once.
 func TestAccAPIKey_importedKeyGetsAValue(t *testing.T) {

@@ -65,6 +65,8 @@ func TestServiceAccounts_invalidConfiguration(t *testing.T) {
 		"before_expiry of whole life":  {keyType, key(acctest.Values{"expires_in": "5d", "rotation": rotation{"before_expiry": "6d"}}), "rotation.before_expiry", []string{"Rotation Period Too Long", "Shorten before_expiry"}},
 		"before_expiry without expiry": {keyType, key(acctest.Values{"rotation": rotation{"before_expiry": "6d"}}), "rotation.before_expiry", []string{"Missing Expiry", "Set expires_in"}},
 		"expiry in the past":           {keyType, key(acctest.Values{"expires_at": "2026-03-01T11:59:59Z"}), "expires_at", []string{"Expiry in the Past", "Set a later time"}},
+		"interval of whole life":       {keyType, key(acctest.Values{"expires_in": "30d", "rotation": rotation{"interval": "30d"}}), "rotation.interval", []string{"Rotation Period Too Long", "Shorten interval"}},
+		"interval of fixed life":       {keyType, key(acctest.Values{"expires_at": "2026-03-02T12:00:00Z", "rotation": rotation{"interval": "1d"}}), "rotation.interval", []string{"Rotation Period Too Long", "later expires_at"}},
 		"before_expiry of fixed life":  {keyType, key(acctest.Values{"expires_at": "2026-03-02T12:00:00Z", "rotation": rotation{"before_expiry": "2d"}}), "rotation.before_expiry", []string{"Rotation Period Too Long", "later expires_at"}},
 	} {
 		t.Run(name, func(t *testing.T) {

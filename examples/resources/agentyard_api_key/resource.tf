@@ -14,15 +14,15 @@ resource "agentyard_api_key" "manual" {
   }
 }
 
-# A key that lives for 30 days. The first apply in its last week rotates it, and
-# the old key works for 10 more minutes.
+# A key that lives for 60 days. The first apply after 30 days rotates it, and the
+# old key works for 10 more minutes.
 resource "agentyard_api_key" "pipeline" {
   service_account_id = agentyard_service_account.builds.id
   name               = "pipeline"
-  expires_in         = "30d"
+  expires_in         = "60d"
 
   rotation = {
-    before_expiry        = "7d"
+    interval             = "30d"
     grace_period_minutes = 10
   }
 }
