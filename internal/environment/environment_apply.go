@@ -66,8 +66,6 @@ type environmentApply struct {
 	// plan becomes the new state. state is the prior state, or nil for a new environment.
 	plan, state *environmentModel
 	deadline    time.Time
-	// configured contains the optional build arguments that the configuration sets.
-	configured map[string]bool
 	// done names what the apply did: "created", "updated", or "waited for".
 	done string
 	// left records what a later apply must do.
@@ -164,7 +162,7 @@ func (a *environmentApply) waitForBuild(ctx context.Context, build string) (diag
 	}
 	// Another build may be running even if this one has ended.
 	a.left.Build = a.left.Build || !isEnd(err) || present.Status == environments.StatusBuilding
-	return append(diags, a.notReady(ctx, present, last, err)...), false
+	return append(diags, a.notReady(present, last, err)...), false
 }
 
 // refresh reads the environment into the plan. A failure is only a warning, because the apply has succeeded.
@@ -214,20 +212,18 @@ func (a *environmentApply) makeDefault(ctx context.Context) diag.Diagnostics {
 
 // notReady explains why an environment is not ready. An interrupt is a warning, because an error would taint a new
 // environment.
-func (a *environmentApply) notReady(ctx context.Context, present *environments.Environment, last *environments.BuildReport, err error) diag.Diagnostics {
+func (a *environmentApply) notReady(present *environments.Environment, last *environments.BuildReport, err error) diag.Diagnostics {
 	var failed *wait.FailedError
 	var late *wait.TimeoutError
 	name := named(present)
 	switch {
 	case errors.As(err, &failed):
-		repositories, _ := repositoriesToAPI(ctx, a.plan.Repositories)
-		f := failureOf(present, last)
-		return at(f.at(repositories, a.configured), "Environment Failed to Build", f.text()+"\n\n"+a.afterFailure(present))
+		return diag.Diagnostics{diag.NewErrorDiagnostic(failedToBuild, failureOf(present, last)+"\n\n"+a.afterFailure(present))}
 	case errors.As(err, &late):
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Timed Out Waiting for the Build",
+		return diag.Diagnostics{diag.NewErrorDiagnostic(buildTimedOut,
 			fmt.Sprintf("%s was %s, but its build did not end: %s. The build continues at the service. %s To allow more time, raise %s in the timeouts block.", name, a.done, late, a.afterTimeout(), a.timeout()))}
 	case errors.Is(err, context.Canceled):
-		return diag.Diagnostics{diag.NewWarningDiagnostic("Interrupted Before the Environment Was Built",
+		return diag.Diagnostics{diag.NewWarningDiagnostic(buildInterrupted,
 			fmt.Sprintf("%s was %s and is kept in the state. The build continues at the service. The next apply waits for it.", name, a.done))}
 	}
 	diags := apierror.For("wait for the build of", "environment", err)
@@ -271,13 +267,6 @@ func (a *environmentApply) afterTimeout() string {
 		return "The environment is tainted, so the next apply replaces it. To wait for its build instead, run terraform untaint ADDRESS, then apply."
 	}
 	return "The next apply waits for the build."
-}
-
-func at(place path.Path, summary, detail string) diag.Diagnostics {
-	if len(place.Steps()) == 0 {
-		return diag.Diagnostics{diag.NewErrorDiagnostic(summary, detail)}
-	}
-	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(place, summary, detail)}
 }
 
 // complete sets unknown results to their prior values, if the environment could not be read.

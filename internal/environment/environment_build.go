@@ -1,15 +1,13 @@
 package environment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/path"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -72,170 +70,49 @@ func ofEnvironment(status string) string {
 	return environments.BuildQueued
 }
 
-type buildFailure struct {
-	environment, name, build string
-	// newer is the latest build, if it is a different build. The service returns a reason only for the latest build.
-	newer               string
-	category, reason    string
-	excerpt             string
-	truncated, withheld bool
-}
-
-// failureOf combines the environment's record and the last report of the failed build.
-func failureOf(e *environments.Environment, last *environments.BuildReport) *buildFailure {
-	f := &buildFailure{environment: e.ID, name: e.Name}
-	if last != nil {
-		f.build, f.excerpt, f.truncated, f.withheld = last.ID, last.Excerpt, last.Truncated, last.Withheld
-	}
-	switch b := e.LatestBuild; {
-	case b == nil:
-	case f.build != "" && f.build != b.ID:
-		f.newer = b.ID
-	default:
-		f.build, f.category, f.reason = b.ID, b.FailureCategory, b.FailureReason
-		if f.reason == "" {
-			f.reason = e.FailureReason
-		}
-		if b.Excerpt != "" {
-			f.excerpt = b.Excerpt
-		}
-		f.truncated, f.withheld = f.truncated || b.Truncated, f.withheld || b.Withheld
-	}
-	return f
-}
-
 // Limits of the log excerpt in an error.
 const (
 	maxExcerptLines = 20
 	maxExcerptChars = 2000
 )
 
-func (f *buildFailure) text() string {
-	lines := []string{f.cause()}
-	end, isCut := f.endOfLog()
+// failureOf describes a failed build: its category, its reason, the end of its log, and a remedy. Last is what the wait saw of the
+// build, and may be nil. The environment's record has more, if the build is still its latest.
+func failureOf(e *environments.Environment, last *environments.BuildReport) string {
+	var b environments.Build
+	if last != nil {
+		b = environments.Build{ID: last.ID, Excerpt: last.Excerpt, Withheld: last.Withheld}
+	}
+	if latest := e.LatestBuild; latest != nil && (b.ID == "" || b.ID == latest.ID) {
+		excerpt := b.Excerpt
+		b = *latest
+		b.FailureReason, b.Excerpt = cmp.Or(b.FailureReason, e.FailureReason), cmp.Or(b.Excerpt, excerpt)
+	}
+	text := fmt.Sprintf("Build %s of environment %s failed", b.ID, label(e.Name, e.ID))
+	if b.FailureCategory != "" {
+		text += ", category " + b.FailureCategory
+	}
+	text += ": " + strings.TrimSuffix(cmp.Or(b.FailureReason, "the service gave no reason"), ".") + "."
+	log := strings.TrimSpace(b.Excerpt)
 	switch {
-	case isCut:
-		lines = append(lines, "", "The end of the log follows. The data source agentyard_environment_build_diagnostics shows more.", "", end)
-	case end != "" && f.truncated:
-		lines = append(lines, "", "The service returned only this excerpt of the log:", "", end)
-	case end != "":
-		lines = append(lines, "", "The log ends with:", "", end)
-	case f.withheld:
-		lines = append(lines, "", "The service withholds the log.")
+	case b.Withheld:
+		text += "\n\nThe service withholds the log."
+	case log != "":
+		lines := strings.Split(log, "\n")
+		end := []rune(strings.Join(lines[max(0, len(lines)-maxExcerptLines):], "\n"))
+		text += "\n\nThe log ends as follows. The data source agentyard_environment_build_diagnostics may show more.\n\n  " +
+			strings.ReplaceAll(string(end[max(0, len(end)-maxExcerptChars):]), "\n", "\n  ")
 	}
-	return strings.Join(append(lines, "", f.remedy()), "\n")
-}
-
-func (f *buildFailure) cause() string {
-	text := fmt.Sprintf("Build %s of environment %q (%s) failed", f.build, f.name, f.environment)
-	if f.build == "" {
-		text = fmt.Sprintf("The build of environment %q (%s) failed", f.name, f.environment)
-	}
-	if f.category != "" {
-		text += ", category " + f.category
-	}
-	switch {
-	case f.reason == "" && f.newer != "":
-		return text + ". The service returns a reason only for the latest build, which is now " + f.newer + "."
-	case f.reason == "":
-		return text + ". The service gave no reason."
-	}
-	return text + ": " + strings.TrimSuffix(f.reason, ".") + "."
-}
-
-// endOfLog returns the indented end of the excerpt, and whether it was cut.
-func (f *buildFailure) endOfLog() (end string, isCut bool) {
-	excerpt := strings.TrimRight(f.excerpt, "\n")
-	if excerpt == "" {
-		return "", false
-	}
-	lines := strings.Split(excerpt, "\n")
-	lines = lines[max(0, len(lines)-maxExcerptLines):]
-	shown := []rune(strings.Join(lines, "\n"))
-	shown = shown[max(0, len(shown)-maxExcerptChars):]
-	return "  " + strings.ReplaceAll(string(shown), "\n", "\n  "), len(string(shown)) < len(excerpt)
-}
-
-func (f *buildFailure) remedy() string {
-	if text, ok := remedies[f.category]; ok {
-		return strings.ReplaceAll(text, "{problem}", f.problem())
-	}
-	if !f.hasLog() && f.reason == "" {
-		return "Apply again. If the build still fails, contact the service's support."
-	}
-	text := "Fix " + f.problem() + ", then apply again."
-	if !f.hasLog() {
-		text += " If somebody canceled the build, only apply again."
-	}
-	return text
-}
-
-func (f *buildFailure) hasLog() bool { return strings.TrimSpace(f.excerpt) != "" }
-
-// problem names what to fix, and where to read about it.
-func (f *buildFailure) problem() string {
-	switch {
-	case !f.hasLog() && f.reason == "":
-		return "the last change"
-	case !f.hasLog():
-		return "the problem that the reason describes"
-	case f.reason == "":
-		return "the problem that the log shows"
-	}
-	return "the problem that the reason and the log show"
+	return text + "\n\n" + cmp.Or(remedies[b.FailureCategory], "Fix the problem, then apply again. If somebody canceled the build, only apply again.")
 }
 
 var remedies = map[string]string{
 	environments.FailureSourceResolution: "A repository could not be read. Check its URL and default branch, and that the organization's code-host integration covers it.",
 	environments.FailureProvider:         "The provider of the source failed. Apply again later. If it still fails, choose another source_id from the data source agentyard_environment_source_options.",
 	environments.FailureTimeout:          "The build took longer than the service allows. Shorten the scripts.",
-	environments.FailureValidation:       "A script or a check of its result failed. Fix {problem}, then apply again.",
+	environments.FailureValidation:       "A script or a check of its result failed. Fix the problem that the reason and the log show, then apply again.",
 	environments.FailurePromotion:        "The build succeeded, but could not be activated. Apply again.",
 	environments.FailureCleanup:          "The cleanup after the build failed. Apply again. If it still fails, contact the service's support.",
-}
-
-// builtFields are the fields that a reason or a log may name.
-var builtFields = apierror.Fields{"repositories": path.Root("repositories"), "setupScript": path.Root("setup_script"), "setup_script": path.Root("setup_script"), "sourceId": path.Root("source_id")}
-
-// at returns the attribute at fault: the one that the reason or the log names, or the one for the category.
-func (f *buildFailure) at(repositories []environments.Repository, configured map[string]bool) path.Path {
-	for _, text := range []string{f.reason, f.excerpt} {
-		if at, ok := builtFields.Find(text); ok && (configured[at.String()] || exists(at, len(repositories))) {
-			return at
-		}
-		if i := lastNamed(repositories, text); i >= 0 {
-			return path.Root("repositories").AtListIndex(i)
-		}
-	}
-	switch {
-	case f.category == environments.FailureSourceResolution:
-		return path.Root("repositories")
-	case f.category == environments.FailureProvider && configured["source_id"]:
-		return path.Root("source_id")
-	}
-	return path.Empty()
-}
-
-// lastNamed returns the index of the repository that a text names last, because a log ends with the failure. It returns -1 if
-// there is none. One URL may be a prefix of another.
-func lastNamed(repositories []environments.Repository, text string) int {
-	last, where := -1, -1
-	for i, r := range repositories {
-		at := strings.LastIndex(text, r.URL)
-		if at > where || at == where && at >= 0 && len(r.URL) > len(repositories[last].URL) {
-			last, where = i, at
-		}
-	}
-	return last
-}
-
-func exists(at path.Path, repositories int) bool {
-	for _, step := range at.Steps() {
-		if index, ok := step.(path.PathStepElementKeyInt); ok {
-			return int(index) < repositories
-		}
-	}
-	return false
 }
 
 // Summaries of a build that did not succeed.
@@ -255,7 +132,7 @@ func unbuilt(ctx context.Context, c *client.Client, e *environments.Environment,
 		if present, readErr := c.Environments.GetUncached(ctx, e.ID); readErr == nil {
 			e = present
 		}
-		return failedToBuild, failureOf(e, last).text()
+		return failedToBuild, failureOf(e, last)
 	case errors.As(err, &late):
 		return buildTimedOut, fmt.Sprintf("The build of environment %s did not end: %s. It continues at the service.", label(e.Name, e.ID), late)
 	case errors.Is(err, context.Canceled):

@@ -129,7 +129,7 @@ func TestEnvironmentBuild_fails(t *testing.T) {
 		lacks   string
 	}{
 		"with a log": {emulator.BuildFailure{Category: "validation", Phase: "validating", Reason: "the check did not pass", Excerpt: "compiling\nno rule to make target"},
-			[]string{"category validation: the check did not pass.", "The log ends with:", "no rule to make target", "Fix the problem that the reason and the log show"}, ""},
+			[]string{"category validation: the check did not pass.", "The log ends as follows.", "no rule to make target", "Fix the problem that the reason and the log show"}, ""},
 		"withheld":        {emulator.BuildFailure{Category: "timeout", Reason: "too slow", Excerpt: "secret", Withheld: true}, []string{"category timeout: too slow.", "withholds the log", "Shorten the scripts"}, "secret"},
 		"without any log": {emulator.BuildFailure{Category: "provider", Reason: "no capacity"}, []string{"category provider: no capacity.", "The provider of the source failed"}, "The log"},
 	} {

@@ -15,7 +15,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
@@ -326,7 +325,7 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	work := &environmentApply{Client: r.Client, plan: &m, deadline: deadline, configured: configured(ctx, req.Config), done: "created"}
+	work := &environmentApply{Client: r.Client, plan: &m, deadline: deadline, done: "created"}
 	waits := m.WaitForBuild.ValueBool()
 	work.left.Default = waits && m.MakeOrganizationDefault.ValueBool() // Otherwise, the request made it the default.
 	resp.Diagnostics.Append(work.end(ctx, ending{waits: waits, build: made.LatestBuildID(), reads: true})...)
@@ -365,7 +364,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	defer cancel()
 
 	left := unfinishedOf(ctx, req.Private)
-	work := &environmentApply{Client: r.Client, plan: &plan, state: &state, deadline: deadline, configured: configured(ctx, req.Config), done: "waited for"}
+	work := &environmentApply{Client: r.Client, plan: &plan, state: &state, deadline: deadline, done: "waited for"}
 	last, err := work.update(updateCtx, body, left)
 	switch {
 	case err == nil:
@@ -437,17 +436,6 @@ func afterRename(body environments.UpdateRequest) apierror.Advice {
 		return apierror.Advice{}
 	}
 	return apierror.Advice{http.StatusConflict: apierror.NameTaken("environment")}
-}
-
-// configured reports which optional arguments of the build the configuration sets.
-func configured(ctx context.Context, config tfsdk.Config) map[string]bool {
-	has := map[string]bool{}
-	for _, name := range []string{"setup_script", "source_id"} {
-		var text types.String
-		diags := config.GetAttribute(ctx, path.Root(name), &text)
-		has[name] = !diags.HasError() && !text.IsNull()
-	}
-	return has
 }
 
 // IsCurrent implements crud.Steady. Of a failed environment, or one whose latest build failed, the listing lacks the log.
