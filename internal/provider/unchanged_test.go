@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -119,6 +121,27 @@ func TestUnchanged_unusual(t *testing.T) {
 				t.Errorf("%s, %d of the read and the plan were answered without the framework, want %s and %d", out, answered, tc.action, tc.answered)
 			}
 		})
+	}
+}
+
+// A read computes the time of the next rotation that an older state lacks, whether or not reads share a listing.
+func TestUnchanged_keyWithoutItsNextRotation(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	p := acctest.NewProcess(t, e, nil)
+	owner, i := p.NewInstance("agentyard_service_account"), p.NewInstance("agentyard_api_key")
+	p.Apply(owner, acctest.Values{"name": "ci"}).MustDo(t, acctest.ActionCreate)
+	config := acctest.Values{"service_account_id": owner.ID(), "name": "k", "rotation": map[string]any{"interval": "30d"}}
+	p.Apply(i, config).MustDo(t, acctest.ActionCreate)
+	want := i.Attribute("next_rotation_at")
+	for range 3 { // The last reads share a listing.
+		var attributes map[string]tftypes.Value
+		acctest.Must(t, i.State.As(&attributes))
+		attributes["next_rotation_at"] = tftypes.NewValue(tftypes.String, nil)
+		i.State = tftypes.NewValue(i.State.Type(), attributes)
+		if out := p.Plan(i, config); out.Action != acctest.ActionNone || i.Attribute("next_rotation_at") != want || want == "" {
+			t.Errorf("next_rotation_at is %q, want %q: %s", i.Attribute("next_rotation_at"), want, out)
+		}
 	}
 }
 

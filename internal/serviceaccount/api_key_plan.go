@@ -137,7 +137,7 @@ func (m *apiKeyModel) keepResults(config, state *apiKeyModel, due time.Time) {
 // IsCurrent implements crud.Steady.
 func (r *apiKeyResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
 	found := r.Client.ServiceAccounts.PeekKey(ctx, state.String("service_account_id"), state.String("id"))
-	if found == nil || !state.HasNoWork(expiryMark) || !state.IsNull("previous_key_id") || state.Time("created_at").Sub(found.CreatedAt.Time()).Abs() >= sameCreation {
+	if found == nil || !state.HasNoWork(expiryMark) || !isTimed(state) || !state.IsNull("previous_key_id") || state.Time("created_at").Sub(found.CreatedAt.Time()).Abs() >= sameCreation {
 		return false
 	}
 	return crud.Holds(ctx, state, apiKeyResults, found, "created_at")
@@ -147,6 +147,11 @@ func (r *apiKeyResource) IsCurrent(ctx context.Context, state *crud.Stored) bool
 func (r *apiKeyResource) IsSettled(state, config *crud.Stored) bool {
 	isFuture := func(name string) bool { return state.IsNull(name) || r.now().Before(state.Time(name)) }
 	isLive := state.String("key") != "" && !state.Bool("is_revoked") && isFuture("expires_at")
-	isTimed := state.IsNull("rotation") || !state.IsNull("next_rotation_at") && config.IsNull("expires_at")
-	return state.HasNoWork(expiryMark) && isLive && isTimed && isFuture("next_rotation_at") && config.IsNull("expires_at") != state.IsMarked(expiryMark)
+	isFixed := !state.IsNull("rotation") && !config.IsNull("expires_at")
+	return state.HasNoWork(expiryMark) && isLive && isTimed(state) && !isFixed && isFuture("next_rotation_at") && config.IsNull("expires_at") != state.IsMarked(expiryMark)
+}
+
+// isTimed reports whether the state has the time of the next rotation. Without it, a read or a plan may have to compute it.
+func isTimed(state *crud.Stored) bool {
+	return state.IsNull("rotation") || !state.IsNull("next_rotation_at")
 }
