@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -28,6 +27,11 @@ import (
 func newOrganization(t *testing.T) (*acctest.Env, *strings.Replacer) {
 	t.Helper()
 	e := acctest.New(t, func(o *emulator.Options) { o.SessionDelay, o.SessionListDelay = -1, -1 })
+	return e, fill(t, e)
+}
+
+func fill(t *testing.T, e *acctest.Env) *strings.Replacer {
+	t.Helper()
 	for _, email := range []string{"avery@agentyard.example", "blake@agentyard.example"} {
 		if _, _, err := e.AddHuman(emulator.Human{Email: email}); err != nil {
 			t.Fatal(err)
@@ -40,8 +44,8 @@ func newOrganization(t *testing.T) (*acctest.Env, *strings.Replacer) {
 	e.API(http.MethodPost, "/api/v0/environments", environment, &first)
 	environment["name"] = "second"
 	e.API(http.MethodPost, "/api/v0/environments", environment, &second)
-	e.Clock.Advance(time.Hour) // All builds have ended.
-	return e, strings.NewReplacer(
+	e.API(http.MethodPost, "/_emulator/clock", map[string]string{"advance": "1h"}, nil) // All builds have ended.
+	return strings.NewReplacer(
 		"$account", account.ID, "$computer", computer.ID, "$first", first.ID, "$second", second.ID,
 		"$name", "ci", "$member", "avery@agentyard.example", "$lower", "1000000", "$higher", "9007199254740991",
 		"$repositories", `[{ url = "https://git.example/acme/app", script = "make" }]`, "$wiki_repository", "https://code.example/acme/api",
