@@ -65,7 +65,7 @@ func (m *fleetModel) failedComputers(found []computers.Computer, created newComp
 		if c := &found[i]; c.Status == computers.StatusError {
 			lines = append(lines, fmt.Sprintf("- %s (%s): %s", c.Name, c.ID, whyFailed(c)))
 			if !created[c.ID] || !m.ReplaceFailed.ValueBool() {
-				remedy = "\n\nTo recover a computer that the plan does not replace, restart it with agentyard_computer_restart. If that fails, delete it at the service, then apply."
+				remedy = "\n\nTo replace a computer that the plan keeps, delete it at the service, then apply."
 			}
 		}
 	}

@@ -48,7 +48,7 @@ func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 		for _, want := range []string{
 			`2 of 3 computers of the fleet "web" have the status "error"`,
 			`): step "Create computer" failed: the disk is full`,
-			`): the service gives no reason` + "\n\nTo recover a computer that the plan does not replace, restart it with agentyard_computer_restart. If that fails, delete it at the service, then apply.",
+			`): the service gives no reason` + "\n\nTo replace a computer that the plan keeps, delete it at the service, then apply.",
 		} {
 			acctest.Says(t, out.WarningText(), want)
 		}
@@ -281,7 +281,7 @@ func TestFleet_warnsOnlyOfWhatIsCertain(t *testing.T) {
 	}
 	want := []string{
 		`1 of 3 computers of the fleet "web" no longer exists: web-3.`,
-		`1 of 2 computers of the fleet "web" has the status "error":` + "\n- web-2 (" + ids[1] + `): the service gives no reason` + "\n\nTo recover a computer that the plan does not replace, restart it with agentyard_computer_restart. If that fails, delete it at the service, then apply.",
+		`1 of 2 computers of the fleet "web" has the status "error":` + "\n- web-2 (" + ids[1] + `): the service gives no reason` + "\n\nTo replace a computer that the plan keeps, delete it at the service, then apply.",
 	}
 	if !slices.Equal(details, want) || len(out.Errors) > 0 {
 		t.Errorf("got %q\nwant %q", details, want)

@@ -41,9 +41,6 @@ func (r *computerResource) checkHealth(ctx context.Context, m *computerModel, fo
 		remedy := ""
 		if !created[now.ID] || !m.ReplaceFailed.ValueBool() { // Otherwise, the plan says that it replaces the computer.
 			remedy = "To replace it, run terraform apply -replace=ADDRESS."
-			if now.ProviderType != computers.ProviderBYOM {
-				remedy = "To recover it, restart it with agentyard_computer_restart. If that fails, replace it: run terraform apply -replace=ADDRESS."
-			}
 		}
 		diags.AddWarning("Computer Failed", phrase.Join(fmt.Sprintf("Computer %q (%s) has the status %q: %s.", now.Name, now.ID, now.Status, whyFailed(&now)), remedy))
 	}

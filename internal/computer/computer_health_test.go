@@ -51,7 +51,7 @@ func TestComputer_warnsOfWhatWasUsed(t *testing.T) {
 			for range 2 {
 				out := e.Plan(t, i, config)
 				out.MustDo(t, acctest.ActionNone)
-				acctest.Says(t, out.WarningText(), `has the status "error": the service gives no reason. To recover it, restart it with agentyard_computer_restart.`, "terraform apply -replace=ADDRESS")
+				acctest.Says(t, out.WarningText(), `has the status "error": the service gives no reason. To replace it, run terraform apply -replace=ADDRESS.`)
 			}
 		})
 	}
