@@ -209,7 +209,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 				},
 			},
 			"id":               result("The current key's ID. A rotation changes it."),
-			"key":              schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "The key's value. Null after an import, until the first rotation."},
+			"key":              schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "The key's value. Null after an import, until the first rotation. To get a value, add `rotation = { triggers = { imported = \"1\" }, grace_period_minutes = 10 }`."},
 			"fingerprint":      result("Fingerprint of the key's value."),
 			"created_at":       result("When the current key was created (RFC 3339, UTC)."),
 			"rotated_at":       result("When the key was last rotated or replaced (RFC 3339, UTC). Null until the first time."),
@@ -371,8 +371,6 @@ func (m *apiKeyModel) warnOfOthers(named []serviceaccounts.APIKey, now time.Time
 	return diags
 }
 
-// ImportState warns once in a run that values are missing, because the CLIs do not group warnings of imports. The text names no
-// key, so that it does not depend on the order. Plans do not repeat it, because the null value may be intended.
 func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var id apiKeyIdentity
 	if req.ID == "" {
@@ -394,10 +392,6 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 		resp.Diagnostics.Append(resp.Identity.Set(ctx, &id)...)
 	}
 	resp.Diagnostics.Append(importmark.Set(ctx, resp.Private)...)
-	r.Client.ServiceAccounts.ImportWarning.Do(func() {
-		resp.Diagnostics.AddWarning("API Key Imported Without Its Value", "The service returns a key's value only once, so key is null for imported keys. "+
-			"To get a value, add rotation = { triggers = { imported = \"1\" }, grace_period_minutes = 10 }. The next apply then rotates the key, and the old value stops working ten minutes later.")
-	})
 }
 
 // stillLive is null once the grace period of the previous key has ended.

@@ -180,37 +180,11 @@ func TestAPIKey_warnings(t *testing.T) {
 	config := acctest.Values{"service_account_id": account, "name": "ci"}
 	p := acctest.NewProcess(t, e, nil)
 	i := p.NewInstance(keyType)
-	if out := p.Import(i, account+"/"+key.ID); !strings.Contains(out.String(), "rotation = { triggers") || i.Attribute("key") != "" {
-		t.Errorf("the import does not say how to get a value: %s", out)
-	}
-	if out := p.Plan(i, config); out.Action != acctest.ActionNone || len(out.Warnings) > 0 {
-		t.Errorf("the plan repeats what the import said: %s", out)
-	}
+	p.Import(i, account+"/"+key.ID).MustSucceed(t)
+	p.Plan(i, config).MustDo(t, acctest.ActionNone)
 	revokeKey(e, account, key.ID)
 	if out := acctest.NewProcess(t, e, nil).Plan(i, config); out.Action != acctest.ActionUpdate || !strings.Contains(out.String(), key.ID) || !strings.Contains(out.String(), "creates a new key") {
 		t.Errorf("the plan does not say why the key is replaced: %s", out)
-	}
-}
-
-// The import of several keys warns once that their values are missing, and later plans do not. The CLIs do not group
-// warnings of imports.
-func TestAccAPIKey_importsWarnOnce(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	account := newAccount(e, "robots")
-	var hcl strings.Builder
-	for _, name := range []string{"build", "deploy", "test"} {
-		fmt.Fprintf(&hcl, "resource \"agentyard_api_key\" %q {\n  service_account_id = %q\n  name = %q\n}\n", name, account, name)
-		fmt.Fprintf(&hcl, "import {\n  to = agentyard_api_key.%s\n  id = \"%s/%s\"\n}\n", name, account, newKey(e, account, name).ID)
-	}
-	cli := acctest.NewCLI(t, e, hcl.String())
-	warnings := func(r acctest.Result) int { return strings.Count(r.Output, "Warning: API Key") }
-	if r := cli.MustRun("plan", "-input=false", "-out=plan"); warnings(r) != 1 || strings.Count(r.Output, "API Key Imported Without Its Value") != 1 {
-		t.Errorf("the plan of the import: %s", r.Output)
-	}
-	cli.MustRun("apply", "-input=false", "plan")
-	if r := cli.MustRun("plan", "-input=false"); warnings(r) != 0 {
-		t.Errorf("the plan after the import: %s", r.Output)
 	}
 }
 

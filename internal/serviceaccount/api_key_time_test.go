@@ -326,7 +326,7 @@ func TestAccAPIKey_ignoredExpiry(t *testing.T) {
 	}
 }
 
-// After an import, the value is unknown. Without a rotation block, there is only a warning. With one, the key is rotated
+// After an import, the value is unknown. Without a rotation block, nothing happens. With one, the key is rotated
 // once.
 func TestAccAPIKey_importedKeyGetsAValue(t *testing.T) {
 	t.Parallel()

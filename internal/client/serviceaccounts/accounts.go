@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -23,9 +22,6 @@ type Client struct {
 	keys     *collection.Inventory[APIKey]
 	// Owners are the accounts that this process created, and tried to delete.
 	Owners *Owners
-
-	// ImportWarning limits the warning about imported API keys to one.
-	ImportWarning sync.Once
 }
 
 // New returns a client for service accounts and their API keys.
