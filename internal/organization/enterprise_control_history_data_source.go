@@ -49,7 +49,7 @@ var controlChange = results.Fields[*organization.ControlChange]{
 	"settings": results.SensitiveJSON("All settings after the change, as JSON. "+settingsInState,
 		func(c *organization.ControlChange) json.RawMessage { return c.Settings }),
 	"user":       results.Object("Who made the change.", controlUser, func(c *organization.ControlChange) *organization.ControlUser { return c.User }),
-	"updated_at": results.Time("When the change was made (RFC 3339, UTC).", func(c *organization.ControlChange) time.Time { return c.UpdatedAt.Time }),
+	"updated_at": results.Time("When the change was made (RFC 3339, UTC).", func(c *organization.ControlChange) time.Time { return c.UpdatedAt.Time() }),
 }
 
 var controlUser = results.Fields[*organization.ControlUser]{

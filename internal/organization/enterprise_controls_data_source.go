@@ -51,7 +51,7 @@ var controls = results.Merge(
 	results.Part(controlSettings, func(c *currentControls) *organization.ControlSettings { return c.settings }),
 	results.Fields[*currentControls]{
 		"revision":   results.Int64("Number of the newest change.", func(c *currentControls) *int64 { return c.change.Revision }),
-		"updated_at": results.Time("When the settings were last changed (RFC 3339, UTC).", func(c *currentControls) time.Time { return c.change.UpdatedAt.Time }),
+		"updated_at": results.Time("When the settings were last changed (RFC 3339, UTC).", func(c *currentControls) time.Time { return c.change.UpdatedAt.Time() }),
 		"settings":   results.SensitiveJSON("All settings, as JSON. "+settingsInState, func(c *currentControls) json.RawMessage { return c.change.Settings }),
 	},
 )

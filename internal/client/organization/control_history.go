@@ -22,7 +22,7 @@ type ControlChange struct {
 	// Settings are all settings after the change. They may contain secrets.
 	Settings  json.RawMessage `json:"settings"`
 	User      *ControlUser    `json:"user"`
-	UpdatedAt Timestamp       `json:"updatedAt"`
+	UpdatedAt wire.Millis     `json:"updatedAt"`
 }
 
 // ControlUser is the author of a change. Email and Name may be empty.

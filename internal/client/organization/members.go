@@ -51,11 +51,11 @@ type Member struct {
 	ID    string `json:"id"`
 	Email string `json:"email"`
 	// FirstName and LastName may be empty.
-	FirstName string    `json:"firstName"`
-	LastName  string    `json:"lastName"`
-	CreatedAt Timestamp `json:"createdAt"`
+	FirstName string      `json:"firstName"`
+	LastName  string      `json:"lastName"`
+	CreatedAt wire.Millis `json:"createdAt"`
 	// LastSignInAt is zero if the member never signed in.
-	LastSignInAt Timestamp     `json:"lastSignInAt"`
+	LastSignInAt wire.Millis   `json:"lastSignInAt"`
 	Metadata     wire.Metadata `json:"metadata"`
 }
 
@@ -85,7 +85,7 @@ func (c *Client) Members(ctx context.Context, limit int) ([]Member, error) {
 	found, err := collection.Gather(c.members.All(ctx, collection.PageKey(limit, nil)), limit)
 	// The API does not define the order, and a changing order would show up as drift.
 	wire.Sort(found, func(a, b *Member) int {
-		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	if err != nil || limit == 0 {
 		return found, err
