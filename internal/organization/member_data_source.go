@@ -16,7 +16,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
 	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -44,13 +43,13 @@ func NewMemberDataSource() datasource.DataSource {
 		Attributes:  attributes,
 		Verb:        "read", Object: "member", Options: apierror.Options{needsManager},
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *memberModel) error {
-			found, err := c.Organization.MembersByEmail(ctx, m.Email.ValueString())
+			member, err := c.Organization.MemberByEmail(ctx, m.Email.ValueString())
 			if err != nil {
 				return err
 			}
-			member, err := onlyMember(m.Email.ValueString(), found)
-			if err != nil {
-				return err
+			if member == nil {
+				return &crud.ObjectError{At: path.Root("email"), Summary: "Member Not Found", Detail: fmt.Sprintf("The organization has no member with the email address %q. "+
+					"A pending invitation is not a member yet. Check the address.", m.Email.ValueString())}
 			}
 			return crud.Failure(m.FromAPI(ctx, member))
 		}),
@@ -65,21 +64,4 @@ func (m *memberModel) FromAPI(ctx context.Context, u *organization.Member) diag.
 		m.Email = given
 	}
 	return diags
-}
-
-// onlyMember returns the only member with an email address. No match, or more than one, is an error.
-func onlyMember(email string, found []organization.Member) (*organization.Member, error) {
-	switch len(found) {
-	case 0:
-		return nil, &crud.ObjectError{At: path.Root("email"), Summary: "Member Not Found", Detail: fmt.Sprintf("The organization has no member with the email address %q. "+
-			"A pending invitation is not a member yet. Check the address.", email)}
-	case 1:
-		return &found[0], nil
-	}
-	names := make([]string, len(found))
-	for i, m := range found {
-		names[i] = fmt.Sprintf("%s (%s)", m.Email, m.ID)
-	}
-	return nil, &crud.ObjectError{At: path.Root("email"), Summary: "Member Is Ambiguous", Detail: fmt.Sprintf("%d members have the email address %q in different upper and lower case: %s. "+
-		"Use the data source agentyard_members, and select the member by its ID.", len(found), email, phrase.Names(names, 10))}
 }

@@ -2,12 +2,8 @@ package organization_test
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"regexp"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
@@ -35,22 +31,6 @@ func TestAccMember_byEmail(t *testing.T) {
 			is("metadata", knownvalue.MapExact(map[string]knownvalue.Check{"team": knownvalue.StringExact("core"), "level": knownvalue.StringExact("3")})),
 		))
 	}
-}
-
-// The contract does not say whether email addresses are case-insensitive. In the emulator they are, so another server
-// simulates the service.
-func TestAccMember_twoOfTheSameEmail(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"users":[{"id":"user_1","email":"ada@acme.example","metadata":{}},{"id":"user_2","email":"Ada@acme.example","metadata":{}}],"pagination":{"hasMore":false,"nextCursor":null}}`))
-	}))
-	t.Cleanup(server.Close)
-	e := acctest.New(t)
-	e.Run(t, resource.TestStep{
-		Config:      "provider \"agentyard\" {\n  base_url = \"" + server.URL + "\"\n  api_key  = \"fk-x\"\n}\n" + memberConfig("ada@acme.example"),
-		ExpectError: regexp.MustCompile(`Member Is Ambiguous(.|\n)*2\s+members(.|\n)*ada@acme.example\s+\(user_1\),\s+Ada@acme.example\s+\(user_2\)`),
-	})
 }
 
 // All lookups and the list together request each page once, and none after the last match.

@@ -125,22 +125,6 @@ func TestMemberInvitation_memberID(t *testing.T) {
 	}
 }
 
-// A listing without members proves nothing, because the owner of the API key is a member.
-func TestMemberInvitation_emptyListing(t *testing.T) {
-	t.Parallel()
-	e := limitEnv(t, avery)
-	i := e.NewInstance(t, invitationType)
-	config := acctest.Values{"email": avery}
-	for range 2 {
-		e.MustApply(t, i, config)
-	}
-	e.Faults().Add(emulator.Fault{Operation: "listMembers", Kind: emulator.FaultOtherResponse, Body: `{"users":[],"pagination":{"hasMore":false,"nextCursor":null}}`, Times: -1})
-	e.Plan(t, i, config).MustFail(t, "", "listMembers", "lists no members", "base_url")
-	if i.State.IsNull() {
-		t.Error("the resource was removed from the state")
-	}
-}
-
 // A role of a member changes only if it is configured, and the plan says so.
 func TestMemberInvitation_ofAMember(t *testing.T) {
 	t.Parallel()

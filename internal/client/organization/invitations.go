@@ -96,15 +96,11 @@ func (c *Client) InvitedMemberNow(ctx context.Context, email string) (*Member, e
 	return c.InvitedMember(ctx, "", email)
 }
 
-// InvitedMember returns the member with an ID, otherwise the one with an email address, or nil if there is neither. If addresses
-// differ only in case, it prefers the exact spelling. A listing without members is an error, because the API key's owner is one.
+// InvitedMember returns the member with an ID, otherwise the first one with an email address, or nil if there is neither.
 func (c *Client) InvitedMember(ctx context.Context, id, email string) (*Member, error) {
 	members, err := c.Members(ctx, 0)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case len(members) == 0:
-		return nil, errNoMembers()
 	}
 	var found *Member
 	for i := range members {
@@ -112,14 +108,9 @@ func (c *Client) InvitedMember(ctx context.Context, id, email string) (*Member, 
 		switch {
 		case m.ID == id:
 			return m, nil
-		case m.Email == email, found == nil && strings.EqualFold(m.Email, email):
+		case found == nil && strings.EqualFold(m.Email, email):
 			found = m
 		}
 	}
 	return found, nil
-}
-
-// errNoMembers is the error for a listing without any member.
-func errNoMembers() error {
-	return transport.Request{Op: opListMembers}.Unexpected("it lists no members, although the owner of the API key is one")
 }

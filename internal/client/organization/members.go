@@ -99,30 +99,18 @@ func (c *Client) AllMembers(ctx context.Context, most int) iter.Seq2[Member, err
 	return collection.Flatten(c.members.All(ctx, collection.PageKey(most, nil)))
 }
 
-// MembersByEmail returns the members with an email address, which is case-insensitive. It reads the pages that all such calls
-// share, up to the first page with a match.
-func (c *Client) MembersByEmail(ctx context.Context, email string) ([]Member, error) {
-	found, _, err := c.searchByEmail(ctx, email)
-	return found, err
-}
-
-// searchByEmail returns the members with an email address, and how many members it read.
-func (c *Client) searchByEmail(ctx context.Context, email string) (found []Member, seen int, err error) {
-	for members, err := range c.members.All(ctx, collection.PageKey(0, nil)) {
+// MemberByEmail returns the first member with an email address, which is case-insensitive, or nil. It reads the pages that all such
+// calls share, up to the one with the member.
+func (c *Client) MemberByEmail(ctx context.Context, email string) (*Member, error) {
+	for m, err := range c.AllMembers(ctx, 0) {
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
-		seen += len(members)
-		for _, m := range members {
-			if strings.EqualFold(m.Email, email) {
-				found = append(found, m)
-			}
-		}
-		if len(found) > 0 {
-			break
+		if strings.EqualFold(m.Email, email) {
+			return &m, nil
 		}
 	}
-	return found, seen, nil
+	return nil, nil
 }
 
 // RemoveMember removes a member, or revokes a pending invitation. If there is neither, the error is a *MissingError.
@@ -139,21 +127,14 @@ func (c *Client) RemoveMember(ctx context.Context, email string) error {
 	return err
 }
 
-// confirmNoMember turns a 404 into a *MissingError, unless a listing has the member. A listing without members proves nothing,
-// because the API key's owner is a member.
+// confirmNoMember turns a 404 into a *MissingError, unless a new listing has the member.
 func (c *Client) confirmNoMember(ctx context.Context, email string, notFound error) error {
-	for range 2 {
-		found, seen, err := c.searchByEmail(ctx, email)
-		if err == nil && seen == 0 {
-			err = errNoMembers()
-		}
-		switch {
-		case err != nil:
-			return &collection.MissingError{Err: notFound, Listing: err}
-		case len(found) == 0:
-			return &collection.MissingError{Err: notFound}
-		}
-		c.members.Invalidate() // The listing may be older than the removal.
+	c.members.Invalidate()
+	switch found, err := c.MemberByEmail(ctx, email); {
+	case err != nil:
+		return &collection.MissingError{Err: notFound, Listing: err}
+	case found == nil:
+		return &collection.MissingError{Err: notFound}
 	}
 	return notFound
 }

@@ -28,8 +28,8 @@ type UsageLimits struct {
 	Global *int64
 	// Users are ordered by email address. Some may have no limit of their own.
 	Users []UserUsageLimit
-	// byEmail has the limits by exact spelling, and byKey by emailKey.
-	byEmail, byKey map[string]*UserUsageLimit
+	// byKey has the limits by emailKey.
+	byKey map[string]*UserUsageLimit
 }
 
 // UserUsageLimit is the credit limit of one user.
@@ -60,29 +60,10 @@ func (l *listedLimit) MissingField() string {
 
 // Of is the limit of a user, in credits; nil if only the global limit applies.
 func (l *UsageLimits) Of(email string) *int64 {
-	if found := l.find(email); found != nil {
+	if found := l.byKey[emailKey(email)]; found != nil {
 		return found.Limit
 	}
 	return nil
-}
-
-// find prefers the exact spelling if a listing has several spellings of an address.
-func (l *UsageLimits) find(email string) *UserUsageLimit {
-	return cmp.Or(l.byEmail[email], l.byKey[emailKey(email)])
-}
-
-// index indexes the limits by email address. Of two entries for one address, the one with a limit counts.
-func (l *UsageLimits) index() {
-	l.byEmail, l.byKey = make(map[string]*UserUsageLimit, len(l.Users)), make(map[string]*UserUsageLimit, len(l.Users))
-	add := func(to map[string]*UserUsageLimit, key string, user *UserUsageLimit) {
-		if present := to[key]; present == nil || present.Limit == nil {
-			to[key] = user
-		}
-	}
-	for i := range l.Users {
-		add(l.byEmail, l.Users[i].Email, &l.Users[i])
-		add(l.byKey, emailKey(l.Users[i].Email), &l.Users[i])
-	}
 }
 
 // emailKey is the same for all spellings of an address.
@@ -105,7 +86,7 @@ func (c *Client) UserUsageLimit(ctx context.Context, email string) (*UserUsageLi
 	if err != nil {
 		return nil, err
 	}
-	found := limits.find(email)
+	found := limits.byKey[emailKey(email)]
 	switch {
 	case found == nil:
 		return nil, &collection.MissingError{Err: fmt.Errorf("%s is not listed", email)}
@@ -137,11 +118,11 @@ func (c *Client) listUsageLimits(ctx context.Context) (*UsageLimits, error) {
 		}
 	}
 	// The API does not define the order, and a changing order would show up as drift.
-	wire.Sort(users, func(a, b *UserUsageLimit) int {
-		return cmp.Or(cmp.Compare(emailKey(a.Email), emailKey(b.Email)), cmp.Compare(a.Email, b.Email))
-	})
-	limits := &UsageLimits{Global: global, Users: users}
-	limits.index()
+	wire.Sort(users, func(a, b *UserUsageLimit) int { return cmp.Compare(emailKey(a.Email), emailKey(b.Email)) })
+	limits := &UsageLimits{Global: global, Users: users, byKey: make(map[string]*UserUsageLimit, len(users))}
+	for i := range users {
+		limits.byKey[emailKey(users[i].Email)] = &users[i]
+	}
 	return limits, nil
 }
 

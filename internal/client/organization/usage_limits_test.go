@@ -69,7 +69,6 @@ func TestUsageLimits_readsEveryForm(t *testing.T) {
 		`{"globalLimit":0,"userLimits":[{"email":"b@x","limit":9007199254740992}],"new":{}}`:                 "0 b@x=9007199254740992",
 		`{"globalLimit":null,"userLimits":[{"email":"b@x","limit":1},{"email":"A@x","limit":null,"new":1}]}`: "none A@x=none b@x=1",
 		`{"globalLimit":null,"userLimits":[{"email":"b@x","limit":null}]}`:                                   "none b@x=none",
-		`{"globalLimit":null,"userLimits":[{"email":"a@x","limit":2},{"email":"A@x","limit":1}]}`:            "none A@x=1 a@x=2",
 
 		`{"globalLimit":1,"userLimits": null }`:                                         "",
 		`{"globalLimit":null,"userLimits":[{"email":"a@x","limit":1},{"email":"b@x"}]}`: "",
@@ -128,24 +127,15 @@ func TestUserUsageLimit(t *testing.T) {
 		listed, email string
 		want          string // "gone" is a *MissingError.
 	}{
-		"listed":                {listed: limited("a@x 1", "b@x 2"), email: "b@x", want: "b@x=2"},
-		"in capitals":           {listed: limited("a@x 1", "b@x 2"), email: "B@X", want: "b@x=2"},
-		"listed in capitals":    {listed: limited("A@X 1", "b@x 2"), email: "a@x", want: "A@X=1"},
-		"2^53":                  {listed: limited("a@x 9007199254740992"), email: "a@x", want: "a@x=9007199254740992"},
-		"the least":             {listed: limited("a@x 1000000"), email: "a@x", want: "a@x=1000000"},
-		"nothing":               {listed: limited("a@x 0"), email: "a@x", want: "a@x=0"},
-		"null":                  {listed: limited("a@x null"), email: "a@x", want: "gone"},
-		"not listed":            {listed: limited("a@x 1"), email: "b@x", want: "gone"},
-		"nobody is listed":      {listed: limited(), email: "b@x", want: "gone"},
-		"twice, the first null": {listed: limited("A@x null", "a@x 2"), email: "a@x", want: "a@x=2"},
-		"twice, this one null":  {listed: limited("A@x 1", "a@x null"), email: "a@x", want: "gone"},
-		"twice, this one last":  {listed: limited("A@x 1", "a@x 2"), email: "a@x", want: "a@x=2"},
-		"twice, this one first": {listed: limited("a@x 2", "A@x 1"), email: "a@x", want: "a@x=2"},
-		"twice, in capitals":    {listed: limited("a@x 2", "A@x 1"), email: "A@x", want: "A@x=1"},
-		"twice, neither":        {listed: limited("a@x 2", "A@x 1"), email: "A@X", want: "A@x=1"},
-		"neither, one null":     {listed: limited("a@x 2", "A@x null"), email: "A@X", want: "a@x=2"},
-		"the very same twice":   {listed: limited("a@x null", "a@x 2"), email: "a@x", want: "a@x=2"},
-		"twice null":            {listed: limited("A@x null", "a@x null"), email: "a@x", want: "gone"},
+		"listed":             {listed: limited("a@x 1", "b@x 2"), email: "b@x", want: "b@x=2"},
+		"in capitals":        {listed: limited("a@x 1", "b@x 2"), email: "B@X", want: "b@x=2"},
+		"listed in capitals": {listed: limited("A@X 1", "b@x 2"), email: "a@x", want: "A@X=1"},
+		"2^53":               {listed: limited("a@x 9007199254740992"), email: "a@x", want: "a@x=9007199254740992"},
+		"the least":          {listed: limited("a@x 1000000"), email: "a@x", want: "a@x=1000000"},
+		"nothing":            {listed: limited("a@x 0"), email: "a@x", want: "a@x=0"},
+		"null":               {listed: limited("a@x null"), email: "a@x", want: "gone"},
+		"not listed":         {listed: limited("a@x 1"), email: "b@x", want: "gone"},
+		"nobody is listed":   {listed: limited(), email: "b@x", want: "gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
