@@ -113,7 +113,7 @@ func TestAccProvider_unknownSettings(t *testing.T) {
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: e.Factories,
 		Steps: []resource.TestStep{
-			{Config: with(readProviders), ExpectError: regexp.MustCompile(`base_url\s+is\s+not\s+known\s+yet(.|\n)*apply\s+what\s+base_url\s+depends\s+on\s+first`)},
+			{Config: with(readProviders), ExpectError: regexp.MustCompile(`base_url\s+is\s+not\s+known\s+yet(.|\n)*terraform\s+apply\s+-target=ADDRESS`)},
 		},
 	})
 	resource.UnitTest(t, resource.TestCase{
