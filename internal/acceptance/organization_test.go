@@ -54,11 +54,7 @@ func prepareGlobalLimit(t *testing.T, _ *lives.Life) map[string]string {
 		if err != nil || now != nil && !isOfRun(now, present) {
 			return err // Somebody else set it meanwhile.
 		}
-		if present == nil {
-			return c.Organization.RemoveGlobalUsageLimit(ctx)
-		}
-		_, err = c.Organization.SetGlobalUsageLimit(ctx, *present)
-		return err
+		return c.Organization.SetGlobalUsageLimit(ctx, present)
 	})
 	return limits(present)
 }
