@@ -121,7 +121,7 @@ func sendUnnamed[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Co
 	beside.sending.RLock()
 	defer beside.sending.RUnlock()
 	if c.ServiceTime().IsZero() {
-		_ = c.CheckAccess(ctx) // Its response has the service's time. If it fails, the POST fails too, or its object is named in an error.
+		_, _ = c.Providers(ctx) // Its response has the service's time, and concurrent creations share it. If it fails, the POST fails too, or its object is named in an error.
 	}
 	since = c.ServiceTime()
 	made, err = n.Send(ctx)
