@@ -95,7 +95,8 @@ func ApplyFirst(missing *transport.UnconfiguredError) string {
 	if missing.Setting == "" {
 		return ""
 	}
-	return fmt.Sprintf("First run terraform apply -target=ADDRESS with the address of the resource that %s depends on.", missing.Setting)
+	return fmt.Sprintf("If the plan creates the resource that %[1]s depends on, or updates it in place, such as a key that is rotated, first run terraform apply -target=ADDRESS with its address. "+
+		"If the plan replaces or destroys it, undo that change first.", missing.Setting)
 }
 
 // Remedy returns only what to do if verb failed on object; empty if there is no advice.
@@ -305,9 +306,20 @@ func NoSuch(object, id string) string {
 	return phrase.Join(fmt.Sprintf("No %s with the ID %q exists, or the provider's API key cannot see it.", object, id), cmp.Or(NameHint(object, id), "Check the ID."))
 }
 
-// NameHint says what to do if an ID is a name. It is empty for no ID, for a UUID, and for objects that are never looked up by name.
+// IsUsualID reports whether an ID has the form that the service gives to IDs of an object. Other forms may exist.
+func IsUsualID(object, id string) bool {
+	switch object {
+	case "service account":
+		return strings.HasPrefix(id, "sa_")
+	case "environment":
+		return strings.HasPrefix(id, "env_")
+	}
+	return uuid.Validate(id) == nil
+}
+
+// NameHint says what to do if an ID is a name. It is empty for no ID, for an ID in the usual form, and for objects that are never looked up by name.
 func NameHint(object, id string) string {
-	if id != "" && uuid.Validate(id) != nil && slices.Contains(named, object) {
+	if id != "" && !IsUsualID(object, id) && slices.Contains(named, object) {
 		return fmt.Sprintf("If %q is the %s's name, look up the ID with the data source agentyard_%s.", id, object, strings.ReplaceAll(object, " ", "_"))
 	}
 	return ""

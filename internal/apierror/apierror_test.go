@@ -233,7 +233,7 @@ func TestFor_whatElseGoesWrong(t *testing.T) {
 		"deadline of a wait":   {err: fmt.Errorf("waiting: %w", context.DeadlineExceeded), remedy: "The operation exceeded its timeout. To allow more time, raise it in the timeouts block. Then run again."},
 		"deadline of a look":   {err: &transport.TransportError{Err: context.DeadlineExceeded}, remedy: "Check base_url, the network, and any proxy. Then run again."},
 		"too large":            {err: transport.NewTransportError(transport.Operation{}, transport.ErrTooLarge), remedy: "Read less, for example with max_results."},
-		"unconfigured":         {err: &transport.UnconfiguredError{Setting: "base_url"}, want: "The provider's base_url is not known yet.", remedy: "First run terraform apply -target=ADDRESS with the address of the resource that base_url depends on."},
+		"unconfigured":         {err: &transport.UnconfiguredError{Setting: "base_url"}, want: "The provider's base_url is not known yet.", remedy: "If the plan creates the resource that base_url depends on, or updates it in place, such as a key that is rotated, first run terraform apply -target=ADDRESS with its address. If the plan replaces or destroys it, undo that change first."},
 		"anything else":        {err: errors.New("odd"), want: "Odd."},
 		"an answer and a wait": {err: errors.Join(errors.New("odd"), context.DeadlineExceeded), want: "Odd.\n", also: "Context deadline exceeded.", remedy: "The operation exceeded its timeout. To allow more time, raise it in the timeouts block. Then run again."},
 	} {

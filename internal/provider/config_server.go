@@ -19,11 +19,11 @@ type configServer struct {
 	schemas *tfprotov6.GetProviderSchemaResponse
 }
 
-// fraction is the only argument that accepts fractions.
-const fraction = "requests_per_second"
+// fractionalArgument is the only argument that accepts fractions.
+const fractionalArgument = "requests_per_second"
 
-// nullable is the only kind of map in which null is a value: any change of the map counts.
-const nullable = "triggers"
+// nullableArgument is the only kind of map in which null is a value: any change of the map counts.
+const nullableArgument = "triggers"
 
 // largestInteger is the largest integer that every reader of JSON keeps.
 const largestInteger = 1<<53 - 1
@@ -90,18 +90,18 @@ func refused(schema *tfprotov6.Schema, config *tfprotov6.DynamicValue) []*tfprot
 	_ = tftypes.Walk(root, func(at *tftypes.AttributePath, v tftypes.Value) (bool, error) {
 		switch {
 		case v.IsNull():
-			if element, ok := isElement(at); ok && !slices.Contains(at.Steps(), tftypes.AttributePathStep(tftypes.AttributeName(nullable))) {
+			if element, ok := isElement(at); ok && !slices.Contains(at.Steps(), tftypes.AttributePathStep(tftypes.AttributeName(nullableArgument))) {
 				report(element, "Null Element", "must not be null. Remove the element or set its value.")
 			}
 			return false, nil
-		case v.IsKnown() && v.Type().Is(tftypes.Number) && at.LastStep() != tftypes.AttributePathStep(tftypes.AttributeName(fraction)):
+		case v.IsKnown() && v.Type().Is(tftypes.Number) && at.LastStep() != tftypes.AttributePathStep(tftypes.AttributeName(fractionalArgument)):
 			var n big.Float
 			if v.As(&n) != nil {
 				return false, nil
 			}
 			switch {
 			case !n.IsInt():
-				report(at, "Not a Whole Number", fmt.Sprintf("must be a whole number, not %s. Use floor().", n.Text('g', 12)))
+				report(at, "Not a Whole Number", "must be a whole number"+roundedBy(&n))
 			case n.Cmp(big.NewFloat(largestInteger)) > 0, n.Cmp(big.NewFloat(-largestInteger)) < 0:
 				report(at, "Number Out of Range", fmt.Sprintf("must be from %d to %d, not %s.", -largestInteger, largestInteger, n.Text('f', 0)))
 			}
@@ -109,6 +109,15 @@ func refused(schema *tfprotov6.Schema, config *tfprotov6.DynamicValue) []*tfprot
 		return v.IsKnown(), nil
 	})
 	return errs
+}
+
+// roundedBy says how to round a number. The floor of a number that is a rounding error below an integer would be one less.
+func roundedBy(n *big.Float) string {
+	nearest, _ := new(big.Float).Add(n, big.NewFloat(0.5)).Int(nil)
+	if off := new(big.Float).Sub(n, new(big.Float).SetInt(nearest)); off.Abs(off).Cmp(big.NewFloat(1e-6)) < 0 {
+		return fmt.Sprintf(", and the value differs from %s by a rounding error. Use floor(VALUE + 0.5).", nearest)
+	}
+	return fmt.Sprintf(", not %s. Use floor().", n.Text('g', 12))
 }
 
 // isElement reports whether a path leads to an element of a list, set, or map, and returns the path for an error. The path of an

@@ -76,7 +76,7 @@ func TestConfigServer_everyArgument(t *testing.T) {
 	tried := 0
 	try := func(name string, schema *tfprotov6.Schema, validate func(context.Context, *tfprotov6.DynamicValue) ([]*tfprotov6.Diagnostic, error)) {
 		for _, m := range malformations(schema.ValueType(), "") {
-			if strings.HasSuffix(m.path, `triggers["a"]`) || m.path == fraction {
+			if strings.HasSuffix(m.path, `triggers["a"]`) || m.path == fractionalArgument {
 				continue
 			}
 			tried++
@@ -136,7 +136,7 @@ func TestConfigServer_everyArgument(t *testing.T) {
 func TestConfigServer_accepts(t *testing.T) {
 	t.Parallel()
 	typ := tftypes.Object{AttributeTypes: map[string]tftypes.Type{
-		"triggers": tftypes.Map{ElementType: tftypes.String}, fraction: tftypes.Number, "limit": tftypes.Number, "repos": tftypes.List{ElementType: tftypes.String},
+		"triggers": tftypes.Map{ElementType: tftypes.String}, fractionalArgument: tftypes.Number, "limit": tftypes.Number, "repos": tftypes.List{ElementType: tftypes.String},
 	}}
 	schema := &tfprotov6.Schema{Block: &tfprotov6.SchemaBlock{}}
 	for name, t := range typ.AttributeTypes {
@@ -148,16 +148,38 @@ func TestConfigServer_accepts(t *testing.T) {
 		"null list":       tftypes.NewValue(typ.AttributeTypes["repos"], nil),
 	} {
 		config, err := tfprotov6.NewDynamicValue(typ, tftypes.NewValue(typ, map[string]tftypes.Value{
-			"triggers": tftypes.NewValue(typ.AttributeTypes["triggers"], map[string]tftypes.Value{"a": tftypes.NewValue(tftypes.String, nil)}),
-			fraction:   tftypes.NewValue(tftypes.Number, 1.5),
-			"limit":    tftypes.NewValue(tftypes.Number, largestInteger),
-			"repos":    repos,
+			"triggers":         tftypes.NewValue(typ.AttributeTypes["triggers"], map[string]tftypes.Value{"a": tftypes.NewValue(tftypes.String, nil)}),
+			fractionalArgument: tftypes.NewValue(tftypes.Number, 1.5),
+			"limit":            tftypes.NewValue(tftypes.Number, largestInteger),
+			"repos":            repos,
 		}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if errs := refused(schema, &config); len(slices.Concat(errs)) > 0 {
 			t.Errorf("%s: %+v", name, errs[0])
+		}
+	}
+}
+
+// An ordinary formula may miss an integer by a rounding error, and the floor of it would be one less.
+func TestConfigServer_roundingErrors(t *testing.T) {
+	t.Parallel()
+	exact := func(text string) *big.Float {
+		f, _, err := big.ParseFloat(text, 10, 512, big.ToNearestEven)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for text, want := range map[string]string{
+		"31999999.99999999999999999999": ", and the value differs from 32000000 by a rounding error. Use floor(VALUE + 0.5).",
+		"32000000.00000000000000000001": ", and the value differs from 32000000 by a rounding error. Use floor(VALUE + 0.5).",
+		"33333333.3333333333":           ", not 33333333.3333. Use floor().",
+		"1.5":                           ", not 1.5. Use floor().",
+	} {
+		if got := roundedBy(exact(text)); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}
 }

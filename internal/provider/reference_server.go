@@ -2,7 +2,7 @@ package provider
 
 import (
 	"context"
-	"regexp"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -19,24 +19,23 @@ type referenceServer struct {
 	schemas  *tfprotov6.GetProviderSchemaResponse
 }
 
-// reference is the kind of object that an argument refers to.
+// reference is the kind of object that an argument refers to. A value in the usual form of its IDs is not looked up, which keeps
+// ordinary plans without requests.
 type reference struct {
 	object string
-	// usual is the usual form of an ID. A value of this form is not looked up, which keeps ordinary plans without requests.
-	usual *regexp.Regexp
-	get   func(context.Context, *client.Client, string) error
+	get    func(context.Context, *client.Client, string) error
 }
 
 var (
-	toAccount = reference{"service account", regexp.MustCompile(`^sa_`), func(ctx context.Context, c *client.Client, id string) error {
+	toAccount = reference{"service account", func(ctx context.Context, c *client.Client, id string) error {
 		_, err := c.ServiceAccounts.Get(ctx, id)
 		return err
 	}}
-	toComputer = reference{"computer", regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`), func(ctx context.Context, c *client.Client, id string) error {
+	toComputer = reference{"computer", func(ctx context.Context, c *client.Client, id string) error {
 		_, err := c.Computers.Get(ctx, id, "")
 		return err
 	}}
-	toEnvironment = reference{"environment", regexp.MustCompile(`^env_`), func(ctx context.Context, c *client.Client, id string) error {
+	toEnvironment = reference{"environment", func(ctx context.Context, c *client.Client, id string) error {
 		_, err := c.Environments.Get(ctx, id)
 		return err
 	}}
@@ -49,7 +48,7 @@ var references = map[tftypes.AttributeName]reference{
 
 func (s referenceServer) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	if !isNull(req.ProposedNewState) {
-		if errs := s.names(ctx, s.schemas.ResourceSchemas[req.TypeName], req.Config, req.PriorState); errs != nil {
+		if errs := s.checkReferences(ctx, s.schemas.ResourceSchemas[req.TypeName], req.Config, req.PriorState); errs != nil {
 			return &tfprotov6.PlanResourceChangeResponse{PlannedState: req.ProposedNewState, PlannedPrivate: req.PriorPrivate, Diagnostics: errs}, nil
 		}
 	}
@@ -58,15 +57,15 @@ func (s referenceServer) PlanResourceChange(ctx context.Context, req *tfprotov6.
 
 func (s referenceServer) PlanAction(ctx context.Context, req *tfprotov6.PlanActionRequest) (*tfprotov6.PlanActionResponse, error) {
 	if action := s.schemas.ActionSchemas[req.ActionType]; action != nil {
-		if errs := s.names(ctx, action.Schema, req.Config, nil); errs != nil {
+		if errs := s.checkReferences(ctx, action.Schema, req.Config, nil); errs != nil {
 			return &tfprotov6.PlanActionResponse{Diagnostics: errs}, nil
 		}
 	}
 	return s.Server.PlanAction(ctx, req)
 }
 
-// names returns an error for each new value of an ID that the service does not find. Prior is nil if there is no object yet.
-func (s referenceServer) names(ctx context.Context, schema *tfprotov6.Schema, config, prior *tfprotov6.DynamicValue) []*tfprotov6.Diagnostic {
+// checkReferences returns an error for each new value of an ID that the service does not find. Prior is nil if there is no object yet.
+func (s referenceServer) checkReferences(ctx context.Context, schema *tfprotov6.Schema, config, prior *tfprotov6.DynamicValue) []*tfprotov6.Diagnostic {
 	c := s.provider.client.Load()
 	if c == nil || c.Conn.Configured() != nil || schema == nil || config == nil {
 		return nil
@@ -89,14 +88,19 @@ func (s referenceServer) names(ctx context.Context, schema *tfprotov6.Schema, co
 			return v.IsKnown(), nil
 		}
 		var id string
-		if old, _, err := tftypes.WalkAttributePath(before, at); v.As(&id) != nil || id == "" || to.usual.MatchString(id) || err == nil && v.Equal(old.(tftypes.Value)) {
+		if old, _, err := tftypes.WalkAttributePath(before, at); v.As(&id) != nil || id == "" || apierror.IsUsualID(to.object, id) || err == nil && v.Equal(old.(tftypes.Value)) {
 			return false, nil
 		}
-		if collection.IsGone(to.get(ctx, c, id)) {
-			errs = append(errs, &tfprotov6.Diagnostic{
-				Severity: tfprotov6.DiagnosticSeverityError, Summary: "Invalid ID", Detail: apierror.NoSuch(to.object, id), Attribute: at,
-			})
+		problem := ""
+		switch {
+		case strings.TrimSpace(id) == "":
+			problem = spelled(at) + " must not be blank."
+		case collection.IsGone(to.get(ctx, c, id)):
+			problem = apierror.NoSuch(to.object, id)
+		default:
+			return false, nil
 		}
+		errs = append(errs, &tfprotov6.Diagnostic{Severity: tfprotov6.DiagnosticSeverityError, Summary: "Invalid ID", Detail: problem, Attribute: at})
 		return false, nil
 	})
 	return errs
