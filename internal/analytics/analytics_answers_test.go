@@ -128,6 +128,6 @@ func TestAnalytics_unknownSettings(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {
 		// The service's clock is unknown, and the day may be in its past.
-		s.mustFail(t, acctest.New(t), acctest.Values{"base_url": tftypes.UnknownValue}, s.values("2026-02-27", "2026-03-01"), "", "base_url is not known yet", "terraform apply -target=ADDRESS", "depends_on of the data source")
+		s.mustFail(t, acctest.New(t), acctest.Values{"base_url": tftypes.UnknownValue}, s.values("2026-02-27", "2026-03-01"), "", "base_url is not known yet", "terraform apply -target=ADDRESS", "undo that change first")
 	})
 }

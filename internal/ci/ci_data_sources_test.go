@@ -297,7 +297,7 @@ func TestAccCI_sameQuestion(t *testing.T) {
 func TestCI_unknownSettings(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {
-		s.mustFail(t, acctest.New(t), acctest.Values{"base_url": tftypes.UnknownValue}, "", "base_url is not known yet", "terraform apply -target=ADDRESS", "depends_on of the data source")
+		s.mustFail(t, acctest.New(t), acctest.Values{"base_url": tftypes.UnknownValue}, "", "base_url is not known yet", "terraform apply -target=ADDRESS", "undo that change first")
 	})
 }
 

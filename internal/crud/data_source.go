@@ -2,7 +2,6 @@ package crud
 
 import (
 	"context"
-	"errors"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/datasourcevalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
 // DataSource is a data source.
@@ -57,20 +55,10 @@ func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureReques
 func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	model, err := d.Fetch(ctx, d.client, req.Config)
 	if err != nil {
-		resp.Diagnostics.Append(explain(d.Verb, d.Object, err, []apierror.Option{d.Options, Given(ctx, req.Config), apierror.Own(deferrable)})...)
+		resp.Diagnostics.Append(explain(d.Verb, d.Object, err, []apierror.Option{d.Options, Given(ctx, req.Config)})...)
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, model)...)
-}
-
-// deferrable is the remedy if a provider setting is unknown, which stops plans and destroys. Terraform reads a data source in the apply
-// if a resource in its depends_on changes.
-func deferrable(err error) (remedy, field string) {
-	var missing *transport.UnconfiguredError
-	if !errors.As(err, &missing) || missing.Setting == "" {
-		return "", ""
-	}
-	return apierror.ApplyFirst(missing) + " To avoid this error, add that resource to depends_on of the data source.", ""
 }
 
 // Fetch returns a data source's Fetch. Complete gets a model with the configuration's values. It may return an *ObjectError.

@@ -8,7 +8,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-// A data source reads through a key of the same configuration. When the key is due, the error names two ways out, and each works.
+// A data source reads through a key of the same configuration. When the key is due, the error names the way out. For a data
+// source that no resource depends on, depends_on avoids the error.
 func TestAccDataSource_throughARotatedKey(t *testing.T) {
 	t.Parallel()
 	const config = `
@@ -46,7 +47,7 @@ data "agentyard_computers" "bot" {
 
 	cli.Write("main.tf", without)
 	r := cli.Run("plan", "-input=false")
-	if out := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(out, "-target=ADDRESS with the address of the resource that api_key depends on. To avoid this error, add that resource to depends_on of the data source.") {
+	if out := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(out, "If the plan creates the resource that api_key depends on, or updates it in place, such as a key that is rotated, first run terraform apply -target=ADDRESS with its address.") {
 		t.Fatalf("%s", r.Output)
 	}
 	cli.MustRun(append(apply, "-target=agentyard_api_key.bot")...)
