@@ -24,6 +24,5 @@ func DeletionProtection(object, exceptions string) schema.BoolAttribute {
 func Protected(object, name, id, hint string) (summary, detail string) {
 	return "Cannot Destroy Protected " + title(object), phrase.Join(
 		fmt.Sprintf("%s %s has deletion_protection = true in the state, so it cannot be destroyed or replaced.", strings.ToUpper(object[:1])+object[1:], Which(name, id)),
-		"To allow this, set deletion_protection = false and apply. Then destroy or replace it.", hint,
-		"A deposed object cannot be changed any more: delete it at the service, then apply again.")
+		"To allow this, keep it in the configuration with deletion_protection = false, and apply. Then destroy or replace it.", hint)
 }
