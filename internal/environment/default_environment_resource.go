@@ -126,7 +126,7 @@ func (r *defaultEnvironmentResource) set(ctx context.Context, id string) error {
 	w := &buildWait{client: r.Client, environment: id}
 	if last, waitErr := w.run(ctx, defaultBuildTimeout); waitErr != nil {
 		if summary, detail := unbuilt(ctx, r.Client, e, last, waitErr); summary != "" {
-			return &crud.ObjectError{At: path.Root("environment_id"), Summary: summary, Detail: detail + " Apply again after a build has succeeded."}
+			return &crud.ObjectError{At: path.Root("environment_id"), Summary: summary, Detail: detail}
 		}
 		return waitErr
 	}

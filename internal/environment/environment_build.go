@@ -26,7 +26,7 @@ type buildWait struct {
 	client *client.Client
 	// environment is the ID of the environment, and build that of the build that was started, if known.
 	environment, build string
-	// before is the latest build before the build was requested: a response that shows it, or no build, is outdated. It is empty to
+	// before is the latest build before the build was requested: a response that shows it is outdated. It is empty to
 	// wait for whatever build is the latest.
 	before string
 	// onStatus is called when the status changes. It may be nil.
@@ -46,7 +46,9 @@ func (w *buildWait) run(ctx context.Context, timeout time.Duration) (*environmen
 			}
 			latest := seen.LatestBuild
 			switch {
-			case w.before != "" && (latest.ID == w.before || latest.ID == ""):
+			case w.before != "" && latest.ID == "":
+				return nil, errors.New("getEnvironmentBuildStatuses returned no latestBuild.id, although the environment has had a build")
+			case w.before != "" && latest.ID == w.before:
 				latest = environments.BuildReport{ID: w.build, Status: environments.BuildQueued}
 			case latest.Status == "":
 				latest.Status = ofEnvironment(seen.EnvironmentStatus)

@@ -51,7 +51,7 @@ var environmentBuildCancel = crud.Operation{
 	Options: apierror.Options{apierror.AtStatus{http.StatusNotFound: path.Root("build_id"), http.StatusConflict: path.Root("build_id")}, apierror.Advice{
 		http.StatusForbidden: environmentAdvice[http.StatusForbidden],
 		http.StatusNotFound:  "The environment has no build with this ID. Check build_id, or omit it to cancel the latest build.",
-		http.StatusConflict:  "The build is not running. To cancel the latest build, omit build_id.",
+		http.StatusConflict:  "The build is not running any more. To cancel the build that runs now, omit build_id and run again.",
 	}},
 }
 

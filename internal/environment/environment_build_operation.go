@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
@@ -89,7 +90,7 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 	call.Tell("Starting a build of environment %q (%s)", e.Name, e.ID)
 	before := e.LatestBuildID()
 	build, err := startBuild(ctx, c, e, before)
-	for ended := ""; transport.IsConflict(err); {
+	for ended, looks := "", 0; transport.IsConflict(err); looks++ {
 		// The service also starts builds by itself.
 		w := &buildWait{client: c, environment: e.ID, onStatus: tell}
 		running, waitErr := w.run(ctx, deadline.Sub(c.Conn.Clock.Now()))
@@ -97,8 +98,12 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 		switch {
 		case waitErr != nil && !errors.As(waitErr, &failed):
 			return nil, notBuilt(ctx, c, e, running, waitErr)
-		case running.ID == ended:
+		case running.ID == ended && looks > maxLooks:
 			return nil, err // No build runs, so the service refuses for another reason.
+		case running.ID != ended:
+			looks = 0
+		case c.Conn.Clock.Sleep(ctx, lookPause) != nil: // The service may show the running build late.
+			return nil, err
 		}
 		ended, before = running.ID, running.ID
 		build, err = startBuild(ctx, c, e, before)
@@ -120,6 +125,12 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 	return started, nil
 }
 
+// After a 409, the latest build is looked at so often if it has ended.
+const (
+	maxLooks  = 3
+	lookPause = 5 * time.Second
+)
+
 var atEnvironmentID = apierror.AtStatus{http.StatusNotFound: path.Root("environment_id"), http.StatusConflict: path.Root("environment_id")}
 
 var buildAdvice = apierror.Advice{
@@ -131,7 +142,7 @@ func startBuild(ctx context.Context, c *client.Client, e *environments.Environme
 	build, err := c.Environments.StartBuild(ctx, e.ID, before)
 	var lost *create.LostError
 	if errors.As(err, &lost) {
-		return "", &crud.ObjectError{Summary: "Build May Not Have Started", Detail: fmt.Sprintf("The response was lost, and environment %q (%s) has no new build yet: %s\n\nTo start it, "+crud.RunAgain+". While a build is running, the service refuses another one.", e.Name, e.ID, apierror.Sentences(lost.Err))}
+		return "", &crud.ObjectError{Summary: "Build May Not Have Started", Detail: fmt.Sprintf("The response was lost, and environment %q (%s) has no new build yet: %s\n\nFirst look at the environment's latest build: running this again starts a new build after a running one has ended.", e.Name, e.ID, apierror.Sentences(lost.Err))}
 	}
 	return build, err
 }
