@@ -185,7 +185,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 
 const adopted = " The service does not return this, so the configured value is adopted after an import."
 
-const equalURLs = "The order and a trailing `.git` or slash are ignored."
+const equalURLs = "The order, repetitions, and a trailing `.git` or slash are ignored."
 
 func reposAttribute(object string) schema.ListAttribute {
 	return schema.ListAttribute{

@@ -2,13 +2,13 @@ package modifier
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/value"
 )
 
@@ -37,7 +37,7 @@ func (k keepEqual) PlanModifyString(_ context.Context, req planmodifier.StringRe
 	resp.PlanValue = Keep(req.StateValue, req.PlanValue, k.equal)
 }
 
-// keepEqualList keeps the prior list if it has equal forms of all configured elements and no others, in any order.
+// keepEqualList keeps the prior list if it has equal forms of all configured elements and no others, in any order and number.
 type keepEqualList struct{ keepEqual }
 
 // KeepEqualList is KeepEqual for the strings of a list whose order has no meaning.
@@ -49,13 +49,19 @@ func (k keepEqualList) PlanModifyList(_ context.Context, req planmodifier.ListRe
 	if !value.IsSet(req.StateValue) || !value.IsSet(req.PlanValue) {
 		return
 	}
-	equal := func(a, b attr.Value) bool {
-		prior, planned := a.(types.String), b.(types.String)
-		return value.IsSet(planned) && k.equal(prior.ValueString(), planned.ValueString())
-	}
-	if wire.SameInAnyOrder(req.StateValue.Elements(), req.PlanValue.Elements(), equal) {
+	prior, planned := req.StateValue.Elements(), req.PlanValue.Elements()
+	if k.areIn(prior, planned) && k.areIn(planned, prior) {
 		resp.PlanValue = req.StateValue
 	}
+}
+
+// areIn reports whether a list has an equal form of each element of another.
+func (k keepEqualList) areIn(list, elements []attr.Value) bool {
+	return !slices.ContainsFunc(elements, func(e attr.Value) bool {
+		return !slices.ContainsFunc(list, func(other attr.Value) bool {
+			return value.IsSet(e) && value.IsSet(other) && k.equal(other.(types.String).ValueString(), e.(types.String).ValueString())
+		})
+	})
 }
 
 // Keep returns the prior value of a string if the new value is equal to it, and the new value otherwise.

@@ -55,6 +55,7 @@ func TestKeepEqualList(t *testing.T) {
 		"another order":      {list(a, b), list(b, upper), list(a, b)},
 		"one less":           {list(a, b), list(b), list(b)},
 		"another element":    {list(a, b), list(upper, upper), list(upper, upper)},
+		"repeated elements":  {list(a, b), list(b, upper, a), list(a, b)},
 		"one more":           {list(a), list(upper, b), list(upper, b)},
 		"an unknown element": {list(a), list(unknown), list(unknown)},
 		"not known yet":      {list(a), types.ListUnknown(types.StringType), types.ListUnknown(types.StringType)},
