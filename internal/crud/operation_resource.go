@@ -42,7 +42,7 @@ type operationResource struct {
 
 const useResource = "\n\n**Other versions.** Use the action with Terraform 1.14 or newer; use this resource with OpenTofu and older versions.\n\n" +
 	"**When it runs.** Creating the resource runs the operation once. Changing an argument or `triggers` replaces the resource, which runs it again. " +
-	"Equal values, such as a default that you write out, and arguments that only control the wait are updated in place, and send nothing. " +
+	"A change that would send the same, such as of a timeout, is stored without running it again. " +
 	"To rename the resource, add a `moved` block. Destroying the resource does not undo the operation, and sends nothing.\n\n" +
 	"**Failures.** After a failure, nothing is stored, so the next apply runs the operation again."
 

@@ -88,7 +88,7 @@ func (e *apiKeyEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, r
 			"**A key for the run.** Without `keep`, each plan and each apply creates a key, and revokes it at the end if the run succeeds. " +
 			"After an error or Ctrl-C, Terraform does not close ephemeral resources, so the key works until it expires. Keep `expires_in` short.\n\n" +
 			"**A key for a secret store.** With `keep = terraform.applying`, a plan creates nothing. An apply creates a key that works after the run, and only if the account has no live key with the name. " +
-			"An existing key's value is not available, so `key` is then null. If a run is killed before the value is stored, the value is lost, and `key` is null in every later run. Write `coalesce` around the value, as in the example, so that such a run fails.\n\n" +
+			"An existing key's value is not available, so `key` is then null. If a run is killed before the value is stored, the value is lost, and `key` is null in every later run. A run must then fail instead of storing null. The upload in the example does; for other stores, use the form of the guide.\n\n" +
 			"[API keys without state](../guides/api-keys-without-state) shows both." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
@@ -109,7 +109,7 @@ func (e *apiKeyEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, r
 			},
 			"keep": schema.BoolAttribute{
 				Optional: true,
-				MarkdownDescription: "Whether to create a key that is not revoked at the end of the run. Use `keep = terraform.applying`, and `coalesce` around `key`, as in the example. If `true`, a key is created only if the account has no live key with the name. " +
+				MarkdownDescription: "Whether to create a key that is not revoked at the end of the run. Use `keep = terraform.applying`. If `true`, a key is created only if the account has no live key with the name. " +
 					"If `false`, nothing is created. If omitted, the key is for the run. With a constant `true`, the plan creates the key, and its value is lost. " +
 					"After the key is revoked or expires, the next apply creates another one, unless the name changes; see [API keys without state](../guides/api-keys-without-state).",
 			},

@@ -34,12 +34,11 @@ ephemeral "agentyard_api_key" "deploy" {
   keep               = terraform.applying
 }
 
-# If a run was killed, the key exists, but its value is lost. With coalesce,
-# the next apply fails instead of storing null.
+# If a run was killed, the key exists, but its value is lost. Creating this
+# resource then fails, and nothing is uploaded. Later changes need no value.
 resource "agentyard_computer_file_upload" "key" {
-  computer_id = var.computer_id
-  file_name   = "deploy-key-v1"
-  content_wo = (terraform.applying
-  ? coalesce(ephemeral.agentyard_api_key.deploy.key) : "none")
+  computer_id        = var.computer_id
+  file_name          = "deploy-key-v1"
+  content_wo         = ephemeral.agentyard_api_key.deploy.key
   content_wo_version = "1"
 }

@@ -9,8 +9,8 @@ ephemeral "agentyard_computer_file_download" "report" {
   file_name   = "report.pdf"
 }
 
-# Use the URL in provider blocks, write-only arguments, and provisioners.
-# With coalesce, an apply fails if there is no such file.
+# A provisioner runs in the apply only. With coalesce, it fails if there is no
+# such file.
 resource "terraform_data" "fetch" {
   provisioner "local-exec" {
     command = "echo fetching the report"

@@ -29,6 +29,6 @@ check "agents_have_not_failed" {
     condition = alltrue([
       for answer in agentyard_session_answer.agent : answer.is_error == false
     ])
-    error_message = "An agent has failed."
+    error_message = "An agent has failed, or its answer is unclear."
   }
 }

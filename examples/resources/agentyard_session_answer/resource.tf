@@ -24,7 +24,7 @@ resource "agentyard_session_answer" "upgrade" {
   lifecycle {
     postcondition {
       condition     = self.is_error == false
-      error_message = "The agent failed: ${coalesce(self.text, "no answer")}"
+      error_message = "Failed or unclear: ${coalesce(self.text, "no answer")}"
     }
   }
 }
