@@ -127,7 +127,7 @@ func TestRateLimit_endless(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					s := &refusing{isRefused: func(n int) bool { return n > creates }, retryAfter: "1"}
-					c, began := s.client(t, 1), time.Now()
+					c := s.client(t, 1)
 					var all sync.WaitGroup
 					ctx, cancel := context.WithTimeout(t.Context(), 40*time.Minute)
 					defer cancel()
@@ -137,7 +137,7 @@ func TestRateLimit_endless(t *testing.T) {
 						})
 					}
 					time.Sleep(time.Minute)
-					began = time.Now()
+					began := time.Now()
 					for i := range polls {
 						all.Go(func() {
 							watch := c.Computers.Watch(fmt.Sprint(i), fmt.Sprint("account ", i))

@@ -117,14 +117,14 @@ func CheckModel[M any](check func(ctx context.Context, m *M, call *Call) diag.Di
 func CanonicalModel[M any](edit func(m *M)) func(context.Context, tfsdk.Config) tfsdk.Config {
 	return func(ctx context.Context, config tfsdk.Config) tfsdk.Config {
 		m := new(M)
-		edited := tfsdk.State{Schema: config.Schema, Raw: config.Raw}
+		edited := tfsdk.State(config)
 		if config.Get(ctx, m).HasError() {
 			return config
 		}
 		if edit(m); edited.Set(ctx, m).HasError() {
 			return config
 		}
-		return tfsdk.Config{Schema: config.Schema, Raw: edited.Raw}
+		return tfsdk.Config(edited)
 	}
 }
 

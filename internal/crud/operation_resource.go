@@ -135,7 +135,7 @@ func (r *operationResource) ModifyPlan(ctx context.Context, req resource.ModifyP
 	after, diags := r.sent(ctx, req.Plan.Raw)
 	resp.Diagnostics.Append(diags...)
 	for name, v := range after {
-		if !v.Equal(before[name]) && !(isEmpty(v) && isEmpty(before[name])) {
+		if !v.Equal(before[name]) && (!isEmpty(v) || !isEmpty(before[name])) {
 			resp.RequiresReplace.Append(path.Root(name))
 		}
 	}

@@ -171,7 +171,7 @@ func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(
 	}
 	started := c.Clock.Now()
 	resp, err := c.Retry.repeat(state, func() (*http.Response, bool, error) {
-		if err := c.Limiter.wait(state.caller, &state.turn); err != nil {
+		if err := c.Limiter.wait(state.caller, &state.turn); err != nil { //nolint:contextcheck // A request that changes something outlives its caller, but its wait does not.
 			return nil, false, err
 		}
 		if sent, ok := ctx.Value(sentKey{}).(func()); ok {
