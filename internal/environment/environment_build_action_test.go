@@ -242,7 +242,7 @@ func TestEnvironmentBuild_errors(t *testing.T) {
 			at      string
 		}{
 			"no ID":      {"", "", []string{"environment_id must not be empty"}, "environment_id"},
-			"unknown":    {"env_unknown", "", []string{"Environment Not Found", `No environment with the ID "env_unknown" exists, or the provider's API key cannot see it.`, "data source agentyard_environment. getEnvironment", "returned 404: ", "env_unknown"}, "environment_id"},
+			"unknown":    {"env_unknown", "", []string{"Environment Not Found", `No environment with the ID "env_unknown" exists, or the provider's API key cannot see it.`, "Check the ID. getEnvironment", "returned 404: ", "env_unknown"}, "environment_id"},
 			"odd":        {"..", "", []string{"cannot be part of a request's path"}, ""},
 			"no manager": {id, user, []string{"403", "member with the Manager role or higher"}, ""},
 		} {
@@ -309,7 +309,7 @@ func TestEnvironmentBuild_answerWithoutABuild(t *testing.T) {
 		id := environmentsReady(e, "a")[0]
 		e.Faults().Add(emulator.Fault{Operation: "createEnvironmentBuild", Kind: emulator.FaultOtherServer, Status: http.StatusOK, Body: body})
 		_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
-		out.MustFail(t, "", "Build May Not Have Started", "has no new build yet", "it names no build", "invoke the action again")
+		out.MustFail(t, "", "Build May Not Have Started", "has no new build yet", "it names no build", "First look at the environment's latest build")
 		mustInvokeBuild(t, e, "build", acctest.Values{"environment_id": id})
 	}
 }

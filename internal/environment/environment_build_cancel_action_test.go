@@ -49,7 +49,7 @@ func TestEnvironmentBuildCancel_notRunning(t *testing.T) {
 			t.Errorf("progress %q, want %q", progress, want)
 		}
 		_, out := invokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": ids[k], "build_id": build})
-		out.MustFail(t, "build_id", "Cannot cancel build", "409", "The build is not running. To cancel the latest build, omit build_id.")
+		out.MustFail(t, "build_id", "Cannot cancel build", "409", "The build is not running any more. To cancel the build that runs now, omit build_id and run again.")
 	}
 }
 
