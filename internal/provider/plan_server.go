@@ -25,7 +25,7 @@ func (s planServer) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanR
 // ApplyResourceChange checks again, because some plans do not show the provider that they delete an object.
 func (s planServer) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	if isNull(req.PlannedState) {
-		if refused := protected(req.TypeName, req.PriorState, "If it is tainted, run terraform untaint ADDRESS first. A deposed object cannot be changed any more: delete it at the service, then apply again."); refused != nil {
+		if refused := protected(req.TypeName, req.PriorState, "If it is tainted, run terraform untaint ADDRESS first."); refused != nil {
 			return &tfprotov6.ApplyResourceChangeResponse{NewState: req.PriorState, Private: req.PlannedPrivate, NewIdentity: req.PlannedIdentity, Diagnostics: refused}, nil
 		}
 	}
