@@ -14,8 +14,8 @@ resource "agentyard_api_key" "manual" {
   }
 }
 
-# A key that lives for 60 days. The first apply after 30 days rotates it, and the
-# old key works for 10 more minutes.
+# A key that lives for 60 days. The first apply after 30 days rotates it, and
+# the old key works for 10 more minutes.
 resource "agentyard_api_key" "pipeline" {
   service_account_id = agentyard_service_account.builds.id
   name               = "pipeline"
