@@ -21,13 +21,13 @@ var layers = [][]string{
 	{"."},
 	{"internal/provider"},
 	{
-		"internal/analytics", "internal/ci", "internal/computer", "internal/environment", "internal/organization",
-		"internal/serviceaccount", "internal/session", "internal/wiki",
+		"internal/service/analytics", "internal/service/ci", "internal/service/computer", "internal/service/environment", "internal/service/organization",
+		"internal/service/serviceaccount", "internal/service/session", "internal/service/wiki",
 	},
-	{"internal/localfile"},
-	{"internal/crud", "internal/wait"},
-	{"internal/apierror", "internal/modifier", "internal/results"},
-	{"internal/importmark", "internal/value"},
+	{"internal/framework/localfile"},
+	{"internal/framework/crud", "internal/framework/wait"},
+	{"internal/framework/apierror", "internal/framework/modifier", "internal/framework/results"},
+	{"internal/framework/importmark", "internal/framework/value"},
 	{"internal/client"},
 	{
 		"internal/client/analytics", "internal/client/ci", "internal/client/computers", "internal/client/environments",
@@ -38,7 +38,7 @@ var layers = [][]string{
 	{"internal/client/collection"},
 	{"internal/client/transport"},
 	{"internal/client/memo", "internal/client/wire"},
-	{"internal/contract", "internal/clock", "internal/phrase"},
+	{"internal/contract", "internal/clock", "internal/framework/phrase"},
 }
 
 // layerOf returns the layer of a package in layers, or -1 for a tool or a package for tests, which may import everything.
@@ -75,13 +75,13 @@ func TestLayout_importsGoDown(t *testing.T) {
 // What runs against a real service must not know the emulator, not even through a helper.
 func TestLayout_acceptanceWithoutEmulator(t *testing.T) {
 	t.Parallel()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-test", "./internal/acceptance").Output()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-test", "./internal/acctest/acceptance").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(out)) {
 		if strings.Contains(line, "/internal/emulator") {
-			t.Errorf("internal/acceptance depends on %s", strings.TrimSpace(line))
+			t.Errorf("internal/acctest/acceptance depends on %s", strings.TrimSpace(line))
 		}
 	}
 }

@@ -27,7 +27,7 @@ To try the tests without an account, run: make testacc-emulator'
 build() {
 	local version
 	version=$(git describe --tags --always --dirty 2>/dev/null) || version=dev
-	go test -c -ldflags "-X github.com/agentyard/terraform-provider-agentyard/internal/acceptance.version=$version" -o "$binary" ./internal/acceptance
+	go test -c -ldflags "-X github.com/agentyard/terraform-provider-agentyard/internal/acctest/acceptance.version=$version" -o "$binary" ./internal/acctest/acceptance
 }
 
 run_tests() {
@@ -36,7 +36,7 @@ run_tests() {
 	export AGENTYARD_ACC_REPORT=${AGENTYARD_ACC_REPORT:-$root/acceptance-report}
 	case $AGENTYARD_ACC_REPORT in /*) ;; *) AGENTYARD_ACC_REPORT=$here/$AGENTYARD_ACC_REPORT ;; esac
 	build
-	cd internal/acceptance
+	cd internal/acctest/acceptance
 	# Ctrl-C reaches the tests directly, and they clean up. Most of the time they wait, so more of them run than there are processors.
 	exec "$binary" -test.v -test.parallel=6 "$@"
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 )
 
 // planServer refuses to destroy or replace an object whose state has deletion_protection = true, in the plan and in the apply. A

@@ -14,7 +14,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
-	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 )
 
 // maxBulk is how many computers one bulkCreateComputers can request.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
-	"github.com/agentyard/terraform-provider-agentyard/internal/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 )
 
 // ExistsError says that nothing was created because this run found objects with the same name that it had not created.

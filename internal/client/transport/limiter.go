@@ -12,7 +12,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// Rates are in requests per second. The tests of internal/bench simulate them.
+// Rates are in requests per second. The tests of internal/acctest/bench simulate them.
 const (
 	// quickRate is the highest rate after a 429. Each accepted request then raises the rate by half, and by half of that after a further
 	// 429, down to slowRaise. A 429 more than calmTime ago is forgotten.

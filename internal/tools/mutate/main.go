@@ -17,7 +17,7 @@ import (
 )
 
 // packages are those whose own tests decide alone; the folders of internal.
-var packages = []string{"apierror", "client/collection", "client/transport", "contract", "crud", "value", "wait"}
+var packages = []string{"client/collection", "client/transport", "contract", "framework/apierror", "framework/crud", "framework/value", "framework/wait"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -1,0 +1,108 @@
+package guides
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+var (
+	tableRow = regexp.MustCompile(`(?m)^\| .*$`)
+	codeSpan = regexp.MustCompile("`([A-Z][^`]* [^`]+)`")
+	// A summary in the code: several words in title case. A quoted name or a count may be among them.
+	summaryText = regexp.MustCompile(`"([A-Z]\w+(?: (?:[A-Z]\w+|%[qs]|a|an|and|as|at|by|for|from|in|is|its|of|on|or|the|to|with))+)"`)
+	atRunTime   = strings.NewReplacer("%q", `"builds"`, "%s", "2 Computers")
+)
+
+// The page has each summary of the provider, and no other.
+func TestTroubleshooting_summaries(t *testing.T) {
+	t.Parallel()
+	var code strings.Builder
+	err := filepath.WalkDir("../..", func(path string, entry os.DirEntry, err error) error {
+		if entry.IsDir() && slices.Contains([]string{"acctest", "client", "contract", "emulator", "tools"}, entry.Name()) {
+			return filepath.SkipDir
+		}
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		code.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guide := page(t, "troubleshooting")
+	inCode := summaryText.FindAllStringSubmatch(code.String(), -1)
+	if len(inCode) < 100 {
+		t.Fatalf("the code has %d summaries", len(inCode))
+	}
+	// The code puts these together at run time, for several objects.
+	known := map[string]bool{"Cannot Import Computer": true, "Cannot Import Computer Yet": true, "Service Account Is Ambiguous": true, "Cannot Destroy Protected Computer": true, "Global Usage Limit Is Not Set": true}
+	for _, found := range inCode {
+		summary := atRunTime.Replace(found[1])
+		known[summary] = true
+		if !strings.Contains(guide, summary) {
+			t.Errorf("templates/guides/troubleshooting.md.tmpl does not explain %q", summary)
+		}
+	}
+	for _, row := range tableRow.FindAllString(guide, -1) {
+		for _, found := range codeSpan.FindAllStringSubmatch(row, -1) {
+			if !known[found[1]] {
+				t.Errorf("no error has the summary %q", found[1])
+			}
+		}
+	}
+}
+
+// What the page says of some errors is what happens.
+func troubleshooting(g *reader) {
+	g.step()
+	if log := g.read("agentyard.log"); !strings.Contains(log, "operation=listComputerProviders") || !strings.Contains(log, "status=200") || strings.Contains(log, g.e.BootstrapKey()) {
+		g.t.Errorf("the log is\n%s", log)
+	}
+	fails := func(script string, wants ...string) {
+		g.t.Helper()
+		r := g.cli.Shell(script)
+		if r.ExitCode == 0 {
+			g.t.Errorf("%s succeeds", script)
+		}
+		g.expect(r.Output, wants...)
+	}
+	main := g.read("main.tf")
+	for body, summary := range map[string]string{
+		"data \"agentyard_computer\" \"a\" {}":                                                                "Missing Attribute Configuration",
+		"resource \"agentyard_computer\" \"a\" {}":                                                            "Missing required argument",
+		"resource \"agentyard_computer\" \"a\" {\n  name = \"build\"\n  cpu = 2\n}":                           "Unsupported argument",
+		"resource \"agentyard_computer\" \"a\" {\n  name = [\"build\"]\n}":                                    "Incorrect attribute value type",
+		"resource \"agentyard_computer\" \"a\" {\n  name = \"build\"\n  id = \"x\"\n}":                        "Invalid Configuration for Read-Only Attribute",
+		"resource \"agentyard_computer_fleet\" \"a\" {\n  name_prefix = \"build\"\n  quantity = -1\n}":        "Invalid Attribute Value",
+		"resource \"agentyard_wiki_run\" \"a\" {\n  repo_url = \"https://a.example/b/c\"\n  pages = \"[\"\n}": "Invalid JSON String Value",
+	} {
+		g.cli.Write("main.tf", main+body+"\n")
+		fails("terraform plan -no-color", "Error: "+summary)
+	}
+	g.cli.Write("main.tf", strings.Replace(main, "provider \"agentyard\" {}", "", 1))
+	fails("AGENTYARD_BASE_URL= terraform plan", "explicit configuration", "Missing Base URL")
+	g.cli.Write("main.tf", main)
+	fails("AGENTYARD_BASE_URL= terraform plan", "Missing Base URL")
+	fails("AGENTYARD_API_KEY= terraform plan", "Missing API Key")
+	fails("AGENTYARD_API_KEY='fk x' terraform plan", "Invalid Provider Setting")
+	fails("AGENTYARD_API_KEY=fk-wrong terraform plan", "Cannot list computer providers", "401")
+	g.e.Faults().Add(emulator.Fault{Operation: "listComputerProviders", Kind: emulator.FaultRateLimited, RetryAfter: "9999", Times: 1})
+	fails("terraform plan", "Cannot list computer providers", "429")
+	g.cli.Write("main.tf", g.read("main.tf")+"resource \"agentyard_computer\" \"a\" {\n  name = \"build\"\n}\n")
+	g.run("terraform apply")
+	made := g.read("terraform.tfstate")
+	fails("rm terraform.tfstate\nterraform apply", "Cannot create computer", "already exists", "terraform import ADDRESS")
+	g.e.API("POST", "/_emulator/reset", nil, nil)
+	g.cli.Write("terraform.tfstate", made)
+	g.expect(g.run("terraform plan"), "Warning: Computer Not Found", "1 to add")
+	g.cli.Write("main.tf", "resource \"agentyard_computer\" \"a\" {\n  name = \"build\"\n}\n")
+	fails("rm -r .terraform*\nterraform init", "hashicorp/agentyard")
+}

@@ -1,0 +1,279 @@
+// Package crud contains the steps around the API call of every Terraform object: decoding, error translation, missing
+// objects, and state with identity. Schemas, defaults, timeouts, and request bodies belong to the object.
+package crud
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+)
+
+// Model is the model of a resource.
+type Model[A any] interface {
+	Identified
+	// FromAPI sets every value that the service returns, and no others.
+	FromAPI(context.Context, *A) diag.Diagnostics
+}
+
+// Identified is a model with an identity.
+type Identified interface {
+	// Identity returns the identity's model, or nil for an object without one.
+	Identity() any
+}
+
+// Importable is a model that sets create-only arguments from the record after an import and in lists.
+type Importable[A any] interface {
+	FromImport(context.Context, *A) diag.Diagnostics
+}
+
+// Resource sets the type name and client of a managed resource or a list resource. Embed it.
+type Resource struct {
+	Client *client.Client
+	// Name is the type's name without the provider's prefix.
+	Name string
+	// MutableIdentity means that an update may change the identity.
+	MutableIdentity bool
+}
+
+// Metadata sets the type's name.
+func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + r.Name
+	resp.ResourceBehavior.MutableIdentity = r.MutableIdentity
+}
+
+// Configure sets the client that the provider created.
+func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	r.Client = configured(req.ProviderData, &resp.Diagnostics)
+}
+
+// Ephemeral sets the type name and client of an ephemeral resource. Embed it.
+type Ephemeral struct {
+	Client *client.Client
+	// Name is the type's name without the provider's prefix.
+	Name string
+}
+
+// Metadata sets the type's name.
+func (e *Ephemeral) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + e.Name
+}
+
+// Configure sets the client that the provider created.
+func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse) {
+	e.Client = configured(req.ProviderData, &resp.Diagnostics)
+}
+
+// Action sets the type name and client of an action. Embed it.
+type Action struct {
+	Client *client.Client
+	// Name is the type's name without the provider's prefix.
+	Name string
+}
+
+// Metadata sets the type's name.
+func (a *Action) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + a.Name
+}
+
+// Configure sets the client that the provider created.
+func (a *Action) Configure(_ context.Context, req action.ConfigureRequest, resp *action.ConfigureResponse) {
+	a.Client = configured(req.ProviderData, &resp.Diagnostics)
+}
+
+// unconfigured is the client before the provider is configured. Its calls return an error.
+var unconfigured = sync.OnceValue(func() *client.Client { return client.Unconfigured("", clock.System) })
+
+func configured(data any, diags *diag.Diagnostics) *client.Client {
+	if data == nil {
+		return unconfigured()
+	}
+	c, ok := data.(*client.Client)
+	if !ok {
+		diags.AddError("Provider Not Configured", fmt.Sprintf("The provider passed a %T instead of a client. This is a bug in the provider. Please report it.", data))
+	}
+	return c
+}
+
+// Create runs create on the plan and stores the result. What is known in the plan stays as planned.
+func Create[M, A any, P interface {
+	*M
+	Model[A]
+}](ctx context.Context, c *client.Client, object string, req resource.CreateRequest, resp *resource.CreateResponse, create func(*M) (*A, error), options ...apierror.Option) {
+	var m M
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	made, err := create(&m)
+	if err != nil {
+		resp.Diagnostics.Append(explain("create", object, err, append(options, Given(ctx, req.Plan)))...)
+		return
+	}
+	resp.Diagnostics.Append(Store(ctx, &resp.State, resp.Identity, P(&m), made)...)
+	resp.Diagnostics.Append(AsPlanned(&resp.State, req.Plan.Raw)...)
+	resp.Diagnostics.Append(Seen(ctx, c, resp.Private)...)
+}
+
+// Read stores the result of read, or removes a missing object from the state with a warning.
+func Read[M, A any, P interface {
+	*M
+	Model[A]
+}](ctx context.Context, c *client.Client, object string, req resource.ReadRequest, resp *resource.ReadResponse, read func(*M) (*A, error), options ...apierror.Option) {
+	var m M
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	found, err := read(&m)
+	if err != nil {
+		Unreadable(ctx, c, FailedRead{object, P(&m), err, options}, resp)
+		return
+	}
+	resp.Diagnostics.Append(P(&m).FromAPI(ctx, found)...)
+	if importmark.IsUnread(ctx, resp.Private) {
+		if imported, ok := any(P(&m)).(Importable[A]); ok {
+			resp.Diagnostics.Append(imported.FromImport(ctx, found)...)
+		}
+	}
+	resp.Diagnostics.Append(importmark.SetRead(ctx, resp.Private)...)
+	resp.Diagnostics.Append(Seen(ctx, c, resp.Private)...)
+	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &m, P(&m).Identity())...)
+}
+
+// Update runs update on the plan and the prior state and stores the result. A nil result means that nothing was sent, and
+// the plan is stored. What is known in the plan stays as planned, even if it has changed since.
+func Update[M, A any, P interface {
+	*M
+	Model[A]
+}](ctx context.Context, object string, req resource.UpdateRequest, resp *resource.UpdateResponse, update func(plan, state *M) (*A, error), options ...apierror.Option) {
+	var plan, state M
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	updated, err := update(&plan, &state)
+	if err != nil {
+		resp.Diagnostics.Append(explain("update", object, err, options)...)
+		return
+	}
+	if updated != nil {
+		resp.Diagnostics.Append(P(&plan).FromAPI(ctx, updated)...)
+	}
+	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &plan, P(&plan).Identity())...)
+	resp.Diagnostics.Append(AsPlanned(&resp.State, req.Plan.Raw)...)
+	if !resp.Diagnostics.HasError() {
+		// Terraform keeps the private state even if the update failed, so it must no longer mark anything as adopted.
+		resp.Diagnostics.Append(importmark.Remove(ctx, resp.Private)...)
+	}
+}
+
+// AsPlanned sets what is known in the plan to its planned value, because Terraform rejects any other, and after a creation
+// replaces the object. What the service stored instead is the difference that the next refresh shows.
+func AsPlanned(state *tfsdk.State, plan tftypes.Value) diag.Diagnostics {
+	var planned, stored map[string]tftypes.Value
+	for value, into := range map[*tftypes.Value]*map[string]tftypes.Value{&plan: &planned, &state.Raw: &stored} {
+		if err := value.As(into); err != nil {
+			return diag.Diagnostics{diag.NewErrorDiagnostic("State Cannot Be Stored", err.Error())}
+		}
+	}
+	for name, value := range planned {
+		if value.IsFullyKnown() {
+			stored[name] = value
+		}
+	}
+	state.Raw = tftypes.NewValue(state.Raw.Type(), stored)
+	return nil
+}
+
+// Delete runs remove on the prior state. Its errors name the object, because Terraform does not show its address with them.
+func Delete[M any](ctx context.Context, c *client.Client, object string, req resource.DeleteRequest, resp *resource.DeleteResponse, remove func(*M) error, options ...apierror.Option) {
+	var m M
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	err := remove(&m)
+	id := attributeOf(ctx, req.State, "id")
+	switch {
+	case collection.IsGone(err):
+		resp.Diagnostics.Append(NotVisible(ctx, c, Missing{"delete", object, id, &m, req.Private})...)
+	case err != nil:
+		which := Which(attributeOf(ctx, req.State, "name"), id)
+		resp.Diagnostics.Append(apierror.For("delete", object, About("deleting", object, which, err), options...)...)
+	}
+}
+
+// Which identifies an object by its name and ID, such as "ci" (7). Either may be empty.
+func Which(name, id string) string {
+	switch {
+	case name == "":
+		return id
+	case id == "":
+		return fmt.Sprintf("%q", name)
+	}
+	return fmt.Sprintf("%q (%s)", name, id)
+}
+
+// About prefixes an error with the operation and the object, such as deleting the environment "ci" (7).
+func About(doing, object, which string, err error) error {
+	if which == "" {
+		return err
+	}
+	return fmt.Errorf("%s the %s %s: %w", doing, object, which, err)
+}
+
+// attributeOf returns a string attribute of a state, or an empty string.
+func attributeOf(ctx context.Context, state tfsdk.State, name string) string {
+	return Given(ctx, state)(name)
+}
+
+// Given lets errors quote the string arguments of a configuration or plan.
+func Given(ctx context.Context, config interface {
+	GetAttribute(context.Context, path.Path, any) diag.Diagnostics
+}) apierror.Given {
+	return func(argument string) string {
+		var v types.String
+		if config.GetAttribute(ctx, path.Root(argument), &v).HasError() {
+			return ""
+		}
+		return v.ValueString()
+	}
+}
+
+// Store sets a model's values from a record and saves its state and identity.
+func Store[A any](ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, model Model[A], record *A) diag.Diagnostics {
+	diags := model.FromAPI(ctx, record)
+	diags.Append(Save(ctx, state, identity, model, model.Identity())...)
+	return diags
+}
+
+// Save stores state and identity. Null attributes get their defaults.
+func Save(ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, model, identityModel any) diag.Diagnostics {
+	diags := state.Set(ctx, model)
+	diags.Append(setDefaults(ctx, state.Schema, &state.Raw)...)
+	diags.Append(setIdentity(ctx, identity, identityModel)...)
+	return diags
+}
+
+func setIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, model any) diag.Diagnostics {
+	if identity == nil || model == nil {
+		return nil
+	}
+	return identity.Set(ctx, model)
+}

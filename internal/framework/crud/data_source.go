@@ -1,0 +1,78 @@
+package crud
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/datasourcevalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+)
+
+// DataSource is a data source.
+type DataSource struct {
+	// Name is the type's name without the provider's prefix.
+	Name        string
+	Description string
+	Attributes  map[string]schema.Attribute
+	// Blocks may contain "timeouts".
+	Blocks     map[string]schema.Block
+	Validators []datasource.ConfigValidator
+	// Fetch returns the model to store. Create it with the function of the same name.
+	Fetch func(context.Context, *client.Client, tfsdk.Config) (model any, err error)
+	// Verb and Object are for errors, such as "list" and "computers".
+	Verb, Object string
+	Options      apierror.Options
+
+	client *client.Client
+}
+
+// Metadata sets the type's name.
+func (d *DataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + d.Name
+}
+
+// Schema sets the description, the attributes, and the blocks.
+func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = schema.Schema{MarkdownDescription: d.Description, Attributes: d.Attributes, Blocks: d.Blocks}
+}
+
+// ConfigValidators returns the checks that need more than one attribute.
+func (d *DataSource) ConfigValidators(context.Context) []datasource.ConfigValidator {
+	return d.Validators
+}
+
+// Configure sets the client that the provider created.
+func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	d.client = configured(req.ProviderData, &resp.Diagnostics)
+}
+
+// Read stores what Fetch returns.
+func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	model, err := d.Fetch(ctx, d.client, req.Config)
+	if err != nil {
+		resp.Diagnostics.Append(explain(d.Verb, d.Object, err, []apierror.Option{d.Options, Given(ctx, req.Config)})...)
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, model)...)
+}
+
+// Fetch returns a data source's Fetch. Complete gets a model with the configuration's values. It may return an *ObjectError.
+func Fetch[M any](complete func(ctx context.Context, c *client.Client, m *M) error) func(context.Context, *client.Client, tfsdk.Config) (any, error) {
+	return func(ctx context.Context, c *client.Client, config tfsdk.Config) (any, error) {
+		m := new(M)
+		if err := Failure(config.Get(ctx, m)); err != nil {
+			return nil, err
+		}
+		return m, complete(ctx, c, m)
+	}
+}
+
+// IDOrName requires exactly one of the arguments id and name.
+func IDOrName() []datasource.ConfigValidator {
+	return []datasource.ConfigValidator{datasourcevalidator.ExactlyOneOf(path.MatchRoot("id"), path.MatchRoot("name"))}
+}

@@ -1,0 +1,177 @@
+package crud
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
+)
+
+// OwnerOnly is a model of an object that may be visible only to its owner. A 404 for another API key does not mean that it
+// is gone.
+type OwnerOnly interface {
+	// OwnerOnly reports whether only the owner's API keys can see the object.
+	OwnerOnly() bool
+}
+
+const seenByKey = "seen_by"
+
+// seenBy identifies the API key that last read an object, or its key_owner, without revealing it.
+type seenBy struct {
+	Salt string `json:"salt"`
+	Hash string `json:"hash"`
+}
+
+func lastSeenBy(ctx context.Context, private importmark.Reader) (seenBy, bool) {
+	var by seenBy
+	value, _ := private.GetKey(ctx, seenByKey)
+	return by, json.Unmarshal(value, &by) == nil
+}
+
+// Seen records in private state which API key last read an object, or its key_owner if one is set. It writes only if that has
+// changed.
+func Seen(ctx context.Context, c *client.Client, private importmark.PrivateState) diag.Diagnostics {
+	if by, ok := lastSeenBy(ctx, private); ok && by.Hash == c.Conn.KeyFingerprint(by.Salt) {
+		return nil
+	}
+	salt := rand.Text()[:8] // It is short, because each object in a state has one.
+	value, err := json.Marshal(seenBy{salt, c.Conn.KeyFingerprint(salt)})
+	if err != nil {
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Private State Cannot Be Stored", err.Error())}
+	}
+	return private.SetKey(ctx, seenByKey, value)
+}
+
+// otherReader returns a sentence if an object was last read with another API key or key_owner. Otherwise, it is empty. A record
+// of a key also counts after key_owner is set: until the object is read again, nothing shows that the keys have the same owner.
+func otherReader(ctx context.Context, c *client.Client, private importmark.PrivateState) string {
+	if by, ok := lastSeenBy(ctx, private); !ok || by.Hash == c.Conn.KeyFingerprint(by.Salt) {
+		return ""
+	}
+	return "It was last read with another API key or key_owner."
+}
+
+// Missing describes an object that a call did not find.
+type Missing struct {
+	// Verb is for the summary, such as "read".
+	Verb string
+	// Object is its type in words, such as "API key".
+	Object  string
+	ID      string
+	Model   any
+	Private importmark.PrivateState
+}
+
+// NotVisible returns an error if a missing object may still exist, because only its owner can see it, and it was last read
+// with another API key or key_owner. Without an error, the object is gone.
+func NotVisible(ctx context.Context, c *client.Client, m Missing) diag.Diagnostics {
+	visible, ok := m.Model.(OwnerOnly)
+	if !ok || !visible.OwnerOnly() {
+		return nil
+	}
+	reader := otherReader(ctx, c, m.Private)
+	if reader == "" {
+		return nil
+	}
+	prevention := ""
+	if c.Conn.KeyOwner == "" {
+		prevention = "If each run uses a new key, set key_owner in the provider block to prevent this error."
+	}
+	return diag.Diagnostics{diag.NewErrorDiagnostic("Cannot "+m.Verb+" "+m.Object, phrase.Join(
+		fmt.Sprintf("%s %s is not visible to the provider's API key. %s", strings.ToUpper(m.Object[:1])+m.Object[1:], m.ID, reader),
+		fmt.Sprintf("If the %s was deleted, run terraform state rm ADDRESS. Otherwise, use a key of its owner.", m.Object), prevention))}
+}
+
+// FailedRead describes an object that could not be read.
+type FailedRead struct {
+	// Object is its type in words, such as "API key".
+	Object  string
+	Model   Identified
+	Err     error
+	Options []apierror.Option
+}
+
+// Unreadable handles a failed Read. It removes a missing object from the state with a warning. It leaves the state unchanged
+// if the object is not visible yet, or if settings are unknown during a plan. Anything else is an error.
+func Unreadable(ctx context.Context, c *client.Client, failed FailedRead, resp *resource.ReadResponse) {
+	object, model, err := failed.Object, failed.Model, failed.Err
+	var missing *transport.UnconfiguredError
+	var unset *UnsetError
+	switch {
+	case collection.IsNew(err):
+		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
+	case collection.IsGone(err):
+		Gone(ctx, c, object, model, resp)
+	case errors.As(err, &unset) && importmark.IsUnread(ctx, resp.Private):
+		resp.Diagnostics.AddError("Cannot Import "+title(object), fmt.Sprintf("No %s is set. To set one, apply without the import.", object))
+	case errors.As(err, &unset):
+		remove(ctx, c, model, resp, title(object)+" Is Not Set", fmt.Sprintf("No %s is set. It is removed from the state. If it is still configured, the next apply sets it again.", object))
+	case errors.As(err, &missing) && missing.Setting != "" && importmark.IsUnread(ctx, resp.Private):
+		// A state with only the ID would be planned as a replacement, which destroys the imported object.
+		resp.Diagnostics.AddError("Cannot Import "+title(object)+" Yet", fmt.Sprintf("The %s cannot be read, because the provider's %s is not known yet. "+
+			"First apply what %s depends on, for example with -target. Then plan the import.", object, missing.Setting, missing.Setting))
+	case errors.As(err, &missing) && missing.Setting != "":
+		resp.Diagnostics.AddWarning("State Not Refreshed", "The provider's "+missing.Setting+" is not known yet, so objects in the state were not compared with the service.")
+		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
+	default:
+		resp.Diagnostics.Append(explain("read", object, err, failed.Options)...)
+	}
+}
+
+// Gone removes a missing object from the state, unless it may still exist but be invisible to the API key. After an import,
+// it returns an error, because Terraform's own one would suggest another region or endpoint.
+func Gone(ctx context.Context, c *client.Client, object string, model Identified, resp *resource.ReadResponse) {
+	id := cmp.Or(attributeOf(ctx, resp.State, "id"), attributeOf(ctx, resp.State, "email")) // An import sets only one of them.
+	if importmark.IsUnread(ctx, resp.Private) {
+		account := attributeOf(ctx, resp.State, "service_account_id")
+		resp.Diagnostics.AddError("Cannot Import "+title(object), phrase.Join(apierror.NoSuch(object, id), apierror.NameHint("service account", account)))
+		return
+	}
+	if hidden := NotVisible(ctx, c, Missing{"read", object, id, model, resp.Private}); hidden.HasError() {
+		resp.Diagnostics.Append(hidden...)
+		return
+	}
+	remove(ctx, c, model, resp, title(object)+" Not Found", fmt.Sprintf("The %s %s no longer exists. It is removed from the state. If it is still configured, the next apply creates it again.", object, id))
+}
+
+// remove sets the identity first, because otherwise the refresh of a state without identities fails with another error.
+func remove(ctx context.Context, c *client.Client, model Identified, resp *resource.ReadResponse, summary, detail string) {
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
+	resp.State.RemoveResource(ctx)
+	resp.Diagnostics.AddWarning(summary, phrase.Join(detail, OtherOrganization(ctx, c, resp.Private)))
+}
+
+// OtherOrganization returns a caution if another API key last read an object that is now missing. Otherwise, it is empty.
+func OtherOrganization(ctx context.Context, c *client.Client, private importmark.PrivateState) string {
+	if reader := otherReader(ctx, c, private); reader != "" {
+		return reader + " If that key belongs to another organization, do not apply."
+	}
+	return ""
+}
+
+// UnsetError means that a singleton is not set.
+type UnsetError struct{}
+
+func (*UnsetError) Error() string { return "it is not set" }
+
+// title capitalizes an object's name for a summary: "Service Account", "API Key".
+func title(object string) string {
+	words := strings.Fields(object)
+	for i, word := range words {
+		words[i] = strings.ToUpper(word[:1]) + word[1:]
+	}
+	return strings.Join(words, " ")
+}

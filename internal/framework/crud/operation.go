@@ -1,0 +1,216 @@
+package crud
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
+)
+
+// Operation is something that the service does once, or a wait for it. The provider offers it as an action, and as a resource that
+// runs it when it is created.
+type Operation struct {
+	// Name is the name of both types without the provider's prefix.
+	Name string
+	// Description is on both pages. ActionNotes and ResourceNotes are more paragraphs of one of them.
+	Description, ActionNotes, ResourceNotes string
+	// Arguments are those of the resource and, except ResourceOnly, of the action.
+	Arguments    map[string]schema.Attribute
+	ResourceOnly []string
+	// OnlyWaits says that the operation changes nothing. It has no action, no "triggers", and no "ran_at".
+	OnlyWaits bool
+	// Results are the resource's computed attributes. Without an "id" among them, the resource gets a random one. It also gets "ran_at".
+	Results results.Fields[any]
+	// Timeout is the default of the timeouts block, which TimeoutText describes. Without the text, there is no such block.
+	Timeout     time.Duration
+	TimeoutText string
+	// Canonical writes defaults out, and drops the arguments that only control the wait, so that equal values do not run the operation
+	// again. It may be nil. Create it with the function CanonicalModel.
+	Canonical func(context.Context, tfsdk.Config) tfsdk.Config
+	// Check is for what the validators of an argument cannot see. It may be nil. Create it with the function CheckModel.
+	Check func(context.Context, tfsdk.Config, *Call) diag.Diagnostics
+	// Run sends the requests and returns the results. Create it with the function of the same name.
+	Run func(context.Context, *client.Client, tfsdk.Config, *Call) (Results, error)
+	// Verb and Object are for errors, such as "restart" and "computer".
+	Verb, Object string
+	Options      apierror.Options
+}
+
+// Results are the values of Operation.Results. An absent one is null.
+type Results map[string]attr.Value
+
+// Words that differ between an action and a resource. They are replaced in every error, warning, and message of an operation.
+const (
+	// RunAgain becomes "invoke the action again" or "apply again".
+	RunAgain = "{run again}"
+	// TimeoutName becomes the attribute in the timeouts block: "invoke" or "create".
+	TimeoutName = "{timeout}"
+)
+
+// Tell sends a progress message of an operation.
+type Tell func(format string, args ...any)
+
+// Call is one run of an operation.
+type Call struct {
+	// IsAction is false for a resource.
+	IsAction bool
+	// Timeout is the value in the timeouts block, or its default.
+	Timeout time.Duration
+	// Tell reports progress.
+	Tell Tell
+
+	warnings diag.Diagnostics
+}
+
+// Warn adds a warning to the result.
+func (c *Call) Warn(summary, detail string) {
+	c.warnings.AddWarning(summary, c.words(detail))
+}
+
+func (c *Call) words(text string) string {
+	again, timeout := "apply again", "create"
+	if c.IsAction {
+		again, timeout = "invoke the action again", "invoke"
+	}
+	return strings.NewReplacer(RunAgain, again, TimeoutName, timeout).Replace(text)
+}
+
+// Run returns an operation's Run. Act gets a model with the configuration's values, which has a field for each argument except
+// timeouts. Act may return an *ObjectError.
+func Run[M any](act func(ctx context.Context, c *client.Client, m *M, call *Call) (Results, error)) func(context.Context, *client.Client, tfsdk.Config, *Call) (Results, error) {
+	return func(ctx context.Context, c *client.Client, config tfsdk.Config, call *Call) (Results, error) {
+		m := new(M)
+		if err := Failure(config.Get(ctx, m)); err != nil {
+			return nil, err
+		}
+		return act(ctx, c, m, call)
+	}
+}
+
+// CheckModel returns an operation's Check, which gets the model of Run. Values may be unknown.
+func CheckModel[M any](check func(ctx context.Context, m *M, call *Call) diag.Diagnostics) func(context.Context, tfsdk.Config, *Call) diag.Diagnostics {
+	return func(ctx context.Context, config tfsdk.Config, call *Call) diag.Diagnostics {
+		m := new(M)
+		diags := config.Get(ctx, m)
+		if !diags.HasError() {
+			diags.Append(check(ctx, m, call)...)
+		}
+		return diags
+	}
+}
+
+// CanonicalModel returns an operation's Canonical, which edits the model of Run. It skips arguments that are not known yet.
+func CanonicalModel[M any](edit func(m *M)) func(context.Context, tfsdk.Config) tfsdk.Config {
+	return func(ctx context.Context, config tfsdk.Config) tfsdk.Config {
+		m := new(M)
+		edited := tfsdk.State(config)
+		if config.Get(ctx, m).HasError() {
+			return config
+		}
+		if edit(m); edited.Set(ctx, m).HasError() {
+			return config
+		}
+		return tfsdk.Config(edited)
+	}
+}
+
+// isIn reports whether the action or the resource has an argument.
+func (o *Operation) isIn(argument string, ofAction bool) bool {
+	return !ofAction || !slices.Contains(o.ResourceOnly, argument)
+}
+
+// hasTimeouts reports whether there is a timeouts block.
+func (o *Operation) hasTimeouts() bool { return o.TimeoutText != "" }
+
+// arguments returns a configuration with all arguments. Those that it does not have are null.
+func (o *Operation) arguments(ctx context.Context, config tfsdk.Config) (tfsdk.Config, diag.Diagnostics) {
+	all := tfsdk.Config{Schema: schema.Schema{Attributes: o.Arguments}}
+	var given map[string]tftypes.Value
+	if err := config.Raw.As(&given); err != nil {
+		return all, diag.Diagnostics{diag.NewErrorDiagnostic("Configuration Cannot Be Read", err.Error())}
+	}
+	values := make(map[string]tftypes.Value, len(o.Arguments))
+	for name, argument := range o.Arguments {
+		values[name] = tftypes.NewValue(argument.GetType().TerraformType(ctx), nil)
+		if v, ok := given[name]; ok {
+			values[name] = v
+		}
+	}
+	all.Raw = tftypes.NewValue(all.Schema.Type().TerraformType(ctx), values)
+	return all, nil
+}
+
+// validate runs Check.
+func (o *Operation) validate(ctx context.Context, config tfsdk.Config, call *Call) diag.Diagnostics {
+	if o.Check == nil {
+		return nil
+	}
+	all, diags := o.arguments(ctx, config)
+	if diags.HasError() {
+		return diags
+	}
+	return o.Check(ctx, all, call)
+}
+
+// validateAgain repeats the validation of strings, because it does not know the values of variables in an action, and no value that is
+// unknown until the apply.
+func (o *Operation) validateAgain(ctx context.Context, config tfsdk.Config, call *Call) diag.Diagnostics {
+	var diags diag.Diagnostics
+	for _, name := range slices.Sorted(maps.Keys(o.Arguments)) {
+		argument, ok := o.Arguments[name].(schema.StringAttribute)
+		if !ok || !o.isIn(name, call.IsAction) {
+			continue
+		}
+		at := path.Root(name)
+		var v types.String
+		diags.Append(config.GetAttribute(ctx, at, &v)...)
+		if argument.Required && v.IsNull() {
+			diags.AddAttributeError(at, "Missing Value", name+" is null, so nothing was sent. If it comes from a variable, set the variable.")
+		}
+		for _, check := range argument.Validators {
+			var resp validator.StringResponse
+			check.ValidateString(ctx, validator.StringRequest{Path: at, PathExpression: at.Expression(), Config: config, ConfigValue: v}, &resp)
+			diags.Append(resp.Diagnostics...)
+		}
+	}
+	diags.Append(o.validate(ctx, config, call)...)
+	return diags
+}
+
+// run checks a configuration and runs the operation.
+func (o *Operation) run(ctx context.Context, c *client.Client, config tfsdk.Config, call *Call) (Results, diag.Diagnostics) {
+	all, diags := o.arguments(ctx, config)
+	diags.Append(o.validateAgain(ctx, config, call)...)
+	if diags.HasError() {
+		return nil, diags
+	}
+	found, err := o.Run(ctx, c, all, call)
+	diags.Append(call.warnings...)
+	if err != nil {
+		for _, d := range explain(o.Verb, o.Object, err, []apierror.Option{o.Options, Given(ctx, config), apierror.Again(RunAgain)}) {
+			diags.Append(call.reworded(d))
+		}
+	}
+	return found, diags
+}
+
+func (c *Call) reworded(d diag.Diagnostic) diag.Diagnostic {
+	if at, ok := d.(diag.DiagnosticWithPath); ok {
+		return diag.NewAttributeErrorDiagnostic(at.Path(), d.Summary(), c.words(d.Detail()))
+	}
+	return diag.NewErrorDiagnostic(d.Summary(), c.words(d.Detail()))
+}

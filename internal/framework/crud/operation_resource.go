@@ -1,0 +1,226 @@
+package crud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	actionschema "github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*operationResource)(nil)
+	_ resource.ResourceWithValidateConfig = (*operationResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*operationResource)(nil)
+	_ resource.ResourceWithImportState    = (*operationResource)(nil)
+)
+
+// Resource returns the operation as a resource.
+func (o Operation) Resource() resource.Resource {
+	return &operationResource{Resource{Name: o.Name}, o}
+}
+
+type operationResource struct {
+	Resource
+	op Operation
+}
+
+const useResource = "\n\n**Other versions.** Use the action with Terraform 1.14 or newer; use this resource with OpenTofu and older versions.\n\n" +
+	"**When it runs.** Creating the resource runs the operation once. Changing an argument or `triggers` replaces the resource, which runs it again. " +
+	"A change that would send the same, such as of a timeout, is stored without running it again. " +
+	"To rename the resource, add a `moved` block. Destroying the resource does not undo the operation, and sends nothing.\n\n" +
+	"**Failures.** After a failure, nothing is stored, so the next apply runs the operation again."
+
+var everyRun = results.Fields[any]{
+	"id":     {Text: "ID of this run, which the provider generates.", Type: types.StringType},
+	"ran_at": {Text: "When the operation ended (RFC 3339, UTC).", Type: types.StringType},
+}
+
+// Schema contains the arguments and the results.
+func (r *operationResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = schema.Schema{MarkdownDescription: r.op.Description + r.op.ResourceNotes, Attributes: r.op.Results.Resource()}
+	if !r.op.OnlyWaits {
+		resp.Schema.MarkdownDescription += useResource
+		resp.Schema.Attributes = results.Merge(everyRun, r.op.Results).Resource()
+		resp.Schema.Attributes["triggers"] = schema.MapAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Changing any value runs the operation again.",
+		}
+	}
+	converted, err := forResource(r.op.Arguments)
+	if err != nil {
+		resp.Diagnostics.AddError("Invalid Schema", err.Error())
+		return
+	}
+	maps.Copy(resp.Schema.Attributes, converted)
+	if r.op.hasTimeouts() {
+		resp.Schema.Blocks = map[string]schema.Block{
+			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{Create: true, CreateDescription: r.op.TimeoutText})),
+		}
+	}
+}
+
+// forResource converts arguments of an action to those of a resource.
+func forResource(arguments map[string]actionschema.Attribute) (map[string]schema.Attribute, error) {
+	converted := make(map[string]schema.Attribute, len(arguments))
+	for name, argument := range arguments {
+		var err error
+		switch a := argument.(type) {
+		case actionschema.StringAttribute:
+			converted[name] = schema.StringAttribute{
+				Required: a.Required, Optional: a.Optional, WriteOnly: a.WriteOnly, Sensitive: a.WriteOnly,
+				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators,
+			}
+		case actionschema.BoolAttribute:
+			converted[name] = schema.BoolAttribute{
+				Required: a.Required, Optional: a.Optional,
+				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators,
+			}
+		case actionschema.ListAttribute:
+			converted[name] = schema.ListAttribute{
+				Required: a.Required, Optional: a.Optional, ElementType: a.ElementType,
+				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators,
+			}
+		case actionschema.ListNestedAttribute:
+			var nested map[string]schema.Attribute
+			nested, err = forResource(a.NestedObject.Attributes)
+			converted[name] = schema.ListNestedAttribute{
+				Required: a.Required, Optional: a.Optional, NestedObject: schema.NestedAttributeObject{Attributes: nested, Validators: a.NestedObject.Validators},
+				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators,
+			}
+		case actionschema.SingleNestedAttribute:
+			var nested map[string]schema.Attribute
+			nested, err = forResource(a.Attributes)
+			converted[name] = schema.SingleNestedAttribute{
+				Required: a.Required, Optional: a.Optional, Attributes: nested,
+				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators,
+			}
+		default:
+			err = fmt.Errorf("the argument %s is a %T, which forResource in internal/framework/crud does not convert", name, argument)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return converted, nil
+}
+
+// ValidateConfig checks what the schema cannot.
+func (r *operationResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	resp.Diagnostics.Append(r.op.validate(ctx, req.Config, &Call{})...)
+}
+
+// ModifyPlan replaces the resource if its triggers or what it sends change.
+func (r *operationResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() || req.State.Raw.IsNull() || req.Plan.Raw.Equal(req.State.Raw) {
+		return
+	}
+	before, diags := r.sent(ctx, req.State.Raw)
+	resp.Diagnostics.Append(diags...)
+	after, diags := r.sent(ctx, req.Plan.Raw)
+	resp.Diagnostics.Append(diags...)
+	for name, v := range after {
+		if !v.Equal(before[name]) && (!isEmpty(v) || !isEmpty(before[name])) {
+			resp.RequiresReplace.Append(path.Root(name))
+		}
+	}
+}
+
+// sent returns the triggers, and the arguments in their canonical form.
+func (r *operationResource) sent(ctx context.Context, raw tftypes.Value) (map[string]tftypes.Value, diag.Diagnostics) {
+	config, diags := r.op.arguments(ctx, tfsdk.Config{Raw: raw})
+	if diags.HasError() {
+		return nil, diags
+	}
+	if r.op.Canonical != nil {
+		config = r.op.Canonical(ctx, config)
+	}
+	var given, sent map[string]tftypes.Value
+	if err := errors.Join(raw.As(&given), config.Raw.As(&sent)); err != nil {
+		diags.AddError("State Cannot Be Read", err.Error())
+		return nil, diags
+	}
+	sent["triggers"] = given["triggers"]
+	return sent, diags
+}
+
+// isEmpty reports whether a value is null or an empty collection, which are the same to an operation.
+func isEmpty(v tftypes.Value) bool {
+	var list []tftypes.Value
+	var entries map[string]tftypes.Value
+	return v.IsNull() || v.IsKnown() && (v.As(&list) == nil && len(list) == 0 || v.As(&entries) == nil && len(entries) == 0)
+}
+
+// Create runs the operation. It reads the configuration, because the plan lacks write-only values.
+func (r *operationResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	call := &Call{Timeout: r.op.Timeout}
+	if r.op.hasTimeouts() {
+		var given timeouts.Value
+		resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("timeouts"), &given)...)
+		timeout, diags := given.Create(ctx, r.op.Timeout)
+		resp.Diagnostics.Append(diags...)
+		call.Timeout = timeout
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	call.Tell = func(format string, args ...any) { tflog.Info(ctx, call.words(fmt.Sprintf(format, args...))) }
+	found, diags := r.op.run(ctx, r.Client, req.Config, call)
+	resp.Diagnostics.Append(diags...)
+	if diags.HasError() {
+		return
+	}
+	all := Results{"id": types.StringValue(uuid.NewString()), "ran_at": types.StringValue(r.Client.Conn.Clock.Now().UTC().Format(time.RFC3339))}
+	maps.Copy(all, found)
+	var stored map[string]tftypes.Value
+	if err := req.Plan.Raw.As(&stored); err != nil {
+		resp.Diagnostics.AddError("State Cannot Be Stored", err.Error())
+		return
+	}
+	for name, planned := range stored {
+		switch result, ok := all[name]; {
+		case ok:
+			set, err := result.ToTerraformValue(ctx)
+			if err != nil {
+				resp.Diagnostics.AddAttributeError(path.Root(name), "State Cannot Be Stored", err.Error())
+				return
+			}
+			stored[name] = set
+		case !planned.IsKnown():
+			stored[name] = tftypes.NewValue(planned.Type(), nil)
+		}
+	}
+	resp.State.Raw = tftypes.NewValue(req.Plan.Raw.Type(), stored)
+}
+
+// Read keeps the state, because the service keeps no record of the operation.
+func (r *operationResource) Read(context.Context, resource.ReadRequest, *resource.ReadResponse) {}
+
+// Update stores the plan, which sends nothing.
+func (r *operationResource) Update(_ context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	resp.State.Raw = req.Plan.Raw
+}
+
+// Delete removes the resource from the state.
+func (r *operationResource) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {
+}
+
+// ImportState rejects an import, because there is no object to import.
+func (r *operationResource) ImportState(_ context.Context, _ resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	resp.Diagnostics.AddError("Operation Cannot Be Imported", "agentyard_"+r.Name+" runs an operation, so there is no object to import. Remove the import. The next apply runs the operation.")
+}

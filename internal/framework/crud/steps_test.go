@@ -1,0 +1,495 @@
+package crud
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	actionschema "github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	dataschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/hashicorp/terraform-plugin-log/tflogtest"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+)
+
+var (
+	errRefused  = &transport.APIError{Operation: "doThing", Status: 400, Detail: "odd", FromService: true}
+	errNotFound = &transport.APIError{Operation: "doThing", Status: 404, Detail: "none", FromService: true}
+	errGone     = fmt.Errorf("looking: %w", &collection.MissingError{Err: errNotFound})
+)
+
+var anyClient = client.Unconfigured("api_key", clock.System)
+
+// said formats diagnostics, one per line: "Error: summary: detail".
+func said(diags diag.Diagnostics) string {
+	var lines []string
+	for _, d := range diags {
+		lines = append(lines, fmt.Sprintf("%s: %s: %s", d.Severity(), d.Summary(), d.Detail()))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// tells fails the test unless there is exactly one diagnostic, with this start and these parts. An empty start means none.
+func tells(t *testing.T, diags diag.Diagnostics, start string, parts ...string) {
+	t.Helper()
+	text := said(diags)
+	if start == "" && text != "" || len(diags) > 1 || !strings.HasPrefix(text, start) {
+		t.Errorf("said %q, want %q", text, start)
+	}
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q lacks %q", text, part)
+		}
+	}
+}
+
+// private returns an empty private state, whose type is in an internal package.
+func private[T any](*T) *T { return new(T) }
+
+func noIdentity() *tfsdk.ResourceIdentity {
+	schema := IDSchema("The ID.")
+	return &tfsdk.ResourceIdentity{Schema: schema, Raw: tftypes.NewValue(schema.Type().TerraformType(context.Background()), nil)}
+}
+
+func idIn(t *testing.T, identity *tfsdk.ResourceIdentity) string {
+	t.Helper()
+	var id types.String
+	if diags := identity.GetAttribute(t.Context(), path.Root("id"), &id); diags.HasError() {
+		t.Fatal(diags)
+	}
+	return id.ValueString()
+}
+
+func prior() tfsdk.State { return stateOf(map[string]string{"id": "1", "name": "a", "mood": "calm"}) }
+
+// bare is a thing without an identity.
+type bare struct{ thingModel }
+
+func (*bare) Identity() any { return nil }
+
+func TestConfigure(t *testing.T) {
+	t.Parallel()
+	c := client.Unconfigured("api_key", clock.System)
+	for name, configure := range map[string]func(data any) (*client.Client, diag.Diagnostics){
+		"resource": func(data any) (*client.Client, diag.Diagnostics) {
+			var r Resource
+			var resp resource.ConfigureResponse
+			r.Configure(t.Context(), resource.ConfigureRequest{ProviderData: data}, &resp)
+			return r.Client, resp.Diagnostics
+		},
+		"data source": func(data any) (*client.Client, diag.Diagnostics) {
+			var d DataSource
+			var resp datasource.ConfigureResponse
+			d.Configure(t.Context(), datasource.ConfigureRequest{ProviderData: data}, &resp)
+			return d.client, resp.Diagnostics
+		},
+		"ephemeral resource": func(data any) (*client.Client, diag.Diagnostics) {
+			var e Ephemeral
+			var resp ephemeral.ConfigureResponse
+			e.Configure(t.Context(), ephemeral.ConfigureRequest{ProviderData: data}, &resp)
+			return e.Client, resp.Diagnostics
+		},
+		"action": func(data any) (*client.Client, diag.Diagnostics) {
+			var a Action
+			var resp action.ConfigureResponse
+			a.Configure(t.Context(), action.ConfigureRequest{ProviderData: data}, &resp)
+			return a.Client, resp.Diagnostics
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got, diags := configure(c); got != c || len(diags) != 0 {
+				t.Errorf("the provider's client: %v, %v", got, diags)
+			}
+			if got, diags := configure(nil); got.Conn.Configured() == nil || len(diags) != 0 {
+				t.Errorf("before the provider is configured: %v, %v", got, diags)
+			}
+			got, diags := configure("a string")
+			if got != nil {
+				t.Errorf("something else became %v", got)
+			}
+			tells(t, diags, "Error: Provider Not Configured: The provider passed a string")
+		})
+	}
+}
+
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	create := func(made *thing, err error) *resource.CreateResponse {
+		req := resource.CreateRequest{Plan: tfsdk.Plan{Raw: raw(map[string]string{"id": "?", "name": "a", "mood": "?"}), Schema: thingSchema}}
+		resp := &resource.CreateResponse{State: tfsdk.State{Raw: tftypes.NewValue(thingType, nil), Schema: thingSchema}, Identity: noIdentity()}
+		resp.Private = private(resp.Private)
+		Create(t.Context(), anyClient, "thing", req, resp, func(m *thingModel) (*thing, error) {
+			if m.Name.ValueString() != "a" {
+				t.Errorf("planned is %v", m.Name)
+			}
+			return made, err
+		})
+		return resp
+	}
+	made := create(&thing{"1", "a", "calm"}, nil)
+	tells(t, made.Diagnostics, "")
+	if id, mood := get(t, made.State, "id"), get(t, made.State, "mood"); id != "1" || mood != "calm" || idIn(t, made.Identity) != "1" {
+		t.Errorf("stored %s, %s with the identity %s", id, mood, idIn(t, made.Identity))
+	}
+	failed := create(nil, errRefused)
+	tells(t, failed.Diagnostics, "Error: Cannot create thing: ", "doThing", "odd")
+	if !failed.State.Raw.IsNull() {
+		t.Errorf("a creation that failed stored %v", failed.State.Raw)
+	}
+}
+
+// Older versions of Terraform do not support identities, and not every object has one.
+func TestStore_withoutAnIdentity(t *testing.T) {
+	t.Parallel()
+	state := prior()
+	tells(t, Store(t.Context(), &state, nil, &thingModel{}, &thing{"2", "b", "busy"}), "")
+	if got := get(t, state, "id"); got != "2" {
+		t.Errorf("stored %s", got)
+	}
+	untouched := noIdentity()
+	tells(t, Store(t.Context(), &state, untouched, &bare{}, &thing{"3", "b", "busy"}), "")
+	if got := get(t, state, "id"); got != "3" || !untouched.Raw.IsNull() {
+		t.Errorf("stored %s with the identity %v", got, untouched.Raw)
+	}
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	unknown := &transport.UnconfiguredError{Setting: "base_url"}
+	for name, tc := range map[string]struct {
+		found    *thing
+		err      error
+		imported bool
+		tells    string
+		parts    []string
+		// mood is the expected value in the state. Empty if the state is empty.
+		mood string
+		// unidentified means that no identity is set.
+		unidentified bool
+	}{
+		"it is there":                    {found: &thing{"1", "a", "busy"}, mood: "busy"},
+		"it was just imported":           {found: &thing{"1", "a", "busy"}, imported: true, mood: "imported"},
+		"it is gone":                     {err: errGone, tells: "Warning: Thing Not Found: The thing 1 no longer exists. It is removed from the state. If it is still configured, the next apply creates it again."},
+		"it is gone during an import":    {err: errGone, imported: true, mood: "calm", unidentified: true, tells: `Error: Cannot Import Thing: No thing with the ID "1" exists, or the provider's API key cannot see it. Check the ID.`},
+		"it is not set during an import": {err: &UnsetError{}, imported: true, mood: "calm", unidentified: true, tells: "Error: Cannot Import Thing: No thing is set. To set one, apply without the import."},
+		"it is not set":                  {err: &UnsetError{}, tells: "Warning: Thing Is Not Set: No thing is set. It is removed from the state. If it is still configured, the next apply sets it again."},
+		"a plain 404":                    {err: errNotFound, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
+		"it was refused":                 {err: errRefused, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
+		"a setting is unknown":           {err: unknown, mood: "calm", tells: "Warning: State Not Refreshed: The provider's base_url is not known yet"},
+		"a setting is unknown during an import": {
+			err: unknown, imported: true, mood: "calm", unidentified: true,
+			tells: "Error: Cannot Import Thing Yet: The thing cannot be read, because the provider's base_url is not known yet", parts: []string{"First apply what base_url depends on"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resp := &resource.ReadResponse{State: prior(), Identity: noIdentity()}
+			resp.Private = private(resp.Private)
+			if tc.imported {
+				importmark.Set(t.Context(), resp.Private)
+			}
+			Read(t.Context(), anyClient, "thing", resource.ReadRequest{State: prior()}, resp, func(m *thingModel) (*thing, error) {
+				if m.ID.ValueString() != "1" {
+					t.Errorf("the prior ID is %v", m.ID)
+				}
+				return tc.found, tc.err
+			})
+			tells(t, resp.Diagnostics, tc.tells, tc.parts...)
+			if id := idIn(t, resp.Identity); (id == "") != tc.unidentified {
+				t.Errorf("the identity is %q", id)
+			}
+			if tc.mood == "" {
+				if !resp.State.Raw.IsNull() {
+					t.Errorf("the state still holds %v", resp.State.Raw)
+				}
+				return
+			}
+			var m thingModel
+			if diags := resp.State.Get(t.Context(), &m); diags.HasError() || m.Mood.ValueString() != tc.mood || m.Wait.ValueBool() != (tc.err == nil) {
+				t.Errorf("the state holds %+v, %v", m, diags)
+			}
+		})
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		updated *thing
+		err     error
+		tells   string
+		name    string
+		// adopts means that values can still be adopted after an import.
+		adopts bool
+	}{
+		"the service answers": {updated: &thing{"1", "B", "busy"}, name: "b"},
+		"nothing was sent":    {name: "b"},
+		"it was refused":      {err: errRefused, tells: "Error: Cannot update thing: ", name: "a", adopts: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			req := resource.UpdateRequest{
+				Config: tfsdk.Config{Raw: raw(map[string]string{"name": "b"}), Schema: thingSchema},
+				Plan:   tfsdk.Plan{Raw: raw(map[string]string{"id": "1", "name": "b", "mood": "calm"}), Schema: thingSchema},
+				State:  prior(),
+			}
+			resp := &resource.UpdateResponse{State: prior(), Identity: noIdentity()}
+			resp.Private = private(resp.Private)
+			importmark.Set(t.Context(), resp.Private)
+			Update(t.Context(), "thing", req, resp, func(plan, state *thingModel) (*thing, error) {
+				if plan.Name.ValueString() != "b" || state.Name.ValueString() != "a" {
+					t.Errorf("from %v to %v", state.Name, plan.Name)
+				}
+				return tc.updated, tc.err
+			})
+			tells(t, resp.Diagnostics, tc.tells)
+			if got := get(t, resp.State, "name"); got != tc.name {
+				t.Errorf("the name in the state is %q, want %q", got, tc.name)
+			}
+			if got := get(t, resp.State, "mood"); got != "calm" {
+				t.Errorf("a result became %q in spite of the plan", got)
+			}
+			if got := idIn(t, resp.Identity); (got == "1") != (tc.err == nil) {
+				t.Errorf("the identity is %q", got)
+			}
+			if got := importmark.MayAdopt(t.Context(), resp.Private, types.StringNull()); got != tc.adopts {
+				t.Errorf("arguments are adopted after it: %t", got)
+			}
+		})
+	}
+}
+
+// Terraform shows no address with an error of a delete, so the error names the object.
+func TestDelete(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		state map[string]string
+		err   error
+		tells string
+	}{
+		"it is deleted":            {nil, nil, ""},
+		"it was gone":              {nil, errGone, ""},
+		"a plain 404":              {nil, errNotFound, `Error: Cannot delete thing: Deleting the thing "a" (1): doThing`},
+		"it was refused":           {nil, errRefused, `Error: Cannot delete thing: Deleting the thing "a" (1): doThing`},
+		"one without a name":       {map[string]string{"id": "1"}, errRefused, "Error: Cannot delete thing: Deleting the thing 1: doThing"},
+		"one without an ID":        {map[string]string{"name": "a"}, errRefused, `Error: Cannot delete thing: Deleting the thing "a": doThing`},
+		"one with neither of them": {map[string]string{"mood": "calm"}, errRefused, "Error: Cannot delete thing: doThing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			state := prior()
+			if tc.state != nil {
+				state = stateOf(tc.state)
+			}
+			var resp resource.DeleteResponse
+			Delete(t.Context(), nil, "thing", resource.DeleteRequest{State: state}, &resp, func(m *thingModel) error {
+				if m.ID.ValueString() != get(t, state, "id") {
+					t.Errorf("deleted is %v", m.ID)
+				}
+				return tc.err
+			})
+			tells(t, resp.Diagnostics, tc.tells)
+		})
+	}
+}
+
+// A schema need not have the attributes that identify an object.
+func TestAttributeOf_anotherSchema(t *testing.T) {
+	t.Parallel()
+	if got := attributeOf(t.Context(), prior(), "title"); got != "" {
+		t.Errorf("got %q of an attribute that there is not", got)
+	}
+}
+
+func TestImportByID(t *testing.T) {
+	t.Parallel()
+	identified := noIdentity()
+	if diags := identified.Set(t.Context(), &ID{ID: types.StringValue("9")}); diags.HasError() {
+		t.Fatal(diags)
+	}
+	for name, tc := range map[string]struct {
+		id       string
+		identity *tfsdk.ResourceIdentity
+		want     string
+		tells    string
+	}{
+		"an ID":             {"7", noIdentity(), "7", ""},
+		"an identity":       {"", identified, "9", ""},
+		"two IDs":           {"7/8", noIdentity(), "", `Error: Invalid Import ID: The import ID of a thing is its ID at the service, such as thing_1, got: "7/8".`},
+		"a way up":          {"..", noIdentity(), "", `Error: Invalid Import ID: ".." cannot be part of a request's path. The import ID of a thing is its ID at the service, such as thing_1.`},
+		"a way nowhere":     {".", noIdentity(), "", `Error: Invalid Import ID: "." cannot be part of a request's path. The import ID`},
+		"two dots and more": {"..7", noIdentity(), "..7", ""},
+		"an ID of a blank":  {" ", noIdentity(), "", "Error: Invalid Import ID: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resp := &resource.ImportStateResponse{State: stateOf(nil), Identity: tc.identity}
+			resp.Private = private(resp.Private)
+			ImportByID(t.Context(), "thing", "thing_1", resource.ImportStateRequest{ID: tc.id, Identity: tc.identity}, resp)
+			tells(t, resp.Diagnostics, tc.tells)
+			if got := get(t, resp.State, "id"); got != tc.want {
+				t.Errorf("imported %q, want %q", got, tc.want)
+			}
+			if got := importmark.IsUnread(t.Context(), resp.Private); got != (tc.tells == "") {
+				t.Errorf("it is to be read: %t", got)
+			}
+		})
+	}
+}
+
+func TestDataSource(t *testing.T) {
+	t.Parallel()
+	read := func(found *thing, err error) *datasource.ReadResponse {
+		d := &DataSource{
+			Attributes: map[string]dataschema.Attribute{
+				"id": dataschema.StringAttribute{Computed: true}, "name": dataschema.StringAttribute{Required: true},
+				"mood": dataschema.StringAttribute{Computed: true}, "wait": dataschema.BoolAttribute{Computed: true},
+			},
+			Verb: "find", Object: "thing",
+			Fetch: Fetch(func(ctx context.Context, _ *client.Client, m *thingModel) error {
+				if m.Name.ValueString() != "a" {
+					t.Errorf("wanted is %v", m.Name)
+				}
+				if err != nil {
+					return err
+				}
+				return Failure(m.FromAPI(ctx, found))
+			}),
+		}
+		schema := dataschema.Schema{Attributes: d.Attributes}
+		resp := &datasource.ReadResponse{State: tfsdk.State{Raw: tftypes.NewValue(thingType, nil), Schema: schema}}
+		d.Read(t.Context(), datasource.ReadRequest{Config: tfsdk.Config{Raw: raw(map[string]string{"name": "a"}), Schema: schema}}, resp)
+		return resp
+	}
+	found := read(&thing{"1", "a", "calm"}, nil)
+	tells(t, found.Diagnostics, "")
+	if got := get(t, found.State, "mood"); got != "calm" {
+		t.Errorf("stored %q", got)
+	}
+	for want, err := range map[string]error{
+		"Error: Thing Not Found: There is none.": &ObjectError{Summary: "Thing Not Found", Detail: "There is none."},
+		"Error: Cannot find thing: ":             errRefused,
+		"Error: Bad Thing: It is bad.":           Failure(diag.Diagnostics{diag.NewErrorDiagnostic("Bad Thing", "It is bad.")}),
+	} {
+		failed := read(nil, err)
+		tells(t, failed.Diagnostics, want)
+		if !failed.State.Raw.IsNull() {
+			t.Errorf("a failed read stored %v", failed.State.Raw)
+		}
+	}
+}
+
+// restart returns an operation that tells something and fails with err.
+func restart(act func(m *thingModel, call *Call) error) Operation {
+	return Operation{
+		Arguments: map[string]actionschema.Attribute{
+			"id": actionschema.StringAttribute{Optional: true}, "name": actionschema.StringAttribute{Required: true},
+			"mood": actionschema.StringAttribute{Optional: true}, "wait": actionschema.BoolAttribute{Optional: true},
+		},
+		Run: Run(func(_ context.Context, _ *client.Client, m *thingModel, call *Call) (Results, error) {
+			return nil, act(m, call)
+		}),
+		Verb: "restart", Object: "thing",
+	}
+}
+
+func invoked(ctx context.Context, o Operation, progress *[]string) diag.Diagnostics {
+	resp := &action.InvokeResponse{SendProgress: func(e action.InvokeProgressEvent) { *progress = append(*progress, e.Message) }}
+	o.Action().Invoke(ctx, action.InvokeRequest{Config: tfsdk.Config{Raw: raw(map[string]string{"name": "a"}), Schema: actionschema.Schema{Attributes: o.Arguments}}}, resp)
+	return resp.Diagnostics
+}
+
+func TestOperation_invoke(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		err   error
+		tells string
+	}{
+		"it works":       {nil, ""},
+		"it was refused": {errRefused, "Error: Cannot restart thing: "},
+		"a fault":        {&ObjectError{Summary: "S", Detail: "Raise " + TimeoutName + ", then " + RunAgain + "."}, "Error: S: Raise invoke, then invoke the action again."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var progress []string
+			tells(t, invoked(t.Context(), restart(func(m *thingModel, call *Call) error {
+				call.Tell("%s after %s: "+RunAgain, m.Name.ValueString(), time.Second)
+				return tc.err
+			}), &progress), tc.tells)
+			if strings.Join(progress, ", ") != "a after 1s: invoke the action again" {
+				t.Errorf("progress %q", progress)
+			}
+		})
+	}
+}
+
+// Terraform does not show these messages, so they must be in the log.
+func TestOperation_logsWhatIsToldAfterAnInterrupt(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	var progress []string
+	ctx, interrupt := context.WithCancel(tflogtest.RootLogger(t.Context(), &log))
+	tells(t, invoked(ctx, restart(func(_ *thingModel, call *Call) error {
+		call.Tell("shown")
+		interrupt()
+		call.Tell("not shown")
+		return &ObjectError{Summary: "S", Detail: "D"}
+	}), &progress), "Error: S: D")
+	if said := log.String(); strings.Contains(said, ": shown") || !strings.Contains(said, `"warn"`) || !strings.Contains(said, ": not shown") || !strings.Contains(said, "S: D") {
+		t.Errorf("the log has %s", said)
+	}
+}
+
+// A new kind of argument must be noticed when the provider is loaded, which TestProvider_schemas does.
+func TestOperation_unknownKindOfArgument(t *testing.T) {
+	t.Parallel()
+	for _, argument := range []actionschema.Attribute{
+		actionschema.DynamicAttribute{Optional: true},
+		actionschema.SingleNestedAttribute{Attributes: map[string]actionschema.Attribute{"x": actionschema.NumberAttribute{}}},
+	} {
+		var resp resource.SchemaResponse
+		Operation{Arguments: map[string]actionschema.Attribute{"x": argument}}.Resource().Schema(t.Context(), resource.SchemaRequest{}, &resp)
+		tells(t, resp.Diagnostics, "Error: Invalid Schema: the argument x is a ")
+	}
+}
+
+func TestList_yieldsItsFailure(t *testing.T) {
+	t.Parallel()
+	req := list.ListRequest{Config: tfsdk.Config{Raw: raw(nil), Schema: thingSchema}, ResourceSchema: thingSchema, ResourceIdentitySchema: IDSchema("The ID.")}
+	broken := func(yield func(thing, error) bool) { _ = yield(thing{id: "1"}, nil) && yield(thing{}, errRefused) }
+	var stream list.ListResultsStream
+	List[thingModel](t.Context(), "things", req, &stream, broken, func(t *thing) string { return t.id })
+	var results []list.ListResult
+	for result := range stream.Results {
+		results = append(results, result)
+	}
+	if len(results) != 2 || results[0].DisplayName != "1" {
+		t.Fatalf("got %v", results)
+	}
+	tells(t, results[0].Diagnostics, "")
+	tells(t, results[1].Diagnostics, "Error: Cannot list things: ")
+	if got := idIn(t, results[0].Identity); got != "1" {
+		t.Errorf("the identity is %q", got)
+	}
+	if !results[0].Resource.Raw.IsNull() {
+		t.Errorf("nobody asked for the resource %v", results[0].Resource.Raw)
+	}
+}

@@ -1,0 +1,143 @@
+package crud
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
+)
+
+// Steady is a resource whose unchanged objects are read and planned without decoding them: a plan of thousands of objects spends
+// most of its time on that. False always means that the framework answers, so anything unusual is false, such as private state
+// that asks for work (HasNoWork).
+type Steady interface {
+	resource.ResourceWithConfigure
+	// IsCurrent reports whether the object in a listing that reads already share equals the state. It sends no request.
+	IsCurrent(ctx context.Context, state *Stored) bool
+	// IsSettled reports whether the plan of the object is its state if Terraform proposes that.
+	IsSettled(state, config *Stored) bool
+}
+
+// Stored is an object or a configuration as Terraform sends it.
+type Stored struct {
+	attributes map[string][]byte
+	private    map[string][]byte
+}
+
+// null is how Terraform encodes a null value.
+var null = []byte{0xc0}
+
+// NewStored splits an object and its private state. It returns nil if Terraform sends another encoding, or no object.
+func NewStored(object *tfprotov6.DynamicValue, private []byte) *Stored {
+	if object == nil {
+		return nil
+	}
+	decoder := msgpack.NewDecoder(bytes.NewReader(object.MsgPack))
+	n, err := decoder.DecodeMapLen()
+	if err != nil || n < 0 {
+		return nil
+	}
+	s := &Stored{attributes: make(map[string][]byte, n)}
+	for range n {
+		name, err := decoder.DecodeString()
+		if err != nil {
+			return nil
+		}
+		if s.attributes[name], err = decoder.DecodeRaw(); err != nil {
+			return nil
+		}
+	}
+	if len(private) > 0 && json.Unmarshal(private, &s.private) != nil {
+		return nil
+	}
+	return s
+}
+
+// GetKey returns a value of the private state, as the framework's does.
+func (s *Stored) GetKey(_ context.Context, key string) ([]byte, diag.Diagnostics) {
+	return s.private[key], nil
+}
+
+// IsNull reports whether an attribute is null.
+func (s *Stored) IsNull(name string) bool { return bytes.Equal(s.attributes[name], null) }
+
+// String returns a string attribute; empty if it is null or of another type.
+func (s *Stored) String(name string) (text string) {
+	_ = msgpack.Unmarshal(s.attributes[name], &text)
+	return text
+}
+
+// Bool reports whether an attribute is true.
+func (s *Stored) Bool(name string) bool { return bytes.Equal(s.attributes[name], []byte{0xc3}) }
+
+// Time returns an attribute with a time; the zero time if it is null.
+func (s *Stored) Time(name string) time.Time {
+	at, _ := time.Parse(time.RFC3339, s.String(name))
+	return at
+}
+
+// Is reports whether an attribute has a value.
+func (s *Stored) Is(name string, value tftypes.Value) bool {
+	encoded, err := tfprotov6.NewDynamicValue(value.Type(), value)
+	return err == nil && bytes.Equal(encoded.MsgPack, s.attributes[name])
+}
+
+// IsString reports whether an attribute is a string; an empty one is null.
+func (s *Stored) IsString(name, text string) bool {
+	return s.String(name) == text && (text != "" || s.IsNull(name))
+}
+
+// Holds reports whether the state has the values of a record. It does not compare the fields that the caller compares itself.
+func Holds[R any](ctx context.Context, s *Stored, fields results.Fields[R], record R, compared ...string) bool {
+	for name, field := range fields {
+		if slices.Contains(compared, name) {
+			continue
+		}
+		value, err := field.Value(record).ToTerraformValue(ctx)
+		if err != nil || !s.Is(name, value) {
+			return false
+		}
+	}
+	return true
+}
+
+// HasNoWork reports whether the private state asks for nothing: it holds only which key last read the object, that an import was
+// read, and the given facts.
+func (s *Stored) HasNoWork(facts ...string) bool {
+	for key, value := range s.private {
+		if key != seenByKey && !importmark.IsRead(key, value) && !slices.Contains(facts, key) {
+			return false
+		}
+	}
+	return true
+}
+
+// IsMarked reports whether a fact in the private state is true.
+func (s *Stored) IsMarked(fact string) bool { return string(s.private[fact]) == "true" }
+
+// WasSeenBy reports whether the provider's API key, or its key_owner, last read the object.
+func (s *Stored) WasSeenBy(ctx context.Context, c *client.Client) bool {
+	by, ok := lastSeenBy(ctx, s)
+	return ok && by.Hash == c.Conn.KeyFingerprint(by.Salt)
+}
+
+// IsPartOf reports whether another object has the same values of all its attributes.
+func (s *Stored) IsPartOf(other *Stored) bool {
+	for name, value := range s.attributes {
+		if !bytes.Equal(value, other.attributes[name]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,145 @@
+package modifier
+
+import (
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+)
+
+// Without an import, every change replaces the object, including a first value. A new or unchanged object is not replaced.
+func TestModifiers_withoutAnImport(t *testing.T) {
+	t.Parallel()
+	list := func(s string) attr.Value {
+		return types.ListValueMust(types.StringType, []attr.Value{types.StringValue(s)})
+	}
+	object := func(s string) attr.Value {
+		return types.MapValueMust(types.StringType, map[string]attr.Value{"k": types.StringValue(s)})
+	}
+	for name, tc := range map[string]struct {
+		null, before, after attr.Value
+		replaces            func(t *testing.T, exists bool, before, after attr.Value) bool
+	}{
+		"bool": {types.BoolNull(), types.BoolValue(false), types.BoolValue(true), func(t *testing.T, exists bool, before, after attr.Value) bool {
+			req := planmodifier.BoolRequest{State: stateWith(t, exists, before), Plan: tfsdk.Plan(stateWith(t, true, after)), StateValue: before.(types.Bool), PlanValue: after.(types.Bool)}
+			var resp planmodifier.BoolResponse
+			CreateOnlyBool().PlanModifyBool(t.Context(), req, &resp)
+			return resp.RequiresReplace
+		}},
+		"string": {types.StringNull(), types.StringValue("a"), types.StringValue("b"), func(t *testing.T, exists bool, before, after attr.Value) bool {
+			req := planmodifier.StringRequest{State: stateWith(t, exists, before), Plan: tfsdk.Plan(stateWith(t, true, after)), StateValue: before.(types.String), PlanValue: after.(types.String)}
+			var resp planmodifier.StringResponse
+			CreateOnlyString().PlanModifyString(t.Context(), req, &resp)
+			return resp.RequiresReplace
+		}},
+		"list": {types.ListNull(types.StringType), list("a"), list("b"), func(t *testing.T, exists bool, before, after attr.Value) bool {
+			req := planmodifier.ListRequest{State: stateWith(t, exists, before), Plan: tfsdk.Plan(stateWith(t, true, after)), StateValue: before.(types.List), PlanValue: after.(types.List)}
+			var resp planmodifier.ListResponse
+			CreateOnlyList().PlanModifyList(t.Context(), req, &resp)
+			return resp.RequiresReplace
+		}},
+		"map": {types.MapNull(types.StringType), object("a"), object("b"), func(t *testing.T, exists bool, before, after attr.Value) bool {
+			req := planmodifier.MapRequest{State: stateWith(t, exists, before), Plan: tfsdk.Plan(stateWith(t, true, after)), StateValue: before.(types.Map), PlanValue: after.(types.Map)}
+			var resp planmodifier.MapResponse
+			CreateOnlyMap().PlanModifyMap(t.Context(), req, &resp)
+			return resp.RequiresReplace
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if !tc.replaces(t, true, tc.before, tc.after) || !tc.replaces(t, true, tc.null, tc.after) || !tc.replaces(t, true, tc.before, tc.null) {
+				t.Error("a change does not replace")
+			}
+			if tc.replaces(t, true, tc.before, tc.before) || tc.replaces(t, false, tc.null, tc.after) {
+				t.Error("what does not change, or is new, is replaced")
+			}
+		})
+	}
+}
+
+// Null and empty are equal, but not unknown.
+func TestModifiers_nullAndEmpty(t *testing.T) {
+	t.Parallel()
+	replaces := func(before, after types.List) bool {
+		var resp planmodifier.ListResponse
+		CreateOnlyList().PlanModifyList(t.Context(), planmodifier.ListRequest{State: stateWith(t, true, before), Plan: tfsdk.Plan(stateWith(t, true, after)), StateValue: before, PlanValue: after}, &resp)
+		return resp.RequiresReplace
+	}
+	replacesMap := func(before, after types.Map) bool {
+		var resp planmodifier.MapResponse
+		CreateOnlyMap().PlanModifyMap(t.Context(), planmodifier.MapRequest{State: stateWith(t, true, before), Plan: tfsdk.Plan(stateWith(t, true, after)), StateValue: before, PlanValue: after}, &resp)
+		return resp.RequiresReplace
+	}
+	none, empty, noMap, emptyMap := types.ListNull(types.StringType), types.ListValueMust(types.StringType, nil), types.MapNull(types.StringType), types.MapValueMust(types.StringType, nil)
+	if replaces(none, empty) || replaces(empty, none) || replacesMap(noMap, emptyMap) || replacesMap(emptyMap, noMap) {
+		t.Error("null and empty differ")
+	}
+	if !replaces(none, types.ListUnknown(types.StringType)) || !replacesMap(emptyMap, types.MapUnknown(types.StringType)) {
+		t.Error("an unknown value is equal")
+	}
+}
+
+// stateWith returns the state of an object with one attribute, or an empty state.
+func stateWith(t *testing.T, exists bool, v attr.Value) tfsdk.State {
+	t.Helper()
+	typ := tftypes.Object{AttributeTypes: map[string]tftypes.Type{"x": v.Type(t.Context()).TerraformType(t.Context())}}
+	s := tfsdk.State{Schema: schema.Schema{}, Raw: tftypes.NewValue(typ, nil)}
+	if exists {
+		value, err := v.ToTerraformValue(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Raw = tftypes.NewValue(typ, map[string]tftypes.Value{"x": value})
+	}
+	return s
+}
+
+// fresh returns an empty value of a type that is in an internal package, such as the framework's private state.
+func fresh[T any](*T) *T { return new(T) }
+
+// A change of a create-only argument replaces the object, unless the object was just imported and had no value.
+func TestPlanModifiers(t *testing.T) {
+	t.Parallel()
+	raw := func(value types.String) tftypes.Value {
+		text := tftypes.NewValue(tftypes.String, nil)
+		if !value.IsNull() {
+			text = tftypes.NewValue(tftypes.String, value.ValueString())
+		}
+		return tftypes.NewValue(tftypes.Object{AttributeTypes: map[string]tftypes.Type{"a": tftypes.String}}, map[string]tftypes.Value{"a": text})
+	}
+	none, x, y := types.StringNull(), types.StringValue("x"), types.StringValue("y")
+	for name, tc := range map[string]struct {
+		prior, planned types.String
+		isImported     bool
+		isReplaced     bool
+	}{
+		"a change":                 {x, y, false, true},
+		"a value for the first":    {none, y, false, true},
+		"a value that is removed":  {x, none, false, true},
+		"no change":                {x, x, false, false},
+		"a change after an import": {x, y, true, true},
+		"adopted after an import":  {none, y, true, false},
+		"none after an import":     {none, none, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			req := planmodifier.StringRequest{
+				State: tfsdk.State{Raw: raw(tc.prior)}, Plan: tfsdk.Plan{Raw: raw(tc.planned)}, StateValue: tc.prior, PlanValue: tc.planned, ConfigValue: tc.planned,
+			}
+			if req.Private = fresh(req.Private); tc.isImported {
+				importmark.Set(t.Context(), req.Private)
+			}
+			resp := planmodifier.StringResponse{PlanValue: req.PlanValue}
+			CreateOnlyString().PlanModifyString(t.Context(), req, &resp)
+			if resp.RequiresReplace != tc.isReplaced || !resp.PlanValue.Equal(tc.planned) || resp.Diagnostics.HasError() {
+				t.Errorf("replaced %v, planned %v, %v", resp.RequiresReplace, resp.PlanValue, resp.Diagnostics)
+			}
+		})
+	}
+}

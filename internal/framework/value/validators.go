@@ -1,0 +1,197 @@
+package value
+
+import (
+	"context"
+	"fmt"
+	"net/mail"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
+)
+
+// rule accepts or rejects a known string.
+type rule struct {
+	// summary is the title of the error. must follows the attribute's path in its detail. hint is its last sentence; empty for
+	// none.
+	summary, must, hint string
+	accepts             func(string) bool
+	// got describes the rejected value. Nil if the message already contains it.
+	got func(string) string
+}
+
+func (r rule) Description(context.Context) string { return r.must }
+
+func (r rule) MarkdownDescription(ctx context.Context) string { return r.Description(ctx) }
+
+func (r rule) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	if !IsSet(req.ConfigValue) {
+		return
+	}
+	given := req.ConfigValue.ValueString()
+	if r.accepts(given) {
+		return
+	}
+	detail := fmt.Sprintf("%s %s", req.Path, r.must)
+	if r.got != nil {
+		detail += ", got: " + r.got(given)
+	}
+	resp.Diagnostics.AddAttributeError(req.Path, r.summary, phrase.Join(detail+".", r.hint))
+}
+
+// Length accepts strings of least to most characters. It counts characters, not bytes.
+func Length(least, most int) validator.String {
+	must := fmt.Sprintf("must be %d to %d characters long", least, most)
+	if least == 0 {
+		must = fmt.Sprintf("must be at most %d characters long", most)
+	}
+	return rule{
+		summary: "Invalid Length", must: must,
+		accepts: func(s string) bool { n := utf8.RuneCountInString(s); return n >= least && n <= most },
+		got:     func(s string) string { return strconv.Itoa(utf8.RuneCountInString(s)) },
+	}
+}
+
+// NotEmpty rejects the empty string, because the service treats it as unset.
+func NotEmpty() validator.String {
+	return rule{summary: "Empty Value", must: "must not be empty", accepts: func(s string) bool { return s != "" }}
+}
+
+// NotBlank rejects a string that is empty or contains only spaces. The hint is a sentence.
+func NotBlank(hint string) validator.String {
+	return rule{summary: "Blank Value", must: "must not be blank", hint: hint, accepts: func(s string) bool { return strings.TrimSpace(s) != "" }}
+}
+
+// Except rejects one value. The hint is a sentence.
+func Except(refused, hint string) validator.String {
+	return rule{
+		summary: "Invalid Value", must: fmt.Sprintf("must not be %q", refused), hint: hint,
+		accepts: func(s string) bool { return s != refused },
+	}
+}
+
+// OneOf accepts the listed values.
+func OneOf(values ...string) validator.String {
+	return rule{
+		summary: "Invalid Value", must: "must be one of " + strings.Join(values, ", "),
+		accepts: func(s string) bool { return slices.Contains(values, s) },
+		got:     strconv.Quote,
+	}
+}
+
+// Matching accepts strings that match a pattern, which must describes.
+func Matching(pattern *regexp.Regexp, must string) validator.String {
+	return rule{summary: "Invalid Value", must: must, accepts: pattern.MatchString, got: strconv.Quote}
+}
+
+var uuidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+
+// UUID accepts a UUID with hyphens.
+func UUID() validator.String {
+	return rule{summary: "Invalid UUID", must: "must be a UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427", accepts: uuidPattern.MatchString, got: strconv.Quote}
+}
+
+// RFC3339 accepts an RFC 3339 time.
+func RFC3339() validator.String {
+	return rule{
+		summary: "Invalid Time", must: "must be an RFC 3339 time, such as 2027-01-31T08:00:00Z",
+		accepts: func(s string) bool { _, err := time.Parse(time.RFC3339, s); return err == nil },
+		got:     strconv.Quote,
+	}
+}
+
+// Email accepts an email address without a name or brackets.
+func Email() validator.String {
+	return rule{summary: "Invalid Email Address", must: "must be an email address, such as avery@agentyard.example", accepts: IsEmail, got: strconv.Quote}
+}
+
+// IsEmail reports whether a string is an email address without a name or brackets.
+func IsEmail(s string) bool {
+	address, err := mail.ParseAddress(s)
+	return err == nil && address.Address == s
+}
+
+// DurationAtLeast accepts durations in the syntax of clock.ParseDuration that are at least least. The examples show typical
+// values for the attribute.
+func DurationAtLeast(least time.Duration, examples ...string) validator.String {
+	must := fmt.Sprintf("must be a duration of at least %s", least)
+	if len(examples) > 0 {
+		must += fmt.Sprintf(", such as \"%s\"", strings.Join(examples, `", "`))
+	}
+	return rule{
+		summary: "Invalid Duration", must: must,
+		accepts: func(s string) bool { d, err := clock.ParseDuration(s); return err == nil && d >= least },
+		got:     strconv.Quote,
+	}
+}
+
+// URI accepts an absolute URI.
+func URI() validator.String {
+	return rule{summary: "Invalid URI", must: "must be an absolute URI, such as https://git.example/acme/app", accepts: isAbsoluteURI, got: strconv.Quote}
+}
+
+func isAbsoluteURI(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.IsAbs() && (u.Host != "" || u.Opaque != "")
+}
+
+// RepositoryURL accepts the web URL of a repository. It rejects other parts of a URL, because they would be lost or may be
+// secrets.
+func RepositoryURL() validator.String {
+	return rule{
+		summary: "Invalid Repository URL",
+		must:    "must be the http or https URL of a repository, without a user name, whitespace, query, fragment, encoded slash, \".\", or \"..\", such as https://code.example/acme/api",
+		accepts: isRepositoryURL,
+		got:     func(s string) string { return strconv.Quote(withoutUser(s)) },
+	}
+}
+
+func isRepositoryURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && u.User == nil && !strings.ContainsAny(s, "?#") &&
+		!strings.ContainsFunc(s, unicode.IsSpace) && namesRepository(u)
+}
+
+// namesRepository reports whether a URL has a path that no client or server normalizes to another path.
+func namesRepository(u *url.URL) bool {
+	written, parts := strings.ToLower(u.EscapedPath()), strings.Split(u.Path, "/")
+	return strings.Trim(u.Path, "/") != "" && !strings.Contains(written, "%2f") && !strings.Contains(written, "%5c") &&
+		!slices.Contains(parts, "..") && !slices.Contains(parts, ".")
+}
+
+var commitPattern = regexp.MustCompile(`^[0-9a-fA-F]{7,64}$`)
+
+// CommitHash accepts a full or short commit hash. For anything else, such as a tag, the service returns a hash, which
+// differs from the configuration.
+func CommitHash(hint string) validator.String {
+	return rule{
+		summary: "Invalid Commit Hash", must: "must be 7 to 64 hexadecimal digits", hint: hint,
+		accepts: commitPattern.MatchString, got: strconv.Quote,
+	}
+}
+
+// BranchName accepts the name of a branch but not a Git reference, because the service returns only the name.
+func BranchName(hint string) validator.String {
+	return rule{
+		summary: "Invalid Branch", must: "must be the name of a branch, such as main, without refs/heads/", hint: hint,
+		accepts: func(s string) bool { return strings.TrimSpace(s) != "" && !strings.HasPrefix(s, "refs/") }, got: strconv.Quote,
+	}
+}
+
+// withoutUser removes the user part of a URL, because it may contain a password.
+func withoutUser(s string) string {
+	scheme, rest, ok := strings.Cut(s, "://")
+	if at := strings.LastIndexByte(rest, '@'); ok && at >= 0 {
+		return scheme + "://…@" + rest[at+1:]
+	}
+	return s
+}

@@ -1,0 +1,48 @@
+package analytics
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
+)
+
+// NewProductivityDataSource returns the data source agentyard_analytics_productivity.
+func NewProductivityDataSource() datasource.DataSource {
+	return &crud.DataSource{
+		Name:        "analytics_productivity",
+		Description: "Returns the files, commits, and pull requests of the organization for each day." + managersOnly,
+		Attributes:  attributes(productivityRow.DataSourceRows("The days, ordered by `date`." + quietDays)),
+		Validators:  []datasource.ConfigValidator{oneStart, daysInOrder{}},
+		Verb:        "read", Object: "analytics of productivity", Options: organizationOptions,
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *daysModel) error {
+			return fetch(ctx, c, m, productivityRow, func(days analytics.Days) (*analytics.Report[analytics.ProductivityRow], error) {
+				return c.Analytics.Productivity(ctx, days)
+			})
+		}),
+	}
+}
+
+var productivityRow = results.Fields[*analytics.ProductivityRow]{
+	"date":            dateOfRow(func(r *analytics.ProductivityRow) string { return r.Date }),
+	"files_created":   results.Float64("Number of files created.", func(r *analytics.ProductivityRow) *float64 { return r.FilesCreated }),
+	"files_edited":    results.Float64("Number of files edited.", func(r *analytics.ProductivityRow) *float64 { return r.FilesEdited }),
+	"by_extension":    results.List("Files by extension, ordered by `extension`.", extensionCount, func(r *analytics.ProductivityRow) []analytics.ExtensionCount { return r.ByExtension }),
+	"by_language":     results.List("Files by language, ordered by `language`.", languageCount, func(r *analytics.ProductivityRow) []analytics.LanguageCount { return r.ByLanguage }),
+	"git_commits":     results.Float64("Number of Git commits.", func(r *analytics.ProductivityRow) *float64 { return r.GitCommits }),
+	"git_prs_created": results.Float64("Number of pull requests opened.", func(r *analytics.ProductivityRow) *float64 { return r.GitPRsCreated }),
+}
+
+var extensionCount = results.Fields[*analytics.ExtensionCount]{
+	"extension": results.StringPointer("File name extension.", func(e *analytics.ExtensionCount) *string { return e.Extension }),
+	"count":     results.Float64("Number of files with this extension.", func(e *analytics.ExtensionCount) *float64 { return e.Count }),
+}
+
+var languageCount = results.Fields[*analytics.LanguageCount]{
+	"language": results.StringPointer("Name of the language.", func(l *analytics.LanguageCount) *string { return l.Language }),
+	"count":    results.Float64("Number of files in this language.", func(l *analytics.LanguageCount) *float64 { return l.Count }),
+}

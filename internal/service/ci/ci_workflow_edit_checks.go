@@ -1,0 +1,190 @@
+package ci
+
+import (
+	"context"
+	"fmt"
+	posixpath "path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/google/uuid"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+const (
+	actionCreate = "create"
+	actionEdit   = "edit"
+	actionDelete = "delete"
+)
+
+var (
+	workflowActions = []string{actionCreate, actionEdit, actionDelete}
+	githubEvents    = []string{"pull-request", "pr-opened", "comment-added", "push", "label-change", "checks-completed"}
+)
+
+// check is not part of the schema because it runs three times: validation does not know the values of variables, and the
+// plan does not know computed values.
+func (m *ciWorkflowEditModel) check(ctx context.Context) diag.Diagnostics {
+	var found diag.Diagnostics
+	must(&found, path.Root("action"), m.Action, "Invalid Action", "must be one of "+phrase.Names(workflowActions, len(workflowActions)), isIn(workflowActions))
+	mustRedacted(&found, path.Root("service_automation_id"), m.ServiceAutomationID, "Invalid UUID", "must be a UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427", isUUID)
+	must(&found, path.Root("automation_name"), m.AutomationName, "Blank Value", "must not be blank", isNotBlank)
+	must(&found, path.Root("mode_id"), m.ModeID, "Blank Value", "must not be blank", isNotBlank)
+	if m.Changes.IsNull() && m.Action.ValueString() == actionEdit {
+		found.AddAttributeError(path.Root("changes"), "Missing Changes", "changes is required if action is edit.")
+	}
+	found.Append(m.checkRepos(ctx)...)
+	found.Append(m.checkChanges(ctx)...)
+	return found
+}
+
+func (m *ciWorkflowEditModel) checkRepos(ctx context.Context) diag.Diagnostics {
+	var found diag.Diagnostics
+	if m.Repos.IsUnknown() {
+		return nil
+	}
+	if len(m.Repos.Elements()) == 0 {
+		found.AddAttributeError(path.Root("repos"), "Missing Repositories", "repos must contain at least one repository.")
+	}
+	named := map[string]int{}
+	for i, element := range m.Repos.Elements() {
+		at := path.Root("repos").AtListIndex(i)
+		object, ok := element.(types.Object)
+		if !ok || object.IsUnknown() {
+			continue
+		}
+		var repo ciRepoModel // Null becomes an object with null fields, which is rejected below.
+		found.Append(object.As(ctx, &repo, basetypes.ObjectAsOptions{UnhandledNullAsEmpty: true})...)
+		required(&found, at.AtName("repo_full_name"), repo.RepoFullName)
+		must(&found, at.AtName("repo_full_name"), repo.RepoFullName, "Invalid Repository", `must be owner/name, such as acme/api, without whitespace, "..", "?", "#", "%", or "\"`, isRepository)
+		must(&found, at.AtName("file_path"), repo.FilePath, "Invalid Workflow Path", "must be a file name under .github/workflows/ that ends in .yml or .yaml, without \"..\" or control characters, and at most 1024 bytes long", isWorkflow)
+		if action := m.Action.ValueString(); repo.FilePath.IsNull() && (action == actionEdit || action == actionDelete) {
+			found.AddAttributeError(at.AtName("file_path"), "Missing Workflow Path", fmt.Sprintf("%s is required if action is %s. The data source agentyard_ci_scan lists the workflows.", at.AtName("file_path"), action))
+		}
+		if repo.RepoFullName.IsUnknown() || repo.FilePath.IsUnknown() {
+			continue
+		}
+		// Repository names are case-insensitive.
+		key := strings.ToLower(repo.RepoFullName.ValueString()) + "\n" + repo.FilePath.ValueString()
+		if first, isTwice := named[key]; isTwice {
+			found.AddAttributeError(at, "Duplicate Workflow", fmt.Sprintf("%s has the same repository and file as repos[%d]. Remove one of them.", at, first))
+			continue
+		}
+		named[key] = i
+	}
+	return found
+}
+
+func (m *ciWorkflowEditModel) checkChanges(ctx context.Context) diag.Diagnostics {
+	if !value.IsSet(m.Changes) {
+		return nil
+	}
+	var changes ciChangesModel
+	found := m.Changes.As(ctx, &changes, basetypes.ObjectAsOptions{})
+	at := path.Root("changes")
+	mustRedacted(&found, at.AtName("schedule"), changes.Schedule, "Invalid Schedule", "must be five cron fields separated by spaces, such as \"0 6 * * 1\" for Mondays at 6:00, or empty for no schedule", isSchedule)
+	for i, element := range changes.GithubEvents.Elements() {
+		event, ok := element.(types.String)
+		if !ok {
+			continue
+		}
+		required(&found, at.AtName("github_events").AtListIndex(i), event)
+		must(&found, at.AtName("github_events").AtListIndex(i), event, "Invalid Event", "must be one of "+phrase.Names(githubEvents, len(githubEvents)), isIn(githubEvents))
+	}
+	return found
+}
+
+// required rejects null, because a required attribute may still be set to a null variable.
+func required(found *diag.Diagnostics, at path.Path, v types.String) {
+	if v.IsNull() {
+		found.AddAttributeError(at, "Missing Value", fmt.Sprintf("%s must not be null. If it comes from a variable, set the variable.", at))
+	}
+}
+
+// must rejects a known value that accepts does not accept.
+func must(found *diag.Diagnostics, at path.Path, v types.String, summary, be string, accepts func(string) bool) {
+	mustRedacted(found, at, v, summary, fmt.Sprintf("%s, got: %q", be, v.ValueString()), accepts)
+}
+
+// mustRedacted is must without the value in the message, because it may be a secret.
+func mustRedacted(found *diag.Diagnostics, at path.Path, v types.String, summary, be string, accepts func(string) bool) {
+	if value.IsSet(v) && !accepts(v.ValueString()) {
+		found.AddAttributeError(at, summary, fmt.Sprintf("%s %s.", at, be))
+	}
+}
+
+func isIn(names []string) func(string) bool {
+	return func(s string) bool { return slices.Contains(names, s) }
+}
+
+func isUUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
+
+func isNotBlank(s string) bool { return strings.TrimSpace(s) != "" }
+
+func isRepository(s string) bool {
+	owner, name, found := strings.Cut(s, "/")
+	return found && owner != "" && name != "" && !strings.Contains(s, "..") && !strings.ContainsAny(name, "/") && !strings.ContainsAny(s, `?#%\`) && !strings.ContainsFunc(s, isBlankOrControl)
+}
+
+func isBlankOrControl(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+
+const workflowFolder = ".github/workflows/"
+
+const maxPath = 1024
+
+func isWorkflow(s string) bool {
+	if len(s) > maxPath || posixpath.Clean(s) != s || strings.Contains(s, "..") || strings.ContainsFunc(s, unicode.IsControl) {
+		return false
+	}
+	file, isThere := strings.CutPrefix(s, workflowFolder)
+	ending := posixpath.Ext(file)
+	return isThere && (ending == ".yml" || ending == ".yaml") && posixpath.Base(file) != ending
+}
+
+// cronFields are the bounds of the fields of a schedule. Months and weekdays also have names.
+var cronFields = []struct {
+	least, most uint64
+	names       []string
+}{
+	{0, 59, nil}, {0, 23, nil}, {1, 31, nil},
+	{1, 12, []string{"JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"}},
+	{0, 7, []string{"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"}}, // 7 is also Sunday.
+}
+
+// isSchedule accepts an empty schedule or five fields of lists, ranges, and steps, separated by spaces.
+func isSchedule(s string) bool {
+	fields := strings.FieldsFunc(s, func(r rune) bool { return r == ' ' })
+	if s == "" || len(fields) != len(cronFields) || strings.Trim(s, " ") != s {
+		return s == ""
+	}
+	number := func(s string) (uint64, bool) {
+		n, err := strconv.ParseUint(s, 10, 8)
+		return n, err == nil && len(s) <= 2
+	}
+	for i, field := range fields {
+		bounds := cronFields[i]
+		isValue := func(s string) bool {
+			n, ok := number(s)
+			return ok && n >= bounds.least && n <= bounds.most || slices.Contains(bounds.names, strings.ToUpper(s))
+		}
+		for part := range strings.SplitSeq(field, ",") {
+			values, step, hasStep := strings.Cut(part, "/")
+			first, last, isRange := strings.Cut(values, "-")
+			if n, ok := number(step); hasStep && (!ok || n == 0) {
+				return false
+			}
+			if values != "*" && (!isValue(first) || isRange && !isValue(last)) {
+				return false
+			}
+		}
+	}
+	return true
+}

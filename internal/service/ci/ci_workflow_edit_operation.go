@@ -1,0 +1,264 @@
+package ci
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+const defaultMode = "code-review"
+
+// NewCIWorkflowEditAction returns the action agentyard_ci_workflow_edit.
+func NewCIWorkflowEditAction() action.Action { return ciWorkflowEdit.Action() }
+
+// NewCIWorkflowEditResource returns the resource agentyard_ci_workflow_edit.
+func NewCIWorkflowEditResource() resource.Resource { return ciWorkflowEdit.Resource() }
+
+type ciWorkflowEditModel struct {
+	Action              types.String `tfsdk:"action"`
+	Repos               types.List   `tfsdk:"repos"`
+	Changes             types.Object `tfsdk:"changes"`
+	AutomationName      types.String `tfsdk:"automation_name"`
+	ServiceAutomationID types.String `tfsdk:"service_automation_id"`
+	ModeID              types.String `tfsdk:"mode_id"`
+}
+
+type ciRepoModel struct {
+	RepoFullName types.String `tfsdk:"repo_full_name"`
+	FilePath     types.String `tfsdk:"file_path"`
+}
+
+type ciChangesModel struct {
+	Name                    types.String `tfsdk:"name"`
+	YAMLParams              types.String `tfsdk:"yaml_params"`
+	CustomPrompt            types.String `tfsdk:"custom_prompt"`
+	Schedule                types.String `tfsdk:"schedule"`
+	GithubEvents            types.List   `tfsdk:"github_events"`
+	CustomCIModel           types.String `tfsdk:"custom_ci_model"`
+	CustomCIReasoningEffort types.String `tfsdk:"custom_ci_reasoning_effort"`
+}
+
+// request omits everything but the workflows for a delete, and sets defaults only for a create.
+func (m *ciWorkflowEditModel) request(ctx context.Context) (ci.EditWorkflowRequest, diag.Diagnostics) {
+	body := ci.EditWorkflowRequest{Action: m.Action.ValueString()}
+	var repos []ciRepoModel
+	diags := m.Repos.ElementsAs(ctx, &repos, false)
+	for _, repo := range repos {
+		body.Repos = append(body.Repos, ci.Target{RepoFullName: repo.RepoFullName.ValueString(), FilePath: value.StringPointer(repo.FilePath)})
+	}
+	if body.Action == actionDelete {
+		return body, diags
+	}
+	if !m.Changes.IsNull() {
+		var changes ciChangesModel
+		diags.Append(m.Changes.As(ctx, &changes, basetypes.ObjectAsOptions{})...)
+		body.Changes = changes.request()
+	}
+	body.AutomationName, body.ServiceAutomationID, body.ModeID = value.StringPointer(m.AutomationName), value.StringPointer(m.ServiceAutomationID), value.StringPointer(m.ModeID)
+	if body.Action == actionCreate && body.ServiceAutomationID == nil {
+		body.ServiceAutomationID = new(uuid.NewString())
+	}
+	if body.Action == actionCreate && body.ModeID == nil {
+		body.ModeID = new(defaultMode)
+	}
+	return body, diags
+}
+
+// sort orders what has no order, and ignores case in the names of repositories. What is not known yet stays as it is.
+func (m *ciWorkflowEditModel) sort(ctx context.Context) {
+	var repos []ciRepoModel
+	if value.IsSet(m.Repos) && !m.Repos.ElementsAs(ctx, &repos, false).HasError() {
+		for i := range repos {
+			if name := repos[i].RepoFullName; value.IsSet(name) {
+				repos[i].RepoFullName = types.StringValue(strings.ToLower(name.ValueString()))
+			}
+		}
+		slices.SortFunc(repos, func(a, b ciRepoModel) int {
+			return cmp.Or(strings.Compare(a.RepoFullName.String(), b.RepoFullName.String()), strings.Compare(a.FilePath.String(), b.FilePath.String()))
+		})
+		m.Repos, _ = types.ListValueFrom(ctx, m.Repos.ElementType(ctx), repos)
+	}
+	var changes ciChangesModel
+	if value.IsSet(m.Changes) && !m.Changes.As(ctx, &changes, basetypes.ObjectAsOptions{}).HasError() && value.IsSet(changes.GithubEvents) {
+		events := slices.Clone(changes.GithubEvents.Elements())
+		slices.SortFunc(events, func(a, b attr.Value) int { return strings.Compare(a.String(), b.String()) })
+		changes.GithubEvents = types.ListValueMust(types.StringType, events)
+		m.Changes, _ = types.ObjectValueFrom(ctx, m.Changes.AttributeTypes(ctx), changes)
+	}
+}
+
+func (m *ciChangesModel) request() *ci.Changes {
+	changes := &ci.Changes{
+		Name: value.StringPointer(m.Name), YAMLParams: value.StringPointer(m.YAMLParams), CustomPrompt: value.StringPointer(m.CustomPrompt), Schedule: value.StringPointer(m.Schedule),
+		CustomCIModel: value.StringPointer(m.CustomCIModel), CustomCIReasoningEffort: value.StringPointer(m.CustomCIReasoningEffort),
+	}
+	if !m.GithubEvents.IsNull() {
+		changes.GithubEvents = append([]string{}, value.Strings(m.GithubEvents)...) // An empty list must be sent, not omitted.
+	}
+	return changes
+}
+
+var atField = apierror.Fields{
+	"action": path.Root("action"), "repos": path.Root("repos"), "changes": path.Root("changes"), "automationName": path.Root("automation_name"),
+	"serviceAutomationId": path.Root("service_automation_id"), "modeId": path.Root("mode_id"),
+}
+
+var ciWorkflowEdit = crud.Operation{
+	Name: "ci_workflow_edit",
+	Description: "Opens pull requests that create, change, or delete a CI workflow in repositories of the organization. A change takes effect when its pull request is merged.\n\n" +
+		"**Permissions.** The API key's owner and the service's app must be able to write to each repository. The data source `agentyard_ci_repositories` shows both.\n\n" +
+		"**Partial failures.** A failed repository does not stop the others. The error names the failed repositories, those whose result is unknown, and the pull requests that were opened.\n\n" +
+		"**Duration.** The service handles all repositories in one request. The provider waits 5 minutes for it, or `request_timeout` if that is longer." + crud.AssumedFormat,
+	ActionNotes: "\n\n**Invoking again.** Each invocation opens new pull requests, so the provider does not retry an uncertain request. " +
+		"A second apply does not invoke the action again unless its trigger changes. To invoke it, run `terraform apply -invoke=action.agentyard_ci_workflow_edit.NAME`.\n\n" +
+		"**Interrupts.** If you interrupt the apply, check the repositories listed in the first progress message. The log contains the result at level `WARN`.",
+	ResourceNotes: "\n\n**Applying again.** Each creation opens new pull requests, so the provider does not retry an uncertain request. " +
+		"After an error, remove the finished repositories from `repos` before you apply again.",
+	Arguments: map[string]schema.Attribute{
+		"action": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "What to do with the workflow. One of `create`, `edit`, or `delete`.",
+		},
+		"repos": schema.ListNestedAttribute{
+			Required:            true,
+			MarkdownDescription: "Repositories, each with its workflow. Must contain at least one entry. Each entry must be a different repository or file. A different order is not a change.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"repo_full_name": schema.StringAttribute{
+					Required:            true,
+					MarkdownDescription: "Full name of the repository, as `owner/name`.",
+				},
+				"file_path": schema.StringAttribute{
+					Optional: true,
+					MarkdownDescription: "Path of the workflow file in the repository. Must be under `.github/workflows/`, end in `.yml` or `.yaml`, and not contain `..`. " +
+						"Required for `edit` and `delete`. If omitted for `create`, the service chooses it.",
+				},
+			}},
+		},
+		"changes": schema.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Contents of the workflow. Required for `edit`, which keeps omitted values. Ignored for `delete`.",
+			Attributes: map[string]schema.Attribute{
+				"name": schema.StringAttribute{Optional: true, MarkdownDescription: "Name of the workflow."},
+				"yaml_params": schema.StringAttribute{
+					Optional:            true,
+					MarkdownDescription: "Parameters of the agent's step, as lines of YAML: `automatic_review`, `review_depth` (`deep` or `shallow`), `automatic_security_review`, `review_model`, `reasoning_effort`.",
+				},
+				"custom_prompt": schema.StringAttribute{Optional: true, MarkdownDescription: "Prompt for the agent, for a custom job."},
+				"schedule": schema.StringAttribute{
+					Optional:            true,
+					MarkdownDescription: "Schedule of the workflow, as five cron fields, such as `0 6 * * 1`. Empty for no schedule.",
+				},
+				"github_events": schema.ListAttribute{
+					Optional: true, ElementType: types.StringType,
+					MarkdownDescription: "Events that start the workflow. Any of `" + strings.Join(githubEvents, "`, `") + "`. The workflow can always be started manually.",
+				},
+				"custom_ci_model":            schema.StringAttribute{Optional: true, MarkdownDescription: "Model of the agent, for a custom job."},
+				"custom_ci_reasoning_effort": schema.StringAttribute{Optional: true, MarkdownDescription: "Reasoning effort of the agent, for a custom job."},
+			},
+		},
+		"automation_name": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Name of the automation. The file of a custom job may be named after it. Ignored for `delete`.",
+		},
+		"service_automation_id": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "ID of the automation that the workflow belongs to, as a UUID. If omitted for `create`, a new ID is used. Ignored for `delete`.",
+		},
+		"mode_id": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "Template of the workflow, such as `code-review`, `wiki`, `qa`, or `security-audit`. Other values are also accepted. " +
+				"Defaults to `" + defaultMode + "` for `create`. Ignored for `delete`.",
+		},
+	},
+	Results: results.Fields[any]{
+		"automation_id":    {Text: "ID of the automation: `service_automation_id`, or the new ID. Null for `delete`, and for an `edit` without `service_automation_id`.", Type: types.StringType},
+		"pull_request_url": {Text: "URL of the first pull request. Null if none was needed.", Type: types.StringType},
+		"results":          results.List("Results by repository, in the order in which `repos` was sent.", outcomeResults, func(any) []ci.Outcome { return nil }),
+	},
+	Check: crud.CheckModel(func(ctx context.Context, m *ciWorkflowEditModel, _ *crud.Call) diag.Diagnostics { return m.check(ctx) }),
+	Canonical: crud.CanonicalModel(func(m *ciWorkflowEditModel) {
+		m.sort(context.Background())
+		switch m.Action.ValueString() {
+		case actionCreate:
+			if m.ModeID.IsNull() {
+				m.ModeID = types.StringValue(defaultMode)
+			}
+		case actionDelete: // The others are ignored.
+			m.Changes = types.ObjectNull(m.Changes.AttributeTypes(context.Background()))
+			m.AutomationName, m.ServiceAutomationID, m.ModeID = types.StringNull(), types.StringNull(), types.StringNull()
+		}
+	}),
+	Run:    crud.Run(editWorkflow),
+	Verb:   "edit",
+	Object: "CI workflow",
+	Options: apierror.Options{atField, apierror.Advice{
+		http.StatusForbidden: "No pull request was opened. Use the API key of a member who can write to the repositories, and check that the organization's settings allow CI automation.",
+		http.StatusNotFound:  "No pull request was opened. Check the path in base_url, and that the repositories are connected. The data source agentyard_ci_repositories lists them.",
+		http.StatusConflict:  "No pull request was opened. Resolve the conflict. Then " + crud.RunAgain + ".",
+	}},
+}
+
+var outcomeResults = results.Fields[*ci.Outcome]{
+	"repo_full_name": results.String("Full name of the repository.", func(o *ci.Outcome) string { return string(o.RepoFullName) }),
+	"pr_url":         results.String("URL of the pull request. Null if none was needed.", func(o *ci.Outcome) string { return string(o.PullRequest) }),
+	"session_id":     results.String("ID of the session that made the change. Null if the service does not return it.", func(o *ci.Outcome) string { return string(o.SessionID) }),
+	"message":        results.String("Message of the service. Null if there is none.", func(o *ci.Outcome) string { return string(o.Message) }),
+}
+
+func editWorkflow(ctx context.Context, c *client.Client, m *ciWorkflowEditModel, call *crud.Call) (crud.Results, error) {
+	body, diags := m.request(ctx)
+	if err := crud.Failure(diags); err != nil {
+		return nil, err
+	}
+	request := editRequest{body: body, since: c.CI.TimeBeforeEdit(ctx), isAction: call.IsAction}
+	if m.ServiceAutomationID.IsNull() && body.ServiceAutomationID != nil {
+		request.newAutomation = *body.ServiceAutomationID
+	}
+	call.Tell("%s", request.announcement())
+	edit, err := c.CI.EditWorkflow(ctx, body)
+	var uncertain *ci.UncertainEditError
+	switch {
+	case errors.As(err, &uncertain):
+		return nil, request.uncertainFault(uncertain)
+	case err != nil:
+		return nil, err
+	}
+	if len(edit.Others) > 0 {
+		call.Warn("Unexpected Repository in the Response", fmt.Sprintf("The response contains results that match no requested repository: %s. Check whether unexpected pull requests were opened.", names(edit.Others)))
+	}
+	if err := request.report(edit, call.Tell); err != nil {
+		return nil, err
+	}
+	outcomes := []ci.Outcome{}
+	for _, repo := range edit.Repositories {
+		outcomes = append(outcomes, repo.Outcomes...)
+	}
+	found := crud.Results{"automation_id": types.StringPointerValue(body.ServiceAutomationID), "results": results.ListOf(outcomeResults, outcomes)}
+	for _, outcome := range slices.Backward(outcomes) {
+		if outcome.PullRequest != "" {
+			found["pull_request_url"] = types.StringValue(string(outcome.PullRequest))
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,50 @@
+package computer
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+// NewComputerActivityAction returns the action agentyard_computer_activity.
+func NewComputerActivityAction() action.Action { return computerActivity.Action() }
+
+// NewComputerActivityResource returns the resource agentyard_computer_activity.
+func NewComputerActivityResource() resource.Resource { return computerActivity.Resource() }
+
+var computerActivity = crud.Operation{
+	Name: "computer_activity",
+	Description: "Records activity on a managed computer, so that it does not go to sleep. The computer must be active.\n\n" +
+		"A sleeping computer is not woken; use `agentyard_computer_restart`. Registered machines (`byom`) are not supported.",
+	Arguments: computerArgument,
+	Results: results.Fields[any]{
+		"last_active_at": {Text: "When the activity was recorded (RFC 3339, UTC). Null if the service does not return it.", Type: types.StringType},
+	},
+	Run:     crud.Run(recordActivity),
+	Verb:    "record activity on",
+	Object:  "computer",
+	Options: apierror.Options{atComputer, activeManagedOnly},
+}
+
+func recordActivity(ctx context.Context, c *client.Client, m *computerOperationModel, call *crud.Call) (crud.Results, error) {
+	id := m.ComputerID.ValueString()
+	lastActive, err := c.Computers.RecordActivity(ctx, id)
+	at := value.Time(lastActive)
+	switch {
+	case err != nil:
+		return nil, err
+	case at.IsNull():
+		call.Tell("Recorded activity on computer %s", id)
+	default:
+		call.Tell("Recorded activity on computer %s at %s", id, at.ValueString())
+	}
+	return crud.Results{"last_active_at": at}, nil
+}

@@ -1,0 +1,98 @@
+package computer
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+var _ ephemeral.EphemeralResourceWithConfigure = (*computerFileDownloadEphemeral)(nil)
+
+// NewComputerFileDownloadEphemeral returns the ephemeral resource agentyard_computer_file_download.
+func NewComputerFileDownloadEphemeral() ephemeral.EphemeralResource {
+	return &computerFileDownloadEphemeral{crud.Ephemeral{Name: "computer_file_download"}}
+}
+
+type computerFileDownloadEphemeral struct{ crud.Ephemeral }
+
+type computerFileDownloadModel struct {
+	ComputerID  types.String `tfsdk:"computer_id"`
+	FileName    types.String `tfsdk:"file_name"`
+	SessionID   types.String `tfsdk:"session_id"`
+	ContentType types.String `tfsdk:"content_type"`
+	URL         types.String `tfsdk:"url"`
+	ExpiresAt   types.String `tfsdk:"expires_at"`
+}
+
+func (e *computerFileDownloadEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Creates a signed URL for downloading a file from a computer's workspace. Each plan and apply creates a new one, which is never stored.\n\n" +
+			"**Missing files.** Terraform opens ephemeral resources in each plan, also before a destroy. A file that the apply uploads does not exist then, so a missing file is a warning, and `url` is null. " +
+			"An ephemeral resource cannot tell a plan from an apply. In a provisioner, write `coalesce` around `url`, as in the example. In a write-only argument, write `terraform.applying ? coalesce(…) : \"none\"`. An apply without the file then fails." + crud.AssumedFormat,
+		Attributes: map[string]schema.Attribute{
+			"computer_id": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: computerResults["id"].Text,
+				Validators:          []validator.String{value.NotEmpty()},
+			},
+			"file_name": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: fileNameText,
+				Validators:          fileNameValidators(),
+			},
+			"session_id": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "ID of the session that the file belongs to.",
+				Validators:          []validator.String{value.NotEmpty()},
+			},
+			"content_type": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "Media type of the response, such as `text/plain`. Must be 1–255 characters. If omitted, the service chooses.",
+				Validators:          []validator.String{value.Length(1, 255)},
+			},
+			"url": schema.StringAttribute{
+				Computed: true, Sensitive: true,
+				MarkdownDescription: "The signed URL. Anyone who has it can download the file. Null if the file or the computer was not found, or the computer is not active.",
+			},
+			"expires_at": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "When the URL expires (RFC 3339, UTC). Null if the service does not return it.",
+			},
+		},
+	}
+}
+
+func (e *computerFileDownloadEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
+	var m computerFileDownloadModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	download, err := e.Client.Computers.CreateFileDownload(ctx, m.ComputerID.ValueString(), m.FileName.ValueString(), m.SessionID.ValueString(), m.ContentType.ValueString())
+	switch {
+	case transport.IsNotFound(err) || transport.StatusOf(err) == http.StatusFailedDependency:
+		// An error would stop the plan of the apply that uploads the file or starts the computer, and that of each destroy.
+		resp.Diagnostics.AddAttributeWarning(path.Root("file_name"), "No Download URL",
+			fmt.Sprintf("There is no URL for the file %s on computer %s, so url is null: %s.\n\nIf this run uploads the file or starts the computer, the apply gets the URL. Otherwise, check computer_id, file_name, and that the computer is active.",
+				m.FileName, m.ComputerID.ValueString(), strings.TrimSuffix(err.Error(), ".")))
+	case err != nil:
+		resp.Diagnostics.Append(apierror.For("download", "file", err, atComputer, crud.Given(ctx, req.Config))...)
+		return
+	default:
+		m.URL = types.StringValue(download.URL)
+		m.ExpiresAt = value.Time(download.ExpiresAt)
+	}
+	resp.Diagnostics.Append(resp.Result.Set(ctx, &m)...)
+}

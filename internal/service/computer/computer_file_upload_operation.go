@@ -1,0 +1,267 @@
+package computer
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/actionvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/localfile"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+const (
+	mebibyte = 1 << 20
+	// progressStep is the number of bytes between two progress messages.
+	progressStep       = 64 * mebibyte
+	defaultContentType = "application/octet-stream"
+
+	defaultUploadTimeout = 30 * time.Minute
+)
+
+// NewComputerFileUploadAction returns the action agentyard_computer_file_upload.
+func NewComputerFileUploadAction() action.Action { return computerFileUpload.Action() }
+
+// NewComputerFileUploadResource returns the resource agentyard_computer_file_upload.
+func NewComputerFileUploadResource() resource.Resource { return computerFileUpload.Resource() }
+
+type computerFileUploadModel struct {
+	ComputerID       types.String `tfsdk:"computer_id"`
+	FileName         types.String `tfsdk:"file_name"`
+	SourcePath       types.String `tfsdk:"source_path"`
+	Content          types.String `tfsdk:"content"`
+	ContentBase64    types.String `tfsdk:"content_base64"`
+	ContentType      types.String `tfsdk:"content_type"`
+	ContentWO        types.String `tfsdk:"content_wo"`
+	ContentWOVersion types.String `tfsdk:"content_wo_version"`
+}
+
+// file opens a file only when it is sent, so that large files are streamed.
+func (m *computerFileUploadModel) file() (computers.FileContent, error) {
+	file := computers.FileContent{Type: m.contentType()}
+	inline := func(data []byte) {
+		file.Size = int64(len(data))
+		file.Open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
+	}
+	switch {
+	case !m.Content.IsNull():
+		inline([]byte(m.Content.ValueString()))
+	case !m.ContentWO.IsNull():
+		inline([]byte(m.ContentWO.ValueString()))
+	case !m.ContentBase64.IsNull():
+		data, err := base64.StdEncoding.DecodeString(m.ContentBase64.ValueString())
+		if err != nil {
+			return file, invalidBase64()
+		}
+		inline(data)
+	case m.SourcePath.IsNull():
+		return file, &crud.ObjectError{At: path.Root("content_wo"), Summary: "Missing Content",
+			Detail: "No source of the content has a value, so nothing was uploaded. Set source_path, content, content_base64, or content_wo. The value of content_wo is null if it comes from an ephemeral variable that is not set, or from an API key that exists already."}
+	default:
+		name := m.SourcePath.ValueString()
+		opened, size, err := localfile.Open(name)
+		if err != nil {
+			return file, localfile.Unreadable(path.Root("source_path"), "file to upload", err)
+		}
+		_ = opened.Close()
+		file.Size = size
+		file.Open = func() (io.ReadCloser, error) {
+			again, _, err := localfile.Open(name) // It may be another file by now.
+			return again, err
+		}
+	}
+	return file, nil
+}
+
+// contentType falls back to the type of the file name's extension.
+func (m *computerFileUploadModel) contentType() string {
+	if !m.ContentType.IsNull() {
+		return m.ContentType.ValueString()
+	}
+	if guessed := mime.TypeByExtension(filepath.Ext(m.FileName.ValueString())); guessed != "" {
+		return guessed
+	}
+	return defaultContentType
+}
+
+func invalidBase64() *crud.ObjectError {
+	return &crud.ObjectError{At: path.Root("content_base64"), Summary: "Invalid Base64", Detail: "content_base64 must be standard Base64 with padding. Use filebase64() or base64encode()."}
+}
+
+const (
+	exactlyOne = " Exactly one source of the content is required."
+	planShows  = " Must not contain secrets: plans show it." + exactlyOne
+)
+
+var computerFileUpload = crud.Operation{
+	Name:        "computer_file_upload",
+	Description: "Uploads a file to a computer's workspace. Fails if the workspace already has a file with this name and different content." + crud.AssumedFormat,
+	ResourceNotes: "\n\n**Secrets.** With `content_wo`, the content is in neither plan nor state. It requires Terraform 1.11 or OpenTofu 1.11, or newer. " +
+		"To upload a new value, change `content_wo_version` and `file_name`.\n\n" +
+		"**Existing files.** The service does not overwrite files, and destroying the resource keeps the file. For a new upload, choose another `file_name`.",
+	ResourceOnly: []string{"content_wo", "content_wo_version"},
+	Arguments: map[string]schema.Attribute{
+		"computer_id": computerIDAttribute(),
+		"file_name": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: fileNameText,
+			Validators:          fileNameValidators(),
+		},
+		"source_path": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Path of the local file to upload." + exactlyOne,
+			Validators:          []validator.String{value.NotEmpty()},
+		},
+		"content": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Content of the file, as text. May be empty." + planShows,
+		},
+		"content_base64": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Content of the file, in Base64." + planShows,
+		},
+		"content_wo": schema.StringAttribute{
+			Optional: true, WriteOnly: true,
+			MarkdownDescription: "Content of the file, as text, which may be a secret. It is sent only when the resource is created, and may be null in any other run." + exactlyOne,
+		},
+		"content_wo_version": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Version of `content_wo`. Terraform does not see changes of `content_wo`; changing the version uploads it again. Conflicts with the other sources.",
+			Validators:          []validator.String{value.NotEmpty(), stringvalidator.ConflictsWith(path.MatchRoot("source_path"), path.MatchRoot("content"), path.MatchRoot("content_base64"))},
+		},
+		"content_type": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Media type of the file. Must be 1–255 characters. Defaults to the type of `file_name`'s extension, or `" + defaultContentType + "`.",
+			Validators:          []validator.String{value.Length(1, 255)},
+		},
+	},
+	Results: results.Fields[any]{
+		"path": {Text: "Path of the file on the computer. Null if the service does not return it.", Type: types.StringType},
+	},
+	Timeout:     defaultUploadTimeout,
+	TimeoutText: "Maximum time for the upload. Defaults to `30m`. An upload also fails if no data is sent for the provider's `request_timeout`.",
+	Canonical:   crud.CanonicalModel(func(m *computerFileUploadModel) { m.ContentType = types.StringValue(m.contentType()) }),
+	Check:       checkUpload,
+	Run:         crud.Run(uploadFile),
+	Verb:        "upload",
+	Object:      "file",
+	Options: apierror.Options{atComputer, apierror.Advice{
+		http.StatusConflict: "The workspace already has a file with this name and different content, and the service does not overwrite files. Choose another file_name, or delete the file on the computer and " + crud.RunAgain + ".",
+	}},
+}
+
+func checkUpload(ctx context.Context, config tfsdk.Config, call *crud.Call) diag.Diagnostics {
+	sources := []path.Expression{path.MatchRoot("source_path"), path.MatchRoot("content"), path.MatchRoot("content_base64")}
+	check := actionvalidator.ExactlyOneOf(sources...)
+	if !call.IsAction { // A write-only value may be null in every run but that which creates the resource, so file requires one.
+		check = actionvalidator.Conflicting(append(sources, path.MatchRoot("content_wo"))...)
+	}
+	var one action.ValidateConfigResponse
+	check.ValidateAction(ctx, action.ValidateConfigRequest{Config: config}, &one)
+	var encoded types.String
+	one.Diagnostics.Append(config.GetAttribute(ctx, path.Root("content_base64"), &encoded)...)
+	if value.IsSet(encoded) {
+		if _, err := base64.StdEncoding.DecodeString(encoded.ValueString()); err != nil {
+			fault := invalidBase64()
+			one.Diagnostics.AddAttributeError(fault.At, fault.Summary, fault.Detail)
+		}
+	}
+	return one.Diagnostics
+}
+
+func uploadFile(ctx context.Context, c *client.Client, m *computerFileUploadModel, call *crud.Call) (crud.Results, error) {
+	file, err := m.file()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, call.Timeout)
+	defer cancel()
+	id, name := m.ComputerID.ValueString(), m.FileName.ValueString()
+	call.Tell("Uploading file %q (%d bytes, %s) to computer %s", name, file.Size, file.Type, id)
+	upload, err := c.Computers.CreateFileUpload(ctx, id, name, file)
+	if err == nil {
+		err = c.Computers.Upload(ctx, upload, name, file, reportProgress(call.Tell, file.Size))
+	}
+	switch {
+	case timedOut(ctx, err):
+		return nil, uploadTimeout(name, id, call.Timeout, "Nothing was written to the workspace.")
+	case err != nil:
+		return nil, uploadFault(err)
+	}
+	call.Tell("Uploaded file %q; writing it to the workspace of computer %s", name, id)
+	written, err := c.Computers.CompleteFileUpload(ctx, id, name, file)
+	switch {
+	case timedOut(ctx, err):
+		return nil, uploadTimeout(name, id, call.Timeout, "The file may have been written to the workspace. Check there, or download it with agentyard_computer_file_download. If the file is there, the upload is complete.")
+	case err != nil:
+		return nil, uploadFault(err)
+	}
+	place := ""
+	if written.Path != "" {
+		place = " as " + written.Path
+	}
+	call.Tell("Wrote file %q to the workspace of computer %s%s", name, id, place)
+	return crud.Results{"path": value.StringOrNull(written.Path)}, nil
+}
+
+// timedOut is false for a request that the service refused in time.
+func timedOut(ctx context.Context, err error) bool {
+	status := transport.StatusOf(err)
+	return err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && (status < 400 || status >= 500)
+}
+
+func uploadTimeout(name, id string, timeout time.Duration, outcome string) error {
+	return &crud.ObjectError{Summary: "Timed Out Uploading the File",
+		Detail: fmt.Sprintf("Uploading file %q to computer %s did not finish within %s. %s\n\nTo allow more time, raise "+crud.TimeoutName+" in the timeouts block, then "+crud.RunAgain+".", name, id, timeout, outcome)}
+}
+
+// reportProgress reports each step once, even if a part is sent again.
+func reportProgress(tell crud.Tell, size int64) func(int64) {
+	reported := int64(0)
+	return func(sent int64) {
+		if sent/progressStep <= reported || sent == size {
+			return
+		}
+		reported = sent / progressStep
+		tell("Sent %d of %d MiB", sent/mebibyte, size/mebibyte)
+	}
+}
+
+// uploadFault explains the errors that only an upload has.
+func uploadFault(err error) error {
+	var storage *transport.StorageError
+	var unproven *computers.UnprovenUploadError
+	switch {
+	case errors.As(err, &unproven):
+		return &crud.ObjectError{Summary: "Cannot upload file",
+			Detail: err.Error() + ".\n\nCheck the workspace, or download the file with agentyard_computer_file_download. If the file is missing, " + crud.RunAgain + "."}
+	case errors.As(err, &storage):
+		return &crud.ObjectError{Summary: "Cannot upload file",
+			Detail: "The upload failed: " + strings.TrimSuffix(err.Error(), ".") + ".\n\nNothing was written to the workspace. Check that this machine can reach the file storage, then " + crud.RunAgain + "."}
+	}
+	return err
+}

@@ -1,0 +1,454 @@
+package computer
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+var (
+	_ resource.ResourceWithConfigure    = (*fleetResource)(nil)
+	_ resource.ResourceWithIdentity     = (*fleetResource)(nil)
+	_ resource.ResourceWithImportState  = (*fleetResource)(nil)
+	_ resource.ResourceWithModifyPlan   = (*fleetResource)(nil)
+	_ resource.ResourceWithUpgradeState = (*fleetResource)(nil)
+)
+
+const (
+	defaultFleetTimeout       = 60 * time.Minute
+	defaultFleetDeleteTimeout = 30 * time.Minute
+)
+
+// withoutSlash excludes the separator of an import ID.
+var withoutSlash = regexp.MustCompile(`^[^/\s]*$`)
+
+// prefixPattern and the maximum of 58 characters are assumptions of the contract. A name has at most 63 characters.
+var prefixPattern = regexp.MustCompile(`^[a-z](?:[a-z0-9-]*[a-z0-9])?$`)
+
+// fleetFields maps the API's fields to attributes, for errors.
+var fleetFields = apierror.Fields{
+	"namePrefix": path.Root("name_prefix"), "quantity": path.Root("quantity"), "provider": path.Root("provider_type"),
+	"repos": path.Root("repos"), "autoInstallDeps": path.Root("auto_install_deps"), "serviceAccountId": path.Root("service_account_id"),
+}
+
+// NewComputerFleetResource returns the resource agentyard_computer_fleet.
+func NewComputerFleetResource() resource.Resource {
+	// A fleet that was imported with its account's own key adopts the account, which changes the identity.
+	return &fleetResource{crud.Resource{Name: "computer_fleet", MutableIdentity: true}}
+}
+
+// fleetResource manages computers that share a name prefix. The IDs in the state decide which computers belong to the fleet.
+// A computer that only has such a name is never counted or deleted, and nothing is created while one exists: an interrupted
+// run may have created it.
+type fleetResource struct{ crud.Resource }
+
+type fleetModel struct {
+	ID                 types.String   `tfsdk:"id"`
+	NamePrefix         types.String   `tfsdk:"name_prefix"`
+	Quantity           types.Int64    `tfsdk:"quantity"`
+	ProviderType       types.String   `tfsdk:"provider_type"`
+	Repos              types.List     `tfsdk:"repos"`
+	AutoInstallDeps    types.Bool     `tfsdk:"auto_install_deps"`
+	ServiceAccountID   types.String   `tfsdk:"service_account_id"`
+	WaitForActive      types.Bool     `tfsdk:"wait_for_active"`
+	ReplaceFailed      types.Bool     `tfsdk:"replace_failed"`
+	DeletionProtection types.Bool     `tfsdk:"deletion_protection"`
+	Computers          types.Map      `tfsdk:"computers"`
+	Timeouts           timeouts.Value `tfsdk:"timeouts"`
+}
+
+type fleetIdentity struct {
+	NamePrefix       types.String `tfsdk:"name_prefix"`
+	ServiceAccountID types.String `tfsdk:"service_account_id"`
+}
+
+func (m *fleetModel) Identity() any {
+	return &fleetIdentity{NamePrefix: m.NamePrefix, ServiceAccountID: m.ServiceAccountID}
+}
+
+// OwnerOnly reports whether only the owner's API keys can see the computers.
+func (m *fleetModel) OwnerOnly() bool { return m.ServiceAccountID.IsNull() }
+
+func (m *fleetModel) createRequest(quantity int) computers.BulkCreateRequest {
+	return computers.BulkCreateRequest{
+		Quantity:         quantity,
+		NamePrefix:       m.NamePrefix.ValueString(),
+		Provider:         m.ProviderType.ValueString(),
+		Repos:            value.Strings(m.Repos),
+		AutoInstallDeps:  value.BoolPointer(m.AutoInstallDeps),
+		ServiceAccountID: m.ServiceAccountID.ValueString(),
+	}
+}
+
+func (m *fleetModel) importID() string {
+	if account := m.ServiceAccountID.ValueString(); account != "" {
+		return account + "/" + m.NamePrefix.ValueString()
+	}
+	return m.NamePrefix.ValueString()
+}
+
+func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		Version: 1,
+		MarkdownDescription: "Manages a fleet of identical managed computers, named `<name_prefix>-<number>`. Changing `quantity` creates or deletes computers in place.\n\n" +
+			"~> Deleting computers of the fleet pauses their automations, shuts them down, and archives their sessions.\n\n" +
+			"**Missing computers.** A computer that no longer exists, or that the service did not create, has `status = \"missing\"`. The next apply creates it. " +
+			"If the service creates too few computers, the creation of the fleet warns, and an update fails. To fail in both cases, add a `postcondition` as in the example.\n\n" +
+			"**Failed computers.** If a new computer does not become active, the creation of the fleet warns, and an update fails. " +
+			"The creation only warns, because after an error the next apply would replace the whole fleet. The next apply replaces only computers that failed to provision; see `replace_failed`.\n\n" +
+			"**Renamed computers.** If a computer is renamed elsewhere, its key in `computers` does not change, and a warning names it. The next apply restores its name.\n\n" +
+			"**Other computers with the same prefix.** The fleet includes only computers that it created or imported. " +
+			"While another computer is named `<name_prefix>-<number>`, the fleet creates no computers, and an error names that computer. Importing the fleet includes all computers with such a name.\n\n" +
+			"-> Only the owner's API keys can see a fleet without `service_account_id`. See [Sharing computers](../guides/sharing-computers).",
+		Attributes: map[string]schema.Attribute{
+			"id": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "The import ID: `name_prefix`, or `service_account_id/name_prefix` if the fleet has a service account.",
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+			"name_prefix": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: "Prefix of the computers' names. Must be 1–58 lowercase letters, digits, and hyphens, start with a letter, and not end with a hyphen. Changing this forces a new fleet.",
+				Validators: []validator.String{
+					value.Length(1, 58),
+					value.Matching(prefixPattern, "must be lowercase letters, digits, and hyphens, start with a letter, and not end with a hyphen"),
+				},
+				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			},
+			"quantity": schema.Int64Attribute{
+				Required:            true,
+				MarkdownDescription: "Number of computers. Must be at least 0. Lowering it deletes failed computers first (see `replace_failed`), then those with the highest numbers.",
+				Validators:          []validator.Int64{int64validator.AtLeast(0)},
+			},
+			"provider_type": schema.StringAttribute{
+				Optional: true, Computed: true,
+				MarkdownDescription: "ID of the managed provider. Must not be `byom`. The plan checks that the organization can use it; see the data source `agentyard_computer_providers`. If omitted, the service chooses. Changing this forces a new fleet.",
+				Validators:          []validator.String{value.NotEmpty(), value.Except(computers.ProviderBYOM, "Use agentyard_computer to register a machine.")},
+				PlanModifiers: []planmodifier.String{
+					stringplanmodifier.UseNonNullStateForUnknown(),
+					stringplanmodifier.RequiresReplaceIf(replaceProvider, "Changing this forces a new fleet.", "Changing this forces a new fleet."),
+				},
+			},
+			"repos":             reposAttribute("fleet"),
+			"auto_install_deps": autoInstallDepsAttribute("fleet"),
+			"service_account_id": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "ID of the service account that owns the computers. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher. Changing this forces a new fleet.",
+				Validators:          []validator.String{value.NotEmpty(), value.Matching(withoutSlash, "must not contain slashes or whitespace")},
+				PlanModifiers:       []planmodifier.String{modifier.CreateOnlyString()},
+			},
+			"wait_for_active": schema.BoolAttribute{
+				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
+				MarkdownDescription: "Whether to wait until new computers are active. Defaults to `true`.",
+			},
+			"replace_failed": schema.BoolAttribute{
+				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
+				MarkdownDescription: "Whether to replace computers with the status `error`. Applies only to computers that the fleet created and that were never active. Defaults to `true`.",
+			},
+			"deletion_protection": crud.DeletionProtection("fleet", "Lowering `quantity` still deletes computers, and failed computers are still replaced. Destroying the service account that owns the computers still deletes them."),
+			"computers": schema.MapNestedAttribute{
+				Computed:            true,
+				MarkdownDescription: "The computers, by the name that the fleet gave them. Has exactly `quantity` keys, which are known in every plan.",
+				NestedObject:        schema.NestedAttributeObject{Attributes: fleetComputerResults.Elements()},
+			},
+		},
+		Blocks: map[string]schema.Block{
+			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{
+				Create: true, Update: true, Delete: true,
+				CreateDescription: "Maximum time to create the fleet, including the wait for `active`. Defaults to `60m`.",
+				UpdateDescription: "Maximum time to update the fleet, including the wait for `active`. Defaults to `60m`.",
+				DeleteDescription: "Maximum time to delete the fleet. Defaults to `30m`.",
+			})),
+		},
+	}
+}
+
+func (r *fleetResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
+		"name_prefix":        identityschema.StringAttribute{RequiredForImport: true, Description: "Prefix of the computers' names."},
+		"service_account_id": identityschema.StringAttribute{OptionalForImport: true, Description: "ID of the service account that owns the computers. Defaults to the API key's owner."},
+	}}
+}
+
+func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var m fleetModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	timeout, diags := m.Timeouts.Create(ctx, defaultFleetTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	deadline := r.Client.Conn.Clock.Now().Add(timeout)
+	createCtx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	quantity, notes := int(m.Quantity.ValueInt64()), fleetNotes{newComputers{}, otherNames{}}
+	made, err := r.Client.Computers.CreateFleet(createCtx, m.createRequest(quantity), nil)
+	if err != nil && len(made) == 0 {
+		resp.Diagnostics.Append(apierror.For("create", "computer fleet", err, m.createOptions(), crud.Given(ctx, req.Plan))...)
+		return
+	}
+	m.ID = types.StringValue(m.importID())
+	names := assignNames(newNames(m.NamePrefix.ValueString(), nil, quantity), made)
+	save := func(computers []computers.Computer) {
+		members, diags := membersFromAPI(ctx, computers, names)
+		resp.Diagnostics.Append(diags...)
+		m.setProviderType(computers)
+		resp.Diagnostics.Append(m.setComputers(ctx, members, newNames(m.NamePrefix.ValueString(), members, quantity-len(members)))...)
+		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+		notes.created.add(computers)
+		resp.Diagnostics.Append(notes.store(ctx, resp.Private, members)...)
+	}
+	// From here on, failures are warnings: an error would taint the fleet, and the next apply would replace all computers.
+	for _, d := range r.renameNew(createCtx, made, names, notes.others, &m) {
+		resp.Diagnostics.AddWarning(d.Summary(), d.Detail())
+	}
+	save(made)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
+	if err != nil {
+		resp.Diagnostics.AddWarning(m.shortfall(quantity, len(made), err))
+	}
+	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
+		return
+	}
+	last, inactive := r.waitForNew(ctx, made, &m, deadline.Sub(r.Client.Conn.Clock.Now()))
+	save(last)
+	if inactive != nil {
+		resp.Diagnostics.AddWarning(inactive.summary(), inactive.detail)
+	}
+}
+
+// Read refreshes the computers in the state. After an import, it finds every computer with the prefix.
+func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var m fleetModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	prior, missing, diags := m.computersInState(ctx)
+	resp.Diagnostics.Append(diags...)
+	notes, diags := getFleetNotes(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	imported := importmark.IsUnread(ctx, resp.Private)
+	var found []computers.Computer
+	var err error
+	if imported {
+		found, err = r.Client.Computers.ListFleet(ctx, m.NamePrefix.ValueString(), m.ServiceAccountID.ValueString())
+	} else {
+		found, err = r.Client.Computers.GetMany(ctx, m.ServiceAccountID.ValueString(), memberIDs(prior))
+	}
+	if err != nil {
+		crud.Unreadable(ctx, r.Client, crud.FailedRead{Object: "computer fleet", Model: &m, Err: err}, resp)
+		return
+	}
+	if imported && len(found) == 0 {
+		crud.Gone(ctx, r.Client, "computer fleet", &m, resp)
+		return
+	}
+	names := namesByID(prior)
+	members, diags := membersFromAPI(ctx, found, names)
+	resp.Diagnostics.Append(diags...)
+	lost := without(prior, members)
+	caution := ""
+	if len(prior) > 0 && len(lost) == len(prior) {
+		caution = crud.OtherOrganization(ctx, r.Client, resp.Private)
+		resp.Diagnostics.Append(crud.NotVisible(ctx, r.Client, crud.Missing{Verb: "read", Object: "computer fleet", ID: m.importID(), Model: &m, Private: resp.Private})...)
+		if resp.Diagnostics.HasError() {
+			return
+		}
+	}
+	resp.Diagnostics.Append(m.missingFrom(len(prior)+len(missing), lost, caution)...)
+	notes.created.update(found)
+	resp.Diagnostics.Append(m.failedComputers(found, notes.created)...)
+	notes.others = otherNames{}
+	notes.others.add(found, names)
+	resp.Diagnostics.Append(m.renamedComputers(members, notes.others)...)
+	m.setProviderType(found)
+	resp.Diagnostics.Append(m.setComputers(ctx, members, append(missing, memberNames(lost)...))...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	resp.Diagnostics.Append(notes.store(ctx, resp.Private, members)...)
+	if caution == "" {
+		resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
+	}
+	resp.Diagnostics.Append(importmark.SetRead(ctx, resp.Private)...)
+}
+
+// Update deletes what the plan shows, gives the others their names, and then creates what is missing: the service uses the
+// lowest free numbers.
+func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var m, state fleetModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	present, _, diags := state.computersInState(ctx)
+	resp.Diagnostics.Append(diags...)
+	notes, diags := getFleetNotes(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	timeout, diags := m.Timeouts.Update(ctx, defaultFleetTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	deadline := r.Client.Conn.Clock.Now().Add(timeout)
+	updateCtx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	quantity, change := int(m.Quantity.ValueInt64()), m.change(present, notes.created)
+	m.ID = types.StringValue(m.importID())
+	var names map[string]string
+	save := func(stay []fleetMember, made []computers.Computer) {
+		added, diags := membersFromAPI(ctx, made, names)
+		resp.Diagnostics.Append(diags...)
+		members := slices.Concat(stay, added)
+		m.setProviderType(made)
+		resp.Diagnostics.Append(m.setComputers(ctx, members, newNames(m.NamePrefix.ValueString(), members, quantity-len(members)))...)
+		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+		notes.created.add(made)
+		resp.Diagnostics.Append(notes.store(ctx, resp.Private, members)...)
+		resp.Diagnostics.Append(importmark.Remove(ctx, resp.Private)...)
+	}
+	if resp.Diagnostics.Append(r.stillFailed(updateCtx, change.failed, &m)...); resp.Diagnostics.HasError() {
+		return
+	}
+	kept, diags := r.remove(updateCtx, slices.Concat(change.failed, change.surplus), &m, req.Private)
+	resp.Diagnostics.Append(diags...)
+	stay := slices.Concat(change.stay, kept)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(r.renameBack(updateCtx, stay, notes.others, &m)...)
+	}
+	if change.missing == 0 || resp.Diagnostics.HasError() {
+		save(stay, nil)
+		return
+	}
+	made, err := r.Client.Computers.CreateFleet(updateCtx, m.createRequest(change.missing), memberIDs(stay))
+	switch {
+	case err != nil && len(made) == 0:
+		resp.Diagnostics.Append(apierror.For("scale up", "computer fleet", err, m.scaleUpOptions())...)
+		if len(stay) < len(present) {
+			save(stay, nil)
+		}
+		return
+	case err != nil:
+		resp.Diagnostics.AddError(m.shortfall(quantity, len(stay)+len(made), err))
+	}
+	names = assignNames(newNames(m.NamePrefix.ValueString(), stay, change.missing), made)
+	resp.Diagnostics.Append(r.renameNew(updateCtx, made, names, notes.others, &m)...)
+	save(stay, made)
+	if !m.WaitForActive.ValueBool() {
+		return
+	}
+	last, inactive := r.waitForNew(ctx, made, &m, deadline.Sub(r.Client.Conn.Clock.Now()))
+	save(stay, last)
+	switch {
+	case inactive != nil && inactive.interrupted:
+		resp.Diagnostics.AddWarning(inactive.summary(), inactive.detail)
+	case inactive != nil:
+		resp.Diagnostics.AddError(inactive.summary(), inactive.detail)
+	}
+}
+
+func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var m fleetModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	members, _, diags := m.computersInState(ctx)
+	resp.Diagnostics.Append(diags...)
+	timeout, diags := m.Timeouts.Delete(ctx, defaultFleetDeleteTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	kept, diags := r.remove(ctx, members, &m, req.Private)
+	resp.Diagnostics.Append(diags...)
+	if len(kept) > 0 {
+		resp.Diagnostics.Append(m.setComputers(ctx, kept, nil)...)
+		resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+	}
+}
+
+func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	var m fleetModel
+	if req.ID == "" {
+		var identity fleetIdentity
+		resp.Diagnostics.Append(req.Identity.Get(ctx, &identity)...)
+		m.NamePrefix, m.ServiceAccountID = identity.NamePrefix, identity.ServiceAccountID
+	} else {
+		account, prefix, found := strings.Cut(req.ID, "/")
+		if !found {
+			account, prefix = "", req.ID
+		}
+		if prefix == "" || found && account == "" || !withoutSlash.MatchString(prefix) {
+			resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of a computer fleet is name_prefix, such as build, or service_account_id/name_prefix, such as ACCOUNT_ID/build, got: %q.", req.ID))
+			return
+		}
+		m.NamePrefix, m.ServiceAccountID = types.StringValue(prefix), value.StringOrNull(account)
+	}
+	for name, v := range map[string]any{"id": m.importID(), "name_prefix": m.NamePrefix, "service_account_id": m.ServiceAccountID, "wait_for_active": true, "replace_failed": true} {
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), v)...)
+	}
+	resp.Diagnostics.Append(importmark.Set(ctx, resp.Private)...)
+}
+
+// remove returns the computers that it could not delete, with one error for each different reason.
+func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private importmark.PrivateState) ([]fleetMember, diag.Diagnostics) {
+	errs := r.Client.Computers.DeleteMany(ctx, memberIDs(members), m.ServiceAccountID.ValueString())
+	if len(errs) > 0 && !slices.ContainsFunc(errs, func(err error) bool { return !collection.IsGone(err) }) {
+		if hidden := crud.NotVisible(ctx, r.Client, crud.Missing{Verb: "delete", Object: "computer fleet", ID: m.importID(), Model: m, Private: private}); hidden.HasError() {
+			return members, hidden
+		}
+	}
+	var kept []fleetMember
+	var reasons []string
+	first, failed := map[string]error{}, map[string][]fleetMember{}
+	for i, err := range errs {
+		if err == nil || collection.IsGone(err) {
+			continue
+		}
+		kept = append(kept, members[i])
+		// Errors of broken connections differ only in the port, so they count as one reason.
+		reason := ""
+		if transport.StatusOf(err) != 0 {
+			reason = err.Error()
+		}
+		if first[reason] == nil {
+			reasons, first[reason] = append(reasons, reason), err
+		}
+		failed[reason] = append(failed[reason], members[i])
+	}
+	var diags diag.Diagnostics
+	for _, reason := range reasons {
+		for _, d := range apierror.For("delete", "computers of the fleet", first[reason]) {
+			diags.AddError(d.Summary(), fmt.Sprintf("Not deleted: %s. %s\n\nThese computers are kept in the state. The next apply tries again.", phrase.Names(memberNames(failed[reason]), phrase.MaxNamed), d.Detail()))
+		}
+	}
+	return kept, diags
+}

@@ -1,0 +1,94 @@
+package computer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/wait"
+)
+
+type notActiveError struct {
+	detail string
+	// interrupted is true if no computer failed: the run was only stopped.
+	interrupted bool
+}
+
+func (e *notActiveError) summary() string {
+	if e.interrupted {
+		return "Interrupted Before the Fleet Was Active"
+	}
+	return "Fleet Computers Are Not Active"
+}
+
+// waitForNew returns the new computers as last seen, even with an error.
+func (r *fleetResource) waitForNew(ctx context.Context, made []computers.Computer, m *fleetModel, timeout time.Duration) ([]computers.Computer, *notActiveError) {
+	last, errs := append([]computers.Computer(nil), made...), make([]error, len(made))
+	var running sync.WaitGroup
+	for i := range made {
+		if made[i].Status == computers.StatusActive {
+			continue
+		}
+		running.Go(func() {
+			seen, err := waitForActive(ctx, r.Client, &made[i], m.ServiceAccountID.ValueString(), timeout)
+			if seen != nil {
+				last[i] = *seen
+			}
+			errs[i] = err
+		})
+	}
+	running.Wait()
+
+	var lines []string
+	interrupted := true
+	for i, err := range errs {
+		if err == nil {
+			continue
+		}
+		if last[i].Status == computers.StatusError {
+			last[i] = r.withSteps(ctx, last[i], m)
+		}
+		lines = append(lines, fmt.Sprintf("- %s (%s): %s.", last[i].Name, last[i].ID, whyNotActive(&last[i], err)))
+		interrupted = interrupted && errors.Is(err, context.Canceled)
+	}
+	if len(lines) == 0 {
+		return last, nil
+	}
+	return last, &notActiveError{interrupted: interrupted, detail: fmt.Sprintf("Of %s, %d %s not active:\n%s\n\nThey are kept in the state. The next apply replaces computers that failed to provision, unless replace_failed = false. To allow more time, raise create or update in the timeouts block.",
+		phrase.Count(len(last), "new computer"), len(lines), phrase.Verb(len(lines), "is", "are"), strings.Join(lines, "\n"))}
+}
+
+// withSteps uses the shared listing, which includes the provisioning steps.
+func (r *fleetResource) withSteps(ctx context.Context, c computers.Computer, m *fleetModel) computers.Computer {
+	listed, err := r.Client.Computers.GetListed(ctx, c.ID, m.ServiceAccountID.ValueString())
+	if err != nil || listed == nil {
+		return c
+	}
+	return *listed
+}
+
+func whyNotActive(c *computers.Computer, err error) string {
+	var failed *wait.FailedError
+	var late *wait.TimeoutError
+	switch {
+	case errors.As(err, &failed):
+		return fmt.Sprintf("the status is %q: %s", failed.Status, whyFailed(c))
+	case errors.As(err, &late):
+		return err.Error() + "; provisioning continues at the service"
+	case errors.Is(err, context.Canceled):
+		return "the run was interrupted; provisioning continues at the service"
+	}
+	return err.Error()
+}
+
+func whyFailed(c *computers.Computer) string {
+	if step := c.FailedStep(); step != nil {
+		return fmt.Sprintf("step %q failed: %s", step.Name, strings.TrimSuffix(step.Error, "."))
+	}
+	return "the service gives no reason"
+}

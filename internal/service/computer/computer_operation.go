@@ -1,0 +1,36 @@
+package computer
+
+import (
+	"net/http"
+
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+type computerOperationModel struct {
+	ComputerID types.String `tfsdk:"computer_id"`
+}
+
+// computerArgument contains the only argument of an operation on a computer.
+var computerArgument = map[string]schema.Attribute{"computer_id": computerIDAttribute()}
+
+func computerIDAttribute() schema.StringAttribute {
+	return schema.StringAttribute{
+		Required:            true,
+		MarkdownDescription: computerResults["id"].Text,
+		Validators:          []validator.String{value.NotEmpty()},
+	}
+}
+
+// atComputer puts errors about the computer on computer_id.
+var atComputer = apierror.AtStatus{http.StatusBadRequest: path.Root("computer_id"), http.StatusNotFound: path.Root("computer_id")}
+
+// activeManagedOnly explains a 400 of an operation that the service offers only for active managed computers.
+var activeManagedOnly = apierror.Advice{
+	http.StatusBadRequest: "The computer must be a managed computer and active. Registered machines (`byom`) are not supported.",
+}

@@ -1,0 +1,45 @@
+package computer
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
+)
+
+// NewComputerRefreshAction returns the action agentyard_computer_refresh.
+func NewComputerRefreshAction() action.Action { return computerRefresh.Action() }
+
+// NewComputerRefreshResource returns the resource agentyard_computer_refresh.
+func NewComputerRefreshResource() resource.Resource { return computerRefresh.Resource() }
+
+var computerRefresh = crud.Operation{
+	Name:        "computer_refresh",
+	Description: "Updates the Git credentials and the owner's secrets on a managed computer. A registered machine (`byom`) is left unchanged.",
+	Arguments:   computerArgument,
+	Results: results.Fields[any]{
+		"configured":         {Text: "Number of updated Git credentials.", Type: types.Int64Type},
+		"secrets_configured": {Text: "Number of updated secrets.", Type: types.Int64Type},
+	},
+	Run:     crud.Run(refreshComputer),
+	Verb:    "refresh",
+	Object:  "computer",
+	Options: apierror.Options{atComputer},
+}
+
+func refreshComputer(ctx context.Context, c *client.Client, m *computerOperationModel, call *crud.Call) (crud.Results, error) {
+	id := m.ComputerID.ValueString()
+	call.Tell("Updating credentials and secrets on computer %s", id)
+	updated, err := c.Computers.Refresh(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	call.Tell("Updated %d Git credentials and %d secrets on computer %s", updated.Configured, updated.SecretsConfigured, id)
+	return crud.Results{"configured": types.Int64Value(updated.Configured), "secrets_configured": types.Int64Value(updated.SecretsConfigured)}, nil
+}

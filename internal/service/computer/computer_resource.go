@@ -1,0 +1,391 @@
+package computer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/wait"
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*computerResource)(nil)
+	_ resource.ResourceWithIdentity       = (*computerResource)(nil)
+	_ resource.ResourceWithImportState    = (*computerResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*computerResource)(nil)
+	_ resource.ResourceWithValidateConfig = (*computerResource)(nil)
+)
+
+const (
+	defaultCreateTimeout = 30 * time.Minute
+	defaultDeleteTimeout = 10 * time.Minute
+)
+
+var computerStates = wait.States{
+	Done:       []string{computers.StatusActive},
+	InProgress: []string{computers.StatusProvisioning},
+	Failed:     []string{computers.StatusError},
+}
+
+// computerFields maps the API's fields to attributes, for errors.
+var computerFields = apierror.Options{apierror.Fields{
+	"name": path.Root("name"), "hostId": path.Root("host_id"), "provider": path.Root("provider_type"), "remoteUser": path.Root("remote_user"),
+	"repos": path.Root("repos"), "autoInstallDeps": path.Root("auto_install_deps"), "serviceAccountId": path.Root("service_account_id"), "source": path.Root("source"),
+	"templateId": path.Root("source").AtName("template_id"), "sourceComputerId": path.Root("source").AtName("source_computer_id"),
+	"softwareDraft": path.Root("source").AtName("software_draft"),
+}, apierror.Unique{"name", "hostId"}}
+
+// NewComputerResource returns the resource agentyard_computer.
+func NewComputerResource() resource.Resource {
+	return &computerResource{crud.Resource{Name: "computer"}}
+}
+
+type computerResource struct{ crud.Resource }
+
+type computerModel struct {
+	computerRecord
+	Repos              types.List     `tfsdk:"repos"`
+	AutoInstallDeps    types.Bool     `tfsdk:"auto_install_deps"`
+	ServiceAccountID   types.String   `tfsdk:"service_account_id"`
+	Source             types.Object   `tfsdk:"source"`
+	WaitForActive      types.Bool     `tfsdk:"wait_for_active"`
+	ReplaceFailed      types.Bool     `tfsdk:"replace_failed"`
+	DeletionProtection types.Bool     `tfsdk:"deletion_protection"`
+	Timeouts           timeouts.Value `tfsdk:"timeouts"`
+}
+
+// FromImport sets the arguments that the record reveals.
+func (m *computerModel) FromImport(_ context.Context, c *computers.Computer) diag.Diagnostics {
+	if account := c.ServiceAccount(); account != "" && !c.IsCallers {
+		m.ServiceAccountID = types.StringValue(account)
+	}
+	source, diags := originFromAPI(c)
+	m.Source = source
+	return diags
+}
+
+func (m *computerModel) Identity() any { return &crud.ID{ID: m.ID} }
+
+// OwnerOnly reports whether only the owner's API keys can see the computer.
+func (m *computerModel) OwnerOnly() bool { return m.ServiceAccountID.IsNull() }
+
+func (m *computerModel) createRequest(ctx context.Context) (computers.CreateRequest, diag.Diagnostics) {
+	source, diags := originToAPI(ctx, m.Source)
+	return computers.CreateRequest{
+		Name:             m.Name.ValueString(),
+		Provider:         m.ProviderType.ValueString(),
+		HostID:           m.HostID.ValueString(),
+		RemoteUser:       m.RemoteUser.ValueString(),
+		Repos:            value.Strings(m.Repos),
+		AutoInstallDeps:  value.BoolPointer(m.AutoInstallDeps),
+		ServiceAccountID: m.ServiceAccountID.ValueString(),
+		Source:           source,
+	}, diags
+}
+
+// updateRequest is empty if only attributes of the provider differ.
+func (m *computerModel) updateRequest(state *computerModel) computers.UpdateRequest {
+	var body computers.UpdateRequest
+	if !m.Name.Equal(state.Name) {
+		body.Name = value.StringPointer(m.Name)
+	}
+	if !m.HostID.Equal(state.HostID) {
+		body.HostID = value.StringPointer(m.HostID)
+	}
+	if !m.RemoteUser.Equal(state.RemoteUser) {
+		body.RemoteUser = value.StringPointer(m.RemoteUser)
+	}
+	return body
+}
+
+func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	attributes := computerResults.Resource()
+	attributes["name"] = schema.StringAttribute{
+		Required:            true,
+		MarkdownDescription: computerResults["name"].Text + " Must be 1–63 characters and unique among the owner's computers.",
+		Validators:          []validator.String{value.Length(1, 63)},
+	}
+	attributes["provider_type"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: computerResults["provider_type"].Text + " The plan checks that the organization can use it; see the data source `agentyard_computer_providers`. If omitted, the service chooses. Changing this forces a new computer.",
+		Validators:          []validator.String{value.NotEmpty()},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplace()},
+	}
+	attributes["host_id"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: computerResults["host_id"].Text + " Setting it for the first time updates the computer in place. Changing it later forces a new computer. Removing it keeps the current value.",
+		Validators:          []validator.String{value.UUID()},
+		PlanModifiers: []planmodifier.String{
+			stringplanmodifier.UseStateForUnknown(),
+			modifier.KeepCase(),
+			stringplanmodifier.RequiresReplaceIf(replaceHost, "Changing this later forces a new computer.", "Changing this later forces a new computer."),
+		},
+	}
+	attributes["remote_user"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: computerResults["remote_user"].Text + " Must be 1–63 characters. If omitted, the service chooses.",
+		Validators:          []validator.String{value.Length(1, 63)},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+	}
+	attributes["repos"] = reposAttribute("computer")
+	attributes["auto_install_deps"] = autoInstallDepsAttribute("computer")
+	attributes["service_account_id"] = schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "ID of the service account that owns the computer. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher. Changing this forces a new computer.",
+		Validators:          []validator.String{value.NotEmpty()},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplaceIf(replaceOwner, "Changing this forces a new computer.", "Changing this forces a new computer.")},
+	}
+	attributes["source"] = originAttribute()
+	attributes["wait_for_active"] = schema.BoolAttribute{
+		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
+		MarkdownDescription: "Whether to wait until a new computer is active, and fail if it fails to provision. Defaults to `true`.",
+	}
+	attributes["replace_failed"] = schema.BoolAttribute{
+		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
+		MarkdownDescription: "Whether to replace the computer if its status is `error`. Applies only to a managed computer that this resource created and that was never active. Has no effect while `deletion_protection` is `true`. Defaults to `true`.",
+	}
+	attributes["deletion_protection"] = crud.DeletionProtection("computer", "A computer whose creation failed is not protected. Destroying the service account that owns the computer still deletes it.")
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Manages a computer for coding agents: a managed computer, which the service provisions, or a registered machine (`byom`).\n\n" +
+			"~> Destroying a computer pauses its automations. A managed computer is also shut down, and its sessions are archived. Of a registered machine, only the registration is deleted.\n\n" +
+			"-> Only the owner's API keys can see a computer without `service_account_id`. See [Sharing computers](../guides/sharing-computers).",
+		Attributes: attributes,
+		Blocks: map[string]schema.Block{
+			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{
+				Create: true, Delete: true,
+				CreateDescription: "Maximum time to create the computer, including the wait for `active`. Defaults to `30m`.",
+				DeleteDescription: "Maximum time to delete the computer. Defaults to `10m`.",
+			})),
+		},
+	}
+}
+
+const adopted = " The service does not return this, so the configured value is adopted after an import."
+
+const equalURLs = "The order, repetitions, and a trailing `.git` or slash are ignored."
+
+func reposAttribute(object string) schema.ListAttribute {
+	return schema.ListAttribute{
+		Optional: true, ElementType: types.StringType,
+		MarkdownDescription: "URLs of the repositories to clone. Must contain at most 20 URLs of at most 2048 characters. " + equalURLs + " Changing this forces a new " + object + "." + adopted,
+		Validators: []validator.List{
+			listvalidator.SizeAtMost(20),
+			listvalidator.ValueStringsAre(value.URI(), value.Length(0, 2048)),
+		},
+		PlanModifiers: []planmodifier.List{modifier.KeepEqualList(wire.SameURL, equalURLs), modifier.CreateOnlyList()},
+	}
+}
+
+func autoInstallDepsAttribute(object string) schema.BoolAttribute {
+	return schema.BoolAttribute{
+		Optional:            true,
+		MarkdownDescription: "Whether to install the dependencies of the repositories. Changing this forces a new " + object + "." + adopted,
+		PlanModifiers:       []planmodifier.Bool{modifier.CreateOnlyBool()},
+	}
+}
+
+func (r *computerResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = crud.IDSchema(computerResults["id"].Text)
+}
+
+func (r *computerResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var m computerModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(validateOrigin(ctx, m.Source)...)
+	if m.ProviderType.ValueString() != computers.ProviderBYOM {
+		return
+	}
+	for name, isSet := range map[string]bool{"repos": len(m.Repos.Elements()) > 0, "auto_install_deps": value.IsSet(m.AutoInstallDeps), "source": value.IsSet(m.Source)} {
+		if isSet {
+			resp.Diagnostics.AddAttributeError(path.Root(name), "Only for Managed Computers",
+				fmt.Sprintf("A registered machine (provider_type = %q) cannot have %s. Remove it, or choose a managed provider.", computers.ProviderBYOM, name))
+		}
+	}
+}
+
+// ModifyPlan fails before anything is created if the service rejects the API key or the provider.
+func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	var m computerModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if !req.State.Raw.IsNull() {
+		replaceFailed(ctx, &m, req, resp)
+		return
+	}
+	if m.ServiceAccountID.IsUnknown() {
+		return
+	}
+	if err := r.Client.Computers.CheckAccess(ctx, m.ServiceAccountID.ValueString()); err != nil {
+		resp.Diagnostics.Append(apierror.For("plan", "computer", err, computerFields)...)
+		return
+	}
+	resp.Diagnostics.Append(checkProvider(ctx, r.Client, m.ProviderType)...)
+}
+
+func (r *computerResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var m computerModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	timeout, diags := m.Timeouts.Create(ctx, defaultCreateTimeout)
+	resp.Diagnostics.Append(diags...)
+	body, diags := m.createRequest(ctx)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	deadline := r.Client.Conn.Clock.Now().Add(timeout)
+	createCtx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	made, err := r.Client.Computers.Create(createCtx, body)
+	if err != nil {
+		missing := unknownAccount(m.ServiceAccountID)
+		if !m.Source.IsNull() {
+			missing = nil // The service may not have found the source.
+		}
+		resp.Diagnostics.Append(apierror.For("create", "computer", err, computerFields, missing, crud.Given(ctx, req.Plan))...)
+		return
+	}
+	// Saved immediately, so that a failure below does not lose the computer.
+	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, made)...)
+	resp.Diagnostics.Append(crud.AsPlanned(&resp.State, req.Plan.Raw)...)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
+	resp.Diagnostics.Append(markNew(ctx, made, resp.Private)...)
+	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
+		return
+	}
+	last, err := waitForActive(ctx, r.Client, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
+	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, last)...)
+	resp.Diagnostics.Append(crud.AsPlanned(&resp.State, req.Plan.Raw)...)
+	resp.Diagnostics.Append(markNew(ctx, last, resp.Private)...)
+	if err != nil {
+		resp.Diagnostics.Append(r.notActive(ctx, made, last, err)...)
+	}
+	if resp.Diagnostics.HasError() {
+		// The computer is tainted, and a protected one could not be replaced.
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("deletion_protection"), false)...)
+	}
+}
+
+func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	crud.Read(ctx, r.Client, "computer", req, resp, func(m *computerModel) (*computers.Computer, error) {
+		found, err := r.Client.Computers.Get(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
+		if err == nil && importmark.IsUnread(ctx, req.Private) {
+			err = r.Client.Computers.CompleteOwner(ctx, found)
+		}
+		if err == nil {
+			resp.Diagnostics.Append(r.checkHealth(ctx, m, found, resp.Private)...)
+		}
+		return found, err
+	})
+}
+
+func (r *computerResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	advice, at := apierror.Advice{}, apierror.AtStatus{}
+	crud.Update(ctx, "computer", req, resp, func(plan, state *computerModel) (*computers.Computer, error) {
+		body := plan.updateRequest(state)
+		if body == (computers.UpdateRequest{}) {
+			return nil, nil
+		}
+		if body.IsRename() {
+			advice[http.StatusConflict], at[http.StatusConflict] = apierror.NameTaken("computer"), path.Root("name")
+		}
+		return r.Client.Computers.Update(ctx, state.ID.ValueString(), state.ServiceAccountID.ValueString(), body)
+	}, computerFields, advice, at)
+}
+
+func (r *computerResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	crud.Delete(ctx, r.Client, "computer", req, resp, func(m *computerModel) error {
+		timeout, diags := m.Timeouts.Delete(ctx, defaultDeleteTimeout)
+		resp.Diagnostics.Append(diags...)
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		return r.Client.Computers.Delete(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
+	})
+}
+
+func (r *computerResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	crud.ImportByID(ctx, "computer", "1b4e28ba-2fa1-41d2-883f-0016d3cca427", req, resp)
+}
+
+// IsCurrent implements crud.Steady.
+func (r *computerResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
+	found := r.Client.Computers.Peek(ctx, state.String("id"), state.String("service_account_id"))
+	return found != nil && state.HasNoWork() && found.Status != computers.StatusError && crud.Holds(ctx, state, computerResults, found)
+}
+
+// IsSettled implements crud.Steady: a failed computer may have to be replaced.
+func (r *computerResource) IsSettled(state, _ *crud.Stored) bool {
+	return state.HasNoWork() && state.String("status") != computers.StatusError
+}
+
+// waitForActive returns the computer as last seen, even with an error.
+func waitForActive(ctx context.Context, c *client.Client, made *computers.Computer, account string, timeout time.Duration) (*computers.Computer, error) {
+	watch := c.Computers.Watch(made.ID, account)
+	defer watch.Close()
+	return wait.For(ctx, c.Conn.Clock, timeout, wait.Object[computers.Computer]{
+		Start:  made,
+		Next:   watch.Next,
+		Status: func(c *computers.Computer) string { return c.Status },
+		States: computerStates,
+	})
+}
+
+// notActive returns a warning for an interrupted run: an error would taint the computer, and the next apply would replace it.
+func (r *computerResource) notActive(ctx context.Context, made, last *computers.Computer, err error) diag.Diagnostics {
+	var failed *wait.FailedError
+	var late *wait.TimeoutError
+	switch {
+	case errors.As(err, &failed):
+		reason := "The service gives no reason."
+		if detailed, err := r.Client.Computers.WithSteps(ctx, last); err == nil {
+			if step := detailed.FailedStep(); step != nil {
+				reason = fmt.Sprintf("Step %q failed: %s.", step.Name, strings.TrimSuffix(step.Error, "."))
+			}
+		}
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Computer Failed to Provision",
+			fmt.Sprintf("Computer %q (%s) was created, but its status is %q. %s\n\nIt is kept in the state as tainted, so the next apply replaces it. To keep it, run terraform untaint ADDRESS.", made.Name, made.ID, failed.Status, reason))}
+	case errors.As(err, &late):
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Timed Out Waiting for the Computer",
+			fmt.Sprintf("Computer %q (%s) was created, but is not active: %s. Provisioning continues at the service.\n\nThe computer is kept in the state as tainted. To keep it, run terraform untaint ADDRESS. Otherwise, the next apply replaces it. To allow more time, raise create in the timeouts block.", made.Name, made.ID, late))}
+	case errors.Is(err, context.Canceled):
+		return diag.Diagnostics{diag.NewWarningDiagnostic("Interrupted Before the Computer Was Active",
+			fmt.Sprintf("Computer %q (%s) was created and is kept in the state. Provisioning continues at the service. To see its status, run terraform plan.", made.Name, made.ID))}
+	}
+	diags := apierror.For("wait for", "computer", err)
+	diags.AddWarning("Computer Status Unknown", fmt.Sprintf("Computer %q (%s) was created, but its status is unknown. It is kept in the state as tainted. To keep it, run terraform untaint ADDRESS. Otherwise, the next apply replaces it.", made.Name, made.ID))
+	return diags
+}

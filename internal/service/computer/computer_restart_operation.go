@@ -1,0 +1,48 @@
+package computer
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
+)
+
+// NewComputerRestartAction returns the action agentyard_computer_restart.
+func NewComputerRestartAction() action.Action { return computerRestart.Action() }
+
+// NewComputerRestartResource returns the resource agentyard_computer_restart.
+func NewComputerRestartResource() resource.Resource { return computerRestart.Resource() }
+
+var computerRestart = crud.Operation{
+	Name:        "computer_restart",
+	Description: "Wakes a sleeping managed computer. A running computer is left unchanged. Registered machines (`byom`) are not supported.",
+	Arguments:   computerArgument,
+	Results: results.Fields[any]{
+		"was_restarted": {Text: "Whether the computer was asleep and was restarted.", Type: types.BoolType},
+	},
+	Run:     crud.Run(restartComputer),
+	Verb:    "restart",
+	Object:  "computer",
+	Options: apierror.Options{atComputer, activeManagedOnly},
+}
+
+func restartComputer(ctx context.Context, c *client.Client, m *computerOperationModel, call *crud.Call) (crud.Results, error) {
+	id := m.ComputerID.ValueString()
+	call.Tell("Restarting computer %s", id)
+	wasRestarted, err := c.Computers.Restart(ctx, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case wasRestarted:
+		call.Tell("Computer %s was restarted", id)
+	default:
+		call.Tell("Computer %s was already running and was not restarted", id)
+	}
+	return crud.Results{"was_restarted": types.BoolValue(wasRestarted)}, nil
+}

@@ -1,0 +1,176 @@
+package environment
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*defaultEnvironmentResource)(nil)
+	_ resource.ResourceWithIdentity    = (*defaultEnvironmentResource)(nil)
+	_ resource.ResourceWithImportState = (*defaultEnvironmentResource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*defaultEnvironmentResource)(nil)
+)
+
+// theOrganization is the ID, identity, and import ID of a singleton.
+const theOrganization = "organization"
+
+// NewDefaultEnvironmentResource returns the resource agentyard_default_environment.
+func NewDefaultEnvironmentResource() resource.Resource {
+	return &defaultEnvironmentResource{crud.Resource{Name: "default_environment"}}
+}
+
+type defaultEnvironmentResource struct{ crud.Resource }
+
+type defaultEnvironmentModel struct {
+	ID            types.String `tfsdk:"id"`
+	EnvironmentID types.String `tfsdk:"environment_id"`
+}
+
+func (m *defaultEnvironmentModel) FromAPI(_ context.Context, environmentID *string) diag.Diagnostics {
+	m.ID, m.EnvironmentID = types.StringValue(theOrganization), types.StringValue(*environmentID)
+	return nil
+}
+
+// Identity is the same for every organization, because the API key determines which one it is.
+func (m *defaultEnvironmentModel) Identity() any {
+	return &crud.ID{ID: types.StringValue(theOrganization)}
+}
+
+func (r *defaultEnvironmentResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Manages the organization's default environment. An organization has one default, so use this resource once.\n\n" +
+			"Destroying this resource leaves the default unchanged. Setting the default requires the API key of a member with the Manager role or higher. " +
+			"See [Environment builds](../guides/environment-builds#promoting-a-new-default).",
+		Attributes: map[string]schema.Attribute{
+			"id": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "Always `" + theOrganization + "`.",
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+			"environment_id": schema.StringAttribute{
+				Optional: true, Computed: true,
+				MarkdownDescription: "ID of the default environment. It must have the scope `organization`. If it is being built and was never ready, the apply waits up to 60 minutes. " +
+					"If omitted, the current default is kept. If there is none, the service creates one; the apply does not wait for its build.",
+				Validators:    []validator.String{value.NotEmpty()},
+				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+		},
+	}
+}
+
+func (r *defaultEnvironmentResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = crud.IDSchema("Always `" + theOrganization + "`.")
+}
+
+// ModifyPlan checks the access of a new resource.
+func (r *defaultEnvironmentResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if !req.Plan.Raw.IsNull() && req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(apierror.For("plan", "default environment", r.Client.Environments.CheckAccess(ctx))...)
+	}
+}
+
+var setAdvice = apierror.Advice{
+	http.StatusBadRequest: "The default must be an environment with scope \"organization\".",
+	http.StatusForbidden:  "Setting the default environment requires the API key of a member with the Manager role or higher.",
+	http.StatusNotFound:   "The environment does not exist, or the provider's API key cannot see it. Check environment_id.",
+	http.StatusConflict:   "The environment has no successful build. Build it again, then apply again.",
+}
+
+var atEnvironment = apierror.AtStatus{
+	http.StatusBadRequest: path.Root("environment_id"), http.StatusNotFound: path.Root("environment_id"), http.StatusConflict: path.Root("environment_id"),
+}
+
+func (r *defaultEnvironmentResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	crud.Create(ctx, r.Client, "default environment", req, resp, func(m *defaultEnvironmentModel) (*string, error) {
+		live, err := r.Client.Environments.DefaultNow(ctx)
+		wanted := m.EnvironmentID.ValueString()
+		switch {
+		case err != nil:
+			return nil, err
+		case wanted == "" && live == "":
+			return r.provision(ctx)
+		case wanted == "" || wanted == live:
+			return &live, nil
+		}
+		return &wanted, r.set(ctx, wanted)
+	}, setAdvice, atEnvironment)
+}
+
+// set sets the default. If the environment is being built, it waits for the build, because the service accepts no other default.
+func (r *defaultEnvironmentResource) set(ctx context.Context, id string) error {
+	err := r.Client.Environments.SetDefault(ctx, id)
+	if !transport.IsConflict(err) {
+		return err
+	}
+	e, readErr := r.Client.Environments.GetUncached(ctx, id)
+	if readErr != nil || e.Status != environments.StatusBuilding {
+		return err
+	}
+	w := &buildWait{client: r.Client, environment: id}
+	if last, waitErr := w.run(ctx, defaultBuildTimeout); waitErr != nil {
+		if summary, detail := unbuilt(ctx, r.Client, e, last, waitErr); summary != "" {
+			return &crud.ObjectError{At: path.Root("environment_id"), Summary: summary, Detail: detail}
+		}
+		return waitErr
+	}
+	return r.Client.Environments.SetDefault(ctx, id)
+}
+
+// provision requests that the service create a default environment, and returns its ID.
+func (r *defaultEnvironmentResource) provision(ctx context.Context) (*string, error) {
+	if err := r.Client.Environments.ProvisionDefault(ctx); err != nil {
+		return nil, err
+	}
+	live, err := r.Client.Environments.DefaultNow(context.WithoutCancel(ctx))
+	if err == nil && live == "" {
+		err = errors.New("provisionDefaultEnvironment (POST /api/v0/environments/default) succeeded, but the service does not list a default environment. Apply again: the service does not create a second one")
+	}
+	return &live, err
+}
+
+func (r *defaultEnvironmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	crud.Read(ctx, r.Client, "default environment", req, resp, func(*defaultEnvironmentModel) (*string, error) {
+		live, err := r.Client.Environments.Default(ctx)
+		switch {
+		case err != nil:
+			return nil, err
+		case live == "":
+			return nil, &crud.UnsetError{}
+		}
+		return &live, nil
+	})
+}
+
+func (r *defaultEnvironmentResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	crud.Update(ctx, "default environment", req, resp, func(plan, _ *defaultEnvironmentModel) (*string, error) {
+		wanted := plan.EnvironmentID.ValueString()
+		return &wanted, r.set(ctx, wanted)
+	}, setAdvice, atEnvironment)
+}
+
+// Delete sends no request, because the service cannot unset a default.
+func (r *defaultEnvironmentResource) Delete(_ context.Context, _ resource.DeleteRequest, resp *resource.DeleteResponse) {
+	resp.Diagnostics.AddWarning("Default Environment Only Removed From State",
+		"The organization's default environment is not changed by this resource, which was only removed from the state. To use another default, set it at the service.")
+}
+
+func (r *defaultEnvironmentResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	crud.ImportSingleton(ctx, "default environment", theOrganization, "To import the environment itself, use agentyard_environment.", req, resp)
+}

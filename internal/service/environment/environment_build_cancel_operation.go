@@ -1,0 +1,78 @@
+package environment
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+// NewEnvironmentBuildCancelAction returns the action agentyard_environment_build_cancel.
+func NewEnvironmentBuildCancelAction() action.Action { return environmentBuildCancel.Action() }
+
+// NewEnvironmentBuildCancelResource returns the resource agentyard_environment_build_cancel.
+func NewEnvironmentBuildCancelResource() resource.Resource { return environmentBuildCancel.Resource() }
+
+type environmentBuildCancelModel struct {
+	EnvironmentID types.String `tfsdk:"environment_id"`
+	BuildID       types.String `tfsdk:"build_id"`
+}
+
+var environmentBuildCancel = crud.Operation{
+	Name: "environment_build_cancel",
+	Description: "Cancels a running build of an environment.\n\n" +
+		"A canceled build counts as failed. If an `agentyard_environment` resource manages the environment, its next apply rebuilds it, or replaces it if that was the first build." + mayBuild,
+	Arguments: map[string]schema.Attribute{
+		"environment_id": environmentIDArgument(),
+		"build_id": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "ID of the build to cancel, which must be running. If omitted, the latest build is canceled, and nothing happens if that is not running.",
+			Validators:          []validator.String{value.NotEmpty()},
+		},
+	},
+	Results: results.Fields[any]{
+		"canceled_build_id": {Text: "ID of the build that was canceled. Null if the latest build was not running.", Type: types.StringType},
+	},
+	Run:    crud.Run(cancelBuild),
+	Verb:   "cancel",
+	Object: "build",
+	Options: apierror.Options{apierror.AtStatus{http.StatusNotFound: path.Root("build_id"), http.StatusConflict: path.Root("build_id")}, apierror.Advice{
+		http.StatusForbidden: environmentAdvice[http.StatusForbidden],
+		http.StatusNotFound:  "The environment has no build with this ID. Check build_id, or omit it to cancel the latest build.",
+		http.StatusConflict:  "The build is not running any more. To cancel the build that runs now, omit build_id and run again.",
+	}},
+}
+
+func cancelBuild(ctx context.Context, c *client.Client, m *environmentBuildCancelModel, call *crud.Call) (crud.Results, error) {
+	e, err := environmentNamed(ctx, c, m.EnvironmentID.ValueString())
+	if err != nil {
+		return nil, err
+	}
+	id := m.BuildID.ValueString()
+	if m.BuildID.IsNull() {
+		if !e.IsBuilding() {
+			call.Tell("The latest build of environment %s is not running: nothing was canceled", label(e.Name, e.ID))
+			return crud.Results{"canceled_build_id": types.StringNull()}, nil
+		}
+		if id = e.LatestBuildID(); id == "" {
+			return nil, fmt.Errorf("getEnvironment returned environment %s without the field id of latestBuild. Set build_id to the ID of the build", label(e.Name, e.ID))
+		}
+	}
+	if err := c.Environments.CancelBuild(ctx, e.ID, id); err != nil {
+		return nil, err
+	}
+	call.Tell("%s was canceled", buildOf(e, id))
+	return crud.Results{"canceled_build_id": types.StringValue(id)}, nil
+}

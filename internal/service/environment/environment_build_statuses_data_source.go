@@ -1,0 +1,69 @@
+package environment
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+type buildStatusesModel struct {
+	EnvironmentIDs   []string     `tfsdk:"environment_ids"`
+	ServiceAccountID types.String `tfsdk:"service_account_id"`
+	Builds           results.Rows `tfsdk:"builds"`
+}
+
+// NewEnvironmentBuildStatusesDataSource returns the data source agentyard_environment_build_statuses.
+func NewEnvironmentBuildStatusesDataSource() datasource.DataSource {
+	return &crud.DataSource{
+		Name:        "environment_build_statuses",
+		Description: "Returns the latest build of each given environment.",
+		Attributes: map[string]schema.Attribute{
+			"environment_ids": schema.SetAttribute{
+				Required: true, ElementType: types.StringType,
+				MarkdownDescription: "IDs of the environments. Must contain at least one.",
+				Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(value.NotEmpty())},
+			},
+			"service_account_id": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "Return the builds that this service account can see. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher.",
+				Validators:          []validator.String{value.NotEmpty()},
+			},
+			"builds": buildStatus.DataSourceRows("One entry for each environment with a build, ordered by `environment_id`. Environments that do not exist, are not visible, or were never built have no entry."),
+		},
+		Verb: "list", Object: "build statuses of environments",
+		Options: apierror.Options{atAccount, apierror.Fields{"environmentIds": path.Root("environment_ids")}},
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *buildStatusesModel) error {
+			slices.Sort(m.EnvironmentIDs)
+			found, err := c.Environments.BuildStatuses(ctx, m.ServiceAccountID.ValueString(), m.EnvironmentIDs)
+			m.Builds = results.RowsOf(buildStatus, found)
+			return err
+		}),
+	}
+}
+
+var buildStatus = results.Fields[*environments.BuildStatus]{
+	"environment_id":     results.String(environmentResults["id"].Text, func(s *environments.BuildStatus) string { return s.EnvironmentID }),
+	"environment_status": results.String(environmentResults["status"].Text, func(s *environments.BuildStatus) string { return s.EnvironmentStatus }),
+	"latest_build":       results.Object(environmentResults["latest_build"].Text, buildReport, func(s *environments.BuildStatus) *environments.BuildReport { return &s.LatestBuild }),
+}
+
+var buildReport = results.Fields[*environments.BuildReport]{
+	"id":        results.String(buildResults["id"].Text, func(b *environments.BuildReport) string { return b.ID }),
+	"status":    results.String(buildResults["status"].Text, func(b *environments.BuildReport) string { return b.Status }),
+	"excerpt":   results.String(excerptText, func(b *environments.BuildReport) string { return b.Excerpt }),
+	"truncated": results.Bool(buildResults["truncated"].Text, func(b *environments.BuildReport) *bool { return &b.Truncated }),
+	"withheld":  results.Bool(buildResults["withheld"].Text, func(b *environments.BuildReport) *bool { return &b.Withheld }),
+}

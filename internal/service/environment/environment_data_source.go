@@ -1,0 +1,114 @@
+package environment
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+type environmentDataModel struct {
+	environmentDataRecord
+	ServiceAccountID types.String `tfsdk:"service_account_id"`
+}
+
+type environmentDataRecord struct {
+	environmentRecord
+	UpdatedAt types.String `tfsdk:"updated_at"`
+}
+
+// NewEnvironmentDataSource returns the data source agentyard_environment.
+func NewEnvironmentDataSource() datasource.DataSource {
+	attributes := environmentData.ByIDOrName(0)
+	attributes["service_account_id"] = schema.StringAttribute{
+		Optional: true,
+		MarkdownDescription: "Search the environments that this service account can see. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher. " +
+			"The failure reason of an environment with scope `user` is then null.",
+		Validators: []validator.String{value.NotEmpty()},
+	}
+	return &crud.DataSource{
+		Name:        "environment",
+		Description: "Returns an environment by ID or name. If both scopes have an environment with the name, use the ID.",
+		Attributes:  attributes,
+		Validators:  crud.IDOrName(),
+		Verb:        "read", Object: "environment", Options: apierror.Options{apierror.Fields{"serviceAccountId": path.Root("service_account_id")}},
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *environmentDataModel) error {
+			found, err := findEnvironment(ctx, c, m)
+			if err != nil {
+				return err
+			}
+			return crud.Failure(environmentData.Into(ctx, found, &m.environmentDataRecord))
+		}),
+	}
+}
+
+// findEnvironment looks up the environment with the model's ID or name.
+func findEnvironment(ctx context.Context, c *client.Client, m *environmentDataModel) (*environments.Environment, error) {
+	if value.IsSet(m.ServiceAccountID) {
+		return findEnvironmentOfAccount(ctx, c, m)
+	}
+	if value.IsSet(m.ID) {
+		found, err := c.Environments.Get(ctx, m.ID.ValueString())
+		if transport.IsNotFound(err) {
+			err = environmentNotFound(m, "If the environment has user scope, use its owner's API key. If its owner is a service account, set service_account_id.")
+		}
+		return found, err
+	}
+	named, err := c.Environments.ListNamed(ctx, m.Name.ValueString())
+	if err != nil {
+		return nil, err
+	}
+	found, err := crud.OnlyNamed("environment", m.Name.ValueString(), named, inItsScope)
+	if err != nil {
+		return nil, err
+	}
+	return c.Environments.WithFailure(ctx, found)
+}
+
+// findEnvironmentOfAccount searches the listing, because no single read has an account. A single read adds only the reason of a
+// failure, and only the owner's key can send it for user scope.
+func findEnvironmentOfAccount(ctx context.Context, c *client.Client, m *environmentDataModel) (*environments.Environment, error) {
+	all, err := c.Environments.List(ctx, m.ServiceAccountID.ValueString())
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(e environments.Environment) bool {
+		return e.ID != m.ID.ValueString() && (value.IsSet(m.ID) || e.Name != m.Name.ValueString())
+	})
+	if value.IsSet(m.ID) && len(all) == 0 {
+		return nil, environmentNotFound(m, "Also check service_account_id.")
+	}
+	found, err := crud.OnlyNamed("environment", m.Name.ValueString(), all, inItsScope)
+	if err != nil || found.Scope == environments.ScopeUser {
+		return found, err
+	}
+	return c.Environments.WithFailure(ctx, found)
+}
+
+func environmentNotFound(m *environmentDataModel, remedy string) error {
+	id := m.ID.ValueString()
+	return &crud.ObjectError{At: path.Root("id"), Summary: "Environment Not Found", Detail: phrase.Join(
+		fmt.Sprintf("Environment %q was not found, or the provider's API key cannot see it. Check the ID.", id), remedy, apierror.NameHint("environment", id))}
+}
+
+// inItsScope returns an environment's ID with its scope, which may distinguish it from another environment with the same
+// name.
+func inItsScope(e *environments.Environment) string {
+	if e.Scope == "" {
+		return e.ID
+	}
+	return e.ID + " (scope " + e.Scope + ")"
+}

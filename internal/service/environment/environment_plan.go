@@ -1,0 +1,177 @@
+package environment
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+// ModifyPlan checks the access of a new environment, and plans builds for changes and for environments that are not ready.
+func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	var sourceID types.String // As configured.
+	var plan environmentModel
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("source_id"), &sourceID)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(apierror.For("plan", "environment", r.Client.Environments.CheckAccess(ctx), environmentFields)...)
+		resp.Diagnostics.Append(r.checkSource(ctx, sourceID, &plan, nil)...)
+		return
+	}
+	var state environmentModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(r.checkSource(ctx, sourceID, &plan, &state)...)
+	left := unfinishedOf(ctx, req.Private)
+	changes := plan.changesBuild(&state)
+	failed := state.Status.ValueString() == environments.StatusFailed
+	waits := plan.mayWait() && (left.Build || state.Status.ValueString() == environments.StatusBuilding && (!req.Plan.Raw.Equal(req.State.Raw) || plan.makesDefault(&state, left)))
+	switch {
+	case failed && !changes:
+		resp.Diagnostics.Append(rebuildWarning(&state)...)
+	case waits && !changes && left.Build:
+		resp.Diagnostics.Append(planWarning(&state, "Apply Waits for an Earlier Build",
+			fmt.Sprintf("build %s had not ended when an earlier apply stopped waiting. This apply waits for it", state.LatestBuildID.ValueString()))...)
+	}
+	if left.Default && plan.makesDefault(&state, left) {
+		resp.Diagnostics.Append(planWarning(&state, "Apply Sets the Default Environment", "an earlier apply could not make it the organization's default. This apply tries again")...)
+	}
+	expectsBuild, becomesDefault := changes || failed || waits, plan.makesDefault(&state, left) && !state.IsDefault.ValueBool()
+	if expectsBuild {
+		plan.expectBuild(ctx, &state)
+	}
+	if becomesDefault {
+		plan.IsDefault = types.BoolUnknown()
+	}
+	if expectsBuild || becomesDefault {
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+	}
+}
+
+// changesBuild reports whether the plan changes what is built. An unknown value counts as a change.
+func (m *environmentModel) changesBuild(state *environmentModel) bool {
+	return !m.Repositories.Equal(state.Repositories) || !m.SetupScript.Equal(state.SetupScript) || !m.SourceID.Equal(state.SourceID)
+}
+
+// mayWait reports whether the apply may wait for its build.
+func (m *environmentModel) mayWait() bool {
+	return m.WaitForBuild.ValueBool() || m.WaitForBuild.IsUnknown()
+}
+
+// makesDefault reports whether an update may have to make the environment the organization's default.
+func (m *environmentModel) makesDefault(state *environmentModel, left unfinished) bool {
+	wanted := m.MakeOrganizationDefault.ValueBool() || m.MakeOrganizationDefault.IsUnknown()
+	return wanted && (left.Default || !state.MakeOrganizationDefault.ValueBool())
+}
+
+// expectBuild plans only the results that a build changes as unknown.
+func (m *environmentModel) expectBuild(ctx context.Context, state *environmentModel) {
+	// The status is unknown even with a wait, because an interrupt leaves it at building.
+	m.LatestBuild, m.LatestBuildID, m.Status = types.ObjectUnknown(buildType.AttrTypes), types.StringUnknown(), types.StringUnknown()
+	if !m.SourceID.Equal(state.SourceID) {
+		m.Source = types.ObjectUnknown(sourceType.AttrTypes)
+	}
+	if !state.FailureReason.IsNull() {
+		m.FailureReason = types.StringUnknown()
+	}
+	if !m.mayWait() {
+		return
+	}
+	m.LastSuccessfulBuildAt = types.StringUnknown()
+	if !sameRepositories(ctx, state.ActiveRepositories, m.Repositories) {
+		m.ActiveRepositories = types.ListUnknown(repositoryType)
+	}
+	if m.Source.IsUnknown() || !m.Source.Equal(state.ActiveSource) {
+		m.ActiveSource = types.ObjectUnknown(sourceType.AttrTypes)
+	}
+}
+
+// rebuildWarning explains a rebuild without a change.
+func rebuildWarning(state *environmentModel) diag.Diagnostics {
+	var reason string
+	if text := state.FailureReason.ValueString(); text != "" {
+		reason = ": " + strings.TrimSuffix(text, ".")
+	}
+	return planWarning(state, "Apply Rebuilds Failed Environments",
+		fmt.Sprintf("its latest build (%s) failed%s. This apply starts a new build", state.LatestBuildID.ValueString(), reason))
+}
+
+// planWarning explains an action of the apply without a change.
+func planWarning(state *environmentModel, summary, why string) diag.Diagnostics {
+	return diag.Diagnostics{diag.NewWarningDiagnostic(summary, fmt.Sprintf("Environment %q (%s): %s.", state.Name.ValueString(), state.ID.ValueString(), why))}
+}
+
+func label(name, id string) string { return fmt.Sprintf("%q (%s)", name, id) }
+
+// named names an environment at the start of a sentence.
+func named(e *environments.Environment) string { return "Environment " + label(e.Name, e.ID) }
+
+// checkSource rejects options that a configured source does not support. State is nil for a new environment. An unchanged
+// source is not checked, because a destroy also plans the configuration and must not fail. If the sources cannot be listed,
+// the service decides.
+func (r *environmentResource) checkSource(ctx context.Context, configured types.String, plan, state *environmentModel) diag.Diagnostics {
+	if !value.IsSet(configured) || state != nil && !plan.changesBuild(state) {
+		return nil
+	}
+	options, err := r.Client.Environments.SourceOptions(ctx)
+	if err != nil || len(options.Providers)+len(options.UnavailableProviders) == 0 {
+		return nil
+	}
+	var known []string
+	for _, provider := range options.Providers {
+		for _, source := range provider.Sources {
+			if source.ID == configured.ValueString() {
+				return unsupported(source, plan)
+			}
+			known = append(known, source.ID)
+		}
+	}
+	if state != nil && configured.Equal(state.SourceID) {
+		return nil // It is no longer offered, but still in use.
+	}
+	there := ""
+	if len(known) > 0 {
+		there = " Available sources: " + phrase.Names(known, 10) + "."
+	}
+	var missing []string
+	for _, provider := range options.UnavailableProviders {
+		missing = append(missing, provider.Name)
+	}
+	summary, detail := "Unknown Source", fmt.Sprintf("Source %q does not exist.%s", configured.ValueString(), there)
+	if len(missing) > 0 {
+		summary = "Source Not Available"
+		detail = fmt.Sprintf("Source %q is not available.%s Sources of these providers are currently unavailable: %s. Choose an available source, or plan again later.",
+			configured.ValueString(), there, phrase.Names(missing, 10))
+	}
+	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("source_id"), summary, detail+" The data source agentyard_environment_source_options lists all sources.")}
+}
+
+func unsupported(source environments.SourceOption, plan *environmentModel) diag.Diagnostics {
+	var diags diag.Diagnostics
+	if !*source.SupportsRepositories && len(plan.Repositories.Elements()) > 0 {
+		diags.AddAttributeError(path.Root("repositories"), "Repositories Not Supported",
+			fmt.Sprintf("Source %q (%s) does not support repositories. Set repositories to [], or choose another source_id from the data source agentyard_environment_source_options.", source.Name, source.ID))
+	}
+	if !*source.SupportsSetupScripts && value.IsSet(plan.SetupScript) {
+		diags.AddAttributeError(path.Root("setup_script"), "Setup Script Not Supported",
+			fmt.Sprintf("Source %q (%s) does not support setup scripts. Remove setup_script, or choose another source_id from the data source agentyard_environment_source_options.", source.Name, source.ID))
+	}
+	return diags
+}

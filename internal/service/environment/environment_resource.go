@@ -1,0 +1,451 @@
+package environment
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*environmentResource)(nil)
+	_ resource.ResourceWithIdentity       = (*environmentResource)(nil)
+	_ resource.ResourceWithImportState    = (*environmentResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*environmentResource)(nil)
+	_ resource.ResourceWithValidateConfig = (*environmentResource)(nil)
+)
+
+const (
+	defaultBuildTimeout  = 60 * time.Minute
+	defaultDeleteTimeout = 10 * time.Minute
+)
+
+var environmentFields = apierror.Options{apierror.Fields{
+	"name": path.Root("name"), "scope": path.Root("scope"), "repositories": path.Root("repositories"), "setupScript": path.Root("setup_script"),
+	"sourceId": path.Root("source_id"), "makeOrganizationDefault": path.Root("make_organization_default"),
+}, apierror.Unique{"name"}}
+
+var environmentAdvice = apierror.Advice{
+	http.StatusForbidden: "An environment with scope \"organization\" requires the API key of a member with the Manager role or higher. An environment with scope \"user\" requires its owner's key.",
+}
+
+func creationAdvice(scope string) apierror.Advice {
+	advice := apierror.Advice{
+		http.StatusForbidden:        environmentAdvice[http.StatusForbidden],
+		http.StatusMethodNotAllowed: "The API documents do not say what this status means here. Ask an administrator of the organization whether it allows new environments.",
+	}
+	if scope == environments.ScopeOrganization {
+		advice[http.StatusForbidden] = "Use the API key of a member with the Manager role or higher, or set scope to \"user\"."
+	}
+	return advice
+}
+
+// NewEnvironmentResource returns the resource agentyard_environment.
+func NewEnvironmentResource() resource.Resource {
+	return &environmentResource{crud.Resource{Name: "environment"}}
+}
+
+type environmentResource struct{ crud.Resource }
+
+type environmentModel struct {
+	environmentRecord
+	SourceID                types.String   `tfsdk:"source_id"`
+	MakeOrganizationDefault types.Bool     `tfsdk:"make_organization_default"`
+	WaitForBuild            types.Bool     `tfsdk:"wait_for_build"`
+	LatestBuildID           types.String   `tfsdk:"latest_build_id"`
+	Timeouts                timeouts.Value `tfsdk:"timeouts"`
+}
+
+// FromAPI keeps the configured spelling of equal values. It also keeps the scope and the source if a response omits them.
+func (m *environmentModel) FromAPI(ctx context.Context, e *environments.Environment) diag.Diagnostics {
+	prior, spelled := *m, *e
+	spelled.Repositories = keepSpelling(ctx, prior.Repositories, e.Repositories)
+	diags := m.environmentRecord.FromAPI(ctx, &spelled)
+	m.Name = modifier.Keep(prior.Name, m.Name, wire.SameText)
+	m.SetupScript = modifier.Keep(prior.SetupScript, m.SetupScript, wire.SameText)
+	if e.Scope == "" && value.IsSet(prior.Scope) {
+		m.Scope = prior.Scope
+	}
+	if e.Source != nil || m.SourceID.IsUnknown() {
+		m.SourceID = value.StringOrNull(e.SourceID())
+	}
+	m.LatestBuildID = value.StringOrNull(e.LatestBuildID())
+	return diags
+}
+
+func (m *environmentModel) OwnerOnly() bool { return m.Scope.ValueString() == environments.ScopeUser }
+
+// keepSpelling returns repositories with the prior spelling of equal URLs and scripts, and in the prior order if all are equal.
+func keepSpelling(ctx context.Context, prior types.List, found []environments.Repository) []environments.Repository {
+	known, _ := repositoriesToAPI(ctx, prior) // None where prior is null or unknown.
+	if environments.SameRepositories(known, found) {
+		return known
+	}
+	kept := slices.Clone(found)
+	for i := range min(len(known), len(kept)) {
+		if wire.SameURL(known[i].URL, kept[i].URL) {
+			kept[i].URL = known[i].URL
+		}
+		if wire.SameText(known[i].Script, kept[i].Script) {
+			kept[i].Script = known[i].Script
+		}
+	}
+	return kept
+}
+
+// takeResults keeps the configured values even if the service returns others. The next refresh shows the difference.
+func (m *environmentModel) takeResults(ctx context.Context, e *environments.Environment) diag.Diagnostics {
+	planned := *m
+	diags := m.FromAPI(ctx, e)
+	m.Name, m.Repositories, m.SetupScript = planned.Name, planned.Repositories, planned.SetupScript
+	if value.IsSet(planned.Scope) {
+		m.Scope = planned.Scope
+	}
+	if value.IsSet(planned.SourceID) {
+		m.SourceID = planned.SourceID
+	}
+	return diags
+}
+
+func (m *environmentModel) createRequest(ctx context.Context) (environments.CreateRequest, diag.Diagnostics) {
+	repositories, diags := repositoriesToAPI(ctx, m.Repositories)
+	scope := m.Scope.ValueString()
+	if scope == "" && m.MakeOrganizationDefault.ValueBool() {
+		scope = environments.ScopeOrganization // No other scope can be the default.
+	}
+	return environments.CreateRequest{
+		Name:         m.Name.ValueString(),
+		Scope:        scope,
+		Repositories: repositories,
+		SetupScript:  m.SetupScript.ValueString(),
+		SourceID:     m.SourceID.ValueString(),
+		// With a wait, the default is set after the build, because the service never unsets a default.
+		MakeOrganizationDefault: m.MakeOrganizationDefault.ValueBool() && !m.WaitForBuild.ValueBool(),
+	}, diags
+}
+
+func (m *environmentModel) updateRequest(ctx context.Context, state *environmentModel) (body environments.UpdateRequest, diags diag.Diagnostics) {
+	if !m.Name.Equal(state.Name) {
+		body.Name = value.StringPointer(m.Name)
+	}
+	if !m.Repositories.Equal(state.Repositories) {
+		body.Repositories, diags = repositoriesToAPI(ctx, m.Repositories)
+	}
+	if !m.SetupScript.Equal(state.SetupScript) {
+		script := m.SetupScript.ValueString()
+		body.SetupScript = &script
+	}
+	if !m.SourceID.Equal(state.SourceID) {
+		body.SourceID = value.StringPointer(m.SourceID)
+	}
+	return body, diags
+}
+
+func repositoriesToAPI(ctx context.Context, list types.List) ([]environments.Repository, diag.Diagnostics) {
+	var models []struct {
+		URL    types.String `tfsdk:"url"`
+		Script types.String `tfsdk:"script"`
+	}
+	diags := list.ElementsAs(ctx, &models, false)
+	repositories := make([]environments.Repository, len(models))
+	for i, m := range models {
+		repositories[i] = environments.Repository{URL: m.URL.ValueString(), Script: m.Script.ValueString()}
+	}
+	return repositories, diags
+}
+
+func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	attributes := environmentResults.Resource()
+	keepText := modifier.KeepEqual(wire.SameText, "Trailing whitespace is ignored.")
+	attributes["name"] = schema.StringAttribute{
+		Required:            true,
+		MarkdownDescription: environmentResults["name"].Text + " Renaming does not start a build.",
+		Validators:          []validator.String{value.NotEmpty()},
+		PlanModifiers:       []planmodifier.String{keepText},
+	}
+	attributes["scope"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: environmentResults["scope"].Text + " If omitted, the service chooses. `organization` requires the API key of a member with the Manager role or higher. Changing this forces a new environment.",
+		Validators:          []validator.String{value.OneOf(environments.ScopeUser, environments.ScopeOrganization)},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplaceIf(replacesScope, scopeReplaces, scopeReplaces)},
+	}
+	attributes["repositories"] = schema.ListNestedAttribute{
+		Required:            true,
+		MarkdownDescription: "Repositories to build, each with its setup script. May be empty. Changing this starts a build. A different order is not a change.",
+		PlanModifiers:       []planmodifier.List{keepOrder{}},
+		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+			"url": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: repositoryResults["url"].Text + noSecrets,
+				Validators:          []validator.String{value.URI()},
+				PlanModifiers:       []planmodifier.String{modifier.KeepEqual(wire.SameURL, "A trailing `.git` or slash is ignored.")},
+			},
+			"script": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: repositoryResults["script"].Text + " May be empty." + noSecrets,
+				PlanModifiers:       []planmodifier.String{keepText},
+			},
+		}},
+	}
+	attributes["setup_script"] = schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: environmentResults["setup_script"].Text + " Changing or removing this starts a build." + noSecrets,
+		Validators:          []validator.String{value.NotBlank("To use no script, omit it.")},
+		PlanModifiers:       []planmodifier.String{keepText},
+	}
+	attributes["source_id"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: "ID of the source to build from; see the data source `agentyard_environment_source_options`. If omitted, the service chooses one at creation. Changing this starts a build.",
+		Validators:          []validator.String{value.NotEmpty()},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+	}
+	attributes["make_organization_default"] = schema.BoolAttribute{
+		Optional: true,
+		MarkdownDescription: "Whether to make the environment the organization's default when it is created or when this changes to `true`. Conflicts with `scope = \"user\"`. Without `scope`, the scope is then `organization`. " +
+			"If `wait_for_build` is `true`, this happens after the build succeeds. Later changes elsewhere are not reverted; to enforce the default, use `agentyard_default_environment`.",
+	}
+	attributes["wait_for_build"] = schema.BoolAttribute{
+		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
+		MarkdownDescription: "Whether to wait for each build and fail if the build fails. Defaults to `true`.",
+	}
+	attributes["latest_build_id"] = schema.StringAttribute{
+		Computed:            true,
+		MarkdownDescription: "ID of the latest build.",
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Manages an environment: repositories, scripts, and the source to build from. The apply waits for the build and fails if the build fails. The next apply then rebuilds the environment, or replaces it if this was its first build.\n\n" +
+			"~> Do not put secrets in URLs or scripts. The service returns them in clear text, also in parts of build logs. Use the organization's secrets at the service instead.\n\n" +
+			"**Replacing the default environment.** The service does not delete the default while the organization has other environments with `scope = \"organization\"`. " +
+			"Create the new environment and change `agentyard_default_environment` in one apply. Remove the old environment in a later apply. See [Environment builds](../guides/environment-builds).",
+		Attributes: attributes,
+		Blocks: map[string]schema.Block{
+			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{
+				Create: true, Update: true, Delete: true,
+				CreateDescription: "Maximum time to create the environment, including its build. Defaults to `60m`.",
+				UpdateDescription: "Maximum time to update the environment, including its build. Defaults to `60m`.",
+				DeleteDescription: "Maximum time to delete the environment. Defaults to `10m`.",
+			})),
+		},
+	}
+}
+
+// keepOrder keeps the prior order of repositories, because the service may return them in another one.
+type keepOrder struct{}
+
+func (keepOrder) Description(context.Context) string { return "Order is ignored." }
+
+func (k keepOrder) MarkdownDescription(ctx context.Context) string { return k.Description(ctx) }
+
+func (keepOrder) PlanModifyList(ctx context.Context, req planmodifier.ListRequest, resp *planmodifier.ListResponse) {
+	if sameRepositories(ctx, req.StateValue, req.PlanValue) {
+		resp.PlanValue = req.StateValue
+	}
+}
+
+// sameRepositories compares repositories in any order. Unknown parts may differ.
+func sameRepositories(ctx context.Context, prior, planned types.List) bool {
+	before, _ := repositoriesToAPI(ctx, prior)
+	after, _ := repositoriesToAPI(ctx, planned)
+	given, err := planned.ToTerraformValue(ctx)
+	return err == nil && given.IsFullyKnown() && !prior.IsNull() && environments.SameRepositories(before, after)
+}
+
+// noSecrets describes inputs that the service also returns in attributes and logs, where nothing marks them as sensitive.
+const noSecrets = " Must not contain secrets: plans, state, and errors show it in clear text."
+
+const scopeReplaces = "Changing this forces a new environment."
+
+// replacesScope adopts the configured scope after an import, because the service may not return it.
+func replacesScope(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
+	resp.RequiresReplace = !importmark.MayAdopt(ctx, req.Private, req.StateValue)
+}
+
+func (r *environmentResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = crud.IDSchema(environmentResults["id"].Text)
+}
+
+func (r *environmentResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var makeDefault types.Bool
+	var scope types.String
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("make_organization_default"), &makeDefault)...)
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("scope"), &scope)...)
+	if makeDefault.ValueBool() && scope.ValueString() == environments.ScopeUser {
+		resp.Diagnostics.AddAttributeError(path.Root("make_organization_default"), "Invalid Scope for a Default Environment",
+			"An environment with scope \"user\" cannot be the organization's default. Set scope to \"organization\", or remove make_organization_default.")
+	}
+}
+
+func (r *environmentResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var m environmentModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	timeout, diags := m.Timeouts.Create(ctx, defaultBuildTimeout)
+	resp.Diagnostics.Append(diags...)
+	body, diags := m.createRequest(ctx)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	deadline := r.Client.Conn.Clock.Now().Add(timeout)
+	createCtx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	made, err := r.Client.Environments.Create(createCtx, body)
+	if err != nil {
+		resp.Diagnostics.Append(apierror.For("create", "environment", err, environmentFields, creationAdvice(body.Scope), createRefusedAt(body))...)
+		return
+	}
+	made.Status = environments.StatusBuilding
+	// Store the environment now, so that the state has it even if the apply fails.
+	resp.Diagnostics.Append(m.takeResults(ctx, made)...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	work := &environmentApply{Client: r.Client, plan: &m, deadline: deadline, done: "created"}
+	waits := m.WaitForBuild.ValueBool()
+	work.left.Default = waits && m.MakeOrganizationDefault.ValueBool() // Otherwise, the request made it the default.
+	resp.Diagnostics.Append(work.end(ctx, ending{waits: waits, build: made.LatestBuildID(), reads: true})...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	resp.Diagnostics.Append(work.left.store(ctx, resp.Private)...)
+}
+
+func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var found *environments.Environment
+	crud.Read(ctx, r.Client, "environment", req, resp, func(m *environmentModel) (*environments.Environment, error) {
+		var err error
+		found, err = r.Client.Environments.Get(ctx, m.ID.ValueString())
+		return found, err
+	})
+	if left := unfinishedOf(ctx, req.Private); found != nil && left != left.since(found) {
+		resp.Diagnostics.Append(left.since(found).store(ctx, resp.Private)...)
+	}
+}
+
+func (r *environmentResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var plan, state environmentModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	timeout, diags := plan.Timeouts.Update(ctx, defaultBuildTimeout)
+	resp.Diagnostics.Append(diags...)
+	body, diags := plan.updateRequest(ctx, &state)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	deadline := r.Client.Conn.Clock.Now().Add(timeout)
+	updateCtx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	left := unfinishedOf(ctx, req.Private)
+	work := &environmentApply{Client: r.Client, plan: &plan, state: &state, deadline: deadline, done: "waited for"}
+	last, err := work.update(updateCtx, body, left)
+	switch {
+	case err == nil:
+		resp.Diagnostics.Append(work.end(ctx, last)...)
+	case work.done != "updated":
+		left.Build = left.Build || work.left.Build
+		resp.Diagnostics.Append(left.store(ctx, resp.Private)...)
+		resp.Diagnostics.Append(apierror.For("update", "environment", err, environmentFields, environmentAdvice, updateRefusedAt(body), afterRename(body))...)
+		return
+	default:
+		resp.Diagnostics.Append(apierror.For("build", "environment", err, environmentAdvice)...)
+	}
+	// Store the changes even after an error, because the service has applied them.
+	plan.complete(&state)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
+	resp.Diagnostics.Append(work.left.store(ctx, resp.Private)...)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(crud.AsPlanned(&resp.State, req.Plan.Raw)...)
+		resp.Diagnostics.Append(importmark.Remove(ctx, resp.Private)...)
+	}
+}
+
+func (r *environmentResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	crud.Delete(ctx, r.Client, "environment", req, resp, func(m *environmentModel) error {
+		timeout, diags := m.Timeouts.Delete(ctx, defaultDeleteTimeout)
+		resp.Diagnostics.Append(diags...)
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		return r.Client.Environments.Delete(ctx, m.ID.ValueString())
+	}, deleteAdvice)
+}
+
+var deleteAdvice = apierror.Advice{
+	http.StatusForbidden: environmentAdvice[http.StatusForbidden],
+	http.StatusConflict: "If a build is running, apply again after it ends. If this is the organization's default environment, make another environment the default first, then apply again. " +
+		"Terraform deletes an environment before it updates agentyard_default_environment, so use two applies.",
+}
+
+func (r *environmentResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	crud.ImportByID(ctx, "environment", "env_01hzy3v7k2m4n6p8q0r2s4t6v8", req, resp)
+}
+
+// createRefusedAt returns the argument that a status concerns. With a source, a conflict may concern the name or the source.
+func createRefusedAt(body environments.CreateRequest) apierror.AtStatus {
+	if body.SourceID == "" {
+		return apierror.AtStatus{http.StatusConflict: path.Root("name")}
+	}
+	return apierror.AtStatus{http.StatusNotFound: path.Root("source_id")}
+}
+
+// updateRefusedAt returns the argument that a status concerns, if only one that was sent can cause it.
+func updateRefusedAt(body environments.UpdateRequest) apierror.AtStatus {
+	at := apierror.AtStatus{}
+	if body.SourceID != nil {
+		at[http.StatusNotFound] = path.Root("source_id")
+	}
+	switch {
+	case body.Name != nil && body.SourceID == nil:
+		at[http.StatusConflict] = path.Root("name")
+	case body.Name == nil && body.SourceID != nil:
+		at[http.StatusConflict] = path.Root("source_id")
+	}
+	return at
+}
+
+// afterRename is the advice for a conflict if only the name was sent.
+func afterRename(body environments.UpdateRequest) apierror.Advice {
+	if body.Name == nil || body.Builds() {
+		return apierror.Advice{}
+	}
+	return apierror.Advice{http.StatusConflict: apierror.NameTaken("environment")}
+}
+
+// IsCurrent implements crud.Steady. Of a failed environment, or one whose latest build failed, the listing lacks the log.
+func (r *environmentResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
+	found := r.Client.Environments.Peek(ctx, state.String("id"))
+	return found != nil && state.HasNoWork() && !found.HasFailed() && crud.Holds(ctx, state, environmentResults, found) &&
+		state.IsString("source_id", found.SourceID()) && state.IsString("latest_build_id", found.LatestBuildID())
+}
+
+// IsSettled implements crud.Steady: a failed environment is rebuilt.
+func (r *environmentResource) IsSettled(state, _ *crud.Stored) bool {
+	return state.HasNoWork() && state.String("status") != environments.StatusFailed
+}

@@ -1,0 +1,120 @@
+package organization
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*globalUsageLimitResource)(nil)
+	_ resource.ResourceWithIdentity    = (*globalUsageLimitResource)(nil)
+	_ resource.ResourceWithImportState = (*globalUsageLimitResource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*globalUsageLimitResource)(nil)
+)
+
+// NewGlobalUsageLimitResource returns the resource agentyard_global_usage_limit.
+func NewGlobalUsageLimitResource() resource.Resource {
+	return &globalUsageLimitResource{crud.Resource{Name: "global_usage_limit"}}
+}
+
+type globalUsageLimitResource struct{ crud.Resource }
+
+type globalUsageLimitModel struct {
+	ID    types.String `tfsdk:"id"`
+	Limit types.Int64  `tfsdk:"limit"`
+}
+
+func (m *globalUsageLimitModel) FromAPI(_ context.Context, limit *int64) diag.Diagnostics {
+	m.ID, m.Limit = types.StringValue(theOrganization), types.Int64Value(*limit)
+	return nil
+}
+
+// Identity is the same for every organization, because the API key determines which one it is.
+func (m *globalUsageLimitModel) Identity() any {
+	return &crud.ID{ID: types.StringValue(theOrganization)}
+}
+
+func (r *globalUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Manages the global limit of the organization: the credits that each member without a limit of their own can use." + managersOnly + "\n\n" +
+			"**One limit.** An organization has one global limit, so use this resource once. The plan warns if creating it replaces an existing limit.\n\n" +
+			"~> Destroying this resource removes the limit. Members without a limit of their own can then use any number of credits. To rename the resource, add a `moved` block.\n\n" +
+			"**Budgets.** To warn about exceeded budgets, see [Spend governance](../guides/spend-governance).",
+		Attributes: map[string]schema.Attribute{
+			"id": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "Always `" + theOrganization + "`.",
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+			"limit": schema.Int64Attribute{
+				Required:            true,
+				MarkdownDescription: "Credits that each member without a limit of their own can use." + noPeriod + limitRange,
+				Validators:          limitValidators(),
+			},
+		},
+	}
+}
+
+func (r *globalUsageLimitResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = crud.IDSchema("Always `" + theOrganization + "`.")
+}
+
+// ModifyPlan warns if a new limit replaces another one.
+func (r *globalUsageLimitResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() || !req.State.Raw.IsNull() {
+		return
+	}
+	var planned types.Int64
+	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("limit"), &planned)...)
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), theOrganization)...)
+	live, err := r.Client.Organization.GlobalUsageLimitAtPlan(ctx)
+	resp.Diagnostics.Append(apierror.For("plan", "global usage limit", err, limitOptions)...)
+	warnReplaced("The organization already has a global limit", live, planned, &resp.Diagnostics)
+}
+
+func (r *globalUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	crud.Create(ctx, r.Client, "global usage limit", req, resp, func(m *globalUsageLimitModel) (*int64, error) {
+		return r.set(ctx, m)
+	}, limitOptions)
+}
+
+func (r *globalUsageLimitResource) set(ctx context.Context, m *globalUsageLimitModel) (*int64, error) {
+	limit := m.Limit.ValueInt64Pointer()
+	return limit, r.Client.Organization.SetGlobalUsageLimit(ctx, limit)
+}
+
+func (r *globalUsageLimitResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	crud.Read(ctx, r.Client, "global usage limit", req, resp, func(*globalUsageLimitModel) (*int64, error) {
+		live, err := r.Client.Organization.GlobalUsageLimit(ctx)
+		if err == nil && live == nil {
+			return nil, &crud.UnsetError{}
+		}
+		return live, err
+	}, limitOptions)
+}
+
+func (r *globalUsageLimitResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	crud.Update(ctx, "global usage limit", req, resp, func(plan, _ *globalUsageLimitModel) (*int64, error) {
+		return r.set(ctx, plan)
+	}, limitOptions)
+}
+
+func (r *globalUsageLimitResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	crud.Delete(ctx, r.Client, "global usage limit", req, resp, func(*globalUsageLimitModel) error {
+		return r.Client.Organization.SetGlobalUsageLimit(ctx, nil)
+	}, limitOptions)
+}
+
+func (r *globalUsageLimitResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	crud.ImportSingleton(ctx, "global usage limit", theOrganization, "", req, resp)
+}

@@ -1,0 +1,38 @@
+package organization
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/list/schema"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+)
+
+var _ list.ListResourceWithConfigure = (*memberInvitationList)(nil)
+
+// NewMemberInvitationList returns the list resource agentyard_member_invitation.
+func NewMemberInvitationList() list.ListResource {
+	return &memberInvitationList{memberInvitationResource{crud.Resource{Name: "member_invitation"}}}
+}
+
+// memberInvitationList has the type name of memberInvitationResource, as a list resource must.
+type memberInvitationList struct{ memberInvitationResource }
+
+func (l *memberInvitationList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Lists the members of the organization, without pending invitations. `role` and `status` are null, as after an import." + managersOnly,
+	}
+}
+
+// List is lazy: Terraform may need the first page only.
+func (l *memberInvitationList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+	members := func(yield func(invitee, error) bool) {
+		for m, err := range l.Client.Organization.AllMembers(ctx, int(req.Limit)) {
+			if !yield(invitee{member: &m}, err) {
+				return
+			}
+		}
+	}
+	crud.List[memberInvitationModel](ctx, "members", req, stream, members, func(i *invitee) string { return i.member.Email }, needsManager)
+}

@@ -1,0 +1,304 @@
+package organization
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*memberInvitationResource)(nil)
+	_ resource.ResourceWithIdentity    = (*memberInvitationResource)(nil)
+	_ resource.ResourceWithImportState = (*memberInvitationResource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*memberInvitationResource)(nil)
+)
+
+// NewMemberInvitationResource returns the resource agentyard_member_invitation.
+func NewMemberInvitationResource() resource.Resource {
+	return &memberInvitationResource{crud.Resource{Name: "member_invitation"}}
+}
+
+type memberInvitationResource struct{ crud.Resource }
+
+type memberInvitationModel struct {
+	ID              types.String `tfsdk:"id"`
+	Email           types.String `tfsdk:"email"`
+	Role            types.String `tfsdk:"role"`
+	RemoveOnDestroy types.Bool   `tfsdk:"remove_on_destroy"`
+	Status          types.String `tfsdk:"status"`
+	MemberID        types.String `tfsdk:"member_id"`
+}
+
+type memberInvitationIdentity struct {
+	Email types.String `tfsdk:"email"`
+}
+
+// invitee is what a request has shown about a person. Empty fields mean that it has not shown them, and the state is kept.
+type invitee struct {
+	status string
+	member *organization.Member
+}
+
+func (m *memberInvitationModel) FromAPI(_ context.Context, i *invitee) diag.Diagnostics {
+	if m.Email.IsNull() { // In a list.
+		m.Email = types.StringValue(i.member.Email)
+	}
+	m.ID = m.Email
+	if i.status != "" {
+		m.Status = types.StringValue(i.status)
+	}
+	switch {
+	case i.member != nil:
+		m.MemberID = types.StringValue(i.member.ID)
+	case m.MemberID.IsUnknown():
+		m.MemberID = types.StringNull()
+	}
+	return nil
+}
+
+func (m *memberInvitationModel) Identity() any { return &memberInvitationIdentity{Email: m.Email} }
+
+const inviteeText = "Email address to invite, or of the member. Case-insensitive."
+
+func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Invites a new member to the organization, or sets the role of an existing member." + managersOnly + crud.WeakEvidence + "\n\n" +
+			"~> **Members.** Setting `role` also sets the role of an existing member, and the plan warns about it. Without `role`, an existing member is not changed. To rename this resource, add a `moved` block.\n\n" +
+			"**Drift.** The service shows neither pending invitations nor roles. A revoked or expired invitation stays in the state, and a role that was changed elsewhere is not detected. " +
+			"To repeat an invitation, run `terraform apply -replace=ADDRESS`. With `remove_on_destroy = true`, first check that the invitation was not accepted: the replacement would remove the member.\n\n" +
+			"**Role.** Changing `role` updates the role of a member in place. The service does not change a pending invitation, so the apply fails until the invitation is accepted.\n\n" +
+			"**Destroy.** By default, destroying this resource only removes it from the state. To also remove the member from the organization, set `remove_on_destroy`, " +
+			"or use the action `agentyard_member_remove`. Both remove a member or revoke a pending invitation. See [Offboarding](../guides/spend-governance#offboard-a-member).\n\n" +
+			"~> **Removal.** With `remove_on_destroy = true`, replacing the resource also removes the member: changing `email` removes the one with the old address. The plan warns about it, except with `-replace`. " +
+			"The value in the state applies: to keep the member, first apply `false`. To rename the resource or change its `for_each` key, add a `moved` block. " +
+			"Do not use `count` here: removing one address from a list would shift the others, and remove some of those members too.",
+		Attributes: map[string]schema.Attribute{
+			"id": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "The same as `email`.",
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+			"email": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: inviteeText + " Changing this forces a new invitation.",
+				Validators:          []validator.String{value.Email()},
+				PlanModifiers:       []planmodifier.String{modifier.KeepCase(), stringplanmodifier.RequiresReplace()},
+			},
+			"role": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "Role in the organization. One of `user`, `manager`, or `owner`, from the fewest to the most permissions. If omitted, a new member gets `user`, and an existing member keeps their role.",
+				Validators:          []validator.String{value.OneOf(organization.RoleUser, organization.RoleManager, organization.RoleOwner)},
+			},
+			"remove_on_destroy": schema.BoolAttribute{
+				Optional: true, Computed: true, Default: booldefault.StaticBool(false),
+				MarkdownDescription: "Whether destroying this resource removes the member from the organization, or revokes the pending invitation. Succeeds if the member is already gone. " +
+					"You cannot remove the owner of the provider's API key, or the last manager or owner of the organization. Defaults to `false`.",
+			},
+			"status": schema.StringAttribute{
+				Computed: true,
+				MarkdownDescription: "Result of the last request to invite the member: `invited`, `already_invited`, `already_member`, or `role_updated`. " +
+					"Null after an import.",
+				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+			"member_id": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "ID of the member. Null for a pending invitation, until the first refresh after the member has joined.",
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+		},
+	}
+}
+
+func (r *memberInvitationResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
+		"email": identityschema.StringAttribute{RequiredForImport: true, Description: inviteeText},
+	}}
+}
+
+// ModifyPlan warns if the person is a member already, or is a member whom the apply removes. The status is known only after
+// an invitation.
+func (r *memberInvitationResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var state, plan memberInvitationModel
+	if !req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	}
+	if req.Plan.Raw.IsNull() {
+		r.warnRemoval(ctx, &state, resp)
+		return
+	}
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if !req.State.Raw.IsNull() {
+		if !plan.Role.IsNull() && !plan.Role.Equal(state.Role) {
+			resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())...)
+		}
+		if !plan.Email.Equal(state.Email) {
+			r.warnRemoval(ctx, &state, resp)
+		}
+		return
+	}
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), plan.Email)...)
+	if resp.Diagnostics.HasError() || r.Client.Conn.Configured() != nil {
+		return
+	}
+	// An unknown address matches nobody. The apply plans again, with the known address.
+	member, err := r.Client.Organization.InvitedMember(ctx, "", plan.Email.ValueString())
+	resp.Diagnostics.Append(apierror.For("plan", "member invitation", err, invitationOptions)...)
+	if member == nil {
+		return
+	}
+	effect := ""
+	switch {
+	case value.IsSet(plan.Role):
+		effect = "the apply sets their role to " + plan.Role.ValueString()
+	case plan.RemoveOnDestroy.ValueBool():
+		effect = "destroying this resource will remove them from the organization"
+	default:
+		return
+	}
+	resp.Diagnostics.AddAttributeWarning(path.Root("email"), "Already a Member", fmt.Sprintf("%s is already a member, and %s. To rename this resource, add a moved block.", member.Email, effect))
+}
+
+// warnRemoval warns if destroying the resource removes a member. Without a listing, it says nothing. Terraform shows no warning
+// of a replacement that was requested with -replace.
+func (r *memberInvitationResource) warnRemoval(ctx context.Context, state *memberInvitationModel, resp *resource.ModifyPlanResponse) {
+	if !state.RemoveOnDestroy.ValueBool() || r.Client.Conn.Configured() != nil {
+		return
+	}
+	member, err := r.Client.Organization.InvitedMember(ctx, state.MemberID.ValueString(), state.Email.ValueString())
+	if err == nil && member != nil {
+		resp.Diagnostics.AddWarning("Member Will Be Removed", member.Email+" is a member, and remove_on_destroy is true in the state. Destroying the invitation also removes them from the organization.")
+	}
+}
+
+var invitationOptions = apierror.Options{
+	apierror.Fields{"email": path.Root("email"), "role": path.Root("role")},
+	needsManager,
+	apierror.Own(invitationRemedy),
+}
+
+func invitationRemedy(err error) (remedy, field string) {
+	var refused *organization.RefusedError
+	var kept *organization.RoleKeptError
+	switch {
+	case errors.As(err, &refused):
+		return "Nobody was invited, and no role was changed. Resolve what the service reports, then apply again.", "email"
+	case errors.As(err, &kept) && kept.IsPending:
+		return fmt.Sprintf("The service does not change a pending invitation. To keep its role, set role to %q. "+
+			"To change the role, apply again after the invitation is accepted.", kept.Kept), "role"
+	case errors.As(err, &kept):
+		return fmt.Sprintf("Set role to %q, or change the role at the service.", kept.Kept), "role"
+	}
+	return "", ""
+}
+
+// Create invites nobody who is a member, unless their role is configured: the service gives an invited member the default role.
+func (r *memberInvitationResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	crud.Create(ctx, r.Client, "member invitation", req, resp, func(m *memberInvitationModel) (*invitee, error) {
+		member, err := r.Client.Organization.InvitedMemberNow(ctx, m.Email.ValueString())
+		if err != nil {
+			return nil, err
+		}
+		if member != nil && m.Role.IsNull() {
+			return &invitee{status: organization.AlreadyMember, member: member}, nil
+		}
+		return r.invite(ctx, m, member)
+	}, invitationOptions)
+}
+
+func (r *memberInvitationResource) invite(ctx context.Context, m *memberInvitationModel, member *organization.Member) (*invitee, error) {
+	status, err := r.Client.Organization.Invite(ctx, m.Email.ValueString(), m.Role.ValueString())
+	return &invitee{status, member}, err
+}
+
+// Read removes a person from the state who was a member and no longer is. Somebody who has not joined may still be invited.
+func (r *memberInvitationResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	imported := importmark.IsUnread(ctx, req.Private)
+	crud.Read(ctx, r.Client, "member", req, resp, func(m *memberInvitationModel) (*invitee, error) {
+		email := m.Email.ValueString()
+		member, err := r.Client.Organization.InvitedMember(ctx, m.MemberID.ValueString(), email)
+		switch {
+		case err != nil:
+			return nil, err
+		case member != nil && !strings.EqualFold(member.Email, email):
+			return nil, &crud.ObjectError{At: path.Root("email"), Summary: "Member Has Another Email Address",
+				Detail: fmt.Sprintf("The email address of member %s was changed from %s to %s. Run terraform state rm ADDRESS, set email to %q, and import the member with this address.", member.ID, email, member.Email, member.Email)}
+		case member != nil:
+			return &invitee{member: member}, nil
+		case imported:
+			return nil, fmt.Errorf("nobody has joined with the email address %q. The service does not show pending invitations, so they cannot be imported. "+
+				"To manage a pending invitation, apply without the import: repeating an invitation does not change it", email)
+		case !m.MemberID.IsNull():
+			return nil, &collection.MissingError{Err: fmt.Errorf("the organization has no member with the email address %q", email)}
+		}
+		return &invitee{}, nil
+	}, invitationOptions)
+}
+
+// Update invites again if another role is configured. The plan has marked the status as unknown then.
+func (r *memberInvitationResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	crud.Update(ctx, "member invitation", req, resp, func(plan, _ *memberInvitationModel) (*invitee, error) {
+		if !plan.Status.IsUnknown() {
+			return nil, nil
+		}
+		return r.invite(ctx, plan, nil)
+	}, invitationOptions)
+}
+
+// Delete removes nobody by default, so that destroying a configuration does not lock anybody out. It warns only about a person
+// who is still listed: an action of the same run may have removed the member, and the service does not show pending invitations.
+func (r *memberInvitationResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state memberInvitationModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if state.RemoveOnDestroy.ValueBool() {
+		crud.Delete(ctx, r.Client, "member invitation", req, resp, func(m *memberInvitationModel) error { return r.remove(ctx, m) }, needsManager, apierror.Advice{
+			http.StatusNotFound: "The service did not confirm that the member is gone. Check the path in base_url, then apply again.",
+			http.StatusConflict: lastManager,
+		})
+		return
+	}
+	member, err := r.Client.Organization.InvitedMember(ctx, state.MemberID.ValueString(), state.Email.ValueString())
+	if err == nil && member != nil {
+		resp.Diagnostics.AddWarning("No Member Removed", fmt.Sprintf("%s is still a member of the organization. Destroying the invitation only removed it from the state.", member.Email))
+	}
+}
+
+// remove removes a member or revokes an invitation. If the member's address was changed elsewhere, another person may have it now.
+func (r *memberInvitationResource) remove(ctx context.Context, m *memberInvitationModel) error {
+	email := m.Email.ValueString()
+	if !m.MemberID.IsNull() {
+		member, err := r.Client.Organization.InvitedMember(ctx, m.MemberID.ValueString(), email)
+		switch {
+		case err != nil:
+			return err
+		case member != nil && !strings.EqualFold(member.Email, email):
+			return fmt.Errorf("member %s now has the email address %s, so nobody was removed. Run terraform state rm ADDRESS. "+
+				"Then remove %s with the action agentyard_member_remove, or in the web app", member.ID, member.Email, member.Email)
+		}
+	}
+	return r.Client.Organization.RemoveMember(ctx, email)
+}
+
+func (r *memberInvitationResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	importByEmail(ctx, "member invitation", req, resp)
+}

@@ -1,0 +1,71 @@
+package organization
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+// NewMemberRemoveAction returns the action agentyard_member_remove.
+func NewMemberRemoveAction() action.Action { return memberRemove.Action() }
+
+// NewMemberRemoveResource returns the resource agentyard_member_remove.
+func NewMemberRemoveResource() resource.Resource { return memberRemove.Resource() }
+
+type memberRemoveModel struct {
+	Email types.String `tfsdk:"email"`
+}
+
+var memberRemove = crud.Operation{
+	Name: "member_remove",
+	Description: "Removes a member from the organization, or revokes a pending invitation. Succeeds if the member is already gone." + managersOnly + "\n\n" +
+		"~> Removing a member cannot be undone. The service deletes their usage limit, and their API keys stop working. " +
+		"Computers of service accounts are kept. To bring a member back, invite them again, for example with `agentyard_member_invitation`.",
+	Arguments: map[string]schema.Attribute{
+		"email": schema.StringAttribute{
+			Required: true,
+			MarkdownDescription: "Email address of the member or pending invitation. Case-insensitive. " +
+				"You cannot remove the owner of the provider's API key, or the last manager or owner of the organization.",
+			Validators: []validator.String{value.Email()},
+		},
+	},
+	Canonical: crud.CanonicalModel(func(m *memberRemoveModel) {
+		if value.IsSet(m.Email) {
+			m.Email = types.StringValue(strings.ToLower(m.Email.ValueString()))
+		}
+	}),
+	Run:    crud.Run(removeMember),
+	Verb:   "remove",
+	Object: "member",
+	Options: apierror.Options{apierror.AtStatus{http.StatusBadRequest: path.Root("email"), http.StatusConflict: path.Root("email")}, needsManager, apierror.Advice{
+		http.StatusBadRequest: "Set email to an email address without a name or brackets.",
+		http.StatusNotFound:   "The service did not confirm that the member is gone. Check the path in base_url, then " + crud.RunAgain + ".",
+		http.StatusConflict:   "You cannot remove yourself, or the last manager or owner. Use the API key of another manager or owner.",
+	}},
+}
+
+func removeMember(ctx context.Context, c *client.Client, m *memberRemoveModel, call *crud.Call) (crud.Results, error) {
+	email := m.Email.ValueString()
+	err := c.Organization.RemoveMember(ctx, email)
+	if collection.IsGone(err) {
+		call.Tell("%s is already gone: the service does not list this member.", email)
+		return nil, nil
+	}
+	if err == nil {
+		call.Tell("%s was removed from the organization.", email)
+	}
+	return nil, err
+}

@@ -1,0 +1,141 @@
+package organization
+
+import (
+	"context"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*userUsageLimitResource)(nil)
+	_ resource.ResourceWithIdentity    = (*userUsageLimitResource)(nil)
+	_ resource.ResourceWithImportState = (*userUsageLimitResource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*userUsageLimitResource)(nil)
+)
+
+// NewUserUsageLimitResource returns the resource agentyard_user_usage_limit.
+func NewUserUsageLimitResource() resource.Resource {
+	return &userUsageLimitResource{crud.Resource{Name: "user_usage_limit"}}
+}
+
+type userUsageLimitResource struct{ crud.Resource }
+
+type userUsageLimitModel struct {
+	ID    types.String `tfsdk:"id"`
+	Email types.String `tfsdk:"email"`
+	Limit types.Int64  `tfsdk:"limit"`
+}
+
+type userUsageLimitIdentity struct {
+	Email types.String `tfsdk:"email"`
+}
+
+// FromAPI keeps the configured spelling of the address, which is case-insensitive.
+func (m *userUsageLimitModel) FromAPI(_ context.Context, l *organization.UserUsageLimit) diag.Diagnostics {
+	if !strings.EqualFold(m.Email.ValueString(), l.Email) {
+		m.Email = types.StringValue(l.Email)
+	}
+	m.ID, m.Limit = m.Email, types.Int64PointerValue(l.Limit)
+	return nil
+}
+
+func (m *userUsageLimitModel) Identity() any { return &userUsageLimitIdentity{Email: m.Email} }
+
+const (
+	userEmailText = "Email address of an active member of the organization. Case-insensitive."
+	userLimitText = "Credits that the member can use." + noPeriod + limitRange
+)
+
+func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Manages the limit of one member: the credits that they can use, instead of the global limit." + managersOnly + "\n\n" +
+			"**Many members.** Create one resource for each member. Two resources for the same member overwrite each other. Each resource sends its own request. " +
+			"To manage the limits of all members in one resource, with up to 100 limits in each request, use `agentyard_user_usage_limits`. Do not use both: it removes the limits of this resource. See [Spend governance](../guides/spend-governance).\n\n" +
+			"~> Destroying this resource removes the limit. The global limit then applies to the member. Without a global limit, they can use any number of credits. " +
+			"To rename the resource or change its `for_each` key, add a `moved` block.\n\n" +
+			"**Former members.** The service removes the limit of a member who leaves the organization.",
+		Attributes: map[string]schema.Attribute{
+			"id": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "The same as `email`.",
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+			"email": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: userEmailText + " Changing this forces a new limit.",
+				Validators:          []validator.String{value.Email()},
+				PlanModifiers:       []planmodifier.String{modifier.KeepCase(), stringplanmodifier.RequiresReplace()},
+			},
+			"limit": schema.Int64Attribute{
+				Required:            true,
+				MarkdownDescription: userLimitText,
+				Validators:          limitValidators(),
+			},
+		},
+	}
+}
+
+func (r *userUsageLimitResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
+		"email": identityschema.StringAttribute{RequiredForImport: true, Description: userEmailText},
+	}}
+}
+
+// ModifyPlan warns if a new limit replaces another one.
+func (r *userUsageLimitResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() || !req.State.Raw.IsNull() {
+		return
+	}
+	var plan userUsageLimitModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), plan.Email)...)
+	limits, err := r.Client.Organization.UsageLimitsAtPlan(ctx)
+	resp.Diagnostics.Append(apierror.For("plan", "user usage limit", err, limitOptions)...)
+	if limits != nil {
+		email := plan.Email.ValueString()
+		warnReplaced(email+" already has a limit", limits.Of(email), plan.Limit, &resp.Diagnostics)
+	}
+}
+
+func (r *userUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	crud.Create(ctx, r.Client, "user usage limit", req, resp, func(m *userUsageLimitModel) (*organization.UserUsageLimit, error) {
+		return r.Client.Organization.SetUserUsageLimit(ctx, m.Email.ValueString(), m.Limit.ValueInt64())
+	}, limitOptions)
+}
+
+func (r *userUsageLimitResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	crud.Read(ctx, r.Client, "user usage limit", req, resp, func(m *userUsageLimitModel) (*organization.UserUsageLimit, error) {
+		return r.Client.Organization.UserUsageLimit(ctx, m.Email.ValueString())
+	}, limitOptions)
+}
+
+func (r *userUsageLimitResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	crud.Update(ctx, "user usage limit", req, resp, func(plan, _ *userUsageLimitModel) (*organization.UserUsageLimit, error) {
+		return r.Client.Organization.SetUserUsageLimit(ctx, plan.Email.ValueString(), plan.Limit.ValueInt64())
+	}, limitOptions)
+}
+
+func (r *userUsageLimitResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	crud.Delete(ctx, r.Client, "user usage limit", req, resp, func(m *userUsageLimitModel) error {
+		return r.Client.Organization.RemoveUserUsageLimit(ctx, m.Email.ValueString())
+	}, limitOptions)
+}
+
+func (r *userUsageLimitResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	importByEmail(ctx, "user usage limit", req, resp)
+}

@@ -1,0 +1,270 @@
+package organization
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*userUsageLimitsResource)(nil)
+	_ resource.ResourceWithIdentity       = (*userUsageLimitsResource)(nil)
+	_ resource.ResourceWithImportState    = (*userUsageLimitsResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*userUsageLimitsResource)(nil)
+	_ resource.ResourceWithValidateConfig = (*userUsageLimitsResource)(nil)
+)
+
+// NewUserUsageLimitsResource returns the resource agentyard_user_usage_limits.
+func NewUserUsageLimitsResource() resource.Resource {
+	return &userUsageLimitsResource{crud.Resource{Name: "user_usage_limits"}}
+}
+
+type userUsageLimitsResource struct{ crud.Resource }
+
+type userUsageLimitsModel struct {
+	ID     types.String `tfsdk:"id"`
+	Limits types.Map    `tfsdk:"limits"`
+}
+
+// FromAPI keeps the spelling of the addresses, which are case-insensitive.
+func (m *userUsageLimitsModel) FromAPI(_ context.Context, all *organization.UsageLimits) diag.Diagnostics {
+	m.ID = types.StringValue(theOrganization)
+	m.Limits = types.MapValueMust(types.Int64Type, overridesLike(m.Limits, all))
+	return nil
+}
+
+// Identity is the same for every organization, because the API key determines which one it is.
+func (m *userUsageLimitsModel) Identity() any {
+	return &crud.ID{ID: types.StringValue(theOrganization)}
+}
+
+// overridesLike returns the limits of all users who have their own, with the spelling of the addresses in like.
+func overridesLike(like types.Map, all *organization.UsageLimits) map[string]attr.Value {
+	overrides := map[string]attr.Value{}
+	for _, user := range all.Users {
+		if user.Limit != nil {
+			overrides[user.Email] = types.Int64Value(*user.Limit)
+		}
+	}
+	return respell(overrides, like.Elements())
+}
+
+// respell returns limits by email address, with the spelling of the addresses in like.
+func respell(limits, like map[string]attr.Value) map[string]attr.Value {
+	spellings, respelled := map[string]string{}, map[string]attr.Value{}
+	for email := range like {
+		spellings[strings.ToLower(email)] = email
+	}
+	for _, email := range slices.Sorted(maps.Keys(limits)) {
+		spelling := cmp.Or(spellings[strings.ToLower(email)], email)
+		spellings[strings.ToLower(email)], respelled[spelling] = spelling, limits[email]
+	}
+	return respelled
+}
+
+// limitChanges returns the limits to set. Nil removes one. Prior has the spelling of planned.
+func limitChanges(prior, planned map[string]attr.Value) map[string]*int64 {
+	changes := map[string]*int64{}
+	for email := range prior {
+		changes[email] = nil
+	}
+	for email, limit := range planned {
+		if limit.Equal(prior[email]) {
+			delete(changes, email)
+		} else if n, ok := limit.(types.Int64); ok {
+			changes[email] = n.ValueInt64Pointer()
+		}
+	}
+	return changes
+}
+
+func (r *userUsageLimitsResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Manages the limits of all members who have one of their own, in one resource." + managersOnly + "\n\n" +
+			"~> This resource removes the limit of every member who is not in `limits`. The plan shows these limits. Use the resource once, and without any `agentyard_user_usage_limit`: " +
+			"otherwise, they change each other's limits in every apply.\n\n" +
+			"**Errors.** If the service refuses the limit of a member, the apply sets the others and fails. If this is the first apply, the state stays empty, and the next apply sets all limits again.\n\n" +
+			"**Former members.** The service removes the limit of a member who leaves the organization. Also remove the member from `limits`: limits can be set for active members only. See [Spend governance](../guides/spend-governance).\n\n" +
+			"**Destroy.** Destroying this resource removes all limits in it. The global limit then applies to these members. Without a global limit, they can use any number of credits. To rename the resource, add a `moved` block.\n\n" +
+			"**Migration.** You can replace `agentyard_user_usage_limit` resources with this one in one apply. It sets the limits in `limits` and removes all others.\n\n" +
+			"**Requests.** One request sets up to 100 limits.",
+		Attributes: map[string]schema.Attribute{
+			"id": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "Always `" + theOrganization + "`.",
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+			"limits": schema.MapAttribute{
+				Required:    true,
+				ElementType: types.Int64Type,
+				MarkdownDescription: "Credits that each member can use, by the email address of an active member of the organization. Addresses are case-insensitive. " +
+					"An empty map removes the limits of all members." + noPeriod + limitRange,
+				Validators: []validator.Map{mapvalidator.KeysAre(value.Email()), mapvalidator.ValueInt64sAre(limitValidators()...)},
+			},
+		},
+	}
+}
+
+func (r *userUsageLimitsResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = crud.IDSchema("Always `" + theOrganization + "`.")
+}
+
+// ValidateConfig rejects two spellings of one address.
+func (r *userUsageLimitsResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var config userUsageLimitsModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	spellings := map[string]string{}
+	for _, email := range slices.Sorted(maps.Keys(config.Limits.Elements())) {
+		if other, ok := spellings[strings.ToLower(email)]; ok {
+			at := path.Root("limits").AtMapKey(email)
+			resp.Diagnostics.AddAttributeError(at, "Duplicate Email Address", fmt.Sprintf("%s is the same address as %q. Email addresses are case-insensitive. Keep one of them.", at, other))
+		}
+		spellings[strings.ToLower(email)] = email
+	}
+}
+
+// ModifyPlan ignores the case of addresses, and warns if a creation changes or removes limits.
+func (r *userUsageLimitsResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	var planned, prior types.Map
+	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("limits"), &planned)...)
+	if !req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("limits"), &prior)...)
+		if !planned.IsUnknown() && len(limitChanges(respell(prior.Elements(), planned.Elements()), planned.Elements())) == 0 {
+			resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("limits"), prior)...)
+		}
+		return
+	}
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), theOrganization)...)
+	all, err := r.Client.Organization.UsageLimitsAtPlan(ctx)
+	resp.Diagnostics.Append(apierror.For("plan", "user usage limits", err, limitOptions)...)
+	if all != nil && !planned.IsUnknown() {
+		warnAllReplaced(overridesLike(planned, all), planned.Elements(), &resp.Diagnostics)
+	}
+}
+
+// Create sends limits that do not change too: in the same apply, an agentyard_user_usage_limit may be destroyed.
+func (r *userUsageLimitsResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var plan userUsageLimitsModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	all, err := r.Client.Organization.UsageLimits(ctx)
+	if err != nil {
+		resp.Diagnostics.Append(apierror.For("create", "user usage limits", err, limitOptions)...)
+		return
+	}
+	planned := plan.Limits.Elements()
+	others := overridesLike(plan.Limits, all)
+	maps.DeleteFunc(others, func(email string, _ attr.Value) bool { return planned[email] != nil })
+	changes := limitChanges(others, planned)
+	if failed := r.Client.Organization.SetUserUsageLimits(ctx, changes); len(failed) > 0 {
+		// A state would be tainted. The next apply would remove all limits before it sets them again.
+		resp.Diagnostics.Append(limitErrors("create", failed)...)
+		if done := len(changes) - len(failed); done > 0 {
+			resp.Diagnostics.AddWarning("Limits Not in the State", fmt.Sprintf("The service has changed %s, but the resource is not in the state. "+
+				"Correct the errors and apply again: the apply sets all limits again. If you instead remove the resource from the configuration, these limits stay.", phrase.Count(done, "limit")))
+		}
+		return
+	}
+	plan.ID = types.StringValue(theOrganization)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
+}
+
+func (r *userUsageLimitsResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	crud.Read(ctx, r.Client, "user usage limits", req, resp, func(*userUsageLimitsModel) (*organization.UsageLimits, error) {
+		return r.Client.Organization.UsageLimits(ctx)
+	}, limitOptions)
+}
+
+// Update sends only what changes. After an error, the state has what was set.
+func (r *userUsageLimitsResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var plan, state userUsageLimitsModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	held := plan.Limits.Elements()
+	prior := respell(state.Limits.Elements(), held)
+	failed := r.Client.Organization.SetUserUsageLimits(ctx, limitChanges(prior, held))
+	for email := range failed {
+		delete(held, email)
+		if limit, ok := prior[email]; ok {
+			held[email] = limit
+		}
+	}
+	plan.Limits = types.MapValueMust(types.Int64Type, held)
+	resp.Diagnostics.Append(limitErrors("update", failed)...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
+}
+
+func (r *userUsageLimitsResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state userUsageLimitsModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(limitErrors("delete", r.Client.Organization.SetUserUsageLimits(ctx, limitChanges(state.Limits.Elements(), nil)))...)
+}
+
+func (r *userUsageLimitsResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	crud.ImportSingleton(ctx, "user usage limits", theOrganization, "", req, resp)
+}
+
+// limitErrors reports each user whose limit was refused at their address, and any other error once.
+func limitErrors(verb string, failed map[string]error) diag.Diagnostics {
+	var diags diag.Diagnostics
+	var unset []string
+	for _, email := range slices.Sorted(maps.Keys(failed)) {
+		if !organization.IsAboutUser(failed[email]) {
+			unset = append(unset, email)
+			continue
+		}
+		at := path.Root("limits").AtMapKey(email)
+		diags.Append(apierror.For(verb, "user usage limits", failed[email], limitOptions, apierror.Fields{"email": at, "limit": at})...)
+	}
+	if len(unset) > 0 {
+		err := fmt.Errorf("%w\n\nThe limits of these members may be unchanged: %s", failed[unset[0]], phrase.Names(unset, phrase.MaxNamed))
+		diags.Append(apierror.For(verb, "user usage limits", err, limitOptions)...)
+	}
+	return diags
+}
+
+// warnAllReplaced warns about the limits that a creation changes or removes. Present has the spelling of planned.
+func warnAllReplaced(present, planned map[string]attr.Value, diags *diag.Diagnostics) {
+	var replaced []string
+	for _, email := range slices.Sorted(maps.Keys(present)) {
+		limit, ok := planned[email]
+		switch {
+		case !ok:
+			replaced = append(replaced, fmt.Sprintf("%s (%s to none)", email, present[email]))
+		case !limit.IsUnknown() && !limit.Equal(present[email]):
+			replaced = append(replaced, fmt.Sprintf("%s (%s to %s)", email, present[email], limit))
+		}
+	}
+	if len(replaced) > 0 {
+		diags.AddAttributeWarning(path.Root("limits"), "Limits Will Be Replaced", "The apply changes existing limits, in credits: "+phrase.Names(replaced, phrase.MaxNamed)+".")
+	}
+}

@@ -1,0 +1,106 @@
+package serviceaccount
+
+import (
+	"context"
+	"iter"
+
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/list/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+var _ list.ListResourceWithConfigure = (*apiKeyList)(nil)
+
+// NewAPIKeyList returns the list resource agentyard_api_key.
+func NewAPIKeyList() list.ListResource { return &apiKeyList{crud.Resource{Name: "api_key"}} }
+
+type apiKeyList struct{ crud.Resource }
+
+type apiKeyListConfig struct {
+	ServiceAccountID types.String `tfsdk:"service_account_id"`
+	IncludeRevoked   types.Bool   `tfsdk:"include_revoked"`
+}
+
+func (l *apiKeyList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Lists the API keys of one or all service accounts, newest first within each account." + managersOnly + "\n\n" +
+			"The list does not include the keys' values: an imported key has a null `key` until it is rotated. " +
+			"Expired keys are included, and a plan warns about them after the import. To replace one, set a later `expires_at` or use `expires_in`." + crud.AssumedFormat,
+		Attributes: map[string]schema.Attribute{
+			"service_account_id": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "Return only the keys of this service account. If omitted, returns the keys of all accounts.",
+				Validators:          []validator.String{value.NotEmpty()},
+			},
+			"include_revoked": schema.BoolAttribute{
+				Optional:            true,
+				MarkdownDescription: "Whether to include revoked keys. Defaults to `false`. After the import of a revoked key, the next apply replaces it.",
+			},
+		},
+	}
+}
+
+func (l *apiKeyList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+	var config apiKeyListConfig
+	if diags := req.Config.Get(ctx, &config); diags.HasError() {
+		stream.Results = list.ListResultsStreamDiagnostics(diags)
+		return
+	}
+	// A key does not contain its account's name.
+	names := map[string]string{}
+	displayName := func(k *serviceaccounts.APIKey) string { return names[k.AccountID] + "/" + k.Name }
+	crud.List[apiKeyModel](ctx, "API keys", req, stream, l.keys(ctx, config, names), displayName)
+}
+
+// accounts returns the configured account, or all accounts.
+func (l *apiKeyList) accounts(ctx context.Context, config apiKeyListConfig) ([]serviceaccounts.Account, error) {
+	id := config.ServiceAccountID.ValueString()
+	if id == "" {
+		return l.Client.ServiceAccounts.List(ctx)
+	}
+	account, err := l.Client.ServiceAccounts.Get(ctx, id)
+	if collection.IsGone(err) {
+		err = noSuchAccount("service_account_id", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []serviceaccounts.Account{*account}, nil
+}
+
+// keys is lazy: Terraform may need the keys of the first accounts only.
+func (l *apiKeyList) keys(ctx context.Context, config apiKeyListConfig, names map[string]string) iter.Seq2[serviceaccounts.APIKey, error] {
+	return func(yield func(serviceaccounts.APIKey, error) bool) {
+		accounts, err := l.accounts(ctx, config)
+		if err != nil {
+			yield(serviceaccounts.APIKey{}, err)
+			return
+		}
+		for _, account := range accounts {
+			keys, err := l.Client.ServiceAccounts.ListKeys(ctx, account.ID)
+			if collection.IsGone(err) {
+				continue // The account was deleted in the meantime.
+			}
+			if err != nil {
+				yield(serviceaccounts.APIKey{}, err)
+				return
+			}
+			names[account.ID] = account.Name
+			sortNewestFirst(keys)
+			for _, key := range keys {
+				if key.IsRevoked && !config.IncludeRevoked.ValueBool() {
+					continue
+				}
+				if !yield(key, nil) {
+					return
+				}
+			}
+		}
+	}
+}

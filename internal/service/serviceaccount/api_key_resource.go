@@ -1,0 +1,424 @@
+package serviceaccount
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*apiKeyResource)(nil)
+	_ resource.ResourceWithIdentity       = (*apiKeyResource)(nil)
+	_ resource.ResourceWithImportState    = (*apiKeyResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*apiKeyResource)(nil)
+	_ resource.ResourceWithValidateConfig = (*apiKeyResource)(nil)
+)
+
+const (
+	maxKeyName      = 128
+	maxGraceMinutes = 10
+	durationForms   = " Must be a duration such as `90m`, `720h`, `30d`, or `2w`."
+)
+
+// keyDurations are examples for the errors of validators.
+var keyDurations = []string{"90m", "720h", "30d", "2w"}
+
+// apiKeyFields maps the API's fields to attributes, for errors.
+var apiKeyFields = apierror.Fields{
+	"name": path.Root("name"), "expiresAt": path.Root("expires_at"), "gracePeriodMinutes": path.Root("rotation").AtName("grace_period_minutes"),
+}
+
+// atAccount puts the 404 of a new key on the account.
+var atAccount = apierror.AtStatus{http.StatusNotFound: path.Root("service_account_id")}
+
+var existingKey = apierror.Existing(func(e wire.Ref) string {
+	return fmt.Sprintf("If an interrupted run created it, revoke it: terraform apply -invoke=action.agentyard_api_key_revoke.NAME, with key_id = %q.", e.ID)
+})
+
+// existingRenewal is for a key that prevents a renewal: the address of the old key is in use.
+var existingRenewal = apierror.Existing(func(e wire.Ref) string {
+	return "Before an import, run terraform state rm ADDRESS, because the state contains the old key.\n" + existingKey(e) + "\nTo leave it alone and create another key, change name."
+})
+
+// NewAPIKeyResource returns the resource agentyard_api_key. A rotation changes its identity.
+func NewAPIKeyResource() resource.Resource {
+	return &apiKeyResource{crud.Resource{Name: "api_key", MutableIdentity: true}}
+}
+
+type apiKeyResource struct{ crud.Resource }
+
+type apiKeyModel struct {
+	ServiceAccountID types.String `tfsdk:"service_account_id"`
+	Name             types.String `tfsdk:"name"`
+	ExpiresAt        types.String `tfsdk:"expires_at"`
+	ExpiresIn        types.String `tfsdk:"expires_in"`
+	Rotation         types.Object `tfsdk:"rotation"`
+	ID               types.String `tfsdk:"id"`
+	Key              types.String `tfsdk:"key"`
+	Fingerprint      types.String `tfsdk:"fingerprint"`
+	CreatedAt        types.String `tfsdk:"created_at"`
+	RotatedAt        types.String `tfsdk:"rotated_at"`
+	NextRotationAt   types.String `tfsdk:"next_rotation_at"`
+	IsRevoked        types.Bool   `tfsdk:"is_revoked"`
+	RevokedAt        types.String `tfsdk:"revoked_at"`
+	PreviousKeyID    types.String `tfsdk:"previous_key_id"`
+}
+
+type apiKeyIdentity struct {
+	ServiceAccountID types.String `tfsdk:"service_account_id"`
+	ID               types.String `tfsdk:"id"`
+}
+
+// FromAPI keeps the key's value, because no list response contains it.
+func (m *apiKeyModel) FromAPI(ctx context.Context, k *serviceaccounts.APIKey) diag.Diagnostics {
+	m.ServiceAccountID, m.ID, m.Name = types.StringValue(k.AccountID), types.StringValue(k.ID), types.StringValue(k.Name)
+	m.Fingerprint = value.StringOrNull(k.Fingerprint)
+	// The create response rounds the time to the second.
+	if inState := parseTime(m.CreatedAt); inState.IsZero() || inState.Sub(k.CreatedAt.Time()).Abs() >= sameCreation {
+		m.CreatedAt = value.Time(k.CreatedAt.Time())
+	}
+	m.setExpiry(k.ExpiresAt.Time())
+	m.IsRevoked = types.BoolValue(k.IsRevoked)
+	m.RevokedAt = value.Time(k.RevokedAt.Time())
+	settings, _, diags := m.settings(ctx)
+	due, _ := nextRotation(parseTime(m.CreatedAt), settings.expiresAt, settings.interval, settings.beforeExpiry)
+	m.NextRotationAt = value.Time(due)
+	return diags
+}
+
+// setMinted uses the current time for the next rotation if the response has no creation time.
+func (m *apiKeyModel) setMinted(k *serviceaccounts.MintedAPIKey, settings keySettings, now time.Time) {
+	m.ID, m.Key, m.Fingerprint = types.StringValue(k.ID), types.StringValue(k.Value), value.StringOrNull(k.Fingerprint)
+	if !m.ExpiresAt.IsNull() { // The next refresh adds an expiry that was not planned.
+		m.setExpiry(k.ExpiresAt.Time())
+	}
+	m.CreatedAt, m.IsRevoked, m.RevokedAt = value.Time(k.CreatedAt.Time()), types.BoolValue(false), types.StringNull()
+	if k.CreatedAt != 0 {
+		now = k.CreatedAt.Time()
+	}
+	due, _ := nextRotation(now, parseTime(m.ExpiresAt), settings.interval, settings.beforeExpiry)
+	m.NextRotationAt = value.Time(due)
+}
+
+// setExpiry keeps the configured spelling of the same time.
+func (m *apiKeyModel) setExpiry(at time.Time) {
+	if inState := parseTime(m.ExpiresAt); !at.IsZero() && !inState.IsZero() && inState.Sub(at).Abs() < sameExpiry {
+		return
+	}
+	m.ExpiresAt = value.Time(at)
+}
+
+func (m *apiKeyModel) Identity() any {
+	return &apiKeyIdentity{ServiceAccountID: m.ServiceAccountID, ID: m.ID}
+}
+
+func (m *apiKeyModel) request(now time.Time) serviceaccounts.NewAPIKey {
+	n := serviceaccounts.NewAPIKey{AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString(), ExpiresAt: parseTime(m.ExpiresAt)}
+	if life := parseDuration(m.ExpiresIn); life != 0 {
+		n.ExpiresAt = now.Add(life)
+	}
+	return n
+}
+
+func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	result := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Manages an API key of a service account, and rotates it in place." + managersOnly + "\n\n" +
+			"~> The state contains the key's value, because the service returns it only once. For a key that is never stored, use the [ephemeral resource](../ephemeral-resources/api_key).\n\n" +
+			"**Rotation.** The plan shows a due rotation as an update with a new `id`, `key`, and `fingerprint`, so everything that uses the key is updated too. " +
+			"A key that has expired, or was revoked or deleted elsewhere, is also replaced in place. See [Rotating API keys](../guides/api-key-rotation).\n\n" +
+			"**Destroy.** Destroying the resource revokes the key. If the previous key is still in its grace period, it is revoked too. A live key that somebody else created with the name is not revoked." + crud.AssumedFormat,
+		Attributes: map[string]schema.Attribute{
+			"service_account_id": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: "ID of the service account that the key authenticates as. Changing this forces a new API key.",
+				Validators:          []validator.String{value.NotEmpty()},
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			},
+			"name": schema.StringAttribute{
+				Required: true,
+				MarkdownDescription: "Name of the key. Must be 1–128 characters, and different from the account's other live keys. Changing this forces a new API key. " +
+					"With `create_before_destroy`, a replacement needs another name; to renew a key, use `rotation.triggers`.",
+				Validators:    []validator.String{value.Length(1, maxKeyName)},
+				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			},
+			"expires_at": schema.StringAttribute{
+				Optional: true, Computed: true,
+				MarkdownDescription: "When the key expires (RFC 3339). Must be in the future. Conflicts with `expires_in`. Changing or removing this rotates the key. " +
+					"A rotation does not extend it; for scheduled rotations, use `expires_in`. Null if the key never expires.",
+				Validators: []validator.String{value.RFC3339(), stringvalidator.ConflictsWith(path.MatchRoot("expires_in"))},
+			},
+			"expires_in": schema.StringAttribute{
+				Optional: true,
+				MarkdownDescription: "How long the key lives, counted from its creation and from each rotation." + durationForms + " Conflicts with `expires_at`. Changing or removing this rotates the key. " +
+					"After an import, the configured value is adopted and applies from the next rotation.",
+				Validators: []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
+			},
+			"rotation": schema.SingleNestedAttribute{
+				Optional: true,
+				MarkdownDescription: "When to rotate the key. At least one of `triggers`, `interval`, or `before_expiry` is required. If omitted, only a changed expiry rotates the key. " +
+					"With it, the first apply after an import rotates the key once, to get its value. " +
+					"Only an apply rotates a key, so apply more often than keys become due.",
+				Attributes: map[string]schema.Attribute{
+					"triggers": schema.MapAttribute{
+						Optional: true, ElementType: types.StringType,
+						MarkdownDescription: "Arbitrary names and values, such as `{ rotation = \"1\" }`. Adding, changing, or removing an entry rotates the key. Removing all entries does not.",
+					},
+					"interval": schema.StringAttribute{
+						Optional:            true,
+						MarkdownDescription: "Time after `created_at` at which the key becomes due." + durationForms + " Must be shorter than the key's life.",
+						Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
+					},
+					"before_expiry": schema.StringAttribute{
+						Optional:            true,
+						MarkdownDescription: "Time before the expiry at which the key becomes due." + durationForms + " Must be shorter than the key's life, and at least the grace period. Requires `expires_in` or `expires_at`, unless `interval` is set.",
+						Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
+					},
+					"grace_period_minutes": schema.Int64Attribute{
+						Optional: true,
+						MarkdownDescription: "How long the old key keeps working after a rotation, in minutes. Must be 0–10. Defaults to 0. " +
+							"The old key must not expire during this time.",
+						Validators: []validator.Int64{int64validator.Between(0, maxGraceMinutes)},
+					},
+				},
+			},
+			"id":               result("The current key's ID. A rotation changes it."),
+			"key":              schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: "The key's value. Null after an import, until the first rotation. To get a value, add `rotation = { triggers = { imported = \"1\" }, grace_period_minutes = 10 }`."},
+			"fingerprint":      result("Fingerprint of the key's value."),
+			"created_at":       result("When the current key was created (RFC 3339, UTC)."),
+			"rotated_at":       result("When the key was last rotated or replaced (RFC 3339, UTC). Null until the first time."),
+			"next_rotation_at": result("When the key becomes due by `interval` or `before_expiry` (RFC 3339, UTC). Null if it never does. In the 15 minutes before this time, any other change to the key also rotates it."),
+			"is_revoked":       schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the key was revoked or deleted elsewhere. Does not include expiry."},
+			"revoked_at":       result("When the key was revoked (RFC 3339, UTC). Null if it was not revoked."),
+			"previous_key_id":  result("ID of the previous key during its grace period. Null otherwise."),
+		},
+	}
+}
+
+func (r *apiKeyResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
+		"service_account_id": identityschema.StringAttribute{RequiredForImport: true, Description: "ID of the service account."},
+		"id":                 identityschema.StringAttribute{RequiredForImport: true, Description: "The current key's ID. A rotation changes it."},
+	}}
+}
+
+func (r *apiKeyResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var config apiKeyModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	settings, _, diags := config.settings(ctx)
+	resp.Diagnostics.Append(diags...)
+	resp.Diagnostics.Append(problemDiagnostics(settings.check())...)
+}
+
+func (r *apiKeyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	switch {
+	case req.Plan.Raw.IsNull():
+	case req.State.Raw.IsNull():
+		resp.Diagnostics.Append(r.planCreation(ctx, &req, resp)...)
+	default:
+		resp.Diagnostics.Append(r.planUpdate(ctx, &req, resp)...)
+	}
+}
+
+func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var m, config apiKeyModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	settings, _, diags := m.settings(ctx)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	made, err := r.Client.ServiceAccounts.CreateKey(ctx, m.request(r.now()))
+	if err != nil {
+		resp.Diagnostics.Append(apierror.For("create", "API key", err, apiKeyFields, existingKey, atAccount, crud.Given(ctx, req.Plan))...)
+		return
+	}
+	m.RotatedAt, m.PreviousKeyID = types.StringNull(), types.StringNull()
+	m.setMinted(made, settings, r.now())
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	resp.Diagnostics.Append(markExpiry(ctx, resp.Private, &config)...)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
+}
+
+// Read keeps a deleted key in the state as revoked while its account exists. The key is replaced in place, so that dependent
+// resources are updated and not replaced.
+func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var m apiKeyModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	imported := importmark.IsUnread(ctx, resp.Private)
+	found, err := r.Client.ServiceAccounts.GetKey(ctx, m.ServiceAccountID.ValueString(), m.ID.ValueString())
+	if err == nil && !m.PreviousKeyID.IsNull() {
+		m.PreviousKeyID, err = r.stillLive(ctx, &m)
+	}
+	switch {
+	case err != nil:
+		crud.Unreadable(ctx, r.Client, crud.FailedRead{Object: "API key", Model: &m, Err: err}, resp)
+		return
+	case found != nil:
+		resp.Diagnostics.Append(m.FromAPI(ctx, found)...)
+	case imported:
+		crud.Gone(ctx, r.Client, "API key", &m, resp)
+		return
+	default:
+		m.IsRevoked = types.BoolValue(true)
+	}
+	resp.Diagnostics.Append(importmark.SetRead(ctx, resp.Private)...)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+}
+
+// Update creates a new key if its ID is unknown in the plan. Otherwise, it only stores the configuration.
+func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var m, state, config apiKeyModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	settings, _, diags := m.settings(ctx)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if m.ID.IsUnknown() {
+		old := serviceaccounts.Renewal{ID: state.ID.ValueString(), PreviousID: state.PreviousKeyID.ValueString(), GraceMinutes: int64(settings.grace / time.Minute)}
+		made, err := r.Client.ServiceAccounts.RenewKey(ctx, m.request(r.now()), old)
+		if err != nil {
+			resp.Diagnostics.Append(apierror.For("rotate", "API key", err, apiKeyFields, existingRenewal)...)
+			return
+		}
+		m.PreviousKeyID = state.PreviousKeyID
+		if settings.grace > 0 && !state.isDead(r.now()) {
+			m.PreviousKeyID = state.ID
+		}
+		m.RotatedAt = value.Time(r.now())
+		if made.CreatedAt != 0 {
+			m.RotatedAt = value.Time(made.CreatedAt.Time())
+		}
+		m.setMinted(made, settings, r.now())
+	}
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	if resp.Diagnostics.HasError() {
+		return // The private state is saved only together with the state.
+	}
+	resp.Diagnostics.Append(markExpiry(ctx, resp.Private, &config)...)
+	resp.Diagnostics.Append(importmark.Remove(ctx, resp.Private)...)
+}
+
+// Delete revokes the key, and the previous key in its grace period.
+func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	crud.Delete(ctx, r.Client, "API key", req, resp, func(m *apiKeyModel) error {
+		keys, account := r.Client.ServiceAccounts, m.ServiceAccountID.ValueString()
+		named, err := keys.KeysNamed(ctx, account, m.Name.ValueString())
+		if err != nil {
+			return err
+		}
+		resp.Diagnostics.Append(m.warnOfOthers(named, r.now())...)
+		if !m.PreviousKeyID.IsNull() {
+			if err := keys.RevokeExistingKey(ctx, account, m.PreviousKeyID.ValueString()); err != nil && !collection.IsGone(err) {
+				return err
+			}
+		}
+		return keys.RevokeExistingKey(ctx, account, m.ID.ValueString())
+	})
+}
+
+// warnOfOthers names the newer live keys with the name of a dead key: whoever rotated it by hand uses the new key, and a killed run
+// lost its value.
+func (m *apiKeyModel) warnOfOthers(named []serviceaccounts.APIKey, now time.Time) (diags diag.Diagnostics) {
+	live := slices.DeleteFunc(named, func(k serviceaccounts.APIKey) bool { return !k.IsLive(now) })
+	if slices.ContainsFunc(live, func(k serviceaccounts.APIKey) bool { return k.ID == m.ID.ValueString() }) {
+		return nil
+	}
+	for _, k := range live {
+		if k.ID == m.PreviousKeyID.ValueString() || k.CreatedAt.Time().Before(parseTime(m.CreatedAt)) {
+			continue
+		}
+		diags.AddWarning("Another Live API Key of the Same Name", fmt.Sprintf("API key %s (%q, created at %s) of service account %s was created after the destroyed key, and this resource does not manage it. "+
+			"If nobody uses it, revoke it with the action agentyard_api_key_revoke and key_id = %q.", k.ID, k.Name, utc(k.CreatedAt.Time()), k.AccountID, k.ID))
+	}
+	return diags
+}
+
+func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	var id apiKeyIdentity
+	if req.ID == "" {
+		resp.Diagnostics.Append(req.Identity.Get(ctx, &id)...)
+	} else {
+		account, key, ok := strings.Cut(req.ID, "/")
+		if !ok || account == "" || key == "" || strings.ContainsAny(key, "/ \t\n") || strings.ContainsAny(account, " \t\n") {
+			resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of an API key is service_account_id/key_id, such as sa_01/key_01, got: %q.", req.ID))
+			return
+		}
+		id.ServiceAccountID, id.ID = types.StringValue(account), types.StringValue(key)
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("service_account_id"), id.ServiceAccountID)...)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), id.ID)...)
+	if resp.Identity != nil {
+		resp.Diagnostics.Append(resp.Identity.Set(ctx, &id)...)
+	}
+	resp.Diagnostics.Append(importmark.Set(ctx, resp.Private)...)
+}
+
+// stillLive is null once the grace period of the previous key has ended.
+func (r *apiKeyResource) stillLive(ctx context.Context, m *apiKeyModel) (types.String, error) {
+	previous, err := r.Client.ServiceAccounts.GetKey(ctx, m.ServiceAccountID.ValueString(), m.PreviousKeyID.ValueString())
+	if err != nil || previous == nil || !previous.IsLive(r.now()) {
+		return types.StringNull(), err
+	}
+	return m.PreviousKeyID, nil
+}
+
+func (r *apiKeyResource) now() time.Time { return r.Client.Conn.Clock.Now() }
+
+// parseTime returns the zero time for null and unknown.
+func parseTime(s types.String) time.Time {
+	at, err := time.Parse(time.RFC3339, s.ValueString())
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// parseDuration returns 0 for null and unknown, and for values that a validator rejects.
+func parseDuration(s types.String) time.Duration {
+	d, err := clock.ParseDuration(s.ValueString())
+	if err != nil || d < time.Second {
+		return 0
+	}
+	return d
+}

@@ -1,0 +1,61 @@
+package serviceaccount
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+// NewAPIKeyRevokeAction returns the action agentyard_api_key_revoke.
+func NewAPIKeyRevokeAction() action.Action { return apiKeyRevoke.Action() }
+
+// NewAPIKeyRevokeResource returns the resource agentyard_api_key_revoke.
+func NewAPIKeyRevokeResource() resource.Resource { return apiKeyRevoke.Resource() }
+
+type apiKeyRevokeModel struct {
+	ServiceAccountID types.String `tfsdk:"service_account_id"`
+	KeyID            types.String `tfsdk:"key_id"`
+}
+
+var apiKeyRevoke = crud.Operation{
+	Name: "api_key_revoke",
+	Description: "Revokes an API key of a service account immediately. Succeeds if the key is already revoked." + managersOnly + "\n\n" +
+		"Terraform does not have to manage the key. If an `agentyard_api_key` resource manages it, the next apply replaces the key.",
+	Arguments: map[string]schema.Attribute{
+		"service_account_id": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "ID of the service account that owns the key.",
+			Validators:          []validator.String{value.NotEmpty()},
+		},
+		"key_id": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "ID of the key. The key must exist.",
+			Validators:          []validator.String{value.NotEmpty()},
+		},
+	},
+	Run:    crud.Run(revokeKey),
+	Verb:   "revoke",
+	Object: "API key",
+	Options: apierror.Options{apierror.Advice{
+		http.StatusNotFound: "The service account has no such API key, or the provider's API key cannot see it. Check service_account_id and key_id.",
+	}},
+}
+
+func revokeKey(ctx context.Context, c *client.Client, m *apiKeyRevokeModel, call *crud.Call) (crud.Results, error) {
+	account, key := m.ServiceAccountID.ValueString(), m.KeyID.ValueString()
+	err := c.ServiceAccounts.RevokeKey(ctx, account, key)
+	if err == nil {
+		call.Tell("Revoked API key %s of service account %s", key, account)
+	}
+	return nil, err
+}

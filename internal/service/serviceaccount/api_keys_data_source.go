@@ -1,0 +1,69 @@
+package serviceaccount
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+type apiKeysModel struct {
+	ServiceAccountID types.String `tfsdk:"service_account_id"`
+	APIKeys          results.Rows `tfsdk:"api_keys"`
+}
+
+// NewAPIKeysDataSource returns the data source agentyard_api_keys.
+func NewAPIKeysDataSource() datasource.DataSource {
+	return &crud.DataSource{
+		Name:        "api_keys",
+		Description: "Lists all API keys of a service account, including expired and revoked keys. The values of the keys are not available." + managersOnly + crud.AssumedFormat,
+		Attributes: map[string]schema.Attribute{
+			"service_account_id": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: "ID of the service account.",
+				Validators:          []validator.String{value.NotEmpty()},
+			},
+			"api_keys": apiKeyResults.DataSourceRows("The API keys, newest first."),
+		},
+		Verb: "list", Object: "API keys",
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *apiKeysModel) error {
+			found, err := c.ServiceAccounts.ListKeys(ctx, m.ServiceAccountID.ValueString())
+			if collection.IsGone(err) {
+				return noSuchAccount("service_account_id", m.ServiceAccountID.ValueString())
+			}
+			sortNewestFirst(found)
+			m.APIKeys = results.RowsOf(apiKeyResults, found)
+			return err
+		}),
+	}
+}
+
+// apiKeyResults are the fields of an API key in list responses, which never contain its value.
+var apiKeyResults = results.Fields[*serviceaccounts.APIKey]{
+	"id":          results.String("The API key's ID.", func(k *serviceaccounts.APIKey) string { return k.ID }),
+	"name":        results.String("The API key's name.", func(k *serviceaccounts.APIKey) string { return k.Name }),
+	"fingerprint": results.String("Identifies the key's value without revealing it.", func(k *serviceaccounts.APIKey) string { return k.Fingerprint }),
+	"created_at":  results.Time("When the key was created (RFC 3339, UTC).", func(k *serviceaccounts.APIKey) time.Time { return k.CreatedAt.Time() }),
+	"is_revoked":  results.Bool("Whether the key was revoked. Expired keys are not revoked, but do not work either.", func(k *serviceaccounts.APIKey) *bool { return &k.IsRevoked }),
+	"expires_at":  results.Time("When the key expires (RFC 3339, UTC). Null if never.", func(k *serviceaccounts.APIKey) time.Time { return k.ExpiresAt.Time() }),
+	"revoked_at":  results.Time("When the key was revoked (RFC 3339, UTC). Null if it is not revoked.", func(k *serviceaccounts.APIKey) time.Time { return k.RevokedAt.Time() }),
+}
+
+// sortNewestFirst sorts keys, because the API does not define their order and a different order would be drift.
+func sortNewestFirst(keys []serviceaccounts.APIKey) {
+	wire.Sort(keys, func(a, b *serviceaccounts.APIKey) int {
+		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+}

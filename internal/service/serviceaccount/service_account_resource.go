@@ -1,0 +1,195 @@
+// Package serviceaccount contains the Terraform objects for service accounts and their API keys.
+package serviceaccount
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*accountResource)(nil)
+	_ resource.ResourceWithIdentity    = (*accountResource)(nil)
+	_ resource.ResourceWithImportState = (*accountResource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*accountResource)(nil)
+)
+
+// NewServiceAccountResource returns the resource agentyard_service_account.
+func NewServiceAccountResource() resource.Resource {
+	return &accountResource{crud.Resource{Name: "service_account"}}
+}
+
+type accountResource struct{ crud.Resource }
+
+type accountModel struct {
+	accountRecord
+	DeletionProtection types.Bool `tfsdk:"deletion_protection"`
+}
+
+func (m *accountModel) createRequest() serviceaccounts.CreateRequest {
+	return serviceaccounts.CreateRequest{Name: m.Name.ValueString(), Description: m.Description.ValueString()}
+}
+
+// updateRequest clears a description that was removed from the configuration. It is empty if only attributes of the provider differ.
+func (m *accountModel) updateRequest(state *accountModel) serviceaccounts.UpdateRequest {
+	var body serviceaccounts.UpdateRequest
+	if !m.Description.Equal(state.Description) {
+		text := m.Description.ValueString()
+		body.Description = &text
+	}
+	if value.IsSet(m.Status) && !m.Status.Equal(state.Status) {
+		body.Status = value.StringPointer(m.Status)
+	}
+	return body
+}
+
+func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Manages a service account: an identity for automation, which owns API keys and computers and is not a member." + managersOnly + "\n\n" +
+			"~> Destroying a service account also deletes all its computers, even those with `deletion_protection`, and its API keys stop working. The service also tries to delete the Git credentials that it stores for the account. The plan warns about the computers, except with `-replace` or for a tainted account.\n\n" +
+			"**Keys.** To give each team an account and a rotating key, see [Teams and keys](../guides/teams-and-keys).",
+		Attributes: map[string]schema.Attribute{
+			"id": accountResults.Resource()["id"],
+			"name": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: accountResults["name"].Text + " Must not be empty. Changing this forces a new service account.",
+				Validators:          []validator.String{value.NotEmpty()},
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			},
+			"description": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: accountResults["description"].Text + " Must not be empty. Removing this clears the description.",
+				Validators:          []validator.String{value.NotEmpty()},
+				PlanModifiers:       []planmodifier.String{modifier.KeepEqual(wire.SameText, "Trailing whitespace is ignored.")},
+			},
+			"status": schema.StringAttribute{
+				Optional: true, Computed: true,
+				MarkdownDescription: accountResults["status"].Text + " If omitted, the service chooses. Removing this keeps the current status.",
+				Validators:          []validator.String{value.NotEmpty()},
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+			"deletion_protection": crud.DeletionProtection("service account", "Its computers can still be destroyed on their own."),
+		},
+	}
+}
+
+func (r *accountResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = crud.IDSchema(accountResults["id"].Text)
+}
+
+// ModifyPlan fails early if the service rejects the API key, and warns about computers that a destroy also deletes. A
+// replacement destroys the account too.
+func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(apierror.For("plan", "service account", r.Client.ServiceAccounts.CheckAccess(ctx), accountFields)...)
+		return
+	}
+	var state accountModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	var name types.String
+	if !req.Plan.Raw.IsNull() {
+		resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("name"), &name)...)
+	}
+	if !name.Equal(state.Name) { // The plan destroys or replaces the account.
+		resp.Diagnostics.Append(r.destroyed(ctx, state)...)
+	}
+}
+
+// destroyed warns about the computers of an account.
+func (r *accountResource) destroyed(ctx context.Context, state accountModel) diag.Diagnostics {
+	owned, err := r.Client.Computers.ListOwned(ctx, state.ID.ValueString())
+	if err == nil && len(owned) == 0 {
+		return nil
+	}
+	names := make([]string, len(owned))
+	for i := range owned {
+		names[i] = owned[i].Name
+	}
+	slices.Sort(names)
+	count, named := phrase.Count(len(owned), "Computer"), ": "+phrase.Names(names, 10)
+	if err != nil {
+		count, named = "Computers", fmt.Sprintf(", which the provider could not list (%s)", strings.TrimSuffix(err.Error(), "."))
+	}
+	which := crud.Which(state.Name.ValueString(), state.ID.ValueString())
+	return diag.Diagnostics{diag.NewWarningDiagnostic(fmt.Sprintf("Destroying Service Account %q Deletes %s", state.Name.ValueString(), count),
+		fmt.Sprintf("Destroying service account %s also deletes all its computers%s. Their deletion_protection does not prevent this. Its API keys stop working.", which, named))}
+}
+
+// Create sets the status in a second request, because the create request does not support it.
+func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var made *serviceaccounts.Account
+	// Saved immediately, so that a failure below does not lose the account.
+	crud.Create(ctx, r.Client, "service account", req, resp, func(m *accountModel) (account *serviceaccounts.Account, err error) {
+		made, err = r.Client.ServiceAccounts.Create(ctx, m.createRequest())
+		return made, err
+	}, accountFields)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	var wanted, m accountModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &wanted)...)
+	resp.Diagnostics.Append(resp.State.Get(ctx, &m)...)
+	if !value.IsSet(wanted.Status) || wanted.Status.ValueString() == made.Status || resp.Diagnostics.HasError() {
+		return
+	}
+	updated, err := r.Client.ServiceAccounts.Update(ctx, m.ID.ValueString(), serviceaccounts.UpdateRequest{Status: value.StringPointer(wanted.Status)})
+	if err != nil {
+		// An error would taint the account, and the next apply would replace it. The next refresh reads the actual status.
+		m.Status = wanted.Status
+		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+		for _, d := range apierror.For("set the status of", "service account", err, accountFields) {
+			resp.Diagnostics.AddAttributeWarning(path.Root("status"), "Service Account Created Without Its Status",
+				fmt.Sprintf("Service account %q (%s) was created, but its status may not be %q. The next plan shows the actual status. %s", m.Name.ValueString(), m.ID.ValueString(), wanted.Status.ValueString(), d.Detail()))
+		}
+		return
+	}
+	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, updated)...)
+	resp.Diagnostics.Append(crud.AsPlanned(&resp.State, req.Plan.Raw)...)
+}
+
+func (r *accountResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	crud.Read(ctx, r.Client, "service account", req, resp, func(m *accountModel) (*serviceaccounts.Account, error) {
+		return r.Client.ServiceAccounts.Get(ctx, m.ID.ValueString())
+	})
+}
+
+func (r *accountResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	crud.Update(ctx, "service account", req, resp, func(plan, state *accountModel) (*serviceaccounts.Account, error) {
+		body := plan.updateRequest(state)
+		if body == (serviceaccounts.UpdateRequest{}) {
+			return nil, nil
+		}
+		return r.Client.ServiceAccounts.Update(ctx, state.ID.ValueString(), body)
+	}, accountFields)
+}
+
+func (r *accountResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	crud.Delete(ctx, r.Client, "service account", req, resp, func(m *accountModel) error {
+		return r.Client.ServiceAccounts.Delete(ctx, m.ID.ValueString())
+	})
+}
+
+func (r *accountResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	crud.ImportByID(ctx, "service account", "sa_01hzy3v7k2m4n6p8q0r2s4t6v8", req, resp)
+}

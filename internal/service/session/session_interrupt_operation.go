@@ -1,0 +1,66 @@
+package session
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+// NewSessionInterruptAction returns the action agentyard_session_interrupt.
+func NewSessionInterruptAction() action.Action { return sessionInterrupt.Action() }
+
+// NewSessionInterruptResource returns the resource agentyard_session_interrupt.
+func NewSessionInterruptResource() resource.Resource { return sessionInterrupt.Resource() }
+
+type sessionInterruptModel struct {
+	SessionID types.String `tfsdk:"session_id"`
+}
+
+var sessionInterrupt = crud.Operation{
+	Name:        "session_interrupt",
+	Description: "Interrupts the agent of a session. The session keeps accepting messages. An idle session is left unchanged. " + sessionText,
+	Arguments: map[string]schema.Attribute{
+		"session_id": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: sessionIDText,
+			Validators:          []validator.String{value.NotBlank("Set the ID of a session.")},
+		},
+	},
+	Results: results.Fields[any]{
+		"status": {Text: "Status of the session after the interruption. If it is not `idle`, the agent had not stopped yet.", Type: types.StringType},
+	},
+	Run:    crud.Run(interruptSession),
+	Verb:   "interrupt",
+	Object: "session",
+	Options: apierror.Options{apierror.AtStatus{http.StatusBadRequest: path.Root("session_id"), http.StatusNotFound: path.Root("session_id")}, ownersOnly, apierror.Advice{
+		http.StatusNotFound: "The session was not found. Nothing was interrupted. Check session_id." + ifNew,
+	}},
+}
+
+func interruptSession(ctx context.Context, c *client.Client, m *sessionInterruptModel, call *crud.Call) (crud.Results, error) {
+	id := m.SessionID.ValueString()
+	// No request comes first: a slow response would let the agent continue.
+	status, err := c.Sessions.Interrupt(ctx, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case status == sessions.StatusIdle:
+		call.Tell("Session %s is idle", id)
+	default:
+		call.Tell("Session %s is %s: the service accepted the interruption, but the agent has not stopped yet. To check again, "+crud.RunAgain, id, status)
+	}
+	return crud.Results{"status": types.StringValue(status)}, nil
+}

@@ -1,0 +1,146 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/localfile"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+// NewSessionMessageAction returns the action agentyard_session_message.
+func NewSessionMessageAction() action.Action { return sessionMessage.Action() }
+
+// NewSessionMessageResource returns the resource agentyard_session_message.
+func NewSessionMessageResource() resource.Resource { return sessionMessage.Resource() }
+
+type sessionMessageModel struct {
+	SessionID types.String        `tfsdk:"session_id"`
+	Text      types.String        `tfsdk:"text"`
+	Files     []messageFileModel  `tfsdk:"files"`
+	Images    []messageImageModel `tfsdk:"images"`
+}
+
+var sessionMessage = crud.Operation{
+	Name: "session_message",
+	Description: "Sends a message to the agent of a session, such as its task. " + sessionText + "\n\n" +
+		"**Answer.** Sending does not wait. To wait for the answer, use the resources `agentyard_session_message` and `agentyard_session_answer`.",
+	ActionNotes: "\n\n**Once.** Each invocation sends the message at most once. If the response is lost, the action looks for the message in the session. " +
+		"If it is not there, the action fails.\n\n" +
+		"**Killed runs.** Terraform stores the trigger only after its actions. If the run is killed before that, the next apply sends the message again.\n\n" +
+		"**Trigger.** With Terraform 1.16 and newer, the `action_trigger` of the session itself can also invoke the action, with `session_id = caller.id`. " +
+		"But Terraform then stores the session in the state only after the action: a run that is killed before that loses the session. The example avoids this." + crud.WeakEvidence,
+	ResourceNotes: "\n\n**Once.** Each apply sends the message at most once. If the response is lost, the provider looks for the message in the session. If it is not there, the apply fails.\n\n" +
+		"**Killed runs.** After a killed run, the next apply sends only messages that are not in the state yet. A message that was being sent may arrive twice." + crud.WeakEvidence,
+	Arguments: map[string]schema.Attribute{
+		"session_id": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: sessionIDText,
+			Validators:          []validator.String{value.NotBlank("Set the ID of a session.")},
+		},
+		"text": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "Text of the message. Must not contain secrets: plans show it.",
+			Validators:          []validator.String{value.NotBlank("Give the agent a task.")},
+		},
+		"files": schema.ListNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Local files to send with the message. Files and images can have at most 32 MiB in total.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"path": schema.StringAttribute{
+					Required:            true,
+					MarkdownDescription: "Path of the file. The agent sees the file's name.",
+					Validators:          []validator.String{value.NotEmpty()},
+				},
+				"media_type": schema.StringAttribute{
+					Optional:            true,
+					MarkdownDescription: "Media type of the file. Defaults to the type of its content. All text types are sent as `text/plain`.",
+					Validators:          []validator.String{value.NotEmpty()},
+				},
+			}},
+		},
+		"images": schema.ListNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Local images to send with the message.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"path": schema.StringAttribute{
+					Required:            true,
+					MarkdownDescription: "Path of a JPEG, PNG, GIF, or WebP image.",
+					Validators:          []validator.String{value.NotEmpty()},
+				},
+			}},
+		},
+	},
+	Results: results.Fields[any]{
+		"id":      {Text: "The message's ID.", Type: types.StringType},
+		"sent_at": {Text: "When the message was sent, by the service's clock (RFC 3339, UTC).", Type: types.StringType},
+	},
+	Canonical: crud.CanonicalModel(func(m *sessionMessageModel) {
+		for i, file := range m.Files {
+			if data, err := localfile.Read(file.Path.ValueString(), maxAttachments); err == nil && !file.MediaType.IsUnknown() {
+				m.Files[i].MediaType = types.StringValue(attachmentOf("", file.MediaType.ValueString(), data).MediaType)
+			}
+		}
+	}),
+	Run:    crud.Run(sendMessage),
+	Verb:   "send",
+	Object: "message",
+	Options: apierror.Options{atSession, ownersOnly, apierror.Advice{
+		http.StatusBadRequest: "The message was not sent. Check that the session's computer is active, and that the service accepts the files and images.",
+	}},
+}
+
+func sendMessage(ctx context.Context, c *client.Client, m *sessionMessageModel, call *crud.Call) (crud.Results, error) {
+	files, images, err := m.attachments()
+	if err != nil {
+		return nil, err
+	}
+	id := m.SessionID.ValueString()
+	call.Tell("Sending a message to session %s", id)
+	message, err := c.Sessions.Send(ctx, id, sessions.MessageRequest{Text: m.Text.ValueString(), Files: files, Images: images})
+	if err != nil {
+		return nil, unsent(id, m.Text.ValueString(), err)
+	}
+	call.Tell("Sent message %s to session %s", message.ID, id)
+	return crud.Results{"id": types.StringValue(message.ID), "sent_at": value.Time(cmp.Or(message.CreatedAt.Time(), c.Conn.Clock.Now()))}, nil
+}
+
+// unsent names a message whose response was lost and that was not found afterwards.
+func unsent(id, text string, err error) error {
+	var lost *create.LostError
+	if !errors.As(err, &lost) {
+		return err
+	}
+	detail := fmt.Sprintf("The response was lost, and session %s does not list the message %q: %s", id, shortened(text), apierror.Sentences(lost.Err))
+	if len(lost.Found) > 0 {
+		detail = fmt.Sprintf("The response was lost. Session %s lists new messages, but which of them is the message %q is unclear: %s. %s", id, shortened(text), create.ListIDs(lost.Found), apierror.Sentences(lost.Err))
+	}
+	return &crud.ObjectError{Summary: "Message May Not Have Been Sent",
+		Detail: detail + "\n\nThe service lists new messages late. Wait a minute, then check the session with the data source agentyard_session_messages. If the message is missing there, " + crud.RunAgain + "."}
+}
+
+// shortened returns the beginning of a text on one line.
+func shortened(text string) string {
+	const most = 60
+	line := []rune(strings.Join(strings.Fields(text), " "))
+	if len(line) <= most {
+		return string(line)
+	}
+	return string(line[:most]) + "…"
+}

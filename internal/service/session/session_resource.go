@@ -1,0 +1,308 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*sessionResource)(nil)
+	_ resource.ResourceWithIdentity       = (*sessionResource)(nil)
+	_ resource.ResourceWithImportState    = (*sessionResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*sessionResource)(nil)
+	_ resource.ResourceWithValidateConfig = (*sessionResource)(nil)
+)
+
+var sessionOptions = apierror.Options{
+	apierror.Fields{
+		"computerId": path.Root("computer_id"), "cwd": path.Root("cwd"), "systemPrompt": path.Root("system_prompt"), "sessionSettings": path.Root("session_settings"),
+		"autonomyMode": path.Root("session_settings").AtName("autonomy_mode"),
+	},
+	ownersOnly,
+}
+
+// createOptions put a rejected create on computer_id, unless the service names another field.
+var createOptions = apierror.Options{
+	apierror.AtStatus{http.StatusBadRequest: path.Root("computer_id"), http.StatusNotFound: path.Root("computer_id")},
+	apierror.Advice{http.StatusBadRequest: "If the computer was not found, correct computer_id. If it is not active, wait until it is, or wake a managed computer " +
+		"with the action agentyard_computer_restart."},
+}
+
+// NewSessionResource returns the resource agentyard_session. Its identity contains the computer, which some responses omit.
+func NewSessionResource() resource.Resource {
+	return &sessionResource{crud.Resource{Name: "session", MutableIdentity: true}}
+}
+
+type sessionResource struct{ crud.Resource }
+
+type sessionModel struct {
+	sessionRecord
+	Cwd                types.String `tfsdk:"cwd"`
+	SystemPrompt       types.String `tfsdk:"system_prompt"`
+	SystemPromptAppend types.String `tfsdk:"system_prompt_append"`
+}
+
+type sessionIdentity struct {
+	ID         types.String `tfsdk:"id"`
+	ComputerID types.String `tfsdk:"computer_id"`
+}
+
+// sessionResponse is a session in the response to a request.
+type sessionResponse struct {
+	*sessions.Session
+	// isPlanned is true for the response to a create or update.
+	isPlanned bool
+}
+
+// FromAPI keeps what a response omits: many have no settings.
+func (m *sessionModel) FromAPI(ctx context.Context, r *sessionResponse) diag.Diagnostics {
+	prior := m.sessionRecord
+	priorSettings, diags := settingsToAPI(ctx, prior.SessionSettings)
+	s := *r.Session
+	s.Settings = s.Settings.Keeping(priorSettings)
+	diags.Append(m.sessionRecord.FromAPI(ctx, &s)...)
+	if value.IsSet(prior.ComputerID) && (m.ComputerID.IsNull() || strings.EqualFold(prior.ComputerID.ValueString(), m.ComputerID.ValueString())) {
+		m.ComputerID = prior.ComputerID
+	}
+	if m.Cwd.IsUnknown() {
+		m.Cwd = types.StringNull()
+	}
+	if settings, ok := asPlanned(ctx, prior.SessionSettings, m.SessionSettings).(types.Object); ok && r.isPlanned {
+		m.SessionSettings = settings
+	}
+	return diags
+}
+
+func (m *sessionModel) Identity() any { return &sessionIdentity{ID: m.ID, ComputerID: m.ComputerID} }
+
+// OwnerOnly is always true: another owner's API key may not see the session.
+func (m *sessionModel) OwnerOnly() bool { return true }
+
+// createdAt returns the zero time for null and unknown, as after an import.
+func (m *sessionModel) createdAt() time.Time {
+	at, _ := time.Parse(time.RFC3339Nano, m.CreatedAt.ValueString())
+	return at
+}
+
+func (m *sessionModel) createRequest(ctx context.Context) (sessions.CreateRequest, diag.Diagnostics) {
+	settings, diags := settingsToAPI(ctx, m.SessionSettings)
+	body := sessions.CreateRequest{ComputerID: m.ComputerID.ValueString(), Cwd: m.Cwd.ValueString(), Settings: settings}
+	if value.IsSet(m.SystemPrompt) || value.IsSet(m.SystemPromptAppend) {
+		body.SystemPrompt = &sessions.SystemPrompt{Text: value.StringPointer(m.SystemPrompt), Append: value.StringPointer(m.SystemPromptAppend)}
+	}
+	return body, diags
+}
+
+const (
+	forcesNew   = " Changing this forces a new session."
+	notReturned = forcesNew + " The service does not return this, so the configured value is adopted after an import."
+	// settingsUnknown explains a Terraform error: a provider cannot replace a resource that was planned as an update.
+	settingsUnknown = "The session_settings are known only during the apply. If they change tool_execution_mode or allow_subagents_in_scripts, " +
+		"this apply fails with \"Provider produced inconsistent final plan\" and changes nothing. The next plan then replaces the session."
+	sessionText = "Sessions are enabled for selected organizations only."
+)
+
+func (r *sessionResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	attributes := sessionResults.Resource()
+	attributes["computer_id"] = schema.StringAttribute{
+		Required:            true,
+		MarkdownDescription: sessionResults["computer_id"].Text + " The computer must be active. Case-insensitive." + forcesNew,
+		Validators:          []validator.String{value.NotBlank("Set the ID of a computer.")},
+		PlanModifiers:       []planmodifier.String{modifier.KeepCase(), modifier.CreateOnlyString()},
+	}
+	attributes["cwd"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: "Working directory on the computer. If omitted, the service chooses, usually the home directory of the computer's `remote_user`." + notReturned,
+		Validators:          []validator.String{value.NotBlank("Name a directory.")},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), modifier.CreateOnlyString()},
+	}
+	attributes["session_settings"] = settingsAttribute()
+	attributes["system_prompt"] = schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "System prompt that replaces the agent's default one. Conflicts with `system_prompt_append`." + notReturned,
+		Validators:          []validator.String{value.NotBlank("Write a prompt, or omit it."), stringvalidator.ConflictsWith(path.MatchRoot("system_prompt_append"))},
+		PlanModifiers:       []planmodifier.String{modifier.CreateOnlyString()},
+	}
+	attributes["system_prompt_append"] = schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "Text to append to the agent's default system prompt. Conflicts with `system_prompt`." + notReturned,
+		Validators:          []validator.String{value.NotBlank("Write an addition, or omit it."), stringvalidator.ConflictsWith(path.MatchRoot("system_prompt"))},
+		PlanModifiers:       []planmodifier.String{modifier.CreateOnlyString()},
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Manages a session of a coding agent on a computer. " + sessionText + "\n\n" +
+			"-> A session belongs to the API key's owner. If several members apply the configuration, use the API key of a service account.\n\n" +
+			"**Destroy.** Destroying the resource deletes the session. The service can restore it for a limited time, but Terraform cannot.\n\n" +
+			"**More.** To create, watch, and interrupt sessions, see [Agent sessions](../guides/agent-sessions).",
+		Attributes: attributes,
+	}
+}
+
+func (r *sessionResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
+		"id":          identityschema.StringAttribute{RequiredForImport: true, Description: sessionResults["id"].Text},
+		"computer_id": identityschema.StringAttribute{OptionalForImport: true, Description: sessionResults["computer_id"].Text},
+	}}
+}
+
+func (r *sessionResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var settings types.Object
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("session_settings"), &settings)...)
+	// settings cannot be decoded as a whole: parts of it may be unknown.
+	given := func(name string) *string {
+		text, _ := settings.Attributes()[name].(types.String)
+		return value.StringPointer(text)
+	}
+	modes := &sessions.Settings{InteractionMode: given("interaction_mode"), AutonomyLevel: given("autonomy_level")}
+	mode := given("autonomy_mode")
+	if mode == nil {
+		return
+	}
+	at := path.Root("session_settings").AtName("autonomy_mode")
+	if modes.Contradicts(*mode) {
+		resp.Diagnostics.AddAttributeError(at, "Contradicting Modes",
+			fmt.Sprintf("autonomy_mode = %q contradicts interaction_mode or autonomy_level. It is deprecated: remove it.", *mode))
+		return
+	}
+	// A DeprecationMessage would warn of every reference to a whole session too.
+	resp.Diagnostics.AddAttributeWarning(at, "Deprecated Argument", "autonomy_mode is deprecated. "+
+		"Use interaction_mode and autonomy_level instead: \"normal\" is \"auto\" with \"off\", \"auto-low\" is \"auto\" with \"low\", \"auto-medium\" is \"auto\" with \"medium\", \"auto-high\" is \"auto\" with \"high\", \"spec\" is \"spec\".")
+}
+
+// ModifyPlan fails before anything is created if the service rejects the API key.
+func (r *sessionResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	var settings types.Object
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("session_settings"), &settings)...)
+	switch {
+	case resp.Diagnostics.HasError():
+	case req.State.Raw.IsNull():
+		resp.Diagnostics.Append(apierror.For("plan", "session", r.Client.Conn.CheckAccess(ctx), sessionOptions)...)
+	case settings.IsUnknown():
+		resp.Diagnostics.AddAttributeWarning(path.Root("session_settings"), "Session Settings Not Known Yet", settingsUnknown)
+	}
+}
+
+func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	crud.Create(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*sessionResponse, error) {
+		body, diags := m.createRequest(ctx)
+		resp.Diagnostics.Append(diags...)
+		made, err := r.Client.Sessions.Create(ctx, body)
+		if err != nil {
+			return nil, err
+		}
+		resp.Diagnostics.Append(settingsDiffer(body.Settings, made)...)
+		return &sessionResponse{made, true}, nil
+	}, sessionOptions, createOptions)
+}
+
+func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	crud.Read(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*sessionResponse, error) {
+		createdAt := m.createdAt()
+		if createdAt.IsZero() && !importmark.IsUnread(ctx, req.Private) {
+			createdAt = time.Unix(0, 0) // Known, but of an age that the service does not return.
+		}
+		found, err := r.Client.Sessions.Get(ctx, m.ID.ValueString(), m.ComputerID.ValueString(), createdAt)
+		if err != nil {
+			return nil, err
+		}
+		return &sessionResponse{found, false}, nil
+	}, sessionOptions)
+}
+
+func (r *sessionResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	crud.Update(ctx, "session", req, resp, func(plan, state *sessionModel) (*sessionResponse, error) {
+		wanted, diags := settingsToAPI(ctx, plan.SessionSettings)
+		resp.Diagnostics.Append(diags...)
+		prior, diags := settingsToAPI(ctx, state.SessionSettings)
+		resp.Diagnostics.Append(diags...)
+		if wanted == nil || wanted.Changes(prior).IsEmpty() {
+			// The settings differ only in form, or only in what a create accepts and an import adopts.
+			if settings, ok := asPlanned(ctx, plan.SessionSettings, state.SessionSettings).(types.Object); ok {
+				plan.SessionSettings = settings
+			}
+			return nil, nil
+		}
+		changes := wanted.Changes(prior)
+		updated, err := r.Client.Sessions.Update(ctx, state.ID.ValueString(), state.ComputerID.ValueString(), state.createdAt(), changes)
+		if err != nil {
+			return nil, err
+		}
+		resp.Diagnostics.Append(settingsDiffer(changes, updated)...)
+		return &sessionResponse{updated, true}, nil
+	}, sessionOptions)
+}
+
+// settingsDiffer warns if the service returned other values than the request had.
+func settingsDiffer(requested *sessions.Settings, s *sessions.Session) diag.Diagnostics {
+	if s.Settings == nil || requested.HoldsIn(s.Settings) {
+		return nil
+	}
+	names := requested.NotIn(s.Settings)
+	for i, name := range names {
+		names[i] = apierror.SnakeCase(name)
+	}
+	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("session_settings"), "Session Settings Differ",
+		fmt.Sprintf("The service accepted the settings of session %s, but returned different values for %s. The organization's settings may limit them.", s.ID, strings.Join(names, ", ")))}
+}
+
+func (r *sessionResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	unseen := "" // The ID of a new session that was not found.
+	crud.Delete(ctx, r.Client, "session", req, resp, func(m *sessionModel) error {
+		err := r.Client.Sessions.Delete(ctx, m.ID.ValueString(), m.ComputerID.ValueString(), m.createdAt())
+		if collection.IsNew(err) {
+			unseen = m.ID.ValueString()
+			// An error would block each destroy for minutes if the session was deleted elsewhere.
+			err = &collection.MissingError{Err: err}
+		}
+		return err
+	}, sessionOptions)
+	if unseen != "" && !resp.Diagnostics.HasError() {
+		resp.Diagnostics.AddWarning("Session May Still Exist", fmt.Sprintf("Session %s is new, and the service did not find it. It was removed from the state. "+
+			"Unless it was deleted elsewhere, the service may show it later. In a few minutes, read it with the data source agentyard_session. If it exists, delete it at the service.", unseen))
+	}
+}
+
+func (r *sessionResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	var identity sessionIdentity
+	if req.ID == "" && req.Identity != nil {
+		resp.Diagnostics.Append(req.Identity.Get(ctx, &identity)...)
+	}
+	crud.ImportByID(ctx, "session", "7f9c2ba4-e88f-427d-8a1e-0d2d5e6b3c11", req, resp)
+	if !resp.Diagnostics.HasError() && strings.TrimSpace(identity.ComputerID.ValueString()) != "" {
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("computer_id"), identity.ComputerID)...)
+	}
+}
+
+// IsCurrent implements crud.Steady.
+func (r *sessionResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
+	found := r.Client.Sessions.Peek(ctx, state.String("id"), state.String("computer_id"))
+	return found != nil && state.HasNoWork() && crud.Holds(ctx, state, sessionResults, found)
+}
+
+// IsSettled implements crud.Steady.
+func (r *sessionResource) IsSettled(state, _ *crud.Stored) bool { return state.HasNoWork() }

@@ -1,0 +1,95 @@
+package wiki
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+type wikiExportModel struct {
+	WikiRunID    types.String `tfsdk:"wiki_run_id"`
+	OutputPath   types.String `tfsdk:"output_path"`
+	OutputSHA256 types.String `tfsdk:"output_sha256"`
+	OutputSize   types.Int64  `tfsdk:"output_size"`
+}
+
+// NewWikiExportDataSource returns the data source agentyard_wiki_export.
+func NewWikiExportDataSource() datasource.DataSource {
+	return &crud.DataSource{
+		Name: "wiki_export",
+		Description: "Writes the files of a wiki run to a ZIP archive on the machine that runs Terraform. If the export fails, an existing archive stays as it is.\n\n" +
+			"-> **When the archive is written.** Terraform reads the data source in each plan, which writes the archive. The apply writes it only if the plan does not know an argument yet. " +
+			"If a pipeline plans and applies on different machines, the archive is usually on the one that plans. `terraform destroy` does not delete it." + crud.AssumedFormat,
+		Attributes: map[string]schema.Attribute{
+			"wiki_run_id": ofRun(),
+			"output_path": schema.StringAttribute{
+				Required: true,
+				MarkdownDescription: "Path of the archive. Relative paths start at the working directory. The directory must exist. An existing ZIP archive is replaced. Any other file, and a symbolic link, is an error. " +
+					"Give each export its own path: exports to the same path overwrite each other.",
+				Validators: []validator.String{value.NotBlank("Give the path of a file.")},
+			},
+			"output_sha256": schema.StringAttribute{Computed: true, MarkdownDescription: "SHA-256 of the archive, in lowercase hexadecimal digits."},
+			"output_size":   schema.Int64Attribute{Computed: true, MarkdownDescription: "Size of the archive in bytes."},
+		},
+		Verb: "export", Object: "wiki run", Options: ofRunAdvice,
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiExportModel) error {
+			export, err := writeArchive(m.OutputPath.ValueString(), func(file io.Writer) (*wikis.Export, error) {
+				return c.Wikis.Export(ctx, m.WikiRunID.ValueString(), file)
+			})
+			if err != nil {
+				return m.fault(err)
+			}
+			m.OutputSHA256, m.OutputSize = types.StringValue(export.SHA256), types.Int64Value(export.Size)
+			return nil
+		}),
+	}
+}
+
+// fault explains errors that only an export can have.
+func (m *wikiExportModel) fault(err error) error {
+	named := aboutRun("exporting", m.WikiRunID.ValueString(), err)
+	var storage *transport.StorageError
+	reason := fileReason(err)
+	switch {
+	case errors.Is(reason, errNotArchive):
+		return &crud.ObjectError{At: path.Root("output_path"), Summary: "Cannot Replace File", Detail: fmt.Sprintf("The archive of wiki run %s was not written to %s: %v. Set output_path to a new path, or to the path of an archive to replace.",
+			m.WikiRunID.ValueString(), m.OutputPath, reason)}
+	case reason != nil:
+		return &crud.ObjectError{At: path.Root("output_path"), Summary: "Cannot Write Archive", Detail: fmt.Sprintf("The archive of wiki run %s was not written to %s: %v. Set output_path to a file that Terraform can write, in an existing directory.",
+			m.WikiRunID.ValueString(), m.OutputPath, reason)}
+	case errors.As(err, &storage) && !errors.Is(err, context.Canceled):
+		return &crud.ObjectError{Summary: "Cannot export wiki run", Detail: apierror.Sentences(named) + " No file was changed." +
+			"\n\nCheck that this machine can reach the file storage, then run again: each run gets a new signed URL."}
+	}
+	return named
+}
+
+// fileReason returns why a file cannot be read or written, without the temporary file's name. It returns nil for other
+// errors.
+func fileReason(err error) error {
+	var one *fs.PathError
+	var two *os.LinkError
+	switch {
+	case errors.As(err, &one):
+		return one.Err
+	case errors.As(err, &two):
+		return two.Err
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package wiki
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+)
+
+// older and newer start like ZIP archives.
+const older, newer = "PK\x03\x04 older", "PK\x03\x04 newer"
+
+// exportOf writes a text and then returns err.
+func exportOf(text string, err error) func(io.Writer) (*wikis.Export, error) {
+	return func(w io.Writer) (*wikis.Export, error) {
+		if _, err := io.WriteString(w, text); err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256([]byte(text))
+		return &wikis.Export{Size: int64(len(text)), SHA256: hex.EncodeToString(sum[:])}, err
+	}
+}
+
+// dirWith returns a new directory with these files.
+func dirWith(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// dirHolds fails the test unless a directory contains exactly these files.
+func dirHolds(t *testing.T, dir string, want map[string]string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		content, _ := os.ReadFile(filepath.Join(dir, entry.Name()))
+		if text, ok := want[entry.Name()]; !ok || text != string(content) {
+			t.Errorf("%s holds %q, want %q (%v)", entry.Name(), content, text, ok)
+		}
+	}
+	if len(entries) != len(want) {
+		t.Errorf("there are %v, want %v", entries, want)
+	}
+}
+
+func TestWriteArchive(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		before map[string]string
+		isErr  error
+	}{
+		"nothing":         {nil, nil},
+		"an archive":      {map[string]string{"w": older}, nil},
+		"a text":          {map[string]string{"w": "resource {}"}, errNotArchive},
+		"an empty file":   {map[string]string{"w": ""}, errNotArchive},
+		"a shortened one": {map[string]string{"w": "PK"}, errNotArchive},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := dirWith(t, tc.before)
+			export, err := writeArchive(filepath.Join(dir, "w"), exportOf(newer, nil))
+			want := map[string]string{"w": newer}
+			if tc.isErr != nil {
+				want = tc.before
+			}
+			if !errors.Is(err, tc.isErr) || (err == nil) != (export != nil) {
+				t.Errorf("got %v, %v", export, err)
+			}
+			dirHolds(t, dir, want)
+		})
+	}
+}
+
+// A link is neither followed nor replaced.
+func TestWriteArchive_links(t *testing.T) {
+	t.Parallel()
+	for _, target := range []string{"archive", "text", "nothing", "loop"} {
+		before := map[string]string{"archive": older, "text": "x"}
+		dir := dirWith(t, before)
+		link := filepath.Join(dir, "loop")
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+		_, err := writeArchive(link, func(io.Writer) (*wikis.Export, error) { t.Error("it was requested"); return nil, nil })
+		if !errors.Is(err, errNotArchive) {
+			t.Errorf("%s: %v", target, err)
+		}
+		if found, err := os.Readlink(link); err != nil || found != target {
+			t.Errorf("the link leads to %s, %v", found, err)
+		}
+		before["loop"] = before[target]
+		dirHolds(t, dir, before)
+	}
+}
+
+// A file that something else writes there during the export is kept.
+func TestWriteArchive_writtenMeanwhile(t *testing.T) {
+	t.Parallel()
+	dir := dirWith(t, nil)
+	name := filepath.Join(dir, "w")
+	_, err := writeArchive(name, func(w io.Writer) (*wikis.Export, error) {
+		if err := os.WriteFile(name, []byte("precious"), 0o600); err != nil {
+			t.Error(err)
+		}
+		return exportOf(newer, nil)(w)
+	})
+	if !errors.Is(err, errNotArchive) {
+		t.Errorf("got %v", err)
+	}
+	dirHolds(t, dir, map[string]string{"w": "precious"})
+}
+
+func TestWriteArchive_sameContent(t *testing.T) {
+	t.Parallel()
+	dir := dirWith(t, map[string]string{"w": older})
+	before, err := os.Stat(filepath.Join(dir, "w"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writeArchive(filepath.Join(dir, "w"), exportOf(older, nil)); err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.Stat(filepath.Join(dir, "w"))
+	if err != nil || !os.SameFile(before, after) || !after.ModTime().Equal(before.ModTime()) {
+		t.Errorf("the file was replaced: %v, %v", after, err)
+	}
+	dirHolds(t, dir, map[string]string{"w": older})
+}
+
+// The permissions of a private file are kept.
+func TestWriteArchive_permissions(t *testing.T) {
+	t.Parallel()
+	dir := dirWith(t, map[string]string{"w": older})
+	if _, err := writeArchive(filepath.Join(dir, "w"), exportOf(newer, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "w")); err != nil || info.Mode() != 0o600 {
+		t.Errorf("the file is %v, %v", info, err)
+	}
+}
+
+// After any failure, the older archive is kept, and the temporary file is removed.
+func TestWriteArchive_failures(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("it was cut off")
+	for name, tc := range map[string]struct {
+		path   string
+		export func(io.Writer) (*wikis.Export, error)
+		want   error
+	}{
+		"the export fails":     {"/w", exportOf(newer, broken), broken},
+		"the disk is full":     {"/w", func(io.Writer) (*wikis.Export, error) { return nil, &fs.PathError{Err: syscall.ENOSPC} }, syscall.ENOSPC},
+		"no directory":         {"/none/w", nil, fs.ErrNotExist},
+		"below a file":         {"/w/w", nil, syscall.ENOTDIR},
+		"a directory":          {"", nil, errNotArchive},
+		"a directory to be":    {"/none/", nil, fs.ErrNotExist},
+		"a name that is wrong": {"/w\x00", nil, syscall.EINVAL},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := dirWith(t, map[string]string{"w": older})
+			_, err := writeArchive(dir+tc.path, func(w io.Writer) (*wikis.Export, error) {
+				if tc.export == nil {
+					t.Fatal("it was requested")
+				}
+				return tc.export(w)
+			})
+			if !errors.Is(err, tc.want) {
+				t.Errorf("got %v", err)
+			}
+			dirHolds(t, dir, map[string]string{"w": older})
+		})
+	}
+}
+
+// An empty path can come from a value that is unknown during validation.
+func TestWriteArchive_emptyPath(t *testing.T) {
+	t.Parallel()
+	if _, err := writeArchive("", exportOf(newer, nil)); !errors.Is(err, errNoPath) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWriteArchive_panics(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = writeArchive(filepath.Join(dir, "w"), func(io.Writer) (*wikis.Export, error) { panic("x") })
+	}()
+	dirHolds(t, dir, nil)
+}
+
+// A file error names the run, the path, and the remedy, and is shown at the path.
+func TestWikiExport_fileFaults(t *testing.T) {
+	t.Parallel()
+	m := wikiExportModel{WikiRunID: types.StringValue("r1"), OutputPath: types.StringValue("docs/w.zip")}
+	for _, cause := range []error{syscall.ENOSPC, syscall.EACCES, errNotArchive, errNoPath} {
+		err := m.fault(&os.PathError{Op: "write", Path: "docs/.agentyard-x.part", Err: cause})
+		var fault *crud.ObjectError
+		if !errors.As(err, &fault) || !fault.At.Equal(path.Root("output_path")) || strings.Contains(fault.Detail, ".part") {
+			t.Fatalf("got %#v", err)
+		}
+		if want := "The archive of wiki run r1 was not written to \"docs/w.zip\": " + cause.Error() + ". Set output_path to "; !strings.HasPrefix(fault.Detail, want) {
+			t.Errorf("got %s, want %s", fault.Detail, want)
+		}
+	}
+}

@@ -1,0 +1,316 @@
+package wiki
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/boolplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+)
+
+var (
+	_ resource.ResourceWithConfigure    = (*wikiRunResource)(nil)
+	_ resource.ResourceWithIdentity     = (*wikiRunResource)(nil)
+	_ resource.ResourceWithImportState  = (*wikiRunResource)(nil)
+	_ resource.ResourceWithModifyPlan   = (*wikiRunResource)(nil)
+	_ resource.ResourceWithUpgradeState = (*wikiRunResource)(nil)
+)
+
+// unsetPrivacy is a key in private state. It marks a new wiki run whose privacy level could not be set.
+const unsetPrivacy = "unset_privacy"
+
+var wikiRunFields = withinJSON(apierror.Fields{
+	"repoUrl": path.Root("repo_url"), "commitHash": path.Root("commit_hash"), "branch": path.Root("branch"),
+	"hasLocalChanges": path.Root("has_local_changes"), "hasNonRemoteCommits": path.Root("has_non_remote_commits"),
+	"privacyLevel": path.Root("privacy_level"), "pages": path.Root("pages"), "pageTree": path.Root("page_tree"),
+})
+
+var creationOptions = apierror.Options{
+	wikiRunFields, atRepository,
+}
+
+var atRepository = apierror.Options{
+	apierror.AtStatus{http.StatusForbidden: path.Root("repo_url"), http.StatusNotFound: path.Root("repo_url")},
+	apierror.Advice{http.StatusForbidden: "The organization's code-host integration must cover the repository, and wikiCloudSync must be enabled in the enterprise controls. " +
+		"The data source agentyard_ci_repositories lists the connected repositories."},
+}
+
+var listAdvice = apierror.Advice{http.StatusForbidden: "Ask a manager to enable wikiCloudSync in the enterprise controls."}
+
+var changeOptions = apierror.Options{
+	wikiRunFields,
+	apierror.AtStatus{http.StatusForbidden: path.Root("privacy_level"), http.StatusUnprocessableEntity: path.Root("privacy_level")},
+	apierror.Advice{http.StatusForbidden: "Only the owner of a wiki run and members with the Manager role or higher can change its privacy level. " +
+		"Use the API key of one of them, or remove privacy_level from the configuration."},
+}
+
+var deletionAdvice = apierror.Advice{
+	http.StatusForbidden: "Only the owner of a wiki run and members with the Manager role or higher can delete it. Use the API key of one of them.",
+}
+
+// NewWikiRunResource returns the resource agentyard_wiki_run.
+func NewWikiRunResource() resource.Resource { return &wikiRunResource{crud.Resource{Name: "wiki_run"}} }
+
+type wikiRunResource struct{ crud.Resource }
+
+type wikiRunModel struct {
+	wikiRunRecord
+	Pages    jsontypes.Normalized `tfsdk:"pages"`
+	PageTree jsontypes.Normalized `tfsdk:"page_tree"`
+	Triggers types.Map            `tfsdk:"triggers"`
+}
+
+// takeNew keeps the configured values even if the service returns others. The next refresh shows the difference.
+func (m *wikiRunModel) takeNew(ctx context.Context, made *wikis.Run) diag.Diagnostics {
+	planned := *m
+	diags := m.FromAPI(ctx, made)
+	m.RepoURL = planned.RepoURL
+	for now, before := range map[*types.String]types.String{&m.Branch: planned.Branch, &m.CommitHash: planned.CommitHash, &m.PrivacyLevel: planned.PrivacyLevel} {
+		if value.IsSet(before) {
+			*now = before
+		}
+	}
+	for now, before := range map[*types.Bool]types.Bool{&m.HasLocalChanges: planned.HasLocalChanges, &m.HasNonRemoteCommits: planned.HasNonRemoteCommits} {
+		if value.IsSet(before) {
+			*now = before
+		}
+	}
+	return diags
+}
+
+func (m *wikiRunModel) Identity() any { return &crud.ID{ID: m.ID} }
+
+// OwnerOnly reports whether only the owner's API keys can see the wiki run.
+func (m *wikiRunModel) OwnerOnly() bool { return m.PrivacyLevel.ValueString() == wikis.PrivacyPrivate }
+
+// createRequest ignores JSON errors, because the validators have checked the JSON.
+func (m *wikiRunModel) createRequest() wikis.CreateRequest {
+	body := wikis.CreateRequest{
+		RepoURL:             m.RepoURL.ValueString(),
+		CommitHash:          m.CommitHash.ValueString(),
+		Branch:              m.Branch.ValueString(),
+		HasLocalChanges:     value.BoolPointer(m.HasLocalChanges),
+		HasNonRemoteCommits: value.BoolPointer(m.HasNonRemoteCommits),
+	}
+	if value.IsSet(m.Pages) {
+		body.Pages, _ = readPages(m.Pages.ValueString())
+	}
+	if value.IsSet(m.PageTree) {
+		body.PageTree, _ = readTree(m.PageTree.ValueString())
+	}
+	return body
+}
+
+const (
+	replacesRun  = " Changing this forces a new wiki run."
+	adopted      = " The service does not return this, so the configured value is adopted after an import."
+	repoURLText  = "`https` or `http` URL of a repository that the organization's code-host integration covers. Must not contain a user name, query, or fragment. "
+	equalJSON    = "Whitespace and the order of keys are ignored."
+	equalRepoURL = "Case, a trailing slash, and a trailing `.git` are ignored."
+)
+
+func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	attributes := wikiRunResults.Resource()
+	attributes["repo_url"] = schema.StringAttribute{
+		Required:            true,
+		MarkdownDescription: repoURLText + equalRepoURL + replacesRun,
+		Validators:          []validator.String{value.RepositoryURL()},
+		PlanModifiers:       []planmodifier.String{modifier.KeepEqual(wikis.SameRepository, equalRepoURL), stringplanmodifier.RequiresReplace()},
+	}
+	attributes["branch"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: wikiRunResults["branch"].Text + " Must be a name such as `main`, without `refs/heads/`. Defaults to the repository's default branch." + replacesRun,
+		Validators:          []validator.String{value.BranchName("To use the default branch, omit it.")},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), modifier.CreateOnlyString()},
+	}
+	attributes["commit_hash"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: wikiRunResults["commit_hash"].Text + " Must be 7–64 hexadecimal digits. Defaults to the latest commit of the branch at creation. To describe a later commit, change `triggers`." + replacesRun,
+		Validators:          []validator.String{value.CommitHash("To use the latest commit of the branch, omit it.")},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), modifier.KeepEqual(wikis.SameCommit, "A short hash equals the full one."), modifier.CreateOnlyString()},
+	}
+	for _, name := range []string{"has_local_changes", "has_non_remote_commits"} {
+		attributes[name] = schema.BoolAttribute{
+			Optional: true, Computed: true,
+			MarkdownDescription: wikiRunResults[name].Text + " If omitted, the service chooses, usually `false`." + replacesRun,
+			PlanModifiers:       []planmodifier.Bool{boolplanmodifier.UseStateForUnknown(), modifier.CreateOnlyBool()},
+		}
+	}
+	attributes["pages"] = schema.StringAttribute{
+		Optional: true, CustomType: jsontypes.NormalizedType{},
+		MarkdownDescription: "Pages to upload, as JSON: a list of objects with `path`, `title`, and `content` (Markdown), and optionally `pageId` and `order`. Use `jsonencode`. " +
+			"If omitted, the service writes the pages. Must not contain secrets: the state stores the pages in clear text." + replacesRun + adopted,
+		Validators:    []validator.String{pagesRule},
+		PlanModifiers: []planmodifier.String{modifier.KeepEqual(sameJSON, equalJSON), modifier.CreateOnlyString()},
+	}
+	attributes["page_tree"] = schema.StringAttribute{
+		Optional: true, CustomType: jsontypes.NormalizedType{},
+		MarkdownDescription: "Tree of the uploaded pages, as JSON: a list of objects with `title` and `path`, and optionally `pageId`, `order`, and `children`. " +
+			"`children` is again such a list, at most five levels deep. Use `jsonencode`. " +
+			"Requires `pages`. The data source `agentyard_wiki_run` returns the tree that the service stores." + replacesRun + adopted,
+		Validators:    []validator.String{treeRule, stringvalidator.AlsoRequires(path.MatchRoot("pages"))},
+		PlanModifiers: []planmodifier.String{modifier.KeepEqual(sameJSON, equalJSON), modifier.CreateOnlyString()},
+	}
+	attributes["privacy_level"] = schema.StringAttribute{
+		Optional: true, Computed: true,
+		MarkdownDescription: wikiRunResults["privacy_level"].Text + " If omitted, the service chooses the level of a new wiki run, and the current level is kept. " +
+			"The owner and members with the Manager role or higher can update it in place. " +
+			"A new wiki run briefly has the service's level before it gets this one. If setting it fails, the apply warns, and the next apply tries again.",
+		Validators:    []validator.String{value.OneOf(wikis.PrivacyPrivate, wikis.PrivacyOrganization)},
+		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+	}
+	attributes["triggers"] = schema.MapAttribute{
+		Optional: true, ElementType: types.StringType,
+		MarkdownDescription: "Arbitrary values, such as a commit hash or a release. Changing any value forces a new wiki run." + adopted,
+		PlanModifiers:       []planmodifier.Map{modifier.CreateOnlyMap()},
+	}
+	resp.Schema = schema.Schema{
+		Version: 1,
+		MarkdownDescription: "Manages a wiki run: the wiki of a repository at one commit. The service writes its pages, or you upload them. Only `privacy_level` can be updated in place.\n\n" +
+			"**Replacement.** Any other change deletes the wiki run and creates a new one. To keep a wiki available meanwhile, set `create_before_destroy = true` in the `lifecycle` block.\n\n" +
+			"**Pipelines.** To create and publish wikis in a pipeline, see [Wikis from pipelines](../guides/wikis-from-pipelines)." + crud.AssumedFormat,
+		Attributes: attributes,
+	}
+}
+
+func (r *wikiRunResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = crud.IDSchema(wikiRunResults["id"].Text)
+}
+
+// UpgradeState drops the page tree of version 0 if it came from the service and not from the configuration.
+func (r *wikiRunResource) UpgradeState(ctx context.Context) map[int64]resource.StateUpgrader {
+	var current resource.SchemaResponse
+	r.Schema(ctx, resource.SchemaRequest{}, &current)
+	return map[int64]resource.StateUpgrader{0: {PriorSchema: &current.Schema, StateUpgrader: func(ctx context.Context, req resource.UpgradeStateRequest, resp *resource.UpgradeStateResponse) {
+		var m wikiRunModel
+		resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+		if resp.Diagnostics.HasError() {
+			return
+		}
+		if m.Pages.IsNull() || strings.Contains(m.PageTree.ValueString(), `"pageId"`) {
+			m.PageTree = jsontypes.NewNormalizedNull()
+		}
+		resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+	}}}
+}
+
+func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	if !req.State.Raw.IsNull() {
+		var before wikiRunModel
+		var level types.String
+		resp.Diagnostics.Append(req.State.Get(ctx, &before)...)
+		resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("privacy_level"), &level)...)
+		id := before.ID
+		isHidden := level.ValueString() == wikis.PrivacyPrivate && !level.Equal(before.PrivacyLevel)
+		if isHidden && before.CanUpdatePrivacy.Equal(types.BoolValue(false)) {
+			resp.Diagnostics.AddAttributeError(path.Root("privacy_level"), "Wiki Run of Another Owner",
+				fmt.Sprintf("Wiki run %s belongs to another owner, and the provider's API key cannot change its privacy level (can_update_privacy is false). Use the owner's API key, or remove privacy_level from the configuration.", id.ValueString()))
+		}
+		if isPrivacyUnset(ctx, req.Private) {
+			// The plan shows no change of the level, so another attribute must differ for Terraform to call Update.
+			resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("can_update_privacy"), types.BoolUnknown())...)
+			resp.Diagnostics.AddAttributeWarning(path.Root("privacy_level"), "Privacy Level Is Set Again",
+				fmt.Sprintf("The privacy level of wiki run %s could not be set when it was created. This apply sets it, although the plan shows no change.", id.ValueString()))
+		}
+		return
+	}
+	resp.Diagnostics.Append(apierror.For("plan", "wiki run", r.Client.Conn.CheckAccess(ctx), creationOptions)...)
+}
+
+// Create sets the privacy level in a second request, because the create request does not support it.
+func (r *wikiRunResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var m wikiRunModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	made, err := r.Client.Wikis.Create(ctx, m.createRequest())
+	if err != nil {
+		resp.Diagnostics.Append(apierror.For("create", "wiki run", err, creationOptions)...)
+		return
+	}
+	if level := m.PrivacyLevel; value.IsSet(level) && level.ValueString() != made.PrivacyLevel {
+		if updated, err := r.Client.Wikis.SetNewPrivacy(ctx, made.ID, level.ValueString()); err != nil {
+			resp.Diagnostics.Append(withoutPrivacy(made, level.ValueString(), err)...)
+			resp.Diagnostics.Append(resp.Private.SetKey(ctx, unsetPrivacy, []byte("true"))...)
+		} else {
+			made = updated
+		}
+	}
+	resp.Diagnostics.Append(m.takeNew(ctx, made)...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
+}
+
+// withoutPrivacy warns about a privacy level that could not be set. An error would taint the wiki run, and the next apply
+// would replace it.
+func withoutPrivacy(made *wikis.Run, level string, err error) diag.Diagnostics {
+	var diags diag.Diagnostics
+	for _, failed := range apierror.For("set the privacy level of", "wiki run", err, changeOptions) {
+		diags.AddAttributeWarning(path.Root("privacy_level"), "Privacy Level Not Set",
+			fmt.Sprintf("Wiki run %s of %s was created, but its privacy level is %q instead of %q. The next apply sets it.\n\n%s",
+				made.ID, made.RepoURL, made.PrivacyLevel, level, failed.Detail()))
+	}
+	return diags
+}
+
+// isPrivacyUnset reports whether the level could not be set and the wiki run has not been read since.
+func isPrivacyUnset(ctx context.Context, private importmark.PrivateState) bool {
+	mark, _ := private.GetKey(ctx, unsetPrivacy)
+	return len(mark) > 0
+}
+
+func (r *wikiRunResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	crud.Read(ctx, r.Client, "wiki run", req, resp, func(m *wikiRunModel) (*wikis.Run, error) {
+		found, err := r.Client.Wikis.Get(ctx, m.ID.ValueString(), m.RepoURL.ValueString())
+		if err == nil {
+			resp.Diagnostics.Append(resp.Private.SetKey(ctx, unsetPrivacy, nil)...) // The state now contains the actual level.
+		}
+		return found, err
+	})
+}
+
+func (r *wikiRunResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	crud.Update(ctx, "wiki run", req, resp, func(plan, state *wikiRunModel) (*wikis.Run, error) {
+		plan.CanUpdatePrivacy = state.CanUpdatePrivacy
+		if plan.PrivacyLevel.Equal(state.PrivacyLevel) && !isPrivacyUnset(ctx, req.Private) {
+			return nil, nil // An adopted value changed.
+		}
+		_, err := r.Client.Wikis.SetPrivacy(ctx, state.ID.ValueString(), plan.PrivacyLevel.ValueString())
+		if err == nil {
+			resp.Diagnostics.Append(resp.Private.SetKey(ctx, unsetPrivacy, nil)...)
+		}
+		return nil, err
+	}, changeOptions)
+}
+
+func (r *wikiRunResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	crud.Delete(ctx, r.Client, "wiki run", req, resp, func(m *wikiRunModel) error {
+		return r.Client.Wikis.Delete(ctx, m.ID.ValueString(), m.RepoURL.ValueString())
+	}, deletionAdvice)
+}
+
+func (r *wikiRunResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	crud.ImportByID(ctx, "wiki run", "wiki_01hzy3v7k2m4n6p8q0r2s4t6v8", req, resp)
+}
