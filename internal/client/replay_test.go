@@ -149,7 +149,7 @@ var replays = map[string]func(context.Context, *Client) (any, error){
 		return nil, c.ServiceAccounts.RevokeKey(ctx, text, text)
 	},
 	"rotateApiKey":    func(ctx context.Context, c *Client) (any, error) { return c.ServiceAccounts.RenewKey(ctx, key, old) },
-	"scanCiWorkflows": func(ctx context.Context, c *Client) (any, error) { return c.CI.Scan(ctx) },
+	"scanCiWorkflows": func(ctx context.Context, c *Client) (any, error) { return c.CI.Scan(ctx, false) },
 	"searchWikiRun":   func(ctx context.Context, c *Client) (any, error) { return c.Wikis.Search(ctx, text, text, 0) },
 	"sendSessionMessage": func(ctx context.Context, c *Client) (any, error) {
 		return c.Sessions.Send(ctx, text, sessions.MessageRequest{Text: text})

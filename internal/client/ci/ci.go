@@ -9,30 +9,16 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/memo"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
-	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 // Client calls the operations of CI automation.
-type Client struct {
-	conn *transport.Conn
-
-	reads reads
-	// lookForTime limits the real time that TimeBeforeEdit takes.
-	lookForTime time.Duration
-}
+type Client struct{ conn *transport.Conn }
 
 // New returns a client for CI automation.
-func New(conn *transport.Conn) *Client {
-	c := &Client{conn: conn, lookForTime: defaultLookForTime}
-	c.reads = newReads(conn.Clock)
-	return c
-}
+func New(conn *transport.Conn) *Client { return &Client{conn: conn} }
 
 // route is the prefix of the routes of CI automation. The API does not document their responses: a list must be in its
 // envelope, but any field of an item may be missing.
@@ -48,7 +34,7 @@ type Job struct {
 	FilePath     string      `json:"filePath"`
 	PullRequest  string      `json:"prUrl"`
 	Status       string      `json:"status"`
-	Error        ErrorText   `json:"error"`
+	Error        Loose       `json:"error"`
 	CreatedAt    wire.Millis `json:"createdAt"`
 	UpdatedAt    wire.Millis `json:"updatedAt"`
 }
@@ -151,126 +137,55 @@ func (l *Loose) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ErrorText is a Loose with an error message. Values without a message are empty: false, {}, [], and blanks.
-type ErrorText string
-
-// UnmarshalJSON accepts values of any type.
-func (f *ErrorText) UnmarshalJSON(data []byte) error {
-	var said Loose
-	if err := said.UnmarshalJSON(data); err != nil {
-		return err
-	}
-	switch strings.TrimSpace(string(said)) {
-	case "", "false", "{}", "[]":
-		said = ""
-	}
-	*f = ErrorText(said)
-	return nil
-}
-
-// reads caches the reads of CI automation: callers with the same request share a response for a short time.
-type reads struct {
-	jobs         *memo.Memo[[]Job]
-	repositories *memo.Memo[[]Repository]
-	owners       *memo.Memo[*Owners]
-	runs         *memo.Memo[*Runs]
-	scans        *memo.Memo[*Scan]
-}
-
-func newReads(clk clock.Clock) reads {
-	return reads{
-		jobs:         memo.New[[]Job](clk, collection.SharedLifetime),
-		repositories: memo.New[[]Repository](clk, collection.SharedLifetime),
-		owners:       memo.New[*Owners](clk, collection.SharedLifetime),
-		runs:         memo.New[*Runs](clk, collection.SharedLifetime),
-		scans:        memo.New[*Scan](clk, collection.SharedLifetime),
-	}
-}
-
 // Jobs returns the jobs of the organization, newest first.
 func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
-	return c.reads.jobs.Get(ctx, collection.Organization, c.listJobs)
+	jobs, err := list[Job](ctx, c.conn, get("listCiJobs", "jobs"), "jobs", nil)
+	wire.Sort(jobs, func(a, b *Job) int { return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID)) })
+	return jobs, err
 }
 
 // Repositories returns the repositories that CI automation may change, of one owner or of all, ordered by name. It drops
 // repositories of other owners, because the service may ignore the filter.
 func (c *Client) Repositories(ctx context.Context, owner string) ([]Repository, error) {
-	found, err := c.reads.repositories.Get(ctx, owner, func(ctx context.Context) ([]Repository, error) { return c.listRepositories(ctx, owner) })
-	return collection.Filter(found, func(r *Repository) bool {
-		of, _, _ := strings.Cut(r.FullName, "/")
-		return owner == "" || strings.EqualFold(of, owner)
-	}), err
-}
-
-// RepositoryOwners returns the owners of the repositories that CI automation may change, ordered by name.
-func (c *Client) RepositoryOwners(ctx context.Context) (*Owners, error) {
-	return c.reads.owners.Get(ctx, collection.Organization, c.listRepositoryOwners)
-}
-
-// Runs returns the runs of workflows in the service's order.
-func (c *Client) Runs(ctx context.Context) (*Runs, error) {
-	return c.reads.runs.Get(ctx, collection.Organization, c.listRuns)
-}
-
-// Scan returns the workflows of the repositories, ordered by repository and path. The service may return a cached scan.
-func (c *Client) Scan(ctx context.Context) (*Scan, error) {
-	return c.reads.scans.Get(ctx, cached, func(ctx context.Context) (*Scan, error) { return c.scan(ctx, cached) })
-}
-
-// ForceScan is Scan that requests a new scan.
-func (c *Client) ForceScan(ctx context.Context) (*Scan, error) {
-	return c.reads.scans.Get(ctx, forced, func(ctx context.Context) (*Scan, error) { return c.scan(ctx, forced) })
-}
-
-// The keys of scans are values of the query parameter forceRefresh.
-const (
-	cached = ""
-	forced = "true"
-)
-
-func (c *Client) listJobs(ctx context.Context) ([]Job, error) {
-	jobs, err := list[Job](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "listCiJobs", Method: http.MethodGet, Route: route + "jobs"}}, "jobs", nil)
-	wire.Sort(jobs, func(a, b *Job) int { return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID)) })
-	return jobs, err
-}
-
-func (c *Client) listRepositories(ctx context.Context, owner string) ([]Repository, error) {
-	r := transport.Request{Op: transport.Operation{Name: "listCiRepositories", Method: http.MethodGet, Route: route + "repositories"}}
+	r := get("listCiRepositories", "repositories")
 	if owner != "" {
 		r.Query = url.Values{"owner": {owner}}
 	}
 	repositories, err := list[Repository](ctx, c.conn, r, "repositories", nil)
 	wire.Sort(repositories, func(a, b *Repository) int { return cmp.Compare(a.FullName, b.FullName) })
-	return repositories, err
+	return slices.DeleteFunc(repositories, func(r Repository) bool {
+		of, _, _ := strings.Cut(r.FullName, "/")
+		return owner != "" && !strings.EqualFold(of, owner)
+	}), err
 }
 
-func (c *Client) listRepositoryOwners(ctx context.Context) (*Owners, error) {
-	var envelope struct {
-		Integration *Integration `json:"integration"`
-	}
-	owners, err := list[Owner](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "listCiRepositoryOwners", Method: http.MethodGet, Route: route + "repository-owners"}}, "owners", &envelope)
+// RepositoryOwners returns the owners of the repositories that CI automation may change, ordered by name.
+func (c *Client) RepositoryOwners(ctx context.Context) (*Owners, error) {
+	var envelope integrated
+	owners, err := list[Owner](ctx, c.conn, get("listCiRepositoryOwners", "repository-owners"), "owners", &envelope)
 	wire.Sort(owners, func(a, b *Owner) int { return cmp.Or(cmp.Compare(a.Login, b.Login), cmp.Compare(a.Type, b.Type)) })
 	return &Owners{Owners: owners, Integration: envelope.Integration}, err
 }
 
-func (c *Client) listRuns(ctx context.Context) (*Runs, error) {
-	var envelope struct {
-		Integration *Integration `json:"integration"`
-	}
-	runs, err := list[Run](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "listCiRuns", Method: http.MethodGet, Route: route + "runs"}}, "runs", &envelope)
+// Runs returns the runs of workflows in the service's order.
+func (c *Client) Runs(ctx context.Context) (*Runs, error) {
+	var envelope integrated
+	runs, err := list[Run](ctx, c.conn, get("listCiRuns", "runs"), "runs", &envelope)
 	return &Runs{Runs: runs, Integration: envelope.Integration}, err
 }
 
-func (c *Client) scan(ctx context.Context, key string) (*Scan, error) {
-	r := transport.Request{Op: transport.Operation{Name: "scanCiWorkflows", Method: http.MethodGet, Route: route + "scan"}}
-	if key == forced {
+// Scan returns the workflows of the repositories, ordered by repository and path. Unless isForced, the service may return a
+// cached scan.
+func (c *Client) Scan(ctx context.Context, isForced bool) (*Scan, error) {
+	r := get("scanCiWorkflows", "scan")
+	if isForced {
 		r.Op.Slow = true
-		r.Query = url.Values{"forceRefresh": {forced}}
+		r.Query = url.Values{"forceRefresh": {"true"}}
 	}
 	var envelope struct {
-		ScannedAt   wire.Millis  `json:"scannedAt"`
-		CacheTTLMs  *int64       `json:"cacheTtlMs"`
-		Integration *Integration `json:"integration"`
+		integrated
+		ScannedAt  wire.Millis `json:"scannedAt"`
+		CacheTTLMs *int64      `json:"cacheTtlMs"`
 	}
 	workflows, err := list[Workflow](ctx, c.conn, r, "workflows", &envelope)
 	for i := range workflows {
@@ -280,6 +195,15 @@ func (c *Client) scan(ctx context.Context, key string) (*Scan, error) {
 		return cmp.Or(cmp.Compare(a.RepoFullName, b.RepoFullName), cmp.Compare(a.FilePath, b.FilePath))
 	})
 	return &Scan{Workflows: workflows, ScannedAt: envelope.ScannedAt, CacheTTL: envelope.CacheTTLMs, Integration: envelope.Integration}, err
+}
+
+// integrated is the envelope of most lists.
+type integrated struct {
+	Integration *Integration `json:"integration"`
+}
+
+func get(name, path string) transport.Request {
+	return transport.Request{Op: transport.Operation{Name: name, Method: http.MethodGet, Route: route + path}}
 }
 
 // list reads a list from the field with a name, and the other fields of the response into envelope unless that is nil.

@@ -280,20 +280,6 @@ func TestCI_failures(t *testing.T) {
 	})
 }
 
-// Identical queries share a request in one run.
-func TestAccCI_sameQuestion(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	hcl := sources[1].data(`owner = "acme"`) + sources[4].data("force_refresh = true")
-	for _, s := range sources {
-		hcl += strings.Replace(s.data(""), `"x"`, `"a"`, 1) + strings.Replace(s.data(""), `"x"`, `"b"`, 1)
-	}
-	acctest.NewCLI(t, e, hcl).MustRun("plan", "-input=false")
-	for operation, n := range map[string]int{"listCiJobs": 1, "listCiRepositories": 2, "listCiRepositoryOwners": 1, "listCiRuns": 1, "scanCiWorkflows": 2} {
-		e.WantRequests(t, operation, n)
-	}
-}
-
 func TestCI_unknownSettings(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {

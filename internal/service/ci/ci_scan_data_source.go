@@ -41,11 +41,7 @@ func NewCIScanDataSource() datasource.DataSource {
 		},
 		Verb: "scan", Object: "CI workflows", Options: readOptions,
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *ciScanModel) error {
-			scan := c.CI.Scan
-			if m.ForceRefresh.ValueBool() {
-				scan = c.CI.ForceScan
-			}
-			found, err := scan(ctx)
+			found, err := c.CI.Scan(ctx, m.ForceRefresh.ValueBool())
 			if err != nil {
 				return err
 			}

@@ -3,8 +3,6 @@ package ci
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -21,8 +19,10 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -231,28 +231,20 @@ func editWorkflow(ctx context.Context, c *client.Client, m *ciWorkflowEditModel,
 	if err := crud.Failure(diags); err != nil {
 		return nil, err
 	}
-	request := editRequest{body: body, since: c.CI.TimeBeforeEdit(ctx), isAction: call.IsAction}
+	request := editRequest{body: body}
 	if m.ServiceAutomationID.IsNull() && body.ServiceAutomationID != nil {
 		request.newAutomation = *body.ServiceAutomationID
 	}
 	call.Tell("%s", request.announcement())
-	edit, err := c.CI.EditWorkflow(ctx, body)
-	var uncertain *ci.UncertainEditError
+	outcomes, err := c.CI.EditWorkflow(ctx, body)
 	switch {
-	case errors.As(err, &uncertain):
-		return nil, request.uncertainFault(uncertain)
+	case err != nil && transport.IsAmbiguous(err):
+		return nil, &crud.ObjectError{Summary: cannotEdit, Detail: phrase.Join(apierror.Sentences(err), "Pull requests may have been opened in "+request.repositories()+".") + "\n\n" + request.beforeAgain()}
 	case err != nil:
 		return nil, err
 	}
-	if len(edit.Others) > 0 {
-		call.Warn("Unexpected Repository in the Response", fmt.Sprintf("The response contains results that match no requested repository: %s. Check whether unexpected pull requests were opened.", names(edit.Others)))
-	}
-	if err := request.report(edit, call.Tell); err != nil {
+	if err := request.report(outcomes, call.Tell); err != nil {
 		return nil, err
-	}
-	outcomes := []ci.Outcome{}
-	for _, repo := range edit.Repositories {
-		outcomes = append(outcomes, repo.Outcomes...)
 	}
 	found := crud.Results{"automation_id": types.StringPointerValue(body.ServiceAutomationID), "results": results.ListOf(outcomeResults, outcomes)}
 	for _, outcome := range slices.Backward(outcomes) {
