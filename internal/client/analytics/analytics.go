@@ -6,13 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -127,20 +124,6 @@ func (d Days) query(name, value string) url.Values {
 	return q
 }
 
-// rowProblem says why a row does not belong to the days; empty if it does.
-func (d Days) rowProblem(row int, date string) string {
-	switch {
-	case date == "":
-		return fmt.Sprintf("its row %d has no date", row)
-	case dayOf(date) < d.Start || dayOf(date) > d.End:
-		return fmt.Sprintf("its row %d is outside the requested days: %s", row, date)
-	}
-	return ""
-}
-
-// dayOf returns the day of a date that may have a time.
-func dayOf(date string) string { return date[:min(len(date), len(time.DateOnly))] }
-
 // query is an operation of analytics. Calls with the same parameters share their requests for collection.SharedLifetime,
 // because responses may be large and slow.
 type query[T any] struct {
@@ -167,10 +150,6 @@ func (a *query[T]) run(ctx context.Context, query url.Values, isSelected func(*T
 	for page, err := range a.pages.All(ctx, query.Encode()) {
 		if err != nil {
 			return nil, err
-		}
-		if found.OrgID != "" && page.OrgID != "" && found.OrgID != page.OrgID {
-			a.pages.Invalidate() // Failures are not cached.
-			return nil, transport.Request{Op: a.op}.Unexpected(fmt.Sprintf("it belongs to organization %s, and an earlier page to %s", page.OrgID, found.OrgID))
 		}
 		found.OrgID = cmp.Or(found.OrgID, page.OrgID)
 		for _, row := range page.Rows {
@@ -214,28 +193,14 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 	if err != nil {
 		return none, transport.NewTransportError(a.op, err)
 	}
-	days := Days{Start: q.Get("startDate"), End: q.Get("endDate")}
-	// Operations without pages have no limit parameter, and their responses need not say that they are complete.
-	size := math.MaxInt
-	if limit, err := strconv.Atoi(q.Get("limit")); err == nil {
-		if size = limit; rows == nil {
-			return none, r.Unexpected("its data is null")
+	if a.order != nil {
+		for i := range rows {
+			a.order(&rows[i])
 		}
-	}
-	for i := range rows {
-		if a.order == nil {
-			break
-		}
-		if problem := days.rowProblem(i+1, a.key(&rows[i]).date); problem != "" {
-			return none, r.Unexpected(problem)
-		}
-		a.order(&rows[i])
 	}
 	var envelope struct {
 		Meta struct {
 			OrgID      string          `json:"org_id"`
-			StartDate  string          `json:"start_date"`
-			EndDate    string          `json:"end_date"`
 			HasMore    *bool           `json:"has_more"`
 			NextCursor json.RawMessage `json:"next_cursor"`
 		} `json:"meta"`
@@ -243,18 +208,6 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 	if err := wire.ReadEnvelope(response.Body, &envelope); err != nil {
 		return none, transport.NewTransportError(a.op, err)
 	}
-	if covered := (Days{cmp.Or(dayOf(envelope.Meta.StartDate), days.Start), cmp.Or(dayOf(envelope.Meta.EndDate), days.End)}); covered != days {
-		return none, r.Unexpected(fmt.Sprintf("it covers other days than requested: %s to %s", covered.Start, covered.End))
-	}
-	next, err := collection.NextPage(r, "meta", envelope.Meta.HasMore, envelope.Meta.NextCursor, size-a.users(rows))
+	next, err := collection.NextPage(r, "meta", envelope.Meta.HasMore, envelope.Meta.NextCursor, 1)
 	return collection.Page[Report[T]]{Items: []Report[T]{{OrgID: envelope.Meta.OrgID, Rows: rows}}, Next: next}, err
-}
-
-// users counts the users in rows: the size of a page is a number of users.
-func (a *query[T]) users(rows []T) int {
-	users := map[string]bool{}
-	for i := range rows {
-		users[a.key(&rows[i]).group] = true
-	}
-	return len(users)
 }

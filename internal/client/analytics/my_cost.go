@@ -58,9 +58,6 @@ func (c *Client) MyCost(ctx context.Context, queryKey string, days Days) (*MyCos
 		if err := wire.Decode(raw, "", &rows[i].day); err != nil {
 			return nil, transport.NewTransportError(query.op, err)
 		}
-		if problem := days.rowProblem(i+1, rows[i].day.Date); problem != "" {
-			return nil, transport.Request{Op: query.op}.Unexpected(problem)
-		}
 	}
 	wire.Sort(rows, func(a, b *dayRow) int { return cmp.Compare(a.day.Date, b.day.Date) })
 	found.Days = make([]CostDay, len(rows))

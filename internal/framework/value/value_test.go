@@ -71,9 +71,6 @@ func TestValidators(t *testing.T) {
 			"": "", "yesterday": `x must be a date in the format YYYY-MM-DD, such as 2026-02-28, got: "yesterday".`, "2026-02-29": "", "2026-13-01": "", "2026-00-10": "", "2026-02-00": "",
 			"2026-2-8": "", "2026-02-28T00:00:00Z": "", "28.02.2026": "", "02/28/2026": "", "20260228": "", "2026-02-28 ": "", " 2026-02-28": "", "26-02-28": "", "12026-02-28": "",
 		}},
-		"day from": {DayFrom("2026-01-14", "There is nothing before."), []string{"2026-01-14", "2026-01-15", "2027-01-01", "yesterday", "2026-01-32", "", "0000-12-31", "0001-01-01"}, map[string]string{
-			"2026-01-13": `x must not be before 2026-01-14, got: "2026-01-13". There is nothing before.`, "1999-12-31": "", "0002-01-01": "",
-		}},
 		"length": {Length(1, 63), []string{"a", strings.Repeat("ä", 63)}, map[string]string{
 			"": "x must be 1 to 63 characters long, got: 0.", long: "x must be 1 to 63 characters long, got: 70.",
 		}},
@@ -120,22 +117,6 @@ func TestTimeouts(t *testing.T) {
 		positiveDurations{}.ValidateObject(t.Context(), validator.ObjectRequest{Path: path.Root("timeouts"), ConfigValue: object}, &resp)
 		if resp.Diagnostics.HasError() != isRefused {
 			t.Errorf("%s: %v", given, resp.Diagnostics)
-		}
-	}
-}
-
-func TestKnownDay(t *testing.T) {
-	t.Parallel()
-	for given, want := range map[types.String]string{
-		types.StringValue("2026-02-28"): "2026-02-28", types.StringValue("0002-01-01"): "0002-01-01", types.StringValue("0001-12-31"): "", types.StringValue("0000-12-31"): "",
-		types.StringValue("2026-02-30"): "", types.StringValue(""): "", types.StringNull(): "", types.StringUnknown(): "",
-	} {
-		got := ""
-		if day, ok := KnownDay(given); ok {
-			got = day.Format(time.DateOnly)
-		}
-		if got != want {
-			t.Errorf("%s: got %q, want %q", given, got, want)
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -44,17 +43,16 @@ type groupedModel struct {
 
 // attributes returns the attributes of daysModel.
 func attributes(data schema.Attribute) map[string]schema.Attribute {
-	checks := []validator.String{value.Day(), value.DayFrom(firstDay, "The service has data from that day on.")}
 	return map[string]schema.Attribute{
 		"start_date": schema.StringAttribute{
 			Optional: true, Computed: true,
 			MarkdownDescription: "First day, as `YYYY-MM-DD` in UTC. Must be `" + firstDay + "` or later. Exactly one of `start_date` and `last_days` is required.",
-			Validators:          checks,
+			Validators:          []validator.String{value.Day()},
 		},
 		"end_date": schema.StringAttribute{
 			Optional: true, Computed: true,
 			MarkdownDescription: "Last day, as `YYYY-MM-DD` in UTC. Must be between `start_date` and yesterday. Defaults to yesterday in UTC.",
-			Validators:          checks,
+			Validators:          []validator.String{value.Day()},
 		},
 		"last_days": schema.Int64Attribute{
 			Optional:            true,
@@ -83,13 +81,57 @@ func groupOfRow[R any](text string, get func(R) *string) results.Field[R] {
 	return results.StringPointer(text+" Null without `group_by`.", get)
 }
 
+// dateAndGroup is the order of rows that can be grouped.
+const dateAndGroup = "`date` and then `group_key`"
+
 // quietDays ends the description of the rows.
 const quietDays = " Days without activity are left out."
 
-// fetch completes the model with the rows of its days, which it reads with ask.
-func fetch[T any](ctx context.Context, c *client.Client, m *daysModel, row results.Fields[*T], ask func(analytics.Days) (*analytics.Report[T], error)) error {
-	if err := m.setDays(ctx, c); err != nil {
+// ofOrganization returns a data source about the whole organization. GroupBy is nil if its rows cannot be grouped.
+func ofOrganization[T any](name, description, object string, row results.Fields[*T], order string, groupBy schema.Attribute, ask func(context.Context, *client.Client, analytics.Days, string) (*analytics.Report[T], error)) datasource.DataSource {
+	d := &crud.DataSource{
+		Name: name, Description: description + managersOnly, Attributes: attributes(row.DataSourceRows("The days, ordered by " + order + "." + quietDays)),
+		Validators: []datasource.ConfigValidator{oneStart}, Verb: "read", Object: object, Options: organizationOptions,
+		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *daysModel) error {
+			return fetch(c, m, row, anyRange, func(days analytics.Days) (*analytics.Report[T], error) { return ask(ctx, c, days, "") })
+		}),
+	}
+	if groupBy != nil {
+		d.Attributes["group_by"] = groupBy
+		d.Fetch = crud.Fetch(func(ctx context.Context, c *client.Client, m *groupedModel) error {
+			return fetch(c, &m.daysModel, row, anyRange, func(days analytics.Days) (*analytics.Report[T], error) {
+				return ask(ctx, c, days, m.GroupBy.ValueString())
+			})
+		})
+	}
+	return d
+}
+
+// anyRange is for a query that may be about any number of days.
+const anyRange = 0
+
+// fetch completes the model with the rows of its days, which it reads with ask. There may be at most maxDays, unless that is anyRange.
+func fetch[T any](c *client.Client, m *daysModel, row results.Fields[*T], maxDays int, ask func(analytics.Days) (*analytics.Report[T], error)) error {
+	if err := c.Conn.Configured(); err != nil {
 		return err
+	}
+	if m.EndDate.IsNull() {
+		m.EndDate = types.StringValue(c.Conn.Clock.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly))
+	}
+	end, _ := time.Parse(time.DateOnly, m.EndDate.ValueString()) // Validators accepted both days.
+	at := path.Root("start_date")
+	if !m.LastDays.IsNull() {
+		at = path.Root("last_days")
+		m.StartDate = types.StringValue(end.AddDate(0, 0, 1-int(m.LastDays.ValueInt64())).Format(time.DateOnly))
+	}
+	start, _ := time.Parse(time.DateOnly, m.StartDate.ValueString())
+	if days := int(end.Sub(start)/(24*time.Hour)) + 1; start.Format(time.DateOnly) < firstDay || days < 1 || maxDays != anyRange && days > maxDays {
+		most := ""
+		if maxDays != anyRange {
+			most = fmt.Sprintf(" The maximum is %d days.", maxDays)
+		}
+		return &crud.ObjectError{At: at, Summary: "Invalid Date Range", Detail: fmt.Sprintf("The service cannot return the days from %s to %s. The first day must be %s or later, and not after the last day.%s",
+			m.StartDate.ValueString(), m.EndDate.ValueString(), firstDay, most)}
 	}
 	found, err := ask(analytics.Days{Start: m.StartDate.ValueString(), End: m.EndDate.ValueString()})
 	if err != nil {
@@ -99,66 +141,7 @@ func fetch[T any](ctx context.Context, c *client.Client, m *daysModel, row resul
 	return nil
 }
 
-// setDays sets the days that the configuration leaves out. The service rejects an end_date without data: the same configuration
-// is valid later.
-func (m *daysModel) setDays(ctx context.Context, c *client.Client) error {
-	if err := c.Conn.Configured(); err != nil {
-		return err
-	}
-	if m.EndDate.IsNull() {
-		m.EndDate = types.StringValue(c.Conn.Clock.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly))
-		if m.StartDate.ValueString() > m.EndDate.ValueString() {
-			return &crud.ObjectError{
-				At: path.Root("start_date"), Summary: "Date Not Available Yet",
-				Detail: fmt.Sprintf("start_date must not be later than %s, got: %q. The numbers of a day are available from the next day on.", m.EndDate.ValueString(), m.StartDate.ValueString()),
-			}
-		}
-	}
-	if m.LastDays.IsNull() {
-		return nil
-	}
-	end, _ := time.Parse(time.DateOnly, m.EndDate.ValueString()) // A validator accepted it.
-	first, _ := time.Parse(time.DateOnly, firstDay)
-	if most := int64(end.Sub(first)/(24*time.Hour)) + 1; m.LastDays.ValueInt64() > most {
-		return &crud.ObjectError{
-			At: path.Root("last_days"), Summary: "Too Many Days",
-			Detail: fmt.Sprintf("The service has data from %s on. With end_date %s, last_days must be at most %d, got: %d.", firstDay, m.EndDate.ValueString(), most, m.LastDays.ValueInt64()),
-		}
-	}
-	m.StartDate = types.StringValue(end.AddDate(0, 0, 1-int(m.LastDays.ValueInt64())).Format(time.DateOnly))
-	return nil
-}
-
 var oneStart = datasourcevalidator.ExactlyOneOf(path.MatchRoot("start_date"), path.MatchRoot("last_days"))
-
-// daysInOrder rejects a range that ends before it starts.
-type daysInOrder struct{}
-
-func (daysInOrder) Description(context.Context) string { return "end_date is not before start_date" }
-
-func (v daysInOrder) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
-
-func (daysInOrder) ValidateDataSource(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
-	start, end, ok := rangeIn(ctx, req, &resp.Diagnostics)
-	isTooEarly := end.Format(time.DateOnly) < firstDay // A validator rejects it.
-	if ok && end.Before(start) && !isTooEarly {
-		resp.Diagnostics.AddAttributeError(path.Root("end_date"), "Date Out Of Order",
-			fmt.Sprintf("end_date must not be before start_date, which is %s, got: %q.", start.Format(time.DateOnly), end.Format(time.DateOnly)))
-	}
-}
-
-// rangeIn returns both days of a configuration. It returns false unless both are known days.
-func rangeIn(ctx context.Context, req datasource.ValidateConfigRequest, diags *diag.Diagnostics) (start, end time.Time, ok bool) {
-	days := map[string]time.Time{}
-	for _, name := range []string{"start_date", "end_date"} {
-		var given types.String
-		diags.Append(req.Config.GetAttribute(ctx, path.Root(name), &given)...)
-		if day, ok := value.KnownDay(given); ok {
-			days[name] = day
-		}
-	}
-	return days["start_date"], days["end_date"], len(days) == 2
-}
 
 // atArguments puts a rejected value on the argument that the service names.
 var atArguments = apierror.Fields{

@@ -9,26 +9,16 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
 // NewActivityDataSource returns the data source agentyard_analytics_activity.
 func NewActivityDataSource() datasource.DataSource {
-	attributes := attributes(activityRow.DataSourceRows("The days, ordered by `date` and then `group_key`." + quietDays))
-	attributes["group_by"] = groupBy("client", "client", "`daily_active_users`")
-	return &crud.DataSource{
-		Name:        "analytics_activity",
-		Description: "Returns the active users, sessions, and messages of the organization for each day." + managersOnly,
-		Attributes:  attributes,
-		Validators:  []datasource.ConfigValidator{oneStart, daysInOrder{}},
-		Verb:        "read", Object: "analytics of activity", Options: organizationOptions,
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *groupedModel) error {
-			return fetch(ctx, c, &m.daysModel, activityRow, func(days analytics.Days) (*analytics.Report[analytics.ActivityRow], error) {
-				return c.Analytics.Activity(ctx, days, m.GroupBy.ValueString())
-			})
-		}),
-	}
+	const description = "Returns the active users, sessions, and messages of the organization for each day."
+	group := groupBy("client", "client", "`daily_active_users`")
+	return ofOrganization("analytics_activity", description, "analytics of activity", activityRow, dateAndGroup, group, func(ctx context.Context, c *client.Client, days analytics.Days, groupBy string) (*analytics.Report[analytics.ActivityRow], error) {
+		return c.Analytics.Activity(ctx, days, groupBy)
+	})
 }
 
 var activityRow = results.Fields[*analytics.ActivityRow]{

@@ -77,7 +77,7 @@ func TestAccAnalyticsMyCost_arguments(t *testing.T) {
 
 	e.Clock.Advance(60 * 24 * 60 * 60 * 1e9)
 	run(t, e,
-		refused(e.Config(myCost.config("2026-01-14", "2026-04-14", "")), `(?s)Too Many Days.*end_date = "2026-04-14".*91\s+days,\s+but\s+the\s+maximum\s+is\s+90.*start_date\s+2026-01-14,\s+end_date\s+must\s+be\s+2026-04-13\s+or\s+earlier`),
+		refused(e.Config(myCost.config("2026-01-14", "2026-04-14", "")), `(?s)Invalid Date Range.*start_date = "2026-01-14".*maximum\s+is\s+90\s+days`),
 		read(e.Config(myCost.config("2026-01-14", "2026-04-13", "")), myCost.known(map[string]knownvalue.Check{"data": knownvalue.ListSizeExact(90)})...),
 		// The organization's data has no such limit.
 		read(e.Config(sources[3].config("2026-01-14", "2026-04-29", "")), sources[3].known(map[string]knownvalue.Check{"data": knownvalue.ListSizeExact(106)})...),

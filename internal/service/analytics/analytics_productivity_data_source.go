@@ -7,24 +7,15 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
 // NewProductivityDataSource returns the data source agentyard_analytics_productivity.
 func NewProductivityDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "analytics_productivity",
-		Description: "Returns the files, commits, and pull requests of the organization for each day." + managersOnly,
-		Attributes:  attributes(productivityRow.DataSourceRows("The days, ordered by `date`." + quietDays)),
-		Validators:  []datasource.ConfigValidator{oneStart, daysInOrder{}},
-		Verb:        "read", Object: "analytics of productivity", Options: organizationOptions,
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *daysModel) error {
-			return fetch(ctx, c, m, productivityRow, func(days analytics.Days) (*analytics.Report[analytics.ProductivityRow], error) {
-				return c.Analytics.Productivity(ctx, days)
-			})
-		}),
-	}
+	const description = "Returns the files, commits, and pull requests of the organization for each day."
+	return ofOrganization("analytics_productivity", description, "analytics of productivity", productivityRow, "`date`", nil, func(ctx context.Context, c *client.Client, days analytics.Days, _ string) (*analytics.Report[analytics.ProductivityRow], error) {
+		return c.Analytics.Productivity(ctx, days)
+	})
 }
 
 var productivityRow = results.Fields[*analytics.ProductivityRow]{

@@ -59,8 +59,9 @@ func TestAnalytics_ranges(t *testing.T) {
 			at, want string
 		}{
 			{acctest.Values{"last_days": 0}, "last_days", "must be at least 1"},
-			{acctest.Values{"last_days": 49, "end_date": "2026-03-02"}, "last_days", "last_days must be at most 48, got: 49"},
-			{acctest.Values{"start_date": "2026-04-30"}, "start_date", `start_date must not be later than 2026-04-29, got: "2026-04-30"`},
+			{acctest.Values{"last_days": 49, "end_date": "2026-03-02"}, "last_days", "The first day must be 2026-01-14 or later"},
+			{acctest.Values{"start_date": "2026-04-30"}, "start_date", "cannot return the days from 2026-04-30 to 2026-04-29"},
+			{acctest.Values{"last_days": 1<<53 - 1}, "last_days", "Invalid Date Range"},
 			{nil, "", "Missing Attribute Configuration"},
 		} {
 			_, out := p.ReadData("agentyard_analytics_"+s.name, s.ranged(tc.days))
@@ -76,8 +77,8 @@ func TestAnalyticsMyCost_rangeTooLong(t *testing.T) {
 	e := acctest.New(t)
 	e.Clock.Advance(60 * 24 * time.Hour)
 	s := sources[len(sources)-1]
-	s.mustFail(t, e, nil, s.ranged(acctest.Values{"last_days": 91}), "last_days", "last_days must be at most 90, got: 91")
-	s.mustFail(t, e, nil, s.ranged(acctest.Values{"start_date": "2026-01-29"}), "end_date", "The range includes 91 days")
+	s.mustFail(t, e, nil, s.ranged(acctest.Values{"last_days": 91}), "last_days", "The maximum is 90 days")
+	s.mustFail(t, e, nil, s.ranged(acctest.Values{"start_date": "2026-01-29"}), "start_date", "The maximum is 90 days")
 }
 
 // The next day begins at midnight in UTC.

@@ -7,27 +7,17 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
 // NewTokensDataSource returns the data source agentyard_analytics_tokens.
 func NewTokensDataSource() datasource.DataSource {
-	attributes := attributes(tokenRow.DataSourceRows("The days, ordered by `date` and then `group_key`." + quietDays))
-	attributes["group_by"] = groupBy("model", "model", "`billable_tokens`, `input_tokens`, and `output_tokens`, and possibly `cache_read_tokens` and `cache_write_tokens`")
-	return &crud.DataSource{
-		Name: "analytics_tokens",
-		Description: "Returns the standard credits and tokens of the organization for each day, by model and by user. " +
-			"With thousands of users, set `group_by` to leave out `by_user`." + managersOnly,
-		Attributes: attributes,
-		Validators: []datasource.ConfigValidator{oneStart, daysInOrder{}},
-		Verb:       "read", Object: "analytics of tokens", Options: organizationOptions,
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *groupedModel) error {
-			return fetch(ctx, c, &m.daysModel, tokenRow, func(days analytics.Days) (*analytics.Report[analytics.TokenRow], error) {
-				return c.Analytics.Tokens(ctx, days, m.GroupBy.ValueString())
-			})
-		}),
-	}
+	const description = "Returns the standard credits and tokens of the organization for each day, by model and by user. " +
+		"With thousands of users, set `group_by` to leave out `by_user`."
+	group := groupBy("model", "model", "`billable_tokens`, `input_tokens`, and `output_tokens`, and possibly `cache_read_tokens` and `cache_write_tokens`")
+	return ofOrganization("analytics_tokens", description, "analytics of tokens", tokenRow, dateAndGroup, group, func(ctx context.Context, c *client.Client, days analytics.Days, groupBy string) (*analytics.Report[analytics.TokenRow], error) {
+		return c.Analytics.Tokens(ctx, days, groupBy)
+	})
 }
 
 var tokenRow = results.Fields[*analytics.TokenRow]{

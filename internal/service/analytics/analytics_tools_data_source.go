@@ -7,26 +7,16 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
 // NewToolsDataSource returns the data source agentyard_analytics_tools.
 func NewToolsDataSource() datasource.DataSource {
-	attributes := attributes(toolRow.DataSourceRows("The days, ordered by `date` and then `group_key`." + quietDays))
-	attributes["group_by"] = groupBy("tool_name", "tool", "`tool_calls`")
-	return &crud.DataSource{
-		Name:        "analytics_tools",
-		Description: "Returns the organization's daily use of tools, MCP servers, skills, slash commands, and hooks." + managersOnly,
-		Attributes:  attributes,
-		Validators:  []datasource.ConfigValidator{oneStart, daysInOrder{}},
-		Verb:        "read", Object: "analytics of tools", Options: organizationOptions,
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *groupedModel) error {
-			return fetch(ctx, c, &m.daysModel, toolRow, func(days analytics.Days) (*analytics.Report[analytics.ToolRow], error) {
-				return c.Analytics.Tools(ctx, days, m.GroupBy.ValueString())
-			})
-		}),
-	}
+	const description = "Returns the organization's daily use of tools, MCP servers, skills, slash commands, and hooks."
+	group := groupBy("tool_name", "tool", "`tool_calls`")
+	return ofOrganization("analytics_tools", description, "analytics of tools", toolRow, dateAndGroup, group, func(ctx context.Context, c *client.Client, days analytics.Days, groupBy string) (*analytics.Report[analytics.ToolRow], error) {
+		return c.Analytics.Tools(ctx, days, groupBy)
+	})
 }
 
 var toolRow = results.Fields[*analytics.ToolRow]{

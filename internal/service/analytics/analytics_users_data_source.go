@@ -36,10 +36,10 @@ func NewUsersDataSource() datasource.DataSource {
 		Description: "Returns the usage of each user of the organization on each day, including former members. " +
 			"All entries are stored in the state. With thousands of users, read a few days at a time, or only some users." + managersOnly,
 		Attributes: attributes,
-		Validators: []datasource.ConfigValidator{oneStart, daysInOrder{}},
+		Validators: []datasource.ConfigValidator{oneStart},
 		Verb:       "read", Object: "analytics of users", Options: organizationOptions,
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *usersModel) error {
-			return fetch(ctx, c, &m.daysModel, userRow, func(days analytics.Days) (*analytics.Report[analytics.UserRow], error) {
+			return fetch(c, &m.daysModel, userRow, anyRange, func(days analytics.Days) (*analytics.Report[analytics.UserRow], error) {
 				return c.Analytics.Users(ctx, days, m.UserEmails, int(m.MaxResults.ValueInt64()))
 			})
 		}),
