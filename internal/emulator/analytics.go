@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -35,23 +34,23 @@ type analyticsPageMeta struct {
 }
 
 type analyticsResponse struct {
-	Data []any `json:"data"`
-	Meta any   `json:"meta"`
+	Data []values `json:"data"`
+	Meta any      `json:"meta"`
 }
 
 func analyticsArea() area {
 	const all = "/api/v1/analytics"
 	routes := []route{
 		{operation: "getTokenAnalytics", method: "GET", pattern: all + "/tokens", query: []string{"startDate", "endDate", "group_by"},
-			admit: admitManagers, handle: daily("model", tokensRow, tokensByModel)},
+			admit: admitManagers, handle: daily("model", tokensRow, "billable_tokens", "input_tokens", "output_tokens")},
 		{operation: "queryMyCost", method: "GET", pattern: all + "/cost/me/query", query: []string{"queryKey", "startDate", "endDate"},
 			admit: admitHumans, handle: queryMyCost},
 		{operation: "getToolAnalytics", method: "GET", pattern: all + "/tools", query: []string{"startDate", "endDate", "group_by"},
-			admit: admitManagers, handle: daily("tool_name", toolsRow, toolsByName)},
+			admit: admitManagers, handle: daily("tool_name", toolsRow, "tool_calls")},
 		{operation: "getActivityAnalytics", method: "GET", pattern: all + "/activity", query: []string{"startDate", "endDate", "group_by"},
-			admit: admitManagers, handle: daily("client", activityRow, activityByClient)},
+			admit: admitManagers, handle: daily("client", activityRow, "daily_active_users")},
 		{operation: "getProductivityAnalytics", method: "GET", pattern: all + "/productivity", query: []string{"startDate", "endDate"},
-			admit: admitManagers, handle: daily("", productivityRow, nil)},
+			admit: admitManagers, handle: daily("", productivityRow)},
 		{operation: "getUserAnalytics", method: "GET", pattern: all + "/users", query: []string{"startDate", "endDate", "limit", "cursor"},
 			admit: admitManagers, handle: getUserAnalytics},
 	}
@@ -94,27 +93,23 @@ func admitHumans(r *request) error {
 }
 
 // daily serves an endpoint that has a row for each day, or with group_by several for each day.
-func daily(dimension string, row func(*day) any, grouped func(*day) []any) func(*request) (reply, error) {
+func daily(dimension string, row func(*day) values, grouped ...string) func(*request) (reply, error) {
 	return func(r *request) (reply, error) {
 		isGrouped := r.query.Has("group_by")
 		if given := r.query.Get("group_by"); isGrouped && given != dimension {
 			return reply{}, invalid("The query parameter %q can be %q only, not %q.", "group_by", dimension, given)
 		}
-		dates, meta, err := r.dates(0)
+		days, w, meta, err := r.days(0)
 		if err != nil {
 			return reply{}, err
 		}
-		w, err := readWorkforce(r.tx)
-		if err != nil {
-			return reply{}, err
-		}
-		data := []any{}
-		for _, date := range dates {
-			d := &day{date: date, workforce: w, usages: w.usages(date), shuffled: r.e.opts.ShuffleLists}
+		data := []values{}
+		for _, d := range days {
+			d.people = slices.DeleteFunc(slices.Clone(w.people), func(p person) bool { return !w.active(p, d.date) })
 			switch {
-			case len(d.usages) == 0:
+			case len(d.people) == 0:
 			case isGrouped:
-				data = append(data, arranged(d, grouped(d))...)
+				data = append(data, d.grouped(grouped...)...)
 			default:
 				data = append(data, row(d))
 			}
@@ -123,15 +118,45 @@ func daily(dimension string, row func(*day) any, grouped func(*day) []any) func(
 	}
 }
 
-// dates reads the days that a request is about, at most so many; 0 means any number.
-func (r *request) dates(most int) ([]string, analyticsMeta, error) {
+// myCostQueries are the keys of queryMyCost.
+var myCostQueries = []string{
+	"headline_daily", "cost_summary", "top_sessions", "by_model", "fsc_by_model_daily", "fsc_by_multiplier_daily", "by_ticket", "by_pr", "my_activity_summary",
+	"my_time_spent", "my_intent_breakdown", "my_completed_tickets_daily", "my_completed_tickets", "my_merged_prs_daily", "my_merged_pr_detail",
+}
+
+// queryMyCost answers with a row for each day on which the caller was active.
+func queryMyCost(r *request) (reply, error) {
+	key := r.query.Get("queryKey")
+	if !r.query.Has("queryKey") {
+		return reply{}, invalid("The query parameter %q is required.", "queryKey")
+	}
+	if !slices.Contains(myCostQueries, key) {
+		return reply{}, invalid("There is no %s %q.", "queryKey", key)
+	}
+	days, w, meta, err := r.days(maxMyCostDays)
+	if err != nil {
+		return reply{}, err
+	}
+	data := []values{}
+	for _, p := range w.people {
+		for _, d := range days {
+			if p.id == r.who.ID && w.active(p, d.date) {
+				data = append(data, myCostRow(key, d.alone(p)))
+			}
+		}
+	}
+	return reply{200, analyticsResponse{data, meta}}, nil
+}
+
+// days reads the days that a request is about, at most so many, and whose they are; 0 means any number.
+func (r *request) days(most int) ([]*day, *workforce, analyticsMeta, error) {
 	start, err := r.date("startDate")
 	if err != nil {
-		return nil, analyticsMeta{}, err
+		return nil, nil, analyticsMeta{}, err
 	}
 	end, err := r.date("endDate")
 	if err != nil {
-		return nil, analyticsMeta{}, err
+		return nil, nil, analyticsMeta{}, err
 	}
 	meta := analyticsMeta{organizationID, start.Format(time.DateOnly), end.Format(time.DateOnly)}
 	today := r.now.UTC().Format(time.DateOnly)
@@ -150,14 +175,15 @@ func (r *request) dates(most int) ([]string, analyticsMeta, error) {
 		problems = append(problems, problem{fmt.Sprintf("The days from %s to %s are more than %d.", meta.StartDate, meta.EndDate, most), "date-range"})
 	}
 	if len(problems) > 0 {
-		return nil, meta, invalidFor(problems...)
+		return nil, nil, meta, invalidFor(problems...)
 	}
 
-	var dates []string
+	w, err := readWorkforce(r.tx)
+	var days []*day
 	for d := start; !d.After(end); d = d.AddDate(0, 0, 1) {
-		dates = append(dates, d.Format(time.DateOnly))
+		days = append(days, &day{date: d.Format(time.DateOnly), workforce: w, shuffled: r.e.opts.ShuffleLists})
 	}
-	return dates, meta, nil
+	return days, w, meta, err
 }
 
 // date reads a required query parameter that is a day.
@@ -174,18 +200,11 @@ func (r *request) date(name string) (time.Time, error) {
 
 // getUserAnalytics pages by users: a page holds all rows of up to limit of them, by user and then by date.
 func getUserAnalytics(r *request) (reply, error) {
-	limit := 20
-	if r.query.Has("limit") {
-		var err error
-		if limit, err = strconv.Atoi(r.query.Get("limit")); err != nil || limit < 1 || limit > 100 {
-			return reply{}, invalid("The query parameter %q must be a whole number from 1 to 100.", "limit")
-		}
-	}
-	dates, meta, err := r.dates(0)
+	limit, err := r.limit()
 	if err != nil {
 		return reply{}, err
 	}
-	w, err := readWorkforce(r.tx)
+	days, w, meta, err := r.days(0)
 	if err != nil {
 		return reply{}, err
 	}
@@ -197,17 +216,21 @@ func getUserAnalytics(r *request) (reply, error) {
 		}
 		people = people[at+1:]
 	}
-	people = slices.DeleteFunc(slices.Clone(people), func(p person) bool { return !w.activeOnAny(p, dates) })
+	people = slices.DeleteFunc(slices.Clone(people), func(p person) bool {
+		return !slices.ContainsFunc(days, func(d *day) bool { return w.active(p, d.date) })
+	})
 
 	response := analyticsPageMeta{analyticsMeta: meta}
 	if size := min(limit, r.e.opts.MaxPageSize); len(people) > size {
 		people = people[:size]
 		response.HasMore, response.NextCursor = true, &people[size-1].id
 	}
-	data := []any{}
+	data := []values{}
 	for _, p := range people {
-		for _, u := range w.usagesOf(p, dates) {
-			data = append(data, usersRow(u, r.e.opts.ShuffleLists))
+		for _, d := range days {
+			if w.active(p, d.date) {
+				data = append(data, usersRow(d.alone(p)))
+			}
 		}
 	}
 	return reply{200, analyticsResponse{data, response}}, nil
@@ -277,45 +300,16 @@ func (w *workforce) active(p person, date string) bool {
 	return !w.quiet[date] && (p.lastDate == "" || date <= p.lastDate)
 }
 
-func (w *workforce) activeOnAny(p person, dates []string) bool {
-	return slices.ContainsFunc(dates, func(date string) bool { return w.active(p, date) })
-}
-
-// usages returns what each active person did on a day.
-func (w *workforce) usages(date string) []usage {
-	var all []usage
-	for _, p := range w.people {
-		if w.active(p, date) {
-			all = append(all, usageOf(p, date))
-		}
-	}
-	return all
-}
-
-// usagesOf returns what a person did on each of the days on which they were active.
-func (w *workforce) usagesOf(p person, dates []string) []usage {
-	var all []usage
-	for _, date := range dates {
-		if w.active(p, date) {
-			all = append(all, usageOf(p, date))
-		}
-	}
-	return all
-}
-
 // activeUntil counts who was active on at least one of so many days, the last of which is a date.
 func (w *workforce) activeUntil(date string, days int) int {
 	last, _ := time.Parse(time.DateOnly, date) // It is one of our own.
-	var dates []string
-	for i := range days {
-		if d := last.AddDate(0, 0, -i).Format(time.DateOnly); d >= historyBegins {
-			dates = append(dates, d)
-		}
-	}
 	n := 0
 	for _, p := range w.people {
-		if w.activeOnAny(p, dates) {
-			n++
+		for i := range days {
+			if d := last.AddDate(0, 0, -i).Format(time.DateOnly); d >= historyBegins && w.active(p, d) {
+				n++
+				break
+			}
 		}
 	}
 	return n

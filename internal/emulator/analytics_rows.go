@@ -1,16 +1,118 @@
 package emulator
 
 import (
-	"math"
+	"cmp"
 	"slices"
 )
 
-// day is a day on which somebody was active.
+// What people use. Names are those of a real organization: servers whose spelling differs by case, a tool whose name
+// is malformed.
+var (
+	models    = []string{"model-standard", "model-code", "model-mini", "model-thinking"}
+	languages = []string{"Go", "TypeScript", "Python", "HCL"}
+	levels    = []string{"auto-high", "auto-medium", "auto-low", "spec", "manual"}
+
+	modelTiers = map[string]string{"model-standard": "standard", "model-code": "standard", "model-mini": "standard", "model-thinking": "thinking"}
+	extensions = map[any]string{"Go": "go", "TypeScript": "ts", "Python": "py", "HCL": "tf"}
+	hooks      = map[any][2]string{"PreToolUse": {"Execute", "./check.sh"}, "Stop": {"", "./notify.sh"}} // By event: matcher and command.
+)
+
+// measure is what a person does on a day, from low to high times for each item. Below 0 is not at all.
+type measure struct {
+	low, high int64
+	items     []string
+}
+
+// one is the item of a measure that has none.
+var one = []string{""}
+
+// measures are all numbers of all endpoints, most of them by the name of their field; a day's is the sum over persons.
+var measures = map[string]measure{
+	"billable_tokens":    {5_000, 500_000, models},
+	"input_tokens":       {20_000, 900_000, models},
+	"output_tokens":      {1_000, 60_000, models},
+	"cache_read_tokens":  {10_000, 500_000, models},
+	"cache_write_tokens": {1_000, 50_000, models},
+	"tool_calls":         {1, 60, []string{"Execute", "Read", "Edit", "Search", "fetch_url\n"}},
+	"mcp_calls":          {-2, 4, []string{"tracker", "Tracker", "docs"}},
+	"skill_calls":        {-1, 2, []string{"code-review", "release-notes"}},
+	"slash_commands":     {-1, 3, []string{"compact", "review"}},
+	"hooks":              {-5, 10, []string{"PreToolUse", "Stop"}},
+	"daily_active_users": {0, 1, []string{"terminal-ui", "web", "non-interactive-cli"}},
+	"files_created":      {-1, 2, languages},
+	"files_edited":       {-4, 9, languages},
+	"git_commits":        {0, 6, one},
+	"git_prs_created":    {0, 2, one},
+	"sessions":           {1, 8, one},
+	"user_messages":      {1, 48, one},
+	"assistant_messages": {1, 160, one},
+	"level":              {0, 4, one}, // An index of levels.
+}
+
+// values are a row of an answer, or a part of it.
+type values = map[string]any
+
+// day is what somebody did on a day, or what everybody did.
 type day struct {
 	date      string
+	people    []person
 	workforce *workforce
-	usages    []usage // By person.
 	shuffled  bool
+}
+
+// alone is a person's part of a day.
+func (d *day) alone(p person) *day { return &day{d.date, []person{p}, d.workforce, d.shuffled} }
+
+// of sums a measure over items. The same person and date lead to the same numbers.
+func (d *day) of(name string, items ...string) int64 {
+	m, sum := measures[name], int64(0)
+	if items == nil {
+		items = m.items
+	}
+	for _, p := range d.people {
+		for _, item := range items {
+			sum += max(0, newSeed(p.address).of(d.date).of(name).of(item).between(m.low, m.high))
+		}
+	}
+	return sum
+}
+
+// row has measures of a day.
+func (d *day) row(row values, names ...string) values {
+	for _, name := range names {
+		row[name] = d.of(name)
+	}
+	return row
+}
+
+// counted lists the items of which measures have some.
+func (d *day) counted(itemField, countField string, names ...string) []values {
+	list := []values{}
+	for _, item := range measures[names[0]].items {
+		var n int64
+		for _, name := range names {
+			n += d.of(name, item)
+		}
+		if n > 0 {
+			list = append(list, values{itemField: item, countField: n})
+		}
+	}
+	return arranged(d, list)
+}
+
+// grouped has a row for each item of the first of some measures.
+func (d *day) grouped(names ...string) []values {
+	rows := []values{}
+	for _, item := range measures[names[0]].items {
+		row := values{"date": d.date, "group_key": item}
+		for _, name := range names {
+			row[name] = d.of(name, item)
+		}
+		if row[names[0]] != int64(0) {
+			rows = append(rows, row)
+		}
+	}
+	return arranged(d, rows)
 }
 
 // arranged shuffles a list if ShuffleLists is set.
@@ -21,399 +123,128 @@ func arranged[T any](d *day, list []T) []T {
 	return list
 }
 
-// The rows of /tokens.
-type (
-	tokensDay struct {
-		Date             string        `json:"date"`
-		BillableTokens   int64         `json:"billable_tokens"`
-		InputTokens      int64         `json:"input_tokens"`
-		OutputTokens     int64         `json:"output_tokens"`
-		CacheReadTokens  int64         `json:"cache_read_tokens"`
-		CacheWriteTokens int64         `json:"cache_write_tokens"`
-		ByModel          []modelTokens `json:"by_model"`
-		ByUser           []userTokens  `json:"by_user"`
-	}
-	modelTokens struct {
-		ModelID        string `json:"model_id"`
-		ModelTier      string `json:"model_tier"`
-		BillableTokens int64  `json:"billable_tokens"`
-		InputTokens    int64  `json:"input_tokens"`
-		OutputTokens   int64  `json:"output_tokens"`
-	}
-	userTokens struct {
-		UserID         string        `json:"user_id"`
-		UserEmail      *string       `json:"user_email"`
-		BillableTokens int64         `json:"billable_tokens"`
-		ByModel        []modelTokens `json:"by_model"`
-	}
-	tokensModelDay struct {
-		Date           string `json:"date"`
-		GroupKey       string `json:"group_key"`
-		BillableTokens int64  `json:"billable_tokens"`
-		InputTokens    int64  `json:"input_tokens"`
-		OutputTokens   int64  `json:"output_tokens"`
-	}
-)
-
-func (m modelUsage) view() modelTokens {
-	return modelTokens{m.id, m.tier, m.billable, m.input, m.output}
-}
-
-// modelsOf adds up what was used of each model, in their order.
-func modelsOf(usages []usage) []modelUsage {
-	var used []modelUsage
-	for _, m := range models {
-		all := modelUsage{model: m}
-		for _, u := range usages {
-			for _, one := range u.models {
-				if one.id == m.id {
-					all.add(one)
-				}
-			}
-		}
-		if all.billable > 0 {
-			used = append(used, all)
+// users counts the people of a day with a measure.
+func (d *day) users(name string, items ...string) (n int) {
+	for _, p := range d.people {
+		if d.alone(p).of(name, items...) > 0 {
+			n++
 		}
 	}
-	return used
+	return n
 }
 
-func tokensRow(d *day) any {
-	row := tokensDay{Date: d.date}
-	for _, m := range modelsOf(d.usages) {
-		row.BillableTokens += m.billable
-		row.InputTokens += m.input
-		row.OutputTokens += m.output
-		row.CacheReadTokens += m.cacheRead
-		row.CacheWriteTokens += m.cacheWrite
-		row.ByModel = append(row.ByModel, m.view())
-	}
-	for _, u := range d.usages {
-		one := userTokens{UserID: u.person.id, UserEmail: u.person.email, BillableTokens: u.billable()}
-		for _, m := range u.models {
-			one.ByModel = append(one.ByModel, m.view())
-		}
-		one.ByModel = arranged(d, one.ByModel)
-		row.ByUser = append(row.ByUser, one)
-	}
-	row.ByModel, row.ByUser = arranged(d, row.ByModel), arranged(d, row.ByUser)
-	return row
-}
-
-func tokensByModel(d *day) []any {
-	var rows []any
-	for _, m := range modelsOf(d.usages) {
-		rows = append(rows, tokensModelDay{d.date, m.id, m.billable, m.input, m.output})
-	}
-	return rows
-}
-
-// The rows of /tools.
-type (
-	toolsDay struct {
-		Date                     string        `json:"date"`
-		ToolCalls                int64         `json:"tool_calls"`
-		ByTool                   []toolCount   `json:"by_tool"`
-		MCPUsersWithMCP          int64         `json:"mcp_users_with_mcp"`
-		MCPByServer              []serverCount `json:"mcp_by_server"`
-		SkillsInvocations        int64         `json:"skills_invocations"`
-		SkillsByName             []nameCount   `json:"skills_by_name"`
-		SlashCommandsInvocations int64         `json:"slash_commands_invocations"`
-		SlashCommandsByName      []nameCount   `json:"slash_commands_by_name"`
-		HooksInvocations         int64         `json:"hooks_invocations"`
-		HooksByEvent             []hookCount   `json:"hooks_by_event"`
-		WebUsers                 int64         `json:"web_users"`
-		AutonomyRatioAvg         float64       `json:"autonomy_ratio_avg"`
-		AutonomyRatioP50         float64       `json:"autonomy_ratio_p50"`
-		AutonomyRatioP90         float64       `json:"autonomy_ratio_p90"`
-		ToolCallsPerSessionAvg   float64       `json:"tool_calls_per_session_avg"`
-		UserTurnsPerSessionAvg   float64       `json:"user_turns_per_session_avg"`
-		ToolAutonomyLevelRatio   levelRatio    `json:"tool_autonomy_level_ratio"`
-	}
-	toolCount struct {
-		Tool        string `json:"tool"`
-		Invocations int64  `json:"invocations"`
-	}
-	serverCount struct {
-		Server      string `json:"server"`
-		Invocations int64  `json:"invocations"`
-	}
-	nameCount struct {
-		Name  string `json:"name"`
-		Count int64  `json:"count"`
-	}
-	hookCount struct {
-		Event   string `json:"event"`
-		Matcher string `json:"matcher"`
-		Command string `json:"command"`
-		Count   int64  `json:"count"`
-	}
-	levelRatio struct {
-		AutoHigh   float64 `json:"auto_high"`
-		AutoMedium float64 `json:"auto_medium"`
-		AutoLow    float64 `json:"auto_low"`
-		Manual     float64 `json:"manual"`
-	}
-	toolDay struct {
-		Date      string `json:"date"`
-		GroupKey  string `json:"group_key"`
-		ToolCalls int64  `json:"tool_calls"`
-	}
-)
-
-func toolsRow(d *day) any {
-	row := toolsDay{Date: d.date}
-	var all usage
-	ratios, byLevel := []float64{}, map[string]int64{}
-	for _, u := range d.usages {
-		addAll(all.tools[:], u.tools[:])
-		addAll(all.servers[:], u.servers[:])
-		addAll(all.skills[:], u.skills[:])
-		addAll(all.commands[:], u.commands[:])
-		addAll(all.hooks[:], u.hooks[:])
-		all.sessions += u.sessions
-		all.userMessages += u.userMessages
-		if sum(u.servers[:]) > 0 {
-			row.MCPUsersWithMCP++
-		}
-		if u.clients[clientWeb] {
-			row.WebUsers++
-		}
-		ratios = append(ratios, u.autonomyRatio())
-		byLevel[u.level] += u.toolCalls()
-	}
-	row.ToolCalls, row.ByTool = all.toolCalls(), arranged(d, countTools(all.tools[:]))
-	row.MCPByServer = arranged(d, countServers(all.servers[:]))
-	row.SkillsInvocations, row.SkillsByName = sum(all.skills[:]), arranged(d, countNames(skillNames[:], all.skills[:]))
-	row.SlashCommandsInvocations, row.SlashCommandsByName = sum(all.commands[:]), arranged(d, countNames(commandNames[:], all.commands[:]))
-	row.HooksInvocations, row.HooksByEvent = sum(all.hooks[:]), arranged(d, countHooks(all.hooks[:]))
-	slices.Sort(ratios)
-	row.AutonomyRatioAvg, row.AutonomyRatioP50, row.AutonomyRatioP90 = all.autonomyRatio(), percentile(ratios, 0.5), percentile(ratios, 0.9)
-	row.ToolCallsPerSessionAvg = ratio(row.ToolCalls, all.sessions)
-	row.UserTurnsPerSessionAvg = ratio(all.userMessages, all.sessions)
-	row.ToolAutonomyLevelRatio = levelRatio{
-		AutoHigh: ratio(byLevel["auto-high"], row.ToolCalls), AutoMedium: ratio(byLevel["auto-medium"], row.ToolCalls),
-		AutoLow: ratio(byLevel["auto-low"], row.ToolCalls), Manual: ratio(byLevel["manual"]+byLevel["spec"], row.ToolCalls),
-	}
-	return row
-}
-
-func toolsByName(d *day) []any {
-	var all usage
-	for _, u := range d.usages {
-		addAll(all.tools[:], u.tools[:])
-	}
-	var rows []any
-	for _, t := range countTools(all.tools[:]) {
-		rows = append(rows, toolDay{d.date, t.Tool, t.Invocations})
-	}
-	return rows
-}
-
-func countTools(counts []int64) []toolCount {
-	list := []toolCount{}
-	for i, n := range counts {
-		if n > 0 {
-			list = append(list, toolCount{toolNames[i], n})
-		}
+func (d *day) byModel() []values {
+	list := []values{}
+	for _, row := range d.grouped("billable_tokens", "input_tokens", "output_tokens") {
+		id := row["group_key"].(string)
+		delete(row, "date")
+		delete(row, "group_key")
+		row["model_id"], row["model_tier"] = id, modelTiers[id]
+		list = append(list, row)
 	}
 	return list
 }
 
-func countServers(counts []int64) []serverCount {
-	list := []serverCount{}
-	for i, n := range counts {
-		if n > 0 {
-			list = append(list, serverCount{serverNames[i], n})
-		}
+func tokensRow(d *day) values {
+	byUser := []values{}
+	for _, p := range d.people {
+		u := d.alone(p)
+		byUser = append(byUser, values{"user_id": p.id, "user_email": p.email, "billable_tokens": u.of("billable_tokens"), "by_model": u.byModel()})
 	}
-	return list
+	return d.row(values{"date": d.date, "by_model": d.byModel(), "by_user": arranged(d, byUser)},
+		"billable_tokens", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 }
 
-func countNames(names []string, counts []int64) []nameCount {
-	list := []nameCount{}
-	for i, n := range counts {
-		if n > 0 {
-			list = append(list, nameCount{names[i], n})
-		}
+// toolsRow invents the percentiles and the autonomy levels from an average.
+func toolsRow(d *day) values {
+	hookList := d.counted("event", "count", "hooks")
+	for _, h := range hookList {
+		h["matcher"], h["command"] = hooks[h["event"]][0], hooks[h["event"]][1]
 	}
-	return list
+	average := ratio(d.of("tool_calls"), d.of("user_messages"))
+	high := newSeed(d.date).between(30, 60)
+	return d.row(values{
+		"date": d.date, "by_tool": d.counted("tool", "invocations", "tool_calls"),
+		"mcp_users_with_mcp": d.users("mcp_calls"), "mcp_by_server": d.counted("server", "invocations", "mcp_calls"),
+		"skills_invocations": d.of("skill_calls"), "skills_by_name": d.counted("name", "count", "skill_calls"),
+		"slash_commands_invocations": d.of("slash_commands"), "slash_commands_by_name": d.counted("name", "count", "slash_commands"),
+		"hooks_invocations": d.of("hooks"), "hooks_by_event": hookList, "web_users": d.users("daily_active_users", "web"),
+		"autonomy_ratio_avg": average, "autonomy_ratio_p50": average / 2, "autonomy_ratio_p90": average * 2,
+		"tool_calls_per_session_avg": ratio(d.of("tool_calls"), d.of("sessions")), "user_turns_per_session_avg": ratio(d.of("user_messages"), d.of("sessions")),
+		"tool_autonomy_level_ratio": values{"auto_high": ratio(high, 100), "auto_medium": 0.25, "auto_low": 0.125, "manual": ratio(625-10*high, 1000)},
+	}, "tool_calls")
 }
-
-func countHooks(counts []int64) []hookCount {
-	list := []hookCount{}
-	for i, n := range counts {
-		if n > 0 {
-			list = append(list, hookCount{hooks[i].event, hooks[i].matcher, hooks[i].command, n})
-		}
-	}
-	return list
-}
-
-// autonomyRatio is how many tools were called for each message of a user.
-func (u usage) autonomyRatio() float64 { return ratio(u.toolCalls(), u.userMessages) }
 
 func ratio(part, whole int64) float64 { return float64(part) / float64(whole) }
 
-// percentile returns the smallest of the sorted values that the given part of them does not exceed.
-func percentile(sorted []float64, part float64) float64 {
-	return sorted[int(math.Ceil(part*float64(len(sorted))))-1]
+// activityRow counts a person once for each of their clients. Unused clients have 0.
+func activityRow(d *day) values {
+	clients := values{}
+	for _, name := range measures["daily_active_users"].items {
+		clients[name] = d.of("daily_active_users", name)
+	}
+	return d.row(values{
+		"date": d.date, "daily_active_users": len(d.people), "weekly_active_users": d.workforce.activeUntil(d.date, 7),
+		"monthly_active_users": d.workforce.activeUntil(d.date, 30), "daily_active_users_by_client": clients,
+		"messages": d.of("user_messages") + d.of("assistant_messages"),
+	}, "sessions", "user_messages")
 }
 
-// The rows of /activity.
-type (
-	activityDay struct {
-		Date                     string           `json:"date"`
-		DailyActiveUsers         int64            `json:"daily_active_users"`
-		WeeklyActiveUsers        int              `json:"weekly_active_users"`
-		MonthlyActiveUsers       int              `json:"monthly_active_users"`
-		DailyActiveUsersByClient map[string]int64 `json:"daily_active_users_by_client"`
-		Sessions                 int64            `json:"sessions"`
-		Messages                 int64            `json:"messages"`
-		UserMessages             int64            `json:"user_messages"`
+func productivityRow(d *day) values {
+	byExtension := d.counted("extension", "count", "files_created", "files_edited")
+	for _, kind := range byExtension {
+		kind["extension"] = extensions[kind["extension"]]
 	}
-	clientDay struct {
-		Date             string `json:"date"`
-		GroupKey         string `json:"group_key"`
-		DailyActiveUsers int64  `json:"daily_active_users"`
-	}
-)
+	return d.row(values{"date": d.date, "by_extension": byExtension, "by_language": d.counted("language", "count", "files_created", "files_edited")},
+		"files_created", "files_edited", "git_commits", "git_prs_created")
+}
 
-func activityRow(d *day) any {
-	row := activityDay{
-		Date: d.date, DailyActiveUsers: int64(len(d.usages)), WeeklyActiveUsers: d.workforce.activeUntil(d.date, 7),
-		MonthlyActiveUsers: d.workforce.activeUntil(d.date, 30), DailyActiveUsersByClient: usersByClient(d.usages),
+// usersRow is the row of /users for the only person of a day. The primary model is the one that cost most.
+func usersRow(d *day) values {
+	p := d.people[0]
+	primary := slices.MaxFunc(models, func(a, b string) int { return cmp.Compare(d.of("billable_tokens", a), d.of("billable_tokens", b)) })
+	used := []any{}
+	for _, l := range d.counted("language", "count", "files_created", "files_edited") {
+		used = append(used, l["language"])
 	}
-	for _, u := range d.usages {
-		row.Sessions += u.sessions
-		row.Messages += u.userMessages + u.assistantMessages
-		row.UserMessages += u.userMessages
+	return d.row(values{
+		"user_id": p.id, "user_email": p.email, "date": d.date, "primary_model": primary, "primary_model_tier": modelTiers[primary],
+		"messages": d.of("user_messages") + d.of("assistant_messages"), "autonomy_ratio": ratio(d.of("tool_calls"), d.of("user_messages")),
+		"delegation_level": levels[d.of("level")], "languages": used,
+	}, "tool_calls", "billable_tokens", "files_created", "files_edited", "git_commits", "git_prs_created", "mcp_calls", "skill_calls",
+		"slash_commands", "hooks", "sessions", "user_messages", "assistant_messages")
+}
+
+// myCostRow is the row of a query key for the only person of a day. The API shows the fields of headline_daily only; those
+// of the others are invented, with values of every kind that a client must accept.
+func myCostRow(key string, d *day) values {
+	row := values{"date": d.date, "fsc": d.of("billable_tokens")}
+	if key != "headline_daily" {
+		row["title"], row["models"] = nil, models
+		row["tokens"] = d.row(values{}, "input_tokens", "output_tokens")
 	}
 	return row
 }
 
-func activityByClient(d *day) []any {
-	users := usersByClient(d.usages)
-	var rows []any
-	for _, name := range clientNames {
-		if users[name] > 0 {
-			rows = append(rows, clientDay{d.date, name, users[name]})
-		}
+// seed is a hash that generates numbers: the same names lead to the same numbers, in this and every later version.
+type seed uint64
+
+// newSeed hashes a name with FNV-1a.
+func newSeed(name string) seed { return seed(14695981039346656037).of(name) }
+
+// of continues the hash with a name.
+func (s seed) of(name string) seed {
+	for i := range len(name) {
+		s = (s ^ seed(name[i])) * 1099511628211
 	}
-	return rows
+	return (s ^ 0xff) * 1099511628211 // It ends the name: no byte of UTF-8 is 0xff.
 }
 
-// usersByClient counts a person once for each of their clients. Unused clients have 0.
-func usersByClient(usages []usage) map[string]int64 {
-	users := map[string]int64{}
-	for i, name := range clientNames {
-		users[name] = 0
-		for _, u := range usages {
-			if u.clients[i] {
-				users[name]++
-			}
-		}
-	}
-	return users
-}
-
-// The row of /productivity.
-type (
-	productivityDay struct {
-		Date          string           `json:"date"`
-		FilesCreated  int64            `json:"files_created"`
-		FilesEdited   int64            `json:"files_edited"`
-		ByExtension   []extensionCount `json:"by_extension"`
-		ByLanguage    []languageCount  `json:"by_language"`
-		GitCommits    int64            `json:"git_commits"`
-		GitPRsCreated int64            `json:"git_prs_created"`
-	}
-	extensionCount struct {
-		Extension string `json:"extension"`
-		Count     int64  `json:"count"`
-	}
-	languageCount struct {
-		Language string `json:"language"`
-		Count    int64  `json:"count"`
-	}
-)
-
-func productivityRow(d *day) any {
-	row := productivityDay{Date: d.date}
-	var all usage
-	for _, u := range d.usages {
-		addAll(all.created[:], u.created[:])
-		addAll(all.edited[:], u.edited[:])
-		row.GitCommits += u.commits
-		row.GitPRsCreated += u.pullRequests
-	}
-	row.FilesCreated, row.FilesEdited = sum(all.created[:]), sum(all.edited[:])
-	row.ByExtension = arranged(d, countExtensions(all.created[:], all.edited[:]))
-	row.ByLanguage = arranged(d, countLanguages(all.created[:], all.edited[:]))
-	return row
-}
-
-func countExtensions(created, edited []int64) []extensionCount {
-	list := []extensionCount{}
-	for i, kind := range fileKinds {
-		if n := created[i] + edited[i]; n > 0 {
-			list = append(list, extensionCount{kind.extension, n})
-		}
-	}
-	return list
-}
-
-// countLanguages joins the neighbours in fileKinds that have the same language.
-func countLanguages(created, edited []int64) []languageCount {
-	list := []languageCount{}
-	for i, kind := range fileKinds {
-		n := created[i] + edited[i]
-		if last := len(list) - 1; last >= 0 && list[last].Language == kind.language {
-			list[last].Count += n
-		} else if n > 0 {
-			list = append(list, languageCount{kind.language, n})
-		}
-	}
-	return list
-}
-
-// userDay is the row of /users.
-type userDay struct {
-	UserID            string   `json:"user_id"`
-	UserEmail         *string  `json:"user_email"`
-	Date              string   `json:"date"`
-	ToolCalls         int64    `json:"tool_calls"`
-	BillableTokens    int64    `json:"billable_tokens"`
-	PrimaryModel      string   `json:"primary_model"`
-	PrimaryModelTier  string   `json:"primary_model_tier"`
-	FilesCreated      int64    `json:"files_created"`
-	FilesEdited       int64    `json:"files_edited"`
-	GitCommits        int64    `json:"git_commits"`
-	GitPRsCreated     int64    `json:"git_prs_created"`
-	MCPCalls          int64    `json:"mcp_calls"`
-	SkillCalls        int64    `json:"skill_calls"`
-	SlashCommands     int64    `json:"slash_commands"`
-	Hooks             int64    `json:"hooks"`
-	Sessions          int64    `json:"sessions"`
-	Messages          int64    `json:"messages"`
-	UserMessages      int64    `json:"user_messages"`
-	AssistantMessages int64    `json:"assistant_messages"`
-	AutonomyRatio     float64  `json:"autonomy_ratio"`
-	DelegationLevel   string   `json:"delegation_level"`
-	Languages         []string `json:"languages"`
-}
-
-func usersRow(u usage, shuffled bool) userDay {
-	row := userDay{
-		UserID: u.person.id, UserEmail: u.person.email, Date: u.date, ToolCalls: u.toolCalls(), BillableTokens: u.billable(),
-		PrimaryModel: u.models[0].id, PrimaryModelTier: u.models[0].tier, FilesCreated: sum(u.created[:]), FilesEdited: sum(u.edited[:]),
-		GitCommits: u.commits, GitPRsCreated: u.pullRequests, MCPCalls: sum(u.servers[:]), SkillCalls: sum(u.skills[:]),
-		SlashCommands: sum(u.commands[:]), Hooks: sum(u.hooks[:]), Sessions: u.sessions, Messages: u.userMessages + u.assistantMessages,
-		UserMessages: u.userMessages, AssistantMessages: u.assistantMessages, AutonomyRatio: u.autonomyRatio(),
-		DelegationLevel: u.level, Languages: u.languages(),
-	}
-	if shuffled {
-		shuffle(row.Languages)
-	}
-	return row
+// between returns a number from low to high. The last bits of the hash alone are not random enough.
+func (s seed) between(low, high int64) int64 {
+	n := uint64(s)
+	n = (n ^ n>>33) * 0xff51afd7ed558ccd
+	n = (n ^ n>>33) * 0xc4ceb9fe1a85ec53
+	n ^= n >> 33
+	return low + int64(n%uint64(high-low+1)) //nolint:gosec // The remainder is at most high-low.
 }

@@ -2,7 +2,6 @@ package emulator_test
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -83,152 +82,73 @@ func (v *env) staff() (former string, keys []string) {
 	return former, keys
 }
 
+// A day's number is the sum over persons, in every endpoint that has it.
 func TestAnalytics_endpointsAgree(t *testing.T) {
 	v := startParallel(t)
-	former, keys := v.staff()
-	tokens, users := v.rows("/tokens", april), v.rows("/users", april)
-	tools, activity, productivity := v.rows("/tools", april), v.rows("/activity", april), v.rows("/productivity", april)
-	perModel, perTool, perClient := v.rows("/tokens", april+"&group_by=model"), v.rows("/tools", april+"&group_by=tool_name"), v.rows("/activity", april+"&group_by=client")
-	if len(tokens) != 30 || len(users) != 30*6 || total(tokens, "billable_tokens") == 0 {
-		t.Fatalf("%d days of tokens, %d rows of users", len(tokens), len(users))
+	former, _ := v.staff()
+	users := v.rows("/users", april)
+	if len(users) != 30*6 {
+		t.Fatalf("%d rows of users", len(users))
 	}
-	mine := map[string][]object{}
-	for _, key := range append(keys, v.BootstrapKey()) {
-		for _, r := range v.rowsAs(key, "/cost/me/query", "queryKey=headline_daily&"+april) {
-			date := r["date"].(string)
-			mine[date] = append(mine[date], r)
-		}
-	}
-	for i, day := range tokens {
-		date := day["date"]
-		theirs := where(users, "date", date)
-		equal := func(what string, got, want float64) {
-			t.Helper()
-			if got != want || math.IsNaN(got) {
-				t.Errorf("%s: %s: %v, want %v", date, what, got, want)
-			}
-		}
-		equal("days", float64(len(where(tools, "date", date))+len(where(activity, "date", date))+len(where(productivity, "date", date))), 3)
-
-		equal("tokens of users", total(theirs, "billable_tokens"), day["billable_tokens"].(float64))
-		equal("by_user", total(nested(day, "by_user"), "billable_tokens"), day["billable_tokens"].(float64))
-		equal("everybody's own", total(mine[date.(string)], "fsc"), day["billable_tokens"].(float64)-total(where(theirs, "user_id", former), "billable_tokens"))
-		for _, field := range []string{"billable_tokens", "input_tokens", "output_tokens"} {
-			equal("by_model "+field, total(nested(day, "by_model"), field), day[field].(float64))
-			equal("grouped "+field, total(where(perModel, "date", date), field), day[field].(float64))
-		}
-		for _, u := range nested(day, "by_user") {
-			equal("by_model of a user", total(nested(u, "by_model"), "billable_tokens"), u["billable_tokens"].(float64))
-			own := where(theirs, "user_id", u["user_id"])[0]
-			equal("a user", own["billable_tokens"].(float64), u["billable_tokens"].(float64))
-			same(t, date, []any{u["user_email"] == nil, own["user_email"]}, []any{u["user_id"] == former, u["user_email"]})
-			if models := nested(u, "by_model"); own["primary_model"] != models[0]["model_id"] || own["primary_model_tier"] != models[0]["model_tier"] {
-				t.Errorf("%s: primary model %v of %v", date, own["primary_model"], models)
-			}
-		}
-
-		tool, act, prod := tools[i], activity[i], productivity[i]
-		equal("tool_calls", total(theirs, "tool_calls"), tool["tool_calls"].(float64))
-		equal("by_tool", total(nested(tool, "by_tool"), "invocations"), tool["tool_calls"].(float64))
-		equal("grouped tools", total(where(perTool, "date", date), "tool_calls"), tool["tool_calls"].(float64))
-		equal("mcp_by_server", total(nested(tool, "mcp_by_server"), "invocations"), total(theirs, "mcp_calls"))
-		equal("mcp_users_with_mcp", tool["mcp_users_with_mcp"].(float64), float64(len(theirs)-len(where(theirs, "mcp_calls", 0.0))))
-		for list, fields := range map[string][2]string{
-			"skills_by_name": {"skills_invocations", "skill_calls"}, "slash_commands_by_name": {"slash_commands_invocations", "slash_commands"},
-			"hooks_by_event": {"hooks_invocations", "hooks"},
-		} {
-			equal(list, total(nested(tool, list), "count"), tool[fields[0]].(float64))
-			equal(fields[0], tool[fields[0]].(float64), total(theirs, fields[1]))
-		}
-		equal("autonomy_ratio_avg", tool["autonomy_ratio_avg"].(float64), total(theirs, "tool_calls")/total(theirs, "user_messages"))
-		ratios := []float64{}
-		for _, u := range theirs {
-			ratios = append(ratios, u["autonomy_ratio"].(float64))
-		}
-		slices.Sort(ratios)
-		equal("autonomy_ratio_p50", tool["autonomy_ratio_p50"].(float64), ratios[2]) // Of six.
-		equal("autonomy_ratio_p90", tool["autonomy_ratio_p90"].(float64), ratios[5])
-		equal("tool_calls_per_session_avg", tool["tool_calls_per_session_avg"].(float64), total(theirs, "tool_calls")/total(theirs, "sessions"))
-		equal("user_turns_per_session_avg", tool["user_turns_per_session_avg"].(float64), total(theirs, "user_messages")/total(theirs, "sessions"))
-		levels := tool["tool_autonomy_level_ratio"].(object)
-		equal("levels", math.Round(1e9*total([]object{levels}, "auto_high")+1e9*total([]object{levels}, "auto_medium")+1e9*total([]object{levels}, "auto_low")+1e9*total([]object{levels}, "manual")), 1e9)
-		equal("auto_high", levels["auto_high"].(float64), total(where(theirs, "delegation_level", "auto-high"), "tool_calls")/tool["tool_calls"].(float64))
-
-		equal("daily_active_users", act["daily_active_users"].(float64), float64(len(theirs)))
-		equal("weekly_active_users", act["weekly_active_users"].(float64), 6)
-		equal("monthly_active_users", act["monthly_active_users"].(float64), 6)
-		for client, n := range act["daily_active_users_by_client"].(object) {
-			grouped := where(where(perClient, "date", date), "group_key", client)
-			if n.(float64) == 0 {
-				equal("nobody on "+client, float64(len(grouped)), 0)
-			} else {
-				equal(client, grouped[0]["daily_active_users"].(float64), n.(float64))
-			}
-		}
-		equal("web_users", tool["web_users"].(float64), act["daily_active_users_by_client"].(object)["web"].(float64))
-		for _, field := range []string{"sessions", "messages", "user_messages"} {
-			equal(field, act[field].(float64), total(theirs, field))
-		}
-		for _, u := range theirs {
-			equal("messages of a user", u["messages"].(float64), u["user_messages"].(float64)+u["assistant_messages"].(float64))
-		}
-
-		for _, field := range []string{"files_created", "files_edited", "git_commits", "git_prs_created"} {
-			equal(field, prod[field].(float64), total(theirs, field))
-		}
-		for _, list := range []string{"by_extension", "by_language"} {
-			equal(list, total(nested(prod, list), "count"), prod["files_created"].(float64)+prod["files_edited"].(float64))
-		}
-		for _, language := range nested(prod, "by_language") {
-			if !slices.ContainsFunc(theirs, func(u object) bool { return slices.Contains(u["languages"].([]any), language["language"]) }) {
-				t.Errorf("%s: nobody uses %v", date, language["language"])
-			}
+	for path, fields := range map[string][]string{
+		"/tokens": {"billable_tokens"}, "/tools": {"tool_calls"}, "/activity": {"sessions", "messages", "user_messages"},
+		"/productivity":          {"files_created", "files_edited", "git_commits", "git_prs_created"},
+		"/tokens?group_by=model": {"billable_tokens"}, "/tools?group_by=tool_name": {"tool_calls"},
+	} {
+		path, group, _ := strings.Cut(path, "?")
+		for _, field := range fields {
+			same(t, path+" "+group+" "+field, total(v.rows(path, april+"&"+group), field), total(users, field))
 		}
 	}
+	day := v.rows("/tokens", april)[0]
+	same(t, "by_model", total(nested(day, "by_model"), "input_tokens"), day["input_tokens"].(float64))
+	same(t, "by_user", total(nested(day, "by_user"), "billable_tokens"), day["billable_tokens"].(float64))
+	same(t, "email of a former member", where(nested(day, "by_user"), "user_id", former)[0]["user_email"], nil)
 	// What a client has to bear: a server in two spellings, a malformed name.
-	spellings := nested(tools[0], "mcp_by_server")
-	same(t, "spellings of a server", []any{len(where(spellings, "server", "tracker")), len(where(spellings, "server", "Tracker"))}, []any{1, 1})
-	same(t, "tools", len(where(nested(tools[0], "by_tool"), "tool", "fetch_url\n")), 1)
+	tools := v.rows("/tools", april)[0]
+	same(t, "spellings of a server", len(where(nested(tools, "mcp_by_server"), "server", "tracker"))+len(where(nested(tools, "mcp_by_server"), "server", "Tracker")), 2)
+	same(t, "tools", len(where(nested(tools, "by_tool"), "tool", "fetch_url\n")), 1)
 }
 
 // Only the IDs of users are random, and the order of members is not that of their arrival.
 func TestAnalytics_sameMembersSameNumbers(t *testing.T) {
 	t.Parallel()
-	var responses []string
+	var answers [][]any
 	for _, names := range [][]string{{"ada", "bo", "cy"}, {"cy", "ada", "Bo"}} {
 		v := start(t, emulator.Options{})
-		var text strings.Builder
-		keys := []string{v.BootstrapKey()}
-		ids := map[string]string{}
 		for _, name := range names {
-			id, key, err := v.AddHuman(emulator.Human{Email: name + "@people.example"})
-			must(t, err)
-			ids[id] = "ID of " + strings.ToLower(name)
-			if name == "ada" {
-				keys = append(keys, key)
+			v.join(name + "@people.example")
+		}
+		var answer []any
+		for _, path := range []string{"/tokens?", "/tools?", "/activity?", "/productivity?", "/users?", "/cost/me/query?queryKey=by_model&"} {
+			var response struct {
+				Data []object
+				Meta object
 			}
-		}
-		for _, path := range []string{"/tokens?", "/tokens?group_by=model&", "/tools?", "/tools?group_by=tool_name&", "/activity?", "/activity?group_by=client&", "/productivity?", "/users?"} {
-			text.Write(v.call(200, "GET", analytics+path+april, nil).raw)
-		}
-		for _, key := range myCostKeys {
-			for _, who := range keys {
-				text.Write(v.as(who, 200, "GET", analytics+"/cost/me/query?queryKey="+key+"&"+april, nil).raw)
+			decode(t, v.call(200, "GET", analytics+path+april, nil), &response)
+			for _, r := range response.Data {
+				users := []object{r}
+				if r["by_user"] != nil {
+					users = nested(r, "by_user")
+					r["by_user"] = users
+				}
+				for _, u := range users {
+					delete(u, "user_id")
+					if email, ok := u["user_email"].(string); ok {
+						u["user_email"] = strings.ToLower(email)
+					}
+				}
 			}
+			answer = append(answer, response.Data, response.Meta)
 		}
-		same := strings.ReplaceAll(text.String(), "Bo@people", "bo@people")
-		for id, name := range ids {
-			same = strings.ReplaceAll(same, id, name)
-		}
-		manager := v.rows("/users", april)
-		same = strings.ReplaceAll(same, where(manager, "user_email", "manager@agentyard.example")[0]["user_id"].(string), "ID of manager")
-		responses = append(responses, same)
+		answers = append(answers, answer)
 	}
-	same(t, "answers of two emulators with the same members", responses[0], responses[1])
-	for _, want := range []string{`"org_id":"org_01KEVMTN00AGENTYARDEXAMP1E"`, `"start_date":"2026-04-01"`, `"end_date":"2026-04-30"`} {
-		if !strings.Contains(responses[0], want) {
-			t.Errorf("the answers lack %s", want)
-		}
+	if !reflect.DeepEqual(answers[0], answers[1]) {
+		t.Errorf("%v, want %v", answers[1], answers[0])
+	}
+	meta := object{"org_id": "org_01KEVMTN00AGENTYARDEXAMP1E", "start_date": "2026-04-01", "end_date": "2026-04-30"}
+	if !reflect.DeepEqual(answers[0][1], meta) {
+		t.Errorf("meta: %v", answers[0][1])
 	}
 }
 
@@ -238,10 +158,10 @@ func TestAnalytics_numbersNeverChange(t *testing.T) {
 	got := v.rows("/users", "startDate=2026-04-01&endDate=2026-04-01")[0]
 	delete(got, "user_id")
 	want := object{
-		"user_email": "manager@agentyard.example", "date": "2026-04-01", "tool_calls": 127.0, "billable_tokens": 95067.0,
-		"primary_model": "model-mini", "primary_model_tier": "standard", "files_created": 4.0, "files_edited": 16.0, "git_commits": 4.0,
-		"git_prs_created": 1.0, "mcp_calls": 7.0, "skill_calls": 1.0, "slash_commands": 2.0, "hooks": 9.0, "sessions": 4.0, "messages": 89.0,
-		"user_messages": 31.0, "assistant_messages": 58.0, "autonomy_ratio": 4.096774193548387, "delegation_level": "auto-medium",
+		"user_email": "manager@agentyard.example", "date": "2026-04-01", "tool_calls": 93.0, "billable_tokens": 1334022.0,
+		"primary_model": "model-thinking", "primary_model_tier": "thinking", "files_created": 3.0, "files_edited": 12.0, "git_commits": 3.0,
+		"git_prs_created": 0.0, "mcp_calls": 5.0, "skill_calls": 3.0, "slash_commands": 2.0, "hooks": 8.0, "sessions": 2.0, "messages": 185.0,
+		"user_messages": 29.0, "assistant_messages": 156.0, "autonomy_ratio": 3.206896551724138, "delegation_level": "auto-low",
 		"languages": []any{"Go", "TypeScript", "Python", "HCL"},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -428,36 +348,16 @@ func TestAnalytics_quietDaysSurviveARestart(t *testing.T) {
 
 func TestMyCost(t *testing.T) {
 	v := startParallel(t)
-	keys := map[string]string{"manager": v.BootstrapKey()}
-	_, keys["user"] = v.human(emulator.RoleUser)
-	_, keys["owner"] = v.human(emulator.RoleOwner)
-	for role, key := range keys {
-		days := v.rowsAs(key, "/cost/me/query", "queryKey=headline_daily&"+april)
-		if len(days) != 30 || slices.ContainsFunc(days, func(r object) bool { return len(r) != 2 || r["fsc"].(float64) <= 0 }) {
-			t.Errorf("%s: headline_daily: %v", role, days)
-		}
-		fsc := total(days, "fsc")
-		for _, query := range []string{"cost_summary", "by_model", "fsc_by_model_daily", "fsc_by_multiplier_daily", "by_ticket", "by_pr"} {
-			same(t, role+": "+query, total(v.rowsAs(key, "/cost/me/query", "queryKey="+query+"&"+april), "fsc"), fsc)
-		}
-		sessions := v.rowsAs(key, "/cost/me/query", "queryKey=my_activity_summary&"+april)[0]["sessions"]
-		same(t, role, total(v.rowsAs(key, "/cost/me/query", "queryKey=my_intent_breakdown&"+april), "sessions"), sessions)
-		for daily, detail := range map[string][2]string{"my_completed_tickets_daily": {"my_completed_tickets", "completed"}, "my_merged_prs_daily": {"my_merged_pr_detail", "merged"}} {
-			if n, want := len(v.rowsAs(key, "/cost/me/query", "queryKey="+detail[0]+"&"+april)), total(v.rowsAs(key, "/cost/me/query", "queryKey="+daily+"&"+april), detail[1]); float64(n) != want {
-				t.Errorf("%s: %d rows of %s, want %v", role, n, detail[0], want)
-			}
-		}
-		top := v.rowsAs(key, "/cost/me/query", "queryKey=top_sessions&"+april)
-		if len(top) != 10 || !slices.IsSortedFunc(top, func(a, b object) int { return int(b["fsc"].(float64) - a["fsc"].(float64)) }) {
-			t.Errorf("%s: top_sessions: %v", role, top)
-		}
+	keys := map[string]string{"manager@agentyard.example": v.BootstrapKey()}
+	_, keys["user@people.example"] = v.human(emulator.RoleUser)
+	_, keys["owner@people.example"] = v.human(emulator.RoleOwner)
+	for email, key := range keys {
 		for _, query := range myCostKeys {
-			if rows := v.rowsAs(key, "/cost/me/query", "queryKey="+query+"&startDate=2026-04-30&endDate=2026-04-30"); len(rows) == 0 {
-				t.Errorf("%s: %s has no rows on an active day", role, query)
+			rows := v.rowsAs(key, "/cost/me/query", "queryKey="+query+"&"+april)
+			if isHeadline := query == "headline_daily"; len(rows) != 30 || isHeadline != (len(rows[0]) == 2) {
+				t.Errorf("%s: %s: %v", email, query, rows)
 			}
+			same(t, email+": "+query, total(rows, "fsc"), total(where(v.rows("/users", april), "user_email", email), "billable_tokens"))
 		}
-	}
-	if reflect.DeepEqual(v.rowsAs(keys["user"], "/cost/me/query", "queryKey=headline_daily&"+april), v.rowsAs(keys["owner"], "/cost/me/query", "queryKey=headline_daily&"+april)) {
-		t.Error("two members have the same credits")
 	}
 }
