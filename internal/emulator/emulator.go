@@ -275,7 +275,7 @@ func (e *Emulator) listen(ctx context.Context) error {
 }
 
 func serveUntilClosed(s *http.Server, l net.Listener, log *slog.Logger) {
-	if err := s.Serve(jsonRefusals{l}); err != nil && !errors.Is(err, http.ErrServerClosed) {
+	if err := s.Serve(l); err != nil && !errors.Is(err, http.ErrServerClosed) {
 		log.Error("serve", "address", l.Addr().String(), "error", err)
 	}
 }
