@@ -271,16 +271,6 @@ func (e *Emulator) AddCIRun(run map[string]any) error {
 	})
 }
 
-// CIJobs are all jobs, newest first.
-func (e *Emulator) CIJobs() ([]CIJob, error) {
-	var jobs []CIJob
-	err := e.store.db.View(func(tx *bolt.Tx) (err error) {
-		jobs, err = ciJobs(tx)
-		return err
-	})
-	return jobs, err
-}
-
 // CIPullRequests are the addresses of all pull requests that were opened in a repository, oldest first.
 func (e *Emulator) CIPullRequests(repoFullName string) ([]string, error) {
 	var list []string

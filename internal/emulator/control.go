@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -40,8 +39,6 @@ type (
 		DelayMS    int64     `json:"delayMs,omitempty"`
 		After      int       `json:"after,omitempty"`
 		Times      int       `json:"times,omitempty"`
-		PID        int       `json:"pid,omitempty"`
-		Signal     int       `json:"signal,omitempty"`
 		Match      string    `json:"match,omitempty"`
 		Reads      int       `json:"reads,omitempty"`
 	}
@@ -154,14 +151,14 @@ type (
 func (b faultBody) fault() Fault {
 	return Fault{
 		Operation: b.Operation, Kind: b.Kind, Status: b.Status, Body: b.Body, RetryAfter: b.RetryAfter, Delay: time.Duration(b.DelayMS) * time.Millisecond,
-		After: b.After, Times: b.Times, PID: b.PID, Signal: syscall.Signal(b.Signal), Match: b.Match, Reads: b.Reads,
+		After: b.After, Times: b.Times, Match: b.Match, Reads: b.Reads,
 	}
 }
 
 func faultBodyOf(f Fault) faultBody {
 	return faultBody{
 		Operation: f.Operation, Kind: f.Kind, Status: f.Status, Body: f.Body, RetryAfter: f.RetryAfter, DelayMS: f.Delay.Milliseconds(),
-		After: f.After, Times: f.Times, PID: f.PID, Signal: int(f.Signal), Match: f.Match, Reads: f.Reads,
+		After: f.After, Times: f.Times, Match: f.Match, Reads: f.Reads,
 	}
 }
 

@@ -29,8 +29,6 @@ type Options struct {
 	// Clock decides all times the API shows and every rule that depends on time. Default clock.System. The control API
 	// can move the emulator's time ahead of it.
 	Clock clock.Clock
-	// BootstrapKey is the key of the first manager. Default: generated once and kept in the database.
-	BootstrapKey string
 	// Listen and FilesListen are the addresses of the API and of the file storage. Default "127.0.0.1:0".
 	Listen, FilesListen string
 	// Latency is a real delay before each response of the API.
@@ -64,8 +62,6 @@ type Options struct {
 	// AgentPhase is how long the agent takes to notice a message, then to begin its turn, and then to answer; 0 means 2 seconds,
 	// the least is a millisecond.
 	AgentPhase time.Duration
-	// SessionColdStart is how long a listing of sessions takes that was not requested in the last 5 minutes.
-	SessionColdStart time.Duration
 	// WikiExport configures the responses to exports of wiki runs.
 	WikiExport WikiExport
 	// Seed fills an empty organization; nil adds nothing. Start fails if the organization is not empty, unless the same
@@ -198,25 +194,10 @@ func (e *Emulator) bootstrap() error {
 		if err != nil {
 			return err
 		}
-		stored, err := metaText(tx, "bootstrapKey")
-		if err != nil {
+		if e.bootstrapKey, err = metaText(tx, "bootstrapKey"); err != nil || e.bootstrapKey != "" {
 			return err
 		}
-		e.bootstrapKey = e.opts.BootstrapKey
-		if e.bootstrapKey == "" {
-			e.bootstrapKey = stored
-		}
-		if e.bootstrapKey != "" && e.bootstrapKey == stored {
-			return nil
-		}
-		if e.bootstrapKey == "" {
-			e.bootstrapKey = newKeyValue()
-		}
-		if stored != "" { // The options have another key: the former one must stop working.
-			if err := keyTable.remove(tx, hashKey(stored)); err != nil {
-				return err
-			}
-		}
+		e.bootstrapKey = newKeyValue()
 		if err := metaTable.put(tx, "bootstrapKey", e.bootstrapKey); err != nil {
 			return err
 		}

@@ -240,11 +240,6 @@ func TestStateSurvivesARestart(t *testing.T) {
 	second.as(key, 200, "GET", "/api/v0/computers/name/mine", nil)
 	second.as(human, 200, "GET", "/api/v0/computers", nil)
 	same(t, "journal entries of this run", len(second.Journal().Entries()), 3)
-	must(t, second.Close())
-
-	third := start(t, emulator.Options{DataFile: first.file, Clock: first.clock, BootstrapKey: "fk-chosen"})
-	third.as(first.BootstrapKey(), 401, "GET", "/api/v0/service-accounts", nil)
-	third.as("fk-chosen", 200, "GET", "/api/v0/service-accounts", nil)
 }
 
 func TestRateLimit(t *testing.T) {

@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -46,10 +44,6 @@ const (
 	FaultOtherServer FaultKind = "other-server"
 	// FaultRateLimited answers 429 with Retry-After, before anything is done.
 	FaultRateLimited FaultKind = "rate-limited"
-	// FaultKillBeforeCommit signals the process Fault.PID and drops the connection; nothing was done.
-	FaultKillBeforeCommit FaultKind = "kill-before-commit"
-	// FaultKillAfterCommit does the work, signals the process Fault.PID and drops the connection.
-	FaultKillAfterCommit FaultKind = "kill-after-commit"
 	// FaultNotFoundAfterCreate lets a creation pass and answers 404 to the next Fault.Reads reads of what it made.
 	FaultNotFoundAfterCreate FaultKind = "not-found-after-create"
 	// FaultRepeatedCursor lets a page that was asked for by a cursor say that there is more, with that same cursor. A
@@ -75,9 +69,6 @@ type Fault struct {
 	After int
 	// Times is how many matching requests are hit; 0 means 1, -1 means all.
 	Times int
-	// PID and Signal are for the two kill kinds; the zero Signal means SIGKILL.
-	PID    int
-	Signal syscall.Signal
 	// Match is a text the request's path must contain; empty matches every path.
 	Match string
 	// Reads is for FaultNotFoundAfterCreate; 0 means 1.
@@ -94,10 +85,6 @@ func (f Fault) problem() string {
 	case FaultStatusBeforeCommit, FaultStatusAfterCommit:
 		if f.Status != 0 && (f.Status < 400 || f.Status > 599) {
 			return fmt.Sprintf("the status %d is not between 400 and 599", f.Status)
-		}
-	case FaultKillBeforeCommit, FaultKillAfterCommit:
-		if f.PID <= 1 {
-			return fmt.Sprintf("the process ID %d is not one of a process to signal", f.PID)
 		}
 	case FaultDropBeforeCommit, FaultDropAfterCommit, FaultDelayBeforeCommit, FaultDelayAfterCommit,
 		FaultTruncatedBody, FaultNonJSON, FaultRateLimited, FaultNotFoundAfterCreate, FaultRepeatedCursor:
@@ -223,9 +210,6 @@ func (e *Emulator) beforeCommit(x *exchange, w *response, r *http.Request, f Fau
 		w.writeOther(f)
 	case FaultDropBeforeCommit:
 		w.drop = true
-	case FaultKillBeforeCommit:
-		e.kill(f)
-		w.drop = true
 	case FaultDelayBeforeCommit:
 		if clock.System.Sleep(r.Context(), f.Delay) == nil {
 			return false
@@ -249,9 +233,6 @@ func (e *Emulator) afterCommit(ctx context.Context, w *response, r *http.Request
 		w.reset()
 		e.writeFaultStatus(w, r, f)
 	case FaultDropAfterCommit:
-		w.drop = true
-	case FaultKillAfterCommit:
-		e.kill(f)
 		w.drop = true
 	case FaultDelayAfterCommit:
 		w.drop = clock.System.Sleep(ctx, f.Delay) != nil
@@ -319,18 +300,4 @@ func (e *Emulator) writeFaultStatus(w *response, r *http.Request, f Fault) {
 		w.Header().Set("Retry-After", f.RetryAfter)
 	}
 	e.writeError(w, r, fail(f.Status, "A programmed fault answered this request."))
-}
-
-func (e *Emulator) kill(f Fault) {
-	signal := f.Signal
-	if signal == 0 {
-		signal = syscall.SIGKILL
-	}
-	process, err := os.FindProcess(f.PID)
-	if err == nil {
-		err = process.Signal(signal)
-	}
-	if err != nil {
-		e.log.Error("signal the process of a programmed fault", "pid", f.PID, "error", err)
-	}
 }

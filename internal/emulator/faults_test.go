@@ -5,10 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -220,47 +217,10 @@ func TestFaultRepeatedCursorOfAnalytics(t *testing.T) {
 	})
 }
 
-const victimVariable = "EMULATOR_TEST_VICTIM"
-
-// TestMain lets this binary also be the process that TestFaultKill kills.
-func TestMain(m *testing.M) {
-	if os.Getenv(victimVariable) != "" {
-		_, _ = os.Stdin.Read(make([]byte, 1))
-		return
-	}
-	os.Exit(m.Run())
-}
-
-func TestFaultKill(t *testing.T) {
-	t.Parallel()
-	for kind, want := range map[emulator.FaultKind]int{emulator.FaultKillBeforeCommit: 404, emulator.FaultKillAfterCommit: 200} {
-		t.Run(string(kind), func(t *testing.T) {
-			t.Parallel()
-			// The victim is this test binary, waiting for input that never comes.
-			victim := exec.CommandContext(t.Context(), os.Args[0])
-			victim.Env = append(os.Environ(), victimVariable+"=1")
-			stdin, err := victim.StdinPipe()
-			must(t, err)
-			defer func() { _ = stdin.Close() }()
-			must(t, victim.Start())
-			v := start(t, emulator.Options{})
-			v.Faults().Add(emulator.Fault{Kind: kind, PID: victim.Process.Pid})
-			if _, err := v.try(v.BootstrapKey(), "POST", "/api/v0/computers", object{"name": "a"}); err == nil {
-				t.Error("there was an answer")
-			}
-			if err := victim.Wait(); err == nil || victim.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-				t.Errorf("the process ended with %v", err)
-			}
-			v.call(want, "GET", "/api/v0/computers/name/a", nil)
-		})
-	}
-}
-
 func TestFaultThatMakesNoSense(t *testing.T) {
 	v := startParallel(t)
 	for want, f := range map[string]emulator.Fault{
 		"kind":       {Kind: "explode"},
-		"process ID": {Kind: emulator.FaultKillBeforeCommit, PID: 1},
 		"status 200": {Kind: emulator.FaultStatusAfterCommit, Status: 200},
 	} {
 		v.Faults().Add(f)

@@ -78,8 +78,7 @@ type programmed struct {
 	noAnalytics bool
 
 	noSessions      bool
-	settingsOnReads bool                 // Also reads of one session show its settings.
-	warm            map[string]time.Time // Principal and computer → when their listing of sessions was or is warm.
+	settingsOnReads bool // Also reads of one session show its settings.
 	// noIntegration says that the code-host integration is not connected.
 	noIntegration bool
 	wikiExport    WikiExport // Without a form it is Options.Export.
@@ -95,7 +94,7 @@ func (p *programmed) clear() {
 	defer p.mu.Unlock()
 	p.failSteps, p.bulk = nil, nil
 	p.failBuilds, p.providers, p.noEnvironments = nil, nil, false
-	p.noSessions, p.settingsOnReads, p.warm = false, false, nil
+	p.noSessions, p.settingsOnReads = false, false
 	p.tier, p.seats, p.noAnalytics, p.noIntegration = "", 0, false, false
 	p.wikiExport = WikiExport{}
 }

@@ -22,8 +22,6 @@ type request struct {
 	params map[string]string
 	query  url.Values
 	body   []byte
-	// late is how long a handler makes its response take. The transaction is over by then, so that nobody else waits.
-	late time.Duration
 }
 
 // reply is a successful answer; a nil body means an empty one, and any but an archive or a redirection is sent as JSON.
@@ -64,7 +62,6 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 		transaction = e.store.db.View
 	}
 	var response reply
-	var late time.Duration
 	err = transaction(func(tx *bolt.Tx) error {
 		req := &request{e: e, tx: tx, now: e.clock.Now(), params: x.params, body: body}
 		var err error
@@ -89,12 +86,8 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		response, err = x.route.handle(req)
-		late = req.late
 		return err
 	})
-	if late > 0 && e.clock.Sleep(r.Context(), late) != nil {
-		panic(http.ErrAbortHandler) // The client did not wait.
-	}
 	if err != nil {
 		e.writeError(w, r, err)
 		return

@@ -145,7 +145,7 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	})
 	e.events.notify()
-	if hit && a.drop && fault.Kind != FaultKillBeforeCommit && fault.Kind != FaultKillAfterCommit {
+	if hit && a.drop {
 		e.runs.cut(run, clock.System.Now())
 	}
 	e.log.Info("request", "operation", x.entry.Operation, "method", r.Method, "path", r.URL.Path, "status", a.status, "fault", string(fault.Kind))

@@ -23,8 +23,6 @@ const (
 const (
 	defaultSessionDelay     = 2 * time.Second
 	defaultSessionListDelay = 5 * time.Second
-	// listingWarm is how long a listing is fast after a request for it.
-	listingWarm = 5 * time.Minute
 )
 
 // session is a session as it is stored, also after its deletion.
@@ -248,16 +246,14 @@ func listSessions(r *request) (reply, error) {
 		return reply{}, err
 	}
 	listed, err := sessionTable.pick(r.tx, ids[from:to])
-	list := struct {
+	return reply{200, struct {
 		Sessions   []sessionView `json:"sessions"`
 		Pagination pagination    `json:"pagination"`
 	}{views(listed, func(s *session) sessionView {
 		v := r.listedView(s)
 		v.Artifacts = append([]SessionArtifact{}, s.Artifacts...)
 		return v
-	}), p}
-	r.late = r.e.programmed.warmUp(key(r.who.ID, computerID), r.now, r.e.opts.SessionColdStart)
-	return reply{200, list}, err
+	}), p}}, err
 }
 
 // sessionsOf returns the IDs of the caller's sessions that listings show, on one computer or, with "", on all.
@@ -275,24 +271,6 @@ func (r *request) sessionsOf(computerID string) (ids []string) {
 	}
 	slices.Reverse(ids)
 	return ids
-}
-
-// warmUp returns how long a listing takes after a pause. Requests in the meantime wait until the same time.
-func (p *programmed) warmUp(listing string, now time.Time, takes time.Duration) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	warm, found := p.warm[listing]
-	switch {
-	case !found || now.Sub(warm) >= listingWarm:
-		warm = now.Add(takes)
-	case now.After(warm):
-		warm = now
-	}
-	if p.warm == nil {
-		p.warm = map[string]time.Time{}
-	}
-	p.warm[listing] = warm
-	return warm.Sub(now)
 }
 
 func createSession(r *request) (reply, error) {

@@ -1,15 +1,12 @@
 package emulator_test
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -276,91 +273,6 @@ func TestSessionsSwitchedOff(t *testing.T) {
 	}
 	v.AllowSessions(true)
 	v.call(200, "GET", one, nil)
-}
-
-// A listing is slow for whom nobody has listed the same sessions lately, and only there.
-func TestColdListingOfSessions(t *testing.T) {
-	t.Parallel()
-	const cold = 45 * time.Second
-	v, computerID := startSessionsWith(t, emulator.Options{SessionColdStart: cold})
-	_, user := v.human(emulator.RoleUser)
-	for i := range 3 {
-		v.session(object{"computerId": computerID, "cwd": fmt.Sprint(i)})
-	}
-	took := func(key, query string) (time.Duration, response) {
-		t.Helper()
-		before := v.clock.Now()
-		a := v.as(key, 200, "GET", sessions+query, nil)
-		return v.clock.Now().Sub(before), a
-	}
-	slow := func(want time.Duration, key, query string) {
-		t.Helper()
-		if got, _ := took(key, query); got != want {
-			t.Errorf("listing %q took %s, want %s", query, got, want)
-		}
-	}
-	v.call(400, "GET", sessions+"?cursor=x", nil) // What is refused warms nothing.
-	slow(cold, v.BootstrapKey(), "")
-	slow(0, v.BootstrapKey(), "")
-	slow(cold, v.BootstrapKey(), "?computerId="+computerID)
-	_, first := took(v.BootstrapKey(), "?limit=2")
-	slow(0, v.BootstrapKey(), "?limit=2&cursor="+first.object(t)["pagination"].(object)["nextCursor"].(string))
-	slow(cold, user, "")
-	v.clock.Advance(5*time.Minute - time.Millisecond)
-	slow(0, user, "")
-	v.clock.Advance(4 * time.Minute)
-	slow(0, user, "")
-	v.clock.Advance(5 * time.Minute)
-	slow(cold, user, "")
-	must(t, v.Reset())
-	slow(cold, v.BootstrapKey(), "")
-	// Only listings are cold.
-	before := v.clock.Now()
-	v.call(404, "GET", sessions+"/"+uuidA, nil)
-	if !v.clock.Now().Equal(before) {
-		t.Error("a read was slow")
-	}
-}
-
-// A client that does not wait for a cold listing gets no response, and nobody else waits with it.
-func TestColdListingThatNobodyWaitsFor(t *testing.T) {
-	t.Parallel()
-	clk := &waiting{Fake: clock.NewFake(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)), asked: make(chan struct{})}
-	e, err := emulator.Start(t.Context(), emulator.Options{Clock: clk, SessionColdStart: time.Hour, Wrap: checked(t, nil)})
-	must(t, err)
-	t.Cleanup(func() { _ = e.Close() })
-	v := &env{e, t, clk.Fake, ""}
-	ctx, cancel := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, "GET", v.URL()+sessions, nil)
-	must(t, err)
-	req.Header.Set("Authorization", "Bearer "+v.BootstrapKey())
-	ended := make(chan error, 1)
-	go func() {
-		_, err := do(req)
-		ended <- err
-	}()
-	<-clk.asked
-	v.call(201, "POST", computers, object{"name": "meanwhile", "provider": "byom"})
-	cancel()
-	fails(t, <-ended, "")
-	if err := e.Close(); err != nil { // It waits for the request to end.
-		t.Fatal(err)
-	}
-	if got := v.Journal().Entries()[0]; got.Operation != "listSessions" || got.Status != 0 {
-		t.Errorf("journal: %+v", got)
-	}
-}
-
-// waiting is a clock on which a sleep lasts until its context is done. It tells that somebody sleeps.
-type waiting struct {
-	*clock.Fake
-	asked chan struct{}
-}
-
-func (w *waiting) Sleep(ctx context.Context, _ time.Duration) error {
-	close(w.asked)
-	<-ctx.Done()
-	return ctx.Err()
 }
 
 // Sessions that come while somebody reads page after page are on none of the pages that follow, and shift nothing.

@@ -150,7 +150,6 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	flags.DurationVar(&s.SessionDelay, "session-delay", sessionDelay, "how long a new session returns 404; 0 for none")
 	flags.DurationVar(&s.SessionListDelay, "session-list-delay", sessionListDelay, "delay until lists show a new or changed session; 0 for none")
 	flags.DurationVar(&s.MessageDelay, "message-delay", messageDelay, "delay until lists show a new message of a session; 0 for none")
-	flags.DurationVar(&s.SessionColdStart, "session-cold-start", 0, "duration of a list of sessions that was not requested in the last 5 minutes")
 	flags.BoolVar(&s.printVersion, "version", false, "print the version and exit")
 	seed := flags.String("seed", "", "JSON `file` that fills an empty organization")
 	quiet := flags.Bool("quiet", runs, "do not log requests")

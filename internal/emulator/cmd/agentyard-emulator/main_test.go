@@ -145,21 +145,21 @@ func TestParse(t *testing.T) {
 
 func TestParse_sessions(t *testing.T) {
 	t.Parallel()
-	type delays struct{ found, listed, message, cold time.Duration }
+	type delays struct{ found, listed, message time.Duration }
 	for name, tc := range map[string]struct {
 		args []string
 		want delays
 	}{
-		"alone":                      {nil, delays{2 * time.Second, 5 * time.Second, 20 * time.Second, 0}},
-		"at once":                    {[]string{"-session-delay", "0", "-session-list-delay", "0s", "-message-delay", "0"}, delays{-1, -1, -1, 0}},
-		"as ordered":                 {[]string{"-session-delay", "1s", "-session-list-delay", "20s", "-message-delay", "3s", "-session-cold-start", "45s"}, delays{time.Second, 20 * time.Second, 3 * time.Second, 45 * time.Second}},
-		"with a command":             {[]string{"--", "true"}, delays{-1, -1, -1, 0}},
-		"with a command, as ordered": {[]string{"-session-list-delay", "1s", "--", "true"}, delays{-1, time.Second, -1, 0}},
+		"alone":                      {nil, delays{2 * time.Second, 5 * time.Second, 20 * time.Second}},
+		"at once":                    {[]string{"-session-delay", "0", "-session-list-delay", "0s", "-message-delay", "0"}, delays{-1, -1, -1}},
+		"as ordered":                 {[]string{"-session-delay", "1s", "-session-list-delay", "20s", "-message-delay", "3s"}, delays{time.Second, 20 * time.Second, 3 * time.Second}},
+		"with a command":             {[]string{"--", "true"}, delays{-1, -1, -1}},
+		"with a command, as ordered": {[]string{"-session-list-delay", "1s", "--", "true"}, delays{-1, time.Second, -1}},
 	} {
 		s, err := parse(tc.args, io.Discard)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
-		} else if got := (delays{s.SessionDelay, s.SessionListDelay, s.MessageDelay, s.SessionColdStart}); got != tc.want {
+		} else if got := (delays{s.SessionDelay, s.SessionListDelay, s.MessageDelay}); got != tc.want {
 			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
 		}
 	}
