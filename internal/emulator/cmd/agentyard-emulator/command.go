@@ -21,16 +21,12 @@ const (
 	exitSignal        = 128
 )
 
-// runCommand runs the command beside an emulator of its own, passes signals on to it, and returns its exit code as a
-// shell would. Signals do not end the emulator: a command that ends by one may have requests to finish.
+// runCommand runs the command beside an emulator of its own and returns its exit code as a shell would. SIGINT and SIGTERM do
+// not end the emulator: a command that ends by one may have requests to finish. Only SIGTERM is passed on, because a terminal
+// sends its interrupt to the command too, and Terraform takes a second one for an order to drop everything.
 func runCommand(ctx context.Context, s *settings, stdin io.Reader, stdout, stderr io.Writer) (code int, err error) {
 	signals := make(chan os.Signal, 16)
-	for _, s := range passedOn {
-		// What is ignored from the start, as a hangup under nohup, the command inherits; catching it would undo that.
-		if !signal.Ignored(s) {
-			signal.Notify(signals, s)
-		}
-	}
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 	e, err := emulator.Start(ctx, s.Options)
 	if err != nil {
@@ -53,7 +49,7 @@ func runCommand(ctx context.Context, s *settings, stdin io.Reader, stdout, stder
 	for {
 		select {
 		case received := <-signals:
-			if !isFromTerminal(received) {
+			if received == syscall.SIGTERM {
 				_ = cmd.Process.Signal(received) // The command may have ended just now.
 			}
 		case err := <-ended:

@@ -27,12 +27,6 @@ func TestMain(m *testing.M) {
 	case "command":
 		os.Exit(command(os.Args[1]))
 	default:
-		// Where the tests themselves run under nohup, or in the background of a script, the emulator would inherit that.
-		for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
-			if signal.Ignored(s) {
-				signal.Notify(make(chan os.Signal, 1), s)
-			}
-		}
 		os.Exit(m.Run())
 	}
 }
@@ -58,7 +52,7 @@ func command(what string) int {
 		fmt.Println(resp.Status, os.Getenv("AGENTYARD_API_KEY"), string(ahead))
 	case "signals":
 		received := make(chan os.Signal, 8)
-		signal.Notify(received, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+		signal.Notify(received, syscall.SIGINT, syscall.SIGTERM)
 		fmt.Println("ready")
 		for s := range received {
 			fmt.Println(s)
@@ -66,12 +60,6 @@ func command(what string) int {
 				return 3
 			}
 		}
-	case "ignores":
-		terminated := make(chan os.Signal, 1)
-		signal.Notify(terminated, syscall.SIGTERM)
-		fmt.Println("ignores a hangup:", signal.Ignored(syscall.SIGHUP))
-		<-terminated
-		return 3
 	}
 	return 0
 }
@@ -188,7 +176,8 @@ func TestControl(t *testing.T) {
 	}
 }
 
-func TestCommand_passesSignalsOn(t *testing.T) {
+// The terminal has sent its interrupt to the command already.
+func TestCommand_passesOnlyTerminationOn(t *testing.T) {
 	t.Parallel()
 	cmd := emulatorCommand(t, t.TempDir(), "--", "SELF", "signals")
 	out, err := cmd.StdoutPipe()
@@ -206,42 +195,12 @@ func TestCommand_passesSignalsOn(t *testing.T) {
 		}
 	}
 	expect("ready")
-	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM} {
-		if err := cmd.Process.Signal(s); err != nil {
-			t.Fatal(err)
-		}
-		expect(s.String())
-	}
-	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 3 {
-		t.Errorf("%v, want the command's exit code 3", err)
-	}
-}
-
-func TestCommand_outlivesAHangupUnderNohup(t *testing.T) {
-	t.Parallel()
-	cmd := emulatorCommand(t, t.TempDir(), "--", "SELF", "ignores")
-	shell, err := exec.LookPath("sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Path, cmd.Args = shell, append([]string{"sh", "-c", `trap "" HUP; exec "$0" "$@"`}, cmd.Args...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(out)
-	if lines.Scan(); lines.Text() != "ignores a hangup: true" {
-		t.Errorf("the command says %q", lines.Text())
-	}
-	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM} {
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		if err := cmd.Process.Signal(s); err != nil {
 			t.Fatal(err)
 		}
 	}
+	expect("terminated")
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 3 {
 		t.Errorf("%v, want the command's exit code 3", err)
