@@ -335,17 +335,6 @@ func TestAnalytics_shuffledLists(t *testing.T) {
 	}
 }
 
-// Days are part of what the emulator holds; a switch is not.
-func TestAnalytics_quietDaysSurviveARestart(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{DataFile: dataFile(t)})
-	v.call(204, "POST", "/_emulator/analytics/off", nil)
-	v.call(204, "POST", "/_emulator/quiet-days", object{"date": "2026-04-30"})
-	same(t, "days", len(v.restart().rows("/tokens", april)), 29)
-	team := start(t, emulator.Options{Tier: emulator.TierTeam})
-	team.call(403, "GET", analytics+"/tokens?"+april, nil)
-}
-
 func TestMyCost(t *testing.T) {
 	v := startParallel(t)
 	keys := map[string]string{"manager@agentyard.example": v.BootstrapKey()}

@@ -181,15 +181,3 @@ func TestControlMerge(t *testing.T) {
 	v.detail(v.call(400, "POST", "/_emulator/ci/merge", body), "no open pull request")
 	v.detail(v.call(400, "POST", "/_emulator/ci/merge", object{"repo": "acme/api"}), "unknown field")
 }
-
-// What is merged and what is open is kept in the data file.
-func TestCIStateSurvivesARestart(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{DataFile: dataFile(t)})
-	v.opens(ciBody("create", ciTarget("acme/api", "")), "https://code.example/acme/api/pull/1")
-	must(t, v.DisconnectRepository("https://code.example/acme/legacy"))
-	v = v.restart()
-	v.merge("acme/api", reviewFile)
-	same(t, "workflows", v.workflows(), "acme/api "+reviewFile+", acme/web "+reviewFile)
-	same(t, "repositories", ciNames(v.call(200, "GET", ciAutomation+"/repositories", nil).object(t)["repositories"], "fullName"), "acme/api, acme/web, robin/tools")
-}

@@ -169,8 +169,7 @@ func TestListingsWithinOneMillisecond(t *testing.T) {
 		return strings.Join(names, " ")
 	}
 	make20(v, "a")
-	same(t, "got", lists(v), want("a"))
-	v = v.restart()
+	v = v.restart() // Numbers continue.
 	make20(v, "b")
 	first := computers + "/name/a0"
 	v.call(200, "PATCH", computers+"/"+v.call(200, "GET", first, nil).object(t)["id"].(string), object{"remoteUser": "dev"})

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -91,38 +90,4 @@ func TestDataFileInUse(t *testing.T) {
 	t.Parallel()
 	file := start(t, emulator.Options{DataFile: dataFile(t)}).file
 	fails(t, startFrom(t, file), file, "another emulator is using it; stop that one, or use another file")
-}
-
-// A file of an older release lacks indexes that were added later.
-func TestDataFileWithoutIndexes(t *testing.T) {
-	t.Parallel()
-	v, computerID := startSessionsWith(t, emulator.Options{DataFile: dataFile(t), SessionDelay: -1, SessionListDelay: -1})
-	v.environment(object{"name": "e"})
-	v.account("ci")
-	deleted := v.session(object{"computerId": computerID})
-	v.session(object{"computerId": computerID})
-	v.call(204, "DELETE", sessions+"/"+deleted, nil)
-	v.clock.Advance(time.Minute)
-	paths := []string{sessions, sessions + "?computerId=" + computerID, computers, computers + "/name/box", environments, accounts, members}
-	read := func(v *env) (all []any) {
-		for _, path := range paths {
-			all = append(all, v.call(200, "GET", path, nil).object(t))
-		}
-		return all
-	}
-	want := read(v)
-	must(t, v.Close())
-	db, err := bolt.Open(v.file, 0o600, nil)
-	must(t, err)
-	must(t, db.Update(func(tx *bolt.Tx) error {
-		for _, index := range []string{"sessions_by_owner", "sessions_by_computer", "computer_owners", "computer_names", "environment_names", "account_names", "member_emails"} {
-			if err := tx.DeleteBucket([]byte(index)); err != nil {
-				return err
-			}
-		}
-		_, err := tx.CreateBucket([]byte("session_owners")) // One that no release has any more.
-		return err
-	}))
-	must(t, db.Close())
-	same(t, "lists", read(v.restart()), want)
 }

@@ -3,9 +3,11 @@ package emulator_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -240,6 +242,61 @@ func TestStateSurvivesARestart(t *testing.T) {
 	second.as(key, 200, "GET", "/api/v0/computers/name/mine", nil)
 	second.as(human, 200, "GET", "/api/v0/computers", nil)
 	same(t, "journal entries of this run", len(second.Journal().Entries()), 3)
+}
+
+// Every list is the same after a restart. A reset empties each, and switches everything on again.
+func TestRestartAndReset(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{DataFile: dataFile(t)})
+	objects := everything(v)
+	must(t, errors.Join(v.AddQuietDay("2026-04-15"), v.DisconnectRepository("https://code.example/acme/legacy"), v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/new"})))
+	v.join("gone@people.example")
+	v.call(204, "DELETE", remove("gone@people.example"), nil)
+	v.changeControls(object{"outputStyle": "verbose"}, "")
+	read := func(v *env) (all []string) {
+		for _, path := range []string{
+			computers, accounts, environments, sessions, members, globalLimits, userLimits, history, wiki, historyOf(api),
+			ciAutomation + "/jobs", ciAutomation + "/repositories", ciAutomation + "/scan", analytics + "/tokens?" + april, analytics + "/users?" + april,
+		} {
+			all = append(all, path+": "+string(v.call(200, "GET", path, nil).raw))
+		}
+		return all
+	}
+	want := read(v)
+	single := []string{
+		environments + "/" + idOf(objects["agentyard_environment"]), sessions + "/" + idOf(objects["agentyard_session"]),
+		sessions + "/" + idOf(objects["agentyard_session"]) + "/messages", wiki + "/" + idOf(objects["agentyard_wiki_run"]),
+		computers + "/name/box", accounts + "/" + idOf(objects["agentyard_service_account"]) + "/api-keys",
+	}
+	for _, path := range single {
+		want = append(want, string(v.call(200, "GET", path, nil).raw))
+	}
+	v = v.restart()
+	got := read(v)
+	for _, path := range single {
+		got = append(got, string(v.call(200, "GET", path, nil).raw))
+	}
+	same(t, "after a restart", got, want)
+
+	v.AllowEnvironments(false)
+	v.AllowSessions(false)
+	v.AllowAnalytics(false)
+	v.ConnectIntegration(false)
+	must(t, errors.Join(v.SetTier(emulator.TierTeam), v.SetSourceProvider("provider-a", false), v.SetWikiExport(emulator.WikiExportArchive, 0)))
+	v.SessionSettingsOnReads(true)
+	v.fail(emulator.BuildFailure{Times: -1})
+	v.call(204, "POST", "/_emulator/reset", nil)
+	ids := regexp.MustCompile(`(user|rev|ecc)_[0-9A-Z]+|"createdAt":[^,}]+|"(updatedAt|lastSignInAt)":[^,}]+|"scannedAt":[^,}]+|[0-9a-f]{8}-[0-9a-f-]{27}`)
+	fresh := read(start(t, emulator.Options{Clock: v.clock}))
+	for i, after := range read(v) {
+		same(t, "after a reset", ids.ReplaceAllString(after, "X"), ids.ReplaceAllString(fresh[i], "X"))
+	}
+	for _, path := range single[:4] {
+		v.call(404, "GET", path, nil)
+	}
+	same(t, "a new environment", v.environmentOf(v.ready(nil))["source"].(object)["id"], "source-base")
+	same(t, "type of an export", v.call(200, "GET", wiki+"/"+v.wikiRun(api, nil)["wikiRunId"].(string)+"/export", nil).header.Get("Content-Type"), "application/json")
+	v.join("gone@people.example", "new@people.example")
 }
 
 func TestRateLimit(t *testing.T) {

@@ -350,48 +350,6 @@ func TestDeleteEnvironment(t *testing.T) {
 	same(t, "environments", v.environmentNames(v.BootstrapKey(), ""), "")
 }
 
-func TestEnvironmentsSurviveARestart(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{DataFile: dataFile(t)})
-	v.fail(emulator.BuildFailure{Name: "bad", Reason: "no such branch", Excerpt: "fatal"})
-	var ids []string
-	for _, name := range []string{"good", "bad", "edited"} {
-		ids = append(ids, v.environment(object{"name": name, "setupScript": "one", "makeOrganizationDefault": name == "good"}))
-	}
-	v.clock.Advance(time.Minute)
-	v.call(200, "PATCH", environments+"/"+ids[2], object{"setupScript": "two", "repositories": repositories(2)})
-	list := v.call(200, "GET", environments, nil).object(t)
-	var single []object
-	for _, id := range ids {
-		single = append(single, v.environmentOf(id))
-	}
-
-	v = v.restart()
-	same(t, "listing", v.call(200, "GET", environments, nil).object(t), list)
-	for i, id := range ids {
-		same(t, id, v.environmentOf(id), single[i])
-	}
-	v.clock.Advance(time.Minute) // A build goes on although nobody watched.
-	same(t, "edited", v.environmentOf(ids[2])["status"], "ready")
-	v.call(409, "POST", environments, definition(object{"name": "good"}))
-}
-
-func TestResetRemovesEnvironments(t *testing.T) {
-	v := startParallel(t)
-	id := v.ready(object{"makeOrganizationDefault": true})
-	v.fail(emulator.BuildFailure{Times: -1})
-	v.AllowEnvironments(false)
-	for provider, available := range map[string]bool{"provider-a": false, "provider-b": true} {
-		must(t, v.SetSourceProvider(provider, available))
-	}
-	v.call(204, "POST", "/_emulator/reset", nil)
-	v.call(404, "GET", environments+"/"+id, nil)
-	same(t, "environments", string(v.call(200, "GET", environments, nil).raw), `{"environments":[]}`)
-	e := v.environmentOf(v.ready(nil))
-	same(t, "environment", []any{e["status"], e["source"].(object)["id"]}, []any{"ready", "source-base"})
-	v.call(409, "POST", environments, definition(object{"name": "b", "sourceId": "source-other"}))
-}
-
 // A fault hits environments as everything else.
 func TestEnvironmentFaults(t *testing.T) {
 	v := startParallel(t)

@@ -250,54 +250,6 @@ func TestRemoveTheFirstManager(t *testing.T) {
 	same(t, "the first manager", list[0], before)
 }
 
-func TestOrganizationSurvivesARestart(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{DataFile: dataFile(t)})
-	if _, _, err := v.AddHuman(emulator.Human{Email: "Ada@people.example", Metadata: map[string]any{"team": "engines"}}); err != nil {
-		t.Fatal(err)
-	}
-	v.join("gone@people.example")
-	v.invite("pending@people.example")
-	v.setLimits(object{"email": "ada@people.example", "limit": 3_000_000})
-	v.call(200, "PUT", globalLimits, object{"limit": 5_000_000})
-	v.call(204, "DELETE", remove("gone@people.example"), nil)
-	v.changeControls(object{"outputStyle": "verbose"}, "ada@people.example")
-	paths := []string{members, globalLimits, userLimits, history}
-	var before []string
-	for _, path := range paths {
-		before = append(before, string(v.call(200, "GET", path, nil).raw))
-	}
-	v = v.restart()
-	for i, path := range paths {
-		same(t, path, string(v.call(200, "GET", path, nil).raw), before[i])
-	}
-	if _, _, err := v.AddHuman(emulator.Human{Email: "ada@people.example"}); err == nil {
-		t.Error("the email address is free after a restart")
-	}
-	v.call(204, "DELETE", remove("pending@people.example"), nil)
-	v.call(404, "DELETE", remove("gone@people.example"), nil)
-}
-
-func TestResetEmptiesTheOrganization(t *testing.T) {
-	v := startParallel(t)
-	v.join("ada@people.example", "gone@people.example")
-	v.invite("pending@people.example")
-	v.setLimits(object{"email": "ada@people.example", "limit": 3_000_000}, object{"email": "manager@agentyard.example", "limit": 3_000_000})
-	v.call(200, "PUT", globalLimits, object{"limit": 5_000_000})
-	v.call(204, "DELETE", remove("gone@people.example"), nil)
-	v.changeControls(object{"outputStyle": "verbose"}, "")
-	must(t, v.Reset())
-	if got, _ := v.memberEmails(100); got != "manager@agentyard.example" {
-		t.Errorf("members: %s", got)
-	}
-	same(t, "limits", v.limits(), "<nil> manager@agentyard.example:<nil>")
-	if got := v.call(200, "GET", history, nil).object(t)["changes"].([]any); len(got) != 3 || got[0].(object)["settings"].(object)["outputStyle"] != "concise" {
-		t.Errorf("%d changes", len(got))
-	}
-	v.call(404, "DELETE", remove("pending@people.example"), nil)
-	v.join("ada@people.example", "pending@people.example")
-}
-
 func TestControlOrganization(t *testing.T) {
 	v := startParallel(t)
 	v.clock.Advance(time.Second)

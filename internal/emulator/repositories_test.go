@@ -58,15 +58,3 @@ func TestControlRepositories(t *testing.T) {
 	v.call(204, "POST", "/_emulator/integration/off", nil)
 	v.call(204, "POST", "/_emulator/integration/on", nil)
 }
-
-// Repositories of the start come back with a reset, and those of the test go.
-func TestRepositoriesAfterAReset(t *testing.T) {
-	v := startParallel(t)
-	must(t, v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/new"}))
-	must(t, v.DisconnectRepository("https://code.example/acme/api"))
-	v.call(204, "POST", "/_emulator/reset", nil)
-	fails(t, v.DisconnectRepository("https://code.example/acme/new"), "")
-	if err := v.DisconnectRepository("https://code.example/acme/api"); err != nil {
-		t.Error(err)
-	}
-}

@@ -133,41 +133,6 @@ func TestSessionsOutliveMembersAndKeys(t *testing.T) {
 	same(t, "listed for another key of the account", sessionIDs(v.sessionPage(again, "")), robots)
 }
 
-func TestSessionsSurviveARestart(t *testing.T) {
-	t.Parallel()
-	v, computerID := startSessionsWith(t, emulator.Options{DataFile: dataFile(t)})
-	id := v.session(object{"computerId": computerID, "systemPrompt": "p", "sessionSettings": everySetting(true)})
-	v.change(id, emulator.SessionChange{
-		Status: ptr("running"), Title: ptr("t"), MessageCount: ptr(int64(3)), ServiceCredits: ptr(0.5), ParentSessionID: ptr("parent"), CompletedAt: ptr(int64(7)),
-		Artifacts: []emulator.SessionArtifact{{ID: "a", Kind: "issue"}},
-	})
-	v.clock.Advance(time.Second)
-	young := v.call(201, "POST", sessions, object{"computerId": computerID}).object(t)["sessionId"].(string)
-	read := func(v *env) []any {
-		t.Helper()
-		v.call(404, "GET", sessions+"/"+young, nil)
-		return []any{v.call(200, "GET", sessions+"/"+id, nil).object(t), v.sessionPage(v.BootstrapKey(), "")}
-	}
-	want := read(v)
-	v = v.restart()
-	same(t, "after a restart", read(v), want)
-	v.clock.Advance(5 * time.Second)
-	same(t, "listed", sessionIDs(v.sessionPage(v.BootstrapKey(), "")), young+" "+id)
-	same(t, "listed as", v.sessionPage(v.BootstrapKey(), "")[1].(object)["status"], "running")
-}
-
-func TestResetForgetsSessions(t *testing.T) {
-	v, computerID := startSessions(t)
-	id := v.session(object{"computerId": computerID})
-	v.SessionSettingsOnReads(true)
-	v.AllowSessions(false)
-	must(t, v.Reset())
-	same(t, "listed", len(v.sessionPage(v.BootstrapKey(), "")), 0)
-	v.call(404, "GET", sessions+"/"+id, nil)
-	byom := v.computer(object{"name": "byom", "provider": "byom"})["id"].(string)
-	same(t, "read", v.call(200, "GET", sessions+"/"+v.session(object{"computerId": byom}), nil).object(t)["sessionSettings"], nil)
-}
-
 // What the agent and others do shows in reads and listings, each in its own way.
 func TestControlSessions(t *testing.T) {
 	v, computerID := startSessions(t)

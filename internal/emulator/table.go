@@ -23,7 +23,7 @@ type index[T any] struct {
 
 // anyTable is a table without the type of its objects.
 type anyTable interface {
-	// open creates what the database lacks. An index that it lacks is filled, so that the file of an older release can be used.
+	// open creates what the database lacks.
 	open(tx *bolt.Tx) error
 	// clear removes all objects.
 	clear(tx *bolt.Tx) error
@@ -35,21 +35,12 @@ func (t *table[T]) bucket(tx *bolt.Tx) *bolt.Bucket { return tx.Bucket([]byte(t.
 func (t *table[T]) size(tx *bolt.Tx) int            { return len(t.keys(tx, "")) }
 
 func (t *table[T]) open(tx *bolt.Tx) error {
-	if _, err := tx.CreateBucketIfNotExists([]byte(t.name)); err != nil {
-		return err
-	}
+	_, err := tx.CreateBucketIfNotExists([]byte(t.name))
 	for _, x := range t.indexes {
-		if tx.Bucket([]byte(x.name)) != nil {
-			continue
-		}
-		if _, err := tx.CreateBucket([]byte(x.name)); err != nil {
-			return err
-		}
-		if err := t.each(tx, "", func(key string, object *T) error { return x.add(tx, key, object) }); err != nil {
-			return err
-		}
+		_, indexErr := tx.CreateBucketIfNotExists([]byte(x.name))
+		err = errors.Join(err, indexErr)
 	}
-	return nil
+	return err
 }
 
 func (t *table[T]) clear(tx *bolt.Tx) error {

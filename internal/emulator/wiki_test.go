@@ -273,32 +273,6 @@ func TestWikiSwitchedOff(t *testing.T) {
 	v.call(400, "GET", wiki+"/"+id+"/search", nil)
 }
 
-func TestWikiRunsSurviveARestart(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{DataFile: dataFile(t)})
-	a, b := v.wikiRun(api, nil)["wikiRunId"].(string), v.wikiRun(api, nil)["wikiRunId"].(string)
-	must(t, v.SetVideoOverview(a, map[string]any{"status": "ready"}))
-	paths := []string{wiki, historyOf(api), wiki + "/" + a, wiki + "/" + a + "/search?q=the"}
-	before := map[string]string{}
-	for _, path := range paths {
-		before[path] = string(v.call(200, "GET", path, nil).raw)
-	}
-	v = v.restart()
-	for _, path := range paths {
-		same(t, path, string(v.call(200, "GET", path, nil).raw), before[path])
-	}
-	// What comes later is newer, also within the same millisecond.
-	c := v.wikiRun(api, nil)["wikiRunId"].(string)
-	same(t, "history", v.runsAt(v.BootstrapKey(), historyOf(api)), c+" "+b+" "+a)
-
-	must(t, v.SetWikiExport(emulator.WikiExportArchive, 0))
-	must(t, v.Reset())
-	v.call(404, "GET", wiki+"/"+a, nil)
-	same(t, "after the reset", string(v.call(200, "GET", wiki, nil).raw), `{"wikiRuns":[]}`)
-	id := v.wikiRun(api, nil)["wikiRunId"].(string)
-	same(t, "type of an export after the reset", v.call(200, "GET", wiki+"/"+id+"/export", nil).header.Get("Content-Type"), "application/json")
-}
-
 func TestWikiRunIsFoundLate(t *testing.T) {
 	v := startParallel(t)
 	v.Faults().Add(emulator.Fault{Operation: "createWikiRun", Kind: emulator.FaultNotFoundAfterCreate})
