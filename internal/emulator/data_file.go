@@ -33,8 +33,10 @@ func openBolt(file string, options *bolt.Options) (db *bolt.DB, err error) {
 			return nil, err
 		}
 		err = db.View(func(tx *bolt.Tx) error {
-			first, _ := tx.Cursor().First()
-			if tx.Size() > info.Size() || first != nil && tx.Bucket([]byte(metaTable.name)) == nil {
+			if tx.Size() > info.Size() {
+				return damaged("its end is missing")
+			}
+			if first, _ := tx.Cursor().First(); first != nil && tx.Bucket([]byte(metaTable.name)) == nil {
 				return damaged("it is a database without an emulator's data")
 			}
 			return nil
