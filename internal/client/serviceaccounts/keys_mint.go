@@ -27,11 +27,10 @@ type NewAPIKey struct {
 
 // Renewal describes the key to replace.
 type Renewal struct {
-	// ID is the ID of the current key.
 	ID string
-	// PreviousID is the ID of the key before the current one, if it is still in its grace period.
+	// PreviousID is the ID of the key before it, if that one is still in its grace period.
 	PreviousID string
-	// GraceMinutes is how long the current key still authenticates after a rotation, 0 to 10.
+	// GraceMinutes is how long the key still authenticates after a rotation, 0 to 10.
 	GraceMinutes int64
 }
 
@@ -52,11 +51,7 @@ func (c *Client) CreateKey(ctx context.Context, n NewAPIKey) (*MintedAPIKey, err
 // CreateMissingKey is CreateKey that does not wait until a live key with the name is revoked.
 func (c *Client) CreateMissingKey(ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
 	return c.createKey(ctx, n, Renewal{}, func(k *keyCreation, ctx context.Context) (*MintedAPIKey, error) {
-		if len(k.others(k.snapshot.Wanted)) == 0 {
-			return k.mint(ctx)
-		}
-		found, err := k.findOthers(ctx) // The snapshot may be out of date.
-		return k.mintUnless(ctx, found, err)
+		return k.replace(ctx, k.snapshot.Wanted, k.findOthers) // The snapshot may be out of date.
 	})
 }
 
@@ -71,7 +66,7 @@ func (c *Client) RenewKey(ctx context.Context, n NewAPIKey, old Renewal) (*Minte
 		if k.oldLives(k.snapshot.Wanted) {
 			return k.rotate(ctx)
 		}
-		return k.replace(ctx, k.snapshot.Wanted)
+		return k.replace(ctx, k.snapshot.Wanted, k.awaitOthers)
 	})
 }
 
@@ -118,9 +113,7 @@ func (k *keyCreation) rotate(ctx context.Context) (*MintedAPIKey, error) {
 	})
 	switch {
 	case transport.IsAmbiguous(err):
-		// The service ends the old key in the same step. If it still lives without a grace period, nothing was rotated.
-		isVoid := func(named []APIKey) bool { return k.old.GraceMinutes == 0 && k.oldLives(named) }
-		if lost := k.revokeLost(ctx, since, err, isVoid); lost != nil || ctx.Err() != nil {
+		if lost := k.revokeLost(ctx, since, err); lost != nil || ctx.Err() != nil {
 			return nil, cmp.Or(lost, err) // In a run that is stopping, the value of another key could not be stored.
 		}
 		minted, err := k.mint(ctx)
@@ -132,7 +125,7 @@ func (k *keyCreation) rotate(ctx context.Context) (*MintedAPIKey, error) {
 		// Somebody may have revoked or rotated the key since the snapshot, or a killed run may have rotated it with a grace period.
 		named, lookErr := k.keysNow(ctx)
 		if lookErr == nil && !k.oldLives(named) {
-			return k.replace(ctx, named)
+			return k.replace(ctx, named, k.awaitOthers)
 		}
 		return nil, errors.Join(err, lookErr, create.AlreadyExists(describeKeys(k.others(named))))
 	}
@@ -151,21 +144,18 @@ func (k *keyCreation) findOthers(ctx context.Context) ([]APIKey, error) {
 	return k.others(named), err
 }
 
-// replace mints a key in place of a dead one, unless another live key with the name exists.
-func (k *keyCreation) replace(ctx context.Context, named []APIKey) (*MintedAPIKey, error) {
-	if len(k.others(named)) == 0 {
-		return k.mint(ctx)
-	}
-	found, err := create.UntilFree(ctx, k.client.conn, k.findOthers)
-	return k.mintUnless(ctx, found, err)
+// awaitOthers gives others time to be revoked.
+func (k *keyCreation) awaitOthers(ctx context.Context) ([]APIKey, error) {
+	return create.UntilFree(ctx, k.client.conn, k.findOthers)
 }
 
-func (k *keyCreation) mintUnless(ctx context.Context, found []APIKey, err error) (*MintedAPIKey, error) {
-	if err == nil {
-		err = create.AlreadyExists(describeKeys(found))
-	}
-	if err != nil {
-		return nil, k.client.accountGone(ctx, k.key.AccountID, err)
+// replace mints a key in place of a dead one, or of none, unless look still finds another live key with the name.
+func (k *keyCreation) replace(ctx context.Context, named []APIKey, look func(context.Context) ([]APIKey, error)) (*MintedAPIKey, error) {
+	if len(k.others(named)) > 0 {
+		found, err := look(ctx)
+		if err = cmp.Or(err, create.AlreadyExists(describeKeys(found))); err != nil {
+			return nil, k.client.accountGone(ctx, k.key.AccountID, err)
+		}
 	}
 	return k.mint(ctx)
 }
@@ -185,8 +175,7 @@ func (k *keyCreation) mint(ctx context.Context) (*MintedAPIKey, error) {
 		if err == nil || !transport.IsAmbiguous(err) {
 			return minted, err
 		}
-		isVoid := func([]APIKey) bool { return false } // A mint changes no other key.
-		if lost := k.revokeLost(ctx, since, err, isVoid); lost != nil {
+		if lost := k.revokeLost(ctx, since, err); lost != nil {
 			return nil, lost
 		}
 		if attempt == mintAttempts || ctx.Err() != nil {
@@ -196,9 +185,9 @@ func (k *keyCreation) mint(ctx context.Context) (*MintedAPIKey, error) {
 }
 
 // revokeLost revokes the key whose value was lost with a response: the only new live key with the name that has the requested
-// expiry and is not older than the request by the service's clock. Anything else is named in the error. If isVoid says that the
-// request did nothing, the error is the lost response. The search for new keys comes first, because a service may act late.
-func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr error, isVoid func(named []APIKey) bool) error {
+// expiry and is not older than the request by the service's clock. Anything else is named in the error. The search comes first,
+// because a service may act late.
+func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr error) error {
 	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
 	var named []APIKey
@@ -206,7 +195,8 @@ func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr e
 		named, err = k.keysNow(ctx)
 		return collection.Filter(named, func(key *APIKey) bool { return key.IsLive(k.now()) && !k.snapshot.Contains(key.ID) }), err
 	})
-	if err == nil && isVoid(named) {
+	// A rotation without a grace period ends the old key in the same step. If it still lives, nothing was rotated.
+	if err == nil && k.old.GraceMinutes == 0 && k.oldLives(named) {
 		return lostErr
 	}
 	proven := collection.Filter(found, func(key *APIKey) bool {

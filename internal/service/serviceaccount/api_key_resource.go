@@ -1,10 +1,10 @@
 package serviceaccount
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -104,9 +104,8 @@ func (m *apiKeyModel) FromAPI(ctx context.Context, k *serviceaccounts.APIKey) di
 	m.setExpiry(k.ExpiresAt.Time())
 	m.IsRevoked = types.BoolValue(k.IsRevoked)
 	m.RevokedAt = value.Time(k.RevokedAt.Time())
-	settings, _, diags := m.settings(ctx)
-	due, _ := nextRotation(parseTime(m.CreatedAt), settings.expiresAt, settings.interval, settings.beforeExpiry)
-	m.NextRotationAt = value.Time(due)
+	settings, diags := m.settings(ctx)
+	m.NextRotationAt = value.Time(settings.nextRotation(parseTime(m.CreatedAt), settings.expiresAt))
 	return diags
 }
 
@@ -117,19 +116,14 @@ func (m *apiKeyModel) setMinted(k *serviceaccounts.MintedAPIKey, settings keySet
 		m.setExpiry(k.ExpiresAt.Time())
 	}
 	m.CreatedAt, m.IsRevoked, m.RevokedAt = value.Time(k.CreatedAt.Time()), types.BoolValue(false), types.StringNull()
-	if k.CreatedAt != 0 {
-		now = k.CreatedAt.Time()
-	}
-	due, _ := nextRotation(now, parseTime(m.ExpiresAt), settings.interval, settings.beforeExpiry)
-	m.NextRotationAt = value.Time(due)
+	m.NextRotationAt = value.Time(settings.nextRotation(cmp.Or(k.CreatedAt.Time(), now), parseTime(m.ExpiresAt)))
 }
 
 // setExpiry keeps the configured spelling of the same time.
 func (m *apiKeyModel) setExpiry(at time.Time) {
-	if inState := parseTime(m.ExpiresAt); !at.IsZero() && !inState.IsZero() && inState.Sub(at).Abs() < sameExpiry {
-		return
+	if inState := parseTime(m.ExpiresAt); at.IsZero() || inState.IsZero() || inState.Sub(at).Abs() >= sameExpiry {
+		m.ExpiresAt = value.Time(at)
 	}
-	m.ExpiresAt = value.Time(at)
 }
 
 func (m *apiKeyModel) Identity() any {
@@ -197,8 +191,8 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 					},
 					"before_expiry": schema.StringAttribute{
 						Optional:            true,
-						MarkdownDescription: "Time before the expiry at which the key becomes due." + durationForms + " Must be shorter than the key's life, and at least the grace period. Requires `expires_in` or `expires_at`, unless `interval` is set.",
-						Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
+						MarkdownDescription: "Time before the expiry at which the key becomes due." + durationForms + " Must be shorter than the key's life, and at least the grace period. Requires `expires_in`.",
+						Validators:          []validator.String{value.DurationAtLeast(time.Second, keyDurations...), stringvalidator.AlsoRequires(path.MatchRoot("expires_in"))},
 					},
 					"grace_period_minutes": schema.Int64Attribute{
 						Optional: true,
@@ -213,7 +207,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 			"fingerprint":      result("Fingerprint of the key's value."),
 			"created_at":       result("When the current key was created (RFC 3339, UTC)."),
 			"rotated_at":       result("When the key was last rotated or replaced (RFC 3339, UTC). Null until the first time."),
-			"next_rotation_at": result("When the key becomes due by `interval` or `before_expiry` (RFC 3339, UTC). Null if it never does. In the 15 minutes before this time, any other change to the key also rotates it."),
+			"next_rotation_at": result("When the key becomes due by `interval` or `before_expiry` (RFC 3339, UTC). Null if it never does."),
 			"is_revoked":       schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the key was revoked or deleted elsewhere. Does not include expiry."},
 			"revoked_at":       result("When the key was revoked (RFC 3339, UTC). Null if it was not revoked."),
 			"previous_key_id":  result("ID of the previous key during its grace period. Null otherwise."),
@@ -234,26 +228,16 @@ func (r *apiKeyResource) ValidateConfig(ctx context.Context, req resource.Valida
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	settings, _, diags := config.settings(ctx)
+	settings, diags := config.settings(ctx)
 	resp.Diagnostics.Append(diags...)
-	resp.Diagnostics.Append(problemDiagnostics(settings.check())...)
-}
-
-func (r *apiKeyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	switch {
-	case req.Plan.Raw.IsNull():
-	case req.State.Raw.IsNull():
-		resp.Diagnostics.Append(r.planCreation(ctx, &req, resp)...)
-	default:
-		resp.Diagnostics.Append(r.planUpdate(ctx, &req, resp)...)
-	}
+	resp.Diagnostics.Append(settings.check()...)
 }
 
 func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m, config apiKeyModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	settings, _, diags := m.settings(ctx)
+	settings, diags := m.settings(ctx)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -263,7 +247,6 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 		resp.Diagnostics.Append(apierror.For("create", "API key", err, apiKeyFields, existingKey, atAccount, crud.Given(ctx, req.Plan))...)
 		return
 	}
-	m.RotatedAt, m.PreviousKeyID = types.StringNull(), types.StringNull()
 	m.setMinted(made, settings, r.now())
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	resp.Diagnostics.Append(markExpiry(ctx, resp.Private, &config)...)
@@ -278,7 +261,6 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	imported := importmark.IsUnread(ctx, resp.Private)
 	found, err := r.Client.ServiceAccounts.GetKey(ctx, m.ServiceAccountID.ValueString(), m.ID.ValueString())
 	if err == nil && !m.PreviousKeyID.IsNull() {
 		m.PreviousKeyID, err = r.stillLive(ctx, &m)
@@ -289,7 +271,7 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 		return
 	case found != nil:
 		resp.Diagnostics.Append(m.FromAPI(ctx, found)...)
-	case imported:
+	case importmark.IsUnread(ctx, resp.Private):
 		crud.Gone(ctx, r.Client, "API key", &m, resp)
 		return
 	default:
@@ -306,7 +288,7 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	settings, _, diags := m.settings(ctx)
+	settings, diags := m.settings(ctx)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -319,13 +301,10 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 			return
 		}
 		m.PreviousKeyID = state.PreviousKeyID
-		if settings.grace > 0 && !state.isDead(r.now()) {
+		if have, _ := state.keyState(ctx, req.Private); settings.grace > 0 && !have.isDead(r.now()) {
 			m.PreviousKeyID = state.ID
 		}
-		m.RotatedAt = value.Time(r.now())
-		if made.CreatedAt != 0 {
-			m.RotatedAt = value.Time(made.CreatedAt.Time())
-		}
+		m.RotatedAt = value.Time(cmp.Or(made.CreatedAt.Time(), r.now()))
 		m.setMinted(made, settings, r.now())
 	}
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
@@ -357,16 +336,15 @@ func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest,
 // warnOfOthers names the newer live keys with the name of a dead key: whoever rotated it by hand uses the new key, and a killed run
 // lost its value.
 func (m *apiKeyModel) warnOfOthers(named []serviceaccounts.APIKey, now time.Time) (diags diag.Diagnostics) {
-	live := slices.DeleteFunc(named, func(k serviceaccounts.APIKey) bool { return !k.IsLive(now) })
-	if slices.ContainsFunc(live, func(k serviceaccounts.APIKey) bool { return k.ID == m.ID.ValueString() }) {
-		return nil
-	}
-	for _, k := range live {
-		if k.ID == m.PreviousKeyID.ValueString() || k.CreatedAt.Time().Before(parseTime(m.CreatedAt)) {
-			continue
+	for _, k := range named {
+		switch {
+		case !k.IsLive(now) || k.ID == m.PreviousKeyID.ValueString():
+		case k.ID == m.ID.ValueString():
+			return nil
+		case !k.CreatedAt.Time().Before(parseTime(m.CreatedAt)):
+			diags.AddWarning("Another Live API Key of the Same Name", fmt.Sprintf("API key %s (%q, created at %s) of service account %s was created after the destroyed key, and this resource does not manage it. "+
+				"If nobody uses it, revoke it with the action agentyard_api_key_revoke and key_id = %q.", k.ID, k.Name, utc(k.CreatedAt.Time()), k.AccountID, k.ID))
 		}
-		diags.AddWarning("Another Live API Key of the Same Name", fmt.Sprintf("API key %s (%q, created at %s) of service account %s was created after the destroyed key, and this resource does not manage it. "+
-			"If nobody uses it, revoke it with the action agentyard_api_key_revoke and key_id = %q.", k.ID, k.Name, utc(k.CreatedAt.Time()), k.AccountID, k.ID))
 	}
 	return diags
 }
@@ -407,18 +385,14 @@ func (r *apiKeyResource) now() time.Time { return r.Client.Conn.Clock.Now() }
 
 // parseTime returns the zero time for null and unknown.
 func parseTime(s types.String) time.Time {
-	at, err := time.Parse(time.RFC3339, s.ValueString())
-	if err != nil {
-		return time.Time{}
-	}
+	at, _ := time.Parse(time.RFC3339, s.ValueString())
 	return at
 }
 
 // parseDuration returns 0 for null and unknown, and for values that a validator rejects.
 func parseDuration(s types.String) time.Duration {
-	d, err := clock.ParseDuration(s.ValueString())
-	if err != nil || d < time.Second {
-		return 0
+	if d, err := clock.ParseDuration(s.ValueString()); err == nil && d >= time.Second {
+		return d
 	}
-	return d
+	return 0
 }

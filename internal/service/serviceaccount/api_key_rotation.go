@@ -2,24 +2,22 @@ package serviceaccount
 
 import (
 	"context"
+	"fmt"
 	"maps"
-	"slices"
+	"strconv"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
-
-// dueMargin makes a key due earlier if an update is planned anyway. Terraform plans again during apply; without the margin,
-// a key that comes due in between would change an approved plan.
-const dueMargin = 15 * time.Minute
 
 // sameExpiry allows for rounding.
 const sameExpiry = time.Second
@@ -31,39 +29,17 @@ const sameCreation = 2 * time.Second
 // treating that as a removed argument would rotate the key in every apply.
 const expiryMark = "expires_at"
 
-// keyAction is what an apply does with an API key.
-type keyAction string
-
-const (
-	keyKeep   keyAction = "none"
-	keyMint   keyAction = "mint"
-	keyRotate keyAction = "rotate"
-	keyAdopt  keyAction = "adopt" // Stores the configuration without a request.
-	keyWarn   keyAction = "warn"
-)
-
-// keyDecision includes the field and the reason for a warning in the plan.
-type keyDecision struct {
-	action keyAction
-	field  string
-	reason string
-}
-
-// replaces reports whether the key gets a new ID and value.
-func (d keyDecision) replaces() bool { return d.action == keyMint || d.action == keyRotate }
-
 // keySettings are the arguments that determine rotation. Zero means null.
 type keySettings struct {
 	expiresAt    time.Time
 	expiresIn    time.Duration
-	neverDue     bool // Neither an expiry nor an interval is configured. A value that is unknown or invalid counts as configured.
 	hasRotation  bool
 	isIdle       bool // rotation has no condition that could ever rotate the key.
+	unknown      bool // A condition for a rotation is unknown.
 	triggers     map[string]string
 	interval     time.Duration
 	beforeExpiry time.Duration
 	grace        time.Duration
-	hasGrace     bool // Also true while the grace period is unknown.
 }
 
 type rotationModel struct {
@@ -73,67 +49,46 @@ type rotationModel struct {
 	GracePeriodMinutes types.Int64  `tfsdk:"grace_period_minutes"`
 }
 
-// settings also reports whether one of the arguments is unknown.
-func (m *apiKeyModel) settings(ctx context.Context) (s keySettings, unknown bool, diags diag.Diagnostics) {
+func (m *apiKeyModel) settings(ctx context.Context) (s keySettings, diags diag.Diagnostics) {
 	s.expiresAt, s.expiresIn = parseTime(m.ExpiresAt), parseDuration(m.ExpiresIn)
-	s.neverDue = m.ExpiresAt.IsNull() && m.ExpiresIn.IsNull()
-	unknown = m.ExpiresAt.IsUnknown() || m.ExpiresIn.IsUnknown() || m.Rotation.IsUnknown()
+	s.unknown = m.ExpiresAt.IsUnknown() || m.ExpiresIn.IsUnknown() || m.Rotation.IsUnknown()
 	if !value.IsSet(m.Rotation) {
-		return s, unknown, nil
+		return s, nil
 	}
 	var r rotationModel
 	diags = m.Rotation.As(ctx, &r, basetypes.ObjectAsOptions{})
 	s.hasRotation = true
 	s.isIdle = r.Interval.IsNull() && r.BeforeExpiry.IsNull() && !r.Triggers.IsUnknown() && len(r.Triggers.Elements()) == 0
-	s.neverDue = s.neverDue && r.Interval.IsNull()
 	s.interval, s.beforeExpiry = parseDuration(r.Interval), parseDuration(r.BeforeExpiry)
-	s.hasGrace = !r.GracePeriodMinutes.IsNull()
 	s.grace = time.Duration(r.GracePeriodMinutes.ValueInt64()) * time.Minute
-	unknown = unknown || r.Interval.IsUnknown() || r.BeforeExpiry.IsUnknown() || r.Triggers.IsUnknown()
-	if value.IsSet(r.Triggers) {
-		s.triggers = make(map[string]string, len(r.Triggers.Elements()))
-		for name, element := range r.Triggers.Elements() {
-			unknown = unknown || element.IsUnknown()
-			s.triggers[name] = text(element)
-		}
+	s.unknown = s.unknown || r.Interval.IsUnknown() || r.BeforeExpiry.IsUnknown() || r.Triggers.IsUnknown()
+	s.triggers = map[string]string{}
+	for name, element := range r.Triggers.Elements() {
+		s.unknown = s.unknown || element.IsUnknown()
+		s.triggers[name] = element.String()
 	}
-	return s, unknown, diags
-}
-
-func text(v attr.Value) string {
-	s, _ := v.(types.String)
-	return s.ValueString()
+	return s, diags
 }
 
 type keyState struct {
-	// settings are from the last create or rotation.
-	settings keySettings
+	settings keySettings // From the last create or rotation.
 	// hasValue is false after an import.
-	hasValue         bool
-	isRevoked        bool
-	revokedAt        time.Time
-	createdAt        time.Time
-	expiryConfigured bool
-}
-
-func (s *keyState) isExpired(now time.Time) bool {
-	return !s.settings.expiresAt.IsZero() && !now.Before(s.settings.expiresAt)
-}
-
-func (s *keyState) isDead(now time.Time) bool { return s.isRevoked || s.isExpired(now) }
-
-func (m *apiKeyModel) isDead(now time.Time) bool {
-	s := keyState{isRevoked: m.IsRevoked.ValueBool(), settings: keySettings{expiresAt: parseTime(m.ExpiresAt)}}
-	return s.isDead(now)
+	hasValue, isRevoked, expiryConfigured bool
+	createdAt                             time.Time
 }
 
 func (m *apiKeyModel) keyState(ctx context.Context, private importmark.PrivateState) (*keyState, diag.Diagnostics) {
-	settings, _, diags := m.settings(ctx)
+	settings, diags := m.settings(ctx)
 	mark, d := private.GetKey(ctx, expiryMark)
 	diags.Append(d...)
-	return &keyState{
-		settings: settings, hasValue: !m.Key.IsNull(), isRevoked: m.IsRevoked.ValueBool(), revokedAt: parseTime(m.RevokedAt), createdAt: parseTime(m.CreatedAt), expiryConfigured: string(mark) == "true",
-	}, diags
+	return &keyState{settings, !m.Key.IsNull(), m.IsRevoked.ValueBool(), string(mark) == "true", parseTime(m.CreatedAt)}, diags
+}
+
+func (s *keyState) isDead(now time.Time) bool { return s.isRevoked || s.settings.isOver(now) }
+
+// isOver reports whether the expiry is in the past: a key with it is dead, and no new key can have it.
+func (s *keySettings) isOver(now time.Time) bool {
+	return !s.expiresAt.IsZero() && !now.Before(s.expiresAt)
 }
 
 // hasFixedExpiry reports whether ignore_changes, which may include all arguments, turned the expiry in the state into an argument beside
@@ -141,204 +96,214 @@ func (m *apiKeyModel) keyState(ctx context.Context, private importmark.PrivateSt
 func (m *apiKeyModel) hasFixedExpiry() bool { return !m.ExpiresAt.IsNull() && !m.ExpiresIn.IsNull() }
 
 func markExpiry(ctx context.Context, private importmark.PrivateState, config *apiKeyModel) diag.Diagnostics {
-	if config.ExpiresAt.IsNull() || config.hasFixedExpiry() {
-		return private.SetKey(ctx, expiryMark, []byte("false"))
-	}
-	return private.SetKey(ctx, expiryMark, []byte("true"))
-}
-
-type keyConfig struct {
-	settings keySettings
-	// unknown is true if one of the settings is unknown.
-	unknown bool
-	// differs is true if an argument differs from the state, even if only in spelling.
-	differs bool
+	return private.SetKey(ctx, expiryMark, []byte(strconv.FormatBool(!config.ExpiresAt.IsNull() && !config.hasFixedExpiry())))
 }
 
 // changesExpiry adopts expires_in after an import, which cannot show it.
-func (c *keyConfig) changesExpiry(s *keyState) bool {
-	want, have := c.settings, s.settings
-	switch {
-	case !want.expiresAt.IsZero():
-		return have.expiresAt.IsZero() || want.expiresAt.Sub(have.expiresAt).Abs() >= sameExpiry
-	case want.expiresIn != 0:
-		return want.expiresIn != have.expiresIn && (have.expiresIn != 0 || s.hasValue)
+func (s *keySettings) changesExpiry(have *keyState) bool {
+	switch old := have.settings; {
+	case !s.expiresAt.IsZero():
+		return old.expiresAt.IsZero() || s.expiresAt.Sub(old.expiresAt).Abs() >= sameExpiry
+	case s.expiresIn != 0:
+		return s.expiresIn != old.expiresIn && (old.expiresIn != 0 || have.hasValue)
+	default:
+		return old.expiresIn != 0 || have.expiryConfigured
 	}
-	return have.expiresIn != 0 || s.expiryConfigured
 }
 
-// expiryField also finds an argument that was removed.
-func (c *keyConfig) expiryField(s *keyState) string {
-	if c.settings.expiresAt.IsZero() && (c.settings.expiresIn != 0 || s.settings.expiresIn != 0) {
-		return fieldExpiresIn
+// isRenewed reports whether an apply replaces a dead key, or rotates a live one. It is a pure function, so that a plan and its apply
+// agree. Removing all triggers rotates nothing.
+func isRenewed(have *keyState, want *keySettings, now time.Time) bool {
+	if have.isDead(now) {
+		return !want.isOver(now)
 	}
-	return fieldExpiresAt
+	if want.unknown || want.changesExpiry(have) || !have.hasValue && want.hasRotation {
+		return true
+	}
+	if len(want.triggers) > 0 && !maps.Equal(want.triggers, have.settings.triggers) {
+		return true
+	}
+	due := want.nextRotation(have.createdAt, have.settings.expiresAt)
+	return !due.IsZero() && !now.Before(due)
 }
 
-// changedTriggers returns names only: the values may be secrets. Removing all of them changes none.
-func (c *keyConfig) changedTriggers(s *keyState) []string {
-	if len(c.settings.triggers) == 0 {
-		return nil
+// nextRotation returns the zero time for never. before_expiry does not apply to a key that was created within that period:
+// otherwise, every new key would be due at once.
+func (s *keySettings) nextRotation(createdAt, expiresAt time.Time) (next time.Time) {
+	if s.interval != 0 && !createdAt.IsZero() {
+		next = createdAt.Add(s.interval)
 	}
-	names := map[string]bool{}
-	for name, value := range c.settings.triggers {
-		if old, ok := s.settings.triggers[name]; !ok || old != value {
-			names[name] = true
-		}
+	if at := expiresAt.Add(-s.beforeExpiry); s.beforeExpiry != 0 && !expiresAt.IsZero() && at.After(createdAt) && (next.IsZero() || at.Before(next)) {
+		next = at
 	}
-	for name := range s.settings.triggers {
-		if _, ok := c.settings.triggers[name]; !ok {
-			names[name] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
-}
-
-func (m *apiKeyModel) differsFrom(state *apiKeyModel) bool {
-	return !m.ExpiresIn.Equal(state.ExpiresIn) || !m.Rotation.Equal(state.Rotation) || !m.ExpiresAt.IsNull() && !m.ExpiresAt.Equal(state.ExpiresAt)
-}
-
-// decide is a pure function, so that a plan and its apply agree. The state is nil before the create, and the configuration
-// at the destroy.
-func decide(s *keyState, c *keyConfig, now time.Time) keyDecision {
-	switch {
-	case c == nil:
-		return keyDecision{action: keyKeep, reason: "it is destroyed"}
-	case s == nil:
-		return keyDecision{action: keyMint, reason: "it does not exist yet"}
-	case s.isDead(now):
-		field, why := s.whyDead(c)
-		if at := c.settings.expiresAt; !c.unknown && !at.IsZero() && !now.Before(at) {
-			return keyDecision{keyWarn, fieldExpiresAt, why + ". No new key is created, because expires_at is in the past. Set a later expires_at, or use expires_in"}
-		}
-		return keyDecision{keyMint, field, why}
-	case c.unknown:
-		return keyDecision{keyRotate, fieldRotation, "some of its settings are known only during the apply"}
-	case c.changesExpiry(s):
-		field := c.expiryField(s)
-		return keyDecision{keyRotate, field, field + " changed"}
-	case !s.hasValue && c.settings.hasRotation:
-		return keyDecision{keyRotate, fieldRotation, "its value is unknown since the import"}
-	case len(c.changedTriggers(s)) > 0:
-		return keyDecision{keyRotate, fieldTriggers, "rotation.triggers changed (" + phrase.Names(c.changedTriggers(s), 5) + ")"}
-	}
-	due, rule := nextRotation(s.createdAt, s.settings.expiresAt, c.settings.interval, c.settings.beforeExpiry)
-	switch {
-	case !due.IsZero() && !now.Before(due):
-		return keyDecision{keyRotate, rule, "it was due on " + utc(due) + " (" + rule + ")"}
-	case !due.IsZero() && c.differs && !now.Before(due.Add(-dueMargin)):
-		return keyDecision{keyRotate, rule, "it is due on " + utc(due) + " (" + rule + "), and this change includes the rotation"}
-	case !c.settings.expiresAt.IsZero() && c.settings.beforeExpiry != 0 && !now.Before(c.settings.expiresAt.Add(-c.settings.beforeExpiry)):
-		return keyDecision{keyWarn, fieldExpiresAt, "it expires on " + utc(c.settings.expiresAt) + ". A rotation does not extend expires_at. Set a later expires_at, or use expires_in"}
-	case c.differs:
-		return keyDecision{action: keyAdopt, reason: "only arguments of the provider changed"}
-	}
-	return keyDecision{action: keyKeep, reason: "it is valid"}
-}
-
-// whyDead also returns the field that shows the reason.
-func (s *keyState) whyDead(c *keyConfig) (field, why string) {
-	switch {
-	case s.isRevoked && s.revokedAt.IsZero():
-		return fieldIsRevoked, "it was revoked or deleted"
-	case s.isRevoked:
-		return fieldIsRevoked, "it was revoked on " + utc(s.revokedAt)
-	}
-	return c.expiryField(s), "it expired on " + utc(s.settings.expiresAt)
+	return next
 }
 
 func utc(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// nextRotation returns the zero time for never. before_expiry does not apply to a key that was created within that period:
-// with a fixed expiry, every new key would be due at once.
-func nextRotation(createdAt, expiresAt time.Time, interval, beforeExpiry time.Duration) (next time.Time, rule string) {
-	if interval != 0 && !createdAt.IsZero() {
-		next, rule = createdAt.Add(interval), fieldInterval
-	}
-	if beforeExpiry != 0 && !expiresAt.IsZero() {
-		at := expiresAt.Add(-beforeExpiry)
-		if at.After(createdAt) && (next.IsZero() || at.Before(next)) {
-			next, rule = at, fieldBeforeExpiry
-		}
-	}
-	return next, rule
-}
-
-type keyProblem struct{ field, summary, detail string }
-
-const (
-	fieldExpiresAt    = "expires_at"
-	fieldExpiresIn    = "expires_in"
-	fieldIsRevoked    = "is_revoked"
-	fieldRotation     = "rotation"
-	fieldTriggers     = "triggers"
-	fieldInterval     = "interval"
-	fieldBeforeExpiry = "before_expiry"
-	fieldGrace        = "grace_period_minutes"
-)
+var rotationPath = path.Root("rotation")
 
 // check accepts unknown values, and values that a validator rejects: one mistake is one error.
-func (s *keySettings) check() []keyProblem {
-	var problems []keyProblem
-	add := func(field, summary, detail string) { problems = append(problems, keyProblem{field, summary, detail}) }
+func (s *keySettings) check() (diags diag.Diagnostics) {
 	if s.isIdle {
 		// Terraform silently drops unknown names from an object.
-		add(fieldRotation, "Incomplete Rotation", "rotation requires triggers (not empty), interval, or before_expiry. Set one of them, or remove rotation. Also check the spelling: Terraform ignores unknown names here. "+
+		diags.AddAttributeError(rotationPath, "Incomplete Rotation", "rotation requires triggers (not empty), interval, or before_expiry. Set one of them, or remove rotation. Also check the spelling: Terraform ignores unknown names here. "+
 			"To set only a grace period, add a trigger that never changes, such as triggers = { v = \"1\" }. Adding it rotates an existing key once.")
 	}
-	if s.beforeExpiry > 0 && s.neverDue {
-		add(fieldBeforeExpiry, "Missing Expiry", "before_expiry requires an expiry, but this key never expires. Set expires_in, or use interval instead.")
-	}
 	if s.expiresIn > 0 && s.beforeExpiry >= s.expiresIn {
-		add(fieldBeforeExpiry, "Rotation Period Too Long", "before_expiry must be shorter than expires_in. Otherwise, every new key is due at once. Shorten before_expiry, or raise expires_in.")
-	}
-	if s.grace > maxGraceMinutes*time.Minute {
-		return problems
+		diags.AddAttributeError(rotationPath.AtName("before_expiry"), "Rotation Period Too Long", "before_expiry must be shorter than expires_in. Otherwise, every new key is due at once. Shorten before_expiry, or raise expires_in.")
 	}
 	if s.expiresIn > 0 && s.interval >= s.expiresIn {
-		add(fieldInterval, "Rotation Period Too Long", "interval must be shorter than expires_in. Otherwise, the key expires before it is due. Shorten interval, or raise expires_in.")
+		diags.AddAttributeError(rotationPath.AtName("interval"), "Rotation Period Too Long", "interval must be shorter than expires_in. Otherwise, the key expires before it is due. Shorten interval, or raise expires_in.")
 	}
-	if s.expiresIn > 0 && s.grace > s.expiresIn {
-		add(fieldGrace, "Grace Period Too Long", "grace_period_minutes must not be longer than expires_in: the old key must not expire during its grace period. Shorten grace_period_minutes, or raise expires_in.")
+	life, name := s.expiresIn, "expires_in"
+	if s.beforeExpiry > 0 && (life == 0 || s.beforeExpiry < life) {
+		life, name = s.beforeExpiry, "before_expiry"
 	}
-	if s.beforeExpiry > 0 && s.grace > s.beforeExpiry {
-		add(fieldGrace, "Grace Period Too Long", "grace_period_minutes must not be longer than before_expiry: the old key must not expire during its grace period. Shorten grace_period_minutes, or raise before_expiry.")
-	}
-	return problems
-}
-
-// checkAt accepts a past expiry that did not change: the configuration of every expired key has one.
-func checkAt(s *keyState, c *keyConfig, d keyDecision, now time.Time) []keyProblem {
-	var problems []keyProblem
-	if at := c.settings.expiresAt; !at.IsZero() && (s == nil || c.changesExpiry(s)) {
-		switch remaining := at.Sub(now); {
-		case remaining <= 0:
-			problems = append(problems, keyProblem{fieldExpiresAt, "Expiry in the Past", "expires_at must be in the future. Set a later time, or use expires_in."})
-		case c.settings.beforeExpiry >= remaining:
-			problems = append(problems, keyProblem{fieldBeforeExpiry, "Rotation Period Too Long", "before_expiry must be shorter than the time until expires_at. Otherwise, the new key is due at once. Shorten before_expiry, or set a later expires_at."})
-		case c.settings.interval >= remaining:
-			problems = append(problems, keyProblem{fieldInterval, "Rotation Period Too Long", "interval must be shorter than the time until expires_at. Otherwise, the key expires before it is due. Shorten interval, or set a later expires_at."})
-		}
-	}
-	if s != nil && d.action == keyRotate && !c.unknown && c.settings.grace > 0 && !s.settings.expiresAt.IsZero() && s.settings.expiresAt.Before(now.Add(c.settings.grace)) {
-		problems = append(problems, keyProblem{fieldGrace, "Grace Period Too Long",
-			"The key will be rotated, but expires on " + utc(s.settings.expiresAt) + ", before the grace period ends. The service refuses this. Shorten grace_period_minutes, or apply again when the key has expired."})
-	}
-	return problems
-}
-
-func problemDiagnostics(problems []keyProblem) diag.Diagnostics {
-	var diags diag.Diagnostics
-	for _, p := range problems {
-		diags.AddAttributeError(fieldPath(p.field), p.summary, p.detail)
+	if life > 0 && s.grace > life && s.grace <= maxGraceMinutes*time.Minute {
+		diags.AddAttributeError(rotationPath.AtName("grace_period_minutes"), "Grace Period Too Long", "grace_period_minutes must not be longer than "+name+": the old key must not expire during its grace period. Shorten grace_period_minutes, or raise "+name+".")
 	}
 	return diags
 }
 
-func fieldPath(field string) path.Path {
-	switch field {
-	case fieldTriggers, fieldInterval, fieldBeforeExpiry, fieldGrace:
-		return path.Root(fieldRotation).AtName(field)
+// checkNow accepts a past expiry that did not change: the configuration of every expired key has one. Have is nil before the create.
+func (s *keySettings) checkNow(have *keyState, isRenewed bool, now time.Time) (diags diag.Diagnostics) {
+	if !s.expiresAt.IsZero() && (have == nil || s.changesExpiry(have)) {
+		if s.isOver(now) {
+			diags.AddAttributeError(path.Root("expires_at"), "Expiry in the Past", "expires_at must be in the future. Set a later time, or use expires_in.")
+		} else if s.interval >= s.expiresAt.Sub(now) {
+			diags.AddAttributeError(rotationPath.AtName("interval"), "Rotation Period Too Long", "interval must be shorter than the time until expires_at. Otherwise, the key expires before it is due. Shorten interval, or set a later expires_at.")
+		}
 	}
-	return path.Root(field)
+	if have != nil && isRenewed && !have.isDead(now) && !s.unknown && s.grace > 0 && !have.settings.expiresAt.IsZero() && have.settings.expiresAt.Before(now.Add(s.grace)) {
+		diags.AddAttributeError(rotationPath.AtName("grace_period_minutes"), "Grace Period Too Long",
+			"The key will be rotated, but expires on "+utc(have.settings.expiresAt)+", before the grace period ends. The service refuses this. Shorten grace_period_minutes, or apply again when the key has expired.")
+	}
+	return diags
+}
+
+func (r *apiKeyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	var config, plan apiKeyModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	wanted, diags := config.settings(ctx)
+	resp.Diagnostics.Append(diags...)
+	switch {
+	case resp.Diagnostics.HasError():
+		return
+	case req.State.Raw.IsNull():
+		resp.Diagnostics.Append(r.planCreation(ctx, &config, &plan, &wanted)...)
+	default:
+		resp.Diagnostics.Append(r.planUpdate(ctx, &req, &config, &plan, &wanted)...)
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
+
+func (r *apiKeyResource) planCreation(ctx context.Context, config, plan *apiKeyModel, wanted *keySettings) diag.Diagnostics {
+	diags := wanted.checkNow(nil, true, r.now())
+	plan.newResults(config, wanted)
+	plan.RotatedAt, plan.PreviousKeyID = types.StringNull(), types.StringNull()
+	if plan.ServiceAccountID.IsUnknown() {
+		return diags
+	}
+	return append(diags, apierror.For("plan", "API key", r.Client.ServiceAccounts.CheckKeyAccess(ctx, plan.ServiceAccountID.ValueString()), apiKeyFields)...)
+}
+
+// planUpdate makes the results of a new key unknown, so that dependent resources are planned too. The identity does not
+// change, because Terraform rejects an unknown identity.
+func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPlanRequest, config, plan *apiKeyModel, wanted *keySettings) diag.Diagnostics {
+	var state apiKeyModel
+	diags := req.State.Get(ctx, &state)
+	have, d := state.keyState(ctx, req.Private)
+	diags.Append(d...)
+	if diags.HasError() || !plan.ServiceAccountID.Equal(state.ServiceAccountID) || !plan.Name.Equal(state.Name) {
+		return diags // A replacement is planned as a destroy and a create.
+	}
+	if config.hasFixedExpiry() {
+		wanted.expiresAt = time.Time{}
+	}
+	now := r.now()
+	renewed := isRenewed(have, wanted, now)
+	warn := func(summary, then string) {
+		problem := "needs a new value"
+		if have.isRevoked {
+			problem = "no longer works: it was revoked or deleted"
+		} else if have.isDead(now) {
+			problem = "no longer works: it expired on " + utc(have.settings.expiresAt)
+		}
+		diags.AddWarning(summary, fmt.Sprintf("API key %q (%s) of service account %s %s. %s", state.Name.ValueString(), state.ID.ValueString(), state.ServiceAccountID.ValueString(), problem, then))
+	}
+	switch {
+	case renewed && config.hasFixedExpiry():
+		renewed = false
+		warn("API Key Needs Attention", "No new key is created, because ignore_changes includes expires_at, and a new key would expire at another time. Remove expires_at, or all, from ignore_changes.")
+	case have.isDead(now) && !renewed:
+		warn("API Key Needs Attention", "No new key is created, because expires_at is in the past. Set a later expires_at, or use expires_in.")
+	case have.isDead(now): // A rotation needs no warning: it happens as configured.
+		warn("API Key Will Be Replaced", "The apply creates a new key in its place, unless another live key of the account has its name.")
+	}
+	diags.Append(wanted.checkNow(have, renewed, now)...)
+	if !renewed {
+		plan.keepResults(config, &state, wanted.nextRotation(have.createdAt, have.settings.expiresAt))
+		return diags
+	}
+	plan.newResults(config, wanted)
+	plan.RotatedAt, plan.PreviousKeyID = types.StringUnknown(), types.StringUnknown()
+	if wanted.unknown { // The current key may remain.
+		plan.IsRevoked, plan.RevokedAt = types.BoolUnknown(), types.StringUnknown()
+		if config.ExpiresAt.IsNull() && !state.ExpiresAt.IsNull() {
+			plan.ExpiresAt = types.StringUnknown()
+		}
+	}
+	return diags
+}
+
+func (m *apiKeyModel) newResults(config *apiKeyModel, wanted *keySettings) {
+	unknown := types.StringUnknown()
+	m.ID, m.Key, m.Fingerprint, m.CreatedAt, m.NextRotationAt = unknown, unknown, unknown, unknown, unknown
+	m.IsRevoked, m.RevokedAt = types.BoolValue(false), types.StringNull()
+	if !wanted.unknown && wanted.interval == 0 && wanted.beforeExpiry == 0 {
+		m.NextRotationAt = types.StringNull()
+	}
+	m.ExpiresAt = config.ExpiresAt
+	if !config.ExpiresIn.IsNull() {
+		m.ExpiresAt = unknown
+	}
+}
+
+// keepResults changes only the time of the next rotation, which depends on the configuration.
+func (m *apiKeyModel) keepResults(config, state *apiKeyModel, due time.Time) {
+	m.ID, m.Key, m.Fingerprint, m.CreatedAt, m.RotatedAt = state.ID, state.Key, state.Fingerprint, state.CreatedAt, state.RotatedAt
+	m.IsRevoked, m.RevokedAt, m.PreviousKeyID = state.IsRevoked, state.RevokedAt, state.PreviousKeyID
+	m.NextRotationAt = state.NextRotationAt
+	if !m.CreatedAt.IsNull() && !parseTime(state.NextRotationAt).Equal(due) {
+		m.NextRotationAt = value.Time(due)
+	}
+	if config.ExpiresAt.IsNull() {
+		m.ExpiresAt = state.ExpiresAt
+	}
+}
+
+// IsCurrent implements crud.Steady.
+func (r *apiKeyResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
+	found := r.Client.ServiceAccounts.PeekKey(ctx, state.String("service_account_id"), state.String("id"))
+	if found == nil || !state.HasNoWork(expiryMark) || !isTimed(state) || !state.IsNull("previous_key_id") || state.Time("created_at").Sub(found.CreatedAt.Time()).Abs() >= sameCreation {
+		return false
+	}
+	return crud.Holds(ctx, state, apiKeyResults, found, "created_at")
+}
+
+// IsSettled implements crud.Steady: no rotation is due, and only arguments in the state determine the next one.
+func (r *apiKeyResource) IsSettled(state, config *crud.Stored) bool {
+	isFuture := func(name string) bool { return state.IsNull(name) || r.now().Before(state.Time(name)) }
+	isLive := state.String("key") != "" && !state.Bool("is_revoked") && isFuture("expires_at")
+	return state.HasNoWork(expiryMark) && isLive && isTimed(state) && isFuture("next_rotation_at") && config.IsNull("expires_at") != state.IsMarked(expiryMark)
+}
+
+// isTimed reports whether the state has the time of the next rotation. Without it, a read or a plan may have to compute it.
+func isTimed(state *crud.Stored) bool {
+	return state.IsNull("rotation") || !state.IsNull("next_rotation_at")
 }

@@ -63,11 +63,11 @@ func TestServiceAccounts_invalidConfiguration(t *testing.T) {
 		"rotation of a grace period":   {keyType, key(acctest.Values{"expires_in": "1d", "rotation": rotation{"grace_period_minutes": 5}}), "rotation", neverRotates},
 		"grace longer than the life":   {keyType, key(acctest.Values{"expires_in": "5m", "rotation": rotation{"triggers": triggers("1"), "grace_period_minutes": 10}}), "rotation.grace_period_minutes", []string{"Grace Period Too Long", "Shorten grace_period_minutes"}},
 		"before_expiry of whole life":  {keyType, key(acctest.Values{"expires_in": "5d", "rotation": rotation{"before_expiry": "6d"}}), "rotation.before_expiry", []string{"Rotation Period Too Long", "Shorten before_expiry"}},
-		"before_expiry without expiry": {keyType, key(acctest.Values{"rotation": rotation{"before_expiry": "6d"}}), "rotation.before_expiry", []string{"Missing Expiry", "Set expires_in"}},
+		"before_expiry without expiry": {keyType, key(acctest.Values{"rotation": rotation{"before_expiry": "6d"}}), "rotation.before_expiry", []string{"expires_in", "must be specified"}},
 		"expiry in the past":           {keyType, key(acctest.Values{"expires_at": "2026-03-01T11:59:59Z"}), "expires_at", []string{"Expiry in the Past", "Set a later time"}},
 		"interval of whole life":       {keyType, key(acctest.Values{"expires_in": "30d", "rotation": rotation{"interval": "30d"}}), "rotation.interval", []string{"Rotation Period Too Long", "Shorten interval"}},
 		"interval of fixed life":       {keyType, key(acctest.Values{"expires_at": "2026-03-02T12:00:00Z", "rotation": rotation{"interval": "1d"}}), "rotation.interval", []string{"Rotation Period Too Long", "later expires_at"}},
-		"before_expiry of fixed life":  {keyType, key(acctest.Values{"expires_at": "2026-03-02T12:00:00Z", "rotation": rotation{"before_expiry": "2d"}}), "rotation.before_expiry", []string{"Rotation Period Too Long", "later expires_at"}},
+		"before_expiry of fixed life":  {keyType, key(acctest.Values{"expires_at": "2026-03-02T12:00:00Z", "rotation": rotation{"before_expiry": "2h"}}), "rotation.before_expiry", []string{"expires_in", "must be specified"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -101,9 +101,9 @@ func TestAPIKey_oneMistakeIsOneError(t *testing.T) {
 			{"expires_in": "30 days", "rotation": rotation{"before_expiry": "7d"}},
 			{"expires_in": "500ms", "rotation": rotation{"before_expiry": "7d", "grace_period_minutes": 5}},
 		},
-		"expires_at":                    {{"expires_at": "tomorrow", "rotation": rotation{"before_expiry": "7d"}}},
-		"rotation.interval":             {{"rotation": rotation{"interval": "30 days", "before_expiry": "7d"}}},
-		"rotation.before_expiry":        {{"rotation": rotation{"before_expiry": "7 days"}}, {"rotation": rotation{"before_expiry": "-7d"}}},
+		"expires_at":                    {{"expires_at": "tomorrow", "rotation": rotation{"interval": "7d"}}},
+		"rotation.interval":             {{"expires_in": "30d", "rotation": rotation{"interval": "20 days", "before_expiry": "7d"}}},
+		"rotation.before_expiry":        {{"expires_in": "30d", "rotation": rotation{"before_expiry": "7 days"}}, {"expires_in": "30d", "rotation": rotation{"before_expiry": "-7d"}}},
 		"rotation.grace_period_minutes": {{"expires_in": "30m", "rotation": rotation{"before_expiry": "20m", "grace_period_minutes": 60}}},
 	} {
 		for _, config := range configs {
