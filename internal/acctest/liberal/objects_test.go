@@ -71,8 +71,8 @@ var resourceConfigs = map[string][]values{
 		})},
 	},
 	"agentyard_session archived": {
-		{"computer_id": "$computer", "session_settings": map[string]any{"autonomy_mode": "auto-low", "archived_at": "2026-03-01T00:00:00Z"}},
-		{"computer_id": "$computer", "session_settings": map[string]any{"autonomy_mode": "auto-high", "archived_at": "2026-02-01T00:00:00Z"}},
+		{"computer_id": "$computer", "session_settings": map[string]any{"archived_at": "2026-03-01T00:00:00Z"}},
+		{"computer_id": "$computer", "session_settings": map[string]any{"archived_at": "2026-02-01T00:00:00Z"}},
 	},
 	"agentyard_session least": {{"computer_id": "$computer"}, {"computer_id": "$computer", "session_settings": map[string]any{"model": "model-light"}}},
 	"agentyard_user_usage_limit": {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
 	"net/url"
 	"strings"
@@ -77,12 +76,6 @@ func (c *Client) List(ctx context.Context, computer string, most int) ([]Session
 		return found, err
 	}
 	return found[:min(most, len(found))], nil
-}
-
-// All is List for callers that may stop early. It requests a page only when the pages before it are used up. Most is the
-// number of sessions that the caller needs, or 0 if that is unknown.
-func (c *Client) All(ctx context.Context, computer string, most int) iter.Seq2[Session, error] {
-	return collection.Flatten(c.pages.All(ctx, pagesOf(computer, most)))
 }
 
 // listForReads lists a computer's sessions, at most maxListed. If it gets none, for example because the computer was deleted,

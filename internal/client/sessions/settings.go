@@ -15,53 +15,53 @@ var (
 	ReasoningEfforts   = []string{"none", "dynamic", "off", "minimal", "low", "medium", "high", "xhigh", "max"}
 	InteractionModes   = []string{"auto", "spec", "agi", "mission"}
 	AutonomyLevels     = []string{"off", "low", "medium", "high"}
-	AutonomyModes      = []string{"normal", "spec", "auto-low", "auto-medium", "auto-high"}
 	WorktreeLifecycles = []string{"ephemeral", "persistent"}
 	ToolExecutionModes = []string{"direct_only", "direct_and_script", "script_only"}
 )
 
-// Settings are the settings of a session. Nil means "not returned" in a response, and "keep" in a request.
+// Settings are the settings of a session. Nil means "not returned" in a response, and "keep" in a request. The names of the
+// fields in JSON are the API's, and the other ones are those of the attributes.
 type Settings struct {
-	Model           *string `json:"model,omitempty"`
-	ReasoningEffort *string `json:"reasoningEffort,omitempty"`
-	InteractionMode *string `json:"interactionMode,omitempty"`
-	AutonomyLevel   *string `json:"autonomyLevel,omitempty"`
-	// AutonomyMode is deprecated in favor of InteractionMode and AutonomyLevel.
-	AutonomyMode            *string `json:"autonomyMode,omitempty"`
-	SpecModeModel           *string `json:"specModeModel,omitempty"`
-	SpecModeReasoningEffort *string `json:"specModeReasoningEffort,omitempty"`
-	ProviderLock            *string `json:"providerLock,omitempty"`
-	ProviderLockTimestamp   *string `json:"providerLockTimestamp,omitempty"`
-	APIProviderLock         *string `json:"apiProviderLock,omitempty"`
-	ArchivedAt              *string `json:"archivedAt,omitempty"`
+	Model           *string `json:"model,omitempty" tfsdk:"model"`
+	ReasoningEffort *string `json:"reasoningEffort,omitempty" tfsdk:"reasoning_effort"`
+	InteractionMode *string `json:"interactionMode,omitempty" tfsdk:"interaction_mode"`
+	AutonomyLevel   *string `json:"autonomyLevel,omitempty" tfsdk:"autonomy_level"`
+	// AutonomyMode is deprecated in favor of InteractionMode and AutonomyLevel, and never sent.
+	AutonomyMode            *string `json:"autonomyMode,omitempty" tfsdk:"autonomy_mode"`
+	SpecModeModel           *string `json:"specModeModel,omitempty" tfsdk:"spec_mode_model"`
+	SpecModeReasoningEffort *string `json:"specModeReasoningEffort,omitempty" tfsdk:"spec_mode_reasoning_effort"`
+	ProviderLock            *string `json:"providerLock,omitempty" tfsdk:"provider_lock"`
+	ProviderLockTimestamp   *string `json:"providerLockTimestamp,omitempty" tfsdk:"provider_lock_timestamp"`
+	APIProviderLock         *string `json:"apiProviderLock,omitempty" tfsdk:"api_provider_lock"`
+	ArchivedAt              *string `json:"archivedAt,omitempty" tfsdk:"archived_at"`
 	// Empty lists of tags and tools are sent, because they remove all of them.
-	Tags                            []Tag     `json:"tags,omitzero"`
-	Worktree                        *Worktree `json:"worktree,omitempty"`
-	SetupProfileID                  *string   `json:"setupProfileId,omitempty"`
-	EnabledToolIDs                  []string  `json:"enabledToolIds,omitzero"`
-	DisabledToolIDs                 []string  `json:"disabledToolIds,omitzero"`
-	RestrictToolIDs                 []string  `json:"restrictToolIds,omitzero"`
-	CompactionModel                 *string   `json:"compactionModel,omitempty"`
-	CompactionThresholdCheckEnabled *bool     `json:"compactionThresholdCheckEnabled,omitempty"`
+	Tags                            []Tag     `json:"tags,omitzero" tfsdk:"tags"`
+	Worktree                        *Worktree `json:"worktree,omitempty" tfsdk:"worktree"`
+	SetupProfileID                  *string   `json:"setupProfileId,omitempty" tfsdk:"setup_profile_id"`
+	EnabledToolIDs                  []string  `json:"enabledToolIds,omitzero" tfsdk:"enabled_tool_ids"`
+	DisabledToolIDs                 []string  `json:"disabledToolIds,omitzero" tfsdk:"disabled_tool_ids"`
+	RestrictToolIDs                 []string  `json:"restrictToolIds,omitzero" tfsdk:"restrict_tool_ids"`
+	CompactionModel                 *string   `json:"compactionModel,omitempty" tfsdk:"compaction_model"`
+	CompactionThresholdCheckEnabled *bool     `json:"compactionThresholdCheckEnabled,omitempty" tfsdk:"compaction_threshold_check_enabled"`
 	// ToolExecutionMode and AllowSubagentsInScripts can only be set at creation.
-	ToolExecutionMode       *string `json:"toolExecutionMode,omitempty"`
-	AllowSubagentsInScripts *bool   `json:"allowSubagentsInScripts,omitempty"`
+	ToolExecutionMode       *string `json:"toolExecutionMode,omitempty" tfsdk:"tool_execution_mode"`
+	AllowSubagentsInScripts *bool   `json:"allowSubagentsInScripts,omitempty" tfsdk:"allow_subagents_in_scripts"`
 }
 
 // Tag is a tag of a session.
 type Tag struct {
-	Name     string        `json:"name"`
-	Metadata wire.Metadata `json:"metadata,omitzero"`
+	Name     string        `json:"name" tfsdk:"name"`
+	Metadata wire.Metadata `json:"metadata,omitzero" tfsdk:"metadata"`
 }
 
 // Worktree is the Git worktree in which a session works.
 type Worktree struct {
-	RepoRoot           string  `json:"repoRoot"`
-	Branch             *string `json:"branch,omitempty"`
-	Lifecycle          *string `json:"lifecycle,omitempty"`
-	Path               *string `json:"path,omitempty"`
-	ParentWorktreePath *string `json:"parentWorktreePath,omitempty"`
-	RemovedAt          *string `json:"removedAt,omitempty"`
+	RepoRoot           string  `json:"repoRoot" tfsdk:"repo_root"`
+	Branch             *string `json:"branch,omitempty" tfsdk:"branch"`
+	Lifecycle          *string `json:"lifecycle,omitempty" tfsdk:"lifecycle"`
+	Path               *string `json:"path,omitempty" tfsdk:"path"`
+	ParentWorktreePath *string `json:"parentWorktreePath,omitempty" tfsdk:"parent_worktree_path"`
+	RemovedAt          *string `json:"removedAt,omitempty" tfsdk:"removed_at"`
 }
 
 // fields returns the settings that are set, by their names in the API.
@@ -98,15 +98,9 @@ func (s *Settings) Changes(prior *Settings) *Settings {
 }
 
 // HoldsIn reports whether other has every setting that is set in s, perhaps in another form.
-func (s *Settings) HoldsIn(other *Settings) bool { return len(s.NotIn(other)) == 0 }
-
-// NotIn returns the API's names of the settings in s that other lacks or has with another value.
-func (s *Settings) NotIn(other *Settings) []string {
-	wanted, found := s.fields(), other.fields()
-	maps.DeleteFunc(wanted, func(name string, v any) bool {
-		return other != nil && (holdsIn(v, found[name]) || name == "autonomyMode" && other.means(s.AutonomyMode))
-	})
-	return slices.Sorted(maps.Keys(wanted))
+func (s *Settings) HoldsIn(other *Settings) bool {
+	wanted := s.fields()
+	return len(wanted) == 0 || other != nil && holdsIn(wanted, any(other.fields()))
 }
 
 // Keeping returns the settings in the form of the previous ones where both mean the same. A setting that a response lacks is
@@ -120,42 +114,11 @@ func (s *Settings) Keeping(previous *Settings) *Settings {
 		if name == "restrictToolIds" && kept[name] == nil {
 			continue // An empty list may allow no tools, and a missing one allows all of them.
 		}
-		isUnsaid := kept[name] == nil && isCreateOnly(name) || name == "autonomyMode" && s.means(previous.AutonomyMode)
-		if isUnsaid || isSame(v, kept[name]) {
+		if kept[name] == nil && isCreateOnly(name) || isSame(v, kept[name]) {
 			kept[name] = v
 		}
 	}
 	return fromFields(kept)
-}
-
-// means reports whether the settings lack the deprecated mode but do not contradict it.
-func (s *Settings) means(mode *string) bool {
-	return s != nil && s.AutonomyMode == nil && mode != nil && !s.Contradicts(*mode)
-}
-
-// Contradicts reports whether the settings differ from a deprecated autonomy mode.
-func (s *Settings) Contradicts(mode string) bool {
-	interaction, level, _ := modeOf(mode)
-	return interaction != "" && s.InteractionMode != nil && !sameText(*s.InteractionMode, interaction) ||
-		level != "" && s.AutonomyLevel != nil && *s.AutonomyLevel != level
-}
-
-// modeOf returns the interaction mode and autonomy level of a deprecated autonomy mode; either may be empty if the mode does
-// not set it. Ok is false for an unknown mode.
-func modeOf(mode string) (interaction, level string, ok bool) {
-	switch mode {
-	case "normal":
-		return "auto", "off", true
-	case "auto-low":
-		return "auto", "low", true
-	case "auto-medium":
-		return "auto", "medium", true
-	case "auto-high":
-		return "auto", "high", true
-	case "spec":
-		return "spec", "", true
-	}
-	return "", "", false
 }
 
 // isSame reports whether two values of a setting mean the same; b may be nil.

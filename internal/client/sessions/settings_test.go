@@ -107,16 +107,15 @@ func TestSessionSettings_eachField(t *testing.T) {
 				"nothing is wanted":  {nil, one, true},
 				"nothing of it":      {none, one, true},
 				"nothing by nothing": {nil, nil, true},
-				// A response may have the new settings instead of the deprecated mode, and an empty list equals none.
-				"not told": {one, none, field == "autonomyMode" || tc.one == "[]"},
+				"not told":           {one, none, tc.one == "[]"}, // An empty list equals none.
 			} {
 				if got := h.wanted.HoldsIn(h.there); got != h.want {
 					t.Errorf("%s: %s holds in %s: %v", name, jsonOf(t, h.wanted), jsonOf(t, h.there), got)
 				}
 			}
 			unset := none
-			if field == "autonomyMode" || isCreateOnly {
-				unset = one // Other settings may imply it, or it cannot be unset.
+			if isCreateOnly {
+				unset = one
 			}
 			for name, k := range map[string]struct{ answer, known, want *Settings }{
 				"nothing is told":      {nil, one, one},
@@ -157,44 +156,6 @@ func TestSessionSettings_keepsEmptyLists(t *testing.T) {
 		}
 		if got := jsonOf(t, answer.Keeping(&known)); got != tc.want {
 			t.Errorf("%s: kept %s, want %s", tc.answer, got, tc.want)
-		}
-	}
-}
-
-func TestSessionSettings_deprecatedMode(t *testing.T) {
-	t.Parallel()
-	for mode, means := range map[string]struct{ interaction, level string }{
-		"normal": {"auto", "off"}, "auto-low": {"auto", "low"}, "auto-medium": {"auto", "medium"}, "auto-high": {"auto", "high"}, "spec": {"spec", ""},
-	} {
-		if interaction, level, ok := modeOf(mode); interaction != means.interaction || level != means.level || !ok || !slices.Contains(AutonomyModes, mode) {
-			t.Errorf("%s means %s, %s, %v", mode, interaction, level, ok)
-		}
-	}
-	if interaction, level, ok := modeOf("auto"); interaction != "" || level != "" || ok {
-		t.Errorf("an unknown mode means %s, %s", interaction, level)
-	}
-	for name, tc := range map[string]struct {
-		mode, answer string
-		holds        bool
-		// keeps says that the state keeps the deprecated mode.
-		keeps bool
-	}{
-		"told as it is":             {"auto-low", `{"autonomyMode":"auto-low","interactionMode":"auto","autonomyLevel":"low"}`, true, true},
-		"told as what it means":     {"auto-low", `{"interactionMode":"auto","autonomyLevel":"low"}`, true, true},
-		"told in part":              {"auto-low", `{"autonomyLevel":"low"}`, true, true},
-		"another level":             {"auto-low", `{"interactionMode":"auto","autonomyLevel":"high"}`, false, false},
-		"another mode":              {"auto-low", `{"interactionMode":"spec","autonomyLevel":"low"}`, false, false},
-		"the level says nothing":    {"spec", `{"interactionMode":"spec","autonomyLevel":"high"}`, true, true},
-		"told otherwise":            {"spec", `{"autonomyMode":"normal"}`, false, false},
-		"not known what it means":   {"turbo", `{"interactionMode":"spec"}`, true, true},
-		"mission is no deprecation": {"normal", `{"interactionMode":"mission"}`, false, false},
-	} {
-		wanted := &Settings{AutonomyMode: new(tc.mode)}
-		var answer Settings
-		clienttest.Must(t, json.Unmarshal([]byte(tc.answer), &answer))
-		kept := answer.Keeping(wanted).AutonomyMode
-		if wanted.HoldsIn(&answer) != tc.holds || (kept != nil && *kept == tc.mode) != tc.keeps {
-			t.Errorf("%s: holds %v, kept %s", name, wanted.HoldsIn(&answer), jsonOf(t, kept))
 		}
 	}
 }

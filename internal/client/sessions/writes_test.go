@@ -273,7 +273,7 @@ func TestCreateSessionRequest_isWanted(t *testing.T) {
 	plain, model := &Settings{}, &Settings{Model: new("m")}
 	whole := &Settings{
 		Model: new("m"), Tags: []Tag{{Name: "a"}}, Worktree: &Worktree{RepoRoot: "/r"}, EnabledToolIDs: []string{"x", "y"}, ArchivedAt: new("2026-03-01T00:00:00Z"),
-		SetupProfileID: new("p"), AutonomyMode: new("spec"), ProviderLock: new("l"), AllowSubagentsInScripts: new(true),
+		SetupProfileID: new("p"), ProviderLock: new("l"), AllowSubagentsInScripts: new(true),
 	}
 	for name, tc := range map[string]struct {
 		asked, has *Settings
@@ -295,7 +295,7 @@ func TestCreateSessionRequest_isWanted(t *testing.T) {
 		"one less":               {asked: whole, has: model},
 		"defaults": {has: &Settings{
 			Model: new("m"), ReasoningEffort: new("high"), InteractionMode: new("auto"), AutonomyLevel: new("low"), SpecModeModel: new("n"), SpecModeReasoningEffort: new("low"),
-			CompactionModel: new("current-model"), ToolExecutionMode: new("direct_only"),
+			CompactionModel: new("current-model"), ToolExecutionMode: new("direct_only"), AutonomyMode: new("auto-low"),
 		}, want: true},
 		"empty": {has: &Settings{
 			Tags: []Tag{}, EnabledToolIDs: []string{}, DisabledToolIDs: []string{}, RestrictToolIDs: []string{}, SetupProfileID: new(""), AllowSubagentsInScripts: new(false),
@@ -308,7 +308,6 @@ func TestCreateSessionRequest_isWanted(t *testing.T) {
 		"restricted tools": {has: &Settings{RestrictToolIDs: []string{"x"}}},
 		"archived":         {has: &Settings{ArchivedAt: new("2026-03-01T00:00:00Z")}},
 		"a profile":        {has: &Settings{SetupProfileID: new("p")}},
-		"a mode":           {has: &Settings{AutonomyMode: new("normal")}},
 		"a provider":       {has: &Settings{ProviderLock: new("l")}},
 		"since when":       {has: &Settings{ProviderLockTimestamp: new("2026-03-01T00:00:00Z")}},
 		"an API provider":  {has: &Settings{APIProviderLock: new("l")}},

@@ -125,7 +125,7 @@ func Create[M, A any, P interface {
 		return
 	}
 	resp.Diagnostics.Append(Store(ctx, &resp.State, resp.Identity, P(&m), made)...)
-	resp.Diagnostics.Append(AsPlanned(&resp.State, req.Plan.Raw)...)
+	AsPlanned(&resp.State, req.Plan.Raw)
 	resp.Diagnostics.Append(Seen(ctx, c, resp.Private)...)
 }
 
@@ -176,7 +176,10 @@ func Update[M, A any, P interface {
 		resp.Diagnostics.Append(P(&plan).FromAPI(ctx, updated)...)
 	}
 	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &plan, P(&plan).Identity())...)
-	resp.Diagnostics.Append(AsPlanned(&resp.State, req.Plan.Raw)...)
+	if updated == nil {
+		resp.State.Raw = asPlanned(resp.State.Raw, req.State.Raw) // What the plan leaves open did not change.
+	}
+	AsPlanned(&resp.State, req.Plan.Raw)
 	if !resp.Diagnostics.HasError() {
 		// Terraform keeps the private state even if the update failed, so it must no longer mark anything as adopted.
 		resp.Diagnostics.Append(importmark.Remove(ctx, resp.Private)...)
@@ -185,20 +188,22 @@ func Update[M, A any, P interface {
 
 // AsPlanned sets what is known in the plan to its planned value, because Terraform rejects any other, and after a creation
 // replaces the object. What the service stored instead is the difference that the next refresh shows.
-func AsPlanned(state *tfsdk.State, plan tftypes.Value) diag.Diagnostics {
-	var planned, stored map[string]tftypes.Value
-	for value, into := range map[*tftypes.Value]*map[string]tftypes.Value{&plan: &planned, &state.Raw: &stored} {
-		if err := value.As(into); err != nil {
-			return diag.Diagnostics{diag.NewErrorDiagnostic("State Cannot Be Stored", err.Error())}
-		}
+func AsPlanned(state *tfsdk.State, plan tftypes.Value) {
+	state.Raw = asPlanned(plan, state.Raw)
+}
+
+func asPlanned(planned, stored tftypes.Value) tftypes.Value {
+	if planned.IsFullyKnown() {
+		return planned
 	}
-	for name, value := range planned {
-		if value.IsFullyKnown() {
-			stored[name] = value
-		}
+	var plannedParts, parts map[string]tftypes.Value
+	if !planned.IsKnown() || !planned.Type().Is(tftypes.Object{}) || planned.As(&plannedParts) != nil || stored.As(&parts) != nil || parts == nil {
+		return stored
 	}
-	state.Raw = tftypes.NewValue(state.Raw.Type(), stored)
-	return nil
+	for name, part := range plannedParts {
+		parts[name] = asPlanned(part, parts[name])
+	}
+	return tftypes.NewValue(stored.Type(), parts)
 }
 
 // Delete runs remove on the prior state. Its errors name the object, because Terraform does not show its address with them.

@@ -113,7 +113,7 @@ func TestAsPlanned(t *testing.T) {
 				diags.Append(plan.FromAPI(t.Context(), tc.answer)...)
 			}
 			diags.Append(state.Set(t.Context(), &plan)...)
-			diags.Append(AsPlanned(&state, planned.Raw)...)
+			AsPlanned(&state, planned.Raw)
 			if diags.HasError() {
 				t.Fatal(diags)
 			}

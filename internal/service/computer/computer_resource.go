@@ -281,7 +281,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 	}
 	// Saved immediately, so that a failure below does not lose the computer.
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, made)...)
-	resp.Diagnostics.Append(crud.AsPlanned(&resp.State, req.Plan.Raw)...)
+	crud.AsPlanned(&resp.State, req.Plan.Raw)
 	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
 	resp.Diagnostics.Append(markNew(ctx, made, resp.Private)...)
 	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
@@ -289,7 +289,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 	}
 	last, err := waitForActive(ctx, r.Client, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, last)...)
-	resp.Diagnostics.Append(crud.AsPlanned(&resp.State, req.Plan.Raw)...)
+	crud.AsPlanned(&resp.State, req.Plan.Raw)
 	resp.Diagnostics.Append(markNew(ctx, last, resp.Private)...)
 	if err != nil {
 		resp.Diagnostics.Append(r.notActive(ctx, made, last, err)...)

@@ -382,7 +382,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
 	resp.Diagnostics.Append(work.left.store(ctx, resp.Private)...)
 	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(crud.AsPlanned(&resp.State, req.Plan.Raw)...)
+		crud.AsPlanned(&resp.State, req.Plan.Raw)
 		resp.Diagnostics.Append(importmark.Remove(ctx, resp.Private)...)
 	}
 }

@@ -165,7 +165,7 @@ func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest
 		return
 	}
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, updated)...)
-	resp.Diagnostics.Append(crud.AsPlanned(&resp.State, req.Plan.Raw)...)
+	crud.AsPlanned(&resp.State, req.Plan.Raw)
 }
 
 func (r *accountResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {

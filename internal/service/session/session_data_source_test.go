@@ -56,7 +56,6 @@ var (
 		"tags":     []any{map[string]any{"name": "plain"}, map[string]any{"name": "rich", "metadata": map[string]string{"a": "1"}}},
 		"worktree": map[string]any{"repoRoot": "/srv/app", "branch": "b", "lifecycle": "persistent", "path": "/srv/b", "parentWorktreePath": "/srv/a", "removedAt": "2026-02-03T00:00:00Z"},
 	}
-	fullSettingsAre = fullSettingsWith(exactly("auto-low"))
 	// usualSettingsAre checks the settings that the organization sets for a new session.
 	usualSettingsAre = knownvalue.ObjectExact(attributes{
 		"model": exactly("model-standard"), "reasoning_effort": exactly("medium"), "interaction_mode": exactly("auto"), "autonomy_level": exactly("medium"), "autonomy_mode": nothing,
@@ -67,25 +66,23 @@ var (
 	nothing = knownvalue.Null()
 )
 
-// fullSettingsWith checks the attributes for fullSettings, with the deprecated mode as given.
-func fullSettingsWith(mode knownvalue.Check) knownvalue.Check {
-	return knownvalue.ObjectExact(attributes{
-		"model": exactly("model-thinking"), "reasoning_effort": exactly("high"), "interaction_mode": exactly("auto"), "autonomy_level": exactly("low"), "autonomy_mode": mode,
-		"spec_mode_model": exactly("model-light"), "spec_mode_reasoning_effort": exactly("none"), "provider_lock": exactly("generic-chat-completion-api"),
-		"provider_lock_timestamp": exactly("2026-02-01T00:00:00Z"), "api_provider_lock": exactly("api-a"), "archived_at": exactly("2026-02-02T00:00:00Z"),
-		"setup_profile_id": exactly("profile-1"), "compaction_model": exactly("current-model"), "compaction_threshold_check_enabled": knownvalue.Bool(false),
-		"tool_execution_mode": exactly("script_only"), "allow_subagents_in_scripts": knownvalue.Bool(true),
-		"enabled_tool_ids": setOf("a", "b"), "disabled_tool_ids": setOf(), "restrict_tool_ids": setOf("c"),
-		"tags": knownvalue.ListExact([]knownvalue.Check{
-			knownvalue.ObjectExact(attributes{"name": exactly("plain"), "metadata": nothing}),
-			knownvalue.ObjectExact(attributes{"name": exactly("rich"), "metadata": knownvalue.MapExact(attributes{"a": exactly("1")})}),
-		}),
-		"worktree": knownvalue.ObjectExact(attributes{
-			"repo_root": exactly("/srv/app"), "branch": exactly("b"), "lifecycle": exactly("persistent"), "path": exactly("/srv/b"),
-			"parent_worktree_path": exactly("/srv/a"), "removed_at": exactly("2026-02-03T00:00:00Z"),
-		}),
-	})
-}
+// fullSettingsAre checks the attributes for fullSettings.
+var fullSettingsAre = knownvalue.ObjectExact(attributes{
+	"model": exactly("model-thinking"), "reasoning_effort": exactly("high"), "interaction_mode": exactly("auto"), "autonomy_level": exactly("low"), "autonomy_mode": exactly("auto-low"),
+	"spec_mode_model": exactly("model-light"), "spec_mode_reasoning_effort": exactly("none"), "provider_lock": exactly("generic-chat-completion-api"),
+	"provider_lock_timestamp": exactly("2026-02-01T00:00:00Z"), "api_provider_lock": exactly("api-a"), "archived_at": exactly("2026-02-02T00:00:00Z"),
+	"setup_profile_id": exactly("profile-1"), "compaction_model": exactly("current-model"), "compaction_threshold_check_enabled": knownvalue.Bool(false),
+	"tool_execution_mode": exactly("script_only"), "allow_subagents_in_scripts": knownvalue.Bool(true),
+	"enabled_tool_ids": setOf("a", "b"), "disabled_tool_ids": setOf(), "restrict_tool_ids": setOf("c"),
+	"tags": knownvalue.ListExact([]knownvalue.Check{
+		knownvalue.ObjectExact(attributes{"name": exactly("plain"), "metadata": nothing}),
+		knownvalue.ObjectExact(attributes{"name": exactly("rich"), "metadata": knownvalue.MapExact(attributes{"a": exactly("1")})}),
+	}),
+	"worktree": knownvalue.ObjectExact(attributes{
+		"repo_root": exactly("/srv/app"), "branch": exactly("b"), "lifecycle": exactly("persistent"), "path": exactly("/srv/b"),
+		"parent_worktree_path": exactly("/srv/a"), "removed_at": exactly("2026-02-03T00:00:00Z"),
+	}),
+})
 
 func exactly(s string) knownvalue.Check { return knownvalue.StringExact(s) }
 

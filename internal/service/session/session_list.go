@@ -3,13 +3,13 @@ package session
 import (
 	"cmp"
 	"context"
-	"iter"
 
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -49,22 +49,9 @@ func (l *sessionList) List(ctx context.Context, req list.ListRequest, stream *li
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
 		return
 	}
-	displayName := func(a *sessionResponse) string { return cmp.Or(a.Title, a.ID) }
-	crud.List[sessionModel](ctx, "sessions", req, stream, l.sessions(ctx, m.ComputerID.ValueString(), int(req.Limit)), displayName, ofComputer, ownersOnly)
-}
-
-// sessions is lazy: Terraform may need the first page only.
-func (l *sessionList) sessions(ctx context.Context, computer string, limit int) iter.Seq2[sessionResponse, error] {
-	return func(yield func(sessionResponse, error) bool) {
-		for s, err := range l.Client.Sessions.All(ctx, computer, limit) {
-			if s.Settings != nil {
-				settings := *s.Settings
-				settings.AutonomyMode = nil // Deprecated, so generated configuration leaves it out.
-				s.Settings = &settings
-			}
-			if !yield(sessionResponse{Session: &s}, err) {
-				return
-			}
-		}
-	}
+	displayName := func(s *sessions.Session) string { return cmp.Or(s.Title, s.ID) }
+	found := crud.AtOnce(func() ([]sessions.Session, error) {
+		return l.Client.Sessions.List(ctx, m.ComputerID.ValueString(), int(req.Limit))
+	})
+	crud.List[sessionModel](ctx, "sessions", req, stream, found, displayName, ofComputer, ownersOnly)
 }

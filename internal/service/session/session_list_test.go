@@ -36,7 +36,6 @@ func TestAccSessionList(t *testing.T) {
 	for _, name := range []string{"cwd", "system_prompt", "system_prompt_append"} {
 		want[name] = nothing
 	}
-	want["session_settings"] = fullSettingsWith(nothing)
 
 	identity := func(s talk, computer string) map[string]knownvalue.Check {
 		return attributes{"id": exactly(s.ID), "computer_id": exactly(computer)}

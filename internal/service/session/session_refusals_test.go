@@ -38,10 +38,7 @@ func TestSession_invalidConfiguration(t *testing.T) {
 		"an effort in spec mode": {withSettings(computer, settings{"spec_mode_reasoning_effort": "Low"}), "session_settings.spec_mode_reasoning_effort", `got: "Low"`},
 		"an interaction mode":    {withSettings(computer, settings{"interaction_mode": "manual"}), "session_settings.interaction_mode", "must be one of auto, spec, agi, mission"},
 		"a level":                {withSettings(computer, settings{"autonomy_level": "none"}), "session_settings.autonomy_level", "must be one of off, low, medium, high"},
-		"a deprecated mode":      {withSettings(computer, settings{"autonomy_mode": "auto"}), "session_settings.autonomy_mode", "must be one of normal, spec, auto-low"},
 		"a way of calling tools": {withSettings(computer, settings{"tool_execution_mode": "scripts"}), "session_settings.tool_execution_mode", "must be one of direct_only"},
-		"a mode against another": {withSettings(computer, settings{"autonomy_mode": "auto-low", "interaction_mode": "spec"}), "session_settings.autonomy_mode", "It is deprecated: remove it"},
-		"a mode against a level": {withSettings(computer, settings{"autonomy_mode": "normal", "autonomy_level": "high"}), "session_settings.autonomy_mode", "Contradicting Modes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -28,17 +28,15 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure      = (*sessionResource)(nil)
-	_ resource.ResourceWithIdentity       = (*sessionResource)(nil)
-	_ resource.ResourceWithImportState    = (*sessionResource)(nil)
-	_ resource.ResourceWithModifyPlan     = (*sessionResource)(nil)
-	_ resource.ResourceWithValidateConfig = (*sessionResource)(nil)
+	_ resource.ResourceWithConfigure   = (*sessionResource)(nil)
+	_ resource.ResourceWithIdentity    = (*sessionResource)(nil)
+	_ resource.ResourceWithImportState = (*sessionResource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*sessionResource)(nil)
 )
 
 var sessionOptions = apierror.Options{
 	apierror.Fields{
 		"computerId": path.Root("computer_id"), "cwd": path.Root("cwd"), "systemPrompt": path.Root("system_prompt"), "sessionSettings": path.Root("session_settings"),
-		"autonomyMode": path.Root("session_settings").AtName("autonomy_mode"),
 	},
 	ownersOnly,
 }
@@ -69,18 +67,11 @@ type sessionIdentity struct {
 	ComputerID types.String `tfsdk:"computer_id"`
 }
 
-// sessionResponse is a session in the response to a request.
-type sessionResponse struct {
-	*sessions.Session
-	// isPlanned is true for the response to a create or update.
-	isPlanned bool
-}
-
 // FromAPI keeps what a response omits: many have no settings.
-func (m *sessionModel) FromAPI(ctx context.Context, r *sessionResponse) diag.Diagnostics {
+func (m *sessionModel) FromAPI(ctx context.Context, r *sessions.Session) diag.Diagnostics {
 	prior := m.sessionRecord
 	priorSettings, diags := settingsToAPI(ctx, prior.SessionSettings)
-	s := *r.Session
+	s := *r
 	s.Settings = s.Settings.Keeping(priorSettings)
 	diags.Append(m.sessionRecord.FromAPI(ctx, &s)...)
 	if value.IsSet(prior.ComputerID) && (m.ComputerID.IsNull() || strings.EqualFold(prior.ComputerID.ValueString(), m.ComputerID.ValueString())) {
@@ -88,9 +79,6 @@ func (m *sessionModel) FromAPI(ctx context.Context, r *sessionResponse) diag.Dia
 	}
 	if m.Cwd.IsUnknown() {
 		m.Cwd = types.StringNull()
-	}
-	if settings, ok := asPlanned(ctx, prior.SessionSettings, m.SessionSettings).(types.Object); ok && r.isPlanned {
-		m.SessionSettings = settings
 	}
 	return diags
 }
@@ -118,9 +106,6 @@ func (m *sessionModel) createRequest(ctx context.Context) (sessions.CreateReques
 const (
 	forcesNew   = " Changing this forces a new session."
 	notReturned = forcesNew + " The service does not return this, so the configured value is adopted after an import."
-	// settingsUnknown explains a Terraform error: a provider cannot replace a resource that was planned as an update.
-	settingsUnknown = "The session_settings are known only during the apply. If they change tool_execution_mode or allow_subagents_in_scripts, " +
-		"this apply fails with \"Provider produced inconsistent final plan\" and changes nothing. The next plan then replaces the session."
 	sessionText = "Sessions are enabled for selected organizations only."
 )
 
@@ -167,107 +152,42 @@ func (r *sessionResource) IdentitySchema(_ context.Context, _ resource.IdentityS
 	}}
 }
 
-func (r *sessionResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	var settings types.Object
-	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("session_settings"), &settings)...)
-	// settings cannot be decoded as a whole: parts of it may be unknown.
-	given := func(name string) *string {
-		text, _ := settings.Attributes()[name].(types.String)
-		return value.StringPointer(text)
-	}
-	modes := &sessions.Settings{InteractionMode: given("interaction_mode"), AutonomyLevel: given("autonomy_level")}
-	mode := given("autonomy_mode")
-	if mode == nil {
-		return
-	}
-	at := path.Root("session_settings").AtName("autonomy_mode")
-	if modes.Contradicts(*mode) {
-		resp.Diagnostics.AddAttributeError(at, "Contradicting Modes",
-			fmt.Sprintf("autonomy_mode = %q contradicts interaction_mode or autonomy_level. It is deprecated: remove it.", *mode))
-		return
-	}
-	// A DeprecationMessage would warn of every reference to a whole session too.
-	resp.Diagnostics.AddAttributeWarning(at, "Deprecated Argument", "autonomy_mode is deprecated. "+
-		"Use interaction_mode and autonomy_level instead: \"normal\" is \"auto\" with \"off\", \"auto-low\" is \"auto\" with \"low\", \"auto-medium\" is \"auto\" with \"medium\", \"auto-high\" is \"auto\" with \"high\", \"spec\" is \"spec\".")
-}
-
 // ModifyPlan fails before anything is created if the service rejects the API key.
 func (r *sessionResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.Plan.Raw.IsNull() {
-		return
-	}
-	var settings types.Object
-	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("session_settings"), &settings)...)
-	switch {
-	case resp.Diagnostics.HasError():
-	case req.State.Raw.IsNull():
+	if req.State.Raw.IsNull() && !req.Plan.Raw.IsNull() {
 		resp.Diagnostics.Append(apierror.For("plan", "session", r.Client.Conn.CheckAccess(ctx), sessionOptions)...)
-	case settings.IsUnknown():
-		resp.Diagnostics.AddAttributeWarning(path.Root("session_settings"), "Session Settings Not Known Yet", settingsUnknown)
 	}
 }
 
 func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	crud.Create(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*sessionResponse, error) {
+	crud.Create(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*sessions.Session, error) {
 		body, diags := m.createRequest(ctx)
 		resp.Diagnostics.Append(diags...)
-		made, err := r.Client.Sessions.Create(ctx, body)
-		if err != nil {
-			return nil, err
-		}
-		resp.Diagnostics.Append(settingsDiffer(body.Settings, made)...)
-		return &sessionResponse{made, true}, nil
+		return r.Client.Sessions.Create(ctx, body)
 	}, sessionOptions, createOptions)
 }
 
 func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*sessionResponse, error) {
+	crud.Read(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*sessions.Session, error) {
 		createdAt := m.createdAt()
 		if createdAt.IsZero() && !importmark.IsUnread(ctx, req.Private) {
 			createdAt = time.Unix(0, 0) // Known, but of an age that the service does not return.
 		}
-		found, err := r.Client.Sessions.Get(ctx, m.ID.ValueString(), m.ComputerID.ValueString(), createdAt)
-		if err != nil {
-			return nil, err
-		}
-		return &sessionResponse{found, false}, nil
+		return r.Client.Sessions.Get(ctx, m.ID.ValueString(), m.ComputerID.ValueString(), createdAt)
 	}, sessionOptions)
 }
 
 func (r *sessionResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	crud.Update(ctx, "session", req, resp, func(plan, state *sessionModel) (*sessionResponse, error) {
+	crud.Update(ctx, "session", req, resp, func(plan, state *sessionModel) (*sessions.Session, error) {
 		wanted, diags := settingsToAPI(ctx, plan.SessionSettings)
 		resp.Diagnostics.Append(diags...)
 		prior, diags := settingsToAPI(ctx, state.SessionSettings)
 		resp.Diagnostics.Append(diags...)
 		if wanted == nil || wanted.Changes(prior).IsEmpty() {
-			// The settings differ only in form, or only in what a create accepts and an import adopts.
-			if settings, ok := asPlanned(ctx, plan.SessionSettings, state.SessionSettings).(types.Object); ok {
-				plan.SessionSettings = settings
-			}
-			return nil, nil
+			return nil, nil // The settings differ only in form, or only in what a create accepts and an import adopts.
 		}
-		changes := wanted.Changes(prior)
-		updated, err := r.Client.Sessions.Update(ctx, state.ID.ValueString(), state.ComputerID.ValueString(), state.createdAt(), changes)
-		if err != nil {
-			return nil, err
-		}
-		resp.Diagnostics.Append(settingsDiffer(changes, updated)...)
-		return &sessionResponse{updated, true}, nil
+		return r.Client.Sessions.Update(ctx, state.ID.ValueString(), state.ComputerID.ValueString(), state.createdAt(), wanted.Changes(prior))
 	}, sessionOptions)
-}
-
-// settingsDiffer warns if the service returned other values than the request had.
-func settingsDiffer(requested *sessions.Settings, s *sessions.Session) diag.Diagnostics {
-	if s.Settings == nil || requested.HoldsIn(s.Settings) {
-		return nil
-	}
-	names := requested.NotIn(s.Settings)
-	for i, name := range names {
-		names[i] = apierror.SnakeCase(name)
-	}
-	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("session_settings"), "Session Settings Differ",
-		fmt.Sprintf("The service accepted the settings of session %s, but returned different values for %s. The organization's settings may limit them.", s.ID, strings.Join(names, ", ")))}
 }
 
 func (r *sessionResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {

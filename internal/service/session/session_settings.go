@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/boolplanmodifier"
@@ -19,57 +18,18 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-type settingsModel struct {
-	Model                           types.String `tfsdk:"model"`
-	ReasoningEffort                 types.String `tfsdk:"reasoning_effort"`
-	InteractionMode                 types.String `tfsdk:"interaction_mode"`
-	AutonomyLevel                   types.String `tfsdk:"autonomy_level"`
-	AutonomyMode                    types.String `tfsdk:"autonomy_mode"`
-	SpecModeModel                   types.String `tfsdk:"spec_mode_model"`
-	SpecModeReasoningEffort         types.String `tfsdk:"spec_mode_reasoning_effort"`
-	ProviderLock                    types.String `tfsdk:"provider_lock"`
-	ProviderLockTimestamp           types.String `tfsdk:"provider_lock_timestamp"`
-	APIProviderLock                 types.String `tfsdk:"api_provider_lock"`
-	ArchivedAt                      types.String `tfsdk:"archived_at"`
-	SetupProfileID                  types.String `tfsdk:"setup_profile_id"`
-	CompactionModel                 types.String `tfsdk:"compaction_model"`
-	ToolExecutionMode               types.String `tfsdk:"tool_execution_mode"`
-	CompactionThresholdCheckEnabled types.Bool   `tfsdk:"compaction_threshold_check_enabled"`
-	AllowSubagentsInScripts         types.Bool   `tfsdk:"allow_subagents_in_scripts"`
-	EnabledToolIDs                  types.Set    `tfsdk:"enabled_tool_ids"`
-	DisabledToolIDs                 types.Set    `tfsdk:"disabled_tool_ids"`
-	RestrictToolIDs                 types.Set    `tfsdk:"restrict_tool_ids"`
-	Tags                            types.List   `tfsdk:"tags"`
-	Worktree                        types.Object `tfsdk:"worktree"`
-}
-
-type tagModel struct {
-	Name     types.String `tfsdk:"name"`
-	Metadata types.Map    `tfsdk:"metadata"`
-}
-
-type worktreeModel struct {
-	RepoRoot           types.String `tfsdk:"repo_root"`
-	Branch             types.String `tfsdk:"branch"`
-	Lifecycle          types.String `tfsdk:"lifecycle"`
-	Path               types.String `tfsdk:"path"`
-	ParentWorktreePath types.String `tfsdk:"parent_worktree_path"`
-	RemovedAt          types.String `tfsdk:"removed_at"`
-}
-
-// settingsResults describes the fields of a settingsModel.
+// settingsResults describes the settings.
 var settingsResults = results.Fields[*sessions.Settings]{
 	"model":                              results.StringPointer("ID of the model that the agent uses.", func(s *sessions.Settings) *string { return s.Model }),
 	"reasoning_effort":                   results.StringPointer("Reasoning effort of the model."+oneOf(sessions.ReasoningEfforts), func(s *sessions.Settings) *string { return s.ReasoningEffort }),
 	"interaction_mode":                   results.StringPointer("How the agent works."+oneOf(sessions.InteractionModes)+" `agi` is the old name of `mission`.", func(s *sessions.Settings) *string { return s.InteractionMode }),
 	"autonomy_level":                     results.StringPointer("What the agent may do without asking."+oneOf(sessions.AutonomyLevels), func(s *sessions.Settings) *string { return s.AutonomyLevel }),
-	"autonomy_mode":                      results.StringPointer("Deprecated: use `interaction_mode` and `autonomy_level` instead."+oneOf(sessions.AutonomyModes), func(s *sessions.Settings) *string { return s.AutonomyMode }),
+	"autonomy_mode":                      results.StringPointer("The older form of `interaction_mode` and `autonomy_level`, such as `auto-low`.", func(s *sessions.Settings) *string { return s.AutonomyMode }),
 	"spec_mode_model":                    results.StringPointer("ID of the model for the interaction mode `spec`.", func(s *sessions.Settings) *string { return s.SpecModeModel }),
 	"spec_mode_reasoning_effort":         results.StringPointer("Reasoning effort for the interaction mode `spec`."+oneOf(sessions.ReasoningEfforts), func(s *sessions.Settings) *string { return s.SpecModeReasoningEffort }),
 	"provider_lock":                      results.StringPointer("Kind of model provider that the session must use, such as `generic-chat-completion-api`.", func(s *sessions.Settings) *string { return s.ProviderLock }),
@@ -104,7 +64,7 @@ var worktreeResults = results.Fields[*sessions.Worktree]{
 
 var enums = map[string][]string{
 	"reasoning_effort": sessions.ReasoningEfforts, "spec_mode_reasoning_effort": sessions.ReasoningEfforts, "interaction_mode": sessions.InteractionModes,
-	"autonomy_level": sessions.AutonomyLevels, "autonomy_mode": sessions.AutonomyModes, "tool_execution_mode": sessions.ToolExecutionModes,
+	"autonomy_level": sessions.AutonomyLevels, "tool_execution_mode": sessions.ToolExecutionModes,
 	"lifecycle": sessions.WorktreeLifecycles,
 }
 
@@ -152,9 +112,6 @@ func settingsAttribute() schema.Attribute {
 			attributes[name] = a
 		}
 	}
-	for _, name := range []string{"interaction_mode", "autonomy_level"} {
-		attributes[name] = derivedAttribute(settingsResults[name].Text, value.NotEmpty(), "autonomy_mode")
-	}
 	for name, more := range map[string]string{"provider_lock_timestamp": seldomSet, "archived_at": toArchive} {
 		at := attributes[name].(schema.StringAttribute)
 		at.MarkdownDescription += more
@@ -162,9 +119,9 @@ func settingsAttribute() schema.Attribute {
 		attributes[name] = at
 	}
 	attributes["autonomy_mode"] = schema.StringAttribute{
-		Optional: true, Computed: true,
+		Computed:            true,
 		MarkdownDescription: settingsResults["autonomy_mode"].Text,
-		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		PlanModifiers:       []planmodifier.String{keepUnlessChanged{[]string{"interaction_mode", "autonomy_level"}}},
 	}
 	attributes["compaction_model"] = schema.StringAttribute{
 		Optional: true, Computed: true,
@@ -254,84 +211,12 @@ func (k keepUnlessChanged) PlanModifyString(ctx context.Context, req planmodifie
 	resp.PlanValue = req.StateValue
 }
 
-// settingsToAPI returns nil for null and unknown.
+// settingsToAPI returns nil for null and unknown. A request leaves out what is null or unknown.
 func settingsToAPI(ctx context.Context, settings types.Object) (*sessions.Settings, diag.Diagnostics) {
 	if !value.IsSet(settings) {
 		return nil, nil
 	}
-	var m settingsModel
-	diags := settings.As(ctx, &m, basetypes.ObjectAsOptions{})
-	s := &sessions.Settings{
-		Model:                           value.StringPointer(m.Model),
-		ReasoningEffort:                 value.StringPointer(m.ReasoningEffort),
-		InteractionMode:                 value.StringPointer(m.InteractionMode),
-		AutonomyLevel:                   value.StringPointer(m.AutonomyLevel),
-		AutonomyMode:                    value.StringPointer(m.AutonomyMode),
-		SpecModeModel:                   value.StringPointer(m.SpecModeModel),
-		SpecModeReasoningEffort:         value.StringPointer(m.SpecModeReasoningEffort),
-		ProviderLock:                    value.StringPointer(m.ProviderLock),
-		ProviderLockTimestamp:           value.StringPointer(m.ProviderLockTimestamp),
-		APIProviderLock:                 value.StringPointer(m.APIProviderLock),
-		ArchivedAt:                      value.StringPointer(m.ArchivedAt),
-		SetupProfileID:                  value.StringPointer(m.SetupProfileID),
-		EnabledToolIDs:                  toolsToAPI(ctx, m.EnabledToolIDs, &diags),
-		DisabledToolIDs:                 toolsToAPI(ctx, m.DisabledToolIDs, &diags),
-		RestrictToolIDs:                 toolsToAPI(ctx, m.RestrictToolIDs, &diags),
-		CompactionModel:                 value.StringPointer(m.CompactionModel),
-		CompactionThresholdCheckEnabled: value.BoolPointer(m.CompactionThresholdCheckEnabled),
-		ToolExecutionMode:               value.StringPointer(m.ToolExecutionMode),
-		AllowSubagentsInScripts:         value.BoolPointer(m.AllowSubagentsInScripts),
-	}
-	if value.IsSet(m.Tags) {
-		var tags []tagModel
-		diags.Append(m.Tags.ElementsAs(ctx, &tags, false)...)
-		s.Tags = []sessions.Tag{}
-		for _, tag := range tags {
-			var metadata wire.Metadata
-			if value.IsSet(tag.Metadata) {
-				diags.Append(tag.Metadata.ElementsAs(ctx, &metadata, false)...)
-			}
-			s.Tags = append(s.Tags, sessions.Tag{Name: tag.Name.ValueString(), Metadata: metadata})
-		}
-	}
-	if value.IsSet(m.Worktree) {
-		var w worktreeModel
-		diags.Append(m.Worktree.As(ctx, &w, basetypes.ObjectAsOptions{})...)
-		s.Worktree = &sessions.Worktree{
-			RepoRoot:           w.RepoRoot.ValueString(),
-			Branch:             value.StringPointer(w.Branch),
-			Lifecycle:          value.StringPointer(w.Lifecycle),
-			Path:               value.StringPointer(w.Path),
-			ParentWorktreePath: value.StringPointer(w.ParentWorktreePath),
-			RemovedAt:          value.StringPointer(w.RemovedAt),
-		}
-	}
-	return s, diags
-}
-
-func toolsToAPI(ctx context.Context, tools types.Set, diags *diag.Diagnostics) []string {
-	if !value.IsSet(tools) {
-		return nil
-	}
-	ids := []string{}
-	diags.Append(tools.ElementsAs(ctx, &ids, false)...)
-	return ids
-}
-
-// asPlanned fills only the unknown parts of a plan: Terraform rejects a result that differs from an approved plan. The next
-// refresh shows the actual values.
-func asPlanned(ctx context.Context, planned, made attr.Value) attr.Value {
-	plannedObject, isObject := planned.(types.Object)
-	madeObject, ok := made.(types.Object)
-	switch {
-	case planned.IsUnknown():
-		return made
-	case planned.IsNull() || !isObject || !ok || !value.IsSet(madeObject):
-		return planned
-	}
-	attributes := madeObject.Attributes()
-	for name, plannedValue := range plannedObject.Attributes() {
-		attributes[name] = asPlanned(ctx, plannedValue, attributes[name])
-	}
-	return types.ObjectValueMust(madeObject.AttributeTypes(ctx), attributes)
+	var s sessions.Settings
+	diags := settings.As(ctx, &s, basetypes.ObjectAsOptions{UnhandledNullAsEmpty: true, UnhandledUnknownAsEmpty: true})
+	return &s, diags
 }

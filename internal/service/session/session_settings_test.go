@@ -243,74 +243,12 @@ func TestSession_anotherWorktree(t *testing.T) {
 	}
 }
 
-// The deprecated mode and the settings that it implies stay consistent.
-func TestSession_deprecatedMode(t *testing.T) {
-	t.Parallel()
-	type settings = map[string]any
-	var bodies sent
-	e := acctest.New(t, bodies.option)
-	computer := newComputer(e, "dev")
-	var i *acctest.Instance
-	for n, step := range []struct {
-		elsewhere   settings
-		config      settings
-		sent        string
-		mode, level string
-		deprecated  any
-	}{
-		{config: settings{"autonomy_mode": "auto-low"}, mode: "auto", level: "low", deprecated: "auto-low"},
-		{config: settings{"autonomy_mode": "auto-high"}, sent: `{"autonomyMode":"auto-high"}`, mode: "auto", level: "high", deprecated: "auto-high"},
-		{config: settings{"autonomy_mode": "spec"}, sent: `{"autonomyMode":"spec"}`, mode: "spec", level: "high", deprecated: "spec"},
-		{config: settings{"autonomy_mode": "normal", "interaction_mode": "auto"}, sent: `{"autonomyMode":"normal","interactionMode":"auto"}`, mode: "auto", level: "off", deprecated: "normal"},
-		// Its implied settings are changed outside Terraform, and it is set again.
-		{elsewhere: settings{"autonomyLevel": "medium"}, config: settings{"autonomy_mode": "normal"}, sent: `{"autonomyMode":"normal"}`, mode: "auto", level: "off", deprecated: "normal"},
-		{elsewhere: settings{"interactionMode": "spec"}, config: settings{"autonomy_mode": "normal"}, sent: `{"autonomyMode":"normal"}`, mode: "auto", level: "off", deprecated: "normal"},
-		{elsewhere: settings{"autonomyMode": "auto-high"}, config: settings{"autonomy_mode": "normal"}, sent: `{"autonomyMode":"normal"}`, mode: "auto", level: "off", deprecated: "normal"},
-		// The new settings replace it, one at a time or together.
-		{config: settings{"autonomy_level": "high"}, sent: `{"autonomyLevel":"high"}`, mode: "auto", level: "high"},
-		{config: settings{"autonomy_mode": "auto-medium", "autonomy_level": "medium"}, sent: `{"autonomyMode":"auto-medium","autonomyLevel":"medium"}`, mode: "auto", level: "medium", deprecated: "auto-medium"},
-		{config: settings{"interaction_mode": "mission", "autonomy_level": "low"}, sent: `{"interactionMode":"mission","autonomyLevel":"low"}`, mode: "mission", level: "low"},
-	} {
-		if n == 0 {
-			i = applied(t, e, withSettings(computer, step.config))
-			bodies.take()
-		} else {
-			if step.elsewhere != nil {
-				patched(e, i.ID(), step.elsewhere)
-			}
-			e.MustApply(t, i, withSettings(computer, step.config))
-			bodies.must(t, `PATCH {"sessionSettings":`+step.sent+`}`)
-		}
-		mustPlan(t, e, i, withSettings(computer, step.config), "none")
-		mustSettings(t, i, settings{"interaction_mode": step.mode, "autonomy_level": step.level, "autonomy_mode": step.deprecated})
-		if t.Failed() {
-			t.Fatalf("at step %d", n)
-		}
-	}
-}
-
-func TestAccSession_deprecatedModeWarns(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	cli := acctest.NewCLI(t, e, hclOf(newComputer(e, "dev"), `session_settings = { autonomy_mode = "auto-low" }`))
-	out := acctest.OneLine(cli.MustRun("plan", "-input=false").Output)
-	for _, part := range []string{"Deprecated", "Use interaction_mode and autonomy_level instead", `"auto-low" is "auto" with "low"`} {
-		acctest.Says(t, out, part)
-	}
-	// A configuration without it has no warning, even if a whole session is an output.
-	cli.Write("main.tf", hclOf(newComputer(e, "other"), "")+"output \"session\" {\n  value = "+sessionAddress+"\n}\n")
-	if out := cli.MustRun("plan", "-input=false").Output; strings.Contains(out, "eprecated") {
-		t.Errorf("a plan without autonomy_mode warns: %s", out)
-	}
-}
-
 // Values that are known only during the apply are checked then.
-func TestAccSession_contradictionKnownInTheApply(t *testing.T) {
+func TestAccSession_valuesKnownInTheApply(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	computer := newComputer(e, "dev")
 	for name, tc := range map[string]struct{ value, more, want string }{
-		"modes":   {`"spec"`, `session_settings = { autonomy_mode = "auto-low", interaction_mode = terraform_data.it.output }`, `Contradicting\s+Modes(.|\n)*remove\s+it`},
 		"an enum": {`"some"`, `session_settings = { reasoning_effort = terraform_data.it.output }`, `reasoning_effort\s+must\s+be\s+one\s+of`},
 		"prompts": {`"a"`, "system_prompt = terraform_data.it.output\n  system_prompt_append = terraform_data.it.output", `cannot\s+be\s+specified`},
 	} {

@@ -3,7 +3,6 @@ package session_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -45,8 +44,6 @@ func TestAccSession_unknownAtPlan(t *testing.T) {
 		"a worktree":          {`{ repo_root = "/a", branch = "b", lifecycle = null, path = null, parent_worktree_path = null, removed_at = null }`, `session_settings = { worktree = terraform_data.it.output }`},
 		"a worktree's root":   {`"/a"`, `session_settings = { worktree = { repo_root = terraform_data.it.output } }`},
 		"a worktree's branch": {`"b"`, `session_settings = { worktree = { repo_root = "/a", branch = terraform_data.it.output } }`},
-		"a deprecated mode":   {`"auto-low"`, `session_settings = { autonomy_mode = terraform_data.it.output }`},
-		"a mode beside it":    {`"auto"`, `session_settings = { autonomy_mode = "auto-low", interaction_mode = terraform_data.it.output }`},
 		"a directory":         {`"/srv"`, `cwd = terraform_data.it.output`},
 		"a prompt":            {`"Be brief."`, `system_prompt = terraform_data.it.output`},
 		"an addition":         {`"Be brief."`, `system_prompt_append = terraform_data.it.output`},
@@ -65,33 +62,4 @@ func TestAccSession_unknownAtPlan(t *testing.T) {
 			)
 		})
 	}
-}
-
-// Terraform cannot turn an update into a replacement during the apply, when these settings become known, so the plan says
-// so.
-func TestAccSession_settingsUnknownAsAWhole(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t, atOnce)
-	computer := newComputer(e, "dev")
-	config := func(model, mode string) string {
-		return unknown(map[string]string{"it": fmt.Sprintf("{ model = %q, tool_execution_mode = %q }", model, mode)}) + hclOf(computer, "session_settings = terraform_data.it.output")
-	}
-	cli := acctest.NewCLI(t, e, config("model-light", "script_only"))
-	cli.MustRun(applying...)
-	cli.Write("main.tf", config("model-standard", "script_only"))
-	if out := acctest.OneLine(cli.MustRun(applying...).Output); !strings.Contains(out, "Session Settings Not Known Yet") || !strings.Contains(out, "The next plan then replaces the session") {
-		t.Errorf("the plan of an update says: %s", out)
-	}
-	before := mustHold(t, e, computer, 1)
-	cli.Write("main.tf", config("model-standard", "direct_only"))
-	if r := cli.Run(applying...); r.ExitCode == 0 || !strings.Contains(acctest.OneLine(r.Output), "Provider produced inconsistent final plan") {
-		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
-	}
-	if after := mustHold(t, e, computer, 1); after[0] != before[0] {
-		t.Errorf("%s became %s at once", before[0], after[0])
-	}
-	if out := acctest.OneLine(cli.MustRun(applying...).Output); !strings.Contains(out, "1 added, 0 changed, 1 destroyed") || strings.Contains(out, "Session Settings Not Known Yet") {
-		t.Errorf("the next apply says: %s", out)
-	}
-	cli.MustPlanEmpty()
 }
