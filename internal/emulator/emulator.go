@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -91,7 +92,7 @@ type Emulator struct {
 	faults       *Faults
 	journal      *Journal
 	runs         *runs
-	events       *events
+	changes      atomic.Int64 // Counts what may change a page.
 	programmed   programmed
 	ciScan       ciScan
 	bootstrapKey string
@@ -134,8 +135,8 @@ func Start(ctx context.Context, opts Options) (*Emulator, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	e := &Emulator{opts: opts, clock: clock.NewAhead(opts.Clock, 0), log: opts.Logger, faults: &Faults{}, journal: &Journal{}, events: newEvents()}
-	e.runs = newRuns(e.events.notify)
+	e := &Emulator{opts: opts, clock: clock.NewAhead(opts.Clock, 0), log: opts.Logger, faults: &Faults{}, journal: &Journal{}}
+	e.runs = newRuns(func() { e.changes.Add(1) })
 	if opts.RequestsPerSecond > 0 {
 		e.limiter = rate.NewLimiter(rate.Limit(opts.RequestsPerSecond), max(1, int(opts.RequestsPerSecond)))
 	}
@@ -241,7 +242,6 @@ func (e *Emulator) listen(ctx context.Context) error {
 		Handler: e.Handler(), BaseContext: base, ErrorLog: problems, ReadHeaderTimeout: 30 * time.Second,
 		ConnContext: e.runs.begin, ConnState: e.runs.changed,
 	}
-	e.apiServer.RegisterOnShutdown(e.events.end) // Otherwise a shutdown would wait for open pages.
 	e.filesServer = &http.Server{
 		Handler: e.whileRunning(e.serveFiles), BaseContext: base, ErrorLog: problems, ReadHeaderTimeout: 30 * time.Second,
 	}
@@ -313,7 +313,6 @@ func (e *Emulator) Shutdown(ctx context.Context) error {
 // Further calls return what the first returned.
 func (e *Emulator) Close() error {
 	e.closeOnce.Do(func() {
-		e.events.end()
 		err := errors.Join(e.apiServer.Close(), e.filesServer.Close())
 		e.cancel() // After the connections: a request that ends by it must not be answered.
 		e.running.Lock()

@@ -99,7 +99,7 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 		e.setTime(w.Header())
 		e.serveControl(w, r)
 		if r.Method != http.MethodGet {
-			e.events.notify()
+			e.changes.Add(1)
 		}
 		return
 	}
@@ -119,7 +119,7 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 		x.entry.Operation, x.entry.Route = x.route.operation, x.route.pattern
 	}
 	e.journal.begin(x.entry)
-	e.events.notify()
+	e.changes.Add(1)
 
 	// The body is read at once: only then does the server notice that a client hung up during a delay.
 	body, err := io.ReadAll(io.LimitReader(r.Body, int64(x.route.bodyLimit())+1))
@@ -144,7 +144,7 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 			x.entry.Status = a.status
 		}
 	})
-	e.events.notify()
+	e.changes.Add(1)
 	if hit && a.drop {
 		e.runs.cut(run, clock.System.Now())
 	}

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// statusAction is a button of the status page, and the command line that does the same.
+// statusAction is a button of the status page.
 type statusAction struct {
 	Label, Method, Path, Body string
-	Confirm                   bool   // A second click carries it out.
-	Note                      string // Why there is only the command line.
+	Confirm                   bool   // The browser asks before it carries it out.
+	Note                      string // Why there is no button.
 }
 
 // controlAction is an operation of the control API.
@@ -30,30 +30,6 @@ func (a statusAction) confirmed() statusAction {
 
 func removeMemberAction(label, email string) statusAction {
 	return apiAction(label, "DELETE", "/api/v0/organization/users?email="+queryText(email), "").confirmed()
-}
-
-// Command is the command line for a shell whose environment names the emulator.
-func (a statusAction) Command() string {
-	if path, ok := strings.CutPrefix(a.Path, controlPrefix); ok {
-		words := []string{"agentyard-emulator control", a.Method, shellText(path)}
-		if a.Body != "" {
-			words = append(words, shellText(a.Body))
-		}
-		return strings.Join(words, " ")
-	}
-	command := "curl -X " + a.Method + ` -H "Authorization: Bearer $AGENTYARD_API_KEY" `
-	if a.Body != "" {
-		command += "-H 'Content-Type: application/json' -d " + shellText(a.Body) + " "
-	}
-	return command + `"$AGENTYARD_BASE_URL"` + shellText(a.Path)
-}
-
-// shellText is a word of a command line, in quotes if it needs them.
-func shellText(text string) string {
-	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./") == "" && text != "" {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 func queryText(text string) string { return url.QueryEscape(text) }
@@ -109,4 +85,12 @@ type pageActions struct {
 
 func actionsOfPage() pageActions {
 	return pageActions{clockActions(), faultActions(), creations(), defaultCreation}
+}
+
+// shellText is a word of a command line, in quotes if it needs them.
+func shellText(text string) string {
+	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./") == "" && text != "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -144,25 +144,6 @@ func TestImportBlock(t *testing.T) {
 	}
 }
 
-func TestStatusAction_Command(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		action statusAction
-		want   string
-	}{
-		{clockActions()[0], `agentyard-emulator control POST clock '{"advance":"1d"}'`},
-		{faultActions()[0], `agentyard-emulator control POST faults '{"operation":"createComputer","kind":"status-before-commit","status":503}'`},
-		{faultActions()[1], `agentyard-emulator control POST faults '{"operation":"createComputer","kind":"drop-after-commit"}'`},
-		{controlAction("", "DELETE", "computers/a-1", ""), `agentyard-emulator control DELETE computers/a-1`},
-		{removeMemberAction("", "o'brien@x.example"), `curl -X DELETE -H "Authorization: Bearer $AGENTYARD_API_KEY" "$AGENTYARD_BASE_URL"'/api/v0/organization/users?email=o%27brien%40x.example'`},
-		{apiAction("", "PUT", "/api/v0/x", `{"a":"o'b"}`), `curl -X PUT -H "Authorization: Bearer $AGENTYARD_API_KEY" -H 'Content-Type: application/json' -d '{"a":"o'\''b"}' "$AGENTYARD_BASE_URL"/api/v0/x`},
-	} {
-		if got := tc.action.Command(); got != tc.want {
-			t.Errorf("%s\nwant %s", got, tc.want)
-		}
-	}
-}
-
 func TestCreations_areOperations(t *testing.T) {
 	t.Parallel()
 	e := &Emulator{routes: allRoutes()}

@@ -78,18 +78,18 @@ func TestObjectPage_everyKind(t *testing.T) {
 		imports[resource] = "manager@agentyard.example"
 	}
 	says := map[string][]string{
-		"agentyard_computer":           {"Computer box", "Status active", "Clone repositories: completed", `"provisioningSteps": [`, "Sessions 1", "createFileUpload POST /api/v0/computers/", "control DELETE computers/"},
+		"agentyard_computer":           {"Computer box", "Status active", "Clone repositories: completed", `"provisioningSteps": [`, "Sessions 1", "createFileUpload POST /api/v0/computers/"},
 		"agentyard_computer_fleet":     {"Fleet ci-*", "Status 12 active", "Owner ci", "Computers 12", "And 2 more"},
 		"agentyard_environment":        {"dev", "failed", "Owner organization", "(create): failed: make: exit 2", `"setupScript": "(not shown here)"`, "getEnvironment GET", "Scripts and logs are not shown here."},
 		"agentyard_session":            {"Computer box", "Message: user", "Message: assistant", "Status running", "The title, prompts, and messages are not shown here.", "sendSessionMessage POST"},
-		"agentyard_service_account":    {"Service account ci", "API keys 3", "Computers 12", "12 computers", "curl -X DELETE"},
+		"agentyard_service_account":    {"Service account ci", "API keys 3", "Computers 12", "12 computers"},
 		"agentyard_api_key":            {"API key soon", "grace period", "Service account ci", "2026-05-02 14:00:00 in 1 d", "The grace period after the rotation ends"},
 		"agentyard_member_invitation":  {"Member manager@agentyard.example", "Role manager", "Joined", "Usage limits 1"},
 		"invitation":                   {"Invitation new@people.example", "Role user", "The API does not return pending invitations."},
-		"agentyard_global_usage_limit": {"Usage limit organization", "Limit 9,000,000 credits", `{ "limit": 9000000 }`, `-d '{"limit":null}'`},
+		"agentyard_global_usage_limit": {"Usage limit organization", "Limit 9,000,000 credits", `{ "limit": 9000000 }`},
 		"agentyard_user_usage_limit":   {"Limit 2,000,000 credits", "Member manager@agentyard.example"},
 		"agentyard_wiki_run":           {"Privacy organization", "Repository https://code.example/acme/api", "The video overview is not shown here."},
-		"repository":                   {"Permission admin", "Wiki runs 1", "control DELETE 'repositories?url=https%3A%2F%2Fcode.example%2Facme%2Fapi'"},
+		"repository":                   {"Permission admin", "Wiki runs 1"},
 		"job":                          {"Pull request open", "Repository https://code.example/acme/web", "Pull request opened"},
 	}
 	for kind, path := range pages {

@@ -83,7 +83,9 @@ func newPages(e *Emulator) *http.ServeMux {
 	pages.HandleFunc("GET /{$}", e.servePage("status.html", e.statusPage))
 	pages.HandleFunc("GET "+objectsPrefix, e.servePage("object.html", e.objectPage))
 	pages.HandleFunc("GET "+runsPrefix, e.servePage("run.html", e.runPage))
-	pages.HandleFunc("GET /status/events", e.serveEvents)
+	pages.HandleFunc("GET /status/version", func(w http.ResponseWriter, _ *http.Request) {
+		e.writePage(w, http.StatusOK, "text/plain", strconv.AppendInt(nil, e.changes.Load(), 10))
+	})
 	pages.HandleFunc("GET /status/{file}", e.serveStatusFile)
 	return pages
 }

@@ -203,6 +203,26 @@ func TestStatusPage_isNoOperation(t *testing.T) {
 }
 
 // The page of a run has all its lanes.
+// Pages load themselves again if the version is another one.
+func TestStatusPage_version(t *testing.T) {
+	v := startParallel(t)
+	version := func() string { return string(v.as("", 200, "GET", "/status/version", nil).raw) }
+	last := version()
+	same(t, "after a page", version(), last)
+	for name, change := range map[string]func(){
+		"a request": func() { v.call(200, "GET", computers, nil) },
+		"a fault":   func() { v.call(204, "DELETE", "/_emulator/faults", nil) },
+	} {
+		change()
+		if now := version(); now == last {
+			t.Errorf("after %s: still %s", name, now)
+		}
+		last = version()
+	}
+	v.call(200, "GET", "/_emulator/clock", nil)
+	same(t, "after a look at the clock", version(), last)
+}
+
 func TestRunPage(t *testing.T) {
 	v := startParallel(t)
 	for i := range 600 {

@@ -24,7 +24,7 @@ function send(method, path, body) {
 
 // act carries out what a button stands for. The key must be that of the control API, also for operations that accept others.
 async function act(button) {
-  const label = button.dataset.label || button.textContent;
+  const label = button.textContent;
   button.disabled = true;
   say(label + "…");
   try {
@@ -58,27 +58,10 @@ async function refresh() {
   prepare();
 }
 
-// disarm takes back the first click on a button that needs two.
-function disarm(button) {
-  if (!button?.dataset?.label) return;
-  button.textContent = button.dataset.label;
-  button.classList.remove("armed");
-  delete button.dataset.label;
-}
-
 document.addEventListener("click", event => {
   const button = event.target.closest?.("button[data-path]");
-  if (!button) return;
-  if ("confirm" in button.dataset && !button.dataset.label) {
-    button.dataset.label = button.textContent;
-    button.textContent = "Confirm: " + button.textContent;
-    button.classList.add("armed");
-    return;
-  }
-  act(button).finally(() => disarm(button));
+  if (button && (!("confirm" in button.dataset) || confirm(button.textContent + "?"))) act(button);
 });
-document.addEventListener("focusout", event => disarm(event.target));
-document.addEventListener("keydown", event => { if (event.key === "Escape") disarm(event.target); });
 document.addEventListener("input", event => {
   if (event.target.id !== "api-key") return;
   sessionStorage.setItem(keyName, event.target.value.trim());
@@ -90,8 +73,6 @@ document.addEventListener("change", event => {
   const chosen = JSON.stringify(event.target.value), replace = text => text.replace(/("operation":)"\w+"/, (_, name) => name + chosen);
   document.querySelectorAll('button[data-path="/_emulator/faults"]').forEach(button => {
     button.dataset.body = replace(button.dataset.body);
-    const command = button.parentElement.querySelector(".command");
-    command.textContent = replace(command.textContent);
   });
 });
 prepare();

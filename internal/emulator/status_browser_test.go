@@ -1,0 +1,119 @@
+package emulator_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// driver opens pages in a frame, uses one of their buttons as a person does, and posts what it saw.
+const driver = `<!DOCTYPE html><title>driver</title><body><script>
+const {key, paths} = %s, seen = {Layouts: []}, turn = () => new Promise(done => setTimeout(done, 5));
+async function until(check) { for (;;) { const found = check(); if (found) return found; await turn(); } }
+async function open(path, width) {
+  const frame = document.createElement("iframe");
+  frame.style = "border:0;height:900px;width:" + width + "px";
+  frame.src = path;
+  await new Promise(loaded => { frame.onload = loaded; document.body.replaceChildren(frame); });
+  return frame.contentDocument;
+}
+const create = name => fetch("/api/v0/computers", {method: "POST", headers: {Authorization: "Bearer " + key, "Content-Type": "application/json"}, body: JSON.stringify({name})});
+const says = (doc, text) => doc.getElementById("page").textContent.includes(text);
+const buttonOf = (doc, label) => [...doc.querySelectorAll("button")].find(b => b.textContent === label);
+async function forward(doc, value) {
+  const field = doc.getElementById("api-key"), result = doc.getElementById("control-result");
+  field.value = value;
+  field.dispatchEvent(new Event("input", {bubbles: true}));
+  buttonOf(doc, "Forward 1 day").click();
+  await until(() => result.textContent && !result.textContent.endsWith("…"));
+  return result.textContent;
+}
+async function drive() {
+  for (const path of paths) for (const width of [500, 1000, 1400]) {
+    const doc = await open(path, width);
+    doc.querySelectorAll("details").forEach(d => { d.open = true; });
+    seen.Layouts.push({
+      Page: path, Width: width, Content: doc.documentElement.scrollWidth,
+      Cut: [...doc.querySelectorAll("td,th,li,dt,dd,h1,h2,p,summary,button,label")].filter(e => e.clientWidth && !e.closest(".unseen") && e.scrollWidth > e.clientWidth + 1).map(e => e.textContent),
+    });
+  }
+  const doc = await open("/", 1000), pause = doc.getElementById("live-pause"), state = doc.getElementById("live-state");
+  seen.WithoutKey = buttonOf(doc, "Forward 1 day").disabled;
+  seen.Wrong = await forward(doc, "fk-wrong");
+  seen.Right = await forward(doc, key);
+  await create("first-live");
+  await until(() => says(doc, "first-live"));
+  pause.click();
+  seen.Paused = state.textContent + ", " + pause.textContent;
+  await create("second-live");
+  await new Promise(done => setTimeout(done, 2500));
+  seen.WhilePaused = says(doc, "second-live");
+  pause.click();
+  await until(() => says(doc, "second-live"));
+  seen.Stored = [Object.keys(sessionStorage).sort().join(), localStorage.length, document.cookie];
+  await fetch("/measured", {method: "POST", body: JSON.stringify(seen)});
+}
+drive().catch(e => fetch("/measured", {method: "POST", body: String(e && e.stack || e)}));
+</script></body>`
+
+func TestStatusPage_inChromium(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{})
+	pages := everything(v)
+	v.computer(object{"name": strings.Repeat("a-computer-with-a-very-long-name-", 2)[:63]})
+	v.clock.Advance(time.Minute)
+	paths := []string{"/", "/runs/1", "/objects/computers"}
+	for _, path := range pages {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	arguments, err := json.Marshal(map[string]any{"key": v.BootstrapKey(), "paths": paths})
+	must(t, err)
+	body := inChromium(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" && r.Header.Get("Sec-Fetch-Dest") == "document" {
+			_, _ = fmt.Fprintf(w, driver, arguments)
+			return
+		}
+		v.Handler().ServeHTTP(framed{w}, r)
+	})
+	var seen struct {
+		Layouts []struct {
+			Page           string
+			Width, Content int
+			Cut            []string
+		}
+		WithoutKey, WhilePaused bool
+		Wrong, Right, Paused    string
+		Stored                  []any
+	}
+	if err := json.Unmarshal(body, &seen); err != nil {
+		t.Fatalf("the driver failed: %s", body)
+	}
+	same(t, "layouts", len(seen.Layouts), 3*len(paths))
+	for _, l := range seen.Layouts {
+		if l.Content > l.Width || len(l.Cut) > 0 {
+			t.Errorf("%+v", l)
+		}
+	}
+	same(t, "buttons need a key", seen.WithoutKey, true)
+	same(t, "a wrong key", seen.Wrong, "The API key is wrong. Use the AGENTYARD_API_KEY that the emulator printed. Nothing was changed.")
+	same(t, "the right key", seen.Right, "Forward 1 day: done.")
+	same(t, "paused", seen.Paused, "Paused, Continue")
+	same(t, "changes while paused", seen.WhilePaused, false)
+	same(t, "what the browser keeps", fmt.Sprint(seen.Stored), "[agentyard-api-key 0 ]")
+}
+
+// framed is a response whose page may be in a frame of the test.
+type framed struct{ http.ResponseWriter }
+
+func (f framed) WriteHeader(status int) {
+	h := f.Header()
+	h.Set("Content-Security-Policy", strings.Replace(h.Get("Content-Security-Policy"), "; frame-ancestors 'none'", "", 1))
+	f.ResponseWriter.WriteHeader(status)
+}
