@@ -237,7 +237,7 @@ func TestComputerOperations(t *testing.T) {
 }
 
 // The creation of an account proves access to its objects.
-func TestCheckAPIKeys_ofANewAccount(t *testing.T) {
+func TestCheckAccess_ofANewAccount(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		if r.Method == http.MethodPost {
@@ -250,7 +250,7 @@ func TestCheckAPIKeys_ofANewAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	sent := rec.Count(http.MethodGet)
-	if err := errors.Join(c.accounts.CheckKeyAccess(t.Context(), "sa_1"), c.CheckAccess(t.Context(), "sa_1")); err != nil || rec.Count(http.MethodGet) != sent {
+	if err := errors.Join(c.accounts.CheckAccess(t.Context()), c.CheckAccess(t.Context(), "sa_1")); err != nil || rec.Count(http.MethodGet) != sent {
 		t.Errorf("the checks: %v, %d requests", err, rec.Count(http.MethodGet)-sent)
 	}
 }

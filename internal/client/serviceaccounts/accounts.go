@@ -170,7 +170,7 @@ func (c *Client) GoneWithAccount(ctx context.Context, account string, err error)
 	return err
 }
 
-// CheckAccess checks during a plan that the key, its role, and base_url can manage service accounts.
+// CheckAccess checks during a plan that the key, its role, and base_url can manage service accounts and their keys.
 func (c *Client) CheckAccess(ctx context.Context) error {
 	return c.conn.CheckOnce(ctx, "service accounts", func(ctx context.Context) error {
 		_, err := c.accounts.Snapshot(ctx, collection.Organization, c.conn.LastResponseAt(), isNamed(""))

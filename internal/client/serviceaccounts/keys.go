@@ -118,11 +118,6 @@ func (c *Client) RevokeExistingKey(ctx context.Context, accountID, keyID string)
 	return err
 }
 
-// CheckKeyAccess is CheckAccess for the keys of an account.
-func (c *Client) CheckKeyAccess(ctx context.Context, account string) error {
-	return c.conn.CheckOnce(ctx, "API keys", func(ctx context.Context) error { _, err := c.snapshotKeys(ctx, account, ""); return err })
-}
-
 func hasName(name string) func(*APIKey) bool {
 	return func(k *APIKey) bool { return k.Name == name }
 }

@@ -161,7 +161,7 @@ func (e *apiKeyEphemeral) create(ctx context.Context, m *apiKeyEphemeralModel) (
 	case m.Keep.IsNull():
 		return keys.CreateKeyAmongOthers(ctx, n)
 	case !m.Keep.ValueBool():
-		return nil, keys.CheckKeyAccess(ctx, n.AccountID)
+		return nil, keys.CheckAccess(ctx)
 	}
 	made, err := keys.CreateMissingKey(ctx, n)
 	var exists *create.ExistsError
@@ -175,19 +175,11 @@ func (e *apiKeyEphemeral) Close(ctx context.Context, req ephemeral.CloseRequest,
 	mark, diags := req.Private.GetKey(ctx, openedKey)
 	resp.Diagnostics.Append(diags...)
 	var key ephemeralKey
-	err := json.Unmarshal(mark, &key)
-	if err == nil && key.IsKept {
-		return
+	if err := json.Unmarshal(mark, &key); err != nil {
+		resp.Diagnostics.Append(apierror.For("revoke", "API key", err)...)
+	} else if !key.IsKept {
+		e.revoke(ctx, key, resp.Diagnostics.AddError)
 	}
-	if err == nil && (key.AccountID == "" || key.KeyID == "") {
-		err = errors.New("it contains no key ID")
-	}
-	if err != nil {
-		resp.Diagnostics.AddError("Cannot Tell Which API Key to Revoke", fmt.Sprintf("The private data of the ephemeral resource cannot be read: %s. The key was not revoked and works until it expires. "+
-			"To revoke it now, find it with the data source agentyard_api_keys and use the action agentyard_api_key_revoke.", err))
-		return
-	}
-	e.revoke(ctx, key, resp.Diagnostics.AddError)
 }
 
 // revoke ignores an interrupt, because otherwise the key would stay valid until it expires.

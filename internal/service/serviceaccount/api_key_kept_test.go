@@ -195,7 +195,9 @@ func TestAPIKeyEphemeral_keepAccess(t *testing.T) {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			t.Parallel()
 			e, account := newAccountEnv(t)
-			e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
+			for _, operation := range []string{"listServiceAccounts", "listApiKeys"} {
+				e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
+			}
 			for _, is := range []bool{false, true} {
 				if o := openKey(t.Context(), t, newServer(t, e), account, keep(is)); !strings.Contains(o.errors, "Cannot open API key") {
 					t.Errorf("keep = %t: %q", is, o.errors)

@@ -199,8 +199,10 @@ func TestServiceAccounts_areForManagers(t *testing.T) {
 	_, user, err := e.AddHuman(emulator.Human{Email: "user@acme.example"})
 	acctest.Must(t, err)
 	for _, key := range []string{newKey(e, account, "robot").Value, user} {
-		p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
-		for typeName, object := range objects(account) {
+		settings := acctest.Values{"api_key": key}
+		p := acctest.NewProcess(t, e, settings)
+		for typeName, object := range objects(account) { // A process says it once.
+			p := acctest.NewProcess(t, e, settings)
 			p.Plan(p.NewInstance(typeName), object.config).MustFail(t, "", "Cannot plan "+object.noun, "403", "member with the Manager role")
 		}
 		for _, source := range []dataSource{
