@@ -32,7 +32,6 @@ type computer struct {
 	AutoInstallDeps  bool            `json:",omitempty"`
 	Source           *computerSource `json:",omitempty"`
 	DraftKey         string          `json:",omitempty"` // Entry in computersByDraft; empty without a receipt.
-	FleetPrefix      string          `json:",omitempty"` // The namePrefix of the bulk creation; empty for any other creation.
 	Plan             []plannedStep   `json:",omitempty"`
 	InstallSessionID string          `json:",omitempty"`
 	LastActiveAt     int64           `json:",omitempty"` // 0 until the first activity.

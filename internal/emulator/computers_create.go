@@ -194,7 +194,7 @@ func bulkCreateComputers(r *request) (reply, error) {
 	quantity, prefix := int(f.integer("quantity", 1, maxBulk)), f.matching("namePrefix", prefixPattern, maxPrefix)
 	model := computer{
 		ProviderType: f.enumBy("provider-unknown", "provider", managedProviders...), RemoteUser: defaultUser, IsListed: true,
-		Repos: f.uris("repos", maxRepos, maxRepoURI), AutoInstallDeps: f.boolean("autoInstallDeps"), FleetPrefix: prefix,
+		Repos: f.uris("repos", maxRepos, maxRepoURI), AutoInstallDeps: f.boolean("autoInstallDeps"),
 	}
 	accountID := f.id("serviceAccountId")
 	if err := f.done(); err != nil {

@@ -4,23 +4,21 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
+
+	bolt "go.etcd.io/bbolt"
 )
 
-const (
-	// statusMore is how many further rows of a kind open on the page itself. Beyond that there is a list of all.
-	statusMore = 100
-	// expiryIsNear is how long before its expiry a key stands out.
-	expiryIsNear = 7 * 24 * time.Hour
-)
+// expiryIsNear is how long before its expiry a key stands out.
+const expiryIsNear = 7 * 24 * time.Hour
+
+// ownersKey is the note to what only the owner can do. Nobody else can import the object.
+const ownersKey = "Needs an API key of the owner."
 
 // The kinds of objects, as in the addresses of their pages.
 const (
 	objectComputers    = "computers"
-	objectFleets       = "fleets"
 	objectEnvironments = "environments"
 	objectSessions     = "sessions"
 	objectAccounts     = "service-accounts"
@@ -33,76 +31,34 @@ const (
 	objectJobs         = "ci-jobs"
 )
 
-// objectKind is a kind of objects that the status page shows.
-type objectKind struct {
-	id, name, one string // As in addresses, of several, and of one.
-	heading       string // What the state of such an object is.
-	detail        func(r *request, key string) (*objectDetail, error)
-}
-
 // objectKinds are all kinds, in the order of the status page.
-func objectKinds() []objectKind {
-	return []objectKind{
-		{objectComputers, "Computers", "Computer", "Status", computerDetail},
-		{objectEnvironments, "Environments", "Environment", "Status", environmentDetail},
-		{objectSessions, "Sessions", "Session", "Status", sessionDetail},
-		{objectAccounts, "Service accounts", "Service account", "Status", accountDetail},
-		{objectKeys, "API keys", "API key", "Status", keyDetail},
-		{objectMembers, "Members", "Member", "Role", memberDetail},
-		{objectInvitations, "Invitations", "Invitation", "Role", invitationDetail},
-		{objectLimits, "Usage limits", "Usage limit", "Limit", limitDetail},
-		{objectWikis, "Wiki runs", "Wiki run", "Privacy", wikiRunDetail},
-		{objectRepositories, "Repositories", "Repository", "Permission", repositoryDetail},
-		{objectJobs, "CI jobs", "CI job", "Pull request", jobDetail},
+func objectKinds() []*statusKind {
+	return []*statusKind{
+		{ID: objectComputers, Name: "Computers", One: "Computer", Heading: "Status", resource: "agentyard_computer", operation: "getComputer"},
+		{ID: objectEnvironments, Name: "Environments", One: "Environment", Heading: "Status", resource: "agentyard_environment", operation: "getEnvironment", note: "Scripts and logs are not shown here."},
+		{ID: objectSessions, Name: "Sessions", One: "Session", Heading: "Status", resource: "agentyard_session", operation: "getSession", note: "The title, prompts, and messages are not shown here."},
+		{ID: objectAccounts, Name: "Service accounts", One: "Service account", Heading: "Status", resource: "agentyard_service_account", operation: "getServiceAccount"},
+		{ID: objectKeys, Name: "API keys", One: "API key", Heading: "Status", resource: "agentyard_api_key", operation: "listApiKeys", note: "The value of a key is never shown. Terraform's plan shows due rotations."},
+		{ID: objectMembers, Name: "Members", One: "Member", Heading: "Role", resource: "agentyard_member_invitation", operation: "listMembers"},
+		{ID: objectInvitations, Name: "Invitations", One: "Invitation", Heading: "Role", note: "The API does not return pending invitations."},
+		{ID: objectLimits, Name: "Usage limits", One: "Usage limit", Heading: "Limit", resource: "agentyard_user_usage_limit", operation: "getUserUsageLimits"},
+		{ID: objectWikis, Name: "Wiki runs", One: "Wiki run", Heading: "Privacy", resource: "agentyard_wiki_run", operation: "getWikiRun", note: "A video overview is not shown here."},
+		{ID: objectRepositories, Name: "Repositories", One: "Repository", Heading: "Permission", operation: "listCiRepositories"},
+		{ID: objectJobs, Name: "CI jobs", One: "CI job", Heading: "Pull request", operation: "listCiJobs"},
 	}
-}
-
-// objectRef is the address of an object's page. Without a kind, it is only a name.
-type objectRef struct{ Kind, ID, Name string }
-
-// Path is the path of the page, or empty.
-func (o objectRef) Path() string {
-	if o.Kind == "" {
-		return ""
-	}
-	return objectsPrefix + o.Kind + "/" + url.PathEscape(o.ID)
-}
-
-// OwnID is the ID, or empty if the object has only a key that the emulator made of the IDs of others.
-func (o objectRef) OwnID() string {
-	if o.Kind == objectLimits || o.Kind == objectFleets {
-		return ""
-	}
-	return o.ID
-}
-
-// ShownID is OwnID, or empty if the name contains it.
-func (o objectRef) ShownID() string {
-	if strings.Contains(strings.ToLower(o.Name), strings.ToLower(o.ID)) {
-		return ""
-	}
-	return o.OwnID()
-}
-
-func (o objectRef) is(other objectRef) bool { return o.Kind == other.Kind && o.ID == other.ID }
-
-// relation is an object that another one belongs to.
-type relation struct {
-	What string
-	objectRef
 }
 
 // statusKind is all objects of one kind.
 type statusKind struct {
-	Name, ID, Heading string
-	Total             int
-	States            []stateCount
-	Rows, More        []statusRow // Failed ones first, then the newest: those that are shown, and those that open.
-	Rest              int         // How many rows only the list of all has.
-	Dated, Moved      bool        // Whether objects have times, and whether the clock was moved.
-	List              string      // The address of the list of all.
+	ID, Name, One, Heading string // As in addresses, of several, of one, and what the state of such an object is.
+	States                 []stateCount
+	Total                  int
+	Rows                   []statusRow // Failed ones first, then the newest.
+	Rest                   int         // How many rows only the list of all has.
+	Dated, Moved           bool        // Whether objects have times, and whether the clock was moved.
 
-	all []statusRow
+	resource        string // What imports an object.
+	operation, note string // The operation that returns an object, and what about it is worth knowing.
 }
 
 type stateCount struct {
@@ -110,32 +66,32 @@ type stateCount struct {
 	Count        int
 }
 
-// statusRow is an object, or a fleet with its computers as members.
+// statusRow is an object.
 type statusRow struct {
 	objectRef
 	State, Class string
 	Owner        string
 	Note, Badge  string // The badge is a note that stands out.
 	At           objectTime
-	Counts       []stateCount // Of the members.
-	Members      []statusRow
-	MemberCount  int
 	born
 
-	relations []relation
-	key       string // Of the object in its table.
-	deleted   bool   // It has a page, but no row.
+	importID string // The ID that imports it, if that is another one.
+	foreign  bool   // Only the owner can delete and import it.
+	requests string // What the path or the query of a request for it contains, if that is not the ID.
+	detail   func() (objectDetail, error)
 }
 
-// objectTime is a time on the emulator's clock, to the minute and to the second.
-type objectTime struct{ Short, Exact string }
+// objectDetail is what only the page of an object shows.
+type objectDetail struct {
+	body    any // What the API returns; nil if it returns nothing.
+	history []historyEvent
+	actions []statusAction
+}
 
-func objectTimeOf(ms int64) objectTime {
-	if ms == 0 {
-		return objectTime{}
-	}
-	at := timeOf(ms)
-	return objectTime{at.Format("2006-01-02 15:04"), at.Format("2006-01-02 15:04:05")}
+// historyEvent is something that happened to an object and that its JSON does not say.
+type historyEvent struct {
+	at          int64
+	Text, Class string
 }
 
 // stateClasses are the states that stand out.
@@ -148,85 +104,108 @@ var stateClasses = map[string]string{
 // statusObjects collects what the status page shows of the stored objects.
 type statusObjects struct {
 	*request
-	owners map[string]objectRef // By the ID of a principal.
-	gone   map[string]bool      // Which of them are deleted.
+	owners map[string]string // Their names, by the ID of a principal.
 	kinds  []*statusKind
 	err    error
 }
 
-// arrange arranges the objects for the status page: kinds with failures first.
-func (s *statusObjects) arrange() []*statusKind {
-	for _, k := range s.kinds {
-		k.finish(groupFleets)
-	}
-	slices.SortStableFunc(s.kinds, func(a, b *statusKind) int { return cmp.Compare(a.severity(), b.severity()) })
-	return s.kinds
-}
-
-// byID returns all objects by their IDs. The ID of a limit is that of a member.
-func (s *statusObjects) byID() map[string]objectRef {
-	objects := map[string]objectRef{}
-	for _, k := range s.kinds {
-		for i := range k.all {
-			if k.ID != objectLimits {
-				objects[k.all[i].ID] = k.all[i].objectRef
+// readObjects reads all objects, and what the page of one shows if it is named and exists. States depend on the clock, so counting
+// them takes reading each object.
+func (e *Emulator) readObjects(kind, id string) (kinds []*statusKind, row *statusRow, d objectDetail, err error) {
+	s := &statusObjects{kinds: objectKinds(), owners: map[string]string{scopeOrganization: "organization"}}
+	err = e.store.db.View(func(tx *bolt.Tx) error {
+		// The buttons of the page act with the bootstrap key.
+		m, err := firstManager(tx)
+		if err != nil {
+			return err
+		}
+		s.request = &request{e: e, tx: tx, now: e.clock.Now(), who: principal{Kind: kindHuman, ID: m.ID, Role: m.Role}}
+		s.read()
+		if k := s.kind(kind); k != nil && s.err == nil {
+			if at := slices.IndexFunc(k.Rows, func(r statusRow) bool { return r.ID == id }); at >= 0 {
+				one := k.Rows[at]
+				row = &one
+				d, s.err = row.detail()
 			}
 		}
+		return s.err
+	})
+	for _, k := range s.kinds {
+		k.Moved = e.clock.By() > 0
+		k.finish()
 	}
-	return objects
+	return s.kinds, row, d, err
 }
 
-// readObjects reads all objects. States depend on the clock, so counting them takes reading each object.
-func readObjects(r *request) *statusObjects {
-	s := &statusObjects{request: r, gone: map[string]bool{}, owners: map[string]objectRef{scopeOrganization: {Name: "organization"}}}
-	for _, k := range objectKinds() {
-		s.kinds = append(s.kinds, &statusKind{Name: k.name, ID: k.id, Heading: k.heading, List: objectsPrefix + k.id, Moved: r.e.clock.By() > 0})
-	}
+func (s *statusObjects) read() {
 	// Principals come first, because the others have them as owners.
 	addRows(s, objectMembers, memberTable, func(id string, m *member) *statusRow {
-		s.owners[id] = objectRef{objectMembers, id, m.Email}
-		return &statusRow{objectRef: s.owners[id], State: m.Role, born: born{CreatedAt: m.CreatedAt}}
+		s.owners[id] = m.Email
+		row := &statusRow{objectRef: objectRef{ID: id, Name: m.Email}, State: m.Role, born: born{CreatedAt: m.CreatedAt}, importID: m.Email, requests: m.Email}
+		remove := []statusAction{removeMemberAction("Remove", m.Email)}
+		if id == s.who.ID {
+			remove = nil
+		}
+		return row.with(m.view(), remove...)
 	})
 	addRows(s, objectAccounts, accountTable, func(id string, a *serviceAccount) *statusRow {
-		row := &statusRow{objectRef: objectRef{objectAccounts, id, a.Name}, State: a.Status, born: a.born, deleted: a.DeletedAt != 0}
-		if row.deleted {
-			row.State = "deleted"
+		if a.DeletedAt != 0 {
+			return nil
 		}
-		s.owners[id], s.gone[id] = row.objectRef, row.deleted
-		return row
+		s.owners[id] = a.Name
+		return (&statusRow{objectRef: objectRef{ID: id, Name: a.Name}, State: a.Status, born: a.born}).with(a.view(), apiAction("Delete", "DELETE", "/api/v0/service-accounts/"+a.ID, "").confirmed())
 	})
 	addRows(s, objectInvitations, invitationTable, func(key string, i *invitation) *statusRow {
-		return &statusRow{objectRef: objectRef{objectInvitations, key, i.Email}, State: i.Role, born: born{CreatedAt: i.CreatedAt}}
+		row := &statusRow{objectRef: objectRef{ID: key, Name: i.Email}, State: i.Role, born: born{CreatedAt: i.CreatedAt}, requests: i.Email}
+		return row.with(nil, removeMemberAction("Revoke", i.Email))
 	})
 	addRows(s, objectComputers, computerTable, s.computerRow)
 	addRows(s, objectEnvironments, environmentTable, s.environmentRow)
 	addRows(s, objectSessions, sessionTable, s.sessionRow)
 	addRows(s, objectKeys, keyTable, s.keyRow)
 	addRows(s, objectLimits, limitTable, func(owner string, credits *int64) *statusRow {
-		row := &statusRow{objectRef: objectRef{objectLimits, owner, s.owners[owner].Name}, State: thousands(*credits) + " credits"}
-		return row.ownedBy("Member", s.owners[owner], false)
+		row := &statusRow{objectRef: objectRef{ID: owner, Name: s.owners[owner]}, State: thousands(*credits) + " credits", importID: s.owners[owner]}
+		if owner == scopeOrganization {
+			row.requests = "/usage/limits/global"
+			return row.with(globalLimit{credits}, apiAction("Remove", "PUT", "/api/v0/organization/usage/limits/global", `{"limit":null}`).confirmed())
+		}
+		removal := jsonText(map[string]any{"users": []userLimit{{row.Name, nil}}})
+		return row.with(userLimit{row.Name, credits}, apiAction("Remove", "PUT", "/api/v0/organization/usage/limits/users", removal).confirmed())
 	})
 	addRows(s, objectRepositories, repositoryTable, func(key string, c *connectedRepository) *statusRow {
-		return &statusRow{objectRef: objectRef{objectRepositories, key, c.URL}, State: c.UserPermission}
+		row := &statusRow{objectRef: objectRef{ID: key, Name: c.URL}, State: c.UserPermission}
+		return row.with(c.view(), controlAction("Disconnect", "DELETE", "repositories?url="+queryText(c.URL), "").confirmed())
 	})
-	addRows(s, objectWikis, wikiRunTable, s.wikiRow)
-	addRows(s, objectJobs, jobTable, func(_ string, j *ciJob) *statusRow {
-		row := &statusRow{objectRef: objectRef{objectJobs, j.Job.ID, j.Job.RepoFullName + " " + j.Job.FilePath}, State: "merged", Note: j.Job.Action, born: j.Born}
-		if j.Open {
-			row.State = "open"
+	addRows(s, objectWikis, wikiRunTable, func(id string, w *wikiRun) *statusRow {
+		row := &statusRow{objectRef: objectRef{ID: id, Name: w.RepoURL}, State: w.PrivacyLevel, Note: "branch " + w.Branch, born: w.born, Owner: s.owners[w.Owner.ID], foreign: !s.sees(w)}
+		row.detail = func() (objectDetail, error) {
+			asOwner := *s.request
+			asOwner.who = w.Owner
+			view, err := asOwner.wikiRunView(w)
+			return objectDetail{body: view, actions: []statusAction{apiAction("Delete", "DELETE", "/api/v0/wiki/"+id, "").confirmed()}}, err
 		}
-		row.relate("Repository", objectRef{objectRepositories, repositoryKey(j.Job.RepoFullName), j.Job.RepoFullName})
 		return row
 	})
-	return s
+	addRows(s, objectJobs, jobTable, func(_ string, j *ciJob) *statusRow {
+		row := &statusRow{objectRef: objectRef{ID: j.Job.ID, Name: j.Job.RepoFullName + " " + j.Job.FilePath}, State: "merged", Note: j.Job.Action, born: j.Born}
+		if !j.Open {
+			return row.with(j.Job)
+		}
+		row.State = "open"
+		return row.with(j.Job, controlAction("Merge", "POST", "ci/merge", jsonText(workflowMergeBody{j.Job.RepoFullName, j.Job.FilePath})).confirmed())
+	})
+}
+
+// with adds what the page of an object shows, if there is no more to read for it.
+func (r *statusRow) with(body any, actions ...statusAction) *statusRow {
+	r.detail = func() (objectDetail, error) { return objectDetail{body: body, actions: actions}, nil }
+	return r
 }
 
 // kind returns the kind with an ID, or nil.
 func (s *statusObjects) kind(id string) *statusKind {
-	for _, k := range s.kinds {
-		if k.ID == id {
-			return k
-		}
+	if at := slices.IndexFunc(s.kinds, func(k *statusKind) bool { return k.ID == id }); at >= 0 {
+		return s.kinds[at]
 	}
 	return nil
 }
@@ -235,81 +214,34 @@ func (s *statusObjects) kind(id string) *statusKind {
 func addRows[T any](s *statusObjects, kind string, t *table[T], row func(key string, object *T) *statusRow) {
 	k := s.kind(kind)
 	s.err = errors.Join(s.err, t.each(s.tx, "", func(key string, object *T) error {
-		r := row(key, object)
-		if r == nil {
-			return nil
+		if r := row(key, object); r != nil {
+			r.Kind, r.Class, r.At = kind, stateClasses[r.State], objectTimeOf(r.CreatedAt)
+			k.Rows = append(k.Rows, *r)
 		}
-		r.key, r.Class, r.At = key, stateClasses[r.State], objectTimeOf(r.CreatedAt)
-		k.all = append(k.all, *r)
 		return nil
 	}))
 }
 
-// relate links a row to an object that it belongs to. Some have none.
-func (r *statusRow) relate(what string, to objectRef) {
-	if to.ID != "" {
-		r.relations = append(r.relations, relation{what, to})
-	}
-}
-
-// ownedBy sets the owner of a row, and returns the row.
-func (r *statusRow) ownedBy(what string, owner objectRef, shown bool) *statusRow {
-	if shown {
-		r.Owner = owner.Name
-	}
-	r.relate(what, owner)
-	return r
-}
-
-// finish counts the states, and arranges the rows as the status page shows them.
-func (k *statusKind) finish(group func([]statusRow) []statusRow) {
-	rows := slices.DeleteFunc(slices.Clone(k.all), func(r statusRow) bool { return r.deleted })
-	k.all, k.Total = rows, len(rows)
-	if k.ID != objectLimits {
-		k.States = countStates(rows)
-	}
-	if group != nil {
-		rows = group(rows)
-	}
-	sortRows(rows)
-	k.Dated = len(rows) > 0 && rows[0].CreatedAt != 0
-	shown := min(len(rows), statusRows)
-	k.Rows, rows = rows[:shown], rows[shown:]
-	if len(rows) > statusMore {
-		k.Rest = len(rows)
-		return
-	}
-	k.More = rows
-}
-
-// severity orders kinds.
-func (k *statusKind) severity() int {
-	if len(k.Rows) > 0 {
-		return severity(k.Rows[0])
-	}
-	return 1
-}
-
-// countStates counts the states of rows, the most frequent first.
-func countStates(rows []statusRow) (states []stateCount) {
+// finish counts the states, and sorts the rows: what failed first, and then the newest.
+func (k *statusKind) finish() {
+	k.Total = len(k.Rows)
 	counts := map[string]int{}
-	for i := range rows {
-		counts[rows[i].State]++
+	for i := range k.Rows {
+		counts[k.Rows[i].State]++
 	}
 	for state, n := range counts {
-		states = append(states, stateCount{state, stateClasses[state], n})
+		k.States = append(k.States, stateCount{state, stateClasses[state], n})
 	}
-	slices.SortFunc(states, func(a, b stateCount) int {
+	slices.SortFunc(k.States, func(a, b stateCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.State, b.State))
 	})
-	return states
-}
-
-// sortRows puts what failed first, and then the newest.
-func sortRows(rows []statusRow) {
-	slices.SortStableFunc(rows, func(a, b statusRow) int {
+	slices.SortStableFunc(k.Rows, func(a, b statusRow) int {
 		return cmp.Or(cmp.Compare(severity(a), severity(b)), compareNewest(a.born, b.born), cmp.Compare(a.Name, b.Name))
 	})
+	k.Dated = k.Total > 0 && k.Rows[0].CreatedAt != 0
+	if k.ID == objectLimits {
+		k.States = nil
+	}
 }
 
 func severity(r statusRow) int {
@@ -319,60 +251,9 @@ func severity(r statusRow) int {
 	return 1
 }
 
-// groupFleets makes one row of the computers of a fleet. A fleet is certain: its computers were made by bulkCreateComputers with
-// one name prefix for one owner, which each of them remembers, and still have a name of that form. Equal names alone prove nothing.
-func groupFleets(rows []statusRow) []statusRow {
-	fleets := map[string][]statusRow{}
-	for i := range rows {
-		if fleet, ok := rows[i].fleet(); ok {
-			fleets[fleet.ID] = append(fleets[fleet.ID], rows[i])
-		}
-	}
-	var grouped []statusRow
-	for _, row := range rows {
-		fleet, ok := row.fleet()
-		switch members := fleets[fleet.ID]; {
-		case !ok || len(members) == 1:
-			grouped = append(grouped, row)
-		case len(members) > 1: // At the first of them.
-			grouped = append(grouped, fleetRow(fleet, members))
-			fleets[fleet.ID] = nil
-		}
-	}
-	return grouped
-}
-
-// fleet is the fleet of a computer.
-func (r *statusRow) fleet() (objectRef, bool) {
-	for _, to := range r.relations {
-		if to.Kind == objectFleets {
-			return to.objectRef, true
-		}
-	}
-	return objectRef{}, false
-}
-
-// fleetRow is the row of a fleet. It failed if one of its computers did.
-func fleetRow(fleet objectRef, members []statusRow) statusRow {
-	sortRows(members)
-	row := statusRow{
-		objectRef: fleet, Owner: members[0].Owner, Class: members[0].Class, Counts: countStates(members), MemberCount: len(members),
-		Members: members[:min(len(members), statusMore)], born: members[0].born,
-	}
-	for i := range members {
-		row.CreatedAt = max(row.CreatedAt, members[i].CreatedAt)
-	}
-	row.At = objectTimeOf(row.CreatedAt)
-	return row
-}
-
 func (s *statusObjects) computerRow(id string, c *computer) *statusRow {
 	p := c.progressAt(s.now)
-	row := &statusRow{objectRef: objectRef{objectComputers, id, c.Name}, State: p.status, born: c.born}
-	row.ownedBy("Owner", s.owners[c.OwnerID], true)
-	if suffix, ok := strings.CutPrefix(c.Name, c.FleetPrefix+"-"); ok && c.FleetPrefix != "" && isDigits(suffix) {
-		row.relate("Fleet", objectRef{objectFleets, c.OwnerID + "/" + c.FleetPrefix, c.FleetPrefix + "-*"})
-	}
+	row := &statusRow{objectRef: objectRef{ID: id, Name: c.Name}, State: p.status, born: c.born, Owner: s.owners[c.OwnerID]}
 	for _, step := range p.steps {
 		if step.Status == "in_progress" || step.Status == "failed" {
 			row.Note = step.Name
@@ -382,7 +263,11 @@ func (s *statusObjects) computerRow(id string, c *computer) *statusRow {
 			break
 		}
 	}
-	return row
+	var actions []statusAction
+	if c.ProviderType != providerBYOM && p.status == statusActive {
+		actions = append(actions, controlAction("Break", "POST", "computers/"+id+"/break", "").confirmed())
+	}
+	return row.with(c.view(s.now, true), append(actions, controlAction("Delete", "DELETE", "computers/"+id, "").confirmed())...)
 }
 
 func (s *statusObjects) environmentRow(id string, env *environment) *statusRow {
@@ -392,24 +277,57 @@ func (s *statusObjects) environmentRow(id string, env *environment) *statusRow {
 		return nil
 	}
 	state := latest.at(s.now)
-	row := &statusRow{objectRef: objectRef{objectEnvironments, id, env.Name}, State: state.environmentStatus(), born: env.born}
+	row := &statusRow{
+		objectRef: objectRef{ID: id, Name: env.Name}, State: state.environmentStatus(), born: env.born, Owner: s.owners[env.Owner],
+		foreign: env.Owner != scopeOrganization && env.Owner != s.who.ID,
+	}
 	switch {
 	case state.failure != nil:
 		row.Note = shortText(state.failure.Reason)
 	case state.running():
 		row.Note = state.status
 	}
-	return row.ownedBy("Owner", s.owners[env.Owner], true)
+	row.detail = func() (objectDetail, error) {
+		defaultID, err := defaultEnvironment(s.tx)
+		view, viewErr := s.environmentView(env, defaultID, false)
+		builds, listErr := buildTable.list(s.tx, key(env.ID, ""))
+		d := objectDetail{body: view, actions: []statusAction{apiAction("Delete", "DELETE", "/api/v0/environments/"+id, "").confirmed()}}
+		for _, b := range builds {
+			state := b.at(s.now)
+			event := historyEvent{cmp.Or(state.finishedAt, state.startedAt, b.CreatedAt), fmt.Sprintf("Build %s (%s): %s", b.ID, b.Trigger, state.status), stateClasses[state.status]}
+			if state.failure != nil {
+				event.Text += ": " + shortText(state.failure.Reason)
+			}
+			d.history = append(d.history, event)
+		}
+		return d, errors.Join(err, viewErr, listErr)
+	}
+	return row
 }
 
+// sessionRow shows who wrote messages and when, but no texts.
 func (s *statusObjects) sessionRow(id string, o *session) *statusRow {
-	row := &statusRow{objectRef: objectRef{objectSessions, id, id}, State: o.present(s.now).Status, born: born{CreatedAt: o.CreatedAt}, deleted: o.DeletedAt != 0}
-	if row.deleted {
-		row.State = "deleted"
+	if o.DeletedAt != 0 {
+		return nil
 	}
-	row.ownedBy("Owner", s.owners[o.OwnerID], true)
-	row.relate("Computer", objectRef{objectComputers, o.ComputerID, o.ComputerID})
-	row.relate("Parent session", objectRef{objectSessions, o.ParentID, o.ParentID})
+	row := &statusRow{objectRef: objectRef{ID: id, Name: id}, State: o.present(s.now).Status, born: born{CreatedAt: o.CreatedAt}, Owner: s.owners[o.OwnerID]}
+	row.detail = func() (objectDetail, error) {
+		view := o.view(o.present(s.now))
+		view.ServiceCredits = &o.Credits
+		messages, err := messageTable.list(s.tx, key(id, ""))
+		d := objectDetail{body: view, actions: []statusAction{apiAction("Delete", "DELETE", "/api/v0/sessions/"+id, "").confirmed()}}
+		for _, a := range o.Activities {
+			if a.At > o.CreatedAt && a.At <= millis(s.now) {
+				d.history = append(d.history, historyEvent{a.At, "Status " + a.Status, stateClasses[a.Status]})
+			}
+		}
+		for _, m := range messages {
+			if m.CreatedAt <= millis(s.now) {
+				d.history = append(d.history, historyEvent{m.CreatedAt, "Message: " + m.Role, ""})
+			}
+		}
+		return d, err
+	}
 	return row
 }
 
@@ -419,11 +337,12 @@ func (s *statusObjects) keyRow(_ string, k *keyRecord) *statusRow {
 	if k.OwnerKind != kindService || !known {
 		return nil
 	}
-	row := &statusRow{objectRef: objectRef{objectKeys, k.ID, k.Name}, State: "valid", born: k.born, deleted: s.gone[k.OwnerID]}
+	row := &statusRow{objectRef: objectRef{ID: k.ID, Name: k.Name}, State: "valid", born: k.born, Owner: owner, importID: k.OwnerID + "/" + k.ID}
 	left := timeOf(k.ExpiresAt).Sub(s.now)
 	switch {
 	case k.revoked(s.now):
 		row.State = "revoked"
+		return row.with(k.view(s.now))
 	case k.expired(s.now):
 		row.State = "expired"
 	case k.RevokedAt != 0:
@@ -433,21 +352,7 @@ func (s *statusObjects) keyRow(_ string, k *keyRecord) *statusRow {
 	case k.ExpiresAt != 0:
 		row.Note = "expires in " + shortDuration(left)
 	}
-	return row.ownedBy("Service account", owner, true)
-}
-
-func (s *statusObjects) wikiRow(id string, w *wikiRun) *statusRow {
-	row := &statusRow{objectRef: objectRef{objectWikis, id, w.RepoURL}, State: w.PrivacyLevel, Note: "branch " + w.Branch, born: w.born}
-	row.ownedBy("Owner", s.owners[w.Owner.ID], true)
-	if _, fullName, ok := repositoryAddress(w.RepoURL); ok {
-		row.relate("Repository", objectRef{objectRepositories, repositoryKey(fullName), w.RepoURL})
-	}
-	row.relate("Session", objectRef{objectSessions, w.SourceSessionID, w.SourceSessionID})
-	return row
-}
-
-func isDigits(text string) bool {
-	return text != "" && strings.Trim(text, "0123456789") == ""
+	return row.with(k.view(s.now), apiAction("Revoke", "POST", "/api/v0/service-accounts/"+k.OwnerID+"/api-keys/"+k.ID+"/revoke", "").confirmed())
 }
 
 // thousands writes a number with commas.

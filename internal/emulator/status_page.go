@@ -2,6 +2,7 @@ package emulator
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
@@ -13,8 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 const (
@@ -161,13 +160,39 @@ func (e *Emulator) statusPage(address *url.URL) (page, error) {
 	faults := append(e.faults.view(), e.programmed.view()...)
 	p.Faults, p.Off = faults[:min(len(faults), statusRows)], e.programmed.off()
 	p.More = faults[len(p.Faults):]
-	err := e.store.db.View(func(tx *bolt.Tx) error {
-		objects := readObjects(&request{e: e, tx: tx, now: p.Now})
-		e.addRuns(p, before, objects.byID())
-		p.Kinds = objects.arrange()
-		return objects.err
-	})
+	kinds, _, _, err := e.readObjects("", "")
+	e.addRuns(p, before, byID(kinds))
+	p.Kinds = firstRows(kinds)
 	return p, err
+}
+
+// byID returns all objects by their IDs. The ID of a limit is that of a member.
+func byID(kinds []*statusKind) map[string]objectRef {
+	objects := map[string]objectRef{}
+	for _, k := range kinds {
+		for i := range k.Rows {
+			if k.ID != objectLimits {
+				objects[k.Rows[i].ID] = k.Rows[i].objectRef
+			}
+		}
+	}
+	return objects
+}
+
+// firstRows arranges the objects for the status page: kinds with failures first, and only the first rows of each.
+func firstRows(kinds []*statusKind) []*statusKind {
+	worst := func(k *statusKind) int {
+		if k.Total == 0 {
+			return 1
+		}
+		return severity(k.Rows[0])
+	}
+	slices.SortStableFunc(kinds, func(a, b *statusKind) int { return cmp.Compare(worst(a), worst(b)) })
+	for _, k := range kinds {
+		k.Rows = k.Rows[:min(k.Total, statusRows)]
+		k.Rest = k.Total - len(k.Rows)
+	}
+	return kinds
 }
 
 // view shows the faults that are still pending.
@@ -247,14 +272,6 @@ func shortText(text string) string {
 		return string(short[:statusText]) + "…"
 	}
 	return text
-}
-
-func statusTimeOf(at, now time.Time) statusTime {
-	t := statusTime{Exact: at.UTC().Format(time.RFC3339), Age: "now"}
-	if age := now.Sub(at); age >= time.Second {
-		t.Age = shortDuration(age) + " ago"
-	}
-	return t
 }
 
 // shortDuration shows a duration in its largest unit.

@@ -33,8 +33,8 @@ func TestIsPage(t *testing.T) {
 		{"GET", "/runs/1", "127.0.0.1:5", "rebound.example:8787", false},
 		{"GET", "/status/objects.css", "127.0.0.1:5", "localhost", true},
 		{"GET", "/status/actions.js", "127.0.0.1:5", "rebound.example", false},
-		{"GET", "/status/events", "127.0.0.1:5", "localhost", true},
-		{"GET", "/status/events", "192.0.2.1:5", "localhost", false},
+		{"GET", "/status/version", "127.0.0.1:5", "localhost", true},
+		{"GET", "/status/version", "192.0.2.1:5", "localhost", false},
 		{"GET", "/status", "127.0.0.1:5", "localhost", false},
 		{"GET", "//api/v0/computers", "127.0.0.1:5", "localhost", false},
 	} {

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	bolt "go.etcd.io/bbolt"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -38,16 +36,11 @@ func (e *Emulator) runPage(address *url.URL) (page, error) {
 	from, _ := strconv.Atoi(address.Query().Get("from")) // Anything but a number begins with the first lane.
 	from = max(0, from)
 	p.HasPrevious, p.Previous = from > 0, max(0, from-runPageLanes)
-	var objects map[string]objectRef
-	err := e.store.db.View(func(tx *bolt.Tx) error {
-		all := readObjects(&request{e: e, tx: tx, now: p.Now})
-		objects = all.byID()
-		return all.err
-	})
+	kinds, _, _, err := e.readObjects("", "")
 	if err != nil {
 		return nil, err
 	}
-	p.Run = viewRun(entries, objects, clock.System.Now(), from, runPageLanes, 0)
+	p.Run = viewRun(entries, byID(kinds), clock.System.Now(), from, runPageLanes, 0)
 	p.Run.Connected, p.Run.Partial, p.Run.Open = ofProvider(&entries[0]) && e.runs.connected()[number], e.journal.isPartial(number), true
 	if p.Run.Rest > 0 {
 		p.Next, p.Run.Rest = from+runPageLanes, 0
