@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// statusRows is how many objects of each kind, and how many faults, the status page lists.
+	// statusRows is how many objects of each kind the status page lists.
 	statusRows = 10
 	// statusText is how many characters of a text it shows.
 	statusText = 200
@@ -32,15 +32,15 @@ var statusTemplates = template.Must(template.ParseFS(statusFiles, "status/*.html
 // statusPage is what the status page shows. It contains no keys, signed URLs, prompts, or logs.
 type statusPage struct {
 	pageHeader
-	Exports      []string // The provider's settings for a shell, with a placeholder for the key.
-	Kept         bool     // The key and the objects outlive the process.
-	Kinds        []*statusKind
-	Runs         []*statusRun
-	NewerRuns    bool          // This is a page of older runs.
-	OlderRuns    int           // The number that begins the next page of runs; 0 if there is none.
-	Faults, More []statusFault // Those that are shown, and those that open.
-	Off          []string      // What the control API switched off.
-	Actions      pageActions
+	Exports   []string // The provider's settings for a shell, with a placeholder for the key.
+	Kept      bool     // The key and the objects outlive the process.
+	Kinds     []*statusKind
+	Runs      []*statusRun
+	NewerRuns bool // This is a page of older runs.
+	OlderRuns int  // The number that begins the next page of runs; 0 if there is none.
+	Faults    []statusFault
+	Off       []string // What the control API switched off.
+	Actions   pageActions
 }
 
 // statusFault is something that the control API programmed.
@@ -157,9 +157,7 @@ func (e *Emulator) exports() []string {
 func (e *Emulator) statusPage(address *url.URL) (page, error) {
 	before, _ := strconv.Atoi(address.Query().Get("before")) // Anything but a number begins with the newest run.
 	p := &statusPage{pageHeader: e.pageHeader(""), Exports: e.exports(), Kept: e.opts.DataFile != "", Actions: actionsOfPage()}
-	faults := append(e.faults.view(), e.programmed.view()...)
-	p.Faults, p.Off = faults[:min(len(faults), statusRows)], e.programmed.off()
-	p.More = faults[len(p.Faults):]
+	p.Faults, p.Off = append(e.faults.view(), e.programmed.view()...), e.programmed.off()
 	kinds, _, _, err := e.readObjects("", "")
 	e.addRuns(p, before, byID(kinds))
 	p.Kinds = firstRows(kinds)
@@ -274,15 +272,26 @@ func shortText(text string) string {
 	return text
 }
 
-// shortDuration shows a duration in its largest unit.
+// shortDuration shows a duration in its two largest units.
 func shortDuration(d time.Duration) string {
-	for _, unit := range []struct {
-		of   time.Duration
-		name string
-	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}, {time.Millisecond, "ms"}} {
-		if d >= unit.of {
-			return fmt.Sprintf("%d %s", d/unit.of, unit.name)
-		}
+	switch {
+	case d < time.Millisecond:
+		return "<1 ms"
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute-50*time.Millisecond:
+		return fmt.Sprintf("%.1f s", d.Seconds())
 	}
-	return "<1 ms"
+	large, small, names := time.Minute, time.Second, [2]string{"min", "s"}
+	switch d = d.Round(time.Second); {
+	case d >= 24*time.Hour:
+		large, small, names = 24*time.Hour, time.Hour, [2]string{"d", "h"}
+	case d >= time.Hour:
+		large, small, names = time.Hour, time.Minute, [2]string{"h", "min"}
+	}
+	text := fmt.Sprintf("%d %s", d/large, names[0])
+	if rest := d % large / small; rest > 0 {
+		text += fmt.Sprintf(" %d %s", rest, names[1])
+	}
+	return text
 }

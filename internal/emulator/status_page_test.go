@@ -172,7 +172,7 @@ func TestStatusPage_objects(t *testing.T) {
 	}
 	v.clock.Advance(time.Hour)
 	v.mint(201, one+"/api-keys", object{"name": "later", "expiresAt": v.clock.Now().Add(26 * time.Hour).UnixMilli()})
-	shows(t, v.statusPage(), "API keys 4 3 valid , 1 revoked", "later expires in 1 d ci valid 2026-05-01 13:01")
+	shows(t, v.statusPage(), "API keys 4 3 valid , 1 revoked", "later expires in 1 d 2 h ci valid 2026-05-01 13:01")
 	v.clock.Advance(26 * time.Hour)
 	shows(t, v.statusPage(), "API keys 4 2 valid , 1 expired , 1 revoked")
 }
@@ -229,14 +229,11 @@ func TestRunPage(t *testing.T) {
 		v.call(404, "GET", fmt.Sprintf("/api/v0/computers/missing-%03d", i), nil)
 	}
 	page := v.statusPage()
-	shows(t, page, "No successful request 600 failed ", "600 failures: 600 × 404.", "And 60 more", "And 528 more A run is")
-	if !strings.Contains(page, `<a href="/runs/1">And 528 more</a>`) {
+	shows(t, page, "No successful request 600 failed ", "600 failures: 600 × 404.", "And 588 more A run is")
+	if !strings.Contains(page, `<a href="/runs/1">And 588 more</a>`) {
 		t.Error("the status page has no link to all lanes")
 	}
-	first := string(v.as("", 200, "GET", "/runs/1", nil).raw)
-	shows(t, first, "Run 1 succeeded", "missing-000", "missing-499 1 0 ", " Next")
-	last := string(v.as("", 200, "GET", "/runs/1?from=500", nil).raw)
-	shows(t, last, "missing-500", "missing-599 1 0 ", " Previous")
+	shows(t, string(v.as("", 200, "GET", "/runs/1", nil).raw), "Run 1 succeeded", "missing-000", "missing-599 1 0 ")
 	for _, path := range []string{"/runs/2", "/runs/x", "/runs/0", "/runs/<b>"} {
 		shows(t, string(v.as("", 404, "GET", path, nil).raw), "The journal has no request of this run.")
 	}

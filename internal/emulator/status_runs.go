@@ -14,8 +14,8 @@ import (
 const (
 	// statusRuns is how many runs the status page lists. Older ones are on further pages.
 	statusRuns = 8
-	// runLanes is how many lanes of a run are shown, and runMore how many further ones open. The page of the run has all.
-	runLanes, runMore = 12, 60
+	// runLanes is how many lanes of a run the status page shows. The page of the run has all.
+	runLanes = 12
 	// barsPerAxis is how fine bars are: equal ones that are closer together are one.
 	barsPerAxis = 400
 	// pollPause is the shortest pause between repeated reads that counts as waiting.
@@ -34,8 +34,8 @@ type statusRun struct {
 	Open             bool // It is the newest of the provider.
 	Partial          bool // Its first requests are forgotten.
 	Answer           []string
-	Ticks            []axisTick
-	Lanes, More      []*runLane
+	Ticks            []string // The times at a quarter, a half, three quarters, and the end.
+	Lanes            []*runLane
 	Rest             int // How many lanes only the page of the run has.
 }
 
@@ -56,8 +56,6 @@ type runLane struct {
 type runBar struct {
 	Left, Width, Class, Title string
 }
-
-type axisTick struct{ Left, Text string }
 
 // runSpan is a request on the time axis of its run.
 type runSpan struct {
@@ -222,7 +220,7 @@ func (e *Emulator) addRuns(p *statusPage, before int, objects map[string]objectR
 	connected, now := e.runs.connected(), clock.System.Now()
 	hasOpen := false
 	for _, entries := range runs {
-		r := viewRun(entries, objects, now, 0, runLanes, runMore)
+		r := viewRun(entries, objects, now, runLanes)
 		r.Partial = e.journal.isPartial(r.Number)
 		// Other clients, such as the buttons of the page, keep a connection although they wait for nothing.
 		if ofProvider(&entries[0]) {
@@ -235,17 +233,16 @@ func (e *Emulator) addRuns(p *statusPage, before int, objects map[string]objectR
 	}
 }
 
-// viewRun is what a page shows of a run. Its entries are in the order of their arrival. Of its lanes, it skips the first from, shows
-// the next ones, and lets some more open.
-func viewRun(entries []Entry, objects map[string]objectRef, now time.Time, from, shown, more int) *statusRun {
+// viewRun is what a page shows of a run, with at most so many lanes. Its entries are in the order of their arrival.
+func viewRun(entries []Entry, objects map[string]objectRef, now time.Time, most int) *statusRun {
 	spans := spansOf(entries, now)
 	var end time.Duration
 	for i := range spans {
 		end = max(end, spans[i].to)
 	}
 	r := &statusRun{
-		Number: entries[0].Run, Client: clientName(entries[0].UserAgent), Started: statusTimeOf(entries[0].Started, now), Duration: preciseDuration(end),
-		Counts: countsOf(spans), Answer: answerOf(spans, end), Ticks: ticksOf(end),
+		Number: entries[0].Run, Client: clientName(entries[0].UserAgent), Started: statusTimeOf(entries[0].Started, now), Duration: shortDuration(end),
+		Counts: countsOf(spans), Answer: answerOf(spans, end),
 	}
 	for i := range spans {
 		switch spans[i].class {
@@ -255,15 +252,15 @@ func viewRun(entries []Entry, objects map[string]objectRef, now time.Time, from,
 			r.Failed++
 		}
 	}
+	for _, part := range []time.Duration{25, 50, 75, 100} {
+		r.Ticks = append(r.Ticks, shortDuration(end*part/100))
+	}
 	lanes := lanesOf(spans)
-	lanes = lanes[min(from, len(lanes)):]
-	r.Rest = max(0, len(lanes)-shown-more)
-	lanes = lanes[:len(lanes)-r.Rest]
-	for _, lane := range lanes {
+	r.Lanes = lanes[:min(most, len(lanes))]
+	r.Rest = len(lanes) - len(r.Lanes)
+	for _, lane := range r.Lanes {
 		lane.finish(end, objects)
 	}
-	shown = min(shown, len(lanes))
-	r.Lanes, r.More = lanes[:shown], lanes[shown:]
 	return r
 }
 
@@ -321,21 +318,4 @@ func quantity(n int, noun string) string {
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
-}
-
-// preciseDuration shows a duration as one that people compare.
-func preciseDuration(d time.Duration) string {
-	switch {
-	case d < time.Millisecond:
-		return "<1 ms"
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < time.Minute-50*time.Millisecond:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	}
-	d = d.Round(time.Second)
-	if d < time.Hour {
-		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
-	}
-	return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
 }

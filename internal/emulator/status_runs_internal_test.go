@@ -54,7 +54,7 @@ func TestViewRun_answers(t *testing.T) {
 		},
 		"without a pause": {
 			[]Entry{sent("listComputers", 0, 12*ms, 200, 0), sent("deleteComputer", 10*ms, 10*ms, 204, 1)}, "1 delete, 1 read",
-			[]string{"20 ms, all of it in requests.", "Most time in requests: listComputers, 1 request, 12 ms."},
+			[]string{"20 ms, all of it in requests."},
 		},
 		"responses that nobody can read": {
 			[]Entry{half, html, sent("listComputers", 3*s, 10*ms, 200, 0)}, "1 read",
@@ -71,7 +71,7 @@ func TestViewRun_answers(t *testing.T) {
 			[]string{
 				"40.0 s: 2.3 s in requests, 37.7 s between them (longest pause 34.9 s, before createComputer).",
 				"2 requests were rejected with 429 (rate limit).", "For 36.8 s, a retry was waiting and no request was under way.",
-				"After a 429, the provider also sends at a lower rate for a while.", "Most time in requests: createComputer, 4 requests, 2.2 s.",
+				"After a 429, the provider also sends at a lower rate for a while.",
 			},
 		},
 		"others work while a retry waits": {
@@ -88,26 +88,25 @@ func TestViewRun_answers(t *testing.T) {
 			}, "",
 			[]string{
 				"3.0 s: 40 ms in requests, 3.0 s between them (longest pause 990 ms, before createComputer).", "4 failures: 2 × 503, 1 × 409, 1 × no response.",
-				"For 2.0 s, a retry was waiting and no request was under way.", "Most time in requests: createComputer, 3 requests, 30 ms.",
+				"For 2.0 s, a retry was waiting and no request was under way.",
 			},
 		},
 		"waiting for a status": {
 			[]Entry{sent("createComputer", 0, 500*ms, 201, 1), sent("getComputer", 5*s, 10*ms, 200, 9), sent("getComputer", 10*s, 10*ms, 200, 9)}, "1 create, 2 reads",
 			[]string{
 				"10.0 s: 520 ms in requests, 9.5 s between them (longest pause 5.0 s, before getComputer).",
-				"For 5.0 s, the provider waited between repeated reads (getComputer).", "Most time in requests: createComputer, 1 request, 500 ms.",
+				"For 5.0 s, the provider waited between repeated reads (getComputer).",
 			},
 		},
 		"under way": {
 			[]Entry{sent("listComputers", 0, 10*ms, 200, 0), sent("createComputer", 2*s, 0, 0, 1)}, "1 read",
 			[]string{
-				"1 min 0 s: 58.0 s in requests, 2.0 s between them (longest pause 2.0 s, before createComputer).",
-				"Most time in requests: createComputer, 1 request, 58.0 s.", "createComputer has been running for 58.0 s.",
+				"1 min: 58.0 s in requests, 2.0 s between them (longest pause 2.0 s, before createComputer).",
 			},
 		},
 		"another client": {[]Entry{other}, "1 read", []string{"5 ms, all of it in requests."}},
 	} {
-		r := viewRun(tc.entries, nil, runStart.Add(time.Minute), 0, runLanes, runMore)
+		r := viewRun(tc.entries, nil, runStart.Add(time.Minute), runLanes)
 		if got := strings.Join(r.Counts, ", "); got != tc.counts {
 			t.Errorf("%s: counts %q, want %q", name, got, tc.counts)
 		}
@@ -158,7 +157,7 @@ func TestAnswerOf_polls(t *testing.T) {
 		},
 	} {
 		var got string
-		for _, sentence := range viewRun(tc.entries, nil, runStart.Add(time.Minute), 0, runLanes, runMore).Answer {
+		for _, sentence := range viewRun(tc.entries, nil, runStart.Add(time.Minute), runLanes).Answer {
 			if strings.Contains(sentence, "repeated reads") {
 				got += sentence
 			}
@@ -214,7 +213,7 @@ func TestViewRun_waterfall(t *testing.T) {
 	}
 	entries[1].Fault = "rate-limited"
 	objects := map[string]objectRef{"3": {objectComputers, "3", "web-1"}}
-	r := viewRun(entries, objects, runStart.Add(20*s), 0, runLanes, runMore)
+	r := viewRun(entries, objects, runStart.Add(20*s), runLanes)
 	var got []string
 	for _, lane := range r.Lanes {
 		got = append(got, fmt.Sprintf("%s, %s, %s, %v, %s%s", lane.Name, lane.Label, lane.Total, lane.Faults, lane.ID, lane.Object.Path()))
@@ -237,10 +236,10 @@ func TestViewRun_waterfall(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if ticks := fmt.Sprint(r.Ticks); ticks != "[{25.00% 5 s} {50.00% 10 s} {75.00% 15 s}]" {
+	if ticks := fmt.Sprint(r.Ticks); ticks != "[5.0 s 10.0 s 15.0 s 20.0 s]" {
 		t.Errorf("ticks: %s", ticks)
 	}
-	if r.Client != "CLI 1.16.4, provider 1.2.3" || r.Duration != "20.0 s" || r.Started.Age != "20 s ago" || r.Rejected != 1 || r.Failed != 0 {
+	if r.Client != "CLI 1.16.4, provider 1.2.3" || r.Duration != "20.0 s" || r.Started.Age != "20.0 s ago" || r.Rejected != 1 || r.Failed != 0 {
 		t.Errorf("run: %+v", r)
 	}
 	if l := r.Lanes[1]; l.Count != 3 || l.Rejected != 1 || l.Slowest != "2.0 s" {
@@ -256,7 +255,7 @@ func TestViewRun_mergesBars(t *testing.T) {
 		entries = append(entries, sent("listComputers", time.Duration(i)*10*time.Microsecond, 5*time.Microsecond, 200+200*(i%2), 0))
 	}
 	entries = append(entries, sent("listComputers", time.Minute, s, 200, 0))
-	r := viewRun(entries, nil, runStart, 0, runLanes, runMore)
+	r := viewRun(entries, nil, runStart, runLanes)
 	var classes []string
 	for _, bar := range r.Lanes[0].Bars {
 		classes = append(classes, bar.Class)
@@ -272,48 +271,21 @@ func TestViewRun_manyLanes(t *testing.T) {
 	for i := range 100 {
 		entries = append(entries, sent("getComputer", time.Duration(i)*ms, ms, 200, uint64(i)))
 	}
-	for name, tc := range map[string]struct {
-		count, from int
-		want        [3]int
-		first       string
-	}{
-		"few": {10, 0, [3]int{10, 0, 0}, "0"}, "more": {60, 0, [3]int{runLanes, 60 - runLanes, 0}, "0"}, "many": {100, 0, [3]int{runLanes, runMore, 100 - runLanes - runMore}, "0"},
-		"the end of many": {100, 95, [3]int{5, 0, 0}, "95"}, "behind the end": {100, 100, [3]int{}, ""},
-	} {
-		r := viewRun(entries[:tc.count], nil, runStart, tc.from, runLanes, runMore)
-		if got := [3]int{len(r.Lanes), len(r.More), r.Rest}; got != tc.want {
-			t.Errorf("%s: %v, want %v", name, got, tc.want)
-		}
-		if len(r.Lanes) > 0 && r.Lanes[0].Path != "GET /api/v0/computers/"+tc.first {
-			t.Errorf("%s: begins with %s", name, r.Lanes[0].Path)
+	for count, want := range map[int][2]int{10: {10, 0}, 60: {runLanes, 60 - runLanes}} {
+		r := viewRun(entries[:count], nil, runStart, runLanes)
+		if got := [2]int{len(r.Lanes), r.Rest}; got != want || r.Lanes[0].Path != "GET /api/v0/computers/0" {
+			t.Errorf("%d: %v, want %v", count, got, want)
 		}
 	}
 }
 
-// The axis of any run has few marks, with round numbers.
-func TestTicksOf(t *testing.T) {
-	t.Parallel()
-	for end, want := range map[time.Duration]string{
-		0: "", ms: "", 12 * ms: "5 ms, 10 ms", 950 * ms: "200 ms, 400 ms, 600 ms, 800 ms", 90 * s: "20 s, 40 s, 1 min, 1 min 20 s", 40 * time.Minute: "10 min, 20 min, 30 min",
-		2 * s: "500 ms, 1 s, 1.5 s", 3 * time.Hour: "1 h, 2 h", 90 * time.Hour: "24 h, 48 h, 72 h",
-	} {
-		var texts []string
-		for _, tick := range ticksOf(end) {
-			texts = append(texts, tick.Text)
-		}
-		if got := strings.Join(texts, ", "); got != want {
-			t.Errorf("%s: %s, want %s", end, got, want)
-		}
-	}
-}
-
-func TestPreciseDuration(t *testing.T) {
+func TestShortDuration(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
-		0: "<1 ms", 999 * time.Microsecond: "<1 ms", 12 * ms: "12 ms", 1250 * ms: "1.2 s", 59*s + 940*ms: "59.9 s", 59*s + 960*ms: "1 min 0 s", 61 * s: "1 min 1 s",
-		59*time.Minute + 59*s + 600*ms: "1 h 0 min", 90 * time.Minute: "1 h 30 min",
+		0: "<1 ms", 999 * time.Microsecond: "<1 ms", 12 * ms: "12 ms", 1250 * ms: "1.2 s", 59*s + 940*ms: "59.9 s", 59*s + 960*ms: "1 min", 61 * s: "1 min 1 s",
+		59*time.Minute + 59*s + 600*ms: "1 h", 90 * time.Minute: "1 h 30 min", 50 * time.Hour: "2 d 2 h",
 	} {
-		if got := preciseDuration(d); got != want {
+		if got := shortDuration(d); got != want {
 			t.Errorf("%s: %q, want %q", d, got, want)
 		}
 	}

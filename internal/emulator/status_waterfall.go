@@ -42,28 +42,22 @@ func answerOf(spans []runSpan, end time.Duration) []string {
 		answer = append(answer, fmt.Sprintf("%s: %s.", quantity(failed, "failure"), countedResults(results)))
 	}
 	if waited := overlap(pauses, waits); waited >= time.Millisecond {
-		answer = append(answer, fmt.Sprintf("For %s, a retry was waiting and no request was under way.", preciseDuration(waited)))
+		answer = append(answer, fmt.Sprintf("For %s, a retry was waiting and no request was under way.", shortDuration(waited)))
 	}
 	if rejected > 0 && ofProvider(spans[0].Entry) {
 		answer = append(answer, "After a 429, the provider also sends at a lower rate for a while.")
-	}
-	if busiest := busiestSentence(spans); busiest != "" {
-		answer = append(answer, busiest)
-	}
-	if running := runningOf(spans); running != nil {
-		answer = append(answer, fmt.Sprintf("%s has been running for %s.", running.name(), preciseDuration(running.to-running.from)))
 	}
 	return answer
 }
 
 func durationSentence(spans []runSpan, end, inRequests time.Duration, pauses []interval) string {
 	if len(pauses) == 0 {
-		return fmt.Sprintf("%s, all of it in requests.", preciseDuration(end))
+		return fmt.Sprintf("%s, all of it in requests.", shortDuration(end))
 	}
 	longest := slices.MaxFunc(pauses, func(a, b interval) int { return cmp.Compare(a.to-a.from, b.to-b.from) })
 	next := slices.IndexFunc(spans, func(s runSpan) bool { return s.from == longest.to })
 	return fmt.Sprintf("%s: %s in requests, %s between them (longest pause %s, before %s).",
-		preciseDuration(end), preciseDuration(inRequests), preciseDuration(end-inRequests), preciseDuration(longest.to-longest.from), spans[next].name())
+		shortDuration(end), shortDuration(inRequests), shortDuration(end-inRequests), shortDuration(longest.to-longest.from), spans[next].name())
 }
 
 func was(n int) string {
@@ -122,45 +116,7 @@ func pollSentence(spans []runSpan, pauses, waits []interval) string {
 	if ofProvider(spans[0].Entry) {
 		client = "provider"
 	}
-	return fmt.Sprintf("For %s, the %s waited between repeated reads (%s).", preciseDuration(waited), client, strings.Join(names, ", "))
-}
-
-// busiestSentence says which of several operations took the most time.
-func busiestSentence(spans []runSpan) string {
-	type operation struct {
-		name  string
-		count int
-		total time.Duration
-	}
-	byName := map[string]*operation{}
-	var busiest *operation
-	for i := range spans {
-		s := &spans[i]
-		o := byName[s.name()]
-		if o == nil {
-			o = &operation{name: s.name()}
-			byName[o.name] = o
-		}
-		o.count++
-		o.total += s.to - s.from
-		if busiest == nil || o.total > busiest.total {
-			busiest = o
-		}
-	}
-	if len(byName) < 2 {
-		return ""
-	}
-	return fmt.Sprintf("Most time in requests: %s, %s, %s.", busiest.name, quantity(busiest.count, "request"), preciseDuration(busiest.total))
-}
-
-// runningOf returns the request that has been running for the longest time, or nil.
-func runningOf(spans []runSpan) *runSpan {
-	for i := range spans {
-		if spans[i].running() {
-			return &spans[i]
-		}
-	}
-	return nil
+	return fmt.Sprintf("For %s, the %s waited between repeated reads (%s).", shortDuration(waited), client, strings.Join(names, ", "))
 }
 
 // lanesOf arranges the requests of a run in lanes, in the order of their first request.
@@ -204,7 +160,7 @@ func (l *runLane) finish(end time.Duration, objects map[string]objectRef) {
 			waits = append(waits, interval{s.waitedSince, s.from})
 		}
 	}
-	l.Rejected, l.Slowest, l.Total = counts[requestRejected], preciseDuration(slowest), preciseDuration(total)
+	l.Rejected, l.Slowest, l.Total = counts[requestRejected], shortDuration(slowest), shortDuration(total)
 	l.Label = quantity(l.Count, "request")
 	for _, part := range []struct{ class, text string }{
 		{requestRejected, "rejected with 429"}, {requestFailed, "failed"}, {requestRunning, "running"},
@@ -214,7 +170,7 @@ func (l *runLane) finish(end time.Duration, objects map[string]objectRef) {
 		}
 	}
 	for _, w := range union(waits) {
-		l.Bars = append(l.Bars, barOf(w, end, barWait, "Waiting for a retry for "+preciseDuration(w.to-w.from)))
+		l.Bars = append(l.Bars, barOf(w, end, barWait, "Waiting for a retry for "+shortDuration(w.to-w.from)))
 	}
 	// Equal requests stand together, so that those that are close become one bar, whatever lies between them.
 	slices.SortStableFunc(l.spans, func(a, b *runSpan) int {
@@ -259,7 +215,7 @@ func barOfSpans(spans []*runSpan, end time.Duration) runBar {
 	if len(spans) > 1 {
 		title = fmt.Sprintf("%d requests: %s", len(spans), countedResultsOf(spans))
 	}
-	title += fmt.Sprintf(", %s after the start (%s UTC), took %s", preciseDuration(first.from), first.Started.UTC().Format("15:04:05.000"), preciseDuration(whole.to-whole.from))
+	title += fmt.Sprintf(", %s after the start (%s UTC), took %s", shortDuration(first.from), first.Started.UTC().Format("15:04:05.000"), shortDuration(whole.to-whole.from))
 	if first.retry {
 		title += ", a retry"
 	}
@@ -284,41 +240,4 @@ func barOf(i interval, end time.Duration, class, title string) runBar {
 
 func percent(part, whole time.Duration) string {
 	return strconv.FormatFloat(100*float64(part)/float64(max(whole, time.Millisecond)), 'f', 2, 64) + "%"
-}
-
-// tickSteps are the distances of marks on a time axis.
-var tickSteps = []time.Duration{
-	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
-	100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second,
-	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 20 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour, 24 * time.Hour,
-}
-
-// ticksOf are at most five marks on the time axis of a run.
-func ticksOf(end time.Duration) []axisTick {
-	const most = 5
-	step := tickSteps[len(tickSteps)-1]
-	for _, s := range slices.Backward(tickSteps) {
-		if end <= most*s {
-			step = s
-		}
-	}
-	step = max(step, end/most)
-	var ticks []axisTick
-	for at := step; at < end-end/12; at += step { // Later ones have no room for their text.
-		ticks = append(ticks, axisTick{percent(at, end), tickText(at)})
-	}
-	return ticks
-}
-
-// tickText shows the time of a mark, which is a round one.
-func tickText(at time.Duration) string {
-	switch {
-	case at < time.Second:
-		return fmt.Sprintf("%d ms", at.Milliseconds())
-	case at < time.Minute:
-		return strconv.FormatFloat(at.Seconds(), 'f', -1, 64) + " s"
-	case at < time.Hour:
-		return strings.TrimSuffix(fmt.Sprintf("%d min %d s", at/time.Minute, at%time.Minute/time.Second), " 0 s")
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%d h %d min", at/time.Hour, at%time.Hour/time.Minute), " 0 min")
 }
