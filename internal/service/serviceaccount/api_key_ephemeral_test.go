@@ -1,19 +1,13 @@
 package serviceaccount_test
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
@@ -21,7 +15,6 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
-	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
 func ephemeralConfig(account, arguments string) string {
@@ -197,80 +190,4 @@ resource "terraform_data" "fails" {
 	if !strings.Contains(string(page), "After an error or Ctrl-C, Terraform does not close ephemeral resources, so the key works until it expires.") {
 		t.Error("the page does not say that the key of a failed run lives on")
 	}
-}
-
-// The expiry limits the lifetime of a killed run's key.
-func TestAccAPIKeyEphemeral_killedRun(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsEphemeral(t)
-	var running *acctest.Running
-	ready := make(chan struct{})
-	e := acctest.NewRealTime(t, acctest.Intercept("revokeApiKey", false, func() { <-ready; running.Kill() }))
-	account := newAccount(e, "robots")
-	cli := acctest.NewCLI(t, e, ephemeralConfig(account, "name = \"run\"\nexpires_in = \"10m\""))
-	running = cli.Start("plan", "-input=false")
-	close(ready)
-	if r := running.Wait(); r.ExitCode == 0 {
-		t.Fatalf("the plan was not killed: %s", r.Output)
-	}
-	left := listKeys(e, account)
-	if len(left) != 1 || left[0].ExpiresAt == nil || *left[0].ExpiresAt-left[0].CreatedAt > (11*time.Minute).Milliseconds() {
-		t.Errorf("the emulator holds %+v", left)
-	}
-	// The key of the killed run does not affect the next run.
-	cli.MustRun("plan", "-input=false", "-lock=false")
-}
-
-// Close succeeds if the key or its account is gone, and fails if it cannot read which key to revoke.
-func TestAPIKeyEphemeral_close(t *testing.T) {
-	t.Parallel()
-	e, account := newAccountEnv(t)
-	key, kept := newKey(e, account, "run"), newKey(e, account, "kept")
-	p := newServer(t, e)
-	for name, tc := range map[string]struct{ private, want string }{
-		"live key":       {fmt.Sprintf(`{"account_id":%q,"key_id":%q}`, account, key.ID), ""},
-		"revoked key":    {fmt.Sprintf(`{"account_id":%q,"key_id":%q}`, account, key.ID), ""},
-		"absent key":     {fmt.Sprintf(`{"account_id":%q,"key_id":"key_absent"}`, account), ""},
-		"absent account": {`{"account_id":"sa_absent","key_id":"key_absent"}`, ""},
-		"kept key":       {fmt.Sprintf(`{"account_id":%q,"key_id":%q,"is_kept":true}`, account, kept.ID), ""},
-		"unreadable":     {`"?"`, "Cannot revoke API key"},
-	} {
-		private, err := json.Marshal(map[string][]byte{"opened": []byte(tc.private)})
-		acctest.Must(t, err)
-		resp, err := p.CloseEphemeralResource(context.Background(), &tfprotov6.CloseEphemeralResourceRequest{TypeName: "agentyard_api_key", Private: private})
-		acctest.Must(t, err)
-		text := ""
-		for _, d := range resp.Diagnostics {
-			text += d.Summary + ": " + d.Detail
-		}
-		if (tc.want == "") != (text == "") || !strings.Contains(text, tc.want) {
-			t.Errorf("%s: %q, want %q", name, text, tc.want)
-		}
-	}
-	if authenticates(e, key.Value) || !authenticates(e, kept.Value) {
-		t.Errorf("the live keys are %v, want %s alone", liveKeys(e), kept.ID)
-	}
-}
-
-// newServer returns a configured provider, for calls that the acceptance library cannot make.
-func newServer(t *testing.T, e *acctest.Env) tfprotov6.ProviderServer {
-	t.Helper()
-	ctx := context.Background()
-	server, err := providerserver.NewProtocol6WithError(provider.New("test", provider.WithClock(e.Clock))())()
-	acctest.Must(t, err)
-	schemas, err := server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
-	acctest.Must(t, err)
-	object := schemas.Provider.ValueType().(tftypes.Object)
-	settings := map[string]tftypes.Value{}
-	for name, typ := range object.AttributeTypes {
-		settings[name] = tftypes.NewValue(typ, nil)
-	}
-	settings["base_url"], settings["api_key"] = tftypes.NewValue(tftypes.String, e.URL()), tftypes.NewValue(tftypes.String, e.BootstrapKey())
-	config, err := tfprotov6.NewDynamicValue(object, tftypes.NewValue(object, settings))
-	acctest.Must(t, err)
-	resp, err := server.ConfigureProvider(ctx, &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.16.4", Config: &config})
-	if err != nil || len(resp.Diagnostics) > 0 {
-		t.Fatalf("configuring the provider: %v, %v", err, resp)
-	}
-	return server
 }

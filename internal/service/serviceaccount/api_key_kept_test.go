@@ -1,119 +1,74 @@
 package serviceaccount_test
 
 import (
-	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// openedKey is what Open returned, with the private data for Close.
-type openedKey struct {
-	value   map[string]tftypes.Value
-	private []byte
-	errors  string
+// opened is what a run gets that opens the ephemeral resource and closes it.
+type opened struct {
+	id, key, expiresAt string
+	isNew              bool
+	out                acctest.Outcome
 }
 
-func (o openedKey) text(t *testing.T, attribute string) string {
+// openKey opens and closes the ephemeral resource in a new run.
+func openKey(t *testing.T, e *acctest.Env, account string, more acctest.Values) (o opened) {
 	t.Helper()
-	if o.value == nil || o.value[attribute].IsNull() {
-		return ""
+	config := acctest.Values{"service_account_id": account, "name": "deploy-v1"}
+	maps.Copy(config, more)
+	var attributes map[string]tftypes.Value
+	attributes, o.out = acctest.NewProcess(t, e, nil).Open(keyType, config)
+	if len(o.out.Errors) > 0 {
+		return o
 	}
-	var text string
-	acctest.Must(t, o.value[attribute].As(&text))
-	return text
-}
-
-func (o openedKey) isNew(t *testing.T) bool {
-	t.Helper()
-	var isNew bool
-	if o.errors != "" {
-		t.Fatal(o.errors)
+	for name, into := range map[string]*string{"id": &o.id, "key": &o.key, "expires_at": &o.expiresAt} {
+		if v := attributes[name]; !v.IsNull() {
+			acctest.Must(t, v.As(into))
+		}
 	}
-	acctest.Must(t, o.value["is_new"].As(&isNew))
-	if isNew == (o.text(t, "key") == "") || isNew == (o.text(t, "id") == "") {
-		t.Errorf("is_new is %t, but the ID is %q", isNew, o.text(t, "id"))
-	}
-	return isNew
-}
-
-// openKey opens the ephemeral resource as a new run does. Null attributes are left out.
-func openKey(ctx context.Context, t *testing.T, p tfprotov6.ProviderServer, account string, more map[string]tftypes.Value) openedKey {
-	t.Helper()
-	schemas, err := p.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
-	acctest.Must(t, err)
-	object := schemas.EphemeralResourceSchemas["agentyard_api_key"].ValueType().(tftypes.Object)
-	values := map[string]tftypes.Value{}
-	for name, typ := range object.AttributeTypes {
-		values[name] = tftypes.NewValue(typ, nil)
-	}
-	values["service_account_id"], values["name"] = tftypes.NewValue(tftypes.String, account), tftypes.NewValue(tftypes.String, "deploy-v1")
-	for name, v := range more {
-		values[name] = v
-	}
-	config, err := tfprotov6.NewDynamicValue(object, tftypes.NewValue(object, values))
-	acctest.Must(t, err)
-	resp, err := p.OpenEphemeralResource(ctx, &tfprotov6.OpenEphemeralResourceRequest{TypeName: "agentyard_api_key", Config: &config})
-	acctest.Must(t, err)
-	o := openedKey{private: resp.Private}
-	for _, d := range resp.Diagnostics {
-		o.errors += d.Summary + ": " + d.Detail + "\n"
-	}
-	if o.errors == "" {
-		result, err := resp.Result.Unmarshal(object)
-		acctest.Must(t, err)
-		acctest.Must(t, result.As(&o.value))
+	acctest.Must(t, attributes["is_new"].As(&o.isNew))
+	if o.isNew == (o.key == "") || o.isNew == (o.id == "") {
+		t.Errorf("is_new is %t, but the ID is %q", o.isNew, o.id)
 	}
 	return o
-}
-
-func closeKey(t *testing.T, p tfprotov6.ProviderServer, o openedKey) {
-	t.Helper()
-	resp, err := p.CloseEphemeralResource(context.Background(), &tfprotov6.CloseEphemeralResourceRequest{TypeName: "agentyard_api_key", Private: o.private})
-	acctest.Must(t, err)
-	if len(resp.Diagnostics) > 0 {
-		t.Fatalf("closing: %v", resp.Diagnostics[0])
-	}
-}
-
-func keep(is bool) map[string]tftypes.Value {
-	return map[string]tftypes.Value{"keep": tftypes.NewValue(tftypes.Bool, is)}
 }
 
 // A kept key is created once, outlives the run, and is created again only after it has ended.
 func TestAPIKeyEphemeral_keep(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
-	run := func(config map[string]tftypes.Value) openedKey {
+	run := func(config acctest.Values) opened {
 		t.Helper()
-		p := newServer(t, e)
-		o := openKey(t.Context(), t, p, account, config)
-		closeKey(t, p, o)
+		o := openKey(t, e, account, config)
+		o.out.MustSucceed(t)
 		return o
 	}
+	plan, apply := acctest.Values{"keep": false}, acctest.Values{"keep": true}
 	for _, name := range []string{"deploy-v0", "deploy-v10", "DEPLOY-V1"} {
 		newKey(e, account, name)
 	}
 	others := len(liveKeys(e))
-	if run(keep(false)).isNew(t) || e.Journal().Count("createApiKey") != others {
+	if run(plan).isNew || e.Journal().Count("createApiKey") != others {
 		t.Error("a plan creates a key")
 	}
 
-	first := run(keep(true))
-	if !first.isNew(t) || first.text(t, "expires_at") != "" || !authenticates(e, first.text(t, "key")) {
-		t.Errorf("the kept key expires at %q, and authenticates: %t", first.text(t, "expires_at"), authenticates(e, first.text(t, "key")))
+	first := run(apply)
+	if !first.isNew || first.expiresAt != "" || !authenticates(e, first.key) {
+		t.Errorf("the kept key expires at %q, and authenticates: %t", first.expiresAt, authenticates(e, first.key))
 	}
 	for range 2 {
-		if run(keep(true)).isNew(t) || run(keep(false)).isNew(t) {
+		if run(apply).isNew || run(plan).isNew {
 			t.Error("a repeated run creates a key")
 		}
 	}
@@ -121,92 +76,51 @@ func TestAPIKeyEphemeral_keep(t *testing.T) {
 		t.Errorf("%d keys created for one version, %d revoked", n-others, e.Journal().Count("revokeApiKey"))
 	}
 
-	revokeKey(e, account, first.text(t, "id"))
-	config := keep(true)
-	config["expires_in"] = tftypes.NewValue(tftypes.String, "30d")
-	second := run(config)
-	if at := acctest.Start.AddDate(0, 0, 30).Format(time.RFC3339); !second.isNew(t) || second.text(t, "expires_at") != at {
-		t.Errorf("after a revocation, the new key expires at %q, want %s", second.text(t, "expires_at"), at)
+	revokeKey(e, account, first.id)
+	apply["expires_in"] = "30d"
+	second := run(apply)
+	if at := acctest.Start.AddDate(0, 0, 30).Format(time.RFC3339); !second.isNew || second.expiresAt != at {
+		t.Errorf("after a revocation, the new key expires at %q, want %s", second.expiresAt, at)
 	}
 	e.Clock.Advance(30*24*time.Hour - time.Minute)
-	if run(config).isNew(t) {
+	if run(apply).isNew {
 		t.Error("a key was created before the old one expired")
 	}
 	e.Clock.Advance(2 * time.Minute)
-	if run(config).text(t, "id") == second.text(t, "id") || e.Journal().Count("createApiKey") != others+3 {
+	if run(apply).id == second.id || e.Journal().Count("createApiKey") != others+3 {
 		t.Error("no key was created after the old one expired")
 	}
 }
 
-// Two ephemeral resources with one name create one key in a run.
-func TestAPIKeyEphemeral_keepTwice(t *testing.T) {
+// A kept key whose value is lost, and that cannot be revoked, is named. A plan, which only reads, reports that the provider's key has no
+// access.
+func TestAPIKeyEphemeral_keepErrors(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
-	p := newServer(t, e)
-	first, second := openKey(t.Context(), t, p, account, keep(true)), openKey(t.Context(), t, p, account, keep(true))
-	if !first.isNew(t) || second.isNew(t) || len(liveKeys(e)) != 1 {
-		t.Errorf("the live keys are %v", liveKeys(e))
-	}
+	e.Faults().Add(
+		emulator.Fault{Operation: "createApiKey", Kind: emulator.FaultDropAfterCommit},
+		emulator.Fault{Operation: "revokeApiKey", Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1},
+	)
+	openKey(t, e, account, acctest.Values{"keep": true}).out.MustFail(t, "", "Cannot open API key", "agentyard_api_key_revoke", liveKeys(e)[0])
+	e.Faults().Add(emulator.Fault{Operation: "listServiceAccounts", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
+	openKey(t, e, account, acctest.Values{"keep": false}).out.MustFail(t, "", "Cannot open API key", "Manager role")
 }
 
-// No kept key lives whose value is lost, except one that an error names.
-func TestAPIKeyEphemeral_keepLostAnswers(t *testing.T) {
+// A key that is gone at the end of the run needs no revocation.
+func TestAPIKeyEphemeral_closesWhatIsGone(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct {
-		faults  []emulator.Fault
-		created bool
-		want    string
-	}{
-		"dropped after commit":  {[]emulator.Fault{{Operation: "createApiKey", Kind: emulator.FaultDropAfterCommit}}, true, ""},
-		"dropped before commit": {[]emulator.Fault{{Operation: "createApiKey", Kind: emulator.FaultDropBeforeCommit}}, false, "Cannot open API key"},
-		"truncated":             {[]emulator.Fault{{Operation: "createApiKey", Kind: emulator.FaultTruncatedBody}}, true, ""},
-		"500 after commit":      {[]emulator.Fault{{Operation: "createApiKey", Kind: emulator.FaultStatusAfterCommit}}, true, ""},
-		"lost and not revoked": {[]emulator.Fault{
-			{Operation: "createApiKey", Kind: emulator.FaultDropAfterCommit},
-			{Operation: "revokeApiKey", Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1},
-		}, false, "agentyard_api_key_revoke"},
-		"403": {[]emulator.Fault{{Operation: "createApiKey", Kind: emulator.FaultStatusBeforeCommit, Status: 403}}, false, "Manager role"},
+	for name, end := range map[string]func(e *acctest.Env, account string){
+		"the key":     func(e *acctest.Env, account string) { revokeKey(e, account, liveKeys(e)[0]) },
+		"the account": deleteAccount,
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e, account := newAccountEnv(t)
-			e.Faults().Add(tc.faults...)
-			o := openKey(t.Context(), t, newServer(t, e), account, keep(true))
-			e.Faults().Clear()
-			live := liveKeys(e)
-			switch {
-			case tc.created:
-				if !o.isNew(t) || len(live) != 1 || live[0] != o.text(t, "id") || !authenticates(e, o.text(t, "key")) {
-					t.Errorf("the live keys are %v, and the run has %s", live, o.text(t, "id"))
-				}
-			case tc.want == "" || !strings.Contains(o.errors, tc.want):
-				t.Errorf("%q, want %q", o.errors, tc.want)
-			case len(live) > 0 && !strings.Contains(o.errors, live[0]):
-				t.Errorf("the error does not name the live key %v: %s", live, o.errors)
-			}
-		})
-	}
-}
-
-// keep = false reads only, and reports that the provider's key has no access.
-func TestAPIKeyEphemeral_keepAccess(t *testing.T) {
-	t.Parallel()
-	for _, status := range []int{401, 402, 403} {
-		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			t.Parallel()
-			e, account := newAccountEnv(t)
-			for _, operation := range []string{"listServiceAccounts", "listApiKeys"} {
-				e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
-			}
-			for _, is := range []bool{false, true} {
-				if o := openKey(t.Context(), t, newServer(t, e), account, keep(is)); !strings.Contains(o.errors, "Cannot open API key") {
-					t.Errorf("keep = %t: %q", is, o.errors)
-				}
-			}
-			if n := e.Journal().Count("createApiKey"); n > 0 {
-				t.Errorf("%d creates were sent", n)
-			}
-		})
+		var e *acctest.Env
+		var account string
+		e = acctest.New(t, acctest.Intercept("revokeApiKey", false, func() { end(e, account) }))
+		account = newAccount(e, "robots")
+		o := openKey(t, e, account, nil)
+		if len(o.out.Errors) > 0 || !o.isNew || len(liveKeys(e)) > 0 {
+			t.Errorf("%s: %s", name, o.out)
+		}
 	}
 }
 

@@ -48,44 +48,6 @@ func TestAccAPIKey_interruptedInFlight(t *testing.T) {
 	}
 }
 
-// A key with the same name that was created outside Terraform is never revoked, whatever happens to a rotation.
-func TestAPIKey_keysOfOthersAreLeftAlone(t *testing.T) {
-	t.Parallel()
-	config := func(account, v string) acctest.Values {
-		return acctest.Values{"service_account_id": account, "name": "ci", "rotation": map[string]any{"triggers": triggers(v), "grace_period_minutes": 10}}
-	}
-	for name, disturb := range map[string]func(e *acctest.Env, account, key string) string{
-		"refused, because somebody else has rotated it": func(e *acctest.Env, account, key string) string {
-			var theirs struct{ APIKey mintedJSON }
-			e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys/"+key+"/rotate", map[string]any{"gracePeriodMinutes": 10}, &theirs)
-			return theirs.APIKey.ID
-		},
-		"lost before commit, and somebody else mints with an expiry": func(e *acctest.Env, account, _ string) string {
-			e.Faults().Add(emulator.Fault{Operation: "rotateApiKey", Kind: emulator.FaultDropBeforeCommit})
-			var theirs struct{ APIKey mintedJSON }
-			e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys", map[string]any{"name": "ci", "expiresAt": acctest.Start.AddDate(1, 0, 0).UnixMilli()}, &theirs)
-			return theirs.APIKey.ID
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e, account := newAccountEnv(t)
-			p := acctest.NewProcess(t, e, patient)
-			i := p.NewInstance(keyType)
-			p.Apply(i, config(account, "1")).MustSucceed(t)
-			theirs := disturb(e, account, i.ID())
-			old := i.ID()
-			out := acctest.NewProcess(t, e, patient).Apply(i, config(account, "2"))
-			if !strings.Contains(fmt.Sprint(liveKeys(e)), theirs) {
-				t.Errorf("the key of somebody else was revoked: %s", out)
-			}
-			if len(out.Errors) == 0 || i.ID() != old {
-				t.Errorf("the state holds %s: %s", i.ID(), out)
-			}
-		})
-	}
-}
-
 // patient sends every request once, so that no retry hides a fault.
 var patient = acctest.Values{"max_retries": 0}
 

@@ -36,33 +36,6 @@ func TestAccAPIKeyRevoke_invokedByHand(t *testing.T) {
 	}
 }
 
-func TestAccAPIKeyRevoke_triggeredByAResource(t *testing.T) {
-	acctest.NeedsActions(t)
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	account := newAccount(e, "ci")
-	key := newKey(e, account, "temporary")
-	cli := acctest.NewCLI(t, e, revokeAction(account, key.ID)+`
-resource "terraform_data" "migration" {
-  input = "done"
-  lifecycle {
-    action_trigger {
-      events  = [after_create]
-      actions = [action.agentyard_api_key_revoke.it]
-    }
-  }
-}
-`)
-	if cli.MustRun("plan", "-input=false"); answered(e, key.Value) != 200 {
-		t.Error("the plan revokes")
-	}
-	if cli.MustRun("apply", "-auto-approve", "-input=false"); answered(e, key.Value) != 401 {
-		t.Errorf("the key is answered %d", answered(e, key.Value))
-	}
-	cli.MustPlanEmpty()
-	e.WantRequests(t, "revokeApiKey", 1)
-}
-
 // The variable is null except in an emergency. If the action is invoked without it, the error names the argument.
 func TestAccAPIKeyRevoke_nullID(t *testing.T) {
 	acctest.NeedsActions(t)
@@ -109,18 +82,5 @@ func TestAPIKeyRevoke_errors(t *testing.T) {
 	}
 	if answered(e, key.Value) != 200 {
 		t.Errorf("the key is answered %d", answered(e, key.Value))
-	}
-}
-
-// After a lost response, the request is retried, which has no further effect.
-func TestAPIKeyRevoke_lostAnswer(t *testing.T) {
-	t.Parallel()
-	e, account := newAccountEnv(t)
-	for _, kind := range []emulator.FaultKind{emulator.FaultDropBeforeCommit, emulator.FaultDropAfterCommit, emulator.FaultStatusAfterCommit} {
-		key := newKey(e, account, string(kind))
-		e.Faults().Add(emulator.Fault{Operation: "revokeApiKey", Kind: kind})
-		if out := revoke(t, e, account, key.ID); len(out.Errors) > 0 || answered(e, key.Value) != 401 {
-			t.Errorf("%s: the key is answered %d: %s", kind, answered(e, key.Value), out)
-		}
 	}
 }

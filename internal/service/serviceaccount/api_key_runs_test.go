@@ -181,7 +181,7 @@ func TestAPIKey_onlyDeadKeysAreWarnedAbout(t *testing.T) {
 		t.Helper()
 		id := i.ID()
 		out := acctest.NewProcess(t, e, nil).Apply(i, acctest.Values{"service_account_id": account, "name": "ci", "expires_in": "30d", "rotation": map[string]any{"triggers": triggers(v), "interval": "10d", "grace_period_minutes": 10}})
-		if text := warningsOf(out); len(out.Errors) > 0 || i.ID() == id || (len(want) == 0) != (text == "") {
+		if text := out.WarningText(); len(out.Errors) > 0 || i.ID() == id || (len(want) == 0) != (text == "") {
 			t.Errorf("%s: %s", id, out)
 		} else if len(want) > 0 {
 			acctest.Says(t, text, append(want, id)...)
@@ -257,7 +257,7 @@ func TestAPIKey_destroyWarnsOfTheKeyThatReplacedIt(t *testing.T) {
 		var theirs struct{ APIKey mintedJSON }
 		e.API("POST", "/api/v0/service-accounts/"+account+"/api-keys/"+i.ID()+"/rotate", map[string]any{}, &theirs)
 		out := destroy(acctest.NewProcess(t, e, nil), i)
-		acctest.Says(t, warningsOf(out), "Another Live API Key of the Same Name", theirs.APIKey.ID)
+		acctest.Says(t, out.WarningText(), "Another Live API Key of the Same Name", theirs.APIKey.ID)
 		if !authenticates(e, theirs.APIKey.Value) {
 			t.Errorf("%s: a key in use was revoked", name)
 		}
@@ -279,7 +279,7 @@ func TestAPIKey_errorNamesTheKeysThatPreventAReplacement(t *testing.T) {
 		others := []string{newKey(e, account, "ci").ID, newKey(e, account, "ci").ID}
 		newKey(e, account, "other")
 		out := acctest.NewProcess(t, e, nil).Plan(i, config)
-		acctest.Says(t, warningsOf(out), "API Key Will Be Replaced", "unless another live key")
+		acctest.Says(t, out.WarningText(), "API Key Will Be Replaced", "unless another live key")
 		acctest.NewProcess(t, e, nil).Apply(i, config).MustFail(t, "name", append(others, "already exist", "terraform state rm ADDRESS")...)
 		for _, id := range others {
 			revokeKey(e, account, id)
@@ -288,18 +288,6 @@ func TestAPIKey_errorNamesTheKeysThatPreventAReplacement(t *testing.T) {
 			t.Errorf("%s: %s", name, out)
 		}
 	}
-}
-
-// warningsOf returns every warning with its attribute.
-func warningsOf(out acctest.Outcome) string {
-	var text strings.Builder
-	for _, w := range out.Warnings {
-		for _, step := range w.Attribute.Steps() {
-			fmt.Fprintf(&text, ".%s", step)
-		}
-		fmt.Fprintf(&text, ": %s: %s\n", w.Summary, w.Detail)
-	}
-	return text.String()
 }
 
 // A new key needs no other request: a missing creation time is the time of the response.

@@ -48,7 +48,7 @@ func TestServiceAccount_destroyWarnsHowManyComputersGoWithIt(t *testing.T) {
 			}
 			e.Journal().Reset()
 			out := p.Plan(i, tc.config)
-			text := warningsOf(out)
+			text := out.WarningText()
 			if len(out.Errors) > 0 || (text == "") != (len(tc.want) == 0) {
 				t.Errorf("got %s", out)
 			}
@@ -155,7 +155,7 @@ func TestServiceAccount_destroyWarnsForEachOfMany(t *testing.T) {
 		i := p.NewInstance(accountType)
 		p.Apply(i, acctest.Values{"name": fmt.Sprint("ci-", n)})
 		newComputer(e, i.ID(), fmt.Sprint("c-", n))
-		acctest.Says(t, warningsOf(p.Plan(i, nil)), fmt.Sprint("c-", n))
+		acctest.Says(t, p.Plan(i, nil).WarningText(), fmt.Sprint("c-", n))
 	}
 }
 

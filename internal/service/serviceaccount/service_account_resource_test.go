@@ -167,7 +167,7 @@ func TestServiceAccount_refusedStatusKeepsTheAccount(t *testing.T) {
 	e.Faults().Add(emulator.Fault{Operation: "updateServiceAccount", Kind: emulator.FaultStatusBeforeCommit, Status: 400, Times: 2})
 	out := acctest.NewProcess(t, e, nil).Apply(i, config)
 	out.MustSucceed(t)
-	acctest.Says(t, warningsOf(out), ".status: Service Account Created Without Its Status", `may not be "inactive"`, "returned 400", "Correct the configuration")
+	acctest.Says(t, out.WarningText(), "Service Account Created Without Its Status", `may not be "inactive"`, "returned 400", "Correct the configuration")
 	id := i.ID()
 	if i.Tainted || onlyAccount(t, e).ID != id {
 		t.Fatalf("tainted %v, %s: %s", i.Tainted, id, out)
@@ -197,15 +197,5 @@ func TestServiceAccount_trimmedDescription(t *testing.T) {
 	acctest.NewProcess(t, e, nil).Apply(i, config).MustDo(t, acctest.ActionCreate)
 	for _, same := range []acctest.Values{config, {"name": "ci", "description": "builds"}} {
 		acctest.NewProcess(t, e, nil).Plan(i, same).MustDo(t, acctest.ActionNone)
-	}
-}
-
-// The documents give no limit for the name, so the service decides.
-func TestServiceAccount_longName(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	p := acctest.NewProcess(t, e, nil)
-	if out := p.Plan(p.NewInstance(accountType), acctest.Values{"name": strings.Repeat("n", 200)}); len(out.Errors) > 0 {
-		t.Errorf("the plan: %s", out)
 	}
 }
