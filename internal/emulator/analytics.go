@@ -62,9 +62,7 @@ func analyticsServed(r *request) error {
 	if tier := r.e.tier(); tier != TierEnterprise {
 		return forbidden("The organization has the tier %s; analytics needs the tier enterprise.", tier)
 	}
-	r.e.programmed.mu.Lock()
-	defer r.e.programmed.mu.Unlock()
-	if r.e.programmed.noAnalytics {
+	if r.e.switched().noAnalytics {
 		return forbidden("Analytics is not enabled for the organization.")
 	}
 	return nil
@@ -238,9 +236,7 @@ func getUserAnalytics(r *request) (reply, error) {
 
 // AllowAnalytics enables or disables analytics for the organization. While disabled, all its operations return 403.
 func (e *Emulator) AllowAnalytics(allowed bool) {
-	e.programmed.mu.Lock()
-	defer e.programmed.mu.Unlock()
-	e.programmed.noAnalytics = !allowed
+	e.program(func(s *switches) { s.noAnalytics = !allowed })
 }
 
 // AddQuietDay adds a day, such as 2026-02-14, without any activity. It returns an error if the date does not exist.

@@ -127,11 +127,13 @@ func authenticate(tx *bolt.Tx, header string, now time.Time) (principal, error) 
 
 // Human describes a member to add to the organization.
 type Human struct {
-	Email, FirstName, LastName string
+	Email     string `json:"email"`
+	FirstName string `json:"firstName"`
+	LastName  string `json:"lastName"`
 	// Role is RoleUser, RoleManager or RoleOwner; empty means that of a pending invitation, or else RoleUser.
-	Role string
+	Role string `json:"role"`
 	// Metadata is what the listing of members shows beside the names. Its values are mostly strings.
-	Metadata map[string]any
+	Metadata map[string]any `json:"metadata"`
 }
 
 // AddHuman adds a member to the organization and returns its ID and an API key that acts with its role. A pending

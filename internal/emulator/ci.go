@@ -95,7 +95,7 @@ func listCIRepositoryOwners(r *request) (reply, error) {
 	list := struct {
 		Owners      []ownerView     `json:"owners"`
 		Integration integrationView `json:"integration"`
-	}{[]ownerView{}, integrationView{r.integrated()}}
+	}{[]ownerView{}, integrationView{!r.e.switched().noIntegration}}
 	seen := map[string]bool{}
 	for _, repo := range repos {
 		owner := repositoryKey(repo.owner())
@@ -143,7 +143,7 @@ func listCIJobs(r *request) (reply, error) {
 	list := struct {
 		Jobs []CIJob `json:"jobs"`
 	}{[]CIJob{}}
-	if !r.integrated() {
+	if r.e.switched().noIntegration {
 		return reply{200, list}, nil
 	}
 	jobs, err := ciJobs(r.tx)
@@ -162,7 +162,7 @@ func listCIRuns(r *request) (reply, error) {
 	list := struct {
 		Runs        []json.RawMessage `json:"runs"`
 		Integration integrationView   `json:"integration"`
-	}{[]json.RawMessage{}, integrationView{r.integrated()}}
+	}{[]json.RawMessage{}, integrationView{!r.e.switched().noIntegration}}
 	if !list.Integration.Connected {
 		return reply{200, list}, nil
 	}
@@ -185,7 +185,7 @@ func scanCIWorkflows(r *request) (reply, error) {
 		ScannedAt   int64            `json:"scannedAt"`
 		CacheTTLMS  int64            `json:"cacheTtlMs"`
 		Integration integrationView  `json:"integration"`
-	}{[]ciWorkflowView{}, millis(r.now), scanTTL.Milliseconds(), integrationView{r.integrated()}}
+	}{[]ciWorkflowView{}, millis(r.now), scanTTL.Milliseconds(), integrationView{!r.e.switched().noIntegration}}
 	if !response.Integration.Connected {
 		return reply{200, response}, nil
 	}

@@ -171,13 +171,3 @@ func TestCIWithoutTheIntegration(t *testing.T) {
 	v.call(204, "POST", "/_emulator/reset", nil)
 	same(t, "after a reset", show(), strings.NewReplacer("jobs 1", "jobs 0", "runs 1", "runs 0").Replace(on))
 }
-
-func TestControlMerge(t *testing.T) {
-	v := startParallel(t)
-	body := object{"repoFullName": "acme/api", "filePath": reviewFile}
-	v.detail(v.call(400, "POST", "/_emulator/ci/merge", body), "no open pull request")
-	v.opens(ciBody("create", ciTarget("acme/api", "")), "https://code.example/acme/api/pull/1")
-	v.call(204, "POST", "/_emulator/ci/merge", body)
-	v.detail(v.call(400, "POST", "/_emulator/ci/merge", body), "no open pull request")
-	v.detail(v.call(400, "POST", "/_emulator/ci/merge", object{"repo": "acme/api"}), "unknown field")
-}

@@ -207,7 +207,7 @@ func bulkCreateComputers(r *request) (reply, error) {
 	model.OwnerKind, model.OwnerID = owner.Kind, owner.ID
 
 	response := bulkView{Computers: []computerView{}, RequestedQuantity: quantity}
-	failure := r.e.programmed.takeBulkFailure(quantity)
+	failure := r.e.takeBulkFailure(quantity)
 	for suffix := 1; len(response.Computers) < quantity; suffix++ {
 		if failure != nil && len(response.Computers) == failure.after {
 			response.Error = &errorMessage{failure.message}
@@ -228,18 +228,14 @@ func bulkCreateComputers(r *request) (reply, error) {
 
 // FailBulkAfter makes the next bulk creation of more than n computers stop after n, with this message in its response.
 func (e *Emulator) FailBulkAfter(n int, message string) {
-	e.programmed.mu.Lock()
-	defer e.programmed.mu.Unlock()
-	e.programmed.bulk = &bulkFailure{after: n, message: message}
+	e.program(func(s *switches) { s.bulk = &bulkFailure{after: n, message: message} })
 }
 
-func (p *programmed) takeBulkFailure(quantity int) *bulkFailure {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.bulk == nil || p.bulk.after >= quantity {
-		return nil
-	}
-	failure := p.bulk
-	p.bulk = nil
+func (e *Emulator) takeBulkFailure(quantity int) (failure *bulkFailure) {
+	e.program(func(s *switches) {
+		if s.bulk != nil && s.bulk.after < quantity {
+			failure, s.bulk = s.bulk, nil
+		}
+	})
 	return failure
 }

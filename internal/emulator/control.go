@@ -14,153 +14,21 @@ import (
 // README.md describes it. Faults and the journal do not apply to its requests, and it accepts the bootstrap key only.
 const controlPrefix = "/_emulator/"
 
-// The bodies of the control API.
+// Fields whose form in JSON is another one than in Go.
 type (
 	entryView struct {
-		Seq        int       `json:"seq"`
-		Run        int       `json:"run"`
-		Time       time.Time `json:"time"`
-		Operation  string    `json:"operation"`
-		Method     string    `json:"method"`
-		Route      string    `json:"route"`
-		Path       string    `json:"path"`
-		Query      string    `json:"query,omitempty"`
-		Status     int       `json:"status"`
-		DurationMS float64   `json:"durationMs"`
-		Principal  string    `json:"principal,omitempty"`
-		Fault      string    `json:"fault,omitempty"`
+		Entry
+		DurationMS float64 `json:"durationMs"`
 	}
 	faultBody struct {
-		Operation  string    `json:"operation,omitempty"`
-		Kind       FaultKind `json:"kind"`
-		Status     int       `json:"status,omitempty"`
-		Body       string    `json:"body,omitempty"`
-		RetryAfter string    `json:"retryAfter,omitempty"`
-		DelayMS    int64     `json:"delayMs,omitempty"`
-		After      int       `json:"after,omitempty"`
-		Times      int       `json:"times,omitempty"`
-		Match      string    `json:"match,omitempty"`
-		Reads      int       `json:"reads,omitempty"`
-	}
-	provisioningFailureBody struct {
-		Name  string `json:"name"`
-		Step  string `json:"step"`
-		Error string `json:"error"`
-		Times int    `json:"times"`
-	}
-	bulkFailureBody struct {
-		After   int    `json:"after"`
-		Message string `json:"message"`
-	}
-	buildFailureBody struct {
-		Name     string `json:"name"`
-		Phase    string `json:"phase"`
-		Category string `json:"category"`
-		Reason   string `json:"reason"`
-		Excerpt  string `json:"excerpt"`
-		Withheld bool   `json:"withheld"`
-		Times    int    `json:"times"`
-	}
-	defaultEnvironmentBody struct {
-		EnvironmentID string `json:"environmentId"`
-	}
-	tierBody struct {
-		Tier string `json:"tier"`
-	}
-	repositoryBody struct {
-		URL                string `json:"url"`
-		DefaultBranch      string `json:"defaultBranch"`
-		IsPrivate          bool   `json:"isPrivate"`
-		UserPermission     string `json:"userPermission"`
-		ServiceAppWritable bool   `json:"serviceAppWritable"`
-	}
-	workflowMergeBody struct {
-		RepoFullName string `json:"repoFullName"`
-		FilePath     string `json:"filePath"`
-	}
-	wikiExportBody struct {
-		Form            WikiExportForm `json:"form"`
-		LifetimeSeconds int64          `json:"lifetimeSeconds"`
-	}
-	wikiRunBody struct {
-		RepoURL         string `json:"repoUrl"`
-		Branch          string `json:"branch"`
-		CommitHash      string `json:"commitHash"`
-		Email           string `json:"email"`
-		PrivacyLevel    string `json:"privacyLevel"`
-		SourceSessionID string `json:"sourceSessionId"`
-	}
-	wikiRunCreatedView struct {
-		WikiRunID string `json:"wikiRunId"`
-	}
-	videoOverviewBody struct {
-		VideoOverview map[string]any `json:"videoOverview"`
-	}
-	quietDayBody struct {
-		Date string `json:"date"`
-	}
-	humanBody struct {
-		Email     string         `json:"email"`
-		FirstName string         `json:"firstName"`
-		LastName  string         `json:"lastName"`
-		Role      string         `json:"role"`
-		Metadata  map[string]any `json:"metadata"`
-	}
-	humanView struct {
-		ID  string `json:"id"`
-		Key string `json:"key"`
-	}
-	sessionChangeBody struct {
-		Status          *string           `json:"status"`
-		Title           *string           `json:"title"`
-		ParentSessionID *string           `json:"parentSessionId"`
-		ComputerID      *string           `json:"computerId"`
-		MessageCount    *int64            `json:"messageCount"`
-		ServiceCredits  *float64          `json:"serviceCredits"`
-		ArchivedAt      *string           `json:"archivedAt"`
-		CompletedAt     *int64            `json:"completedAt"`
-		Artifacts       []SessionArtifact `json:"artifacts"`
+		Fault
+		DelayMS int64 `json:"delayMs,omitempty"`
 	}
 	sessionAnswerBody struct {
-		Text     string `json:"text"`
-		After    string `json:"after"`
-		ToolUses int    `json:"tool_uses"`
-		IsError  bool   `json:"is_error"`
-	}
-	sessionMessageBody struct {
-		Role    string            `json:"role"`
-		Content []json.RawMessage `json:"content"`
-		IsError bool              `json:"isError"`
-	}
-	settingsOnReadsBody struct {
-		On bool `json:"on"`
-	}
-	seatsBody struct {
-		Seats int `json:"seats"`
-	}
-	invitationBody struct {
-		Email string `json:"email"`
-		Role  string `json:"role"`
-	}
-	enterpriseControlsBody struct {
-		Settings map[string]json.RawMessage `json:"settings"`
-		Email    string                     `json:"email"`
+		SessionAnswer
+		After string `json:"after"`
 	}
 )
-
-func (b faultBody) fault() Fault {
-	return Fault{
-		Operation: b.Operation, Kind: b.Kind, Status: b.Status, Body: b.Body, RetryAfter: b.RetryAfter, Delay: time.Duration(b.DelayMS) * time.Millisecond,
-		After: b.After, Times: b.Times, Match: b.Match, Reads: b.Reads,
-	}
-}
-
-func faultBodyOf(f Fault) faultBody {
-	return faultBody{
-		Operation: f.Operation, Kind: f.Kind, Status: f.Status, Body: f.Body, RetryAfter: f.RetryAfter, DelayMS: f.Delay.Milliseconds(),
-		After: f.After, Times: f.Times, Match: f.Match, Reads: f.Reads,
-	}
-}
 
 func (e *Emulator) serveControl(w http.ResponseWriter, r *http.Request) {
 	given, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -205,18 +73,21 @@ func newControls(e *Emulator) *http.ServeMux {
 			return http.StatusOK, e.clockView(), nil
 		}),
 
-		"POST provisioning-failures": takes(func(in provisioningFailureBody) error {
+		"POST provisioning-failures": takes(func(in FailStep) error {
 			if in.Step != "" && stepNames[in.Step] == "" {
 				return fmt.Errorf("the provisioning step %q does not exist", in.Step)
 			}
-			e.FailProvisioning(FailStep(in))
+			e.FailProvisioning(in)
 			return nil
 		}),
-		"POST bulk-failures": takes(func(in bulkFailureBody) error {
+		"POST bulk-failures": takes(func(in struct {
+			After   int
+			Message string
+		}) error {
 			e.FailBulkAfter(in.After, in.Message)
 			return nil
 		}),
-		"POST build-failures": takes(func(in buildFailureBody) error { return e.FailBuild(BuildFailure(in)) }),
+		"POST build-failures": takes(e.FailBuild),
 
 		"POST computers/{id}/sleep":       onObject(e.Sleep),
 		"POST computers/{id}/break":       onObject(e.Break),
@@ -227,7 +98,7 @@ func newControls(e *Emulator) *http.ServeMux {
 		"POST environments/on":         does(func() { e.AllowEnvironments(true) }),
 		"POST environments/off":        does(func() { e.AllowEnvironments(false) }),
 		"POST environments/{id}/build": onObject(e.StartBuild),
-		"POST default-environment":     takes(func(in defaultEnvironmentBody) error { return e.SetDefaultEnvironment(in.EnvironmentID) }),
+		"POST default-environment":     takes(func(in struct{ EnvironmentID string }) error { return e.SetDefaultEnvironment(in.EnvironmentID) }),
 		"POST source-providers/{id}/available": onObject(func(id string) error {
 			return e.SetSourceProvider(id, true)
 		}),
@@ -237,11 +108,11 @@ func newControls(e *Emulator) *http.ServeMux {
 
 		"POST sessions/on":  does(func() { e.AllowSessions(true) }),
 		"POST sessions/off": does(func() { e.AllowSessions(false) }),
-		"POST sessions/settings-on-reads": takes(func(in settingsOnReadsBody) error {
+		"POST sessions/settings-on-reads": takes(func(in struct{ On bool }) error {
 			e.SessionSettingsOnReads(in.On)
 			return nil
 		}),
-		"POST sessions/{id}": changes(func(id string, in sessionChangeBody) error { return e.ChangeSession(id, SessionChange(in)) }),
+		"POST sessions/{id}": changes(e.ChangeSession),
 		"POST sessions/{id}/answers": changes(func(id string, in sessionAnswerBody) error {
 			answer, err := in.answer()
 			if err != nil {
@@ -249,31 +120,43 @@ func newControls(e *Emulator) *http.ServeMux {
 			}
 			return e.ScriptAnswer(id, answer)
 		}),
-		"POST sessions/{id}/messages": changes(func(id string, in sessionMessageBody) error { return e.AddMessage(id, SessionMessage(in)) }),
+		"POST sessions/{id}/messages": changes(e.AddMessage),
 
-		"POST tier":                takes(func(in tierBody) error { return e.SetTier(in.Tier) }),
-		"POST analytics/on":        does(func() { e.AllowAnalytics(true) }),
-		"POST analytics/off":       does(func() { e.AllowAnalytics(false) }),
-		"POST quiet-days":          takes(func(in quietDayBody) error { return e.AddQuietDay(in.Date) }),
-		"POST humans":              jsonHandler(e.addHuman),
-		"POST invitations":         takes(func(in invitationBody) error { return e.Invite(in.Email, in.Role) }),
-		"POST seats":               takes(func(in seatsBody) error { return e.SetSeats(in.Seats) }),
-		"POST enterprise-controls": takes(func(in enterpriseControlsBody) error { return e.ChangeEnterpriseControls(in.Settings, in.Email) }),
+		"POST tier":          takes(func(in struct{ Tier string }) error { return e.SetTier(in.Tier) }),
+		"POST analytics/on":  does(func() { e.AllowAnalytics(true) }),
+		"POST analytics/off": does(func() { e.AllowAnalytics(false) }),
+		"POST quiet-days":    takes(func(in struct{ Date string }) error { return e.AddQuietDay(in.Date) }),
+		"POST humans":        jsonHandler(e.addHuman),
+		"POST invitations":   takes(func(in struct{ Email, Role string }) error { return e.Invite(in.Email, in.Role) }),
+		"POST seats":         takes(func(in struct{ Seats int }) error { return e.SetSeats(in.Seats) }),
+		"POST enterprise-controls": takes(func(in struct {
+			Settings map[string]json.RawMessage
+			Email    string
+		}) error {
+			return e.ChangeEnterpriseControls(in.Settings, in.Email)
+		}),
 
 		"POST integration/on":  does(func() { e.ConnectIntegration(true) }),
 		"POST integration/off": does(func() { e.ConnectIntegration(false) }),
-		"POST repositories":    takes(func(in repositoryBody) error { return e.ConnectRepository(Repository(in)) }),
+		"POST repositories":    takes(e.ConnectRepository),
 		"DELETE repositories": func(r *http.Request) (int, any, error) {
 			return done(e.DisconnectRepository(r.URL.Query().Get("url")))
 		},
-		"POST ci/merge": takes(func(in workflowMergeBody) error { return e.MergeWorkflow(in.RepoFullName, in.FilePath) }),
-		"POST ci/runs":  takes(e.AddCIRun),
+		"POST ci/merge": takes(func(in struct{ RepoFullName, FilePath string }) error {
+			return e.MergeWorkflow(in.RepoFullName, in.FilePath)
+		}),
+		"POST ci/runs": takes(e.AddCIRun),
 
-		"POST wiki-export": takes(func(in wikiExportBody) error {
+		"POST wiki-export": takes(func(in struct {
+			Form            WikiExportForm
+			LifetimeSeconds int64
+		}) error {
 			return e.SetWikiExport(in.Form, time.Duration(in.LifetimeSeconds)*time.Second)
 		}),
-		"POST wiki-runs":                     jsonHandler(e.addWikiRun),
-		"POST wiki-runs/{id}/video-overview": changes(func(id string, in videoOverviewBody) error { return e.SetVideoOverview(id, in.VideoOverview) }),
+		"POST wiki-runs": jsonHandler(e.addWikiRun),
+		"POST wiki-runs/{id}/video-overview": changes(func(id string, in struct{ VideoOverview map[string]any }) error {
+			return e.SetVideoOverview(id, in.VideoOverview)
+		}),
 	}
 	mux := http.NewServeMux()
 	for pattern, operation := range table {
@@ -337,32 +220,31 @@ func sentence(err error) error {
 }
 
 func (e *Emulator) addFault(in faultBody) (int, any, error) {
-	if text := in.fault().problem(); text != "" {
+	in.Delay = time.Duration(in.DelayMS) * time.Millisecond
+	if text := in.problem(); text != "" {
 		return 0, nil, badRequest("The fault is wrong: %s.", text)
 	}
 	if !e.hasOperation(in.Operation) {
 		return 0, nil, badRequest("The fault is wrong: the operation %q does not exist.", in.Operation)
 	}
-	e.faults.Add(in.fault())
+	e.faults.Add(in.Fault)
 	return http.StatusCreated, e.faultsView(), nil
 }
 
-func (e *Emulator) addWikiRun(in wikiRunBody) (int, any, error) {
-	id, err := e.AddWikiRun(WikiRun{
-		RepoURL: in.RepoURL, Branch: in.Branch, CommitHash: in.CommitHash, OwnerEmail: in.Email, PrivacyLevel: in.PrivacyLevel, SourceSessionID: in.SourceSessionID,
-	})
+func (e *Emulator) addWikiRun(in WikiRun) (int, any, error) {
+	id, err := e.AddWikiRun(in)
 	if err != nil {
 		return 0, nil, sentence(err)
 	}
-	return http.StatusCreated, wikiRunCreatedView{id}, nil
+	return http.StatusCreated, map[string]string{"wikiRunId": id}, nil
 }
 
-func (e *Emulator) addHuman(in humanBody) (int, any, error) {
-	id, key, err := e.AddHuman(Human(in))
+func (e *Emulator) addHuman(in Human) (int, any, error) {
+	id, key, err := e.AddHuman(in)
 	if err != nil {
 		return 0, nil, sentence(err)
 	}
-	return http.StatusCreated, humanView{ID: id, Key: key}, nil
+	return http.StatusCreated, map[string]string{"id": id, "key": key}, nil
 }
 
 func (e *Emulator) hasOperation(name string) bool {
@@ -386,10 +268,8 @@ func readControl(r *http.Request, into any) error {
 func (e *Emulator) journalView() any {
 	views := []entryView{}
 	for _, x := range e.journal.Entries() {
-		views = append(views, entryView{
-			Seq: x.Seq, Run: x.Run, Time: x.Time.UTC(), Operation: x.Operation, Method: x.Method, Route: x.Route, Path: x.Path, Query: x.Query,
-			Status: x.Status, DurationMS: float64(x.Duration) / float64(time.Millisecond), Principal: x.Principal, Fault: x.Fault,
-		})
+		x.Time = x.Time.UTC()
+		views = append(views, entryView{x, float64(x.Duration) / float64(time.Millisecond)})
 	}
 	return map[string]any{"entries": views}
 }
@@ -397,7 +277,7 @@ func (e *Emulator) journalView() any {
 func (e *Emulator) faultsView() any {
 	views := []faultBody{}
 	for _, f := range e.faults.Pending() {
-		views = append(views, faultBodyOf(f))
+		views = append(views, faultBody{f, f.Delay.Milliseconds()})
 	}
 	return map[string]any{"faults": views}
 }

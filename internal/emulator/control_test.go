@@ -25,7 +25,6 @@ func TestControlAPI(t *testing.T) {
 	other, err := do(req)
 	must(t, err)
 	same(t, "status for another scheme", other.status, 401)
-	v.call(404, "GET", "/_emulator/nothing", nil)
 
 	fault := object{"operation": "createComputer", "kind": "status-before-commit", "status": 503, "retryAfter": "2", "times": 1, "delayMs": 5}
 	v.call(201, "POST", "/_emulator/faults", fault)
@@ -40,35 +39,8 @@ func TestControlAPI(t *testing.T) {
 	v.call(503, "POST", computers, object{"name": "a"})
 	v.call(201, "POST", "/_emulator/faults", fault)
 	v.call(204, "DELETE", "/_emulator/faults", nil)
-	for _, wrong := range []any{object{"kind": "explode"}, object{"kind": "non-json", "operation": "none"}, object{"colour": 1}, "x"} {
-		v.call(400, "POST", "/_emulator/faults", wrong)
-	}
-
-	v.call(204, "POST", "/_emulator/provisioning-failures", object{"name": "a", "step": "create-user", "error": "no space"})
-	v.call(400, "POST", "/_emulator/provisioning-failures", object{"step": "none"})
-	id := v.computer(object{"name": "a"})["id"].(string)
-	v.clock.Advance(time.Minute)
-	same(t, "steps", v.steps("a"), "error cfppp")
-	v.call(400, "POST", "/_emulator/computers/"+id+"/sleep", nil)
-	v.call(400, "POST", "/_emulator/computers/"+uuidA+"/daemon-down", nil)
-	v.call(404, "POST", "/_emulator/computers/"+id+"/explode", nil)
-	b := v.computer(object{"name": "b"})["id"].(string)
-	v.clock.Advance(time.Minute)
-	for _, act := range []string{"sleep", "daemon-down", "daemon-up", "break"} {
-		v.call(204, "POST", "/_emulator/computers/"+b+"/"+act, nil)
-	}
-	v.call(204, "DELETE", "/_emulator/computers/"+b, nil)
-	v.call(400, "DELETE", "/_emulator/computers/"+b, nil)
-	v.call(404, "GET", computers+"/"+b, nil)
-	v.call(204, "POST", "/_emulator/bulk-failures", object{"after": 1, "message": "full"})
-	if got := v.call(201, "POST", computers+"/bulk", object{"quantity": 2, "namePrefix": "c"}).object(t)["error"]; got == nil {
-		t.Error("the bulk creation did not fail")
-	}
-
 	h := v.call(201, "POST", "/_emulator/humans", object{"email": "new@people.example", "role": "user"}).object(t)
 	v.as(h["key"].(string), 200, "GET", computers, nil)
-	v.call(400, "POST", "/_emulator/humans", object{"email": "new@people.example"})
-
 	entries := v.call(200, "GET", "/_emulator/journal", nil).object(t)["entries"].([]any)
 	first := entries[0].(object)
 	if first["operation"] != "createComputer" || first["status"] != 503.0 || first["fault"] != "status-before-commit" || first["durationMs"] == nil {
@@ -163,6 +135,51 @@ func TestControlReset(t *testing.T) {
 }
 
 // The README's commands work from top to bottom, the second block with the IDs of objects.
+// What the Go functions refuse is a 400 with their words, and so is a field that none of them has. TestControlREADME carries out each operation.
+func TestControl_refuses(t *testing.T) {
+	v := startParallel(t)
+	must(t, v.Invite("pending@people.example", ""))
+	byom := v.computer(object{"name": "a", "provider": "byom"})["id"].(string)
+	for _, c := range []struct {
+		path string
+		body any
+		want string
+	}{
+		{"faults", object{"kind": "explode"}, `"explode" does not exist`},
+		{"faults", object{"kind": "non-json", "operation": "none"}, `"none" does not exist`},
+		{"faults", object{"colour": 1}, "unknown field"},
+		{"faults", "x", "cannot be read"},
+		{"provisioning-failures", object{"step": "none"}, `"none" does not exist`},
+		{"computers/" + byom + "/sleep", nil, ""},
+		{"computers/" + uuidA + "/daemon-down", nil, "does not exist"},
+		{"humans", object{"email": "manager@agentyard.example"}, "already exists"},
+		{"humans", object{"email": "x@people.example", "metadata": "x"}, "cannot be read"},
+		{"build-failures", object{"phase": "queued"}, `"queued" is not building or validating`},
+		{"build-failures", object{"category": "weather"}, "source-resolution, provider"},
+		{"build-failures", object{"colour": 1}, "unknown field"},
+		{"source-providers/provider-c/available", nil, "provider-c does not exist"},
+		{"default-environment", object{"environmentId": "env_none"}, "no environment env_none"},
+		{"default-environment", object{"id": "a"}, "unknown field"},
+		{"invitations", object{"email": "pending@people.example"}, "pending"},
+		{"invitations", object{"mail": "new@people.example"}, "unknown field"},
+		{"enterprise-controls", object{"email": "manager@agentyard.example"}, "must not be empty"},
+		{"enterprise-controls", object{"settings": object{"outputStyle": "x"}, "email": "nobody@people.example"}, "No member has the email"},
+		{"enterprise-controls", object{"settings": "x"}, "cannot unmarshal string"},
+		{"seats", object{"seats": -1}, "-1 is negative"},
+		{"repositories", object{"url": "acme/new"}, "must have the form https://host/owner/name"},
+		{"ci/merge", object{"repoFullName": "acme/api", "filePath": reviewFile}, "no open pull request"},
+		{"ci/merge", object{"repo": "acme/api"}, "unknown field"},
+	} {
+		v.detail(v.call(400, "POST", "/_emulator/"+c.path, c.body), c.want)
+		v.as("", 401, "POST", "/_emulator/"+c.path, c.body)
+	}
+	v.call(400, "DELETE", "/_emulator/computers/"+uuidA, nil)
+	v.call(400, "DELETE", "/_emulator/repositories?url=https%3A%2F%2Fcode.example%2Facme%2Fnone", nil)
+	for _, path := range []string{"nothing", "computers/" + byom + "/explode", "source-providers/provider-a/away"} {
+		v.detail(v.call(404, "POST", "/_emulator/"+path, nil), "no operation")
+	}
+}
+
 func TestControlREADME(t *testing.T) {
 	v := startParallel(t)
 	readme, err := os.ReadFile("README.md")

@@ -93,7 +93,8 @@ type Emulator struct {
 	journal      *Journal
 	runs         *runs
 	changes      atomic.Int64 // Counts what may change a page.
-	programmed   programmed
+	programming  sync.Mutex
+	switches     switches // Under programming; use program and switched.
 	ciScan       ciScan
 	bootstrapKey string
 	signingKey   []byte

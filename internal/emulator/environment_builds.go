@@ -192,7 +192,7 @@ func (r *request) startBuild(env *environment, trigger string) (err error) {
 	if b.born, err = r.bornNow(buildTable); err != nil {
 		return err
 	}
-	if b.Failure = r.e.programmed.takeBuildFailure(env.Name); b.Failure == nil && r.e.sourceView(env.SourceID).Unavailable {
+	if b.Failure = r.e.takeBuildFailure(env.Name); b.Failure == nil && r.e.sourceView(env.SourceID).Unavailable {
 		b.Failure = &BuildFailure{Phase: buildBuilding, Category: "provider", Reason: "The provider of the source is unavailable."}
 	}
 	env.LatestBuild = b.ID

@@ -74,7 +74,7 @@ func findSource(id string) (source, sourceProvider, bool) {
 
 func (e *Emulator) sourceView(id string) sourceView {
 	s, p, _ := findSource(id)
-	return sourceView{s.option(), providerView{p.id, p.name}, !e.programmed.available(p)}
+	return sourceView{s.option(), providerView{p.id, p.name}, !e.available(p)}
 }
 
 func getEnvironmentSourceOptions(r *request) (reply, error) {
@@ -84,7 +84,7 @@ func getEnvironmentSourceOptions(r *request) (reply, error) {
 	}{[]providerOptions{}, []providerView{}}
 	for _, p := range sourceProviders {
 		view := providerView{p.id, p.name}
-		if !r.e.programmed.available(p) {
+		if !r.e.available(p) {
 			options.UnavailableProviders = append(options.UnavailableProviders, view)
 			continue
 		}
@@ -104,7 +104,7 @@ func (e *Emulator) checkSource(id string) error {
 	switch {
 	case !found:
 		return notFound("No source with the ID %q was found.", id)
-	case !e.programmed.available(p):
+	case !e.available(p):
 		return conflict("The provider %q of the source %q is unavailable.", p.name, s.id)
 	}
 	return nil
@@ -114,7 +114,7 @@ func (e *Emulator) checkSource(id string) error {
 func (e *Emulator) defaultSource(status int) (string, error) {
 	for _, p := range sourceProviders {
 		for _, s := range p.sources {
-			if s.supportsRepositories && s.supportsScripts && e.programmed.available(p) {
+			if s.supportsRepositories && s.supportsScripts && e.available(p) {
 				return s.id, nil
 			}
 		}
@@ -134,20 +134,12 @@ func (d definition) supported() error {
 	return nil
 }
 
-// available reports whether a provider's sources can be used now.
-func (p *programmed) available(provider sourceProvider) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if switched, found := p.providers[provider.id]; found {
-		return switched
+// available reports whether a provider offers its sources now.
+func (e *Emulator) available(p sourceProvider) bool {
+	if programmed, found := e.switched().providers[p.id]; found {
+		return programmed
 	}
-	return provider.available
-}
-
-func (p *programmed) environmentsAllowed() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return !p.noEnvironments
+	return p.available
 }
 
 // SetSourceProvider makes a provider of sources available or unavailable. It is an error if it does not exist.
@@ -155,20 +147,18 @@ func (e *Emulator) SetSourceProvider(id string, available bool) error {
 	if !slices.ContainsFunc(sourceProviders, func(p sourceProvider) bool { return p.id == id }) {
 		return fmt.Errorf("source provider %s does not exist", id)
 	}
-	e.programmed.mu.Lock()
-	defer e.programmed.mu.Unlock()
-	if e.programmed.providers == nil {
-		e.programmed.providers = map[string]bool{}
-	}
-	e.programmed.providers[id] = available
+	e.program(func(s *switches) {
+		if s.providers == nil {
+			s.providers = map[string]bool{}
+		}
+		s.providers[id] = available
+	})
 	return nil
 }
 
 // AllowEnvironments allows or forbids new environments in the organization. While forbidden, their creation returns 405.
 func (e *Emulator) AllowEnvironments(allowed bool) {
-	e.programmed.mu.Lock()
-	defer e.programmed.mu.Unlock()
-	e.programmed.noEnvironments = !allowed
+	e.program(func(s *switches) { s.noEnvironments = !allowed })
 }
 
 // SetDefaultEnvironment changes the organization's default without a request, even to one that was never built;
@@ -212,7 +202,7 @@ func provisionDefaultEnvironment(r *request) (reply, error) {
 	if err != nil || id != "" {
 		return reply{status: 204}, err
 	}
-	if !r.e.programmed.environmentsAllowed() {
+	if r.e.switched().noEnvironments {
 		return reply{}, forbidden("The organization does not allow environments.")
 	}
 	env := &environment{ID: newID("env_", r.now), Name: "Default", Owner: scopeOrganization, definition: definition{Repositories: []repository{}}}

@@ -19,19 +19,19 @@ var failureCategories = []string{"source-resolution", "provider", "timeout", "va
 // BuildFailure makes the next builds of environments fail.
 type BuildFailure struct {
 	// Name is an environment's name or a pattern as of path.Match, such as "ci-*"; empty means any.
-	Name string
+	Name string `json:"name"`
 	// Phase is the phase at whose end the build fails, building or validating; empty means building.
-	Phase string
+	Phase string `json:"phase"`
 	// Category is the failureCategory, one of those of the API; empty means unknown.
-	Category string
+	Category string `json:"category"`
 	// Reason is the failureReason; it has a default.
-	Reason string
+	Reason string `json:"reason"`
 	// Excerpt is the build's log. Of a long one only the end is shown.
-	Excerpt string
+	Excerpt string `json:"excerpt"`
 	// Withheld hides the log.
-	Withheld bool
+	Withheld bool `json:"withheld"`
 	// Times is how many builds fail; 0 means 1, -1 means all.
-	Times int
+	Times int `json:"times"`
 }
 
 // FailBuild makes the next matching builds fail. A phase or category that the API does not have is an error.
@@ -54,29 +54,16 @@ func (e *Emulator) FailBuild(f BuildFailure) error {
 	case !slices.Contains(failureCategories, f.Category):
 		return fmt.Errorf("the category %q is not one of %s", f.Category, strings.Join(failureCategories, ", "))
 	}
-	e.programmed.mu.Lock()
-	defer e.programmed.mu.Unlock()
-	e.programmed.failBuilds = append(e.programmed.failBuilds, f)
+	e.program(func(s *switches) { s.failBuilds = append(s.failBuilds, f) })
 	return nil
 }
 
 // takeBuildFailure returns the programmed failure of an environment's next build, and counts it as used.
-func (p *programmed) takeBuildFailure(name string) *BuildFailure {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i := range p.failBuilds {
-		if !matchesName(p.failBuilds[i].Name, name) {
-			continue
-		}
-		taken := p.failBuilds[i]
-		if p.failBuilds[i].Times > 0 {
-			if p.failBuilds[i].Times--; p.failBuilds[i].Times == 0 {
-				p.failBuilds = slices.Delete(p.failBuilds, i, i+1)
-			}
-		}
-		return &taken
-	}
-	return nil
+func (e *Emulator) takeBuildFailure(name string) (taken *BuildFailure) {
+	e.program(func(s *switches) {
+		taken = take(&s.failBuilds, func(f *BuildFailure) *int { return &f.Times }, func(f *BuildFailure) bool { return matchesName(f.Name, name) })
+	})
+	return taken
 }
 
 // diagnostics is what a build tells about its failure, in all responses that do.

@@ -52,7 +52,7 @@ func readScript(f *fields, name string) string {
 }
 
 func createEnvironment(r *request) (reply, error) {
-	if !r.e.programmed.environmentsAllowed() {
+	if r.e.switched().noEnvironments {
 		return reply{}, fail(http.StatusMethodNotAllowed, "The organization does not allow environments.")
 	}
 	f, err := r.fields()

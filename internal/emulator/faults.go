@@ -54,25 +54,25 @@ const (
 // Fault is one programmed misbehaviour.
 type Fault struct {
 	// Operation is an operationId; empty means any.
-	Operation string
+	Operation string `json:"operation,omitempty"`
 	// Kind says what happens.
-	Kind FaultKind
+	Kind FaultKind `json:"kind"`
 	// Status is the response's status, for the two status kinds (0 means 500) and the two kinds of other answers (0 means 200).
-	Status int
+	Status int `json:"status,omitempty"`
 	// Body is what the two kinds of other answers send: as JSON if it is that, else as HTML.
-	Body string
+	Body string `json:"body,omitempty"`
 	// RetryAfter is the value of the header of that name, for the status kinds and FaultRateLimited (there "1" if empty).
-	RetryAfter string
+	RetryAfter string `json:"retryAfter,omitempty"`
 	// Delay is real time, for the two delay kinds.
-	Delay time.Duration
+	Delay time.Duration `json:"-"`
 	// After lets this many matching requests pass first.
-	After int
+	After int `json:"after,omitempty"`
 	// Times is how many matching requests are hit; 0 means 1, -1 means all.
-	Times int
+	Times int `json:"times,omitempty"`
 	// Match is a text the request's path must contain; empty matches every path.
-	Match string
+	Match string `json:"match,omitempty"`
 	// Reads is for FaultNotFoundAfterCreate; 0 means 1.
-	Reads int
+	Reads int `json:"reads,omitempty"`
 }
 
 // problem says what is wrong with a fault; empty means nothing.
@@ -143,27 +143,23 @@ func (f *Faults) take(operation string, r *http.Request) (Fault, bool) {
 			return Fault{Kind: FaultNotFoundAfterCreate}, true
 		}
 	}
-	for i := range f.pending {
-		p := &f.pending[i]
+	hit := take(&f.pending, func(p *Fault) *int { return &p.Times }, func(p *Fault) bool {
 		if p.Operation != "" && p.Operation != operation || !strings.Contains(r.URL.Path, p.Match) {
-			continue
+			return false
 		}
 		if p.Kind == FaultNotFoundAfterCreate && r.Method != http.MethodPost || p.Kind == FaultRepeatedCursor && !r.URL.Query().Has("cursor") {
-			continue
+			return false
 		}
 		if p.After > 0 {
 			p.After--
-			continue
+			return false
 		}
-		hit := *p
-		if p.Times > 0 {
-			if p.Times--; p.Times == 0 {
-				f.pending = append(f.pending[:i], f.pending[i+1:]...)
-			}
-		}
-		return hit, true
+		return true
+	})
+	if hit == nil {
+		return Fault{}, false
 	}
-	return Fault{}, false
+	return *hit, true
 }
 
 // hide makes reads of the object that a response describes fail.

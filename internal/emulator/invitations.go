@@ -85,7 +85,7 @@ func (r *request) changeRole(m member, role string) (invitationResult, error) {
 
 // hasFreeSeat reports whether there is room for another member. Members and pending invitations take a seat each.
 func (r *request) hasFreeSeat() bool {
-	seats := r.e.seats()
+	seats := r.e.switched().seats
 	return seats == 0 || memberTable.size(r.tx)+invitationTable.size(r.tx) < seats
 }
 
@@ -95,16 +95,8 @@ func (e *Emulator) SetSeats(seats int) error {
 	if seats < 0 {
 		return fmt.Errorf("the number of seats %d is negative", seats)
 	}
-	e.programmed.mu.Lock()
-	defer e.programmed.mu.Unlock()
-	e.programmed.seats = seats
+	e.program(func(s *switches) { s.seats = seats })
 	return nil
-}
-
-func (e *Emulator) seats() int {
-	e.programmed.mu.Lock()
-	defer e.programmed.mu.Unlock()
-	return e.programmed.seats
 }
 
 // Invite sends an invitation to join the organization with a role; empty means RoleUser. It stays pending until it is

@@ -2,7 +2,6 @@ package emulator_test
 
 import (
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -248,34 +247,4 @@ func TestRemoveTheFirstManager(t *testing.T) {
 	list := v.call(200, "GET", members, nil).object(t)["users"].([]any)
 	same(t, "members", len(list), 1)
 	same(t, "the first manager", list[0], before)
-}
-
-func TestControlOrganization(t *testing.T) {
-	v := startParallel(t)
-	v.clock.Advance(time.Second)
-	v.call(201, "POST", "/_emulator/humans", object{"email": "ada@people.example", "metadata": object{"team": "engines"}})
-	list := v.call(200, "GET", members, nil).object(t)["users"].([]any)
-	same(t, "metadata", list[1].(object)["metadata"], object{"team": "engines"})
-	v.detail(v.call(400, "POST", "/_emulator/humans", object{"email": "x@people.example", "metadata": "x"}), "cannot be read")
-
-	v.call(204, "POST", "/_emulator/invitations", object{"email": "new@people.example", "role": "manager"})
-	v.detail(v.call(400, "POST", "/_emulator/invitations", object{"email": "new@people.example"}), "pending")
-	v.detail(v.call(400, "POST", "/_emulator/invitations", object{"mail": "new@people.example"}), "unknown field")
-	v.call(204, "DELETE", remove("new@people.example"), nil)
-
-	v.call(204, "POST", "/_emulator/enterprise-controls", object{"settings": object{"outputStyle": "verbose"}, "email": "ADA@people.example"})
-	latest := v.call(200, "GET", history+"?limit=1", nil).object(t)["changes"].([]any)[0].(object)
-	same(t, "latest change", []any{latest["revision"], latest["settings"].(object)["outputStyle"], latest["user"].(object)["email"]}, []any{4.0, "verbose", "ada@people.example"})
-	for want, body := range map[string]object{
-		"must not be empty":       {"email": "ada@people.example"},
-		"No member has the email": {"settings": object{"outputStyle": "x"}, "email": "nobody@people.example"},
-		"cannot unmarshal string": {"settings": "x"},
-		`unknown field "colour"`:  {"colour": 1},
-	} {
-		v.detail(v.call(400, "POST", "/_emulator/enterprise-controls", body), want)
-	}
-	v.detail(v.call(400, "POST", "/_emulator/seats", object{"seats": -1}), "-1 is negative")
-	for _, act := range []string{"humans", "invitations", "seats", "enterprise-controls"} {
-		v.as("", http.StatusUnauthorized, "POST", "/_emulator/"+act, object{})
-	}
 }

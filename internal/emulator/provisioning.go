@@ -1,8 +1,9 @@
 package emulator
 
 import (
+	"maps"
 	"path"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -54,34 +55,28 @@ type provisioningStep struct {
 // FailStep makes the setup of the next computers fail. If Step is install-dependencies, it also fails a later install-deps.
 type FailStep struct {
 	// Name is a computer's name or a pattern as of path.Match, such as "ci-*"; empty means any.
-	Name string
+	Name string `json:"name"`
 	// Step is the step's ID; empty means create-computer. A computer without this step is not affected.
-	Step string
+	Step string `json:"step"`
 	// Error is the text of the failed step.
-	Error string
+	Error string `json:"error"`
 	// Times is how many computers fail; 0 means 1, -1 means all.
-	Times int
+	Times int `json:"times"`
 }
 
-// programmed holds the behavior that tests and people programmed. It lives in memory only.
-type programmed struct {
-	mu        sync.Mutex
-	failSteps []FailStep
-	bulk      *bulkFailure
+// switches are what tests and people programmed. They live in memory only; a reset forgets them.
+type switches struct {
+	failSteps  []FailStep
+	bulk       *bulkFailure
+	failBuilds []BuildFailure
+	providers  map[string]bool // Provider of sources → whether it is available, where that was switched.
+	tier       string          // Empty means Options.Tier.
+	seats      int             // 0 means any number.
+	wikiExport WikiExport      // Without a form it is Options.WikiExport.
 
-	failBuilds     []BuildFailure
-	providers      map[string]bool // Provider of sources → whether it is available, where that was switched.
-	noEnvironments bool
-
-	tier        string // Empty means Options.Tier.
-	seats       int    // 0 means any number.
-	noAnalytics bool
-
-	noSessions      bool
-	settingsOnReads bool // Also reads of one session show its settings.
-	// noIntegration says that the code-host integration is not connected.
-	noIntegration bool
-	wikiExport    WikiExport // Without a form it is Options.Export.
+	noEnvironments, noAnalytics, noSessions bool
+	noIntegration                           bool // The code-host integration is not connected.
+	settingsOnReads                         bool // Also reads of one session show its settings.
 }
 
 type bulkFailure struct {
@@ -89,14 +84,38 @@ type bulkFailure struct {
 	message string
 }
 
-func (p *programmed) clear() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.failSteps, p.bulk = nil, nil
-	p.failBuilds, p.providers, p.noEnvironments = nil, nil, false
-	p.noSessions, p.settingsOnReads = false, false
-	p.tier, p.seats, p.noAnalytics, p.noIntegration = "", 0, false, false
-	p.wikiExport = WikiExport{}
+// program changes what is programmed.
+func (e *Emulator) program(change func(*switches)) {
+	e.programming.Lock()
+	defer e.programming.Unlock()
+	change(&e.switches)
+}
+
+// switched is a copy of what is programmed now.
+func (e *Emulator) switched() (s switches) {
+	e.program(func(now *switches) {
+		s = *now
+		s.failSteps, s.failBuilds, s.providers = slices.Clone(s.failSteps), slices.Clone(s.failBuilds), maps.Clone(s.providers)
+	})
+	return s
+}
+
+// take returns the first failure of a list that applies, or nil, and counts it as used.
+func take[T any](list *[]T, times func(*T) *int, applies func(*T) bool) *T {
+	for i := range *list {
+		f := &(*list)[i]
+		if !applies(f) {
+			continue
+		}
+		taken := *f
+		if left := times(f); *left > 0 {
+			if *left--; *left == 0 {
+				*list = slices.Delete(*list, i, i+1)
+			}
+		}
+		return &taken
+	}
+	return nil
 }
 
 // FailProvisioning makes the setup of the next matching managed computers fail.
@@ -110,9 +129,7 @@ func (e *Emulator) FailProvisioning(f FailStep) {
 	if f.Times == 0 {
 		f.Times = 1
 	}
-	e.programmed.mu.Lock()
-	defer e.programmed.mu.Unlock()
-	e.programmed.failSteps = append(e.programmed.failSteps, f)
+	e.program(func(s *switches) { s.failSteps = append(s.failSteps, f) })
 }
 
 // matchesName reports whether a programmed failure applies to a name. The pattern may be empty, for any name.
@@ -122,23 +139,13 @@ func matchesName(pattern, name string) bool {
 }
 
 // stepError returns the programmed error for a step of a computer, and counts it as used.
-func (p *programmed) stepError(name, step string) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i := range p.failSteps {
-		f := &p.failSteps[i]
-		if f.Step != step || !matchesName(f.Name, name) {
-			continue
+func (e *Emulator) stepError(name, step string) (text string) {
+	e.program(func(s *switches) {
+		if f := take(&s.failSteps, func(f *FailStep) *int { return &f.Times }, func(f *FailStep) bool { return f.Step == step && matchesName(f.Name, name) }); f != nil {
+			text = f.Error
 		}
-		text := f.Error
-		if f.Times > 0 {
-			if f.Times--; f.Times == 0 {
-				p.failSteps = append(p.failSteps[:i], p.failSteps[i+1:]...)
-			}
-		}
-		return text
-	}
-	return ""
+	})
+	return text
 }
 
 // plan lists the steps a managed computer goes through.
@@ -159,7 +166,7 @@ func (e *Emulator) plan(c *computer) []plannedStep {
 		if !ok && length == 0 {
 			length = 2 * time.Second
 		}
-		steps[i] = plannedStep{ID: id, Duration: max(1, length.Milliseconds()), Error: e.programmed.stepError(c.Name, id)}
+		steps[i] = plannedStep{ID: id, Duration: max(1, length.Milliseconds()), Error: e.stepError(c.Name, id)}
 	}
 	return steps
 }
@@ -260,7 +267,7 @@ func installDeps(r *request) (reply, error) {
 	for i := range c.Plan {
 		if c.Plan[i].ID == stepInstall {
 			c.Plan[i].AgainAt = millis(r.now)
-			c.Plan[i].AgainError = r.e.programmed.stepError(c.Name, stepInstall)
+			c.Plan[i].AgainError = r.e.stepError(c.Name, stepInstall)
 		}
 	}
 	c.InstallSessionID = uuid.NewString()

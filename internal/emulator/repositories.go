@@ -23,14 +23,14 @@ const (
 // Repository is one that the organization's code-host integration covers.
 type Repository struct {
 	// URL is the https address: a host, an owner and a name, such as https://code.example/acme/api.
-	URL string
+	URL string `json:"url"`
 	// DefaultBranch is main if it is empty.
-	DefaultBranch string
-	IsPrivate     bool
+	DefaultBranch string `json:"defaultBranch"`
+	IsPrivate     bool   `json:"isPrivate"`
 	// UserPermission is admin, write or read; empty means admin.
-	UserPermission string
+	UserPermission string `json:"userPermission"`
 	// ServiceAppWritable says that the service itself may write to the repository.
-	ServiceAppWritable bool
+	ServiceAppWritable bool `json:"serviceAppWritable"`
 }
 
 // connectedRepository is a repository as it is stored. Its FullName, such as acme/api, is unique, ignoring case.
@@ -108,7 +108,7 @@ func connectRepository(tx *bolt.Tx, given Repository) error {
 
 // repositoryByName finds a repository that the integration covers, by a full name such as acme/api in any case.
 func (r *request) repositoryByName(fullName string) (repo connectedRepository, covered bool, err error) {
-	if !r.integrated() {
+	if r.e.switched().noIntegration {
 		return connectedRepository{}, false, nil
 	}
 	found, err := repositoryTable.get(r.tx, repositoryKey(fullName), nil)
@@ -133,17 +133,10 @@ func (r *request) repositoryByURL(address string) (repo connectedRepository, cov
 
 // repositories are all that the integration covers, by their names.
 func (r *request) repositories() ([]*connectedRepository, error) {
-	if !r.integrated() {
+	if r.e.switched().noIntegration {
 		return nil, nil
 	}
 	return repositoryTable.list(r.tx, "")
-}
-
-// integrated reports whether the organization's code-host integration is connected.
-func (r *request) integrated() bool {
-	r.e.programmed.mu.Lock()
-	defer r.e.programmed.mu.Unlock()
-	return !r.e.programmed.noIntegration
 }
 
 func (c connectedRepository) host() string {
@@ -189,7 +182,5 @@ func (e *Emulator) DisconnectRepository(address string) error {
 // ConnectIntegration says whether the organization's code-host integration is connected. Without it no repository is
 // covered; those that were are so again when it is back.
 func (e *Emulator) ConnectIntegration(connected bool) {
-	e.programmed.mu.Lock()
-	defer e.programmed.mu.Unlock()
-	e.programmed.noIntegration = !connected
+	e.program(func(s *switches) { s.noIntegration = !connected })
 }

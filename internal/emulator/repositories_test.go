@@ -1,7 +1,6 @@
 package emulator_test
 
 import (
-	"net/url"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -43,18 +42,4 @@ func TestRepositoryAddresses(t *testing.T) {
 	for _, other := range []string{"", "acme/api", "https://other.example/acme/api", "https://code.example/acme/ap", "https://code.example/acme/.git"} {
 		fails(t, v.DisconnectRepository(other), "")
 	}
-}
-
-func TestControlRepositories(t *testing.T) {
-	v := startParallel(t)
-	const address = "https://code.example/acme/new"
-	v.call(204, "POST", "/_emulator/repositories", object{
-		"url": address, "defaultBranch": "trunk", "isPrivate": true, "userPermission": "write", "serviceAppWritable": true,
-	})
-	v.detail(v.call(400, "POST", "/_emulator/repositories", object{"url": "acme/new"}), "must have the form https://host/owner/name")
-	v.detail(v.call(400, "POST", "/_emulator/repositories", object{"colour": "red"}), "unknown field")
-	v.call(204, "DELETE", "/_emulator/repositories?url="+url.QueryEscape(address), nil)
-	v.detail(v.call(400, "DELETE", "/_emulator/repositories?url="+url.QueryEscape(address), nil), "is not connected")
-	v.call(204, "POST", "/_emulator/integration/off", nil)
-	v.call(204, "POST", "/_emulator/integration/on", nil)
 }

@@ -23,7 +23,7 @@ func (e *Emulator) Reset() error {
 	for _, file := range files {
 		errs = append(errs, removeFile(filepath.Join(e.store.objects, file.Name())))
 	}
-	e.programmed.clear()
+	e.program(func(s *switches) { *s = switches{} })
 	e.ciScan.clear()
 	e.faults.Clear()
 	e.journal.Reset()

@@ -138,8 +138,7 @@ func (r *seedReader) decode(into any) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 }
 
-func (r *seedReader) member(given humanBody) error {
-	h := Human(given)
+func (r *seedReader) member(h Human) error {
 	if h.Role == "" {
 		h.Role = RoleUser
 	}
@@ -154,8 +153,8 @@ func (r *seedReader) member(given humanBody) error {
 	return nil
 }
 
-func (r *seedReader) repository(given repositoryBody) error {
-	host, name, err := checkRepository(Repository(given))
+func (r *seedReader) repository(given Repository) error {
+	host, name, err := checkRepository(given)
 	if err != nil {
 		return err
 	}
@@ -163,7 +162,7 @@ func (r *seedReader) repository(given repositoryBody) error {
 		return fmt.Errorf("there is another repository %q", name)
 	}
 	r.repositories[repositoryKey(name)] = host
-	r.seed.Repositories = append(r.seed.Repositories, Repository(given))
+	r.seed.Repositories = append(r.seed.Repositories, given)
 	return nil
 }
 

@@ -22,18 +22,18 @@ const (
 // SessionAnswer is what the agent of a session answers to a message.
 type SessionAnswer struct {
 	// Text is the answer; empty means that the agent repeats the message.
-	Text string
+	Text string `json:"text"`
 	// After is how long the agent runs; 0 means Options.AgentPhase.
-	After time.Duration
+	After time.Duration `json:"after"`
 	// ToolUses is how often the agent uses a tool before it answers.
-	ToolUses int
+	ToolUses int `json:"tool_uses"`
 	// IsError says that the answer reports a failure of the agent.
-	IsError bool
+	IsError bool `json:"is_error"`
 }
 
 // answer reads the body of the control API.
 func (b sessionAnswerBody) answer() (SessionAnswer, error) {
-	answer := SessionAnswer{Text: b.Text, ToolUses: b.ToolUses, IsError: b.IsError}
+	answer := b.SessionAnswer
 	if b.After == "" {
 		return answer, nil
 	}
@@ -61,10 +61,10 @@ func (e *Emulator) ScriptAnswer(id string, a SessionAnswer) error {
 // SessionMessage is a message that a test or a person adds to a session.
 type SessionMessage struct {
 	// Role is user, assistant, tool or system.
-	Role string
+	Role string `json:"role"`
 	// Content are the blocks. They are not checked.
-	Content []json.RawMessage
-	IsError bool
+	Content []json.RawMessage `json:"content"`
+	IsError bool              `json:"isError"`
 }
 
 // AddMessage adds a message to a session, which its agent does not answer.

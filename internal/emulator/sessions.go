@@ -118,9 +118,7 @@ func sessionArea() area {
 
 // sessionsServed returns 403 unless the organization has sessions.
 func sessionsServed(r *request) error {
-	r.e.programmed.mu.Lock()
-	defer r.e.programmed.mu.Unlock()
-	if r.e.programmed.noSessions {
+	if r.e.switched().noSessions {
 		return forbidden("Sessions are not enabled for the organization.")
 	}
 	return nil
@@ -316,9 +314,7 @@ func getSession(r *request) (reply, error) {
 	}
 	v := s.view(s.present(r.now))
 	v.ServiceCredits = &s.Credits
-	r.e.programmed.mu.Lock()
-	defer r.e.programmed.mu.Unlock()
-	if r.e.programmed.settingsOnReads {
+	if r.e.switched().settingsOnReads {
 		v.SessionSettings = s.Settings.shown(r.e.opts.ShuffleLists)
 	}
 	return reply{200, v}, nil

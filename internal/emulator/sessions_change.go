@@ -60,19 +60,19 @@ func interruptSession(r *request) (reply, error) {
 // the title, or the number of messages ends the turns of the agent.
 type SessionChange struct {
 	// Status is idle, pending, or running.
-	Status *string
+	Status *string `json:"status"`
 	// An empty Title, ParentSessionID or ComputerID removes the value. The IDs are not checked.
-	Title           *string
-	ParentSessionID *string
-	ComputerID      *string
-	MessageCount    *int64
-	ServiceCredits  *float64
+	Title           *string  `json:"title"`
+	ParentSessionID *string  `json:"parentSessionId"`
+	ComputerID      *string  `json:"computerId"`
+	MessageCount    *int64   `json:"messageCount"`
+	ServiceCredits  *float64 `json:"serviceCredits"`
 	// ArchivedAt is the setting of this name; empty removes it.
-	ArchivedAt *string
+	ArchivedAt *string `json:"archivedAt"`
 	// CompletedAt is in Unix milliseconds; 0 removes it.
-	CompletedAt *int64
+	CompletedAt *int64 `json:"completedAt"`
 	// Artifacts are all that listings show from now on.
-	Artifacts []SessionArtifact
+	Artifacts []SessionArtifact `json:"artifacts"`
 }
 
 // ChangeSession changes a session as the agent or another person would: a new session stays idle until it is changed.
@@ -164,17 +164,13 @@ func replace[T any](value, by *T) {
 
 // AllowSessions enables or disables sessions for the organization. While disabled, all their operations return 403.
 func (e *Emulator) AllowSessions(allowed bool) {
-	e.programmed.mu.Lock()
-	defer e.programmed.mu.Unlock()
-	e.programmed.noSessions = !allowed
+	e.program(func(s *switches) { s.noSessions = !allowed })
 }
 
 // SessionSettingsOnReads makes reads of one session show its settings, as is documented. By default they do not, as in
 // the service.
 func (e *Emulator) SessionSettingsOnReads(on bool) {
-	e.programmed.mu.Lock()
-	defer e.programmed.mu.Unlock()
-	e.programmed.settingsOnReads = on
+	e.program(func(s *switches) { s.settingsOnReads = on })
 }
 
 // Session is a session as the emulator keeps it, with what the API never shows.

@@ -192,7 +192,7 @@ func (s *statusObjects) read() {
 			return row.with(j.Job)
 		}
 		row.State = "open"
-		return row.with(j.Job, controlAction("Merge", "POST", "ci/merge", jsonText(workflowMergeBody{j.Job.RepoFullName, j.Job.FilePath})).confirmed())
+		return row.with(j.Job, controlAction("Merge", "POST", "ci/merge", jsonText(map[string]string{"repoFullName": j.Job.RepoFullName, "filePath": j.Job.FilePath})).confirmed())
 	})
 }
 

@@ -157,7 +157,7 @@ func (e *Emulator) exports() []string {
 func (e *Emulator) statusPage(address *url.URL) (page, error) {
 	before, _ := strconv.Atoi(address.Query().Get("before")) // Anything but a number begins with the newest run.
 	p := &statusPage{pageHeader: e.pageHeader(""), Exports: e.exports(), Kept: e.opts.DataFile != "", Actions: actionsOfPage()}
-	p.Faults, p.Off = append(e.faults.view(), e.programmed.view()...), e.programmed.off()
+	p.Faults, p.Off = append(e.faults.view(), e.switched().view()...), e.switched().off()
 	kinds, _, _, err := e.readObjects("", "")
 	e.addRuns(p, before, byID(kinds))
 	p.Kinds = firstRows(kinds)
@@ -213,9 +213,7 @@ func (f *Faults) view() []statusFault {
 }
 
 // view shows the failures that were programmed for objects.
-func (p *programmed) view() []statusFault {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (p switches) view() []statusFault {
 	var views []statusFault
 	for _, f := range p.failSteps {
 		views = append(views, statusFault{"provisioning failure", objectsNamed("computers", f.Name) + ", step " + f.Step, timesLeft(f.Times)})
@@ -230,9 +228,7 @@ func (p *programmed) view() []statusFault {
 }
 
 // off lists what the control API switched off.
-func (p *programmed) off() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (p switches) off() []string {
 	var names []string
 	for _, s := range []struct {
 		off  bool

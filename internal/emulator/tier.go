@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -29,20 +30,13 @@ func (e *Emulator) SetTier(tier string) error {
 	if err := checkTier(tier); err != nil {
 		return err
 	}
-	e.programmed.mu.Lock()
-	defer e.programmed.mu.Unlock()
-	e.programmed.tier = tier
+	e.program(func(s *switches) { s.tier = tier })
 	return nil
 }
 
 // tier is the organization's tier now.
 func (e *Emulator) tier() string {
-	e.programmed.mu.Lock()
-	defer e.programmed.mu.Unlock()
-	if e.programmed.tier != "" {
-		return e.programmed.tier
-	}
-	return e.opts.Tier
+	return cmp.Or(e.switched().tier, e.opts.Tier)
 }
 
 // needsTeam admits callers of an organization that has at least the team tier.

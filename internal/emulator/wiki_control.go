@@ -9,18 +9,20 @@ import (
 
 // WikiRun is a run of a repository's wiki.
 type WikiRun struct {
-	ID string // Made by AddWikiRun.
+	ID string `json:"-"` // Made by AddWikiRun.
 	// RepoURL is the address of a connected repository; the branch and the commit follow from it if they are empty.
-	RepoURL, Branch, CommitHash string
+	RepoURL    string `json:"repoUrl"`
+	Branch     string `json:"branch"`
+	CommitHash string `json:"commitHash"`
 	// OwnerEmail is of the member whose run it is; empty means the manager that every emulator begins with. It is empty in
 	// what WikiRuns returns for the run of a service account.
-	OwnerEmail string
+	OwnerEmail string `json:"email"`
 	// PrivacyLevel is private or organization; empty means organization.
-	PrivacyLevel string
+	PrivacyLevel string `json:"privacyLevel"`
 	// SourceSessionID is the session that made the pages, if that is known.
-	SourceSessionID string
+	SourceSessionID string `json:"sourceSessionId"`
 	// PageCount is how many pages there are. AddWikiRun makes them as the service does.
-	PageCount int
+	PageCount int `json:"-"`
 }
 
 // AddWikiRun makes a run as a member would, and returns its ID.

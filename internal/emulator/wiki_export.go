@@ -3,6 +3,7 @@ package emulator
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -63,20 +64,13 @@ func (e *Emulator) SetWikiExport(form WikiExportForm, lifetime time.Duration) er
 	if err != nil {
 		return err
 	}
-	e.programmed.mu.Lock()
-	defer e.programmed.mu.Unlock()
-	e.programmed.wikiExport = x
+	e.program(func(s *switches) { s.wikiExport = x })
 	return nil
 }
 
 // wikiExport is how exports are answered now.
 func (e *Emulator) wikiExport() WikiExport {
-	e.programmed.mu.Lock()
-	defer e.programmed.mu.Unlock()
-	if e.programmed.wikiExport.Form != "" {
-		return e.programmed.wikiExport
-	}
-	return e.opts.WikiExport
+	return cmp.Or(e.switched().wikiExport, e.opts.WikiExport)
 }
 
 func exportWikiRun(r *request) (reply, error) {
