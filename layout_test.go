@@ -24,7 +24,6 @@ var layers = [][]string{
 		"internal/service/analytics", "internal/service/ci", "internal/service/computer", "internal/service/environment", "internal/service/organization",
 		"internal/service/serviceaccount", "internal/service/session", "internal/service/wiki",
 	},
-	{"internal/framework/localfile"},
 	{"internal/framework/crud", "internal/framework/wait"},
 	{"internal/framework/apierror", "internal/framework/modifier", "internal/framework/results"},
 	{"internal/framework/importmark", "internal/framework/value"},

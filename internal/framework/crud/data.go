@@ -2,6 +2,7 @@ package crud
 
 import (
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -35,6 +36,22 @@ type ObjectError struct {
 }
 
 func (f *ObjectError) Error() string { return f.Summary + ": " + f.Detail }
+
+// OpenFile opens a regular file that a configuration names, and returns its size. What is, for example, "attachment".
+func OpenFile(at path.Path, what, name string) (*os.File, int64, error) {
+	var file *os.File
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", name)
+	}
+	if err == nil {
+		file, err = os.Open(name)
+	}
+	if err != nil {
+		return nil, 0, &ObjectError{at, "Cannot Read File", fmt.Sprintf("The %s cannot be read: %v. Relative paths start at the directory where Terraform runs. Use path.module or path.root for others.", what, err)}
+	}
+	return file, info.Size(), nil
+}
 
 // Failure returns the errors of diagnostics as one error, or nil if there are none.
 func Failure(diags diag.Diagnostics) error {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -29,7 +30,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/localfile"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -83,14 +83,17 @@ func (m *computerFileUploadModel) file() (computers.FileContent, error) {
 			Detail: "No source of the content has a value, so nothing was uploaded. Set source_path, content, content_base64, or content_wo. The value of content_wo is null if it comes from an ephemeral variable that is not set, or from an API key that exists already."}
 	default:
 		name := m.SourcePath.ValueString()
-		opened, size, err := localfile.Open(name)
+		open := func() (*os.File, int64, error) {
+			return crud.OpenFile(path.Root("source_path"), "file to upload", name)
+		}
+		opened, size, err := open()
 		if err != nil {
-			return file, localfile.Unreadable(path.Root("source_path"), "file to upload", err)
+			return file, err
 		}
 		_ = opened.Close()
 		file.Size = size
 		file.Open = func() (io.ReadCloser, error) {
-			again, _, err := localfile.Open(name) // It may be another file by now.
+			again, _, err := open() // It may be another file by now.
 			return again, err
 		}
 	}

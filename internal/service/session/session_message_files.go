@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/base64"
 	"fmt"
+	"io"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/localfile"
 )
 
 type messageFileModel struct {
@@ -71,9 +71,14 @@ func attachmentOf(name, mediaType string, data []byte) sessions.Attachment {
 
 // readAttachment reads a file and adds its size to the total.
 func readAttachment(at path.Path, name string, total *int64) ([]byte, error) {
-	data, err := localfile.Read(name, maxAttachments-*total)
+	file, _, err := crud.OpenFile(at, "attachment", name)
 	if err != nil {
-		return nil, localfile.Unreadable(at, "attachment", err)
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(io.LimitReader(file, maxAttachments-*total+1))
+	if err != nil {
+		return nil, err
 	}
 	if *total += int64(len(data)); *total > maxAttachments {
 		return nil, &crud.ObjectError{At: at, Summary: "Attachments Too Large",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -19,7 +20,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/localfile"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -93,7 +93,7 @@ var sessionMessage = crud.Operation{
 	},
 	Canonical: crud.CanonicalModel(func(m *sessionMessageModel) {
 		for i, file := range m.Files {
-			if data, err := localfile.Read(file.Path.ValueString(), maxAttachments); err == nil && !file.MediaType.IsUnknown() {
+			if data, err := readAttachment(path.Empty(), file.Path.ValueString(), new(int64)); err == nil && !file.MediaType.IsUnknown() {
 				m.Files[i].MediaType = types.StringValue(attachmentOf("", file.MediaType.ValueString(), data).MediaType)
 			}
 		}
