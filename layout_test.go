@@ -26,7 +26,7 @@ var layers = [][]string{
 	},
 	{"internal/framework/crud", "internal/framework/wait"},
 	{"internal/framework/apierror", "internal/framework/modifier", "internal/framework/results"},
-	{"internal/framework/importmark", "internal/framework/value"},
+	{"internal/framework/value"},
 	{"internal/client"},
 	{
 		"internal/client/analytics", "internal/client/ci", "internal/client/computers", "internal/client/environments",

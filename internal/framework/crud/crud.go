@@ -20,7 +20,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 )
 
 // Model is the model of a resource.
@@ -145,12 +145,12 @@ func Read[M, A any, P interface {
 		return
 	}
 	resp.Diagnostics.Append(P(&m).FromAPI(ctx, found)...)
-	if importmark.IsUnread(ctx, resp.Private) {
+	if modifier.IsUnread(ctx, resp.Private) {
 		if imported, ok := any(P(&m)).(Importable[A]); ok {
 			resp.Diagnostics.Append(imported.FromImport(ctx, found)...)
 		}
 	}
-	resp.Diagnostics.Append(importmark.SetRead(ctx, resp.Private)...)
+	resp.Diagnostics.Append(modifier.SetRead(ctx, resp.Private)...)
 	resp.Diagnostics.Append(Seen(ctx, c, resp.Private)...)
 	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &m, P(&m).Identity())...)
 }
@@ -182,7 +182,7 @@ func Update[M, A any, P interface {
 	AsPlanned(&resp.State, req.Plan.Raw)
 	if !resp.Diagnostics.HasError() {
 		// Terraform keeps the private state even if the update failed, so it must no longer mark anything as adopted.
-		resp.Diagnostics.Append(importmark.Remove(ctx, resp.Private)...)
+		resp.Diagnostics.Append(modifier.RemoveImported(ctx, resp.Private)...)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 )
 
@@ -35,7 +35,7 @@ type seenBy struct {
 	Hash string `json:"hash"`
 }
 
-func lastSeenBy(ctx context.Context, private importmark.Reader) (seenBy, bool) {
+func lastSeenBy(ctx context.Context, private modifier.PrivateReader) (seenBy, bool) {
 	var by seenBy
 	value, _ := private.GetKey(ctx, seenByKey)
 	return by, json.Unmarshal(value, &by) == nil
@@ -43,7 +43,7 @@ func lastSeenBy(ctx context.Context, private importmark.Reader) (seenBy, bool) {
 
 // Seen records in private state which API key last read an object, or its key_owner if one is set. It writes only if that has
 // changed.
-func Seen(ctx context.Context, c *client.Client, private importmark.PrivateState) diag.Diagnostics {
+func Seen(ctx context.Context, c *client.Client, private modifier.PrivateState) diag.Diagnostics {
 	if by, ok := lastSeenBy(ctx, private); ok && by.Hash == c.Conn.KeyFingerprint(by.Salt) {
 		return nil
 	}
@@ -57,7 +57,7 @@ func Seen(ctx context.Context, c *client.Client, private importmark.PrivateState
 
 // otherReader returns a sentence if an object was last read with another API key or key_owner. Otherwise, it is empty. A record
 // of a key also counts after key_owner is set: until the object is read again, nothing shows that the keys have the same owner.
-func otherReader(ctx context.Context, c *client.Client, private importmark.PrivateState) string {
+func otherReader(ctx context.Context, c *client.Client, private modifier.PrivateState) string {
 	if by, ok := lastSeenBy(ctx, private); !ok || by.Hash == c.Conn.KeyFingerprint(by.Salt) {
 		return ""
 	}
@@ -72,7 +72,7 @@ type Missing struct {
 	Object  string
 	ID      string
 	Model   any
-	Private importmark.PrivateState
+	Private modifier.PrivateState
 }
 
 // NotVisible returns an error if a missing object may still exist, because only its owner can see it, and it was last read
@@ -115,11 +115,11 @@ func Unreadable(ctx context.Context, c *client.Client, failed FailedRead, resp *
 		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
 	case collection.IsGone(err):
 		Gone(ctx, c, object, model, resp)
-	case errors.As(err, &unset) && importmark.IsUnread(ctx, resp.Private):
+	case errors.As(err, &unset) && modifier.IsUnread(ctx, resp.Private):
 		resp.Diagnostics.AddError("Cannot Import "+title(object), fmt.Sprintf("No %s is set. To set one, apply without the import.", object))
 	case errors.As(err, &unset):
 		remove(ctx, c, model, resp, title(object)+" Is Not Set", fmt.Sprintf("No %s is set. It is removed from the state. If it is still configured, the next apply sets it again.", object))
-	case errors.As(err, &missing) && missing.Setting != "" && importmark.IsUnread(ctx, resp.Private):
+	case errors.As(err, &missing) && missing.Setting != "" && modifier.IsUnread(ctx, resp.Private):
 		// A state with only the ID would be planned as a replacement, which destroys the imported object.
 		resp.Diagnostics.AddError("Cannot Import "+title(object)+" Yet", fmt.Sprintf("The %s cannot be read, because the provider's %s is not known yet. "+
 			"First apply what %s depends on, for example with -target. Then plan the import.", object, missing.Setting, missing.Setting))
@@ -135,7 +135,7 @@ func Unreadable(ctx context.Context, c *client.Client, failed FailedRead, resp *
 // it returns an error, because Terraform's own one would suggest another region or endpoint.
 func Gone(ctx context.Context, c *client.Client, object string, model Identified, resp *resource.ReadResponse) {
 	id := cmp.Or(attributeOf(ctx, resp.State, "id"), attributeOf(ctx, resp.State, "email")) // An import sets only one of them.
-	if importmark.IsUnread(ctx, resp.Private) {
+	if modifier.IsUnread(ctx, resp.Private) {
 		account := attributeOf(ctx, resp.State, "service_account_id")
 		resp.Diagnostics.AddError("Cannot Import "+title(object), phrase.Join(apierror.NoSuch(object, id), apierror.NameHint("service account", account)))
 		return
@@ -155,7 +155,7 @@ func remove(ctx context.Context, c *client.Client, model Identified, resp *resou
 }
 
 // OtherOrganization returns a caution if another API key last read an object that is now missing. Otherwise, it is empty.
-func OtherOrganization(ctx context.Context, c *client.Client, private importmark.PrivateState) string {
+func OtherOrganization(ctx context.Context, c *client.Client, private modifier.PrivateState) string {
 	if reader := otherReader(ctx, c, private); reader != "" {
 		return reader + " If that key belongs to another organization, do not apply."
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 )
 
@@ -38,7 +38,7 @@ func ImportByID(ctx context.Context, object, example string, req resource.Import
 		return
 	}
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("id"), path.Root("id"), req, resp)
-	resp.Diagnostics.Append(importmark.Set(ctx, resp.Private)...)
+	resp.Diagnostics.Append(modifier.SetImported(ctx, resp.Private)...)
 }
 
 // ImportSingleton imports an object whose ID is always id. The hint is a sentence; empty for none.

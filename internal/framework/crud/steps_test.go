@@ -26,7 +26,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 )
 
 var (
@@ -204,7 +204,7 @@ func TestRead(t *testing.T) {
 			resp := &resource.ReadResponse{State: prior(), Identity: noIdentity()}
 			resp.Private = private(resp.Private)
 			if tc.imported {
-				importmark.Set(t.Context(), resp.Private)
+				modifier.SetImported(t.Context(), resp.Private)
 			}
 			Read(t.Context(), anyClient, "thing", resource.ReadRequest{State: prior()}, resp, func(m *thingModel) (*thing, error) {
 				if m.ID.ValueString() != "1" {
@@ -253,7 +253,7 @@ func TestUpdate(t *testing.T) {
 			}
 			resp := &resource.UpdateResponse{State: prior(), Identity: noIdentity()}
 			resp.Private = private(resp.Private)
-			importmark.Set(t.Context(), resp.Private)
+			modifier.SetImported(t.Context(), resp.Private)
 			Update(t.Context(), "thing", req, resp, func(plan, state *thingModel) (*thing, error) {
 				if plan.Name.ValueString() != "b" || state.Name.ValueString() != "a" {
 					t.Errorf("from %v to %v", state.Name, plan.Name)
@@ -270,7 +270,7 @@ func TestUpdate(t *testing.T) {
 			if got := idIn(t, resp.Identity); (got == "1") != (tc.err == nil) {
 				t.Errorf("the identity is %q", got)
 			}
-			if got := importmark.MayAdopt(t.Context(), resp.Private, types.StringNull()); got != tc.adopts {
+			if got := modifier.MayAdopt(t.Context(), resp.Private, types.StringNull()); got != tc.adopts {
 				t.Errorf("arguments are adopted after it: %t", got)
 			}
 		})
@@ -348,7 +348,7 @@ func TestImportByID(t *testing.T) {
 			if got := get(t, resp.State, "id"); got != tc.want {
 				t.Errorf("imported %q, want %q", got, tc.want)
 			}
-			if got := importmark.IsUnread(t.Context(), resp.Private); got != (tc.tells == "") {
+			if got := modifier.IsUnread(t.Context(), resp.Private); got != (tc.tells == "") {
 				t.Errorf("it is to be read: %t", got)
 			}
 		})

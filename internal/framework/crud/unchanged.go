@@ -14,7 +14,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
@@ -116,7 +116,7 @@ func Holds[R any](ctx context.Context, s *Stored, fields results.Fields[R], reco
 // read, and the given facts.
 func (s *Stored) HasNoWork(facts ...string) bool {
 	for key, value := range s.private {
-		if key != seenByKey && !importmark.IsRead(key, value) && !slices.Contains(facts, key) {
+		if key != seenByKey && !modifier.IsRead(key, value) && !slices.Contains(facts, key) {
 			return false
 		}
 	}

@@ -9,8 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
 )
 
 // Without an import, every change replaces the object, including a first value. A new or unchanged object is not replaced.
@@ -133,7 +131,7 @@ func TestPlanModifiers(t *testing.T) {
 				State: tfsdk.State{Raw: raw(tc.prior)}, Plan: tfsdk.Plan{Raw: raw(tc.planned)}, StateValue: tc.prior, PlanValue: tc.planned, ConfigValue: tc.planned,
 			}
 			if req.Private = fresh(req.Private); tc.isImported {
-				importmark.Set(t.Context(), req.Private)
+				SetImported(t.Context(), req.Private)
 			}
 			resp := planmodifier.StringResponse{PlanValue: req.PlanValue}
 			CreateOnlyString().PlanModifyString(t.Context(), req, &resp)

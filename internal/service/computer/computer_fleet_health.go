@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 )
 
 const newComputersKey = "never_active"
@@ -23,7 +23,7 @@ type fleetNotes struct {
 	others  otherNames
 }
 
-func getFleetNotes(ctx context.Context, private importmark.PrivateState) (fleetNotes, diag.Diagnostics) {
+func getFleetNotes(ctx context.Context, private modifier.PrivateState) (fleetNotes, diag.Diagnostics) {
 	created, diags := getNotes[bool](ctx, private, newComputersKey)
 	others, more := getNotes[string](ctx, private, otherNamesKey)
 	diags.Append(more...)
@@ -31,13 +31,13 @@ func getFleetNotes(ctx context.Context, private importmark.PrivateState) (fleetN
 }
 
 // store forgets computers that are no longer members.
-func (n fleetNotes) store(ctx context.Context, private importmark.PrivateState, members []fleetMember) diag.Diagnostics {
+func (n fleetNotes) store(ctx context.Context, private modifier.PrivateState, members []fleetMember) diag.Diagnostics {
 	diags := storeNotes(ctx, private, newComputersKey, n.created, memberIDs(members))
 	diags.Append(storeNotes(ctx, private, otherNamesKey, n.others, memberIDs(members))...)
 	return diags
 }
 
-func getNotes[T any](ctx context.Context, private importmark.PrivateState, key string) (map[string]T, diag.Diagnostics) {
+func getNotes[T any](ctx context.Context, private modifier.PrivateState, key string) (map[string]T, diag.Diagnostics) {
 	notes := map[string]T{}
 	stored, diags := private.GetKey(ctx, key)
 	if len(stored) > 0 {
@@ -48,7 +48,7 @@ func getNotes[T any](ctx context.Context, private importmark.PrivateState, key s
 	return notes, diags
 }
 
-func storeNotes[T any](ctx context.Context, private importmark.PrivateState, key string, notes map[string]T, ids []string) diag.Diagnostics {
+func storeNotes[T any](ctx context.Context, private modifier.PrivateState, key string, notes map[string]T, ids []string) diag.Diagnostics {
 	kept := map[string]T{}
 	for _, id := range ids {
 		if note, ok := notes[id]; ok {

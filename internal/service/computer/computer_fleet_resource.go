@@ -26,7 +26,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
@@ -258,7 +257,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	imported := importmark.IsUnread(ctx, resp.Private)
+	imported := modifier.IsUnread(ctx, resp.Private)
 	var found []computers.Computer
 	var err error
 	if imported {
@@ -299,7 +298,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if caution == "" {
 		resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
 	}
-	resp.Diagnostics.Append(importmark.SetRead(ctx, resp.Private)...)
+	resp.Diagnostics.Append(modifier.SetRead(ctx, resp.Private)...)
 }
 
 // Update deletes what the plan shows, gives the others their names, and then creates what is missing: the service uses the
@@ -333,7 +332,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 		notes.created.add(made)
 		resp.Diagnostics.Append(notes.store(ctx, resp.Private, members)...)
-		resp.Diagnostics.Append(importmark.Remove(ctx, resp.Private)...)
+		resp.Diagnostics.Append(modifier.RemoveImported(ctx, resp.Private)...)
 	}
 	if resp.Diagnostics.Append(r.stillFailed(updateCtx, change.failed, &m)...); resp.Diagnostics.HasError() {
 		return
@@ -415,11 +414,11 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 	for name, v := range map[string]any{"id": m.importID(), "name_prefix": m.NamePrefix, "service_account_id": m.ServiceAccountID, "wait_for_active": true, "replace_failed": true} {
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), v)...)
 	}
-	resp.Diagnostics.Append(importmark.Set(ctx, resp.Private)...)
+	resp.Diagnostics.Append(modifier.SetImported(ctx, resp.Private)...)
 }
 
 // remove returns the computers that it could not delete, with one error for each different reason.
-func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private importmark.PrivateState) ([]fleetMember, diag.Diagnostics) {
+func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private modifier.PrivateState) ([]fleetMember, diag.Diagnostics) {
 	errs := r.Client.Computers.DeleteMany(ctx, memberIDs(members), m.ServiceAccountID.ValueString())
 	if len(errs) > 0 && !slices.ContainsFunc(errs, func(err error) bool { return !collection.IsGone(err) }) {
 		if hidden := crud.NotVisible(ctx, r.Client, crud.Missing{Verb: "delete", Object: "computer fleet", ID: m.importID(), Model: m, Private: private}); hidden.HasError() {

@@ -10,12 +10,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 )
 
 // markNew marks a managed computer that was created and is not active yet, as the fleet does with its computers.
-func markNew(ctx context.Context, made *computers.Computer, private importmark.PrivateState) diag.Diagnostics {
+func markNew(ctx context.Context, made *computers.Computer, private modifier.PrivateState) diag.Diagnostics {
 	created := newComputers{}
 	if made.ProviderType != computers.ProviderBYOM {
 		created.add([]computers.Computer{*made})
@@ -24,7 +24,7 @@ func markNew(ctx context.Context, made *computers.Computer, private importmark.P
 }
 
 // checkHealth warns of a failed computer, and remembers whether a new computer was active or failed to provision.
-func (r *computerResource) checkHealth(ctx context.Context, m *computerModel, found *computers.Computer, private importmark.PrivateState) diag.Diagnostics {
+func (r *computerResource) checkHealth(ctx context.Context, m *computerModel, found *computers.Computer, private modifier.PrivateState) diag.Diagnostics {
 	created, diags := getNotes[bool](ctx, private, newComputersKey)
 	now, account := *found, m.ServiceAccountID.ValueString()
 	if now.Status == computers.StatusError {

@@ -25,7 +25,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/wait"
@@ -303,7 +302,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "computer", req, resp, func(m *computerModel) (*computers.Computer, error) {
 		found, err := r.Client.Computers.Get(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
-		if err == nil && importmark.IsUnread(ctx, req.Private) {
+		if err == nil && modifier.IsUnread(ctx, req.Private) {
 			err = r.Client.Computers.CompleteOwner(ctx, found)
 		}
 		if err == nil {

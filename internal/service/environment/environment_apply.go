@@ -19,7 +19,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/wait"
 )
 
@@ -36,13 +36,13 @@ type unfinished struct {
 
 const unfinishedKey = "unfinished"
 
-func unfinishedOf(ctx context.Context, private importmark.PrivateState) (left unfinished) {
+func unfinishedOf(ctx context.Context, private modifier.PrivateState) (left unfinished) {
 	stored, _ := private.GetKey(ctx, unfinishedKey)
 	_ = json.Unmarshal(stored, &left) // Nothing is stored if nothing is left.
 	return left
 }
 
-func (u unfinished) store(ctx context.Context, private importmark.PrivateState) diag.Diagnostics {
+func (u unfinished) store(ctx context.Context, private modifier.PrivateState) diag.Diagnostics {
 	if u == (unfinished{}) {
 		return private.SetKey(ctx, unfinishedKey, nil)
 	}

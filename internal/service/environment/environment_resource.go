@@ -21,7 +21,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -277,7 +276,7 @@ const scopeReplaces = "Changing this forces a new environment."
 
 // replacesScope adopts the configured scope after an import, because the service may not return it.
 func replacesScope(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-	resp.RequiresReplace = !importmark.MayAdopt(ctx, req.Private, req.StateValue)
+	resp.RequiresReplace = !modifier.MayAdopt(ctx, req.Private, req.StateValue)
 }
 
 func (r *environmentResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
@@ -383,7 +382,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	resp.Diagnostics.Append(work.left.store(ctx, resp.Private)...)
 	if !resp.Diagnostics.HasError() {
 		crud.AsPlanned(&resp.State, req.Plan.Raw)
-		resp.Diagnostics.Append(importmark.Remove(ctx, resp.Private)...)
+		resp.Diagnostics.Append(modifier.RemoveImported(ctx, resp.Private)...)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -40,5 +40,5 @@ func importByEmail(ctx context.Context, object string, req resource.ImportStateR
 		return
 	}
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("email"), path.Root("email"), req, resp)
-	resp.Diagnostics.Append(importmark.Set(ctx, resp.Private)...)
+	resp.Diagnostics.Append(modifier.SetImported(ctx, resp.Private)...)
 }

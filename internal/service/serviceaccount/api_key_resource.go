@@ -26,7 +26,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
@@ -271,13 +271,13 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 		return
 	case found != nil:
 		resp.Diagnostics.Append(m.FromAPI(ctx, found)...)
-	case importmark.IsUnread(ctx, resp.Private):
+	case modifier.IsUnread(ctx, resp.Private):
 		crud.Gone(ctx, r.Client, "API key", &m, resp)
 		return
 	default:
 		m.IsRevoked = types.BoolValue(true)
 	}
-	resp.Diagnostics.Append(importmark.SetRead(ctx, resp.Private)...)
+	resp.Diagnostics.Append(modifier.SetRead(ctx, resp.Private)...)
 	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 }
@@ -312,7 +312,7 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 		return // The private state is saved only together with the state.
 	}
 	resp.Diagnostics.Append(markExpiry(ctx, resp.Private, &config)...)
-	resp.Diagnostics.Append(importmark.Remove(ctx, resp.Private)...)
+	resp.Diagnostics.Append(modifier.RemoveImported(ctx, resp.Private)...)
 }
 
 // Delete revokes the key, and the previous key in its grace period.
@@ -369,7 +369,7 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 	if resp.Identity != nil {
 		resp.Diagnostics.Append(resp.Identity.Set(ctx, &id)...)
 	}
-	resp.Diagnostics.Append(importmark.Set(ctx, resp.Private)...)
+	resp.Diagnostics.Append(modifier.SetImported(ctx, resp.Private)...)
 }
 
 // stillLive is null once the grace period of the previous key has ended.

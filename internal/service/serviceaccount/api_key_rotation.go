@@ -15,7 +15,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
@@ -77,7 +77,7 @@ type keyState struct {
 	createdAt                             time.Time
 }
 
-func (m *apiKeyModel) keyState(ctx context.Context, private importmark.PrivateState) (*keyState, diag.Diagnostics) {
+func (m *apiKeyModel) keyState(ctx context.Context, private modifier.PrivateState) (*keyState, diag.Diagnostics) {
 	settings, diags := m.settings(ctx)
 	mark, d := private.GetKey(ctx, expiryMark)
 	diags.Append(d...)
@@ -95,7 +95,7 @@ func (s *keySettings) isOver(now time.Time) bool {
 // expires_in. A plan cannot have another value then.
 func (m *apiKeyModel) hasFixedExpiry() bool { return !m.ExpiresAt.IsNull() && !m.ExpiresIn.IsNull() }
 
-func markExpiry(ctx context.Context, private importmark.PrivateState, config *apiKeyModel) diag.Diagnostics {
+func markExpiry(ctx context.Context, private modifier.PrivateState, config *apiKeyModel) diag.Diagnostics {
 	return private.SetKey(ctx, expiryMark, []byte(strconv.FormatBool(!config.ExpiresAt.IsNull() && !config.hasFixedExpiry())))
 }
 

@@ -22,7 +22,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -170,7 +169,7 @@ func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest
 func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*sessions.Session, error) {
 		createdAt := m.createdAt()
-		if createdAt.IsZero() && !importmark.IsUnread(ctx, req.Private) {
+		if createdAt.IsZero() && !modifier.IsUnread(ctx, req.Private) {
 			createdAt = time.Unix(0, 0) // Known, but of an age that the service does not return.
 		}
 		return r.Client.Sessions.Get(ctx, m.ID.ValueString(), m.ComputerID.ValueString(), createdAt)

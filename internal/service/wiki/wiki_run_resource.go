@@ -21,7 +21,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/importmark"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -276,7 +275,7 @@ func withoutPrivacy(made *wikis.Run, level string, err error) diag.Diagnostics {
 }
 
 // isPrivacyUnset reports whether the level could not be set and the wiki run has not been read since.
-func isPrivacyUnset(ctx context.Context, private importmark.PrivateState) bool {
+func isPrivacyUnset(ctx context.Context, private modifier.PrivateState) bool {
 	mark, _ := private.GetKey(ctx, unsetPrivacy)
 	return len(mark) > 0
 }

@@ -1,4 +1,4 @@
-package importmark
+package modifier
 
 import (
 	"context"
@@ -35,12 +35,12 @@ func TestMayAdopt(t *testing.T) {
 		}
 	}
 	expect("never imported", false, false, false)
-	Set(ctx, p)
+	SetImported(ctx, p)
 	expect("imported", true, true, false)
 	SetRead(ctx, p)
 	expect("read", false, true, false)
 	SetRead(ctx, p)
 	expect("read again", false, true, false)
-	Remove(ctx, p)
+	RemoveImported(ctx, p)
 	expect("updated", false, false, false)
 }
