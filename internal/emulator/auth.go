@@ -140,34 +140,39 @@ type Human struct {
 // invitation of the email address counts as accepted.
 // It returns an error if the email is malformed or taken, the role does not exist, or the metadata is not JSON.
 func (e *Emulator) AddHuman(h Human) (id, key string, err error) {
-	if err := checkHuman(h.Email, cmp.Or(h.Role, RoleUser)); err != nil {
-		return "", "", err
-	}
 	now := e.clock.Now()
 	id, key = newID("user_", now), newKeyValue()
 	err = e.store.db.Update(func(tx *bolt.Tx) error {
-		if isMember(tx, h.Email) {
-			return fmt.Errorf("a member with the email address %s already exists", h.Email)
-		}
-		pending, err := invitationTable.get(tx, emailKey(h.Email), nil)
-		if err != nil {
-			return err
-		}
-		if pending != nil {
-			h.Role = cmp.Or(h.Role, pending.Role)
-		}
-		m := member{
-			ID: id, Email: h.Email, FirstName: h.FirstName, LastName: h.LastName, Role: cmp.Or(h.Role, RoleUser), CreatedAt: millis(now), Metadata: h.Metadata,
-		}
 		k := keyRecord{
 			ID: newID("key_", now), Name: "added", Hash: hashKey(key), OwnerKind: kindHuman, OwnerID: id, born: born{CreatedAt: millis(now)},
 		}
-		return errors.Join(putMember(tx, m), putKey(tx, k), invitationTable.remove(tx, emailKey(h.Email)))
+		return errors.Join(addMember(tx, h, id, now), putKey(tx, k))
 	})
 	if err != nil {
 		return "", "", err
 	}
 	return id, key, nil
+}
+
+// addMember adds a member with an ID and without a key. A pending invitation counts as accepted.
+func addMember(tx *bolt.Tx, h Human, id string, now time.Time) error {
+	if err := checkHuman(h.Email, cmp.Or(h.Role, RoleUser)); err != nil {
+		return err
+	}
+	if isMember(tx, h.Email) {
+		return fmt.Errorf("a member with the email address %s already exists", h.Email)
+	}
+	pending, err := invitationTable.get(tx, emailKey(h.Email), nil)
+	if err != nil {
+		return err
+	}
+	if pending != nil {
+		h.Role = cmp.Or(h.Role, pending.Role)
+	}
+	m := member{
+		ID: id, Email: h.Email, FirstName: h.FirstName, LastName: h.LastName, Role: cmp.Or(h.Role, RoleUser), CreatedAt: millis(now), Metadata: h.Metadata,
+	}
+	return errors.Join(putMember(tx, m), invitationTable.remove(tx, emailKey(h.Email)))
 }
 
 // checkHuman returns an error if a member with this email address and role cannot be added.

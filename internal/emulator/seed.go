@@ -1,22 +1,25 @@
 package emulator
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
 )
 
-// Seed is what an organization begins with, in addition to what every emulator begins with. ReadSeed reads and checks it.
+// Seed is what an organization begins with, in addition to what every emulator begins with. Start checks it.
 type Seed struct {
-	Members         []Human
-	Repositories    []Repository
-	ServiceAccounts []SeedAccount
-	// GlobalLimit is the organization's usage limit; 0 means none.
-	GlobalLimit int64
-	UserLimits  []SeedLimit
+	Members         []Human       `json:"members"`
+	Repositories    []Repository  `json:"repositories"`
+	ServiceAccounts []SeedAccount `json:"serviceAccounts"`
+	UsageLimits     struct {
+		Global *int64      `json:"global"`
+		Users  []SeedLimit `json:"users"`
+	} `json:"usageLimits"`
 
 	file string
 }
@@ -31,6 +34,24 @@ type SeedAccount struct {
 type SeedLimit struct {
 	Email string `json:"email"`
 	Limit int64  `json:"limit"`
+}
+
+// ReadSeed reads a seed file.
+func ReadSeed(file string) (*Seed, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the seed: %w", err)
+	}
+	seed := &Seed{file: file}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(seed); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if dec.More() {
+		return nil, fmt.Errorf("%s: there is more than one value", file)
+	}
+	return seed, nil
 }
 
 // loadSeed fills an empty organization with the seed. If the same seed filled it before, it stays as it is.
@@ -69,47 +90,59 @@ func isEmpty(tx *bolt.Tx) bool {
 	return true
 }
 
-// fill adds the seed to an empty organization, and stores which seed it was.
+// fill adds the seed to an empty organization, and stores which seed it was. Entries are added as the API and the control API add
+// them, so an error is theirs. It names the entry.
 func (e *Emulator) fill(tx *bolt.Tx) error {
 	s := e.opts.Seed
 	if s == nil {
 		return metaTable.remove(tx, "seed")
 	}
 	r := &request{e: e, tx: tx, now: e.clock.Now()}
+	at := func(err error, format string, args ...any) error {
+		var refused *apiError
+		if errors.As(err, &refused) {
+			err = errors.New(refused.detail)
+		}
+		return fmt.Errorf("%s: %s: %w", s.file, fmt.Sprintf(format, args...), err)
+	}
+	post := func(handle func(*request) (reply, error), body any) (err error) {
+		if r.body, err = json.Marshal(body); err == nil {
+			_, err = handle(r)
+		}
+		return err
+	}
 	for i, h := range s.Members {
 		id := newID("user_", r.now.Add(time.Duration(i+1)*time.Millisecond)) // Lists are sorted by ID.
-		err := putMember(tx, member{
-			ID: id, Email: h.Email, FirstName: h.FirstName, LastName: h.LastName, Role: h.Role, CreatedAt: millis(r.now), Metadata: h.Metadata,
-		})
-		if err != nil {
-			return err
+		if err := addMember(tx, h, id, r.now); err != nil {
+			return at(err, "members[%d]", i)
 		}
 	}
-	for _, repo := range s.Repositories {
+	for i, repo := range s.Repositories {
 		if err := connectRepository(tx, repo); err != nil {
-			return err
+			return at(err, "repositories[%d]", i)
 		}
 	}
-	for _, given := range s.ServiceAccounts {
-		a := serviceAccount{ID: newID("sa_", r.now), Name: given.Name, Description: given.Description, Status: statusActive}
-		var err error
-		a.born, err = r.bornNow(accountTable)
-		if err := errors.Join(err, accountTable.put(tx, a.ID, a)); err != nil {
-			return err
+	for i, account := range s.ServiceAccounts {
+		if err := post(createServiceAccount, account); err != nil {
+			return at(err, "serviceAccounts[%d]", i)
 		}
 	}
-	if s.GlobalLimit != 0 {
-		if err := setLimit(tx, scopeOrganization, &s.GlobalLimit); err != nil {
-			return err
+	if s.UsageLimits.Global != nil {
+		if err := post(setGlobalLimit, globalLimit{s.UsageLimits.Global}); err != nil {
+			return at(err, "usageLimits.global")
 		}
 	}
-	for _, l := range s.UserLimits {
+	for i, l := range s.UsageLimits.Users {
 		m, err := memberByEmail(tx, l.Email, fmt.Errorf("no member has the email address %q", l.Email))
-		if err != nil {
-			return err
+		switch {
+		case err != nil:
+		case limitTable.has(tx, m.ID):
+			err = fmt.Errorf("there is another limit of %q", l.Email)
+		default:
+			err = post(setUserLimits, map[string]any{"users": []SeedLimit{l}})
 		}
-		if err := setLimit(tx, m.ID, &l.Limit); err != nil {
-			return err
+		if err != nil {
+			return at(err, "usageLimits.users[%d]", i)
 		}
 	}
 	seed, err := json.Marshal(s)

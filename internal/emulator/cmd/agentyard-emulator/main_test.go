@@ -106,7 +106,7 @@ func TestParse(t *testing.T) {
 	if err := os.WriteFile(seed, []byte(`{"usageLimits": {"global": 5000000}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := parse([]string{"-seed", seed}, io.Discard); err != nil || s.Seed == nil || s.Seed.GlobalLimit != 5000000 {
+	if s, err := parse([]string{"-seed", seed}, io.Discard); err != nil || s.Seed == nil || *s.Seed.UsageLimits.Global != 5000000 {
 		t.Errorf("seed: %v", err)
 	}
 	for want, args := range map[string][]string{
