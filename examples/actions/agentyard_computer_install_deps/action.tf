@@ -6,12 +6,7 @@ resource "agentyard_computer" "build" {
 
 action "agentyard_computer_install_deps" "build" {
   config {
-    computer_id      = agentyard_computer.build.id
-    wait_for_install = true
-
-    timeouts {
-      invoke = "45m"
-    }
+    computer_id = agentyard_computer.build.id
   }
 }
 

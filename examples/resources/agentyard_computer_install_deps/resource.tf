@@ -12,11 +12,6 @@ variable "toolchain" {
 
 # Reinstalls the dependencies when the toolchain changes.
 resource "agentyard_computer_install_deps" "build" {
-  computer_id      = agentyard_computer.build.id
-  wait_for_install = true
-  triggers         = { toolchain = var.toolchain }
-
-  timeouts {
-    create = "45m"
-  }
+  computer_id = agentyard_computer.build.id
+  triggers    = { toolchain = var.toolchain }
 }

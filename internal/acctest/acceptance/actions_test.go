@@ -146,8 +146,7 @@ resource "agentyard_computer" "test" {
 }
 action "agentyard_computer_install_deps" "test" {
   config {
-    computer_id      = agentyard_computer.test.id
-    wait_for_install = true
+    computer_id = agentyard_computer.test.id
   }
 }
 `, newName(t, "dependencies"), managedProvider(t), remoteUser, all[0].URL) + triggered("agentyard_computer_install_deps.test")})

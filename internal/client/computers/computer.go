@@ -1,6 +1,7 @@
 package computers
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
@@ -21,10 +22,8 @@ const ProviderBYOM = "byom"
 
 // Statuses of a provisioning step. The service does not document the status of a failed step; see Failed.
 const (
-	StepCompleted  = "completed"
-	StepInProgress = "in_progress"
-	StepPending    = "pending"
-	StepFailed     = "failed"
+	StepCompleted = "completed"
+	StepFailed    = "failed"
 )
 
 // stepInstall is the ID of the provisioning step that installs dependencies, at first and again later.
@@ -51,8 +50,6 @@ type Computer struct {
 	OwnerPrincipalKind    string                 `json:"ownerPrincipalKind"`
 	OwnerID               string                 `json:"ownerId"`
 	Source                *Source                `json:"computerSource"`
-	// WithoutSteps says that steps were requested and the service returned none.
-	WithoutSteps bool `json:"-"`
 	// IsCallers says that the API key's owner owns the computer. CompleteOwner sets it.
 	IsCallers bool `json:"-"`
 }
@@ -81,27 +78,23 @@ func (s *ProvisioningStep) Failed() bool {
 }
 
 // FailedStep returns the first failed step, or nil.
-func (c *Computer) FailedStep() *ProvisioningStep { return c.firstStep((*ProvisioningStep).Failed) }
-
-// SetUpFailed reports whether the computer was never active, because a setup step failed. The step that installs dependencies
-// proves nothing, because it may run again later.
-func (c *Computer) SetUpFailed() bool {
-	step := c.FailedStep()
-	return c.Status == StatusError && step != nil && step.ID != stepInstall
-}
-
-// InstallStep returns the step that installs dependencies, or nil.
-func (c *Computer) InstallStep() *ProvisioningStep {
-	return c.firstStep(func(s *ProvisioningStep) bool { return s.ID == stepInstall })
-}
-
-func (c *Computer) firstStep(matches func(*ProvisioningStep) bool) *ProvisioningStep {
-	for i := range c.ProvisioningSteps {
-		if matches(&c.ProvisioningSteps[i]) {
-			return &c.ProvisioningSteps[i]
-		}
+func (c *Computer) FailedStep() *ProvisioningStep {
+	if at := c.failedStep(); at >= 0 {
+		return &c.ProvisioningSteps[at]
 	}
 	return nil
+}
+
+func (c *Computer) failedStep() int {
+	return slices.IndexFunc(c.ProvisioningSteps, func(s ProvisioningStep) bool { return s.Failed() })
+}
+
+// SetUpFailed reports whether the computer was never active, because a step that sets it up failed. The step that installs
+// dependencies proves nothing, because it may run again later. If a later step is completed, the failed one was not the first.
+func (c *Computer) SetUpFailed() bool {
+	at := c.failedStep()
+	return c.Status == StatusError && at >= 0 && c.ProvisioningSteps[at].ID != stepInstall &&
+		!slices.ContainsFunc(c.ProvisioningSteps[at:], func(s ProvisioningStep) bool { return s.Status == StepCompleted })
 }
 
 // ServiceAccount returns the ID of the service account that owns the computer, or empty.

@@ -4,7 +4,6 @@ package computers
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -75,11 +74,7 @@ func (c *Client) List(ctx context.Context, filter Filter) ([]Computer, error) {
 // listForReads lists every computer that may be in a state, including unlisted ones, with steps. The key of the collection
 // is the service account that owns the computers; empty is the caller.
 func (c *Client) listForReads(ctx context.Context, account string) ([]Computer, error) {
-	all, err := c.List(ctx, Filter{ServiceAccountID: account, IncludeUnlisted: true, IncludeProvisioningSteps: true})
-	for i := range all {
-		all[i].WithoutSteps = all[i].ProvisioningSteps == nil
-	}
-	return all, err
+	return c.List(ctx, Filter{ServiceAccountID: account, IncludeUnlisted: true, IncludeProvisioningSteps: true})
 }
 
 // Get reads one computer. Reads in a short time share one listing of the account's computers. Steps are set only if the
@@ -152,26 +147,6 @@ func (c *Client) GetByName(ctx context.Context, name, account string) (*Computer
 		Query: q,
 		Noun:  "computer",
 	}, wire.AnyID)
-}
-
-// WithSteps adds the steps to a record without them, from getComputerByName. A service account that reads its own computers
-// may not name itself, so after a 403 the request is retried without the account.
-func (c *Client) WithSteps(ctx context.Context, found *Computer) (*Computer, error) {
-	if found.ProvisioningSteps != nil || found.WithoutSteps || found.ProviderType == ProviderBYOM {
-		return found, nil
-	}
-	named, err := c.GetByName(ctx, found.Name, found.ServiceAccount())
-	if transport.StatusOf(err) == http.StatusForbidden && found.ServiceAccount() != "" {
-		named, err = c.GetByName(ctx, found.Name, "")
-	}
-	switch {
-	case err != nil:
-		return nil, err
-	case !strings.EqualFold(named.ID, found.ID):
-		return nil, fmt.Errorf("getComputerByName returned computer %s instead of %s, which may have been renamed; plan again", named.ID, found.ID)
-	}
-	named.IsCallers = found.IsCallers
-	return named, nil
 }
 
 // Providers returns the managed providers that the organization may use.

@@ -133,12 +133,6 @@ func (c *Client) GetMany(ctx context.Context, account string, ids []string) ([]C
 	return computers, nil
 }
 
-// GetManyNow is GetMany with a new listing.
-func (c *Client) GetManyNow(ctx context.Context, account string, ids []string) ([]Computer, error) {
-	c.listings.Invalidate(account)
-	return c.GetMany(ctx, account, ids)
-}
-
 // foreignAmong returns the computers that are not members of the fleet.
 func foreignAmong(named []Computer, memberIDs []string) []Computer {
 	isMember := make(map[string]bool, len(memberIDs))
@@ -146,19 +140,6 @@ func foreignAmong(named []Computer, memberIDs []string) []Computer {
 		isMember[id] = true
 	}
 	return slices.DeleteFunc(named, func(c Computer) bool { return isMember[c.ID] })
-}
-
-// CheckFleet returns a *ForeignComputersError if computers with names of the fleet exist that are not in memberIDs.
-func (c *Client) CheckFleet(ctx context.Context, prefix, account string, memberIDs []string) error {
-	var others []Computer
-	// The first listing may be out of date.
-	for _, find := range []func(context.Context, string, func(*Computer) bool) ([]Computer, error){c.listings.Find, c.listings.FindNow} {
-		named, err := find(ctx, account, inFleet(prefix))
-		if others = foreignAmong(named, memberIDs); err != nil || len(others) == 0 {
-			return err
-		}
-	}
-	return &ForeignComputersError{Prefix: prefix, Account: account, Found: others}
 }
 
 // refuseForeign returns a *ForeignComputersError unless the names of the fleet become free within ten seconds.

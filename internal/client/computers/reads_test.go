@@ -15,28 +15,30 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-func TestComputer_steps(t *testing.T) {
+// Only a failed set-up proves that a computer was never active.
+func TestComputer_setUpFailed(t *testing.T) {
 	t.Parallel()
-	fine := ProvisioningStep{ID: "clone", Status: StepCompleted}
-	for name, step := range map[string]ProvisioningStep{
-		"an error text": {ID: "x", Status: StepInProgress, Error: "disk full"},
-		"failed":        {ID: "x", Status: StepFailed},
-		"error":         {ID: "x", Status: "error"},
+	clone, failed, installed := ProvisioningStep{ID: "clone", Status: StepCompleted}, ProvisioningStep{ID: "x", Status: StepFailed}, ProvisioningStep{ID: stepInstall, Status: StepFailed}
+	for name, tc := range map[string]struct {
+		status string
+		steps  []ProvisioningStep
+		failed string
+		want   bool
+	}{
+		"failed":               {StatusError, []ProvisioningStep{clone, failed}, "x", true},
+		"an error text":        {StatusError, []ProvisioningStep{clone, {ID: "y", Status: "in_progress", Error: "disk full"}}, "y", true},
+		"error":                {StatusError, []ProvisioningStep{{ID: "y", Status: "error"}}, "y", true},
+		"no step failed":       {StatusError, []ProvisioningStep{clone, {ID: "y", Status: "pending"}}, "", false},
+		"no steps":             {StatusError, nil, "", false},
+		"active":               {StatusActive, []ProvisioningStep{failed}, "x", false},
+		"the installation":     {StatusError, []ProvisioningStep{clone, installed}, stepInstall, false},
+		"a later step is done": {StatusError, []ProvisioningStep{failed, clone}, "x", false},
 	} {
-		c := Computer{ProvisioningSteps: []ProvisioningStep{fine, step}}
-		if failed := c.FailedStep(); failed == nil || failed.ID != "x" {
-			t.Errorf("%s: the failed step is %v", name, failed)
+		c := &Computer{Status: tc.status, ProvisioningSteps: tc.steps}
+		step := c.FailedStep()
+		if c.SetUpFailed() != tc.want || (step == nil) != (tc.failed == "") || step != nil && step.ID != tc.failed {
+			t.Errorf("%s: %t, the failed step is %v", name, c.SetUpFailed(), step)
 		}
-	}
-	c := Computer{ProvisioningSteps: []ProvisioningStep{fine, {ID: stepInstall, Status: StepPending}}}
-	if failed := c.FailedStep(); failed != nil {
-		t.Errorf("%v counts as failed", failed)
-	}
-	if step := c.InstallStep(); step == nil || step.Status != StepPending {
-		t.Errorf("the step of the installation is %v", step)
-	}
-	if step := (&Computer{ProvisioningSteps: []ProvisioningStep{fine}}).InstallStep(); step != nil {
-		t.Errorf("%v counts as the installation", step)
 	}
 }
 
@@ -56,75 +58,6 @@ func TestOwnComputer(t *testing.T) {
 		})
 		if err := c.CompleteOwner(t.Context(), &tc.found); err != nil || tc.found.IsCallers != tc.callers || rec.Count(http.MethodGet) != tc.requests {
 			t.Errorf("%s: the caller's is %t, %v, after %d requests", name, tc.found.IsCallers, err, rec.Count(http.MethodGet))
-		}
-	}
-}
-
-// Steps are read by name if the record has none, with at most one retry.
-func TestWithSteps(t *testing.T) {
-	t.Parallel()
-	const stepped = `{"computer":{"id":"C1","name":"a","providerType":"managed-a","provisioningSteps":[{"id":"clone"}]}}`
-	managed := Computer{ID: "c1", Name: "a", ProviderType: "managed-a", IsCallers: true}
-	of := func(change func(*Computer)) Computer { c := managed; change(&c); return c }
-	for name, tc := range map[string]struct {
-		found   Computer
-		answer  func(w http.ResponseWriter, r *http.Request)
-		steps   int
-		queries string
-		wantErr string
-	}{
-		"asked by name": {managed, func(w http.ResponseWriter, _ *http.Request) { clienttest.RespondJSON(w, 200, stepped) }, 1, "includeProvisioningSteps=true", ""},
-		"it has them":   {of(func(c *Computer) { c.ProvisioningSteps = make([]ProvisioningStep, 2) }), nil, 2, "", ""},
-		"it has none":   {of(func(c *Computer) { c.WithoutSteps = true }), nil, 0, "", ""},
-		"brought along": {of(func(c *Computer) { c.ProviderType = ProviderBYOM }), nil, 0, "", ""},
-		"an account's": {
-			of(func(c *Computer) { c.OwnerPrincipalKind, c.OwnerID = ownerService, "sa_1" }),
-			func(w http.ResponseWriter, _ *http.Request) { clienttest.RespondJSON(w, 200, stepped) }, 1, "includeProvisioningSteps=true&serviceAccountId=sa_1", "",
-		},
-		"an account's, by its own key": {
-			of(func(c *Computer) { c.OwnerPrincipalKind, c.OwnerID = ownerService, "sa_1" }),
-			func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Query().Has("serviceAccountId") {
-					clienttest.Forbidden(w)
-					return
-				}
-				clienttest.RespondJSON(w, 200, stepped)
-			}, 1, "includeProvisioningSteps=true&serviceAccountId=sa_1 includeProvisioningSteps=true", "",
-		},
-		"an account's that cannot be found": {
-			of(func(c *Computer) { c.OwnerPrincipalKind, c.OwnerID = ownerService, "sa_1" }),
-			func(w http.ResponseWriter, _ *http.Request) { clienttest.NotFound(w) }, 0, "includeProvisioningSteps=true&serviceAccountId=sa_1", "404",
-		},
-		"refused":          {managed, func(w http.ResponseWriter, _ *http.Request) { clienttest.Forbidden(w) }, 0, "includeProvisioningSteps=true", "403"},
-		"another computer": {of(func(c *Computer) { c.ID = "c2" }), func(w http.ResponseWriter, _ *http.Request) { clienttest.RespondJSON(w, 200, stepped) }, 0, "includeProvisioningSteps=true", "computer C1 instead of c2"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) { tc.answer(w, r) })
-			got, err := c.WithSteps(t.Context(), &tc.found)
-			if tc.wantErr == "" && (err != nil || len(got.ProvisioningSteps) != tc.steps || !got.IsCallers) || tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)) {
-				t.Errorf("got %+v, %v", got, err)
-			}
-			var queries []string
-			for _, r := range rec.Requests {
-				queries = append(queries, r.URL.RawQuery)
-			}
-			if got := strings.Join(queries, " "); got != tc.queries {
-				t.Errorf("asked %q, want %q", got, tc.queries)
-			}
-		})
-	}
-}
-
-// A listed record without steps has WithoutSteps set, so that they are not requested again.
-func TestListedComputer_saysThatThereAreNoSteps(t *testing.T) {
-	t.Parallel()
-	c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-		clienttest.RespondJSON(w, 200, `{"computers":[{"id":"bare","name":"a","providerType":"x"},{"id":"stepped","name":"b","providerType":"x","provisioningSteps":[]}]}`)
-	})
-	for id, without := range map[string]bool{"bare": true, "stepped": false} {
-		if found, err := c.GetListed(t.Context(), id, ""); err != nil || found.WithoutSteps != without {
-			t.Errorf("%s: %+v, %v", id, found, err)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 func ownMachine(name string) map[string]any {
@@ -105,90 +104,7 @@ func TestComputerInstallDeps_inTheBackground(t *testing.T) {
 		t.Errorf("%d requests: %s", len(e.Journal().Entries()), got)
 	}
 	_, out := invoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID})
-	acctest.Says(t, out.Text(), "Cannot install dependencies on computer", "409", "already in progress", "install-dependencies", "invoke the action again")
-}
-
-func TestComputerInstallDeps_waits(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t, func(o *emulator.Options) {
-		o.Provisioning.Steps = map[string]time.Duration{"install-dependencies": 30 * time.Second}
-	})
-	c := installable(e)
-	for n := range 2 {
-		begin := e.Clock.Now()
-		got := mustInvoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true})
-		if took := e.Clock.Now().Sub(begin); took < 30*time.Second || took > time.Minute {
-			t.Errorf("run %d waited %s", n, took)
-		}
-		if !strings.HasSuffix(got, "\"a\": in_progress\nInstalling dependencies on computer \"a\": completed") {
-			t.Errorf("run %d: %s", n, got)
-		}
-	}
-}
-
-func TestComputerInstallDeps_ofAServiceAccount(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	account := newAccount(e)
-	c := makeComputer(e, map[string]any{"name": "theirs", "autoInstallDeps": true, "serviceAccountId": account})
-	if got := mustInvoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true}); !strings.HasSuffix(got, "completed") {
-		t.Error(got)
-	}
-}
-
-// A service account must not send its own ID in requests for its own computers.
-func TestComputerInstallDeps_withTheAccountsOwnKey(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	key, account := e.ServiceAccountKey()
-	c := makeComputer(e, map[string]any{"name": "mine", "autoInstallDeps": true, "serviceAccountId": account})
-	progress, out := acctest.NewProcess(t, e, acctest.Values{"api_key": key}).Invoke("agentyard_computer_install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true})
-	if len(out.Errors) > 0 || !strings.HasSuffix(strings.Join(progress, "\n"), "completed") {
-		t.Errorf("%v: %s", progress, out)
-	}
-}
-
-func TestComputerInstallDeps_fails(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	c := installable(e)
-	e.FailProvisioning(emulator.FailStep{Name: "a", Step: "install-dependencies", Error: "no lock file"})
-	_, out := invoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true})
-	acctest.Says(t, out.Text(), "Dependencies Failed to Install", `"a" (`+c.ID+")", "no lock file.", "invoke the action again")
-	if got := mustInvoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true}); !strings.HasSuffix(got, "completed") {
-		t.Errorf("the next one: %s", got)
-	}
-}
-
-func TestComputerInstallDeps_takesTooLong(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t, func(o *emulator.Options) {
-		o.Provisioning.Steps = map[string]time.Duration{"install-dependencies": time.Hour}
-	})
-	c := installable(e)
-	e.Clock.Advance(2 * time.Hour)
-	begin := e.Clock.Now()
-	_, out := invoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true, "timeouts": map[string]any{"invoke": "10m"}})
-	acctest.Says(t, out.Text(), "Timed Out Waiting for the Installation", `still "in_progress"`, "continues at the service", "raise invoke in the timeouts block")
-	if took := e.Clock.Now().Sub(begin); took < 10*time.Minute || took > 11*time.Minute {
-		t.Errorf("it waited %s", took)
-	}
-}
-
-func TestComputerInstallDeps_pollsThatFail(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	c := installable(e)
-	for _, operation := range []string{"getComputer", "getComputerByName"} {
-		// The first read is before the installation. It fails only after all retries.
-		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: 503, After: 1, Times: 6})
-	}
-	if got := mustInvoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID, "wait_for_install": true}); !strings.HasSuffix(got, "completed") {
-		t.Error(got)
-	}
-	if left := e.Faults().Pending(); len(left) > 0 {
-		t.Errorf("faults that did not hit: %+v", left)
-	}
+	acctest.Says(t, out.Text(), "Cannot install dependencies on computer", "409", "already in progress", "install-dependencies")
 }
 
 // invokeText returns the output of `apply -invoke` without frames and line breaks.

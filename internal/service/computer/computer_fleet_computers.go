@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -42,8 +41,8 @@ var fleetComputerResults = results.Fields[*computers.Computer]{
 
 var fleetComputerType = fleetComputerResults.ObjectType()
 
-// fleetMember is a computer of the fleet that exists. Its ID identifies it. Its name is the one that the fleet gave it, which
-// may differ from the service's.
+// fleetMember is a computer of the fleet that exists. Its ID identifies it. Its name is the one that was planned. If the
+// service uses another one, or somebody renames the computer, it stays.
 type fleetMember struct {
 	name string
 	fleetComputer
@@ -82,12 +81,34 @@ func (m *fleetModel) computersInState(ctx context.Context) (members []fleetMembe
 	return members, missing, diags
 }
 
-// orderOf puts names without a number last, which an older state may have.
 func orderOf(prefix, name string) int {
-	if number, ok := computers.FleetNumber(prefix, name); ok {
-		return number
+	number, _ := computers.FleetNumber(prefix, name)
+	return number
+}
+
+// namesByID returns the names in the fleet.
+func namesByID(members []fleetMember) map[string]string {
+	names := make(map[string]string, len(members))
+	for _, member := range members {
+		names[member.ID.ValueString()] = member.name
 	}
-	return math.MaxInt
+	return names
+}
+
+// assignNames returns the planned names of new computers by ID. A computer with a name that was not planned gets one that is left.
+func assignNames(planned []string, made []computers.Computer) map[string]string {
+	names, left := map[string]string{}, slices.Clone(planned)
+	for i := range made {
+		if at := slices.Index(left, made[i].Name); at >= 0 {
+			names[made[i].ID], left = made[i].Name, slices.Delete(left, at, at+1)
+		}
+	}
+	for i := range made {
+		if id := made[i].ID; names[id] == "" {
+			names[id], left = left[0], left[1:]
+		}
+	}
+	return names
 }
 
 func (m *fleetModel) setComputers(ctx context.Context, members []fleetMember, missing []string) diag.Diagnostics {

@@ -2,7 +2,6 @@ package computer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 )
 
@@ -36,8 +36,6 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 		return
 	}
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	notes, diags := getFleetNotes(ctx, req.Private)
-	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -51,11 +49,7 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), id)...)
 	computers := types.MapUnknown(fleetComputerType)
 	if !plan.NamePrefix.IsUnknown() && !plan.Quantity.IsUnknown() && !plan.ReplaceFailed.IsUnknown() {
-		change := plan.change(members, notes.created)
-		if plan.NamePrefix.Equal(state.NamePrefix) && plan.ServiceAccountID.Equal(state.ServiceAccountID) {
-			resp.Diagnostics.Append(r.checkNames(ctx, &plan, members, change, notes.others)...)
-		}
-		computers, diags = change.computers(ctx, &plan, state.Computers, notes.others)
+		computers, diags = plan.change(members, r.neverActive(ctx, &state, members, req.Private)).computers(ctx, &plan, state.Computers)
 		resp.Diagnostics.Append(diags...)
 	}
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("computers"), computers)...)
@@ -72,33 +66,17 @@ func (r *fleetResource) checkAccess(ctx context.Context, plan *fleetModel) diag.
 	return checkProvider(ctx, r.Client, plan.ProviderType)
 }
 
-// checkNames fails if computers of others have names that an update needs. Whether the listing can be read, the apply checks.
-func (r *fleetResource) checkNames(ctx context.Context, plan *fleetModel, members []fleetMember, change fleetChange, names otherNames) diag.Diagnostics {
-	if change.missing == 0 && len(names) == 0 {
-		return nil
-	}
-	var others *computers.ForeignComputersError
-	err := r.Client.Computers.CheckFleet(ctx, plan.NamePrefix.ValueString(), plan.ServiceAccountID.ValueString(), memberIDs(members))
-	if !errors.As(err, &others) {
-		return nil
-	}
-	diags := plan.takenNames(change.stay, names, others.Found)
-	if change.missing > 0 {
-		diags.Append(apierror.For("scale up", "computer fleet", err, plan.scaleUpOptions())...)
-	}
-	return diags
-}
-
 // fleetChange describes an update, which deletes the failed and surplus computers, then creates the missing ones.
 type fleetChange struct {
 	stay, failed, surplus []fleetMember
 	missing               int
 }
 
-func (m *fleetModel) change(members []fleetMember, created newComputers) fleetChange {
+// change replaces the failed members, by ID.
+func (m *fleetModel) change(members []fleetMember, failed map[string]bool) fleetChange {
 	var c fleetChange
 	for _, member := range members {
-		if m.ReplaceFailed.ValueBool() && member.Status.ValueString() == computers.StatusError && created[member.ID.ValueString()] {
+		if m.ReplaceFailed.ValueBool() && failed[member.ID.ValueString()] {
 			c.failed = append(c.failed, member)
 		} else {
 			c.stay = append(c.stay, member)
@@ -112,7 +90,45 @@ func (m *fleetModel) change(members []fleetMember, created newComputers) fleetCh
 	return c
 }
 
-func (c fleetChange) computers(ctx context.Context, plan *fleetModel, state types.Map, names otherNames) (types.Map, diag.Diagnostics) {
+// planned is the change that the plan shows. A member that has recovered since stays.
+func (m *fleetModel) planned(members []fleetMember, failed map[string]bool) fleetChange {
+	if m.Computers.IsUnknown() {
+		return m.change(members, failed)
+	}
+	var c fleetChange
+	entries := m.Computers.Elements()
+	for _, member := range members {
+		entry, isPlanned := entries[member.name].(types.Object)
+		isReplaced := isPlanned && (entry.IsUnknown() || entry.Attributes()["id"].IsUnknown())
+		switch {
+		case !isPlanned:
+			c.surplus = append(c.surplus, member)
+		case isReplaced && failed[member.ID.ValueString()]:
+			c.failed = append(c.failed, member)
+		default:
+			c.stay = append(c.stay, member)
+		}
+	}
+	c.missing = len(entries) - len(c.stay)
+	return c
+}
+
+// neverActive returns the IDs of failed members that the fleet created and that were never active.
+func (r *fleetResource) neverActive(ctx context.Context, m *fleetModel, members []fleetMember, private modifier.PrivateState) map[string]bool {
+	failed := map[string]bool{}
+	if wasImported(ctx, private) {
+		return failed
+	}
+	for _, member := range members {
+		if member.Status.ValueString() == computers.StatusError {
+			listed, err := r.Client.Computers.GetListed(ctx, member.ID.ValueString(), m.ServiceAccountID.ValueString())
+			failed[member.ID.ValueString()] = err == nil && listed != nil && listed.SetUpFailed()
+		}
+	}
+	return failed
+}
+
+func (c fleetChange) computers(ctx context.Context, plan *fleetModel, state types.Map) (types.Map, diag.Diagnostics) {
 	if c.missing > maxPlanned {
 		return types.MapUnknown(fleetComputerType), nil
 	}
@@ -128,13 +144,6 @@ func (c fleetChange) computers(ctx context.Context, plan *fleetModel, state type
 	inState, entries := state.Elements(), map[string]attr.Value{}
 	for _, member := range c.stay {
 		entries[member.name] = inState[member.name]
-		if names.of(member) != "" {
-			// The fleet has no attribute that differs, but the plan must show an update.
-			member.Status = types.StringUnknown()
-			renamed, d := types.ObjectValueFrom(ctx, fleetComputerType.AttrTypes, member.fleetComputer)
-			diags.Append(d...)
-			entries[member.name] = renamed
-		}
 	}
 	missing := newNames(plan.NamePrefix.ValueString(), c.stay, c.missing)
 	for i, name := range missing {

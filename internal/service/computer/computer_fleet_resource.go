@@ -1,6 +1,7 @@
 package computer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -23,7 +24,6 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
@@ -32,11 +32,10 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure    = (*fleetResource)(nil)
-	_ resource.ResourceWithIdentity     = (*fleetResource)(nil)
-	_ resource.ResourceWithImportState  = (*fleetResource)(nil)
-	_ resource.ResourceWithModifyPlan   = (*fleetResource)(nil)
-	_ resource.ResourceWithUpgradeState = (*fleetResource)(nil)
+	_ resource.ResourceWithConfigure   = (*fleetResource)(nil)
+	_ resource.ResourceWithIdentity    = (*fleetResource)(nil)
+	_ resource.ResourceWithImportState = (*fleetResource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*fleetResource)(nil)
 )
 
 const (
@@ -114,14 +113,13 @@ func (m *fleetModel) importID() string {
 
 func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		Version: 1,
 		MarkdownDescription: "Manages a fleet of identical managed computers, named `<name_prefix>-<number>`. Changing `quantity` creates or deletes computers in place.\n\n" +
 			"~> Deleting computers of the fleet pauses their automations, shuts them down, and archives their sessions.\n\n" +
 			"**Missing computers.** A computer that no longer exists, or that the service did not create, has `status = \"missing\"`. The next apply creates it. " +
 			"If the service creates too few computers, the creation of the fleet warns, and an update fails. To fail in both cases, add a `postcondition` as in the example.\n\n" +
 			"**Failed computers.** If a new computer does not become active, the creation of the fleet warns, and an update fails. " +
 			"The creation only warns, because after an error the next apply would replace the whole fleet. The next apply replaces only computers that failed to provision; see `replace_failed`.\n\n" +
-			"**Renamed computers.** If a computer is renamed elsewhere, its key in `computers` does not change, and a warning names it. The next apply restores its name.\n\n" +
+			"**Renamed computers.** If a computer is renamed elsewhere, its key in `computers` does not change.\n\n" +
 			"**Other computers with the same prefix.** The fleet includes only computers that it created or imported. " +
 			"While another computer is named `<name_prefix>-<number>`, the fleet creates no computers, and an error names that computer. Importing the fleet includes all computers with such a name.\n\n" +
 			"-> Only the owner's API keys can see a fleet without `service_account_id`. See [Sharing computers](../guides/sharing-computers).",
@@ -168,7 +166,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"replace_failed": schema.BoolAttribute{
 				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-				MarkdownDescription: "Whether to replace computers with the status `error`. Applies only to computers that the fleet created and that were never active. Defaults to `true`.",
+				MarkdownDescription: "Whether to replace computers with the status `error`. Applies only to computers that failed to provision before dependencies were installed, and not to an imported fleet. Defaults to `true`.",
 			},
 			"deletion_protection": crud.DeletionProtection("fleet", "Lowering `quantity` still deletes computers, and failed computers are still replaced. Destroying the service account that owns the computers still deletes them."),
 			"computers": schema.MapNestedAttribute{
@@ -210,10 +208,10 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	createCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	quantity, notes := int(m.Quantity.ValueInt64()), fleetNotes{newComputers{}, otherNames{}}
+	quantity := int(m.Quantity.ValueInt64())
 	made, err := r.Client.Computers.CreateFleet(createCtx, m.createRequest(quantity), nil)
 	if err != nil && len(made) == 0 {
-		resp.Diagnostics.Append(apierror.For("create", "computer fleet", err, m.createOptions(), crud.Given(ctx, req.Plan))...)
+		resp.Diagnostics.Append(apierror.For("create", "computer fleet", err, m.options(""), crud.Given(ctx, req.Plan))...)
 		return
 	}
 	m.ID = types.StringValue(m.importID())
@@ -224,15 +222,10 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		m.setProviderType(computers)
 		resp.Diagnostics.Append(m.setComputers(ctx, members, newNames(m.NamePrefix.ValueString(), members, quantity-len(members)))...)
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-		notes.created.add(computers)
-		resp.Diagnostics.Append(notes.store(ctx, resp.Private, members)...)
-	}
-	// From here on, failures are warnings: an error would taint the fleet, and the next apply would replace all computers.
-	for _, d := range r.renameNew(createCtx, made, names, notes.others, &m) {
-		resp.Diagnostics.AddWarning(d.Summary(), d.Detail())
 	}
 	save(made)
 	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
+	// From here on, failures are warnings: an error would taint the fleet, and the next apply would replace all computers.
 	if err != nil {
 		resp.Diagnostics.AddWarning(m.shortfall(quantity, len(made), err))
 	}
@@ -251,8 +244,6 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	var m fleetModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	prior, missing, diags := m.computersInState(ctx)
-	resp.Diagnostics.Append(diags...)
-	notes, diags := getFleetNotes(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -273,8 +264,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		crud.Gone(ctx, r.Client, "computer fleet", &m, resp)
 		return
 	}
-	names := namesByID(prior)
-	members, diags := membersFromAPI(ctx, found, names)
+	members, diags := membersFromAPI(ctx, found, namesByID(prior))
 	resp.Diagnostics.Append(diags...)
 	lost := without(prior, members)
 	caution := ""
@@ -286,30 +276,22 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		}
 	}
 	resp.Diagnostics.Append(m.missingFrom(len(prior)+len(missing), lost, caution)...)
-	notes.created.update(found)
-	resp.Diagnostics.Append(m.failedComputers(found, notes.created)...)
-	notes.others = otherNames{}
-	notes.others.add(found, names)
-	resp.Diagnostics.Append(m.renamedComputers(members, notes.others)...)
+	resp.Diagnostics.Append(m.failedComputers(found, wasImported(ctx, req.Private))...)
 	m.setProviderType(found)
 	resp.Diagnostics.Append(m.setComputers(ctx, members, append(missing, memberNames(lost)...))...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-	resp.Diagnostics.Append(notes.store(ctx, resp.Private, members)...)
 	if caution == "" {
 		resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
 	}
 	resp.Diagnostics.Append(modifier.SetRead(ctx, resp.Private)...)
 }
 
-// Update deletes what the plan shows, gives the others their names, and then creates what is missing: the service uses the
-// lowest free numbers.
+// Update deletes what the plan shows, and then creates what is missing: the service uses the lowest free numbers.
 func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var m, state fleetModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	present, _, diags := state.computersInState(ctx)
-	resp.Diagnostics.Append(diags...)
-	notes, diags := getFleetNotes(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	timeout, diags := m.Timeouts.Update(ctx, defaultFleetTimeout)
 	resp.Diagnostics.Append(diags...)
@@ -320,52 +302,43 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	updateCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	quantity, change := int(m.Quantity.ValueInt64()), m.change(present, notes.created)
+	quantity, change := int(m.Quantity.ValueInt64()), m.planned(present, r.neverActive(ctx, &state, present, req.Private))
 	m.ID = types.StringValue(m.importID())
+	kept, diags := r.remove(updateCtx, slices.Concat(change.failed, change.surplus), &m, req.Private)
+	resp.Diagnostics.Append(diags...)
+	stay := slices.Concat(change.stay, kept)
 	var names map[string]string
-	save := func(stay []fleetMember, made []computers.Computer) {
+	save := func(made []computers.Computer) {
 		added, diags := membersFromAPI(ctx, made, names)
 		resp.Diagnostics.Append(diags...)
 		members := slices.Concat(stay, added)
 		m.setProviderType(made)
 		resp.Diagnostics.Append(m.setComputers(ctx, members, newNames(m.NamePrefix.ValueString(), members, quantity-len(members)))...)
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-		notes.created.add(made)
-		resp.Diagnostics.Append(notes.store(ctx, resp.Private, members)...)
 		resp.Diagnostics.Append(modifier.RemoveImported(ctx, resp.Private)...)
 	}
-	if resp.Diagnostics.Append(r.stillFailed(updateCtx, change.failed, &m)...); resp.Diagnostics.HasError() {
-		return
-	}
-	kept, diags := r.remove(updateCtx, slices.Concat(change.failed, change.surplus), &m, req.Private)
-	resp.Diagnostics.Append(diags...)
-	stay := slices.Concat(change.stay, kept)
-	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(r.renameBack(updateCtx, stay, notes.others, &m)...)
-	}
 	if change.missing == 0 || resp.Diagnostics.HasError() {
-		save(stay, nil)
+		save(nil)
 		return
 	}
 	made, err := r.Client.Computers.CreateFleet(updateCtx, m.createRequest(change.missing), memberIDs(stay))
 	switch {
 	case err != nil && len(made) == 0:
-		resp.Diagnostics.Append(apierror.For("scale up", "computer fleet", err, m.scaleUpOptions())...)
+		resp.Diagnostics.Append(apierror.For("scale up", "computer fleet", err, m.options(fromState))...)
 		if len(stay) < len(present) {
-			save(stay, nil)
+			save(nil)
 		}
 		return
 	case err != nil:
 		resp.Diagnostics.AddError(m.shortfall(quantity, len(stay)+len(made), err))
 	}
 	names = assignNames(newNames(m.NamePrefix.ValueString(), stay, change.missing), made)
-	resp.Diagnostics.Append(r.renameNew(updateCtx, made, names, notes.others, &m)...)
-	save(stay, made)
+	save(made)
 	if !m.WaitForActive.ValueBool() {
 		return
 	}
 	last, inactive := r.waitForNew(ctx, made, &m, deadline.Sub(r.Client.Conn.Clock.Now()))
-	save(stay, last)
+	save(last)
 	switch {
 	case inactive != nil && inactive.interrupted:
 		resp.Diagnostics.AddWarning(inactive.summary(), inactive.detail)
@@ -415,39 +388,25 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), v)...)
 	}
 	resp.Diagnostics.Append(modifier.SetImported(ctx, resp.Private)...)
+	resp.Diagnostics.Append(setImported(ctx, resp.Private)...)
 }
 
-// remove returns the computers that it could not delete, with one error for each different reason.
-func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private modifier.PrivateState) ([]fleetMember, diag.Diagnostics) {
+// remove returns the computers that it could not delete, with the first error.
+func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private modifier.PrivateState) (kept []fleetMember, diags diag.Diagnostics) {
 	errs := r.Client.Computers.DeleteMany(ctx, memberIDs(members), m.ServiceAccountID.ValueString())
 	if len(errs) > 0 && !slices.ContainsFunc(errs, func(err error) bool { return !collection.IsGone(err) }) {
 		if hidden := crud.NotVisible(ctx, r.Client, crud.Missing{Verb: "delete", Object: "computer fleet", ID: m.importID(), Model: m, Private: private}); hidden.HasError() {
 			return members, hidden
 		}
 	}
-	var kept []fleetMember
-	var reasons []string
-	first, failed := map[string]error{}, map[string][]fleetMember{}
+	var first error
 	for i, err := range errs {
-		if err == nil || collection.IsGone(err) {
-			continue
+		if err != nil && !collection.IsGone(err) {
+			kept, first = append(kept, members[i]), cmp.Or(first, err)
 		}
-		kept = append(kept, members[i])
-		// Errors of broken connections differ only in the port, so they count as one reason.
-		reason := ""
-		if transport.StatusOf(err) != 0 {
-			reason = err.Error()
-		}
-		if first[reason] == nil {
-			reasons, first[reason] = append(reasons, reason), err
-		}
-		failed[reason] = append(failed[reason], members[i])
 	}
-	var diags diag.Diagnostics
-	for _, reason := range reasons {
-		for _, d := range apierror.For("delete", "computers of the fleet", first[reason]) {
-			diags.AddError(d.Summary(), fmt.Sprintf("Not deleted: %s. %s\n\nThese computers are kept in the state. The next apply tries again.", phrase.Names(memberNames(failed[reason]), phrase.MaxNamed), d.Detail()))
-		}
+	for _, d := range apierror.For("delete", "computers of the fleet", first) {
+		diags.AddError(d.Summary(), fmt.Sprintf("Not deleted: %s. %s\n\nThese computers are kept in the state. The next apply tries again.", phrase.Names(memberNames(kept), phrase.MaxNamed), d.Detail()))
 	}
 	return kept, diags
 }

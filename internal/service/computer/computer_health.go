@@ -14,48 +14,47 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 )
 
-// markNew marks a managed computer that was created and is not active yet, as the fleet does with its computers.
-func markNew(ctx context.Context, made *computers.Computer, private modifier.PrivateState) diag.Diagnostics {
-	created := newComputers{}
-	if made.ProviderType != computers.ProviderBYOM {
-		created.add([]computers.Computer{*made})
-	}
-	return storeNotes(ctx, private, newComputersKey, created, []string{made.ID})
+// importedKey is set by an import and never removed: what was imported may have been used, so its failure replaces nothing.
+const importedKey = "was_imported"
+
+func setImported(ctx context.Context, private modifier.PrivateState) diag.Diagnostics {
+	return private.SetKey(ctx, importedKey, []byte("true"))
 }
 
-// checkHealth warns of a failed computer, and remembers whether a new computer was active or failed to provision.
+func wasImported(ctx context.Context, private modifier.PrivateState) bool {
+	stored, _ := private.GetKey(ctx, importedKey)
+	return len(stored) > 0
+}
+
+// setUpFailed reports whether a failed computer was never active. Only listings have the steps that say so.
+func (r *computerResource) setUpFailed(ctx context.Context, id, account string) bool {
+	listed, err := r.Client.Computers.GetListed(ctx, id, account)
+	return err == nil && listed != nil && listed.SetUpFailed()
+}
+
+// checkHealth warns of a failed computer.
 func (r *computerResource) checkHealth(ctx context.Context, m *computerModel, found *computers.Computer, private modifier.PrivateState) diag.Diagnostics {
-	created, diags := getNotes[bool](ctx, private, newComputersKey)
-	now, account := *found, m.ServiceAccountID.ValueString()
-	if now.Status == computers.StatusError {
-		// Only listings have the steps, which say why it failed.
-		if listed, err := r.Client.Computers.GetListed(ctx, now.ID, account); now.ProvisioningSteps == nil && err == nil && listed != nil {
-			now.ProvisioningSteps = listed.ProvisioningSteps
-		}
+	if found.Status != computers.StatusError {
+		return nil
 	}
-	if len(created) > 0 {
-		newComputers(created).update([]computers.Computer{now})
-		diags.Append(storeNotes(ctx, private, newComputersKey, created, []string{now.ID})...)
+	now := *found
+	if listed, err := r.Client.Computers.GetListed(ctx, now.ID, m.ServiceAccountID.ValueString()); err == nil && listed != nil {
+		now = *listed
 	}
-	if now.Status == computers.StatusError {
-		remedy := ""
-		if !created[now.ID] || !m.ReplaceFailed.ValueBool() { // Otherwise, the plan says that it replaces the computer.
-			remedy = "To replace it, run terraform apply -replace=ADDRESS."
-		}
-		diags.AddWarning("Computer Failed", phrase.Join(fmt.Sprintf("Computer %q (%s) has the status %q: %s.", now.Name, now.ID, now.Status, whyFailed(&now)), remedy))
+	remedy := ""
+	if !now.SetUpFailed() || wasImported(ctx, private) || !m.ReplaceFailed.ValueBool() { // Otherwise, the plan says that it replaces the computer.
+		remedy = "To replace it, run terraform apply -replace=ADDRESS."
 	}
-	return diags
+	return diag.Diagnostics{diag.NewWarningDiagnostic("Computer Failed", phrase.Join(fmt.Sprintf("Computer %q (%s) has the status %q: %s.", now.Name, now.ID, now.Status, whyFailed(&now)), remedy))}
 }
 
 // replaceFailed plans the replacement of a computer that failed to provision: nobody has used it.
-func replaceFailed(ctx context.Context, plan *computerModel, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+func (r *computerResource) replaceFailed(ctx context.Context, plan *computerModel, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var state computerModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	created, diags := getNotes[bool](ctx, req.Private, newComputersKey)
-	resp.Diagnostics.Append(diags...)
 	isKept := !plan.ReplaceFailed.IsUnknown() && !plan.ReplaceFailed.ValueBool() // The final plan must not add a replacement.
-	isKept = isKept || state.DeletionProtection.ValueBool()
-	if isKept || state.Status.ValueString() != computers.StatusError || !created[state.ID.ValueString()] {
+	isKept = isKept || state.DeletionProtection.ValueBool() || state.Status.ValueString() != computers.StatusError || wasImported(ctx, req.Private)
+	if isKept || !r.setUpFailed(ctx, state.ID.ValueString(), state.ServiceAccountID.ValueString()) {
 		return
 	}
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())...)

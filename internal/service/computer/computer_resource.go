@@ -164,7 +164,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	}
 	attributes["replace_failed"] = schema.BoolAttribute{
 		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-		MarkdownDescription: "Whether to replace the computer if its status is `error`. Applies only to a managed computer that this resource created and that was never active. Has no effect while `deletion_protection` is `true`. Defaults to `true`.",
+		MarkdownDescription: "Whether to replace the computer if its status is `error`. Applies only to a computer that failed to provision before dependencies were installed, and not to an imported one. Has no effect while `deletion_protection` is `true`. Defaults to `true`.",
 	}
 	attributes["deletion_protection"] = crud.DeletionProtection("computer", "A computer whose creation failed is not protected. Destroying the service account that owns the computer still deletes it.")
 	resp.Schema = schema.Schema{
@@ -239,7 +239,7 @@ func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 		return
 	}
 	if !req.State.Raw.IsNull() {
-		replaceFailed(ctx, &m, req, resp)
+		r.replaceFailed(ctx, &m, req, resp)
 		return
 	}
 	if m.ServiceAccountID.IsUnknown() {
@@ -282,14 +282,12 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, made)...)
 	crud.AsPlanned(&resp.State, req.Plan.Raw)
 	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
-	resp.Diagnostics.Append(markNew(ctx, made, resp.Private)...)
 	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
 		return
 	}
 	last, err := waitForActive(ctx, r.Client, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, last)...)
 	crud.AsPlanned(&resp.State, req.Plan.Raw)
-	resp.Diagnostics.Append(markNew(ctx, last, resp.Private)...)
 	if err != nil {
 		resp.Diagnostics.Append(r.notActive(ctx, made, last, err)...)
 	}
@@ -338,6 +336,7 @@ func (r *computerResource) Delete(ctx context.Context, req resource.DeleteReques
 
 func (r *computerResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	crud.ImportByID(ctx, "computer", "1b4e28ba-2fa1-41d2-883f-0016d3cca427", req, resp)
+	resp.Diagnostics.Append(setImported(ctx, resp.Private)...)
 }
 
 // IsCurrent implements crud.Steady.
@@ -370,7 +369,7 @@ func (r *computerResource) notActive(ctx context.Context, made, last *computers.
 	switch {
 	case errors.As(err, &failed):
 		reason := "The service gives no reason."
-		if detailed, err := r.Client.Computers.WithSteps(ctx, last); err == nil {
+		if detailed, err := r.Client.Computers.GetListed(ctx, last.ID, last.ServiceAccount()); err == nil && detailed != nil {
 			if step := detailed.FailedStep(); step != nil {
 				reason = fmt.Sprintf("Step %q failed: %s.", step.Name, strings.TrimSuffix(step.Error, "."))
 			}
