@@ -19,6 +19,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator/statuspage"
 )
 
 // Options configures an emulator. The zero value is a complete configuration: state in a temporary file,
@@ -86,7 +87,7 @@ type Emulator struct {
 	store        *store
 	routes       []route
 	controls     *http.ServeMux
-	pages        *http.ServeMux
+	pages        *statuspage.Pages
 	api          http.Handler
 	limiter      *rate.Limiter
 	faults       *Faults
@@ -142,7 +143,7 @@ func Start(ctx context.Context, opts Options) (*Emulator, error) {
 		e.limiter = rate.NewLimiter(rate.Limit(opts.RequestsPerSecond), max(1, int(opts.RequestsPerSecond)))
 	}
 	e.routes = allRoutes()
-	e.controls, e.pages = newControls(e), newPages(e)
+	e.controls, e.pages = newControls(e), statuspage.New(statusSource{e})
 	e.api = http.HandlerFunc(e.serveAPI)
 	if opts.Wrap != nil {
 		e.api = opts.Wrap(e.api)

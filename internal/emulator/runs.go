@@ -10,11 +10,10 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator/statuspage"
 )
 
 const (
-	// providerAgent begins the User-Agent of the provider.
-	providerAgent = "terraform-provider-agentyard/"
 	// cutGrace is how long a run goes on without a connection after the emulator cut one: the client may retry.
 	cutGrace = 30 * time.Second
 	// otherGrace is how long a run of any client but the provider goes on without a connection. Tools such as curl open one for each request.
@@ -78,7 +77,7 @@ func (s *runs) changed(conn net.Conn, state http.ConnState) {
 	c := s.open[conn]
 	for r := range c.runs {
 		delete(r.connections, c)
-		if len(r.connections) == 0 && !strings.HasPrefix(r.agent, providerAgent) {
+		if len(r.connections) == 0 && !strings.HasPrefix(r.agent, statuspage.ProviderAgent) {
 			r.until = now.Add(otherGrace)
 		}
 	}

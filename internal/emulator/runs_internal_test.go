@@ -6,9 +6,11 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator/statuspage"
 )
 
-const testAgent = providerAgent + "1.2.3 Terraform/1.16.4"
+const testAgent = statuspage.ProviderAgent + "1.2.3 Terraform/1.16.4"
 
 // wire is a connection that nothing is sent on.
 type wire struct {

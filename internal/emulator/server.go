@@ -103,7 +103,7 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	if e.isPage(r) {
+	if e.pages.Have(r) {
 		e.setTime(w.Header())
 		e.pages.ServeHTTP(w, r)
 		return

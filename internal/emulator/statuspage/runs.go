@@ -1,4 +1,4 @@
-package emulator
+package statuspage
 
 import (
 	"cmp"
@@ -12,6 +12,8 @@ import (
 )
 
 const (
+	// ProviderAgent begins the User-Agent of the provider.
+	ProviderAgent = "terraform-provider-agentyard/"
 	// statusRuns is how many runs the status page lists. Older ones are on further pages.
 	statusRuns = 8
 	// runLanes is how many lanes of a run the status page shows. The page of the run has all.
@@ -22,8 +24,8 @@ const (
 	pollPause = 100 * time.Millisecond
 )
 
-// statusRun is a run as the page shows it. All its times are real ones, not those of the emulator's clock.
-type statusRun struct {
+// runView is a run as the page shows it. All its times are real ones, not those of the emulator's clock.
+type runView struct {
 	Number           int
 	Client           string
 	Counts           []string // Such as "24 reads".
@@ -42,9 +44,9 @@ type statusRun struct {
 // runLane is all requests with one method and path.
 type runLane struct {
 	Name, Path      string
-	Object          objectRef // What the requests name, if that exists.
-	ID              string    // What they name otherwise.
-	Faults          []string  // That hit requests of the lane.
+	Object          Ref      // What the requests name, if that exists.
+	ID              string   // What they name otherwise.
+	Faults          []string // That hit requests of the lane.
 	Bars            []runBar
 	Count, Rejected int
 	Slowest, Total  string
@@ -107,10 +109,10 @@ func (x *Entry) result() string {
 
 // unreadable says why no client can read the response, whatever its status; empty if it can.
 func (x *Entry) unreadable() string {
-	switch FaultKind(x.Fault) {
-	case FaultTruncatedBody:
+	switch x.Fault {
+	case "truncated-body":
 		return "half a body"
-	case FaultNonJSON:
+	case "non-json":
 		return "HTML"
 	}
 	return ""
@@ -126,7 +128,7 @@ func (x *Entry) name() string {
 	if x.Operation != "" {
 		return x.Operation
 	}
-	return shortText(x.Method + " " + x.Path)
+	return Short(x.Method + " " + x.Path)
 }
 
 // spansOf puts the requests of a run on its time axis, and recognizes retries.
@@ -214,14 +216,14 @@ func length(all []interval) time.Duration {
 }
 
 // addRuns adds the newest runs, or those before a number, to the status page.
-func (e *Emulator) addRuns(p *statusPage, before int, objects map[string]objectRef) {
-	runs, older := e.journal.newestRuns(statusRuns, max(0, before))
+func (pages *Pages) addRuns(p *statusPage, before int, objects map[string]Ref) {
+	runs, older := pages.source.NewestRuns(statusRuns, max(0, before))
 	p.NewerRuns = before > 0
-	connected, now := e.runs.connected(), clock.System.Now()
+	connected, now := pages.source.Connected(), clock.System.Now()
 	hasOpen := false
 	for _, entries := range runs {
 		r := viewRun(entries, objects, now, runLanes)
-		r.Partial = e.journal.isPartial(r.Number)
+		r.Partial = pages.source.IsPartial(r.Number)
 		// Other clients, such as the buttons of the page, keep a connection although they wait for nothing.
 		if ofProvider(&entries[0]) {
 			r.Connected, r.Open, hasOpen = connected[r.Number], !hasOpen, true
@@ -234,14 +236,14 @@ func (e *Emulator) addRuns(p *statusPage, before int, objects map[string]objectR
 }
 
 // viewRun is what a page shows of a run, with at most so many lanes. Its entries are in the order of their arrival.
-func viewRun(entries []Entry, objects map[string]objectRef, now time.Time, most int) *statusRun {
+func viewRun(entries []Entry, objects map[string]Ref, now time.Time, most int) *runView {
 	spans := spansOf(entries, now)
 	var end time.Duration
 	for i := range spans {
 		end = max(end, spans[i].to)
 	}
-	r := &statusRun{
-		Number: entries[0].Run, Client: clientName(entries[0].UserAgent), Started: statusTimeOf(entries[0].Started, now), Duration: shortDuration(end),
+	r := &runView{
+		Number: entries[0].Run, Client: clientName(entries[0].UserAgent), Started: statusTimeOf(entries[0].Started, now), Duration: Duration(end),
 		Counts: countsOf(spans), Answer: answerOf(spans, end),
 	}
 	for i := range spans {
@@ -253,7 +255,7 @@ func viewRun(entries []Entry, objects map[string]objectRef, now time.Time, most 
 		}
 	}
 	for _, part := range []time.Duration{25, 50, 75, 100} {
-		r.Ticks = append(r.Ticks, shortDuration(end*part/100))
+		r.Ticks = append(r.Ticks, Duration(end*part/100))
 	}
 	lanes := lanesOf(spans)
 	r.Lanes = lanes[:min(most, len(lanes))]
@@ -265,19 +267,19 @@ func viewRun(entries []Entry, objects map[string]objectRef, now time.Time, most 
 }
 
 // ofProvider reports whether the provider sent a request.
-func ofProvider(x *Entry) bool { return strings.HasPrefix(x.UserAgent, providerAgent) }
+func ofProvider(x *Entry) bool { return strings.HasPrefix(x.UserAgent, ProviderAgent) }
 
 // clientName is a short name for a User-Agent.
 func clientName(agent string) string {
-	version, ok := strings.CutPrefix(agent, providerAgent)
+	version, ok := strings.CutPrefix(agent, ProviderAgent)
 	provider, cli, both := strings.Cut(version, " Terraform/")
 	switch {
 	case ok && both:
-		return shortText("CLI " + cli + ", provider " + provider)
+		return Short("CLI " + cli + ", provider " + provider)
 	case agent == "":
 		return "no User-Agent"
 	}
-	return shortText(agent)
+	return Short(agent)
 }
 
 // verbs are the counted kinds of requests, most important first.

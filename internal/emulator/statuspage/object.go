@@ -1,4 +1,4 @@
-package emulator
+package statuspage
 
 import (
 	"bytes"
@@ -19,11 +19,14 @@ const (
 	objectEvents = 50
 )
 
-// objectRef is the address of an object's page. Without a kind, there is none.
-type objectRef struct{ Kind, ID, Name string }
+// Ref is the address of an object's page. Without a kind, there is none.
+type Ref struct {
+	Kind, ID, Name string
+	MembersID      bool // The ID is that of a member, or of nothing.
+}
 
 // Path is the path of the page, or empty.
-func (o objectRef) Path() string {
+func (o Ref) Path() string {
 	if o.Kind == "" {
 		return ""
 	}
@@ -31,15 +34,15 @@ func (o objectRef) Path() string {
 }
 
 // OwnID is the ID, or empty if the object has only that of a member.
-func (o objectRef) OwnID() string {
-	if o.Kind == objectLimits {
+func (o Ref) OwnID() string {
+	if o.MembersID {
 		return ""
 	}
 	return o.ID
 }
 
 // ShownID is OwnID, or empty if the name contains it.
-func (o objectRef) ShownID() string {
+func (o Ref) ShownID() string {
 	if strings.Contains(strings.ToLower(o.Name), strings.ToLower(o.ID)) {
 		return ""
 	}
@@ -53,7 +56,7 @@ func objectTimeOf(ms int64) objectTime {
 	if ms == 0 {
 		return objectTime{}
 	}
-	at := timeOf(ms)
+	at := time.UnixMilli(ms).UTC()
 	return objectTime{at.Format("2006-01-02 15:04"), at.Format("2006-01-02 15:04:05")}
 }
 
@@ -61,15 +64,15 @@ func objectTimeOf(ms int64) objectTime {
 // keys, signed URLs, prompts, or logs, and also no scripts.
 type objectPage struct {
 	pageHeader
-	Kind     *statusKind
-	Row      *statusRow // Nil for all objects of the kind.
+	Kind     *Kind
+	Row      *Row // Nil for all objects of the kind.
 	JSON     string
 	By, Note string // The operation that returns the JSON, and what about it is worth knowing.
 	Import   string
 	History  []shownEvent
 	Requests []objectRequest
 	Others   int // How many requests are left out.
-	Actions  []statusAction
+	Actions  []Action
 }
 
 type shownEvent struct{ At, Age, Text, Class string }
@@ -78,11 +81,11 @@ type shownEvent struct{ At, Age, Text, Class string }
 type objectRequest struct{ Operation, Path, Result, Class, At string }
 
 // objectPage reads what a path under objectsPrefix shows. A path that leads nowhere has a page that says so.
-func (e *Emulator) objectPage(address *url.URL) (page, error) {
+func (pages *Pages) objectPage(address *url.URL) (page, error) {
 	kind, id, one := strings.Cut(strings.TrimPrefix(address.Path, objectsPrefix), "/")
-	kinds, row, d, err := e.readObjects(kind, id)
-	at := slices.IndexFunc(kinds, func(k *statusKind) bool { return k.ID == kind })
-	p := &objectPage{pageHeader: e.pageHeader("Nothing is here"), Row: row}
+	kinds, row, d, err := pages.objects(kind, id)
+	at := slices.IndexFunc(kinds, func(k *Kind) bool { return k.ID == kind })
+	p := &objectPage{pageHeader: headerOf(pages.source.State(), "Nothing is here"), Row: row}
 	if p.Missing = at < 0 || one && row == nil; p.Missing || err != nil {
 		return p, err
 	}
@@ -91,25 +94,25 @@ func (e *Emulator) objectPage(address *url.URL) (page, error) {
 	if row == nil {
 		return p, nil
 	}
-	p.Title, p.By, p.Note, p.Actions = row.Name, p.Kind.operation, p.Kind.note, d.actions
-	if !row.foreign {
-		p.Import = importOf(p.Kind.resource, row)
+	p.Title, p.By, p.Note, p.Actions = row.Name, p.Kind.Operation, p.Kind.Note, d.Actions
+	if !row.Foreign {
+		p.Import = importOf(p.Kind.Resource, row)
 	} else {
 		for i := range p.Actions {
 			p.Actions[i].Note = ownersKey
 		}
 	}
-	if d.body != nil {
-		if p.JSON, err = indented(d.body); err != nil {
+	if d.Body != nil {
+		if p.JSON, err = indented(d.Body); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(d.history, func(a, b historyEvent) int { return cmp.Compare(b.at, a.at) })
-	for _, event := range d.history[:min(len(d.history), objectEvents)] {
-		p.History = append(p.History, shownEvent{objectTimeOf(event.at).Exact, statusTimeOf(timeOf(event.at), p.Now).Age, event.Text, event.Class})
+	slices.SortStableFunc(d.History, func(a, b Event) int { return cmp.Compare(b.At, a.At) })
+	for _, event := range d.History[:min(len(d.History), objectEvents)] {
+		p.History = append(p.History, shownEvent{objectTimeOf(event.At).Exact, statusTimeOf(time.UnixMilli(event.At), p.Now).Age, event.Text, stateClasses[event.State]})
 	}
-	named := strings.ToLower(cmp.Or(row.requests, row.ID))
-	for _, x := range slices.Backward(e.journal.Entries()) {
+	named := strings.ToLower(cmp.Or(row.Requests, row.ID))
+	for _, x := range slices.Backward(pages.source.Requests(0)) {
 		query, _ := url.QueryUnescape(x.Query)
 		switch {
 		case !strings.Contains(strings.ToLower(x.Path+"?"+query), named):
@@ -123,7 +126,7 @@ func (e *Emulator) objectPage(address *url.URL) (page, error) {
 }
 
 // importOf is a block that imports an object, or empty. Its label is made of the name.
-func importOf(resource string, row *statusRow) string {
+func importOf(resource string, row *Row) string {
 	if resource == "" {
 		return ""
 	}
@@ -132,12 +135,13 @@ func importOf(resource string, row *statusRow) string {
 	if label == "" || label[0] >= '0' && label[0] <= '9' {
 		label = strings.TrimSuffix("this_"+label, "_")
 	}
-	if row.Kind == objectLimits && row.ID == scopeOrganization {
-		resource = "agentyard_global_usage_limit"
-	}
-	id := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "${", "$${", "%{", "%%{").Replace(cmp.Or(row.importID, row.ID))
+	resource = cmp.Or(row.Resource, resource)
+	id := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "${", "$${", "%{", "%%{").Replace(cmp.Or(row.ImportID, row.ID))
 	return fmt.Sprintf("import {\n  to = %s.%s\n  id = \"%s\"\n}", resource, label, id)
 }
+
+// ownersKey is the note to what only the owner can do. Nobody else can import the object.
+const ownersKey = "Needs an API key of the owner."
 
 // notShown stands for what the API returns and the page does not show, because the page needs no key.
 const notShown = "(not shown here)"
@@ -160,7 +164,7 @@ func indented(body any) (string, error) {
 }
 
 func objectRequestOf(x *Entry) objectRequest {
-	r := objectRequest{Operation: x.Operation, Path: x.Method + " " + shortText(x.Path), Result: x.result(), Class: x.class(), At: x.Time.UTC().Format("2006-01-02 15:04:05")}
+	r := objectRequest{Operation: x.Operation, Path: x.Method + " " + Short(x.Path), Result: x.result(), Class: x.class(), At: x.Time.UTC().Format("2006-01-02 15:04:05")}
 	if x.Fault != "" {
 		r.Result += ", " + x.Fault
 	}
@@ -170,7 +174,7 @@ func objectRequestOf(x *Entry) objectRequest {
 func statusTimeOf(at, now time.Time) statusTime {
 	t := statusTime{Exact: at.UTC().Format(time.RFC3339), Age: "now"}
 	if age := now.Sub(at); age >= time.Second {
-		t.Age = shortDuration(age) + " ago"
+		t.Age = Duration(age) + " ago"
 	}
 	return t
 }

@@ -1,4 +1,4 @@
-package emulator
+package statuspage
 
 import (
 	"cmp"
@@ -42,7 +42,7 @@ func answerOf(spans []runSpan, end time.Duration) []string {
 		answer = append(answer, fmt.Sprintf("%s: %s.", quantity(failed, "failure"), countedResults(results)))
 	}
 	if waited := overlap(pauses, waits); waited >= time.Millisecond {
-		answer = append(answer, fmt.Sprintf("For %s, a retry was waiting and no request was under way.", shortDuration(waited)))
+		answer = append(answer, fmt.Sprintf("For %s, a retry was waiting and no request was under way.", Duration(waited)))
 	}
 	if rejected > 0 && ofProvider(spans[0].Entry) {
 		answer = append(answer, "After a 429, the provider also sends at a lower rate for a while.")
@@ -52,12 +52,12 @@ func answerOf(spans []runSpan, end time.Duration) []string {
 
 func durationSentence(spans []runSpan, end, inRequests time.Duration, pauses []interval) string {
 	if len(pauses) == 0 {
-		return fmt.Sprintf("%s, all of it in requests.", shortDuration(end))
+		return fmt.Sprintf("%s, all of it in requests.", Duration(end))
 	}
 	longest := slices.MaxFunc(pauses, func(a, b interval) int { return cmp.Compare(a.to-a.from, b.to-b.from) })
 	next := slices.IndexFunc(spans, func(s runSpan) bool { return s.from == longest.to })
 	return fmt.Sprintf("%s: %s in requests, %s between them (longest pause %s, before %s).",
-		shortDuration(end), shortDuration(inRequests), shortDuration(end-inRequests), shortDuration(longest.to-longest.from), spans[next].name())
+		Duration(end), Duration(inRequests), Duration(end-inRequests), Duration(longest.to-longest.from), spans[next].name())
 }
 
 func was(n int) string {
@@ -116,7 +116,7 @@ func pollSentence(spans []runSpan, pauses, waits []interval) string {
 	if ofProvider(spans[0].Entry) {
 		client = "provider"
 	}
-	return fmt.Sprintf("For %s, the %s waited between repeated reads (%s).", shortDuration(waited), client, strings.Join(names, ", "))
+	return fmt.Sprintf("For %s, the %s waited between repeated reads (%s).", Duration(waited), client, strings.Join(names, ", "))
 }
 
 // lanesOf arranges the requests of a run in lanes, in the order of their first request.
@@ -129,7 +129,7 @@ func lanesOf(spans []runSpan) []*runLane {
 		key := address{s.Method, s.Path}
 		lane := byAddress[key]
 		if lane == nil {
-			lane = &runLane{Name: s.name(), Path: shortText(s.Method + " " + s.Path)}
+			lane = &runLane{Name: s.name(), Path: Short(s.Method + " " + s.Path)}
 			byAddress[key] = lane
 			lanes = append(lanes, lane)
 		}
@@ -142,7 +142,7 @@ func lanesOf(spans []runSpan) []*runLane {
 var layers = []string{barWait, requestOK, requestRunning, requestRejected, requestFailed}
 
 // finish draws the bars of a lane.
-func (l *runLane) finish(end time.Duration, objects map[string]objectRef) {
+func (l *runLane) finish(end time.Duration, objects map[string]Ref) {
 	l.ID = namedBy(l.spans[0].Entry)
 	l.Object = objects[l.ID]
 	l.Count = len(l.spans)
@@ -160,7 +160,7 @@ func (l *runLane) finish(end time.Duration, objects map[string]objectRef) {
 			waits = append(waits, interval{s.waitedSince, s.from})
 		}
 	}
-	l.Rejected, l.Slowest, l.Total = counts[requestRejected], shortDuration(slowest), shortDuration(total)
+	l.Rejected, l.Slowest, l.Total = counts[requestRejected], Duration(slowest), Duration(total)
 	l.Label = quantity(l.Count, "request")
 	for _, part := range []struct{ class, text string }{
 		{requestRejected, "rejected with 429"}, {requestFailed, "failed"}, {requestRunning, "running"},
@@ -170,7 +170,7 @@ func (l *runLane) finish(end time.Duration, objects map[string]objectRef) {
 		}
 	}
 	for _, w := range union(waits) {
-		l.Bars = append(l.Bars, barOf(w, end, barWait, "Waiting for a retry for "+shortDuration(w.to-w.from)))
+		l.Bars = append(l.Bars, barOf(w, end, barWait, "Waiting for a retry for "+Duration(w.to-w.from)))
 	}
 	// Equal requests stand together, so that those that are close become one bar, whatever lies between them.
 	slices.SortStableFunc(l.spans, func(a, b *runSpan) int {
@@ -194,7 +194,7 @@ func namedBy(x *Entry) string {
 	}
 	for i, part := range slices.Backward(route) {
 		if strings.HasPrefix(part, "{") {
-			return shortText(path[i])
+			return Short(path[i])
 		}
 	}
 	return ""
@@ -215,7 +215,7 @@ func barOfSpans(spans []*runSpan, end time.Duration) runBar {
 	if len(spans) > 1 {
 		title = fmt.Sprintf("%d requests: %s", len(spans), countedResultsOf(spans))
 	}
-	title += fmt.Sprintf(", %s after the start (%s UTC), took %s", shortDuration(first.from), first.Started.UTC().Format("15:04:05.000"), shortDuration(whole.to-whole.from))
+	title += fmt.Sprintf(", %s after the start (%s UTC), took %s", Duration(first.from), first.Started.UTC().Format("15:04:05.000"), Duration(whole.to-whole.from))
 	if first.retry {
 		title += ", a retry"
 	}

@@ -1,14 +1,14 @@
-package emulator
+package statuspage
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 )
+
+const testAgent = ProviderAgent + "1.2.3 Terraform/1.16.4"
 
 var runStart = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
@@ -43,7 +43,7 @@ func TestViewRun_answers(t *testing.T) {
 	other := sent("listComputers", 0, 5*ms, 200, 0)
 	other.UserAgent, other.Operation, other.Path = "curl/8.5.0", "", "/nothing"
 	half, html := sent("listComputers", 0, 10*ms, 200, 0), sent("listComputers", s, 10*ms, 200, 0)
-	half.Fault, html.Fault = string(FaultTruncatedBody), string(FaultNonJSON)
+	half.Fault, html.Fault = "truncated-body", "non-json"
 	for name, tc := range map[string]struct {
 		entries []Entry
 		counts  string
@@ -212,7 +212,7 @@ func TestViewRun_waterfall(t *testing.T) {
 		sent("listComputers", 7*s, 10*ms, 200, 0), sent("listComputers", 7*s+15*ms, 5*ms, 200, 0), sent("getComputer", 10*s, 0, 0, 3),
 	}
 	entries[1].Fault = "rate-limited"
-	objects := map[string]objectRef{"3": {objectComputers, "3", "web-1"}}
+	objects := map[string]Ref{"3": {"computers", "3", "web-1", false}}
 	r := viewRun(entries, objects, runStart.Add(20*s), runLanes)
 	var got []string
 	for _, lane := range r.Lanes {
@@ -285,7 +285,7 @@ func TestShortDuration(t *testing.T) {
 		0: "<1 ms", 999 * time.Microsecond: "<1 ms", 12 * ms: "12 ms", 1250 * ms: "1.2 s", 59*s + 940*ms: "59.9 s", 59*s + 960*ms: "1 min", 61 * s: "1 min 1 s",
 		59*time.Minute + 59*s + 600*ms: "1 h", 90 * time.Minute: "1 h 30 min", 50 * time.Hour: "2 d 2 h",
 	} {
-		if got := shortDuration(d); got != want {
+		if got := Duration(d); got != want {
 			t.Errorf("%s: %q, want %q", d, got, want)
 		}
 	}
@@ -293,47 +293,17 @@ func TestShortDuration(t *testing.T) {
 
 func TestVerbOf(t *testing.T) {
 	t.Parallel()
-	got := map[string][]string{}
-	for _, r := range allRoutes() {
-		if verb := verbOf(&Entry{Operation: r.operation, Method: r.method}); r.method != "GET" && r.method != "DELETE" {
-			got[verb] = append(got[verb], r.operation)
-		}
-	}
-	for verb, want := range map[string]string{
-		"create": "bulkCreateComputers createApiKey createComputer createEnvironment createEnvironmentBuild createFileDownload createFileUpload createServiceAccount " +
-			"createSession createWikiRun createWikiVideoUploadUrl inviteMember",
-		"delete": "revokeApiKey",
-		"read":   "",
+	for want, operations := range map[string]string{
+		"create": "bulkCreateComputers createApiKey createEnvironmentBuild createFileDownload createWikiRun inviteMember",
+		"delete": "revokeApiKey", "update": "rotateApiKey setGlobalUsageLimit restartComputer editCiWorkflow",
 	} {
-		slices.Sort(got[verb])
-		if names := strings.Join(got[verb], " "); names != want {
-			t.Errorf("%s: %s, want %s", verb, names, want)
+		for _, operation := range strings.Fields(operations) {
+			if got := verbOf(&Entry{Operation: operation, Method: "POST"}); got != want {
+				t.Errorf("%s: %s, want %s", operation, got, want)
+			}
 		}
 	}
-}
-
-// A full journal does not make a page that no browser likes.
-func TestAddRuns_fullJournal(t *testing.T) {
-	t.Parallel()
-	e := startInternal(t)
-	for i := range maxJournal {
-		x := sent("getComputer", time.Duration(i)*ms, ms, 200, uint64(i%1000))
-		x.Run = 1 + i/10000
-		e.journal.begin(&x)
-	}
-	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
-	r.RemoteAddr, r.Host = "127.0.0.1:5", "localhost"
-	e.Handler().ServeHTTP(w, r)
-	if runs := strings.Count(w.Body.String(), `<details class="run"`); runs != statusRuns || w.Body.Len() > 1<<20 {
-		t.Errorf("%d runs in %d bytes", runs, w.Body.Len())
-	}
-	if e.journal.isPartial(1) {
-		t.Error("nothing was forgotten yet")
-	}
-	x := sent("getComputer", 0, ms, 200, 1)
-	x.Run = 11
-	e.journal.begin(&x)
-	if !e.journal.isPartial(1) || e.journal.isPartial(2) || len(e.journal.entriesOf(1)) != 0 {
-		t.Error("the oldest tenth is not forgotten, or more")
+	if got := verbOf(&Entry{Method: "GET"}) + verbOf(&Entry{Method: "DELETE"}); got != "readdelete" {
+		t.Error(got)
 	}
 }

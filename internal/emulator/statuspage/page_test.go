@@ -1,15 +1,17 @@
-package emulator
+package statuspage
 
 import (
 	"net/http/httptest"
 	"testing"
 )
 
+// nothing is a source that no test reads.
+type nothing struct{ Source }
+
 // Pages need no key, so another machine, or a website with a name that points here, must not read them.
-func TestIsPage(t *testing.T) {
+func TestPages_have(t *testing.T) {
 	t.Parallel()
-	e := &Emulator{}
-	e.pages = newPages(e)
+	pages := New(nothing{})
 	for _, tc := range []struct {
 		method, path, from, host string
 		want                     bool
@@ -40,7 +42,7 @@ func TestIsPage(t *testing.T) {
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), tc.method, tc.path, nil)
 		r.RemoteAddr, r.Host = tc.from, tc.host
-		if got := e.isPage(r); got != tc.want {
+		if got := pages.Have(r); got != tc.want {
 			t.Errorf("%+v: %v", tc, got)
 		}
 	}

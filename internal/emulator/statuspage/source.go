@@ -1,0 +1,112 @@
+package statuspage
+
+import (
+	"net/http"
+	"time"
+)
+
+// Source is what the pages read. The emulator has it.
+type Source interface {
+	// State is what the pages show beside objects and requests.
+	State() State
+	// Version changes with whatever may change a page.
+	Version() int64
+	// Objects returns all objects, in the order of the status page, and what the page of one shows, if it is named and exists.
+	Objects(kind, id string) (kinds []*Kind, row *Row, d Detail, err error)
+	// NewestRuns returns the requests of the newest n runs, or of those before a number that is not 0, and whether there are older ones.
+	NewestRuns(n, before int) (runs [][]Entry, older bool)
+	// Requests returns all requests of a run, or with 0 of all runs, in the order of their arrival.
+	Requests(run int) []Entry
+	// Connected has the runs whose process still has a connection; IsPartial reports whether the first requests of a run are forgotten.
+	Connected() map[int]bool
+	IsPartial(run int) bool
+	// Fail answers a request with an error. One that is fs.ErrNotExist is a 404.
+	Fail(w http.ResponseWriter, r *http.Request, err error)
+}
+
+// State is what the pages show of the emulator itself.
+type State struct {
+	URL, ClockFile, Tier string
+	Now                  time.Time
+	Ahead                time.Duration // By how much the clock was moved.
+	Kept                 bool          // The key and the objects outlive the process.
+	Faults               []Fault
+	Off                  []string // What the control API switched off.
+}
+
+// Fault is something that the control API programmed.
+type Fault struct{ Kind, For, Left string }
+
+// Entry is a request, with the fields of the journal.
+type Entry struct {
+	Seq       int
+	Time      time.Time
+	Started   time.Time
+	Run       int
+	UserAgent string
+	Operation string
+	Method    string
+	Route     string
+	Path      string
+	Query     string
+	BodyHash  uint64
+	Status    int
+	Duration  time.Duration
+	Principal string
+	Fault     string
+}
+
+// Kind is all objects of one kind.
+type Kind struct {
+	ID, Name, One, Heading string // As in addresses, of several, of one, and what the state of such an object is.
+	Resource               string // What imports an object.
+	Operation, Note        string // The operation that returns an object, and what about it is worth knowing.
+	Rows                   []Row
+
+	States       []stateCount
+	Total        int
+	Rest         int  // How many rows only the list of all has.
+	Dated, Moved bool // Whether objects have times, and whether the clock was moved.
+}
+
+// Row is an object.
+type Row struct {
+	Ref
+	State       string
+	Owner       string
+	Note, Badge string // The badge is a note that stands out.
+	CreatedAt   int64  // In milliseconds; 0 if nobody knows.
+	Seq         uint64 // Orders objects of one millisecond.
+	Resource    string // What imports it, if that is not the resource of its kind.
+	ImportID    string // The ID that imports it, if that is another one.
+	Foreign     bool   // Only the owner can delete and import it.
+	Requests    string // What the path or the query of a request for it contains, if that is not the ID.
+
+	Class string
+	At    objectTime
+}
+
+// Detail is what only the page of an object shows.
+type Detail struct {
+	Body    any // What the API returns; nil if it returns nothing.
+	History []Event
+	Actions []Action
+}
+
+// Event is something that happened to an object and that its JSON does not say.
+type Event struct {
+	At   int64
+	Text string
+	// State is what it came to, and colors the event.
+	State string
+}
+
+type stateCount struct {
+	State, Class string
+	Count        int
+}
+
+// stateClasses are the states that stand out.
+var stateClasses = map[string]string{
+	"error": "bad", "failed": "bad", "provisioning": "busy", "building": "busy", "running": "busy", "pending": "busy", "expired": "warn", "grace period": "warn",
+}
