@@ -12,6 +12,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
 // wikiRunRecord contains the attributes that all wiki run objects share.
@@ -75,30 +76,22 @@ var wikiModel = results.Fields[*wikis.Model]{
 	"reasoning_effort": results.String("Reasoning effort of the model.", func(m *wikis.Model) string { return m.ReasoningEffort }),
 }
 
-// FromAPI keeps a field that never changes if the service omits it or returns an equal form.
+// FromAPI keeps what is known of the fields that never change, and a privacy level that the service omits.
 func (m *wikiRunRecord) FromAPI(ctx context.Context, w *wikis.Run) diag.Diagnostics {
 	known := *m
 	diags := wikiRunResults.Into(ctx, w, m)
-	if wikis.SameRepository(known.RepoURL.ValueString(), w.RepoURL) {
-		m.RepoURL = known.RepoURL
+	for now, before := range map[*types.String]types.String{&m.RepoURL: known.RepoURL, &m.CommitHash: known.CommitHash, &m.Branch: known.Branch} {
+		if value.IsSet(before) {
+			*now = before
+		}
 	}
-	if wikis.SameCommit(known.CommitHash.ValueString(), w.CommitHash) {
-		m.CommitHash = known.CommitHash
+	for now, before := range map[*types.Bool]types.Bool{&m.HasLocalChanges: known.HasLocalChanges, &m.HasNonRemoteCommits: known.HasNonRemoteCommits} {
+		if value.IsSet(before) {
+			*now = before
+		}
 	}
-	m.CommitHash, m.Branch, m.PrivacyLevel = keepIfAbsent(known.CommitHash, m.CommitHash), keepIfAbsent(known.Branch, m.Branch), keepIfAbsent(known.PrivacyLevel, m.PrivacyLevel)
-	if m.HasLocalChanges.IsNull() && !known.HasLocalChanges.IsUnknown() {
-		m.HasLocalChanges = known.HasLocalChanges
-	}
-	if m.HasNonRemoteCommits.IsNull() && !known.HasNonRemoteCommits.IsUnknown() {
-		m.HasNonRemoteCommits = known.HasNonRemoteCommits
+	if m.PrivacyLevel.IsNull() && value.IsSet(known.PrivacyLevel) {
+		m.PrivacyLevel = known.PrivacyLevel
 	}
 	return diags
-}
-
-// keepIfAbsent keeps the known value of a field that the service omits.
-func keepIfAbsent(known, now types.String) types.String {
-	if now.IsNull() && !known.IsUnknown() {
-		return known
-	}
-	return now
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -26,15 +25,11 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure    = (*wikiRunResource)(nil)
-	_ resource.ResourceWithIdentity     = (*wikiRunResource)(nil)
-	_ resource.ResourceWithImportState  = (*wikiRunResource)(nil)
-	_ resource.ResourceWithModifyPlan   = (*wikiRunResource)(nil)
-	_ resource.ResourceWithUpgradeState = (*wikiRunResource)(nil)
+	_ resource.ResourceWithConfigure   = (*wikiRunResource)(nil)
+	_ resource.ResourceWithIdentity    = (*wikiRunResource)(nil)
+	_ resource.ResourceWithImportState = (*wikiRunResource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*wikiRunResource)(nil)
 )
-
-// unsetPrivacy is a key in private state. It marks a new wiki run whose privacy level could not be set.
-const unsetPrivacy = "unset_privacy"
 
 var wikiRunFields = withinJSON(apierror.Fields{
 	"repoUrl": path.Root("repo_url"), "commitHash": path.Root("commit_hash"), "branch": path.Root("branch"),
@@ -75,24 +70,6 @@ type wikiRunModel struct {
 	Pages    jsontypes.Normalized `tfsdk:"pages"`
 	PageTree jsontypes.Normalized `tfsdk:"page_tree"`
 	Triggers types.Map            `tfsdk:"triggers"`
-}
-
-// takeNew keeps the configured values even if the service returns others. The next refresh shows the difference.
-func (m *wikiRunModel) takeNew(ctx context.Context, made *wikis.Run) diag.Diagnostics {
-	planned := *m
-	diags := m.FromAPI(ctx, made)
-	m.RepoURL = planned.RepoURL
-	for now, before := range map[*types.String]types.String{&m.Branch: planned.Branch, &m.CommitHash: planned.CommitHash, &m.PrivacyLevel: planned.PrivacyLevel} {
-		if value.IsSet(before) {
-			*now = before
-		}
-	}
-	for now, before := range map[*types.Bool]types.Bool{&m.HasLocalChanges: planned.HasLocalChanges, &m.HasNonRemoteCommits: planned.HasNonRemoteCommits} {
-		if value.IsSet(before) {
-			*now = before
-		}
-	}
-	return diags
 }
 
 func (m *wikiRunModel) Identity() any { return &crud.ID{ID: m.ID} }
@@ -182,7 +159,6 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 		PlanModifiers:       []planmodifier.Map{modifier.CreateOnlyMap()},
 	}
 	resp.Schema = schema.Schema{
-		Version: 1,
 		MarkdownDescription: "Manages a wiki run: the wiki of a repository at one commit. The service writes its pages, or you upload them. Only `privacy_level` can be updated in place.\n\n" +
 			"**Replacement.** Any other change deletes the wiki run and creates a new one. To keep a wiki available meanwhile, set `create_before_destroy = true` in the `lifecycle` block.\n\n" +
 			"**Pipelines.** To create and publish wikis in a pipeline, see [Wikis from pipelines](../guides/wikis-from-pipelines)." + crud.AssumedFormat,
@@ -194,72 +170,23 @@ func (r *wikiRunResource) IdentitySchema(_ context.Context, _ resource.IdentityS
 	resp.IdentitySchema = crud.IDSchema(wikiRunResults["id"].Text)
 }
 
-// UpgradeState drops the page tree of version 0 if it came from the service and not from the configuration.
-func (r *wikiRunResource) UpgradeState(ctx context.Context) map[int64]resource.StateUpgrader {
-	var current resource.SchemaResponse
-	r.Schema(ctx, resource.SchemaRequest{}, &current)
-	return map[int64]resource.StateUpgrader{0: {PriorSchema: &current.Schema, StateUpgrader: func(ctx context.Context, req resource.UpgradeStateRequest, resp *resource.UpgradeStateResponse) {
-		var m wikiRunModel
-		resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-		if resp.Diagnostics.HasError() {
-			return
-		}
-		if m.Pages.IsNull() || strings.Contains(m.PageTree.ValueString(), `"pageId"`) {
-			m.PageTree = jsontypes.NewNormalizedNull()
-		}
-		resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
-	}}}
-}
-
+// ModifyPlan fails before anything is created if the service rejects the API key.
 func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.Plan.Raw.IsNull() {
-		return
+	if req.State.Raw.IsNull() && !req.Plan.Raw.IsNull() {
+		resp.Diagnostics.Append(apierror.For("plan", "wiki run", r.Client.Conn.CheckAccess(ctx), creationOptions)...)
 	}
-	if !req.State.Raw.IsNull() {
-		var before wikiRunModel
-		var level types.String
-		resp.Diagnostics.Append(req.State.Get(ctx, &before)...)
-		resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("privacy_level"), &level)...)
-		id := before.ID
-		isHidden := level.ValueString() == wikis.PrivacyPrivate && !level.Equal(before.PrivacyLevel)
-		if isHidden && before.CanUpdatePrivacy.Equal(types.BoolValue(false)) {
-			resp.Diagnostics.AddAttributeError(path.Root("privacy_level"), "Wiki Run of Another Owner",
-				fmt.Sprintf("Wiki run %s belongs to another owner, and the provider's API key cannot change its privacy level (can_update_privacy is false). Use the owner's API key, or remove privacy_level from the configuration.", id.ValueString()))
-		}
-		if isPrivacyUnset(ctx, req.Private) {
-			// The plan shows no change of the level, so another attribute must differ for Terraform to call Update.
-			resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("can_update_privacy"), types.BoolUnknown())...)
-			resp.Diagnostics.AddAttributeWarning(path.Root("privacy_level"), "Privacy Level Is Set Again",
-				fmt.Sprintf("The privacy level of wiki run %s could not be set when it was created. This apply sets it, although the plan shows no change.", id.ValueString()))
-		}
-		return
-	}
-	resp.Diagnostics.Append(apierror.For("plan", "wiki run", r.Client.Conn.CheckAccess(ctx), creationOptions)...)
 }
 
 // Create sets the privacy level in a second request, because the create request does not support it.
 func (r *wikiRunResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	var m wikiRunModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	made, err := r.Client.Wikis.Create(ctx, m.createRequest())
-	if err != nil {
-		resp.Diagnostics.Append(apierror.For("create", "wiki run", err, creationOptions)...)
-		return
-	}
-	if level := m.PrivacyLevel; value.IsSet(level) && level.ValueString() != made.PrivacyLevel {
-		if updated, err := r.Client.Wikis.SetNewPrivacy(ctx, made.ID, level.ValueString()); err != nil {
-			resp.Diagnostics.Append(withoutPrivacy(made, level.ValueString(), err)...)
-			resp.Diagnostics.Append(resp.Private.SetKey(ctx, unsetPrivacy, []byte("true"))...)
-		} else {
-			made = updated
+	crud.Create(ctx, r.Client, "wiki run", req, resp, func(m *wikiRunModel) (*wikis.Run, error) {
+		made, err := r.Client.Wikis.Create(ctx, m.createRequest())
+		if level := m.PrivacyLevel; err == nil && value.IsSet(level) && level.ValueString() != made.PrivacyLevel {
+			_, failed := r.Client.Wikis.SetNewPrivacy(ctx, made.ID, level.ValueString())
+			resp.Diagnostics.Append(withoutPrivacy(made, level.ValueString(), failed)...)
 		}
-	}
-	resp.Diagnostics.Append(m.takeNew(ctx, made)...)
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
+		return made, err
+	}, creationOptions)
 }
 
 // withoutPrivacy warns about a privacy level that could not be set. An error would taint the wiki run, and the next apply
@@ -274,32 +201,18 @@ func withoutPrivacy(made *wikis.Run, level string, err error) diag.Diagnostics {
 	return diags
 }
 
-// isPrivacyUnset reports whether the level could not be set and the wiki run has not been read since.
-func isPrivacyUnset(ctx context.Context, private modifier.PrivateState) bool {
-	mark, _ := private.GetKey(ctx, unsetPrivacy)
-	return len(mark) > 0
-}
-
 func (r *wikiRunResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "wiki run", req, resp, func(m *wikiRunModel) (*wikis.Run, error) {
-		found, err := r.Client.Wikis.Get(ctx, m.ID.ValueString(), m.RepoURL.ValueString())
-		if err == nil {
-			resp.Diagnostics.Append(resp.Private.SetKey(ctx, unsetPrivacy, nil)...) // The state now contains the actual level.
-		}
-		return found, err
+		return r.Client.Wikis.Get(ctx, m.ID.ValueString(), m.RepoURL.ValueString())
 	})
 }
 
 func (r *wikiRunResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	crud.Update(ctx, "wiki run", req, resp, func(plan, state *wikiRunModel) (*wikis.Run, error) {
-		plan.CanUpdatePrivacy = state.CanUpdatePrivacy
-		if plan.PrivacyLevel.Equal(state.PrivacyLevel) && !isPrivacyUnset(ctx, req.Private) {
+		if plan.PrivacyLevel.Equal(state.PrivacyLevel) {
 			return nil, nil // An adopted value changed.
 		}
 		_, err := r.Client.Wikis.SetPrivacy(ctx, state.ID.ValueString(), plan.PrivacyLevel.ValueString())
-		if err == nil {
-			resp.Diagnostics.Append(resp.Private.SetKey(ctx, unsetPrivacy, nil)...)
-		}
 		return nil, err
 	}, changeOptions)
 }

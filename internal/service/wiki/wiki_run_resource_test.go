@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -254,41 +252,6 @@ func TestWikiRun_adoptsAfterAnImport(t *testing.T) {
 		if entry.Method != http.MethodGet {
 			t.Errorf("%s was sent", entry.Operation)
 		}
-	}
-}
-
-// A state of schema version 0 contains the service's tree if none was configured.
-func TestAccWikiRun_stateWithTheServicesTree(t *testing.T) {
-	t.Parallel()
-	for name, lines := range map[string][]string{
-		"no pages":         nil,
-		"pages":            {quoted("pages", pagesJSON)},
-		"pages and a tree": {quoted("pages", pagesJSON), quoted("page_tree", treeJSON)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.NewRealTime(t)
-			cli := acctest.NewCLI(t, e, ofAPI(lines...))
-			cli.MustRun("apply", "-auto-approve", "-input=false")
-			file := filepath.Join(cli.Dir, "terraform.tfstate")
-			content, err := os.ReadFile(file)
-			acctest.Must(t, err)
-			var state map[string]any
-			acctest.Must(t, json.Unmarshal(content, &state))
-			instance := state["resources"].([]any)[0].(map[string]any)["instances"].([]any)[0].(map[string]any)
-			instance["schema_version"] = 0
-			attributes := instance["attributes"].(map[string]any)
-			attributes["video_overview"] = nil
-			if attributes["page_tree"] == nil {
-				attributes["page_tree"] = string(onlyRun(t, e).PageTree)
-			}
-			if content, err = json.Marshal(state); err != nil {
-				t.Fatal(err)
-			}
-			acctest.Must(t, os.WriteFile(file, content, 0o600))
-			cli.MustPlanEmpty()
-			acctest.Says(t, cli.MustRun("plan", "-input=false", "-refresh=false").Output, "No changes")
-		})
 	}
 }
 
