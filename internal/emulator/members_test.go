@@ -55,42 +55,6 @@ func (v *env) memberEmails(limit int) (emails string, pages int) {
 
 func remove(email string) string { return members + "?email=" + url.QueryEscape(email) }
 
-// Every operation of the organization is for members with the Manager role or higher.
-func TestOrganizationIsForManagers(t *testing.T) {
-	v := startParallel(t)
-	_, user := v.human(emulator.RoleUser)
-	_, owner := v.human(emulator.RoleOwner)
-	_, account := v.account("ci")
-	v.join("gone@people.example")
-	for _, c := range []struct {
-		want         int
-		method, path string
-		body         any
-	}{
-		{200, "GET", organization + "/enterprise-controls/history", nil},
-		{200, "GET", organization + "/usage/limits/global", nil},
-		{200, "PUT", organization + "/usage/limits/global", object{"limit": nil}},
-		{200, "GET", organization + "/usage/limits/users", nil},
-		{200, "PUT", organization + "/usage/limits/users", object{"users": []object{{"email": "gone@people.example", "limit": nil}}}},
-		{200, "GET", members, nil},
-		{204, "DELETE", remove("gone@people.example"), nil},
-		{200, "POST", invite, object{"email": "new@people.example"}},
-	} {
-		v.as("", 401, c.method, c.path, c.body)
-		v.detail(v.as(account, 403, c.method, c.path, c.body), "member with the Manager role or higher")
-		v.detail(v.as(user, 403, c.method, c.path, c.body), "Manager role")
-		path, separator := c.path, "?"
-		if strings.Contains(path, "?") {
-			separator = "&"
-		}
-		v.detail(v.call(400, c.method, path+separator+"colour=red", c.body), "colour")
-		v.Faults().Add(emulator.Fault{Kind: emulator.FaultRateLimited}, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit})
-		v.call(429, c.method, c.path, c.body)
-		v.call(500, c.method, c.path, c.body)
-		v.as(owner, c.want, c.method, c.path, c.body)
-	}
-}
-
 func TestMemberRecord(t *testing.T) {
 	v := startParallel(t)
 	v.clock.Advance(1500 * time.Millisecond)

@@ -38,23 +38,6 @@ func TestServiceAccountLifecycle(t *testing.T) {
 	v.call(201, "POST", accounts, object{"name": "ci"})
 }
 
-func TestServiceAccountsAreForManagers(t *testing.T) {
-	v := startParallel(t)
-	_, user := v.human(emulator.RoleUser)
-	_, owner := v.human(emulator.RoleOwner)
-	id, account := v.account("ci")
-	v.as(owner, 200, "GET", accounts+"/"+id, nil)
-	for _, c := range []request{
-		{"GET", accounts, nil}, {"POST", accounts, object{"name": "x"}}, {"GET", accounts + "/" + id, nil},
-		{"PATCH", accounts + "/" + id, object{"status": "inactive"}}, {"DELETE", accounts + "/" + id, nil},
-		{"GET", accounts + "/" + id + "/api-keys", nil}, {"POST", accounts + "/" + id + "/api-keys", object{"name": "x"}},
-		{"POST", accounts + "/" + id + "/api-keys/x/revoke", nil}, {"POST", accounts + "/" + id + "/api-keys/x/rotate", nil},
-	} {
-		v.detail(v.as(account, 403, c.method, c.path, c.body), "Service account credentials")
-		v.detail(v.as(user, 403, c.method, c.path, c.body), "Manager role")
-	}
-}
-
 // TestDeletedServiceAccount checks that a soft deletion tears down computers and ends keys, and of no other account.
 func TestDeletedServiceAccount(t *testing.T) {
 	v := startParallel(t)

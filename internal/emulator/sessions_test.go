@@ -257,24 +257,6 @@ func TestSessionsByComputer(t *testing.T) {
 	v.call(200, "GET", sessions+"?computerId="+managed, nil)
 }
 
-func TestSessionsSwitchedOff(t *testing.T) {
-	v, computerID := startSessions(t)
-	one := sessions + "/" + v.session(object{"computerId": computerID})
-	v.AllowSessions(false)
-	_, user := v.human(emulator.RoleUser)
-	for _, c := range []request{
-		{"GET", sessions, nil}, {"GET", sessions + "?limit=0", nil}, {"POST", sessions, object{"computerId": computerID}}, {"POST", sessions, object{}},
-		{"GET", one, nil}, {"GET", sessions + "/" + uuidA, nil}, {"DELETE", one, nil}, {"PATCH", one, object{}}, {"PATCH", one, "x"}, {"POST", one + "/interrupt", nil},
-	} {
-		v.as("", 401, c.method, c.path, c.body)
-		for _, key := range []string{user, v.BootstrapKey()} {
-			v.detail(v.as(key, 403, c.method, c.path, c.body), "Sessions are not enabled for the organization.")
-		}
-	}
-	v.AllowSessions(true)
-	v.call(200, "GET", one, nil)
-}
-
 // Sessions that come while somebody reads page after page are on none of the pages that follow, and shift nothing.
 func TestPagesOfSessionsWhileSomeAreAdded(t *testing.T) {
 	t.Parallel()

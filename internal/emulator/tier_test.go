@@ -10,20 +10,14 @@ import (
 func TestTier(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{DataFile: dataFile(t), Tier: emulator.TierTeam})
-	account, _ := v.account("ci")
 	v.computer(object{"name": "a"})
 	id := v.call(200, "GET", computers+"/name/a", nil).object(t)["id"].(string)
 	v.clock.Advance(time.Minute)
 
 	must(t, v.SetTier(emulator.TierFree))
 	_, user := v.human(emulator.RoleUser)
-	one := accounts + "/" + account
-	for _, c := range []request{
-		{"GET", computers, nil}, {"GET", computers + "?colour=red", nil}, {"POST", computers, "{"}, {"POST", computers + "/bulk", "{}"},
-		{"GET", computers + "/name/a", nil}, {"POST", computers + "/" + id + "/restart", nil},
-		{"GET", accounts, nil}, {"POST", accounts, "{}"}, {"GET", one, nil}, {"PATCH", one, "{}"}, {"DELETE", one, nil}, {"GET", one + "/api-keys", nil},
-		{"POST", one + "/api-keys", "{}"}, {"POST", one + "/api-keys/k/revoke", nil}, {"POST", one + "/api-keys/k/rotate", nil},
-	} {
+	// It does not matter that the request is wrong.
+	for _, c := range []request{{"GET", computers + "?colour=red", nil}, {"POST", computers, "{"}, {"POST", accounts, "{}"}} {
 		for _, key := range []string{v.BootstrapKey(), user} {
 			v.detail(v.as(key, 402, c.method, c.path, c.body), "has the tier free; this needs at least the tier team")
 		}

@@ -248,24 +248,9 @@ func TestWikiSwitchedOff(t *testing.T) {
 		t.Helper()
 		v.call(204, "POST", "/_emulator/enterprise-controls", `{"settings":{"wikiCloudSync":`+value+`}}`)
 	}
-	operations := []request{
-		{"GET", wiki + "?x=1", nil},
-		{"POST", wiki, object{"x": 1}},
-		{"GET", historyOf("acme/api"), nil},
-		{"POST", wiki + "/video-upload-url", nil},
-		{"GET", wiki + "/" + id, nil},
-		{"DELETE", wiki + "/none", nil},
-		{"GET", wiki + "/" + id + "/export", nil},
-		{"GET", wiki + "/" + id + "/pages/none", nil},
-		{"POST", wiki + "/" + id + "/privacy", object{"privacyLevel": "public"}},
-		{"GET", wiki + "/" + id + "/search", nil},
-	}
 	change("false")
-	for _, o := range operations {
-		v.as("fk-wrong", 401, o.method, o.path, o.body)
-		v.detail(v.call(403, o.method, o.path, o.body), "wikiCloudSync is off")
-	}
-	change("null") // What is not set is on.
+	v.detail(v.call(403, "GET", wiki+"?x=1", nil), "wikiCloudSync is off") // It does not matter that the request is wrong.
+	change("null")                                                         // What is not set is on.
 	v.call(200, "GET", wiki+"/"+id, nil)
 	change("false")
 	change("true")
