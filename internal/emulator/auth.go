@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/mail"
 	"strings"
 	"time"
 
@@ -180,7 +179,7 @@ func checkHuman(email, role string) error {
 	if role != RoleUser && role != RoleManager && role != RoleOwner {
 		return fmt.Errorf("the role %q is not user, manager, or owner", role)
 	}
-	if a, err := mail.ParseAddress(email); err != nil || a.Address != email {
+	if !isAddress(email) {
 		return fmt.Errorf("the email address %q is not valid", email)
 	}
 	return nil

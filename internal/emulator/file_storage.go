@@ -66,7 +66,6 @@ func downloadText(object string, q url.Values) string {
 func (e *Emulator) serveFiles(w http.ResponseWriter, r *http.Request) {
 	e.setTime(w.Header())
 	object, isDownload := strings.CutPrefix(r.URL.Path, "/download/")
-	wiki, isExport := strings.CutPrefix(r.URL.Path, wikiExportPath)
 	var err error
 	switch {
 	case r.Header.Get("Authorization") != "":
@@ -78,8 +77,6 @@ func (e *Emulator) serveFiles(w http.ResponseWriter, r *http.Request) {
 		}
 	case isDownload && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 		err = e.sendFile(w, r, object)
-	case isExport && (r.Method == http.MethodGet || r.Method == http.MethodHead):
-		err = e.sendWikiExport(w, r, wiki)
 	default:
 		err = notFound("The file storage has nothing at %s %s.", r.Method, r.URL.Path)
 	}
@@ -187,22 +184,14 @@ func (e *Emulator) storeFile(form *multipart.Reader, part *multipart.Part, polic
 	return nil
 }
 
-// checkAddress verifies that a signed address is as it was signed, and in time.
-func (e *Emulator) checkAddress(text string, q url.Values) error {
-	if !hmac.Equal([]byte(q.Get("signature")), []byte(e.sign(text))) {
+func (e *Emulator) sendFile(w http.ResponseWriter, r *http.Request, object string) error {
+	q := r.URL.Query()
+	if !hmac.Equal([]byte(q.Get("signature")), []byte(e.sign(downloadText(object, q)))) {
 		return forbidden("The signature of the URL is not valid.")
 	}
 	expires, err := strconv.ParseInt(q.Get("expires"), 10, 64)
 	if err != nil || !e.clock.Now().Before(timeOf(expires)) {
 		return forbidden("The URL has expired.")
-	}
-	return nil
-}
-
-func (e *Emulator) sendFile(w http.ResponseWriter, r *http.Request, object string) error {
-	q := r.URL.Query()
-	if err := e.checkAddress(downloadText(object, q), q); err != nil {
-		return err
 	}
 	f, err := os.Open(e.objectPath(object))
 	if errors.Is(err, os.ErrNotExist) {

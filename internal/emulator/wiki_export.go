@@ -7,9 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
+	"os"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -17,8 +15,6 @@ import (
 
 const (
 	zipType = "application/zip"
-	// wikiExportPath begins the addresses of exports at the file storage.
-	wikiExportPath = "/wiki-export/"
 )
 
 // WikiExportForm is the form of the response to an export of a wiki run.
@@ -80,48 +76,24 @@ func exportWikiRun(r *request) (reply, error) {
 	}
 	x := r.e.wikiExport()
 	expires := millis(r.now.Add(x.Lifetime))
-	switch x.Form {
-	case WikiExportArchive:
+	if x.Form == WikiExportArchive {
 		data, err := exportedWiki(r.tx, run)
 		return reply{200, archive(data)}, err
-	case WikiExportRedirect:
-		return reply{http.StatusFound, redirection(r.e.wikiExportURL(run.ID, expires))}, nil
 	}
-	return reply{200, downloadView{URL: r.e.wikiExportURL(run.ID, expires), ExpiresAt: expires}}, nil
-}
-
-// wikiExportURL returns a signed address of an export at the file storage.
-func (e *Emulator) wikiExportURL(runID string, expires int64) string {
-	q := url.Values{"expires": {strconv.FormatInt(expires, 10)}}
-	q.Set("signature", e.sign(wikiExportText(runID, q)))
-	return e.FilesURL() + wikiExportPath + runID + "?" + q.Encode()
-}
-
-func wikiExportText(runID string, q url.Values) string {
-	return strings.Join([]string{"wiki-export", runID, q.Get("expires")}, "\n")
-}
-
-// sendWikiExport answers a signed address. The archive is made now, so a run that was deleted meanwhile is gone.
-func (e *Emulator) sendWikiExport(w http.ResponseWriter, r *http.Request, runID string) error {
-	q := r.URL.Query()
-	if err := e.checkAddress(wikiExportText(runID, q), q); err != nil {
-		return err
-	}
-	var data []byte
-	err := e.store.db.View(func(tx *bolt.Tx) error {
-		run, err := wikiRunTable.get(tx, runID, notFound("The file no longer exists."))
-		if err != nil {
-			return err
-		}
-		data, err = exportedWiki(tx, run)
-		return err
-	})
+	// The archive is stored now, so a link to a run that is deleted meanwhile works until it expires.
+	data, err := exportedWiki(r.tx, run)
 	if err != nil {
-		return err
+		return reply{}, err
 	}
-	w.Header().Set("Content-Type", zipType)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
-	return nil
+	o := storedObject{Object: "wiki_" + run.ID, ContentType: zipType}
+	if err := os.WriteFile(r.e.objectPath(o.Object), data, 0o600); err != nil {
+		return reply{}, fmt.Errorf("store an export: %w", err)
+	}
+	address := r.e.downloadURL(o, expires)
+	if x.Form == WikiExportRedirect {
+		return reply{http.StatusFound, redirection(address)}, nil
+	}
+	return reply{200, downloadView{URL: address, ExpiresAt: expires}}, nil
 }
 
 // exportedIndex describes a run in its export by what never changes, so that every export of it has the same bytes.

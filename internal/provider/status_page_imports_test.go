@@ -61,7 +61,7 @@ func TestImport_fromStatusPage(t *testing.T) {
 		p.Import(p.NewInstance(block[0]), block[1]).MustSucceed(t)
 	}
 	for typeName, want := range map[string]int{
-		"agentyard_service_account": 1, "agentyard_computer": 5, "agentyard_session": 1, "agentyard_computer_fleet": 2, "agentyard_api_key": 1,
+		"agentyard_service_account": 1, "agentyard_computer": 5, "agentyard_session": 1, "agentyard_api_key": 1,
 		"agentyard_environment": 1, "agentyard_global_usage_limit": 1, "agentyard_user_usage_limit": 1, "agentyard_wiki_run": 1, "agentyard_member_invitation": 1,
 	} {
 		if types[typeName] != want {
