@@ -315,23 +315,15 @@ func (e statusSource) State() statuspage.State {
 	}
 }
 
-func (e statusSource) NewestRuns(n, before int) (runs [][]statuspage.Entry, older bool) {
-	newest, older := e.journal.newestRuns(n, before)
-	for _, entries := range newest {
-		runs = append(runs, pageEntries(entries))
-	}
-	return runs, older
+func (e statusSource) NewestRuns(n, before int) (runs [][]Entry, older bool) {
+	return e.journal.newestRuns(n, before)
 }
 
-func (e statusSource) Requests(run int) []statuspage.Entry {
+func (e statusSource) Requests(run int) []Entry {
 	if run == 0 {
-		return pageEntries(e.journal.Entries())
+		return e.journal.Entries()
 	}
-	return pageEntries(e.journal.entriesOf(run))
-}
-
-func pageEntries(entries []Entry) []statuspage.Entry {
-	return views(entries, func(x Entry) statuspage.Entry { return statuspage.Entry(x) })
+	return e.journal.entriesOf(run)
 }
 
 func (e statusSource) Fail(w http.ResponseWriter, r *http.Request, err error) {

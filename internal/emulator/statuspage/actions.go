@@ -41,8 +41,8 @@ func actionsOfPage() pageActions {
 	}
 }
 
-// shellText is a word of a command line, in quotes if it needs them.
-func shellText(text string) string {
+// ShellText is a word of a command line, in quotes if it needs them.
+func ShellText(text string) string {
 	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./") == "" && text != "" {
 		return text
 	}

@@ -101,7 +101,7 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.mux.ServeH
 // point here.
 func (p *Pages) Have(r *http.Request) bool {
 	_, pattern := p.mux.Handler(r)
-	return pattern != "" && isLoopback(r.RemoteAddr) && isLoopback(r.Host)
+	return pattern != "" && IsLoopback(r.RemoteAddr) && IsLoopback(r.Host)
 }
 
 // servePage shows a template with what it reads.
@@ -143,8 +143,8 @@ func writePage(w http.ResponseWriter, status int, contentType string, page []byt
 	_, _ = w.Write(page) // The client may be gone.
 }
 
-// isLoopback reports whether an address, with or without a port, is localhost or a loopback IP address.
-func isLoopback(address string) bool {
+// IsLoopback reports whether an address, with or without a port, is localhost or a loopback IP address.
+func IsLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		host = address
@@ -159,7 +159,7 @@ func (p *Pages) statusPage(address *url.URL) (page, error) {
 	state := p.source.State()
 	shown := &statusPage{pageHeader: headerOf(state, ""), Kept: state.Kept, Faults: state.Faults, Off: state.Off, Actions: actionsOfPage()}
 	// The settings as a shell takes them. The page must not show the key.
-	shown.Exports = []string{"AGENTYARD_BASE_URL=" + state.URL, "AGENTYARD_API_KEY=PASTE-THE-KEY", "AGENTYARD_EMULATOR_CLOCK=" + shellText(state.ClockFile)}
+	shown.Exports = []string{"AGENTYARD_BASE_URL=" + state.URL, "AGENTYARD_API_KEY=PASTE-THE-KEY", "AGENTYARD_EMULATOR_CLOCK=" + ShellText(state.ClockFile)}
 	kinds, _, _, err := p.objects("", "")
 	p.addRuns(shown, before, byID(kinds))
 	shown.Kinds = firstRows(kinds)

@@ -47,3 +47,17 @@ func TestPages_have(t *testing.T) {
 		}
 	}
 }
+
+func TestIsLoopback(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]bool{
+		"127.0.0.1:1": true, "[::1]:1": true, "localhost:1": true, ":1": false, "0.0.0.0:1": false, "192.0.2.1:1": false, "host.example:1": false,
+	} {
+		if IsLoopback(address) != want {
+			t.Errorf("%q: %v", address, !want)
+		}
+	}
+	if got := ShellText("/tmp/a-1/data.db.clock") + ShellText("/my data/it's"); got != `/tmp/a-1/data.db.clock'/my data/it'\''s'` {
+		t.Error(got)
+	}
+}

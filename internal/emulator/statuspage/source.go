@@ -37,23 +37,35 @@ type State struct {
 // Fault is something that the control API programmed.
 type Fault struct{ Kind, For, Left string }
 
-// Entry is a request, with the fields of the journal.
+// Entry is one request that reached the API.
 type Entry struct {
-	Seq       int
-	Time      time.Time
-	Started   time.Time
-	Run       int
-	UserAgent string
-	Operation string
-	Method    string
-	Route     string
-	Path      string
-	Query     string
-	BodyHash  uint64
-	Status    int
-	Duration  time.Duration
-	Principal string
-	Fault     string
+	// Seq counts the requests from 1 in the order of their arrival; Reset does not restart it.
+	Seq int `json:"seq"`
+	// Time is the emulator's clock at arrival.
+	Time time.Time `json:"time"`
+	// Started is the real time at arrival.
+	Started time.Time `json:"-"`
+	// Run is the number of the run that the request belongs to, from 1: one process of a client, as far as its connections tell.
+	Run int `json:"run"`
+	// UserAgent is the name that the client gave itself.
+	UserAgent string `json:"-"`
+	// Operation is the operationId, empty for a request that matches no operation.
+	Operation string `json:"operation"`
+	// Method, Path and Query are the request's own; Route is the path with its parameters' names.
+	Method string `json:"method"`
+	Route  string `json:"route"`
+	Path   string `json:"path"`
+	Query  string `json:"query,omitempty"`
+	// BodyHash is equal for equal bodies, and only in this process: it recognizes a repeated request.
+	BodyHash uint64 `json:"-"`
+	// Status is the status that was sent; 0 while the request runs and when the connection was dropped.
+	Status int `json:"status"`
+	// Duration is the real time until the response was ready.
+	Duration time.Duration `json:"-"`
+	// Principal is the ID of the authenticated caller, empty when the request did not get that far.
+	Principal string `json:"principal,omitempty"`
+	// Fault is the kind of the fault that hit the request, empty for none.
+	Fault string `json:"fault,omitempty"`
 }
 
 // Kind is all objects of one kind.

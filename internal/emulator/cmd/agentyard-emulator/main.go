@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"os/signal"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -20,6 +18,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator/statuspage"
 )
 
 const usage = `Usage: agentyard-emulator [flags]
@@ -173,7 +172,7 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 		}
 	}
 	for _, address := range []string{s.Listen, s.FilesListen} {
-		if !loopback(address) {
+		if !statuspage.IsLoopback(address) {
 			_, _ = fmt.Fprintf(stderr, "Warning: other machines can reach %s, without encryption.\n", address)
 		}
 	}
@@ -190,19 +189,11 @@ func serve(ctx context.Context, s *settings, stdout io.Writer) error {
 		return err
 	}
 	if _, err := fmt.Fprintf(stdout, "export %s=%s\nexport %s=%s\nexport %s=%s\n",
-		envBaseURL, e.URL(), envAPIKey, e.BootstrapKey(), envClock, quoted(e.ClockFile())); err != nil {
+		envBaseURL, e.URL(), envAPIKey, e.BootstrapKey(), envClock, statuspage.ShellText(e.ClockFile())); err != nil {
 		return errors.Join(err, e.Close())
 	}
 	<-ctx.Done()
 	return stop(ctx, e)
-}
-
-// quoted is a path as a shell takes it.
-func quoted(path string) string {
-	if regexp.MustCompile(`^[\w./-]+$`).MatchString(path) {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // stop answers the requests under way, for a while, and closes the emulator. It goes on although ctx is done.
@@ -210,13 +201,4 @@ func stop(ctx context.Context, e *emulator.Emulator) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	return e.Shutdown(ctx)
-}
-
-func loopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return true // Start will refuse it with a better message.
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

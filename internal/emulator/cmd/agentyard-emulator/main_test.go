@@ -177,23 +177,3 @@ func TestServe_refuses(t *testing.T) {
 		}
 	}
 }
-
-func TestQuoted(t *testing.T) {
-	t.Parallel()
-	for path, want := range map[string]string{"/tmp/a-1/data.db.clock": "/tmp/a-1/data.db.clock", "/my data/it's": `'/my data/it'\''s'`} {
-		if got := quoted(path); got != want {
-			t.Errorf("quoted(%q) = %s, want %s", path, got, want)
-		}
-	}
-}
-
-func TestLoopback(t *testing.T) {
-	t.Parallel()
-	for address, want := range map[string]bool{
-		"127.0.0.1:1": true, "[::1]:1": true, "localhost:1": true, ":1": false, "0.0.0.0:1": false, "192.0.2.1:1": false, "host.example:1": false,
-	} {
-		if loopback(address) != want {
-			t.Errorf("loopback(%q) = %v", address, !want)
-		}
-	}
-}
