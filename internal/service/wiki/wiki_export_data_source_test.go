@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -236,35 +234,4 @@ func TestAccWikiExport_unknownRun(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Errorf("after the apply: %v", err)
 	}
-}
-
-// Ctrl-C in the middle of the archive. The test uses another server, because the emulator sends an archive at once.
-func TestAccWikiExport_interrupted(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	begun := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasSuffix(r.URL.Path, "/export") { // The provider reads an emulator's clock.
-			http.NotFound(w, r)
-			return
-		}
-		_, _ = w.Write([]byte("PK\x03\x04" + strings.Repeat("x", 1<<20)))
-		_ = http.NewResponseController(w).Flush()
-		close(begun)
-		<-r.Context().Done()
-	}))
-	t.Cleanup(server.Close)
-	path, isUntouched := older(t)
-	cli := acctest.NewCLI(t, e, exportConfig("r1", path))
-	cli.Setenv("AGENTYARD_BASE_URL", server.URL)
-	running := cli.Start("plan", "-input=false")
-	<-begun
-	if names := filesIn(t, filepath.Dir(path)); len(names) != 2 {
-		t.Errorf("while it is written there are %v", names)
-	}
-	running.Interrupt()
-	if r := running.Wait(); r.ExitCode == 0 || !strings.Contains(r.Output, "Interrupt received") {
-		t.Errorf("exit code %d\n%s", r.ExitCode, r.Output)
-	}
-	isUntouched()
 }

@@ -113,52 +113,6 @@ func TestWriteArchive_links(t *testing.T) {
 	}
 }
 
-// A file that something else writes there during the export is kept.
-func TestWriteArchive_writtenMeanwhile(t *testing.T) {
-	t.Parallel()
-	dir := dirWith(t, nil)
-	name := filepath.Join(dir, "w")
-	_, err := writeArchive(name, func(w io.Writer) (*wikis.Export, error) {
-		if err := os.WriteFile(name, []byte("precious"), 0o600); err != nil {
-			t.Error(err)
-		}
-		return exportOf(newer, nil)(w)
-	})
-	if !errors.Is(err, errNotArchive) {
-		t.Errorf("got %v", err)
-	}
-	dirHolds(t, dir, map[string]string{"w": "precious"})
-}
-
-func TestWriteArchive_sameContent(t *testing.T) {
-	t.Parallel()
-	dir := dirWith(t, map[string]string{"w": older})
-	before, err := os.Stat(filepath.Join(dir, "w"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := writeArchive(filepath.Join(dir, "w"), exportOf(older, nil)); err != nil {
-		t.Fatal(err)
-	}
-	after, err := os.Stat(filepath.Join(dir, "w"))
-	if err != nil || !os.SameFile(before, after) || !after.ModTime().Equal(before.ModTime()) {
-		t.Errorf("the file was replaced: %v, %v", after, err)
-	}
-	dirHolds(t, dir, map[string]string{"w": older})
-}
-
-// The permissions of a private file are kept.
-func TestWriteArchive_permissions(t *testing.T) {
-	t.Parallel()
-	dir := dirWith(t, map[string]string{"w": older})
-	if _, err := writeArchive(filepath.Join(dir, "w"), exportOf(newer, nil)); err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Stat(filepath.Join(dir, "w")); err != nil || info.Mode() != 0o600 {
-		t.Errorf("the file is %v, %v", info, err)
-	}
-}
-
 // After any failure, the older archive is kept, and the temporary file is removed.
 func TestWriteArchive_failures(t *testing.T) {
 	t.Parallel()
@@ -193,29 +147,11 @@ func TestWriteArchive_failures(t *testing.T) {
 	}
 }
 
-// An empty path can come from a value that is unknown during validation.
-func TestWriteArchive_emptyPath(t *testing.T) {
-	t.Parallel()
-	if _, err := writeArchive("", exportOf(newer, nil)); !errors.Is(err, errNoPath) {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestWriteArchive_panics(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	func() {
-		defer func() { _ = recover() }()
-		_, _ = writeArchive(filepath.Join(dir, "w"), func(io.Writer) (*wikis.Export, error) { panic("x") })
-	}()
-	dirHolds(t, dir, nil)
-}
-
 // A file error names the run, the path, and the remedy, and is shown at the path.
 func TestWikiExport_fileFaults(t *testing.T) {
 	t.Parallel()
 	m := wikiExportModel{WikiRunID: types.StringValue("r1"), OutputPath: types.StringValue("docs/w.zip")}
-	for _, cause := range []error{syscall.ENOSPC, syscall.EACCES, errNotArchive, errNoPath} {
+	for _, cause := range []error{syscall.ENOSPC, syscall.EACCES, errNotArchive} {
 		err := m.fault(&os.PathError{Op: "write", Path: "docs/.agentyard-x.part", Err: cause})
 		var fault *crud.ObjectError
 		if !errors.As(err, &fault) || !fault.At.Equal(path.Root("output_path")) || strings.Contains(fault.Detail, ".part") {
