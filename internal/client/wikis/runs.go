@@ -87,7 +87,7 @@ type PageUpload struct {
 	PageID  string   `json:"pageId,omitempty"`
 	Path    string   `json:"path"`
 	Title   string   `json:"title"`
-	Content string   `json:"content"`
+	Content *string  `json:"content"`
 	Order   *float64 `json:"order,omitempty"`
 }
 

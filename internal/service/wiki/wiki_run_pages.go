@@ -1,11 +1,11 @@
 package wiki
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -44,16 +44,22 @@ func (r jsonRule) ValidateString(_ context.Context, req validator.StringRequest,
 }
 
 func readPages(text string) ([]wikis.PageUpload, error) {
-	pages, err := readObjects[wikis.PageUpload]("pages", []byte(text), []string{"path", "title", "content"}, []string{"pageId", "order"})
-	if err == nil && len(pages) == 0 {
-		err = errors.New("the list is empty; to let the service write the pages, omit it")
+	var pages []wikis.PageUpload
+	if err := decode(text, &pages); err != nil {
+		return nil, err
+	}
+	if len(pages) == 0 {
+		return nil, errors.New("the list is empty; to let the service write the pages, omit it")
 	}
 	for i, page := range pages {
-		if err == nil && !staysInWiki(page.Path) {
-			err = fmt.Errorf("pages[%d].path is %q, which is not a relative path within the wiki", i, page.Path)
+		switch {
+		case page.Title == "" || page.Content == nil:
+			return nil, fmt.Errorf("pages[%d] needs a title and content", i)
+		case !staysInWiki(page.Path):
+			return nil, fmt.Errorf("pages[%d].path is %q, which is not a relative path within the wiki", i, page.Path)
 		}
 	}
-	return pages, err
+	return pages, nil
 }
 
 // staysInWiki reports whether a path stays inside the wiki when an export is unpacked.
@@ -63,66 +69,42 @@ func staysInWiki(path string) bool {
 }
 
 func readTree(text string) ([]wikis.TreeNode, error) {
-	return readNodes("page_tree", []byte(text), 1)
+	var nodes []wikis.TreeNode
+	if err := decode(text, &nodes); err != nil {
+		return nil, err
+	}
+	return nodes, checkNodes("page_tree", nodes, 1)
 }
 
-// treeNode is a node whose children are not decoded yet, because errors must name their position.
-type treeNode struct {
-	PageID   string          `json:"pageId"`
-	Title    string          `json:"title"`
-	Path     string          `json:"path"`
-	Order    *float64        `json:"order"`
-	Children json.RawMessage `json:"children"`
-}
-
-func readNodes(where string, text []byte, level int) ([]wikis.TreeNode, error) {
-	found, err := readObjects[treeNode](where, text, []string{"title", "path"}, []string{"pageId", "order", "children"})
-	if err == nil && len(found) > 0 && level > maxTreeLevels {
-		err = fmt.Errorf("%s is on level %d", where, level)
-	}
-	nodes := make([]wikis.TreeNode, len(found))
-	for i, node := range found {
-		nodes[i] = wikis.TreeNode{PageID: node.PageID, Title: node.Title, Path: node.Path, Order: node.Order}
-		if err == nil && len(node.Children) > 0 && string(node.Children) != "null" {
-			nodes[i].Children, err = readNodes(fmt.Sprintf("%s[%d].children", where, i), node.Children, level+1)
-		}
-	}
-	return nodes, err
-}
-
-// readObjects decodes a list of objects with these fields and no others. Optional fields may be null. Where names the list in
-// errors.
-func readObjects[T any](where string, text []byte, required, optional []string) ([]T, error) {
-	var items []json.RawMessage
-	if json.Unmarshal(text, &items) != nil || items == nil {
-		return nil, fmt.Errorf("%s is not a list", where)
-	}
-	objects := make([]T, len(items))
-	for i, item := range items {
+func checkNodes(where string, nodes []wikis.TreeNode, level int) error {
+	for i, node := range nodes {
 		at := fmt.Sprintf("%s[%d]", where, i)
-		var fields map[string]json.RawMessage
-		if json.Unmarshal(item, &fields) != nil || fields == nil {
-			return nil, fmt.Errorf("%s is not an object", at)
+		if level > maxTreeLevels {
+			return fmt.Errorf("%s is on level %d", at, level)
 		}
-		for _, name := range slices.Sorted(maps.Keys(fields)) {
-			if !slices.Contains(required, name) && !slices.Contains(optional, name) {
-				return nil, fmt.Errorf("%s has an unknown field %q", at, name)
-			}
+		if node.Title == "" || node.Path == "" {
+			return fmt.Errorf("%s needs a title and a path", at)
 		}
-		for _, name := range required {
-			if field := fields[name]; field == nil || string(field) == "null" {
-				return nil, fmt.Errorf("%s has no %s", at, name)
-			}
-		}
-		var wrong *json.UnmarshalTypeError
-		switch err := json.Unmarshal(item, &objects[i]); {
-		case errors.As(err, &wrong):
-			return nil, fmt.Errorf("%s.%s must not be a %s", at, wrong.Field, wrong.Value)
-		case err != nil:
-			return nil, fmt.Errorf("%s: %w", at, err)
+		if err := checkNodes(at+".children", node.Children, level+1); err != nil {
+			return err
 		}
 	}
-	return objects, nil
+	return nil
+}
+
+// decode rejects unknown fields and everything but a list.
+func decode(text string, list any) error {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.DisallowUnknownFields()
+	var wrong *json.UnmarshalTypeError
+	err := decoder.Decode(list)
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("%s has the wrong type: %s", cmp.Or(wrong.Field, "it"), wrong.Value)
+	}
+	if err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
 }
 
 // withinJSON maps fields inside the pages and the tree to the attribute, because each is one JSON string.
