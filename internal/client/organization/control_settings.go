@@ -13,43 +13,11 @@ func (c *ControlChange) Values() *ControlSettings {
 	return &all
 }
 
-// Setting returns a setting; nil if it does not have the type.
-func Setting[T any](s *ControlSettings, name string) *T {
-	var value *T
+// Setting returns a setting; nil if it does not have the type. A null in a list or a map is the zero value.
+func Setting[T any](s *ControlSettings, name string) (value T) {
 	if json.Unmarshal((*s)[name], &value) != nil {
-		return nil
+		var none T
+		return none
 	}
 	return value
-}
-
-// SettingList returns a setting that is a list; nil if it, or an element, does not have the type.
-func SettingList[T any](s *ControlSettings, name string) []T {
-	found := Setting[[]*T](s, name)
-	if found == nil {
-		return nil
-	}
-	items := make([]T, len(*found))
-	for i, item := range *found {
-		if item == nil {
-			return nil
-		}
-		items[i] = *item
-	}
-	return items
-}
-
-// SettingMap returns a setting that is a map; nil if it, or an element, does not have the type.
-func SettingMap[T any](s *ControlSettings, name string) map[string]T {
-	found := Setting[map[string]*T](s, name)
-	if found == nil {
-		return nil
-	}
-	items := make(map[string]T, len(*found))
-	for key, item := range *found {
-		if item == nil {
-			return nil
-		}
-		items[key] = *item
-	}
-	return items
 }

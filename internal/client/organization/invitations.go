@@ -22,9 +22,8 @@ const (
 
 // The results of invitations that need special treatment.
 const (
-	AlreadyMember     = "already_member"
-	invitationPending = "already_invited"
-	invitationFailed  = "error"
+	AlreadyMember    = "already_member"
+	invitationFailed = "error"
 )
 
 var opInviteMember = transport.Operation{Name: "inviteMember", Method: http.MethodPost, Route: membersRoute + "/invite", Repeatable: true}
@@ -51,25 +50,9 @@ func (i *InvitationResult) MissingField() string {
 	return ""
 }
 
-// RoleKeptError says that a person did not get the requested role.
-type RoleKeptError struct {
-	// Kept is the role that the person has, or is invited with.
-	Email, Requested, Kept string
-	// IsPending says that the person has not accepted an invitation yet. The service does not change such invitations.
-	IsPending bool
-}
-
-func (e *RoleKeptError) Error() string {
-	what := e.Email
-	if e.IsPending {
-		what = "the pending invitation of " + e.Email
-	}
-	return fmt.Sprintf("%s (%s %s) left %s with the role %q instead of %q", opInviteMember.Name, opInviteMember.Method, opInviteMember.Route, what, e.Kept, e.Requested)
-}
-
 // Invite invites a person, or gives a member the role, and returns what the service did. Without a role, the service chooses the
 // default, also for a member. Repeating it is harmless: the service sends no second invitation. If the person cannot be invited, or
-// keeps another role, the error is an *RefusedError or a *RoleKeptError. The members that were read before stay valid, because nobody
+// keeps another role, the error is a *RefusedError. The members that were read before stay valid, because nobody
 // joins by being invited, and their records do not show the role.
 func (c *Client) Invite(ctx context.Context, email, role string) (status string, err error) {
 	body := map[string]string{"email": email}
@@ -82,10 +65,10 @@ func (c *Client) Invite(ctx context.Context, email, role string) (status string,
 		return "", err
 	}
 	if text := wire.Messages([]json.RawMessage{result.Reason}); text != "" || result.Status == invitationFailed {
-		return "", &RefusedError{Op: opInviteMember, Email: email, Problem: cmp.Or(text, "no explanation")}
+		return "", &RefusedError{Op: opInviteMember, Email: email, Field: "email", Problem: cmp.Or(text, "no explanation")}
 	}
 	if role != "" && result.Role != "" && !strings.EqualFold(result.Role, role) {
-		return "", &RoleKeptError{Email: email, Requested: role, Kept: result.Role, IsPending: result.Status == invitationPending}
+		return "", &RefusedError{Op: opInviteMember, Email: email, Field: "role", Problem: fmt.Sprintf("it kept the role %q instead of %q", result.Role, role)}
 	}
 	return result.Status, nil
 }

@@ -72,6 +72,8 @@ func (m *Member) MissingField() string {
 type RefusedError struct {
 	Op    transport.Operation
 	Email string
+	// Field is the API's field at fault.
+	Field string
 	// Problem is the service's message.
 	Problem string
 }

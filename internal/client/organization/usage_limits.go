@@ -247,7 +247,7 @@ func (c *Client) putUserUsageLimits(ctx context.Context, emails []string, limits
 		}
 		switch {
 		case isRefused:
-			refused[e.Email] = &RefusedError{Op: op, Email: e.Email, Problem: problem}
+			refused[e.Email] = &RefusedError{Op: op, Email: e.Email, Field: "email", Problem: problem}
 		case e.Limit != nil:
 			c.limitsSet.Store(emailKey(e.Email), true)
 		}

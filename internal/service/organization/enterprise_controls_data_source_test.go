@@ -199,19 +199,19 @@ func TestEnterpriseControls_otherTypes(t *testing.T) {
 		acctest.Must(t, err)
 		return string(data)
 	}
-	for _, settings := range []string{`{}`, `[]`, `"text"`, `{"max_autonomy_level":"low","maxautonomylevel":"low"}`, allOf("null"), allOf(`[[1]]`), allOf(`[null]`), allOf(`1.5`)} {
+	for _, settings := range []string{`{}`, `[]`, `"text"`, `{"max_autonomy_level":"low","maxautonomylevel":"low"}`, allOf("null"), allOf(`[[1]]`), allOf(`1.5`)} {
 		for name, value := range read(t, settings) {
 			if !value.IsNull() {
 				t.Errorf("%s: %s is %s", settings, name, value)
 			}
 		}
 	}
-	// One field of another type leaves the others.
+	// One field of another type leaves the others. A null in a list or a map is an empty value.
 	got := read(t, `{"sandbox":{"enabled":"yes","mode":"per-command","network":[]},"networkPolicy":{"allowedIps":["192.0.2.1",null]},
 		"builtInToolAutonomyOverrides":{"a":"low","b":null},"mcpPolicy":{"allowlist":[]},"userModelPolicies":{"u":{}},"routerRules":[{}],"mcpAutonomyOverrides":{"a":null}}`)
 	for name, want := range map[string]any{
-		"sandbox": map[string]any{"mode": "per-command"}, "network_policy": map[string]any{}, "built_in_tool_autonomy_overrides": nil,
-		"mcp_policy": map[string]any{"allowlist": []any{}}, "user_model_policies": map[string]any{"u": map[string]any{}}, "router_rules": []any{map[string]any{}}, "mcp_autonomy_overrides": nil,
+		"sandbox": map[string]any{"mode": "per-command"}, "network_policy": map[string]any{"allowed_ips": []any{"192.0.2.1", ""}}, "built_in_tool_autonomy_overrides": map[string]any{"a": "low", "b": ""},
+		"mcp_policy": map[string]any{"allowlist": []any{}}, "user_model_policies": map[string]any{"u": map[string]any{}}, "router_rules": []any{map[string]any{}}, "mcp_autonomy_overrides": map[string]any{"a": map[string]any{}},
 	} {
 		if found := plainValue(t, got[name]); !reflect.DeepEqual(found, want) {
 			t.Errorf("%s is %v, want %v", name, found, want)

@@ -172,7 +172,7 @@ var marketplaceSource = settingTable{
 }
 
 func textSetting(name, text string) settingField {
-	return results.StringPointer(text, func(s settings) *string { return organization.Setting[string](s, name) })
+	return results.StringPointer(text, func(s settings) *string { return organization.Setting[*string](s, name) })
 }
 
 // urlSetting returns the field of a URL that can contain a password.
@@ -183,37 +183,37 @@ func urlSetting(name, text string) settingField {
 }
 
 func flagSetting(name, text string) settingField {
-	return results.Bool(text, func(s settings) *bool { return organization.Setting[bool](s, name) })
+	return results.Bool(text, func(s settings) *bool { return organization.Setting[*bool](s, name) })
 }
 
 func integerSetting(name, text string) settingField {
-	return results.Int64(text, func(s settings) *int64 { return organization.Setting[int64](s, name) })
+	return results.Int64(text, func(s settings) *int64 { return organization.Setting[*int64](s, name) })
 }
 
 func numberSetting(name, text string) settingField {
-	return results.Float64(text, func(s settings) *float64 { return organization.Setting[float64](s, name) })
+	return results.Float64(text, func(s settings) *float64 { return organization.Setting[*float64](s, name) })
 }
 
 func textsSetting(name, text string) settingField {
-	return results.StringList(text, func(s settings) []string { return organization.SettingList[string](s, name) })
+	return results.StringList(text, func(s settings) []string { return organization.Setting[[]string](s, name) })
 }
 
 func textMapSetting(name, text string) settingField {
-	return results.StringMap(text, func(s settings) map[string]string { return organization.SettingMap[string](s, name) })
+	return results.StringMap(text, func(s settings) map[string]string { return organization.Setting[map[string]string](s, name) })
 }
 
 func objectSetting(name, text string, of settingTable) settingField {
-	return results.Object(text, of, func(s settings) settings { return organization.Setting[organization.ControlSettings](s, name) })
+	return results.Object(text, of, func(s settings) settings { return organization.Setting[settings](s, name) })
 }
 
 func settingList(name string) func(settings) []organization.ControlSettings {
 	return func(s settings) []organization.ControlSettings {
-		return organization.SettingList[organization.ControlSettings](s, name)
+		return organization.Setting[[]organization.ControlSettings](s, name)
 	}
 }
 
 func settingMap(name string) func(settings) map[string]organization.ControlSettings {
 	return func(s settings) map[string]organization.ControlSettings {
-		return organization.SettingMap[organization.ControlSettings](s, name)
+		return organization.Setting[map[string]organization.ControlSettings](s, name)
 	}
 }

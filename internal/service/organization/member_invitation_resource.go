@@ -198,17 +198,13 @@ var invitationOptions = apierror.Options{
 
 func invitationRemedy(err error) (remedy, field string) {
 	var refused *organization.RefusedError
-	var kept *organization.RoleKeptError
 	switch {
-	case errors.As(err, &refused):
-		return "Nobody was invited, and no role was changed. Resolve what the service reports, then apply again.", "email"
-	case errors.As(err, &kept) && kept.IsPending:
-		return fmt.Sprintf("The service does not change a pending invitation. To keep its role, set role to %q. "+
-			"To change the role, apply again after the invitation is accepted.", kept.Kept), "role"
-	case errors.As(err, &kept):
-		return fmt.Sprintf("Set role to %q, or change the role at the service.", kept.Kept), "role"
+	case !errors.As(err, &refused):
+		return "", ""
+	case refused.Field == "role":
+		return "Set role to the one that the service kept, or apply again after the invitation is accepted.", "role"
 	}
-	return "", ""
+	return "Nobody was invited, and no role was changed. Resolve what the service reports, then apply again.", "email"
 }
 
 // Create invites nobody who is a member, unless their role is configured: the service gives an invited member the default role.

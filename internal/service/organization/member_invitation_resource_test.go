@@ -338,7 +338,7 @@ func TestMemberInvitation_pendingElsewhere(t *testing.T) {
 	p.Import(i, avery).MustFail(t, "", "Cannot read member", "Nobody has joined", "does not show pending invitations", "apply without the import")
 
 	i = p.NewInstance(invitationType)
-	p.Apply(i, acctest.Values{"email": avery, "role": "owner"}).MustFail(t, "role", "pending invitation", `role "manager" instead of "owner"`, `set role to "manager"`, "after the invitation is accepted")
+	p.Apply(i, acctest.Values{"email": avery, "role": "owner"}).MustFail(t, "role", `role "manager" instead of "owner"`, "Set role to the one that the service kept", "after the invitation is accepted")
 	if out := p.Apply(i, acctest.Values{"email": avery, "role": "manager"}); len(out.Errors) > 0 || i.Attribute("status") != "already_invited" {
 		t.Errorf("%s: the state is %s", out, i.State)
 	}

@@ -20,8 +20,7 @@ func TestRemedies(t *testing.T) {
 		{limitRemedy, &organization.RefusedError{Email: "a@x"}, "email", "The limit of this member was not changed."},
 		{limitRemedy, errors.New("broken"), "", ""},
 		{invitationRemedy, &organization.RefusedError{Email: "a@x"}, "email", "Nobody was invited"},
-		{invitationRemedy, &organization.RoleKeptError{Kept: "user", IsPending: true}, "role", `does not change a pending invitation. To keep its role, set role to "user".`},
-		{invitationRemedy, &organization.RoleKeptError{Kept: "user"}, "role", `Set role to "user", or change the role at the service.`},
+		{invitationRemedy, &organization.RefusedError{Email: "a@x", Field: "role"}, "role", "Set role to the one that the service kept"},
 		{invitationRemedy, errors.New("broken"), "", ""},
 	} {
 		remedy, field := tc.remedy(fmt.Errorf("wrapped: %w", tc.err))
