@@ -35,9 +35,6 @@ type Advice map[int]string
 // AtStatus maps a status to the attribute at fault.
 type AtStatus map[int]path.Path
 
-// Again is how to repeat what failed, such as "invoke the action again". Defaults to "run again".
-type Again string
-
 // Given returns the configured value of an argument; empty if there is none. With it, the error of a missing object quotes its ID.
 type Given func(argument string) string
 
@@ -57,7 +54,6 @@ func (a AtStatus) addTo(f *failure) { maps.Copy(f.atStatus, a) }
 func (e Existing) addTo(f *failure) { f.existing = e }
 func (o Own) addTo(f *failure)      { f.own = append(f.own, o) }
 func (g Given) addTo(f *failure)    { f.given = g }
-func (a Again) addTo(f *failure)    { f.again = a }
 
 type failure struct {
 	verb, object string
@@ -69,7 +65,6 @@ type failure struct {
 	given        Given
 	existing     Existing
 	own          []Own
-	again        Again
 }
 
 // For returns an error that verb ("create") failed on object ("computer"), with the cause and a remedy. It returns nothing if
@@ -106,7 +101,7 @@ func Remedy(verb, object string, err error, options ...Option) string {
 }
 
 func newFailure(verb, object string, err error, options []Option) *failure {
-	f := &failure{verb: verb, object: object, err: err, again: "run again", fields: Fields{}, advice: Advice{}, atStatus: AtStatus{}}
+	f := &failure{verb: verb, object: object, err: err, fields: Fields{}, advice: Advice{}, atStatus: AtStatus{}}
 	f.given = func(string) string { return "" }
 	Options(options).addTo(f)
 	return f
@@ -141,15 +136,15 @@ func (f *failure) remedy() (string, path.Path) {
 	case errors.As(f.err, &api):
 		return f.afterResponse(api)
 	case errors.Is(f.err, context.Canceled):
-		return phrase.Join("The run was interrupted.", cmp.Or(f.mayHaveActed(), "To continue, "+string(f.again)+".")), path.Empty()
+		return phrase.Join("The run was interrupted.", cmp.Or(f.mayHaveActed(), "To continue, run again.")), path.Empty()
 	case deadlineIn(f.err) != "":
-		return phrase.Join(deadlineIn(f.err), cmp.Or(f.mayHaveActed(), "Then "+string(f.again)+".")), path.Empty()
+		return phrase.Join(deadlineIn(f.err), cmp.Or(f.mayHaveActed(), "Then run again.")), path.Empty()
 	case errors.Is(f.err, transport.ErrTooLarge):
 		return "Read less, for example with max_results.", path.Empty()
 	case errors.As(f.err, &response):
 		return phrase.Join("The state was not changed.", checkConnection, f.mayHaveActed()), path.Empty()
 	case errors.As(f.err, &unanswered):
-		return phrase.Join(connectionRemedy(f.err), cmp.Or(f.mayHaveActed(), "Then "+string(f.again)+".")), path.Empty()
+		return phrase.Join(connectionRemedy(f.err), cmp.Or(f.mayHaveActed(), "Then run again.")), path.Empty()
 	}
 	return "", path.Empty()
 }
@@ -430,7 +425,7 @@ func (f *failure) mayHaveActed() string {
 	if !acted {
 		return ""
 	}
-	return "The service may have completed the request. It is safe to " + string(f.again) + "."
+	return "The service may have completed the request. It is safe to run again."
 }
 
 // all returns every error of a type in err's tree, because several requests may have failed.

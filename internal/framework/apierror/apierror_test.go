@@ -162,13 +162,6 @@ func TestFor_idsThatMayBeNames(t *testing.T) {
 	}
 }
 
-func TestFor_again(t *testing.T) {
-	t.Parallel()
-	if _, _, remedy := translate(t, "send", context.Canceled, Again("invoke the action again")); remedy != "The run was interrupted. To continue, invoke the action again." {
-		t.Error(remedy)
-	}
-}
-
 func TestFor_requestsWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	const (

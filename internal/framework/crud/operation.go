@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
@@ -53,14 +52,6 @@ type Operation struct {
 // Results are the values of Operation.Results. An absent one is null.
 type Results map[string]attr.Value
 
-// Words that differ between an action and a resource. They are replaced in every error, warning, and message of an operation.
-const (
-	// RunAgain becomes "invoke the action again" or "apply again".
-	RunAgain = "{run again}"
-	// TimeoutName becomes the attribute in the timeouts block: "invoke" or "create".
-	TimeoutName = "{timeout}"
-)
-
 // Tell sends a progress message of an operation.
 type Tell func(format string, args ...any)
 
@@ -78,15 +69,7 @@ type Call struct {
 
 // Warn adds a warning to the result.
 func (c *Call) Warn(summary, detail string) {
-	c.warnings.AddWarning(summary, c.words(detail))
-}
-
-func (c *Call) words(text string) string {
-	again, timeout := "apply again", "create"
-	if c.IsAction {
-		again, timeout = "invoke the action again", "invoke"
-	}
-	return strings.NewReplacer(RunAgain, again, TimeoutName, timeout).Replace(text)
+	c.warnings.AddWarning(summary, detail)
 }
 
 // Run returns an operation's Run. Act gets a model with the configuration's values, which has a field for each argument except
@@ -201,16 +184,7 @@ func (o *Operation) run(ctx context.Context, c *client.Client, config tfsdk.Conf
 	found, err := o.Run(ctx, c, all, call)
 	diags.Append(call.warnings...)
 	if err != nil {
-		for _, d := range explain(o.Verb, o.Object, err, []apierror.Option{o.Options, Given(ctx, config), apierror.Again(RunAgain)}) {
-			diags.Append(call.reworded(d))
-		}
+		diags.Append(explain(o.Verb, o.Object, err, []apierror.Option{o.Options, Given(ctx, config)})...)
 	}
 	return found, diags
-}
-
-func (c *Call) reworded(d diag.Diagnostic) diag.Diagnostic {
-	if at, ok := d.(diag.DiagnosticWithPath); ok {
-		return diag.NewAttributeErrorDiagnostic(at.Path(), d.Summary(), c.words(d.Detail()))
-	}
-	return diag.NewErrorDiagnostic(d.Summary(), c.words(d.Detail()))
 }

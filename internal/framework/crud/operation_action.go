@@ -8,7 +8,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -26,8 +25,6 @@ type operationAction struct {
 	Action
 	op Operation
 }
-
-const afterInterrupt = "After the interrupt of an action: "
 
 const useAction = "\n\n**Other versions.** Use the action with Terraform 1.14 or newer; use the resource of the same name with OpenTofu and older versions."
 
@@ -59,7 +56,7 @@ func (a *operationAction) ModifyPlan(ctx context.Context, req action.ModifyPlanR
 	resp.Diagnostics.Append(a.op.validateAgain(ctx, req.Config, &Call{IsAction: true})...)
 }
 
-// Invoke runs the operation. Messages also go to the log, because Terraform shows none after an interrupt.
+// Invoke runs the operation.
 func (a *operationAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
 	call := &Call{IsAction: true, Timeout: a.op.Timeout}
 	if a.op.hasTimeouts() {
@@ -73,17 +70,8 @@ func (a *operationAction) Invoke(ctx context.Context, req action.InvokeRequest, 
 		return
 	}
 	call.Tell = func(format string, args ...any) {
-		message := call.words(fmt.Sprintf(format, args...))
-		resp.SendProgress(action.InvokeProgressEvent{Message: message})
-		if ctx.Err() != nil {
-			tflog.Warn(ctx, afterInterrupt+message)
-		}
+		resp.SendProgress(action.InvokeProgressEvent{Message: fmt.Sprintf(format, args...)})
 	}
-	_, found := a.op.run(ctx, a.Client, req.Config, call)
-	resp.Diagnostics.Append(found...)
-	for _, d := range found {
-		if ctx.Err() != nil {
-			tflog.Warn(ctx, afterInterrupt+d.Summary()+": "+d.Detail())
-		}
-	}
+	_, diags := a.op.run(ctx, a.Client, req.Config, call)
+	resp.Diagnostics.Append(diags...)
 }

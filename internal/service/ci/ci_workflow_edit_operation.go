@@ -215,7 +215,7 @@ var ciWorkflowEdit = crud.Operation{
 	Options: apierror.Options{atField, apierror.Advice{
 		http.StatusForbidden: "No pull request was opened. Use the API key of a member who can write to the repositories, and check that the organization's settings allow CI automation.",
 		http.StatusNotFound:  "No pull request was opened. Check the path in base_url, and that the repositories are connected. The data source agentyard_ci_repositories lists them.",
-		http.StatusConflict:  "No pull request was opened. Resolve the conflict. Then " + crud.RunAgain + ".",
+		http.StatusConflict:  "No pull request was opened. Resolve the conflict. Then run this again.",
 	}},
 }
 

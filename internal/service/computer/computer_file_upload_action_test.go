@@ -269,7 +269,7 @@ func TestComputerFileUpload_storageIsGone(t *testing.T) {
 	}))
 	c := makeComputer(e, map[string]any{"name": "a"})
 	_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": c.ID, "file_name": "a", "content": "x"})
-	acctest.Says(t, out.Text(), "Cannot upload file", "file storage returned 404 for the upload", "Nothing was written to the workspace", "invoke the action again")
+	acctest.Says(t, out.Text(), "Cannot upload file", "file storage returned 404 for the upload", "Nothing was written to the workspace", "then upload again")
 	if strings.Contains(out.Text(), e.FilesURL()) || e.Journal().Count("completeFileUpload") != 0 {
 		t.Errorf("the address is shown, or the upload was completed: %s", out.Text())
 	}
@@ -281,7 +281,7 @@ func TestComputerFileUpload_endsInTime(t *testing.T) {
 	c := makeComputer(e, map[string]any{"name": "a"})
 	e.Faults().Add(emulator.Fault{Operation: "createFileUpload", Kind: emulator.FaultDelayBeforeCommit, Delay: time.Second, Times: -1})
 	_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": c.ID, "file_name": "a.txt", "content": "x", "timeouts": map[string]any{"invoke": "10ms"}})
-	acctest.Says(t, out.Text(), "Timed Out Uploading the File", `"a.txt"`, c.ID, "did not finish within 10ms", "Nothing was written", "raise invoke in the timeouts block")
+	acctest.Says(t, out.Text(), "Timed Out Uploading the File", `"a.txt"`, c.ID, "did not finish within 10ms", "Nothing was written", "raise the timeout in the timeouts block")
 }
 
 // rewriting changes the responses to requests whose path has the suffix.

@@ -173,7 +173,7 @@ var computerFileUpload = crud.Operation{
 	Verb:        "upload",
 	Object:      "file",
 	Options: apierror.Options{atComputer, apierror.Advice{
-		http.StatusConflict: "The workspace already has a file with this name and different content, and the service does not overwrite files. Choose another file_name, or delete the file on the computer and " + crud.RunAgain + ".",
+		http.StatusConflict: "The workspace already has a file with this name and different content, and the service does not overwrite files. Choose another file_name, or delete the file on the computer and upload again.",
 	}},
 }
 
@@ -239,7 +239,7 @@ func timedOut(ctx context.Context, err error) bool {
 
 func uploadTimeout(name, id string, timeout time.Duration, outcome string) error {
 	return &crud.ObjectError{Summary: "Timed Out Uploading the File",
-		Detail: fmt.Sprintf("Uploading file %q to computer %s did not finish within %s. %s\n\nTo allow more time, raise "+crud.TimeoutName+" in the timeouts block, then "+crud.RunAgain+".", name, id, timeout, outcome)}
+		Detail: fmt.Sprintf("Uploading file %q to computer %s did not finish within %s. %s\n\nTo allow more time, raise the timeout in the timeouts block, then upload again.", name, id, timeout, outcome)}
 }
 
 // reportProgress reports each step once, even if a part is sent again.
@@ -261,10 +261,10 @@ func uploadFault(err error) error {
 	switch {
 	case errors.As(err, &unproven):
 		return &crud.ObjectError{Summary: "Cannot upload file",
-			Detail: err.Error() + ".\n\nCheck the workspace, or download the file with agentyard_computer_file_download. If the file is missing, " + crud.RunAgain + "."}
+			Detail: err.Error() + ".\n\nCheck the workspace, or download the file with agentyard_computer_file_download. If the file is missing, upload it again."}
 	case errors.As(err, &storage):
 		return &crud.ObjectError{Summary: "Cannot upload file",
-			Detail: "The upload failed: " + strings.TrimSuffix(err.Error(), ".") + ".\n\nNothing was written to the workspace. Check that this machine can reach the file storage, then " + crud.RunAgain + "."}
+			Detail: "The upload failed: " + strings.TrimSuffix(err.Error(), ".") + ".\n\nNothing was written to the workspace. Check that this machine can reach the file storage, then upload again."}
 	}
 	return err
 }

@@ -46,7 +46,7 @@ resource "agentyard_computer_file_upload" "x" {
 	cli.Write("main.tf", config("1"))
 	cli.Setenv("TF_VAR_secret", "do-not-show this either")
 	failed := cli.Run("apply", "-auto-approve", "-input=false") // The file exists, with another content.
-	acctest.Says(t, acctest.OneLine(failed.Output), "does not overwrite files", "apply again")
+	acctest.Says(t, acctest.OneLine(failed.Output), "does not overwrite files", "and upload again")
 	if strings.Contains(output+failed.Output, "do-not-show") {
 		t.Error("the output shows the secret")
 	}

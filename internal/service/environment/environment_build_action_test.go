@@ -139,7 +139,7 @@ func TestEnvironmentBuild_fails(t *testing.T) {
 			id := environmentsReady(e, "a")[0]
 			failBuild(t, e, tc.failure)
 			progress, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
-			out.MustFail(t, "", append(tc.want, "Environment Failed to Build", "Build "+latestBuild(e, id).ID+` of environment "a"`, "invoke the action again")...)
+			out.MustFail(t, "", append(tc.want, "Environment Failed to Build", "Build "+latestBuild(e, id).ID+` of environment "a"`, "run this again")...)
 			if tc.lacks != "" && strings.Contains(out.Text(), tc.lacks) {
 				t.Errorf("the error has %q: %s", tc.lacks, out.Text())
 			}
@@ -212,7 +212,7 @@ func TestEnvironmentBuild_takesTooLong(t *testing.T) {
 	}{{map[string]any{"invoke": "10m"}, 10 * time.Minute}, {nil, time.Hour}} {
 		begin := e.Clock.Now()
 		_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id, "timeouts": tc.timeouts})
-		out.MustFail(t, "", "Timed Out Waiting for the Build", "It continues at the service", "raise invoke in the timeouts block")
+		out.MustFail(t, "", "Timed Out Waiting for the Build", "It continues at the service", "raise the timeout in the timeouts block")
 		if took := e.Clock.Now().Sub(begin); took < tc.took || took > tc.took+time.Minute {
 			t.Errorf("it waited %s", took)
 		}

@@ -154,9 +154,9 @@ func notBuilt(ctx context.Context, c *client.Client, e *environments.Environment
 	case "":
 		return err
 	case failedToBuild:
-		detail += "\n\nTo rebuild the environment, " + crud.RunAgain + ". If an agentyard_environment resource manages it, the next apply also rebuilds it."
+		detail += "\n\nTo rebuild the environment, run this again. If an agentyard_environment resource manages it, the next apply also rebuilds it."
 	case buildTimedOut:
-		detail += " The service refuses another build until it ends. To allow more time, raise " + crud.TimeoutName + " in the timeouts block."
+		detail += " The service refuses another build until it ends. To allow more time, raise the timeout in the timeouts block."
 	default:
 		detail += " To stop it, use agentyard_environment_build_cancel."
 	}

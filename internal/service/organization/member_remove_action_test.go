@@ -175,7 +175,7 @@ func TestMemberRemove_errors(t *testing.T) {
 		"not an address there":      {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400}, "email", []string{"removeMember", "400", "without a name or brackets"}},
 		"401":                       {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 401}, "", []string{"removeMember", "401", "AGENTYARD_API_KEY"}},
 		"403":                       {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, "", []string{"removeMember", "403", "Manager role or higher"}},
-		"another member stays":      {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 404}, "", []string{"removeMember", "404", "did not confirm", "invoke the action again"}},
+		"another member stays":      {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 404}, "", []string{"removeMember", "404", "did not confirm", "then run again"}},
 		"404 of something else":     {"m0@acme.example", emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404, Body: "<html>404</html>"}, "", []string{"removeMember", "404", "not in the service's format"}},
 		"success of something else": {"m0@acme.example", emulator.Fault{Kind: emulator.FaultOtherServer, Status: 200, Body: "<html>Log in</html>", Times: -1}, "", []string{"removeMember", "not JSON", "base_url"}},
 		"500":                       {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1}, "", []string{"removeMember", "500", "may have completed"}},

@@ -145,7 +145,7 @@ func notAnswered(id, message string, err error) error {
 	switch {
 	case errors.As(err, &late):
 		return &crud.ObjectError{Summary: "Timed Out Waiting for the Agent",
-			Detail: fmt.Sprintf("The agent has not answered message %s of session %s: %s. The agent was not stopped. To allow more time, raise %s in the timeouts block.", message, id, late, crud.TimeoutName)}
+			Detail: fmt.Sprintf("The agent has not answered message %s of session %s: %s. The agent was not stopped. To allow more time, raise the timeout in the timeouts block.", message, id, late)}
 	case errors.Is(err, context.Canceled):
 		return &crud.ObjectError{Summary: "Interrupted Before the Agent Answered",
 			Detail: fmt.Sprintf("The agent has not answered message %s of session %s. The agent was not stopped. To stop it, use agentyard_session_interrupt.", message, id)}

@@ -178,7 +178,7 @@ func TestSessionAnswer_errors(t *testing.T) {
 		want    []string
 		took    time.Duration // At most.
 	}{
-		"too slow": {want: []string{"Timed Out Waiting for the Agent", "still \"running\" after 30m0s", "The agent was not stopped", "raise create in the timeouts block"}, took: 31 * time.Minute},
+		"too slow": {want: []string{"Timed Out Waiting for the Agent", "still \"running\" after 30m0s", "The agent was not stopped", "raise the timeout in the timeouts block"}, took: 31 * time.Minute},
 		"unknown message": {
 			prepare: func(_ *testing.T, e *acctest.Env, _ string) { e.Clock.Advance(24 * time.Hour) },
 			message: "other", want: []string{"Message Not Found", "does not list message other", "Check the IDs"}, took: 2 * time.Minute,

@@ -60,7 +60,7 @@ func interruptSession(ctx context.Context, c *client.Client, m *sessionInterrupt
 	case status == sessions.StatusIdle:
 		call.Tell("Session %s is idle", id)
 	default:
-		call.Tell("Session %s is %s: the service accepted the interruption, but the agent has not stopped yet. To check again, "+crud.RunAgain, id, status)
+		call.Tell("Session %s is %s: the service accepted the interruption, but the agent has not stopped yet. Interrupt it again to see whether it has", id, status)
 	}
 	return crud.Results{"status": types.StringValue(status)}, nil
 }

@@ -132,7 +132,7 @@ func unsent(id, text string, err error) error {
 		detail = fmt.Sprintf("The response was lost. Session %s lists new messages, but which of them is the message %q is unclear: %s. %s", id, shortened(text), create.ListIDs(lost.Found), apierror.Sentences(lost.Err))
 	}
 	return &crud.ObjectError{Summary: "Message May Not Have Been Sent",
-		Detail: detail + "\n\nThe service lists new messages late. Wait a minute, then check the session with the data source agentyard_session_messages. If the message is missing there, " + crud.RunAgain + "."}
+		Detail: detail + "\n\nThe service lists new messages late. Wait a minute, then check the session with the data source agentyard_session_messages. If the message is missing there, send it again."}
 }
 
 // shortened returns the beginning of a text on one line.

@@ -56,7 +56,7 @@ func TestSessionMessageResource_lost(t *testing.T) {
 		i := p.NewInstance(messageType)
 		out := p.Apply(i, message(s.ID, "Fix it"))
 		if !isSent {
-			out.MustFail(t, "", "Message May Not Have Been Sent", "If the message is missing there, apply again.")
+			out.MustFail(t, "", "Message May Not Have Been Sent", "If the message is missing there, send it again.")
 			e.Clock.Advance(time.Minute)
 			out = p.Apply(i, message(s.ID, "Fix it"))
 		}
