@@ -10,9 +10,9 @@ import (
 func TestID_thatIsAName(t *testing.T) {
 	t.Parallel()
 	const (
-		account     = `If "ci" is the service account's name, look up the ID with the data source agentyard_service_account.`
-		computer    = `If "runner-1" is the computer's name, look up the ID with the data source agentyard_computer.`
-		environment = `If "my-env" is the environment's name, look up the ID with the data source agentyard_environment.`
+		account     = "look up the ID with the data source agentyard_service_account."
+		computer    = "look up the ID with the data source agentyard_computer."
+		environment = "look up the ID with the data source agentyard_environment."
 	)
 	e := acctest.New(t)
 	p := acctest.NewProcess(t, e, nil)
@@ -20,7 +20,7 @@ func TestID_thatIsAName(t *testing.T) {
 		config   acctest.Values
 		at, want string
 	}{
-		"agentyard_computers":                     {acctest.Values{"service_account_id": "ci"}, "", account},
+		"agentyard_computers":                     {acctest.Values{"service_account_id": "ci"}, "service_account_id", account},
 		"agentyard_computer":                      {acctest.Values{"service_account_id": "ci", "name": "dev"}, "name", account},
 		"agentyard_environment":                   {acctest.Values{"id": "my-env"}, "id", environment},
 		"agentyard_computer_metrics":              {acctest.Values{"computer_id": "runner-1"}, "computer_id", computer},

@@ -190,21 +190,6 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-func TestAPIError_saysThatThePauseIsTooLong(t *testing.T) {
-	t.Parallel()
-	for seconds, tooLong := range map[string]bool{"300": false, "301": true, "": false} {
-		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-			w.Header().Set("Retry-After", seconds)
-			clienttest.RespondJSON(w, 409, `{"detail":"busy"}`)
-		})
-		_, err := getSample(t.Context(), c)
-		var api *APIError
-		if !errors.As(err, &api) || api.TooLong != tooLong {
-			t.Errorf("%q seconds: %#v", seconds, err)
-		}
-	}
-}
-
 func TestRequest_saysWhoAsks(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {

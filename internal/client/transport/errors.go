@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
@@ -27,10 +26,6 @@ type APIError struct {
 	Metadata string
 	// RequestID is the service's ID of the request; empty if the response has none.
 	RequestID string
-	// RetryAfter is the raw header; empty if the response has none.
-	RetryAfter string
-	// TooLong says that the service requested a longer pause than the provider waits.
-	TooLong bool
 	// Slow says that the operation is not retried after a timeout.
 	Slow bool
 	// Once says that the request must not be sent twice.
@@ -68,8 +63,6 @@ type TransportError struct {
 	// Timeout names the setting of the timeout that expired: "request_timeout" for one attempt, "timeouts" for the whole call;
 	// otherwise empty.
 	Timeout string
-	// AtLeast is the timeout of a slow operation if that expired instead of request_timeout; otherwise 0.
-	AtLeast time.Duration
 	Err     error
 }
 
@@ -137,7 +130,7 @@ func (e *APIError) MayHaveActed() bool {
 
 // newAPIError reads both error formats of the service, and any response of a proxy.
 func newAPIError(op Operation, resp *http.Response, body []byte) *APIError {
-	e := &APIError{Operation: op.Name, Method: op.Method, Route: op.Route, Status: resp.StatusCode, RetryAfter: resp.Header.Get("Retry-After"), Slow: op.Slow}
+	e := &APIError{Operation: op.Name, Method: op.Method, Route: op.Route, Status: resp.StatusCode, Slow: op.Slow}
 	e.readBody(body)
 	if location := resp.Header.Get("Location"); e.Detail == "" && resp.StatusCode < http.StatusBadRequest && location != "" {
 		e.Detail = "a redirect, which the provider does not follow because it sends the API key only to base_url; correct base_url"

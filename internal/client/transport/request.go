@@ -166,9 +166,6 @@ func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.Op.Slow && api.Timeout == slowTime {
-		state.atLeast = slowTime
-	}
 	started := c.Clock.Now()
 	resp, err := c.Retry.repeat(state, func() (*http.Response, bool, error) {
 		if err := c.Limiter.wait(state.caller, &state.turn); err != nil { //nolint:contextcheck // A request that changes something outlives its caller, but its wait does not.
@@ -225,8 +222,6 @@ func (c *Conn) withoutKey(text string) string { return strings.ReplaceAll(text, 
 // Refusal returns the error for an unsuccessful response.
 func (c *Conn) Refusal(op Operation, resp *http.Response, body []byte) *APIError {
 	failed := newAPIError(op, resp, body)
-	requested, _ := c.Retry.retryAfter(resp.Header)
-	failed.TooLong = requested > maxRetryAfter
 	failed.Detail, failed.Metadata = c.withoutKey(failed.Detail), c.withoutKey(failed.Metadata)
 	if failed.isDocumented && failed.Status < http.StatusInternalServerError {
 		c.Service.note(dateOf(resp.Header), c.Clock.Now())
@@ -292,9 +287,6 @@ func (a *attempts) failure(err error) error {
 	}
 	failure := NewTransportError(a.op, err)
 	failure.Unsent, failure.Timeout = !a.acted, timeout
-	if a.timedOut {
-		failure.AtLeast = a.atLeast
-	}
 	return failure
 }
 

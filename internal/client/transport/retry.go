@@ -47,8 +47,6 @@ type attempts struct {
 	actedBefore bool
 	// timedOut says that the last attempt reached its own timeout.
 	timedOut bool
-	// atLeast is the timeout of a slow operation if it is longer than request_timeout, else 0.
-	atLeast time.Duration
 	// refusal is the last response if it was a 429, in case there is no further attempt.
 	refusal *APIError
 }

@@ -4,12 +4,14 @@ package apierror
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -23,26 +25,23 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 )
 
-// Option describes an object to For: Fields, Unique, AtStatus, Advice, Given, Existing, or several as Options.
+// Option describes an object to For: AtStatus, Advice, Existing, Own, or several as Options.
 type Option interface{ addTo(*failure) }
 
 // Options are several options in one.
 type Options []Option
 
-// Advice replaces the general remedy for a status.
+// Advice replaces the remedy for a status with one that is true of this object alone.
 type Advice map[int]string
 
 // AtStatus maps a status to the attribute at fault.
 type AtStatus map[int]path.Path
 
-// Given returns the configured value of an argument; empty if there is none. With it, the error of a missing object quotes its ID.
-type Given func(argument string) string
-
 // Existing returns what else to do about an existing object, besides importing it.
 type Existing func(wire.Ref) string
 
-// Own returns the remedy for an error that only one area has, and the API's field at fault; both are empty for other errors.
-type Own func(error) (remedy, field string)
+// Own returns the remedy for an error that only one area has, and the attribute at fault; both are empty for other errors.
+type Own func(error) (remedy string, at path.Path)
 
 func (o Options) addTo(f *failure) {
 	for _, option := range o {
@@ -53,16 +52,12 @@ func (a Advice) addTo(f *failure)   { maps.Copy(f.advice, a) }
 func (a AtStatus) addTo(f *failure) { maps.Copy(f.atStatus, a) }
 func (e Existing) addTo(f *failure) { f.existing = e }
 func (o Own) addTo(f *failure)      { f.own = append(f.own, o) }
-func (g Given) addTo(f *failure)    { f.given = g }
 
 type failure struct {
 	verb, object string
 	err          error
-	fields       Fields
-	unique       Unique
 	advice       Advice
 	atStatus     AtStatus
-	given        Given
 	existing     Existing
 	own          []Own
 }
@@ -101,8 +96,7 @@ func Remedy(verb, object string, err error, options ...Option) string {
 }
 
 func newFailure(verb, object string, err error, options []Option) *failure {
-	f := &failure{verb: verb, object: object, err: err, fields: Fields{}, advice: Advice{}, atStatus: AtStatus{}}
-	f.given = func(string) string { return "" }
+	f := &failure{verb: verb, object: object, err: err, advice: Advice{}, atStatus: AtStatus{}}
 	Options(options).addTo(f)
 	return f
 }
@@ -116,17 +110,17 @@ func (f *failure) remedy() (string, path.Path) {
 	var response *wire.ResponseError
 	var unanswered *transport.TransportError
 	for _, own := range f.own {
-		if remedy, field := own(f.err); remedy != "" {
-			return remedy, f.fieldOf(field)
+		if remedy, at := own(f.err); remedy != "" {
+			return remedy, at
 		}
 	}
 	switch {
 	case errors.As(f.err, &exists) && exists.Field != "":
-		return f.afterTaken(exists), f.fieldOf(exists.Field)
+		return f.afterTaken(exists), takenAt[exists.Field]
 	case errors.As(f.err, &exists):
-		return f.afterExists(exists.Found), f.fieldOf("name")
+		return f.afterExists(exists.Found), path.Root("name")
 	case errors.As(f.err, &others) && others.Err == nil:
-		return f.afterExists(others.Existing()), f.fieldOf("namePrefix")
+		return f.afterExists(others.Existing()), path.Root("name_prefix")
 	case f.afterLoss() != "":
 		return f.afterLoss(), path.Empty()
 	case errors.As(f.err, &missing):
@@ -149,14 +143,6 @@ func (f *failure) remedy() (string, path.Path) {
 	return "", path.Empty()
 }
 
-// fieldOf returns the attribute of a field, or the empty path.
-func (f *failure) fieldOf(name string) path.Path {
-	if at, ok := f.fields[name]; ok {
-		return at
-	}
-	return path.Empty()
-}
-
 // afterLoss is the remedy after a lost response. It is empty for any other failure.
 func (f *failure) afterLoss() string {
 	var lost *create.LostError
@@ -168,9 +154,9 @@ func (f *failure) afterLoss() string {
 	case errors.As(f.err, &others):
 		return leftAsItIs + importing(others.Existing()) + f.existing.Lines(others.Existing())
 	case errors.As(f.err, &lost) && lost.Name == "":
-		return phrase.Join(f.whyLost(), "It may still appear. Before you apply again, check the service: the next apply creates another one.")
+		return phrase.Join(cmp.Or(Foreign(f.err), deadlineIn(f.err)), "It may still appear. Before you apply again, check the service: the next apply creates another one.")
 	case errors.As(f.err, &lost):
-		return phrase.Join(f.whyLost(), "Apply again. If the object exists by then, an error reports its ID, and no duplicate is created.")
+		return phrase.Join(cmp.Or(Foreign(f.err), deadlineIn(f.err)), "Apply again. If the object exists by then, an error reports its ID, and no duplicate is created.")
 	case errors.As(f.err, &stranger):
 		return "The state was not changed. Before you apply again, check the service for what the request created."
 	}
@@ -193,9 +179,12 @@ func (f *failure) afterExists(found []wire.Ref) string {
 	return remedy
 }
 
+// takenAt are the attributes of fields, other than the name, whose values only one object has.
+var takenAt = map[string]path.Path{"hostId": path.Root("host_id"), "softwareDraft": path.Root("source").AtName("software_draft")}
+
 // afterTaken is the remedy if another object has the value of a field that is not the name.
 func (f *failure) afterTaken(e *create.ExistsError) string {
-	change := fmt.Sprintf("If this is another machine, correct %s.", f.fieldOf(e.Field))
+	change := fmt.Sprintf("If this is another machine, correct %s.", takenAt[e.Field])
 	if f.verb != "create" {
 		return "Nothing was changed. " + change
 	}
@@ -250,51 +239,52 @@ func (e Existing) Lines(found []wire.Ref) string {
 	return "\n" + strings.Join(lines, "\n")
 }
 
-// afterResponse is the remedy for an error response.
+// remedies are what to do after a status of the service. The last two are for all others.
+var remedies = map[int]string{
+	http.StatusBadRequest:          "Correct the value that the message names.",
+	http.StatusUnprocessableEntity: "Correct the value that the message names.",
+	http.StatusUnauthorized:        "The API key is wrong, revoked, or expired. Set api_key (or AGENTYARD_API_KEY) to a valid key.",
+	http.StatusPaymentRequired:     "The organization's plan does not include this. Upgrade the plan, or remove this from the configuration.",
+	http.StatusForbidden:           "The owner of the API key lacks permission, or the organization's settings forbid this. Service accounts and objects of other owners require the key of a member with the Manager role or higher.",
+	http.StatusNotFound:            "The object, or one that it refers to, was not found, or the provider's API key cannot see it. If it was deleted, plan again. Otherwise, check the IDs in the configuration, the API key, and the path in base_url.",
+	http.StatusConflict:            "Resolve the conflict, or wait until the service has finished its work. Then apply again.",
+	http.StatusFailedDependency:    "The service could not reach another system that it needs, such as a computer or its file storage. Check that the computer is active, or try again later.",
+	http.StatusTooManyRequests:     "The service's rate limit was exceeded, and the provider stopped waiting. Try again later. " + staySlow,
+	http.StatusNotImplemented:      "This server does not offer the operation.",
+	http.StatusInternalServerError: "The service failed. Try again later.",
+	http.StatusOK:                  "The service does not return this status for this request. Check base_url.",
+}
+
+const staySlow = "Set requests_per_second in the provider block to stay below the limit."
+
+// afterResponse is the remedy for an error response, and the attribute at fault.
 func (f *failure) afterResponse(e *transport.APIError) (string, path.Path) {
 	if !e.FromService {
-		return f.afterForeignResponse(e), path.Empty()
+		return phrase.Join(Foreign(e), f.mayHaveActed()), path.Empty()
 	}
-	remedy, at := f.general(e), path.Empty()
-	if place, ok := f.atStatus[e.Status]; ok {
+	at, status := path.Empty(), e.Status
+	if place, ok := f.atStatus[status]; ok {
 		at = place
 	}
-	switch e.Status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		if found, ok := f.fields.Find(e.Detail); ok {
-			remedy, at = fmt.Sprintf("Correct the value of %s.", found), found
-		}
-	case http.StatusConflict:
-		if found, ok := f.fields.Find(e.Detail); ok && f.isUnique(found) {
-			remedy, at = fmt.Sprintf("The value of %s is already in use. Choose another value.", found), found
+	if _, ok := remedies[status]; !ok {
+		status = http.StatusOK
+		if e.MayHaveActed() {
+			status = http.StatusInternalServerError
 		}
 	}
-	if advice := f.advice[e.Status]; advice != "" {
-		remedy = advice
+	remedy := cmp.Or(f.advice[e.Status], phrase.Join(remedies[status], f.mayHaveActed()))
+	if e.Status == http.StatusNotFound && len(at.Steps()) > 0 && f.advice[e.Status] == "" {
+		remedy = fmt.Sprintf("The object was not found, or the provider's API key cannot see it. Check %s.", at)
 	}
-	return f.withNames(e.Status, remedy, at), at
+	object := strings.TrimSuffix(at.String(), "_id")
+	if slices.Contains(named, strings.ReplaceAll(object, "_", " ")) && (e.Status == http.StatusNotFound || e.Status == http.StatusBadRequest) {
+		remedy = phrase.Join(remedy, fmt.Sprintf("If %s is a name, look up the ID with the data source agentyard_%s.", at, object))
+	}
+	return remedy, at
 }
 
 // named are the objects whose names are easily taken for IDs. Each has an argument, such as computer_id, and a data source.
 var named = []string{"computer", "environment", "service account"}
-
-// withNames adds to a 404, or to a 400 at the argument, that the argument may have a name instead of an ID. The plan accepts any
-// text, because the form of the service's IDs is not documented.
-func (f *failure) withNames(status int, remedy string, at path.Path) string {
-	for _, object := range named {
-		argument := strings.ReplaceAll(object, " ", "_") + "_id"
-		id, isAt := f.given(argument), at.Equal(path.Root(argument))
-		isMissing := status == http.StatusNotFound
-		switch {
-		case id == "":
-		case isAt && isMissing && f.advice[status] == "":
-			return NoSuch(object, id)
-		case isAt && status == http.StatusBadRequest, isMissing && (isAt || at.Equal(path.Empty())):
-			remedy = phrase.Join(remedy, NameHint(object, id))
-		}
-	}
-	return remedy
-}
 
 // NoSuch says that no object has an ID, and what to do if the ID is a name.
 func NoSuch(object, id string) string {
@@ -320,136 +310,69 @@ func NameHint(object, id string) string {
 	return ""
 }
 
-// general is the remedy for a status without specific advice.
-func (f *failure) general(e *transport.APIError) string {
-	switch e.Status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return "Correct the configuration."
-	case http.StatusUnauthorized:
-		return "The API key is wrong, revoked, or expired. Set api_key (or AGENTYARD_API_KEY) to a valid key."
-	case http.StatusPaymentRequired:
-		return f.afterPaymentRequired(e.Route)
-	case http.StatusForbidden:
-		return "The owner of the API key lacks permission, or the organization's settings forbid this. Service accounts and objects of other owners require the key of a member with the Manager role or higher."
-	case http.StatusNotFound:
-		return f.afterNotFound(e)
-	case http.StatusConflict:
-		return "Resolve the conflict, or wait until the service has finished its work. Then apply again."
-	case http.StatusTooManyRequests:
-		if e.TooLong {
-			return phrase.Join("The service's rate limit requires a longer wait than the provider allows.", retryAfter(e), "Try again after that time.")
-		}
-		return phrase.Join("The service's rate limit was exceeded, and the provider stopped waiting.", retryAfter(e), staySlow)
-	case http.StatusFailedDependency:
-		if !strings.HasPrefix(e.Route, "/api/v0/computers/{") {
-			return "The service could not reach another system that it needs. Try again later."
-		}
-		return "The computer's daemon or the file storage could not be reached. Check that the computer is active, then try again."
-	case http.StatusNotImplemented:
-		return "This server does not offer the operation."
-	}
-	switch {
-	case wasRepeated(e):
-		return phrase.Join("The service failed, and the provider used all retries (max_retries). Try again later.", f.mayHaveActed())
-	case e.Status >= http.StatusInternalServerError:
-		return phrase.Join("The service failed. Try again later.", f.mayHaveActed())
-	case e.MayHaveActed():
-		return phrase.Join("The service did not finish the request in time. Try again later.", f.mayHaveActed())
-	}
-	return "The service does not return this status for this request. Check base_url."
-}
-
-const staySlow = "Set requests_per_second in the provider block to stay below the limit."
-
-func retryAfter(e *transport.APIError) string {
-	if e.RetryAfter == "" {
-		return ""
-	}
-	return "The service returned Retry-After " + e.RetryAfter + "."
-}
-
-// wasRepeated reports whether the client retries a request after this failure. It never retries a create.
-func wasRepeated(e *transport.APIError) bool {
-	switch e.Status {
-	case http.StatusGatewayTimeout:
-		return e.Method != http.MethodPost && !e.Slow
-	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable:
-		return e.Method != http.MethodPost
-	}
-	return false
-}
-
-// afterPaymentRequired advises removing the object only if the operation would keep it.
-func (f *failure) afterPaymentRequired(route string) string {
-	excluded := "The organization's plan does not include this. Upgrade the plan"
-	if strings.HasPrefix(route, "/api/v0/service-accounts") {
-		excluded += " to the Team tier or higher"
-	}
-	switch verb, _, _ := strings.Cut(f.verb, " "); verb {
-	case "create", "plan", "open", "update", "set":
-		return excluded + ", or remove the " + f.object + " from the configuration."
-	}
-	return excluded + "."
-}
-
-// afterNotFound depends on which ID is unknown: the object's own, or one that it refers to.
-func (f *failure) afterNotFound(e *transport.APIError) string {
-	ids := "the IDs"
-	if argument, ok := f.atStatus[http.StatusNotFound]; ok {
-		ids = argument.String()
-	}
-	var remedy string
-	switch verb, _, _ := strings.Cut(f.verb, " "); verb {
-	case "create", "plan", "open":
-		remedy = "An object that the " + f.object + " refers to was not found, or the provider's API key cannot see it. Check " + ids + " in the configuration."
-	case "update", "set", "rotate", "delete":
-		remedy = "It no longer exists, or the provider's API key can no longer see it. Plan again: the plan shows what is left."
-	default:
-		remedy = "The object was not found, or the provider's API key cannot see it. Check " + ids + " and the API key."
-	}
-	if !strings.Contains(e.Route, "{") {
-		remedy += " Otherwise, check the path in base_url."
-	}
-	return remedy
-}
-
-// mayHaveActed returns a sentence if the service may have completed one of the failed requests.
+// mayHaveActed returns a sentence if the service may have completed the failed request.
 func (f *failure) mayHaveActed() string {
-	acted := false
-	for _, e := range all[*transport.TransportError](f.err) {
-		acted = acted || e.Changes && !e.Unsent
+	var unanswered *transport.TransportError
+	var api *transport.APIError
+	if errors.As(f.err, &unanswered) && unanswered.Changes && !unanswered.Unsent || errors.As(f.err, &api) && api.MayHaveActed() && api.Method != http.MethodGet {
+		return "The service may have completed the request. It is safe to run again."
 	}
-	for _, e := range all[*transport.APIError](f.err) {
-		acted = acted || e.MayHaveActed() && e.Method != http.MethodGet && e.Method != http.MethodHead
-	}
-	if !acted {
-		return ""
-	}
-	return "The service may have completed the request. It is safe to run again."
+	return ""
 }
 
-// all returns every error of a type in err's tree, because several requests may have failed.
-func all[T error](err error) []T {
-	var found []T
-	if e, ok := any(err).(T); ok {
-		found = append(found, e)
-	}
-	for _, inner := range wrappedBy(err) {
-		found = append(found, all[T](inner)...)
-	}
-	return found
+const checkConnection = "Check base_url, the network, and any proxy."
+
+// connections are what to do about errors of a connection that never go away by themselves, by what Go says about them.
+var connections = map[string]string{
+	x509.UnknownAuthorityError{}.Error(): "The certificate of base_url, or of a proxy, is from an unknown CA. On Linux, set SSL_CERT_FILE to a file with the CA's certificate. On macOS and Windows, add it to the system's store.",
+	http.ErrSchemeMismatch.Error():       "The server at base_url uses plain HTTP. Correct the port in base_url, or start it with http:// instead of https:// if the server is on this machine.",
+	transport.ErrHeldBack.Error():        "The service's rate limit was exceeded, and the provider stopped waiting. " + staySlow,
+	transport.ErrProxyLogin.Error():      "A proxy requires a login. Set HTTPS_PROXY to a URL with the proxy's user name and password, such as http://USER:PASSWORD@HOST:PORT.",
 }
 
-func wrappedBy(err error) []error {
-	switch e := err.(type) { //nolint:errorlint // This is what unwraps.
-	case interface{ Unwrap() []error }:
-		return e.Unwrap()
-	case interface{ Unwrap() error }:
-		if inner := e.Unwrap(); inner != nil {
-			return []error{inner}
+func connectionRemedy(err error) string {
+	for says, remedy := range connections {
+		if strings.Contains(err.Error(), says) {
+			return remedy
 		}
 	}
-	return nil
+	return checkConnection
+}
+
+// Foreign says that a response is not the service's, so its status proves nothing; empty if there is no such response.
+func Foreign(err error) string {
+	var api *transport.APIError
+	if !errors.As(err, &api) || api.FromService {
+		return ""
+	}
+	return fmt.Sprintf("The response %d to %s %s is not in the service's format. It may come from a gateway, a proxy, or a login page. Check base_url, including its path. If it is correct, try again later.", api.Status, api.Method, api.Route)
+}
+
+const outOfTime = "The operation exceeded its timeout. To allow more time, raise it in the timeouts block."
+
+// deadlineIn names the setting that timed out. A deadline without a transport error comes from a timeouts block.
+func deadlineIn(err error) string {
+	var unanswered *transport.TransportError
+	switch isUnanswered := errors.As(err, &unanswered); {
+	case isUnanswered && unanswered.Timeout == "request_timeout":
+		return "The service did not respond within request_timeout; slow operations get at least 5 minutes. To allow more time, raise request_timeout in the provider block."
+	case isUnanswered && unanswered.Timeout == "timeouts", !isUnanswered && errors.Is(err, context.DeadlineExceeded):
+		return outOfTime
+	}
+	return ""
+}
+
+// SnakeCase returns the attribute of a field. An acronym is one word: customCIModel becomes custom_ci_model.
+func SnakeCase(field string) string {
+	var name strings.Builder
+	letters := []rune(field)
+	for i, r := range letters {
+		if i > 0 && unicode.IsUpper(r) && (!unicode.IsUpper(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1])) {
+			name.WriteByte('_')
+		}
+		name.WriteRune(unicode.ToLower(r))
+	}
+	return name.String()
 }
 
 // Sentences returns an error's text as a sentence. Joined errors are separate lines.

@@ -3,8 +3,12 @@ package apierror
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -25,11 +29,6 @@ const (
 	acted      = "The service may have completed the request. It is safe to run again."
 )
 
-var thingFields = Options{
-	Fields{"hostId": path.Root("host_id"), "name": path.Root("name"), "repositories": path.Root("repositories")},
-	Unique{"hostId"}, Unique{"name"},
-}
-
 // translate returns the path and the two paragraphs of the only error.
 func translate(t *testing.T, verb string, err error, options ...Option) (at, what, remedy string) {
 	t.Helper()
@@ -44,81 +43,46 @@ func translate(t *testing.T, verb string, err error, options ...Option) (at, wha
 	return at, what, remedy
 }
 
-func TestFor_answersOfTheService(t *testing.T) {
+// A status has one remedy. The object's advice replaces it, and its attribute shows the error.
+func TestFor_statuses(t *testing.T) {
 	t.Parallel()
-	const (
-		slow    = " " + staySlow
-		failed  = "The service failed, and the provider used all retries (max_retries). Try again later."
-		lostWay = " Otherwise, check the path in base_url."
-		noRef   = "An object that the computer refers to was not found, or the provider's API key cannot see it. Check the IDs in the configuration."
-		gone    = "It no longer exists, or the provider's API key can no longer see it. Plan again: the plan shows what is left."
-		unseen  = "The object was not found, or the provider's API key cannot see it. Check the IDs and the API key."
-	)
+	const hint = "If service_account_id is a name, look up the ID with the data source agentyard_service_account."
+	account, source := path.Root("service_account_id"), path.Root("source_id")
 	for name, tc := range map[string]struct {
-		verb, method, route string
-		status              int
-		detail, retryAfter  string
-		advice              Advice
-		known               path.Path
-		at, want            string
+		status   int
+		method   string
+		options  Options
+		at, want string
 	}{
-		"400 names a field":            {status: 400, detail: "hostId must be a UUID", at: "host_id", want: "Correct the value of host_id."},
-		"400 names none":               {status: 400, want: "Correct the configuration."},
-		"400 with advice":              {status: 400, advice: Advice{400: "Do that."}, want: "Do that."},
-		"400 with advice at a field":   {status: 400, detail: "the name is odd", advice: Advice{400: "Do that."}, at: "name", want: "Do that."},
-		"400 with advice on another":   {status: 400, advice: Advice{404: "Do that."}, want: "Correct the configuration."},
-		"422 names a field":            {status: 422, detail: "the name is odd", at: "name", want: "Correct the value of name."},
-		"422 names none":               {status: 422, want: "Correct the configuration."},
-		"401":                          {status: 401, want: "The API key is wrong, revoked, or expired. Set api_key (or AGENTYARD_API_KEY) to a valid key."},
-		"402":                          {status: 402, want: "The organization's plan does not include this. Upgrade the plan, or remove the computer from the configuration."},
-		"402 of an update":             {status: 402, verb: "update", want: "The organization's plan does not include this. Upgrade the plan, or remove the computer from the configuration."},
-		"402 of a second step":         {status: 402, verb: "set the status of", want: "The organization's plan does not include this. Upgrade the plan, or remove the computer from the configuration."},
-		"402 of a delete":              {status: 402, verb: "delete", method: "DELETE", want: "The organization's plan does not include this. Upgrade the plan."},
-		"402 of an action":             {status: 402, verb: "restart", want: "The organization's plan does not include this. Upgrade the plan."},
-		"403":                          {status: 403, want: "The owner of the API key lacks permission, or the organization's settings forbid this. Service accounts and objects of other owners require the key of a member with the Manager role or higher."},
-		"403 names a field":            {status: 403, detail: "the name is odd", want: "The owner of the API key lacks permission, or the organization's settings forbid this. Service accounts and objects of other owners require the key of a member with the Manager role or higher."},
-		"404 of a create":              {status: 404, route: idRoute, want: noRef},
-		"404 of a create without IDs":  {status: 404, want: noRef + lostWay},
-		"404 of a known argument":      {status: 404, verb: "restart", route: idRoute, known: path.Root("host_id"), at: "host_id", want: "The object was not found, or the provider's API key cannot see it. Check host_id and the API key."},
-		"404 of a known reference":     {status: 404, route: idRoute, known: path.Root("host_id"), at: "host_id", want: "An object that the computer refers to was not found, or the provider's API key cannot see it. Check host_id in the configuration."},
-		"404 of an open":               {status: 404, verb: "open", route: idRoute, want: noRef},
-		"404 of an update":             {status: 404, verb: "update", method: "PATCH", route: idRoute, want: gone},
-		"404 of a second step":         {status: 404, verb: "set the status of", method: "PATCH", route: idRoute, want: gone},
-		"404 of a rotation":            {status: 404, verb: "rotate", route: idRoute, want: gone},
-		"404 of a delete":              {status: 404, verb: "delete", method: "DELETE", route: idRoute, want: gone},
-		"404 of a read":                {status: 404, verb: "read", method: "GET", route: idRoute, want: unseen},
-		"404 of a listing":             {status: 404, verb: "list", method: "GET", want: unseen + lostWay},
-		"404 of an action with advice": {status: 404, verb: "restart", route: idRoute, advice: Advice{404: "Do that."}, want: "Do that."},
-		"409 names a field":            {status: 409, detail: "hostId is taken", at: "host_id", want: "The value of host_id is already in use. Choose another value."},
-		"409 names one among others":   {status: 409, detail: "name is taken", at: "name", want: "The value of name is already in use. Choose another value."},
-		"409 names one that is shared": {status: 409, detail: "No source that supports repositories is available.", want: "Resolve the conflict, or wait until the service has finished its work. Then apply again."},
-		"409 names what lies below":    {status: 409, detail: "repositories[0].name is busy", want: "Resolve the conflict, or wait until the service has finished its work. Then apply again."},
-		"409 names none":               {status: 409, want: "Resolve the conflict, or wait until the service has finished its work. Then apply again."},
-		"424":                          {status: 424, want: "The service could not reach another system that it needs. Try again later."},
-		"424 of a computer":            {status: 424, route: "/api/v0/computers/{computerId}/files/{fileName}/create-upload", want: "The computer's daemon or the file storage could not be reached. Check that the computer is active, then try again."},
-		"429":                          {status: 429, want: "The service's rate limit was exceeded, and the provider stopped waiting." + slow},
-		"429 with a long Retry-After":  {status: 429, retryAfter: "86400", want: "The service's rate limit requires a longer wait than the provider allows. The service returned Retry-After 86400. Try again after that time."},
-		"429 with Retry-After":         {status: 429, retryAfter: "7", want: "The service's rate limit was exceeded, and the provider stopped waiting. The service returned Retry-After 7." + slow},
-		"500 of a POST":                {status: 500, want: "The service failed. Try again later. " + acted},
-		"500 of a PATCH":               {status: 500, method: "PATCH", want: failed + " " + acted},
-		"502 of a DELETE":              {status: 502, method: "DELETE", want: failed + " " + acted},
-		"503 of a PUT":                 {status: 503, method: "PUT", want: failed + " " + acted},
-		"504 of a GET":                 {status: 504, method: "GET", want: failed},
-		"507 of a GET":                 {status: 507, method: "GET", want: "The service failed. Try again later."},
-		"501":                          {status: 501, want: "This server does not offer the operation."},
-		"405":                          {status: 405, want: "The service does not return this status for this request. Check base_url."},
+		"400":                             {status: 400, want: remedies[400]},
+		"422":                             {status: 422, want: remedies[400]},
+		"401":                             {status: 401, want: remedies[401]},
+		"402":                             {status: 402, want: remedies[402]},
+		"403":                             {status: 403, want: remedies[403]},
+		"404":                             {status: 404, want: remedies[404]},
+		"409":                             {status: 409, want: remedies[409]},
+		"424":                             {status: 424, want: remedies[424]},
+		"429":                             {status: 429, want: remedies[429]},
+		"500":                             {status: 500, want: remedies[500] + " " + acted},
+		"503 of a GET":                    {status: 503, method: "GET", want: remedies[500]},
+		"507":                             {status: 507, want: remedies[500] + " " + acted},
+		"408":                             {status: 408, want: remedies[500] + " " + acted},
+		"501":                             {status: 501, want: remedies[501]},
+		"405":                             {status: 405, want: "The service does not return this status for this request. Check base_url."},
+		"with advice":                     {status: 400, options: Options{Advice{400: "Do that."}}, want: "Do that."},
+		"with advice on another":          {status: 400, options: Options{Advice{404: "Do that."}}, want: remedies[400]},
+		"at an argument":                  {status: 403, options: Options{AtStatus{403: source}}, at: "source_id", want: remedies[403]},
+		"404 at an argument":              {status: 404, options: Options{AtStatus{404: source}}, at: "source_id", want: "The object was not found, or the provider's API key cannot see it. Check source_id."},
+		"404 at an ID":                    {status: 404, options: Options{AtStatus{404: account}}, at: "service_account_id", want: "The object was not found, or the provider's API key cannot see it. Check service_account_id. " + hint},
+		"404 at an ID, with advice":       {status: 404, options: Options{AtStatus{404: account}, Advice{404: "Do that."}}, at: "service_account_id", want: "Do that. " + hint},
+		"400 at an ID, with advice":       {status: 400, options: Options{AtStatus{400: account}, Advice{400: "Do that."}}, at: "service_account_id", want: "Do that. " + hint},
+		"another status at an ID":         {status: 409, options: Options{AtStatus{409: account}}, at: "service_account_id", want: remedies[409]},
+		"404 at no argument, with advice": {status: 404, options: Options{Advice{404: "Do that."}}, want: "Do that."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := &transport.APIError{
-				Operation: "useThing", Method: cmp.Or(tc.method, "POST"), Route: cmp.Or(tc.route, fixedRoute),
-				Status: tc.status, Detail: cmp.Or(tc.detail, "no"), RetryAfter: tc.retryAfter, TooLong: tc.retryAfter == "86400", FromService: true,
-			}
-			verb, known := cmp.Or(tc.verb, "create"), AtStatus{}
-			if tc.known.String() != "" {
-				known[tc.status] = tc.known
-			}
-			at, what, remedy := translate(t, verb, fmt.Errorf("wrapped: %w", e), thingFields, tc.advice, known)
+			e := &transport.APIError{Operation: "useThing", Method: cmp.Or(tc.method, "POST"), Route: idRoute, Status: tc.status, Detail: "no", FromService: true}
+			at, what, remedy := translate(t, "create", fmt.Errorf("wrapped: %w", e), tc.options)
 			if at != tc.at || remedy != tc.want {
 				t.Errorf("at %q:\n%s\nwant at %q:\n%s", at, remedy, tc.at, tc.want)
 			}
@@ -129,44 +93,11 @@ func TestFor_answersOfTheService(t *testing.T) {
 	}
 }
 
-// The error of an unknown ID says how to look up a name, if an argument has one.
-func TestFor_idsThatMayBeNames(t *testing.T) {
-	t.Parallel()
-	const hint = `If "ci" is the service account's name, look up the ID with the data source agentyard_service_account.`
-	account, source := path.Root("service_account_id"), path.Root("source_id")
-	for name, tc := range map[string]struct {
-		status   int
-		options  Options
-		at, want string
-	}{
-		"at the argument":      {404, Options{AtStatus{404: account}}, "service_account_id", `No service account with the ID "ci" exists, or the provider's API key cannot see it. ` + hint},
-		"with advice":          {404, Options{AtStatus{404: account}, Advice{404: "Do that."}}, "service_account_id", "Do that. " + hint},
-		"at no argument":       {404, Options{Advice{404: "Do that."}}, "", "Do that. " + hint},
-		"at another argument":  {404, Options{AtStatus{404: source}, Advice{404: "Do that."}}, "source_id", "Do that."},
-		"400 at the argument":  {400, Options{AtStatus{400: account}, Advice{400: "Do that."}}, "service_account_id", "Do that. " + hint},
-		"with another status":  {409, Options{AtStatus{409: account}, Advice{409: "Do that."}}, "service_account_id", "Do that."},
-		"400 at no argument":   {400, Options{Advice{400: "Do that."}}, "", "Do that."},
-		"without the argument": {404, Options{Advice{404: "Do that."}, Given(func(string) string { return "" })}, "", "Do that."},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			given := Given(func(argument string) string {
-				return map[string]string{"service_account_id": "ci", "name": "n"}[argument]
-			})
-			err := &transport.APIError{Operation: "useThing", Method: "POST", Route: idRoute, Status: tc.status, Detail: "no", FromService: true}
-			at, _, remedy := translate(t, "create", err, given, tc.options)
-			if at != tc.at || remedy != tc.want {
-				t.Errorf("at %q:\n%s\nwant at %q:\n%s", at, remedy, tc.at, tc.want)
-			}
-		})
-	}
-}
-
 func TestFor_requestsWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	const (
 		network   = "Check base_url, the network, and any proxy."
-		slow      = "The service did not respond within request_timeout. To allow more time, raise request_timeout in the provider block."
+		slow      = "The service did not respond within request_timeout; slow operations get at least 5 minutes. To allow more time, raise request_timeout in the provider block."
 		outOfTime = "The operation exceeded its timeout. To allow more time, raise it in the timeouts block."
 	)
 	for timeout, want := range map[string]string{"": network, "request_timeout": slow, "timeouts": outOfTime} {
@@ -201,15 +132,11 @@ func TestFor_whatElseGoesWrong(t *testing.T) {
 		},
 		"lost after request_timeout": {
 			err:    &create.LostError{Object: "computer", Name: "n", Err: &transport.TransportError{Changes: true, Timeout: "request_timeout", Err: context.DeadlineExceeded}},
-			remedy: "The service did not respond within request_timeout. To allow more time, raise request_timeout in the provider block. " + appears,
+			remedy: "The service did not respond within request_timeout; slow operations get at least 5 minutes. To allow more time, raise request_timeout in the provider block. " + appears,
 		},
 		"504 for a slow read, which is not repeated": {
 			err:  &transport.APIError{Operation: "scanThings", Method: "GET", Status: 504, Detail: "late", FromService: true, Slow: true},
 			want: "scanThings", remedy: "The service failed. Try again later.",
-		},
-		"lost after the time of a slow operation": {
-			err:    &create.LostError{Object: "computer", Name: "n", Err: &transport.TransportError{Changes: true, Timeout: "request_timeout", AtLeast: 5 * time.Minute, Err: context.DeadlineExceeded}},
-			remedy: "The service did not respond within 5m0s, the minimum for this operation. To allow more time, set a higher request_timeout in the provider block. " + appears,
 		},
 		"lost, and the look failed too": {
 			err:  &create.LostError{Object: "computer", Name: "n", Err: errors.Join(sent, &transport.APIError{Operation: "listThings", Method: "GET", Status: 500, Detail: "no", FromService: true})},
@@ -232,7 +159,7 @@ func TestFor_whatElseGoesWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			at, what, remedy := translate(t, "create", tc.err, thingFields)
+			at, what, remedy := translate(t, "create", tc.err)
 			if at != "" || remedy != tc.remedy || !strings.Contains(what, tc.want) || !strings.Contains(what, tc.also) {
 				t.Errorf("at %q: %s\n%s\nwant %q, %q and:\n%s", at, what, remedy, tc.want, tc.also, tc.remedy)
 			}
@@ -269,28 +196,24 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		remedy  string
 	}{
 		"one": {
-			err: fmt.Errorf("%w", taken("computer")), options: []Option{thingFields}, at: "name", want: []string{said("A computer", "1")},
-			remedy: exists + adopt + " terraform import ADDRESS import-1" + moved + replace,
-		},
-		"one without a name attribute": {
-			err: taken("computer"), want: []string{said("A computer", "1")},
+			err: fmt.Errorf("%w", taken("computer")), at: "name", want: []string{said("A computer", "1")},
 			remedy: exists + adopt + " terraform import ADDRESS import-1" + moved + replace,
 		},
 		"another remedy": {
-			err: taken("API key"), options: []Option{thingFields, sweep}, at: "name", want: []string{said("An API key", "1")},
+			err: taken("API key"), options: []Option{sweep}, at: "name", want: []string{said("An API key", "1")},
 			remedy: exists + adopt + " terraform import ADDRESS import-1\nOr sweep 1." + moved,
 		},
 		"two": {
-			err: &create.ExistsError{Found: []wire.Ref{{Object: "API key", Name: "n", ID: "1", ImportID: "import-1"}, made("API key", "2")}}, options: []Option{thingFields, sweep}, at: "name",
+			err: &create.ExistsError{Found: []wire.Ref{{Object: "API key", Name: "n", ID: "1", ImportID: "import-1"}, made("API key", "2")}}, options: []Option{sweep}, at: "name",
 			want:   []string{"An API key named \"n\" already exists with ID 1; others with this name: 2 (created at 2026-03-01T00:00:00Z)."},
 			remedy: exist + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2\nOr sweep 1.\nOr sweep 2." + moved,
 		},
 		"two of which the same is said": {
-			err: &create.ExistsError{Found: []wire.Ref{{Object: "computer", Name: "n", ID: "1", ImportID: "import-1"}, made("computer", "2")}}, options: []Option{thingFields}, at: "name",
+			err: &create.ExistsError{Found: []wire.Ref{{Object: "computer", Name: "n", ID: "1", ImportID: "import-1"}, made("computer", "2")}}, at: "name",
 			remedy: exist + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + moved + replace,
 		},
 		"computers with a fleet's names": {
-			err: others, options: []Option{Fields{"namePrefix": path.Root("name_prefix")}, sweep}, at: "name_prefix",
+			err: others, options: []Option{sweep}, at: "name_prefix",
 			want:   []string{"Computers named \"web-<number>\" exist that do not belong to this fleet: web-1 (1), web-2 (2)."},
 			remedy: exist + adopt2 + " terraform import ADDRESS sa/web\nOr sweep 1.\nOr sweep 2." + moved,
 		},
@@ -300,7 +223,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			remedy: "No object was changed or added to the state.\n" + adopt + " terraform import ADDRESS web\nOr sweep 1.",
 		},
 		"two after a lost answer": {
-			err: &create.LostError{Object: "computer", Name: "n", Found: []wire.Ref{made("computer", "1"), made("computer", "2")}, Err: sent}, options: []Option{thingFields},
+			err:    &create.LostError{Object: "computer", Name: "n", Found: []wire.Ref{made("computer", "1"), made("computer", "2")}, Err: sent},
 			want:   []string{"unknown outcome", "createThing", "may have created", "1 (created at", "2 (created at"},
 			remedy: "No object was changed or added to the state.\n" + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2",
 		},
@@ -315,7 +238,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			remedy: "It may still appear. Before you apply again, check the service: the next apply creates another one.",
 		},
 		"an answer with another object": {
-			err: &create.WrongObjectError{Object: "computer", Name: "n", Found: made("computer", "1"), Problem: "existed before"}, options: []Option{thingFields},
+			err:    &create.WrongObjectError{Object: "computer", Name: "n", Found: made("computer", "1"), Problem: "existed before"},
 			want:   []string{"The request to create the computer \"n\" returned the wrong object, 1 (created at", "it existed before."},
 			remedy: "The state was not changed. Before you apply again, check the service for what the request created.",
 		},
@@ -340,28 +263,21 @@ func TestFor_whatExistsAlready(t *testing.T) {
 	}
 }
 
-// An area's own remedy comes before the general one, and is shown at its field if the object has it.
+// An area's own remedy comes before the general one, and is shown at its attribute.
 func TestFor_ownRemedies(t *testing.T) {
 	t.Parallel()
 	notFound := &transport.APIError{Operation: "getThing", Method: "GET", Route: idRoute, Status: 404, Detail: "no", FromService: true}
-	own := Own(func(err error) (remedy, field string) {
+	own := Own(func(err error) (string, path.Path) {
 		if errors.Is(err, notFound) {
-			return "Do that.", "email"
+			return "Do that.", path.Root("email")
 		}
-		return "", ""
+		return "", path.Empty()
 	})
-	for _, tc := range []struct {
-		err      error
-		fields   Fields
-		at, want string
-	}{
-		{fmt.Errorf("wrapped: %w", notFound), Fields{"email": path.Root("email")}, "email", "Do that."},
-		{notFound, nil, "", "Do that."},
-		{&transport.APIError{Status: 400, FromService: true}, nil, "", "Correct the configuration."},
-	} {
-		if at, what, remedy := translate(t, "create", tc.err, tc.fields, own); at != tc.at || remedy != tc.want {
-			t.Errorf("%s: at %q: %s, want at %q: %s", what, at, remedy, tc.at, tc.want)
-		}
+	if at, _, remedy := translate(t, "create", fmt.Errorf("wrapped: %w", notFound), own); at != "email" || remedy != "Do that." {
+		t.Errorf("at %q: %s", at, remedy)
+	}
+	if at, _, remedy := translate(t, "create", &transport.APIError{Status: 400, FromService: true}, own); at != "" || remedy != remedies[400] {
+		t.Errorf("at %q: %s", at, remedy)
 	}
 }
 
@@ -385,19 +301,51 @@ func TestFor_matrix(t *testing.T) {
 					if !fromService && !strings.Contains(remedy, "base_url") {
 						t.Errorf("base_url is not named: %s", where)
 					}
-					if strings.Contains(remedy, "max_retries") && (status < 500 || method == http.MethodPost) {
-						t.Errorf("nothing was repeated: %s", where)
-					}
 				}
 			}
 		}
 	}
 }
 
-func TestFor_tierOfServiceAccounts(t *testing.T) {
+func TestSnakeCase(t *testing.T) {
 	t.Parallel()
-	err := &transport.APIError{Operation: "createServiceAccount", Method: "POST", Route: "/api/v0/service-accounts", Status: 402, FromService: true}
-	if _, _, remedy := translate(t, "create", err); remedy != "The organization's plan does not include this. Upgrade the plan to the Team tier or higher, or remove the computer from the configuration." {
-		t.Error(remedy)
+	for field, want := range map[string]string{
+		"name": "name", "hostId": "host_id", "prUrl": "pr_url", "customCIModel": "custom_ci_model", "cpuUsedPct": "cpu_used_pct",
+		"relayClientUrl": "relay_client_url", "ownerID": "owner_id", "URL": "url", "already_so": "already_so", "step2Name": "step2_name",
+	} {
+		if got := SnakeCase(field); got != want {
+			t.Errorf("%s: got %s, want %s", field, got, want)
+		}
+	}
+}
+
+// Whatever the status, a response that is not from the service leads to base_url and to no attribute, even if a search followed.
+func TestFor_answersOfOthers(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{302, 400, 401, 403, 404, 407, 429, 502} {
+		e := &transport.APIError{Operation: "createThing", Method: "POST", Route: idRoute, Status: status, Once: status != 429, Detail: "no"}
+		want := fmt.Sprintf("The response %d to POST %s is not in the service's format. It may come from a gateway, a proxy, or a login page. Check base_url, including its path. If it is correct, try again later.", status, idRoute)
+		for _, err := range []error{e, &create.LostError{Object: "computer", Name: "a", Err: e}, &create.LostError{Object: "session", Err: e}} {
+			at, _, remedy := translate(t, "create", err, AtStatus{status: path.Root("name")}, Advice{status: "Do that."})
+			if at != "" || !strings.HasPrefix(remedy, want) || err == error(e) && strings.HasSuffix(remedy, acted) != e.Once {
+				t.Errorf("%d, %T: at %q: %s", status, err, at, remedy)
+			}
+		}
+	}
+}
+
+// A connection that always fails the same way has a remedy of its own.
+func TestFor_connections(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		"On Linux, set SSL_CERT_FILE to a file with the CA's certificate.":                                 &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}},
+		"start it with http:// instead of https://":                                                        http.ErrSchemeMismatch,
+		"Set HTTPS_PROXY to a URL with the proxy's user name and password":                                 &net.OpError{Op: "proxyconnect", Err: transport.ErrProxyLogin},
+		"The service's rate limit was exceeded, and the provider stopped waiting. Set requests_per_second": transport.ErrHeldBack,
+		checkConnection: io.EOF,
+	} {
+		if _, _, remedy := translate(t, "create", &transport.TransportError{Operation: "createComputer", Unsent: true, Err: err}); !strings.Contains(remedy, want) {
+			t.Errorf("%v: %s", err, remedy)
+		}
 	}
 }

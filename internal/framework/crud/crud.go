@@ -121,7 +121,7 @@ func Create[M, A any, P interface {
 	}
 	made, err := create(&m)
 	if err != nil {
-		resp.Diagnostics.Append(explain("create", object, err, append(options, Given(ctx, req.Plan)))...)
+		resp.Diagnostics.Append(explain("create", object, err, options)...)
 		return
 	}
 	resp.Diagnostics.Append(Store(ctx, &resp.State, resp.Identity, P(&m), made)...)
@@ -245,20 +245,11 @@ func About(doing, object, which string, err error) error {
 
 // attributeOf returns a string attribute of a state, or an empty string.
 func attributeOf(ctx context.Context, state tfsdk.State, name string) string {
-	return Given(ctx, state)(name)
-}
-
-// Given lets errors quote the string arguments of a configuration or plan.
-func Given(ctx context.Context, config interface {
-	GetAttribute(context.Context, path.Path, any) diag.Diagnostics
-}) apierror.Given {
-	return func(argument string) string {
-		var v types.String
-		if config.GetAttribute(ctx, path.Root(argument), &v).HasError() {
-			return ""
-		}
-		return v.ValueString()
+	var v types.String
+	if state.GetAttribute(ctx, path.Root(name), &v).HasError() {
+		return ""
 	}
+	return v.ValueString()
 }
 
 // Store sets a model's values from a record and saves its state and identity.

@@ -55,7 +55,7 @@ func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureReques
 func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	model, err := d.Fetch(ctx, d.client, req.Config)
 	if err != nil {
-		resp.Diagnostics.Append(explain(d.Verb, d.Object, err, []apierror.Option{d.Options, Given(ctx, req.Config)})...)
+		resp.Diagnostics.Append(explain(d.Verb, d.Object, err, []apierror.Option{d.Options})...)
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, model)...)

@@ -21,7 +21,7 @@ func List[M, A any, P interface {
 		count := int64(0)
 		for item, err := range items {
 			if err != nil {
-				yield(list.ListResult{Diagnostics: explain("list", objects, err, append(options, Given(ctx, req.Config)))})
+				yield(list.ListResult{Diagnostics: explain("list", objects, err, options)})
 				return
 			}
 			count++

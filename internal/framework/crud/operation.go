@@ -184,7 +184,7 @@ func (o *Operation) run(ctx context.Context, c *client.Client, config tfsdk.Conf
 	found, err := o.Run(ctx, c, all, call)
 	diags.Append(call.warnings...)
 	if err != nil {
-		diags.Append(explain(o.Verb, o.Object, err, []apierror.Option{o.Options, Given(ctx, config)})...)
+		diags.Append(explain(o.Verb, o.Object, err, []apierror.Option{o.Options})...)
 	}
 	return found, diags
 }

@@ -143,11 +143,6 @@ func fetch[T any](c *client.Client, m *daysModel, row results.Fields[*T], maxDay
 
 var oneStart = datasourcevalidator.ExactlyOneOf(path.MatchRoot("start_date"), path.MatchRoot("last_days"))
 
-// atArguments puts a rejected value on the argument that the service names.
-var atArguments = apierror.Fields{
-	"startDate": path.Root("start_date"), "endDate": path.Root("end_date"), "group_by": path.Root("group_by"), "queryKey": path.Root("query_key"), "limit": path.Root("max_results"),
-}
-
 const (
 	// managersOnly is for data about the whole organization, membersOnly for data about the caller.
 	managersOnly = " Requires the Enterprise tier with Analytics enabled, and the API key of a member with the Manager role or higher."
@@ -159,7 +154,7 @@ var (
 	organizationAccess = access("the Enterprise tier, Analytics enabled for the organization, and the API key of a member with the Manager role or higher. Keys of service accounts have no access.")
 	ownAccess          = access("the Enterprise tier, Analytics enabled for the organization, and the API key of a member. Keys of service accounts have no access.")
 
-	organizationOptions = apierror.Options{organizationAccess, atArguments}
+	organizationOptions = apierror.Options{organizationAccess}
 )
 
 func access(required string) apierror.Advice {

@@ -74,7 +74,7 @@ func TestAnalytics_failures(t *testing.T) {
 		e := acctest.New(t)
 		days := s.values("2026-02-27", "2026-02-28")
 		e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1})
-		s.mustFail(t, e, nil, days, "", "Cannot read analytics of ", s.operation, "returned 500:", "(request req_", "max_retries")
+		s.mustFail(t, e, nil, days, "", "Cannot read analytics of ", s.operation, "returned 500:", "(request req_", "The service failed.")
 		e.Faults().Clear()
 		e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultTruncatedBody}, emulator.Fault{Operation: s.operation, Kind: emulator.FaultStatusBeforeCommit, Status: 503})
 		s.mustRead(t, e, days)

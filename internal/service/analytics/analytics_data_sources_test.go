@@ -300,7 +300,7 @@ func TestAnalytics_dates(t *testing.T) {
 			t.Errorf("%d requests were sent", n)
 		}
 		for start, end := range map[string]string{"2026-02-28": "2026-03-01", "2026-03-01": "2026-03-02"} {
-			s.mustFail(t, e, nil, s.values(start, end), "end_date", "Cannot read analytics of ", "returned 400: There is no data of the endDate "+end+" yet")
+			s.mustFail(t, e, nil, s.values(start, end), "", "Cannot read analytics of ", "returned 400: There is no data of the endDate "+end+" yet")
 		}
 		s.mustRead(t, e, s.values("2026-01-14", "2026-01-14"))
 		s.mustRead(t, e, s.values("2026-02-28", "2026-02-28"))
@@ -314,24 +314,7 @@ func TestAnalytics_midnight(t *testing.T) {
 	s := sources[0]
 	today := s.values("2026-03-01", "2026-03-01")
 	e.Clock.Advance(12*time.Hour - time.Second)
-	s.mustFail(t, e, nil, today, "end_date", "There is no data of the endDate 2026-03-01 yet")
+	s.mustFail(t, e, nil, today, "", "There is no data of the endDate 2026-03-01 yet")
 	e.Clock.Advance(time.Second)
 	s.mustRead(t, e, today)
-}
-
-// If the service rejects a day, the error is on the attribute that it names.
-func TestAnalytics_refusedByTheService(t *testing.T) {
-	t.Parallel()
-	forEach(t, func(t *testing.T, s source) {
-		e := acctest.New(t)
-		for detail, at := range map[string]string{
-			"There is no data of the endDate 2026-02-28 yet.":                "end_date",
-			"The query parameter startDate is before the first day of data.": "start_date",
-			"Something else is wrong.":                                       "",
-		} {
-			e.Faults().Clear()
-			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultOtherServer, Status: 400, Times: -1, Body: `{"title": "Bad Request", "detail": "` + detail + `", "status": 400, "requestId": "req_7"}`})
-			s.mustFail(t, e, nil, s.values("2026-02-27", "2026-02-28"), at, "Cannot read analytics of ", s.operation, "400: "+strings.TrimSuffix(detail, ".")+" (request req_7).")
-		}
-	})
 }

@@ -46,7 +46,7 @@ func NewMyCostDataSource() datasource.DataSource {
 		Description: fmt.Sprintf("Returns the personal usage of the API key's owner, such as the credits of each day, for up to %d days.", maxCostDays) + membersOnly,
 		Attributes:  attributes,
 		Validators:  []datasource.ConfigValidator{oneStart},
-		Verb:        "read", Object: "analytics of own cost", Options: apierror.Options{ownAccess, atArguments},
+		Verb:        "read", Object: "analytics of own cost", Options: apierror.Options{ownAccess},
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *myCostModel) error {
 			return fetch(c, &m.daysModel, costDay, maxCostDays, func(days analytics.Days) (*analytics.Report[analytics.CostDay], error) {
 				found, err := c.Analytics.MyCost(ctx, m.QueryKey.ValueString(), days)

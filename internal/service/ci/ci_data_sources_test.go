@@ -263,7 +263,7 @@ func TestCI_failures(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {
 		e := acctest.New(t)
-		for status, remedy := range map[int]string{400: "Correct the configuration", 401: "AGENTYARD_API_KEY", 403: "forbid CI automation", 404: "path in base_url", 500: "max_retries", 501: "does not offer"} {
+		for status, remedy := range map[int]string{400: "Correct the value", 401: "AGENTYARD_API_KEY", 403: "forbid CI automation", 404: "path in base_url", 500: "The service failed.", 501: "does not offer"} {
 			e.Faults().Clear()
 			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
 			at := ""

@@ -259,13 +259,13 @@ func TestCIWorkflowEdit_faults(t *testing.T) {
 		"503 after commit":      {status(emulator.FaultStatusAfterCommit, 503), append([]string{"returned 503"}, uncertain...), 1, 2},
 		"504 before commit":     {status(emulator.FaultStatusBeforeCommit, 504), append([]string{"returned 504"}, uncertain...), 1, 0},
 		"504 after commit":      {status(emulator.FaultStatusAfterCommit, 504), append([]string{"returned 504"}, uncertain...), 1, 2},
-		"400":                   {status(emulator.FaultStatusBeforeCommit, 400), []string{"Cannot edit CI workflow", "returned 400", "Correct the configuration"}, 1, 0},
+		"400":                   {status(emulator.FaultStatusBeforeCommit, 400), []string{"Cannot edit CI workflow", "returned 400", "Correct the value"}, 1, 0},
 		"401":                   {status(emulator.FaultStatusBeforeCommit, 401), []string{"Cannot edit CI workflow", "returned 401", "AGENTYARD_API_KEY"}, 1, 0},
 		"403":                   {status(emulator.FaultStatusBeforeCommit, 403), []string{"Cannot edit CI workflow", "returned 403", "No pull request was opened", "can write to the repositories"}, 1, 0},
 		"404":                   {status(emulator.FaultStatusBeforeCommit, 404), []string{"Cannot edit CI workflow", "returned 404", "No pull request was opened", "path in base_url", "agentyard_ci_repositories"}, 1, 0},
 		"408":                   {status(emulator.FaultStatusAfterCommit, 408), append([]string{"returned 408"}, uncertain...), 1, 2},
 		"409":                   {status(emulator.FaultStatusBeforeCommit, 409), []string{"Cannot edit CI workflow", "returned 409", "No pull request was opened"}, 1, 0},
-		"429 for too long":      {emulator.Fault{Kind: emulator.FaultRateLimited, RetryAfter: "3600", Times: -1}, []string{"Cannot edit CI workflow", "returned 429", "longer wait", "Retry-After 3600"}, 1, 0},
+		"429 for too long":      {emulator.Fault{Kind: emulator.FaultRateLimited, RetryAfter: "3600", Times: -1}, []string{"Cannot edit CI workflow", "returned 429", "Try again later"}, 1, 0},
 		"another server":        {emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404, Body: "<html>", Times: -1}, append([]string{"returned 404"}, uncertain...), 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
@@ -119,11 +118,6 @@ func (m *ciChangesModel) request() *ci.Changes {
 	return changes
 }
 
-var atField = apierror.Fields{
-	"action": path.Root("action"), "repos": path.Root("repos"), "changes": path.Root("changes"), "automationName": path.Root("automation_name"),
-	"serviceAutomationId": path.Root("service_automation_id"), "modeId": path.Root("mode_id"),
-}
-
 var ciWorkflowEdit = crud.Operation{
 	Name: "ci_workflow_edit",
 	Description: "Opens pull requests that create, change, or delete a CI workflow in repositories of the organization. A change takes effect when its pull request is merged.\n\n" +
@@ -212,7 +206,7 @@ var ciWorkflowEdit = crud.Operation{
 	Run:    crud.Run(editWorkflow),
 	Verb:   "edit",
 	Object: "CI workflow",
-	Options: apierror.Options{atField, apierror.Advice{
+	Options: apierror.Options{apierror.Advice{
 		http.StatusForbidden: "No pull request was opened. Use the API key of a member who can write to the repositories, and check that the organization's settings allow CI automation.",
 		http.StatusNotFound:  "No pull request was opened. Check the path in base_url, and that the repositories are connected. The data source agentyard_ci_repositories lists them.",
 		http.StatusConflict:  "No pull request was opened. Resolve the conflict. Then run this again.",

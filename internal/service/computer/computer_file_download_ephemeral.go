@@ -88,7 +88,7 @@ func (e *computerFileDownloadEphemeral) Open(ctx context.Context, req ephemeral.
 			fmt.Sprintf("There is no URL for the file %s on computer %s, so url is null: %s.\n\nIf this run uploads the file or starts the computer, the apply gets the URL. Otherwise, check computer_id, file_name, and that the computer is active.",
 				m.FileName, m.ComputerID.ValueString(), strings.TrimSuffix(err.Error(), ".")))
 	case err != nil:
-		resp.Diagnostics.Append(apierror.For("download", "file", err, atComputer, crud.Given(ctx, req.Config))...)
+		resp.Diagnostics.Append(apierror.For("download", "file", err, atComputer)...)
 		return
 	default:
 		m.URL = types.StringValue(download.URL)

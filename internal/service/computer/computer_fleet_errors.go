@@ -22,7 +22,7 @@ func (m *fleetModel) options(first string) apierror.Options {
 	if first != "" {
 		existing += "\nOtherwise, create the additional computers in another fleet, with another name_prefix."
 	}
-	return apierror.Options{fleetFields, unknownAccount(m.ServiceAccountID), apierror.Existing(func(wire.Ref) string { return existing })}
+	return apierror.Options{unknownAccount(m.ServiceAccountID), apierror.Existing(func(wire.Ref) string { return existing })}
 }
 
 func (m *fleetModel) shortfall(wanted, present int, err error) (summary, detail string) {

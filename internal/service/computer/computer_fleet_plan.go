@@ -61,7 +61,7 @@ func (r *fleetResource) checkAccess(ctx context.Context, plan *fleetModel) diag.
 		return nil
 	}
 	if err := r.Client.Computers.CheckAccess(ctx, plan.ServiceAccountID.ValueString()); err != nil {
-		return apierror.For("plan", "computer fleet", err, fleetFields)
+		return apierror.For("plan", "computer fleet", err)
 	}
 	return checkProvider(ctx, r.Client, plan.ProviderType)
 }

@@ -49,12 +49,6 @@ var withoutSlash = regexp.MustCompile(`^[^/\s]*$`)
 // prefixPattern and the maximum of 58 characters are assumptions of the contract. A name has at most 63 characters.
 var prefixPattern = regexp.MustCompile(`^[a-z](?:[a-z0-9-]*[a-z0-9])?$`)
 
-// fleetFields maps the API's fields to attributes, for errors.
-var fleetFields = apierror.Fields{
-	"namePrefix": path.Root("name_prefix"), "quantity": path.Root("quantity"), "provider": path.Root("provider_type"),
-	"repos": path.Root("repos"), "autoInstallDeps": path.Root("auto_install_deps"), "serviceAccountId": path.Root("service_account_id"),
-}
-
 // NewComputerFleetResource returns the resource agentyard_computer_fleet.
 func NewComputerFleetResource() resource.Resource {
 	// A fleet that was imported with its account's own key adopts the account, which changes the identity.
@@ -211,7 +205,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	quantity := int(m.Quantity.ValueInt64())
 	made, err := r.Client.Computers.CreateFleet(createCtx, m.createRequest(quantity), nil)
 	if err != nil && len(made) == 0 {
-		resp.Diagnostics.Append(apierror.For("create", "computer fleet", err, m.options(""), crud.Given(ctx, req.Plan))...)
+		resp.Diagnostics.Append(apierror.For("create", "computer fleet", err, m.options(""))...)
 		return
 	}
 	m.ID = types.StringValue(m.importID())

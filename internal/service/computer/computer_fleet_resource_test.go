@@ -290,7 +290,7 @@ func TestFleet_errorsOfTheService(t *testing.T) {
 		"401":              {status: 401, want: []string{"AGENTYARD_API_KEY"}},
 		"402":              {status: 402, want: []string{"plan does not include"}},
 		"403":              {status: 403, want: []string{"Manager"}},
-		"404":              {status: 404, want: []string{"Check the IDs"}},
+		"404":              {status: 404, want: []string{"check the IDs"}},
 		"409":              {status: 409, want: []string{"Resolve the conflict"}},
 		"429":              {status: 429, want: []string{"requests_per_second"}},
 		"500":              {status: 500, want: []string{"unknown outcome", "Apply again"}},

@@ -82,5 +82,8 @@ func unknownAccount(account types.String) apierror.AtStatus {
 	if account.IsNull() {
 		return nil
 	}
-	return apierror.AtStatus{http.StatusNotFound: path.Root("service_account_id")}
+	return atAccount
 }
+
+// atAccount puts a 404 on the account.
+var atAccount = apierror.AtStatus{http.StatusNotFound: path.Root("service_account_id")}

@@ -49,14 +49,6 @@ var computerStates = wait.States{
 	Failed:     []string{computers.StatusError},
 }
 
-// computerFields maps the API's fields to attributes, for errors.
-var computerFields = apierror.Options{apierror.Fields{
-	"name": path.Root("name"), "hostId": path.Root("host_id"), "provider": path.Root("provider_type"), "remoteUser": path.Root("remote_user"),
-	"repos": path.Root("repos"), "autoInstallDeps": path.Root("auto_install_deps"), "serviceAccountId": path.Root("service_account_id"), "source": path.Root("source"),
-	"templateId": path.Root("source").AtName("template_id"), "sourceComputerId": path.Root("source").AtName("source_computer_id"),
-	"softwareDraft": path.Root("source").AtName("software_draft"),
-}, apierror.Unique{"name", "hostId"}}
-
 // NewComputerResource returns the resource agentyard_computer.
 func NewComputerResource() resource.Resource {
 	return &computerResource{crud.Resource{Name: "computer"}}
@@ -246,7 +238,7 @@ func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 		return
 	}
 	if err := r.Client.Computers.CheckAccess(ctx, m.ServiceAccountID.ValueString()); err != nil {
-		resp.Diagnostics.Append(apierror.For("plan", "computer", err, computerFields)...)
+		resp.Diagnostics.Append(apierror.For("plan", "computer", err)...)
 		return
 	}
 	resp.Diagnostics.Append(checkProvider(ctx, r.Client, m.ProviderType)...)
@@ -275,7 +267,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 		if !m.Source.IsNull() {
 			missing = nil // The service may not have found the source.
 		}
-		resp.Diagnostics.Append(apierror.For("create", "computer", err, computerFields, missing, crud.Given(ctx, req.Plan))...)
+		resp.Diagnostics.Append(apierror.For("create", "computer", err, missing)...)
 		return
 	}
 	// Saved immediately, so that a failure below does not lose the computer.
@@ -321,7 +313,7 @@ func (r *computerResource) Update(ctx context.Context, req resource.UpdateReques
 			advice[http.StatusConflict], at[http.StatusConflict] = apierror.NameTaken("computer"), path.Root("name")
 		}
 		return r.Client.Computers.Update(ctx, state.ID.ValueString(), state.ServiceAccountID.ValueString(), body)
-	}, computerFields, advice, at)
+	}, advice, at)
 }
 
 func (r *computerResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {

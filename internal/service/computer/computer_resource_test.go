@@ -281,7 +281,7 @@ func TestComputer_errorsOfTheService(t *testing.T) {
 		want   []string
 	}{
 		"unknown provider": {values: acctest.Values{"provider_type": "managed-z"}, at: "provider_type", want: []string{"Provider Not Available", "managed-z", "managed-a, managed-b"}},
-		"unknown template": {values: acctest.Values{"source": map[string]any{"kind": "template", "template_id": "unknown", "is_listed": true}}, want: []string{create, "404", "Check the IDs"}},
+		"unknown template": {values: acctest.Values{"source": map[string]any{"kind": "template", "template_id": "unknown", "is_listed": true}}, want: []string{create, "404", "check the IDs"}},
 		"unknown account":  {values: acctest.Values{"service_account_id": "sa_unknown"}, at: "service_account_id", want: []string{create, "404", `No service account with the ID "sa_unknown"`}},
 		"unknown template and account": {
 			values: acctest.Values{"service_account_id": "sa_unknown", "source": map[string]any{"kind": "template", "template_id": "unknown", "is_listed": true}}, want: []string{create, "404"},

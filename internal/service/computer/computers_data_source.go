@@ -50,7 +50,7 @@ func NewComputersDataSource() datasource.DataSource {
 			},
 			"computers": computerData.DataSourceRows("The computers, newest first."),
 		},
-		Verb: "list", Object: "computers", Options: apierror.Options{computerFields},
+		Verb: "list", Object: "computers", Options: apierror.Options{atAccount},
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *computersModel) error {
 			found, err := c.Computers.List(ctx, computers.Filter{
 				HostID:                   m.HostID.ValueString(),

@@ -56,7 +56,6 @@ func NewEnvironmentBuildDiagnosticsDataSource() datasource.DataSource {
 		Verb: "read", Object: "build diagnostics of the environment",
 		Options: apierror.Options{
 			diagnosticsNotFound, apierror.AtStatus{http.StatusBadRequest: path.Root("environment_id"), http.StatusNotFound: path.Root("environment_id")},
-			apierror.Fields{"buildId": path.Root("build_id")},
 		},
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *buildDiagnosticsModel) error {
 			build, err := readDiagnostics(ctx, c, m)

@@ -7,7 +7,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -44,7 +43,7 @@ func NewEnvironmentBuildStatusesDataSource() datasource.DataSource {
 			"builds": buildStatus.DataSourceRows("One entry for each environment with a build, ordered by `environment_id`. Environments that do not exist, are not visible, or were never built have no entry."),
 		},
 		Verb: "list", Object: "build statuses of environments",
-		Options: apierror.Options{atAccount, apierror.Fields{"environmentIds": path.Root("environment_ids")}},
+		Options: apierror.Options{atAccount},
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *buildStatusesModel) error {
 			slices.Sort(m.EnvironmentIDs)
 			found, err := c.Environments.BuildStatuses(ctx, m.ServiceAccountID.ValueString(), m.EnvironmentIDs)

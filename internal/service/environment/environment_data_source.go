@@ -3,6 +3,7 @@ package environment
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -44,7 +45,7 @@ func NewEnvironmentDataSource() datasource.DataSource {
 		Description: "Returns an environment by ID or name. If both scopes have an environment with the name, use the ID.",
 		Attributes:  attributes,
 		Validators:  crud.IDOrName(),
-		Verb:        "read", Object: "environment", Options: apierror.Options{apierror.Fields{"serviceAccountId": path.Root("service_account_id")}},
+		Verb:        "read", Object: "environment", Options: apierror.Options{apierror.AtStatus{http.StatusNotFound: path.Root("service_account_id")}},
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *environmentDataModel) error {
 			found, err := findEnvironment(ctx, c, m)
 			if err != nil {

@@ -29,7 +29,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 		return
 	}
 	if req.State.Raw.IsNull() {
-		resp.Diagnostics.Append(apierror.For("plan", "environment", r.Client.Environments.CheckAccess(ctx), environmentFields)...)
+		resp.Diagnostics.Append(apierror.For("plan", "environment", r.Client.Environments.CheckAccess(ctx))...)
 		resp.Diagnostics.Append(r.checkSource(ctx, sourceID, &plan, nil)...)
 		return
 	}

@@ -38,11 +38,6 @@ const (
 	defaultDeleteTimeout = 10 * time.Minute
 )
 
-var environmentFields = apierror.Options{apierror.Fields{
-	"name": path.Root("name"), "scope": path.Root("scope"), "repositories": path.Root("repositories"), "setupScript": path.Root("setup_script"),
-	"sourceId": path.Root("source_id"), "makeOrganizationDefault": path.Root("make_organization_default"),
-}, apierror.Unique{"name"}}
-
 var environmentAdvice = apierror.Advice{
 	http.StatusForbidden: "An environment with scope \"organization\" requires the API key of a member with the Manager role or higher. An environment with scope \"user\" requires its owner's key.",
 }
@@ -313,7 +308,7 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 
 	made, err := r.Client.Environments.Create(createCtx, body)
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("create", "environment", err, environmentFields, creationAdvice(body.Scope), createRefusedAt(body))...)
+		resp.Diagnostics.Append(apierror.For("create", "environment", err, creationAdvice(body.Scope), createRefusedAt(body))...)
 		return
 	}
 	made.Status = environments.StatusBuilding
@@ -371,7 +366,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	case work.done != "updated":
 		left.Build = left.Build || work.left.Build
 		resp.Diagnostics.Append(left.store(ctx, resp.Private)...)
-		resp.Diagnostics.Append(apierror.For("update", "environment", err, environmentFields, environmentAdvice, updateRefusedAt(body), afterRename(body))...)
+		resp.Diagnostics.Append(apierror.For("update", "environment", err, environmentAdvice, updateRefusedAt(body), afterRename(body))...)
 		return
 	default:
 		resp.Diagnostics.Append(apierror.For("build", "environment", err, environmentAdvice)...)

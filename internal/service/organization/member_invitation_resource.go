@@ -191,20 +191,19 @@ func (r *memberInvitationResource) warnRemoval(ctx context.Context, state *membe
 }
 
 var invitationOptions = apierror.Options{
-	apierror.Fields{"email": path.Root("email"), "role": path.Root("role")},
 	needsManager,
 	apierror.Own(invitationRemedy),
 }
 
-func invitationRemedy(err error) (remedy, field string) {
+func invitationRemedy(err error) (remedy string, at path.Path) {
 	var refused *organization.RefusedError
 	switch {
 	case !errors.As(err, &refused):
-		return "", ""
+		return "", path.Empty()
 	case refused.Field == "role":
-		return "Set role to the one that the service kept, or apply again after the invitation is accepted.", "role"
+		return "Set role to the one that the service kept, or apply again after the invitation is accepted.", path.Root("role")
 	}
-	return "Nobody was invited, and no role was changed. Resolve what the service reports, then apply again.", "email"
+	return "Nobody was invited, and no role was changed. Resolve what the service reports, then apply again.", path.Root("email")
 }
 
 // Create invites nobody who is a member, unless their role is configured: the service gives an invited member the default role.

@@ -7,25 +7,27 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 )
 
 // The errors of limits and invitations have their own remedies, at the argument at fault.
 func TestRemedies(t *testing.T) {
 	t.Parallel()
+	limits := limitOptions[1].(apierror.Own)
 	for _, tc := range []struct {
-		remedy      func(error) (remedy, field string)
+		remedy      apierror.Own
 		err         error
 		field, says string
 	}{
-		{limitRemedy, &organization.RefusedError{Email: "a@x"}, "email", "The limit of this member was not changed."},
-		{limitRemedy, errors.New("broken"), "", ""},
+		{limits, &organization.RefusedError{Email: "a@x"}, "email", "The limit of this member was not changed."},
+		{limits, errors.New("broken"), "", ""},
 		{invitationRemedy, &organization.RefusedError{Email: "a@x"}, "email", "Nobody was invited"},
 		{invitationRemedy, &organization.RefusedError{Email: "a@x", Field: "role"}, "role", "Set role to the one that the service kept"},
 		{invitationRemedy, errors.New("broken"), "", ""},
 	} {
-		remedy, field := tc.remedy(fmt.Errorf("wrapped: %w", tc.err))
-		if field != tc.field || !strings.Contains(remedy, tc.says) || (remedy == "") != (tc.says == "") {
-			t.Errorf("%T: %q at %q, want %q at %q", tc.err, remedy, field, tc.says, tc.field)
+		remedy, at := tc.remedy(fmt.Errorf("wrapped: %w", tc.err))
+		if at.String() != tc.field || !strings.Contains(remedy, tc.says) || (remedy == "") != (tc.says == "") {
+			t.Errorf("%T: %q at %q, want %q at %q", tc.err, remedy, at, tc.says, tc.field)
 		}
 	}
 }

@@ -14,18 +14,17 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 )
 
-var limitOptions = apierror.Options{
-	apierror.Fields{"email": path.Root("email"), "limit": path.Root("limit")},
-	needsManager,
-	apierror.Own(limitRemedy),
-}
+var limitOptions = limitOptionsAt(path.Root("email"))
 
-func limitRemedy(err error) (remedy, field string) {
-	var refused *organization.RefusedError
-	if !errors.As(err, &refused) {
-		return "", ""
-	}
-	return "The limit of this member was not changed. Limits can be set for active members only. Correct the email address, or apply again after the member accepts the invitation.", "email"
+// limitOptionsAt put a refused address on its attribute.
+func limitOptionsAt(email path.Path) apierror.Options {
+	return apierror.Options{needsManager, apierror.Own(func(err error) (string, path.Path) {
+		var refused *organization.RefusedError
+		if !errors.As(err, &refused) {
+			return "", path.Empty()
+		}
+		return "The limit of this member was not changed. Limits can be set for active members only. Correct the email address, or apply again after the member accepts the invitation.", email
+	})}
 }
 
 // noPeriod follows the description of each limit.

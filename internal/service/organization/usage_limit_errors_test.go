@@ -52,7 +52,7 @@ func TestUsageLimits_refusedByTheService(t *testing.T) {
 		object := map[string]string{userLimitType: "user usage limit", globalLimitType: "global usage limit"}[typeName]
 		operation := limitOperations[typeName].write
 		for want, fault := range map[string]emulator.Fault{
-			"returned 400|Correct the configuration":       {Kind: emulator.FaultStatusBeforeCommit, Status: 400},
+			"returned 400|Correct the value":               {Kind: emulator.FaultStatusBeforeCommit, Status: 400},
 			"returned 401|AGENTYARD_API_KEY":               {Kind: emulator.FaultStatusBeforeCommit, Status: 401},
 			"returned 402|plan does not include|" + object: {Kind: emulator.FaultStatusBeforeCommit, Status: 402},
 			"returned 403|member with the Manager role":    {Kind: emulator.FaultStatusBeforeCommit, Status: 403},

@@ -135,8 +135,8 @@ func (r *userUsageLimitsResource) ValidateConfig(ctx context.Context, req resour
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	spellings := map[string]string{}
 	for _, email := range slices.Sorted(maps.Keys(config.Limits.Elements())) {
+		at := path.Root("limits").AtMapKey(email)
 		if other, ok := spellings[strings.ToLower(email)]; ok {
-			at := path.Root("limits").AtMapKey(email)
 			resp.Diagnostics.AddAttributeError(at, "Duplicate Email Address", fmt.Sprintf("%s is the same address as %q. Email addresses are case-insensitive. Keep one of them.", at, other))
 		}
 		spellings[strings.ToLower(email)] = email
@@ -242,8 +242,7 @@ func limitErrors(verb string, failed map[string]error) diag.Diagnostics {
 			unset = append(unset, email)
 			continue
 		}
-		at := path.Root("limits").AtMapKey(email)
-		diags.Append(apierror.For(verb, "user usage limits", failed[email], limitOptions, apierror.Fields{"email": at, "limit": at})...)
+		diags.Append(apierror.For(verb, "user usage limits", failed[email], limitOptionsAt(path.Root("limits").AtMapKey(email)))...)
 	}
 	if len(unset) > 0 {
 		err := fmt.Errorf("%w\n\nThe limits of these members may be unchanged: %s", failed[unset[0]], phrase.Names(unset, phrase.MaxNamed))

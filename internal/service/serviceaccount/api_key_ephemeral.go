@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -34,8 +33,6 @@ const (
 	// revokeTimeout limits a revocation, which continues after an interrupt.
 	revokeTimeout = time.Minute
 )
-
-var apiKeyEphemeralFields = apierror.Fields{"name": path.Root("name"), "expiresAt": path.Root("expires_in")}
 
 // NewAPIKeyEphemeral returns the ephemeral resource agentyard_api_key.
 func NewAPIKeyEphemeral() ephemeral.EphemeralResource {
@@ -133,7 +130,7 @@ func (e *apiKeyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, r
 	}
 	made, err := e.create(ctx, &m)
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("open", "API key", err, apiKeyEphemeralFields, existingKey, atAccount, crud.Given(ctx, req.Config))...)
+		resp.Diagnostics.Append(apierror.For("open", "API key", err, existingKey, atAccount)...)
 		return
 	}
 	m.setResults(made)

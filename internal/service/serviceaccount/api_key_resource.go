@@ -47,11 +47,6 @@ const (
 // keyDurations are examples for the errors of validators.
 var keyDurations = []string{"90m", "720h", "30d", "2w"}
 
-// apiKeyFields maps the API's fields to attributes, for errors.
-var apiKeyFields = apierror.Fields{
-	"name": path.Root("name"), "expiresAt": path.Root("expires_at"), "gracePeriodMinutes": path.Root("rotation").AtName("grace_period_minutes"),
-}
-
 // atAccount puts the 404 of a new key on the account.
 var atAccount = apierror.AtStatus{http.StatusNotFound: path.Root("service_account_id")}
 
@@ -244,7 +239,7 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 	}
 	made, err := r.Client.ServiceAccounts.CreateKey(ctx, m.request(r.now()))
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("create", "API key", err, apiKeyFields, existingKey, atAccount, crud.Given(ctx, req.Plan))...)
+		resp.Diagnostics.Append(apierror.For("create", "API key", err, existingKey, atAccount)...)
 		return
 	}
 	m.setMinted(made, settings, r.now())
@@ -297,7 +292,7 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 		old := serviceaccounts.Renewal{ID: state.ID.ValueString(), PreviousID: state.PreviousKeyID.ValueString(), GraceMinutes: int64(settings.grace / time.Minute)}
 		made, err := r.Client.ServiceAccounts.RenewKey(ctx, m.request(r.now()), old)
 		if err != nil {
-			resp.Diagnostics.Append(apierror.For("rotate", "API key", err, apiKeyFields, existingRenewal)...)
+			resp.Diagnostics.Append(apierror.For("rotate", "API key", err, existingRenewal)...)
 			return
 		}
 		m.PreviousKeyID = state.PreviousKeyID

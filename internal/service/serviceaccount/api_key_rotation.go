@@ -206,7 +206,7 @@ func (r *apiKeyResource) planCreation(ctx context.Context, config, plan *apiKeyM
 	diags := wanted.checkNow(nil, true, r.now())
 	plan.newResults(config, wanted)
 	plan.RotatedAt, plan.PreviousKeyID = types.StringNull(), types.StringNull()
-	return append(diags, apierror.For("plan", "API key", r.Client.ServiceAccounts.CheckAccess(ctx), apiKeyFields)...)
+	return append(diags, apierror.For("plan", "API key", r.Client.ServiceAccounts.CheckAccess(ctx))...)
 }
 
 // planUpdate makes the results of a new key unknown, so that dependent resources are planned too. The identity does not

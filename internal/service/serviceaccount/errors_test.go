@@ -116,7 +116,7 @@ func TestServiceAccounts_refusedByTheService(t *testing.T) {
 	t.Parallel()
 	for typeName := range objects("") {
 		for want, fault := range map[string]emulator.Fault{
-			"returned 400|Correct the configuration":  {Kind: emulator.FaultStatusBeforeCommit, Status: 400},
+			"returned 400|Correct the value":          {Kind: emulator.FaultStatusBeforeCommit, Status: 400},
 			"returned 401|AGENTYARD_API_KEY":          {Kind: emulator.FaultStatusBeforeCommit, Status: 401},
 			"returned 402|plan does not include":      {Kind: emulator.FaultStatusBeforeCommit, Status: 402},
 			"returned 403|Manager role":               {Kind: emulator.FaultStatusBeforeCommit, Status: 403},

@@ -4,12 +4,10 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
@@ -23,9 +21,6 @@ type accountRecord struct {
 	Description types.String `tfsdk:"description"`
 	Status      types.String `tfsdk:"status"`
 }
-
-// accountFields maps the API's fields to attributes, for errors.
-var accountFields = apierror.Options{apierror.Fields{"name": path.Root("name"), "description": path.Root("description"), "status": path.Root("status")}, apierror.Unique{"name"}}
 
 // FromAPI keeps the configured spelling of an equal description.
 func (m *accountRecord) FromAPI(ctx context.Context, a *serviceaccounts.Account) diag.Diagnostics {

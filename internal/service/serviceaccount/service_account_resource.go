@@ -99,7 +99,7 @@ func (r *accountResource) IdentitySchema(_ context.Context, _ resource.IdentityS
 // replacement destroys the account too.
 func (r *accountResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.State.Raw.IsNull() {
-		resp.Diagnostics.Append(apierror.For("plan", "service account", r.Client.ServiceAccounts.CheckAccess(ctx), accountFields)...)
+		resp.Diagnostics.Append(apierror.For("plan", "service account", r.Client.ServiceAccounts.CheckAccess(ctx))...)
 		return
 	}
 	var state accountModel
@@ -143,7 +143,7 @@ func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest
 	crud.Create(ctx, r.Client, "service account", req, resp, func(m *accountModel) (account *serviceaccounts.Account, err error) {
 		made, err = r.Client.ServiceAccounts.Create(ctx, m.createRequest())
 		return made, err
-	}, accountFields)
+	})
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -158,7 +158,7 @@ func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest
 		// An error would taint the account, and the next apply would replace it. The next refresh reads the actual status.
 		m.Status = wanted.Status
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-		for _, d := range apierror.For("set the status of", "service account", err, accountFields) {
+		for _, d := range apierror.For("set the status of", "service account", err) {
 			resp.Diagnostics.AddAttributeWarning(path.Root("status"), "Service Account Created Without Its Status",
 				fmt.Sprintf("Service account %q (%s) was created, but its status may not be %q. The next plan shows the actual status. %s", m.Name.ValueString(), m.ID.ValueString(), wanted.Status.ValueString(), d.Detail()))
 		}
@@ -181,7 +181,7 @@ func (r *accountResource) Update(ctx context.Context, req resource.UpdateRequest
 			return nil, nil
 		}
 		return r.Client.ServiceAccounts.Update(ctx, state.ID.ValueString(), body)
-	}, accountFields)
+	})
 }
 
 func (r *accountResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {

@@ -167,7 +167,7 @@ func TestServiceAccount_refusedStatusKeepsTheAccount(t *testing.T) {
 	e.Faults().Add(emulator.Fault{Operation: "updateServiceAccount", Kind: emulator.FaultStatusBeforeCommit, Status: 400, Times: 2})
 	out := acctest.NewProcess(t, e, nil).Apply(i, config)
 	out.MustSucceed(t)
-	acctest.Says(t, out.WarningText(), "Service Account Created Without Its Status", `may not be "inactive"`, "returned 400", "Correct the configuration")
+	acctest.Says(t, out.WarningText(), "Service Account Created Without Its Status", `may not be "inactive"`, "returned 400", "Correct the value")
 	id := i.ID()
 	if i.Tainted || onlyAccount(t, e).ID != id {
 		t.Fatalf("tainted %v, %s: %s", i.Tainted, id, out)

@@ -33,18 +33,11 @@ var (
 	_ resource.ResourceWithModifyPlan  = (*sessionResource)(nil)
 )
 
-var sessionOptions = apierror.Options{
-	apierror.Fields{
-		"computerId": path.Root("computer_id"), "cwd": path.Root("cwd"), "systemPrompt": path.Root("system_prompt"), "sessionSettings": path.Root("session_settings"),
-	},
-	ownersOnly,
-}
-
-// createOptions put a rejected create on computer_id, unless the service names another field.
+// createOptions put an unknown computer on computer_id.
 var createOptions = apierror.Options{
-	apierror.AtStatus{http.StatusBadRequest: path.Root("computer_id"), http.StatusNotFound: path.Root("computer_id")},
+	apierror.AtStatus{http.StatusNotFound: path.Root("computer_id")},
 	apierror.Advice{http.StatusBadRequest: "If the computer was not found, correct computer_id. If it is not active, wait until it is, or wake a managed computer " +
-		"with the action agentyard_computer_restart."},
+		"with the action agentyard_computer_restart. Otherwise, correct the value that the message names."},
 }
 
 // NewSessionResource returns the resource agentyard_session. Its identity contains the computer, which some responses omit.
@@ -154,7 +147,7 @@ func (r *sessionResource) IdentitySchema(_ context.Context, _ resource.IdentityS
 // ModifyPlan fails before anything is created if the service rejects the API key.
 func (r *sessionResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.State.Raw.IsNull() && !req.Plan.Raw.IsNull() {
-		resp.Diagnostics.Append(apierror.For("plan", "session", r.Client.Conn.CheckAccess(ctx), sessionOptions)...)
+		resp.Diagnostics.Append(apierror.For("plan", "session", r.Client.Conn.CheckAccess(ctx), ownersOnly)...)
 	}
 }
 
@@ -163,7 +156,7 @@ func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest
 		body, diags := m.createRequest(ctx)
 		resp.Diagnostics.Append(diags...)
 		return r.Client.Sessions.Create(ctx, body)
-	}, sessionOptions, createOptions)
+	}, ownersOnly, createOptions)
 }
 
 func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
@@ -173,7 +166,7 @@ func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, re
 			createdAt = time.Unix(0, 0) // Known, but of an age that the service does not return.
 		}
 		return r.Client.Sessions.Get(ctx, m.ID.ValueString(), m.ComputerID.ValueString(), createdAt)
-	}, sessionOptions)
+	}, ownersOnly)
 }
 
 func (r *sessionResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
@@ -186,7 +179,7 @@ func (r *sessionResource) Update(ctx context.Context, req resource.UpdateRequest
 			return nil, nil // The settings differ only in form, or only in what a create accepts and an import adopts.
 		}
 		return r.Client.Sessions.Update(ctx, state.ID.ValueString(), state.ComputerID.ValueString(), state.createdAt(), wanted.Changes(prior))
-	}, sessionOptions)
+	}, ownersOnly)
 }
 
 func (r *sessionResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
@@ -199,7 +192,7 @@ func (r *sessionResource) Delete(ctx context.Context, req resource.DeleteRequest
 			err = &collection.MissingError{Err: err}
 		}
 		return err
-	}, sessionOptions)
+	}, ownersOnly)
 	if unseen != "" && !resp.Diagnostics.HasError() {
 		resp.Diagnostics.AddWarning("Session May Still Exist", fmt.Sprintf("Session %s is new, and the service did not find it. It was removed from the state. "+
 			"Unless it was deleted elsewhere, the service may show it later. In a few minutes, read it with the data source agentyard_session. If it exists, delete it at the service.", unseen))

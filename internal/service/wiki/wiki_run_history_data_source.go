@@ -32,7 +32,7 @@ func NewWikiRunHistoryDataSource() datasource.DataSource {
 			},
 			"wiki_runs": wikiRunData.DataSourceRows("The wiki runs, newest first."),
 		},
-		Verb: "read", Object: "wiki run history", Options: atRepository,
+		Verb: "read", Object: "wiki run history", Options: creationOptions,
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiRunHistoryModel) error {
 			found, err := c.Wikis.History(ctx, m.RepoURL.ValueString())
 			m.WikiRuns = results.RowsOf(wikiRunData, found)

@@ -53,7 +53,7 @@ func (l *wikiRunList) List(ctx context.Context, req list.ListRequest, stream *li
 		runs = func(ctx context.Context) ([]wikis.Run, error) {
 			return l.Client.Wikis.History(ctx, m.RepoURL.ValueString())
 		}
-		advice = atRepository
+		advice = creationOptions
 	}
 	all := crud.AtOnce(func() ([]wikis.Run, error) { return runs(ctx) })
 	crud.List[wikiRunModel](ctx, "wiki runs", req, stream, all, func(w *wikis.Run) string { return w.RepoURL + "@" + w.CommitHash }, advice)

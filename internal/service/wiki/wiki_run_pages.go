@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
@@ -105,22 +104,6 @@ func decode(text string, list any) error {
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
-}
-
-// withinJSON maps fields inside the pages and the tree to the attribute, because each is one JSON string.
-func withinJSON(fields apierror.Fields) apierror.Fields {
-	lists := []string{"pages", "pageTree"}
-	for below := "pageTree.children"; len(lists) <= maxTreeLevels+1; below += ".children" {
-		lists = append(lists, below)
-	}
-	for _, list := range lists {
-		root, _, _ := strings.Cut(list, ".")
-		fields[list] = fields[root]
-		for _, name := range []string{"pageId", "path", "title", "content", "order"} {
-			fields[list+"."+name] = fields[root]
-		}
-	}
-	return fields
 }
 
 func sameJSON(a, b string) bool {

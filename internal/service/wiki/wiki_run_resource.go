@@ -31,17 +31,7 @@ var (
 	_ resource.ResourceWithModifyPlan  = (*wikiRunResource)(nil)
 )
 
-var wikiRunFields = withinJSON(apierror.Fields{
-	"repoUrl": path.Root("repo_url"), "commitHash": path.Root("commit_hash"), "branch": path.Root("branch"),
-	"hasLocalChanges": path.Root("has_local_changes"), "hasNonRemoteCommits": path.Root("has_non_remote_commits"),
-	"privacyLevel": path.Root("privacy_level"), "pages": path.Root("pages"), "pageTree": path.Root("page_tree"),
-})
-
 var creationOptions = apierror.Options{
-	wikiRunFields, atRepository,
-}
-
-var atRepository = apierror.Options{
 	apierror.AtStatus{http.StatusForbidden: path.Root("repo_url"), http.StatusNotFound: path.Root("repo_url")},
 	apierror.Advice{http.StatusForbidden: "The organization's code-host integration must cover the repository, and wikiCloudSync must be enabled in the enterprise controls. " +
 		"The data source agentyard_ci_repositories lists the connected repositories."},
@@ -50,7 +40,6 @@ var atRepository = apierror.Options{
 var listAdvice = apierror.Advice{http.StatusForbidden: "Ask a manager to enable wikiCloudSync in the enterprise controls."}
 
 var changeOptions = apierror.Options{
-	wikiRunFields,
 	apierror.AtStatus{http.StatusForbidden: path.Root("privacy_level"), http.StatusUnprocessableEntity: path.Root("privacy_level")},
 	apierror.Advice{http.StatusForbidden: "Only the owner of a wiki run and members with the Manager role or higher can change its privacy level. " +
 		"Use the API key of one of them, or remove privacy_level from the configuration."},
