@@ -86,7 +86,7 @@ var replays = map[string]func(context.Context, *Client) (any, error){
 	"deleteSession": func(ctx context.Context, c *Client) (any, error) {
 		return nil, c.Sessions.Delete(ctx, text, uuid, time.Time{})
 	},
-	"deleteWikiRun":        func(ctx context.Context, c *Client) (any, error) { return nil, c.Wikis.Delete(ctx, text, text) },
+	"deleteWikiRun":        func(ctx context.Context, c *Client) (any, error) { return nil, c.Wikis.Delete(ctx, text) },
 	"editCiWorkflow":       editWorkflow,
 	"exportWikiRun":        func(ctx context.Context, c *Client) (any, error) { return c.Wikis.Export(ctx, text, &bytes.Buffer{}) },
 	"getActivityAnalytics": func(ctx context.Context, c *Client) (any, error) { return c.Analytics.Activity(ctx, on, "") },

@@ -151,14 +151,15 @@ func (v *Inventory[T]) AfterWrite(key string, object *T, err error) (*T, error) 
 	return object, nil
 }
 
-// AfterDelete records the outcome of a delete request.
-func (v *Inventory[T]) AfterDelete(key, id string, err error) {
-	if !IsGone(err) { // A listing agrees that the object is gone, so it is kept.
+// AfterDelete records the outcome of a delete request. An object that was gone before does not require another listing.
+func (v *Inventory[T]) AfterDelete(key, id string, err error) error {
+	if !IsGone(err) {
 		v.Invalidate(key)
 	}
 	if err == nil || IsGone(err) {
 		v.write(key, id, nil)
 	}
+	return err
 }
 
 // write records an object that this process wrote; nil for a deleted one.

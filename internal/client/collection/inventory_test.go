@@ -225,22 +225,6 @@ func TestInventory_beginsAndShrinksWithoutAListing(t *testing.T) {
 	}
 }
 
-// LookupTwice lists again, once, if a listing lacks an object that is never removed.
-func TestShared_lookUpTwice(t *testing.T) {
-	t.Parallel()
-	s := newSource(2)
-	sh := s.shared(clock.NewFake(time.Now()))
-	for _, step := range []struct {
-		id       string
-		listings int64 // So far.
-	}{{"0", 1}, {"missing", 2}, {"missing", 2}, {"1", 2}, {"another", 2}} {
-		found, err := sh.LookupTwice(t.Context(), "", step.id)
-		if err != nil || (found != nil) != (step.id == "0" || step.id == "1") || s.lists.Load() != step.listings {
-			t.Errorf("%s: %v, %v after %d listings", step.id, found, err, s.lists.Load())
-		}
-	}
-}
-
 // Reads by ID and by name cost the same for any number of objects, because they never scan the listing.
 func BenchmarkShared_lookUp(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
@@ -253,29 +237,6 @@ func BenchmarkShared_lookUp(b *testing.B) {
 				}
 			}
 		})
-	}
-}
-
-func TestConfirmGone(t *testing.T) {
-	t.Parallel()
-	notFound := &transport.APIError{Status: 404, FromService: true}
-	for name, tc := range map[string]struct {
-		things []thing
-		fails  error
-		gone   bool
-		lists  int64
-	}{
-		"nothing is listed":    {gone: true, lists: 1},
-		"others are listed":    {things: []thing{{"2", "a"}}, gone: true, lists: 1},
-		"listed":               {things: []thing{{"1", "a"}}, lists: 2},
-		"the listing fails":    {fails: &transport.APIError{Status: 500}, lists: 1},
-		"the listing is a 404": {fails: notFound, lists: 1},
-	} {
-		s := &source{things: tc.things, err: tc.fails}
-		err := s.shared(clock.NewFake(time.Now())).ConfirmGone(t.Context(), "", "1", notFound)
-		if IsGone(err) != tc.gone || err == nil || s.lists.Load() != tc.lists {
-			t.Errorf("%s: %v after %d listings", name, err, s.lists.Load())
-		}
 	}
 }
 

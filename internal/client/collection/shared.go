@@ -36,8 +36,6 @@ type Shared[T any] struct {
 	mu sync.Mutex
 	// reads counts the single GETs of each collection since its last listing or write.
 	reads map[string]int
-	// second has the listings that were started because the ones before lacked an object.
-	second map[string]*memo.Value[*listing[T]]
 }
 
 // listing is a collection as it was listed. It does not change.
@@ -54,7 +52,6 @@ func NewShared[T any, P wire.RecordOf[T]](clk clock.Clock, singles int, list fun
 		ref:      func(object *T) wire.Ref { return P(object).Ref() },
 		singles:  singles,
 		reads:    map[string]int{},
-		second:   map[string]*memo.Value[*listing[T]]{},
 	}
 }
 
@@ -114,32 +111,20 @@ func (l *listing[T]) find(id string) *T {
 	return &object
 }
 
-// Get returns one object, from a listing if there is or should be one, else from single. The object is gone only if single
-// returns 404 and a listing lacks it: a 404 alone may have another cause.
+// Get returns one object, from a listing if there is or should be one, else from single. If single returns 404, the error is a
+// *MissingError.
 func (s *Shared[T]) Get(ctx context.Context, key, id string, single func(context.Context) (*T, error)) (*T, error) {
-	started := s.startForRead(ctx, key)
-	if started == nil {
-		found, err := single(ctx)
-		if !transport.IsNotFound(err) {
-			return found, err
+	if started := s.startForRead(ctx, key); started != nil {
+		l, err := started.Wait(ctx)
+		if err != nil && !CannotList(err) {
+			return nil, err
 		}
-		started = s.start(ctx, key)
-	}
-	l, listErr := started.Wait(ctx)
-	if listErr != nil && !CannotList(listErr) {
-		return nil, listErr
-	}
-	if found := l.find(id); found != nil {
-		return found, nil
+		if found := l.find(id); found != nil {
+			return found, nil
+		}
 	}
 	found, err := single(ctx)
-	switch {
-	case !transport.IsNotFound(err):
-		return found, err
-	case listErr != nil:
-		return nil, &MissingError{Err: err, Listing: listErr}
-	}
-	return nil, &MissingError{Err: err}
+	return found, Gone(err)
 }
 
 // GetListed returns one object from the listing that Get would use; nil if Get would read it alone, or if the listing lacks it or
@@ -176,50 +161,10 @@ func (s *Shared[T]) IsListed(key string) bool {
 	return current != nil && current.IsRead()
 }
 
-// ConfirmGone turns a 404 into a *MissingError, unless a listing has the object.
-func (s *Shared[T]) ConfirmGone(ctx context.Context, key, id string, notFound error) error {
-	for _, anew := range []bool{false, true} {
-		if anew {
-			s.Invalidate(key)
-		}
-		l, err := s.listed(ctx, key)
-		switch {
-		case err != nil:
-			return &MissingError{Err: notFound, Listing: err}
-		case l.find(id) == nil:
-			return &MissingError{Err: notFound}
-		}
-	}
-	return notFound
-}
-
 // Lookup returns one object from the shared listing; nil if the listing lacks it.
 func (s *Shared[T]) Lookup(ctx context.Context, key, id string) (*T, error) {
 	l, err := s.listed(ctx, key)
 	return l.find(id), err
-}
-
-// LookupTwice is Lookup for objects that are never removed from their listing. If a listing lacks the object, it checks a
-// second listing.
-func (s *Shared[T]) LookupTwice(ctx context.Context, key, id string) (*T, error) {
-	first := s.start(ctx, key)
-	l, err := first.Wait(ctx)
-	if found := l.find(id); err != nil || found != nil {
-		return found, err
-	}
-	l, err = s.startSecond(ctx, key, first).Wait(ctx)
-	return l.find(id), err
-}
-
-// startSecond returns a listing that is newer than the first one, or the first one if that is a second one itself.
-func (s *Shared[T]) startSecond(ctx context.Context, key string, first *memo.Value[*listing[T]]) *memo.Value[*listing[T]] {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.second[key] != first {
-		s.listings.DropIf(key, first)
-		s.second[key] = s.startLocked(ctx, key)
-	}
-	return s.second[key]
 }
 
 // Find returns the objects that are wanted, from the shared listing.

@@ -201,7 +201,7 @@ func TestShared_aReaderThatLeavesDoesNotEndTheListing(t *testing.T) {
 	})
 }
 
-// A 404 alone does not prove that an object is gone, since it may have another cause.
+// A 404 of the service itself means that an object is gone, unless a listing has it.
 func TestShared_notFound(t *testing.T) {
 	t.Parallel()
 	notFound := &transport.APIError{Status: 404, FromService: true}
@@ -212,8 +212,9 @@ func TestShared_notFound(t *testing.T) {
 		want    func(error) bool
 	}{
 		"not listed":               {id: "9", single: notFound, want: IsGone},
-		"not listable":             {id: "9", listErr: &transport.APIError{Status: 403}, single: notFound, want: IsUnproven},
-		"listed, although a 404":   {id: "1", single: notFound, want: func(err error) bool { return err == nil }},
+		"not listable":             {id: "9", listErr: &transport.APIError{Status: 403}, single: notFound, want: IsGone},
+		"another server's 404":     {id: "9", single: &transport.APIError{Status: 404}, want: clienttest.Is[*transport.APIError]},
+		"listed":                   {id: "1", single: notFound, want: func(err error) bool { return err == nil }},
 		"not listed, another 5xx":  {id: "9", single: &transport.APIError{Status: 500}, want: clienttest.Is[*transport.APIError]},
 		"the listing fails for it": {id: "1", listErr: &transport.APIError{Status: 500}, single: notFound, want: clienttest.Is[*transport.APIError]},
 	} {
@@ -221,34 +222,11 @@ func TestShared_notFound(t *testing.T) {
 			t.Parallel()
 			s := newSource(2)
 			s.err = tc.listErr
-			got, err := s.shared(clock.NewFake(time.Now())).Get(t.Context(), "", tc.id, func(context.Context) (*thing, error) { return nil, tc.single })
+			sh := s.shared(clock.NewFake(time.Now()))
+			mustGet(t, sh, s, "", "0") // The next read lists.
+			got, err := sh.Get(t.Context(), "", tc.id, func(context.Context) (*thing, error) { return nil, tc.single })
 			if !tc.want(err) || (err == nil) != (got != nil) {
 				t.Errorf("got %+v, %v", got, err)
-			}
-		})
-	}
-}
-
-func TestShared_confirmGone(t *testing.T) {
-	t.Parallel()
-	notFound := &transport.APIError{Status: 404, FromService: true}
-	for name, tc := range map[string]struct {
-		id       string
-		listErr  error
-		want     func(error) bool
-		listings int64
-	}{
-		"not listed":   {id: "9", want: IsGone, listings: 1},
-		"listed":       {id: "1", want: func(err error) bool { return errors.Is(err, notFound) && !IsGone(err) }, listings: 2},
-		"not listable": {id: "1", listErr: &transport.APIError{Status: 500}, want: IsUnproven, listings: 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newSource(2)
-			s.err = tc.listErr
-			err := s.shared(clock.NewFake(time.Now())).ConfirmGone(t.Context(), "", tc.id, notFound)
-			if !tc.want(err) || s.lists.Load() != tc.listings {
-				t.Errorf("got %v after %d listings", err, s.lists.Load())
 			}
 		})
 	}

@@ -81,7 +81,18 @@ func (c *Client) listForReads(ctx context.Context, account string) ([]Computer, 
 // computer is from a listing. If it does not exist, the error is a *MissingError.
 func (c *Client) Get(ctx context.Context, id, account string) (*Computer, error) {
 	found, err := c.listings.Get(ctx, account, id, func(ctx context.Context) (*Computer, error) { return c.GetUncached(ctx, id) })
-	return found, c.accounts.GoneWithAccount(ctx, account, err)
+	return found, c.missing(ctx, account, err)
+}
+
+// missing turns the 404 of a computer into a *MissingError. With an account, the service may return the same 404 to a key whose role is too
+// low, so the listing of the account's computers must answer too.
+func (c *Client) missing(ctx context.Context, account string, err error) error {
+	if account != "" && transport.IsNotFound(err) {
+		if _, listErr := c.ListOwned(ctx, account); listErr != nil {
+			return c.accounts.GoneWithAccount(ctx, account, listErr)
+		}
+	}
+	return collection.Gone(err)
 }
 
 // Peek returns a computer from the listing that reads share now, without a request, or nil.
@@ -227,11 +238,7 @@ func (c *Client) Delete(ctx context.Context, id, account string) error {
 		Op:   transport.Operation{Name: "deleteComputer", Method: http.MethodDelete, Route: "/api/v0/computers/{computerId}"},
 		Path: []string{id},
 	})
-	if transport.IsNotFound(err) {
-		err = c.accounts.GoneWithAccount(ctx, account, c.listings.ConfirmGone(ctx, account, id, err))
-	}
-	c.listings.AfterDelete(account, id, err)
-	return err
+	return c.listings.AfterDelete(account, id, c.missing(ctx, account, err))
 }
 
 // RecordActivity advances the inactivity clock of an active managed computer and returns the new time.

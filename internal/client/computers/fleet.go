@@ -102,10 +102,7 @@ func inFleet(prefix string) func(*Computer) bool {
 // ListFleet returns the account's computers named "<prefix>-<number>".
 func (c *Client) ListFleet(ctx context.Context, prefix, account string) ([]Computer, error) {
 	found, err := c.listings.Find(ctx, account, inFleet(prefix))
-	if transport.IsNotFound(err) {
-		err = c.accounts.GoneWithAccount(ctx, account, &collection.MissingError{Err: err, Listing: err})
-	}
-	return found, err
+	return found, c.accounts.GoneWithAccount(ctx, account, err)
 }
 
 // GetMany returns the existing computers among ids, from the shared listing. A computer that the listing lacks is read alone.

@@ -173,14 +173,19 @@ func TestCreateFleet_reconcilesALostAnswer(t *testing.T) {
 func TestComputersByID_asksAloneForWhatTheListingLacks(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
+		account string
 		listing int // The status of the listing.
 		wantErr bool
 		members string
 	}{
 		"listed":           {listing: 200, members: "id-web-1 hidden"},
-		"not permitted":    {listing: 403, wantErr: true}, // Nothing proves that the third one is gone.
-		"not found":        {listing: 404, wantErr: true},
+		"not permitted":    {listing: 403, members: "hidden"},
+		"not found":        {listing: 404, members: "hidden"},
 		"the key is wrong": {listing: 401, wantErr: true},
+		// A key whose role is too low gets a 404 for each computer of an account.
+		"an account's":                       {account: "sa", listing: 200, members: "id-web-1 hidden"},
+		"an account's, and not permitted":    {account: "sa", listing: 403, wantErr: true},
+		"an account's, and both are missing": {account: "sa", listing: 404, members: "hidden"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -196,7 +201,7 @@ func TestComputersByID_asksAloneForWhatTheListingLacks(t *testing.T) {
 					clienttest.RespondJSON(w, 404, `{"detail":"no such computer"}`)
 				}
 			})
-			found, err := c.GetMany(t.Context(), "", []string{"id-web-1", "hidden", "gone"})
+			found, err := c.GetMany(t.Context(), tc.account, []string{"id-web-1", "hidden", "gone"})
 			if tc.wantErr {
 				if err == nil {
 					t.Error("the look succeeded")

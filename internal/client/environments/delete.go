@@ -20,8 +20,7 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 	if !collection.IsGone(err) {
 		c.listings.InvalidateAll()
 	}
-	c.listings.AfterDelete(collection.Organization, id, err)
-	return err
+	return c.listings.AfterDelete(collection.Organization, id, err)
 }
 
 func (c *Client) deleteOrRetry(ctx context.Context, id string) error {
@@ -37,10 +36,7 @@ func (c *Client) deleteOrRetry(ctx context.Context, id string) error {
 		r.RetryConflict = deleteRetryTime
 		err = c.conn.CallIgnoringBody(ctx, r)
 	}
-	if transport.IsNotFound(err) {
-		return c.listings.ConfirmGone(ctx, collection.Organization, id, err)
-	}
-	return err
+	return collection.Gone(err)
 }
 
 // cancelLatestBuild cancels an environment's latest build if it is running.

@@ -20,21 +20,18 @@ func TestDeleteEnvironment(t *testing.T) {
 	record := func(more string) string { return "200 " + env("env_1", "a", `,"isDefault":false`+more) }
 	building := record(`,"status":"building","latestBuild":{"id":"bld_1","status":"dreaming"}`)
 	ready := record(`,"status":"ready","latestBuild":{"id":"bld_1","status":"succeeded"}`)
-	other := listed(env("env_2", "b", ""))
 	for name, tc := range map[string]struct {
 		deletes []string // The last response of each list is repeated.
 		reads   []string
 		cancel  string
-		list    string
 		wantErr func(error) bool
 		gone    bool
 		calls   []string
 	}{
 		"deleted":                         {deletes: []string{"204 "}, calls: []string{del}},
 		"with a body":                     {deletes: []string{`200 {"id":"env_1"}`}, calls: []string{del}},
-		"lost, and done":                  {deletes: []string{"drop", `404 {"detail":"no"}`}, list: other, wantErr: collection.IsGone, gone: true, calls: []string{del, del, list}},
-		"gone":                            {deletes: []string{`404 {"detail":"no"}`}, list: other, wantErr: collection.IsGone, gone: true, calls: []string{del, list}},
-		"hidden":                          {deletes: []string{`404 {"detail":"no"}`}, list: listed(env("env_1", "a", "")), wantErr: clienttest.Is[*transport.APIError], calls: []string{del, list, list}},
+		"lost, and done":                  {deletes: []string{"drop", `404 {"detail":"no"}`}, wantErr: collection.IsGone, gone: true, calls: []string{del, del}},
+		"gone":                            {deletes: []string{`404 {"detail":"no"}`}, wantErr: collection.IsGone, gone: true, calls: []string{del}},
 		"a stranger's 404":                {deletes: []string{`404 <html>`}, wantErr: clienttest.Is[*transport.APIError], calls: []string{del}},
 		"a page":                          {deletes: []string{`200 <html>`}, wantErr: clienttest.Is[*transport.TransportError], calls: []string{del, del, del, del}},
 		"refused":                         {deletes: []string{`403 {"detail":"no"}`}, wantErr: clienttest.Is[*transport.APIError], calls: []string{del}},
@@ -44,7 +41,7 @@ func TestDeleteEnvironment(t *testing.T) {
 		"building, and the build is gone": {deletes: []string{busy, "204 "}, reads: []string{building}, cancel: `404 {"detail":"no"}`, calls: []string{del, get, cancel, del}},
 		"building, and not to be stopped": {deletes: []string{busy}, reads: []string{building}, cancel: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: []string{del, get, cancel}},
 		"building, and it ends later":     {deletes: []string{busy, busy, "204 "}, reads: []string{building}, cancel: "204 ", calls: []string{del, get, cancel, del, del}},
-		"gone meanwhile":                  {deletes: []string{busy, `404 {"detail":"no"}`}, reads: []string{`404 {"detail":"no"}`}, list: other, wantErr: collection.IsGone, gone: true, calls: []string{del, get, del, list}},
+		"gone meanwhile":                  {deletes: []string{busy, `404 {"detail":"no"}`}, reads: []string{`404 {"detail":"no"}`}, wantErr: collection.IsGone, gone: true, calls: []string{del, get, del}},
 		"409, and the cause is gone":      {deletes: []string{busy, "204 "}, reads: []string{ready}, calls: []string{del, get, del}},
 		"409, and not to be read":         {deletes: []string{busy}, reads: []string{`501 {"detail":"no"}`}, wantErr: clienttest.Is[*transport.APIError], calls: []string{del, get}},
 		"a stranger's 409":                {deletes: []string{`409 <html>`}, wantErr: clienttest.Is[*transport.APIError], calls: []string{del}},
@@ -64,8 +61,6 @@ func TestDeleteEnvironment(t *testing.T) {
 					return next(&tc.deletes)
 				case get:
 					return next(&tc.reads)
-				case list:
-					return tc.list
 				}
 				return tc.cancel
 			})
@@ -114,7 +109,7 @@ func TestDeleteEnvironment_freesTheName(t *testing.T) {
 	t.Parallel()
 	for answer, calls := range map[string][]string{
 		"204 ":                {"GET ", "POST ", "DELETE /env_1", "POST "},
-		`404 {"detail":"no"}`: {"GET ", "POST ", "DELETE /env_1", "GET ", "POST "},
+		`404 {"detail":"no"}`: {"GET ", "POST ", "DELETE /env_1", "POST "},
 		`403 {"detail":"no"}`: {"GET ", "POST ", "DELETE /env_1", "GET ", "POST "},
 	} {
 		made := 0

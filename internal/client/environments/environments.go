@@ -125,11 +125,8 @@ func (c *Client) WithFailure(ctx context.Context, e *Environment) (*Environment,
 	whole := *e
 	if e.isListed && e.HasFailed() {
 		single, err := c.GetUncached(ctx, e.ID)
-		if transport.IsNotFound(err) {
-			err = c.listings.ConfirmGone(ctx, collection.Organization, e.ID, err)
-		}
 		if err != nil {
-			return nil, err
+			return nil, collection.Gone(err)
 		}
 		whole = *single
 		whole.OrganizationDefault = e.OrganizationDefault

@@ -4,7 +4,6 @@ package serviceaccounts
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -150,22 +149,17 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 		Op:   transport.Operation{Name: "deleteServiceAccount", Method: http.MethodDelete, Route: "/api/v0/service-accounts/{serviceAccountId}"},
 		Path: []string{id},
 	})
-	if transport.IsNotFound(err) {
-		err = c.accounts.ConfirmGone(ctx, collection.Organization, id, err)
-	}
 	c.Owners.note(c.Owners.deleted, id, c.conn.Clock.Now())
-	c.accounts.AfterDelete(collection.Organization, id, err)
-	return err
+	return c.accounts.AfterDelete(collection.Organization, id, collection.Gone(err))
 }
 
-// GoneWithAccount turns the 404 of an account's object into a *MissingError if the account itself is gone.
+// GoneWithAccount turns the 404 for a list of what an account owns into a *MissingError if the account itself is gone: computers and keys
+// must not leave the state because a key cannot list them.
 func (c *Client) GoneWithAccount(ctx context.Context, account string, err error) error {
-	var unproven *collection.MissingError
-	if account == "" || !errors.As(err, &unproven) || !transport.IsNotFound(unproven.Listing) {
-		return err
-	}
-	if gone := c.accounts.ConfirmGone(ctx, collection.Organization, account, unproven.Err); collection.IsGone(gone) {
-		return gone
+	if account != "" && transport.IsNotFound(err) {
+		if _, accountErr := c.getUncached(ctx, account); transport.IsNotFound(accountErr) {
+			return collection.Gone(accountErr)
+		}
 	}
 	return err
 }

@@ -110,28 +110,49 @@ func TestCreateServiceAccount_reconcilesALostAnswer(t *testing.T) {
 	}
 }
 
-// After a 404, an account counts as deleted only if a listing lacks it too.
+// After a 404 of the service itself, an account counts as deleted.
 func TestDelete_ofWhatIsGone(t *testing.T) {
 	t.Parallel()
+	for answer, isGone := range map[string]bool{`{"detail":"no such account","status":404,"title":"Not Found"}`: true, `<html>404</html>`: false} {
+		c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 404, answer) })
+		if err := c.Delete(t.Context(), "sa_1"); collection.IsGone(err) != isGone {
+			t.Errorf("%s: %v", answer, err)
+		}
+	}
+}
+
+// Values of keys are only in the state. So a key is gone only if its account is gone too, or if it is not listed as live.
+func TestKeys_afterA404(t *testing.T) {
+	t.Parallel()
+	const gone, live, dead = `404 {"detail":"no such account"}`, `200 [{"id":"k","name":"ci"}]`, `200 [{"id":"k","name":"ci","isRevoked":true}]`
+	const account = `200 {"id":"sa","name":"a"}`
 	for name, tc := range map[string]struct {
-		deletion, listing string
-		status            int // The status of the listing.
-		wantErr           bool
+		keys, account    string
+		isRead, isRevoke bool // Whether the key is gone, according to a read and to a revocation.
 	}{
-		"gone":                       {`{"detail":"no such account","status":404,"title":"Not Found"}`, `{"serviceAccounts":[]}`, 200, false},
-		"listed all the same":        {`{"detail":"no such account","status":404,"title":"Not Found"}`, `{"serviceAccounts":[{"id":"sa_1","name":"a"}]}`, 200, true},
-		"no listing":                 {`{"detail":"no such account","status":404,"title":"Not Found"}`, `{"detail":"no","status":403,"title":"x"}`, 403, true},
-		"another server answers 404": {`<html>404</html>`, `{"serviceAccounts":[]}`, 200, true},
+		"the account is gone":            {gone, gone, true, true},
+		"the account is there":           {gone, account, false, false},
+		"the account cannot be read":     {gone, `403 {"detail":"no"}`, false, false},
+		"the keys cannot be listed":      {`403 {"detail":"no"}`, gone, false, false},
+		"the key is live":                {live, account, false, false},
+		"the key is revoked":             {dead, account, false, true},
+		"the key is not listed":          {`200 []`, account, false, true},
+		"the keys are on another server": {"404 <html>", gone, false, false},
 	} {
-		c, _, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-			if r.Method == http.MethodDelete {
-				clienttest.RespondJSON(w, 404, tc.deletion)
-				return
+		c, _, _ := area.ServeShort(t, func(call string) string {
+			switch {
+			case strings.HasPrefix(call, http.MethodPost):
+				return gone
+			case strings.HasSuffix(call, "/api-keys"):
+				return tc.keys
 			}
-			clienttest.RespondJSON(w, tc.status, tc.listing)
+			return tc.account
 		})
-		if err := c.Delete(t.Context(), "sa_1"); collection.IsGone(err) == tc.wantErr {
-			t.Errorf("%s: %v", name, err)
+		if _, err := c.GetKey(t.Context(), "sa", "k"); collection.IsGone(err) != tc.isRead {
+			t.Errorf("%s: read: %v", name, err)
+		}
+		if err := c.RevokeExistingKey(t.Context(), "sa", "k"); collection.IsGone(err) != tc.isRevoke || err == nil {
+			t.Errorf("%s: revoked: %v", name, err)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (k *APIKey) MissingField() string {
 // one listing. If the account does not exist, the error is a *MissingError.
 func (c *Client) ListKeys(ctx context.Context, accountID string) ([]APIKey, error) {
 	keys, err := c.keys.All(ctx, accountID)
-	return keys, c.accountGone(ctx, accountID, err)
+	return keys, c.GoneWithAccount(ctx, accountID, err)
 }
 
 // PeekKey returns an API key from the listing that reads share now, without a request, or nil.
@@ -63,11 +63,10 @@ func (c *Client) PeekKey(ctx context.Context, accountID, keyID string) *APIKey {
 	return c.keys.Peek(ctx, accountID, keyID)
 }
 
-// GetKey returns one key of a service account from the same listing; nil if two listings lack it. One is not enough, because a
-// missing key is replaced.
+// GetKey returns one key of a service account from the same listing; nil if it lacks the key.
 func (c *Client) GetKey(ctx context.Context, accountID, keyID string) (*APIKey, error) {
-	found, err := c.keys.LookupTwice(ctx, accountID, keyID)
-	return found, c.accountGone(ctx, accountID, err)
+	found, err := c.keys.Lookup(ctx, accountID, keyID)
+	return found, c.GoneWithAccount(ctx, accountID, err)
 }
 
 // KeysNamed returns the keys with a name from the snapshot, which this process updates with its own writes. It includes dead keys,
@@ -75,14 +74,6 @@ func (c *Client) GetKey(ctx context.Context, accountID, keyID string) (*APIKey, 
 func (c *Client) KeysNamed(ctx context.Context, accountID, name string) ([]APIKey, error) {
 	snapshot, err := c.snapshotKeys(ctx, accountID, name)
 	return snapshot.Wanted, err
-}
-
-// accountGone turns a 404 for an account's keys into a *MissingError if the account itself is gone.
-func (c *Client) accountGone(ctx context.Context, accountID string, err error) error {
-	if !transport.IsNotFound(err) {
-		return err
-	}
-	return c.GoneWithAccount(ctx, accountID, &collection.MissingError{Err: err, Listing: err})
 }
 
 func (c *Client) listKeys(ctx context.Context, accountID string) ([]APIKey, error) {
@@ -103,19 +94,23 @@ func (c *Client) RevokeKey(ctx context.Context, accountID, keyID string) error {
 		Op:   transport.Operation{Name: "revokeApiKey", Method: http.MethodPost, Route: "/api/v0/service-accounts/{serviceAccountId}/api-keys/{keyId}/revoke", Repeatable: true},
 		Path: []string{accountID, keyID},
 	})
-	if !transport.IsNotFound(err) { // RevokeExistingKey needs the listing after a 404.
-		c.keys.AfterDelete(accountID, keyID, err)
-	}
-	return err
+	return c.keys.AfterDelete(accountID, keyID, err)
 }
 
-// RevokeExistingKey revokes a key. If the key is gone, the error is a *MissingError.
+// RevokeExistingKey revokes a key. If the key is gone, the error is a *MissingError. A key that is listed as live must not be taken for a
+// revoked one because of a 404.
 func (c *Client) RevokeExistingKey(ctx context.Context, accountID, keyID string) error {
 	err := c.RevokeKey(ctx, accountID, keyID)
-	if transport.IsNotFound(err) {
-		err = c.GoneWithAccount(ctx, accountID, c.keys.ConfirmGone(ctx, accountID, keyID, err))
+	if !transport.IsNotFound(err) {
+		return err
 	}
-	return err
+	switch found, listErr := c.GetKey(ctx, accountID, keyID); {
+	case listErr != nil:
+		return listErr
+	case found != nil && found.IsLive(c.conn.Clock.Now()):
+		return err
+	}
+	return collection.Gone(err)
 }
 
 func hasName(name string) func(*APIKey) bool {

@@ -86,7 +86,7 @@ func (c *Client) createKey(ctx context.Context, n NewAPIKey, old Renewal, send f
 
 func (c *Client) snapshotKeys(ctx context.Context, accountID, name string) (collection.Snapshot[APIKey], error) {
 	snapshot, err := c.keys.Snapshot(ctx, accountID, c.conn.LastResponseAt(), hasName(name))
-	return snapshot, c.accountGone(ctx, accountID, err)
+	return snapshot, c.GoneWithAccount(ctx, accountID, err)
 }
 
 func (k *keyCreation) now() time.Time { return k.client.conn.Clock.Now() }
@@ -154,7 +154,7 @@ func (k *keyCreation) replace(ctx context.Context, named []APIKey, look func(con
 	if len(k.others(named)) > 0 {
 		found, err := look(ctx)
 		if err = cmp.Or(err, create.AlreadyExists(describeKeys(found))); err != nil {
-			return nil, k.client.accountGone(ctx, k.key.AccountID, err)
+			return nil, k.client.GoneWithAccount(ctx, k.key.AccountID, err)
 		}
 	}
 	return k.mint(ctx)

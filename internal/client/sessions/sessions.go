@@ -4,7 +4,6 @@ package sessions
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -106,7 +105,8 @@ func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Ti
 	isYoung := c.isYoung(createdAt)
 	alone := func(ctx context.Context) (found *Session, err error) {
 		if isYoung {
-			return c.GetUncached(ctx, id, computer) // One request is enough: a 404 proves nothing for a new session.
+			found, err = c.GetUncached(ctx, id, computer) // One request is enough: a 404 proves nothing for a new session.
+			return found, c.missing(err, createdAt)
 		}
 		err = onComputer(computer, func(computer string) (err error) {
 			found, err = c.GetUncached(ctx, id, computer)
@@ -115,22 +115,14 @@ func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Ti
 		return found, err
 	}
 	if !createdAt.IsZero() {
-		found, err = c.listings.Get(ctx, computer, id, alone)
-		var gone *collection.MissingError
-		if isYoung && collection.IsGone(err) && errors.As(err, &gone) {
-			err = &collection.MissingError{Err: gone.Err, IsNew: true}
-		}
-		return found, err
+		return c.listings.Get(ctx, computer, id, alone)
 	}
 	err = c.retryNotFound(ctx, createdAt, readPatience, func() (err error) {
 		found, err = alone(ctx)
 		return err
 	})
-	switch {
-	case transport.IsNotFound(err):
-		return nil, c.listings.ConfirmGone(ctx, computer, id, err)
-	case err != nil || found.Settings != nil:
-		return found, err
+	if err != nil || found.Settings != nil {
+		return found, collection.Gone(err)
 	}
 	listed, err := c.listings.Lookup(ctx, cmp.Or(found.ComputerID, computer), found.ID)
 	switch {
@@ -177,6 +169,14 @@ func (c *Client) retryNotFound(ctx context.Context, createdAt time.Time, patienc
 			return fmt.Errorf("waiting for the session to become visible: %w", sleepErr)
 		}
 	}
+}
+
+// missing turns a 404 into a *MissingError. A new session may be visible later.
+func (c *Client) missing(err error, createdAt time.Time) error {
+	if transport.IsNotFound(err) && c.isYoung(createdAt) {
+		return &collection.MissingError{Err: err, IsNew: true}
+	}
+	return collection.Gone(err)
 }
 
 // isYoung reports whether a session is new, by the service's clock or, if no response had a date, by the local clock.
@@ -239,8 +239,7 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error)
 	return whole, nil
 }
 
-// Update changes the settings that are not nil. CreatedAt may be zero. If a new session is not found, the error is a
-// *MissingError.
+// Update changes the settings that are not nil. CreatedAt may be zero. If the session is not found, the error is a *MissingError.
 func (c *Client) Update(ctx context.Context, id, computer string, createdAt time.Time, settings *Settings) (*Session, error) {
 	defer c.invalidate(computer)
 	var updated *Session
@@ -256,10 +255,7 @@ func (c *Client) Update(ctx context.Context, id, computer string, createdAt time
 		}, func(s *Session) bool { return settings.HoldsIn(s.Settings) })
 		return err
 	})
-	if transport.IsNotFound(err) && c.isYoung(createdAt) {
-		err = &collection.MissingError{Err: err, IsNew: true}
-	}
-	return updated, err
+	return updated, c.missing(err, createdAt)
 }
 
 // Delete soft-deletes a session: the service keeps it for a while. If the session is already gone, or new and not found, the
@@ -282,16 +278,10 @@ func (c *Client) Delete(ctx context.Context, id, computer string, createdAt time
 			return err
 		})
 	})
-	switch {
-	case transport.IsNotFound(err) && isLost:
-		err = nil
-	case transport.IsNotFound(err):
-		notFound := err
-		if err = c.listings.ConfirmGone(ctx, computer, id, notFound); collection.IsGone(err) && c.isYoung(createdAt) {
-			err = &collection.MissingError{Err: notFound, IsNew: true} // Lists show a new session even later.
-		}
+	if transport.IsNotFound(err) && isLost {
+		return nil
 	}
-	return err
+	return c.missing(err, createdAt)
 }
 
 // invalidate drops the cached sessions of a computer and of all computers.

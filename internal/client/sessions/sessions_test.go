@@ -100,13 +100,13 @@ func TestSession_beyondTheListing(t *testing.T) {
 	rec.WantCount(t, http.MethodGet, 10+2+2*2)
 }
 
-func TestSession_isGoneWhereAListingLacksItToo(t *testing.T) {
+func TestSession_isGoneIfTheServiceSaysSo(t *testing.T) {
 	t.Parallel()
 	const refused, broken = `403 {"detail":"no"}`, `501 {"detail":"no"}`
-	gone, unproven := collection.IsGone, collection.IsUnproven
+	gone := collection.IsGone
 	status := func(code int) func(error) bool {
 		return func(err error) bool {
-			return transport.StatusOf(err) == code && !collection.IsGone(err) && !unproven(err)
+			return transport.StatusOf(err) == code && !collection.IsGone(err)
 		}
 	}
 	here, elsewhere := "200 "+ses("s1", ""), "200 "+strings.Replace(ses("s1", ""), `,"computerId":"7"`, "", 1)
@@ -129,15 +129,15 @@ func TestSession_isGoneWhereAListingLacksItToo(t *testing.T) {
 		"the listing is broken":                    {list: broken, want: status(501)},
 		"the listing is refused":                   {list: refused, all: refused, one: here},
 		"all is refused":                           {list: refused, all: refused, one: refused, want: status(403)},
-		"not there, and the listing is refused":    {list: refused, all: refused, one: noSession, anywhere: noSession, want: unproven},
-		"not there, and the listing is no good":    {list: `400 {"detail":"no"}`, all: `400 {"detail":"no"}`, one: noSession, anywhere: noSession, want: unproven},
+		"not there, and the listing is refused":    {list: refused, all: refused, one: noSession, anywhere: noSession, want: gone},
+		"not there, and the listing is no good":    {list: `400 {"detail":"no"}`, all: `400 {"detail":"no"}`, one: noSession, anywhere: noSession, want: gone},
 		"the computer is unknown":                  {list: `400 {"detail":"no"}`, all: sessionsPage(ses("s1", ""))},
 		"the computer is gone, the session not":    {list: noSession, all: sessionsPage(ses("s0", "")), one: noSession, anywhere: here},
 		"the computer is gone, and it is listed":   {list: noSession, all: sessionsPage(ses("s0", ""), ses("s1", ""))},
 		"both are gone":                            {list: noSession, all: sessionsPage(ses("s0", "")), one: noSession, anywhere: noSession, want: gone},
 		"both are gone, and there is no other":     {list: noSession, all: sessionsPage(), one: noSession, anywhere: noSession, want: gone},
 		"the computer is gone, nothing is listed":  {list: noSession, all: refused, one: noSession, anywhere: here},
-		"both are gone, and nothing is listed":     {list: noSession, all: refused, one: noSession, anywhere: noSession, want: unproven},
+		"both are gone, and nothing is listed":     {list: noSession, all: refused, one: noSession, anywhere: noSession, want: gone},
 		"the computer is gone, the rest is broken": {list: noSession, all: broken, want: status(501)},
 		"no service at all":                        {list: "404 <html>", one: "404 <html>", want: status(404)},
 	} {
@@ -196,9 +196,7 @@ func TestSessionWithSettings(t *testing.T) {
 		"the listing is broken":          {alone: bare, list: `501 {"detail":"no"}`, status: 501},
 		"refused":                        {alone: `403 {"detail":"no"}`, status: 403},
 		"no such session":                {aloneAt: time.Hour, all: sessionsPage(), isGone: true, status: 404, waited: readPatience},
-		"no such session on a computer":  {computer: "7", aloneAt: time.Hour, list: sessionsPage(), all: sessionsPage(), isGone: true, status: 404, waited: readPatience},
 		"nor the computer":               {computer: "7", aloneAt: time.Hour, list: noSession, all: sessionsPage(), isGone: true, status: 404, waited: readPatience},
-		"not there, but listed":          {computer: "7", aloneAt: time.Hour, list: sessionsPage(whole), status: 404, waited: readPatience},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

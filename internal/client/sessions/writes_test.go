@@ -136,9 +136,7 @@ func TestDeleteSession(t *testing.T) {
 		from      time.Duration // When the response starts; 404 before.
 		age       time.Duration
 		unknown   bool
-		elsewhere bool          // It is found only without its computer.
-		listed    time.Duration // How long it is listed.
-		list, all string
+		elsewhere bool // It is found only without its computer.
 		isGone    bool
 		isEarly   bool // It may be invisible because it is new.
 		status    int
@@ -152,11 +150,7 @@ func TestDeleteSession(t *testing.T) {
 		"gone, of unknown age":     {from: time.Hour, unknown: true, isGone: true, waited: readPatience, deletions: 6},
 		"when it shows late":       {answer: "204 ", from: 8 * time.Second, waited: 8 * time.Second, deletions: 9},
 		"young, and never found":   {from: time.Hour, isEarly: true, status: 404, waited: writePatience, deletions: 12},
-		"young, and listed":        {from: time.Hour, listed: time.Hour, status: 404, waited: writePatience, deletions: 12},
 		"too old after the wait":   {from: time.Hour, age: youngFor - writePatience, isGone: true, waited: writePatience, deletions: 12},
-		"gone, but listed":         {from: time.Hour, age: time.Hour, listed: time.Hour, status: 404, deletions: 2},
-		"the computer is gone":     {from: time.Hour, age: time.Hour, list: noSession, all: sessionsPage(ses("s0", "")), isGone: true, deletions: 2},
-		"the listing is refused":   {from: time.Hour, age: time.Hour, list: `403 {"detail":"no"}`, all: `403 {"detail":"no"}`, status: 403, deletions: 2},
 		"its computer is":          {answer: "204 ", elsewhere: true, from: time.Hour, age: time.Hour, deletions: 2},
 		"refused":                  {answer: `403 {"detail":"no"}`, status: 403, deletions: 1},
 		"a page of another server": {answer: "404 <html>", status: 404, deletions: 1},
@@ -169,12 +163,6 @@ func TestDeleteSession(t *testing.T) {
 					return noSession
 				case strings.HasPrefix(call, "DELETE"):
 					return tc.answer
-				case call == listAll && tc.all != "":
-					return tc.all
-				case tc.list != "":
-					return tc.list
-				case at < tc.listed:
-					return sessionsPage(ses("s1", ""), ses("s0", ""))
 				}
 				return sessionsPage(ses("s0", ""))
 			})

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -177,7 +176,7 @@ func (c *Client) Get(ctx context.Context, id, repoURL string) (*Run, error) {
 		}
 		return c.GetUncached(ctx, id)
 	})
-	return found, c.goneFromHistory(ctx, id, repoURL, err)
+	return found, err
 }
 
 // GetUncached reads one run alone. Only this response has the video overview.
@@ -187,21 +186,6 @@ func (c *Client) GetUncached(ctx context.Context, id string) (*Run, error) {
 		Path: []string{id},
 		Noun: "wikiRun",
 	}, id)
-}
-
-// goneFromHistory confirms with the repository's history that a run is gone, because the listing of the newest runs lacks all
-// older ones. If the caller cannot list the history, it returns err.
-func (c *Client) goneFromHistory(ctx context.Context, id, repoURL string, err error) error {
-	var gone *collection.MissingError
-	if repoURL == "" || !collection.IsGone(err) || !errors.As(err, &gone) {
-		return err
-	}
-	proof := c.listings.ConfirmGone(ctx, repoURL, id, gone.Err)
-	var unproven *collection.MissingError
-	if collection.IsGone(proof) || errors.As(proof, &unproven) && collection.CannotList(unproven.Listing) {
-		return err
-	}
-	return proof
 }
 
 // Create creates a run, and finds it after a lost response; see create.Unnamed.
@@ -305,15 +289,13 @@ func (c *Client) SetNewPrivacy(ctx context.Context, id, level string) (*Run, err
 	return c.SetPrivacy(ctx, id, level)
 }
 
-// Delete deletes a run. If the run does not exist, the error is a *MissingError. The repository may be empty if it is unknown.
-func (c *Client) Delete(ctx context.Context, id, repoURL string) error {
+// Delete deletes a run. If the run does not exist, the error is a *MissingError.
+func (c *Client) Delete(ctx context.Context, id string) error {
 	err := c.conn.CallIgnoringBody(ctx, transport.Request{
 		Op:   transport.Operation{Name: "deleteWikiRun", Method: http.MethodDelete, Route: "/api/v0/wiki/{wikiRunId}"},
 		Path: []string{id},
 	})
-	if transport.IsNotFound(err) {
-		err = c.goneFromHistory(ctx, id, repoURL, c.listings.ConfirmGone(ctx, collection.Organization, id, err))
-	}
+	err = collection.Gone(err)
 	if !collection.IsGone(err) {
 		c.listings.InvalidateAll()
 	}

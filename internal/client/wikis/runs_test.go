@@ -140,43 +140,27 @@ func TestWikiRun_sharesTheHistory(t *testing.T) {
 	}
 }
 
-// A run is gone if the service returns 404, and neither the newest runs nor its repository's history have it.
+// A run is gone if the service itself returns 404.
 func TestWikiRun_gone(t *testing.T) {
 	t.Parallel()
-	gone, unproven, refused := collection.IsGone, collection.IsUnproven, clienttest.Is[*transport.APIError]
+	refused := clienttest.Is[*transport.APIError]
 	for name, tc := range map[string]struct {
-		single, list, history string
-		want                  func(error) bool
-		isGone                bool
+		single string
+		want   func(error) bool
+		isGone bool
 	}{
-		"nowhere":                       {noSuchWiki, wikis(wikiOf(acmeWeb, "w2", "")), wikis(), gone, true},
-		"nowhere, and nothing else":     {noSuchWiki, wikis(), wikis(), gone, true},
-		"in the history":                {noSuchWiki, wikis(), wikis(wiki("w1", "")), refused, false},
-		"a history that is refused":     {noSuchWiki, wikis(), notCovered, gone, true},
-		"a history that is not there":   {noSuchWiki, wikis(), noSuchWiki, gone, true},
-		"a history that fails":          {noSuchWiki, wikis(), wikiFailed, unproven, false},
-		"a listing that fails":          {noSuchWiki, wikiFailed, wikis(), refused, false},
-		"a listing that is refused":     {noSuchWiki, notCovered, wikis(), unproven, false},
-		"a 404 that is somebody else's": {"404 <html>", wikis(), wikis(), refused, false},
-		"switched off":                  {notCovered, notCovered, notCovered, refused, false},
-		"another run":                   {"200 " + wiki("w2", ""), wikis(), wikis(), clienttest.Is[*wire.ResponseError], false},
-		"there":                         {"200 " + wiki("w1", ""), wikis(), wikis(), nil, false},
+		"gone":                          {noSuchWiki, collection.IsGone, true},
+		"a 404 that is somebody else's": {"404 <html>", refused, false},
+		"switched off":                  {notCovered, refused, false},
+		"another run":                   {"200 " + wiki("w2", ""), clienttest.Is[*wire.ResponseError], false},
+		"there":                         {"200 " + wiki("w1", ""), nil, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getWikiOne: tc.single, getWikis: tc.list, historyOf + "api": tc.history}))
-			_, err := c.Get(t.Context(), "w1", acmeAPI)
-			if !clienttest.IsA(err, tc.want) || collection.IsGone(err) != tc.isGone {
-				t.Errorf("got %v", err)
-			}
-		})
+		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getWikiOne: tc.single}))
+		if _, err := c.Get(t.Context(), "w1", acmeAPI); !clienttest.IsA(err, tc.want) || collection.IsGone(err) != tc.isGone {
+			t.Errorf("%s: got %v", name, err)
+		}
+		rec.Want(t, getWikiOne)
 	}
-	// Without the repository, as after an import, the history is not requested.
-	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getWikiOne: noSuchWiki, getWikis: wikis()}))
-	if _, err := c.Get(t.Context(), "w1", ""); !collection.IsGone(err) {
-		t.Errorf("got %v", err)
-	}
-	rec.Want(t, getWikiOne, getWikis, getWikiOne)
 }
 
 // A write invalidates the cached reads.
@@ -191,7 +175,7 @@ func TestWikiRuns_writesDiscardWhatWasRead(t *testing.T) {
 			_, err := c.SetPrivacy(ctx, "w1", PrivacyPrivate)
 			return err
 		},
-		"deleted": func(ctx context.Context, c *Client) error { return c.Delete(ctx, "w1", acmeAPI) },
+		"deleted": func(ctx context.Context, c *Client) error { return c.Delete(ctx, "w1") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -266,27 +250,20 @@ func TestSetWikiPrivacy_takesEveryAnswer(t *testing.T) {
 func TestDeleteWikiRun(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		remove, list, history string
-		want                  func(error) bool
-		isGone                bool
+		remove string
+		want   func(error) bool
+		isGone bool
 	}{
-		"deleted":               {`200 {"deleted":true}`, "", "", nil, false},
-		"no content":            {"200 ", "", "", nil, false},
-		"a page":                {"200 <html>", "", "", clienttest.Is[*transport.TransportError], false},
-		"gone":                  {noSuchWiki, wikis(), wikis(), collection.IsGone, true},
-		"gone, and not covered": {noSuchWiki, wikis(), notCovered, collection.IsGone, true},
-		"still listed":          {noSuchWiki, wikis(wiki("w1", "")), "", clienttest.Is[*transport.APIError], false},
-		"still in the history":  {noSuchWiki, wikis(), wikis(wiki("w1", "")), clienttest.Is[*transport.APIError], false},
-		"no listing":            {noSuchWiki, wikiFailed, "", collection.IsUnproven, false},
-		"not allowed":           {notCovered, "", "", clienttest.Is[*transport.APIError], false},
+		"deleted":     {`200 {"deleted":true}`, nil, false},
+		"no content":  {"200 ", nil, false},
+		"a page":      {"200 <html>", clienttest.Is[*transport.TransportError], false},
+		"gone":        {noSuchWiki, collection.IsGone, true},
+		"not allowed": {notCovered, clienttest.Is[*transport.APIError], false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{deleteWiki: tc.remove, getWikis: tc.list, historyOf + "api": tc.history}))
-			if err := c.Delete(t.Context(), "w1", acmeAPI); !clienttest.IsA(err, tc.want) || collection.IsGone(err) != tc.isGone {
-				t.Errorf("got %v", err)
-			}
-		})
+		c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{deleteWiki: tc.remove}))
+		if err := c.Delete(t.Context(), "w1"); !clienttest.IsA(err, tc.want) || collection.IsGone(err) != tc.isGone {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
 

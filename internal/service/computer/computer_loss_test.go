@@ -55,17 +55,35 @@ func TestComputer_anotherServerAtTheAddress(t *testing.T) {
 	}
 }
 
-// A 404 from the service is not enough while its list includes the computer.
-func TestAccComputer_a404ThatTheListingContradicts(t *testing.T) {
+// To a key whose role is too low, the service returns 404 for each computer of a service account, although it exists.
+func TestComputer_aKeyWithATooLowRole(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	_, i := e.Created(t, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
-	e.Faults().Add(emulator.Fault{Operation: "getComputer", Kind: emulator.FaultStatusBeforeCommit, Status: 404, Times: -1})
-	e.Plan(t, i, acctest.Values{"name": "a", "provider_type": "byom"}).MustDo(t, acctest.ActionNone)
-	e.Faults().Add(emulator.Fault{Operation: "listComputers", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
-	out := e.Plan(t, i, acctest.Values{"name": "a", "provider_type": "byom"})
-	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "may still exist") || !strings.Contains(out.Text(), "listComputers") || i.State.IsNull() {
-		t.Error(out)
+	for typeName, config := range map[string]acctest.Values{computerType: {"name": "a"}, fleetType: fleetOf(2)} {
+		e := acctest.New(t)
+		var account struct {
+			ID string `json:"id"`
+		}
+		e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "ci"}, &account)
+		config["service_account_id"] = account.ID
+		_, i := e.Created(t, typeName, config)
+		_, key, err := e.AddHuman(emulator.Human{Email: "user@agentyard.example", Role: emulator.RoleUser})
+		acctest.Must(t, err)
+		before := len(computers(e))
+		for _, run := range []func(*acctest.Process) acctest.Outcome{
+			func(p *acctest.Process) acctest.Outcome { return p.Plan(i, config) },
+			func(p *acctest.Process) acctest.Outcome { return p.Destroy(i) },
+		} {
+			out := run(acctest.NewProcess(t, e, acctest.Values{"api_key": key, "max_retries": 0}))
+			out.MustFail(t, "", "403", "Manager")
+			if i.State.IsNull() || len(computers(e)) != before {
+				t.Errorf("%s: %d computers are left, and the state is %s", typeName, len(computers(e)), i.State)
+			}
+		}
+		// If the account itself is gone, so are its computers.
+		e.API(http.MethodDelete, "/api/v0/service-accounts/"+account.ID, nil, nil)
+		if out := acctest.NewProcess(t, e, nil).Destroy(i); len(out.Errors) > 0 {
+			t.Errorf("%s: %v", typeName, out)
+		}
 	}
 }
 

@@ -125,7 +125,7 @@ func TestEnvironment_goneWhenItIsDestroyed(t *testing.T) {
 
 func TestEnvironment_refusedDeletions(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[int]string{http.StatusForbidden: "Manager role", http.StatusUnauthorized: "api_key", http.StatusNotFound: "plan again"} {
+	for status, want := range map[int]string{http.StatusForbidden: "Manager role", http.StatusUnauthorized: "api_key"} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)

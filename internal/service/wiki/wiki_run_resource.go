@@ -208,7 +208,7 @@ func (r *wikiRunResource) Update(ctx context.Context, req resource.UpdateRequest
 
 func (r *wikiRunResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	crud.Delete(ctx, r.Client, "wiki run", req, resp, func(m *wikiRunModel) error {
-		return r.Client.Wikis.Delete(ctx, m.ID.ValueString(), m.RepoURL.ValueString())
+		return r.Client.Wikis.Delete(ctx, m.ID.ValueString())
 	}, deletionAdvice)
 }
 
