@@ -22,7 +22,7 @@ type Client struct {
 	conn *transport.Conn
 
 	accounts *serviceaccounts.Client
-	listings *collection.Inventory[Computer]
+	listings *collection.Collection[Computer]
 	polls    *collection.Poller[Computer]
 }
 
@@ -30,7 +30,7 @@ type Client struct {
 func New(conn *transport.Conn, accounts *serviceaccounts.Client) *Client {
 	c := &Client{conn: conn, accounts: accounts}
 	// The first read of a collection is a GET. For more reads, a listing costs less.
-	c.listings = collection.NewInventory(conn.Clock, accounts.Owners, 1, c.listForReads)
+	c.listings = collection.New(conn.Clock, 1, accounts.CreatedAt, c.listForReads)
 	c.polls = collection.NewPoller(conn, collection.PollSource[Computer]{
 		Single: c.GetUncached,
 		Many: func(ctx context.Context, account string, _ []string) ([]Computer, error) {
@@ -335,7 +335,7 @@ func (c *Client) CheckAccess(ctx context.Context, account string) error {
 		purpose = "computers of service accounts"
 	}
 	return c.conn.CheckOnce(ctx, purpose, func(ctx context.Context) error {
-		_, err := c.listings.Snapshot(ctx, account, c.conn.LastResponseAt(), inFleet(""))
+		_, err := c.listings.Snapshot(ctx, account, inFleet(""))
 		return err
 	})
 }

@@ -229,7 +229,7 @@ func TestCreateFleet_refusesAComputerThatIsListedTwice(t *testing.T) {
 	one := Computer{ID: "c1", Name: "f-1", ProviderType: "managed-a", Status: StatusActive}
 	result := &BulkCreateResult{Computers: []Computer{one, one}, RequestedQuantity: 2}
 	c, _, _ := area.Serve(t, (&registry{byName: map[string]string{}}).handle)
-	snapshot, err := c.listings.Snapshot(t.Context(), "", clienttest.Start, inFleet("f"))
+	snapshot, err := c.listings.Snapshot(t.Context(), "", inFleet("f"))
 	clienttest.Must(t, err)
 	if got := batchProblem(result, BulkCreateRequest{Quantity: 2, NamePrefix: "f"}, snapshot); got != "it contains computer c1 twice" {
 		t.Errorf("got %q", got)

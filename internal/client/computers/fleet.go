@@ -168,7 +168,7 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, member
 		return nil, err
 	}
 	defer release()
-	snapshot, err := c.listings.Snapshot(ctx, account, c.conn.LastResponseAt(), inFleet(body.NamePrefix))
+	snapshot, err := c.listings.Snapshot(ctx, account, inFleet(body.NamePrefix))
 	if err != nil {
 		return nil, err
 	}

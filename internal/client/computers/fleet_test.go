@@ -309,7 +309,7 @@ func TestBatchProblem(t *testing.T) {
 		c := serveBulk(t, &bulkService{})
 		old := whole(7)
 		c.listings.Put("", &old)
-		known, err := c.listings.Snapshot(t.Context(), "", c.conn.Clock.Now(), inFleet("web"))
+		known, err := c.listings.Snapshot(t.Context(), "", inFleet("web"))
 		clienttest.Must(t, err)
 		if got := batchProblem(&tc.result, BulkCreateRequest{Quantity: 2, NamePrefix: "web"}, known); got == "" != (tc.want == "") || !strings.Contains(got, tc.want) {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)

@@ -30,7 +30,7 @@ type NamedObject[T any] struct {
 	// Object and Name are used in errors.
 	Object, Name string
 	// Inventory and Key are where the object will be listed.
-	Inventory *collection.Inventory[T]
+	Inventory *collection.Collection[T]
 	Key       string
 	// HasName reports whether an object has the name that the new object would have.
 	HasName func(*T) bool
@@ -51,11 +51,7 @@ func Named[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, n 
 		return nil, err
 	}
 	defer release()
-	heard := c.LastResponseAt()
-	if n.MayReplay {
-		heard = time.Time{} // An earlier attempt may have been sent a moment ago.
-	}
-	snapshot, err := n.Inventory.Snapshot(ctx, n.Key, heard, n.HasName)
+	snapshot, err := n.Inventory.Snapshot(ctx, n.Key, n.HasName)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 type Client struct {
 	conn *transport.Conn
 
-	listings   *collection.Inventory[Environment]
+	listings   *collection.Collection[Environment]
 	buildPolls *collection.Poller[BuildStatus]
 	// uncached shares the reads of GetNow.
 	uncached *collection.Poller[Environment]
@@ -31,7 +31,7 @@ type Client struct {
 // New returns a client for environments and their builds.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn, sources: memo.New[*SourceOptions](conn.Clock, 0)}
-	c.listings = collection.NewInventory(conn.Clock, nil, 1, c.list)
+	c.listings = collection.New(conn.Clock, 1, nil, c.list)
 	c.buildPolls = collection.NewPoller(conn, collection.PollSource[BuildStatus]{
 		Single:    c.singleBuildStatus,
 		Many:      c.BuildStatuses,
@@ -257,7 +257,7 @@ func (c *Client) Update(ctx context.Context, id, latest string, body UpdateReque
 // CheckAccess checks during a plan that the key, its role, and base_url can manage environments.
 func (c *Client) CheckAccess(ctx context.Context) error {
 	return c.conn.CheckOnce(ctx, "environments", func(ctx context.Context) error {
-		_, err := c.listings.Snapshot(ctx, collection.Organization, c.conn.LastResponseAt(), CreateRequest{}.hasName)
+		_, err := c.listings.Snapshot(ctx, collection.Organization, CreateRequest{}.hasName)
 		return err
 	})
 }

@@ -22,10 +22,9 @@ type Memo[V any] struct {
 // Value is a value that was read, or is being read. It does not change after the read.
 type Value[V any] struct {
 	// done is closed when value and err are set.
-	done      chan struct{}
-	value     V
-	err       error
-	startedAt time.Time
+	done  chan struct{}
+	value V
+	err   error
 	// readAt is guarded by Memo.mu; zero during the read.
 	readAt time.Time
 }
@@ -48,7 +47,7 @@ func (m *Memo[V]) Start(ctx context.Context, key string, read func(context.Conte
 	if v := m.current(key); v != nil {
 		return v
 	}
-	v := &Value[V]{done: make(chan struct{}), startedAt: m.clock.Now()}
+	v := &Value[V]{done: make(chan struct{})}
 	m.values[key] = v
 	// The read is shared, so it must not end with the context of one caller.
 	go m.fill(context.WithoutCancel(ctx), key, v, read)
@@ -109,15 +108,6 @@ func (m *Memo[V]) DropOlder(key string, age time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if v := m.values[key]; v != nil && v.isOlder(m.clock.Now(), age) {
-		delete(m.values, key)
-	}
-}
-
-// DropStartedBy drops the value of a key if its read started then or earlier.
-func (m *Memo[V]) DropStartedBy(key string, at time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if v := m.values[key]; v != nil && !v.startedAt.After(at) {
 		delete(m.values, key)
 	}
 }

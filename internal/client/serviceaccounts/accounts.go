@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -17,18 +18,25 @@ import (
 type Client struct {
 	conn *transport.Conn
 
-	accounts *collection.Inventory[Account]
-	keys     *collection.Inventory[APIKey]
-	// Owners are the accounts that this process created, and tried to delete.
-	Owners *Owners
+	accounts *collection.Collection[Account]
+	keys     *collection.Collection[APIKey]
+	// created has the times at which this process created accounts, by ID.
+	created sync.Map
 }
 
 // New returns a client for service accounts and their API keys.
 func New(conn *transport.Conn) *Client {
-	c := &Client{conn: conn, Owners: &Owners{created: map[string]time.Time{}, deleted: map[string]time.Time{}}}
-	c.accounts = collection.NewInventory(conn.Clock, nil, 1, c.list)
-	c.keys = collection.NewInventory(conn.Clock, c.Owners, 0, c.listKeys)
+	c := &Client{conn: conn}
+	c.accounts = collection.New(conn.Clock, 1, nil, c.list)
+	c.keys = collection.New(conn.Clock, 0, c.CreatedAt, c.listKeys)
 	return c
+}
+
+// CreatedAt returns when this process created an account, by the local clock; zero if it did not.
+func (c *Client) CreatedAt(id string) time.Time {
+	at, _ := c.created.Load(id)
+	created, _ := at.(time.Time)
+	return created
 }
 
 // Account is a service account of the organization. Every operation on it requires the key of a member with the Manager
@@ -122,7 +130,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, erro
 		IsWanted: func(a *Account) bool { return a.Name == body.Name && a.Description == body.Description },
 	})
 	if err == nil {
-		c.Owners.note(c.Owners.created, created.ID, c.conn.Clock.Now())
+		c.created.Store(created.ID, c.conn.Clock.Now())
 	}
 	return c.accounts.AfterWrite(collection.Organization, created, err)
 }
@@ -149,7 +157,6 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 		Op:   transport.Operation{Name: "deleteServiceAccount", Method: http.MethodDelete, Route: "/api/v0/service-accounts/{serviceAccountId}"},
 		Path: []string{id},
 	})
-	c.Owners.note(c.Owners.deleted, id, c.conn.Clock.Now())
 	return c.accounts.AfterDelete(collection.Organization, id, collection.Gone(err))
 }
 
@@ -167,7 +174,7 @@ func (c *Client) GoneWithAccount(ctx context.Context, account string, err error)
 // CheckAccess checks during a plan that the key, its role, and base_url can manage service accounts and their keys.
 func (c *Client) CheckAccess(ctx context.Context) error {
 	return c.conn.CheckOnce(ctx, "service accounts", func(ctx context.Context) error {
-		_, err := c.accounts.Snapshot(ctx, collection.Organization, c.conn.LastResponseAt(), isNamed(""))
+		_, err := c.accounts.Snapshot(ctx, collection.Organization, isNamed(""))
 		return err
 	})
 }

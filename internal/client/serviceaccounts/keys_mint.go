@@ -85,7 +85,7 @@ func (c *Client) createKey(ctx context.Context, n NewAPIKey, old Renewal, send f
 }
 
 func (c *Client) snapshotKeys(ctx context.Context, accountID, name string) (collection.Snapshot[APIKey], error) {
-	snapshot, err := c.keys.Snapshot(ctx, accountID, c.conn.LastResponseAt(), hasName(name))
+	snapshot, err := c.keys.Snapshot(ctx, accountID, hasName(name))
 	return snapshot, c.GoneWithAccount(ctx, accountID, err)
 }
 

@@ -21,7 +21,7 @@ import (
 type Client struct {
 	conn *transport.Conn
 
-	listings *collection.Shared[Session]
+	listings *collection.Collection[Session]
 	pages    *collection.Paged[[]Session]
 	// creations are by computer, and sent messages by session; see create.CreationsIn.
 	creations, sent sync.Map
@@ -30,7 +30,7 @@ type Client struct {
 // New returns a client for sessions.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
-	c.listings = collection.NewShared(conn.Clock, 0, c.listForReads)
+	c.listings = collection.New(conn.Clock, 0, nil, c.listForReads)
 	c.pages = collection.NewPages[Session](conn, opList, "sessions")
 	return c
 }

@@ -142,7 +142,7 @@ func (c *Conn) exchangeOnce(ctx context.Context, r Request, accepted Body) (*Res
 	}
 	at := dateOf(resp.Header)
 	if isOwn(body) {
-		c.Service.note(at, c.Clock.Now())
+		c.Service.note(at)
 	}
 	return &Response{Body: body, status: resp.StatusCode, At: at}, nil
 }
@@ -224,7 +224,7 @@ func (c *Conn) Refusal(op Operation, resp *http.Response, body []byte) *APIError
 	failed := newAPIError(op, resp, body)
 	failed.Detail, failed.Metadata = c.withoutKey(failed.Detail), c.withoutKey(failed.Metadata)
 	if failed.isDocumented && failed.Status < http.StatusInternalServerError {
-		c.Service.note(dateOf(resp.Header), c.Clock.Now())
+		c.Service.note(dateOf(resp.Header))
 	}
 	return failed
 }

@@ -172,9 +172,6 @@ func (c *Conn) afterAttempt(state *attempts, resp *http.Response, err error) boo
 	if resp != nil && resp.StatusCode >= http.StatusInternalServerError {
 		state.status = resp.StatusCode
 	}
-	if resp != nil {
-		c.Service.note(time.Time{}, c.Clock.Now())
-	}
 	if refused {
 		return c.afterRefusal(state, resp)
 	}

@@ -10,15 +10,13 @@ import (
 type serviceClock struct {
 	mu     sync.Mutex
 	Latest time.Time
-	// heard is the local time of the last response.
-	heard time.Time
 }
 
-// note records a response. At is zero if another server may have sent it.
-func (s *serviceClock) note(at, now time.Time) {
+// note records the time of a response.
+func (s *serviceClock) note(at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Latest, s.heard = latest(s.Latest, at), now
+	s.Latest = latest(s.Latest, at)
 }
 
 // ServiceTime returns the latest time in the service's own responses; zero if there was none. It never goes back.
@@ -26,13 +24,6 @@ func (c *Conn) ServiceTime() time.Time {
 	c.Service.mu.Lock()
 	defer c.Service.mu.Unlock()
 	return c.Service.Latest
-}
-
-// LastResponseAt returns the local time of the last response.
-func (c *Conn) LastResponseAt() time.Time {
-	c.Service.mu.Lock()
-	defer c.Service.mu.Unlock()
-	return c.Service.heard
 }
 
 // dateOf parses the Date header; zero if it is missing or invalid.

@@ -20,7 +20,7 @@ import (
 type Client struct {
 	conn *transport.Conn
 
-	listings *collection.Shared[Run]
+	listings *collection.Collection[Run]
 	// creations are by repository; see create.CreationsIn.
 	creations sync.Map
 }
@@ -28,7 +28,7 @@ type Client struct {
 // New returns a client for wiki runs.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
-	c.listings = collection.NewShared(conn.Clock, 1, c.list)
+	c.listings = collection.New(conn.Clock, 1, nil, c.list)
 	return c
 }
 
@@ -163,20 +163,10 @@ func (c *Client) list(ctx context.Context, repoURL string) ([]Run, error) {
 	return transport.CallList[Run](ctx, c.conn, r, "wikiRuns")
 }
 
-// Get reads one run. Reads in a short time share the listing of the newest runs, and a repository's history if they read
-// several of its older runs. If the run does not exist, the error is a *MissingError. The repository may be empty if it is
-// unknown.
-func (c *Client) Get(ctx context.Context, id, repoURL string) (*Run, error) {
-	found, err := c.listings.Get(ctx, collection.Organization, id, func(ctx context.Context) (*Run, error) {
-		// A history has the runs of only one repository, so the newest runs of all repositories are listed first.
-		if repoURL != "" && c.listings.IsListed(collection.Organization) {
-			if older := c.listings.GetListed(ctx, repoURL, id); older != nil {
-				return older, nil
-			}
-		}
-		return c.GetUncached(ctx, id)
-	})
-	return found, err
+// Get reads one run. Reads in a short time share the listing of the newest runs; an older run is read alone. If the run does not
+// exist, the error is a *MissingError.
+func (c *Client) Get(ctx context.Context, id string) (*Run, error) {
+	return c.listings.Get(ctx, collection.Organization, id, func(ctx context.Context) (*Run, error) { return c.GetUncached(ctx, id) })
 }
 
 // GetUncached reads one run alone. Only this response has the video overview.

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
@@ -99,47 +98,6 @@ func TestWikiRunHistory(t *testing.T) {
 	rec.Want(t, "GET /api/v0/wiki/history/https:%2F%2Fcode.example%2F..%2F..%2Fcomputers%3Fx=1%23y", "GET /api/v0/wiki/history/a%2F%252f%2F..%2Fb")
 }
 
-// Many runs of one repository also take a few requests, because older ones are in its history.
-func TestWikiRun_sharesTheHistory(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		isRefused bool
-		most      int
-	}{"told": {false, 5}, "refused": {true, 103}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			const n = 100
-			var runs []string
-			for k := range n {
-				runs = append(runs, wiki(fmt.Sprint("n", k), ""))
-			}
-			c, rec, _ := area.ServeShort(t, func(call string) string {
-				switch {
-				case call == getWikis:
-					return wikis(runs[0])
-				case call == historyOf+"api" && tc.isRefused:
-					return notCovered
-				case call == historyOf+"api":
-					return wikis(runs...)
-				}
-				return "200 " + wiki(strings.TrimPrefix(call, getWikis+"/"), "")
-			})
-			var reading sync.WaitGroup
-			for k := range n {
-				reading.Go(func() {
-					if got, err := c.Get(t.Context(), fmt.Sprint("n", k), acmeAPI); err != nil || got.ID != fmt.Sprint("n", k) {
-						t.Errorf("got %+v, %v", got, err)
-					}
-				})
-			}
-			reading.Wait()
-			if requests := len(rec.Calls()); requests > tc.most {
-				t.Errorf("%d requests", requests)
-			}
-		})
-	}
-}
-
 // A run is gone if the service itself returns 404.
 func TestWikiRun_gone(t *testing.T) {
 	t.Parallel()
@@ -156,7 +114,7 @@ func TestWikiRun_gone(t *testing.T) {
 		"there":                         {"200 " + wiki("w1", ""), nil, false},
 	} {
 		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getWikiOne: tc.single}))
-		if _, err := c.Get(t.Context(), "w1", acmeAPI); !clienttest.IsA(err, tc.want) || collection.IsGone(err) != tc.isGone {
+		if _, err := c.Get(t.Context(), "w1"); !clienttest.IsA(err, tc.want) || collection.IsGone(err) != tc.isGone {
 			t.Errorf("%s: got %v", name, err)
 		}
 		rec.Want(t, getWikiOne)

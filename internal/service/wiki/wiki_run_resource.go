@@ -192,7 +192,7 @@ func withoutPrivacy(made *wikis.Run, level string, err error) diag.Diagnostics {
 
 func (r *wikiRunResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "wiki run", req, resp, func(m *wikiRunModel) (*wikis.Run, error) {
-		return r.Client.Wikis.Get(ctx, m.ID.ValueString(), m.RepoURL.ValueString())
+		return r.Client.Wikis.Get(ctx, m.ID.ValueString())
 	})
 }
 

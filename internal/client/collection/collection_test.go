@@ -58,9 +58,9 @@ func newSource(n int) *source {
 	return s
 }
 
-func (s *source) shared(clk clock.Clock) *Inventory[thing] { return NewInventory(clk, nil, 1, s.list) }
+func (s *source) shared(clk clock.Clock) *Collection[thing] { return New(clk, 1, nil, s.list) }
 
-func mustGet(t *testing.T, sh *Inventory[thing], s *source, key, id string) *thing {
+func mustGet(t *testing.T, sh *Collection[thing], s *source, key, id string) *thing {
 	t.Helper()
 	got, err := sh.Get(t.Context(), key, id, s.get)
 	if err != nil {
@@ -69,7 +69,7 @@ func mustGet(t *testing.T, sh *Inventory[thing], s *source, key, id string) *thi
 	return got
 }
 
-func TestShared_aSingleReadStaysASingleGet(t *testing.T) {
+func TestCollection_aSingleReadStaysASingleGet(t *testing.T) {
 	t.Parallel()
 	s := newSource(3)
 	mustGet(t, s.shared(clock.NewFake(time.Now())), s, "", "1")
@@ -78,7 +78,7 @@ func TestShared_aSingleReadStaysASingleGet(t *testing.T) {
 	}
 }
 
-func TestShared_manyReadsShareOneListing(t *testing.T) {
+func TestCollection_manyReadsShareOneListing(t *testing.T) {
 	t.Parallel()
 	s := newSource(1000)
 	sh := s.shared(clock.NewFake(time.Now()))
@@ -92,7 +92,7 @@ func TestShared_manyReadsShareOneListing(t *testing.T) {
 	}
 }
 
-func TestShared_keysAreApartAndMissingIDsAreRead(t *testing.T) {
+func TestCollection_keysAreApartAndMissingIDsAreRead(t *testing.T) {
 	t.Parallel()
 	s := newSource(2)
 	sh := s.shared(clock.NewFake(time.Now()))
@@ -108,7 +108,7 @@ func TestShared_keysAreApartAndMissingIDsAreRead(t *testing.T) {
 	}
 }
 
-func TestShared_expiresAndIsDiscarded(t *testing.T) {
+func TestCollection_expiresAndIsDiscarded(t *testing.T) {
 	t.Parallel()
 	s := newSource(2)
 	clk := clock.NewFake(time.Now())
@@ -132,7 +132,7 @@ func TestShared_expiresAndIsDiscarded(t *testing.T) {
 	}
 }
 
-func TestShared_aListingDuringAWriteIsNotKept(t *testing.T) {
+func TestCollection_aListingDuringAWriteIsNotKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource(2)
@@ -153,7 +153,7 @@ func TestShared_aListingDuringAWriteIsNotKept(t *testing.T) {
 	})
 }
 
-func TestShared_aFailedListing(t *testing.T) {
+func TestCollection_aFailedListing(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		err       error
@@ -181,7 +181,7 @@ func TestShared_aFailedListing(t *testing.T) {
 	}
 }
 
-func TestShared_aReaderThatLeavesDoesNotEndTheListing(t *testing.T) {
+func TestCollection_aReaderThatLeavesDoesNotEndTheListing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource(2)
@@ -202,7 +202,7 @@ func TestShared_aReaderThatLeavesDoesNotEndTheListing(t *testing.T) {
 }
 
 // A 404 of the service itself means that an object is gone, unless a listing has it.
-func TestShared_notFound(t *testing.T) {
+func TestCollection_notFound(t *testing.T) {
 	t.Parallel()
 	notFound := &transport.APIError{Status: 404, FromService: true}
 	for name, tc := range map[string]struct {
@@ -232,15 +232,15 @@ func TestShared_notFound(t *testing.T) {
 	}
 }
 
-func TestShared_readsFromTheListing(t *testing.T) {
+func TestCollection_readsFromTheListing(t *testing.T) {
 	t.Parallel()
-	for name, read := range map[string]func(*Inventory[thing]) (int, error){
-		"all": func(sh *Inventory[thing]) (int, error) { all, err := sh.All(t.Context(), ""); return len(all), err },
-		"find": func(sh *Inventory[thing]) (int, error) {
+	for name, read := range map[string]func(*Collection[thing]) (int, error){
+		"all": func(sh *Collection[thing]) (int, error) { all, err := sh.All(t.Context(), ""); return len(all), err },
+		"find": func(sh *Collection[thing]) (int, error) {
 			all, err := sh.Find(t.Context(), "", isIn(""))
 			return len(all), err
 		},
-		"lookup": func(sh *Inventory[thing]) (int, error) {
+		"lookup": func(sh *Collection[thing]) (int, error) {
 			n := 0
 			for _, id := range []string{"0", "9", "1"} {
 				found, err := sh.Lookup(t.Context(), "", id)
@@ -268,30 +268,4 @@ func TestShared_readsFromTheListing(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestShared_listedStartsNoListing(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newSource(2)
-		s.gate, s.started = make(chan struct{}), make(chan struct{}, 1)
-		sh := s.shared(clock.NewFake(time.Now()))
-		want := func(when string, isListed bool) {
-			t.Helper()
-			if got := sh.IsListed(""); got != isListed {
-				t.Errorf("%s: got %v", when, got)
-			}
-		}
-		want("at first", false)
-		mustGet(t, sh, s, "", "0")
-		want("after a single read", false)
-		l := sh.start(t.Context(), "")
-		want("while it is in flight", false)
-		close(s.gate)
-		_, _ = l.Wait(t.Context())
-		want("when it is there", true)
-		if s.lists.Load() != 1 {
-			t.Errorf("%d listings", s.lists.Load())
-		}
-	})
 }
