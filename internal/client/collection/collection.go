@@ -66,6 +66,7 @@ type known[T any] struct {
 	learning *memo.Value[*listing[T]]
 	// written are the objects that this process created or updated, by ID; nil for a deleted object.
 	written map[string]*T
+	posts   Posts
 }
 
 // New returns an empty collection. List requests a whole collection; singles is the number of single GETs before that. OwnedSince
@@ -213,6 +214,16 @@ func (b Snapshot[T]) Contains(id string) bool {
 	defer b.mu.Unlock()
 	_, isWritten := b.known.written[id]
 	return isWritten || b.listed.byID[id] != nil
+}
+
+// Posts are the POSTs for the collection that create objects without names.
+func (b Snapshot[T]) Posts() *Posts { return &b.known.posts }
+
+// Written is a Snapshot that has only what this process wrote.
+func (c *Collection[T]) Written(key string) Snapshot[T] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return Snapshot[T]{mu: &c.mu, listed: &listing[T]{}, known: c.knownOf(key)}
 }
 
 // Snapshot returns what is known about a collection before a creation, including the objects that are wanted. It lists the

@@ -2,6 +2,7 @@ package collection
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 )
 
@@ -18,4 +19,25 @@ func (l *Locks) Lock(ctx context.Context, name string) (release func(), err erro
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// Posts are the POSTs that create objects without names in a collection. The lock is held for reading while a POST is in flight, and
+// for writing while the object of a lost response is searched for.
+type Posts struct {
+	sync.RWMutex
+
+	mu   sync.Mutex
+	lost map[string]int
+}
+
+// CountLost changes the number of POSTs with a body whose responses were lost, and returns it.
+func (p *Posts) CountLost(body any, change int) int {
+	text, _ := json.Marshal(body) // The POST has encoded it too.
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lost == nil {
+		p.lost = map[string]int{}
+	}
+	p.lost[string(text)] += change
+	return p.lost[string(text)]
 }

@@ -163,33 +163,28 @@ func (c *Client) GetByName(ctx context.Context, name, account string) (*Computer
 // Providers returns the managed providers that the organization may use.
 func (c *Client) Providers(ctx context.Context) ([]string, error) { return c.conn.ListProviders(ctx) }
 
-// Create creates a computer, and finds it after a lost response; see create.Named. The service recognizes a repeated software
-// draft, so such a request is retried. A computer that was created earlier for the draft is an error.
+// Create creates a computer, and finds it after a lost response; see create.Once. A computer that the service
+// created earlier for the same software draft is an error.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, error) {
-	account, mayReplay := body.ServiceAccountID, body.Source != nil && body.Source.SoftwareDraft != nil
-	created, err := create.Named(ctx, c.conn, create.NamedObject[Computer]{
-		Object:    "computer",
-		Name:      body.Name,
-		Inventory: c.listings,
-		Key:       account,
-		HasName:   func(c *Computer) bool { return c.Name == body.Name },
+	created, err := create.Once(ctx, c.conn, create.Object[Computer]{
+		Object:  "computer",
+		Name:    body.Name,
+		In:      c.listings,
+		Key:     body.ServiceAccountID,
+		HasName: func(c *Computer) bool { return c.Name == body.Name },
 		Send: func(ctx context.Context) (*Computer, error) {
 			return transport.CallObject[Computer](ctx, c.conn, transport.Request{
-				Op:         transport.Operation{Name: "createComputer", Method: http.MethodPost, Route: "/api/v0/computers"},
-				Body:       body,
-				Noun:       "computer",
-				Repeatable: mayReplay,
+				Op:   transport.Operation{Name: "createComputer", Method: http.MethodPost, Route: "/api/v0/computers"},
+				Body: body,
+				Noun: "computer",
 			}, wire.AnyID)
 		},
-		IsWanted:  body.isWanted,
-		MayReplay: mayReplay,
-		Field:     "softwareDraft",
-		Taken:     "the software draft",
+		IsWanted: body.isWanted,
 	})
 	if transport.IsConflict(err) {
-		err = c.hostTaken(ctx, err, "", body.HostID, account)
+		err = c.hostTaken(ctx, err, "", body.HostID, body.ServiceAccountID)
 	}
-	return c.listings.AfterWrite(account, created, err)
+	return created, err
 }
 
 // hostTaken returns an error that names the other computer with a host ID, if that explains a 409, and the 409 otherwise.

@@ -26,10 +26,9 @@ func TestErrors_nameWhatIsThere(t *testing.T) {
 		`the request to create the computer "a" has an unknown outcome, and it may have created c1: broken; again`:                            &create.LostError{Object: "computer", Name: "a", Found: []wire.Ref{one}, Err: errors.Join(broken, errors.New("again"))},
 		`the request to create the computer "a" has an unknown outcome, and no such computer was found: ` + failed.Error():                    &create.LostError{Object: "computer", Name: "a", Err: failed},
 		`computers named "web-<number>" exist that do not belong to this fleet: web-1 (c1)`:                                                   &ForeignComputersError{Prefix: "web", Found: []Computer{{ID: "c1", Name: "web-1"}}},
-		`the request to create the computer "a" returned the wrong object, c1: it existed before`:                                             &create.WrongObjectError{Object: "computer", Name: "a", Found: one, Problem: "existed before"},
 		`the request to create the session on the computer 7 has an unknown outcome, and no such session on the computer 7 was found: broken`: &create.LostError{Object: "session on the computer 7", Err: broken},
 		`the request to create the session has an unknown outcome, and it may have created c1: broken`:                                        &create.LostError{Object: "session", Found: []wire.Ref{one}, Err: broken},
-		`the request to create the session returned the wrong object, c1: it existed before`:                                                  &create.WrongObjectError{Object: "session", Found: one, Problem: "existed before"},
+		`the request to create the session has an unknown outcome, and it may have created c1: the response has another object`:               create.AnotherObject("session", "", one),
 		`the object does not exist: broken`: &collection.MissingError{Err: broken},
 	} {
 		if got := err.Error(); got != want {

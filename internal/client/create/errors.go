@@ -1,6 +1,7 @@
 package create
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -68,17 +69,9 @@ func withName(object, name string) string {
 	return fmt.Sprintf("%s %q", object, name)
 }
 
-// WrongObjectError says that a create request did not return a new object as requested.
-type WrongObjectError struct {
-	Object, Name string
-	// Found is the object in the response.
-	Found wire.Ref
-	// Problem completes a sentence that starts with "it".
-	Problem string
-}
-
-func (e *WrongObjectError) Error() string {
-	return fmt.Sprintf("the request to create the %s returned the wrong object, %s: it %s", withName(e.Object, e.Name), ListIDs([]wire.Ref{e.Found}), e.Problem)
+// AnotherObject is the error for a response that has another object than the one that a request should have created.
+func AnotherObject(object, name string, found wire.Ref) error {
+	return &LostError{Object: object, Name: name, Found: []wire.Ref{found}, Err: errors.New("the response has another object")}
 }
 
 // ListIDs formats the IDs of objects for an error.

@@ -40,7 +40,7 @@ func TestCreateEnvironment_reconcilesALostAnswer(t *testing.T) {
 	other, shared := env("env_other", "CI", asked+`,"scope":"user"`), env("env_shared", "ci", asked+`,"scope":"organization"`)
 	older := env("env_old", "ci", asked+`,"scope":"user"`+late)
 	const answered = `201 {"id":"env_new","buildId":"bld_9"}`
-	exists, lost, stranger := clienttest.Is[*create.ExistsError], clienttest.Is[*create.LostError], clienttest.Is[*create.WrongObjectError]
+	exists, lost := clienttest.Is[*create.ExistsError], clienttest.Is[*create.LostError]
 	for name, tc := range map[string]struct {
 		scope         string // Other than "user".
 		before, after []string
@@ -54,7 +54,7 @@ func TestCreateEnvironment_reconcilesALostAnswer(t *testing.T) {
 		"answered, wrapped":                    {post: `201 {"environment":{"id":"env_new","buildId":"bld_9"}}`, posts: 1, wantID: "env_new", wantBuild: "bld_9"},
 		"answered without a build":             {post: `201 {"id":"env_new"}`, posts: 1, wantID: "env_new"},
 		"answered with no build":               {post: `201 {"id":"env_new","buildId":null,"new":1}`, posts: 1, wantID: "env_new"},
-		"answered with one known before":       {before: []string{other}, post: `201 {"id":"env_other"}`, posts: 1, wantErr: stranger},
+		"answered with one known before":       {before: []string{other}, post: `201 {"id":"env_other"}`, posts: 1, wantErr: lost},
 		"dropped after the commit":             {before: []string{other}, after: []string{other, mine}, post: "drop", posts: 1, wantID: "env_new", wantBuild: "bld_9"},
 		"dropped before the commit":            {before: []string{other}, after: []string{other}, post: "drop", posts: 1, wantErr: lost},
 		"answered with nothing":                {after: []string{mine}, post: "201 ", posts: 1, wantID: "env_new", wantBuild: "bld_9"},
@@ -156,8 +156,8 @@ func TestCreateEnvironment_knowsWhatThisProcessMade(t *testing.T) {
 	rec.Want(t, "GET ", "POST ", "GET ", "GET ", "GET ", "GET ", "GET ")
 	other := aCreation
 	other.Scope = ScopeOrganization
-	var stranger *create.WrongObjectError
-	if _, err := c.Create(t.Context(), other); !errors.As(err, &stranger) {
+	var lost *create.LostError
+	if _, err := c.Create(t.Context(), other); !errors.As(err, &lost) || lost.Found[0].ID != "env_1" {
 		t.Errorf("the answer names what this process made before: %v", err)
 	}
 	rec.Want(t, "GET ", "POST ", "GET ", "GET ", "GET ", "GET ", "GET ", "POST ")

@@ -180,15 +180,15 @@ func (c *Client) GetNow(ctx context.Context, id string) (*Environment, error) {
 	return c.WithFailure(ctx, found)
 }
 
-// Create creates an environment and starts its first build, and finds the environment after a lost response; see create.Named.
+// Create creates an environment and starts its first build, and finds the environment after a lost response; see create.Once.
 // The response has only IDs, so the other fields are those of the request.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, error) {
-	created, err := create.Named(ctx, c.conn, create.NamedObject[Environment]{
-		Object:    "environment",
-		Name:      body.Name,
-		Inventory: c.listings,
-		Key:       collection.Organization,
-		HasName:   body.hasName,
+	created, err := create.Once(ctx, c.conn, create.Object[Environment]{
+		Object:  "environment",
+		Name:    body.Name,
+		In:      c.listings,
+		Key:     collection.Organization,
+		HasName: body.hasName,
 		Send: func(ctx context.Context) (*Environment, error) {
 			change, err := transport.CallObject[Change](ctx, c.conn, transport.Request{
 				Op:   transport.Operation{Name: "createEnvironment", Method: http.MethodPost, Route: "/api/v0/environments"},
@@ -203,7 +203,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, 
 		IsWanted: body.isWanted,
 	})
 	c.listings.InvalidateAll()
-	return c.listings.AfterWrite(collection.Organization, created, err)
+	return created, err
 }
 
 // SameRepositories compares repositories and their scripts in any order.

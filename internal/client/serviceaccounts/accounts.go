@@ -111,15 +111,15 @@ func isNamed(name string) func(*Account) bool {
 	return func(a *Account) bool { return a.Name == name }
 }
 
-// Create creates an account, and finds it after a lost response; see create.Named. The API does not say whether names are
+// Create creates an account, and finds it after a lost response; see create.Once. The API does not say whether names are
 // unique, so if an account with the name exists, nothing is sent and the error is an *ExistsError.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, error) {
-	created, err := create.Named(ctx, c.conn, create.NamedObject[Account]{
-		Object:    "service account",
-		Name:      body.Name,
-		Inventory: c.accounts,
-		Key:       collection.Organization,
-		HasName:   isNamed(body.Name),
+	created, err := create.Once(ctx, c.conn, create.Object[Account]{
+		Object:  "service account",
+		Name:    body.Name,
+		In:      c.accounts,
+		Key:     collection.Organization,
+		HasName: isNamed(body.Name),
 		Send: func(ctx context.Context) (*Account, error) {
 			return transport.CallObject[Account](ctx, c.conn, transport.Request{
 				Op:   transport.Operation{Name: "createServiceAccount", Method: http.MethodPost, Route: "/api/v0/service-accounts"},
@@ -132,7 +132,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, erro
 	if err == nil {
 		c.created.Store(created.ID, c.conn.Clock.Now())
 	}
-	return c.accounts.AfterWrite(collection.Organization, created, err)
+	return created, err
 }
 
 // Update changes the fields that are set in body.

@@ -67,8 +67,8 @@ func TestCreateSession_takesEveryAnswer(t *testing.T) {
 		"no read succeeds":               {post: idAlone, single: failed, want: "idle 7 "},
 		"what the read lacks":            {post: `201 {"sessionId":"s1","sessionSettings":{"model":"n"}}`, single: "200 " + ses("s1", ""), want: "idle 7 n"},
 		"what is told, and no read":      {post: `201 {"sessionId":"s1","sessionSettings":{"model":"n"}}`, single: failed, want: "idle 7 n"},
-		"another computer's":             {post: `201 {"sessionId":"s1","computerId":"8"}`, single: failed, err: clienttest.Is[*create.WrongObjectError]},
-		"another computer's, and a read": {post: idAlone, single: "200 " + strings.Replace(ses("s1", ""), `"7"`, `"8"`, 1), err: clienttest.Is[*create.WrongObjectError]},
+		"another computer's":             {post: `201 {"sessionId":"s1","computerId":"8"}`, single: failed, err: clienttest.Is[*create.LostError]},
+		"another computer's, and a read": {post: idAlone, single: "200 " + strings.Replace(ses("s1", ""), `"7"`, `"8"`, 1), err: clienttest.Is[*create.LostError]},
 		"created long before":            {post: `201 {"sessionId":"s1","createdAt":1}`, single: failed, want: "idle 7 "},
 		"no ID":                          {post: `201 {"status":"idle"}`, err: clienttest.Is[*create.LostError]},
 	} {

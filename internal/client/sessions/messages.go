@@ -125,11 +125,14 @@ func (b MessageRequest) isWanted(m *Message) bool {
 }
 
 // Send sends a message to the agent of a session once. After a lost response, it looks for the message in the session; see
-// create.Unnamed.
+// create.Once.
 func (c *Client) Send(ctx context.Context, id string, body MessageRequest) (*Message, error) {
 	defer c.invalidateAll()
-	return create.Unnamed(ctx, c.conn, create.CreationsIn[Message](&c.sent, strings.ToLower(id)), create.UnnamedObject[Message]{
+	return create.Once(ctx, c.conn, create.Object[Message]{
 		Object: "message in the session " + id,
+		In:     c.sent,
+		Key:    strings.ToLower(id),
+		Body:   body,
 		Send:   func(ctx context.Context) (*Message, error) { return c.sendMessage(ctx, id, body) },
 		List: func(ctx context.Context) ([]Message, error) {
 			return collection.Gather(c.messagePages(ctx, id, RoleUser, newestMessages), 1) // The first page.

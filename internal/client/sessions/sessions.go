@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -23,14 +22,15 @@ type Client struct {
 
 	listings *collection.Collection[Session]
 	pages    *collection.Paged[[]Session]
-	// creations are by computer, and sent messages by session; see create.CreationsIn.
-	creations, sent sync.Map
+	// sent has the messages that this process sent.
+	sent *collection.Collection[Message]
 }
 
 // New returns a client for sessions.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
 	c.listings = collection.New(conn.Clock, 0, nil, c.listForReads)
+	c.sent = collection.New[Message](conn.Clock, 0, nil, nil)
 	c.pages = collection.NewPages[Session](conn, opList, "sessions")
 	return c
 }
@@ -184,24 +184,27 @@ func (c *Client) isYoung(createdAt time.Time) bool {
 	return cmp.Or(c.conn.ServiceTime(), c.conn.Clock.Now()).Before(createdAt.Add(youngFor))
 }
 
-// Create creates a session, and finds it after a lost response; see create.Unnamed.
+// Create creates a session, and finds it after a lost response; see create.Once.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, error) {
 	if body.Settings.IsEmpty() {
 		body.Settings = nil
 	}
-	key := body.ComputerID
-	made, err := create.Unnamed(ctx, c.conn, create.CreationsIn[Session](&c.creations, strings.ToLower(key)), create.UnnamedObject[Session]{
-		Object: "session on the computer " + body.ComputerID,
+	object := "session on the computer " + body.ComputerID
+	made, err := create.Once(ctx, c.conn, create.Object[Session]{
+		Object: object,
+		In:     c.listings,
+		Key:    strings.ToLower(body.ComputerID),
+		Body:   body,
 		Send:   func(ctx context.Context) (*Session, error) { return c.send(ctx, body) },
 		List: func(ctx context.Context) ([]Session, error) {
-			all, err := c.listForReads(ctx, key)
+			all, err := c.listForReads(ctx, body.ComputerID)
 			return collection.Filter(all, func(s *Session) bool { return s.ParentSessionID == "" && !body.isElsewhere(s) }), err
 		},
 		IsWanted: body.isWanted,
 	})
-	c.invalidate(key)
+	c.invalidate(body.ComputerID)
 	if err == nil && body.isElsewhere(made) {
-		return nil, &create.WrongObjectError{Object: "session", Found: made.Ref(), Problem: "is not on the computer " + body.ComputerID}
+		return nil, create.AnotherObject(object, "", made.Ref())
 	}
 	return made, err
 }

@@ -106,7 +106,7 @@ func TestIsNotFound_believesOnlyTheService(t *testing.T) {
 func TestIsAmbiguous_pagesOfOtherServers(t *testing.T) {
 	t.Parallel()
 	repeatable := aWrite
-	repeatable.Repeatable = true
+	repeatable.Op.Repeatable = true
 	for _, status := range []int{200, 302, 400, 401, 403, 404, 407, 413, 501, 502} {
 		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, status, "<html>") })
 		_, err := c.Exchange(t.Context(), aWrite, OnlyJSON)

@@ -53,8 +53,6 @@ type Request struct {
 	Body any
 	// Noun is the field that may contain the object in the response.
 	Noun string
-	// Repeatable marks a call that may be sent twice even if the operation in general may not.
-	Repeatable bool
 	// Accept is the Accept header; empty means JSON.
 	Accept string
 	// RetryConflict is how long a 409 is retried.
@@ -243,7 +241,7 @@ func (c *Conn) newRequest(ctx context.Context, r Request) (*http.Request, *attem
 		}
 		payload = bytes.NewReader(encoded)
 	}
-	state, ctx := newAttempts(ctx, r.Op, r.Op.Method != http.MethodPost || r.Op.Repeatable || r.Repeatable)
+	state, ctx := newAttempts(ctx, r.Op, r.Op.Method != http.MethodPost || r.Op.Repeatable)
 	if r.Op.changes() {
 		ctx = context.WithoutCancel(ctx)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
@@ -21,8 +20,6 @@ type Client struct {
 	conn *transport.Conn
 
 	listings *collection.Collection[Run]
-	// creations are by repository; see create.CreationsIn.
-	creations sync.Map
 }
 
 // New returns a client for wiki runs.
@@ -178,16 +175,16 @@ func (c *Client) GetUncached(ctx context.Context, id string) (*Run, error) {
 	}, id)
 }
 
-// Create creates a run, and finds it after a lost response; see create.Unnamed.
+// Create creates a run, and finds it after a lost response; see create.Once.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Run, error) {
 	defer c.listings.InvalidateAll()
-	return create.Unnamed(ctx, c.conn, create.CreationsIn[Run](&c.creations, repositoryKey(body.RepoURL)), create.UnnamedObject[Run]{
-		Object: "wiki run of " + body.RepoURL,
-		Send:   func(ctx context.Context) (*Run, error) { return c.send(ctx, body) },
-		List: func(ctx context.Context) ([]Run, error) {
-			c.listings.Invalidate(body.RepoURL)
-			return c.listings.All(ctx, body.RepoURL)
-		},
+	return create.Once(ctx, c.conn, create.Object[Run]{
+		Object:   "wiki run of " + body.RepoURL,
+		In:       c.listings,
+		Key:      repositoryKey(body.RepoURL),
+		Body:     body,
+		Send:     func(ctx context.Context) (*Run, error) { return c.send(ctx, body) },
+		List:     func(ctx context.Context) ([]Run, error) { return c.list(ctx, body.RepoURL) },
 		IsWanted: body.isWanted,
 	})
 }

@@ -147,7 +147,6 @@ func (f *failure) remedy() (string, path.Path) {
 func (f *failure) afterLoss() string {
 	var lost *create.LostError
 	var others *computers.ForeignComputersError
-	var stranger *create.WrongObjectError
 	switch {
 	case errors.As(f.err, &lost) && len(lost.Found) > 0:
 		return leftAsItIs + importing(lost.Found) + f.otherwise(lost)
@@ -157,8 +156,6 @@ func (f *failure) afterLoss() string {
 		return phrase.Join(cmp.Or(Foreign(f.err), deadlineIn(f.err)), "It may still appear. Before you apply again, check the service: the next apply creates another one.")
 	case errors.As(f.err, &lost):
 		return phrase.Join(cmp.Or(Foreign(f.err), deadlineIn(f.err)), "Apply again. If the object exists by then, an error reports its ID, and no duplicate is created.")
-	case errors.As(f.err, &stranger):
-		return "The state was not changed. Before you apply again, check the service for what the request created."
 	}
 	return ""
 }
@@ -180,7 +177,7 @@ func (f *failure) afterExists(found []wire.Ref) string {
 }
 
 // takenAt are the attributes of fields, other than the name, whose values only one object has.
-var takenAt = map[string]path.Path{"hostId": path.Root("host_id"), "softwareDraft": path.Root("source").AtName("software_draft")}
+var takenAt = map[string]path.Path{"hostId": path.Root("host_id")}
 
 // afterTaken is the remedy if another object has the value of a field that is not the name.
 func (f *failure) afterTaken(e *create.ExistsError) string {

@@ -238,9 +238,9 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			remedy: "It may still appear. Before you apply again, check the service: the next apply creates another one.",
 		},
 		"an answer with another object": {
-			err:    &create.WrongObjectError{Object: "computer", Name: "n", Found: made("computer", "1"), Problem: "existed before"},
-			want:   []string{"The request to create the computer \"n\" returned the wrong object, 1 (created at", "it existed before."},
-			remedy: "The state was not changed. Before you apply again, check the service for what the request created.",
+			err:    create.AnotherObject("computer", "n", made("computer", "1")),
+			want:   []string{"it may have created 1 (created at", "the response has another object."},
+			remedy: "No object was changed or added to the state.\nIf no resource manages it, in this or another configuration, import it: terraform import ADDRESS import-1",
 		},
 		"an answer that is none": {
 			err:    &transport.TransportError{Operation: "changeThing", Method: "PATCH", Route: idRoute, Changes: true, Err: &wire.ResponseError{Problem: "it has no ID"}},
