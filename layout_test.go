@@ -27,6 +27,7 @@ var layers = [][]string{
 	{"internal/framework/crud", "internal/framework/wait"},
 	{"internal/framework/apierror", "internal/framework/modifier", "internal/framework/results"},
 	{"internal/framework/value"},
+	{"internal/framework/phrase"},
 	{"internal/client"},
 	{
 		"internal/client/analytics", "internal/client/ci", "internal/client/computers", "internal/client/environments",
@@ -37,7 +38,7 @@ var layers = [][]string{
 	{"internal/client/collection"},
 	{"internal/client/transport"},
 	{"internal/client/memo", "internal/client/wire"},
-	{"internal/contract", "internal/clock", "internal/framework/phrase"},
+	{"internal/contract", "internal/clock"},
 }
 
 // layerOf returns the layer of a package in layers, or -1 for a tool or a package for tests, which may import everything.

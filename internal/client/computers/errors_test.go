@@ -19,16 +19,15 @@ func TestErrors_nameWhatIsThere(t *testing.T) {
 	broken := errors.New("broken")
 	failed := &transport.APIError{Operation: "createComputer", Method: "POST", Route: "/computers", Status: 500, Detail: "down"}
 	for want, err := range map[string]error{
-		`a computer named "a" already exists with ID c1`:                                                                                      &create.ExistsError{Found: []wire.Ref{one}},
-		`a computer named "a" already exists with ID c1, created at 2026-03-01T00:00:00Z`:                                                     &create.ExistsError{Found: []wire.Ref{{Object: "computer", Name: "a", ID: "c1", CreatedAt: at}}},
-		`a computer named "a" already exists with ID c1; others with this name: c2 (created at 2026-03-01T00:00:00Z)`:                         &create.ExistsError{Found: []wire.Ref{one, two}},
+		`the computer "a" (c1) already exists`:                                                                                                &create.ExistsError{Found: []wire.Ref{one}},
+		`the computer "a" (c1, created at 2026-03-01T00:00:00Z) already exists`:                                                               &create.ExistsError{Found: []wire.Ref{{Object: "computer", Name: "a", ID: "c1", CreatedAt: at}}},
+		`the computer "a" (c1) already exists, and so do others: c2 (created at 2026-03-01T00:00:00Z)`:                                        &create.ExistsError{Found: []wire.Ref{one, two}},
 		`the request to create the computer "a" has an unknown outcome, and no such computer was found: broken`:                               &create.LostError{Object: "computer", Name: "a", Err: broken},
-		`the request to create the computer "a" has an unknown outcome, and it may have created c1: broken; again`:                            &create.LostError{Object: "computer", Name: "a", Found: []wire.Ref{one}, Err: errors.Join(broken, errors.New("again"))},
+		`the request to create the computer "a" has an unknown outcome, and it may have created "a" (c1): broken; again`:                      &create.LostError{Object: "computer", Name: "a", Found: []wire.Ref{one}, Err: errors.Join(broken, errors.New("again"))},
 		`the request to create the computer "a" has an unknown outcome, and no such computer was found: ` + failed.Error():                    &create.LostError{Object: "computer", Name: "a", Err: failed},
-		`computers named "web-<number>" exist that do not belong to this fleet: web-1 (c1)`:                                                   &ForeignComputersError{Prefix: "web", Found: []Computer{{ID: "c1", Name: "web-1"}}},
 		`the request to create the session on the computer 7 has an unknown outcome, and no such session on the computer 7 was found: broken`: &create.LostError{Object: "session on the computer 7", Err: broken},
-		`the request to create the session has an unknown outcome, and it may have created c1: broken`:                                        &create.LostError{Object: "session", Found: []wire.Ref{one}, Err: broken},
-		`the request to create the session has an unknown outcome, and it may have created c1: the response has another object`:               create.AnotherObject("session", "", one),
+		`the request to create the session has an unknown outcome, and it may have created "a" (c1): broken`:                                  &create.LostError{Object: "session", Found: []wire.Ref{one}, Err: broken},
+		`the request to create the session has an unknown outcome, and it may have created "a" (c1): the response has another object`:         create.AnotherObject("session", "", one),
 		`the object does not exist: broken`: &collection.MissingError{Err: broken},
 	} {
 		if got := err.Error(); got != want {

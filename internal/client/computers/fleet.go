@@ -8,13 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 )
 
 // maxBulk is how many computers one bulkCreateComputers can request.
@@ -42,43 +40,13 @@ type BulkCreateResult struct {
 	} `json:"error"`
 }
 
-// ForeignComputersError says that computers have names of a fleet, but nothing proves that they belong to it.
-type ForeignComputersError struct {
-	Prefix, Account string
-	Found           []Computer
-	// Err says why the response to a creation was lost; nil if nothing was sent.
-	Err error
-}
-
-func (e *ForeignComputersError) Error() string {
-	names := make([]string, len(e.Found))
-	for i := range e.Found {
-		names[i] = e.Found[i].label()
+// fleetRefs describes computers with names of a fleet for an error. They are imported together, as a fleet.
+func fleetRefs(found []Computer, prefix, account string) []wire.Ref {
+	refs := wire.Refs(found)
+	for i := range refs {
+		refs[i].ImportID = strings.TrimPrefix(account+"/"+prefix, "/")
 	}
-	text := fmt.Sprintf("computers named \"%s-<number>\" exist that do not belong to this fleet: %s", e.Prefix, phrase.Names(names, phrase.MaxNamed))
-	if e.Err != nil {
-		text += fmt.Sprintf("; the response to the request was lost, so nothing proves which of them it created: %v", e.Err)
-	}
-	return text
-}
-
-func (c *Computer) label() string {
-	text := fmt.Sprintf("%s (%s", c.Name, c.ID)
-	if at := c.CreatedAt.Time(); !at.IsZero() {
-		text += ", created at " + at.UTC().Format(time.RFC3339)
-	}
-	return text + ")"
-}
-
-func (e *ForeignComputersError) Unwrap() error { return e.Err }
-
-// Existing describes the computers for an error. They are imported together, as a fleet.
-func (e *ForeignComputersError) Existing() []wire.Ref {
-	found := wire.Refs(e.Found)
-	for i := range found {
-		found[i].ImportID = strings.TrimPrefix(e.Account+"/"+e.Prefix, "/")
-	}
-	return found
+	return refs
 }
 
 // FleetNumber returns the number in a name of the form "<prefix>-<number>".
@@ -139,7 +107,7 @@ func foreignAmong(named []Computer, memberIDs []string) []Computer {
 	return slices.DeleteFunc(named, func(c Computer) bool { return isMember[c.ID] })
 }
 
-// refuseForeign returns a *ForeignComputersError unless the names of the fleet become free within ten seconds.
+// refuseForeign returns a *create.ExistsError unless the names of the fleet become free within ten seconds.
 func (c *Client) refuseForeign(ctx context.Context, named []Computer, prefix, account string, memberIDs []string) error {
 	if len(foreignAmong(named, memberIDs)) == 0 {
 		return nil
@@ -148,15 +116,15 @@ func (c *Client) refuseForeign(ctx context.Context, named []Computer, prefix, ac
 		present, err := c.listings.FindNow(ctx, account, inFleet(prefix))
 		return foreignAmong(present, memberIDs), err
 	})
-	if err == nil && len(others) > 0 {
-		return &ForeignComputersError{Prefix: prefix, Account: account, Found: others}
+	if err != nil || len(others) == 0 {
+		return err
 	}
-	return err
+	return &create.ExistsError{Found: fleetRefs(others, prefix, account), Field: "namePrefix"}
 }
 
 // CreateFleet creates body.Quantity computers named "<prefix>-<n>". The requests are sequential, because the service assigns
 // the lowest free suffixes. If computers with such names exist that are not in memberIDs, nothing is sent and the error is a
-// *ForeignComputersError. A request is not retried after a lost response: the computers that appeared since are its result.
+// *create.ExistsError. A request is not retried after a lost response: the computers that appeared since are its result.
 // Any error ends the creation, and is returned with the computers created so far.
 func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, memberIDs []string) ([]Computer, error) {
 	if body.Quantity <= 0 {
@@ -216,11 +184,9 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, snapsho
 		return slices.DeleteFunc(present, func(found Computer) bool { return snapshot.Contains(found.ID) }), err
 	})
 	proven := slices.DeleteFunc(slices.Clone(found), func(c Computer) bool { return !create.CreatedSince(c.CreatedAt.Time(), since) })
-	switch {
-	case len(found) > body.Quantity || len(proven) < len(found):
-		return nil, &ForeignComputersError{Prefix: body.NamePrefix, Account: body.ServiceAccountID, Found: found, Err: err}
-	case len(found) == 0:
-		return nil, &create.LostError{Object: "computer", Name: body.NamePrefix + "-<number>", Err: errors.Join(err, findErr)}
+	if len(found) == 0 || len(found) > body.Quantity || len(proven) < len(found) {
+		refs := fleetRefs(found, body.NamePrefix, body.ServiceAccountID)
+		return nil, &create.LostError{Object: "computer", Name: body.NamePrefix + "-<number>", Found: refs, Err: errors.Join(err, findErr)}
 	}
 	create.Recovered(ctx, create.Recovery{Objects: wire.Refs(found)})
 	if len(found) < body.Quantity {

@@ -135,9 +135,9 @@ func TestCreateFleet_reconcilesALostAnswer(t *testing.T) {
 			clienttest.RespondJSON(w, 201, `{"computers":[`+commit(2)+`],"requestedQuantity":5,"error":{"message":"no capacity"}}`)
 		}), posts: 2, made: 22, wantErr: new(error), text: "created 2 of 5 computers and stopped: no capacity"},
 		"refused":               {answer: second(func(w http.ResponseWriter, _ func(int) string) { status(w, 402) }), posts: 2, made: 20, wantErr: new(*transport.APIError)},
-		"more than asked for":   {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(7); clienttest.Drop(w) }), posts: 2, made: 20, wantErr: new(*ForeignComputersError), text: "nothing proves which of them"},
+		"more than asked for":   {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(7); clienttest.Drop(w) }), posts: 2, made: 20, wantErr: new(*create.LostError), text: "it may have created \"web-"},
 		"the first one lost":    {answer: func(w http.ResponseWriter, _ int, _ func(int) string) { clienttest.Drop(w) }, posts: 1, wantErr: new(*create.LostError)},
-		"an unknown one exists": {older: []string{"web-3"}, posts: 0, wantErr: new(*ForeignComputersError), text: "web-3 (id-web-3, created at 2026-03-01T00:00:00Z)"},
+		"an unknown one exists": {older: []string{"web-3"}, posts: 0, wantErr: new(*create.ExistsError), text: "\"web-3\" (id-web-3, created at 2026-03-01T00:00:00Z)"},
 		"a known one exists":    {older: []string{"web-3"}, known: []string{"id-web-3"}, answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); clienttest.Drop(w) }), posts: 2, made: 25},
 		"one of another name":   {older: []string{"web", "web-", "web-1a", "web-1-1", "webs-1", "web--1"}, answer: second(func(w http.ResponseWriter, commit func(int) string) { bulkMade(w, commit(5)) }), posts: 2, made: 25},
 		"limited, then permitted": {answer: func(w http.ResponseWriter, n int, commit func(int) string) {

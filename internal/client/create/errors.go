@@ -4,17 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 )
 
 // ExistsError says that nothing was created because this run found objects with the same name that it had not created.
 type ExistsError struct {
 	// Found are the objects; at least one.
 	Found []wire.Ref
-	// Field is the API's field whose value the object has, and Taken describes the value. Empty if it is the name.
+	// Field is the API's field at fault; empty if it is the name. Taken describes its value, if that is not part of a name.
 	Field, Taken string
 }
 
@@ -28,15 +26,12 @@ func AlreadyExists(found []wire.Ref) error {
 
 func (e *ExistsError) Error() string {
 	first, others := e.Found[0], e.Found[1:]
-	text := fmt.Sprintf("%s named %q already exists with ID %s", phrase.WithArticle(first.Object), first.Name, first.ID)
-	if e.Field != "" {
-		text = fmt.Sprintf("%s already belongs to the %s %q with ID %s", e.Taken, first.Object, first.Name, first.ID)
-	}
-	if !first.CreatedAt.IsZero() {
-		text += ", created at " + first.CreatedAt.UTC().Format(time.RFC3339)
+	text := fmt.Sprintf("the %s %s already exists", first.Object, first)
+	if e.Taken != "" {
+		text = fmt.Sprintf("%s already belongs to the %s %s", e.Taken, first.Object, first)
 	}
 	if len(others) > 0 {
-		text += "; others with this name: " + ListIDs(others)
+		text += ", and so do others: " + List(others)
 	}
 	return text
 }
@@ -51,39 +46,36 @@ type LostError struct {
 	Err error
 }
 
-func (e *LostError) Error() string {
-	result := "no such " + e.Object + " was found"
-	if len(e.Found) > 0 {
-		result = "it may have created " + ListIDs(e.Found)
-	}
-	return fmt.Sprintf("the request to create the %s has an unknown outcome, and %s: %s", withName(e.Object, e.Name), result, Causes(e.Err))
-}
-
-func (e *LostError) Unwrap() error { return e.Err }
-
-// withName adds the object's name, if it has one.
-func withName(object, name string) string {
-	if name == "" {
-		return object
-	}
-	return fmt.Sprintf("%s %q", object, name)
-}
-
 // AnotherObject is the error for a response that has another object than the one that a request should have created.
 func AnotherObject(object, name string, found wire.Ref) error {
 	return &LostError{Object: object, Name: name, Found: []wire.Ref{found}, Err: errors.New("the response has another object")}
 }
 
-// ListIDs formats the IDs of objects for an error.
-func ListIDs(found []wire.Ref) string {
-	names := make([]string, len(found))
-	for i, e := range found {
-		names[i] = e.ID
-		if !e.CreatedAt.IsZero() {
-			names[i] += " (created at " + e.CreatedAt.UTC().Format(time.RFC3339) + ")"
-		}
+func (e *LostError) Error() string {
+	result, object := "no such "+e.Object+" was found", e.Object
+	if len(e.Found) > 0 {
+		result = "it may have created " + List(e.Found)
 	}
-	return phrase.Names(names, phrase.MaxNamed)
+	if e.Name != "" {
+		object = fmt.Sprintf("%s %q", e.Object, e.Name)
+	}
+	return fmt.Sprintf("the request to create the %s has an unknown outcome, and %s: %s", object, result, Causes(e.Err))
+}
+
+func (e *LostError) Unwrap() error { return e.Err }
+
+// List names objects for an error, at most 20 of them.
+func List(found []wire.Ref) string {
+	const most = 20
+	var names []string
+	for _, ref := range found[:min(most, len(found))] {
+		names = append(names, ref.String())
+	}
+	text := strings.Join(names, ", ")
+	if len(found) > most {
+		text += fmt.Sprintf(" and %d more", len(found)-most)
+	}
+	return text
 }
 
 // Causes formats joined errors on one line.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -20,6 +21,21 @@ type Ref struct {
 	ImportID string
 	// CreatedAt is zero if the service does not return it.
 	CreatedAt time.Time
+}
+
+// String names the object by its name or, if it has none, by its ID.
+func (r Ref) String() string {
+	text, about := r.ID, ""
+	if r.Name != "" {
+		text, about = strconv.Quote(r.Name), r.ID
+	}
+	if !r.CreatedAt.IsZero() {
+		about = strings.TrimPrefix(about+", created at "+r.CreatedAt.UTC().Format(time.RFC3339), ", ")
+	}
+	if about == "" {
+		return text
+	}
+	return text + " (" + about + ")"
 }
 
 // Record is an object in a response.

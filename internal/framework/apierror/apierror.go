@@ -18,7 +18,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
@@ -104,7 +103,6 @@ func newFailure(verb, object string, err error, options []Option) *failure {
 // remedy returns what to do, and the attribute at fault.
 func (f *failure) remedy() (string, path.Path) {
 	var exists *create.ExistsError
-	var others *computers.ForeignComputersError
 	var missing *transport.UnconfiguredError
 	var api *transport.APIError
 	var response *wire.ResponseError
@@ -115,12 +113,10 @@ func (f *failure) remedy() (string, path.Path) {
 		}
 	}
 	switch {
-	case errors.As(f.err, &exists) && exists.Field != "":
+	case errors.As(f.err, &exists) && exists.Taken != "":
 		return f.afterTaken(exists), takenAt[exists.Field]
 	case errors.As(f.err, &exists):
-		return f.afterExists(exists.Found), path.Root("name")
-	case errors.As(f.err, &others) && others.Err == nil:
-		return f.afterExists(others.Existing()), path.Root("name_prefix")
+		return f.afterExists(exists.Found), takenAt[exists.Field]
 	case f.afterLoss() != "":
 		return f.afterLoss(), path.Empty()
 	case errors.As(f.err, &missing):
@@ -146,12 +142,9 @@ func (f *failure) remedy() (string, path.Path) {
 // afterLoss is the remedy after a lost response. It is empty for any other failure.
 func (f *failure) afterLoss() string {
 	var lost *create.LostError
-	var others *computers.ForeignComputersError
 	switch {
 	case errors.As(f.err, &lost) && len(lost.Found) > 0:
 		return leftAsItIs + importing(lost.Found) + f.otherwise(lost)
-	case errors.As(f.err, &others):
-		return leftAsItIs + importing(others.Existing()) + f.existing.Lines(others.Existing())
 	case errors.As(f.err, &lost) && lost.Name == "":
 		return phrase.Join(cmp.Or(Foreign(f.err), deadlineIn(f.err)), "It may still appear. Before you apply again, check the service: the next apply creates another one.")
 	case errors.As(f.err, &lost):
@@ -176,8 +169,8 @@ func (f *failure) afterExists(found []wire.Ref) string {
 	return remedy
 }
 
-// takenAt are the attributes of fields, other than the name, whose values only one object has.
-var takenAt = map[string]path.Path{"hostId": path.Root("host_id")}
+// takenAt are the attributes of ExistsError.Field.
+var takenAt = map[string]path.Path{"": path.Root("name"), "namePrefix": path.Root("name_prefix"), "hostId": path.Root("host_id")}
 
 // afterTaken is the remedy if another object has the value of a field that is not the name.
 func (f *failure) afterTaken(e *create.ExistsError) string {

@@ -17,7 +17,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
@@ -173,12 +172,11 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		return wire.Ref{Object: object, Name: "n", ID: id, ImportID: "import-" + id, CreatedAt: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 	}
 	taken := func(object string) error { return &create.ExistsError{Found: []wire.Ref{made(object, "1")}} }
-	said := func(article, id string) string {
-		return fmt.Sprintf("%s named \"n\" already exists with ID %s, created at 2026-03-01T00:00:00Z.", article, id)
+	said := func(object, id string) string {
+		return fmt.Sprintf("The %s \"n\" (%s, created at 2026-03-01T00:00:00Z) already exists.", object, id)
 	}
 	sent := &transport.TransportError{Operation: "createThing", Method: "POST", Route: fixedRoute, Changes: true, Err: errors.New("EOF")}
 	sweep := Existing(func(e wire.Ref) string { return "Or sweep " + e.ID + "." })
-	others := &computers.ForeignComputersError{Prefix: "web", Account: "sa", Found: []computers.Computer{{ID: "1", Name: "web-1"}, {ID: "2", Name: "web-2"}}}
 	const (
 		exists  = "Nothing was created.\nIf this run deletes it, apply again.\n"
 		exist   = "Nothing was created.\nIf this run deletes them, apply again.\n"
@@ -196,16 +194,16 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		remedy  string
 	}{
 		"one": {
-			err: fmt.Errorf("%w", taken("computer")), at: "name", want: []string{said("A computer", "1")},
+			err: fmt.Errorf("%w", taken("computer")), at: "name", want: []string{said("computer", "1")},
 			remedy: exists + adopt + " terraform import ADDRESS import-1" + moved + replace,
 		},
 		"another remedy": {
-			err: taken("API key"), options: []Option{sweep}, at: "name", want: []string{said("An API key", "1")},
+			err: taken("API key"), options: []Option{sweep}, at: "name", want: []string{said("API key", "1")},
 			remedy: exists + adopt + " terraform import ADDRESS import-1\nOr sweep 1." + moved,
 		},
 		"two": {
 			err: &create.ExistsError{Found: []wire.Ref{{Object: "API key", Name: "n", ID: "1", ImportID: "import-1"}, made("API key", "2")}}, options: []Option{sweep}, at: "name",
-			want:   []string{"An API key named \"n\" already exists with ID 1; others with this name: 2 (created at 2026-03-01T00:00:00Z)."},
+			want:   []string{"The API key \"n\" (1) already exists, and so do others: \"n\" (2, created at 2026-03-01T00:00:00Z)."},
 			remedy: exist + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2\nOr sweep 1.\nOr sweep 2." + moved,
 		},
 		"two of which the same is said": {
@@ -213,23 +211,19 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			remedy: exist + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2" + moved + replace,
 		},
 		"computers with a fleet's names": {
-			err: others, options: []Option{sweep}, at: "name_prefix",
-			want:   []string{"Computers named \"web-<number>\" exist that do not belong to this fleet: web-1 (1), web-2 (2)."},
+			err:     &create.ExistsError{Field: "namePrefix", Found: []wire.Ref{{Object: "computer", Name: "web-1", ID: "1", ImportID: "sa/web"}, {Object: "computer", Name: "web-2", ID: "2", ImportID: "sa/web"}}},
+			options: []Option{sweep}, at: "name_prefix",
+			want:   []string{"The computer \"web-1\" (1) already exists, and so do others: \"web-2\" (2)."},
 			remedy: exist + adopt2 + " terraform import ADDRESS sa/web\nOr sweep 1.\nOr sweep 2." + moved,
-		},
-		"computers with a fleet's names after a lost answer": {
-			err: &computers.ForeignComputersError{Prefix: "web", Found: others.Found[:1], Err: sent}, options: []Option{sweep},
-			want:   []string{"nothing proves which of them it created", "createThing"},
-			remedy: "No object was changed or added to the state.\n" + adopt + " terraform import ADDRESS web\nOr sweep 1.",
 		},
 		"two after a lost answer": {
 			err:    &create.LostError{Object: "computer", Name: "n", Found: []wire.Ref{made("computer", "1"), made("computer", "2")}, Err: sent},
-			want:   []string{"unknown outcome", "createThing", "may have created", "1 (created at", "2 (created at"},
+			want:   []string{"unknown outcome", "createThing", "may have created", "(1, created at", "(2, created at"},
 			remedy: "No object was changed or added to the state.\n" + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2",
 		},
 		"one after a lost answer, without a name": {
 			err: &create.LostError{Object: "session on the computer 7", Found: []wire.Ref{made("session", "1")}, Err: sent}, options: []Option{sweep},
-			want:   []string{"The request to create the session on the computer 7 has an unknown outcome, and it may have created 1 (created at"},
+			want:   []string{"The request to create the session on the computer 7 has an unknown outcome, and it may have created \"n\" (1, created at"},
 			remedy: "No object was changed or added to the state.\n" + adopt + " terraform import ADDRESS import-1" + another,
 		},
 		"none after a lost answer, without a name": {
@@ -239,7 +233,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		},
 		"an answer with another object": {
 			err:    create.AnotherObject("computer", "n", made("computer", "1")),
-			want:   []string{"it may have created 1 (created at", "the response has another object."},
+			want:   []string{"it may have created \"n\" (1, created at", "the response has another object."},
 			remedy: "No object was changed or added to the state.\nIf no resource manages it, in this or another configuration, import it: terraform import ADDRESS import-1",
 		},
 		"an answer that is none": {

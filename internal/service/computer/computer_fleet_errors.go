@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
@@ -31,8 +32,9 @@ func (m *fleetModel) shortfall(wanted, present int, err error) (summary, detail 
 	if remedy := apierror.Remedy("create", "computers", err, m.options(fromState)); remedy != "" {
 		detail += "\n\n" + remedy
 	}
-	var others *computers.ForeignComputersError
-	if errors.As(err, &others) {
+	var others *create.ExistsError
+	var lost *create.LostError
+	if errors.As(err, &others) || errors.As(err, &lost) && len(lost.Found) > 0 {
 		return summary, detail
 	}
 	return summary, detail + "\n\nThe next apply creates the missing computers."

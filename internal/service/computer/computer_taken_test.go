@@ -12,7 +12,7 @@ func TestComputer_takenHostID(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	held := newComputer(e, map[string]any{"name": "holder", "provider": "byom", "hostId": hostA})
-	taken := `The host ID ` + hostA + ` already belongs to the computer "holder" with ID ` + held.ID
+	taken := `The host ID ` + hostA + ` already belongs to the computer "holder" (` + held.ID
 	config := acctest.Values{"name": "a", "provider_type": "byom", "host_id": hostA}
 	i := e.NewInstance(t, computerType)
 	e.Apply(t, i, config).MustFail(t, "host_id", taken, "Nothing was created.", "terraform import ADDRESS "+held.ID, "If this is another machine, correct host_id.")

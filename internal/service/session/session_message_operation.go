@@ -129,7 +129,7 @@ func unsent(id, text string, err error) error {
 	}
 	detail := fmt.Sprintf("The response was lost, and session %s does not list the message %q: %s", id, shortened(text), apierror.Sentences(lost.Err))
 	if len(lost.Found) > 0 {
-		detail = fmt.Sprintf("The response was lost. Session %s lists new messages, but which of them is the message %q is unclear: %s. %s", id, shortened(text), create.ListIDs(lost.Found), apierror.Sentences(lost.Err))
+		detail = fmt.Sprintf("The response was lost. Session %s lists new messages, but which of them is the message %q is unclear: %s. %s", id, shortened(text), create.List(lost.Found), apierror.Sentences(lost.Err))
 	}
 	return &crud.ObjectError{Summary: "Message May Not Have Been Sent",
 		Detail: detail + "\n\nThe service lists new messages late. Wait a minute, then check the session with the data source agentyard_session_messages. If the message is missing there, send it again."}
