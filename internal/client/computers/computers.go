@@ -214,7 +214,7 @@ func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequ
 	if body.IsRename() {
 		r.RetryConflict = transport.RenameTime
 	}
-	updated, err := transport.PatchObject(ctx, c.conn, r, id, get, body.matches)
+	updated, err := transport.PatchObject(ctx, c.conn, r, id, get)
 	if transport.IsConflict(err) {
 		if present, readErr := get(ctx); readErr == nil && body.matches(present) {
 			updated, err = present, nil

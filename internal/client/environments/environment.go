@@ -184,10 +184,3 @@ func (b CreateRequest) isWanted(e *Environment) bool {
 		SameRepositories(b.Repositories, e.Repositories) &&
 		wire.SameText(b.SetupScript, e.SetupScript) && (b.SourceID == "" || b.SourceID == e.SourceID())
 }
-
-func (b UpdateRequest) matches(e *Environment) bool {
-	return (b.Name == nil || wire.SameText(*b.Name, e.Name)) &&
-		(b.Repositories == nil || SameRepositories(b.Repositories, e.Repositories)) &&
-		(b.SetupScript == nil || wire.SameText(*b.SetupScript, e.SetupScript)) &&
-		(b.SourceID == nil || *b.SourceID == e.SourceID())
-}

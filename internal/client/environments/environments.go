@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -224,32 +223,19 @@ func (c *Client) Update(ctx context.Context, id, latest string, body UpdateReque
 		r.RetryConflict = transport.RenameTime
 	}
 	since := c.conn.ServiceTime()
-	response, err := c.conn.Exchange(ctx, r, transport.AnyBody)
+	response, err := c.conn.Exchange(ctx, r, transport.EmptyOrJSON)
 	if err != nil {
 		return "", err
 	}
 	var change Change
-	isNamed := wire.Decode(response.Body, "environment", &change) == nil && change.ID != ""
-	if problem := wire.Mismatch(&change, id); isNamed && problem != "" {
+	_ = wire.Decode(response.Body, "environment", &change) // It need not have an object.
+	if problem := wire.Mismatch(&change, id); change.ID != "" && problem != "" {
 		return "", r.Unexpected(problem)
 	}
-	if isNamed && (change.BuildID != "" || !body.Builds()) {
+	if change.BuildID != "" || !body.Builds() {
 		return change.BuildID, nil
 	}
 	// A retry after a lost response changes nothing and names no build.
-	readCtx, cancel := transport.Outlive(ctx)
-	defer cancel()
-	present, err := c.GetUncached(readCtx, id)
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("%w (the response to %s names no build, so the provider read the environment back)", err, r.Op.Name)
-	case !isNamed && !body.matches(present):
-		return "", r.Unexpected("it contains no object, and the environment read back differs")
-	case !body.Builds():
-		return "", nil
-	case present.builtSince(latest, since):
-		return present.LatestBuildID(), nil
-	}
 	build, _ := c.newerBuild(ctx, id, latest, since) // The update itself has succeeded.
 	return build, nil
 }

@@ -142,12 +142,8 @@ func (c *Client) Update(ctx context.Context, id string, body UpdateRequest) (*Ac
 		Path: []string{id},
 		Body: body,
 		Noun: "serviceAccount",
-	}, id, func(ctx context.Context) (*Account, error) { return c.getUncached(ctx, id) }, body.matches)
+	}, id, func(ctx context.Context) (*Account, error) { return c.getUncached(ctx, id) })
 	return c.accounts.AfterWrite(collection.Organization, updated, err)
-}
-
-func (b UpdateRequest) matches(a *Account) bool {
-	return (b.Description == nil || *b.Description == a.Description) && (b.Status == nil || *b.Status == a.Status)
 }
 
 // Delete soft-deletes an account: its computers are torn down, and its keys stop authenticating. If the account is already

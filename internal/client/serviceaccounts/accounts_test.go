@@ -48,24 +48,6 @@ func TestServiceAccount_readsShareOneListing(t *testing.T) {
 	read(6)
 }
 
-func TestUpdateServiceAccountRequest_matches(t *testing.T) {
-	t.Parallel()
-	text, other := "a", "b"
-	for name, tc := range map[string]struct {
-		body UpdateRequest
-		want bool
-	}{
-		"nothing":             {UpdateRequest{}, true},
-		"both":                {UpdateRequest{Description: &text, Status: &text}, true},
-		"another description": {UpdateRequest{Description: &other, Status: &text}, false},
-		"another status":      {UpdateRequest{Description: &text, Status: &other}, false},
-	} {
-		if got := tc.body.matches(&Account{Description: "a", Status: "a"}); got != tc.want {
-			t.Errorf("%s: %t", name, got)
-		}
-	}
-}
-
 func TestCreateServiceAccount_reconcilesALostAnswer(t *testing.T) {
 	t.Parallel()
 	const older, mine, other = `{"id":"sa_old","name":"ci","status":"active","createdAt":1772323200000}`, `{"id":"sa_new","name":"ci","status":"active"}`, `{"id":"sa_other","name":"CI","status":"active"}`

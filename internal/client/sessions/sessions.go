@@ -255,7 +255,7 @@ func (c *Client) Update(ctx context.Context, id, computer string, createdAt time
 		}, id, func(ctx context.Context) (*Session, error) {
 			c.invalidate(computer)
 			return c.Get(ctx, id, computer, createdAt)
-		}, func(s *Session) bool { return settings.HoldsIn(s.Settings) })
+		})
 		return err
 	})
 	return updated, c.missing(err, createdAt)

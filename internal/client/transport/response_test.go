@@ -12,7 +12,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 )
 
-// If the response to an update has no object, the object is read, and must be as requested.
+// If the response to an update has no object, the object is read.
 func TestPatchObject_readsBack(t *testing.T) {
 	t.Parallel()
 	const renamed = `{"id":"t1","name":"new"}`
@@ -26,8 +26,7 @@ func TestPatchObject_readsBack(t *testing.T) {
 		"a refusal":               {answer: `409 {"detail":"no"}`, wantErr: "returned 409: no"},
 		"nothing":                 {answer: "200 ", stored: renamed},
 		"an empty object":         {answer: "200 {}", stored: `{"thing":` + renamed + `}`},
-		"a page":                  {answer: "200 <html>", stored: renamed},
-		"nothing, and no change":  {answer: "200 {}", stored: `{"id":"t1","name":"old"}`, wantErr: "read back differs"},
+		"a page":                  {answer: "200 <html>", wantErr: "it may come from another server"},
 		"nothing, and none again": {answer: "200 {}", stored: `{}`, wantErr: "read the object back"},
 		"another object":          {answer: `200 {"id":"t2","name":"new"}`, wantErr: "it contains t2 instead of t1"},
 		"no name":                 {answer: `200 {"id":"t1"}`, wantErr: "the field name is missing"},
@@ -44,7 +43,7 @@ func TestPatchObject_readsBack(t *testing.T) {
 			patch, get := aChange, aRead
 			patch.Noun, get.Noun = "thing", "thing"
 			read := func(ctx context.Context) (*sample, error) { return CallObject[sample](ctx, c, get, "t1") }
-			got, err := PatchObject(t.Context(), c, patch, "t1", read, func(s *sample) bool { return s.Name == "new" })
+			got, err := PatchObject(t.Context(), c, patch, "t1", read)
 			if (err == nil) != (tc.wantErr == "") || err == nil && got.Name != "new" {
 				t.Errorf("got %+v, %v", got, err)
 			}
@@ -54,7 +53,9 @@ func TestPatchObject_readsBack(t *testing.T) {
 				reads = 1
 			}
 			rec.WantCount(t, http.MethodGet, reads)
-			rec.WantCount(t, http.MethodPatch, 1)
+			if patches := rec.Count(http.MethodPatch); patches != 1 && name != "a page" {
+				t.Errorf("%d updates", patches)
+			}
 		})
 	}
 }
