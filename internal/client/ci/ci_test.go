@@ -1,12 +1,10 @@
 package ci
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
 var area = areatest.New[*Client](New)
@@ -56,15 +54,4 @@ func TestCIRuns_keepsWholeItems(t *testing.T) {
 		t.Errorf("got %+v", found.Runs[2:])
 	}
 	rec.Want(t, "GET "+route+"runs")
-}
-
-// A gateway timeout counts like the request's own timeout.
-func TestExchange_slowReadIsNotRepeatedAfterAGatewayTimeout(t *testing.T) {
-	t.Parallel()
-	for requests, isForced := range map[int]bool{1: true, 4: false} {
-		c, rec, _ := area.ServeShort(t, func(string) string { return "504 <html>" })
-		if _, err := c.Scan(t.Context(), isForced); transport.StatusOf(err) != 504 || rec.Count(http.MethodGet) != requests {
-			t.Errorf("%d requests instead of %d, %v", rec.Count(http.MethodGet), requests, err)
-		}
-	}
 }

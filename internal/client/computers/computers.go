@@ -211,10 +211,15 @@ func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequ
 		Body: body,
 		Noun: "computer",
 	}
+	var patience time.Duration
 	if body.IsRename() {
-		r.RetryConflict = transport.RenameTime
+		patience = transport.RenameTime
 	}
-	updated, err := transport.PatchObject(ctx, c.conn, r, id, get)
+	var updated *Computer
+	err := c.conn.Until(ctx, patience, time.Second, transport.IsConflict, func() (err error) {
+		updated, err = transport.PatchObject(ctx, c.conn, r, id, get)
+		return err
+	})
 	if transport.IsConflict(err) {
 		if present, readErr := get(ctx); readErr == nil && body.matches(present) {
 			updated, err = present, nil

@@ -33,8 +33,7 @@ func (c *Client) deleteOrRetry(ctx context.Context, id string) error {
 		if cancelErr := c.cancelLatestBuild(ctx, id); cancelErr != nil {
 			return fmt.Errorf("%s; canceling the build failed: %w", err.Error(), cancelErr)
 		}
-		r.RetryConflict = deleteRetryTime
-		err = c.conn.CallIgnoringBody(ctx, r)
+		err = c.conn.Until(ctx, deleteRetryTime, time.Second, transport.IsConflict, func() error { return c.conn.CallIgnoringBody(ctx, r) })
 	}
 	return collection.Gone(err)
 }

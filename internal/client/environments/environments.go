@@ -219,11 +219,16 @@ func (c *Client) Update(ctx context.Context, id, latest string, body UpdateReque
 		Path: []string{id},
 		Body: body,
 	}
-	if body.Name != nil {
-		r.RetryConflict = transport.RenameTime
-	}
 	since := c.conn.ServiceTime()
-	response, err := c.conn.Exchange(ctx, r, transport.EmptyOrJSON)
+	var patience time.Duration
+	if body.Name != nil {
+		patience = transport.RenameTime
+	}
+	var response *transport.Response
+	err := c.conn.Until(ctx, patience, time.Second, transport.IsConflict, func() (err error) {
+		response, err = c.conn.Exchange(ctx, r, transport.EmptyOrJSON)
+		return err
+	})
 	if err != nil {
 		return "", err
 	}

@@ -49,7 +49,7 @@ const (
 
 var (
 	// opList may take a minute or more if there was no listing for a while.
-	opList = transport.Operation{Name: "listSessions", Method: http.MethodGet, Route: "/api/v0/sessions", Slow: true, WarmsUp: true}
+	opList = transport.Operation{Name: "listSessions", Method: http.MethodGet, Route: "/api/v0/sessions", Slow: true}
 	route  = "/api/v0/sessions/{sessionId}"
 )
 
@@ -159,16 +159,11 @@ func (c *Client) retryNotFound(ctx context.Context, createdAt time.Time, patienc
 	if !createdAt.IsZero() && !c.isYoung(createdAt) {
 		return send()
 	}
-	for until := c.conn.Clock.Now().Add(patience); ; {
-		err := send()
-		left := until.Sub(c.conn.Clock.Now())
-		if !transport.IsNotFound(err) || left <= 0 {
-			return err
-		}
-		if sleepErr := c.conn.Clock.Sleep(ctx, min(notFoundPause, left)); sleepErr != nil {
-			return fmt.Errorf("waiting for the session to become visible: %w", sleepErr)
-		}
+	err := c.conn.Until(ctx, patience, notFoundPause, transport.IsNotFound, send)
+	if transport.IsNotFound(err) && ctx.Err() != nil {
+		return fmt.Errorf("waiting for the session to become visible: %w", ctx.Err())
 	}
+	return err
 }
 
 // missing turns a 404 into a *MissingError. A new session may be visible later.

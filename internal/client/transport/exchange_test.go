@@ -149,11 +149,10 @@ func TestExchange_contextEndsBetweenAttempts(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault  func(http.ResponseWriter)
 		unsent bool
-		answer string // The last response, as the error shows it.
 	}{
-		"after a refusal": {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 429, `{"detail":"slow down"}`) }, true, ""},
-		"after a fault":   {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 500, `{"detail":"no"}`) }, false, ", after a response with status 500"},
-		"after a drop":    {clienttest.Drop, false, ""},
+		"after a refusal": {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 429, `{"detail":"slow down"}`) }, true},
+		"after a fault":   {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 500, `{"detail":"no"}`) }, false},
+		"after a drop":    {clienttest.Drop, false},
 	} {
 		for kind, start := range clienttest.Ending(t) {
 			t.Run(name+", "+kind, func(t *testing.T) {
@@ -166,9 +165,6 @@ func TestExchange_contextEndsBetweenAttempts(t *testing.T) {
 				var transport *TransportError
 				if !errors.As(err, &transport) || !errors.Is(err, ctx.Err()) || transport.Unsent != tc.unsent || IsAmbiguous(err) == tc.unsent || rec.Count(http.MethodPatch) != 1 {
 					t.Errorf("got %#v after %d requests", err, rec.Count(http.MethodPatch))
-				}
-				if _, answer, _ := strings.Cut(err.Error(), ctx.Err().Error()); answer != tc.answer {
-					t.Errorf("%v tells of the answer %q, want %q", err, answer, tc.answer)
 				}
 				if want := map[string]string{"deadline": "timeouts"}[kind]; transport.Timeout != want {
 					t.Errorf("the time that ran out is %q, want %q", transport.Timeout, want)

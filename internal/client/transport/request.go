@@ -33,8 +33,6 @@ type Operation struct {
 	// Slow marks an operation that may take minutes. Each attempt has at least slowTime, and is not retried after a timeout,
 	// because the service would start over.
 	Slow bool
-	// WarmsUp marks a slow operation that is fast the second time, so it is retried after a gateway timeout.
-	WarmsUp bool
 }
 
 // slowTime is the minimum timeout of one attempt at a slow operation, even if request_timeout is shorter.
@@ -55,15 +53,7 @@ type Request struct {
 	Noun string
 	// Accept is the Accept header; empty means JSON.
 	Accept string
-	// RetryConflict is how long a 409 is retried.
-	RetryConflict time.Duration
 }
-
-const (
-	// RenameTime is the RetryConflict of an update with a new name: the same apply may free the name a moment later.
-	RenameTime    = 10 * time.Second
-	conflictPause = time.Second
-)
 
 // Response is a successful response.
 type Response struct {
@@ -84,6 +74,21 @@ func Call[T any](ctx context.Context, c *Conn, r Request) (*T, error) {
 		return nil, NewTransportError(r.Op, err)
 	}
 	return out, nil
+}
+
+// RenameTime is the patience of an update with a new name after a 409: the same apply may free the name a moment later, for example if
+// the first element of a list with count is removed.
+const RenameTime = 10 * time.Second
+
+// Until sends a request again, after a pause, while again accepts its error, for at most patience.
+func (c *Conn) Until(ctx context.Context, patience, pause time.Duration, again func(error) bool, send func() error) error {
+	for until := c.Clock.Now().Add(patience); ; {
+		err := send()
+		left := until.Sub(c.Clock.Now())
+		if !again(err) || left <= 0 || c.Clock.Sleep(ctx, min(pause, left)) != nil {
+			return err
+		}
+	}
 }
 
 // CallIgnoringBody sends a request for which only the status of the response matters.
@@ -114,16 +119,6 @@ func NewTransportError(op Operation, err error) *TransportError {
 // A request that changes something waits for its response even if ctx is canceled: the caller must know what was created
 // before the run stops. Before the request is sent, and between retries, ctx is respected.
 func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*Response, error) {
-	deadline := c.Clock.Now().Add(r.RetryConflict)
-	for {
-		response, err := c.exchangeOnce(ctx, r, accepted)
-		if !IsConflict(err) || !c.Clock.Now().Before(deadline) || c.Clock.Sleep(ctx, conflictPause) != nil {
-			return response, err
-		}
-	}
-}
-
-func (c *Conn) exchangeOnce(ctx context.Context, r Request, accepted Body) (*Response, error) {
 	var body []byte
 	resp, state, err := c.send(ctx, r, c.apiFor(r.Op), func(resp *http.Response) (err error) {
 		body, err = ReadBody(resp, accepted)
@@ -279,9 +274,6 @@ func (a *attempts) failure(err error) error {
 	err = WithoutURL(err)
 	if ended := a.caller.Err(); ended != nil && !errors.Is(err, ended) {
 		err = fmt.Errorf("%w (%w)", ended, err)
-	}
-	if a.status != 0 {
-		err = fmt.Errorf("%w, after a response with status %d", err, a.status)
 	}
 	failure := NewTransportError(a.op, err)
 	failure.Unsent, failure.Timeout = !a.acted, timeout

@@ -39,8 +39,6 @@ type attempts struct {
 	turn       turn
 	// connected says that the current attempt got a connection, so a request may have been sent.
 	connected atomic.Bool
-	// status is the status of the last response if it was 500 or higher, else 0.
-	status int
 	// acted says that the service may have acted on an attempt.
 	acted bool
 	// actedBefore is acted before the current attempt.
@@ -131,9 +129,7 @@ func (a *attempts) mayRepeat(resp *http.Response, err error) bool {
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests:
 		return true
-	case http.StatusGatewayTimeout:
-		return a.repeatable && (!a.op.Slow || a.op.WarmsUp)
-	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable:
+	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return a.repeatable
 	}
 	return false
@@ -168,10 +164,7 @@ func isDialFault(err error) bool {
 func (c *Conn) afterAttempt(state *attempts, resp *http.Response, err error) bool {
 	refused := resp != nil && resp.StatusCode == http.StatusTooManyRequests
 	state.acted = state.acted || state.connected.Load() && !refused
-	state.refusal, state.status = nil, 0
-	if resp != nil && resp.StatusCode >= http.StatusInternalServerError {
-		state.status = resp.StatusCode
-	}
+	state.refusal = nil
 	if refused {
 		return c.afterRefusal(state, resp)
 	}

@@ -55,7 +55,6 @@ func TestExchange_slowOperations(t *testing.T) {
 		"an edit with a longer timeout":     {Operation{Method: http.MethodPost, Slow: true}, 8 * time.Minute, 8 * time.Minute, 1},
 		"a forced scan":                     {Operation{Method: http.MethodGet, Slow: true}, time.Minute, 5 * time.Minute, 1},
 		"a scan that an earlier one serves": {Operation{Method: http.MethodGet}, time.Minute, 4 * time.Minute, 4},
-		"a listing of sessions":             {Operation{Method: http.MethodGet, Slow: true, WarmsUp: true}, time.Minute, 5 * time.Minute, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
