@@ -134,7 +134,7 @@ func (c *Client) confirmNoMember(ctx context.Context, email string, notFound err
 	c.members.Invalidate()
 	switch found, err := c.MemberByEmail(ctx, email); {
 	case err != nil:
-		return fmt.Errorf("%v; the member may still exist, because the list that would show it failed: %w", notFound, err)
+		return fmt.Errorf("%s; the member may still exist, because the list that would show it failed: %w", notFound.Error(), err)
 	case found == nil:
 		return &collection.MissingError{Err: notFound}
 	}
