@@ -66,7 +66,7 @@ func TestAccMemberInvitation_fromTheInvitationOn(t *testing.T) {
 		step(nil, "AVERY@agentyard.example", "", plancheck.ResourceActionNoop, map[string]string{"email": avery, "status": "invited"}),
 		step(nil, avery, "user", plancheck.ResourceActionUpdate, map[string]string{"role": "user", "status": "already_invited"}),
 		// A pending invitation keeps its role.
-		e.FailingStep(invitationConfig(avery, "manager"), `role\s+=\s+"manager"(.|\n)*inviteMember(.|\n)*pending\s+invitation(.|\n)*set\s+role\s+to\s+"user"(.|\n)*after\s+the\s+invitation\s+is\s+accepted`),
+		e.FailingStep(invitationConfig(avery, "manager"), `role\s+=\s+"manager"(.|\n)*inviteMember(.|\n)*kept\s+the\s+role\s+"user"(.|\n)*Set\s+role\s+to\s+the\s+one(.|\n)*after\s+the\s+invitation\s+is\s+accepted`),
 		step(joins, avery, "user", plancheck.ResourceActionNoop, map[string]string{"role": "user", "status": "already_invited"}),
 		step(func() {
 			if got := remaining(t, e); len(got) != 1 || id == "" {
