@@ -140,7 +140,7 @@ func TestAccAPIKeyEphemeral_errors(t *testing.T) {
 		"name of 129 characters": {`name = "` + strings.Repeat("n", 129) + `"`, `(?s)name.*128`, emulator.Fault{}},
 		"no duration":            {"name = \"run\"\nexpires_in = \"soon\"", `(?s)Invalid Duration.*30d`, emulator.Fault{}},
 		"403":                    {`name = "run"`, `(?s)Cannot open API key.*Manager\s+role`, emulator.Fault{Operation: "createApiKey", Kind: emulator.FaultStatusBeforeCommit, Status: 403}},
-		"400 about the expiry": {"name = \"run\"\nexpires_in = \"2s\"", `(?s)Cannot open API key.*expires_in.*expiresAt`, emulator.Fault{
+		"400 about the expiry": {"name = \"run\"\nexpires_in = \"2s\"", `(?s)Cannot open API key.*expiresAt.*Correct`, emulator.Fault{
 			Operation: "createApiKey", Kind: emulator.FaultRateLimited, RetryAfter: "10"}},
 		"close fails": {`name = "run"`, `(?s)Cannot revoke API key.*was\s+not\s+revoked\s+and\s+works\s+until\s+it\s+expires`, emulator.Fault{Operation: "revokeApiKey", Kind: emulator.FaultStatusBeforeCommit, Status: 503, Times: -1}},
 	} {
