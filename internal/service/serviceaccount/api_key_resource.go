@@ -314,11 +314,9 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	crud.Delete(ctx, r.Client, "API key", req, resp, func(m *apiKeyModel) error {
 		keys, account := r.Client.ServiceAccounts, m.ServiceAccountID.ValueString()
-		named, err := keys.KeysNamed(ctx, account, m.Name.ValueString())
-		if err != nil {
-			return err
+		if named, err := keys.KeysNamed(ctx, account, m.Name.ValueString()); err == nil { // A missing listing only costs the warning.
+			resp.Diagnostics.Append(m.warnOfOthers(named, r.now())...)
 		}
-		resp.Diagnostics.Append(m.warnOfOthers(named, r.now())...)
 		if !m.PreviousKeyID.IsNull() {
 			if err := keys.RevokeExistingKey(ctx, account, m.PreviousKeyID.ValueString()); err != nil && !collection.IsGone(err) {
 				return err
@@ -337,7 +335,7 @@ func (m *apiKeyModel) warnOfOthers(named []serviceaccounts.APIKey, now time.Time
 		case k.ID == m.ID.ValueString():
 			return nil
 		case !k.CreatedAt.Time().Before(parseTime(m.CreatedAt)):
-			diags.AddWarning("Another Live API Key of the Same Name", fmt.Sprintf("API key %s (%q, created at %s) of service account %s was created after the destroyed key, and this resource does not manage it. "+
+			diags.AddWarning("Another Live API Key of the Same Name", fmt.Sprintf("API key %s (%q, created at %s) of service account %s was created after the destroyed key, and still works. "+
 				"If nobody uses it, revoke it with the action agentyard_api_key_revoke and key_id = %q.", k.ID, k.Name, utc(k.CreatedAt.Time()), k.AccountID, k.ID))
 		}
 	}

@@ -92,8 +92,8 @@ func (s *keySettings) isOver(now time.Time) bool {
 }
 
 // hasFixedExpiry reports whether ignore_changes, which may include all arguments, turned the expiry in the state into an argument beside
-// expires_in. A plan cannot have another value then.
-func (m *apiKeyModel) hasFixedExpiry() bool { return !m.ExpiresAt.IsNull() && !m.ExpiresIn.IsNull() }
+// expires_in. A plan cannot have another value then. An unknown expires_at may turn out to be null.
+func (m *apiKeyModel) hasFixedExpiry() bool { return value.IsSet(m.ExpiresAt) && !m.ExpiresIn.IsNull() }
 
 func markExpiry(ctx context.Context, private modifier.PrivateState, config *apiKeyModel) diag.Diagnostics {
 	return private.SetKey(ctx, expiryMark, []byte(strconv.FormatBool(!config.ExpiresAt.IsNull() && !config.hasFixedExpiry())))

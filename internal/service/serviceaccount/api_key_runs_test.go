@@ -264,6 +264,18 @@ func TestAPIKey_destroyWarnsOfTheKeyThatReplacedIt(t *testing.T) {
 	}
 }
 
+// A destroy lists the keys only to warn, so it revokes the key although the listing fails.
+func TestAPIKey_destroyNeedsNoListing(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	i := acctest.NewProcess(t, e, nil).NewInstance(keyType)
+	e.MustApply(t, i, acctest.Values{"service_account_id": account, "name": "ci"})
+	e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1})
+	acctest.NewProcess(t, e, patient).Destroy(i).MustSucceed(t)
+	e.Faults().Clear()
+	noLiveKey(t, e)
+}
+
 // Each live key with the name of a dead key prevents its replacement, and the error names all of them.
 func TestAPIKey_errorNamesTheKeysThatPreventAReplacement(t *testing.T) {
 	t.Parallel()

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"github.com/hashicorp/terraform-plugin-testing/compare"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
@@ -347,6 +348,21 @@ func TestAccAPIKey_unknownTrigger(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{differ.AddStateValue(keyAddress, id)}, Check: inState(e),
 		},
 	)
+}
+
+// An expiry beside expires_in that is known only during the apply may turn out to be null. Only the one that ignore_changes hands back, which
+// is known, keeps the key.
+func TestAPIKey_unknownExpiryBesideALife(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	config := func(v string, expiresAt any) acctest.Values {
+		return acctest.Values{"service_account_id": account, "name": "ci", "expires_in": "30d", "expires_at": expiresAt, "rotation": map[string]any{"triggers": triggers(v)}}
+	}
+	i := acctest.NewProcess(t, e, nil).NewInstance(keyType)
+	e.MustApply(t, i, config("1", nil))
+	if out := acctest.NewProcess(t, e, nil).Plan(i, config("2", tftypes.UnknownValue)); len(out.Errors)+len(out.Warnings) > 0 {
+		t.Error(out)
+	}
 }
 
 // An expiry that is known only during the apply may be in the past. A revoked key then remains, as it is.
