@@ -114,5 +114,5 @@ func (c *Client) RevokeExistingKey(ctx context.Context, accountID, keyID string)
 }
 
 func hasName(name string) func(*APIKey) bool {
-	return func(k *APIKey) bool { return k.Name == name }
+	return func(k *APIKey) bool { return wire.SameText(k.Name, name) }
 }

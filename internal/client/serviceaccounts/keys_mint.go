@@ -228,7 +228,7 @@ func (k *keyCreation) send(ctx context.Context, r transport.Request) (*MintedAPI
 	if minted.ID == "" || minted.Value == "" {
 		return nil, r.Unexpected("the field id or value of apiKey is missing")
 	}
-	if k.snapshot.Contains(minted.ID) || minted.Name != "" && minted.Name != n.Name {
+	if k.snapshot.Contains(minted.ID) || minted.Name != "" && !wire.SameText(minted.Name, n.Name) {
 		return nil, r.Unexpected(fmt.Sprintf("it contains API key %s (%q) instead of a new one named %q", minted.ID, minted.Name, n.Name))
 	}
 	if minted.CreatedAt == 0 && !response.At.IsZero() {

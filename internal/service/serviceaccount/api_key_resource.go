@@ -90,7 +90,10 @@ type apiKeyIdentity struct {
 
 // FromAPI keeps the key's value, because no list response contains it.
 func (m *apiKeyModel) FromAPI(ctx context.Context, k *serviceaccounts.APIKey) diag.Diagnostics {
-	m.ServiceAccountID, m.ID, m.Name = types.StringValue(k.AccountID), types.StringValue(k.ID), types.StringValue(k.Name)
+	m.ServiceAccountID, m.ID = types.StringValue(k.AccountID), types.StringValue(k.ID)
+	if !wire.SameText(m.Name.ValueString(), k.Name) {
+		m.Name = types.StringValue(k.Name)
+	}
 	m.Fingerprint = value.StringOrNull(k.Fingerprint)
 	// The create response rounds the time to the second.
 	if inState := parseTime(m.CreatedAt); inState.IsZero() || inState.Sub(k.CreatedAt.Time()).Abs() >= sameCreation {
