@@ -334,12 +334,12 @@ func (r *computerResource) ImportState(ctx context.Context, req resource.ImportS
 // IsCurrent implements crud.Steady.
 func (r *computerResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
 	found := r.Client.Computers.Peek(ctx, state.String("id"), state.String("service_account_id"))
-	return found != nil && state.HasNoWork() && found.Status != computers.StatusError && crud.Holds(ctx, state, computerResults, found)
+	return found != nil && state.HasNoWork(importedKey) && found.Status != computers.StatusError && crud.Holds(ctx, state, computerResults, found)
 }
 
 // IsSettled implements crud.Steady: a failed computer may have to be replaced.
 func (r *computerResource) IsSettled(state, _ *crud.Stored) bool {
-	return state.HasNoWork() && state.String("status") != computers.StatusError
+	return state.HasNoWork(importedKey) && state.String("status") != computers.StatusError
 }
 
 // waitForActive returns the computer as last seen, even with an error.
