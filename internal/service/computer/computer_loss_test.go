@@ -188,7 +188,7 @@ func TestComputer_answersOfAnotherShape(t *testing.T) {
 		"a read without a provider":    {operation: "getComputer", body: `{"id":"ID","name":"a"}`, wantErr: []string{"the field providerType is missing"}},
 		"a read in another form":       {operation: "getComputer", body: `{"computer":{"id":"ID","name":"a","providerType":"byom","isListed":true,"status":"asleep","createdAt":1772366400000},"new":1}`},
 		"a read that is a list":        {operation: "getComputer", body: `[]`, wantErr: []string{"unexpected response"}},
-		"a creation of another object": {operation: "createComputer", body: other, wantErr: []string{"returned the wrong object", "Before you apply again, check the service"}},
+		"a creation of another object": {operation: "createComputer", body: other, wantErr: []string{"the response has another object", "import it: terraform import ADDRESS"}},
 		"a creation without an object": {operation: "createComputer", body: `{}`},
 		"a listing without a list":     {operation: "listComputers", body: `{}`, wantErr: []string{"listComputers", "the field computers is missing"}},
 		"a listing with empty objects": {operation: "listComputers", body: `{"computers":[{}]}`, wantErr: []string{"listComputers", "the field name is missing"}},
