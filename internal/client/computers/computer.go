@@ -90,7 +90,7 @@ func (c *Computer) failedStep() int {
 }
 
 // SetUpFailed reports whether the computer was never active, because a step that sets it up failed. The step that installs
-// dependencies proves nothing, because it may run again later. If a later step is completed, the failed one was not the first.
+// dependencies proves nothing, because it may run again later. If a later step is completed, the computer may have been used.
 func (c *Computer) SetUpFailed() bool {
 	at := c.failedStep()
 	return c.Status == StatusError && at >= 0 && c.ProvisioningSteps[at].ID != stepInstall &&

@@ -81,7 +81,7 @@ func TestComputerActions_errors(t *testing.T) {
 	} {
 		_, out := invoke(t, e, tc.action, acctest.Values{"computer_id": tc.id})
 		acctest.Says(t, out.Text(), tc.want...)
-		if strings.Contains(out.Text(), "Correct the configuration") {
+		if strings.Contains(out.Text(), "Correct the value that the message names") {
 			t.Errorf("%s of %q: the advice stands beside another one: %s", tc.action, tc.id, out.Text())
 		}
 		if len(out.Errors) == 1 && (out.Errors[0].Attribute != nil) != tc.atID {

@@ -252,7 +252,7 @@ func TestSession_updatedBeforeItIsVisible(t *testing.T) {
 	id, after := i.ID(), withSettings(computer, map[string]any{"model": "model-standard"})
 	out := acctest.NewProcess(t, e, nil).Apply(i, after)
 	out.MustFail(t, "", "Cannot update session", "updateSession", "The session is new, and the service may not show it yet. Apply again in a few minutes.")
-	if i.ID() != id || strings.Contains(out.Text(), "no longer exists") || strings.Contains(out.Text(), "Plan again") {
+	if i.ID() != id || strings.Contains(out.Text(), "no longer exists") || strings.Contains(out.Text(), "plan again") {
 		t.Errorf("%s: the state holds %s", out, i.State)
 	}
 	e.Clock.Advance(3 * time.Minute)
