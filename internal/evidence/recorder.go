@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,16 +78,6 @@ func (r *Recorder) Rule(id string, result Result, observed string) {
 		}
 		r.count(at, a.Why, observed)
 	}
-}
-
-// Broken notes a rule that the documents of the API state and the service breaks, the request that shows it, and what was observed
-// instead.
-func (r *Recorder) Broken(method, route, rule, observed string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	route, _, _ = strings.Cut(route, "?")
-	operation, _ := r.doc.Match(&http.Request{Method: method, URL: &url.URL{Path: route}})
-	r.count(Place{Operation: operation, Kind: contract.OtherRule, Place: rule}, "as documented", withoutValues(observed))
 }
 
 // Skip notes a part of the run that was skipped, why, and the variable that would run it ("" if none).

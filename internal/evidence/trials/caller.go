@@ -47,7 +47,7 @@ func (c caller) send(method, route string, body any, ids []string) answer {
 	got, err := c.conn.Exchange(c.ctx, transport.Request{
 		Op: transport.Operation{Name: "trial", Method: method, Route: route}, Path: ids, Body: body,
 	}, transport.EmptyOrJSON)
-	a := answer{method: method, route: route}
+	var a answer
 	var refusal *transport.APIError
 	switch {
 	case errors.As(err, &refusal):
@@ -58,16 +58,11 @@ func (c caller) send(method, route string, body any, ids []string) answer {
 	return a
 }
 
-// text is a body that is sent as it stands, except for blanks.
-func text(body string) json.RawMessage { return json.RawMessage(body) }
-
 // accepted stands for each status of success.
 const accepted = http.StatusOK
 
 // answer is what a service answered to a request. The status is 0 if there was no usable answer.
 type answer struct {
-	method     string
-	route      string
 	status     int
 	isForeign  bool // The body is not an error of the service.
 	isRepeated bool // An earlier attempt may have had an effect.
@@ -116,12 +111,4 @@ func find(rows []object, field, value string) object {
 // position returns the index of the row with an ID, or -1.
 func position(rows []object, id string) int {
 	return slices.IndexFunc(rows, func(o object) bool { return o.Text("id") == id })
-}
-
-// lacks finds rows in which a field is missing or has another type. The form deviates then, and a rule about it cannot be judged.
-func lacks[T string | float64](field string) func(object) bool {
-	return func(o object) bool {
-		_, ok := o[field].(T)
-		return !ok
-	}
 }

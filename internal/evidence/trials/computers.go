@@ -1,150 +1,137 @@
 package trials
 
 import (
-	"strings"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
+	"slices"
+	"time"
 )
 
 // registered is the creation of a machine of the caller's, which costs nothing and is only a record.
-func (x *exam) registered(more object) object {
-	body := object{"name": x.lab.NewName("computer"), "provider": "byom", "remoteUser": "agent"}
-	for field, value := range more {
-		if body[field] = value; value == nil {
-			delete(body, field)
-		}
-	}
-	return body
+func (x *exam) registered() object {
+	return object{"name": x.lab.NewName("computer"), "provider": "byom", "remoteUser": "agent"}
 }
 
-var computerTrials = []Trial{{
-	Name: "registered machines",
-	Rules: []string{
-		"computer-name", "remote-user", "create-computer-remote-user", "byom-field", "account-inactive", "list-computers",
-		"get-computer-by-name-name", "computer-provisioning-steps", "id-in-body", "file-name-parameter", "service-account-id-query-parameter",
-	},
-	run: func(x *exam) {
-		plain := x.create(computers, x.registered(nil))
-		if !plain.ok() {
-			x.blocked("registering a machine", plain)
-			return
-		}
-		name := x.lab.NewName("computer")
-		second := x.create(computers, x.registered(object{"name": padded(name, 63)}))
-		longer := x.create(computers, x.registered(object{"name": padded(name, 64)}))
-		x.bounds("computer-name", "a name of 63 characters", second, longer)
-		if second.ok() {
-			x.answers("computer-name", "a second computer of one name", x.create(computers, x.registered(object{"name": padded(name, 63)})), 409)
-		}
-		// A service that cuts the name finds the computer whose name is cut so.
-		near, found := x.get("/computers/name/{name}", padded(name, 63)), x.get("/computers/name/{name}", padded(name, 64))
-		switch {
-		case !near.ok() || found.isUnclear():
-			x.unseen("get-computer-by-name-name", "look-ups of 63 and 64 characters were "+near.said()+" and "+found.said())
-		default:
-			x.holds("get-computer-by-name-name", !found.ok(), "no name of 64 characters is found", "a name of 64 characters is found")
-		}
-		x.bounds("remote-user", "a user of 63 characters",
-			x.create(computers, x.registered(object{"remoteUser": padded("agent", 63)})),
-			x.create(computers, x.registered(object{"remoteUser": padded("agent", 64)})))
-		x.sameMoment(plain.record(), second.record())
-
-		withoutUser := x.create(computers, x.registered(object{"remoteUser": nil}))
-		x.answers("create-computer-remote-user", "a creation without remoteUser", withoutUser, accepted)
-		if withoutUser.ok() {
-			if user := x.get(computer, withoutUser.record().Text("id")).record().Text("remoteUser"); user != "" {
+var computerTrials = []Trial{
+	{
+		Name: "registered machines",
+		Rules: []string{
+			"computer-name",               // A creation finds what a lost response made by its name, and the error of 409 names the namesake.
+			"create-computer-remote-user", // The argument is optional.
+			"computer-provisioning-steps", // The client asks for the steps, and says in errors which of them failed.
+			"provisioning-step-status",    // A plan replaces a computer whose steps show that it never was active.
+		},
+		run: func(x *exam) {
+			body := x.registered()
+			first := x.create(computers, body)
+			if !first.ok() {
+				x.blocked("registering a machine", first)
+				return
+			}
+			x.answers("computer-name", "a second computer of one name", x.create(computers, body), 409)
+			withoutUser := x.registered()
+			delete(withoutUser, "remoteUser")
+			made := x.create(computers, withoutUser)
+			x.answers("create-computer-remote-user", "a creation without remoteUser", made, accepted)
+			if user := x.get(computer, made.record().Text("id")).record().Text("remoteUser"); made.ok() && user != "" {
 				x.holds("create-computer-remote-user", user == "agent", "the default is agent", "the default is not agent")
 			}
-		}
-
-		source := object{"kind": "computer", "sourceComputerId": plain.record().Text("id")}
-		for _, more := range []object{{"repos": []string{"https://example.com/none.git"}}, {"autoInstallDeps": true}, {"source": source}} {
-			for field := range more {
-				x.answers("byom-field", "a registered machine with "+field, x.create(computers, x.registered(more)), 400)
-			}
-		}
-
-		unknown := x.create(computers, x.registered(object{"serviceAccountId": unknownID}))
-		x.answers("id-in-body", "the ID of no service account", unknown, 404)
-		x.answers("id-in-body", "a long ID of no service account", x.create(computers, x.registered(object{"serviceAccountId": strings.Repeat("x", 1000)})), 404)
-		x.answers("id-in-body", "an empty ID", x.create(computers, x.registered(object{"serviceAccountId": ""})), 400)
-		x.answers("service-account-id-query-parameter", "a list with an empty serviceAccountId", x.get(computers+"?serviceAccountId="), 400)
-
-		x.fileNames(plain.record().Text("id"))
-		x.steps()
-		x.inactiveAccount()
+			x.steps()
+		},
 	},
-}}
+	{
+		Name:     "a managed computer",
+		Variable: ManagedComputers,
+		Rules: []string{
+			"create-computer",                   // A plan knows the default provider.
+			"bulk-create-computers-name-prefix", // The validator of the names of a fleet's computers.
+			"computer-provisioning-steps",       // As above.
+			"provisioning-step-status",          // As above.
+			"delete-computer",                   // A session reads from its settings whether it is archived.
+		},
+		run: func(x *exam) {
+			made := x.create(computers, object{"name": x.lab.NewName("computer"), "remoteUser": "agent"})
+			id := made.record().Text("id")
+			if id == "" {
+				x.blocked("creating a managed computer", made)
+				return
+			}
+			providers, _ := x.get("/computers/providers").record()["providers"].([]any)
+			if len(providers) == 0 {
+				x.unseen("create-computer", "the list of providers is empty, or cannot be read")
+			} else {
+				x.holds("create-computer", providers[0] == made.record()["providerType"],
+					"without a provider it is the first managed one", "without a provider it is not the first managed one")
+			}
+			bulk := func(prefix string) answer {
+				a := x.post("/computers/bulk", object{"quantity": 1, "namePrefix": prefix, "provider": made.record()["providerType"]})
+				for _, extra := range a.rows("computers") {
+					x.laterDelete(computers, extra.Text("id"))
+				}
+				return a
+			}
+			name := x.lab.NewName("bulk")
+			good := bulk(name)
+			for _, prefix := range []string{name + "X", name + "-", padded(name, 59)} {
+				x.refuses("bulk-create-computers-name-prefix", "a prefix beyond the pattern", good, bulk(prefix), 400)
+			}
 
-// sameMoment judges the order of two computers, of which the second was created later.
-func (x *exam) sameMoment(first, second object) {
-	rows := x.get(computers).rows("computers")
-	earlier, later := position(rows, first.Text("id")), position(rows, second.Text("id"))
-	switch {
-	case earlier < 0 || later < 0 || !first.Has("createdAt"):
-		x.unseen("list-computers", "the list lacks a new computer, or there is no createdAt")
-	case later > earlier:
-		x.judge("list-computers", evidence.Refuted, "the list has an earlier computer before a later one")
-	case first.Number("createdAt") == second.Number("createdAt"):
-		x.judge("list-computers", evidence.Confirmed, "of two computers of one millisecond the list has the later one first")
-	default:
-		x.unseen("list-computers", "the later of two computers is first, but none were created in one millisecond")
-	}
+			ready := x.until(provisioningTime, func() answer { return x.get(computer, id) }, func(a answer) bool {
+				return a.record().Text("status") == "active" || a.record().Text("status") == "error" || a.isUnclear()
+			})
+			if ready.record().Text("status") != "active" {
+				x.obstacle = "the computer did not become active"
+				return
+			}
+			x.steps()
+			x.archived(id)
+		},
+	},
 }
 
-// fileNames judges names of files by downloads: what the daemon of the machine would answer is no matter, but 400 is.
-func (x *exam) fileNames(id string) {
-	download := func(name string) answer {
-		return x.post("/computers/{id}/files/{fileName}/create-download", object{}, id, name)
-	}
-	ordinary := download("report.txt")
-	if ordinary.status == 400 || ordinary.status != 424 && ordinary.isUnclear() {
-		x.obstacle = "a download of an ordinary file name was " + ordinary.said()
-		return
-	}
-	for _, bad := range []struct{ what, name string }{
-		{"two dots", "a..b"}, {"a backslash", `a\b`}, {"a slash", "a/b"}, {"blanks alone", " "}, {"256 characters", padded("report", 256)},
-	} {
-		x.answers("file-name-parameter", "a file name with "+bad.what, download(bad.name), 400)
-	}
-}
+// provisioningTime limits the wait for a managed computer.
+const provisioningTime = 20 * time.Minute
 
-// steps judges where the steps of a managed computer are shown, if there is one already.
+// stepInstall is the ID of the step that installs dependencies.
+const stepInstall = "install-dependencies"
+
+// steps judges where the steps of managed computers are shown, and that an active computer has completed them.
 func (x *exam) steps() {
-	const rule = "computer-provisioning-steps"
-	rows := x.get(computers + "?includeProvisioningSteps=true&includeUnlisted=true").rows("computers")
-	for _, c := range rows {
-		if !c.Has("provisioningSteps") {
+	const shown, completed = "computer-provisioning-steps", "provisioning-step-status"
+	isOpen := func(step object) bool { return step.Text("status") != "completed" && step.Text("id") != stepInstall }
+	for _, c := range x.get(computers + "?includeProvisioningSteps=true&includeUnlisted=true").rows("computers") {
+		if steps := c.List("provisioningSteps"); len(steps) > 0 && c.Text("status") == "active" {
+			x.holds(completed, !slices.ContainsFunc(steps, isOpen), "an active computer has completed its steps", "an active computer has a step that is not completed")
+		}
+		if !c.Has("provisioningSteps") || x.judged[shown] {
 			continue
 		}
-		id := c.Text("id")
-		without, with := x.get(computer, id), x.get(computer+"?includeProvisioningSteps=true", id)
-		if !without.ok() || !with.ok() {
-			x.unseen(rule, "a computer of the list was "+without.said())
-			return
+		without, with := x.get(computer, c.Text("id")), x.get(computer+"?includeProvisioningSteps=true", c.Text("id"))
+		if without.ok() && with.ok() {
+			x.holds(shown, !without.record().Has("provisioningSteps") && with.record().Has("provisioningSteps"),
+				"a read by ID has the steps only if they are asked for", "a read by ID has the steps unasked, or lacks them although asked")
 		}
-		x.holds(rule, !without.record().Has("provisioningSteps") && with.record().Has("provisioningSteps"),
-			"a read by ID has the steps only if they are asked for", "a read by ID has the steps unasked, or lacks them although asked")
-		listed := find(x.get(computers+"?includeUnlisted=true").rows("computers"), "id", id)
-		if listed != nil {
-			x.holds(rule, !listed.Has("provisioningSteps"), "the list has no steps unasked", "the list has steps unasked")
-		}
-		return
 	}
-	x.unseen(rule, "no listed computer has steps")
 }
 
-// inactiveAccount judges what a service account that is not active may own.
-func (x *exam) inactiveAccount() {
-	id := x.newAccount()
+// archived judges what the deletion of a managed computer does to its sessions.
+func (x *exam) archived(computerID string) {
+	const rule = "delete-computer"
+	if !x.lab.MayCreateSessions {
+		x.unseen(rule, "needs "+Sessions+" and "+ManagedComputers)
+		return
+	}
+	id := x.newSession(computerID)
 	if id == "" {
 		return
 	}
-	theirs := object{"serviceAccountId": id}
-	active := x.create(computers, x.registered(theirs))
-	if off := x.patch(account, object{"status": "inactive"}, id); !off.ok() {
-		x.blocked("making an account inactive", off)
+	if gone := x.remove(computer, computerID); !gone.ok() {
+		x.unseen(rule, "the deletion was "+gone.said())
 		return
 	}
-	x.refuses("account-inactive", "a computer for an inactive account", active, x.create(computers, x.registered(theirs)), 400)
+	// An update shows the settings, which a single read leaves out.
+	after := x.patch(session, object{"sessionSettings": object{}}, id)
+	if !after.ok() || !after.record().Has("sessionSettings") {
+		x.unseen(rule, "an update of the session was "+after.said()+", or the answer has no settings")
+		return
+	}
+	x.holds(rule, after.record().Object("sessionSettings").Has("archivedAt"), "the session has archivedAt among its settings", "the session has no archivedAt")
 }

@@ -3,9 +3,7 @@ package trials
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strings"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -23,14 +21,12 @@ const (
 	environments  = "/environments"
 	environment   = "/environments/{id}"
 	defaultChoice = "/environments/default"
-	globalLimit   = "/organization/usage/limits/global"
 	userLimits    = "/organization/usage/limits/users"
 	history       = "/organization/enterprise-controls/history"
 	members       = "/organization/users"
 	sessions      = "/sessions"
 	session       = "/sessions/{id}"
 	wiki          = "/wiki"
-	wikiRun       = "/wiki/{id}"
 )
 
 // create posts an object, and has it deleted at the end if it was accepted.
@@ -86,12 +82,6 @@ func (x *exam) laterEnvironment(id string) {
 
 // padded returns a name with exactly n characters.
 func padded(name string, n int) string { return name + strings.Repeat("x", max(0, n-len(name))) }
-
-// days returns the query for a range of days, counted from today in UTC.
-func days(first, last int) string {
-	day := func(n int) string { return time.Now().UTC().AddDate(0, 0, n).Format(time.DateOnly) }
-	return url.Values{"startDate": {day(first)}, "endDate": {day(last)}}.Encode()
-}
 
 // unknownID has the form of IDs that services use, and is nobody's.
 const unknownID = "7f3f2d0c-5b1e-4a6e-9d53-0c1b2a394857"

@@ -24,8 +24,6 @@ type Lab struct {
 	NewName func(what string) string
 	// Judge takes a verdict. The text has no value of the service.
 	Judge func(rule string, result evidence.Result, observed string)
-	// Broken takes a rule that the documents state and the service breaks, and the request that shows it.
-	Broken func(method, route, rule, observed string)
 	// Restore calls undo at the end of the run, also of one that is interrupted, or when the returned function is called.
 	Restore func(what string, undo func(context.Context, *client.Client) error) func() error
 	// Computer is the ID of an active computer that may get sessions, for the trials of Sessions.
@@ -38,7 +36,8 @@ type Lab struct {
 	Address string
 }
 
-// Trial tries out some rules with requests that share objects.
+// Trial tries out some rules with requests that share objects. Each is a rule whose refutation would change the provider; beside it
+// stands what. What the provider only passes on has no trial.
 type Trial struct {
 	Name string
 	// Variable is what allows the trial; empty if it is free and undoes all it does.
@@ -64,14 +63,10 @@ const (
 
 // All returns the trials.
 func All() []Trial {
-	return slices.Concat(
-		documentedTrials, accountTrials, keyTrials, roleTrials, computerTrials, managedTrials, environmentTrials, referenceTrials,
-		organizationTrials, analyticsTrials, ciTrials, wikiTrials, sessionTrials,
-	)
+	return slices.Concat(accountTrials, computerTrials, environmentTrials, organizationTrials, wikiTrials, ciTrials, sessionTrials)
 }
 
-// Run makes the trial, and judges each of its rules. What the documents state is noted only if the service breaks it. The error is
-// about what the trial could not clean up.
+// Run makes the trial, and judges each of its rules. The error is about what the trial could not clean up.
 func (tr Trial) Run(ctx context.Context, lab Lab) error {
 	c, err := lab.Connect("")
 	if err != nil {
@@ -170,55 +165,24 @@ func (x *exam) bounds(rule, what string, within, beyond answer) {
 	}
 }
 
-// reserved judges a rule that lets a manager do what a service account may not.
-func (x *exam) reserved(rule, what string, mine, theirs answer) {
-	observed := fmt.Sprintf("%s: the run's key was %s, a service account's %s", what, mine.said(), theirs.said())
-	switch {
-	case mine.status != accepted || theirs.status != 403 && theirs.isUnclear():
-		x.unseen(rule, observed)
-	default:
-		x.holds(rule, theirs.status == 403, observed, observed)
-	}
-}
-
-// denies judges a rule by which somebody may not use what is somebody else's. Whether it exists, an answer may hide.
-func (x *exam) denies(rule, what string, theirs answer) {
-	observed := what + " was " + theirs.said()
-	switch {
-	case theirs.ok():
-		x.judge(rule, evidence.Refuted, observed)
-	case theirs.status == 403 || theirs.status == 404 && !theirs.isForeign:
-		x.judge(rule, evidence.Confirmed, observed)
-	default:
-		x.unseen(rule, observed)
-	}
-}
-
-// newestFirst judges an order by a field with a time. Fewer than two different times show nothing.
-func (x *exam) newestFirst(rule, field string, rows []object) {
-	x.sorted(rule, field, rows, func(earlier, later float64) bool { return earlier >= later })
-}
-
-func (x *exam) oldestFirst(rule, field string, rows []object) {
-	x.sorted(rule, field, rows, func(earlier, later float64) bool { return earlier <= later })
-}
-
-func (x *exam) sorted(rule, field string, rows []object, inOrder func(a, b float64) bool) {
+// newestFirst judges an order by createdAt. Fewer than two different times show nothing.
+func (x *exam) newestFirst(rule string, rows []object) {
+	const field = "createdAt"
 	differ, ok := false, true
 	for i := 1; i < len(rows); i++ {
 		if !rows[i-1].Has(field) || !rows[i].Has(field) {
 			x.unseen(rule, "a row has no "+field)
 			return
 		}
-		a, b := rows[i-1].Number(field), rows[i].Number(field)
-		differ = differ || a != b
-		ok = ok && inOrder(a, b)
+		earlier, later := rows[i-1].Number(field), rows[i].Number(field)
+		differ = differ || earlier != later
+		ok = ok && earlier >= later
 	}
 	if !differ {
 		x.unseen(rule, "no two rows with different "+field)
 		return
 	}
-	x.holds(rule, ok, "the rows are in the order of "+field, "the rows are not in the order of "+field)
+	x.holds(rule, ok, "the newest row comes first", "an older row comes before a newer one")
 }
 
 // later registers what undoes a step of the trial; the last step is undone first.

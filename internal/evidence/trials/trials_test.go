@@ -20,38 +20,22 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
 )
 
-// TestAll_coversEveryRule checks that each rule of the contract is tried or has a reason why not.
-func TestAll_coversEveryRule(t *testing.T) {
+// TestAll_rules checks that what the trials judge are rules of the contract: of all else, answers show by themselves whether it holds.
+func TestAll_rules(t *testing.T) {
 	t.Parallel()
 	doc, err := contract.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	tried := map[string]bool{}
+	rules := map[string]bool{}
+	for _, a := range doc.Assumptions() {
+		rules[a.ID] = a.Rule
+	}
 	for _, trial := range All() {
 		for _, rule := range trial.Rules {
-			tried[rule] = true
-		}
-	}
-	if len(tried) < 60 {
-		t.Errorf("only %d rules are tried", len(tried))
-	}
-	for _, a := range doc.Assumptions() {
-		_, isUntried := Untried[a.ID]
-		switch {
-		case a.Rule && tried[a.ID] == isUntried:
-			t.Errorf("the rule %s must be either in a trial or in Untried", a.ID)
-		case !a.Rule && (tried[a.ID] || isUntried):
-			t.Errorf("%s is no rule", a.ID)
-		}
-		delete(tried, a.ID)
-	}
-	for id := range tried {
-		t.Errorf("a trial names %q, which the contract does not have", id)
-	}
-	for id, why := range Untried {
-		if len(why) < 20 || !slices.ContainsFunc(doc.Assumptions(), func(a contract.Assumption) bool { return a.ID == id }) {
-			t.Errorf("Untried names %q, which the contract does not have, or gives no reason", id)
+			if !rules[rule] {
+				t.Errorf("%s: the contract has no rule %q", trial.Name, rule)
+			}
 		}
 	}
 }
@@ -105,7 +89,6 @@ func try(t *testing.T, trials []Trial, role string, wrap func(http.Handler) http
 				found[rule] = verdict{result, observed}
 			}
 		},
-		Broken: func(_, _, rule, observed string) { found[rule] = verdict{evidence.Refuted, observed} },
 		Restore: func(_ string, undo func(context.Context, *client.Client) error) func() error {
 			return func() error {
 				c, err := client.New(transport.Config{BaseURL: server.URL(), APIKey: server.BootstrapKey()})
@@ -216,15 +199,8 @@ func fill(t *testing.T, server *emulator.Emulator, clk *clock.Ahead) (host strin
 func TestAll_emulator(t *testing.T) {
 	t.Parallel()
 	found, _ := try(t, All(), manager, nil)
-	unseen := []string{
-		"environment-source-unavailable",       // All providers of sources are available.
-		"get-environment-build-diagnostics",    // A build that was canceled has no excerpt.
-		"limit-parameter",                      // No list has more than 20 rows.
-		"list-ci-jobs", "list-ci-repositories", // No job; the integration is connected.
-		"list-computers", // Two computers rarely have the same millisecond.
-	}
 	for rule, v := range found {
-		if v.result == evidence.Refuted || v.result == evidence.NotSeen && !slices.Contains(unseen, rule) {
+		if v.result != evidence.Confirmed {
 			t.Errorf("%s is %s: %s", rule, v.result, v.observed)
 		}
 	}
@@ -234,8 +210,8 @@ func TestAll_emulator(t *testing.T) {
 func TestAll_requests(t *testing.T) {
 	t.Parallel()
 	free := slices.DeleteFunc(All(), func(trial Trial) bool { return trial.Variable != "" })
-	if _, requests := try(t, free, manager, nil); requests > 300 {
-		t.Errorf("%d requests, want at most 300", requests)
+	if _, requests := try(t, free, manager, nil); requests > 120 {
+		t.Errorf("%d requests, want at most 120", requests)
 	}
 }
 
