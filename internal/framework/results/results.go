@@ -78,6 +78,11 @@ func ListOf[T any](of Fields[*T], records []T) types.List {
 	return list(of, of.ObjectType(), records)
 }
 
+// RowsOf returns the values of a data source's records. Nil is an empty list.
+func RowsOf[T any](of Fields[*T], records []T) types.List {
+	return ListOf(of, append([]T{}, records...))
+}
+
 func object[T any](of Fields[*T], typ types.ObjectType, record *T) types.Object {
 	if record == nil {
 		return types.ObjectNull(typ.AttrTypes)
@@ -122,4 +127,9 @@ func (r Fields[R]) DataSource() map[string]dsschema.Attribute {
 		attributes[name] = attribute // One interface covers the attributes of resources and data sources.
 	}
 	return attributes
+}
+
+// DataSourceRows returns a data source's attribute for a list of records.
+func (r Fields[R]) DataSourceRows(description string) dsschema.Attribute {
+	return dsschema.ListNestedAttribute{Computed: true, MarkdownDescription: description, NestedObject: dsschema.NestedAttributeObject{Attributes: r.DataSource()}}
 }

@@ -73,7 +73,7 @@ func TestRecord_isTheSameEverywhere(t *testing.T) {
 		"no value":    ObjectOf(record, nil).Type(t.Context()),
 		"a list":      ListOf(record, []thing{}).ElementType(t.Context()),
 		"no list":     ListOf(record, nil).ElementType(t.Context()),
-		"rows":        record.rowsType().ElementType(),
+		"rows":        RowsOf(record, nil).ElementType(t.Context()),
 	} {
 		if got.String() != want.String() {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -103,7 +103,7 @@ func TestRecord_values(t *testing.T) {
 			t.Errorf("%s is %s where nothing is set", name, got)
 		}
 	}
-	if !ListOf(record, nil).IsNull() || ListOf(record, []thing{}).IsNull() || !ObjectOf(record, nil).IsNull() {
+	if !ListOf(record, nil).IsNull() || ListOf(record, []thing{}).IsNull() || RowsOf(record, nil).IsNull() || !ObjectOf(record, nil).IsNull() {
 		t.Error("nothing is not null")
 	}
 	empty := &thing{tags: map[string]string{}, tools: []string{}, dirs: []string{}, steps: []tool{}, byName: map[string]tool{}}

@@ -32,7 +32,7 @@ type daysModel struct {
 	EndDate   types.String `tfsdk:"end_date"`
 	LastDays  types.Int64  `tfsdk:"last_days"`
 	OrgID     types.String `tfsdk:"org_id"`
-	Data      results.Rows `tfsdk:"data"`
+	Data      types.List   `tfsdk:"data"`
 }
 
 // groupedModel is the model of a data source whose rows can be grouped.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
@@ -15,7 +16,7 @@ import (
 )
 
 type ciJobsModel struct {
-	Jobs results.Rows `tfsdk:"jobs"`
+	Jobs types.List `tfsdk:"jobs"`
 }
 
 // NewCIJobsDataSource returns the data source agentyard_ci_jobs.

@@ -21,7 +21,7 @@ import (
 
 type ciRepositoriesModel struct {
 	Owner        types.String `tfsdk:"owner"`
-	Repositories results.Rows `tfsdk:"repositories"`
+	Repositories types.List   `tfsdk:"repositories"`
 }
 
 // NewCIRepositoriesDataSource returns the data source agentyard_ci_repositories.

@@ -15,7 +15,7 @@ import (
 )
 
 type ciRepositoryOwnersModel struct {
-	Owners      results.Rows `tfsdk:"owners"`
+	Owners      types.List   `tfsdk:"owners"`
 	Integration types.Object `tfsdk:"integration"`
 }
 

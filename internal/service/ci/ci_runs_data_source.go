@@ -15,7 +15,7 @@ import (
 )
 
 type ciRunsModel struct {
-	Runs        results.Rows `tfsdk:"runs"`
+	Runs        types.List   `tfsdk:"runs"`
 	Integration types.Object `tfsdk:"integration"`
 }
 

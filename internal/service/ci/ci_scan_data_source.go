@@ -17,7 +17,7 @@ import (
 
 type ciScanModel struct {
 	ForceRefresh types.Bool   `tfsdk:"force_refresh"`
-	Workflows    results.Rows `tfsdk:"workflows"`
+	Workflows    types.List   `tfsdk:"workflows"`
 	ScannedAt    types.String `tfsdk:"scanned_at"`
 	CacheTTLMs   types.Int64  `tfsdk:"cache_ttl_ms"`
 	Integration  types.Object `tfsdk:"integration"`

@@ -22,7 +22,7 @@ import (
 type computerMetricsModel struct {
 	ComputerID types.String      `tfsdk:"computer_id"`
 	Start      timetypes.RFC3339 `tfsdk:"start"`
-	Samples    results.Rows      `tfsdk:"samples"`
+	Samples    types.List        `tfsdk:"samples"`
 }
 
 // NewComputerMetricsDataSource returns the data source agentyard_computer_metrics.

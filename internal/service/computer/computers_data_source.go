@@ -21,7 +21,7 @@ type computersModel struct {
 	ServiceAccountID         types.String `tfsdk:"service_account_id"`
 	IncludeUnlisted          types.Bool   `tfsdk:"include_unlisted"`
 	IncludeProvisioningSteps types.Bool   `tfsdk:"include_provisioning_steps"`
-	Computers                results.Rows `tfsdk:"computers"`
+	Computers                types.List   `tfsdk:"computers"`
 }
 
 // NewComputersDataSource returns the data source agentyard_computers.

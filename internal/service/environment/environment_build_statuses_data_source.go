@@ -21,7 +21,7 @@ import (
 type buildStatusesModel struct {
 	EnvironmentIDs   []string     `tfsdk:"environment_ids"`
 	ServiceAccountID types.String `tfsdk:"service_account_id"`
-	Builds           results.Rows `tfsdk:"builds"`
+	Builds           types.List   `tfsdk:"builds"`
 }
 
 // NewEnvironmentBuildStatusesDataSource returns the data source agentyard_environment_build_statuses.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
@@ -13,8 +14,8 @@ import (
 )
 
 type sourceOptionsModel struct {
-	Providers            results.Rows `tfsdk:"providers"`
-	UnavailableProviders results.Rows `tfsdk:"unavailable_providers"`
+	Providers            types.List `tfsdk:"providers"`
+	UnavailableProviders types.List `tfsdk:"unavailable_providers"`
 }
 
 // NewEnvironmentSourceOptionsDataSource returns the data source agentyard_environment_source_options.

@@ -25,7 +25,7 @@ var atAccount = apierror.AtStatus{
 
 type environmentsModel struct {
 	ServiceAccountID     types.String `tfsdk:"service_account_id"`
-	Environments         results.Rows `tfsdk:"environments"`
+	Environments         types.List   `tfsdk:"environments"`
 	DefaultEnvironmentID types.String `tfsdk:"default_environment_id"`
 }
 

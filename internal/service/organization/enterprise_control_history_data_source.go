@@ -17,9 +17,9 @@ import (
 )
 
 type controlHistoryModel struct {
-	MaxResults    types.Int64  `tfsdk:"max_results"`
-	SinceRevision types.Int64  `tfsdk:"since_revision"`
-	Changes       results.Rows `tfsdk:"changes"`
+	MaxResults    types.Int64 `tfsdk:"max_results"`
+	SinceRevision types.Int64 `tfsdk:"since_revision"`
+	Changes       types.List  `tfsdk:"changes"`
 }
 
 // NewEnterpriseControlHistoryDataSource returns the data source agentyard_enterprise_control_history.

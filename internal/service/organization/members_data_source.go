@@ -14,8 +14,8 @@ import (
 )
 
 type membersModel struct {
-	MaxResults types.Int64  `tfsdk:"max_results"`
-	Members    results.Rows `tfsdk:"members"`
+	MaxResults types.Int64 `tfsdk:"max_results"`
+	Members    types.List  `tfsdk:"members"`
 }
 
 // NewMembersDataSource returns the data source agentyard_members.

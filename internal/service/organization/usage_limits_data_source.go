@@ -15,9 +15,9 @@ import (
 )
 
 type usageLimitsModel struct {
-	GlobalLimit     types.Int64  `tfsdk:"global_limit"`
-	UserLimits      results.Rows `tfsdk:"user_limits"`
-	EffectiveLimits results.Rows `tfsdk:"effective_limits"`
+	GlobalLimit     types.Int64 `tfsdk:"global_limit"`
+	UserLimits      types.List  `tfsdk:"user_limits"`
+	EffectiveLimits types.List  `tfsdk:"effective_limits"`
 }
 
 // NewUsageLimitsDataSource returns the data source agentyard_usage_limits.

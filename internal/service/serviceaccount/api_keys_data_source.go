@@ -21,7 +21,7 @@ import (
 
 type apiKeysModel struct {
 	ServiceAccountID types.String `tfsdk:"service_account_id"`
-	APIKeys          results.Rows `tfsdk:"api_keys"`
+	APIKeys          types.List   `tfsdk:"api_keys"`
 }
 
 // NewAPIKeysDataSource returns the data source agentyard_api_keys.

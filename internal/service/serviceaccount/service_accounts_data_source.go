@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
@@ -12,7 +13,7 @@ import (
 )
 
 type accountsModel struct {
-	ServiceAccounts results.Rows `tfsdk:"service_accounts"`
+	ServiceAccounts types.List `tfsdk:"service_accounts"`
 }
 
 // NewServiceAccountsDataSource returns the data source agentyard_service_accounts.

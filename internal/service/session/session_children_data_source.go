@@ -15,7 +15,7 @@ import (
 
 type sessionChildrenModel struct {
 	SessionID types.String `tfsdk:"session_id"`
-	Sessions  results.Rows `tfsdk:"sessions"`
+	Sessions  types.List   `tfsdk:"sessions"`
 }
 
 // NewSessionChildrenDataSource returns the data source agentyard_session_children.

@@ -25,7 +25,7 @@ type sessionMessagesModel struct {
 	SessionID  types.String `tfsdk:"session_id"`
 	Roles      []string     `tfsdk:"roles"`
 	MaxResults types.Int64  `tfsdk:"max_results"`
-	Messages   results.Rows `tfsdk:"messages"`
+	Messages   types.List   `tfsdk:"messages"`
 }
 
 // messageResults describes the fields of a message.

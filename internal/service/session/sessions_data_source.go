@@ -18,7 +18,7 @@ import (
 type sessionsModel struct {
 	ComputerID types.String `tfsdk:"computer_id"`
 	MaxResults types.Int64  `tfsdk:"max_results"`
-	Sessions   results.Rows `tfsdk:"sessions"`
+	Sessions   types.List   `tfsdk:"sessions"`
 }
 
 // NewSessionsDataSource returns the data source agentyard_sessions.

@@ -16,7 +16,7 @@ import (
 
 type wikiRunHistoryModel struct {
 	RepoURL  types.String `tfsdk:"repo_url"`
-	WikiRuns results.Rows `tfsdk:"wiki_runs"`
+	WikiRuns types.List   `tfsdk:"wiki_runs"`
 }
 
 // NewWikiRunHistoryDataSource returns the data source agentyard_wiki_run_history.

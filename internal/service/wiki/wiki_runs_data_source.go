@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
@@ -13,7 +14,7 @@ import (
 )
 
 type wikiRunsModel struct {
-	WikiRuns results.Rows `tfsdk:"wiki_runs"`
+	WikiRuns types.List `tfsdk:"wiki_runs"`
 }
 
 // noVideos ends the descriptions of data sources for lists.

@@ -24,7 +24,7 @@ type wikiSearchModel struct {
 	WikiRunID types.String `tfsdk:"wiki_run_id"`
 	Q         types.String `tfsdk:"q"`
 	Limit     types.Int64  `tfsdk:"limit"`
-	Results   results.Rows `tfsdk:"results"`
+	Results   types.List   `tfsdk:"results"`
 }
 
 // NewWikiSearchDataSource returns the data source agentyard_wiki_search.
