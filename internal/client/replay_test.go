@@ -137,7 +137,7 @@ var replays = map[string]func(context.Context, *Client) (any, error){
 	"listSessionMessages":          func(ctx context.Context, c *Client) (any, error) { return c.Sessions.Messages(ctx, text, nil, 0) },
 	"listSessions":                 func(ctx context.Context, c *Client) (any, error) { return c.Sessions.List(ctx, "", 0) },
 	"listWikiRuns":                 func(ctx context.Context, c *Client) (any, error) { return c.Wikis.List(ctx) },
-	"provisionDefaultEnvironment":  func(ctx context.Context, c *Client) (any, error) { return nil, c.Environments.ProvisionDefault(ctx) },
+	"provisionDefaultEnvironment":  func(ctx context.Context, c *Client) (any, error) { return c.Environments.ProvisionDefault(ctx) },
 	"queryMyCost": func(ctx context.Context, c *Client) (any, error) {
 		return c.Analytics.MyCost(ctx, "headline_daily", on)
 	},

@@ -189,8 +189,7 @@ func runAll(t *testing.T, e *emulator.Emulator, all []*pipeline, name string, ru
 	}
 }
 
-// Builds that are shorter than the first pause cost the pause and the time in which reads are collected, and one status request
-// for all that wait.
+// Builds that are shorter than the first pause cost the pause, a read each, and one status request for all that wait.
 func TestWaiting_forManyBuilds(t *testing.T) {
 	const n, phase = 300, 100 * time.Millisecond
 	const rounds = n / parallelism
@@ -219,7 +218,7 @@ func TestWaiting_forManyBuilds(t *testing.T) {
 		})
 		took, looks := time.Since(began), e.Journal().Count("getEnvironmentBuildStatuses")
 		t.Logf("%d environments took %v, of which their builds %v, with %d status requests", n, took, rounds*3*phase, looks)
-		if took > rounds*(750*time.Millisecond+3*latency)+time.Second || looks > rounds+1 {
+		if took > rounds*(500*time.Millisecond+3*latency)+time.Second || looks > rounds+1 {
 			t.Error("that is too much")
 		}
 	})

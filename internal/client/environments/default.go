@@ -3,9 +3,7 @@ package environments
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -35,59 +33,38 @@ func DefaultAmong(listed []Environment) string {
 	return listed[0].OrganizationDefault
 }
 
-// SetDefault makes an environment the organization's default. If the response is lost, the default is read back.
+// SetDefault makes an environment the organization's default.
 func (c *Client) SetDefault(ctx context.Context, id string) error {
 	defer c.listings.InvalidateAll()
-	r := transport.Request{
+	return c.conn.CallIgnoringBody(ctx, transport.Request{
 		Op: transport.Operation{Name: "setDefaultEnvironment", Method: http.MethodPut, Route: "/api/v0/environments/default"},
 		Body: struct {
 			EnvironmentID string `json:"environmentId"`
 		}{id},
-	}
-	response, err := c.conn.Exchange(ctx, r, transport.AnyBody)
-	if err != nil && !transport.IsAmbiguous(err) {
-		return err
-	}
-	var set struct {
-		DefaultEnvironmentID string `json:"defaultEnvironmentId"`
-	}
-	if err == nil && wire.Decode(response.Body, "", &set) == nil && set.DefaultEnvironmentID != "" {
-		if !strings.EqualFold(set.DefaultEnvironmentID, id) {
-			return r.Unexpected(fmt.Sprintf("it names environment %s instead of %s", set.DefaultEnvironmentID, id))
-		}
-		return nil
-	}
-	present, readErr := c.defaultAfterLoss(ctx)
-	switch {
-	case readErr == nil && strings.EqualFold(present, id):
-		return nil
-	case err != nil:
-		return err
-	case readErr != nil:
-		return fmt.Errorf("%w (the response to %s names no environment, so the provider read the default back)", readErr, r.Op.Name)
-	}
-	return r.Unexpected("it names no environment, and the default read back differs")
-}
-
-// ProvisionDefault creates a default environment if the organization has none. If the response is lost, the default is read back.
-func (c *Client) ProvisionDefault(ctx context.Context) error {
-	defer c.listings.InvalidateAll()
-	err := c.conn.CallIgnoringBody(ctx, transport.Request{
-		Op: transport.Operation{Name: "provisionDefaultEnvironment", Method: http.MethodPost, Route: "/api/v0/environments/default", Repeatable: true},
 	})
-	if transport.IsAmbiguous(err) {
-		if present, readErr := c.defaultAfterLoss(ctx); readErr == nil && present != "" {
-			return nil
-		}
-	}
-	return err
 }
 
-// defaultAfterLoss reads the default back, even if the run is stopping.
-func (c *Client) defaultAfterLoss(ctx context.Context) (string, error) {
+// ProvisionDefault creates a default environment if the organization has none, and returns its ID. It reads the ID even if the run
+// is stopping.
+func (c *Client) ProvisionDefault(ctx context.Context) (string, error) {
+	r := transport.Request{
+		Op: transport.Operation{Name: "provisionDefaultEnvironment", Method: http.MethodPost, Route: "/api/v0/environments/default", Repeatable: true},
+	}
+	err := c.conn.CallIgnoringBody(ctx, r)
+	c.listings.InvalidateAll()
+	if err != nil && !transport.IsAmbiguous(err) {
+		return "", err
+	}
 	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
-	return c.DefaultNow(ctx)
+	id, readErr := c.Default(ctx)
+	switch {
+	case id != "":
+		return id, nil
+	case err == nil && readErr == nil:
+		return "", r.Unexpected("the service lists no default environment afterward. Apply again: it does not create a second one")
+	}
+	return "", cmp.Or(err, readErr)
 }
 
 // SourceOptions are the sources for environments, by provider.

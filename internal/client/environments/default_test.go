@@ -17,66 +17,49 @@ import (
 
 func TestSetDefaultEnvironment(t *testing.T) {
 	t.Parallel()
-	const put, list = "PUT /default", "GET "
-	now := func(id string) string {
-		return `200 {"environments":[` + env("env_9", "a", "") + `],"defaultEnvironmentId":"` + id + `"}`
-	}
 	for name, tc := range map[string]struct {
-		answer, list string
-		wantErr      func(error) bool
-		calls        []string
+		answers []string // The last one is repeated.
+		wantErr func(error) bool
+		puts    int
 	}{
-		"answered":              {answer: `200 {"defaultEnvironmentId":"env_1","new":1}`, calls: []string{put}},
-		"in capitals":           {answer: `200 {"defaultEnvironmentId":"ENV_1"}`, calls: []string{put}},
-		"another one":           {answer: `200 {"defaultEnvironmentId":"env_2"}`, wantErr: clienttest.Is[*wire.ResponseError], calls: []string{put}},
-		"null":                  {answer: `200 {"defaultEnvironmentId":null}`, list: now("env_1"), calls: []string{put, list}},
-		"no object":             {answer: `200 {}`, list: now("env_1"), calls: []string{put, list}},
-		"nothing":               {answer: `200 `, list: now("ENV_1"), calls: []string{put, list}},
-		"no content":            {answer: `204 `, list: now("env_1"), calls: []string{put, list}},
-		"a list":                {answer: `200 []`, list: now("env_1"), calls: []string{put, list}},
-		"no text":               {answer: `200 {"defaultEnvironmentId":1}`, list: now("env_1"), calls: []string{put, list}},
-		"a page":                {answer: `200 <html>`, list: now("env_1"), calls: []string{put, list}},
-		"a page, and no change": {answer: `200 <html>`, list: now("env_2"), wantErr: clienttest.Is[*wire.ResponseError], calls: []string{put, list}},
-		"nothing, and no list":  {answer: `200 `, list: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: []string{put, list}},
-		"refused":               {answer: `409 {"detail":"never built"}`, wantErr: clienttest.Is[*transport.APIError], calls: []string{put}},
-		"lost, but set":         {answer: "drop", list: now("ENV_1"), calls: []string{put, put, put, put, list}},
-		"lost":                  {answer: "drop", list: now("env_2"), wantErr: clienttest.Is[*transport.TransportError], calls: []string{put, put, put, put, list}},
-		"lost, and no list":     {answer: "drop", list: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.TransportError], calls: []string{put, put, put, put, list}},
+		"set":            {answers: []string{`200 {"defaultEnvironmentId":"env_1"}`}, puts: 1},
+		"no content":     {answers: []string{"204 "}, puts: 1},
+		"refused":        {answers: []string{`409 {"detail":"never built"}`}, wantErr: clienttest.Is[*transport.APIError], puts: 1},
+		"lost, then set": {answers: []string{"drop", "204 "}, puts: 2},
+		"lost for good":  {answers: []string{"drop"}, wantErr: clienttest.Is[*transport.TransportError], puts: 4},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{put: tc.answer, list: tc.list}))
-			err := c.SetDefault(t.Context(), "env_1")
-			if !clienttest.IsA(err, tc.wantErr) {
-				t.Errorf("got %v", err)
-			}
-			clienttest.WantText(t, err, "setDefaultEnvironment")
-			rec.Want(t, tc.calls...)
-			if rec.Bodies[0] != `{"environmentId":"env_1"}` {
-				t.Errorf("sent %s", rec.Bodies[0])
-			}
-		})
+		n := 0
+		c, rec, _ := area.ServeShort(t, func(string) string { n++; return tc.answers[min(n, len(tc.answers))-1] })
+		err := c.SetDefault(t.Context(), "env_1")
+		if !clienttest.IsA(err, tc.wantErr) || len(rec.Calls()) != tc.puts || rec.Calls()[0] != "PUT /default" || rec.Bodies[0] != `{"environmentId":"env_1"}` {
+			t.Errorf("%s: got %v after %v", name, err, rec.Calls())
+		}
+		clienttest.WantText(t, err, "setDefaultEnvironment")
 	}
 }
 
 func TestProvisionDefaultEnvironment(t *testing.T) {
 	t.Parallel()
+	const made = `200 {"environments":[{"id":"env_1","name":"Default","repositories":[],"isDefault":true}]}`
 	for name, tc := range map[string]struct {
 		answers []string
 		wantErr func(error) bool
 	}{
-		"provisioned": {answers: []string{"204 "}},
-		"with a body": {answers: []string{`201 {"id":"env_1"}`}},
-		"lost":        {answers: []string{"drop", `503 {"detail":"no"}`, "204 "}},
-		"refused":     {answers: []string{`403 {"detail":"no"}`}, wantErr: clienttest.Is[*transport.APIError]},
-		"a page":      {answers: []string{"200 <html>", "200 <html>", "200 <html>", "200 <html>", `200 {"environments":[]}`}, wantErr: clienttest.Is[*transport.TransportError]},
-		"in vain":     {answers: []string{"drop", "drop", "drop", "drop", `403 {"detail":"no"}`}, wantErr: clienttest.Is[*transport.TransportError]},
-		"made, lost":  {answers: []string{"drop", "drop", "drop", "drop", `200 {"environments":[{"id":"env_1","name":"Default","repositories":[],"isDefault":true}]}`}},
+		"provisioned":      {answers: []string{"204 ", made}},
+		"with a body":      {answers: []string{`201 {"id":"env_9"}`, made}},
+		"lost":             {answers: []string{"drop", `503 {"detail":"no"}`, "204 ", made}},
+		"made, lost":       {answers: []string{"drop", "drop", "drop", "drop", made}},
+		"refused":          {answers: []string{`403 {"detail":"no"}`}, wantErr: clienttest.Is[*transport.APIError]},
+		"a page":           {answers: []string{"200 <html>", "200 <html>", "200 <html>", "200 <html>", `200 {"environments":[]}`}, wantErr: clienttest.Is[*transport.TransportError]},
+		"in vain":          {answers: []string{"drop", "drop", "drop", "drop", `403 {"detail":"no"}`}, wantErr: clienttest.Is[*transport.TransportError]},
+		"without a result": {answers: []string{"204 ", `200 {"environments":[]}`}, wantErr: clienttest.Is[*wire.ResponseError]},
+		"not to be read":   {answers: []string{"204 ", `403 {"detail":"no"}`}, wantErr: clienttest.Is[*transport.APIError]},
 	} {
 		n := 0
 		c, rec, _ := area.ServeShort(t, func(string) string { n++; return tc.answers[min(n, len(tc.answers))-1] })
-		if err := c.ProvisionDefault(t.Context()); !clienttest.IsA(err, tc.wantErr) || len(rec.Calls()) != len(tc.answers) || rec.Calls()[0] != "POST /default" {
-			t.Errorf("%s: got %v after %v", name, err, rec.Calls())
+		id, err := c.ProvisionDefault(t.Context())
+		if !clienttest.IsA(err, tc.wantErr) || (id == "env_1") != (err == nil) || len(rec.Calls()) != len(tc.answers) || rec.Calls()[0] != "POST /default" {
+			t.Errorf("%s: got %q, %v after %v", name, id, err, rec.Calls())
 		}
 	}
 }

@@ -22,9 +22,7 @@ type Client struct {
 
 	listings   *collection.Collection[Environment]
 	buildPolls *collection.Poller[BuildStatus]
-	// uncached shares the reads of GetNow.
-	uncached *collection.Poller[Environment]
-	sources  *memo.Memo[*SourceOptions]
+	sources    *memo.Memo[*SourceOptions]
 }
 
 // New returns a client for environments and their builds.
@@ -35,12 +33,6 @@ func New(conn *transport.Conn) *Client {
 		Single:    c.singleBuildStatus,
 		Many:      c.BuildStatuses,
 		AfterWait: func(string) { c.listings.InvalidateAll() },
-	})
-	c.uncached = collection.NewPoller(conn, collection.PollSource[Environment]{
-		Single: c.GetUncached,
-		Many: func(ctx context.Context, account string, _ []string) ([]Environment, error) {
-			return c.list(ctx, account)
-		},
 	})
 	return c
 }
@@ -118,65 +110,36 @@ func (c *Client) GetUncached(ctx context.Context, id string) (*Environment, erro
 	}, id)
 }
 
-// WithFailure makes records from listings and single reads equal: it adds the failure reason, which a listing may lack,
-// removes the reason of an earlier failure, and adds whether the environment is the default.
-func (c *Client) WithFailure(ctx context.Context, e *Environment) (*Environment, error) {
-	whole := *e
-	if e.isListed && e.HasFailed() {
-		single, err := c.GetUncached(ctx, e.ID)
-		if err != nil {
-			return nil, collection.Gone(err)
-		}
-		whole = *single
-		whole.OrganizationDefault = e.OrganizationDefault
-		if whole.IsDefault == nil {
-			whole.IsDefault = e.IsDefault
-		}
-	}
-	if !whole.HasFailed() && (whole.Status == StatusReady || whole.Status == StatusBuilding) {
-		whole.FailureReason = ""
-		if whole.LatestBuild != nil {
-			// The listing shares the build.
-			build := *whole.LatestBuild
-			build.FailureReason, build.FailureCategory, build.Excerpt = "", "", ""
-			whole.LatestBuild = &build
-		}
-	}
-	if err := c.completeDefault(ctx, &whole); err != nil {
-		return nil, err
-	}
-	return &whole, nil
-}
-
-// completeDefault sets IsDefault if the record lacks it.
-func (c *Client) completeDefault(ctx context.Context, e *Environment) error {
-	if e.IsDefault != nil {
-		return nil
-	}
-	id, err := c.Default(ctx)
-	switch {
-	case collection.CannotList(err):
-		return nil
-	case err != nil:
-		return err
-	}
-	isDefault := id == e.ID
-	e.IsDefault = &isDefault
-	return nil
-}
-
-// readWindow is how long GetNow waits for other reads to share a listing.
-const readWindow = 250 * time.Millisecond
-
-// GetNow reads one environment with a request that starts after the call. Reads within readWindow share a listing.
+// GetNow reads one environment alone, as complete as Get.
 func (c *Client) GetNow(ctx context.Context, id string) (*Environment, error) {
-	watch := c.uncached.Watch(collection.Organization, id)
-	defer watch.Close()
-	found, err := watch.Next(ctx, readWindow)
+	found, err := c.GetUncached(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	return c.WithFailure(ctx, found)
+}
+
+// WithFailure adds what records may lack: those from a listing why they failed, and those of a single read whether they are the
+// default.
+func (c *Client) WithFailure(ctx context.Context, e *Environment) (_ *Environment, err error) {
+	if e.isListed && e.HasFailed() {
+		if e, err = c.GetUncached(ctx, e.ID); err != nil {
+			return nil, collection.Gone(err)
+		}
+	}
+	if e.IsDefault != nil {
+		return e, nil
+	}
+	id, err := c.Default(ctx)
+	switch {
+	case collection.CannotList(err):
+		return e, nil
+	case err != nil:
+		return nil, err
+	}
+	isDefault := id == e.ID
+	e.IsDefault = &isDefault
+	return e, nil
 }
 
 // Create creates an environment and starts its first build, and finds the environment after a lost response; see create.Once.

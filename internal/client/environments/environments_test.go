@@ -187,9 +187,7 @@ func TestEnvironment_showsTheSameHoweverItWasRead(t *testing.T) {
 		alone, inListing string
 		want             string // A part of the shown fields.
 	}{
-		"ready":                         {`,"status":"ready","isDefault":true` + build("succeeded", `,"excerpt":"log"`), `,"status":"ready","isDefault":true` + build("succeeded", ""), `"excerpt":""`},
-		"building, failed before":       {`,"status":"building","isDefault":true` + why + build("queued", detail), `,"status":"building","isDefault":true` + build("queued", ""), `"failureReason":"","failureCategory":"","excerpt":""`},
-		"building, the listing shows":   {`,"status":"building","isDefault":true` + build("queued", detail), `,"status":"building","isDefault":true` + why + build("queued", detail), `"failureReason":"","failureCategory":"","excerpt":""`},
+		"ready":                         {`,"status":"ready","isDefault":true` + build("succeeded", ""), `,"status":"ready","isDefault":true` + build("succeeded", ""), `"excerpt":""`},
 		"failed":                        {`,"status":"failed","isDefault":true` + why + build("failed", detail), `,"status":"failed","isDefault":true` + build("failed", ""), `"excerpt":"log"`},
 		"failed, the listing says why":  {`,"status":"failed","isDefault":true` + why + build("failed", detail), `,"status":"failed","isDefault":true` + why + build("failed", ""), `"excerpt":"log"`},
 		"still ready after a failure":   {`,"status":"ready","isDefault":true` + why + build("failed", detail), `,"status":"ready","isDefault":true` + build("failed", ""), `"failureReason":"why"`},
@@ -229,7 +227,7 @@ func TestWithFailure(t *testing.T) {
 		calls   int
 	}{
 		"failed":               {alone: "200 " + env("env_1", "a", `,"status":"failed","failureReason":"why"`), want: "why", calls: 2},
-		"recovered meanwhile":  {alone: "200 " + env("env_1", "a", `,"status":"ready","failureReason":"old"`), calls: 2},
+		"recovered meanwhile":  {alone: "200 " + env("env_1", "a", `,"status":"ready"`), calls: 2},
 		"gone meanwhile":       {alone: `404 {"detail":"no"}`, wantErr: collection.IsGone, calls: 2},
 		"failing":              {alone: `501 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: 2},
 		"another environment":  {alone: "200 " + env("env_2", "a", ""), wantErr: clienttest.Is[*wire.ResponseError], calls: 2},
@@ -252,7 +250,7 @@ func TestWithFailure(t *testing.T) {
 			if !clienttest.IsA(err, tc.wantErr) || collection.IsGone(err) != strings.HasPrefix(name, "gone mean") {
 				t.Errorf("got %v", err)
 			}
-			if err == nil && (e.FailureReason != tc.want || !*e.IsDefault || e.OrganizationDefault != "env_1") {
+			if err == nil && (e.FailureReason != tc.want || !*e.IsDefault) {
 				t.Errorf("got %+v", e)
 			}
 			if len(rec.Calls()) != tc.calls {
@@ -305,11 +303,10 @@ func TestEnvironments_aWriteOutdatesEveryListing(t *testing.T) {
 			c.WatchBuild("env_1").Close()
 			return nil
 		}},
-		"default":   {change: func(c *Client) error { return c.SetDefault(t.Context(), "env_1") }},
-		"provision": {change: func(c *Client) error { return c.ProvisionDefault(t.Context()) }},
-		"delete":    {change: remove("env_1")},
-		"refused":   {change: remove("env_3"), fails: true},
-		"gone":      {change: remove("env_2"), fails: true, kept: true},
+		"default": {change: func(c *Client) error { return c.SetDefault(t.Context(), "env_1") }},
+		"delete":  {change: remove("env_1")},
+		"refused": {change: remove("env_3"), fails: true},
+		"gone":    {change: remove("env_2"), fails: true, kept: true},
 	} {
 		c, rec, _ := area.ServeShort(t, func(call string) string {
 			switch {

@@ -2,7 +2,6 @@ package environment
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -105,7 +104,8 @@ func (r *defaultEnvironmentResource) Create(ctx context.Context, req resource.Cr
 		case err != nil:
 			return nil, err
 		case wanted == "" && live == "":
-			return r.provision(ctx)
+			live, err = r.Client.Environments.ProvisionDefault(ctx)
+			return &live, err
 		case wanted == "" || wanted == live:
 			return &live, nil
 		}
@@ -131,18 +131,6 @@ func (r *defaultEnvironmentResource) set(ctx context.Context, id string) error {
 		return waitErr
 	}
 	return r.Client.Environments.SetDefault(ctx, id)
-}
-
-// provision requests that the service create a default environment, and returns its ID.
-func (r *defaultEnvironmentResource) provision(ctx context.Context) (*string, error) {
-	if err := r.Client.Environments.ProvisionDefault(ctx); err != nil {
-		return nil, err
-	}
-	live, err := r.Client.Environments.DefaultNow(context.WithoutCancel(ctx))
-	if err == nil && live == "" {
-		err = errors.New("provisionDefaultEnvironment (POST /api/v0/environments/default) succeeded, but the service does not list a default environment. Apply again: the service does not create a second one")
-	}
-	return &live, err
 }
 
 func (r *defaultEnvironmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {

@@ -266,28 +266,18 @@ func TestDefaultEnvironment_faultMatrixOfAProvisionedOne(t *testing.T) {
 	}.Run(t)
 }
 
-// An interrupted run keeps what was done, whether or not the response arrives.
+// An interrupted run keeps what was done.
 func TestDefaultEnvironment_interrupted(t *testing.T) {
 	t.Parallel()
-	for name, stopped := range map[string]func(hit func()) acctest.Option{
-		"answered": func(hit func()) acctest.Option {
-			return acctest.Hold("setDefaultEnvironment", func(<-chan struct{}) { hit() })
-		},
-		"lost": func(hit func()) acctest.Option { return acctest.Intercept("setDefaultEnvironment", true, hit) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var process *acctest.Process
-			e := acctest.New(t, stopped(func() { process.Stop() }))
-			ids := environmentsReady(e, "base", "a")
-			mustDefault(t, e, ids[0])
-			process = acctest.NewProcess(t, e, nil)
-			i := process.NewInstance("agentyard_default_environment")
-			out := process.Apply(i, acctest.Values{"environment_id": ids[1]})
-			if i.Attribute("environment_id") != ids[1] || i.Tainted || liveDefault(e) != ids[1] {
-				t.Errorf("%s: the state is %s, the default %s", out, i.State, liveDefault(e))
-			}
-		})
+	var process *acctest.Process
+	e := acctest.New(t, acctest.Hold("setDefaultEnvironment", func(<-chan struct{}) { process.Stop() }))
+	ids := environmentsReady(e, "base", "a")
+	mustDefault(t, e, ids[0])
+	process = acctest.NewProcess(t, e, nil)
+	i := process.NewInstance("agentyard_default_environment")
+	out := process.Apply(i, acctest.Values{"environment_id": ids[1]})
+	if i.Attribute("environment_id") != ids[1] || i.Tainted || liveDefault(e) != ids[1] {
+		t.Errorf("%s: the state is %s, the default %s", out, i.State, liveDefault(e))
 	}
 }
 
