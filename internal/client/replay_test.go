@@ -173,7 +173,9 @@ var replays = map[string]func(context.Context, *Client) (any, error){
 	"updateSession": func(ctx context.Context, c *Client) (any, error) {
 		return c.Sessions.Update(ctx, text, uuid, time.Time{}, &sessions.Settings{})
 	},
-	"updateWikiPrivacy": func(ctx context.Context, c *Client) (any, error) { return c.Wikis.SetPrivacy(ctx, text, "private") },
+	"updateWikiPrivacy": func(ctx context.Context, c *Client) (any, error) {
+		return nil, c.Wikis.SetPrivacy(ctx, text, "private")
+	},
 }
 
 func editWorkflow(ctx context.Context, c *Client) (any, error) {

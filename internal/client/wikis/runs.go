@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -231,49 +230,19 @@ func flagMatches(requested, returned *bool) bool {
 	return returned == nil || *returned == (requested != nil && *requested)
 }
 
-// SetPrivacy changes the privacy level of a run. The format of the response is not documented, so if it does not show the new
-// level, SetPrivacy reads the run.
-func (c *Client) SetPrivacy(ctx context.Context, id, level string) (*Run, error) {
+// SetPrivacy changes the privacy level of a run. It continues for a short time if the caller stops, so that a private run does not
+// stay visible.
+func (c *Client) SetPrivacy(ctx context.Context, id, level string) error {
 	defer c.listings.InvalidateAll()
-	r := transport.Request{
+	ctx, cancel := transport.Outlive(ctx)
+	defer cancel()
+	return c.conn.CallIgnoringBody(ctx, transport.Request{
 		Op:   transport.Operation{Name: "updateWikiPrivacy", Method: http.MethodPost, Route: "/api/v0/wiki/{wikiRunId}/privacy", Repeatable: true},
 		Path: []string{id},
 		Body: struct {
 			PrivacyLevel string `json:"privacyLevel"`
 		}{level},
-		Noun: "wikiRun",
-	}
-	response, err := c.conn.Exchange(ctx, r, transport.AnyBody)
-	if err != nil {
-		return nil, err
-	}
-	var updated Run
-	if wire.Decode(response.Body, r.Noun, &updated) == nil && updated.ID != "" {
-		switch {
-		case !strings.EqualFold(updated.ID, id):
-			return nil, r.Unexpected(wire.Mismatch(&updated, id))
-		case updated.MissingField() == "" && updated.PrivacyLevel == level:
-			return &updated, nil
-		}
-	}
-	ctx, cancel := transport.Outlive(ctx)
-	defer cancel()
-	present, err := c.GetUncached(ctx, id)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%w (the response to %s does not show the privacy level, so the provider read the wiki run back)", err, r.Op.Name)
-	case present.PrivacyLevel != level:
-		return nil, r.Unexpected("it does not show the privacy level, and the wiki run read back differs")
-	}
-	return present, nil
-}
-
-// SetNewPrivacy is SetPrivacy right after a run's creation. It continues for a short time if the caller stops, so that a
-// private run does not stay visible.
-func (c *Client) SetNewPrivacy(ctx context.Context, id, level string) (*Run, error) {
-	ctx, cancel := transport.Outlive(ctx)
-	defer cancel()
-	return c.SetPrivacy(ctx, id, level)
+	})
 }
 
 // Delete deletes a run. If the run does not exist, the error is a *MissingError.

@@ -129,10 +129,7 @@ func TestWikiRuns_writesDiscardWhatWasRead(t *testing.T) {
 			_, err := c.Create(ctx, CreateRequest{RepoURL: acmeAPI})
 			return err
 		},
-		"shared": func(ctx context.Context, c *Client) error {
-			_, err := c.SetPrivacy(ctx, "w1", PrivacyPrivate)
-			return err
-		},
+		"shared":  func(ctx context.Context, c *Client) error { return c.SetPrivacy(ctx, "w1", PrivacyPrivate) },
 		"deleted": func(ctx context.Context, c *Client) error { return c.Delete(ctx, "w1") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,50 +155,25 @@ func TestWikiRuns_writesDiscardWhatWasRead(t *testing.T) {
 	}
 }
 
+// The format of the response is not documented, so only its status matters. The request is repeatable.
 func TestSetWikiPrivacy_takesEveryAnswer(t *testing.T) {
 	t.Parallel()
-	private, shared := "200 "+wiki("w1", `,"privacyLevel":"private"`), "200 "+wiki("w1", `,"privacyLevel":"organization"`)
-	for name, tc := range map[string]struct {
-		post, single string
-		reads        bool
-		want         func(error) bool
+	for post, want := range map[string]struct {
+		tries int
+		is    func(error) bool
 	}{
-		"the record":              {post: private},
-		"another case of the ID":  {post: strings.Replace(private, "w1", "W1", 1)},
-		"the ID alone":            {`200 {"wikiRunId":"w1"}`, private, true, nil},
-		"nothing":                 {"200 ", private, true, nil},
-		"no object":               {`200 {"ok":true}`, private, true, nil},
-		"a page, but it is done":  {"200 <html>", private, true, nil},
-		"the old record":          {shared, private, true, nil},
-		"the old one, and no end": {shared, shared, true, clienttest.Is[*wire.ResponseError]},
-		"nothing, and not done":   {"200 {}", shared, true, clienttest.Is[*wire.ResponseError]},
-		"nothing, and no read":    {"200 {}", wikiFailed, true, clienttest.Is[*transport.APIError]},
-		"another run":             {strings.Replace(private, "w1", "w2", 1), "", false, clienttest.Is[*wire.ResponseError]},
-		"refused":                 {notCovered, "", false, clienttest.Is[*transport.APIError]},
-		"no such level":           {`422 {"detail":"privacyLevel"}`, "", false, clienttest.Is[*transport.APIError]},
+		"200 " + wiki("w1", `,"privacyLevel":"private"`): {1, nil},
+		"200 ":            {1, nil},
+		`200 {"ok":true}`: {1, nil},
+		"200 <html>":      {4, clienttest.Is[*transport.TransportError]},
+		notCovered:        {1, clienttest.Is[*transport.APIError]},
+		"drop":            {4, clienttest.Is[*transport.TransportError]},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{wikiPrivacy: tc.post, getWikiOne: tc.single}))
-			got, err := c.SetPrivacy(t.Context(), "w1", PrivacyPrivate)
-			if !clienttest.IsA(err, tc.want) || err == nil && got.PrivacyLevel != PrivacyPrivate {
-				t.Errorf("got %+v, %v", got, err)
-			}
-			if rec.Bodies[0] != `{"privacyLevel":"private"}` || slices.Contains(rec.Calls(), getWikiOne) != tc.reads {
-				t.Errorf("asked %v with %s", rec.Calls(), rec.Bodies[0])
-			}
-		})
-	}
-	// It is repeatable.
-	tries := 0
-	c, rec, _ := area.ServeShort(t, func(string) string {
-		if tries++; tries == 1 {
-			return "drop"
+		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{wikiPrivacy: post}))
+		err := c.SetPrivacy(t.Context(), "w1", PrivacyPrivate)
+		if !clienttest.IsA(err, want.is) || rec.Count(http.MethodPost) != want.tries || rec.Bodies[0] != `{"privacyLevel":"private"}` {
+			t.Errorf("%s: %v after %v with %s", post, err, rec.Calls(), rec.Bodies[0])
 		}
-		return private
-	})
-	if _, err := c.SetPrivacy(t.Context(), "w1", PrivacyPrivate); err != nil || rec.Count(http.MethodPost) != 2 {
-		t.Errorf("%v after %v", err, rec.Calls())
 	}
 }
 

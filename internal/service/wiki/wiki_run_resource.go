@@ -171,7 +171,7 @@ func (r *wikiRunResource) Create(ctx context.Context, req resource.CreateRequest
 	crud.Create(ctx, r.Client, "wiki run", req, resp, func(m *wikiRunModel) (*wikis.Run, error) {
 		made, err := r.Client.Wikis.Create(ctx, m.createRequest())
 		if level := m.PrivacyLevel; err == nil && value.IsSet(level) && level.ValueString() != made.PrivacyLevel {
-			_, failed := r.Client.Wikis.SetNewPrivacy(ctx, made.ID, level.ValueString())
+			failed := r.Client.Wikis.SetPrivacy(ctx, made.ID, level.ValueString())
 			resp.Diagnostics.Append(withoutPrivacy(made, level.ValueString(), failed)...)
 		}
 		return made, err
@@ -201,8 +201,7 @@ func (r *wikiRunResource) Update(ctx context.Context, req resource.UpdateRequest
 		if plan.PrivacyLevel.Equal(state.PrivacyLevel) {
 			return nil, nil // An adopted value changed.
 		}
-		_, err := r.Client.Wikis.SetPrivacy(ctx, state.ID.ValueString(), plan.PrivacyLevel.ValueString())
-		return nil, err
+		return nil, r.Client.Wikis.SetPrivacy(ctx, state.ID.ValueString(), plan.PrivacyLevel.ValueString())
 	}, changeOptions)
 }
 
