@@ -126,56 +126,25 @@ func PageSize(most int) string {
 	return strconv.Itoa(MaxPageSize)
 }
 
-// Gather reads pages until it has at least so many objects, each of them once; 0 means all objects.
+// Gather reads pages until it has at least so many objects; 0 means all objects. It takes each object once: one may move to a later
+// page during a listing.
 func Gather[T any, P wire.RecordOf[T]](pages iter.Seq2[[]T, error], most int) ([]T, error) {
-	gathered := []T{}
-	for objects, err := range withoutRepeats[T, P](pages) {
+	gathered, seen := []T{}, map[string]bool{}
+	for objects, err := range pages {
 		if err != nil {
 			return nil, err
 		}
-		gathered = append(gathered, objects...)
+		for i := range objects {
+			if id := P(&objects[i]).Ref().ID; !seen[id] {
+				seen[id] = true
+				gathered = append(gathered, objects[i])
+			}
+		}
 		if most > 0 && len(gathered) >= most {
 			break
 		}
 	}
 	return gathered, nil
-}
-
-// Flatten yields the objects of pages, each of them once. It requests a page only when those before it are used up.
-func Flatten[T any, P wire.RecordOf[T]](pages iter.Seq2[[]T, error]) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for objects, err := range withoutRepeats[T, P](pages) {
-			if err != nil {
-				var none T
-				yield(none, err)
-				return
-			}
-			for _, object := range objects {
-				if !yield(object, nil) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// withoutRepeats drops objects that were on an earlier page: an object may move to a later page during a listing.
-func withoutRepeats[T any, P wire.RecordOf[T]](pages iter.Seq2[[]T, error]) iter.Seq2[[]T, error] {
-	return func(yield func([]T, error) bool) {
-		seen := map[string]bool{}
-		for objects, err := range pages {
-			var others []T
-			for i := range objects {
-				if id := P(&objects[i]).Ref().ID; !seen[id] {
-					seen[id] = true
-					others = append(others, objects[i])
-				}
-			}
-			if !yield(others, err) {
-				return
-			}
-		}
-	}
 }
 
 // callPage requests one page of a listing under /api/v0, whose objects are in a field named by envelope.

@@ -197,7 +197,7 @@ func rows(asked *int, pages ...string) iter.Seq2[[]listedRow, error] {
 	}
 }
 
-func TestFlat(t *testing.T) {
+func TestGather(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		pages []string
@@ -205,21 +205,19 @@ func TestFlat(t *testing.T) {
 		want  string
 		asked int
 	}{
-		"all":                    {[]string{"ab", "cd", "e"}, 99, "abcde", 3},
-		"each once":              {[]string{"ab", "bc", "cab", "d"}, 99, "abcd", 4},
-		"no page more than used": {[]string{"ab", "cd", "!"}, 3, "abc", 2},
+		"all":                    {[]string{"ab", "cd", "e"}, 0, "abcde", 3},
+		"each once":              {[]string{"ab", "bc", "cab", "d"}, 0, "abcd", 4},
+		"no page more than used": {[]string{"ab", "cd", "!"}, 3, "abcd", 2},
 		"nor when it is used up": {[]string{"ab", "cd"}, 2, "ab", 1},
-		"up to what is broken":   {[]string{"ab", "!", "cd"}, 99, "ab!", 2},
+		"none if one is broken":  {[]string{"ab", "!", "cd"}, 0, "!", 2},
 	} {
-		asked, got, n := 0, "", 0
-		for row, err := range Flatten(rows(&asked, tc.pages...)) {
-			if err != nil {
-				got += "!"
-			}
+		asked, got := 0, ""
+		found, err := Gather(rows(&asked, tc.pages...), tc.most)
+		for _, row := range found {
 			got += row.ID
-			if n++; n == tc.most {
-				break
-			}
+		}
+		if err != nil {
+			got += "!"
 		}
 		if got != tc.want || asked != tc.asked {
 			t.Errorf("%s: %s of %d pages, want %s of %d", name, got, asked, tc.want, tc.asked)

@@ -5,9 +5,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -95,21 +95,15 @@ func (c *Client) Members(ctx context.Context, limit int) ([]Member, error) {
 	return found[:min(limit, len(found))], nil
 }
 
-// AllMembers yields the members in the service's order. It requests a page only when the pages before it are used up. Most is
-// the number of members that the caller needs, or 0 for all.
-func (c *Client) AllMembers(ctx context.Context, most int) iter.Seq2[Member, error] {
-	return collection.Flatten(c.members.All(ctx, collection.PageKey(most, nil)))
-}
-
 // MemberByEmail returns the first member with an email address, which is case-insensitive, or nil. It reads the pages that all such
 // calls share, up to the one with the member.
 func (c *Client) MemberByEmail(ctx context.Context, email string) (*Member, error) {
-	for m, err := range c.AllMembers(ctx, 0) {
+	for members, err := range c.members.All(ctx, collection.PageKey(0, nil)) {
 		if err != nil {
 			return nil, err
 		}
-		if strings.EqualFold(m.Email, email) {
-			return &m, nil
+		if i := slices.IndexFunc(members, func(m Member) bool { return strings.EqualFold(m.Email, email) }); i >= 0 {
+			return &members[i], nil
 		}
 	}
 	return nil, nil

@@ -25,14 +25,14 @@ func (l *memberInvitationList) ListResourceConfigSchema(_ context.Context, _ lis
 	}
 }
 
-// List is lazy: Terraform may need the first page only.
 func (l *memberInvitationList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	members := func(yield func(invitee, error) bool) {
-		for m, err := range l.Client.Organization.AllMembers(ctx, int(req.Limit)) {
-			if !yield(invitee{member: &m}, err) {
-				return
-			}
+	members := crud.AtOnce(func() ([]invitee, error) {
+		found, err := l.Client.Organization.Members(ctx, int(req.Limit))
+		invitees := make([]invitee, len(found))
+		for i := range found {
+			invitees[i].member = &found[i]
 		}
-	}
+		return invitees, err
+	})
 	crud.List[memberInvitationModel](ctx, "members", req, stream, members, func(i *invitee) string { return i.member.Email }, needsManager)
 }
