@@ -230,13 +230,10 @@ func (r *memberInvitationResource) Read(ctx context.Context, req resource.ReadRe
 	imported := modifier.IsUnread(ctx, req.Private)
 	crud.Read(ctx, r.Client, "member", req, resp, func(m *memberInvitationModel) (*invitee, error) {
 		email := m.Email.ValueString()
-		member, err := r.Client.Organization.InvitedMember(ctx, m.MemberID.ValueString(), email)
+		member, err := r.member(ctx, m)
 		switch {
 		case err != nil:
 			return nil, err
-		case member != nil && !strings.EqualFold(member.Email, email):
-			return nil, &crud.ObjectError{At: path.Root("email"), Summary: "Member Has Another Email Address",
-				Detail: fmt.Sprintf("The email address of member %s was changed from %s to %s. Run terraform state rm ADDRESS, set email to %q, and import the member with this address.", member.ID, email, member.Email, member.Email)}
 		case member != nil:
 			return &invitee{member: member}, nil
 		case imported:
@@ -259,38 +256,33 @@ func (r *memberInvitationResource) Update(ctx context.Context, req resource.Upda
 	}, invitationOptions)
 }
 
-// Delete removes nobody by default, so that destroying a configuration does not lock anybody out. It warns only about a person
-// who is still listed: an action of the same run may have removed the member, and the service does not show pending invitations.
-func (r *memberInvitationResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var state memberInvitationModel
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if state.RemoveOnDestroy.ValueBool() {
-		crud.Delete(ctx, r.Client, "member invitation", req, resp, func(m *memberInvitationModel) error { return r.remove(ctx, m) }, needsManager, apierror.Advice{
-			http.StatusNotFound: "The service did not confirm that the member is gone. Check the path in base_url, then apply again.",
-			http.StatusConflict: lastManager,
-		})
-		return
+// member returns the member who was invited, or nil. If the member's address was changed elsewhere, another person may have it now.
+func (r *memberInvitationResource) member(ctx context.Context, m *memberInvitationModel) (*organization.Member, error) {
+	email := m.Email.ValueString()
+	member, err := r.Client.Organization.InvitedMember(ctx, m.MemberID.ValueString(), email)
+	if err != nil || member == nil || strings.EqualFold(member.Email, email) {
+		return member, err
 	}
-	member, err := r.Client.Organization.InvitedMember(ctx, state.MemberID.ValueString(), state.Email.ValueString())
-	if err == nil && member != nil {
-		resp.Diagnostics.AddWarning("No Member Removed", fmt.Sprintf("%s is still a member of the organization. Destroying the invitation only removed it from the state.", member.Email))
-	}
+	return nil, &crud.ObjectError{At: path.Root("email"), Summary: "Member Has Another Email Address",
+		Detail: fmt.Sprintf("The email address of member %s was changed from %s to %s. Run terraform state rm ADDRESS. To keep managing the member, set email to %q, and import the member with this address.", member.ID, email, member.Email, member.Email)}
 }
 
-// remove removes a member or revokes an invitation. If the member's address was changed elsewhere, another person may have it now.
-func (r *memberInvitationResource) remove(ctx context.Context, m *memberInvitationModel) error {
-	email := m.Email.ValueString()
-	if !m.MemberID.IsNull() {
-		member, err := r.Client.Organization.InvitedMember(ctx, m.MemberID.ValueString(), email)
-		switch {
-		case err != nil:
-			return err
-		case member != nil && !strings.EqualFold(member.Email, email):
-			return fmt.Errorf("member %s now has the email address %s, so nobody was removed. Run terraform state rm ADDRESS. "+
-				"Then remove %s with the action agentyard_member_remove, or in the web app", member.ID, member.Email, member.Email)
+// Delete removes nobody by default, so that destroying a configuration does not lock anybody out.
+func (r *memberInvitationResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	crud.Delete(ctx, r.Client, "member invitation", req, resp, func(m *memberInvitationModel) error {
+		if !m.RemoveOnDestroy.ValueBool() {
+			return nil
 		}
-	}
-	return r.Client.Organization.RemoveMember(ctx, email)
+		if !m.MemberID.IsNull() {
+			if _, err := r.member(ctx, m); err != nil {
+				return err
+			}
+		}
+		return r.Client.Organization.RemoveMember(ctx, m.Email.ValueString())
+	}, needsManager, apierror.Advice{
+		http.StatusNotFound: "The service did not confirm that the member is gone. Check the path in base_url, then apply again.",
+		http.StatusConflict: lastManager,
+	})
 }
 
 func (r *memberInvitationResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {

@@ -53,7 +53,7 @@ var memberRemove = crud.Operation{
 	Options: apierror.Options{apierror.AtStatus{http.StatusBadRequest: path.Root("email"), http.StatusConflict: path.Root("email")}, needsManager, apierror.Advice{
 		http.StatusBadRequest: "Set email to an email address without a name or brackets.",
 		http.StatusNotFound:   "The service did not confirm that the member is gone. Check the path in base_url, then run again.",
-		http.StatusConflict:   "You cannot remove yourself, or the last manager or owner. Use the API key of another manager or owner.",
+		http.StatusConflict:   lastManager,
 	}},
 }
 
