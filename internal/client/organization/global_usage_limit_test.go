@@ -23,39 +23,28 @@ func TestGlobalUsageLimit_aValueOutlivesARemoval(t *testing.T) {
 }
 
 // An apply plans again after each write, which must not list the limits again.
-func TestUsageLimitsAtPlan(t *testing.T) {
+func TestCheckAccess_once(t *testing.T) {
 	t.Parallel()
-	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{
-		getLimits: limited("a@x 1"), putLimits: updated("a@x 1000000"), getGlobal: `200 {"limit":7}`,
-	}))
-	plan := func() {
-		t.Helper()
-		if limits, err := c.UsageLimitsAtPlan(t.Context()); err != nil || shownLimits(limits) != "none a@x=1" {
-			t.Errorf("got %+v, %v", limits, err)
-		}
-		if limit, err := c.GlobalUsageLimitAtPlan(t.Context()); err != nil || *limit != 7 {
-			t.Errorf("the global limit is %v, %v", limit, err)
-		}
-	}
+	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getLimits: limited("a@x 1"), putLimits: updated("a@x 1000000")}))
 	for range 2 {
-		plan()
-		if _, err := c.SetUserUsageLimit(t.Context(), "a@x", million); err != nil {
-			t.Error(err)
+		_, err := c.SetUserUsageLimit(t.Context(), "a@x", million)
+		if access := c.CheckAccess(t.Context()); err != nil || access != nil {
+			t.Error(err, access)
 		}
 	}
-	rec.Want(t, getLimits, getGlobal, putLimits, putLimits)
+	rec.Want(t, putLimits, getLimits, putLimits)
 }
 
-// Many plans share one failed listing, and report it once.
+// Many plans report a refused listing once.
 func TestUsageLimitsAtPlan_refused(t *testing.T) {
 	t.Parallel()
 	const no = `403 {"detail":"no"}`
 	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getLimits: no, getGlobal: no}))
-	for _, fails := range []bool{true, false} {
-		limits, userErr := c.UsageLimitsAtPlan(t.Context())
-		if limits != nil || (userErr != nil) != fails {
-			t.Errorf("got %+v, %v", limits, userErr)
-		}
+	if limits, err := c.UsageLimitsAtPlan(t.Context()); limits != nil || err == nil {
+		t.Errorf("got %+v, %v", limits, err)
+	}
+	if err := c.CheckAccess(t.Context()); err != nil {
+		t.Error("it is reported again: ", err)
 	}
 	if limit, err := c.GlobalUsageLimitAtPlan(t.Context()); limit != nil || err == nil {
 		t.Errorf("the global limit is %v, %v", limit, err)

@@ -25,7 +25,6 @@ type Client struct {
 	controlChanges *collection.Paged[[]ControlChange]
 	usageLimits    *memo.Memo[*UsageLimits]
 	globalLimit    *memo.Memo[*int64]
-	limitsAtPlan   *memo.Memo[*UsageLimits]
 	// settingLimit has a lock for each user, by emailKey, and limitsSet the users whose limits this process has set.
 	settingLimit collection.Locks
 	limitsSet    sync.Map
@@ -37,7 +36,6 @@ func New(conn *transport.Conn) *Client {
 	c.members, c.controlChanges = collection.NewPages[Member](conn, opListMembers, "users"), collection.NewPages[ControlChange](conn, opListControlChanges, "changes")
 	c.usageLimits = memo.New[*UsageLimits](conn.Clock, collection.SharedLifetime)
 	c.globalLimit = memo.New[*int64](conn.Clock, collection.SharedLifetime)
-	c.limitsAtPlan = memo.New[*UsageLimits](conn.Clock, 0)
 	return c
 }
 

@@ -148,11 +148,15 @@ func decodeLimits(body []byte) (global *int64, users []listedLimit, err error) {
 	return limits.Global, users, err
 }
 
-// UsageLimitsAtPlan is UsageLimits with errors like CheckAccess. Its listing outlives writes: an apply plans each resource again,
-// and would otherwise list the limits after each write.
+// UsageLimitsAtPlan is UsageLimits with errors like CheckAccess.
 func (c *Client) UsageLimitsAtPlan(ctx context.Context) (*UsageLimits, error) {
-	limits, err := c.limitsAtPlan.Get(ctx, collection.Organization, c.UsageLimits)
+	limits, err := c.UsageLimits(ctx)
 	return limits, c.conn.CheckOnce(ctx, "usage limits", func(context.Context) error { return err })
+}
+
+// CheckAccess checks during a plan that the key, its role, and base_url can manage limits.
+func (c *Client) CheckAccess(ctx context.Context) error {
+	return c.conn.CheckOnce(ctx, "usage limits", func(ctx context.Context) error { _, err := c.UsageLimits(ctx); return err })
 }
 
 // SetUserUsageLimit sets a user's limit, in credits. If the service rejects this user, the error is a *RefusedError.

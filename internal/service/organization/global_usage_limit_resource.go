@@ -2,6 +2,7 @@ package organization
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -79,7 +80,9 @@ func (r *globalUsageLimitResource) ModifyPlan(ctx context.Context, req resource.
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), theOrganization)...)
 	live, err := r.Client.Organization.GlobalUsageLimitAtPlan(ctx)
 	resp.Diagnostics.Append(apierror.For("plan", "global usage limit", err, limitOptions)...)
-	warnReplaced("The organization already has a global limit", live, planned, &resp.Diagnostics)
+	if live != nil && !planned.IsUnknown() && planned.ValueInt64() != *live {
+		resp.Diagnostics.AddAttributeWarning(path.Root("limit"), "Limit Will Be Replaced", fmt.Sprintf("The organization already has a global limit of %d credits. The apply changes it to %d credits.", *live, planned.ValueInt64()))
+	}
 }
 
 func (r *globalUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {

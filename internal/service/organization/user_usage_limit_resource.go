@@ -96,20 +96,15 @@ func (r *userUsageLimitResource) IdentitySchema(_ context.Context, _ resource.Id
 	}}
 }
 
-// ModifyPlan warns if a new limit replaces another one.
+// ModifyPlan fails before anything is created if the service rejects the API key.
 func (r *userUsageLimitResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() || !req.State.Raw.IsNull() {
 		return
 	}
-	var plan userUsageLimitModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), plan.Email)...)
-	limits, err := r.Client.Organization.UsageLimitsAtPlan(ctx)
-	resp.Diagnostics.Append(apierror.For("plan", "user usage limit", err, limitOptions)...)
-	if limits != nil {
-		email := plan.Email.ValueString()
-		warnReplaced(email+" already has a limit", limits.Of(email), plan.Limit, &resp.Diagnostics)
-	}
+	var email types.String
+	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("email"), &email)...)
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), email)...)
+	resp.Diagnostics.Append(apierror.For("plan", "user usage limit", r.Client.Organization.CheckAccess(ctx), limitOptions)...)
 }
 
 func (r *userUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
