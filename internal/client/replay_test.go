@@ -27,7 +27,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 )
 
-// The calls use the examples that replace values in reports, so that a response of a report is one to these calls.
+// The values of the calls, and of the responses in internal/contract/testdata.
 const (
 	text    = "text"
 	uuid    = "00000000-0000-4000-8000-000000000000"
@@ -244,7 +244,7 @@ func TestReplays_everyOperation(t *testing.T) {
 	}
 }
 
-// record is a response of a real service, as the exchanges of a report have it, and what the client has to make of it.
+// record is a response of a real service without its values, and what the client has to make of it.
 type record struct {
 	Operation string          `json:"operation"`
 	Status    int             `json:"status"`

@@ -30,7 +30,6 @@ func (d *Document) Assumptions() []Assumption { return slices.Clone(d.assumption
 type finder struct {
 	components map[string]any      // By JSON pointer.
 	operations map[string][]string // The IDs of those that use a component, by its JSON pointer.
-	names      map[string]bool     // Of the fields of all objects.
 	found      []Assumption
 }
 
@@ -46,7 +45,7 @@ func (d *Document) findAssumptions() error {
 	if err := json.Unmarshal(source, &whole); err != nil {
 		return err
 	}
-	f := finder{components: map[string]any{}, operations: map[string][]string{}, names: map[string]bool{}}
+	f := finder{components: map[string]any{}, operations: map[string][]string{}}
 	for kind, named := range whole.Components {
 		for name, component := range named {
 			f.components["/components/"+kind+"/"+name] = component
@@ -78,7 +77,7 @@ func (d *Document) findAssumptions() error {
 		f.found[i].Areas = distinct(areas)
 	}
 	slices.SortFunc(f.found, func(a, b Assumption) int { return cmp.Compare(a.ID, b.ID) })
-	d.assumptions, d.names = f.found, f.names
+	d.assumptions = f.found
 	return nil
 }
 
@@ -92,10 +91,6 @@ func (f *finder) walk(node any, place string, operations []string) {
 			id, _ := mark["id"].(string)
 			why, _ := mark["why"].(string)
 			f.found = append(f.found, Assumption{ID: id, Operations: operations, Place: place, Why: why, Rule: mark["rule"] == true})
-		}
-		properties, _ := fields["properties"].(map[string]any)
-		for name := range properties {
-			f.names[name] = true
 		}
 	}
 	for _, child := range children(node) {

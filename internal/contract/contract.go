@@ -25,7 +25,6 @@ var source []byte
 type Document struct {
 	routes      []route
 	assumptions []Assumption
-	names       map[string]bool // Of the fields of all objects.
 }
 
 // Operation is one operation of the API.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -57,8 +58,6 @@ type Deviation struct {
 	Expected, Found string
 	// Assumption is the ID of the assumption that it refutes, if there is one.
 	Assumption string
-
-	path []step
 }
 
 // Checked is what an exchange shows.
@@ -69,10 +68,6 @@ type Checked struct {
 	Request, Response []Deviation
 	// Confirmed are the IDs of the assumptions that the exchange shows to be right.
 	Confirmed []string
-
-	names  map[string]bool // Of the fields of all objects of the contract.
-	schema *openapi3.SchemaRef
-	body   any
 }
 
 // Check compares an exchange with the contract. Unlike Handler, it needs nothing that only the emulator sends, so that it can
@@ -84,10 +79,10 @@ func (d *Document) Check(ctx context.Context, x *Exchange) *Checked {
 		operation := Operation{Method: r.Method, Path: d.withoutValues(r.URL.EscapedPath())}
 		return &Checked{Operation: operation, Request: []Deviation{{Kind: NewOperation, Place: "path", Expected: "an operation of the contract", Found: r.Method + " " + operation.Path}}}
 	}
-	c := &Checked{Operation: rt.Operation, names: d.names}
+	c := &Checked{Operation: rt.Operation}
 	sent, answer := newWalker(), newWalker()
 	rt.walkRequest(ctx, x, params, sent)
-	c.schema, c.body = rt.walkResponse(x, answer)
+	rt.walkResponse(x, answer)
 	c.Request, c.Response = sent.found, answer.found
 	for i := range c.Request {
 		c.Request[i].Found += " (" + string(c.Request[i].Kind) + ")"
@@ -117,18 +112,18 @@ var bearer = regexp.MustCompile(`^Bearer \S+$`)
 // walkRequest looks at the parameters and the body of a request.
 func (rt *route) walkRequest(ctx context.Context, x *Exchange, params map[string]string, w *walker) {
 	if !bearer.MatchString(x.Request.Header.Get("Authorization")) {
-		w.add(MissingField, path{{shown: "header Authorization"}}, "a bearer credential", "none", "")
+		w.add(MissingField, "header Authorization", "a bearer credential", "none", "")
 	}
 	values, err := url.ParseQuery(x.Request.URL.RawQuery)
 	if err != nil {
-		w.add(WrongFormat, path{{shown: "query"}}, "a query", "another text", "")
+		w.add(WrongFormat, "query", "a query", "another text", "")
 	}
 	for name, given := range values {
 		switch p := rt.query[name]; {
 		case p == nil:
-			w.add(NewField, path{{shown: "query " + shownKey(name)}}, "no such parameter", "a parameter", "")
+			w.add(NewField, "query "+shownKey(name), "no such parameter", "a parameter", "")
 		case len(given) > 1 && !p.Schema.Value.Type.Is(openapi3.TypeArray):
-			w.add(WrongFormat, path{{shown: "query " + name}}, "one value", "several", "")
+			w.add(WrongFormat, "query "+name, "one value", "several", "")
 		}
 	}
 	options := &openapi3filter.Options{SchemaValidationOptions: formats, SkipSettingDefaults: true} // A check changes no request.
@@ -145,41 +140,39 @@ func (rt *route) walkRequest(ctx context.Context, x *Exchange, params map[string
 			if !given {
 				found = "none"
 			}
-			w.add(WrongFormat, path{{shown: p.In + " " + p.Name}}, describe(p.Schema.Value), found, "")
+			w.add(WrongFormat, p.In+" "+p.Name, describe(p.Schema.Value), found, "")
 		}
 	}
 	body := rt.declared.Operation.RequestBody
 	switch {
 	case len(x.Sent) == 0:
 		if body != nil && body.Value.Required {
-			w.add(MissingField, nil, "a body", "none", "")
+			w.add(MissingField, "", "a body", "none", "")
 		}
 		return
 	case body == nil:
-		w.add(NewField, nil, "no body", "a body", "")
+		w.add(NewField, "", "no body", "a body", "")
 		return
 	}
 	mark := w.see(markOf(body.Value.Extensions, body.Extensions))
 	if given := x.Request.Header.Get("Content-Type"); contentType(given) != "application/json" {
-		w.add(WrongFormat, path{{shown: "header Content-Type"}}, "application/json", shownType(given), "")
+		w.add(WrongFormat, "header Content-Type", "application/json", shownType(given), "")
 	}
-	if found := broken(x.Sent); found != "" {
-		w.add(NotJSON, nil, "JSON", found, mark)
+	value, ok := decode(x.Sent)
+	if !ok || !utf8.Valid(x.Sent) { // A lenient decoder reads the first value only, and mends broken text.
+		w.add(NotJSON, "", "JSON", form(x.Sent), mark)
 		return
 	}
-	value, _ := decode(x.Sent)
-	w.value(body.Value.Content["application/json"].Schema, value, nil, mark)
+	w.value(body.Value.Content["application/json"].Schema, value, "", mark)
 }
 
-// walkResponse looks at the status, the headers, and the body of an answer. It returns the body if it is JSON, and its schema, which a
-// new status does not have.
-func (rt *route) walkResponse(x *Exchange, w *walker) (*openapi3.SchemaRef, any) {
+// walkResponse looks at the status, the headers, and the body of an answer.
+func (rt *route) walkResponse(x *Exchange, w *walker) {
 	ref := rt.declared.Operation.Responses.Status(x.Status)
 	if ref == nil {
 		statuses := slices.Sorted(maps.Keys(rt.declared.Operation.Responses.Map()))
-		w.add(NewStatus, path{{shown: "status"}}, strings.Join(statuses, ", "), strconv.Itoa(x.Status), "")
-		value, _ := decode(x.Received)
-		return nil, value
+		w.add(NewStatus, "status", strings.Join(statuses, ", "), strconv.Itoa(x.Status), "")
+		return
 	}
 	response := ref.Value
 	mark := w.see(markOf(response.Extensions, ref.Extensions))
@@ -194,29 +187,28 @@ func (rt *route) walkResponse(x *Exchange, w *walker) (*openapi3.SchemaRef, any)
 	switch {
 	case len(response.Content) == 0:
 		if len(x.Received) > 0 && (x.Status < 300 || x.Status > 399) { // A redirect may come with a page for people.
-			w.add(WrongType, nil, "no body", "a body", mark)
+			w.add(WrongType, "", "no body", "a body", mark)
 		}
-		return nil, nil
+		return
 	case media == nil || given != "application/json" && response.Content[given] != nil:
-		return nil, nil
+		return
 	case x.Cut:
-		w.add(NotJSON, nil, "JSON", "a body that breaks off", mark)
-		return nil, nil
+		w.add(NotJSON, "", "JSON", "a body that breaks off", mark)
+		return
 	}
 	value, ok := decode(x.Received)
 	if !ok {
-		w.add(NotJSON, nil, "JSON", form(x.Received), mark)
-		return nil, nil
+		w.add(NotJSON, "", "JSON", form(x.Received), mark)
+		return
 	}
 	if given != "application/json" {
-		w.add(WrongFormat, path{{shown: "header Content-Type"}}, "application/json", shownType(given), "")
+		w.add(WrongFormat, "header Content-Type", "application/json", shownType(given), "")
 	}
-	w.value(media.Schema, value, nil, mark)
-	return media.Schema, value
+	w.value(media.Schema, value, "", mark)
 }
 
 func (rt *route) walkHeader(name string, header *openapi3.Header, given []string, w *walker) {
-	at := path{{shown: "header " + name}}
+	at := "header " + name
 	switch {
 	case len(given) == 0 && header.Required:
 		w.add(MissingField, at, describe(header.Schema.Value), "none", "")

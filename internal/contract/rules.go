@@ -41,7 +41,6 @@ var rules = []Rule{
 	// Texts and bodies.
 	{"body-size", nil, "A body of more than 1 MiB returns 400 or 413, for a wiki's upload and a message one of more than 16 MiB.", Assumed},
 	{"nul-character", nil, "A name or an ID with a NUL character returns 400.", Assumed},
-	{"repeated-field", nil, "A JSON object that has a field twice returns 400; decoders differ on which of the two counts.", Assumed},
 
 	// Computers.
 	{"byom-unsupported", []string{"recordComputerActivity", "restartComputer", "getComputerMetrics"}, "The operation is not supported for BYOM computers.", Spec},

@@ -19,8 +19,8 @@ func TestHandlerChecksRefusals(t *testing.T) {
 	}{
 		{"no rule", good, refused, Response, "no rule was named"},
 		{"a rule of the operation", good, response{400, problem400, rule("not-active")}, Response, ""},
-		{"a rule of all operations", good, response{400, problem400, rule("repeated-field")}, Response, ""},
-		{"two rules", good, response{400, problem400, rule("repeated-field, not-active")}, Response, ""},
+		{"a rule of all operations", good, response{400, problem400, rule("nul-character")}, Response, ""},
+		{"two rules", good, response{400, problem400, rule("nul-character, not-active")}, Response, ""},
 		{"a rule of another operation", good, response{400, problem400, rule("byom-clone")}, Response, `rule "byom-clone", which restartComputer does not have`},
 		{"a rule that is not listed", good, response{400, problem400, rule("whim")}, Response, `rule "whim"`},
 		{"one rule that is not listed", good, response{400, problem400, rule("not-active,whim")}, Response, `rule "whim"`},

@@ -2,17 +2,12 @@ package contract
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
@@ -120,61 +115,22 @@ func read(r *http.Request) (*http.Request, *Exchange, error) {
 		r.Body = http.NoBody
 	}
 	body, err := io.ReadAll(r.Body)
-	whole.Body = replay{Again(body, err), r.Body}
+	whole.Body = struct { // After what was read, the original ends as it did.
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
 	if err != nil {
 		err = fmt.Errorf("the body breaks off: %w", err)
 	}
 	return whole, &Exchange{Request: r, Sent: body}, err
 }
 
-// broken says what is wrong with a body that a lenient decoder would accept: it may read the first value only, and mend broken text.
-func broken(body []byte) string {
-	switch {
-	case !utf8.Valid(body):
-		return "a text that is not UTF-8"
-	case !json.Valid(body):
-		return "a text that is not one JSON value"
-	case holdsLoneSurrogate(body):
-		return "a lone surrogate"
-	}
-	return ""
-}
-
-// holdsLoneSurrogate looks for an escape such as \ud800 without its other half in valid JSON.
-func holdsLoneSurrogate(body []byte) bool {
-	for {
-		_, escape, found := bytes.Cut(body, []byte{'\\'})
-		if !found {
-			return false
-		}
-		if escape[0] != 'u' {
-			body = escape[1:]
-			continue
-		}
-		first := codeUnit(escape)
-		body = escape[5:]
-		if !utf16.IsSurrogate(first) {
-			continue
-		}
-		if !bytes.HasPrefix(body, []byte(`\u`)) || utf16.DecodeRune(first, codeUnit(body[1:])) == unicode.ReplacementChar {
-			return true
-		}
-		body = body[6:]
-	}
-}
-
-// codeUnit reads uXXXX.
-func codeUnit(escape []byte) rune {
-	n, _ := strconv.ParseUint(string(escape[1:5]), 16, 16) // Valid JSON has four digits there.
-	return rune(n)
-}
-
 // checkResponse returns what is wrong with a response, if it is complete and not a programmed fault.
 func (rt *route) checkResponse(x *Exchange, rec *recorder) error {
-	if rec.status == 0 && !rec.hijacked { // The server answers so when a handler wrote nothing.
+	if rec.status == 0 { // The server answers so when a handler wrote nothing.
 		rec.status, rec.header = http.StatusOK, rec.Header().Clone()
 	}
-	if rec.hijacked || rec.header.Get(FaultHeader) != "" {
+	if rec.header.Get(FaultHeader) != "" {
 		return nil
 	}
 	x.Status, x.Header, x.Received = rec.status, rec.header, rec.body.Bytes()

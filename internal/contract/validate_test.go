@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"bytes"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -102,15 +101,9 @@ func TestHandlerChecksRequests(t *testing.T) {
 		{"field of another kind", post, "/api/v0/computers", `{"name":"a","source":{"kind":"computer","sourceComputerId":"c","templateId":"t"}}`, nil, created, "new field at "},
 		{"body missing", post, "/api/v0/computers", "", nil, created, "expected a body, found none"},
 		{"body of another type", post, "/api/v0/computers", `{"name":"a"}`, map[string]string{"Content-Type": "text/plain"}, created, "Content-Type"},
-		{"body that is no JSON", post, "/api/v0/computers", `{"name"`, nil, created, "not one JSON value"},
-		{"body that is two values", post, "/api/v0/computers", `{"name":"a"} {}`, nil, created, "not one JSON value"},
-		{"body that is not UTF-8", post, "/api/v0/computers", "{\"name\":\"\xff\"}", nil, created, "not UTF-8"},
-		{"lone surrogate", post, "/api/v0/computers", `{"name":"\ud800"}`, nil, created, "lone surrogate"},
-		{"lone surrogate before a pair", post, "/api/v0/computers", `{"name":"\ud83d\uD83D\uDE00"}`, nil, created, "lone surrogate"},
-		{"surrogates in the wrong order", post, "/api/v0/computers", `{"name":"\ude00\ud83d"}`, nil, created, "lone surrogate"},
-		{"surrogate after a backslash", post, "/api/v0/computers", `{"name":"\\\ud83d\\ude00"}`, nil, created, "lone surrogate"},
-		{"lone surrogate in a name", patch, "/api/v0/service-accounts/sa_1", `{"\ud83d":1}`, nil, response{status: 400, body: problem400}, "lone surrogate"},
-		{"pairs and what only looks like surrogates", post, "/api/v0/computers", `{"name":"\ud83d\uDE00\\ud83d\u0041\"\ue000"}`, nil, created, ""},
+		{"body that is no JSON", post, "/api/v0/computers", `{"name"`, nil, created, "not JSON"},
+		{"body that is two values", post, "/api/v0/computers", `{"name":"a"} {}`, nil, created, "not JSON"},
+		{"body that is not UTF-8", post, "/api/v0/computers", "{\"name\":\"\xff\"}", nil, created, "not JSON"},
 		{"body where none belongs", get, "/api/v0/computers", `{}`, nil, listed, "expected no body, found a body"},
 		{"no credential", get, "/api/v0/computers", "", map[string]string{"Authorization": ""}, listed, "header Authorization"},
 		{"another credential", get, "/api/v0/computers", "", map[string]string{"Authorization": "Basic a2V5"}, listed, "header Authorization"},
@@ -291,78 +284,6 @@ func TestHandlerWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	violations, _ := exchange(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), get, "/api/v0/computers/c", "", nil)
 	checkViolation(t, violations, Response, 200, "an empty body")
-}
-
-// What the emulator does to a connection has to work with the validation around it.
-func TestHandlerOverTheNetwork(t *testing.T) {
-	t.Parallel()
-	var seen reports
-	flushed := make(chan struct{})
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /api/v0/computers/aborts", func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusOK)
-		panic(http.ErrAbortHandler)
-	})
-	mux.HandleFunc("GET /api/v0/computers/hijacks", func(w http.ResponseWriter, _ *http.Request) {
-		conn, _, err := w.(http.Hijacker).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		_ = conn.Close()
-	})
-	mux.HandleFunc("GET /api/v0/computers/streams", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, computerJSON[:10]) // The client notices if it is missing.
-		w.(http.Flusher).Flush()
-		<-flushed // The client has the first part before the second one is written.
-		_, _ = io.WriteString(w, computerJSON[10:])
-	})
-	server := httptest.NewServer(document(t).Handler(mux, seen.add))
-	defer server.Close()
-	send := func(path string) (*http.Response, error) {
-		r, err := http.NewRequestWithContext(t.Context(), get, server.URL+path, http.NoBody)
-		must(t, err)
-		r.Header.Set("Authorization", "Bearer key")
-		return server.Client().Do(r)
-	}
-	for _, path := range []string{"/api/v0/computers/aborts", "/api/v0/computers/hijacks"} {
-		response, err := send(path)
-		if err == nil {
-			t.Errorf("%s: got status %d, want a broken connection", path, response.StatusCode)
-			_ = response.Body.Close()
-		}
-	}
-	streamed, err := send("/api/v0/computers/streams")
-	must(t, err)
-	defer func() { _ = streamed.Body.Close() }()
-	first := make([]byte, 10)
-	_, err = io.ReadFull(streamed.Body, first)
-	must(t, err)
-	close(flushed)
-	rest, err := io.ReadAll(streamed.Body)
-	if err != nil || !bytes.Equal(append(first, rest...), []byte(computerJSON)) {
-		t.Errorf("got %q and %q, error %v", first, rest, err)
-	}
-	server.Close()
-	if len(seen.violations) > 0 {
-		t.Error(seen.violations)
-	}
-}
-
-func TestHandlerReportsTheRequestThatWasAborted(t *testing.T) {
-	t.Parallel()
-	var seen reports
-	defer func() {
-		if got := recover(); got != http.ErrAbortHandler { //nolint:errorlint // A panic's value is no error that is wrapped.
-			t.Errorf("got the panic %v, want %v", got, http.ErrAbortHandler)
-		}
-		checkViolation(t, seen.violations, Request, 0, "query page")
-	}()
-	handler := document(t).Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		panic(http.ErrAbortHandler)
-	}), seen.add)
-	handler.ServeHTTP(httptest.NewRecorder(), newRequest(t, get, "/api/v0/computers?page=1", ""))
 }
 
 func TestHandlerIsSafeForConcurrentUse(t *testing.T) {

@@ -1,9 +1,11 @@
 package contract
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -12,39 +14,23 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// step is one part of a path: as it is in a value, and as a report may show it.
-type step struct {
-	key   string // Of an object.
-	index int    // Of a list, if it is one.
-	shown string
-}
-
-type path []step
-
-func (p path) String() string {
-	if len(p) == 0 {
-		return "/"
-	}
-	var b strings.Builder
-	for i, s := range p {
-		if i > 0 || s.key != "" || s.shown == "*" { // Otherwise it is a header, a parameter, or the status.
-			b.WriteByte('/')
-		}
-		b.WriteString(s.shown)
-	}
-	return b.String()
-}
-
-// walker goes over values along their schemas. It notes deviations, and the assumptions that it meets.
+// walker compares values with their schemas. It notes deviations, and the assumptions that it meets.
 type walker struct {
 	found []Deviation
 	seen  map[string]bool
+	spots map[string]spot // By the keys that lead to a value.
 }
+
+// spot is a place as a report may show it, and the innermost assumption around it.
+type spot struct{ place, mark string }
 
 func newWalker() *walker { return &walker{seen: map[string]bool{}} }
 
-func (w *walker) add(kind Kind, at path, expected, found, mark string) {
-	w.found = append(w.found, Deviation{Kind: kind, Place: at.String(), Expected: expected, Found: found, Assumption: mark, path: slices.Clone(at)})
+func (w *walker) add(kind Kind, place, expected, found, mark string) {
+	d := Deviation{Kind: kind, Place: cmp.Or(place, "/"), Expected: expected, Found: found, Assumption: mark}
+	if !slices.Contains(w.found, d) {
+		w.found = append(w.found, d)
+	}
 }
 
 // err returns all deviations as an error.
@@ -86,146 +72,25 @@ func markOf(extensions ...map[string]any) string {
 	return ""
 }
 
-// value compares a value with its schema. The mark is that of the innermost assumption around it.
-func (w *walker) value(ref *openapi3.SchemaRef, v any, at path, mark string) {
-	s := ref.Value
-	if id := w.see(markOf(ref.Extensions, s.Extensions)); id != "" {
-		mark = id
+// value compares a value at a place with its schema. The mark is that of the assumption around it.
+func (w *walker) value(ref *openapi3.SchemaRef, v any, place, mark string) {
+	if name, inner := wrapped(ref.Value, v); inner != nil {
+		w.add(Wrapped, place, "the fields of the object", "a field "+shownKey(name)+" with the object", mark)
+		v, place = inner, place+"/"+shownKey(name)
 	}
-	if v == nil {
-		if !s.Nullable {
-			w.add(WrongType, at, describe(s), "null", mark)
-		}
-		return
-	}
-	if len(s.OneOf) > 0 {
-		w.choice(s, v, at, mark)
-	}
-	for _, part := range s.AllOf {
-		w.value(part, v, at, mark)
-	}
-	if !hasType(s, v) {
-		found := typeOf(v)
-		if text, ok := v.(string); ok && isNumber(text) {
-			found = "string of a number"
-		}
-		w.add(WrongType, at, describe(s), found, mark)
-		return
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		w.object(s, v, at, mark)
-	case []any:
-		w.list(s, v, at, mark)
-	default:
-		w.scalar(s, v, at, mark)
-	}
-}
-
-// choice compares a value with the form that is closest to it.
-func (w *walker) choice(s *openapi3.Schema, v any, at path, mark string) {
-	_, branch, matches := closest(s, v, at, mark)
-	for _, d := range branch.found {
-		if len(d.path) == len(at)+1 && isKind(s, d) {
-			w.add(WrongEnum, d.path, "one of "+strings.Join(kinds(s, d.path[len(at)].key), ", "), d.Found, mark)
-			return // What else differs is that of another kind.
-		}
-	}
-	w.found = append(w.found, branch.found...)
-	for id := range branch.seen {
-		w.seen[id] = true
-	}
-	if matches > 1 {
-		w.add(WrongType, at, "exactly one of the forms", "several", mark)
-	}
-}
-
-// closest tries all forms and returns the one with the fewest deviations, what is in it, and how many forms have none. A form
-// of another type, or whose own word for its kind is another one, is far. What is inside of its fields counts least, because
-// another form may not have such a field at all.
-func closest(s *openapi3.Schema, v any, at path, mark string) (best *openapi3.SchemaRef, inside *walker, matches int) {
-	least := 0
-	for _, form := range s.OneOf {
-		branch := newWalker()
-		branch.value(form, v, at, mark)
-		far := 0
-		for _, d := range branch.found {
-			switch {
-			case len(d.path) == len(at) && d.Kind == WrongType:
-				far += 10_000_000
-			case len(d.path) == len(at)+1 && isKind(s, d):
-				far += 100_000
-			case len(d.path) == len(at)+1:
-				far += 1000
-			default:
-				far++
-			}
-		}
-		if far == 0 {
-			matches++
-		}
-		if best == nil || far < least {
-			best, inside, least = form, branch, far
-		}
-	}
-	return best, inside, matches
-}
-
-// isKind reports a deviation of the field that tells the forms apart: it has words of its own in each.
-func isKind(s *openapi3.Schema, d Deviation) bool {
-	name := d.path[len(d.path)-1].key
-	return d.Kind == WrongEnum && !slices.ContainsFunc(s.OneOf, func(form *openapi3.SchemaRef) bool {
-		field := form.Value.Properties[name]
-		return field == nil || len(field.Value.Enum) == 0
-	})
-}
-
-// kinds returns the words of a field in all forms.
-func kinds(s *openapi3.Schema, name string) []string {
-	var words []string
-	for _, form := range s.OneOf {
-		for _, word := range form.Value.Properties[name].Value.Enum {
-			words = append(words, fmt.Sprint(word))
-		}
-	}
-	return words
-}
-
-func (w *walker) object(s *openapi3.Schema, v map[string]any, at path, mark string) {
-	if name, inner := wrapped(s, v); inner != nil {
-		w.add(Wrapped, at, "the fields of the object", "a field "+shownKey(name)+" with the object", mark)
-		v, at = inner, append(at, step{key: name, shown: shownKey(name)})
-	}
-	for _, name := range s.Required {
-		if _, ok := v[name]; !ok {
-			field := s.Properties[name]
-			inner := mark
-			if id := markOf(field.Extensions, field.Value.Extensions); id != "" {
-				inner = id
-			}
-			w.add(MissingField, append(at, step{key: name, shown: name}), describe(field.Value), "absent", inner)
-		}
-	}
-	for name, value := range v {
-		field, more := s.Properties[name], s.AdditionalProperties
-		switch {
-		case field != nil:
-			w.value(field, value, append(at, step{key: name, shown: name}), mark)
-		case more.Schema != nil:
-			w.value(more.Schema, value, append(at, step{key: name, shown: "*"}), mark)
-		case more.Has != nil && !*more.Has:
-			w.add(NewField, append(at, step{key: name, shown: shownKey(name)}), "no such field", typeOf(value), mark)
-		}
-	}
+	w.spots = map[string]spot{}
+	w.meet(ref, v, "", spot{place, mark})
+	w.compare(ref.Value, v, "")
 }
 
 // wrapped returns the object that stands in a field of its own, which the contract does not have.
-func wrapped(s *openapi3.Schema, v map[string]any) (name string, inner map[string]any) {
+func wrapped(s *openapi3.Schema, v any) (name string, inner map[string]any) {
+	fields, _ := v.(map[string]any)
 	isOpen := s.AdditionalProperties.Has == nil || *s.AdditionalProperties.Has
-	if len(v) != 1 || isOpen && len(s.Required) == 0 {
+	if len(fields) != 1 || isOpen && len(s.Required) == 0 {
 		return "", nil
 	}
-	for name, value := range v {
+	for name, value := range fields {
 		inner, _ := value.(map[string]any)
 		for field := range inner {
 			if s.Properties[name] == nil && s.Properties[field] != nil {
@@ -236,45 +101,126 @@ func wrapped(s *openapi3.Schema, v map[string]any) (name string, inner map[strin
 	return "", nil
 }
 
-func (w *walker) list(s *openapi3.Schema, v []any, at path, mark string) {
-	if n := uint64(len(v)); n < s.MinItems || s.MaxItems != nil && n > *s.MaxItems {
-		w.add(WrongFormat, at, describe(s), fmt.Sprintf("a list of %d", n), mark)
+// meet notes the assumptions about what is there, and where it is.
+func (w *walker) meet(ref *openapi3.SchemaRef, v any, keys string, at spot) {
+	s := ref.Value
+	at.mark = cmp.Or(w.see(markOf(ref.Extensions, s.Extensions)), at.mark)
+	w.spots[keys] = at
+	for _, part := range s.AllOf {
+		w.meet(part, v, keys, at)
 	}
-	for i, value := range v {
-		if s.Items != nil {
-			w.value(s.Items, value, append(at, step{index: i, shown: "*"}), mark)
+	if len(s.OneOf) > 0 && v != nil {
+		w.meet(closest(s, v), v, keys, at)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, value := range v {
+			if field := s.Properties[name]; field != nil {
+				w.meet(field, value, keys+"\x00"+name, spot{at.place + "/" + name, at.mark})
+			} else if more := s.AdditionalProperties.Schema; more != nil {
+				w.meet(more, value, keys+"\x00"+name, spot{at.place + "/*", at.mark})
+			}
+		}
+	case []any:
+		for i, value := range v {
+			if s.Items != nil {
+				w.meet(s.Items, value, keys+"\x00"+strconv.Itoa(i), spot{at.place + "/*", at.mark})
+			}
 		}
 	}
 }
 
-// scalar leaves it to the library to read patterns, formats, and bounds.
-func (w *walker) scalar(s *openapi3.Schema, v any, at path, mark string) {
-	if len(s.Enum) == 0 && s.Format == "" && s.Pattern == "" && s.MinLength == 0 && s.MaxLength == nil && s.Min == nil && s.Max == nil && s.Not == nil {
-		return
+// closest returns the form of a choice from which a value differs least. What is inside of its fields counts least, because another
+// form may not have such a field at all.
+func closest(s *openapi3.Schema, v any) (best *openapi3.SchemaRef) {
+	least := 0
+	for _, form := range s.OneOf {
+		if far := distance(form.Value, v); best == nil || far < least {
+			best, least = form, far
+		}
 	}
-	alone := s
-	if len(s.OneOf)+len(s.AllOf) > 0 { // These were looked at.
-		rest := *s
-		rest.OneOf, rest.AllOf = nil, nil
-		alone = &rest
-	}
-	err := alone.VisitJSON(v, formats...)
-	var wrong *openapi3.SchemaError
-	switch {
-	case err == nil:
-	case errors.As(err, &wrong) && wrong.SchemaField == "enum":
-		w.add(WrongEnum, at, describe(s), shownWord(s, v), mark)
-	default:
-		w.add(WrongFormat, at, describe(s), typeOf(v)+" of another form", mark)
-	}
+	return best
 }
 
-func hasType(s *openapi3.Schema, v any) bool {
-	if s.Type == nil {
-		return true
+func distance(s *openapi3.Schema, v any) (far int) {
+	for _, e := range differences(s, v) {
+		switch depth := len(e.JSONPointer()); {
+		case depth == 0 && e.SchemaField == "type":
+			far += 10_000_000
+		case depth == 1 && e.SchemaField == "enum":
+			far += 100_000 // Its own word for its kind is another one.
+		case depth <= 1:
+			far += 1000
+		default:
+			far++
+		}
 	}
-	name := typeOf(v)
-	return s.Type.Is(name) || name == openapi3.TypeInteger && s.Type.Is(openapi3.TypeNumber)
+	return far
+}
+
+// differences asks the library for all errors.
+func differences(s *openapi3.Schema, v any) []*openapi3.SchemaError {
+	var all []*openapi3.SchemaError
+	var collect func(err error)
+	collect = func(err error) {
+		switch err := err.(type) { //nolint:errorlint // The library returns these types.
+		case openapi3.MultiError:
+			for _, e := range err {
+				collect(e)
+			}
+		case *openapi3.SchemaError:
+			all = append(all, err)
+		}
+	}
+	collect(s.VisitJSON(v, append([]openapi3.SchemaValidationOption{openapi3.MultiErrors()}, formats...)...))
+	return all
+}
+
+// compare notes how a value differs from a schema. The keys lead to the value.
+func (w *walker) compare(s *openapi3.Schema, v any, keys string) {
+	for _, e := range differences(s, v) {
+		pointer := e.JSONPointer()
+		inside := strings.Join(append([]string{keys}, pointer...), "\x00")
+		at, parent := w.spots[inside], keys
+		switch e.SchemaField {
+		case "oneOf":
+			if errors.Is(e.Origin, openapi3.ErrOneOfConflict) {
+				w.add(WrongType, at.place, "exactly one of the forms", "several", at.mark)
+			} else {
+				w.compare(closest(e.Schema, e.Value).Value, e.Value, inside)
+			}
+		case "allOf":
+			for _, part := range e.Schema.AllOf {
+				w.compare(part.Value, e.Value, inside)
+			}
+		case "discriminator":
+			kinds := slices.Sorted(maps.Keys(e.Schema.Discriminator.Mapping))
+			w.add(WrongEnum, at.place+"/"+e.Schema.Discriminator.PropertyName, "one of "+strings.Join(kinds, ", "), shownWord(e.Schema, e.Value), at.mark)
+		case "required":
+			name := pointer[len(pointer)-1]
+			parent = strings.TrimSuffix(inside, "\x00"+name)
+			field := e.Schema.Properties[name]
+			w.add(MissingField, w.spots[parent].place+"/"+name, describe(field.Value), "absent", cmp.Or(markOf(field.Extensions, field.Value.Extensions), w.spots[parent].mark))
+		case "properties":
+			for name, value := range e.Value.(map[string]any) {
+				if e.Schema.Properties[name] == nil {
+					w.add(NewField, at.place+"/"+shownKey(name), "no such field", typeOf(value), at.mark)
+				}
+			}
+		case "enum":
+			w.add(WrongEnum, at.place, describe(e.Schema), shownWord(e.Schema, e.Value), at.mark)
+		case "type", "nullable":
+			found := typeOf(e.Value)
+			if text, ok := e.Value.(string); ok && isNumber(text) {
+				found = "string of a number"
+			}
+			w.add(WrongType, at.place, describe(e.Schema), found, at.mark)
+		case "minItems", "maxItems":
+			w.add(WrongFormat, at.place, describe(e.Schema), fmt.Sprintf("a list of %d", len(e.Value.([]any))), at.mark)
+		default:
+			w.add(WrongFormat, at.place, describe(e.Schema), typeOf(e.Value)+" of another form", at.mark)
+		}
+	}
 }
 
 // typeOf names the type of a JSON value as schemas do.
@@ -291,7 +237,10 @@ func typeOf(v any) string {
 	case map[string]any:
 		return openapi3.TypeObject
 	case json.Number:
-		if isInteger(v.String()) {
+		f, _ := v.Float64()
+		return typeOf(f)
+	case float64:
+		if v == math.Trunc(v) { // 1e3 and 1.0 are such numbers.
 			return openapi3.TypeInteger
 		}
 	}
@@ -301,15 +250,6 @@ func typeOf(v any) string {
 func isNumber(text string) bool {
 	_, err := strconv.ParseFloat(text, 64)
 	return err == nil
-}
-
-// isInteger reports a number without a fraction; 1e3 and 1.0 are such numbers.
-func isInteger(number string) bool {
-	if !strings.ContainsAny(number, ".eE") {
-		return true
-	}
-	f, err := strconv.ParseFloat(number, 64)
-	return err == nil && f == math.Trunc(f)
 }
 
 // describe says what a schema allows.

@@ -101,8 +101,6 @@ func TestNamedRefusals(t *testing.T) {
 		{"nul-character", "GET", computers + "?serviceAccountId=a%00b", nil},
 		{"nul-character", "POST", computers, `{"name":"a\u0000b"}`},
 		{"nul-character, provider-unknown", "POST", computers, `{"name":"a\u0000b","serviceAccountId":"\u0000","provider":"other"}`},
-		{"repeated-field", "POST", computers, `{"name":"a","name":"b"}`},
-		{"repeated-field", "POST", computers, `{"name":"a","source":{"kind":"computer","kind":"computer","sourceComputerId":"x"}}`},
 		{"byom-unsupported", "POST", byom + "/activity", nil},
 		{"byom-unsupported", "POST", byom + "/restart", nil},
 		{"byom-unsupported", "GET", byom + "/metrics", nil},

@@ -250,7 +250,6 @@ func TestSessionRefusals(t *testing.T) {
 	} {
 		v.detail(v.call(400, c.method, c.path, c.body), c.want)
 	}
-	same(t, "rule", v.call(400, "PATCH", one, `{"sessionSettings":{"tags":[{"name":"a","name":"b"}]}}`).header.Get(emulator.RuleHeader), "repeated-field")
 	same(t, "sessions after the refusals", sessionIDs(v.sessionPage(v.BootstrapKey(), "")), strings.TrimPrefix(one, sessions+"/"))
 	same(t, "settings", v.settingsOf(strings.TrimPrefix(one, sessions+"/")), defaultSettings())
 }

@@ -1,11 +1,9 @@
 package emulator
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"net/url"
@@ -60,66 +58,20 @@ func (r *request) fields() (*fields, error) {
 	}
 	values, err := parseObject(body)
 	if err != nil {
-		return nil, invalidBy(ruleOf(err), "The body %v.", err)
+		return nil, invalid("The body %v.", err)
 	}
 	return &fields{values: values, problems: &[]problem{}}, nil
 }
 
-// repeatedFieldError says that an object has a field twice.
-type repeatedFieldError struct{ name string }
-
-func (e *repeatedFieldError) Error() string { return fmt.Sprintf("has the field %q twice", e.name) }
-
-// ruleOf names the rule behind an error of parseObject. Most have none: no such body is a JSON object.
-func ruleOf(err error) string {
-	if repeated := (*repeatedFieldError)(nil); errors.As(err, &repeated) {
-		return "repeated-field"
-	}
-	return ""
-}
-
-// escapes matches each escape in the strings of a JSON text, a surrogate pair as one. A surrogate alone is the group.
-var escapes = regexp.MustCompile(`\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)`)
-
-// parseObject reads one JSON object and nothing after it. Names given twice are refused: decoders differ on them.
-func parseObject(data []byte) (map[string]json.RawMessage, error) {
-	if !utf8.Valid(data) {
+// parseObject reads one JSON object and nothing after it.
+func parseObject(data []byte) (values map[string]json.RawMessage, err error) {
+	switch {
+	case !utf8.Valid(data):
 		return nil, errors.New("is not valid UTF-8")
-	}
-	for _, escape := range escapes.FindAllSubmatchIndex(data, -1) {
-		if escape[2] >= 0 {
-			return nil, errors.New("contains a lone surrogate, which is not a character")
-		}
-	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	token, err := dec.Token()
-	if err != nil {
-		return nil, fmt.Errorf("is not valid JSON: %w", err)
-	}
-	if token != json.Delim('{') {
+	case !json.Valid(data):
+		return nil, errors.New("is not valid JSON")
+	case json.Unmarshal(data, &values) != nil || values == nil:
 		return nil, errors.New("must be a JSON object")
-	}
-	values := map[string]json.RawMessage{}
-	for dec.More() {
-		token, err := dec.Token()
-		if err != nil {
-			return nil, fmt.Errorf("is not valid JSON: %w", err)
-		}
-		name, _ := token.(string)
-		if _, twice := values[name]; twice {
-			return nil, &repeatedFieldError{name}
-		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, fmt.Errorf("is not valid JSON: %w", err)
-		}
-		values[name] = value
-	}
-	if _, err := dec.Token(); err != nil {
-		return nil, fmt.Errorf("is not valid JSON: %w", err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("has data after the JSON object")
 	}
 	return values, nil
 }
@@ -315,7 +267,7 @@ func (f *fields) object(name string) *fields {
 func (f *fields) nested(name string, raw json.RawMessage) *fields {
 	values, err := parseObject(raw)
 	if err != nil {
-		f.problemBy(ruleOf(err), name, "%v", err)
+		f.problem(name, "%v", err)
 		return nil
 	}
 	return &fields{path: f.path + name + ".", values: values, problems: f.problems}

