@@ -77,7 +77,7 @@ func skipIfDenied(t *testing.T, err error) {
 	t.Helper()
 	var api *transport.APIError
 	if isDenied(err) && errors.As(err, &api) {
-		skip(t, "", fmt.Sprintf("%s returned %d: %s", api.Operation, api.Status, api.Detail))
+		skip(t, "", fmt.Sprintf("%s returned %d: %s", api.Op.Name, api.Status, api.Detail))
 	}
 }
 

@@ -17,7 +17,7 @@ func TestErrors_nameWhatIsThere(t *testing.T) {
 	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	one, two := wire.Ref{Object: "computer", Name: "a", ID: "c1"}, wire.Ref{ID: "c2", CreatedAt: at}
 	broken := errors.New("broken")
-	failed := &transport.APIError{Operation: "createComputer", Method: "POST", Route: "/computers", Status: 500, Detail: "down"}
+	failed := &transport.APIError{Op: transport.Operation{Name: "createComputer", Method: "POST", Route: "/computers"}, Status: 500, Detail: "down"}
 	for want, err := range map[string]error{
 		`the computer "a" (c1) already exists`:                                                                                                &create.ExistsError{Found: []wire.Ref{one}},
 		`the computer "a" (c1, created at 2026-03-01T00:00:00Z) already exists`:                                                               &create.ExistsError{Found: []wire.Ref{{Object: "computer", Name: "a", ID: "c1", CreatedAt: at}}},

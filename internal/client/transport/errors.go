@@ -14,11 +14,7 @@ import (
 
 // APIError is an error response.
 type APIError struct {
-	// Operation is the operationId, such as "createComputer".
-	Operation string
-	Method    string
-	// Route is the operation's path with its placeholders, such as "/api/v0/computers/{computerId}".
-	Route  string
+	Op     Operation
 	Status int
 	// Detail is the service's message; never empty.
 	Detail string
@@ -26,8 +22,6 @@ type APIError struct {
 	Metadata string
 	// RequestID is the service's ID of the request; empty if the response has none.
 	RequestID string
-	// Slow says that the operation is not retried after a timeout.
-	Slow bool
 	// Once says that the request must not be sent twice.
 	Once bool
 	// Repeated says that an earlier attempt got no response, although the service may have acted on it.
@@ -40,7 +34,7 @@ type APIError struct {
 }
 
 func (e *APIError) Error() string {
-	text := fmt.Sprintf("%s (%s %s) returned %d: %s", e.Operation, e.Method, e.Route, e.Status, e.Detail)
+	text := fmt.Sprintf("%s (%s %s) returned %d: %s", e.Op.Name, e.Op.Method, e.Op.Route, e.Status, e.Detail)
 	if e.Metadata != "" {
 		text = strings.TrimSuffix(text, ".") + " (" + e.Metadata + ")"
 	}
@@ -53,13 +47,9 @@ func (e *APIError) Error() string {
 // TransportError says that a request got no usable response: the connection failed, the request timed out, or the response was
 // cut off or not JSON.
 type TransportError struct {
-	Operation string
-	Method    string
-	Route     string
+	Op Operation
 	// Unsent says that the service did not act: nothing was sent, or every attempt was rejected with 429.
 	Unsent bool
-	// Changes says that the request was not a GET.
-	Changes bool
 	// Timeout names the setting of the timeout that expired: "request_timeout" for one attempt, "timeouts" for the whole call;
 	// otherwise empty.
 	Timeout string
@@ -67,7 +57,7 @@ type TransportError struct {
 }
 
 func (e *TransportError) Error() string {
-	return fmt.Sprintf("%s (%s %s) failed: %v", e.Operation, e.Method, e.Route, e.Err)
+	return fmt.Sprintf("%s (%s %s) failed: %v", e.Op.Name, e.Op.Method, e.Op.Route, e.Err)
 }
 
 func (e *TransportError) Unwrap() error { return e.Err }
@@ -130,7 +120,7 @@ func (e *APIError) MayHaveActed() bool {
 
 // newAPIError reads both error formats of the service, and any response of a proxy.
 func newAPIError(op Operation, resp *http.Response, body []byte) *APIError {
-	e := &APIError{Operation: op.Name, Method: op.Method, Route: op.Route, Status: resp.StatusCode, Slow: op.Slow}
+	e := &APIError{Op: op, Status: resp.StatusCode}
 	e.readBody(body)
 	if location := resp.Header.Get("Location"); e.Detail == "" && resp.StatusCode < http.StatusBadRequest && location != "" {
 		e.Detail = "a redirect, which the provider does not follow because it sends the API key only to base_url; correct base_url"

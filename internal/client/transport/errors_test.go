@@ -40,7 +40,7 @@ func TestAPIError_readsEveryForm(t *testing.T) {
 		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 409, body) })
 		_, err := getSample(t.Context(), c)
 		var api *APIError
-		if !errors.As(err, &api) || api.Detail != tc.detail || api.Operation != "getComputer" || api.Route != "/api/v0/computers/{computerId}" {
+		if !errors.As(err, &api) || api.Detail != tc.detail || api.Op.Name != "getComputer" || api.Op.Route != "/api/v0/computers/{computerId}" {
 			t.Errorf("%s: got %#v", body, err)
 		}
 		if strings.Contains(body, "req_1") != strings.Contains(err.Error(), "req_1") {
@@ -130,7 +130,7 @@ func TestIsAmbiguous_answers(t *testing.T) {
 		for _, fromService := range []bool{true, false} {
 			for _, once := range []bool{true, false} {
 				want := want || once && !fromService && status != http.StatusTooManyRequests
-				if got := IsAmbiguous(&APIError{Method: "POST", Status: status, FromService: fromService, Once: once}); got != want {
+				if got := IsAmbiguous(&APIError{Op: Operation{Method: "POST"}, Status: status, FromService: fromService, Once: once}); got != want {
 					t.Errorf("%d, of the service %v, once %v: got %v", status, fromService, once, got)
 				}
 			}

@@ -114,7 +114,7 @@ func TestExchange_aReadEndsWithItsContext(t *testing.T) {
 			})
 			_, err := c.Exchange(ctx, aRead, OnlyJSON)
 			var transport *TransportError
-			if !errors.As(err, &transport) || !errors.Is(err, ctx.Err()) || transport.Changes || rec.Count(http.MethodGet) != 1 {
+			if !errors.As(err, &transport) || !errors.Is(err, ctx.Err()) || transport.Op.Changes() || rec.Count(http.MethodGet) != 1 {
 				t.Errorf("got %#v after %d requests", err, rec.Count(http.MethodGet))
 			}
 			if want := map[string]string{"deadline": "timeouts"}[name]; transport.Timeout != want {
@@ -136,7 +136,7 @@ func TestExchange_requestTimeoutBoundsAWrite(t *testing.T) {
 				c.api.Transport = service
 				_, err = c.Exchange(t.Context(), aWrite, OnlyJSON)
 				var transport *TransportError
-				if !errors.As(err, &transport) || transport.Timeout != "request_timeout" || transport.Unsent || !transport.Changes || !IsAmbiguous(err) || service.requests != 1 {
+				if !errors.As(err, &transport) || transport.Timeout != "request_timeout" || transport.Unsent || !transport.Op.Changes() || !IsAmbiguous(err) || service.requests != 1 {
 					t.Errorf("got %#v after %d requests", err, service.requests)
 				}
 			})
@@ -242,7 +242,7 @@ func TestExchange_whatNeverConnectedIsUnsent(t *testing.T) {
 			}
 			_, err = c.Exchange(t.Context(), aWrite, OnlyJSON)
 			var failure *TransportError
-			if !errors.As(err, &failure) || !failure.Unsent || !failure.Changes || IsAmbiguous(err) {
+			if !errors.As(err, &failure) || !failure.Unsent || !failure.Op.Changes() || IsAmbiguous(err) {
 				t.Errorf("got %#v", err)
 			}
 			if int(dials.Load()) != tc.dials {

@@ -38,8 +38,8 @@ type Operation struct {
 // slowTime is the minimum timeout of one attempt at a slow operation, even if request_timeout is shorter.
 const slowTime = 5 * time.Minute
 
-// changes reports whether the operation may change something.
-func (o Operation) changes() bool { return o.Method != http.MethodGet }
+// Changes reports whether the operation may change something.
+func (o Operation) Changes() bool { return o.Method != http.MethodGet }
 
 // Request is one call of an operation.
 type Request struct {
@@ -110,7 +110,7 @@ const (
 
 // NewTransportError returns the error of an operation without a usable response.
 func NewTransportError(op Operation, err error) *TransportError {
-	return &TransportError{Operation: op.Name, Method: op.Method, Route: op.Route, Changes: op.changes(), Err: err}
+	return &TransportError{Op: op, Err: err}
 }
 
 // Exchange sends a request and returns its response. Errors are *APIError and *TransportError, or say that the request is
@@ -237,7 +237,7 @@ func (c *Conn) newRequest(ctx context.Context, r Request) (*http.Request, *attem
 		payload = bytes.NewReader(encoded)
 	}
 	state, ctx := newAttempts(ctx, r.Op, r.Op.Method != http.MethodPost || r.Op.Repeatable)
-	if r.Op.changes() {
+	if r.Op.Changes() {
 		ctx = context.WithoutCancel(ctx)
 	}
 	req, err := http.NewRequestWithContext(ctx, r.Op.Method, target, payload)

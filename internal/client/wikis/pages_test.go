@@ -76,7 +76,7 @@ func TestSearchWikiRun(t *testing.T) {
 				return
 			}
 			var transport *transport.TransportError
-			if !errors.As(err, &transport) || transport.Operation != "searchWikiRun" || !strings.Contains(err.Error(), tc.want) {
+			if !errors.As(err, &transport) || transport.Op.Name != "searchWikiRun" || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("the error is %v", err)
 			}
 		})

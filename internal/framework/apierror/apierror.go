@@ -304,7 +304,7 @@ func NameHint(object, id string) string {
 func (f *failure) mayHaveActed() string {
 	var unanswered *transport.TransportError
 	var api *transport.APIError
-	if errors.As(f.err, &unanswered) && unanswered.Changes && !unanswered.Unsent || errors.As(f.err, &api) && api.MayHaveActed() && api.Method != http.MethodGet {
+	if errors.As(f.err, &unanswered) && unanswered.Op.Changes() && !unanswered.Unsent || errors.As(f.err, &api) && api.MayHaveActed() && api.Op.Changes() {
 		return "The service may have completed the request. It is safe to run again."
 	}
 	return ""
@@ -335,7 +335,7 @@ func Foreign(err error) string {
 	if !errors.As(err, &api) || api.FromService {
 		return ""
 	}
-	return fmt.Sprintf("The response %d to %s %s is not in the service's format. It may come from a gateway, a proxy, or a login page. Check base_url, including its path. If it is correct, try again later.", api.Status, api.Method, api.Route)
+	return fmt.Sprintf("The response %d to %s %s is not in the service's format. It may come from a gateway, a proxy, or a login page. Check base_url, including its path. If it is correct, try again later.", api.Status, api.Op.Method, api.Op.Route)
 }
 
 const outOfTime = "The operation exceeded its timeout. To allow more time, raise it in the timeouts block."

@@ -80,7 +80,7 @@ func TestFor_statuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := &transport.APIError{Operation: "useThing", Method: cmp.Or(tc.method, "POST"), Route: idRoute, Status: tc.status, Detail: "no", FromService: true}
+			e := &transport.APIError{Op: transport.Operation{Name: "useThing", Method: cmp.Or(tc.method, "POST"), Route: idRoute}, Status: tc.status, Detail: "no", FromService: true}
 			at, what, remedy := translate(t, "create", fmt.Errorf("wrapped: %w", e), tc.options)
 			if at != tc.at || remedy != tc.want {
 				t.Errorf("at %q:\n%s\nwant at %q:\n%s", at, remedy, tc.at, tc.want)
@@ -100,16 +100,16 @@ func TestFor_requestsWithoutAnAnswer(t *testing.T) {
 		outOfTime = "The operation exceeded its timeout. To allow more time, raise it in the timeouts block."
 	)
 	for timeout, want := range map[string]string{"": network, "request_timeout": slow, "timeouts": outOfTime} {
-		for _, changes := range []bool{true, false} {
+		for _, method := range []string{"PATCH", "GET"} {
 			for _, unsent := range []bool{true, false} {
 				for _, verb := range []string{"create", "read", "update", "delete"} {
-					e := &transport.TransportError{Operation: "useThing", Method: "PATCH", Route: idRoute, Unsent: unsent, Changes: changes, Timeout: timeout, Err: errors.New("EOF")}
+					e := &transport.TransportError{Op: transport.Operation{Name: "useThing", Method: method, Route: idRoute}, Unsent: unsent, Timeout: timeout, Err: errors.New("EOF")}
 					want := want + " Then run again."
-					if changes && !unsent {
+					if method == "PATCH" && !unsent {
 						want = strings.TrimSuffix(want, "Then run again.") + acted
 					}
 					if _, what, remedy := translate(t, verb, fmt.Errorf("wrapped: %w", e)); remedy != want || !strings.Contains(what, "useThing") || !strings.Contains(what, "EOF") {
-						t.Errorf("changes %t, unsent %t, timeout %q, %s: %s\n%s\nwant:\n%s", changes, unsent, timeout, verb, what, remedy, want)
+						t.Errorf("%s, unsent %t, timeout %q, %s: %s\n%s\nwant:\n%s", method, unsent, timeout, verb, what, remedy, want)
 					}
 				}
 			}
@@ -119,7 +119,8 @@ func TestFor_requestsWithoutAnAnswer(t *testing.T) {
 
 func TestFor_whatElseGoesWrong(t *testing.T) {
 	t.Parallel()
-	sent := &transport.TransportError{Operation: "createThing", Changes: true, Err: errors.New("EOF")}
+	sent := &transport.TransportError{Op: transport.Operation{Name: "createThing", Method: "POST"}, Err: errors.New("EOF")}
+	get, post := transport.Operation{Method: "GET"}, transport.Operation{Method: "POST"}
 	const appears = "Apply again. If the object exists by then, an error reports its ID, and no duplicate is created."
 	for name, tc := range map[string]struct {
 		err                error
@@ -130,27 +131,27 @@ func TestFor_whatElseGoesWrong(t *testing.T) {
 			want: "The request to create the computer \"n\" has an unknown outcome, and no such computer was found:", remedy: appears,
 		},
 		"lost after request_timeout": {
-			err:    &create.LostError{Object: "computer", Name: "n", Err: &transport.TransportError{Changes: true, Timeout: "request_timeout", Err: context.DeadlineExceeded}},
+			err:    &create.LostError{Object: "computer", Name: "n", Err: &transport.TransportError{Op: post, Timeout: "request_timeout", Err: context.DeadlineExceeded}},
 			remedy: "The service did not respond within request_timeout; slow operations get at least 5 minutes. To allow more time, raise request_timeout in the provider block. " + appears,
 		},
 		"504 for a slow read, which is not repeated": {
-			err:  &transport.APIError{Operation: "scanThings", Method: "GET", Status: 504, Detail: "late", FromService: true, Slow: true},
+			err:  &transport.APIError{Op: transport.Operation{Name: "scanThings", Method: "GET", Slow: true}, Status: 504, Detail: "late", FromService: true},
 			want: "scanThings", remedy: "The service failed. Try again later.",
 		},
 		"lost, and the look failed too": {
-			err:  &create.LostError{Object: "computer", Name: "n", Err: errors.Join(sent, &transport.APIError{Operation: "listThings", Method: "GET", Status: 500, Detail: "no", FromService: true})},
+			err:  &create.LostError{Object: "computer", Name: "n", Err: errors.Join(sent, &transport.APIError{Op: transport.Operation{Name: "listThings", Method: "GET"}, Status: 500, Detail: "no", FromService: true})},
 			want: "createThing", also: "listThings", remedy: appears,
 		},
 		"a write without an answer, and a read that failed": {
-			err:  errors.Join(sent, &transport.APIError{Operation: "listThings", Method: "GET", Status: 507, Detail: "no", FromService: true}),
+			err:  errors.Join(sent, &transport.APIError{Op: transport.Operation{Name: "listThings", Method: "GET"}, Status: 507, Detail: "no", FromService: true}),
 			want: "createThing", also: "listThings", remedy: "The service failed. Try again later. " + acted,
 		},
 		"interrupted":          {err: context.Canceled, want: "Context canceled.", remedy: "The run was interrupted. To continue, run again."},
-		"interrupted read":     {err: &transport.TransportError{Err: context.Canceled}, remedy: "The run was interrupted. To continue, run again."},
-		"interrupted write":    {err: &transport.TransportError{Changes: true, Err: context.Canceled}, remedy: "The run was interrupted. " + acted},
-		"interrupted, unsent":  {err: &transport.TransportError{Changes: true, Unsent: true, Err: context.Canceled}, remedy: "The run was interrupted. To continue, run again."},
+		"interrupted read":     {err: &transport.TransportError{Op: get, Err: context.Canceled}, remedy: "The run was interrupted. To continue, run again."},
+		"interrupted write":    {err: &transport.TransportError{Op: post, Err: context.Canceled}, remedy: "The run was interrupted. " + acted},
+		"interrupted, unsent":  {err: &transport.TransportError{Op: post, Unsent: true, Err: context.Canceled}, remedy: "The run was interrupted. To continue, run again."},
 		"deadline of a wait":   {err: fmt.Errorf("waiting: %w", context.DeadlineExceeded), remedy: "The operation exceeded its timeout. To allow more time, raise it in the timeouts block. Then run again."},
-		"deadline of a look":   {err: &transport.TransportError{Err: context.DeadlineExceeded}, remedy: "Check base_url, the network, and any proxy. Then run again."},
+		"deadline of a look":   {err: &transport.TransportError{Op: get, Err: context.DeadlineExceeded}, remedy: "Check base_url, the network, and any proxy. Then run again."},
 		"too large":            {err: transport.NewTransportError(transport.Operation{}, transport.ErrTooLarge), remedy: "Read less, for example with max_results."},
 		"unconfigured":         {err: &transport.UnconfiguredError{Setting: "base_url"}, want: "The provider's base_url is not known yet.", remedy: "If the plan creates the resource that base_url depends on, or updates it in place, such as a key that is rotated, first run terraform apply -target=ADDRESS with its address. If the plan replaces or destroys it, undo that change first."},
 		"anything else":        {err: errors.New("odd"), want: "Odd."},
@@ -175,7 +176,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 	said := func(object, id string) string {
 		return fmt.Sprintf("The %s \"n\" (%s, created at 2026-03-01T00:00:00Z) already exists.", object, id)
 	}
-	sent := &transport.TransportError{Operation: "createThing", Method: "POST", Route: fixedRoute, Changes: true, Err: errors.New("EOF")}
+	sent := &transport.TransportError{Op: transport.Operation{Name: "createThing", Method: "POST", Route: fixedRoute}, Err: errors.New("EOF")}
 	sweep := Existing(func(e wire.Ref) string { return "Or sweep " + e.ID + "." })
 	const (
 		exists  = "Nothing was created.\nIf this run deletes it, apply again.\n"
@@ -237,7 +238,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			remedy: "No object was changed or added to the state.\nIf no resource manages it, in this or another configuration, import it: terraform import ADDRESS import-1",
 		},
 		"an answer that is none": {
-			err:    &transport.TransportError{Operation: "changeThing", Method: "PATCH", Route: idRoute, Changes: true, Err: &wire.ResponseError{Problem: "it has no ID"}},
+			err:    &transport.TransportError{Op: transport.Operation{Name: "changeThing", Method: "PATCH", Route: idRoute}, Err: &wire.ResponseError{Problem: "it has no ID"}},
 			want:   []string{"changeThing", "it has no ID."},
 			remedy: "The state was not changed. Check base_url, the network, and any proxy. The service may have completed the request. It is safe to run again.",
 		},
@@ -260,7 +261,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 // An area's own remedy comes before the general one, and is shown at its attribute.
 func TestFor_ownRemedies(t *testing.T) {
 	t.Parallel()
-	notFound := &transport.APIError{Operation: "getThing", Method: "GET", Route: idRoute, Status: 404, Detail: "no", FromService: true}
+	notFound := &transport.APIError{Op: transport.Operation{Name: "getThing", Method: "GET", Route: idRoute}, Status: 404, Detail: "no", FromService: true}
 	own := Own(func(err error) (string, path.Path) {
 		if errors.Is(err, notFound) {
 			return "Do that.", path.Root("email")
@@ -283,7 +284,7 @@ func TestFor_matrix(t *testing.T) {
 		for _, fromService := range []bool{true, false} {
 			for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete} {
 				for _, verb := range []string{"create", "read", "list", "update", "delete", "restart"} {
-					e := &transport.APIError{Operation: "useThing", Method: method, Route: idRoute, Status: status, Detail: "no", FromService: fromService}
+					e := &transport.APIError{Op: transport.Operation{Name: "useThing", Method: method, Route: idRoute}, Status: status, Detail: "no", FromService: fromService}
 					at, what, remedy := translate(t, verb, e)
 					where := fmt.Sprintf("%d, from the service %t, %s, %s: %s\n%s", status, fromService, method, verb, what, remedy)
 					if at != "" || !strings.HasSuffix(what, ".") || !strings.HasSuffix(remedy, ".") || strings.Contains(remedy, "\n") || strings.Contains(remedy, "  ") {
@@ -317,7 +318,7 @@ func TestSnakeCase(t *testing.T) {
 func TestFor_answersOfOthers(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{302, 400, 401, 403, 404, 407, 429, 502} {
-		e := &transport.APIError{Operation: "createThing", Method: "POST", Route: idRoute, Status: status, Once: status != 429, Detail: "no"}
+		e := &transport.APIError{Op: transport.Operation{Name: "createThing", Method: "POST", Route: idRoute}, Status: status, Once: status != 429, Detail: "no"}
 		want := fmt.Sprintf("The response %d to POST %s is not in the service's format. It may come from a gateway, a proxy, or a login page. Check base_url, including its path. If it is correct, try again later.", status, idRoute)
 		for i, err := range []error{e, &create.LostError{Object: "computer", Name: "a", Err: e}, &create.LostError{Object: "session", Err: e}} {
 			at, _, remedy := translate(t, "create", err, AtStatus{status: path.Root("name")}, Advice{status: "Do that."})
@@ -338,7 +339,7 @@ func TestFor_connections(t *testing.T) {
 		"The service's rate limit was exceeded, and the provider stopped waiting. Set requests_per_second": transport.ErrHeldBack,
 		checkConnection: io.EOF,
 	} {
-		if _, _, remedy := translate(t, "create", &transport.TransportError{Operation: "createComputer", Unsent: true, Err: err}); !strings.Contains(remedy, want) {
+		if _, _, remedy := translate(t, "create", &transport.TransportError{Op: transport.Operation{Name: "createComputer"}, Unsent: true, Err: err}); !strings.Contains(remedy, want) {
 			t.Errorf("%v: %s", err, remedy)
 		}
 	}

@@ -177,7 +177,7 @@ func TestExplain(t *testing.T) {
 	t.Parallel()
 	at := explain("read", "thing", &ObjectError{At: path.Root("name"), Summary: "S", Detail: "D"}, nil)
 	nowhere := explain("read", "thing", &ObjectError{Summary: "S", Detail: "D"}, nil)
-	other := explain("read", "thing", &transport.APIError{Operation: "getThing", Status: 500, Detail: "x", FromService: true}, nil)
+	other := explain("read", "thing", &transport.APIError{Op: transport.Operation{Name: "getThing"}, Status: 500, Detail: "x", FromService: true}, nil)
 	if _, ok := at[0].(diag.DiagnosticWithPath); !ok || at[0].Summary() != "S" {
 		t.Errorf("a fault at an argument: %v", at)
 	}

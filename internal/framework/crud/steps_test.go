@@ -28,8 +28,8 @@ import (
 )
 
 var (
-	errRefused  = &transport.APIError{Operation: "doThing", Status: 400, Detail: "odd", FromService: true}
-	errNotFound = &transport.APIError{Operation: "doThing", Status: 404, Detail: "none", FromService: true}
+	errRefused  = &transport.APIError{Op: transport.Operation{Name: "doThing"}, Status: 400, Detail: "odd", FromService: true}
+	errNotFound = &transport.APIError{Op: transport.Operation{Name: "doThing"}, Status: 404, Detail: "none", FromService: true}
 	errGone     = fmt.Errorf("looking: %w", &collection.MissingError{Err: errNotFound})
 )
 
