@@ -220,14 +220,7 @@ func (b CreateRequest) isWanted(w *Run) bool {
 	return SameRepository(b.RepoURL, w.RepoURL) &&
 		(b.CommitHash == "" || w.CommitHash == "" || SameCommit(b.CommitHash, w.CommitHash)) &&
 		(b.Branch == "" || w.Branch == "" || b.Branch == w.Branch) &&
-		flagMatches(b.HasLocalChanges, w.HasLocalChanges) && flagMatches(b.HasNonRemoteCommits, w.HasNonRemoteCommits) &&
-		w.SourceSessionID == "" && (w.CanUpdatePrivacy == nil || *w.CanUpdatePrivacy) &&
-		(b.Pages == nil || w.PageCount == nil || int64(len(b.Pages)) == *w.PageCount)
-}
-
-// flagMatches reports whether a flag was returned as requested, or not at all. A flag that was not requested is false.
-func flagMatches(requested, returned *bool) bool {
-	return returned == nil || *returned == (requested != nil && *requested)
+		w.SourceSessionID == "" && (w.CanUpdatePrivacy == nil || *w.CanUpdatePrivacy)
 }
 
 // SetPrivacy changes the privacy level of a run. It continues for a short time if the caller stops, so that a private run does not
