@@ -73,16 +73,5 @@ func (c *Client) Search(ctx context.Context, runID, text string, limit int64) ([
 	if limit > 0 {
 		r.Query.Set("limit", strconv.FormatInt(limit, 10))
 	}
-	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
-	if err != nil {
-		return nil, err
-	}
-	found, err := wire.ReadList[Match](response.Body, "results")
-	switch {
-	case err != nil:
-		return nil, transport.NewTransportError(r.Op, err)
-	case found == nil:
-		return nil, r.Unexpected("the field results is null")
-	}
-	return transport.CheckObjects(r, found)
+	return transport.CallList[Match](ctx, c.conn, r, "results")
 }
