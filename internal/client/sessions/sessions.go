@@ -204,7 +204,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, erro
 	return made, err
 }
 
-// send creates a session. If the response has the ID but not the whole session, send reads the session.
+// send creates a session. If the response has the ID but not the whole session, the next refresh reads the rest.
 func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error) {
 	r := transport.Request{Op: transport.Operation{Name: "createSession", Method: http.MethodPost, Route: opList.Route}, Body: body, Noun: "session"}
 	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
@@ -219,22 +219,10 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error)
 	case err == nil && made.MissingField() == "":
 		return &made, nil
 	}
-	ctx, cancel := transport.Outlive(ctx)
-	defer cancel()
 	createdAt := cmp.Or(made.CreatedAt.Time(), c.conn.ServiceTime(), c.conn.Clock.Now())
-	var whole *Session
-	err = c.retryNotFound(ctx, createdAt, readPatience, func() error {
-		return onComputer(body.ComputerID, func(computer string) (err error) {
-			whole, err = c.GetUncached(ctx, made.ID, computer)
-			return err
-		})
-	})
-	if err != nil {
-		// The session exists, so return its ID. The next refresh reads the rest.
-		whole = &Session{ID: made.ID, Status: StatusIdle, CreatedAt: wire.Millis(createdAt.UnixMilli()), ComputerID: cmp.Or(made.ComputerID, body.ComputerID)}
-	}
-	whole.Settings = cmp.Or(whole.Settings, made.Settings)
-	return whole, nil
+	return &Session{
+		ID: made.ID, Status: StatusIdle, CreatedAt: wire.Millis(createdAt.UnixMilli()), ComputerID: cmp.Or(made.ComputerID, body.ComputerID), Settings: made.Settings,
+	}, nil
 }
 
 // Update changes the settings that are not nil. CreatedAt may be zero. If the session is not found, the error is a *MissingError.
