@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
@@ -115,32 +114,18 @@ func sendMessage(ctx context.Context, c *client.Client, m *sessionMessageModel, 
 	call.Tell("Sending a message to session %s", id)
 	message, err := c.Sessions.Send(ctx, id, sessions.MessageRequest{Text: m.Text.ValueString(), Files: files, Images: images})
 	if err != nil {
-		return nil, unsent(id, m.Text.ValueString(), err)
+		return nil, unsent(id, err)
 	}
 	call.Tell("Sent message %s to session %s", message.ID, id)
 	return crud.Results{"id": types.StringValue(message.ID), "sent_at": value.Time(cmp.Or(message.CreatedAt.Time(), c.Conn.Clock.Now()))}, nil
 }
 
-// unsent names a message whose response was lost and that was not found afterwards.
-func unsent(id, text string, err error) error {
+// unsent says how to look for a message whose response was lost and that was not found afterwards.
+func unsent(id string, err error) error {
 	var lost *create.LostError
 	if !errors.As(err, &lost) {
 		return err
 	}
-	detail := fmt.Sprintf("The response was lost, and session %s does not list the message %q: %s", id, shortened(text), apierror.Sentences(lost.Err))
-	if len(lost.Found) > 0 {
-		detail = fmt.Sprintf("The response was lost. Session %s lists new messages, but which of them is the message %q is unclear: %s. %s", id, shortened(text), create.List(lost.Found), apierror.Sentences(lost.Err))
-	}
 	return &crud.ObjectError{Summary: "Message May Not Have Been Sent",
-		Detail: detail + "\n\nThe service lists new messages late. Wait a minute, then check the session with the data source agentyard_session_messages. If the message is missing there, send it again."}
-}
-
-// shortened returns the beginning of a text on one line.
-func shortened(text string) string {
-	const most = 60
-	line := []rune(strings.Join(strings.Fields(text), " "))
-	if len(line) <= most {
-		return string(line)
-	}
-	return string(line[:most]) + "…"
+		Detail: fmt.Sprintf("%s\n\nThe service lists new messages late. Wait a minute, then check session %s with the data source agentyard_session_messages. If the message is missing there, send it again.", apierror.Sentences(lost), id)}
 }
