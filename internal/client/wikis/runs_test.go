@@ -50,32 +50,6 @@ func wikiIDs(runs []Run) string {
 	return strings.Join(ids, " ")
 }
 
-func TestWikiRuns_readsEveryForm(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		answer, want string
-		fails        bool
-	}{
-		"in another order":  {wikis(wikiOf(acmeWeb, "w3", ""), wiki("w2", `,"new":1`), wiki("w1", `,"modelUsed":null,"privacyLevel":"secret"`)), "w1 w2 w3", false},
-		"bare":              {"200 [" + wiki("w1", "") + "]", "w1", false},
-		"none":              {wikis(), "", false},
-		"no list":           {`200 {"runs":[]}`, "", true},
-		"one without an ID": {wikis(wiki("", "")), "", true},
-		"one of nowhere":    {wikis(`{"wikiRunId":"w1"}`), "", true},
-		"refused":           {notCovered, "", true},
-		"broken":            {`200 {"wikiRuns":[`, "", true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getWikis: tc.answer}))
-			got, err := c.List(t.Context())
-			if (err != nil) != tc.fails || wikiIDs(got) != tc.want {
-				t.Errorf("got %s, %v", wikiIDs(got), err)
-			}
-		})
-	}
-}
-
 func TestWikiRunHistory(t *testing.T) {
 	t.Parallel()
 	older, newer := wiki("w9", ""), strings.Replace(wiki("w1", ""), `"createdAt":1772323200000`, `"createdAt":1772323200001`, 1)

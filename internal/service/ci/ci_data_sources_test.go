@@ -238,27 +238,6 @@ func (s source) mustFail(t *testing.T, e *acctest.Env, settings acctest.Values, 
 	out.MustFail(t, at, want...)
 }
 
-// Missing and additional fields in a response are not errors.
-func TestCI_otherShapes(t *testing.T) {
-	t.Parallel()
-	forEach(t, func(t *testing.T, s source) {
-		e := acctest.New(t)
-		answer := func(body string) {
-			e.Faults().Clear()
-			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultOtherResponse, Body: body, Times: -1})
-		}
-		for body, want := range map[string]int{`{"` + s.list + `":[]}`: 0, `{"` + s.list + `":null,"new":1}`: 0, `{"` + s.list + `":[{},{"new":{"a":1},"id":null,"status":"of-tomorrow","userPermission":"of-tomorrow","type":"of-tomorrow"}]}`: 2} {
-			answer(body)
-			n, read := s.length(t, e)
-			if integration, ok := read["integration"]; n != want || ok && !integration.IsNull() {
-				t.Errorf("%s: %d, %s", body, n, integration)
-			}
-		}
-		answer(`{"items":[]}`)
-		s.mustFail(t, e, nil, "", "the field "+s.list+" is missing", "base_url")
-	})
-}
-
 func TestCI_failures(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, s source) {

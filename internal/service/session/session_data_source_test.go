@@ -257,37 +257,6 @@ data "agentyard_sessions" "x" {
 	e.WantRequests(t, "createSession", 1)
 }
 
-// Additional and missing fields in a response are not errors.
-func TestAccSessionDataSources_otherShapes(t *testing.T) {
-	t.Parallel()
-	odd := `{"sessionId":"s1","status":"dreaming","messageCount":3,"createdAt":1772366400000,"updatedAt":1772366400000,"title":"","parent_session_id":null,"new":1,"sessionSettings":` +
-		`{"model":"","reasoningEffort":"cosmic","interactionMode":"swarm","tags":[{"name":"t","metadata":{}},{"name":"n","metadata":{"n":1,"o":{"a":[true]}}}],"worktree":{"repoRoot":"/r","lifecycle":"eternal"},"enabledToolIds":["x","x"],"new":{}}}`
-	address := acctest.StandIn(t, map[string]string{
-		sessionsRoute:         `{"sessions":[` + odd + `],"pagination":{"hasMore":false,"nextCursor":null}}`,
-		sessionsRoute + "/s1": `{"session":` + odd + `}`,
-	})
-	settings := knownvalue.ObjectPartial(attributes{
-		"reasoning_effort": exactly("cosmic"), "interaction_mode": exactly("swarm"), "autonomy_level": nothing, "enabled_tool_ids": setOf("x"), "disabled_tool_ids": nothing,
-		"tags": knownvalue.ListExact([]knownvalue.Check{
-			knownvalue.ObjectExact(attributes{"name": exactly("t"), "metadata": knownvalue.MapExact(attributes{})}),
-			knownvalue.ObjectExact(attributes{"name": exactly("n"), "metadata": knownvalue.MapExact(attributes{"n": exactly("1"), "o": exactly(`{"a":[true]}`)})}),
-		}),
-		"worktree": knownvalue.ObjectPartial(attributes{"lifecycle": exactly("eternal"), "branch": nothing}),
-	})
-	record := attributes{
-		"id": exactly("s1"), "status": exactly("dreaming"), "message_count": knownvalue.Int64Exact(3), "title": nothing, "parent_session_id": nothing, "completed_at": nothing,
-		"service_credits": nothing, "session_settings": settings,
-	}
-	single := attributes{"computer_id": exactly("c1")}
-	for name, check := range record {
-		single[name] = check
-	}
-	hcl := sessionByID("s1", "  computer_id = \"c1\"\n") + "data \"agentyard_sessions\" \"x\" {}\n"
-	e := acctest.New(t)
-	e.Run(t, reads(acctest.ConfigAt(address, "fk-x", hcl), append(shows("data.agentyard_session.x", single),
-		shows("data.agentyard_sessions.x", attributes{"sessions": knownvalue.ListExact([]knownvalue.Check{knownvalue.ObjectPartial(record)})})...)...))
-}
-
 // Every session is read by ID for its credits. The settings of all sessions come from one list of their computer.
 func TestAccSessionDataSource_sharesListings(t *testing.T) {
 	t.Parallel()

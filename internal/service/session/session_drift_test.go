@@ -181,31 +181,6 @@ func TestSession_whatMovesByItself(t *testing.T) {
 	}
 }
 
-// An archived session is still the same session. The state contains the time.
-func TestSession_archivedElsewhere(t *testing.T) {
-	t.Parallel()
-	const at, other = "2026-02-03T00:00:00Z", "2026-02-04T00:00:00Z"
-	e := acctest.New(t)
-	computer := newComputer(e, "dev")
-	bare, kept := valuesOf(computer, nil), withSettings(computer, map[string]any{"archived_at": at})
-	i := applied(t, e, bare)
-	archived := at
-	changed(t, e, i.ID(), emulator.SessionChange{ArchivedAt: &archived})
-	mustPlan(t, e, i, bare, "none")
-	mustSettings(t, i, map[string]any{"archived_at": at})
-	mustPlan(t, e, i, kept, "none")
-	archived = other
-	changed(t, e, i.ID(), emulator.SessionChange{ArchivedAt: &archived})
-	mustPlan(t, e, i, kept, "update")
-	e.MustApply(t, i, kept)
-	mustSettings(t, i, map[string]any{"archived_at": at})
-	mustPlan(t, e, i, bare, "none")
-	e.MustApply(t, i, nil)
-	if left := idsOn(t, e, computer); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
-}
-
 // If responses have no settings at all, the settings in the state are kept.
 func TestSession_answersWithoutSettings(t *testing.T) {
 	t.Parallel()

@@ -34,41 +34,6 @@ func TestSession_goneElsewhere(t *testing.T) {
 	}
 }
 
-// Another user's API key cannot use this user's sessions. They must not be removed from the state.
-func TestAccSession_aColleaguesKey(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t, atOnce)
-	_, colleaguesKey, err := e.AddHuman(emulator.Human{Email: "colleague@agentyard.example", Role: emulator.RoleUser})
-	acctest.Must(t, err)
-	computer := newComputer(e, "dev")
-	cli := acctest.NewCLI(t, e, many(computer, 2))
-	cli.MustRun(applying...)
-	ids := mustHold(t, e, computer, 2)
-	e.API(http.MethodPost, "/_emulator/clock", map[string]any{"advance": "1h"}, nil)
-
-	for _, operation := range []string{"getSession", "deleteSession"} { // The service returns 404 instead of 403.
-		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusNotFound, Times: -1})
-	}
-	cli.Setenv("AGENTYARD_API_KEY", colleaguesKey)
-	for _, args := range [][]string{{"plan"}, {"apply", "-auto-approve"}, {"destroy", "-auto-approve"}, {"destroy", "-auto-approve", "-refresh=false"}} {
-		r := cli.Run(append(args, "-input=false")...)
-		for _, id := range ids {
-			if r.ExitCode == 0 || !strings.Contains(acctest.OneLine(r.Output), "Session "+id+" is not visible to the provider's API key") {
-				t.Errorf("%s: exit code %d: %s", strings.Join(args, " "), r.ExitCode, r.Output)
-			}
-		}
-	}
-	e.Faults().Clear()
-	cli.Setenv("AGENTYARD_API_KEY", e.BootstrapKey())
-	cli.MustPlanEmpty()
-	mustHold(t, e, computer, 2)
-
-	// With the key that last read it, a deleted session is gone.
-	deleted(e, sessionsRoute+"/"+ids[0])
-	acctest.Says(t, cli.MustRun(applying...).Output, "Session Not Found", "1 added, 0 changed, 0 destroyed")
-	mustHold(t, e, computer, 2)
-}
-
 func TestSession_destroyOfWhatIsGone(t *testing.T) {
 	t.Parallel()
 	for name, vanish := range map[string]func(e *acctest.Env, id, computer string){

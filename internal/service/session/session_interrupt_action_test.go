@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -118,28 +117,6 @@ func TestSessionInterrupt_errors(t *testing.T) {
 	isRunning(t, e, s.ID)
 	if out := invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleManager)}, s.ID); len(out.Errors) > 0 || statusOf(e, s.ID) != "idle" {
 		t.Error(out.Text())
-	}
-}
-
-// After a lost response, the request is sent again, which has no further effect.
-func TestSessionInterrupt_faults(t *testing.T) {
-	t.Parallel()
-	for _, fault := range []emulator.Fault{
-		{Kind: emulator.FaultDropBeforeCommit}, {Kind: emulator.FaultDropAfterCommit}, {Kind: emulator.FaultTruncatedBody}, {Kind: emulator.FaultRateLimited},
-		{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, {Kind: emulator.FaultStatusAfterCommit, Status: 503},
-	} {
-		t.Run(fmt.Sprint(fault.Kind, fault.Status), func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			s := makeTalk(e, newComputer(e, "dev"), nil)
-			isRunning(t, e, s.ID)
-			fault.Operation = "interruptSession"
-			e.Faults().Add(fault)
-			if got := mustInterrupt(t, e, s.ID); !strings.Contains(got, "is idle") || statusOf(e, s.ID) != "idle" {
-				t.Errorf("told %q", got)
-			}
-			e.WantRequests(t, "interruptSession", 2)
-		})
 	}
 }
 

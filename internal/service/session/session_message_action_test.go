@@ -290,17 +290,3 @@ func TestSessionMessage_faults(t *testing.T) {
 		})
 	}
 }
-
-// A request that takes too long may have sent the message.
-func TestSessionMessage_late(t *testing.T) {
-	t.Parallel()
-	for kind, sent := range map[emulator.FaultKind]int{emulator.FaultDelayBeforeCommit: 0, emulator.FaultDelayAfterCommit: 1} {
-		e := acctest.New(t)
-		s := makeTalk(e, newComputer(e, "dev"), nil)
-		e.Faults().Add(emulator.Fault{Operation: "sendSessionMessage", Kind: kind, Delay: 5 * time.Second})
-		_, out := acctest.NewProcess(t, e, acctest.Values{"request_timeout": "1s"}).Invoke(messageType, message(s.ID, "Fix it"))
-		if got := len(saidIn(e, s.ID, "user")); got != sent || len(out.Errors) > 1-sent {
-			t.Errorf("%s: sent %d times: %s", kind, got, out.Text())
-		}
-	}
-}

@@ -175,19 +175,3 @@ func TestSessionsDataSource_errors(t *testing.T) {
 	e.AllowSessions(false)
 	fails(nil, nil, "", cannot, "403", "selected organizations")
 }
-
-// Temporary faults delay a list but change nothing else.
-func TestSessionsDataSource_passingFaults(t *testing.T) {
-	t.Parallel()
-	for _, kind := range []emulator.FaultKind{emulator.FaultStatusBeforeCommit, emulator.FaultDropBeforeCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON, emulator.FaultRateLimited} {
-		e := acctest.New(t)
-		computer := newComputer(e, "dev")
-		ids := []string{makeTalk(e, computer, nil).ID, makeTalk(e, computer, nil).ID, makeTalk(e, computer, nil).ID}
-		slices.Reverse(ids)
-		e.Faults().Add(emulator.Fault{Operation: "listSessions", Kind: kind, After: 1})
-		mustListSessions(t, e, nil, ids...)
-		if left := e.Faults().Pending(); len(left) > 0 {
-			t.Errorf("the fault did not hit: %+v", left)
-		}
-	}
-}

@@ -1,9 +1,7 @@
 package wiki_test
 
 import (
-	"cmp"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
@@ -82,67 +80,6 @@ func TestWikiRun_faultMatrixOfAnUpload(t *testing.T) {
 		Nameless: true,
 		Live:     runsOfAPI(t),
 	}.Run(t)
-}
-
-// One fault at each request has no effect: both applies succeed with the same run.
-func TestWikiRun_passingFaults(t *testing.T) {
-	t.Parallel()
-	for name, fault := range map[string]emulator.Fault{
-		"dropped after commit": {Kind: emulator.FaultDropAfterCommit},
-		"500 after commit":     {Kind: emulator.FaultStatusAfterCommit, Status: 500},
-		"truncated":            {Kind: emulator.FaultTruncatedBody},
-		"not JSON":             {Kind: emulator.FaultNonJSON},
-		"rate limited":         {Kind: emulator.FaultRateLimited},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			i := acctest.NewProcess(t, e, nil).NewInstance(wikiRunType)
-			for _, step := range []struct {
-				operation, level string
-				want             acctest.Action
-			}{{"createWikiRun", "", "create"}, {"updateWikiPrivacy", "private", "update"}} {
-				config := wikiRunOf(nil)
-				if step.level != "" {
-					config["privacy_level"] = step.level
-				}
-				fault.Operation = step.operation
-				e.Faults().Add(fault)
-				if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) > 0 || out.Action != step.want {
-					t.Errorf("%s: %s", step.operation, out)
-				}
-				acctest.NewProcess(t, e, nil).Plan(i, config).MustDo(t, acctest.ActionNone)
-				if run := onlyRun(t, e); run.ID != i.ID() || run.PrivacyLevel != cmp.Or(step.level, "organization") {
-					t.Errorf("the emulator holds %+v", run)
-				}
-			}
-		})
-	}
-}
-
-// A recent run of the same repository does not prevent another.
-func TestAccWikiRun_replacedOneAfterTheOther(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	const first = "lifecycle {\n    create_before_destroy = true\n  }"
-	upload := func(content string) string {
-		return ofAPI(quoted("pages", strings.Replace(pagesJSON, "# Index", content, 1)), first)
-	}
-	cli := acctest.NewCLI(t, e, ofAPI(`triggers = { release = "1" }`))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	for _, hcl := range []string{
-		ofAPI(`triggers = { release = "2" }`),
-		ofAPI(`triggers = { release = "3" }`, first),
-		strings.ReplaceAll(ofAPI(`triggers = { release = "3" }`), `"test"`, `"another"`), // The first run is deleted at the same time.
-		upload("first"), upload("second"),
-	} {
-		cli.Write("main.tf", hcl)
-		cli.MustRun("apply", "-auto-approve", "-input=false")
-		cli.MustPlanEmpty()
-	}
-	if n := len(wikiRunsOf(t, e)); n != 1 {
-		t.Errorf("the emulator holds %d runs", n)
-	}
 }
 
 // Creating runs needs little more than one request for each. A plan of runs that are the latest of their repositories needs

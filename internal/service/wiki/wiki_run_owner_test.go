@@ -106,31 +106,3 @@ func TestWikiRun_becomesPrivate(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 }
-
-// Making many runs private needs no additional requests.
-func TestAccWikiRun_manyBecomePrivate(t *testing.T) {
-	t.Parallel()
-	const n = 20
-	e := acctest.NewRealTime(t)
-	for k := range n {
-		if err := e.ConnectRepository(emulator.Repository{URL: fmt.Sprintf("https://code.example/acme/r%d", k), DefaultBranch: "main"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	runs := func(level string) string {
-		return hclOf("count = 20", `repo_url = "https://code.example/acme/r${count.index}"`, quoted("privacy_level", level))
-	}
-	cli := acctest.NewCLI(t, e, runs("organization"))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	cli.Write("main.tf", runs("private"))
-	e.Journal().Reset()
-	cli.MustRun("plan", "-input=false", "-out=plan")
-	if requests := len(e.Journal().Entries()); requests > 3 {
-		t.Errorf("%d requests for the plan: %+v", requests, e.Journal().Entries())
-	}
-	e.Journal().Reset()
-	cli.MustRun("apply", "-input=false", "plan")
-	if requests := len(e.Journal().Entries()); requests > n+1 || e.Journal().Count("updateWikiPrivacy") != n {
-		t.Errorf("%d requests for the apply: %+v", requests, e.Journal().Entries())
-	}
-}
