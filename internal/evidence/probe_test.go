@@ -1,7 +1,6 @@
 package evidence_test
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -95,7 +94,9 @@ func TestProbe_readsEverything(t *testing.T) {
 			t.Errorf("%s was answered %v", o.ID, o.Statuses)
 		}
 	}
-	t.Logf("%d requests", report.Requests)
+	if report.Requests != 52 { // Each pass of reads, with the second pages.
+		t.Errorf("%d requests", report.Requests)
+	}
 }
 
 func TestProbe_namesDeviations(t *testing.T) {
@@ -156,24 +157,6 @@ func TestProbe_worksWithEachRole(t *testing.T) {
 		if err != nil || len(report.Deviations) > 0 || report.Requests < 30 {
 			t.Errorf("%s: got %v and %+v after %d requests", role, err, report.Deviations, report.Requests)
 		}
-	}
-}
-
-func TestProbe_readsNoEndlessBody(t *testing.T) {
-	t.Parallel()
-	chunk := bytes.Repeat([]byte(" "), 1<<20)
-	var sent atomic.Int64 // Mebibytes.
-	_, err := probed(t, "key", clock.NewFake(acctest.Start), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		for r.URL.Path == "/api/v0/service-accounts" && sent.Load() < 500 {
-			if _, err := w.Write(chunk); err != nil {
-				return
-			}
-			sent.Add(1)
-		}
-	}))
-	if err != nil || sent.Load() > 100 {
-		t.Errorf("got %v, and the service sent %d MiB", err, sent.Load())
 	}
 }
 
