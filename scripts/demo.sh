@@ -3,7 +3,7 @@
 #
 # usage: scripts/demo.sh
 #
-# The CLI is TF_ACC_TERRAFORM_PATH if that is set, else the terraform (1.14 or newer) or tofu (1.10 or newer) on the PATH,
+# The CLI is TF_ACC_TERRAFORM_PATH if that is set, else the terraform (1.5 or newer) or tofu (1.6 or newer) on the PATH,
 # else the pinned Terraform, which is built the first time.
 set -euo pipefail
 
@@ -42,9 +42,9 @@ version_of() {
 find_cli() {
 	if [ -n "${TF_ACC_TERRAFORM_PATH:-}" ]; then
 		echo "$TF_ACC_TERRAFORM_PATH"
-	elif at_least "$(version_of terraform)" 14; then
+	elif at_least "$(version_of terraform)" 5; then
 		command -v terraform
-	elif at_least "$(version_of tofu)" 10; then
+	elif at_least "$(version_of tofu)" 6; then
 		command -v tofu
 	else
 		internal/tools/install.sh terraform
@@ -54,20 +54,27 @@ find_cli() {
 # What the caller's environment says about another service or another working folder does not count here.
 unset TF_CLI_ARGS TF_DATA_DIR TF_REATTACH_PROVIDERS TF_WORKSPACE
 export CHECKPOINT_DISABLE=1 TF_IN_AUTOMATION=1 TF_INPUT=0
+# The provider is found in a folder, as a released one would be: a development override would be warned of in each run.
 cat >"$scratch/cli.tfrc" <<CONFIG
 provider_installation {
-  dev_overrides {
-    "agentyard/agentyard" = "$scratch/bin"
+  filesystem_mirror {
+    path = "$scratch/providers"
   }
-  direct {}
 }
 CONFIG
+export TF_CLI_CONFIG_FILE=$scratch/cli.tfrc
+color=-no-color
+[ ! -t 1 ] || [ -n "${NO_COLOR:-}" ] || color=
 
 cli=$(find_cli)
-title "Building the provider and the emulator"
-go build -o "$scratch/bin/terraform-provider-agentyard" .
-go build -o "$scratch/bin/agentyard-emulator" ./internal/emulator/cmd/agentyard-emulator
-export TF_CLI_CONFIG_FILE=$scratch/cli.tfrc
+title "Building the provider and the emulator (the first time, about a minute)"
+platform=$(go env GOOS)_$(go env GOARCH)
+for host in registry.terraform.io registry.opentofu.org; do
+	mkdir -p "$scratch/providers/$host/agentyard/agentyard/0.1.0"
+	ln -s "$scratch/bin" "$scratch/providers/$host/agentyard/agentyard/0.1.0/$platform"
+done
+mkdir "$scratch/bin"
+go build -o "$scratch/bin/" . ./internal/emulator/cmd/agentyard-emulator
 # sed reads to the end, as head would not: a CLI that still writes when its reader is gone ends the demo.
 "$cli" version | sed -n 1p
 
@@ -94,22 +101,26 @@ echo "It listens on $AGENTYARD_BASE_URL."
 mkdir "$scratch/demo"
 cp examples/demo/*.tf "$scratch/demo"
 changed=(-var 'agents=["ada","grace","edsger"]' -var workstation_user=builder)
-terraform() { "$cli" -chdir="$scratch/demo" "$@" -no-color; }
+terraform() { "$cli" -chdir="$scratch/demo" "$@" $color; }
+if ! terraform init >"$scratch/init.log" 2>&1; then
+	cat "$scratch/init.log" >&2
+	exit 1
+fi
 
 title "Plan: two managed computers and a registered machine"
-terraform plan -compact-warnings -out=demo.tfplan
+terraform plan -out=demo.tfplan
 
 title "Apply that plan"
-terraform apply -compact-warnings demo.tfplan
+terraform apply demo.tfplan
 
 title "Plan again: no changes"
-terraform plan -detailed-exitcode -compact-warnings
+terraform plan -detailed-exitcode
 
 title "Change: a third agent, and another user on the registered machine"
-terraform apply -auto-approve -compact-warnings "${changed[@]}"
+terraform apply -auto-approve "${changed[@]}"
 
 title "Destroy"
-terraform destroy -auto-approve -compact-warnings "${changed[@]}"
+terraform destroy -auto-approve "${changed[@]}"
 
 title "Requests to the service: $(grep -c 'method=' "$scratch/emulator.log" || true)"
 echo "The demo is finished. The emulator has stopped, and all files are removed."

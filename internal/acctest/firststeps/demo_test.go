@@ -12,7 +12,7 @@ import (
 func TestDemo_saysThatItBuildsACLI(t *testing.T) {
 	t.Parallel()
 	programs := t.TempDir()
-	for name, says := range map[string]string{"go": "exit 1", "terraform": "echo Terraform v1.13.9", "tofu": "echo OpenTofu v1.9.9"} {
+	for name, says := range map[string]string{"go": "exit 1", "terraform": "echo Terraform v1.4.9", "tofu": "echo OpenTofu v1.5.9"} {
 		if err := os.WriteFile(filepath.Join(programs, name), []byte("#!/bin/sh\n"+says+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
