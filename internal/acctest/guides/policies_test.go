@@ -14,7 +14,7 @@ func copyPolicies(g *reader) {
 	g.t.Helper()
 	opa := os.Getenv("AGENTYARD_OPA")
 	if opa == "" {
-		g.t.Fatal("AGENTYARD_OPA is not set; run the tests with `make test`, which builds OPA")
+		g.t.Fatal("AGENTYARD_OPA is not set; run the tests with `make test-clis`, which builds OPA")
 	}
 	link := filepath.Join(g.t.TempDir(), "opa")
 	if err := os.Symlink(opa, link); err != nil {

@@ -204,7 +204,16 @@ func (o organization) variations(document *contract.Document, seen []exchange) [
 }
 
 // Responses that differ from the contract show the same, or are an error that names the operation and the field.
-func TestResponses(t *testing.T) { //nolint:paralleltest // It ends with what all others varied.
+func TestResponses_ofReads(t *testing.T) {
+	t.Parallel()
+	document, err := contract.Load()
+	acctest.Must(t, err)
+	testReads(t, document)
+}
+
+// The same for resources and actions, and every response is read by one of them.
+func TestResponses_slow(t *testing.T) { //nolint:paralleltest // It ends with what all others varied.
+	acctest.Slow(t)
 	document, err := contract.Load()
 	acctest.Must(t, err)
 	t.Run("reads", func(t *testing.T) { testReads(t, document) })

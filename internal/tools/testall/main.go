@@ -1,6 +1,7 @@
-// Command testall runs the tests of the project. The newest Terraform runs all of them except the slow ones; the oldest
-// Terraform and the newest OpenTofu run those whose names end in _everyCLI. With -slow, the newest Terraform runs those
-// that end in _slow, and two more CLIs those that end in _everyCLI. A skip that skips.txt does not expect fails the run.
+// Command testall runs the tests of the project with the newest Terraform: first those that need no CLI, while it is
+// built if it is not there, then those that need one. With -slow it runs the slow tests. With -clis it follows the pages
+// for users, and runs the tests whose names end in _everyCLI with four other CLIs. A skip that skips.txt does not expect
+// fails the run.
 package main
 
 import (
@@ -32,56 +33,75 @@ var foreign = []string{
 // acceptanceSettings begin with this. Tests against a real service run only by `make testacc`.
 const acceptanceSettings = "AGENTYARD_ACC_"
 
-// The tests that go test -run selects, by the ends of their names.
+// The tests that go test selects, by their names.
 const (
-	everyCLI = "^TestAcc.*_everyCLI$"
-	slow     = "^Test.*_slow$"
+	acceptanceTest = "^TestAcc"
+	everyCLI       = "^TestAcc.*_everyCLI$"
+	slow           = "^Test.*_slow$"
 )
 
-// run is one pass over tests with one CLI.
+// pages are the packages whose acceptance tests do what a page for users says, command by command.
+var pages = []string{"./internal/acctest/examples", "./internal/acctest/firststeps", "./internal/acctest/guides"}
+
+// run is one pass over tests with one CLI, or with none.
 type run struct {
 	name     string   // The name in skips.txt.
-	cli      string   // The path of the CLI.
 	args     []string // The arguments of go test: which tests of which packages.
-	variable string   // The variable in which a caller may give the CLI.
+	variable string   // The variable in which a caller may give the CLI; none if no CLI is needed.
 	tool     string   // The folder of internal/tools that builds it otherwise.
+	env      []string // More variables.
 }
 
-// plan returns what runs, in order. Only acceptance packages use a CLI. Building more CLIs than these three would make
-// the first `make test` of a machine take more than 20 minutes, so that two of them are for the slow run.
-func plan(onlySlow bool, acceptance []string) []*run {
-	newest := &run{name: "terraform", variable: "TF_ACC_TERRAFORM_PATH", tool: "terraform"}
-	others := append([]string{"-run", everyCLI}, acceptance...)
-	if onlySlow {
-		newest.args = []string{"-run", slow, "./..."}
-		return []*run{
-			newest,
+// plan returns what runs, in order. Only packages that import the harness use a CLI.
+func plan(mode string, without, with []string) []run {
+	newest := func(args ...string) run {
+		return run{name: "terraform", args: args, variable: "TF_ACC_TERRAFORM_PATH", tool: "terraform"}
+	}
+	switch mode {
+	case "slow":
+		return []run{newest("-run", slow, "./...")}
+	case "clis":
+		others := append(append([]string{"-run", everyCLI}, with...), pages...)
+		return []run{
+			newest(append([]string{"-run", acceptanceTest}, pages...)...),
+			{name: "terraform-1.5", args: others, variable: "AGENTYARD_TERRAFORM_1_5", tool: "terraform-1.5"},
 			{name: "terraform-1.11", args: others, variable: "AGENTYARD_TERRAFORM_1_11", tool: "terraform-1.11"},
+			{name: "opentofu", args: others, variable: "AGENTYARD_TOFU", tool: "opentofu"},
 			{name: "opentofu-1.11", args: others, variable: "AGENTYARD_TOFU_1_11", tool: "opentofu-1.11"},
 		}
 	}
-	newest.args = []string{"-short", "./..."} // The slow tests skip themselves, and are counted.
-	return []*run{
-		newest,
-		{name: "terraform-1.5", args: others, variable: "AGENTYARD_TERRAFORM_1_5", tool: "terraform-1.5"},
-		{name: "opentofu", args: others, variable: "AGENTYARD_TOFU", tool: "opentofu"},
+	// Last, because it reads what all acceptance tests left behind.
+	driven := newest("-run", "TestEveryOperationIsDriven", "./internal/acctest/driven")
+	driven.env = []string{"AGENTYARD_DRIVEN_COMPLETE=1"}
+	return []run{
+		{name: "no-cli", args: append(append([]string{"-short", "-skip", acceptanceTest}, without...), pages...)},
+		newest(append([]string{"-short"}, with...)...), // The slow tests skip themselves, and are counted.
+		driven,
 	}
 }
 
 func main() {
-	onlySlow := flag.Bool("slow", false, "run the slow tests and more CLIs, and nothing else")
-	only := flag.String("cli", "", "run only the tests with this `CLI`, such as terraform-1.5")
+	slowOnes := flag.Bool("slow", false, "run the slow tests, and nothing else")
+	clis := flag.Bool("clis", false, "follow the pages, test with the other CLIs, and nothing else")
+	only := flag.String("cli", "", "with -clis, run only the tests with this `CLI`, such as terraform-1.5")
 	flag.Parse()
+	mode := ""
+	switch {
+	case *slowOnes:
+		mode = "slow"
+	case *clis:
+		mode = "clis"
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := testAll(ctx, os.Stdout, *onlySlow, *only); err != nil {
+	if err := testAll(ctx, os.Stdout, mode, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "testall:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func testAll(ctx context.Context, out io.Writer, onlySlow bool, only string) error {
+func testAll(ctx context.Context, out io.Writer, mode, only string) error {
 	scratch, err := os.MkdirTemp("", "testall-")
 	if err != nil {
 		return err
@@ -91,42 +111,33 @@ func testAll(ctx context.Context, out io.Writer, onlySlow bool, only string) err
 	if err != nil {
 		return err
 	}
-	acceptance, err := acceptancePackages(ctx)
+	without, with, err := packages(ctx)
 	if err != nil {
 		return err
 	}
-	runs := plan(onlySlow, acceptance)
+	runs := plan(mode, without, with)
 	if only != "" {
-		runs = slices.DeleteFunc(runs, func(r *run) bool { return r.name != only })
+		runs = slices.DeleteFunc(runs, func(r run) bool { return r.name != only })
 	}
 	if len(runs) == 0 {
 		return fmt.Errorf("no run uses the CLI %q", only)
 	}
-	// All CLIs are there before the first test, so that a test run is not held up in its middle.
-	for _, r := range runs {
-		if r.cli, err = findCLI(ctx, r.variable, r.tool); err != nil {
-			return err
-		}
-		env = append(env, r.variable+"="+r.cli)
-	}
-	opa, err := findCLI(ctx, "AGENTYARD_OPA", "opa")
-	if err != nil {
-		return err
-	}
-	env = append(env, "AGENTYARD_OPA="+opa)
-
-	var total tally
-	for _, r := range runs {
-		sum, err := runTests(ctx, out, r, env)
+	if mode == "clis" {
+		opa, err := findCLI(ctx, "AGENTYARD_OPA", "opa")
 		if err != nil {
 			return err
 		}
-		total.add(sum)
+		env = append(env, "AGENTYARD_OPA="+opa)
 	}
-	if !onlySlow && runs[0].name == "terraform" {
-		// Last, because it reads what all acceptance tests left behind.
-		driven := &run{name: "driven", cli: runs[0].cli, args: []string{"-run", "TestEveryOperationIsDriven", "./internal/acctest/driven"}}
-		sum, err := runTests(ctx, out, driven, append(env, "AGENTYARD_DRIVEN_COMPLETE=1"))
+	clis := findAll(ctx, runs)
+
+	var total tally
+	for i, r := range runs {
+		cli := <-clis[i]
+		if cli.err != nil {
+			return cli.err
+		}
+		sum, err := runTests(ctx, out, r, cli.path, env)
 		if err != nil {
 			return err
 		}
@@ -137,6 +148,30 @@ func testAll(ctx context.Context, out io.Writer, onlySlow bool, only string) err
 	}
 	_, _ = fmt.Fprintf(out, "\n%s\n", total)
 	return total.verdict()
+}
+
+// found is the path of a CLI, empty for a run without one, or why there is none.
+type found struct {
+	path string
+	err  error
+}
+
+// findAll finds the CLIs of the runs, one after the other, while the tests of earlier runs go on.
+func findAll(ctx context.Context, runs []run) []chan found {
+	clis := make([]chan found, len(runs))
+	for i := range clis {
+		clis[i] = make(chan found, 1)
+	}
+	go func() {
+		for i, r := range runs {
+			var f found
+			if r.variable != "" {
+				f.path, f.err = findCLI(ctx, r.variable, r.tool)
+			}
+			clis[i] <- f
+		}
+	}()
+	return clis
 }
 
 // environment is the caller's without what would disturb, and with the settings of the test harness.
@@ -164,23 +199,27 @@ func environment(ctx context.Context, scratch string) ([]string, error) {
 		"AGENTYARD_DRIVEN_DIR="+driven, "AGENTYARD_PROVIDER_BINARY="+provider), nil
 }
 
-func acceptancePackages(ctx context.Context) ([]string, error) {
+// packages returns the packages whose tests do without the harness, and those that need it, each without the pages.
+func packages(ctx context.Context) (without, with []string, err error) {
 	format := `{{.ImportPath}}{{range .TestImports}} {{.}}{{end}}{{range .XTestImports}} {{.}}{{end}}`
 	list, err := output(ctx, "go", "list", "-f", format, "./...")
 	if err != nil {
-		return nil, fmt.Errorf("listing the packages: %w", err)
+		return nil, nil, fmt.Errorf("listing the packages: %w", err)
 	}
-	var packages []string
 	for line := range strings.Lines(list) {
 		fields := strings.Fields(line)
-		if slices.Contains(fields[1:], harness) {
-			packages = append(packages, fields[0])
+		switch {
+		case slices.ContainsFunc(pages, func(p string) bool { return strings.HasSuffix(fields[0], p[1:]) }):
+		case slices.Contains(fields[1:], harness):
+			with = append(with, fields[0])
+		case len(fields) > 1:
+			without = append(without, fields[0])
 		}
 	}
-	if len(packages) == 0 {
-		return nil, errors.New("no package has acceptance tests: none imports " + harness)
+	if len(with) == 0 {
+		return nil, nil, errors.New("no package has acceptance tests: none imports " + harness)
 	}
-	return packages, nil
+	return without, with, nil
 }
 
 // findCLI returns the CLI that the caller gave, or builds the pinned one.
@@ -198,16 +237,18 @@ func findCLI(ctx context.Context, variable, tool string) (string, error) {
 	return strings.TrimSpace(path), nil
 }
 
-func runTests(ctx context.Context, out io.Writer, r *run, env []string) (tally, error) {
-	version, err := output(ctx, r.cli, "version")
-	if err != nil {
-		return tally{}, fmt.Errorf("%s: %w", r.cli, err)
+func runTests(ctx context.Context, out io.Writer, r run, cli string, env []string) (tally, error) {
+	name, version := r.name, "no CLI"
+	env = append(slices.Clone(env), r.env...)
+	if cli != "" {
+		first, err := output(ctx, cli, "version")
+		if err != nil {
+			return tally{}, fmt.Errorf("%s: %w", cli, err)
+		}
+		version, _, _ = strings.Cut(first, "\n")
+		env = append(env, "TF_ACC_TERRAFORM_PATH="+cli)
 	}
-	version, _, _ = strings.Cut(version, "\n")
 	_, _ = fmt.Fprintf(out, "\n=== %s: go test %s\n", version, strings.Join(r.args, " "))
-
-	name := r.name
-	env = append(slices.Clone(env), "TF_ACC_TERRAFORM_PATH="+r.cli)
 	if strings.HasPrefix(version, "OpenTofu") {
 		if !strings.HasPrefix(name, "opentofu") {
 			name = "opentofu" // The caller has given one as the newest Terraform.
