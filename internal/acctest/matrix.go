@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -42,37 +41,24 @@ type Matrix struct {
 // machine.
 var fewRetries = Values{"max_retries": 2}
 
-// impatient are the settings for faults with a late response. They wait in real time, so the timeout is short.
-var impatient = Values{"max_retries": 2, "request_timeout": "1s"}
-
-type faultCase struct {
-	name  string
-	fault emulator.Fault
-}
-
-// isLate reports whether the response comes only after impatient's timeout.
-func (c faultCase) isLate() bool { return c.fault.Delay > 0 }
-
-func faultCases() []faultCase {
-	var cases []faultCase
-	add := func(name string, f emulator.Fault) { cases = append(cases, faultCase{name, f}) }
-	for _, times := range []struct {
-		suffix string
-		n      int
-	}{{"once", 1}, {"always", -1}} {
-		for _, status := range []int{http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
-			add(fmt.Sprintf("%d before commit %s", status, times.suffix), emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: times.n})
-			add(fmt.Sprintf("%d after commit %s", status, times.suffix), emulator.Fault{Kind: emulator.FaultStatusAfterCommit, Status: status, Times: times.n})
+// faults are what can happen to one request. One status stands for those that are repeated, and a lost response for a timeout:
+// internal/client/transport proves both.
+func faults() map[string]emulator.Fault {
+	cases := map[string]emulator.Fault{}
+	for suffix, times := range map[string]int{"once": 1, "always": -1} {
+		for name, f := range map[string]emulator.Fault{
+			"503 before commit":     {Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusServiceUnavailable},
+			"503 after commit":      {Kind: emulator.FaultStatusAfterCommit, Status: http.StatusServiceUnavailable},
+			"dropped before commit": {Kind: emulator.FaultDropBeforeCommit},
+			"dropped after commit":  {Kind: emulator.FaultDropAfterCommit},
+			"truncated":             {Kind: emulator.FaultTruncatedBody},
+			"not JSON":              {Kind: emulator.FaultNonJSON},
+			"rate limited":          {Kind: emulator.FaultRateLimited},
+		} {
+			f.Times = times
+			cases[name+" "+suffix] = f
 		}
-		add("dropped before commit "+times.suffix, emulator.Fault{Kind: emulator.FaultDropBeforeCommit, Times: times.n})
-		add("dropped after commit "+times.suffix, emulator.Fault{Kind: emulator.FaultDropAfterCommit, Times: times.n})
-		add("truncated "+times.suffix, emulator.Fault{Kind: emulator.FaultTruncatedBody, Times: times.n})
-		add("not JSON "+times.suffix, emulator.Fault{Kind: emulator.FaultNonJSON, Times: times.n})
-		add("rate limited "+times.suffix, emulator.Fault{Kind: emulator.FaultRateLimited, Times: times.n})
 	}
-	// Longer than impatient's timeout, but short enough for tests, because slow operations are waited for.
-	add("timeout before commit", emulator.Fault{Kind: emulator.FaultDelayBeforeCommit, Delay: 5 * time.Second})
-	add("timeout after commit", emulator.Fault{Kind: emulator.FaultDelayAfterCommit, Delay: 5 * time.Second})
 	return cases
 }
 
@@ -97,9 +83,9 @@ func (m Matrix) Run(t *testing.T) {
 			continue
 		}
 		for _, operation := range slices.Compact(slices.Sorted(slices.Values(operations))) {
-			for _, c := range faultCases() {
-				c.fault.Operation = operation
-				run(fmt.Sprintf("step %d/%s/%s", n, operation, c.name), func(t *testing.T) { m.faultCase(t, n, len(steps)-1, c, operations) })
+			for name, fault := range faults() {
+				fault.Operation = operation
+				run(fmt.Sprintf("step %d/%s/%s", n, operation, name), func(t *testing.T) { m.faultCase(t, n, len(steps)-1, fault, operations) })
 			}
 		}
 		for k := range operations {
@@ -136,18 +122,15 @@ func (m Matrix) dryRun(t *testing.T) [][]string {
 	return steps
 }
 
-func (m Matrix) faultCase(t *testing.T, n, last int, c faultCase, operations []string) {
+func (m Matrix) faultCase(t *testing.T, n, last int, fault emulator.Fault, operations []string) {
 	e, configs, i := m.advance(t, n)
 
-	settings, named := fewRetries, []string{c.fault.Operation}
-	if c.isLate() {
-		settings, named = impatient, operations // On a busy machine, any other operation may time out too.
-	}
-	if c.fault.Kind == emulator.FaultRateLimited {
+	named := []string{fault.Operation}
+	if fault.Kind == emulator.FaultRateLimited {
 		named = operations // All requests share the wait.
 	}
-	p := NewProcess(t, e, settings)
-	e.Faults().Add(c.fault)
+	p := NewProcess(t, e, fewRetries)
+	e.Faults().Add(fault)
 	broken := p.Apply(i, configs[n])
 	e.Faults().Clear()
 	for _, d := range broken.Errors {
