@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -122,31 +121,6 @@ func TestAccResource_importByIdentity_everyCLI(t *testing.T) {
 				{ResourceName: l.Address(), ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity, ExpectNonEmptyPlan: l.ImportPlansAnUpdate},
 			},
 		})
-	})
-}
-
-func TestAccResource_importErrors(t *testing.T) {
-	t.Parallel()
-	forEach(t, func(t *testing.T, l *lives.Life, e *acctest.Env, ids *strings.Replacer) {
-		for id, want := range l.NoImport {
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				Steps: []resource.TestStep{{
-					Config:       e.Config(l.Config(ids.Replace(l.Create))),
-					ResourceName: l.Address(), ImportState: true, ImportStateId: ids.Replace(id), ExpectError: regexp.MustCompile(want),
-				}},
-			})
-		}
-		if l.NoIdentity != "" {
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				Steps: []resource.TestStep{{
-					Config:      e.Config(l.Config(ids.Replace(l.Create)) + "import {\n  to = " + l.Address() + "\n  identity = {\n    " + l.NoIdentity + "\n  }\n}\n"),
-					PlanOnly:    true,
-					ExpectError: regexp.MustCompile("Invalid Import ID"),
-				}},
-			})
-		}
 	})
 }
 
