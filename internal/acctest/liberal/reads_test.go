@@ -1,11 +1,14 @@
 package liberal
 
 import (
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 // inPages ends the names of rows whose lists have several pages. Only the fields of the paging are varied.
@@ -73,6 +76,38 @@ func testReads(t *testing.T, document *contract.Document) {
 						}
 					}
 					v.check(t, plain, got)
+				}
+			})
+		}
+	}
+}
+
+// oneOfTwo are the data sources that read one object from its listing, or by its ID.
+var oneOfTwo = []string{"agentyard_computer", "agentyard_session"}
+
+// A refused read is an error that names the operation and the status.
+func TestReads_refused(t *testing.T) {
+	t.Parallel()
+	for kind, rows := range readConfigs {
+		for row, config := range rows {
+			t.Run(kind+"/"+row, func(t *testing.T) {
+				t.Parallel()
+				o := newOrganization(t, 0)
+				config := o.config(config)
+				p := acctest.NewProcess(t, o.Env, nil)
+				o.Journal().Reset()
+				o.read(p, kind, row, config)
+				for _, entry := range o.Journal().Entries() {
+					o.Faults().Add(emulator.Fault{Operation: entry.Operation, Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusForbidden, Times: -1})
+					got := o.read(p, kind, row, config)
+					o.Faults().Clear()
+					if len(got.out.Errors) == 0 && slices.Contains(oneOfTwo, row) {
+						continue
+					}
+					if len(got.out.Errors) != 1 {
+						t.Errorf("403 of %s: %s", entry.Operation, got.out)
+					}
+					acctest.Says(t, got.out.Text(), entry.Operation, "403")
 				}
 			})
 		}
