@@ -1,0 +1,201 @@
+package create_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+)
+
+// thing is any object with a name.
+type thing struct {
+	ID        string      `json:"id"`
+	Name      string      `json:"name"`
+	Color     string      `json:"color"`
+	CreatedAt wire.Millis `json:"createdAt"`
+}
+
+func (t *thing) Ref() wire.Ref {
+	return wire.Ref{Object: "thing", Name: t.Name, ID: t.ID, CreatedAt: t.CreatedAt.Time()}
+}
+
+func (t *thing) MissingField() string { return "" }
+
+// things is a client that creates red things.
+type things struct {
+	conn *transport.Conn
+	in   *collection.Collection[thing]
+}
+
+func newThings(conn *transport.Conn) *things {
+	c := &things{conn: conn}
+	c.in = collection.New(conn.Clock, 1, nil, func(ctx context.Context, _ string) ([]thing, error) {
+		return transport.CallList[thing](ctx, conn, transport.Request{Op: transport.Operation{Name: "listThings", Method: http.MethodGet, Route: "/api/v0/environments"}}, "things")
+	})
+	return c
+}
+
+func (c *things) create(ctx context.Context, name string) (*thing, error) {
+	return create.Once(ctx, c.conn, create.Object[thing]{
+		Object: "thing", Name: name, In: c.in,
+		HasName: func(t *thing) bool { return t.Name == name },
+		Send: func(ctx context.Context) (*thing, error) {
+			return transport.CallObject[thing](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "createThing", Method: http.MethodPost, Route: "/api/v0/environments"}, Noun: "thing"}, wire.AnyID)
+		},
+		IsWanted: func(t *thing) bool { return t.Color == "red" },
+	})
+}
+
+var area = areatest.New[*things](newThings)
+
+// The client's clock and the service's start at 2026-03-01, which is 1772323200000.
+const (
+	mine  = `{"id":"new","name":"ci","color":"red","createdAt":1772323200000}`
+	older = `{"id":"old","name":"ci","color":"red","createdAt":1772323199000}`
+	blue  = `{"id":"blue","name":"ci","color":"blue","createdAt":1772323200000}`
+	other = `{"id":"other","name":"CI","color":"red","createdAt":1772323200000}`
+)
+
+func TestOnce_named(t *testing.T) {
+	t.Parallel()
+	exists, lost, refused := clienttest.Is[*create.ExistsError], clienttest.Is[*create.LostError], clienttest.Is[*transport.APIError]
+	for name, tc := range map[string]struct {
+		before, after []string // The listings before and after the POST.
+		late          int      // How many listings after the POST do not show it.
+		post          string
+		isNotSent     bool
+		wantID        string
+		wantErr       func(error) bool
+	}{
+		"answered":                             {before: []string{other}, post: "201 " + mine, wantID: "new"},
+		"answered with one known before":       {before: []string{other}, post: "201 " + other, wantErr: lost},
+		"answered with another name":           {post: `201 {"id":"x","name":"theirs"}`, wantErr: lost},
+		"dropped after the commit":             {before: []string{other}, after: []string{other, mine}, post: "drop", wantID: "new"},
+		"dropped before the commit":            {before: []string{other}, after: []string{other}, post: "drop", wantErr: lost},
+		"500 after the commit":                 {after: []string{mine}, post: "500 {}", wantID: "new"},
+		"500 before the commit":                {post: "500 {}", wantErr: lost},
+		"answered with no object":              {after: []string{mine}, post: "201 {}", wantID: "new"},
+		"answered with a page":                 {after: []string{mine}, post: "201 <html>", wantID: "new"},
+		"302 of another server":                {after: []string{mine}, post: "302 <html>", wantID: "new"},
+		"403 of another server":                {after: []string{mine}, post: "403 <html>", wantID: "new"},
+		"407 of another server":                {after: []string{mine}, post: "407 <html>", wantID: "new"},
+		"413 of another server":                {after: []string{mine}, post: "413 <html>", wantID: "new"},
+		"lost, and shown late":                 {after: []string{mine}, late: 3, post: "drop", wantID: "new"},
+		"lost, and shown too late":             {after: []string{mine}, late: 4, post: "drop", wantErr: lost},
+		"lost, and another one appears":        {after: []string{blue}, post: "drop", wantErr: lost},
+		"lost, and an older one appears":       {after: []string{older}, post: "drop", wantErr: lost},
+		"lost, and two appear":                 {after: []string{mine, blue}, post: "drop", wantID: "new"},
+		"lost, and two appear that are alike":  {after: []string{mine, `{"id":"two","name":"ci","color":"red"}`}, post: "drop", wantErr: lost},
+		"lost, and it was known by other name": {before: []string{`{"id":"new","name":"old"}`}, after: []string{mine}, post: "drop", wantErr: lost},
+		"taken":                                {before: []string{older}, isNotSent: true, wantErr: exists},
+		"somebody was quicker":                 {after: []string{older}, post: `409 {"detail":"taken"}`, wantErr: exists},
+		"409 for another reason":               {post: `409 {"detail":"taken"}`, wantErr: refused},
+		"refused":                              {post: "402 {}", wantErr: refused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			listing, late := tc.before, 0
+			c, rec, _ := area.ServeShort(t, func(call string) string {
+				if call == "POST " {
+					listing, late = tc.after, tc.late
+					return tc.post
+				}
+				if late > 0 {
+					late--
+					return clienttest.PageOf("things", "", tc.before)
+				}
+				return clienttest.PageOf("things", "", listing)
+			})
+			made, err := c.create(t.Context(), "ci")
+			if !clienttest.IsA(err, tc.wantErr) || err == nil && made.ID != tc.wantID {
+				t.Errorf("got %+v, %v", made, err)
+			}
+			rec.WantCount(t, http.MethodPost, map[bool]int{true: 0, false: 1}[tc.isNotSent])
+			var taken *create.ExistsError
+			if errors.As(err, &taken) && (taken.Found[0].ID != "old" || taken.Found[0].CreatedAt.IsZero()) {
+				t.Errorf("the error tells %+v", taken)
+			}
+		})
+	}
+}
+
+// A new object may be visible late, so the search is repeated with growing pauses, also after an interrupt.
+func TestOnce_searchesForAWhile(t *testing.T) {
+	t.Parallel()
+	c, _, clk := area.ServeShort(t, clienttest.Responses(map[string]string{"GET ": clienttest.PageOf("things", "", nil), "POST ": "drop"}))
+	_, err := c.create(t.Context(), "ci")
+	if want := []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second}; !clienttest.Is[*create.LostError](err) || !slices.Equal(clk.Sleeps(), want) {
+		t.Errorf("%v after pauses of %v, want %v", err, clk.Sleeps(), want)
+	}
+}
+
+// An interrupted run still finds what it created.
+func TestOnce_interrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	var made []string
+	c, rec, _ := area.ServeShort(t, func(call string) string {
+		if call == "POST " {
+			made = []string{mine}
+			cancel()
+			return "drop"
+		}
+		return clienttest.PageOf("things", "", made)
+	})
+	if got, err := c.create(ctx, "ci"); err != nil || got.ID != "new" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	rec.WantCount(t, http.MethodPost, 1)
+}
+
+// The same run may delete what has the name, as after a rename without a moved block, so the creation waits ten seconds for it.
+func TestOnce_waitsUntilTheNameIsFree(t *testing.T) {
+	t.Parallel()
+	for free, isCreated := range map[int]bool{1: true, 4: true, 5: false} {
+		listings, list := 0, []string{older}
+		c, _, _ := area.ServeShort(t, func(call string) string {
+			if call == "POST " {
+				return "201 " + mine
+			}
+			if listings++; listings > free+1 {
+				list = nil
+			}
+			return clienttest.PageOf("things", "", list)
+		})
+		if _, err := c.create(t.Context(), "ci"); (err == nil) != isCreated {
+			t.Errorf("free after %d more listings: %v", free, err)
+		}
+	}
+}
+
+// What this process wrote needs no listing, and a second one of the name is refused.
+func TestOnce_knowsWhatThisProcessMade(t *testing.T) {
+	t.Parallel()
+	var made []string
+	c, rec, _ := area.ServeShort(t, func(call string) string {
+		if call == "POST " {
+			made = append(made, mine)
+			return "201 " + mine
+		}
+		return clienttest.PageOf("things", "", made)
+	})
+	if _, err := c.create(t.Context(), "ci"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.create(t.Context(), "ci"); !clienttest.Is[*create.ExistsError](err) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := c.create(t.Context(), "other"); !clienttest.Is[*create.LostError](err) {
+		t.Errorf("the response has what this process made before: %v", err)
+	}
+	rec.WantCount(t, http.MethodPost, 2)
+}
