@@ -37,7 +37,7 @@ run_tests() {
 	case $AGENTYARD_ACC_REPORT in /*) ;; *) AGENTYARD_ACC_REPORT=$here/$AGENTYARD_ACC_REPORT ;; esac
 	build
 	cd internal/acctest/acceptance
-	# Ctrl-C reaches the tests directly, and they clean up. Most of the time they wait, so more of them run than there are processors.
+	# Ctrl-C reaches the tests directly, and they restore settings. Most of the time they wait, so more of them run than there are processors.
 	exec "$binary" -test.v -test.parallel=6 "$@"
 }
 

@@ -181,7 +181,7 @@ func (w *walker) compare(s *openapi3.Schema, v any, keys string) {
 	for _, e := range differences(s, v) {
 		pointer := e.JSONPointer()
 		inside := strings.Join(append([]string{keys}, pointer...), "\x00")
-		at, parent := w.spots[inside], keys
+		at := w.spots[inside]
 		switch e.SchemaField {
 		case "oneOf":
 			if errors.Is(e.Origin, openapi3.ErrOneOfConflict) {
@@ -198,7 +198,7 @@ func (w *walker) compare(s *openapi3.Schema, v any, keys string) {
 			w.add(WrongEnum, at.place+"/"+e.Schema.Discriminator.PropertyName, "one of "+strings.Join(kinds, ", "), shownWord(e.Schema, e.Value), at.mark)
 		case "required":
 			name := pointer[len(pointer)-1]
-			parent = strings.TrimSuffix(inside, "\x00"+name)
+			parent := strings.TrimSuffix(inside, "\x00"+name)
 			field := e.Schema.Properties[name]
 			w.add(MissingField, w.spots[parent].place+"/"+name, describe(field.Value), "absent", cmp.Or(markOf(field.Extensions, field.Value.Extensions), w.spots[parent].mark))
 		case "properties":

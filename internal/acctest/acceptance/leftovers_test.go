@@ -2,92 +2,34 @@ package acceptance
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
-	"net/url"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
-	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
 )
 
-// lister lists with few demands. A sweep needs IDs, names, and ages, and a deviation of the service elsewhere must not stop it.
-type lister struct{ *client.Client }
-
-// rows returns the objects in a field of a list, from all its pages.
-func (c lister) rows(ctx context.Context, field, id, route string, query url.Values, path ...string) ([]evidence.Object, error) {
-	r := transport.Request{Op: transport.Operation{Name: "list of " + field, Method: http.MethodGet, Route: "/api/v0" + route, Slow: true}, Path: path, Query: url.Values{}}
-	for name := range query {
-		r.Query.Set(name, query.Get(name))
-	}
-	var all []evidence.Object
-	seen := map[string]bool{}
-	for {
-		got, err := c.Conn.Exchange(ctx, r, transport.OnlyJSON)
-		if err != nil {
-			return all, err
-		}
-		var body any
-		if err := json.Unmarshal(got.Body, &body); err != nil {
-			return all, err
-		}
-		hasNew := false
-		for _, o := range evidence.RowsOf(body, field) {
-			if !seen[o.Text(id)] {
-				seen[o.Text(id)], hasNew = true, true
-				all = append(all, o)
-			}
-		}
-		answer, _ := body.(map[string]any)
-		next := evidence.Object(answer).Object("pagination").Text("nextCursor")
-		if next == "" || !hasNew {
-			return all, nil
-		}
-		r.Query.Set("cursor", next)
-	}
-}
-
-// send returns what sends a request without a body, such as a deletion.
-func (c lister) send(method, route string, path ...string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		return c.Conn.CallIgnoringBody(ctx, transport.Request{
-			Op: transport.Operation{Name: "sweep", Method: method, Route: "/api/v0" + route, Repeatable: true}, Path: path,
-		})
-	}
-}
-
-// createdAt returns when an object was created; zero if it shows no such time.
-func createdAt(o evidence.Object) time.Time {
-	if millis := o.Number("createdAt"); millis > 0 {
-		return time.UnixMilli(int64(millis))
-	}
-	at, _ := time.Parse(time.RFC3339, o.Text("createdAt")) // Otherwise, it is zero.
-	return at
-}
-
 // findSessions finds sessions by their tags, and those on computers with our names.
-func findSessions(ctx context.Context, c lister) ([]leftover, error) {
-	machines, listErr := c.computers(ctx)
+func findSessions(ctx context.Context, c *client.Client) ([]leftover, error) {
+	machines, listErr := c.Computers.List(ctx, computers.Filter{IncludeUnlisted: true})
 	names := map[string]string{}
 	for _, m := range machines {
-		names[m.Text("id")] = m.Text("name")
+		names[m.ID] = m.Name
 	}
-	all, err := c.rows(ctx, "sessions", "sessionId", "/sessions", url.Values{"limit": {"100"}})
+	all, err := c.Sessions.List(ctx, "", 0)
 	var found []leftover
 	for _, s := range all {
-		var tags []string
-		for _, tag := range s.Object("settings").List("tags") {
-			tags = append(tags, tag.Text("name"))
-		}
-		if name := nameOfSession(names[s.Text("computerId")], tags); isOurs(name) {
-			id, computer, at := s.Text("sessionId"), s.Text("computerId"), createdAt(s)
-			found = append(found, leftover{"session", name, id, at, func(ctx context.Context) error {
-				return c.Sessions.Delete(ctx, id, computer, at)
+		if name := nameOfSession(names[s.ComputerID], s); isOurs(name) {
+			found = append(found, leftover{"session", name, s.ID, s.CreatedAt.Time(), func(ctx context.Context) error {
+				return c.Sessions.Delete(ctx, s.ID, s.ComputerID, s.CreatedAt.Time())
 			}})
 		}
 	}
@@ -95,105 +37,66 @@ func findSessions(ctx context.Context, c lister) ([]leftover, error) {
 }
 
 // nameOfSession returns the name that a session has by its computer's name or a tag of ours.
-func nameOfSession(computer string, tags []string) string {
-	if i := slices.IndexFunc(tags, isOurs); i >= 0 && !isOurs(computer) {
-		return tags[i]
+func nameOfSession(computer string, s sessions.Session) string {
+	if s.Settings != nil && !isOurs(computer) {
+		for _, tag := range s.Settings.Tags {
+			if isOurs(tag.Name) {
+				return tag.Name
+			}
+		}
 	}
 	return computer
 }
 
-func (c lister) computers(ctx context.Context) ([]evidence.Object, error) {
-	return c.rows(ctx, "computers", "id", "/computers", url.Values{"includeUnlisted": {"true"}})
-}
-
-func findComputers(ctx context.Context, c lister) ([]leftover, error) {
-	machines, err := c.computers(ctx)
+func findComputers(ctx context.Context, c *client.Client) ([]leftover, error) {
+	machines, err := c.Computers.List(ctx, computers.Filter{IncludeUnlisted: true})
 	var found []leftover
 	for _, m := range machines {
-		if name, id := m.Text("name"), m.Text("id"); isOurs(name) {
-			found = append(found, leftover{"computer", name, id, createdAt(m), c.send(http.MethodDelete, "/computers/{id}", id)})
+		if isOurs(m.Name) {
+			found = append(found, leftover{"computer", m.Name, m.ID, m.CreatedAt.Time(), func(ctx context.Context) error { return c.Computers.Delete(ctx, m.ID, "") }})
 		}
 	}
 	return found, err
 }
 
-func (c lister) accounts(ctx context.Context) ([]evidence.Object, error) {
-	return c.rows(ctx, "serviceAccounts", "id", "/service-accounts", nil)
-}
-
-// findKeys finds the live keys of our accounts. A deleted account's keys do not authenticate either; revoking them first is
-// certain.
-func findKeys(ctx context.Context, c lister) ([]leftover, error) {
-	accounts, err := c.accounts(ctx)
-	errs := []error{err}
+// findAccounts finds accounts, whose keys stop working with them.
+func findAccounts(ctx context.Context, c *client.Client) ([]leftover, error) {
+	accounts, err := c.ServiceAccounts.List(ctx)
 	var found []leftover
 	for _, a := range accounts {
-		name, account := a.Text("name"), a.Text("id")
-		if !isWhollyOurs(name) {
-			continue
-		}
-		keys, err := c.rows(ctx, "apiKeys", "id", "/service-accounts/{id}/api-keys", nil, account)
-		errs = append(errs, err)
-		for _, k := range keys {
-			if id := k.Text("id"); !k.Truth("isRevoked") {
-				found = append(found, leftover{"API key", name + "/" + k.Text("name"), id, createdAt(k), c.send(http.MethodPost, "/service-accounts/{id}/api-keys/{keyId}/revoke", account, id)})
-			}
-		}
-	}
-	return found, errors.Join(errs...)
-}
-
-func findAccounts(ctx context.Context, c lister) ([]leftover, error) {
-	accounts, err := c.accounts(ctx)
-	var found []leftover
-	for _, a := range accounts {
-		if name, id := a.Text("name"), a.Text("id"); isWhollyOurs(name) {
-			found = append(found, leftover{"service account", name, id, createdAt(a), c.send(http.MethodDelete, "/service-accounts/{id}", id)})
+		if isWhollyOurs(a.Name) {
+			found = append(found, leftover{"service account", a.Name, a.ID, a.CreatedAt.Time(), func(ctx context.Context) error { return c.ServiceAccounts.Delete(ctx, a.ID) }})
 		}
 	}
 	return found, err
 }
 
-func findEnvironments(ctx context.Context, c lister) ([]leftover, error) {
-	all, err := c.rows(ctx, "environments", "id", "/environments", nil)
+func findEnvironments(ctx context.Context, c *client.Client) ([]leftover, error) {
+	all, err := c.Environments.List(ctx, "")
 	var found []leftover
 	for _, e := range all {
-		name, id, build := e.Text("name"), e.Text("id"), e.Object("latestBuild").Text("id")
-		if !isOurs(name) {
-			continue
+		if isOurs(e.Name) {
+			found = append(found, leftover{"environment", e.Name, e.ID, e.CreatedAt.Time(), func(ctx context.Context) error { return c.Environments.Delete(ctx, e.ID) }})
 		}
-		found = append(found, leftover{"environment", name, id, createdAt(e), func(ctx context.Context) error {
-			err := c.Environments.Delete(ctx, id)
-			if err != nil && !isGoneOnDelete(err) && build != "" {
-				// The client cancels a build only if it can read the environment.
-				_ = c.Environments.CancelBuild(ctx, id, build)
-				err = c.Environments.Delete(ctx, id)
-			}
-			return err
-		}})
 	}
 	return found, err
 }
 
 // findWikiRuns finds runs by their branch. The listing has only the newest run of each repository, so the histories are read too: of
 // all repositories if runs may have been created, because somebody may have created a newer one since.
-func findWikiRuns(ctx context.Context, c lister) ([]leftover, error) {
-	newest, err := c.rows(ctx, "wikiRuns", "wikiRunId", "/wiki", nil)
+func findWikiRuns(ctx context.Context, c *client.Client) ([]leftover, error) {
+	newest, err := c.Wikis.List(ctx)
 	errs := []error{err}
 	var found []leftover
-	seen := map[string]bool{}
 	for _, n := range newest {
-		repository := n.Text("repoUrl")
-		if seen[repository] || !isOurs(n.Text("branch")) && os.Getenv(envWiki) == "" {
+		if !isOurs(n.Branch) && os.Getenv(envWiki) == "" {
 			continue
 		}
-		seen[repository] = true
-		history, err := c.rows(ctx, "wikiRuns", "wikiRunId", "/wiki/history/{repoUrl}", nil, repository)
+		history, err := c.Wikis.History(ctx, n.RepoURL)
 		errs = append(errs, err)
-		for _, w := range append(history, n) {
-			if branch, id := w.Text("branch"), w.Text("wikiRunId"); isOurs(branch) && !seen[id] {
-				seen[id] = true
-				found = append(found, leftover{"wiki run", branch, id, createdAt(w), c.send(http.MethodDelete, "/wiki/{id}", id)})
+		for _, w := range history {
+			if isOurs(w.Branch) {
+				found = append(found, leftover{"wiki run", w.Branch, w.ID, w.CreatedAt.Time(), func(ctx context.Context) error { return c.Wikis.Delete(ctx, w.ID) }})
 			}
 		}
 	}
@@ -201,21 +104,49 @@ func findWikiRuns(ctx context.Context, c lister) ([]leftover, error) {
 }
 
 // findInvitations finds people with our addresses. The service lists no pending invitations; a run revokes its own.
-func findInvitations(ctx context.Context, c lister) ([]leftover, error) {
+func findInvitations(ctx context.Context, c *client.Client) ([]leftover, error) {
 	before, after, invites := strings.Cut(os.Getenv(envInvitation), "{name}")
 	if !invites {
 		return nil, nil // Nobody was invited.
 	}
-	members, err := c.rows(ctx, "users", "id", "/organization/users", url.Values{"limit": {"100"}})
+	members, err := c.Organization.Members(ctx, 0)
 	var found []leftover
 	for _, m := range members {
-		email := m.Text("email")
-		name, begins := strings.CutPrefix(email, before)
+		name, begins := strings.CutPrefix(m.Email, before)
 		if name, ends := strings.CutSuffix(name, after); begins && ends && isWhollyOurs(name) {
-			found = append(found, leftover{"member", email, m.Text("id"), createdAt(m), func(ctx context.Context) error {
-				return c.Organization.RemoveMember(ctx, email)
-			}})
+			found = append(found, leftover{"member", m.Email, m.ID, m.CreatedAt.Time(), func(ctx context.Context) error { return c.Organization.RemoveMember(ctx, m.Email) }})
 		}
 	}
 	return found, err
+}
+
+// A run may stand behind a newer one of somebody else.
+func TestSweep_olderWikiRun(t *testing.T) {
+	t.Setenv(envWiki, "1")
+	const theirs = `{"wikiRunId":"theirs","branch":"main","repoUrl":"r","createdAt":2,"status":"completed"}`
+	ours := `{"wikiRunId":"ours","branch":"` + namePrefix + newRunID(time.Now()) + `-x1","repoUrl":"r","createdAt":1,"status":"completed"}`
+	var deleted []string
+	service := http.NewServeMux()
+	reply := func(body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(body))
+		}
+	}
+	service.Handle("GET /api/v0/wiki", reply(`{"wikiRuns":[`+theirs+`]}`))
+	service.Handle("GET /api/v0/wiki/history/r", reply(`{"wikiRuns":[`+theirs+`,`+ours+`]}`))
+	service.HandleFunc("DELETE /api/v0/wiki/{id}", func(w http.ResponseWriter, r *http.Request) {
+		deleted = append(deleted, r.PathValue("id"))
+		w.WriteHeader(http.StatusNoContent)
+	})
+	server := httptest.NewServer(service)
+	t.Cleanup(server.Close)
+	c, err := client.New(transport.Config{BaseURL: server.URL, APIKey: "key"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sweep{client: c, out: t.Output(), isWanted: func(leftover) bool { return true }}
+	if err := s.of(t.Context(), sweeper{"agentyard_wiki_run", findWikiRuns}); err != nil || !slices.Equal(deleted, []string{"ours"}) {
+		t.Errorf("got %v and %q", err, deleted)
+	}
 }

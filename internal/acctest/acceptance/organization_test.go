@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -22,18 +21,9 @@ import (
 // harmlessLimit is a usage limit that nobody reaches while a test runs.
 const harmlessLimit = 1_000_000_000_000
 
-// limits are two usage limits that are not lower than the present one.
-func limits(present *int64) map[string]string {
-	lower := int64(harmlessLimit)
-	if present != nil {
-		lower = max(lower, *present+1)
-	}
-	return map[string]string{"$lower": fmt.Sprint(lower), "$higher": fmt.Sprint(lower + 1)}
-}
-
-// isOfRun reports whether a limit is one of limits(before).
-func isOfRun(limit, before *int64) bool {
-	return limit != nil && slices.Contains(slices.Collect(maps.Values(limits(before))), fmt.Sprint(*limit))
+// limits are two usage limits of runs.
+func limits() map[string]string {
+	return map[string]string{"$lower": fmt.Sprint(harmlessLimit), "$higher": fmt.Sprint(harmlessLimit + 1)}
 }
 
 // prepareGlobalLimit also restores the present limit after the test.
@@ -46,17 +36,13 @@ func prepareGlobalLimit(t *testing.T, _ *lives.Life) map[string]string {
 	if present != nil {
 		text = fmt.Sprint(*present)
 	}
-	if isOfRun(present, nil) {
+	if slices.Contains(slices.Collect(maps.Values(limits())), text) {
 		skip(t, "", "another run set the global usage limit; if it was killed, set the former limit first")
 	}
 	restoreSetting(t, "the global usage limit", text, func(ctx context.Context, c *client.Client) error {
-		now, err := c.Organization.GlobalUsageLimit(ctx)
-		if err != nil || now != nil && !isOfRun(now, present) {
-			return err // Somebody else set it meanwhile.
-		}
 		return c.Organization.SetGlobalUsageLimit(ctx, present)
 	})
-	return limits(present)
+	return limits()
 }
 
 // prepareUserLimit finds a member without a limit of their own.
@@ -70,13 +56,9 @@ func prepareUserLimit(t *testing.T, _ *lives.Life) map[string]string {
 			continue
 		}
 		restoreSetting(t, "the usage limit of a member", "none", func(ctx context.Context, c *client.Client) error {
-			now, err := c.Organization.UsageLimits(ctx)
-			if err != nil || !isOfRun(now.Of(m.Email), all.Global) {
-				return err // It is gone, or somebody else set it meanwhile.
-			}
 			return c.Organization.RemoveUserUsageLimit(ctx, m.Email)
 		})
-		values := limits(all.Global)
+		values := limits()
 		values["$member"] = m.Email
 		return values
 	}
@@ -101,10 +83,6 @@ func prepareDefaultEnvironment(t *testing.T, _ *lives.Life) map[string]string {
 	}
 	present := formerDefault(t) // Builds take long.
 	restoreSetting(t, "the default environment", present, func(ctx context.Context, c *client.Client) error {
-		now, err := c.Environments.DefaultNow(ctx)
-		if err != nil || !slices.Contains(slices.Collect(maps.Values(values)), now) {
-			return err // It is as it was, or somebody else set it meanwhile.
-		}
 		return c.Environments.SetDefault(ctx, present)
 	})
 	return values
@@ -181,20 +159,4 @@ func restoreSetting(t *testing.T, what, value string, undo func(context.Context,
 	t.Helper()
 	fmt.Printf("testacc: %s is now: %s\n", what, value)
 	restoreAfter(t, what+", which was: "+value, undo)
-}
-
-func TestIsOfRun(t *testing.T) {
-	t.Parallel()
-	low, high := int64(5_000_000), int64(2*harmlessLimit)
-	for _, before := range []*int64{nil, &low, &high} {
-		if isOfRun(before, before) {
-			t.Errorf("%v is taken for a limit of a run", before)
-		}
-		for _, text := range limits(before) {
-			limit, err := strconv.ParseInt(text, 10, 64)
-			if err != nil || !isOfRun(&limit, before) {
-				t.Errorf("%s is not taken for a limit of a run", text)
-			}
-		}
-	}
 }

@@ -281,13 +281,7 @@ func anySession(t *testing.T) string {
 		names[m.ID] = m.Name
 	}
 	for _, s := range all {
-		var tags []string
-		if s.Settings != nil {
-			for _, tag := range s.Settings.Tags {
-				tags = append(tags, tag.Name)
-			}
-		}
-		if !isOurs(nameOfSession(names[s.ComputerID], tags)) {
+		if !isOurs(nameOfSession(names[s.ComputerID], s)) {
 			return s.ID
 		}
 	}

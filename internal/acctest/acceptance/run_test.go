@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
@@ -40,50 +39,16 @@ type run struct {
 	key      string
 	id       string // Part of all names.
 	recorder *evidence.Recorder
-	gate     gate
-	// proxy, trial, and after are the addresses of the recorder. All traffic goes through it. The last one has no gate.
-	proxy, trial, after string
-	scratch             string
+	// proxy and trial are the addresses of the recorder. All traffic goes through it.
+	proxy, trial string
+	scratch      string
 
 	mu       sync.Mutex
 	names    int
 	restores []func() error
 	skips    []string
-	sessions map[string]sessions.Session // By ID: those that were created and not deleted.
 	finished sync.Once
 	code     int // The exit code that finish found.
-}
-
-// gate lets requests pass until an interrupt closes it, so that nothing is created any more while the run is swept.
-type gate struct {
-	mu     sync.RWMutex
-	closed bool
-}
-
-func (g *gate) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		g.mu.RLock()
-		defer g.mu.RUnlock()
-		if g.closed {
-			panic(http.ErrAbortHandler)
-		}
-		next.ServeHTTP(w, req)
-	})
-}
-
-// close holds back new requests, and waits a while for those under way: their objects can be swept only after they exist.
-func (g *gate) close() {
-	done := make(chan struct{})
-	go func() {
-		g.mu.Lock()
-		g.closed = true
-		g.mu.Unlock()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-time.After(2 * time.Minute):
-	}
 }
 
 // begin checks the settings with one request, and starts the proxies.
@@ -96,7 +61,7 @@ func begin() (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{base: base, key: key, id: newRunID(clock.System.Now()), recorder: evidence.NewRecorder(document, "testacc", version), sessions: map[string]sessions.Session{}}
+	r := &run{base: base, key: key, id: newRunID(clock.System.Now()), recorder: evidence.NewRecorder(document, "testacc", version)}
 	if r.scratch, err = os.MkdirTemp("", "agentyard-acceptance-"); err != nil {
 		return nil, err
 	}
@@ -104,10 +69,8 @@ func begin() (*run, error) {
 	if err := os.Setenv("TMPDIR", r.scratch); err != nil {
 		return nil, err
 	}
-	watched := r.watchSessions(r.recorder.Proxy(base))
-	r.after = httptest.NewServer(watched).URL
-	r.proxy = httptest.NewServer(r.gate.guard(watched)).URL
-	r.trial = httptest.NewServer(r.gate.guard(r.watchSessions(r.recorder.Trial(base)))).URL
+	r.proxy = httptest.NewServer(r.recorder.Proxy(base)).URL
+	r.trial = httptest.NewServer(r.recorder.Trial(base)).URL
 	if err := configureProvider(r.proxy, key); err != nil {
 		return nil, err
 	}
@@ -144,11 +107,6 @@ func (r *run) connect(address string) (*client.Client, error) {
 	})
 }
 
-// direct returns a client that passes by the gate, for the work after an interrupt.
-func (r *run) direct() (*client.Client, error) {
-	return r.connect(r.after)
-}
-
 // restoreLater calls undo at the end of the run, and when the returned function is called, until it succeeds.
 func (r *run) restoreLater(what string, undo func(context.Context, *client.Client) error) func() error {
 	var mu sync.Mutex
@@ -161,7 +119,7 @@ func (r *run) restoreLater(what string, undo func(context.Context, *client.Clien
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), finishTime)
 		defer cancel()
-		c, err := r.direct()
+		c, err := r.connect(r.proxy)
 		if err == nil {
 			err = undo(ctx, c)
 		}
@@ -177,27 +135,24 @@ func (r *run) restoreLater(what string, undo func(context.Context, *client.Clien
 	return restore
 }
 
-// handleSignals cleans up after Ctrl-C. A second one ends the run at once.
+// handleSignals restores settings after Ctrl-C: they are those of somebody else's organization. A second one ends the run at once.
 func (r *run) handleSignals() {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {
-		<-signals
-		fmt.Fprintln(os.Stderr, "\ntestacc: interrupted; restoring settings, and deleting what this run created. Press Ctrl-C again to exit at once, then run make sweep.")
-		go func() {
-			<-signals
-			_ = os.RemoveAll(r.scratch) // States contain keys.
-			os.Exit(interruptedCode)
-		}()
-		r.gate.close()
-		r.finish()
+		<-ctx.Done()
+		stop()
+		err := errors.Join(r.restoreAll(), r.removeScratch())
+		fmt.Fprintf(os.Stderr, "\ntestacc: interrupted. To delete what this run created, run: %s=0s make sweep\n", envSweepAge)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "testacc:", err)
+		}
 		os.Exit(interruptedCode)
 	}()
 }
 
 // end returns the exit code of the run.
 func (r *run) end(code int) int {
-	r.finish() // After an interrupt, this waits until the process ends.
+	r.finish()
 	return max(code, r.code)
 }
 
@@ -239,12 +194,12 @@ func (r *run) restoreAll() error {
 func (r *run) sweepOwn() error {
 	ctx, cancel := context.WithTimeout(context.Background(), finishTime)
 	defer cancel()
-	c, err := r.direct()
+	c, err := r.connect(r.proxy)
 	if err != nil {
 		return err
 	}
 	s := sweep{client: c, out: os.Stdout, isWanted: func(l leftover) bool { return strings.Contains(l.name, r.prefix()) }}
-	return errors.Join(r.removeSessions(ctx, c), s.all(ctx))
+	return s.all(ctx)
 }
 
 // report writes the report, and lists what was skipped.
@@ -284,7 +239,7 @@ func (r *run) report() error {
 // A service that fails for a while must not keep a setting of the run.
 func TestRestoreLater_triesAgain(t *testing.T) {
 	t.Parallel()
-	r, calls := &run{key: "key", after: "http://127.0.0.1:1"}, 0
+	r, calls := &run{key: "key", proxy: "http://127.0.0.1:1"}, 0
 	restore := r.restoreLater("a setting", func(context.Context, *client.Client) error {
 		if calls++; calls == 1 {
 			return errors.New("out of order")

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,14 +36,13 @@ type leftover struct {
 // sweeper finds the objects of a kind.
 type sweeper struct {
 	name string
-	find func(context.Context, lister) ([]leftover, error)
+	find func(context.Context, *client.Client) ([]leftover, error)
 }
 
 // sweepers are in the order in which they run: what is deleted together with another object comes before it.
 var sweepers = []sweeper{
 	{"agentyard_session", findSessions},
 	{"agentyard_computer", findComputers},
-	{"agentyard_api_key", findKeys},
 	{"agentyard_service_account", findAccounts},
 	{"agentyard_environment", findEnvironments},
 	{"agentyard_wiki_run", findWikiRuns},
@@ -132,7 +129,7 @@ func (s *sweep) all(ctx context.Context) error {
 }
 
 func (s *sweep) of(ctx context.Context, kind sweeper) error {
-	found, err := kind.find(ctx, lister{s.client})
+	found, err := kind.find(ctx, s.client)
 	var errs []error
 	switch {
 	case isDenied(err):
@@ -192,40 +189,25 @@ func TestSweep_age(t *testing.T) {
 
 // A sweep finds only what the suite made: other suites, and people, use similar names.
 func TestSweep_keepsNamesOfOthers(t *testing.T) {
-	t.Setenv(envWiki, "1")
-	t.Setenv(envInvitation, "ops+{name}@example.com")
+	t.Parallel()
 	run := func(at time.Time) string { return namePrefix + newRunID(at) }
 	ours := run(time.Now()) + "-life1"
-	for name, wants := range map[string][]string{
-		"tf-acc-production":                           nil,
-		"tf-acc-agentyard-production-account1":        nil,
-		"tf-acc-agentyard-made-by-hand":               nil,
-		"tf-acc-t8abcdwxyz-account1":                  nil, // Another suite.
-		run(time.Now()):                               nil, // Without what it is.
-		run(time.Now().Add(time.Hour)) + "-life1":     nil,
-		run(projectStart.Add(-time.Hour)) + "-life1":  nil,
-		"my-" + ours:                                  nil,
-		ours:                                          {"account", "computer", "environment", "key", "member", "session", "wiki run"},
-		ours + "xxx":                                  {"account", "computer", "environment", "key", "member", "session", "wiki run"}, // Padded by a trial.
-		ours + "-b":                                   {"computer", "environment", "session", "wiki run"},
-		strings.Replace(ours, "-life1", "-life-x", 1): nil,
+	for name, want := range map[string]struct{ ours, wholly bool }{
+		"tf-acc-production":                           {},
+		"tf-acc-agentyard-production-account1":        {},
+		"tf-acc-agentyard-made-by-hand":               {},
+		"tf-acc-t8abcdwxyz-account1":                  {}, // Another suite.
+		run(time.Now()):                               {}, // Without what it is.
+		run(time.Now().Add(time.Hour)) + "-life1":     {},
+		run(projectStart.Add(-time.Hour)) + "-life1":  {},
+		"my-" + ours:                                  {},
+		ours:                                          {true, true},
+		ours + "xxx":                                  {true, true}, // Padded by a trial.
+		ours + "-b":                                   {true, false},
+		strings.Replace(ours, "-life1", "-life-x", 1): {},
 	} {
-		o := &odd{lists: map[string]any{
-			"/computers":                         row{"computers": []any{row{"id": "computer", "name": name}}},
-			"/sessions":                          row{"sessions": []any{row{"sessionId": "session", "settings": row{"tags": []any{row{"name": name}}}}}},
-			"/service-accounts":                  []any{row{"id": "account", "name": name}},
-			"/service-accounts/account/api-keys": row{"apiKeys": []any{row{"id": "key"}}},
-			"/environments":                      row{"environments": []any{row{"id": "environment", "name": name}}},
-			"/wiki":                              row{"wikiRuns": []any{row{"wikiRunId": "wiki run", "branch": name, "repoUrl": "r"}}},
-			"/organization/users":                row{"users": []any{row{"id": "member", "email": "ops+" + name + "@example.com"}, row{"id": "other", "email": name + "@example.com"}}},
-		}}
-		_, printed, err := o.swept(t, o)
-		var found []string
-		for _, line := range regexp.MustCompile(`\((.*)\)`).FindAllStringSubmatch(printed, -1) {
-			found = append(found, line[1])
-		}
-		if slices.Sort(found); err != nil || !slices.Equal(found, wants) {
-			t.Errorf("%s: found %q, want %q (%v)", name, found, wants, err)
+		if isOurs(name) != want.ours || isWhollyOurs(name) != want.wholly {
+			t.Errorf("%s: got %t and %t, want %+v", name, isOurs(name), isWhollyOurs(name), want)
 		}
 	}
 }

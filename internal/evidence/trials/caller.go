@@ -107,8 +107,3 @@ func find(rows []object, field, value string) object {
 	}
 	return nil
 }
-
-// position returns the index of the row with an ID, or -1.
-func position(rows []object, id string) int {
-	return slices.IndexFunc(rows, func(o object) bool { return o.Text("id") == id })
-}

@@ -109,7 +109,7 @@ var organizationTrials = []Trial{
 				x.blocked("creating an environment of the organization", ours)
 				return
 			}
-			x.laterDefault(before) // Before the environment is deleted, and so below.
+			x.laterDefault(former) // Before the environment is deleted, and so below.
 			id := ours.record().Text("id")
 			never := choose(id)
 			if x.get(environment, id).record().Has("lastSuccessfulBuildAt") {
@@ -122,7 +122,7 @@ var organizationTrials = []Trial{
 				x.blocked("creating the default environment", next)
 				return
 			}
-			x.laterDefault(before)
+			x.laterDefault(former)
 			if id = next.record().Text("id"); id == "" {
 				return
 			}
@@ -138,16 +138,10 @@ var organizationTrials = []Trial{
 	},
 }
 
-// laterDefault makes an environment the default again, before the environments are deleted that were created until now. It leaves
-// a default that existed before: somebody else chose it meanwhile. It reads with few demands, like the trial that changed it.
-func (x *exam) laterDefault(before answer) {
-	former := before.record().Text("defaultEnvironmentId")
+// laterDefault makes an environment the default again, before the environments are deleted that were created until now.
+func (x *exam) laterDefault(former string) {
 	restore := x.lab.Restore("the default environment, which was: "+former, func(ctx context.Context, c *client.Client) error {
 		them := caller{ctx, c.Conn}
-		now := them.get(environments).record().Text("defaultEnvironmentId")
-		if now != "" && position(before.rows("environments"), now) >= 0 {
-			return nil
-		}
 		if set := them.put(defaultChoice, object{"environmentId": former}); !set.ok() {
 			return fmt.Errorf("setting the default environment was %s", set.said())
 		}
