@@ -26,6 +26,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 	"github.com/agentyard/terraform-provider-agentyard/internal/service/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/service/ci"
@@ -247,34 +248,42 @@ func fromEnv(configured types.String, name string) string {
 	return configured.ValueString()
 }
 
+// operations are actions and, under the same name, resources.
+var operations = []crud.Operation{
+	ci.WorkflowEdit,
+	computer.Activity,
+	computer.FileUpload,
+	computer.InstallDeps,
+	computer.Refresh,
+	computer.Restart,
+	environment.Build,
+	environment.BuildCancel,
+	organization.MemberRemove,
+	serviceaccount.APIKeyRevoke,
+	session.Answer,
+	session.Interrupt,
+	session.Message,
+}
+
 func (p *agentyardProvider) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{
-		ci.NewCIWorkflowEditResource,
-		computer.NewComputerActivityResource,
-		computer.NewComputerFileUploadResource,
+	resources := []func() resource.Resource{
 		computer.NewComputerFleetResource,
-		computer.NewComputerInstallDepsResource,
-		computer.NewComputerRefreshResource,
 		computer.NewComputerResource,
-		computer.NewComputerRestartResource,
 		environment.NewDefaultEnvironmentResource,
-		environment.NewEnvironmentBuildCancelResource,
-		environment.NewEnvironmentBuildResource,
 		environment.NewEnvironmentResource,
 		organization.NewGlobalUsageLimitResource,
 		organization.NewMemberInvitationResource,
-		organization.NewMemberRemoveResource,
 		organization.NewUserUsageLimitResource,
 		organization.NewUserUsageLimitsResource,
 		serviceaccount.NewAPIKeyResource,
-		serviceaccount.NewAPIKeyRevokeResource,
 		serviceaccount.NewServiceAccountResource,
-		session.NewSessionAnswerResource,
-		session.NewSessionInterruptResource,
-		session.NewSessionMessageResource,
 		session.NewSessionResource,
 		wiki.NewWikiRunResource,
 	}
+	for _, o := range operations {
+		resources = append(resources, o.Resource)
+	}
+	return resources
 }
 
 func (p *agentyardProvider) DataSources(context.Context) []func() datasource.DataSource {
@@ -342,18 +351,11 @@ func (p *agentyardProvider) ListResources(context.Context) []func() list.ListRes
 }
 
 func (p *agentyardProvider) Actions(context.Context) []func() action.Action {
-	return []func() action.Action{
-		ci.NewCIWorkflowEditAction,
-		computer.NewComputerActivityAction,
-		computer.NewComputerFileUploadAction,
-		computer.NewComputerInstallDepsAction,
-		computer.NewComputerRefreshAction,
-		computer.NewComputerRestartAction,
-		environment.NewEnvironmentBuildAction,
-		environment.NewEnvironmentBuildCancelAction,
-		organization.NewMemberRemoveAction,
-		serviceaccount.NewAPIKeyRevokeAction,
-		session.NewSessionInterruptAction,
-		session.NewSessionMessageAction,
+	var actions []func() action.Action
+	for _, o := range operations {
+		if !o.OnlyWaits {
+			actions = append(actions, o.Action)
+		}
 	}
+	return actions
 }

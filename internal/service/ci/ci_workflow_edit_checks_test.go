@@ -39,7 +39,7 @@ func configured(typ tftypes.Type, v any) tftypes.Value {
 // validated validates and plans a configuration, which must give the same errors. It returns the errors by path.
 func validated(t *testing.T, config map[string]any) map[string]string {
 	t.Helper()
-	a, ok := NewCIWorkflowEditAction().(interface {
+	a, ok := WorkflowEdit.Action().(interface {
 		action.ActionWithValidateConfig
 		action.ActionWithModifyPlan
 	})

@@ -8,11 +8,9 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
@@ -27,12 +25,6 @@ import (
 )
 
 const defaultMode = "code-review"
-
-// NewCIWorkflowEditAction returns the action agentyard_ci_workflow_edit.
-func NewCIWorkflowEditAction() action.Action { return ciWorkflowEdit.Action() }
-
-// NewCIWorkflowEditResource returns the resource agentyard_ci_workflow_edit.
-func NewCIWorkflowEditResource() resource.Resource { return ciWorkflowEdit.Resource() }
 
 type ciWorkflowEditModel struct {
 	Action              types.String `tfsdk:"action"`
@@ -118,7 +110,8 @@ func (m *ciChangesModel) request() *ci.Changes {
 	return changes
 }
 
-var ciWorkflowEdit = crud.Operation{
+// WorkflowEdit is agentyard_ci_workflow_edit.
+var WorkflowEdit = crud.Operation{
 	Name: "ci_workflow_edit",
 	Description: "Opens pull requests that create, change, or delete a CI workflow in repositories of the organization. A change takes effect when its pull request is merged.\n\n" +
 		"**Permissions.** The API key's owner and the service's app must be able to write to each repository. The data source `agentyard_ci_repositories` shows both.\n\n" +

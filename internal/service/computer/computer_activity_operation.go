@@ -3,8 +3,6 @@ package computer
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/action"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -14,13 +12,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-// NewComputerActivityAction returns the action agentyard_computer_activity.
-func NewComputerActivityAction() action.Action { return computerActivity.Action() }
-
-// NewComputerActivityResource returns the resource agentyard_computer_activity.
-func NewComputerActivityResource() resource.Resource { return computerActivity.Resource() }
-
-var computerActivity = crud.Operation{
+// Activity is agentyard_computer_activity.
+var Activity = crud.Operation{
 	Name: "computer_activity",
 	Description: "Records activity on a managed computer, so that it does not go to sleep. The computer must be active.\n\n" +
 		"A sleeping computer is not woken; use `agentyard_computer_restart`. Registered machines (`byom`) are not supported.",

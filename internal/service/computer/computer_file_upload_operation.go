@@ -20,7 +20,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -42,12 +41,6 @@ const (
 
 	defaultUploadTimeout = 30 * time.Minute
 )
-
-// NewComputerFileUploadAction returns the action agentyard_computer_file_upload.
-func NewComputerFileUploadAction() action.Action { return computerFileUpload.Action() }
-
-// NewComputerFileUploadResource returns the resource agentyard_computer_file_upload.
-func NewComputerFileUploadResource() resource.Resource { return computerFileUpload.Resource() }
 
 type computerFileUploadModel struct {
 	ComputerID       types.String `tfsdk:"computer_id"`
@@ -120,7 +113,8 @@ const (
 	planShows  = " Must not contain secrets: plans show it." + exactlyOne
 )
 
-var computerFileUpload = crud.Operation{
+// FileUpload is agentyard_computer_file_upload.
+var FileUpload = crud.Operation{
 	Name:        "computer_file_upload",
 	Description: "Uploads a file to a computer's workspace. Fails if the workspace already has a file with this name and different content." + crud.AssumedFormat,
 	ResourceNotes: "\n\n**Secrets.** With `content_wo`, the content is in neither plan nor state. It requires Terraform 1.11 or OpenTofu 1.11, or newer. " +

@@ -4,21 +4,14 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/hashicorp/terraform-plugin-framework/action"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 )
 
-// NewComputerInstallDepsAction returns the action agentyard_computer_install_deps.
-func NewComputerInstallDepsAction() action.Action { return computerInstallDeps.Action() }
-
-// NewComputerInstallDepsResource returns the resource agentyard_computer_install_deps.
-func NewComputerInstallDepsResource() resource.Resource { return computerInstallDeps.Resource() }
-
-var computerInstallDeps = crud.Operation{
+// InstallDeps is agentyard_computer_install_deps.
+var InstallDeps = crud.Operation{
 	Name: "computer_install_deps",
 	Description: "Reinstalls the dependencies of a managed computer's repositories. The computer must have been created with `auto_install_deps = true`.\n\n" +
 		"The installation continues after the apply. While one is running, the service refuses another one. To see its status, read the data source `agentyard_computers` with `include_provisioning_steps = true`. " +

@@ -3,8 +3,6 @@ package computer
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/action"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -13,13 +11,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
-// NewComputerRefreshAction returns the action agentyard_computer_refresh.
-func NewComputerRefreshAction() action.Action { return computerRefresh.Action() }
-
-// NewComputerRefreshResource returns the resource agentyard_computer_refresh.
-func NewComputerRefreshResource() resource.Resource { return computerRefresh.Resource() }
-
-var computerRefresh = crud.Operation{
+// Refresh is agentyard_computer_refresh.
+var Refresh = crud.Operation{
 	Name:        "computer_refresh",
 	Description: "Updates the Git credentials and the owner's secrets on a managed computer. A registered machine (`byom`) is left unchanged.",
 	Arguments:   computerArgument,

@@ -3,8 +3,6 @@ package computer
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/action"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -13,13 +11,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
-// NewComputerRestartAction returns the action agentyard_computer_restart.
-func NewComputerRestartAction() action.Action { return computerRestart.Action() }
-
-// NewComputerRestartResource returns the resource agentyard_computer_restart.
-func NewComputerRestartResource() resource.Resource { return computerRestart.Resource() }
-
-var computerRestart = crud.Operation{
+// Restart is agentyard_computer_restart.
+var Restart = crud.Operation{
 	Name:        "computer_restart",
 	Description: "Wakes a sleeping managed computer. A running computer is left unchanged. Registered machines (`byom`) are not supported.",
 	Arguments:   computerArgument,

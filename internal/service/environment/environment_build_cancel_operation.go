@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -19,18 +17,13 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-// NewEnvironmentBuildCancelAction returns the action agentyard_environment_build_cancel.
-func NewEnvironmentBuildCancelAction() action.Action { return environmentBuildCancel.Action() }
-
-// NewEnvironmentBuildCancelResource returns the resource agentyard_environment_build_cancel.
-func NewEnvironmentBuildCancelResource() resource.Resource { return environmentBuildCancel.Resource() }
-
 type environmentBuildCancelModel struct {
 	EnvironmentID types.String `tfsdk:"environment_id"`
 	BuildID       types.String `tfsdk:"build_id"`
 }
 
-var environmentBuildCancel = crud.Operation{
+// BuildCancel is agentyard_environment_build_cancel.
+var BuildCancel = crud.Operation{
 	Name: "environment_build_cancel",
 	Description: "Cancels a running build of an environment.\n\n" +
 		"A canceled build counts as failed. If an `agentyard_environment` resource manages the environment, its next apply rebuilds it, or replaces it if that was the first build." + mayBuild,

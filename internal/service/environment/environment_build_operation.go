@@ -7,10 +7,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -24,12 +22,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/wait"
 )
-
-// NewEnvironmentBuildAction returns the action agentyard_environment_build.
-func NewEnvironmentBuildAction() action.Action { return environmentBuild.Action() }
-
-// NewEnvironmentBuildResource returns the resource agentyard_environment_build.
-func NewEnvironmentBuildResource() resource.Resource { return environmentBuild.Resource() }
 
 type environmentBuildModel struct {
 	EnvironmentID types.String `tfsdk:"environment_id"`
@@ -55,7 +47,8 @@ func environmentNamed(ctx context.Context, c *client.Client, id string) (*enviro
 	return e, err
 }
 
-var environmentBuild = crud.Operation{
+// Build is agentyard_environment_build.
+var Build = crud.Operation{
 	Name: "environment_build",
 	Description: "Starts a new build of an environment, for example to include new commits.\n\n" +
 		"If another build is running, waits for it to end before it starts the new one." + mayBuild,

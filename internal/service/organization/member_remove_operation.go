@@ -5,10 +5,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -19,17 +17,12 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-// NewMemberRemoveAction returns the action agentyard_member_remove.
-func NewMemberRemoveAction() action.Action { return memberRemove.Action() }
-
-// NewMemberRemoveResource returns the resource agentyard_member_remove.
-func NewMemberRemoveResource() resource.Resource { return memberRemove.Resource() }
-
 type memberRemoveModel struct {
 	Email types.String `tfsdk:"email"`
 }
 
-var memberRemove = crud.Operation{
+// MemberRemove is agentyard_member_remove.
+var MemberRemove = crud.Operation{
 	Name: "member_remove",
 	Description: "Removes a member from the organization, or revokes a pending invitation. Succeeds if the member is already gone." + managersOnly + "\n\n" +
 		"~> Removing a member cannot be undone. The service deletes their usage limit, and their API keys stop working. " +

@@ -4,9 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -16,18 +14,13 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-// NewAPIKeyRevokeAction returns the action agentyard_api_key_revoke.
-func NewAPIKeyRevokeAction() action.Action { return apiKeyRevoke.Action() }
-
-// NewAPIKeyRevokeResource returns the resource agentyard_api_key_revoke.
-func NewAPIKeyRevokeResource() resource.Resource { return apiKeyRevoke.Resource() }
-
 type apiKeyRevokeModel struct {
 	ServiceAccountID types.String `tfsdk:"service_account_id"`
 	KeyID            types.String `tfsdk:"key_id"`
 }
 
-var apiKeyRevoke = crud.Operation{
+// APIKeyRevoke is agentyard_api_key_revoke.
+var APIKeyRevoke = crud.Operation{
 	Name: "api_key_revoke",
 	Description: "Revokes an API key of a service account immediately. Succeeds if the key is already revoked." + managersOnly + "\n\n" +
 		"Terraform does not have to manage the key. If an `agentyard_api_key` resource manages it, the next apply replaces the key.",

@@ -8,7 +8,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -39,15 +38,13 @@ var turnStates = wait.States{
 	InProgress: []string{sessions.StatusIdle, sessions.StatusPending, sessions.StatusRunning},
 }
 
-// NewSessionAnswerResource returns the resource agentyard_session_answer.
-func NewSessionAnswerResource() resource.Resource { return sessionAnswer.Resource() }
-
 type sessionAnswerModel struct {
 	SessionID types.String `tfsdk:"session_id"`
 	MessageID types.String `tfsdk:"message_id"`
 }
 
-var sessionAnswer = crud.Operation{
+// Answer is agentyard_session_answer.
+var Answer = crud.Operation{
 	Name:        "session_answer",
 	Description: "Waits for the agent's answer to a message, and stores it. " + sessionText,
 	ResourceNotes: "\n\n**When it waits.** Creating the resource waits until the session is idle. Later plans read nothing. Changing an argument waits for another answer. Destroying the resource sends nothing.\n\n" +

@@ -4,10 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -19,17 +17,12 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-// NewSessionInterruptAction returns the action agentyard_session_interrupt.
-func NewSessionInterruptAction() action.Action { return sessionInterrupt.Action() }
-
-// NewSessionInterruptResource returns the resource agentyard_session_interrupt.
-func NewSessionInterruptResource() resource.Resource { return sessionInterrupt.Resource() }
-
 type sessionInterruptModel struct {
 	SessionID types.String `tfsdk:"session_id"`
 }
 
-var sessionInterrupt = crud.Operation{
+// Interrupt is agentyard_session_interrupt.
+var Interrupt = crud.Operation{
 	Name:        "session_interrupt",
 	Description: "Interrupts the agent of a session. The session keeps accepting messages. An idle session is left unchanged. " + sessionText,
 	Arguments: map[string]schema.Attribute{

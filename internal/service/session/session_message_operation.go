@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -23,12 +21,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-// NewSessionMessageAction returns the action agentyard_session_message.
-func NewSessionMessageAction() action.Action { return sessionMessage.Action() }
-
-// NewSessionMessageResource returns the resource agentyard_session_message.
-func NewSessionMessageResource() resource.Resource { return sessionMessage.Resource() }
-
 type sessionMessageModel struct {
 	SessionID types.String        `tfsdk:"session_id"`
 	Text      types.String        `tfsdk:"text"`
@@ -36,7 +28,8 @@ type sessionMessageModel struct {
 	Images    []messageImageModel `tfsdk:"images"`
 }
 
-var sessionMessage = crud.Operation{
+// Message is agentyard_session_message.
+var Message = crud.Operation{
 	Name: "session_message",
 	Description: "Sends a message to the agent of a session, such as its task. " + sessionText + "\n\n" +
 		"**Answer.** Sending does not wait. To wait for the answer, use the resources `agentyard_session_message` and `agentyard_session_answer`.",
