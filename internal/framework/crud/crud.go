@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -107,6 +108,15 @@ func configured(data any, diags *diag.Diagnostics) *client.Client {
 		diags.AddError("Provider Not Configured", fmt.Sprintf("The provider passed a %T instead of a client. This is a bug in the provider. Please report it.", data))
 	}
 	return c
+}
+
+// Within returns ctx with the timeout that a timeouts block sets for an operation, and when it ends by the provider's clock.
+func Within(ctx context.Context, c *client.Client, timeout func(context.Context, time.Duration) (time.Duration, diag.Diagnostics), byDefault time.Duration, diags *diag.Diagnostics) (context.Context, context.CancelFunc, time.Time) {
+	most, problems := timeout(ctx, byDefault)
+	diags.Append(problems...)
+	deadline := c.Conn.Clock.Now().Add(most)
+	ctx, stop := context.WithTimeout(ctx, most)
+	return ctx, stop, deadline
 }
 
 // Create runs create on the plan and stores the result. What is known in the plan stays as planned.

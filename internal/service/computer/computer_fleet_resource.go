@@ -193,15 +193,11 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	timeout, diags := m.Timeouts.Create(ctx, defaultFleetTimeout)
-	resp.Diagnostics.Append(diags...)
+	createCtx, stop, deadline := crud.Within(ctx, r.Client, m.Timeouts.Create, defaultFleetTimeout, &resp.Diagnostics)
+	defer stop()
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	deadline := r.Client.Conn.Clock.Now().Add(timeout)
-	createCtx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-
 	quantity := int(m.Quantity.ValueInt64())
 	made, err := r.Client.Computers.CreateFleet(createCtx, m.createRequest(quantity), nil)
 	if err != nil && len(made) == 0 {
@@ -287,15 +283,11 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	present, _, diags := state.computersInState(ctx)
 	resp.Diagnostics.Append(diags...)
-	timeout, diags := m.Timeouts.Update(ctx, defaultFleetTimeout)
-	resp.Diagnostics.Append(diags...)
+	updateCtx, stop, deadline := crud.Within(ctx, r.Client, m.Timeouts.Update, defaultFleetTimeout, &resp.Diagnostics)
+	defer stop()
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	deadline := r.Client.Conn.Clock.Now().Add(timeout)
-	updateCtx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-
 	quantity, change := int(m.Quantity.ValueInt64()), m.planned(present, r.neverActive(ctx, &state, present, req.Private))
 	m.ID = types.StringValue(m.importID())
 	kept, diags := r.remove(updateCtx, slices.Concat(change.failed, change.surplus), &m, req.Private)
@@ -346,13 +338,11 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	members, _, diags := m.computersInState(ctx)
 	resp.Diagnostics.Append(diags...)
-	timeout, diags := m.Timeouts.Delete(ctx, defaultFleetDeleteTimeout)
-	resp.Diagnostics.Append(diags...)
+	ctx, stop, _ := crud.Within(ctx, r.Client, m.Timeouts.Delete, defaultFleetDeleteTimeout, &resp.Diagnostics)
+	defer stop()
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
 	kept, diags := r.remove(ctx, members, &m, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if len(kept) > 0 {

@@ -247,34 +247,24 @@ func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 func (r *computerResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m computerModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	timeout, diags := m.Timeouts.Create(ctx, defaultCreateTimeout)
-	resp.Diagnostics.Append(diags...)
 	body, diags := m.createRequest(ctx)
 	resp.Diagnostics.Append(diags...)
+	createCtx, stop, deadline := crud.Within(ctx, r.Client, m.Timeouts.Create, defaultCreateTimeout, &resp.Diagnostics)
+	defer stop()
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	deadline := r.Client.Conn.Clock.Now().Add(timeout)
-	createCtx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-
-	made, err := r.Client.Computers.Create(createCtx, body)
-	if err != nil {
-		missing := unknownAccount(m.ServiceAccountID)
-		if !m.Source.IsNull() {
-			missing = nil // The service may not have found the source.
-		}
-		resp.Diagnostics.Append(apierror.For("create", "computer", err, missing)...)
-		return
+	missing := unknownAccount(m.ServiceAccountID)
+	if !m.Source.IsNull() {
+		missing = nil // The service may not have found the source.
 	}
+	var made *computers.Computer
 	// Saved immediately, so that a failure below does not lose the computer.
-	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, made)...)
-	crud.AsPlanned(&resp.State, req.Plan.Raw)
-	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
-	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
+	crud.Create(ctx, r.Client, "computer", req, resp, func(*computerModel) (_ *computers.Computer, err error) {
+		made, err = r.Client.Computers.Create(createCtx, body)
+		return made, err
+	}, missing)
+	if resp.Diagnostics.HasError() || !m.WaitForActive.ValueBool() {
 		return
 	}
 	last, err := waitForActive(ctx, r.Client, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
@@ -318,10 +308,8 @@ func (r *computerResource) Update(ctx context.Context, req resource.UpdateReques
 
 func (r *computerResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	crud.Delete(ctx, r.Client, "computer", req, resp, func(m *computerModel) error {
-		timeout, diags := m.Timeouts.Delete(ctx, defaultDeleteTimeout)
-		resp.Diagnostics.Append(diags...)
-		ctx, cancel := context.WithTimeout(ctx, timeout)
-		defer cancel()
+		ctx, stop, _ := crud.Within(ctx, r.Client, m.Timeouts.Delete, defaultDeleteTimeout, &resp.Diagnostics)
+		defer stop()
 		return r.Client.Computers.Delete(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
 	})
 }
