@@ -253,60 +253,38 @@ func Intercept(operation string, afterCommit bool, hit func()) Option {
 // IsOpenTofu reports whether the CLI under test is OpenTofu, whose version numbers do not match Terraform's features.
 func IsOpenTofu() bool { return strings.Contains(filepath.Base(os.Getenv(EnvCLI)), "tofu") }
 
-// NeedsActions skips a test on a CLI without actions and `query`. The runner counts the skips and knows which CLIs may have
-// them.
-func NeedsActions(t *testing.T) {
-	t.Helper()
-	if !HasActions(t) {
-		t.Skip("needs a CLI with actions and query: Terraform 1.14 or newer")
-	}
-}
-
 // HasActions reports whether the CLI under test supports actions and `query`.
-func HasActions(t *testing.T) bool { return !IsOpenTofu() && atLeast(t, 1, 14) }
-
-// NeedsIdentity skips a test on a CLI that does not support identities.
-func NeedsIdentity(t *testing.T) {
-	t.Helper()
-	if !atLeast(t, 1, 12) {
-		t.Skip("needs a CLI with resource identity: Terraform 1.12 or newer")
-	}
-}
-
-// NeedsEphemeral skips a test on a CLI that does not support ephemeral resources.
-func NeedsEphemeral(t *testing.T) {
-	t.Helper()
-	if !atLeast(t, 1, 10) {
-		t.Skip("needs a CLI with ephemeral resources: Terraform 1.10 or newer")
-	}
-}
-
-// NeedsWriteOnly skips a test on a CLI that does not support write-only arguments.
-func NeedsWriteOnly(t *testing.T) {
-	t.Helper()
-	if !atLeast(t, 1, 11) {
-		t.Skip("needs a CLI with write-only arguments: Terraform 1.11 or newer")
-	}
-}
-
-// NeedsImportForEach skips a test on a CLI that does not support for_each in import blocks.
-func NeedsImportForEach(t *testing.T) {
-	t.Helper()
-	if !atLeast(t, 1, 7) {
-		t.Skip("needs a CLI with for_each in import blocks: Terraform 1.7 or newer")
-	}
-}
-
-// NeedsTestFiles skips a test on a CLI that cannot run module tests.
-func NeedsTestFiles(t *testing.T) {
-	t.Helper()
-	if !HasTestFiles(t) {
-		t.Skip("needs a CLI with test files: Terraform 1.6 or newer")
-	}
-}
+func HasActions(t *testing.T) bool { return !IsOpenTofu() && atLeast(t, 14) }
 
 // HasTestFiles reports whether the CLI under test can run module tests.
-func HasTestFiles(t *testing.T) bool { return atLeast(t, 1, 6) }
+func HasTestFiles(t *testing.T) bool { return atLeast(t, 6) }
+
+// The functions below skip a test on a CLI without a feature. The runner counts the skips and knows which CLIs may have them.
+
+// NeedsActions is for actions and `query`.
+func NeedsActions(t *testing.T) { needs(t, HasActions(t), 14, "actions and query") }
+
+// NeedsIdentity is for resource identity.
+func NeedsIdentity(t *testing.T) { needs(t, atLeast(t, 12), 12, "resource identity") }
+
+// NeedsWriteOnly is for write-only arguments.
+func NeedsWriteOnly(t *testing.T) { needs(t, atLeast(t, 11), 11, "write-only arguments") }
+
+// NeedsEphemeral is for ephemeral resources.
+func NeedsEphemeral(t *testing.T) { needs(t, atLeast(t, 10), 10, "ephemeral resources") }
+
+// NeedsImportForEach is for for_each in import blocks.
+func NeedsImportForEach(t *testing.T) { needs(t, atLeast(t, 7), 7, "for_each in import blocks") }
+
+// NeedsTestFiles is for module tests.
+func NeedsTestFiles(t *testing.T) { needs(t, HasTestFiles(t), 6, "test files") }
+
+func needs(t *testing.T, has bool, minor int, feature string) {
+	t.Helper()
+	if !has {
+		t.Skipf("needs a CLI with %s: Terraform 1.%d or newer", feature, minor)
+	}
+}
 
 var cliVersion = sync.OnceValues(func() ([2]int, error) {
 	var v [2]int
@@ -319,11 +297,11 @@ var cliVersion = sync.OnceValues(func() ([2]int, error) {
 	return v, err
 })
 
-func atLeast(t *testing.T, major, minor int) bool {
+func atLeast(t *testing.T, minor int) bool {
 	t.Helper()
 	v, err := cliVersion()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v[0] > major || v[0] == major && v[1] >= minor
+	return v[0] > 1 || v[1] >= minor
 }

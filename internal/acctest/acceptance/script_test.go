@@ -2,9 +2,6 @@ package acceptance
 
 import (
 	"errors"
-	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -88,94 +85,6 @@ testacc: the service does not answer; check AGENTYARD_ACC_BASE_URL and the netwo
 `
 	if err != nil || string(out) != want {
 		t.Errorf("got %v and\n%s\nwant\n%s", err, out, want)
-	}
-}
-
-// script is a copy of acceptance.sh in a project of its own. Its Go builds programs that only print their settings, and nothing is
-// there but what CONTRIBUTING asks for.
-func script(t *testing.T, settings ...string) (root string, run func(dir string, arguments ...string) string) {
-	t.Helper()
-	root = t.TempDir()
-	path := filepath.Join(root, "path")
-	write := func(name, content string) {
-		t.Helper()
-		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o700); err != nil { //nolint:gosec // It is a program.
-			t.Fatal(err)
-		}
-	}
-	source, err := os.ReadFile("../../../scripts/acceptance.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	write("scripts/acceptance.sh", string(source))
-	write("internal/acctest/acceptance/.keep", "")
-	write("bin/.keep", "")
-	write("path/git", "#!/bin/sh\necho v9.9.9-3-gabcdef\n")
-	write("tests", "#!/bin/sh\necho \"report in $AGENTYARD_ACC_REPORT\"\n")
-	write("emulator", "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexport AGENTYARD_BASE_URL=$EMULATOR AGENTYARD_API_KEY=fk-emulator\nexec \"$@\"\n")
-	write("path/go", `#!/bin/sh
-echo "go $*"
-case $1 in test) from=tests ;; *) from=emulator ;; esac
-while [ "$1" != -o ]; do shift; done
-cp `+root+`/$from "$2"
-`)
-	for _, tool := range []string{"bash", "cp", "dirname", "env", "grep", "mktemp", "rm", "sed"} {
-		found, err := exec.LookPath(tool)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(found, filepath.Join(path, tool)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root, func(dir string, arguments ...string) string {
-		t.Helper()
-		c := exec.CommandContext(t.Context(), filepath.Join(root, "scripts/acceptance.sh"), arguments...)
-		c.Dir = dir
-		c.Env = append([]string{"PATH=" + path, "TF_ACC_TERRAFORM_PATH=/none", envBaseURL + "=http://127.0.0.1:1", envAPIKey + "=fk-test"}, settings...)
-		out, err := c.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		return string(out)
-	}
-}
-
-// A report is written where the caller named it, and says which version made it.
-func TestScript_report(t *testing.T) {
-	t.Parallel()
-	elsewhere := t.TempDir()
-	for setting, want := range map[string]string{"": "ROOT/acceptance-report", "mine": elsewhere + "/mine", "/tmp/mine": "/tmp/mine"} {
-		root, run := script(t, envReport+"="+setting)
-		out := run(elsewhere, "test")
-		if want := "report in " + strings.ReplaceAll(want, "ROOT", root) + "\n"; !strings.HasSuffix(out, want) {
-			t.Errorf("%q: %q is not in %s", setting, want, out)
-		}
-		if want := "internal/acctest/acceptance.version=v9.9.9-3-gabcdef "; !strings.Contains(out, want) {
-			t.Errorf("%q is not in %s", want, out)
-		}
-	}
-}
-
-// Tests with the emulator need no more programs, and keep the report of a real run.
-func TestScript_emulator(t *testing.T) {
-	t.Parallel()
-	var sent string
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		sent = fmt.Sprint(r.Method, " ", r.URL, " ", r.Header.Get("Authorization"))
-		w.WriteHeader(http.StatusNoContent)
-	}))
-	t.Cleanup(service.Close)
-	root, run := script(t, "EMULATOR="+service.URL, envReport+"=mine")
-	if out, want := run(t.TempDir(), "emulator"), "report in "+root+"/acceptance-report-emulator\n"; !strings.Contains(out, want) {
-		t.Errorf("%q is not in %s", want, out)
-	}
-	if want := "POST /api/v0/environments/default Bearer fk-emulator"; sent != want {
-		t.Errorf("got %q, want %q", sent, want)
 	}
 }
 
