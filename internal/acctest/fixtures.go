@@ -44,7 +44,7 @@ func (e *Env) CarriedOut(operation string) int {
 	n := 0
 	for _, entry := range e.Journal().Entries() {
 		isSpoilt := slices.Contains([]emulator.FaultKind{
-			emulator.FaultStatusAfterCommit, emulator.FaultDropAfterCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON, emulator.FaultDelayAfterCommit,
+			emulator.FaultStatusAfterCommit, emulator.FaultDropAfterCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON, emulator.FaultDelayAfterCommit, emulator.FaultCommitsLate,
 		}, emulator.FaultKind(entry.Fault))
 		if entry.Operation == operation && (isSpoilt || entry.Fault == "" && entry.Status < 300) {
 			n++

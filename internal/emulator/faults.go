@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,8 +31,9 @@ const (
 	FaultDropBeforeCommit FaultKind = "drop-before-commit"
 	// FaultDropAfterCommit does the work and closes the connection without a response.
 	FaultDropAfterCommit FaultKind = "drop-after-commit"
-	// FaultDelayBeforeCommit waits for Fault.Delay, then goes on; nothing happens when the client gives up meanwhile.
-	FaultDelayBeforeCommit FaultKind = "delay-before-commit"
+	// FaultCommitsLate closes the connection without a response, and does the work later: Fault.Delay of the emulator's time must have
+	// passed when the next request comes.
+	FaultCommitsLate FaultKind = "commits-late"
 	// FaultDelayAfterCommit does the work, waits for Fault.Delay, then answers.
 	FaultDelayAfterCommit FaultKind = "delay-after-commit"
 	// FaultTruncatedBody does the work and sends half of the response, with the length of the whole.
@@ -63,7 +65,7 @@ type Fault struct {
 	Body string `json:"body,omitempty"`
 	// RetryAfter is the value of the header of that name, for the status kinds and FaultRateLimited (there "1" if empty).
 	RetryAfter string `json:"retryAfter,omitempty"`
-	// Delay is real time, for the two delay kinds.
+	// Delay is real time for FaultDelayAfterCommit, and the emulator's time for FaultCommitsLate.
 	Delay time.Duration `json:"-"`
 	// After lets this many matching requests pass first.
 	After int `json:"after,omitempty"`
@@ -86,7 +88,7 @@ func (f Fault) problem() string {
 		if f.Status != 0 && (f.Status < 400 || f.Status > 599) {
 			return fmt.Sprintf("the status %d is not between 400 and 599", f.Status)
 		}
-	case FaultDropBeforeCommit, FaultDropAfterCommit, FaultDelayBeforeCommit, FaultDelayAfterCommit,
+	case FaultDropBeforeCommit, FaultDropAfterCommit, FaultCommitsLate, FaultDelayAfterCommit,
 		FaultTruncatedBody, FaultNonJSON, FaultRateLimited, FaultNotFoundAfterCreate, FaultRepeatedCursor:
 	default:
 		return fmt.Sprintf("the kind %q does not exist", f.Kind)
@@ -100,6 +102,27 @@ type Faults struct {
 	mu      sync.Mutex
 	pending []Fault
 	hidden  map[string]int // ID of a created object → how many reads of it still answer 404.
+	late    []lateRequest
+}
+
+// lateRequest is a request of FaultCommitsLate, and the time from which it is carried out.
+type lateRequest struct {
+	at   time.Time
+	send func()
+}
+
+// takeLate returns the requests of FaultCommitsLate that are due, in the order in which they came.
+func (f *Faults) takeLate(now time.Time) (due []lateRequest) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.late = slices.DeleteFunc(f.late, func(l lateRequest) bool {
+		isDue := !l.at.After(now)
+		if isDue {
+			due = append(due, l)
+		}
+		return isDue
+	})
+	return due
 }
 
 // Add appends faults to the list. An invalid fault makes the request that it hits return 500 with the reason.
@@ -118,7 +141,7 @@ func (f *Faults) Add(faults ...Fault) {
 func (f *Faults) Clear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.pending, f.hidden = nil, nil
+	f.pending, f.hidden, f.late = nil, nil, nil
 }
 
 // Pending returns the faults with hits left, with After and Times counted down.
@@ -206,11 +229,12 @@ func (e *Emulator) beforeCommit(x *exchange, w *response, r *http.Request, f Fau
 		w.writeOther(f)
 	case FaultDropBeforeCommit:
 		w.drop = true
-	case FaultDelayBeforeCommit:
-		if clock.System.Sleep(r.Context(), f.Delay) == nil {
-			return false
-		}
+	case FaultCommitsLate:
 		w.drop = true
+		late := r.WithContext(context.WithoutCancel(r.Context()))
+		e.faults.mu.Lock()
+		defer e.faults.mu.Unlock()
+		e.faults.late = append(e.faults.late, lateRequest{e.clock.Now().Add(f.Delay), func() { e.api.ServeHTTP(&response{header: http.Header{}}, late) }})
 	case FaultNotFoundAfterCreate:
 		if r.Method != http.MethodGet {
 			return false

@@ -2,7 +2,6 @@ package emulator_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -36,7 +35,8 @@ func TestFaultKinds(t *testing.T) {
 		{fault: emulator.Fault{Kind: emulator.FaultNonJSON}, status: 201, committed: true},
 		{fault: emulator.Fault{Kind: emulator.FaultOtherResponse, Body: "{}"}, status: 200, body: "{}", committed: true},
 		{fault: emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404, Body: "<html>nothing here</html>"}, status: 404, body: "<html>nothing here</html>"},
-		{fault: emulator.Fault{Kind: emulator.FaultDelayBeforeCommit, Delay: time.Millisecond}, status: 201, committed: true},
+		{fault: emulator.Fault{Kind: emulator.FaultCommitsLate}, broken: true, committed: true},
+		{fault: emulator.Fault{Kind: emulator.FaultCommitsLate, Delay: time.Hour}, broken: true},
 		{fault: emulator.Fault{Kind: emulator.FaultDelayAfterCommit, Delay: time.Millisecond}, status: 201, committed: true},
 	} {
 		t.Run(fmt.Sprint(c.fault.Kind, c.status, c.retry), func(t *testing.T) {
@@ -78,39 +78,17 @@ func TestFaultKinds(t *testing.T) {
 	}
 }
 
-func TestFaultDelayAndAClientThatGivesUp(t *testing.T) {
-	t.Parallel()
-	for kind, want := range map[emulator.FaultKind]int{emulator.FaultDelayBeforeCommit: 404, emulator.FaultDelayAfterCommit: 200} {
-		t.Run(string(kind), func(t *testing.T) {
-			v := startParallel(t)
-			v.Faults().Add(emulator.Fault{Kind: kind, Delay: time.Hour})
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			req, err := http.NewRequestWithContext(ctx, "POST", v.URL()+"/api/v0/computers", strings.NewReader(`{"name":"a"}`))
-			must(t, err)
-			req.Header.Set("Authorization", "Bearer "+v.BootstrapKey())
-			req.Header.Set("Content-Type", "application/json")
-			failed := make(chan error)
-			go func() {
-				_, err := do(req)
-				failed <- err
-			}()
-			// The client gives up once the fault has the request and, if it is to be done, the work is done.
-			for len(v.Faults().Pending()) > 0 {
-				time.Sleep(time.Millisecond)
-			}
-			for status := 0; status != want; {
-				a, err := v.try(v.BootstrapKey(), "GET", "/api/v0/computers/name/a", nil)
-				must(t, err)
-				status = a.status
-			}
-			cancel()
-			if err := <-failed; err == nil {
-				t.Fatal("there was an answer")
-			}
-			v.call(want, "GET", "/api/v0/computers/name/a", nil)
-		})
+// A request that commits late is carried out once, before the first request after its time.
+func TestFaultCommitsLate(t *testing.T) {
+	v := startParallel(t)
+	v.Faults().Add(emulator.Fault{Kind: emulator.FaultCommitsLate, Delay: time.Minute})
+	if _, err := v.try(v.BootstrapKey(), "POST", computers, object{"name": "a"}); err == nil {
+		t.Error("there was an answer")
 	}
+	v.call(404, "GET", computers+"/name/a", nil)
+	v.clock.Advance(time.Minute)
+	v.call(200, "GET", computers+"/name/a", nil)
+	same(t, "computers", len(v.call(200, "GET", computers, nil).object(t)["computers"].([]any)), 1)
 }
 
 func TestFaultSpoilsAnEmptyAnswer(t *testing.T) {

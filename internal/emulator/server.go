@@ -161,6 +161,9 @@ func (e *Emulator) response(x *exchange, a *response, r *http.Request) (fault Fa
 	if e.limitRate(a, r) {
 		return Fault{}, false
 	}
+	for _, late := range e.faults.takeLate(e.clock.Now()) {
+		late.send()
+	}
 	if x.route != nil {
 		fault, hit = e.faults.take(x.route.operation, r)
 	}

@@ -182,7 +182,6 @@ func TestComputerFileUpload_faultMatrix(t *testing.T) {
 			"truncated":             {Kind: emulator.FaultTruncatedBody},
 			"not JSON":              {Kind: emulator.FaultNonJSON},
 			"rate limited":          {Kind: emulator.FaultRateLimited},
-			"timeout before commit": {Kind: emulator.FaultDelayBeforeCommit, Delay: time.Minute},
 			"timeout after commit":  {Kind: emulator.FaultDelayAfterCommit, Delay: time.Minute},
 		} {
 			for _, times := range []int{1, -1} {
@@ -279,7 +278,7 @@ func TestComputerFileUpload_endsInTime(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	c := makeComputer(e, map[string]any{"name": "a"})
-	e.Faults().Add(emulator.Fault{Operation: "createFileUpload", Kind: emulator.FaultDelayBeforeCommit, Delay: time.Second, Times: -1})
+	e.Faults().Add(emulator.Fault{Operation: "createFileUpload", Kind: emulator.FaultDelayAfterCommit, Delay: time.Second, Times: -1})
 	_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": c.ID, "file_name": "a.txt", "content": "x", "timeouts": map[string]any{"invoke": "10ms"}})
 	acctest.Says(t, out.Text(), "Timed Out Uploading the File", `"a.txt"`, c.ID, "did not finish within 10ms", "Nothing was written", "raise the timeout in the timeouts block")
 }
