@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -25,9 +24,6 @@ import (
 
 // Start is the initial time of every fake clock.
 var Start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-
-// inProcess is the version of a provider that runs without a CLI. Its requests do not count as driven through Terraform.
-const inProcess = "in-process"
 
 // ThenEmpty expects an empty plan after apply and refresh.
 var ThenEmpty = resource.ConfigPlanChecks{
@@ -96,7 +92,7 @@ func start(t testing.TB, clk clock.Clock, options []Option) *emulator.Emulator {
 			t.Errorf("contract: %s of %s %s (%s, status %d): %v", v.Side, v.Method, v.Path, v.Operation, v.Status, v.Err)
 		})
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if fromProvider(r) && !strings.Contains(r.UserAgent(), "/"+inProcess+" ") {
+			if fromProvider(r) {
 				recordDriven(t, document, r)
 			}
 			handler.ServeHTTP(w, r)

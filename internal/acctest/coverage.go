@@ -9,7 +9,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 )
 
-// EnvDrivenDir names the variable with the path of a folder. Each operation that an acceptance test drives through Terraform
+// EnvDrivenDir names the variable with the path of a folder. Each operation that a test drives through the provider
 // creates a file there. The test runner sets the variable, and the coverage test reads the folder after all other tests.
 const EnvDrivenDir = "AGENTYARD_DRIVEN_DIR"
 

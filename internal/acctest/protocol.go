@@ -64,7 +64,7 @@ func NewProcess(t testing.TB, e *Env, settings Values) *Process {
 		clk = e.Clock
 	}
 	p := &Process{t: t}
-	server, err := provider.NewServer(inProcess, shadowed(t, clk, p.answered.add)...)
+	server, err := provider.NewServer("in-process", shadowed(t, clk, p.answered.add)...)
 	if err != nil {
 		t.Fatal(err)
 	}

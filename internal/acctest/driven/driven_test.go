@@ -1,4 +1,4 @@
-// Package driven checks that the acceptance tests have driven every operation of the contract through Terraform.
+// Package driven checks that the tests have driven every operation of the contract through the provider.
 package driven
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 )
 
-// TestEveryOperationIsDriven reads the folder that the acceptance tests wrote. The test runner runs it after them.
+// TestEveryOperationIsDriven reads the folder that the tests wrote. The test runner runs it after them.
 func TestEveryOperationIsDriven(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("AGENTYARD_DRIVEN_COMPLETE") == "" {
@@ -29,7 +29,7 @@ func TestEveryOperationIsDriven(t *testing.T) {
 	operations := document.Operations()
 	for _, operation := range operations {
 		if !driven[operation.ID] {
-			t.Errorf("no acceptance test drives %s through Terraform", operation.ID)
+			t.Errorf("no test drives %s through the provider", operation.ID)
 		}
 	}
 	t.Logf("%d of %d operations are driven", len(driven), len(operations))

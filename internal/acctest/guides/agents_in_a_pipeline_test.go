@@ -56,7 +56,8 @@ func pipeline(script string, flags ...string) string {
 
 // interrupted runs a night until it waits for both answers, and sends a signal to it and to the provider. The agents need minutes.
 func interrupted(signal string) string {
-	return pipeline(`set -m
+	return pipeline(`: >night.log # Of the night before.
+set -m
 terraform apply -auto-approve -replace=terraform_data.night >night.log 2>&1 & pid=$!
 until [ "$(grep -c 'session_answer.agent.*: Creating' night.log)" = 2 ]; do sleep 0.1; done
 kill -`+signal+` -- -$pid
