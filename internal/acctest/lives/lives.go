@@ -143,7 +143,7 @@ var All = map[string]Life{
 			"0b2f7f6e-0000-4000-8000-000000000000": nonExistent,
 			"../computers":                         `Invalid Import ID(.|\n)*its\s+ID\s+at\s+the\s+service,\s+such\s+as\s+7f9c2ba4`,
 			"a b":                                  `Invalid Import ID`,
-			"..":                                   `Invalid Import ID(.|\n)*".."\s+cannot\s+be\s+part(.|\n)*such\s+as\s+7f9c2ba4`,
+			"..":                                   `Invalid Import ID(.|\n)*such\s+as\s+7f9c2ba4(.|\n)*"\.\."`,
 			"a%2fb":                                nonExistent,
 		},
 		Path: "/api/v0/sessions?computerId=$computer", Text: `"name":"$name"`,

@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 )
 
 // ID is the identity of an object that is identified by its ID.
@@ -26,30 +25,29 @@ func IDSchema(description string) identityschema.Schema {
 	}}
 }
 
-// ImportByID imports an object by its "id". Example is an ID for the error message. Terraform then calls Read, which
-// completes the state.
-func ImportByID(ctx context.Context, object, example string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	switch {
-	case req.ID == ".", req.ID == "..":
-		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("%q cannot be part of a request's path. The import ID of %s is its ID at the service, such as %s.", req.ID, phrase.WithArticle(object), example))
-		return
-	case strings.ContainsAny(req.ID, "/ \t\n"):
-		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of %s is its ID at the service, such as %s, got: %q.", phrase.WithArticle(object), example, req.ID))
+// Import imports an object by the attribute of its identity. Form describes valid IDs for the error message. Terraform then calls Read,
+// which completes the state.
+func Import(ctx context.Context, attribute, object, form string, isValid func(string) bool, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	given := types.StringValue(req.ID)
+	if req.ID == "" && req.Identity != nil {
+		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root(attribute), &given)...)
+	}
+	if !isValid(given.ValueString()) {
+		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of the %s is %s, got: %q.", object, form, given.ValueString()))
 		return
 	}
-	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("id"), path.Root("id"), req, resp)
+	resource.ImportStatePassthroughWithIdentity(ctx, path.Root(attribute), path.Root(attribute), req, resp)
 	resp.Diagnostics.Append(modifier.SetImported(ctx, resp.Private)...)
 }
 
-// ImportSingleton imports an object whose ID is always id. The hint is a sentence; empty for none.
-func ImportSingleton(ctx context.Context, object, id, hint string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	given := types.StringValue(req.ID)
-	if req.ID == "" && req.Identity != nil {
-		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root("id"), &given)...)
-	}
-	if given.ValueString() != id {
-		resp.Diagnostics.AddError("Invalid Import ID", phrase.Join(fmt.Sprintf("The import ID of the %s is always %q, got: %q.", object, id, given.ValueString()), hint))
-		return
-	}
-	ImportByID(ctx, object, id, req, resp)
+// ImportByID imports an object by its "id", which is part of the paths of requests. Example is an ID for the error message.
+func ImportByID(ctx context.Context, object, example string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	Import(ctx, "id", object, "its ID at the service, such as "+example, func(id string) bool {
+		return id != "." && id != ".." && !strings.ContainsAny(id, "/ \t\n")
+	}, req, resp)
+}
+
+// ImportSingleton imports an object whose ID is always id.
+func ImportSingleton(ctx context.Context, object, id string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	Import(ctx, "id", object, fmt.Sprintf("always %q", id), func(given string) bool { return given == id }, req, resp)
 }

@@ -160,5 +160,6 @@ func (r *defaultEnvironmentResource) Delete(_ context.Context, _ resource.Delete
 }
 
 func (r *defaultEnvironmentResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	crud.ImportSingleton(ctx, "default environment", theOrganization, "To import the environment itself, use agentyard_environment.", req, resp)
+	form := `always "organization" (to import the environment itself, use agentyard_environment)`
+	crud.Import(ctx, "id", "default environment", form, func(id string) bool { return id == theOrganization }, req, resp)
 }

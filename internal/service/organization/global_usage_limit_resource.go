@@ -119,5 +119,5 @@ func (r *globalUsageLimitResource) Delete(ctx context.Context, req resource.Dele
 }
 
 func (r *globalUsageLimitResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	crud.ImportSingleton(ctx, "global usage limit", theOrganization, "", req, resp)
+	crud.ImportSingleton(ctx, "global usage limit", theOrganization, req, resp)
 }

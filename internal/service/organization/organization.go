@@ -3,16 +3,12 @@ package organization
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
@@ -29,16 +25,7 @@ const lastManager = "You cannot remove yourself, or the last manager or owner. U
 // theOrganization is the ID, identity, and import ID of a singleton.
 const theOrganization = "organization"
 
-// importByEmail imports an object by its "email". Terraform then calls Read, which completes the state.
+// importByEmail imports an object by its "email".
 func importByEmail(ctx context.Context, object string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	given := types.StringValue(req.ID)
-	if req.ID == "" && req.Identity != nil {
-		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root("email"), &given)...)
-	}
-	if !value.IsEmail(given.ValueString()) {
-		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of %s is the member's email address, such as avery@agentyard.example, got: %q.", phrase.WithArticle(object), given.ValueString()))
-		return
-	}
-	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("email"), path.Root("email"), req, resp)
-	resp.Diagnostics.Append(modifier.SetImported(ctx, resp.Private)...)
+	crud.Import(ctx, "email", object, "the member's email address, such as avery@agentyard.example", value.IsEmail, req, resp)
 }

@@ -230,7 +230,7 @@ func (r *userUsageLimitsResource) Delete(ctx context.Context, req resource.Delet
 }
 
 func (r *userUsageLimitsResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	crud.ImportSingleton(ctx, "user usage limits", theOrganization, "", req, resp)
+	crud.ImportSingleton(ctx, "user usage limits", theOrganization, req, resp)
 }
 
 // limitErrors reports each user whose limit was refused at their address, and any other error once.
