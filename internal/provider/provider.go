@@ -286,47 +286,54 @@ func (p *agentyardProvider) Resources(context.Context) []func() resource.Resourc
 	return resources
 }
 
+var dataSources = []crud.DataSource{
+	analytics.ActivityDataSource,
+	analytics.MyCostDataSource,
+	analytics.ProductivityDataSource,
+	analytics.TokensDataSource,
+	analytics.ToolsDataSource,
+	analytics.UsersDataSource,
+	ci.CIJobsDataSource,
+	ci.CIRepositoriesDataSource,
+	ci.CIRepositoryOwnersDataSource,
+	ci.CIRunsDataSource,
+	ci.CIScanDataSource,
+	computer.ComputerDataSource,
+	computer.ComputerMetricsDataSource,
+	computer.ComputerProvidersDataSource,
+	computer.ComputersDataSource,
+	organization.EnterpriseControlHistoryDataSource,
+	organization.EnterpriseControlsDataSource,
+	organization.MemberDataSource,
+	organization.MembersDataSource,
+	organization.UsageLimitsDataSource,
+	serviceaccount.APIKeysDataSource,
+	serviceaccount.ServiceAccountDataSource,
+	serviceaccount.ServiceAccountsDataSource,
+	session.SessionDataSource,
+	session.SessionChildrenDataSource,
+	session.SessionMessagesDataSource,
+	session.SessionsDataSource,
+	wiki.WikiExportDataSource,
+	wiki.WikiPageDataSource,
+	wiki.WikiRunDataSource,
+	wiki.WikiRunHistoryDataSource,
+	wiki.WikiRunsDataSource,
+	wiki.WikiSearchDataSource,
+}
+
 func (p *agentyardProvider) DataSources(context.Context) []func() datasource.DataSource {
-	return []func() datasource.DataSource{
-		analytics.NewActivityDataSource,
-		analytics.NewMyCostDataSource,
-		analytics.NewProductivityDataSource,
-		analytics.NewTokensDataSource,
-		analytics.NewToolsDataSource,
-		analytics.NewUsersDataSource,
-		ci.NewCIJobsDataSource,
-		ci.NewCIRepositoriesDataSource,
-		ci.NewCIRepositoryOwnersDataSource,
-		ci.NewCIRunsDataSource,
-		ci.NewCIScanDataSource,
-		computer.NewComputerDataSource,
-		computer.NewComputerMetricsDataSource,
-		computer.NewComputerProvidersDataSource,
-		computer.NewComputersDataSource,
+	offered := []func() datasource.DataSource{
 		environment.NewEnvironmentBuildDiagnosticsDataSource,
 		environment.NewEnvironmentBuildStatusesDataSource,
 		environment.NewEnvironmentDataSource,
 		environment.NewEnvironmentSourceOptionsDataSource,
 		environment.NewEnvironmentsDataSource,
-		organization.NewEnterpriseControlHistoryDataSource,
-		organization.NewEnterpriseControlsDataSource,
-		organization.NewMemberDataSource,
-		organization.NewMembersDataSource,
-		organization.NewUsageLimitsDataSource,
-		serviceaccount.NewAPIKeysDataSource,
-		serviceaccount.NewServiceAccountDataSource,
-		serviceaccount.NewServiceAccountsDataSource,
-		session.NewSessionChildrenDataSource,
-		session.NewSessionDataSource,
-		session.NewSessionMessagesDataSource,
-		session.NewSessionsDataSource,
-		wiki.NewWikiExportDataSource,
-		wiki.NewWikiPageDataSource,
-		wiki.NewWikiRunDataSource,
-		wiki.NewWikiRunHistoryDataSource,
-		wiki.NewWikiRunsDataSource,
-		wiki.NewWikiSearchDataSource,
 	}
+	for _, d := range dataSources {
+		offered = append(offered, d.New)
+	}
+	return offered
 }
 
 func (p *agentyardProvider) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {

@@ -31,6 +31,9 @@ type DataSource struct {
 	client *client.Client
 }
 
+// New returns what the framework needs.
+func (d DataSource) New() datasource.DataSource { return &d }
+
 // Metadata sets the type's name.
 func (d *DataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + d.Name

@@ -120,11 +120,14 @@ func (r Fields[R]) Resource() map[string]schema.Attribute {
 	return attributes
 }
 
-// DataSource returns the record's attributes in a data source.
-func (r Fields[R]) DataSource() map[string]dsschema.Attribute {
+// DataSource returns the record's attributes in a data source, and more of them, such as the arguments.
+func (r Fields[R]) DataSource(more ...map[string]dsschema.Attribute) map[string]dsschema.Attribute {
 	attributes := make(map[string]dsschema.Attribute, len(r))
 	for name, attribute := range r.Elements() {
 		attributes[name] = attribute // One interface covers the attributes of resources and data sources.
+	}
+	for _, arguments := range more {
+		maps.Copy(attributes, arguments)
 	}
 	return attributes
 }

@@ -4,6 +4,7 @@ package analytics
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 
@@ -41,9 +42,9 @@ type groupedModel struct {
 	GroupBy types.String `tfsdk:"group_by"`
 }
 
-// attributes returns the attributes of daysModel.
-func attributes(data schema.Attribute) map[string]schema.Attribute {
-	return map[string]schema.Attribute{
+// attributes returns the attributes of daysModel, and more arguments.
+func attributes(data schema.Attribute, more map[string]schema.Attribute) map[string]schema.Attribute {
+	all := map[string]schema.Attribute{
 		"start_date": schema.StringAttribute{
 			Optional: true, Computed: true,
 			MarkdownDescription: "First day, as `YYYY-MM-DD` in UTC. Must be `" + firstDay + "` or later. Exactly one of `start_date` and `last_days` is required.",
@@ -62,15 +63,17 @@ func attributes(data schema.Attribute) map[string]schema.Attribute {
 		"org_id": schema.StringAttribute{Computed: true, MarkdownDescription: "ID of the organization."},
 		"data":   data,
 	}
+	maps.Copy(all, more)
+	return all
 }
 
 // groupBy returns the group_by argument. Grouped names the fields that grouped rows have.
-func groupBy(dimension, noun, grouped string) schema.Attribute {
-	return schema.StringAttribute{
+func groupBy(dimension, noun, grouped string) map[string]schema.Attribute {
+	return map[string]schema.Attribute{"group_by": schema.StringAttribute{
 		Optional:            true,
 		MarkdownDescription: fmt.Sprintf("Set to `%s` to return a row for each %s and day. These rows have %s; their other fields are null. Defaults to a row for each day.", dimension, noun, grouped),
 		Validators:          []validator.String{value.OneOf(dimension)},
-	}
+	}}
 }
 
 func dateOfRow[R any](get func(R) string) results.Field[R] {
@@ -88,19 +91,18 @@ const dateAndGroup = "`date` and then `group_key`"
 const quietDays = " Days without activity are left out."
 
 // ofOrganization returns a data source about the whole organization. GroupBy is nil if its rows cannot be grouped.
-func ofOrganization[T any](name, description, object string, row results.Fields[*T], order string, groupBy schema.Attribute, ask func(context.Context, *client.Client, analytics.Days, string) (*analytics.Report[T], error)) datasource.DataSource {
-	d := &crud.DataSource{
-		Name: name, Description: description + managersOnly, Attributes: attributes(row.DataSourceRows("The days, ordered by " + order + "." + quietDays)),
+func ofOrganization[T any](name, description, object string, row results.Fields[*T], order string, groupBy map[string]schema.Attribute, ask func(*analytics.Client, context.Context, analytics.Days, string) (*analytics.Report[T], error)) crud.DataSource {
+	d := crud.DataSource{
+		Name: name, Description: description + managersOnly, Attributes: attributes(row.DataSourceRows("The days, ordered by "+order+"."+quietDays), groupBy),
 		Validators: []datasource.ConfigValidator{oneStart}, Verb: "read", Object: object, Options: organizationOptions,
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *daysModel) error {
-			return fetch(c, m, row, anyRange, func(days analytics.Days) (*analytics.Report[T], error) { return ask(ctx, c, days, "") })
+			return fetch(c, m, row, anyRange, func(days analytics.Days) (*analytics.Report[T], error) { return ask(c.Analytics, ctx, days, "") })
 		}),
 	}
 	if groupBy != nil {
-		d.Attributes["group_by"] = groupBy
 		d.Fetch = crud.Fetch(func(ctx context.Context, c *client.Client, m *groupedModel) error {
 			return fetch(c, &m.daysModel, row, anyRange, func(days analytics.Days) (*analytics.Report[T], error) {
-				return ask(ctx, c, days, m.GroupBy.ValueString())
+				return ask(c.Analytics, ctx, days, m.GroupBy.ValueString())
 			})
 		})
 	}

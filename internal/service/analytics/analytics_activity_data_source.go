@@ -1,25 +1,16 @@
 package analytics
 
 import (
-	"context"
-
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
-// NewActivityDataSource returns the data source agentyard_analytics_activity.
-func NewActivityDataSource() datasource.DataSource {
-	const description = "Returns the active users, sessions, and messages of the organization for each day."
-	group := groupBy("client", "client", "`daily_active_users`")
-	return ofOrganization("analytics_activity", description, "analytics of activity", activityRow, dateAndGroup, group, func(ctx context.Context, c *client.Client, days analytics.Days, groupBy string) (*analytics.Report[analytics.ActivityRow], error) {
-		return c.Analytics.Activity(ctx, days, groupBy)
-	})
-}
+// ActivityDataSource is the data source agentyard_analytics_activity.
+var ActivityDataSource = ofOrganization("analytics_activity", "Returns the active users, sessions, and messages of the organization for each day.", "analytics of activity", activityRow,
+	dateAndGroup, groupBy("client", "client", "`daily_active_users`"), (*analytics.Client).Activity)
 
 var activityRow = results.Fields[*analytics.ActivityRow]{
 	"date":                 dateOfRow(func(r *analytics.ActivityRow) string { return r.Date }),

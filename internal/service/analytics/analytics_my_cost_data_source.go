@@ -29,39 +29,37 @@ type myCostModel struct {
 	DataJSON jsontypes.Normalized `tfsdk:"data_json"`
 }
 
-// NewMyCostDataSource returns the data source agentyard_analytics_my_cost.
-func NewMyCostDataSource() datasource.DataSource {
-	attributes := attributes(costDay.DataSourceRows("The days of `headline_daily`, ordered by `date`. Empty for any other `query_key`."))
-	attributes["query_key"] = schema.StringAttribute{
-		Required:            true,
-		MarkdownDescription: "The query. One of `" + strings.Join(analytics.CostQueryKeys(), "`, `") + "`.",
-		Validators:          []validator.String{value.OneOf(analytics.CostQueryKeys()...)},
-	}
-	attributes["data_json"] = schema.StringAttribute{
-		Computed: true, CustomType: jsontypes.NormalizedType{},
-		MarkdownDescription: "All rows as a JSON list. Each `query_key` has its own fields. Rows of `headline_daily` are ordered by `date`, others are in the service's order.",
-	}
-	return &crud.DataSource{
-		Name:        "analytics_my_cost",
-		Description: fmt.Sprintf("Returns the personal usage of the API key's owner, such as the credits of each day, for up to %d days.", maxCostDays) + membersOnly,
-		Attributes:  attributes,
-		Validators:  []datasource.ConfigValidator{oneStart},
-		Verb:        "read", Object: "analytics of own cost", Options: apierror.Options{ownAccess},
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *myCostModel) error {
-			return fetch(c, &m.daysModel, costDay, maxCostDays, func(days analytics.Days) (*analytics.Report[analytics.CostDay], error) {
-				found, err := c.Analytics.MyCost(ctx, m.QueryKey.ValueString(), days)
-				if err != nil {
-					return nil, err
-				}
-				rows, err := json.Marshal(found.Rows)
-				if err != nil {
-					return nil, err
-				}
-				m.DataJSON, err = value.JSON(rows)
-				return &analytics.Report[analytics.CostDay]{OrgID: found.OrgID, Rows: found.Days}, err
-			})
-		}),
-	}
+// MyCostDataSource is the data source agentyard_analytics_my_cost.
+var MyCostDataSource = crud.DataSource{
+	Name:        "analytics_my_cost",
+	Description: fmt.Sprintf("Returns the personal usage of the API key's owner, such as the credits of each day, for up to %d days.", maxCostDays) + membersOnly,
+	Attributes: attributes(costDay.DataSourceRows("The days of `headline_daily`, ordered by `date`. Empty for any other `query_key`."), map[string]schema.Attribute{
+		"query_key": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "The query. One of `" + strings.Join(analytics.CostQueryKeys(), "`, `") + "`.",
+			Validators:          []validator.String{value.OneOf(analytics.CostQueryKeys()...)},
+		},
+		"data_json": schema.StringAttribute{
+			Computed: true, CustomType: jsontypes.NormalizedType{},
+			MarkdownDescription: "All rows as a JSON list. Each `query_key` has its own fields. Rows of `headline_daily` are ordered by `date`, others are in the service's order.",
+		},
+	}),
+	Validators: []datasource.ConfigValidator{oneStart},
+	Verb:       "read", Object: "analytics of own cost", Options: apierror.Options{ownAccess},
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *myCostModel) error {
+		return fetch(c, &m.daysModel, costDay, maxCostDays, func(days analytics.Days) (*analytics.Report[analytics.CostDay], error) {
+			found, err := c.Analytics.MyCost(ctx, m.QueryKey.ValueString(), days)
+			if err != nil {
+				return nil, err
+			}
+			rows, err := json.Marshal(found.Rows)
+			if err != nil {
+				return nil, err
+			}
+			m.DataJSON, err = value.JSON(rows)
+			return &analytics.Report[analytics.CostDay]{OrgID: found.OrgID, Rows: found.Days}, err
+		})
+	}),
 }
 
 var costDay = results.Fields[*analytics.CostDay]{

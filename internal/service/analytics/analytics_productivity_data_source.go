@@ -3,20 +3,15 @@ package analytics
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
-// NewProductivityDataSource returns the data source agentyard_analytics_productivity.
-func NewProductivityDataSource() datasource.DataSource {
-	const description = "Returns the files, commits, and pull requests of the organization for each day."
-	return ofOrganization("analytics_productivity", description, "analytics of productivity", productivityRow, "`date`", nil, func(ctx context.Context, c *client.Client, days analytics.Days, _ string) (*analytics.Report[analytics.ProductivityRow], error) {
-		return c.Analytics.Productivity(ctx, days)
+// ProductivityDataSource is the data source agentyard_analytics_productivity.
+var ProductivityDataSource = ofOrganization("analytics_productivity", "Returns the files, commits, and pull requests of the organization for each day.", "analytics of productivity", productivityRow, "`date`", nil,
+	func(c *analytics.Client, ctx context.Context, days analytics.Days, _ string) (*analytics.Report[analytics.ProductivityRow], error) {
+		return c.Productivity(ctx, days)
 	})
-}
 
 var productivityRow = results.Fields[*analytics.ProductivityRow]{
 	"date":            dateOfRow(func(r *analytics.ProductivityRow) string { return r.Date }),

@@ -1,24 +1,14 @@
 package analytics
 
 import (
-	"context"
-
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
-// NewTokensDataSource returns the data source agentyard_analytics_tokens.
-func NewTokensDataSource() datasource.DataSource {
-	const description = "Returns the standard credits and tokens of the organization for each day, by model and by user. " +
-		"With thousands of users, set `group_by` to leave out `by_user`."
-	group := groupBy("model", "model", "`billable_tokens`, `input_tokens`, and `output_tokens`, and possibly `cache_read_tokens` and `cache_write_tokens`")
-	return ofOrganization("analytics_tokens", description, "analytics of tokens", tokenRow, dateAndGroup, group, func(ctx context.Context, c *client.Client, days analytics.Days, groupBy string) (*analytics.Report[analytics.TokenRow], error) {
-		return c.Analytics.Tokens(ctx, days, groupBy)
-	})
-}
+// TokensDataSource is the data source agentyard_analytics_tokens.
+var TokensDataSource = ofOrganization("analytics_tokens", "Returns the standard credits and tokens of the organization for each day, by model and by user. "+
+	"With thousands of users, set `group_by` to leave out `by_user`.", "analytics of tokens", tokenRow, dateAndGroup,
+	groupBy("model", "model", "`billable_tokens`, `input_tokens`, and `output_tokens`, and possibly `cache_read_tokens` and `cache_write_tokens`"), (*analytics.Client).Tokens)
 
 var tokenRow = results.Fields[*analytics.TokenRow]{
 	"date":               dateOfRow(func(r *analytics.TokenRow) string { return r.Date }),

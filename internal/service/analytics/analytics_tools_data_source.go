@@ -1,23 +1,13 @@
 package analytics
 
 import (
-	"context"
-
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
-// NewToolsDataSource returns the data source agentyard_analytics_tools.
-func NewToolsDataSource() datasource.DataSource {
-	const description = "Returns the organization's daily use of tools, MCP servers, skills, slash commands, and hooks."
-	group := groupBy("tool_name", "tool", "`tool_calls`")
-	return ofOrganization("analytics_tools", description, "analytics of tools", toolRow, dateAndGroup, group, func(ctx context.Context, c *client.Client, days analytics.Days, groupBy string) (*analytics.Report[analytics.ToolRow], error) {
-		return c.Analytics.Tools(ctx, days, groupBy)
-	})
-}
+// ToolsDataSource is the data source agentyard_analytics_tools.
+var ToolsDataSource = ofOrganization("analytics_tools", "Returns the organization's daily use of tools, MCP servers, skills, slash commands, and hooks.", "analytics of tools", toolRow,
+	dateAndGroup, groupBy("tool_name", "tool", "`tool_calls`"), (*analytics.Client).Tools)
 
 var toolRow = results.Fields[*analytics.ToolRow]{
 	"date":                       dateOfRow(func(r *analytics.ToolRow) string { return r.Date }),

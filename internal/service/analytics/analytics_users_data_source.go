@@ -22,28 +22,26 @@ type usersModel struct {
 	MaxResults types.Int64 `tfsdk:"max_results"`
 }
 
-// NewUsersDataSource returns the data source agentyard_analytics_users.
-func NewUsersDataSource() datasource.DataSource {
-	attributes := attributes(userRow.DataSourceRows("One entry for each user and day, ordered by `date` and then `user_id`." + quietDays))
-	attributes["user_emails"] = schema.SetAttribute{
-		Optional: true, ElementType: types.StringType,
-		MarkdownDescription: "Email addresses of the users to return. Case-insensitive. Addresses without activity have no entries. Defaults to all users.",
-		Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(value.Email())},
-	}
-	attributes["max_results"] = results.MaxResults("Maximum number of entries to return. The service returns users one after another, so users beyond the limit are left out. Defaults to all entries.")
-	return &crud.DataSource{
-		Name: "analytics_users",
-		Description: "Returns the usage of each user of the organization on each day, including former members. " +
-			"All entries are stored in the state. With thousands of users, read a few days at a time, or only some users." + managersOnly,
-		Attributes: attributes,
-		Validators: []datasource.ConfigValidator{oneStart},
-		Verb:       "read", Object: "analytics of users", Options: organizationOptions,
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *usersModel) error {
-			return fetch(c, &m.daysModel, userRow, anyRange, func(days analytics.Days) (*analytics.Report[analytics.UserRow], error) {
-				return c.Analytics.Users(ctx, days, m.UserEmails, int(m.MaxResults.ValueInt64()))
-			})
-		}),
-	}
+// UsersDataSource is the data source agentyard_analytics_users.
+var UsersDataSource = crud.DataSource{
+	Name: "analytics_users",
+	Description: "Returns the usage of each user of the organization on each day, including former members. " +
+		"All entries are stored in the state. With thousands of users, read a few days at a time, or only some users." + managersOnly,
+	Attributes: attributes(userRow.DataSourceRows("One entry for each user and day, ordered by `date` and then `user_id`."+quietDays), map[string]schema.Attribute{
+		"user_emails": schema.SetAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Email addresses of the users to return. Case-insensitive. Addresses without activity have no entries. Defaults to all users.",
+			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(value.Email())},
+		},
+		"max_results": results.MaxResults("Maximum number of entries to return. The service returns users one after another, so users beyond the limit are left out. Defaults to all entries."),
+	}),
+	Validators: []datasource.ConfigValidator{oneStart},
+	Verb:       "read", Object: "analytics of users", Options: organizationOptions,
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *usersModel) error {
+		return fetch(c, &m.daysModel, userRow, anyRange, func(days analytics.Days) (*analytics.Report[analytics.UserRow], error) {
+			return c.Analytics.Users(ctx, days, m.UserEmails, int(m.MaxResults.ValueInt64()))
+		})
+	}),
 }
 
 const (

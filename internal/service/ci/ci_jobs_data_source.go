@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -19,21 +18,19 @@ type ciJobsModel struct {
 	Jobs types.List `tfsdk:"jobs"`
 }
 
-// NewCIJobsDataSource returns the data source agentyard_ci_jobs.
-func NewCIJobsDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "ci_jobs",
-		Description: "Lists the jobs of CI automation. Each job is a workflow for which a pull request was opened." + everyMember,
-		Attributes: map[string]schema.Attribute{
-			"jobs": ciJob.DataSourceRows("The jobs, newest first."),
-		},
-		Verb: "list", Object: "CI jobs", Options: readOptions,
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *ciJobsModel) error {
-			found, err := c.CI.Jobs(ctx)
-			m.Jobs = results.RowsOf(ciJob, found)
-			return err
-		}),
-	}
+// CIJobsDataSource is the data source agentyard_ci_jobs.
+var CIJobsDataSource = crud.DataSource{
+	Name:        "ci_jobs",
+	Description: "Lists the jobs of CI automation. Each job is a workflow for which a pull request was opened." + everyMember,
+	Attributes: map[string]schema.Attribute{
+		"jobs": ciJob.DataSourceRows("The jobs, newest first."),
+	},
+	Verb: "list", Object: "CI jobs", Options: readOptions,
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *ciJobsModel) error {
+		found, err := c.CI.Jobs(ctx)
+		m.Jobs = results.RowsOf(ciJob, found)
+		return err
+	}),
 }
 
 var ciJob = results.Fields[*ci.Job]{

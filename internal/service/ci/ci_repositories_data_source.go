@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -24,27 +23,25 @@ type ciRepositoriesModel struct {
 	Repositories types.List   `tfsdk:"repositories"`
 }
 
-// NewCIRepositoriesDataSource returns the data source agentyard_ci_repositories.
-func NewCIRepositoriesDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "ci_repositories",
-		Description: "Lists the repositories that CI automation can use." + everyMember,
-		Attributes: map[string]schema.Attribute{
-			"owner": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "Return only the repositories of this owner, such as `acme`. Defaults to all owners.",
-				Validators:          []validator.String{value.NotBlank("Leave it out for the repositories of every owner.")},
-			},
-			"repositories": ciRepository.DataSourceRows("The repositories, ordered by `full_name`. Empty if no code host is connected."),
+// CIRepositoriesDataSource is the data source agentyard_ci_repositories.
+var CIRepositoriesDataSource = crud.DataSource{
+	Name:        "ci_repositories",
+	Description: "Lists the repositories that CI automation can use." + everyMember,
+	Attributes: map[string]schema.Attribute{
+		"owner": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Return only the repositories of this owner, such as `acme`. Defaults to all owners.",
+			Validators:          []validator.String{value.NotBlank("Leave it out for the repositories of every owner.")},
 		},
-		Verb: "list", Object: "CI repositories",
-		Options: apierror.Options{readOptions, apierror.AtStatus{http.StatusBadRequest: path.Root("owner")}},
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *ciRepositoriesModel) error {
-			found, err := c.CI.Repositories(ctx, m.Owner.ValueString())
-			m.Repositories = results.RowsOf(ciRepository, found)
-			return err
-		}),
-	}
+		"repositories": ciRepository.DataSourceRows("The repositories, ordered by `full_name`. Empty if no code host is connected."),
+	},
+	Verb: "list", Object: "CI repositories",
+	Options: apierror.Options{readOptions, apierror.AtStatus{http.StatusBadRequest: path.Root("owner")}},
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *ciRepositoriesModel) error {
+		found, err := c.CI.Repositories(ctx, m.Owner.ValueString())
+		m.Repositories = results.RowsOf(ciRepository, found)
+		return err
+	}),
 }
 
 var ciRepository = results.Fields[*ci.Repository]{

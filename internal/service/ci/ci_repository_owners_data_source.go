@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -19,25 +18,23 @@ type ciRepositoryOwnersModel struct {
 	Integration types.Object `tfsdk:"integration"`
 }
 
-// NewCIRepositoryOwnersDataSource returns the data source agentyard_ci_repository_owners.
-func NewCIRepositoryOwnersDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "ci_repository_owners",
-		Description: "Lists the owners of the repositories that CI automation can use." + everyMember,
-		Attributes: map[string]schema.Attribute{
-			"owners":      ciOwner.DataSourceRows("The owners, ordered by `login`. Empty if no code host is connected."),
-			"integration": integrationAttribute(),
-		},
-		Verb: "list", Object: "CI repository owners", Options: readOptions,
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *ciRepositoryOwnersModel) error {
-			found, err := c.CI.RepositoryOwners(ctx)
-			if err != nil {
-				return err
-			}
-			m.Owners, m.Integration = results.RowsOf(ciOwner, found.Owners), results.ObjectOf(integration, found.Integration)
-			return nil
-		}),
-	}
+// CIRepositoryOwnersDataSource is the data source agentyard_ci_repository_owners.
+var CIRepositoryOwnersDataSource = crud.DataSource{
+	Name:        "ci_repository_owners",
+	Description: "Lists the owners of the repositories that CI automation can use." + everyMember,
+	Attributes: map[string]schema.Attribute{
+		"owners":      ciOwner.DataSourceRows("The owners, ordered by `login`. Empty if no code host is connected."),
+		"integration": integrationAttribute(),
+	},
+	Verb: "list", Object: "CI repository owners", Options: readOptions,
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *ciRepositoryOwnersModel) error {
+		found, err := c.CI.RepositoryOwners(ctx)
+		if err != nil {
+			return err
+		}
+		m.Owners, m.Integration = results.RowsOf(ciOwner, found.Owners), results.ObjectOf(integration, found.Integration)
+		return nil
+	}),
 }
 
 var ciOwner = results.Fields[*ci.Owner]{

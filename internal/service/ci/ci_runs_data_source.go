@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -19,25 +18,23 @@ type ciRunsModel struct {
 	Integration types.Object `tfsdk:"integration"`
 }
 
-// NewCIRunsDataSource returns the data source agentyard_ci_runs.
-func NewCIRunsDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "ci_runs",
-		Description: "Lists the runs of the workflows that CI automation created." + everyMember,
-		Attributes: map[string]schema.Attribute{
-			"runs":        ciRun.DataSourceRows("The runs, in the service's order."),
-			"integration": integrationAttribute(),
-		},
-		Verb: "list", Object: "CI runs", Options: readOptions,
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *ciRunsModel) error {
-			found, err := c.CI.Runs(ctx)
-			if err != nil {
-				return err
-			}
-			m.Runs, m.Integration = results.RowsOf(ciRun, found.Runs), results.ObjectOf(integration, found.Integration)
-			return nil
-		}),
-	}
+// CIRunsDataSource is the data source agentyard_ci_runs.
+var CIRunsDataSource = crud.DataSource{
+	Name:        "ci_runs",
+	Description: "Lists the runs of the workflows that CI automation created." + everyMember,
+	Attributes: map[string]schema.Attribute{
+		"runs":        ciRun.DataSourceRows("The runs, in the service's order."),
+		"integration": integrationAttribute(),
+	},
+	Verb: "list", Object: "CI runs", Options: readOptions,
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *ciRunsModel) error {
+		found, err := c.CI.Runs(ctx)
+		if err != nil {
+			return err
+		}
+		m.Runs, m.Integration = results.RowsOf(ciRun, found.Runs), results.ObjectOf(integration, found.Integration)
+		return nil
+	}),
 }
 
 var ciRun = results.Fields[*ci.Run]{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -23,33 +22,31 @@ type ciScanModel struct {
 	Integration  types.Object `tfsdk:"integration"`
 }
 
-// NewCIScanDataSource returns the data source agentyard_ci_scan.
-func NewCIScanDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "ci_scan",
-		Description: "Lists the CI workflows in the connected repositories. An edit appears after its pull request is merged." + everyMember,
-		Attributes: map[string]schema.Attribute{
-			"force_refresh": schema.BoolAttribute{
-				Optional: true,
-				MarkdownDescription: "Whether to scan the repositories again, instead of returning an earlier scan that is younger than `cache_ttl_ms`. " +
-					"With `true`, `scanned_at` differs in every plan. A scan can take up to 5 minutes, or `request_timeout` if that is longer. Defaults to `false`.",
-			},
-			"workflows":    ciWorkflow.DataSourceRows("The workflows, ordered by `repo_full_name` and then `file_path`. Empty if no code host is connected."),
-			"scanned_at":   schema.StringAttribute{Computed: true, MarkdownDescription: "When the repositories were scanned (RFC 3339, UTC)."},
-			"cache_ttl_ms": schema.Int64Attribute{Computed: true, MarkdownDescription: "How long the service returns the same scan, in milliseconds."},
-			"integration":  integrationAttribute(),
+// CIScanDataSource is the data source agentyard_ci_scan.
+var CIScanDataSource = crud.DataSource{
+	Name:        "ci_scan",
+	Description: "Lists the CI workflows in the connected repositories. An edit appears after its pull request is merged." + everyMember,
+	Attributes: map[string]schema.Attribute{
+		"force_refresh": schema.BoolAttribute{
+			Optional: true,
+			MarkdownDescription: "Whether to scan the repositories again, instead of returning an earlier scan that is younger than `cache_ttl_ms`. " +
+				"With `true`, `scanned_at` differs in every plan. A scan can take up to 5 minutes, or `request_timeout` if that is longer. Defaults to `false`.",
 		},
-		Verb: "scan", Object: "CI workflows", Options: readOptions,
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *ciScanModel) error {
-			found, err := c.CI.Scan(ctx, m.ForceRefresh.ValueBool())
-			if err != nil {
-				return err
-			}
-			m.Workflows, m.Integration = results.RowsOf(ciWorkflow, found.Workflows), results.ObjectOf(integration, found.Integration)
-			m.ScannedAt, m.CacheTTLMs = value.Time(found.ScannedAt.Time()), types.Int64PointerValue(found.CacheTTL)
-			return nil
-		}),
-	}
+		"workflows":    ciWorkflow.DataSourceRows("The workflows, ordered by `repo_full_name` and then `file_path`. Empty if no code host is connected."),
+		"scanned_at":   schema.StringAttribute{Computed: true, MarkdownDescription: "When the repositories were scanned (RFC 3339, UTC)."},
+		"cache_ttl_ms": schema.Int64Attribute{Computed: true, MarkdownDescription: "How long the service returns the same scan, in milliseconds."},
+		"integration":  integrationAttribute(),
+	},
+	Verb: "scan", Object: "CI workflows", Options: readOptions,
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *ciScanModel) error {
+		found, err := c.CI.Scan(ctx, m.ForceRefresh.ValueBool())
+		if err != nil {
+			return err
+		}
+		m.Workflows, m.Integration = results.RowsOf(ciWorkflow, found.Workflows), results.ObjectOf(integration, found.Integration)
+		m.ScannedAt, m.CacheTTLMs = value.Time(found.ScannedAt.Time()), types.Int64PointerValue(found.CacheTTL)
+		return nil
+	}),
 }
 
 var ciWorkflow = results.Fields[*ci.Workflow]{

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -27,30 +26,28 @@ type computerDataModel struct {
 	ServiceAccountID  types.String `tfsdk:"service_account_id"`
 }
 
-// NewComputerDataSource returns the data source agentyard_computer.
-func NewComputerDataSource() datasource.DataSource {
-	attributes := computerData.ByIDOrName(63)
-	attributes["service_account_id"] = schema.StringAttribute{
-		Optional: true,
-		MarkdownDescription: "ID of the service account that owns the computer with this `name`. Defaults to the owner of the API key. " +
-			"Requires the API key of a member with the Manager role or higher.",
-		Validators: []validator.String{value.NotEmpty(), stringvalidator.AlsoRequires(path.MatchRoot("name"))},
-	}
-	return &crud.DataSource{
-		Name:        "computer",
-		Description: "Returns a computer by ID or name.",
-		Attributes:  attributes,
-		Validators:  crud.IDOrName(),
-		Verb:        "read", Object: "computer",
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *computerDataModel) error {
-			found, err := findComputer(ctx, c, m)
-			if err != nil {
-				return err
-			}
-			m.ProvisioningSteps = results.ListOf(stepResults, found.ProvisioningSteps)
-			return crud.Failure(m.FromAPI(ctx, found))
-		}),
-	}
+// ComputerDataSource is the data source agentyard_computer.
+var ComputerDataSource = crud.DataSource{
+	Name:        "computer",
+	Description: "Returns a computer by ID or name.",
+	Attributes: computerData.ByIDOrName(63, map[string]schema.Attribute{
+		"service_account_id": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "ID of the service account that owns the computer with this `name`. Defaults to the owner of the API key. " +
+				"Requires the API key of a member with the Manager role or higher.",
+			Validators: []validator.String{value.NotEmpty(), stringvalidator.AlsoRequires(path.MatchRoot("name"))},
+		},
+	}),
+	Validators: crud.IDOrName(),
+	Verb:       "read", Object: "computer",
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *computerDataModel) error {
+		found, err := findComputer(ctx, c, m)
+		if err != nil {
+			return err
+		}
+		m.ProvisioningSteps = results.ListOf(stepResults, found.ProvisioningSteps)
+		return crud.Failure(m.FromAPI(ctx, found))
+	}),
 }
 
 // findComputer looks up the computer with the model's ID or name.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -25,38 +24,36 @@ type computerMetricsModel struct {
 	Samples    types.List        `tfsdk:"samples"`
 }
 
-// NewComputerMetricsDataSource returns the data source agentyard_computer_metrics.
-func NewComputerMetricsDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "computer_metrics",
-		Description: "Returns the CPU, memory, and disk usage of an active managed computer. Registered machines (`byom`) have no metrics: reading them is an error.",
-		Attributes: map[string]schema.Attribute{
-			"computer_id": schema.StringAttribute{
-				Required:            true,
-				MarkdownDescription: computerResults["id"].Text,
-				Validators:          []validator.String{value.NotEmpty()},
-			},
-			"start": schema.StringAttribute{
-				Optional: true, CustomType: timetypes.RFC3339Type{},
-				MarkdownDescription: "Return only samples from this time on (RFC 3339). If omitted, the service chooses.",
-			},
-			"samples": metricsSample.DataSourceRows("The samples, one for each interval in which the computer was awake."),
+// ComputerMetricsDataSource is the data source agentyard_computer_metrics.
+var ComputerMetricsDataSource = crud.DataSource{
+	Name:        "computer_metrics",
+	Description: "Returns the CPU, memory, and disk usage of an active managed computer. Registered machines (`byom`) have no metrics: reading them is an error.",
+	Attributes: map[string]schema.Attribute{
+		"computer_id": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: computerResults["id"].Text,
+			Validators:          []validator.String{value.NotEmpty()},
 		},
-		Verb: "read", Object: "metrics of the computer", Options: apierror.Options{atComputer, activeManagedOnly},
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *computerMetricsModel) error {
-			var start time.Time
-			if !m.Start.IsNull() {
-				at, diags := m.Start.ValueRFC3339Time()
-				if diags.HasError() {
-					return crud.Failure(diags)
-				}
-				start = at
+		"start": schema.StringAttribute{
+			Optional: true, CustomType: timetypes.RFC3339Type{},
+			MarkdownDescription: "Return only samples from this time on (RFC 3339). If omitted, the service chooses.",
+		},
+		"samples": metricsSample.DataSourceRows("The samples, one for each interval in which the computer was awake."),
+	},
+	Verb: "read", Object: "metrics of the computer", Options: apierror.Options{atComputer, activeManagedOnly},
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *computerMetricsModel) error {
+		var start time.Time
+		if !m.Start.IsNull() {
+			at, diags := m.Start.ValueRFC3339Time()
+			if diags.HasError() {
+				return crud.Failure(diags)
 			}
-			samples, err := c.Computers.Metrics(ctx, m.ComputerID.ValueString(), start)
-			m.Samples = results.RowsOf(metricsSample, samples)
-			return err
-		}),
-	}
+			start = at
+		}
+		samples, err := c.Computers.Metrics(ctx, m.ComputerID.ValueString(), start)
+		m.Samples = results.RowsOf(metricsSample, samples)
+		return err
+	}),
 }
 
 var metricsSample = results.Fields[*computers.MetricsSample]{

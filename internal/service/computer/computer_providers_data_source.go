@@ -3,7 +3,6 @@ package computer
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -15,22 +14,20 @@ type computerProvidersModel struct {
 	Providers []string `tfsdk:"providers"`
 }
 
-// NewComputerProvidersDataSource returns the data source agentyard_computer_providers.
-func NewComputerProvidersDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "computer_providers",
-		Description: "Lists the managed providers that the organization can create computers with.",
-		Attributes: map[string]schema.Attribute{
-			"providers": schema.ListAttribute{
-				Computed: true, ElementType: types.StringType,
-				MarkdownDescription: "Values for `provider_type`, in alphabetical order.",
-			},
+// ComputerProvidersDataSource is the data source agentyard_computer_providers.
+var ComputerProvidersDataSource = crud.DataSource{
+	Name:        "computer_providers",
+	Description: "Lists the managed providers that the organization can create computers with.",
+	Attributes: map[string]schema.Attribute{
+		"providers": schema.ListAttribute{
+			Computed: true, ElementType: types.StringType,
+			MarkdownDescription: "Values for `provider_type`, in alphabetical order.",
 		},
-		Verb: "list", Object: "computer providers",
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *computerProvidersModel) error {
-			providers, err := c.Computers.Providers(ctx)
-			m.Providers = append([]string{}, providers...)
-			return err
-		}),
-	}
+	},
+	Verb: "list", Object: "computer providers",
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *computerProvidersModel) error {
+		providers, err := c.Computers.Providers(ctx)
+		m.Providers = append([]string{}, providers...)
+		return err
+	}),
 }

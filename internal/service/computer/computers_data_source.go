@@ -3,7 +3,6 @@ package computer
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -24,42 +23,40 @@ type computersModel struct {
 	Computers                types.List   `tfsdk:"computers"`
 }
 
-// NewComputersDataSource returns the data source agentyard_computers.
-func NewComputersDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "computers",
-		Description: "Lists the computers of the API key's owner or of a service account.",
-		Attributes: map[string]schema.Attribute{
-			"host_id": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "Return only the computer with this `host_id`, as a UUID.",
-				Validators:          []validator.String{value.UUID()},
-			},
-			"service_account_id": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "Return the computers of this service account. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher.",
-				Validators:          []validator.String{value.NotEmpty()},
-			},
-			"include_unlisted": schema.BoolAttribute{
-				Optional:            true,
-				MarkdownDescription: "Whether to include unlisted computers. Defaults to `false`.",
-			},
-			"include_provisioning_steps": schema.BoolAttribute{
-				Optional:            true,
-				MarkdownDescription: "Whether to include `provisioning_steps`. Defaults to `false`.",
-			},
-			"computers": computerData.DataSourceRows("The computers, newest first."),
+// ComputersDataSource is the data source agentyard_computers.
+var ComputersDataSource = crud.DataSource{
+	Name:        "computers",
+	Description: "Lists the computers of the API key's owner or of a service account.",
+	Attributes: map[string]schema.Attribute{
+		"host_id": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Return only the computer with this `host_id`, as a UUID.",
+			Validators:          []validator.String{value.UUID()},
 		},
-		Verb: "list", Object: "computers", Options: apierror.Options{atAccount},
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *computersModel) error {
-			found, err := c.Computers.List(ctx, computers.Filter{
-				HostID:                   m.HostID.ValueString(),
-				ServiceAccountID:         m.ServiceAccountID.ValueString(),
-				IncludeUnlisted:          m.IncludeUnlisted.ValueBool(),
-				IncludeProvisioningSteps: m.IncludeProvisioningSteps.ValueBool(),
-			})
-			m.Computers = results.RowsOf(computerData, found)
-			return err
-		}),
-	}
+		"service_account_id": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Return the computers of this service account. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher.",
+			Validators:          []validator.String{value.NotEmpty()},
+		},
+		"include_unlisted": schema.BoolAttribute{
+			Optional:            true,
+			MarkdownDescription: "Whether to include unlisted computers. Defaults to `false`.",
+		},
+		"include_provisioning_steps": schema.BoolAttribute{
+			Optional:            true,
+			MarkdownDescription: "Whether to include `provisioning_steps`. Defaults to `false`.",
+		},
+		"computers": computerData.DataSourceRows("The computers, newest first."),
+	},
+	Verb: "list", Object: "computers", Options: apierror.Options{atAccount},
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *computersModel) error {
+		found, err := c.Computers.List(ctx, computers.Filter{
+			HostID:                   m.HostID.ValueString(),
+			ServiceAccountID:         m.ServiceAccountID.ValueString(),
+			IncludeUnlisted:          m.IncludeUnlisted.ValueBool(),
+			IncludeProvisioningSteps: m.IncludeProvisioningSteps.ValueBool(),
+		})
+		m.Computers = results.RowsOf(computerData, found)
+		return err
+	}),
 }

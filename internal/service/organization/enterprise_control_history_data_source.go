@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -22,26 +21,24 @@ type controlHistoryModel struct {
 	Changes       types.List  `tfsdk:"changes"`
 }
 
-// NewEnterpriseControlHistoryDataSource returns the data source agentyard_enterprise_control_history.
-func NewEnterpriseControlHistoryDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "enterprise_control_history",
-		Description: "Lists the changes to the organization's enterprise control settings." + managersOnly,
-		Attributes: map[string]schema.Attribute{
-			"max_results": results.MaxResults("Maximum number of changes to return, newest first. Defaults to all changes."),
-			"since_revision": schema.Int64Attribute{
-				Optional:            true,
-				MarkdownDescription: "Return only changes with a higher `revision`. Earlier changes are not read. Defaults to all changes.",
-			},
-			"changes": controlChange.DataSourceRows("The changes, newest first."),
+// EnterpriseControlHistoryDataSource is the data source agentyard_enterprise_control_history.
+var EnterpriseControlHistoryDataSource = crud.DataSource{
+	Name:        "enterprise_control_history",
+	Description: "Lists the changes to the organization's enterprise control settings." + managersOnly,
+	Attributes: map[string]schema.Attribute{
+		"max_results": results.MaxResults("Maximum number of changes to return, newest first. Defaults to all changes."),
+		"since_revision": schema.Int64Attribute{
+			Optional:            true,
+			MarkdownDescription: "Return only changes with a higher `revision`. Earlier changes are not read. Defaults to all changes.",
 		},
-		Verb: "read", Object: "enterprise control history", Options: apierror.Options{needsManager},
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *controlHistoryModel) error {
-			found, err := c.Organization.ControlHistory(ctx, int(m.MaxResults.ValueInt64()), m.SinceRevision.ValueInt64Pointer())
-			m.Changes = results.RowsOf(controlChange, found)
-			return err
-		}),
-	}
+		"changes": controlChange.DataSourceRows("The changes, newest first."),
+	},
+	Verb: "read", Object: "enterprise control history", Options: apierror.Options{needsManager},
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *controlHistoryModel) error {
+		found, err := c.Organization.ControlHistory(ctx, int(m.MaxResults.ValueInt64()), m.SinceRevision.ValueInt64Pointer())
+		m.Changes = results.RowsOf(controlChange, found)
+		return err
+	}),
 }
 
 var controlChange = results.Fields[*organization.ControlChange]{

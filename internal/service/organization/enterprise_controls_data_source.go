@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -15,30 +14,28 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
-// NewEnterpriseControlsDataSource returns the data source agentyard_enterprise_controls.
-func NewEnterpriseControlsDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name: "enterprise_controls",
-		Description: "Returns the organization's current enterprise control settings." + managersOnly + "\n\n" +
-			"**Null.** An attribute is null if the setting is absent, or if its value has another type than documented. " +
-			"All attributes are null if the settings were never changed. Objects can be null too, so use `try` to read their attributes.\n\n" +
-			"**Other settings.** Custom models, hooks, environment variables, plugins, permission rules, and telemetry headers are only in `settings`. " +
-			"They can contain secrets, or their format is not documented.",
-		Attributes: controls.DataSource(),
-		Verb:       "read", Object: "enterprise controls", Options: apierror.Options{needsManager},
-		Fetch: func(ctx context.Context, c *client.Client, _ tfsdk.Config) (any, error) {
-			newest, err := c.Organization.ControlHistory(ctx, 1, nil)
-			if err != nil {
-				return nil, err
-			}
-			current := &currentControls{change: &organization.ControlChange{}}
-			if len(newest) > 0 {
-				current.change = &newest[0]
-			}
-			current.settings = current.change.Values()
-			return results.ObjectOf(controls, current), nil
-		},
-	}
+// EnterpriseControlsDataSource is the data source agentyard_enterprise_controls.
+var EnterpriseControlsDataSource = crud.DataSource{
+	Name: "enterprise_controls",
+	Description: "Returns the organization's current enterprise control settings." + managersOnly + "\n\n" +
+		"**Null.** An attribute is null if the setting is absent, or if its value has another type than documented. " +
+		"All attributes are null if the settings were never changed. Objects can be null too, so use `try` to read their attributes.\n\n" +
+		"**Other settings.** Custom models, hooks, environment variables, plugins, permission rules, and telemetry headers are only in `settings`. " +
+		"They can contain secrets, or their format is not documented.",
+	Attributes: controls.DataSource(),
+	Verb:       "read", Object: "enterprise controls", Options: apierror.Options{needsManager},
+	Fetch: func(ctx context.Context, c *client.Client, _ tfsdk.Config) (any, error) {
+		newest, err := c.Organization.ControlHistory(ctx, 1, nil)
+		if err != nil {
+			return nil, err
+		}
+		current := &currentControls{change: &organization.ControlChange{}}
+		if len(newest) > 0 {
+			current.change = &newest[0]
+		}
+		current.settings = current.change.Values()
+		return results.ObjectOf(controls, current), nil
+	},
 }
 
 // currentControls is the newest change, and its settings.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -29,31 +28,29 @@ type memberModel struct {
 	Metadata     types.Map    `tfsdk:"metadata"`
 }
 
-// NewMemberDataSource returns the data source agentyard_member.
-func NewMemberDataSource() datasource.DataSource {
-	attributes := memberResults.DataSource()
-	attributes["email"] = schema.StringAttribute{
-		Required:            true,
-		MarkdownDescription: memberResults["email"].Text + " Case-insensitive.",
-		Validators:          []validator.String{value.Email()},
-	}
-	return &crud.DataSource{
-		Name:        "member",
-		Description: "Returns a member of the organization by email address. Pending invitations are not included." + managersOnly,
-		Attributes:  attributes,
-		Verb:        "read", Object: "member", Options: apierror.Options{needsManager},
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *memberModel) error {
-			member, err := c.Organization.MemberByEmail(ctx, m.Email.ValueString())
-			if err != nil {
-				return err
-			}
-			if member == nil {
-				return &crud.ObjectError{At: path.Root("email"), Summary: "Member Not Found", Detail: fmt.Sprintf("The organization has no member with the email address %q. "+
-					"A pending invitation is not a member yet. Check the address.", m.Email.ValueString())}
-			}
-			return crud.Failure(m.FromAPI(ctx, member))
-		}),
-	}
+// MemberDataSource is the data source agentyard_member.
+var MemberDataSource = crud.DataSource{
+	Name:        "member",
+	Description: "Returns a member of the organization by email address. Pending invitations are not included." + managersOnly,
+	Attributes: memberResults.DataSource(map[string]schema.Attribute{
+		"email": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: memberResults["email"].Text + " Case-insensitive.",
+			Validators:          []validator.String{value.Email()},
+		},
+	}),
+	Verb: "read", Object: "member", Options: apierror.Options{needsManager},
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *memberModel) error {
+		member, err := c.Organization.MemberByEmail(ctx, m.Email.ValueString())
+		if err != nil {
+			return err
+		}
+		if member == nil {
+			return &crud.ObjectError{At: path.Root("email"), Summary: "Member Not Found", Detail: fmt.Sprintf("The organization has no member with the email address %q. "+
+				"A pending invitation is not a member yet. Check the address.", m.Email.ValueString())}
+		}
+		return crud.Failure(m.FromAPI(ctx, member))
+	}),
 }
 
 // FromAPI keeps the configured case of the email address.

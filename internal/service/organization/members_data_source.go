@@ -3,7 +3,6 @@ package organization
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -18,20 +17,18 @@ type membersModel struct {
 	Members    types.List  `tfsdk:"members"`
 }
 
-// NewMembersDataSource returns the data source agentyard_members.
-func NewMembersDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "members",
-		Description: "Lists the members of the organization, without pending invitations." + managersOnly,
-		Attributes: map[string]schema.Attribute{
-			"max_results": results.MaxResults("Maximum number of members to return, oldest first. Defaults to all members."),
-			"members":     memberResults.DataSourceRows("The members, ordered by when they joined."),
-		},
-		Verb: "list", Object: "members", Options: apierror.Options{needsManager},
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *membersModel) error {
-			found, err := c.Organization.Members(ctx, int(m.MaxResults.ValueInt64()))
-			m.Members = results.RowsOf(memberResults, found)
-			return err
-		}),
-	}
+// MembersDataSource is the data source agentyard_members.
+var MembersDataSource = crud.DataSource{
+	Name:        "members",
+	Description: "Lists the members of the organization, without pending invitations." + managersOnly,
+	Attributes: map[string]schema.Attribute{
+		"max_results": results.MaxResults("Maximum number of members to return, oldest first. Defaults to all members."),
+		"members":     memberResults.DataSourceRows("The members, ordered by when they joined."),
+	},
+	Verb: "list", Object: "members", Options: apierror.Options{needsManager},
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *membersModel) error {
+		found, err := c.Organization.Members(ctx, int(m.MaxResults.ValueInt64()))
+		m.Members = results.RowsOf(memberResults, found)
+		return err
+	}),
 }

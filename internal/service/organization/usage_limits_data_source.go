@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -20,35 +19,33 @@ type usageLimitsModel struct {
 	EffectiveLimits types.List  `tfsdk:"effective_limits"`
 }
 
-// NewUsageLimitsDataSource returns the data source agentyard_usage_limits.
-func NewUsageLimitsDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name: "usage_limits",
-		Description: "Returns the global limit of the organization, and the limits of its members." + managersOnly + "\n\n" +
-			"**Requests.** `effective_limits` needs one request for each 100 members. In the same run, the data source `agentyard_members` uses the same requests.",
-		Attributes: map[string]schema.Attribute{
-			"global_limit": schema.Int64Attribute{
-				Computed:            true,
-				MarkdownDescription: "The global limit: the credits that each member without a limit of their own can use." + noPeriod + " Null if there is none.",
-			},
-			"effective_limits": effectiveLimit.DataSourceRows("The limit that applies to each member: their own or the global one, in the order of `agentyard_members`."),
-			"user_limits":      userLimit.DataSourceRows("The members' own limits, ordered by email address."),
+// UsageLimitsDataSource is the data source agentyard_usage_limits.
+var UsageLimitsDataSource = crud.DataSource{
+	Name: "usage_limits",
+	Description: "Returns the global limit of the organization, and the limits of its members." + managersOnly + "\n\n" +
+		"**Requests.** `effective_limits` needs one request for each 100 members. In the same run, the data source `agentyard_members` uses the same requests.",
+	Attributes: map[string]schema.Attribute{
+		"global_limit": schema.Int64Attribute{
+			Computed:            true,
+			MarkdownDescription: "The global limit: the credits that each member without a limit of their own can use." + noPeriod + " Null if there is none.",
 		},
-		Verb: "read", Object: "usage limits", Options: limitOptions,
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *usageLimitsModel) error {
-			found, err := c.Organization.UsageLimits(ctx)
-			if err != nil {
-				return err
-			}
-			members, err := c.Organization.Members(ctx, 0)
-			if err != nil {
-				return err
-			}
-			m.GlobalLimit, m.UserLimits = types.Int64PointerValue(found.Global), results.RowsOf(userLimit, found.Users)
-			m.EffectiveLimits = results.RowsOf(effectiveLimit, effectiveLimits(found, members))
-			return nil
-		}),
-	}
+		"effective_limits": effectiveLimit.DataSourceRows("The limit that applies to each member: their own or the global one, in the order of `agentyard_members`."),
+		"user_limits":      userLimit.DataSourceRows("The members' own limits, ordered by email address."),
+	},
+	Verb: "read", Object: "usage limits", Options: limitOptions,
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *usageLimitsModel) error {
+		found, err := c.Organization.UsageLimits(ctx)
+		if err != nil {
+			return err
+		}
+		members, err := c.Organization.Members(ctx, 0)
+		if err != nil {
+			return err
+		}
+		m.GlobalLimit, m.UserLimits = types.Int64PointerValue(found.Global), results.RowsOf(userLimit, found.Users)
+		m.EffectiveLimits = results.RowsOf(effectiveLimit, effectiveLimits(found, members))
+		return nil
+	}),
 }
 
 var userLimit = results.Fields[*organization.UserUsageLimit]{

@@ -5,7 +5,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -24,30 +23,28 @@ type apiKeysModel struct {
 	APIKeys          types.List   `tfsdk:"api_keys"`
 }
 
-// NewAPIKeysDataSource returns the data source agentyard_api_keys.
-func NewAPIKeysDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "api_keys",
-		Description: "Lists all API keys of a service account, including expired and revoked keys. The values of the keys are not available." + managersOnly + crud.AssumedFormat,
-		Attributes: map[string]schema.Attribute{
-			"service_account_id": schema.StringAttribute{
-				Required:            true,
-				MarkdownDescription: "ID of the service account.",
-				Validators:          []validator.String{value.NotEmpty()},
-			},
-			"api_keys": apiKeyResults.DataSourceRows("The API keys, newest first."),
+// APIKeysDataSource is the data source agentyard_api_keys.
+var APIKeysDataSource = crud.DataSource{
+	Name:        "api_keys",
+	Description: "Lists all API keys of a service account, including expired and revoked keys. The values of the keys are not available." + managersOnly + crud.AssumedFormat,
+	Attributes: map[string]schema.Attribute{
+		"service_account_id": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "ID of the service account.",
+			Validators:          []validator.String{value.NotEmpty()},
 		},
-		Verb: "list", Object: "API keys",
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *apiKeysModel) error {
-			found, err := c.ServiceAccounts.ListKeys(ctx, m.ServiceAccountID.ValueString())
-			if collection.IsGone(err) {
-				return noSuchAccount("service_account_id", m.ServiceAccountID.ValueString())
-			}
-			sortNewestFirst(found)
-			m.APIKeys = results.RowsOf(apiKeyResults, found)
-			return err
-		}),
-	}
+		"api_keys": apiKeyResults.DataSourceRows("The API keys, newest first."),
+	},
+	Verb: "list", Object: "API keys",
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *apiKeysModel) error {
+		found, err := c.ServiceAccounts.ListKeys(ctx, m.ServiceAccountID.ValueString())
+		if collection.IsGone(err) {
+			return noSuchAccount("service_account_id", m.ServiceAccountID.ValueString())
+		}
+		sortNewestFirst(found)
+		m.APIKeys = results.RowsOf(apiKeyResults, found)
+		return err
+	}),
 }
 
 // apiKeyResults are the fields of an API key in list responses, which never contain its value.

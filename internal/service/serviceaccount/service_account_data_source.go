@@ -3,7 +3,6 @@ package serviceaccount
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -14,22 +13,20 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-// NewServiceAccountDataSource returns the data source agentyard_service_account.
-func NewServiceAccountDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "service_account",
-		Description: "Returns a service account by ID or name." + managersOnly,
-		Attributes:  accountResults.ByIDOrName(0),
-		Validators:  crud.IDOrName(),
-		Verb:        "read", Object: "service account",
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *accountRecord) error {
-			found, err := findAccount(ctx, c, m)
-			if err != nil {
-				return err
-			}
-			return crud.Failure(m.FromAPI(ctx, found))
-		}),
-	}
+// ServiceAccountDataSource is the data source agentyard_service_account.
+var ServiceAccountDataSource = crud.DataSource{
+	Name:        "service_account",
+	Description: "Returns a service account by ID or name." + managersOnly,
+	Attributes:  accountResults.ByIDOrName(0),
+	Validators:  crud.IDOrName(),
+	Verb:        "read", Object: "service account",
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *accountRecord) error {
+		found, err := findAccount(ctx, c, m)
+		if err != nil {
+			return err
+		}
+		return crud.Failure(m.FromAPI(ctx, found))
+	}),
 }
 
 // findAccount looks up the account with the model's ID or name.

@@ -3,7 +3,6 @@ package serviceaccount
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -16,19 +15,17 @@ type accountsModel struct {
 	ServiceAccounts types.List `tfsdk:"service_accounts"`
 }
 
-// NewServiceAccountsDataSource returns the data source agentyard_service_accounts.
-func NewServiceAccountsDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "service_accounts",
-		Description: "Lists all service accounts of the organization." + managersOnly,
-		Attributes: map[string]schema.Attribute{
-			"service_accounts": accountResults.DataSourceRows("The service accounts, ordered by name."),
-		},
-		Verb: "list", Object: "service accounts",
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *accountsModel) error {
-			found, err := c.ServiceAccounts.List(ctx)
-			m.ServiceAccounts = results.RowsOf(accountResults, found)
-			return err
-		}),
-	}
+// ServiceAccountsDataSource is the data source agentyard_service_accounts.
+var ServiceAccountsDataSource = crud.DataSource{
+	Name:        "service_accounts",
+	Description: "Lists all service accounts of the organization." + managersOnly,
+	Attributes: map[string]schema.Attribute{
+		"service_accounts": accountResults.DataSourceRows("The service accounts, ordered by name."),
+	},
+	Verb: "list", Object: "service accounts",
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *accountsModel) error {
+		found, err := c.ServiceAccounts.List(ctx)
+		m.ServiceAccounts = results.RowsOf(accountResults, found)
+		return err
+	}),
 }

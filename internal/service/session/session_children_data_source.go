@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -18,20 +17,18 @@ type sessionChildrenModel struct {
 	Sessions  types.List   `tfsdk:"sessions"`
 }
 
-// NewSessionChildrenDataSource returns the data source agentyard_session_children.
-func NewSessionChildrenDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "session_children",
-		Description: "Lists the sessions of the subagents that a session started. " + sessionText + crud.WeakEvidence,
-		Attributes: map[string]schema.Attribute{
-			"session_id": sessionIDArgument(),
-			"sessions":   sessionData.DataSourceRows("The subagents' sessions, newest first."),
-		},
-		Verb: "list", Object: "subagents", Options: apierror.Options{atSession, ownersOnly},
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *sessionChildrenModel) error {
-			found, err := c.Sessions.Children(ctx, m.SessionID.ValueString())
-			m.Sessions = results.RowsOf(sessionData, found)
-			return err
-		}),
-	}
+// SessionChildrenDataSource is the data source agentyard_session_children.
+var SessionChildrenDataSource = crud.DataSource{
+	Name:        "session_children",
+	Description: "Lists the sessions of the subagents that a session started. " + sessionText + crud.WeakEvidence,
+	Attributes: map[string]schema.Attribute{
+		"session_id": sessionIDArgument(),
+		"sessions":   sessionData.DataSourceRows("The subagents' sessions, newest first."),
+	},
+	Verb: "list", Object: "subagents", Options: apierror.Options{atSession, ownersOnly},
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *sessionChildrenModel) error {
+		found, err := c.Sessions.Children(ctx, m.SessionID.ValueString())
+		m.Sessions = results.RowsOf(sessionData, found)
+		return err
+	}),
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -26,40 +25,38 @@ type sessionDataModel struct {
 	ServiceCredits types.Float64 `tfsdk:"service_credits"`
 }
 
-// NewSessionDataSource returns the data source agentyard_session.
-func NewSessionDataSource() datasource.DataSource {
-	attributes := sessionData.DataSource()
-	attributes["id"] = schema.StringAttribute{
-		Required:            true,
-		MarkdownDescription: sessionResults["id"].Text,
-		Validators:          []validator.String{value.NotBlank("Give the ID of a session.")},
-	}
-	attributes["computer_id"] = schema.StringAttribute{
-		Optional: true, Computed: true,
-		MarkdownDescription: sessionResults["computer_id"].Text + " If set, the session is read from this computer, and a session on another computer is an error.",
-		Validators:          []validator.String{value.NotBlank("Give the ID of a computer, or omit it.")},
-	}
-	return &crud.DataSource{
-		Name: "session",
-		Description: "Returns a session of a coding agent by ID. " + sessionText + " Sessions of other owners require the API key of a member with the Manager role or higher. " +
-			"Their `session_settings` may be null.",
-		Attributes: attributes,
-		Verb:       "read", Object: "session", Options: apierror.Options{ownersOnly},
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *sessionDataModel) error {
-			computer := m.ComputerID
-			found, err := findSession(ctx, c, m)
-			if err != nil {
-				return err
-			}
-			if err := crud.Failure(sessionData.Into(ctx, found, m)); err != nil {
-				return err
-			}
-			if m.ComputerID.IsNull() {
-				m.ComputerID = computer
-			}
-			return nil
-		}),
-	}
+// SessionDataSource is the data source agentyard_session.
+var SessionDataSource = crud.DataSource{
+	Name: "session",
+	Description: "Returns a session of a coding agent by ID. " + sessionText + " Sessions of other owners require the API key of a member with the Manager role or higher. " +
+		"Their `session_settings` may be null.",
+	Attributes: sessionData.DataSource(map[string]schema.Attribute{
+		"id": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: sessionResults["id"].Text,
+			Validators:          []validator.String{value.NotBlank("Give the ID of a session.")},
+		},
+		"computer_id": schema.StringAttribute{
+			Optional: true, Computed: true,
+			MarkdownDescription: sessionResults["computer_id"].Text + " If set, the session is read from this computer, and a session on another computer is an error.",
+			Validators:          []validator.String{value.NotBlank("Give the ID of a computer, or omit it.")},
+		},
+	}),
+	Verb: "read", Object: "session", Options: apierror.Options{ownersOnly},
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *sessionDataModel) error {
+		computer := m.ComputerID
+		found, err := findSession(ctx, c, m)
+		if err != nil {
+			return err
+		}
+		if err := crud.Failure(sessionData.Into(ctx, found, m)); err != nil {
+			return err
+		}
+		if m.ComputerID.IsNull() {
+			m.ComputerID = computer
+		}
+		return nil
+	}),
 }
 
 // findSession reads the session with the model's ID, which must be on the model's computer, if there is one.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -53,30 +52,28 @@ func sessionIDArgument() schema.StringAttribute {
 	}
 }
 
-// NewSessionMessagesDataSource returns the data source agentyard_session_messages.
-func NewSessionMessagesDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name: "session_messages",
-		Description: "Returns the messages of a session: those that its agent got, and those that it wrote. " + sessionText + "\n\n" +
-			"-> **Late messages.** A new message appears in this list after 20 seconds or more. To wait for an answer, use the resource `agentyard_session_answer`." + crud.WeakEvidence,
-		Attributes: map[string]schema.Attribute{
-			"session_id": sessionIDArgument(),
-			"roles": schema.SetAttribute{
-				Optional: true, ElementType: types.StringType,
-				MarkdownDescription: "Return only messages of these roles: `user`, `assistant`, `tool`, or `system`. Defaults to all roles.",
-				Validators: []validator.Set{
-					setvalidator.SizeAtLeast(1),
-					setvalidator.ValueStringsAre(value.OneOf(sessions.RoleUser, sessions.RoleAssistant, sessions.RoleTool, sessions.RoleSystem)),
-				},
+// SessionMessagesDataSource is the data source agentyard_session_messages.
+var SessionMessagesDataSource = crud.DataSource{
+	Name: "session_messages",
+	Description: "Returns the messages of a session: those that its agent got, and those that it wrote. " + sessionText + "\n\n" +
+		"-> **Late messages.** A new message appears in this list after 20 seconds or more. To wait for an answer, use the resource `agentyard_session_answer`." + crud.WeakEvidence,
+	Attributes: map[string]schema.Attribute{
+		"session_id": sessionIDArgument(),
+		"roles": schema.SetAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Return only messages of these roles: `user`, `assistant`, `tool`, or `system`. Defaults to all roles.",
+			Validators: []validator.Set{
+				setvalidator.SizeAtLeast(1),
+				setvalidator.ValueStringsAre(value.OneOf(sessions.RoleUser, sessions.RoleAssistant, sessions.RoleTool, sessions.RoleSystem)),
 			},
-			"max_results": results.MaxResults("Maximum number of messages to return, the newest ones. Defaults to all messages."),
-			"messages":    messageResults.DataSourceRows("The messages, newest last."),
 		},
-		Verb: "list", Object: "messages", Options: apierror.Options{atSession, ownersOnly},
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *sessionMessagesModel) error {
-			found, err := c.Sessions.Messages(ctx, m.SessionID.ValueString(), m.Roles, int(m.MaxResults.ValueInt64()))
-			m.Messages = results.RowsOf(messageResults, found)
-			return err
-		}),
-	}
+		"max_results": results.MaxResults("Maximum number of messages to return, the newest ones. Defaults to all messages."),
+		"messages":    messageResults.DataSourceRows("The messages, newest last."),
+	},
+	Verb: "list", Object: "messages", Options: apierror.Options{atSession, ownersOnly},
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *sessionMessagesModel) error {
+		found, err := c.Sessions.Messages(ctx, m.SessionID.ValueString(), m.Roles, int(m.MaxResults.ValueInt64()))
+		m.Messages = results.RowsOf(messageResults, found)
+		return err
+	}),
 }

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -21,26 +20,24 @@ type sessionsModel struct {
 	Sessions   types.List   `tfsdk:"sessions"`
 }
 
-// NewSessionsDataSource returns the data source agentyard_sessions.
-func NewSessionsDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name: "sessions",
-		Description: "Lists the sessions of the API key's owner. " + sessionText + " New sessions and changes appear a few seconds later. " +
-			"For a session's current values, use the data source `agentyard_session`.",
-		Attributes: map[string]schema.Attribute{
-			"computer_id": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "Return only the sessions on this computer. Defaults to all sessions.",
-				Validators:          []validator.String{value.NotBlank("Give the ID of a computer, or omit it.")},
-			},
-			"max_results": results.MaxResults("Maximum number of sessions to return, the first ones that the service lists. Defaults to all sessions."),
-			"sessions":    sessionData.DataSourceRows("The sessions, newest first."),
+// SessionsDataSource is the data source agentyard_sessions.
+var SessionsDataSource = crud.DataSource{
+	Name: "sessions",
+	Description: "Lists the sessions of the API key's owner. " + sessionText + " New sessions and changes appear a few seconds later. " +
+		"For a session's current values, use the data source `agentyard_session`.",
+	Attributes: map[string]schema.Attribute{
+		"computer_id": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Return only the sessions on this computer. Defaults to all sessions.",
+			Validators:          []validator.String{value.NotBlank("Give the ID of a computer, or omit it.")},
 		},
-		Verb: "list", Object: "sessions", Options: apierror.Options{ofComputer, ownersOnly},
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *sessionsModel) error {
-			found, err := c.Sessions.List(ctx, m.ComputerID.ValueString(), int(m.MaxResults.ValueInt64()))
-			m.Sessions = results.RowsOf(sessionData, found)
-			return err
-		}),
-	}
+		"max_results": results.MaxResults("Maximum number of sessions to return, the first ones that the service lists. Defaults to all sessions."),
+		"sessions":    sessionData.DataSourceRows("The sessions, newest first."),
+	},
+	Verb: "list", Object: "sessions", Options: apierror.Options{ofComputer, ownersOnly},
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *sessionsModel) error {
+		found, err := c.Sessions.List(ctx, m.ComputerID.ValueString(), int(m.MaxResults.ValueInt64()))
+		m.Sessions = results.RowsOf(sessionData, found)
+		return err
+	}),
 }

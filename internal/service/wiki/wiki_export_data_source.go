@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -29,36 +28,34 @@ type wikiExportModel struct {
 	OutputSize   types.Int64  `tfsdk:"output_size"`
 }
 
-// NewWikiExportDataSource returns the data source agentyard_wiki_export.
-func NewWikiExportDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name: "wiki_export",
-		Description: "Writes the files of a wiki run to a ZIP archive on the machine that runs Terraform. If the export fails, an existing archive stays as it is.\n\n" +
-			"-> **When the archive is written.** Terraform reads the data source in each plan, which writes the archive. The apply writes it only if the plan does not know an argument yet. " +
-			"If a pipeline plans and applies on different machines, the archive is usually on the one that plans. `terraform destroy` does not delete it." + crud.AssumedFormat,
-		Attributes: map[string]schema.Attribute{
-			"wiki_run_id": ofRun(),
-			"output_path": schema.StringAttribute{
-				Required: true,
-				MarkdownDescription: "Path of the archive. Relative paths start at the working directory. The directory must exist. An existing ZIP archive is replaced. Any other file, and a symbolic link, is an error. " +
-					"Give each export its own path: exports to the same path overwrite each other.",
-				Validators: []validator.String{value.NotBlank("Give the path of a file.")},
-			},
-			"output_sha256": schema.StringAttribute{Computed: true, MarkdownDescription: "SHA-256 of the archive, in lowercase hexadecimal digits."},
-			"output_size":   schema.Int64Attribute{Computed: true, MarkdownDescription: "Size of the archive in bytes."},
+// WikiExportDataSource is the data source agentyard_wiki_export.
+var WikiExportDataSource = crud.DataSource{
+	Name: "wiki_export",
+	Description: "Writes the files of a wiki run to a ZIP archive on the machine that runs Terraform. If the export fails, an existing archive stays as it is.\n\n" +
+		"-> **When the archive is written.** Terraform reads the data source in each plan, which writes the archive. The apply writes it only if the plan does not know an argument yet. " +
+		"If a pipeline plans and applies on different machines, the archive is usually on the one that plans. `terraform destroy` does not delete it." + crud.AssumedFormat,
+	Attributes: map[string]schema.Attribute{
+		"wiki_run_id": ofRun(),
+		"output_path": schema.StringAttribute{
+			Required: true,
+			MarkdownDescription: "Path of the archive. Relative paths start at the working directory. The directory must exist. An existing ZIP archive is replaced. Any other file, and a symbolic link, is an error. " +
+				"Give each export its own path: exports to the same path overwrite each other.",
+			Validators: []validator.String{value.NotBlank("Give the path of a file.")},
 		},
-		Verb: "export", Object: "wiki run", Options: ofRunAdvice,
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiExportModel) error {
-			export, err := writeArchive(m.OutputPath.ValueString(), func(file io.Writer) (*wikis.Export, error) {
-				return c.Wikis.Export(ctx, m.WikiRunID.ValueString(), file)
-			})
-			if err != nil {
-				return m.fault(err)
-			}
-			m.OutputSHA256, m.OutputSize = types.StringValue(export.SHA256), types.Int64Value(export.Size)
-			return nil
-		}),
-	}
+		"output_sha256": schema.StringAttribute{Computed: true, MarkdownDescription: "SHA-256 of the archive, in lowercase hexadecimal digits."},
+		"output_size":   schema.Int64Attribute{Computed: true, MarkdownDescription: "Size of the archive in bytes."},
+	},
+	Verb: "export", Object: "wiki run", Options: ofRunAdvice,
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiExportModel) error {
+		export, err := writeArchive(m.OutputPath.ValueString(), func(file io.Writer) (*wikis.Export, error) {
+			return c.Wikis.Export(ctx, m.WikiRunID.ValueString(), file)
+		})
+		if err != nil {
+			return m.fault(err)
+		}
+		m.OutputSHA256, m.OutputSize = types.StringValue(export.SHA256), types.Int64Value(export.Size)
+		return nil
+	}),
 }
 
 // fault explains errors that only an export can have.

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -33,38 +32,36 @@ const (
 	titleText = "Title of the page."
 )
 
-// NewWikiPageDataSource returns the data source agentyard_wiki_page.
-func NewWikiPageDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "wiki_page",
-		Description: "Returns a page of a wiki run, with its text. The pages of a run never change." + crud.AssumedFormat,
-		Attributes: map[string]schema.Attribute{
-			"wiki_run_id": ofRun(),
-			"page_id": schema.StringAttribute{
-				Required:            true,
-				MarkdownDescription: "ID of the page, from the run's `page_tree` or the data source `agentyard_wiki_search`.",
-				Validators:          []validator.String{value.NotBlank("Give the ID of a page.")},
-			},
-			"path":     schema.StringAttribute{Computed: true, MarkdownDescription: pathText},
-			"title":    schema.StringAttribute{Computed: true, MarkdownDescription: titleText},
-			"content":  schema.StringAttribute{Computed: true, MarkdownDescription: "Text of the page in Markdown. It can be empty."},
-			"order":    schema.Int64Attribute{Computed: true, MarkdownDescription: "Position of the page among the pages next to it, rounded down. Null if unknown."},
-			"raw_json": schema.StringAttribute{Computed: true, CustomType: jsontypes.NormalizedType{}, MarkdownDescription: crud.WholeRecord},
+// WikiPageDataSource is the data source agentyard_wiki_page.
+var WikiPageDataSource = crud.DataSource{
+	Name:        "wiki_page",
+	Description: "Returns a page of a wiki run, with its text. The pages of a run never change." + crud.AssumedFormat,
+	Attributes: map[string]schema.Attribute{
+		"wiki_run_id": ofRun(),
+		"page_id": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "ID of the page, from the run's `page_tree` or the data source `agentyard_wiki_search`.",
+			Validators:          []validator.String{value.NotBlank("Give the ID of a page.")},
 		},
-		Verb: "read", Object: "wiki page", Options: apierror.Options{ofRunAdvice, pageNotFound},
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiPageModel) error {
-			page, err := c.Wikis.Page(ctx, m.WikiRunID.ValueString(), m.PageID.ValueString())
-			if err != nil {
-				return aboutRun(fmt.Sprintf("reading the page %s of", m.PageID), m.WikiRunID.ValueString(), err)
-			}
-			m.Path, m.Title, m.Content = value.StringOrNull(page.Path), value.StringOrNull(page.Title), types.StringPointerValue(page.Content)
-			if page.Order != nil {
-				m.Order = types.Int64Value(int64(*page.Order))
-			}
-			m.RawJSON, err = value.JSON(page.Raw)
-			return err
-		}),
-	}
+		"path":     schema.StringAttribute{Computed: true, MarkdownDescription: pathText},
+		"title":    schema.StringAttribute{Computed: true, MarkdownDescription: titleText},
+		"content":  schema.StringAttribute{Computed: true, MarkdownDescription: "Text of the page in Markdown. It can be empty."},
+		"order":    schema.Int64Attribute{Computed: true, MarkdownDescription: "Position of the page among the pages next to it, rounded down. Null if unknown."},
+		"raw_json": schema.StringAttribute{Computed: true, CustomType: jsontypes.NormalizedType{}, MarkdownDescription: crud.WholeRecord},
+	},
+	Verb: "read", Object: "wiki page", Options: apierror.Options{ofRunAdvice, pageNotFound},
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiPageModel) error {
+		page, err := c.Wikis.Page(ctx, m.WikiRunID.ValueString(), m.PageID.ValueString())
+		if err != nil {
+			return aboutRun(fmt.Sprintf("reading the page %s of", m.PageID), m.WikiRunID.ValueString(), err)
+		}
+		m.Path, m.Title, m.Content = value.StringOrNull(page.Path), value.StringOrNull(page.Title), types.StringPointerValue(page.Content)
+		if page.Order != nil {
+			m.Order = types.Int64Value(int64(*page.Order))
+		}
+		m.RawJSON, err = value.JSON(page.Raw)
+		return err
+	}),
 }
 
 // pageNotFound overrides the advice for wiki runs, because the service does not say whether the run or the page is missing.

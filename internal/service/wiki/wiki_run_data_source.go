@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -15,29 +14,27 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-// NewWikiRunDataSource returns the data source agentyard_wiki_run.
-func NewWikiRunDataSource() datasource.DataSource {
-	attributes := wikiRunData.DataSource()
-	attributes["id"] = schema.StringAttribute{
-		Required:            true,
-		MarkdownDescription: wikiRunResults["id"].Text,
-		Validators:          []validator.String{value.NotBlank("Set it to the ID of a wiki run.")},
-	}
-	return &crud.DataSource{
-		Name:        "wiki_run",
-		Description: "Returns a wiki run that the API key can see." + crud.AssumedFormat,
-		Attributes:  attributes,
-		Verb:        "read", Object: "wiki run",
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiRunDataModel) error {
-			// List responses do not include the video.
-			found, err := c.Wikis.GetUncached(ctx, m.ID.ValueString())
-			if transport.IsNotFound(err) {
-				return &crud.ObjectError{At: path.Root("id"), Summary: "Wiki Run Not Found", Detail: fmt.Sprintf("Wiki run %q was not found, or the provider's API key cannot see it. Check the ID. If the run is private, use its owner's API key.", m.ID.ValueString())}
-			}
-			if err != nil {
-				return err
-			}
-			return crud.Failure(wikiRunData.Into(ctx, found, m))
-		}),
-	}
+// WikiRunDataSource is the data source agentyard_wiki_run.
+var WikiRunDataSource = crud.DataSource{
+	Name:        "wiki_run",
+	Description: "Returns a wiki run that the API key can see." + crud.AssumedFormat,
+	Attributes: wikiRunData.DataSource(map[string]schema.Attribute{
+		"id": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: wikiRunResults["id"].Text,
+			Validators:          []validator.String{value.NotBlank("Set it to the ID of a wiki run.")},
+		},
+	}),
+	Verb: "read", Object: "wiki run",
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiRunDataModel) error {
+		// List responses do not include the video.
+		found, err := c.Wikis.GetUncached(ctx, m.ID.ValueString())
+		if transport.IsNotFound(err) {
+			return &crud.ObjectError{At: path.Root("id"), Summary: "Wiki Run Not Found", Detail: fmt.Sprintf("Wiki run %q was not found, or the provider's API key cannot see it. Check the ID. If the run is private, use its owner's API key.", m.ID.ValueString())}
+		}
+		if err != nil {
+			return err
+		}
+		return crud.Failure(wikiRunData.Into(ctx, found, m))
+	}),
 }

@@ -3,7 +3,6 @@ package wiki
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -20,20 +19,18 @@ type wikiRunsModel struct {
 // noVideos ends the descriptions of data sources for lists.
 const noVideos = " `video_overview` is null here; the data source `agentyard_wiki_run` returns it." + crud.AssumedFormat
 
-// NewWikiRunsDataSource returns the data source agentyard_wiki_runs.
-func NewWikiRunsDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name: "wiki_runs",
-		Description: "Lists the newest wiki run of each repository that the API key can see. " +
-			"For older runs, use the data source `agentyard_wiki_run_history`." + noVideos,
-		Attributes: map[string]schema.Attribute{
-			"wiki_runs": wikiRunData.DataSourceRows("The wiki runs, ordered by `repo_url`."),
-		},
-		Verb: "list", Object: "wiki runs", Options: apierror.Options{listAdvice},
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiRunsModel) error {
-			found, err := c.Wikis.List(ctx)
-			m.WikiRuns = results.RowsOf(wikiRunData, found)
-			return err
-		}),
-	}
+// WikiRunsDataSource is the data source agentyard_wiki_runs.
+var WikiRunsDataSource = crud.DataSource{
+	Name: "wiki_runs",
+	Description: "Lists the newest wiki run of each repository that the API key can see. " +
+		"For older runs, use the data source `agentyard_wiki_run_history`." + noVideos,
+	Attributes: map[string]schema.Attribute{
+		"wiki_runs": wikiRunData.DataSourceRows("The wiki runs, ordered by `repo_url`."),
+	},
+	Verb: "list", Object: "wiki runs", Options: apierror.Options{listAdvice},
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiRunsModel) error {
+		found, err := c.Wikis.List(ctx)
+		m.WikiRuns = results.RowsOf(wikiRunData, found)
+		return err
+	}),
 }

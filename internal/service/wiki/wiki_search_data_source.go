@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -27,36 +26,34 @@ type wikiSearchModel struct {
 	Results   types.List   `tfsdk:"results"`
 }
 
-// NewWikiSearchDataSource returns the data source agentyard_wiki_search.
-func NewWikiSearchDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "wiki_search",
-		Description: "Returns the pages of a wiki run that contain a text." + crud.AssumedFormat,
-		Attributes: map[string]schema.Attribute{
-			"wiki_run_id": ofRun(),
-			"q": schema.StringAttribute{
-				Required:            true,
-				MarkdownDescription: "Text to search for.",
-				Validators:          []validator.String{value.NotBlank("Give a text to look for.")},
-			},
-			"limit": schema.Int64Attribute{
-				Optional:            true,
-				MarkdownDescription: "Maximum number of pages to return, 1 to 100. If omitted, the service chooses.",
-				Validators:          []validator.Int64{int64validator.Between(1, 100)},
-			},
-			"results": wikiMatch.DataSourceRows("The pages in the service's order, best match first."),
+// WikiSearchDataSource is the data source agentyard_wiki_search.
+var WikiSearchDataSource = crud.DataSource{
+	Name:        "wiki_search",
+	Description: "Returns the pages of a wiki run that contain a text." + crud.AssumedFormat,
+	Attributes: map[string]schema.Attribute{
+		"wiki_run_id": ofRun(),
+		"q": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "Text to search for.",
+			Validators:          []validator.String{value.NotBlank("Give a text to look for.")},
 		},
-		Verb: "search", Object: "wiki run",
-		Options: apierror.Options{ofRunAdvice, apierror.AtStatus{http.StatusBadRequest: path.Root("q")}},
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiSearchModel) error {
-			found, err := c.Wikis.Search(ctx, m.WikiRunID.ValueString(), m.Q.ValueString(), m.Limit.ValueInt64())
-			if err != nil {
-				return aboutRun("searching", m.WikiRunID.ValueString(), err)
-			}
-			m.Results = results.RowsOf(wikiMatch, found)
-			return nil
-		}),
-	}
+		"limit": schema.Int64Attribute{
+			Optional:            true,
+			MarkdownDescription: "Maximum number of pages to return, 1 to 100. If omitted, the service chooses.",
+			Validators:          []validator.Int64{int64validator.Between(1, 100)},
+		},
+		"results": wikiMatch.DataSourceRows("The pages in the service's order, best match first."),
+	},
+	Verb: "search", Object: "wiki run",
+	Options: apierror.Options{ofRunAdvice, apierror.AtStatus{http.StatusBadRequest: path.Root("q")}},
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiSearchModel) error {
+		found, err := c.Wikis.Search(ctx, m.WikiRunID.ValueString(), m.Q.ValueString(), m.Limit.ValueInt64())
+		if err != nil {
+			return aboutRun("searching", m.WikiRunID.ValueString(), err)
+		}
+		m.Results = results.RowsOf(wikiMatch, found)
+		return nil
+	}),
 }
 
 var wikiMatch = results.Fields[*wikis.Match]{
