@@ -63,7 +63,7 @@ var replays = map[string]func(context.Context, *Client) (any, error){
 	"createEnvironment": func(ctx context.Context, c *Client) (any, error) {
 		return c.Environments.Create(ctx, environments.CreateRequest{Name: text})
 	},
-	"createEnvironmentBuild": func(ctx context.Context, c *Client) (any, error) { return c.Environments.StartBuild(ctx, text, "old") },
+	"createEnvironmentBuild": func(ctx context.Context, c *Client) (any, error) { return c.Environments.StartBuild(ctx, text) },
 	"createFileDownload": func(ctx context.Context, c *Client) (any, error) {
 		return c.Computers.CreateFileDownload(ctx, uuid, text, "", "")
 	},
@@ -165,7 +165,7 @@ var replays = map[string]func(context.Context, *Client) (any, error){
 		return c.Computers.Update(ctx, uuid, "", computers.UpdateRequest{Name: new(text)})
 	},
 	"updateEnvironment": func(ctx context.Context, c *Client) (any, error) {
-		return c.Environments.Update(ctx, text, "", environments.UpdateRequest{Name: new(text)})
+		return c.Environments.Update(ctx, text, environments.UpdateRequest{Name: new(text)})
 	},
 	"updateServiceAccount": func(ctx context.Context, c *Client) (any, error) {
 		return c.ServiceAccounts.Update(ctx, text, serviceaccounts.UpdateRequest{Description: new(text)})

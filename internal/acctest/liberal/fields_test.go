@@ -25,7 +25,7 @@ var unreached = map[string]string{
 	"CiEditResult sessions.message":                      "as error",
 	"DefaultEnvironment defaultEnvironmentId":            "repeats the argument; the default is read from the list",
 	"Deleted deleted":                                    "the status says it",
-	"EnvironmentChange buildId":                          "without it, the provider finds the build in the list",
+	"EnvironmentChange buildId":                          "without it, the provider waits for the latest build",
 	"EnvironmentChange id":                               "without it, the provider finds the environment in the list",
 	"EnvironmentList defaultEnvironmentId":               "the default environment says it, too",
 	"FileUpload expiresAt":                               "the file is uploaded at once",

@@ -2,14 +2,12 @@ package environments
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
@@ -172,59 +170,39 @@ func (c *Client) buildStatusFromRecord(ctx context.Context, id string) (*BuildSt
 	return status, nil
 }
 
-// StartBuild builds an environment again and returns the ID of the new build. The service returns 409 while a build runs.
-// Latest is the ID of the latest build before: if the response is lost or names no build, a newer build is the new one. If
-// there is none, the error is a *LostError.
-func (c *Client) StartBuild(ctx context.Context, id, latest string) (string, error) {
-	defer c.listings.InvalidateAll()
-	r := transport.Request{
-		Op:   transport.Operation{Name: "createEnvironmentBuild", Method: http.MethodPost, Route: "/api/v0/environments/{environmentId}/builds"},
+// StartBuild builds an environment again, and returns the ID of the new build, or empty if the service names none. It returns 409
+// while a build runs. Therefore, a request whose response was lost is repeated: if it was carried out, the service refuses another.
+func (c *Client) StartBuild(ctx context.Context, id string) (string, error) {
+	build, err := c.change(ctx, id, 0, transport.Request{
+		Op:   transport.Operation{Name: "createEnvironmentBuild", Method: http.MethodPost, Route: "/api/v0/environments/{environmentId}/builds", Repeatable: true},
 		Path: []string{id},
-	}
-	since := c.conn.ServiceTime()
-	response, err := c.conn.Exchange(ctx, r, transport.EmptyOrJSON)
-	switch {
-	case err == nil:
-		var change Change
-		if wire.Decode(response.Body, "environment", &change) == nil && change.BuildID != "" {
-			if problem := wire.Mismatch(&change, id); change.ID != "" && problem != "" {
-				return "", r.Unexpected(problem)
-			}
-			return change.BuildID, nil
-		}
-		// The response is not documented, so an ID outside a build may be the ID of anything.
-		err = r.Unexpected("it names no build")
-	case !transport.IsAmbiguous(err):
-		return "", err
-	}
-	build, findErr := c.newerBuild(ctx, id, latest, since)
-	if build == "" {
-		return "", &create.LostError{Object: "build of the environment", Name: id, Err: errors.Join(err, findErr)}
-	}
-	if response == nil { // The service need not name the build in its response.
-		create.Recovered(ctx, create.Recovery{Objects: []wire.Ref{{Object: "build of the environment " + id, ID: build}}})
-	}
-	return build, nil
-}
-
-// newerBuild searches for a build that the response did not name. It returns empty if none appears.
-func (c *Client) newerBuild(ctx context.Context, id, latest string, since time.Time) (string, error) {
-	found, err := create.FindAfterLoss(ctx, c.conn, 1, func(ctx context.Context) ([]Build, error) {
-		e, err := c.GetUncached(ctx, id)
-		if err != nil || !e.builtSince(latest, since) {
-			return nil, err
-		}
-		return []Build{*e.LatestBuild}, nil
 	})
-	if len(found) == 0 {
-		return "", err
+	if transport.IsConflict(err) && transport.IsRepeated(err) {
+		err = nil
 	}
-	return found[0].ID, nil
+	return build, err
 }
 
-// builtSince reports whether the latest build is a different one and was created since then.
-func (e *Environment) builtSince(latest string, since time.Time) bool {
-	return e.LatestBuildID() != "" && e.LatestBuildID() != latest && create.CreatedSince(e.LatestBuild.CreatedAt.Time(), since)
+// change sends a request that may start a build, and returns the build's ID, or empty: the response to a repeated request names none,
+// and that of createEnvironmentBuild is not documented. Patience is how long a 409 is retried.
+func (c *Client) change(ctx context.Context, id string, patience time.Duration, r transport.Request) (string, error) {
+	defer c.listings.InvalidateAll()
+	var response *transport.Response
+	err := c.conn.Until(ctx, patience, time.Second, transport.IsConflict, func() (err error) {
+		response, err = c.conn.Exchange(ctx, r, transport.EmptyOrJSON)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	var change Change
+	if wire.Decode(response.Body, "environment", &change) != nil || change.BuildID == "" {
+		return "", nil // An ID outside a build may be the ID of anything.
+	}
+	if problem := wire.Mismatch(&change, id); change.ID != "" && problem != "" {
+		return "", r.Unexpected(problem)
+	}
+	return change.BuildID, nil
 }
 
 // CancelBuild cancels a build. For a build that is not running, the service returns 409. After a lost response, that is success.

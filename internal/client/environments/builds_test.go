@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
@@ -154,89 +153,6 @@ func TestWatchBuild_oneAlone(t *testing.T) {
 		got, err := c.WatchBuild("env_1").Next(t.Context(), time.Second)
 		if !clienttest.IsA(err, tc.wantErr) || err == nil && *got != tc.want || len(rec.Calls()) != tc.calls {
 			t.Errorf("%s: got %+v, %v after %v", name, got, err, rec.Calls())
-		}
-	}
-}
-
-func TestStartBuild(t *testing.T) {
-	t.Parallel()
-	const post, get, late = "POST /env_1/builds", "GET /env_1", `,"createdAt":1772323199000`
-	present := func(build string) string { return "200 " + env("env_1", "a", `,"latestBuild":`+build) }
-	newer, older := present(`{"id":"bld_2","createdAt":1772323200000}`), present(`{"id":"bld_1"}`)
-	four := []string{post, get, get, get, get}
-	for name, tc := range map[string]struct {
-		answer, present string
-		want            string
-		wantErr         func(error) bool
-		calls           []string
-	}{
-		"a build":                     {answer: `200 {"id":"env_1","buildId":"bld_2"}`, want: "bld_2", calls: []string{post}},
-		"a build, wrapped":            {answer: `200 {"environment":{"id":"env_1","buildId":"bld_2"}}`, want: "bld_2", calls: []string{post}},
-		"a build alone":               {answer: `200 {"buildId":"bld_2"}`, want: "bld_2", calls: []string{post}},
-		"another environment's":       {answer: `200 {"id":"env_2","buildId":"bld_2"}`, wantErr: clienttest.Is[*wire.ResponseError], calls: []string{post}},
-		"no body":                     {answer: `200 `, present: newer, want: "bld_2", calls: []string{post, get}},
-		"no object":                   {answer: `200 {}`, present: newer, want: "bld_2", calls: []string{post, get}},
-		"the build itself":            {answer: `200 {"id":"bld_2","status":"queued"}`, present: newer, want: "bld_2", calls: []string{post, get}},
-		"a list":                      {answer: `200 []`, present: newer, want: "bld_2", calls: []string{post, get}},
-		"broken off":                  {answer: `200 {"id":"env_1","bui`, present: newer, want: "bld_2", calls: []string{post, get}},
-		"no body, and no newer build": {answer: `200 `, present: older, wantErr: clienttest.Is[*create.LostError], calls: four},
-		"no body, and no build":       {answer: `200 `, present: present("null"), wantErr: clienttest.Is[*create.LostError], calls: four},
-		"no body, and no answer":      {answer: `200 `, present: `501 {"detail":"no"}`, wantErr: clienttest.Is[*create.LostError], calls: four},
-		"no object, and an older one": {answer: `200 {}`, present: present(`{"id":"bld_0"` + late + `}`), wantErr: clienttest.Is[*create.LostError], calls: four},
-		"lost, found":                 {answer: "drop", present: newer, want: "bld_2", calls: []string{post, get}},
-		"lost, the time is not told":  {answer: "drop", present: present(`{"id":"bld_2"}`), want: "bld_2", calls: []string{post, get}},
-		"lost, the old one":           {answer: "drop", present: older, wantErr: clienttest.Is[*create.LostError], calls: four},
-		"lost, an older one":          {answer: "drop", present: present(`{"id":"bld_2"` + late + `}`), wantErr: clienttest.Is[*create.LostError], calls: four},
-		"lost, none":                  {answer: "drop", present: present("null"), wantErr: clienttest.Is[*create.LostError], calls: four},
-		"lost, and not to be read":    {answer: "drop", present: `501 {"detail":"no"}`, wantErr: clienttest.Is[*create.LostError], calls: four},
-		"a page":                      {answer: "200 <html>", present: older, wantErr: clienttest.Is[*create.LostError], calls: four},
-		"failed after the commit":     {answer: `500 {"detail":"no"}`, present: newer, want: "bld_2", calls: []string{post, get}},
-		"a build runs":                {answer: `409 {"detail":"a build runs"}`, wantErr: clienttest.Is[*transport.APIError], calls: []string{post}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{post: tc.answer, get: tc.present}))
-			_, _ = c.GetUncached(t.Context(), "env_1") // Its response has the service's time.
-			rec.Forget()
-			got, err := c.StartBuild(t.Context(), "env_1", "bld_1")
-			if got != tc.want || !clienttest.IsA(err, tc.wantErr) || transport.IsConflict(err) != strings.HasPrefix(tc.answer, "409") {
-				t.Errorf("got %q, %v", got, err)
-			}
-			if namesNone := strings.HasPrefix(name, "no ") && err != nil; namesNone && !strings.Contains(err.Error(), "it names no build") {
-				t.Errorf("the error does not say why: %v", err)
-			}
-			rec.Want(t, tc.calls...)
-		})
-	}
-}
-
-// A new build may be visible late, whatever the response was.
-func TestStartBuild_showsLate(t *testing.T) {
-	t.Parallel()
-	script := "x"
-	for _, answer := range []string{"200 ", "200 {}", "drop"} {
-		for name, start := range map[string]func(c *Client) (string, error){
-			"POST /env_1/builds": func(c *Client) (string, error) { return c.StartBuild(t.Context(), "env_1", "bld_1") },
-			"PATCH /env_1": func(c *Client) (string, error) {
-				return c.Update(t.Context(), "env_1", "bld_1", UpdateRequest{SetupScript: &script})
-			},
-		} {
-			if answer == "drop" && name == "PATCH /env_1" {
-				continue // It is retried.
-			}
-			looks := 0
-			c, rec, _ := area.ServeShort(t, func(call string) string {
-				if call == name {
-					return answer
-				}
-				if looks++; looks < 3 {
-					return "200 " + env("env_1", "a", `,"setupScript":"x","latestBuild":{"id":"bld_1"}`)
-				}
-				return "200 " + env("env_1", "a", `,"setupScript":"x","latestBuild":{"id":"bld_2"}`)
-			})
-			if got, err := start(c); err != nil || got != "bld_2" || looks != 3 {
-				t.Errorf("%s, %s: got %q, %v after %v", name, answer, got, err, rec.Calls())
-			}
 		}
 	}
 }

@@ -171,7 +171,7 @@ func (b CreateRequest) hasName(e *Environment) bool {
 
 // requested is the environment that the request describes.
 func (b CreateRequest) requested(change *Change) *Environment {
-	e := &Environment{ID: change.ID, Name: b.Name, Scope: b.Scope, Repositories: b.Repositories, SetupScript: b.SetupScript}
+	e := &Environment{ID: change.ID, Name: b.Name, Scope: b.Scope, Repositories: b.Repositories, SetupScript: b.SetupScript, Status: StatusBuilding}
 	if change.BuildID != "" {
 		e.LatestBuild = &Build{ID: change.BuildID}
 	}

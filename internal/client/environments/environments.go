@@ -173,39 +173,17 @@ func SameRepositories(a, b []Repository) bool {
 	return wire.SameInAnyOrder(a, b, func(x, y Repository) bool { return wire.SameURL(x.URL, y.URL) && wire.SameText(x.Script, y.Script) })
 }
 
-// Update changes the fields that are set in body, and returns the ID of the build that this started, or empty. Latest is the
-// ID of the environment's latest build before the update.
-func (c *Client) Update(ctx context.Context, id, latest string, body UpdateRequest) (string, error) {
-	defer c.listings.InvalidateAll()
-	r := transport.Request{
-		Op:   transport.Operation{Name: "updateEnvironment", Method: http.MethodPatch, Route: "/api/v0/environments/{environmentId}"},
-		Path: []string{id},
-		Body: body,
-	}
-	since := c.conn.ServiceTime()
+// Update changes the fields that are set in body, and returns the ID of the build that this started, or empty.
+func (c *Client) Update(ctx context.Context, id string, body UpdateRequest) (string, error) {
 	var patience time.Duration
 	if body.Name != nil {
 		patience = transport.RenameTime
 	}
-	var response *transport.Response
-	err := c.conn.Until(ctx, patience, time.Second, transport.IsConflict, func() (err error) {
-		response, err = c.conn.Exchange(ctx, r, transport.EmptyOrJSON)
-		return err
+	return c.change(ctx, id, patience, transport.Request{
+		Op:   transport.Operation{Name: "updateEnvironment", Method: http.MethodPatch, Route: "/api/v0/environments/{environmentId}"},
+		Path: []string{id},
+		Body: body,
 	})
-	if err != nil {
-		return "", err
-	}
-	var change Change
-	_ = wire.Decode(response.Body, "environment", &change) // It need not have an object.
-	if problem := wire.Mismatch(&change, id); change.ID != "" && problem != "" {
-		return "", r.Unexpected(problem)
-	}
-	if change.BuildID != "" || !body.Builds() {
-		return change.BuildID, nil
-	}
-	// A retry after a lost response changes nothing and names no build.
-	build, _ := c.newerBuild(ctx, id, latest, since) // The update itself has succeeded.
-	return build, nil
 }
 
 // CheckAccess checks during a plan that the key, its role, and base_url can manage environments.

@@ -158,7 +158,7 @@ func TestEnvironment_aThousandReadsShareOneListing(t *testing.T) {
 		}
 	}
 	rec.Want(t, "GET /env_0", "GET ", "GET /env_7")
-	if _, err := c.Update(t.Context(), "env_0", "", UpdateRequest{Name: new(string)}); err != nil {
+	if _, err := c.Update(t.Context(), "env_0", UpdateRequest{Name: new(string)}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -291,11 +291,11 @@ func TestEnvironments_aWriteOutdatesEveryListing(t *testing.T) {
 		"create": {change: create("new")},
 		"taken":  {change: create("taken"), fails: true},
 		"update": {change: func(c *Client) error {
-			_, err := c.Update(t.Context(), "env_1", "", UpdateRequest{})
+			_, err := c.Update(t.Context(), "env_1", UpdateRequest{})
 			return err
 		}},
 		"start": {change: func(c *Client) error {
-			_, err := c.StartBuild(t.Context(), "env_1", "")
+			_, err := c.StartBuild(t.Context(), "env_1")
 			return err
 		}},
 		"cancel": {change: func(c *Client) error { return c.CancelBuild(t.Context(), "env_1", "bld_1") }},

@@ -1,7 +1,6 @@
 package environments
 
 import (
-	"context"
 	"encoding/json"
 	"testing"
 
@@ -38,89 +37,69 @@ func TestUpdateEnvironmentRequest(t *testing.T) {
 	}
 }
 
-func TestUpdateEnvironment_findsTheBuild(t *testing.T) {
+// The response names the build that the request started, or none.
+func TestEnvironments_theBuildOfAChange(t *testing.T) {
 	t.Parallel()
-	name, script, blank := "b", "", "x\n"
-	rename, build := UpdateRequest{Name: &name}, UpdateRequest{SetupScript: &script}
-	present := func(more string) string { return "200 " + env("env_1", "b", more) }
-	newer, older := present(`,"latestBuild":{"id":"bld_2"}`), present(`,"latestBuild":{"id":"bld_1"}`)
-	const patch, get = "PATCH /env_1", "GET /env_1"
-	four := []string{patch, get, get, get, get}
-	for title, tc := range map[string]struct {
-		body    UpdateRequest
-		answer  string
-		present string
-		want    string
-		wantErr func(error) bool
-		calls   []string
+	script := ""
+	for _, change := range []struct {
+		call, operation string
+		send            func(c *Client) (string, error)
 	}{
-		"a build":                   {body: build, answer: `200 {"id":"env_1","buildId":"bld_2","new":1}`, want: "bld_2", calls: []string{patch}},
-		"a build, wrapped":          {body: build, answer: `200 {"environment":{"id":"env_1","buildId":"bld_2"}}`, want: "bld_2", calls: []string{patch}},
-		"the ID in capitals":        {body: build, answer: `200 {"id":"ENV_1","buildId":"bld_2"}`, want: "bld_2", calls: []string{patch}},
-		"a rename":                  {body: rename, answer: `200 {"id":"env_1"}`, calls: []string{patch}},
-		"a rename that builds":      {body: rename, answer: `200 {"id":"env_1","buildId":"bld_2"}`, want: "bld_2", calls: []string{patch}},
-		"a rename, null":            {body: rename, answer: `200 {"id":"env_1","buildId":null}`, calls: []string{patch}},
-		"repeated":                  {body: build, answer: `200 {"id":"env_1"}`, present: newer, want: "bld_2", calls: []string{patch, get}},
-		"nothing was built":         {body: build, answer: `200 {"id":"env_1"}`, present: older, calls: four},
-		"nothing was ever built":    {body: build, answer: `200 {"id":"env_1"}`, present: present(""), calls: four},
-		"an older one was built":    {body: build, answer: `200 {"id":"env_1"}`, present: present(`,"latestBuild":{"id":"bld_0","createdAt":1772323199000}`), calls: four},
-		"no object":                 {body: build, answer: `200 {}`, present: newer, want: "bld_2", calls: []string{patch, get}},
-		"nothing":                   {body: build, answer: `200 `, present: newer, want: "bld_2", calls: []string{patch, get}},
-		"no content":                {body: build, answer: `204 `, present: newer, want: "bld_2", calls: []string{patch, get}},
-		"null, null":                {body: build, answer: `200 {"id":null,"buildId":null}`, present: newer, want: "bld_2", calls: []string{patch, get}},
-		"trimmed by the service":    {body: UpdateRequest{SetupScript: &blank}, answer: `200 {"id":"env_1"}`, present: present(`,"setupScript":"y","latestBuild":{"id":"bld_1"}`), calls: four},
-		"a page":                    {body: build, answer: `200 <html>`, wantErr: clienttest.Is[*transport.TransportError], calls: []string{patch, patch, patch, patch}},
-		"a build of no text":        {body: build, answer: `200 {"id":"env_1","buildId":2}`, present: newer, want: "bld_2", calls: []string{patch, get}},
-		"a rename, no object":       {body: rename, answer: `200 {}`, calls: []string{patch}},
-		"gone when it is read back": {body: build, answer: `200 {}`, present: `404 {"detail":"no"}`, calls: four},
-		"another environment":       {body: build, answer: `200 {"id":"env_9","buildId":"bld_2"}`, wantErr: clienttest.Is[*wire.ResponseError], calls: []string{patch}},
-		"refused":                   {body: build, answer: `409 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: []string{patch}},
-		"lost for good":             {body: build, answer: `drop`, wantErr: clienttest.Is[*transport.TransportError], calls: []string{patch, patch, patch, patch}},
+		{"PATCH /env_1", "updateEnvironment", func(c *Client) (string, error) {
+			return c.Update(t.Context(), "env_1", UpdateRequest{SetupScript: &script})
+		}},
+		{"POST /env_1/builds", "createEnvironmentBuild", func(c *Client) (string, error) { return c.StartBuild(t.Context(), "env_1") }},
 	} {
-		t.Run(title, func(t *testing.T) {
-			t.Parallel()
-			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{patch: tc.answer, get: tc.present, "GET ": listed()}))
-			c.conn.Service.Latest = clienttest.Start
-			got, err := c.Update(t.Context(), "env_1", "bld_1", tc.body)
-			if got != tc.want || !clienttest.IsA(err, tc.wantErr) {
-				t.Errorf("got %q, %v", got, err)
+		for name, tc := range map[string]struct {
+			answers []string // The last one is repeated.
+			want    string
+			wantErr func(error) bool
+			calls   int
+		}{
+			"a build":                  {answers: []string{`200 {"id":"env_1","buildId":"bld_2","new":1}`}, want: "bld_2", calls: 1},
+			"wrapped":                  {answers: []string{`200 {"environment":{"id":"env_1","buildId":"bld_2"}}`}, want: "bld_2", calls: 1},
+			"the ID in capitals":       {answers: []string{`200 {"id":"ENV_1","buildId":"bld_2"}`}, want: "bld_2", calls: 1},
+			"a build alone":            {answers: []string{`200 {"buildId":"bld_2"}`}, want: "bld_2", calls: 1},
+			"the build itself":         {answers: []string{`200 {"id":"bld_2","status":"queued"}`}, calls: 1},
+			"no build":                 {answers: []string{`200 {"id":"env_1"}`}, calls: 1},
+			"null":                     {answers: []string{`200 {"id":null,"buildId":null}`}, calls: 1},
+			"a build of no text":       {answers: []string{`200 {"id":"env_1","buildId":2}`}, calls: 1},
+			"a list":                   {answers: []string{`200 []`}, calls: 1},
+			"broken off":               {answers: []string{`200 {"id":"env_1","bui`}, calls: 1},
+			"nothing":                  {answers: []string{`200 `}, calls: 1},
+			"no content":               {answers: []string{`204 `}, calls: 1},
+			"another environment":      {answers: []string{`200 {"id":"env_9","buildId":"bld_2"}`}, wantErr: clienttest.Is[*wire.ResponseError], calls: 1},
+			"a conflict":               {answers: []string{`409 {"detail":"no"}`}, wantErr: transport.IsConflict, calls: 1},
+			"lost":                     {answers: []string{"drop", `200 {"id":"env_1"}`}, calls: 2},
+			"lost, failed, then built": {answers: []string{"drop", `503 {"detail":"no"}`, `200 {"id":"env_1","buildId":"bld_2"}`}, want: "bld_2", calls: 3},
+			"lost for good":            {answers: []string{"drop"}, wantErr: clienttest.Is[*transport.TransportError], calls: 4},
+			"a page":                   {answers: []string{"200 <html>"}, wantErr: clienttest.Is[*transport.TransportError], calls: 4},
+		} {
+			n := 0
+			c, rec, _ := area.ServeShort(t, func(string) string { n++; return tc.answers[min(n, len(tc.answers))-1] })
+			got, err := change.send(c)
+			if calls := rec.Calls(); got != tc.want || !clienttest.IsA(err, tc.wantErr) || len(calls) != tc.calls || calls[0] != change.call {
+				t.Errorf("%s of %s: got %q, %v after %v", name, change.call, got, err, calls)
 			}
-			clienttest.WantText(t, err, "updateEnvironment")
-			rec.Want(t, tc.calls...)
-		})
+			clienttest.WantText(t, err, change.operation)
+		}
 	}
 }
 
-// If a response lacks the object, it is read even if the run is stopping, because the outcome must be known.
-func TestEnvironments_theReadAfterAnAnswerOutlivesTheRun(t *testing.T) {
+// A build whose response was lost runs if the service refuses another. An update is refused for other reasons.
+func TestEnvironments_refusedAfterALostAnswer(t *testing.T) {
 	t.Parallel()
-	script := "x"
-	for name, start := range clienttest.Ending(t) {
-		for want, change := range map[string]func(ctx context.Context, c *Client) (string, error){
-			"bld_2": func(ctx context.Context, c *Client) (string, error) {
-				return c.Update(ctx, "env_1", "bld_1", UpdateRequest{SetupScript: &script})
-			},
-			"bld_2 ": func(ctx context.Context, c *Client) (string, error) {
-				id, err := c.StartBuild(ctx, "env_1", "bld_1")
-				return id + " ", err
-			},
-			"": func(ctx context.Context, c *Client) (string, error) { return "", c.SetDefault(ctx, "env_1") },
-		} {
-			ctx, end := start()
-			c, _, _ := area.ServeShort(t, func(call string) string {
-				record := env("env_1", "a", `,"setupScript":"x","isDefault":true,"latestBuild":{"id":"bld_2"}`)
-				switch call {
-				case "GET ":
-					return listed(record)
-				case "GET /env_1":
-					return "200 " + record
-				}
-				end()
-				return "200 {}"
-			})
-			if got, err := change(ctx, c); err != nil || got != want {
-				t.Errorf("%s: got %q, %v, want %q", name, got, err, want)
-			}
+	n := 0
+	c, _, _ := area.ServeShort(t, func(string) string {
+		if n++; n%2 == 1 {
+			return "drop"
 		}
+		return `409 {"detail":"a build runs"}`
+	})
+	if build, err := c.StartBuild(t.Context(), "env_1"); build != "" || err != nil {
+		t.Errorf("a build: got %q, %v", build, err)
+	}
+	if _, err := c.Update(t.Context(), "env_1", UpdateRequest{Repositories: []Repository{}}); !transport.IsConflict(err) {
+		t.Errorf("an update: got %v", err)
 	}
 }

@@ -187,7 +187,7 @@ func Update[M, A any, P interface {
 	}
 	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &plan, P(&plan).Identity())...)
 	if updated == nil {
-		resp.State.Raw = asPlanned(resp.State.Raw, req.State.Raw) // What the plan leaves open did not change.
+		KnownOr(&resp.State, req.State.Raw)
 	}
 	AsPlanned(&resp.State, req.Plan.Raw)
 	if !resp.Diagnostics.HasError() {
@@ -200,6 +200,11 @@ func Update[M, A any, P interface {
 // replaces the object. What the service stored instead is the difference that the next refresh shows.
 func AsPlanned(state *tfsdk.State, plan tftypes.Value) {
 	state.Raw = asPlanned(plan, state.Raw)
+}
+
+// KnownOr sets what is unknown in a state to its prior value: what the plan leaves open did not change, or could not be read.
+func KnownOr(state *tfsdk.State, prior tftypes.Value) {
+	state.Raw = asPlanned(state.Raw, prior)
 }
 
 func asPlanned(planned, stored tftypes.Value) tftypes.Value {

@@ -123,9 +123,11 @@ func (r *defaultEnvironmentResource) set(ctx context.Context, id string) error {
 	if readErr != nil || e.Status != environments.StatusBuilding {
 		return err
 	}
-	w := &buildWait{client: r.Client, environment: id}
-	if last, waitErr := w.run(ctx, defaultBuildTimeout); waitErr != nil {
-		if summary, detail := unbuilt(ctx, r.Client, e, last, waitErr); summary != "" {
+	if last, waitErr := waitForBuild(ctx, r.Client, id, "", defaultBuildTimeout, nil); waitErr != nil {
+		if now, readErr := r.Client.Environments.GetUncached(ctx, id); readErr == nil {
+			e = now
+		}
+		if summary, detail := unbuilt(e, last, waitErr); summary != "" {
 			return &crud.ObjectError{At: path.Root("environment_id"), Summary: summary, Detail: detail}
 		}
 		return waitErr

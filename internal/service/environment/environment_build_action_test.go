@@ -287,7 +287,7 @@ func TestEnvironmentBuild_faults(t *testing.T) {
 					case len(out.Errors) > 0 && !strings.Contains(out.Text(), operation):
 						t.Errorf("the error does not name %s: %s", operation, out.Text())
 					}
-					if times == 1 && len(out.Errors) > 0 && !strings.Contains(out.Text(), "Build May Not Have Started") {
+					if times == 1 && len(out.Errors) > 0 {
 						t.Errorf("one fault was too much: %s", out.Text())
 					}
 					if strings.Contains(out.Text(), "..") {
@@ -304,13 +304,27 @@ func TestEnvironmentBuild_faults(t *testing.T) {
 // If the response names no build, the previous build is not mistaken for it.
 func TestEnvironmentBuild_answerWithoutABuild(t *testing.T) {
 	t.Parallel()
-	for _, body := range []string{``, `{}`} {
+	for name, tc := range map[string]struct {
+		isBuilt bool
+		kind    emulator.FaultKind
+		waits   bool
+	}{
+		"built, waiting":           {true, emulator.FaultOtherResponse, true},
+		"built, in the background": {true, emulator.FaultOtherResponse, false},
+		"nothing, waiting":         {false, emulator.FaultOtherServer, true},
+		"nothing, in the end":      {false, emulator.FaultOtherServer, false},
+	} {
 		e := acctest.New(t)
 		id := environmentsReady(e, "a")[0]
-		e.Faults().Add(emulator.Fault{Operation: "createEnvironmentBuild", Kind: emulator.FaultOtherServer, Status: http.StatusOK, Body: body})
-		_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
-		out.MustFail(t, "", "Build May Not Have Started", "has no new build yet", "it names no build", "First look at the environment's latest build")
-		mustInvokeBuild(t, e, "build", acctest.Values{"environment_id": id})
+		before := latestBuild(e, id).ID
+		e.Faults().Add(emulator.Fault{Operation: "createEnvironmentBuild", Kind: tc.kind, Status: http.StatusOK, Body: `{}`})
+		progress, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id, "wait_for_build": tc.waits, "timeouts": map[string]any{"invoke": "5m"}})
+		if fails := !tc.isBuilt && tc.waits; len(out.Errors) > 0 != fails || fails && !strings.Contains(out.Text(), "Timed Out Waiting for the Build") {
+			t.Errorf("%s: %s", name, out)
+		}
+		if after, last := latestBuild(e, id).ID, progress[len(progress)-1]; (after != before) != tc.isBuilt || strings.Contains(last, before) || strings.Contains(last, after) != tc.isBuilt {
+			t.Errorf("%s: the build before is %s, the one after %s: %s", name, before, after, last)
+		}
 	}
 }
 

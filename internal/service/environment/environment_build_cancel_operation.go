@@ -56,11 +56,11 @@ func cancelBuild(ctx context.Context, c *client.Client, m *environmentBuildCance
 	id := m.BuildID.ValueString()
 	if m.BuildID.IsNull() {
 		if !e.IsBuilding() {
-			call.Tell("The latest build of environment %s is not running: nothing was canceled", label(e.Name, e.ID))
+			call.Tell("The latest build of %s is not running: nothing was canceled", named(e))
 			return crud.Results{"canceled_build_id": types.StringNull()}, nil
 		}
 		if id = e.LatestBuildID(); id == "" {
-			return nil, fmt.Errorf("getEnvironment returned environment %s without the field id of latestBuild. Set build_id to the ID of the build", label(e.Name, e.ID))
+			return nil, fmt.Errorf("getEnvironment returned %s without the field id of latestBuild. Set build_id to the ID of the build", named(e))
 		}
 	}
 	if err := c.Environments.CancelBuild(ctx, e.ID, id); err != nil {

@@ -1,10 +1,11 @@
 package environment
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
@@ -13,7 +14,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
@@ -70,7 +70,7 @@ var Build = crud.Operation{
 	Run:         crud.Run(buildEnvironment),
 	Verb:        "build",
 	Object:      "environment",
-	Options:     apierror.Options{atEnvironmentID, buildAdvice},
+	Options:     apierror.Options{atEnvironmentID, environmentAdvice},
 }
 
 func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuildModel, call *crud.Call) (crud.Results, error) {
@@ -78,84 +78,70 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 	if err != nil {
 		return nil, err
 	}
-	deadline := c.Conn.Clock.Now().Add(call.Timeout)
-	tell := func(b *environments.BuildReport) { call.Tell("%s: %s", buildOf(e, b.ID), b.Status) }
-	call.Tell("Starting a build of environment %q (%s)", e.Name, e.ID)
-	before := e.LatestBuildID()
-	build, err := startBuild(ctx, c, e, before)
-	for ended, looks := "", 0; transport.IsConflict(err); looks++ {
-		// The service also starts builds by itself.
-		w := &buildWait{client: c, environment: e.ID, onStatus: tell}
-		running, waitErr := w.run(ctx, deadline.Sub(c.Conn.Clock.Now()))
+	deadline, before, build := c.Conn.Clock.Now().Add(call.Timeout), e.LatestBuildID(), ""
+	follow := func(before string) (*environments.BuildReport, error) {
+		return waitForBuild(ctx, c, e.ID, before, deadline.Sub(c.Conn.Clock.Now()), func(b *environments.BuildReport) {
+			call.Tell("%s: %s", buildOf(e, cmp.Or(b.ID, build)), b.Status)
+		})
+	}
+	call.Tell("Starting a build of %s", named(e))
+	build, err = c.Environments.StartBuild(ctx, e.ID)
+	for looks := 0; transport.IsConflict(err) && looks < maxLooks; looks++ {
+		// The service also starts builds by itself, and may show them late.
+		running, waitErr := follow("")
 		var failed *wait.FailedError
 		switch {
 		case waitErr != nil && !errors.As(waitErr, &failed):
 			return nil, notBuilt(ctx, c, e, running, waitErr)
-		case running.ID == ended && looks > maxLooks:
-			return nil, err // No build runs, so the service refuses for another reason.
-		case running.ID != ended:
-			looks = 0
-		case c.Conn.Clock.Sleep(ctx, lookPause) != nil: // The service may show the running build late.
+		case running.ID == before && c.Conn.Clock.Sleep(ctx, lookPause) != nil:
 			return nil, err
 		}
-		ended, before = running.ID, running.ID
-		build, err = startBuild(ctx, c, e, before)
+		before = running.ID
+		build, err = c.Environments.StartBuild(ctx, e.ID)
 	}
 	if err != nil {
 		return nil, err
 	}
-	started := crud.Results{"id": types.StringValue(build), "build_id": types.StringValue(build)}
 	if !m.WaitForBuild.IsNull() && !m.WaitForBuild.ValueBool() {
+		if now, readErr := c.Environments.GetUncached(ctx, e.ID); build == "" && readErr == nil && now.LatestBuildID() != before {
+			build = now.LatestBuildID() // The service need not name it.
+		}
 		call.Tell("%s was started and continues in the background", buildOf(e, build))
-		return started, nil
+		id := value.StringOrNull(build)
+		return crud.Results{"id": id, "build_id": id}, nil
 	}
-	w := &buildWait{client: c, environment: e.ID, build: build, before: before, onStatus: tell}
-	last, err := w.run(ctx, deadline.Sub(c.Conn.Clock.Now()))
+	last, err := follow(before)
 	if err != nil {
 		return nil, notBuilt(ctx, c, e, last, err)
 	}
-	started["build_id"], started["status"] = types.StringValue(last.ID), types.StringValue(last.Status)
-	return started, nil
+	return crud.Results{"id": types.StringValue(cmp.Or(build, last.ID)), "build_id": types.StringValue(last.ID), "status": types.StringValue(last.Status)}, nil
 }
 
-// After a 409, the latest build is looked at so often if it has ended.
+// After a 409, the latest build is looked at so often. If it had ended before, there is a pause.
 const (
-	maxLooks  = 3
+	maxLooks  = 4
 	lookPause = 5 * time.Second
 )
 
 var atEnvironmentID = apierror.AtStatus{http.StatusNotFound: path.Root("environment_id"), http.StatusConflict: path.Root("environment_id")}
 
-var buildAdvice = apierror.Advice{
-	http.StatusForbidden: environmentAdvice[http.StatusForbidden],
-}
-
-// startBuild starts a build. An uncertain start is an error here, because there is no object to find later.
-func startBuild(ctx context.Context, c *client.Client, e *environments.Environment, before string) (string, error) {
-	build, err := c.Environments.StartBuild(ctx, e.ID, before)
-	var lost *create.LostError
-	if errors.As(err, &lost) {
-		return "", &crud.ObjectError{Summary: "Build May Not Have Started", Detail: fmt.Sprintf("The response was lost, and environment %q (%s) has no new build yet: %s\n\nFirst look at the environment's latest build: running this again starts a new build after a running one has ended.", e.Name, e.ID, apierror.Sentences(lost.Err))}
-	}
-	return build, err
-}
-
 // notBuilt says what to do about a build that did not succeed.
 func notBuilt(ctx context.Context, c *client.Client, e *environments.Environment, last *environments.BuildReport, err error) error {
-	summary, detail := unbuilt(ctx, c, e, last, err)
+	if now, readErr := c.Environments.GetUncached(ctx, e.ID); readErr == nil {
+		e = now
+	}
+	summary, detail := unbuilt(e, last, err)
 	switch summary {
 	case "":
 		return err
 	case failedToBuild:
 		detail += "\n\nTo rebuild the environment, run this again. If an agentyard_environment resource manages it, the next apply also rebuilds it."
-	case buildTimedOut:
-		detail += " The service refuses another build until it ends. To allow more time, raise the timeout in the timeouts block."
 	default:
-		detail += " To stop it, use agentyard_environment_build_cancel."
+		detail += " The service refuses another build until it ends. To stop it, use agentyard_environment_build_cancel. To allow more time, raise the timeout in the timeouts block."
 	}
 	return &crud.ObjectError{Summary: summary, Detail: detail}
 }
 
 func buildOf(e *environments.Environment, build string) string {
-	return fmt.Sprintf("Build %s of environment %q (%s)", build, e.Name, e.ID)
+	return strings.TrimSpace("Build "+build) + " of " + named(e)
 }

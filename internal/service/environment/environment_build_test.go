@@ -11,31 +11,22 @@ func TestFailureOf(t *testing.T) {
 	t.Parallel()
 	const mend, log = "Fix the problem, then apply again. If somebody canceled the build, only apply again.", "The log ends as follows. The data source agentyard_environment_build_diagnostics may show more.\n\n  "
 	for name, tc := range map[string]struct {
-		latest *environments.Build
-		reason string
-		last   *environments.BuildReport
-		want   string
+		latest  *environments.Build
+		reason  string
+		excerpt string // As the wait saw it.
+		want    string
 	}{
-		"nothing known": {nil, "", nil, "Build  of environment \"dev\" (e) failed: the service gave no reason.\n\n" + mend},
-		"report alone":  {nil, "", &environments.BuildReport{ID: "b1", Excerpt: "make\nno rule\n\n"}, "Build b1 of environment \"dev\" (e) failed: the service gave no reason.\n\n" + log + "make\n  no rule\n\n" + mend},
-		"record":        {&environments.Build{ID: "b2", FailureCategory: "timeout", FailureReason: "Too long.", Excerpt: "\n"}, "", nil, "Build b2 of environment \"dev\" (e) failed, category timeout: Too long.\n\nThe build took longer than the service allows. Shorten the scripts."},
-		"both":          {&environments.Build{ID: "b2", FailureCategory: "solar-flare"}, "It broke", &environments.BuildReport{ID: "b2", Excerpt: "part"}, "Build b2 of environment \"dev\" (e) failed, category solar-flare: It broke.\n\n" + log + "part\n\n" + mend},
-		"newer build":   {&environments.Build{ID: "b3", FailureReason: "other"}, "other", &environments.BuildReport{ID: "b2"}, "Build b2 of environment \"dev\" (e) failed: the service gave no reason.\n\n" + mend},
-		"withheld":      {&environments.Build{ID: "b2", Excerpt: "secret", Withheld: true}, "r", nil, "Build b2 of environment \"dev\" (e) failed: r.\n\nThe service withholds the log.\n\n" + mend},
-		"many lines":    {&environments.Build{ID: "b2", Excerpt: "first\n" + strings.Repeat("line\n", 20)}, "r", nil, "Build b2 of environment \"dev\" (e) failed: r.\n\n" + log + strings.TrimSpace(strings.Repeat("line\n  ", 20)) + "\n\n" + mend},
-		"a long line":   {&environments.Build{ID: "b2", Excerpt: strings.Repeat("é", 2001)}, "r", nil, "Build b2 of environment \"dev\" (e) failed: r.\n\n" + log + strings.Repeat("é", 2000) + "\n\n" + mend},
+		"nothing known": {nil, "", "", "Build b2 of environment \"dev\" (e) failed: the service gave no reason.\n\n" + mend},
+		"report alone":  {nil, "", "make\nno rule\n\n", "Build b2 of environment \"dev\" (e) failed: the service gave no reason.\n\n" + log + "make\n  no rule\n\n" + mend},
+		"record":        {&environments.Build{ID: "b2", FailureCategory: "timeout", FailureReason: "Too long.", Excerpt: "\n"}, "", "", "Build b2 of environment \"dev\" (e) failed, category timeout: Too long.\n\nThe build took longer than the service allows. Shorten the scripts."},
+		"new category":  {&environments.Build{ID: "b2", FailureCategory: "solar-flare"}, "It broke", "", "Build b2 of environment \"dev\" (e) failed, category solar-flare: It broke.\n\n" + mend},
+		"newer build":   {&environments.Build{ID: "b3", FailureReason: "other"}, "other", "", "Build b2 of environment \"dev\" (e) failed: the service gave no reason.\n\n" + mend},
+		"withheld":      {&environments.Build{ID: "b2", Excerpt: "secret", Withheld: true}, "r", "", "Build b2 of environment \"dev\" (e) failed: r.\n\nThe service withholds the log.\n\n" + mend},
+		"many lines":    {&environments.Build{ID: "b2", Excerpt: "first\n" + strings.Repeat("line\n", 20)}, "r", "", "Build b2 of environment \"dev\" (e) failed: r.\n\n" + log + strings.TrimSpace(strings.Repeat("line\n  ", 20)) + "\n\n" + mend},
+		"a long line":   {&environments.Build{ID: "b2", Excerpt: strings.Repeat("é", 2001)}, "r", "", "Build b2 of environment \"dev\" (e) failed: r.\n\n" + log + strings.Repeat("é", 2000) + "\n\n" + mend},
 	} {
-		if got := failureOf(&environments.Environment{ID: "e", Name: "dev", LatestBuild: tc.latest, FailureReason: tc.reason}, tc.last); got != tc.want {
+		if got := failureOf(&environments.Environment{ID: "e", Name: "dev", LatestBuild: tc.latest, FailureReason: tc.reason}, &environments.BuildReport{ID: "b2", Excerpt: tc.excerpt}); got != tc.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, tc.want)
-		}
-	}
-}
-
-func TestOfEnvironment(t *testing.T) {
-	t.Parallel()
-	for environment, want := range map[string]string{"ready": "succeeded", "failed": "failed", "building": "queued", "": "queued", "asleep": "queued"} {
-		if got := ofEnvironment(environment); got != want {
-			t.Errorf("%q: got %q, want %q", environment, got, want)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func TestEnvironment_staleLooksAtTheEnd(t *testing.T) {
 // that build.
 func TestEnvironment_builtAgainRightAfterTheEnd(t *testing.T) {
 	t.Parallel()
-	for operation, says := range map[string]string{"createEnvironment": "To wait for that build instead, run terraform untaint ADDRESS, then apply.", "updateEnvironment": "the next apply waits for it."} {
+	for operation, says := range map[string]string{"createEnvironment": "run terraform untaint ADDRESS, then apply.", "updateEnvironment": "The next apply waits for the build"} {
 		t.Run(operation, func(t *testing.T) {
 			t.Parallel()
 			var e *acctest.Env
@@ -118,11 +118,11 @@ func TestEnvironment_timeouts(t *testing.T) {
 			}
 			config["timeouts"] = map[string]any{"create": "2m", "update": "3m"}
 			before := e.Now()
-			verb, allowed, left := "created", 2*time.Minute, "untaint ADDRESS, then apply. To allow more time, raise create"
+			allowed, left := 2*time.Minute, "untaint ADDRESS, then apply."
 			if updates {
-				verb, allowed, left = "updated", 3*time.Minute, "The next apply waits for the build. To allow more time, raise update"
+				allowed, left = 3*time.Minute, "The next apply waits for the build"
 			}
-			p.Apply(i, config).MustFail(t, "", "was "+verb, fmt.Sprintf("is still \"queued\" after %s", allowed), "The build continues at the service.", left)
+			p.Apply(i, config).MustFail(t, "", fmt.Sprintf("is still \"queued\" after %s. It continues at the service. To allow more time, raise the timeout", allowed), left)
 			if took := e.Now().Sub(before); took < allowed || took > allowed+time.Minute {
 				t.Errorf("it took %v, want %v", took, allowed)
 			}
@@ -131,7 +131,7 @@ func TestEnvironment_timeouts(t *testing.T) {
 			}
 			i.Tainted = false
 			config["timeouts"] = map[string]any{"update": "5h"}
-			mustWarn(t, e.Plan(t, i, config), "Apply Waits for an Earlier Build", i.ID(), "build "+i.Attribute("latest_build_id")+" had not ended when an earlier apply stopped waiting. This apply waits for it.")
+			mustWarn(t, e.Plan(t, i, config), "Apply Waits for an Earlier Build", i.ID(), "build "+i.Attribute("latest_build_id")+" has not ended, and an earlier apply stopped waiting. This apply waits for it.")
 			e.Journal().Reset()
 			e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 			if sent := changesSent(e); sent != "" {
@@ -148,15 +148,13 @@ func TestAccEnvironment_interruptedThenContinued(t *testing.T) {
 	ahead := clock.NewAhead(clock.System, 0)
 	e := acctest.NewRealTime(t, option, func(o *emulator.Options) { o.Clock, o.BuildPhase = ahead, time.Hour })
 	cli := acctest.NewCLI(t, e, envConfig(""))
-	const created, updated = "was created and is kept in the state", "was updated and is kept in the state"
 	for n, step := range []struct {
-		config, text string
-		// stored is the status in the state. A status that could not be read back stays as it was.
-		stored string
-	}{{"", created, "building"}, {"setup_script = \"make\"", updated, "building"}, {"setup_script = \"true\"", updated, "ready"}} {
+		config     string
+		unreadable bool
+	}{{"", false}, {"setup_script = \"make\"", false}, {"setup_script = \"true\"", true}} {
 		running := make(chan *acctest.Running, 1)
 		arm(func() {
-			if step.stored == "ready" {
+			if step.unreadable {
 				e.Faults().Add(emulator.Fault{Operation: "getEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: 403})
 			}
 			(<-running).Interrupt()
@@ -165,12 +163,12 @@ func TestAccEnvironment_interruptedThenContinued(t *testing.T) {
 		run := cli.Start("apply", "-auto-approve", "-input=false")
 		running <- run
 		r := run.Wait()
-		if !containsAll(acctest.OneLine(r.Output), "Interrupted Before the Environment Was Built", step.text, "The next apply waits for it") {
+		if !containsAll(acctest.OneLine(r.Output), "Interrupted Before the Environment Was Built", "is kept in the state, and the next apply waits for the build") {
 			t.Fatal(r.Output)
 		}
 		made := onlyEnv(t, e)
 		state := cli.MustRun("state", "show", environmentAddress).Output
-		if !strings.Contains(state, made.ID) || strings.Contains(state, made.LatestBuild.ID) != (step.stored == "building") || strings.Contains(state, "tainted") || !strings.Contains(acctest.OneLine(state), ` status = "`+step.stored+`"`) {
+		if !strings.Contains(state, made.ID) || strings.Contains(state, made.LatestBuild.ID) == step.unreadable || strings.Contains(state, "tainted") || !strings.Contains(acctest.OneLine(state), ` status = "building"`) {
 			t.Errorf("the state: %s", state)
 		}
 		// Only the mark in private state shows that there is a build to wait for.
@@ -252,9 +250,13 @@ func TestEnvironment_marksOfUnfinishedWaits(t *testing.T) {
 			if got := onlyEnv(t, e); (config["wait_for_build"] == nil) != (got.Status == "ready") || got.IsDefault != (tc.initial != nil) {
 				t.Errorf("the environment is %+v", got)
 			}
-			// Without the mark, a build that was started outside Terraform is no reason for an update.
+			// An update removes the mark. Without it, a build that was started outside Terraform is no reason for an update.
 			e.Clock.Advance(buildTime)
 			rebuilt(t, e, 0)
+			if tc.next == acctest.ActionNone {
+				e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
+				rebuilt(t, e, 0)
+			}
 			e.Apply(t, i, config).MustDo(t, acctest.ActionNone)
 		})
 	}
@@ -366,11 +368,10 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 		refuse(e, "setDefaultEnvironment", 403, 1)
 		out := p.Apply(i, envValues(wanted))
 		out.MustDo(t, acctest.ActionCreate)
-		mustWarnOnce(t, out, "Environment Is Not the Default", "was created, but could not be made the organization's default", "403", "Manager role", "The next apply tries again.")
+		mustWarnOnce(t, out, "Environment Is Not the Default", "403", "Manager role", "The next apply tries again.")
 		if i.Tainted || onlyEnv(t, e).IsDefault {
 			t.Errorf("tainted: %v", i.Tainted)
 		}
-		mustWarn(t, e.Plan(t, i, envValues(wanted)), "Apply Sets the Default Environment", "an earlier apply could not make it the organization's default. This apply tries again.", i.ID())
 		e.Journal().Reset()
 		e.Apply(t, i, envValues(wanted)).MustDo(t, acctest.ActionUpdate)
 		if got := changesSent(e); got != "setDefaultEnvironment" || !onlyEnv(t, e).IsDefault {
@@ -387,9 +388,6 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 		p.Apply(i, envValues(wanted)).MustDo(t, acctest.ActionCreate)
 		e.API(http.MethodPut, environmentsRoute+"/default", map[string]any{"environmentId": i.ID()}, nil)
 		mustRest(t, e, i, envValues(wanted))
-		other := builtEnv(e, map[string]any{"name": "other", "scope": "organization"})
-		e.API(http.MethodPut, environmentsRoute+"/default", map[string]any{"environmentId": other}, nil)
-		e.Plan(t, i, envValues(wanted)).MustDo(t, acctest.ActionNone)
 	})
 	for status, says := range map[int]string{400: `scope "organization"`, 403: "Manager role", 409: "has no successful build"} {
 		t.Run(fmt.Sprintf("on update/%d", status), func(t *testing.T) {

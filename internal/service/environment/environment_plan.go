@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -39,30 +41,26 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 		return
 	}
 	resp.Diagnostics.Append(r.checkSource(ctx, sourceID, &plan, &state)...)
-	left := unfinishedOf(ctx, req.Private)
-	changes := plan.changesBuild(&state)
-	failed := state.Status.ValueString() == environments.StatusFailed
-	waits := plan.mayWait() && (left.Build || state.Status.ValueString() == environments.StatusBuilding && (!req.Plan.Raw.Equal(req.State.Raw) || plan.makesDefault(&state, left)))
+	left, status, changes := leftOf(ctx, req.Private), state.Status.ValueString(), plan.changesBuild(&state)
+	makesDefault := plan.makesDefault(&state, left)
+	isUpdated := left != "" || makesDefault || !req.Plan.Raw.Equal(req.State.Raw)
+	rebuilds := status == environments.StatusFailed
+	waits := status == environments.StatusBuilding && isUpdated && !plan.WaitForBuild.Equal(types.BoolValue(false))
+	name, latest := crud.Which(state.Name.ValueString(), state.ID.ValueString()), state.LatestBuildID.ValueString()
 	switch {
-	case failed && !changes:
-		resp.Diagnostics.Append(rebuildWarning(&state)...)
-	case waits && !changes && left.Build:
-		resp.Diagnostics.Append(planWarning(&state, "Apply Waits for an Earlier Build",
-			fmt.Sprintf("build %s had not ended when an earlier apply stopped waiting. This apply waits for it", state.LatestBuildID.ValueString()))...)
+	case rebuilds && !changes:
+		resp.Diagnostics.AddWarning("Apply Rebuilds Failed Environments", fmt.Sprintf("Environment %s: its latest build (%s) failed: %s. This apply starts a new build.",
+			name, latest, strings.TrimSuffix(cmp.Or(state.FailureReason.ValueString(), "the service gave no reason"), ".")))
+	case waits && !changes && left != "":
+		resp.Diagnostics.AddWarning("Apply Waits for an Earlier Build", fmt.Sprintf("Environment %s: build %s has not ended, and an earlier apply stopped waiting. This apply waits for it.", name, latest))
 	}
-	if left.Default && plan.makesDefault(&state, left) {
-		resp.Diagnostics.Append(planWarning(&state, "Apply Sets the Default Environment", "an earlier apply could not make it the organization's default. This apply tries again")...)
+	if changes || rebuilds || waits {
+		plan.expectBuild(&state)
 	}
-	expectsBuild, becomesDefault := changes || failed || waits, plan.makesDefault(&state, left) && !state.IsDefault.ValueBool()
-	if expectsBuild {
-		plan.expectBuild(ctx, &state)
-	}
-	if becomesDefault {
+	if makesDefault && !state.IsDefault.ValueBool() {
 		plan.IsDefault = types.BoolUnknown()
 	}
-	if expectsBuild || becomesDefault {
-		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
-	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
 
 // changesBuild reports whether the plan changes what is built. An unknown value counts as a change.
@@ -70,58 +68,21 @@ func (m *environmentModel) changesBuild(state *environmentModel) bool {
 	return !m.Repositories.Equal(state.Repositories) || !m.SetupScript.Equal(state.SetupScript) || !m.SourceID.Equal(state.SourceID)
 }
 
-// mayWait reports whether the apply may wait for its build.
-func (m *environmentModel) mayWait() bool {
-	return m.WaitForBuild.ValueBool() || m.WaitForBuild.IsUnknown()
-}
-
 // makesDefault reports whether an update may have to make the environment the organization's default.
-func (m *environmentModel) makesDefault(state *environmentModel, left unfinished) bool {
+func (m *environmentModel) makesDefault(state *environmentModel, left string) bool {
 	wanted := m.MakeOrganizationDefault.ValueBool() || m.MakeOrganizationDefault.IsUnknown()
-	return wanted && (left.Default || !state.MakeOrganizationDefault.ValueBool())
+	return wanted && (!state.MakeOrganizationDefault.ValueBool() || left == leftDefault && !state.IsDefault.ValueBool())
 }
 
-// expectBuild plans only the results that a build changes as unknown.
-func (m *environmentModel) expectBuild(ctx context.Context, state *environmentModel) {
-	// The status is unknown even with a wait, because an interrupt leaves it at building.
+// expectBuild plans the results that a build may change as unknown.
+func (m *environmentModel) expectBuild(state *environmentModel) {
 	m.LatestBuild, m.LatestBuildID, m.Status = types.ObjectUnknown(buildType.AttrTypes), types.StringUnknown(), types.StringUnknown()
+	m.FailureReason, m.LastSuccessfulBuildAt = types.StringUnknown(), types.StringUnknown()
+	m.ActiveRepositories, m.ActiveSource = types.ListUnknown(repositoryType), types.ObjectUnknown(sourceType.AttrTypes)
 	if !m.SourceID.Equal(state.SourceID) {
 		m.Source = types.ObjectUnknown(sourceType.AttrTypes)
 	}
-	if !state.FailureReason.IsNull() {
-		m.FailureReason = types.StringUnknown()
-	}
-	if !m.mayWait() {
-		return
-	}
-	m.LastSuccessfulBuildAt = types.StringUnknown()
-	if !sameRepositories(ctx, state.ActiveRepositories, m.Repositories) {
-		m.ActiveRepositories = types.ListUnknown(repositoryType)
-	}
-	if m.Source.IsUnknown() || !m.Source.Equal(state.ActiveSource) {
-		m.ActiveSource = types.ObjectUnknown(sourceType.AttrTypes)
-	}
 }
-
-// rebuildWarning explains a rebuild without a change.
-func rebuildWarning(state *environmentModel) diag.Diagnostics {
-	var reason string
-	if text := state.FailureReason.ValueString(); text != "" {
-		reason = ": " + strings.TrimSuffix(text, ".")
-	}
-	return planWarning(state, "Apply Rebuilds Failed Environments",
-		fmt.Sprintf("its latest build (%s) failed%s. This apply starts a new build", state.LatestBuildID.ValueString(), reason))
-}
-
-// planWarning explains an action of the apply without a change.
-func planWarning(state *environmentModel, summary, why string) diag.Diagnostics {
-	return diag.Diagnostics{diag.NewWarningDiagnostic(summary, fmt.Sprintf("Environment %q (%s): %s.", state.Name.ValueString(), state.ID.ValueString(), why))}
-}
-
-func label(name, id string) string { return fmt.Sprintf("%q (%s)", name, id) }
-
-// named names an environment at the start of a sentence.
-func named(e *environments.Environment) string { return "Environment " + label(e.Name, e.ID) }
 
 // checkSource rejects options that a configured source does not support. State is nil for a new environment. An unchanged
 // source is not checked, because a destroy also plans the configuration and must not fail. If the sources cannot be listed,

@@ -38,7 +38,7 @@ func TestAccEnvironment_plansShowWhatChanges(t *testing.T) {
 	const before = "setup_script = \"make\"\nscope = \"organization\"\n"
 	cli := acctest.NewCLI(t, e, envConfig(before))
 	cli.MustRun("apply", "-auto-approve", "-input=false")
-	built := []string{"last_successful_build_at", "latest_build", "latest_build_id", "status"}
+	built := []string{"active_repositories", "active_source", "failure_reason", "last_successful_build_at", "latest_build", "latest_build_id", "status"}
 	for name, tc := range map[string]struct {
 		config string
 		want   []string
@@ -48,8 +48,8 @@ func TestAccEnvironment_plansShowWhatChanges(t *testing.T) {
 		"the default":           {before + "make_organization_default = true\n", []string{"is_default", "make_organization_default"}},
 		"a script":              {strings.Replace(before, "make", "true", 1), append([]string{"setup_script"}, built...)},
 		"no script":             {"scope = \"organization\"\n", append([]string{"setup_script"}, built...)},
-		"a repository's script": {before + envRepos("app", "true"), append([]string{"active_repositories", "repositories"}, built...)},
-		"without waiting":       {before + "wait_for_build = false\n" + envRepos("app", "true"), []string{"latest_build", "latest_build_id", "repositories", "status", "wait_for_build"}},
+		"a repository's script": {before + envRepos("app", "true"), append([]string{"repositories"}, built...)},
+		"without waiting":       {before + "wait_for_build = false\n" + envRepos("app", "true"), append([]string{"repositories", "wait_for_build"}, built...)},
 	} {
 		cli.Write("main.tf", envConfig(tc.config))
 		slices.Sort(tc.want)

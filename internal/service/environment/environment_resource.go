@@ -3,7 +3,6 @@ package environment
 import (
 	"context"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -18,6 +17,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
@@ -39,18 +39,9 @@ const (
 )
 
 var environmentAdvice = apierror.Advice{
-	http.StatusForbidden: "An environment with scope \"organization\" requires the API key of a member with the Manager role or higher. An environment with scope \"user\" requires its owner's key.",
-}
-
-func creationAdvice(scope string) apierror.Advice {
-	advice := apierror.Advice{
-		http.StatusForbidden:        environmentAdvice[http.StatusForbidden],
-		http.StatusMethodNotAllowed: "The API documents do not say what this status means here. Ask an administrator of the organization whether it allows new environments.",
-	}
-	if scope == environments.ScopeOrganization {
-		advice[http.StatusForbidden] = "Use the API key of a member with the Manager role or higher, or set scope to \"user\"."
-	}
-	return advice
+	http.StatusForbidden: "An environment with scope \"organization\" requires the API key of a member with the Manager role or higher. " +
+		"An environment with scope \"user\" requires its owner's key, and any member can create one.",
+	http.StatusMethodNotAllowed: "The API documents do not say what this status means here. Ask an administrator of the organization whether it allows new environments.",
 }
 
 // NewEnvironmentResource returns the resource agentyard_environment.
@@ -72,7 +63,9 @@ type environmentModel struct {
 // FromAPI keeps the configured spelling of equal values. It also keeps the scope and the source if a response omits them.
 func (m *environmentModel) FromAPI(ctx context.Context, e *environments.Environment) diag.Diagnostics {
 	prior, spelled := *m, *e
-	spelled.Repositories = keepSpelling(ctx, prior.Repositories, e.Repositories)
+	if known, _ := repositoriesToAPI(ctx, prior.Repositories); environments.SameRepositories(known, e.Repositories) {
+		spelled.Repositories = known
+	}
 	diags := m.environmentRecord.FromAPI(ctx, &spelled)
 	m.Name = modifier.Keep(prior.Name, m.Name, wire.SameText)
 	m.SetupScript = modifier.Keep(prior.SetupScript, m.SetupScript, wire.SameText)
@@ -87,38 +80,6 @@ func (m *environmentModel) FromAPI(ctx context.Context, e *environments.Environm
 }
 
 func (m *environmentModel) OwnerOnly() bool { return m.Scope.ValueString() == environments.ScopeUser }
-
-// keepSpelling returns repositories with the prior spelling of equal URLs and scripts, and in the prior order if all are equal.
-func keepSpelling(ctx context.Context, prior types.List, found []environments.Repository) []environments.Repository {
-	known, _ := repositoriesToAPI(ctx, prior) // None where prior is null or unknown.
-	if environments.SameRepositories(known, found) {
-		return known
-	}
-	kept := slices.Clone(found)
-	for i := range min(len(known), len(kept)) {
-		if wire.SameURL(known[i].URL, kept[i].URL) {
-			kept[i].URL = known[i].URL
-		}
-		if wire.SameText(known[i].Script, kept[i].Script) {
-			kept[i].Script = known[i].Script
-		}
-	}
-	return kept
-}
-
-// takeResults keeps the configured values even if the service returns others. The next refresh shows the difference.
-func (m *environmentModel) takeResults(ctx context.Context, e *environments.Environment) diag.Diagnostics {
-	planned := *m
-	diags := m.FromAPI(ctx, e)
-	m.Name, m.Repositories, m.SetupScript = planned.Name, planned.Repositories, planned.SetupScript
-	if value.IsSet(planned.Scope) {
-		m.Scope = planned.Scope
-	}
-	if value.IsSet(planned.SourceID) {
-		m.SourceID = planned.SourceID
-	}
-	return diags
-}
 
 func (m *environmentModel) createRequest(ctx context.Context) (environments.CreateRequest, diag.Diagnostics) {
 	repositories, diags := repositoriesToAPI(ctx, m.Repositories)
@@ -180,7 +141,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 		Optional: true, Computed: true,
 		MarkdownDescription: environmentResults["scope"].Text + " If omitted, the service chooses. `organization` requires the API key of a member with the Manager role or higher. Changing this forces a new environment.",
 		Validators:          []validator.String{value.OneOf(environments.ScopeUser, environments.ScopeOrganization)},
-		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplaceIf(replacesScope, scopeReplaces, scopeReplaces)},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), modifier.CreateOnlyString()},
 	}
 	attributes["repositories"] = schema.ListNestedAttribute{
 		Required:            true,
@@ -267,13 +228,6 @@ func sameRepositories(ctx context.Context, prior, planned types.List) bool {
 // noSecrets describes inputs that the service also returns in attributes and logs, where nothing marks them as sensitive.
 const noSecrets = " Must not contain secrets: plans, state, and errors show it in clear text."
 
-const scopeReplaces = "Changing this forces a new environment."
-
-// replacesScope adopts the configured scope after an import, because the service may not return it.
-func replacesScope(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-	resp.RequiresReplace = !modifier.MayAdopt(ctx, req.Private, req.StateValue)
-}
-
 func (r *environmentResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
 	resp.IdentitySchema = crud.IDSchema(environmentResults["id"].Text)
 }
@@ -308,35 +262,31 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 
 	made, err := r.Client.Environments.Create(createCtx, body)
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("create", "environment", err, creationAdvice(body.Scope), createRefusedAt(body))...)
+		resp.Diagnostics.Append(apierror.For("create", "environment", err, refused(false, body.SourceID != ""))...)
 		return
 	}
-	made.Status = environments.StatusBuilding
 	// Store the environment now, so that the state has it even if the apply fails.
-	resp.Diagnostics.Append(m.takeResults(ctx, made)...)
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, made)...)
 	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	work := &environmentApply{Client: r.Client, plan: &m, deadline: deadline, done: "created"}
-	waits := m.WaitForBuild.ValueBool()
-	work.left.Default = waits && m.MakeOrganizationDefault.ValueBool() // Otherwise, the request made it the default.
-	resp.Diagnostics.Append(work.end(ctx, ending{waits: waits, build: made.LatestBuildID(), reads: true})...)
+	diags, isDone := r.settle(ctx, &m, nil, "", deadline.Sub(r.Client.Conn.Clock.Now()))
+	resp.Diagnostics.Append(diags...)
+	makesDefault := m.MakeOrganizationDefault.ValueBool() && m.WaitForBuild.ValueBool() // Otherwise, the request made it the default.
+	if isDone && makesDefault {
+		diags, isDone = r.makeDefault(ctx, &m, nil)
+		resp.Diagnostics.Append(diags...)
+	}
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-	resp.Diagnostics.Append(work.left.store(ctx, resp.Private)...)
+	crud.AsPlanned(&resp.State, req.Plan.Raw)
+	resp.Diagnostics.Append(setLeft(ctx, resp.Private, isDone, makesDefault)...)
 }
 
 func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	var found *environments.Environment
 	crud.Read(ctx, r.Client, "environment", req, resp, func(m *environmentModel) (*environments.Environment, error) {
-		var err error
-		found, err = r.Client.Environments.Get(ctx, m.ID.ValueString())
-		return found, err
+		return r.Client.Environments.Get(ctx, m.ID.ValueString())
 	})
-	if left := unfinishedOf(ctx, req.Private); found != nil && left != left.since(found) {
-		resp.Diagnostics.Append(left.since(found).store(ctx, resp.Private)...)
-	}
 }
 
 func (r *environmentResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
@@ -357,28 +307,56 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	updateCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	left := unfinishedOf(ctx, req.Private)
-	work := &environmentApply{Client: r.Client, plan: &plan, state: &state, deadline: deadline, done: "waited for"}
-	last, err := work.update(updateCtx, body, left)
-	switch {
-	case err == nil:
-		resp.Diagnostics.Append(work.end(ctx, last)...)
-	case work.done != "updated":
-		left.Build = left.Build || work.left.Build
-		resp.Diagnostics.Append(left.store(ctx, resp.Private)...)
-		resp.Diagnostics.Append(apierror.For("update", "environment", err, environmentAdvice, updateRefusedAt(body), afterRename(body))...)
-		return
-	default:
-		resp.Diagnostics.Append(apierror.For("build", "environment", err, environmentAdvice)...)
+	id, latest, status := state.ID.ValueString(), state.LatestBuildID.ValueString(), state.Status.ValueString()
+	makesDefault, isDone, before := plan.makesDefault(&state, leftOf(ctx, req.Private)), true, ""
+	if !body.IsEmpty() {
+		build, err := r.Client.Environments.Update(updateCtx, id, body)
+		if err != nil {
+			if transport.IsAmbiguous(err) {
+				resp.Diagnostics.Append(setLeft(ctx, resp.Private, false, makesDefault)...)
+			}
+			resp.Diagnostics.Append(apierror.For("update", "environment", err, refused(body.Name != nil, body.SourceID != nil))...)
+			return
+		}
+		if build != "" { // Otherwise, the build to wait for is whatever is the latest.
+			before = latest
+		}
+	}
+	builds := body.Builds()
+	if status == environments.StatusFailed && !builds {
+		builds, before = true, latest
+		if err := r.rebuild(updateCtx, id, latest); err != nil {
+			resp.Diagnostics.Append(apierror.For("build", "environment", err, environmentAdvice)...)
+			isDone = false
+		}
+	}
+	if isDone && (builds || status == environments.StatusBuilding && plan.WaitForBuild.ValueBool()) {
+		diags, isDone = r.settle(ctx, &plan, &state, before, deadline.Sub(r.Client.Conn.Clock.Now()))
+		resp.Diagnostics.Append(diags...)
+	}
+	if isDone && makesDefault {
+		diags, isDone = r.makeDefault(ctx, &plan, &state)
+		resp.Diagnostics.Append(diags...)
 	}
 	// Store the changes even after an error, because the service has applied them.
-	plan.complete(&state)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
-	resp.Diagnostics.Append(work.left.store(ctx, resp.Private)...)
+	crud.KnownOr(&resp.State, req.State.Raw)
+	crud.AsPlanned(&resp.State, req.Plan.Raw)
+	resp.Diagnostics.Append(setLeft(ctx, resp.Private, isDone, makesDefault)...)
 	if !resp.Diagnostics.HasError() {
-		crud.AsPlanned(&resp.State, req.Plan.Raw)
 		resp.Diagnostics.Append(modifier.RemoveImported(ctx, resp.Private)...)
 	}
+}
+
+// rebuild starts a build. If something else has just started one, that is the build to wait for.
+func (r *environmentResource) rebuild(ctx context.Context, id, latest string) error {
+	_, err := r.Client.Environments.StartBuild(ctx, id)
+	if transport.IsConflict(err) {
+		if now, readErr := r.Client.Environments.GetUncached(ctx, id); readErr == nil && (now.IsBuilding() || now.LatestBuildID() != latest) {
+			return nil
+		}
+	}
+	return err
 }
 
 func (r *environmentResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
@@ -401,35 +379,16 @@ func (r *environmentResource) ImportState(ctx context.Context, req resource.Impo
 	crud.ImportByID(ctx, "environment", "env_01hzy3v7k2m4n6p8q0r2s4t6v8", req, resp)
 }
 
-// createRefusedAt returns the argument that a status concerns. With a source, a conflict may concern the name or the source.
-func createRefusedAt(body environments.CreateRequest) apierror.AtStatus {
-	if body.SourceID == "" {
-		return apierror.AtStatus{http.StatusConflict: path.Root("name")}
+// refused explains statuses that an argument of the request can cause.
+func refused(renames, hasSource bool) apierror.Options {
+	options := apierror.Options{environmentAdvice}
+	if renames {
+		options = append(options, apierror.Advice{http.StatusConflict: apierror.NameTaken("environment")}, apierror.AtStatus{http.StatusConflict: path.Root("name")})
 	}
-	return apierror.AtStatus{http.StatusNotFound: path.Root("source_id")}
-}
-
-// updateRefusedAt returns the argument that a status concerns, if only one that was sent can cause it.
-func updateRefusedAt(body environments.UpdateRequest) apierror.AtStatus {
-	at := apierror.AtStatus{}
-	if body.SourceID != nil {
-		at[http.StatusNotFound] = path.Root("source_id")
+	if hasSource {
+		options = append(options, apierror.AtStatus{http.StatusNotFound: path.Root("source_id")})
 	}
-	switch {
-	case body.Name != nil && body.SourceID == nil:
-		at[http.StatusConflict] = path.Root("name")
-	case body.Name == nil && body.SourceID != nil:
-		at[http.StatusConflict] = path.Root("source_id")
-	}
-	return at
-}
-
-// afterRename is the advice for a conflict if only the name was sent.
-func afterRename(body environments.UpdateRequest) apierror.Advice {
-	if body.Name == nil || body.Builds() {
-		return apierror.Advice{}
-	}
-	return apierror.Advice{http.StatusConflict: apierror.NameTaken("environment")}
+	return options
 }
 
 // IsCurrent implements crud.Steady. Of a failed environment, or one whose latest build failed, the listing lacks the log.

@@ -2,14 +2,12 @@ package environment_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -78,79 +76,21 @@ func TestEnvironment_answersOfAnotherShape(t *testing.T) {
 	}
 }
 
-// showsOld returns an environment's old record after a change, while it is armed.
-func showsOld(armed *atomic.Bool, old func() string) acctest.Option {
-	return acctest.Wrap(func(next http.Handler) http.Handler {
-		var changed atomic.Bool
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			isRead := r.Method == http.MethodGet
-			changed.CompareAndSwap(false, armed.Load() && !isRead)
-			if armed.Load() && changed.Load() && isRead && strings.HasPrefix(r.URL.Path, environmentsRoute+"/env_") {
-				w.Header().Set("Content-Type", "application/json")
-				_, _ = w.Write([]byte(old()))
-				return
-			}
-			next.ServeHTTP(w, r)
-		})
-	})
-}
-
-// If a response does not name the build that it started, and the build is not listed yet, an older build is not mistaken for
-// it, and it is not forgotten.
-func TestEnvironment_buildsThatShowLate(t *testing.T) {
+// A rebuild whose response names no build does not read the earlier failure as its own.
+func TestEnvironment_rebuildWhoseBuildIsNotNamed(t *testing.T) {
 	t.Parallel()
-	for operation, all := range map[string][]bool{"createEnvironmentBuild": {true, false}, "updateEnvironment": {true}} {
-		for _, shows := range all {
-			t.Run(fmt.Sprint(operation, shows), func(t *testing.T) {
-				t.Parallel()
-				var armed atomic.Bool
-				var old string
-				e := acctest.New(t, slowBuilds, showsOld(&armed, func() string { return old }))
-				config := envValues(nil)
-				_, i := e.Created(t, environmentType, config)
-				rebuilds := operation == "createEnvironmentBuild"
-				if rebuilds {
-					failBuild(t, e, emulator.BuildFailure{})
-					e.API(http.MethodPost, environmentsRoute+"/"+i.ID()+"/builds", nil, nil)
-					e.Clock.Advance(time.Hour)
-				} else {
-					config["setup_script"] = "make"
-				}
-				var record map[string]any
-				e.API(http.MethodGet, environmentsRoute+"/"+i.ID(), nil, &record)
-				if !rebuilds {
-					record["setupScript"] = "make"
-				}
-				encoded, _ := json.Marshal(record)
-				old = string(encoded)
-				kind := emulator.FaultOtherResponse
-				if !shows {
-					// No build was started.
-					kind = emulator.FaultOtherServer
-				}
-				e.Faults().Add(emulator.Fault{Operation: operation, Kind: kind, Status: http.StatusOK, Body: `{}`})
-				p := acctest.NewProcess(t, e, nil)
-				armed.Store(true)
-				out := p.Apply(i, config)
-				armed.Store(false)
-				if rebuilds {
-					out.MustFail(t, "", "names no build", "Apply again: a build that is listed by then is used, otherwise one is started.")
-					if strings.Contains(out.Text(), "an object that exists") {
-						t.Error(out.Text())
-					}
-				} else {
-					out.MustDo(t, acctest.ActionUpdate)
-				}
-				running := latestOf(e)
-				e.Journal().Reset()
-				e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
-				if sent := changesSent(e); (sent == "") != shows || (latestOf(e) == running) != shows || i.Attribute("status") != "ready" {
-					t.Errorf("the next apply sends %q, and the status is %q", sent, i.Attribute("status"))
-				}
-				mustRest(t, e, i, config)
-			})
-		}
+	e := acctest.New(t)
+	config := envValues(nil)
+	_, i := e.Created(t, environmentType, config)
+	failBuild(t, e, emulator.BuildFailure{})
+	rebuilt(t, e, buildTime)
+	failed := strings.NewReplacer("ID", i.ID(), "BEFORE", latestOf(e)).Replace(`{"builds":[{"environmentId":"ID","environmentStatus":"failed","latestBuild":{"id":"BEFORE","status":"failed","truncated":false,"withheld":false}}]}`)
+	e.Faults().Add(emulator.Fault{Operation: "createEnvironmentBuild", Kind: emulator.FaultOtherResponse, Status: http.StatusOK, Body: `{}`})
+	e.Faults().Add(emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultOtherResponse, Body: failed})
+	if out := e.MustApply(t, i, config); out.Action != acctest.ActionUpdate || i.Attribute("status") != "ready" {
+		t.Errorf("%s; the status is %q", out, i.Attribute("status"))
 	}
+	mustRest(t, e, i, config)
 }
 
 // stripped makes the service omit fields from every response about environments.

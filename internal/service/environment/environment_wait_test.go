@@ -42,7 +42,7 @@ func TestEnvironment_failedUpdateIsRebuiltInPlace(t *testing.T) {
 	_, i := e.Created(t, environmentType, before)
 	failBuild(t, e, emulator.BuildFailure{Category: "timeout", Reason: "setupScript ran for too long."})
 	e.Apply(t, i, after).MustFail(t, "", "Environment Failed to Build", "category timeout", "Shorten the scripts",
-		"The environment keeps its new configuration. The next apply rebuilds the environment.")
+		"or rebuilds the environment if the build failed.")
 	e.Journal().Reset()
 	e.Apply(t, i, after).MustDo(t, acctest.ActionUpdate)
 	if sent := changesSent(e); sent != "createEnvironmentBuild" || i.Attribute("setup_script") != "./configure" || i.Attribute("failure_reason") != "" {
@@ -233,7 +233,7 @@ func TestEnvironment_whatHappensDuringTheWait(t *testing.T) {
 		}, fails: "Cannot wait for the build of environment", warns: "Build Result Unknown", next: "update"},
 		"a revoked key": {hit: func(d *during) {
 			d.e.Faults().Add(emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusUnauthorized, Times: -1})
-		}, fails: "api_key", warns: "the result of its build is unknown. The ", next: "update"},
+		}, fails: "api_key", warns: "is unknown. The ", next: "update"},
 	} {
 		for _, updates := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/update=%v", name, updates), func(t *testing.T) {

@@ -1,0 +1,207 @@
+package environment
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/wait"
+)
+
+// buildStates treats a superseded build as in progress until the newer build is listed.
+var buildStates = wait.States{
+	Done:       []string{environments.BuildSucceeded},
+	InProgress: []string{environments.BuildQueued, environments.BuildBuilding, environments.BuildValidating, environments.BuildSuperseded},
+	Failed:     []string{environments.BuildFailed},
+}
+
+// waitForBuild waits for an environment's latest build, because a newer one supersedes the others. It returns the build as last seen,
+// also with an error. Before is the latest build when another was requested: a poll that shows it, or none, is outdated. It is empty
+// to wait for whatever build is the latest. onStatus is called when the status changes. It may be nil.
+func waitForBuild(ctx context.Context, c *client.Client, id, before string, timeout time.Duration, onStatus func(*environments.BuildReport)) (*environments.BuildReport, error) {
+	watch := c.Environments.WatchBuild(id)
+	defer watch.Close()
+	return wait.For(ctx, c.Conn.Clock, timeout, wait.Object[environments.BuildReport]{
+		Next: func(ctx context.Context, pause time.Duration) (*environments.BuildReport, error) {
+			seen, err := watch.Next(ctx, pause)
+			if err != nil {
+				return nil, err
+			}
+			build := seen.LatestBuild
+			if before != "" && (build.ID == before || build.ID == "") {
+				return &environments.BuildReport{Status: environments.BuildQueued}, nil
+			}
+			ofEnvironment := map[string]string{environments.StatusReady: environments.BuildSucceeded, environments.StatusFailed: environments.BuildFailed}
+			build.Status = cmp.Or(build.Status, ofEnvironment[seen.EnvironmentStatus], environments.BuildQueued)
+			return &build, nil
+		},
+		Status:   func(b *environments.BuildReport) string { return b.Status },
+		States:   buildStates,
+		OnChange: onStatus,
+	})
+}
+
+// Summaries of a build that did not succeed.
+const (
+	failedToBuild    = "Environment Failed to Build"
+	buildTimedOut    = "Timed Out Waiting for the Build"
+	buildInterrupted = "Interrupted Before the Environment Was Built"
+)
+
+// unbuilt says why a build did not succeed, given the environment as read after the wait. The summary is empty if the error is one of
+// the service.
+func unbuilt(e *environments.Environment, last *environments.BuildReport, err error) (summary, detail string) {
+	var failed *wait.FailedError
+	var late *wait.TimeoutError
+	switch {
+	case errors.As(err, &failed):
+		return failedToBuild, failureOf(e, last)
+	case errors.As(err, &late):
+		return buildTimedOut, fmt.Sprintf("The build of %s did not end: %s. It continues at the service.", named(e), late)
+	case errors.Is(err, context.Canceled):
+		return buildInterrupted, fmt.Sprintf("The build of %s continues at the service.", named(e))
+	}
+	return "", ""
+}
+
+// Limits of the log excerpt in an error.
+const (
+	maxExcerptLines = 20
+	maxExcerptChars = 2000
+)
+
+// failureOf describes the failed build that a wait saw: its category, its reason, the end of its log, and a remedy. The environment has
+// them, unless another build is its latest by now.
+func failureOf(e *environments.Environment, last *environments.BuildReport) string {
+	b := environments.Build{ID: last.ID, Excerpt: last.Excerpt, Withheld: last.Withheld}
+	if latest := e.LatestBuild; latest != nil && (b.ID == "" || b.ID == latest.ID) {
+		b = *latest
+		b.FailureReason = cmp.Or(b.FailureReason, e.FailureReason)
+	}
+	text := fmt.Sprintf("Build %s of %s failed", b.ID, named(e))
+	if b.FailureCategory != "" {
+		text += ", category " + b.FailureCategory
+	}
+	text += ": " + strings.TrimSuffix(cmp.Or(b.FailureReason, "the service gave no reason"), ".") + "."
+	log := strings.TrimSpace(b.Excerpt)
+	switch {
+	case b.Withheld:
+		text += "\n\nThe service withholds the log."
+	case log != "":
+		lines := strings.Split(log, "\n")
+		end := []rune(strings.Join(lines[max(0, len(lines)-maxExcerptLines):], "\n"))
+		text += "\n\nThe log ends as follows. The data source agentyard_environment_build_diagnostics may show more.\n\n  " +
+			strings.ReplaceAll(string(end[max(0, len(end)-maxExcerptChars):]), "\n", "\n  ")
+	}
+	return text + "\n\n" + cmp.Or(remedies[b.FailureCategory], "Fix the problem, then apply again. If somebody canceled the build, only apply again.")
+}
+
+var remedies = map[string]string{
+	environments.FailureSourceResolution: "A repository could not be read. Check its URL and default branch, and that the organization's code-host integration covers it.",
+	environments.FailureProvider:         "The provider of the source failed. Apply again later. If it still fails, choose another source_id from the data source agentyard_environment_source_options.",
+	environments.FailureTimeout:          "The build took longer than the service allows. Shorten the scripts.",
+	environments.FailureValidation:       "A script or a check of its result failed. Fix the problem that the reason and the log show, then apply again.",
+	environments.FailurePromotion:        "The build succeeded, but could not be activated. Apply again.",
+	environments.FailureCleanup:          "The cleanup after the build failed. Apply again. If it still fails, contact the service's support.",
+}
+
+// named identifies an environment within a sentence.
+func named(e *environments.Environment) string { return "environment " + crud.Which(e.Name, e.ID) }
+
+// unfinishedKey is in the private state after an apply that did not take its last step. Its value is that step: leftBuild counts
+// while a build runs, and leftDefault also while the environment is not the default. Each update writes or removes it.
+const (
+	unfinishedKey = "unfinished"
+	leftBuild     = "build"
+	leftDefault   = "default"
+)
+
+func leftOf(ctx context.Context, private modifier.PrivateState) string {
+	stored, _ := private.GetKey(ctx, unfinishedKey)
+	left, _ := strconv.Unquote(string(stored)) // Nothing is stored if nothing is left.
+	return left
+}
+
+func setLeft(ctx context.Context, private modifier.PrivateState, isDone, makesDefault bool) diag.Diagnostics {
+	switch {
+	case isDone:
+		return private.SetKey(ctx, unfinishedKey, nil)
+	case makesDefault:
+		return private.SetKey(ctx, unfinishedKey, []byte(strconv.Quote(leftDefault)))
+	}
+	return private.SetKey(ctx, unfinishedKey, []byte(strconv.Quote(leftBuild)))
+}
+
+// settle waits for the build if the environment waits for builds, and reads the environment into m, even if the run is stopping. State
+// is nil after a creation, where an error would taint the environment.
+func (r *environmentResource) settle(ctx context.Context, m, state *environmentModel, before string, timeout time.Duration) (diags diag.Diagnostics, isDone bool) {
+	id := m.ID.ValueString()
+	var last *environments.BuildReport
+	var err error
+	if m.WaitForBuild.ValueBool() {
+		last, err = waitForBuild(ctx, r.Client, id, before, timeout, nil)
+	}
+	readCtx, cancel := transport.Outlive(ctx)
+	defer cancel()
+	found, readErr := r.Client.Environments.GetNow(readCtx, id)
+	if readErr == nil {
+		diags.Append(m.FromAPI(ctx, found)...)
+	} else {
+		found = &environments.Environment{ID: id, Name: m.Name.ValueString()}
+		if err != nil {
+			m.Status = types.StringValue(environments.StatusBuilding) // The next apply waits, even without a refresh.
+		}
+	}
+	next := "The next apply waits for the build, or rebuilds the environment if the build failed."
+	if state == nil {
+		next = "The environment is tainted, so the next apply replaces it. To keep and rebuild it instead, run terraform untaint ADDRESS, then apply."
+	}
+	summary, detail := unbuilt(found, last, err)
+	switch {
+	case err == nil && readErr != nil:
+		diags.AddWarning("Environment Not Read Back", fmt.Sprintf("The apply of %s succeeded, but it could not be read afterward: %s The next refresh updates its computed attributes.", named(found), apierror.Sentences(readErr)))
+	case err == nil:
+	case summary == buildInterrupted: // An error would taint a new environment.
+		diags.AddWarning(summary, detail+" The environment is kept in the state, and the next apply waits for the build.")
+	case summary == buildTimedOut:
+		diags.AddError(summary, detail+" To allow more time, raise the timeout in the timeouts block.\n\n"+next)
+	case summary != "":
+		diags.AddError(summary, detail+"\n\n"+next)
+	default:
+		diags.Append(apierror.For("wait for the build of", "environment", err)...)
+		diags.AddWarning("Build Result Unknown", fmt.Sprintf("The result of the build of %s is unknown. %s", named(found), next))
+	}
+	return diags, err == nil
+}
+
+// makeDefault makes the environment the organization's default. After a creation, a failure is a warning, because an error would taint
+// the environment.
+func (r *environmentResource) makeDefault(ctx context.Context, m, state *environmentModel) (diags diag.Diagnostics, isDone bool) {
+	err := r.Client.Environments.SetDefault(ctx, m.ID.ValueString())
+	if err == nil {
+		m.IsDefault = types.BoolValue(true)
+		return nil, true
+	}
+	for _, d := range apierror.For("set", "default environment", err, setAdvice) {
+		if state == nil {
+			diags.AddWarning("Environment Is Not the Default", d.Detail()+"\n\nThe next apply tries again.")
+		} else {
+			diags.AddAttributeError(path.Root("make_organization_default"), d.Summary(), d.Detail())
+		}
+	}
+	return diags, false
+}
