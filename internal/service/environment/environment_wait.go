@@ -30,7 +30,7 @@ var buildStates = wait.States{
 }
 
 // waitForBuild waits for an environment's latest build, because a newer one supersedes the others. It returns the build as last seen,
-// also with an error. Before is the latest build when another was requested: a poll that shows it, or none, is outdated. It is empty
+// also with an error. Before is the latest build when another was requested: a poll that shows it is outdated. It is empty
 // to wait for whatever build is the latest. onStatus is called when the status changes. It may be nil.
 func waitForBuild(ctx context.Context, c *client.Client, id, before string, timeout time.Duration, onStatus func(*environments.BuildReport)) (*environments.BuildReport, error) {
 	watch := c.Environments.WatchBuild(id)
@@ -42,7 +42,10 @@ func waitForBuild(ctx context.Context, c *client.Client, id, before string, time
 				return nil, err
 			}
 			build := seen.LatestBuild
-			if before != "" && (build.ID == before || build.ID == "") {
+			switch {
+			case before != "" && build.ID == "":
+				return nil, errors.New("getEnvironmentBuildStatuses returned no latestBuild.id, although the environment has had a build")
+			case before != "" && build.ID == before:
 				return &environments.BuildReport{Status: environments.BuildQueued}, nil
 			}
 			ofEnvironment := map[string]string{environments.StatusReady: environments.BuildSucceeded, environments.StatusFailed: environments.BuildFailed}
