@@ -3,58 +3,17 @@ package computer_test
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 const fleetAddress = "agentyard_computer_fleet.test"
 
 func fleetConfig(quantity int, attributes string) string {
 	return fmt.Sprintf("resource \"agentyard_computer_fleet\" \"test\" {\nname_prefix = \"web\"\nquantity = %d\n%s\n}\n", quantity, attributes)
-}
-
-func expectFleetAction(action plancheck.ResourceActionType, checks ...plancheck.PlanCheck) resource.ConfigPlanChecks {
-	return acctest.PlannedThenEmpty(fleetAddress, action, checks...)
-}
-
-func fleetHas(names ...string) statecheck.StateCheck {
-	exists := knownvalue.ObjectPartial(map[string]knownvalue.Check{"id": knownvalue.NotNull()})
-	checks := map[string]knownvalue.Check{}
-	for _, name := range names {
-		checks[name] = exists
-	}
-	return statecheck.ExpectKnownValue(fleetAddress, tfjsonpath.New("computers"), knownvalue.MapExact(checks))
-}
-
-func fleetStringIs(name, want string) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(fleetAddress, tfjsonpath.New(name), knownvalue.StringExact(want))
-}
-
-// emulatorHas returns a Check.
-func emulatorHas(e *acctest.Env, names ...string) resource.TestCheckFunc {
-	return func(*terraform.State) error {
-		var got []string
-		for _, c := range computers(e) {
-			got = append(got, c.Name)
-		}
-		slices.Sort(got)
-		if !slices.Equal(got, names) {
-			return fmt.Errorf("the emulator holds %v, want %v", got, names)
-		}
-		return nil
-	}
 }
 
 func makeComputers(e *acctest.Env, prefix, account string, quantity int) {
@@ -65,93 +24,23 @@ func makeComputers(e *acctest.Env, prefix, account string, quantity int) {
 	e.API(http.MethodPost, "/api/v0/computers/bulk", body, nil)
 }
 
-func TestAccFleet_scalesInPlace(t *testing.T) {
+// Members stay when the quantity changes, and those with the highest numbers go first. The plan shows which are new.
+func TestFleet_scalesInPlace(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	// The plan shows which computers stay and which are new.
-	step := func(quantity int, action plancheck.ResourceActionType, stay int, names ...string) resource.TestStep {
-		var planned []plancheck.PlanCheck
-		for n := range names {
-			id := tfjsonpath.New("computers").AtMapKey(names[n]).AtMapKey("id")
-			if n < stay {
-				planned = append(planned, plancheck.ExpectKnownValue(fleetAddress, id, knownvalue.NotNull()))
-			} else {
-				planned = append(planned, plancheck.ExpectUnknownValue(fleetAddress, id))
-			}
+	i := e.NewInstance(t, fleetType)
+	for _, step := range []struct {
+		quantity int
+		action   acctest.Action
+	}{{0, "create"}, {2, "update"}, {2, "none"}, {4, "update"}, {1, "update"}, {0, "update"}, {1, "update"}} {
+		before := fleetIDs(i)
+		e.Apply(t, i, fleetOf(step.quantity)).MustDo(t, step.action)
+		stay := min(len(before), step.quantity)
+		if want := numbered(1, step.quantity); !slices.Equal(fleetNames(i), want) || !slices.Equal(computerNames(e), want) || !slices.Equal(fleetIDs(i)[:stay], before[:stay]) {
+			t.Errorf("%d: the emulator holds %v, the state %s", step.quantity, computerNames(e), i.State)
 		}
-		return resource.TestStep{
-			Config: e.Config(fleetConfig(quantity, "")), ConfigPlanChecks: expectFleetAction(action, planned...),
-			ConfigStateChecks: []statecheck.StateCheck{
-				fleetHas(names...), fleetStringIs("id", "web"),
-				statecheck.ExpectKnownValue(fleetAddress, tfjsonpath.New("quantity"), knownvalue.Int64Exact(int64(quantity))),
-			},
-			Check: emulatorHas(e, names...),
-		}
+		e.Plan(t, i, fleetOf(step.quantity)).MustDo(t, acctest.ActionNone)
 	}
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noneLeft(e),
-		Steps: []resource.TestStep{
-			step(0, plancheck.ResourceActionCreate, 0),
-			step(2, plancheck.ResourceActionUpdate, 0, "web-1", "web-2"),
-			step(2, plancheck.ResourceActionNoop, 2, "web-1", "web-2"),
-			step(4, plancheck.ResourceActionUpdate, 2, "web-1", "web-2", "web-3", "web-4"),
-			step(1, plancheck.ResourceActionUpdate, 1, "web-1"),
-			step(0, plancheck.ResourceActionUpdate, 0),
-			step(1, plancheck.ResourceActionUpdate, 0, "web-1"),
-		},
-	})
-}
-
-func TestAccFleet_everythingAndImport(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	attributes := `
-  provider_type     = "managed-b"
-  repos             = ["https://git.example/acme/app"]
-  auto_install_deps = true
-  wait_for_active   = true
-  timeouts {
-    create = "20m"
-    update = "20m"
-    delete = "5m"
-  }`
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noneLeft(e),
-		Steps: []resource.TestStep{
-			{
-				Config: e.Config(fleetConfig(3, attributes)), ConfigPlanChecks: expectFleetAction(plancheck.ResourceActionCreate),
-				ConfigStateChecks: []statecheck.StateCheck{
-					fleetStringIs("provider_type", "managed-b"),
-					statecheck.ExpectKnownValue(fleetAddress, tfjsonpath.New("computers").AtMapKey("web-3"), knownvalue.ObjectExact(map[string]knownvalue.Check{
-						"id": knownvalue.NotNull(), "status": knownvalue.StringExact("active"), "hostname": knownvalue.NotNull(), "remote_user": knownvalue.NotNull(),
-						"relay_client_url": knownvalue.NotNull(), "relay_agent_url": knownvalue.NotNull(),
-						"cloned_repo_directories": knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("/home/agent/app")}),
-					})),
-				},
-			},
-			{
-				ResourceName: fleetAddress, ImportState: true, ImportStateVerify: true,
-				// The service does not return repos and auto_install_deps. An import adopts them from the configuration.
-				ImportStateVerifyIgnore: []string{"repos", "auto_install_deps", "timeouts"},
-			},
-			// Changes to attributes of the provider send no request.
-			{
-				PreConfig: e.Journal().Reset,
-				Config:    e.Config(fleetConfig(3, strings.Replace(strings.Replace(attributes, "20m", "30m", 2), "= true\n  timeouts", "= false\n  timeouts", 1))), ConfigPlanChecks: expectFleetAction(plancheck.ResourceActionUpdate),
-				ConfigStateChecks: []statecheck.StateCheck{fleetHas("web-1", "web-2", "web-3")},
-				Check: func(*terraform.State) error {
-					for _, entry := range e.Journal().Entries() {
-						if entry.Method != http.MethodGet {
-							return fmt.Errorf("%s was sent", entry.Operation)
-						}
-					}
-					return nil
-				},
-			},
-		},
-	})
 }
 
 func TestFleet_createOnlyAttributesReplace(t *testing.T) {
@@ -211,27 +100,6 @@ func TestFleet_deletedElsewhere(t *testing.T) {
 	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
 }
 
-func TestAccFleet_shortfallFailsThePostconditionOnly(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	cfg := e.Config(fleetConfig(4, "lifecycle {\n postcondition {\n condition = alltrue([for c in values(self.computers) : c.status != \"missing\"])\n error_message = \"The fleet is short.\"\n }\n}"))
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noneLeft(e),
-		Steps: []resource.TestStep{
-			{PreConfig: func() { e.FailBulkAfter(3, "no capacity") }, Config: cfg, ExpectError: regexp.MustCompile(`The fleet is short`)},
-			{
-				PreConfig: func() {
-					if err := emulatorHas(e, "web-1", "web-2", "web-3")(nil); err != nil {
-						t.Error(err)
-					}
-				},
-				Config: cfg, ConfigPlanChecks: expectFleetAction(plancheck.ResourceActionUpdate), Check: emulatorHas(e, "web-1", "web-2", "web-3", "web-4"),
-			},
-		},
-	})
-}
-
 func TestFleet_invalidConfiguration(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -280,21 +148,12 @@ func TestFleet_errorsOfTheService(t *testing.T) {
 	const create = "Cannot create computer fleet"
 	for name, tc := range map[string]struct {
 		attribute, value string
-		status           int
 		want             []string
 		at               string
 	}{
 		"unknown provider": {attribute: "provider_type", value: "managed-z", at: "provider_type", want: []string{"Provider Not Available", "managed-z", "managed-a, managed-b"}},
 		"unknown account":  {attribute: "service_account_id", value: "sa_unknown", at: "service_account_id", want: []string{create, "listComputers", "404", `No service account with the ID "sa_unknown"`}},
 		"names taken":      {at: "name_prefix", want: []string{create, "web-1", "2026-03-01T12:00:00Z", "terraform import ADDRESS web", "Raise quantity"}},
-		"401":              {status: 401, want: []string{"AGENTYARD_API_KEY"}},
-		"402":              {status: 402, want: []string{"plan does not include"}},
-		"403":              {status: 403, want: []string{"Manager"}},
-		"404":              {status: 404, want: []string{"check the IDs"}},
-		"409":              {status: 409, want: []string{"Resolve the conflict"}},
-		"429":              {status: 429, want: []string{"requests_per_second"}},
-		"500":              {status: 500, want: []string{"unknown outcome", "Apply again"}},
-		"503":              {status: 503, want: []string{"unknown outcome", "Apply again"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -306,24 +165,9 @@ func TestFleet_errorsOfTheService(t *testing.T) {
 			if name == "names taken" {
 				makeComputers(e, "web", "", 1)
 			}
-			want := append(refuseCreation(e, "bulkCreateComputers", tc.status), tc.want...)
-			mustCreateNothing(t, e, e.NewInstance(t, fleetType), config).MustFail(t, tc.at, want...)
+			mustCreateNothing(t, e, e.NewInstance(t, fleetType), config).MustFail(t, tc.at, tc.want...)
 		})
 	}
-}
-
-// refuseCreation makes the service reject the next create with a status, unless the status is 0. It returns what the error
-// must contain.
-func refuseCreation(e *acctest.Env, operation string, status int) []string {
-	switch status {
-	case 0:
-		return nil
-	case http.StatusTooManyRequests:
-		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultRateLimited, Times: -1})
-	default:
-		refuse(e, operation, status, 1)
-	}
-	return []string{operation, fmt.Sprint(status)}
 }
 
 // mustCreateNothing fails the test unless a create fails and leaves nothing behind.
