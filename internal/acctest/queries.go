@@ -22,7 +22,7 @@ func (p *Process) Restart() {
 // Schemas returns the schemas of all objects.
 func (p *Process) Schemas() *tfprotov6.GetProviderSchemaResponse { return p.offered }
 
-// List runs a list resource with its resources, as `terraform query` does. It returns the resources, and an outcome whose
+// List validates and runs a list resource with its resources, as `terraform query` does. It returns the resources, and an outcome whose
 // Action is ActionNone.
 func (p *Process) List(typeName string, config Values) ([]tftypes.Value, Outcome) {
 	p.t.Helper()
@@ -33,9 +33,15 @@ func (p *Process) List(typeName string, config Values) ([]tftypes.Value, Outcome
 		p.t.Fatalf("there is no list resource %s", typeName)
 	}
 	typ := schema.ValueType()
-	stream, err := server.ListResource(context.Background(), &tfprotov6.ListResourceRequest{
-		TypeName: typeName, Config: dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(config))), IncludeResource: true, Limit: 1000,
-	})
+	configured := dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(config)))
+	validated, err := server.ValidateListResourceConfig(context.Background(), &tfprotov6.ValidateListResourceConfigRequest{TypeName: typeName, Config: configured})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if p.collect(&out, validated.Diagnostics, nil); len(out.Errors) > 0 {
+		return nil, out
+	}
+	stream, err := server.ListResource(context.Background(), &tfprotov6.ListResourceRequest{TypeName: typeName, Config: configured, IncludeResource: true, Limit: 1000})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -49,7 +55,7 @@ func (p *Process) List(typeName string, config Values) ([]tftypes.Value, Outcome
 	return resources, out
 }
 
-// Open opens an ephemeral resource and closes it. It returns the attributes, and an outcome whose Action is ActionNone.
+// Open validates and opens an ephemeral resource, and closes it. It returns the attributes, and an outcome whose Action is ActionNone.
 func (p *Process) Open(typeName string, config Values) (map[string]tftypes.Value, Outcome) {
 	p.t.Helper()
 	ctx := context.Background()
@@ -59,7 +65,15 @@ func (p *Process) Open(typeName string, config Values) (map[string]tftypes.Value
 		p.t.Fatalf("there is no ephemeral resource %s", typeName)
 	}
 	typ := schema.ValueType()
-	opened, err := p.server.OpenEphemeralResource(ctx, &tfprotov6.OpenEphemeralResourceRequest{TypeName: typeName, Config: dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(config)))})
+	configured := dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(config)))
+	validated, err := p.server.ValidateEphemeralResourceConfig(ctx, &tfprotov6.ValidateEphemeralResourceConfigRequest{TypeName: typeName, Config: configured})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if p.collect(&out, validated.Diagnostics, nil); len(out.Errors) > 0 {
+		return nil, out
+	}
+	opened, err := p.server.OpenEphemeralResource(ctx, &tfprotov6.OpenEphemeralResourceRequest{TypeName: typeName, Config: configured})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -2,69 +2,36 @@ package computer_test
 
 import (
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-func downloadConfig(computer, name, more string) string {
-	return `
-ephemeral "agentyard_computer_file_download" "test" {
-  computer_id = "` + computer + `"
-  file_name   = "` + name + `"
-` + more + `
-}
-provider "echo" {
-  data = ephemeral.agentyard_computer_file_download.test
-}
-resource "echo" "test" {}
-`
-}
-
-func TestAccComputerFileDownload(t *testing.T) {
+func TestComputerFileDownload(t *testing.T) {
 	t.Parallel()
-	acctest.NeedsEphemeral(t)
 	e := acctest.New(t)
 	c := makeComputer(e, map[string]any{"name": "a"})
 	putFile(t, e, c.ID, "a%20b.txt", "hello")
-	data := func(name string) tfjsonpath.Path { return tfjsonpath.New("data").AtMapKey(name) }
-	e.RunEcho(t, resource.TestStep{
-		Config: e.Config(downloadConfig(c.ID, "a b.txt", "content_type = \"text/x-note\"\nsession_id = \"s1\"")),
-		ConfigStateChecks: []statecheck.StateCheck{
-			statecheck.ExpectKnownValue("echo.test", data("url"), knownvalue.StringFunc(func(url string) error {
-				if content, contentType := storage(t, http.MethodGet, url, "", nil); content != "hello" || contentType != "text/x-note" {
-					t.Errorf("the address leads to %q of %q", content, contentType)
-				}
-				return nil
-			})),
-			statecheck.ExpectKnownValue("echo.test", data("expires_at"), knownvalue.StringRegexp(regexp.MustCompile(`^2026-03-01T12:16:\d\d(\.\d+)?Z$`))),
-			statecheck.ExpectKnownValue("echo.test", data("session_id"), knownvalue.StringExact("s1")),
-		},
-	})
+	opened, out := acctest.NewProcess(t, e, nil).Open("agentyard_computer_file_download", acctest.Values{"computer_id": c.ID, "file_name": "a b.txt", "content_type": "text/x-note", "session_id": "s1"})
+	out.MustSucceed(t)
+	got := acctest.Plainly(t, opened)
+	if content, contentType := storage(t, http.MethodGet, got["url"].(string), "", nil); content != "hello" || contentType != "text/x-note" || !strings.HasPrefix(got["expires_at"].(string), "2026-03-01T12:16:") {
+		t.Errorf("the address leads to %q of %q: %v", content, contentType, got)
+	}
 }
 
-// The contract requires the time, so a response without it is represented by 0 here.
-func TestAccComputerFileDownload_withoutExpiry(t *testing.T) {
+func TestComputerFileDownload_invalid(t *testing.T) {
 	t.Parallel()
-	acctest.NeedsEphemeral(t)
-	expiry := regexp.MustCompile(`"expiresAt":\d+`)
-	e := acctest.New(t, rewriting("/create-download", func(body []byte) []byte { return expiry.ReplaceAll(body, []byte(`"expiresAt":0`)) }))
-	c := makeComputer(e, ownMachine("own"))
-	putFile(t, e, c.ID, "a.txt", "hello")
-	e.RunEcho(t, resource.TestStep{
-		Config: e.Config(downloadConfig(c.ID, "a.txt", "")),
-		ConfigStateChecks: []statecheck.StateCheck{
-			statecheck.ExpectKnownValue("echo.test", tfjsonpath.New("data").AtMapKey("expires_at"), knownvalue.Null()),
-		},
-	})
+	e := acctest.New(t)
+	for _, tc := range []struct{ name, value, want string }{
+		{"file_name", "a/b", "Invalid File Name"}, {"computer_id", "", "must not be empty"}, {"session_id", "", "must not be empty"}, {"content_type", "", "must be 1 to 255 characters long"},
+	} {
+		config := acctest.Values{"computer_id": "c", "file_name": "a"}
+		config[tc.name] = tc.value
+		_, out := acctest.NewProcess(t, e, nil).Open("agentyard_computer_file_download", config)
+		out.MustFail(t, tc.name, tc.want)
+	}
 }
 
 // Ephemeral resources are opened in plans, and what the apply makes does not exist yet. An error would stop even a destroy.
@@ -80,41 +47,6 @@ func TestComputerFileDownload_withoutAFile(t *testing.T) {
 			t.Fatalf("%v, %s", attributes, out)
 		}
 		acctest.Says(t, out.WarningText(), `no URL for the file "none" on computer `+computer+", so url is null: createFileDownload", want, "check computer_id, file_name")
-	}
-}
-
-func TestComputerFileDownload_errors(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	id := makeComputer(e, map[string]any{"name": "a"}).ID
-	open := func(config acctest.Values) acctest.Outcome {
-		_, out := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0}).Open("agentyard_computer_file_download", config)
-		return out
-	}
-	for status, faults := range map[string][]emulator.Fault{
-		"403": {{Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusForbidden, Times: 1}},
-		"503": {{Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusServiceUnavailable, Times: 1}},
-	} {
-		faults[0].Operation = "createFileDownload"
-		e.Faults().Add(faults[0])
-		acctest.Says(t, open(acctest.Values{"computer_id": id, "file_name": "none"}).Text(), "Cannot download file", "createFileDownload", status)
-	}
-}
-
-func TestAccComputerFileDownload_invalid(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsEphemeral(t)
-	e := acctest.New(t)
-	c := makeComputer(e, map[string]any{"name": "a"})
-	for hcl, want := range map[string]string{
-		downloadConfig(c.ID, "a/b", ""):                                                  `Invalid File Name`,
-		downloadConfig("", "a", ""):                                                      `must not be empty`,
-		downloadConfig(c.ID, "a", `session_id = ""`):                                     `must not be empty`,
-		downloadConfig(c.ID, "a", `content_type = ""`):                                   `must be 1 to 255 characters long`,
-		downloadConfig(c.ID, "a", `url = "https://x/"`):                                  `Invalid Configuration for Read-Only Attribute|Can't configure a value for "url"`,
-		strings.Replace(downloadConfig(c.ID, "a", ""), "  file_name   = \"a\"\n", "", 1): `The argument "file_name" is required`,
-	} {
-		e.RunEcho(t, resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)})
 	}
 }
 

@@ -1,7 +1,6 @@
 package computer_test
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,19 +42,6 @@ func TestAccComputer_aRenameShowsTheName(t *testing.T) {
 	t.Logf("%d lines:\n%s", len(lines), strings.Join(lines, "\n"))
 	// The resource and its name.
 	if got := changes(lines); len(got) != 2 || !strings.Contains(got[1], `"before" -> "after"`) {
-		t.Errorf("the plan shows %q", got)
-	}
-}
-
-func TestAccComputer_anAdoptionShowsWhatIsAdopted(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t, quickSetUp)
-	e.API("POST", "/api/v0/computers", map[string]any{"name": "found"}, nil)
-	cli := acctest.NewCLI(t, e, config("name = \"found\"\nrepos = [\"https://git.example/acme/app\"]"))
-	cli.MustRun("import", "-input=false", address, computers(e)[0].ID)
-	lines := planned(t, cli)
-	t.Logf("%d lines:\n%s", len(lines), strings.Join(lines, "\n"))
-	if got := changes(lines); len(got) != 3 || !strings.HasPrefix(got[1], "+ repos") {
 		t.Errorf("the plan shows %q", got)
 	}
 }
@@ -137,33 +123,5 @@ func TestAccFleet_manyNewComputersStayReadable(t *testing.T) {
 	cli := acctest.NewCLI(t, e, fleetConfig(200, ""))
 	if got := entries(planned(t, cli)); len(got) != 50 {
 		t.Errorf("the plan shows %d computers", len(got))
-	}
-}
-
-func TestAccComputer_aPlanChecksTheAccessOnce(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	var hcl strings.Builder
-	for n := range 20 {
-		fmt.Fprintf(&hcl, "resource \"agentyard_computer\" \"c%d\" {\n  name = \"c%d\"\n}\n", n, n)
-	}
-	cli := acctest.NewCLI(t, e, hcl.String())
-
-	acctest.Says(t, cli.Run("plan", "-input=false").Output, "20 to add")
-	if requests := e.Journal().Entries(); len(requests) != 1 || requests[0].Operation != "listComputers" {
-		t.Errorf("the plan of twenty new computers asked %+v", requests)
-	}
-
-	for name, tc := range map[string]struct{ variable, value, want string }{
-		"wrong key":     {"AGENTYARD_API_KEY", "fk-wrong", "The API key is wrong"},
-		"wrong address": {"AGENTYARD_BASE_URL", "http://127.0.0.1:1", "Check base_url, the network"},
-	} {
-		cli := acctest.NewCLI(t, e, hcl.String())
-		cli.Setenv(tc.variable, tc.value)
-		r := cli.Run("plan", "-input=false")
-		text := acctest.OneLine(r.Output)
-		if r.ExitCode == 0 || !strings.Contains(text, tc.want) || strings.Count(text, "Error: ") != 1 {
-			t.Errorf("%s: exit code %d\n%s", name, r.ExitCode, r.Output)
-		}
 	}
 }

@@ -1,0 +1,58 @@
+package acctest
+
+import (
+	"math/big"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// Plain returns a value as Go values: nil, string, bool, float64, []any for lists and sets, and map[string]any for maps and objects.
+// An unknown value is the text "unknown".
+func Plain(t testing.TB, v tftypes.Value) any {
+	t.Helper()
+	if v.IsNull() {
+		return nil
+	}
+	if !v.IsKnown() {
+		return "unknown"
+	}
+	switch typ := v.Type(); {
+	case typ.Is(tftypes.String):
+		return as[string](t, v)
+	case typ.Is(tftypes.Bool):
+		return as[bool](t, v)
+	case typ.Is(tftypes.Number):
+		n := as[big.Float](t, v)
+		f, _ := n.Float64()
+		return f
+	case typ.Is(tftypes.Map{}), typ.Is(tftypes.Object{}):
+		all := map[string]any{}
+		for name, one := range as[map[string]tftypes.Value](t, v) {
+			all[name] = Plain(t, one)
+		}
+		return all
+	}
+	all := []any{}
+	for _, one := range as[[]tftypes.Value](t, v) {
+		all = append(all, Plain(t, one))
+	}
+	return all
+}
+
+func as[T any](t testing.TB, v tftypes.Value) T {
+	t.Helper()
+	var to T
+	Must(t, v.As(&to))
+	return to
+}
+
+// Plainly returns attributes as Plain does.
+func Plainly(t testing.TB, attributes map[string]tftypes.Value) map[string]any {
+	t.Helper()
+	all := map[string]any{}
+	for name, v := range attributes {
+		all[name] = Plain(t, v)
+	}
+	return all
+}
