@@ -2,11 +2,11 @@ package serviceaccount_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/compare"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
@@ -93,109 +93,81 @@ func TestAccAPIKey_least(t *testing.T) {
 	})
 }
 
-// Every change of the expiry rotates the key in place.
-func TestAccAPIKey_changesInPlace(t *testing.T) {
-	t.Parallel()
-	e, account := newAccountEnv(t)
-	newID, sameID := statecheck.CompareValue(compare.ValuesDiffer()), statecheck.CompareValue(compare.ValuesSame())
-	var before int
-	step := func(arguments string, replaced bool, checks ...statecheck.StateCheck) resource.TestStep {
-		id := newID.AddStateValue(keyAddress, tfjsonpath.New("id"))
-		want := 1
-		if !replaced {
-			id, want = sameID.AddStateValue(keyAddress, tfjsonpath.New("id")), 0
-		}
-		return resource.TestStep{
-			PreConfig:         func() { before = e.Journal().Count("rotateApiKey") },
-			Config:            e.Config(keyConfig(account, "name = \"ci\"\n"+arguments)),
-			ConfigPlanChecks:  keyAction(plancheck.ResourceActionUpdate),
-			ConfigStateChecks: append(checks, id),
-			Check: resource.ComposeTestCheckFunc(inState(e), func(*terraform.State) error {
-				if got := e.Journal().Count("rotateApiKey") - before; got != want {
-					return fmt.Errorf("%d rotations, want %d", got, want)
-				}
-				return nil
-			}),
-		}
-	}
-	expiry := func(at string) statecheck.StateCheck { return keyValue("expires_at", knownvalue.StringExact(at)) }
-	create := step("", true)
-	create.ConfigPlanChecks, create.Check = keyAction(plancheck.ResourceActionCreate), inState(e)
-	runKeys(t, e,
-		create,
-		step(`expires_in = "30d"`, true, expiry("2026-03-31T12:00:00Z"), keyValue("rotated_at", knownvalue.NotNull())),
-		step(`expires_in = "40d"`, true, expiry("2026-04-10T12:00:00Z")),
-		step(``, true, keyValue("expires_at", knownvalue.Null())),
-		step(`expires_at = "2026-06-01T02:00:00+02:00"`, true, expiry("2026-06-01T02:00:00+02:00")),
-		step(`expires_at = "2026-07-01T00:00:00Z"`, true, expiry("2026-07-01T00:00:00Z")),
-		step(``, true, keyValue("expires_at", knownvalue.Null())),
-		step(`rotation = { triggers = { v = "1" } }`, true),
-		step(`rotation = { triggers = { v = "2" } }`, true),
-	)
+// keyOf returns a configuration of the key "ci" with more arguments.
+func keyOf(account string, more acctest.Values) acctest.Values {
+	config := acctest.Values{"service_account_id": account, "name": "ci"}
+	maps.Copy(config, more)
+	return config
 }
 
-func TestAccAPIKey_argumentsOfTheProviderSendNothing(t *testing.T) {
-	t.Parallel()
-	e, account := newAccountEnv(t)
-	id := statecheck.CompareValue(compare.ValuesSame())
-	step := func(arguments string, next knownvalue.Check) resource.TestStep {
-		return resource.TestStep{
-			Config:           e.Config(keyConfig(account, "name = \"ci\"\nexpires_in = \"30d\"\n"+arguments)),
-			ConfigPlanChecks: keyAction(plancheck.ResourceActionUpdate),
-			ConfigStateChecks: []statecheck.StateCheck{
-				keyValue("next_rotation_at", next), id.AddStateValue(keyAddress, tfjsonpath.New("id")),
-			},
+// mustWork fails the test unless the key in the state authenticates, and is the only live key except for a previous key in the state.
+func mustWork(t *testing.T, e *acctest.Env, i *acctest.Instance) {
+	t.Helper()
+	if !authenticates(e, i.Attribute("key")) {
+		t.Errorf("the key in the state does not authenticate: %s", i.State)
+	}
+	for _, id := range liveKeys(e) {
+		if id != i.ID() && id != i.Attribute("previous_key_id") {
+			t.Errorf("the live key %s is not in the state", id)
 		}
 	}
-	create := step("", knownvalue.Null())
-	create.ConfigPlanChecks = keyAction(plancheck.ResourceActionCreate)
-	runKeys(t, e,
-		create,
-		step(`rotation = { interval = "10d" }`, knownvalue.StringExact("2026-03-11T12:00:00Z")),
-		step(`rotation = { interval = "240h" }`, knownvalue.StringExact("2026-03-11T12:00:00Z")),
-		step(`rotation = { interval = "10d", before_expiry = "25d" }`, knownvalue.StringExact("2026-03-06T12:00:00Z")),
-		step(`rotation = { before_expiry = "25d", grace_period_minutes = 5 }`, knownvalue.StringExact("2026-03-06T12:00:00Z")),
-		step(``, knownvalue.Null()),
-		resource.TestStep{
-			PreConfig: func() {
-				if n := e.Journal().Count("rotateApiKey") + e.Journal().Count("revokeApiKey"); n != 0 || e.Journal().Count("createApiKey") != 1 {
-					t.Errorf("%d rotations and revocations, %d creations", n, e.Journal().Count("createApiKey"))
-				}
-			},
-			Config: e.Config(keyConfig(account, `name = "ci"`)), PlanOnly: true, ExpectNonEmptyPlan: true,
-		},
-	)
 }
 
-func TestAccAPIKey_nameAndAccountReplace(t *testing.T) {
+// Every change of the expiry or of a trigger rotates the key in place. Other arguments send nothing.
+func TestAPIKey_changesInPlace(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
-	other := newAccount(e, "others")
-	runKeys(t, e,
-		resource.TestStep{Config: e.Config(keyConfig(account, `name = "ci"`))},
-		resource.TestStep{Config: e.Config(keyConfig(account, `name = "deploy"`)), ConfigPlanChecks: keyAction(plancheck.ResourceActionReplace), Check: inState(e)},
-		resource.TestStep{Config: e.Config(keyConfig(other, `name = "deploy"`)), ConfigPlanChecks: keyAction(plancheck.ResourceActionReplace), Check: inState(e)},
-	)
+	i := e.NewInstance(t, keyType)
+	rotation := func(values map[string]any) acctest.Values {
+		return acctest.Values{"expires_in": "30d", "rotation": values}
+	}
+	for n, step := range []struct {
+		more                      acctest.Values
+		action                    acctest.Action
+		rotations                 int
+		expiresAt, nextRotationAt string
+	}{
+		{nil, "create", 0, "", ""},
+		{acctest.Values{"expires_in": "40d"}, "update", 1, "2026-04-10T12:00:00Z", ""},
+		{nil, "update", 1, "", ""},
+		{acctest.Values{"expires_at": "2026-06-01T02:00:00+02:00"}, "update", 1, "2026-06-01T02:00:00+02:00", ""},
+		{acctest.Values{"expires_at": "2026-07-01T00:00:00Z"}, "update", 1, "2026-07-01T00:00:00Z", ""},
+		{nil, "update", 1, "", ""},
+		{acctest.Values{"rotation": map[string]any{"triggers": triggers("1")}}, "update", 1, "", ""},
+		{acctest.Values{"rotation": map[string]any{"triggers": triggers("2")}}, "update", 1, "", ""},
+		{acctest.Values{"expires_in": "30d"}, "update", 1, "2026-03-31T12:00:00Z", ""},
+		{rotation(map[string]any{"interval": "10d"}), "update", 0, "2026-03-31T12:00:00Z", "2026-03-11T12:00:00Z"},
+		{rotation(map[string]any{"interval": "240h"}), "update", 0, "2026-03-31T12:00:00Z", "2026-03-11T12:00:00Z"},
+		{rotation(map[string]any{"interval": "10d", "before_expiry": "25d"}), "update", 0, "2026-03-31T12:00:00Z", "2026-03-06T12:00:00Z"},
+		{rotation(map[string]any{"before_expiry": "25d", "grace_period_minutes": 5}), "update", 0, "2026-03-31T12:00:00Z", "2026-03-06T12:00:00Z"},
+		{acctest.Values{"expires_in": "30d"}, "update", 0, "2026-03-31T12:00:00Z", ""},
+		{acctest.Values{"name": "deploy", "expires_in": "30d"}, "replace", 0, "2026-03-31T12:00:00Z", ""},
+		{acctest.Values{"service_account_id": newAccount(e, "others")}, "replace", 0, "", ""},
+	} {
+		before, id := e.Journal().Count("rotateApiKey"), i.ID()
+		e.Apply(t, i, keyOf(account, step.more)).MustDo(t, step.action)
+		if got := e.Journal().Count("rotateApiKey") - before; got != step.rotations || (i.ID() == id) != (step.action == "update" && step.rotations == 0) {
+			t.Errorf("step %d: %d rotations, want %d; the key is %s, was %s", n, got, step.rotations, i.ID(), id)
+		}
+		if i.Attribute("expires_at") != step.expiresAt || i.Attribute("next_rotation_at") != step.nextRotationAt {
+			t.Errorf("step %d: %s", n, i.State)
+		}
+		mustWork(t, e, i)
+		e.Plan(t, i, keyOf(account, step.more)).MustDo(t, acctest.ActionNone)
+	}
+	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
+	noLiveKey(t, e)
 }
 
 func deleteAccount(e *acctest.Env, account string) {
 	e.API(http.MethodDelete, "/api/v0/service-accounts/"+account, nil, nil)
 }
 
-func TestAccAPIKey_accountDeletedElsewhereRemovesTheKey(t *testing.T) {
+func TestAPIKey_accountDeletedElsewhereRemovesTheKey(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
-	runKeys(t, e,
-		resource.TestStep{Config: e.Config(keyConfig(account, `name = "ci"`))},
-		resource.TestStep{
-			PreConfig:          func() { deleteAccount(e, account) },
-			Config:             e.Config(keyConfig(account, `name = "ci"`)),
-			PlanOnly:           true,
-			ExpectNonEmptyPlan: true,
-		},
-		resource.TestStep{
-			Config:      e.Config(keyConfig(account, `name = "ci"`)),
-			ExpectError: regexp.MustCompile(`(?s)Cannot create API key.*404.*No\s+service\s+account\s+with\s+the\s+ID`),
-		},
-	)
+	_, i := e.Created(t, keyType, keyOf(account, nil))
+	deleteAccount(e, account)
+	e.Plan(t, i, keyOf(account, nil)).MustDo(t, acctest.ActionCreate)
+	e.Apply(t, i, keyOf(account, nil)).MustFail(t, "service_account_id", "Cannot create API key", "404", "No service account with the ID")
 }

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,51 +15,6 @@ import (
 )
 
 var keyValues = regexp.MustCompile(`fk-[A-Za-z0-9_-]{20,}`)
-
-// A thousand keys of ten accounts are read with one list request for each account, and two requests for the accounts.
-func TestAPIKey_planOfAThousandKeys(t *testing.T) {
-	t.Parallel()
-	const accounts, keys = 10, 100
-	e := acctest.New(t)
-	type instance struct {
-		state  *acctest.Instance
-		config acctest.Values
-	}
-	var all []instance
-	importing := acctest.NewProcess(t, e, nil)
-	for a := range accounts {
-		name := fmt.Sprint("robots-", a)
-		account := newAccount(e, name)
-		i := importing.NewInstance(accountType)
-		importing.Import(i, account).MustSucceed(t)
-		all = append(all, instance{i, acctest.Values{"name": name}})
-		var made []mintedJSON
-		for k := range keys {
-			made = append(made, newKey(e, account, fmt.Sprint("key-", k)))
-		}
-		for k, key := range made {
-			i := importing.NewInstance(keyType)
-			importing.Import(i, account+"/"+key.ID).MustSucceed(t)
-			all = append(all, instance{i, acctest.Values{"service_account_id": account, "name": fmt.Sprint("key-", k)}})
-		}
-	}
-	e.Journal().Reset()
-	p := acctest.NewProcess(t, e, nil)
-	var group sync.WaitGroup
-	for _, i := range all {
-		group.Go(func() {
-			if out := p.Plan(i.state, i.config); len(out.Errors) > 0 || out.Action != acctest.ActionNone {
-				t.Error(out)
-			}
-		})
-	}
-	group.Wait()
-	n := len(e.Journal().Entries())
-	t.Logf("the plan of %d keys under %d accounts took %d requests", accounts*keys, accounts, n)
-	if n > 12 {
-		t.Errorf("%d requests, want at most 12", n)
-	}
-}
 
 // A log at any level contains no key: neither the created key, nor its replacement, nor the provider's own key. The plan
 // output contains none either.
@@ -150,25 +104,6 @@ variable "key_id" {
 	if live != 1 {
 		t.Errorf("%d live keys", live)
 	}
-	cli.MustPlanEmpty()
-}
-
-// Without a refresh, the state says that a key is valid. Its rotation then finds that it is not, and creates a new key.
-func TestAccAPIKey_rotationWithoutRefresh(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	account := newAccount(e, "robots")
-	config := func(v string) string {
-		return keyConfig(account, fmt.Sprintf("name = \"ci\"\nrotation = { triggers = { v = %q } }", v))
-	}
-	cli := acctest.NewCLI(t, e, config("1"))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	revokeKey(e, account, listKeys(e, account)[0].ID)
-	if r := cli.Run("plan", "-refresh=false", "-detailed-exitcode", "-input=false"); r.ExitCode != 0 {
-		t.Errorf("the plan without a refresh is not empty: %s", r.Output)
-	}
-	cli.Write("main.tf", config("2"))
-	cli.MustRun("apply", "-refresh=false", "-auto-approve", "-input=false")
 	cli.MustPlanEmpty()
 }
 

@@ -17,16 +17,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
 const day = 24 * time.Hour
-
-// userConfig adds a resource that depends on the key.
-const userConfig = "resource \"terraform_data\" \"user\" {\n  input = agentyard_api_key.test.fingerprint\n}\n"
 
 // planHook runs during a plan check: after the plan and before the apply.
 type planHook func()
@@ -36,21 +32,6 @@ func (h planHook) CheckPlan(context.Context, plancheck.CheckPlanRequest, *planch
 }
 
 func advance(e *acctest.Env, d time.Duration) func() { return func() { e.Clock.Advance(d) } }
-
-// rotated expects an update of the key with new results and of the resource that depends on it, and an empty plan after it.
-func rotated() resource.ConfigPlanChecks {
-	unknown := func(attribute string) plancheck.PlanCheck {
-		return plancheck.ExpectUnknownValue(keyAddress, tfjsonpath.New(attribute))
-	}
-	return resource.ConfigPlanChecks{
-		PreApply: []plancheck.PlanCheck{
-			plancheck.ExpectResourceAction(keyAddress, plancheck.ResourceActionUpdate),
-			unknown("id"), unknown("key"), unknown("fingerprint"), unknown("rotated_at"), unknown("created_at"),
-			plancheck.ExpectResourceAction("terraform_data.user", plancheck.ResourceActionUpdate),
-		},
-		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-	}
-}
 
 // unknownAre expects exactly these results of the key to be unknown in a plan.
 type unknownAre []string
@@ -121,121 +102,97 @@ func expiryOfItsOwn(operation string, at time.Time) acctest.Option {
 }
 
 // An expiry that the service sets is not in the plan of a rotation. The next refresh reads it.
-func TestAccAPIKey_expiryThatTheServiceSets(t *testing.T) {
+func TestAPIKey_expiryThatTheServiceSets(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, expiryOfItsOwn("/rotate", acctest.Start.Add(90*day)))
 	account := newAccount(e, "robots")
-	config := func(v string) string {
-		return e.Config(keyConfig(account, fmt.Sprintf("name = \"ci\"\nrotation = { triggers = { v = %q } }", v)))
+	config := func(v string) acctest.Values {
+		return keyOf(account, acctest.Values{"rotation": map[string]any{"triggers": triggers(v)}})
 	}
-	runKeys(t, e,
-		resource.TestStep{Config: config("1"), ConfigStateChecks: []statecheck.StateCheck{keyValue("expires_at", knownvalue.Null())}},
-		resource.TestStep{Config: config("2"), ConfigPlanChecks: acctest.ThenEmpty, Check: inState(e)},
-		resource.TestStep{RefreshState: true, Check: resource.TestCheckResourceAttr(keyAddress, "expires_at", "2026-05-30T12:00:00Z")},
-		resource.TestStep{Config: config("2"), ConfigPlanChecks: keyAction(plancheck.ResourceActionNoop)},
-	)
+	_, i := e.Created(t, keyType, config("1"))
+	e.Apply(t, i, config("2")).MustDo(t, acctest.ActionUpdate)
+	mustWork(t, e, i)
+	if e.Plan(t, i, config("2")).MustDo(t, acctest.ActionNone); i.Attribute("expires_at") != "2026-05-30T12:00:00Z" {
+		t.Error(i.State)
+	}
 }
 
-func TestAccAPIKey_rotatesWhenDue(t *testing.T) {
+func TestAPIKey_rotatesWhenDue(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		arguments  string
-		early, due time.Duration // After the create: at early, nothing is planned; at due, a rotation is.
-		next       string
+		arguments acctest.Values
+		due       time.Duration // After the creation. A second earlier, nothing is planned.
+		next      string
 	}{
-		"interval":      {`rotation = { interval = "10d" }`, 10*day - time.Second, 10 * day, "2026-03-21T12:00:00Z"},
-		"before expiry": {"expires_in = \"30d\"\nrotation = { before_expiry = \"7d\" }", 23*day - time.Second, 23 * day, "2026-04-16T12:00:00Z"},
+		"interval":      {acctest.Values{"rotation": map[string]any{"interval": "10d"}}, 10 * day, "2026-03-21T12:00:00Z"},
+		"before expiry": {acctest.Values{"expires_in": "30d", "rotation": map[string]any{"before_expiry": "7d"}}, 23 * day, "2026-04-16T12:00:00Z"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e, account := newAccountEnv(t)
-			config := e.Config(keyConfig(account, "name = \"ci\"\n"+tc.arguments) + userConfig)
-			id := statecheck.CompareValue(compare.ValuesDiffer())
-			runKeys(t, e,
-				resource.TestStep{Config: config, ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: []statecheck.StateCheck{id.AddStateValue(keyAddress, tfjsonpath.New("id"))}},
-				resource.TestStep{PreConfig: advance(e, tc.early), Config: config, PlanOnly: true},
-				resource.TestStep{
-					PreConfig: advance(e, tc.due-tc.early), Config: config, ConfigPlanChecks: rotated(), Check: inState(e),
-					ConfigStateChecks: []statecheck.StateCheck{
-						id.AddStateValue(keyAddress, tfjsonpath.New("id")),
-						keyValue("next_rotation_at", knownvalue.StringExact(tc.next)),
-						keyValue("rotated_at", knownvalue.StringExact(acctest.Start.Add(tc.due).Format(time.RFC3339))),
-						keyValue("created_at", knownvalue.StringExact(acctest.Start.Add(tc.due).Format(time.RFC3339))),
-					},
-				},
-			)
-		})
+		e, account := newAccountEnv(t)
+		config := keyOf(account, tc.arguments)
+		_, i := e.Created(t, keyType, config)
+		id := i.ID()
+		e.Clock.Advance(tc.due - time.Second)
+		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+		e.Clock.Advance(time.Second)
+		e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
+		mustWork(t, e, i)
+		if at := acctest.Start.Add(tc.due).Format(time.RFC3339); i.ID() == id || i.Attribute("next_rotation_at") != tc.next || i.Attribute("rotated_at") != at || i.Attribute("created_at") != at {
+			t.Errorf("%s: %s", name, i.State)
+		}
+		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 	}
 }
 
-func TestAccAPIKey_graceKeepsThePreviousKeyAlive(t *testing.T) {
+// A second rotation within the grace period does not end it. A destroy also revokes the previous key.
+func TestAPIKey_graceKeepsThePreviousKeyAlive(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
-	var first string
-	config := func(v string) string {
-		return e.Config(keyConfig(account, fmt.Sprintf("name = \"ci\"\nrotation = {\n  triggers = { v = %q }\n  grace_period_minutes = 10\n}", v)))
+	config := func(v string) acctest.Values {
+		return keyOf(account, acctest.Values{"rotation": map[string]any{"triggers": triggers(v), "grace_period_minutes": 10}})
 	}
-	runKeys(t, e,
-		resource.TestStep{Config: config("1"), Check: func(s *terraform.State) error {
-			first = s.RootModule().Resources[keyAddress].Primary.Attributes["key"]
-			return nil
-		}},
-		resource.TestStep{
-			Config: config("2"), ConfigPlanChecks: acctest.ThenEmpty,
-			ConfigStateChecks: []statecheck.StateCheck{keyValue("previous_key_id", knownvalue.NotNull())},
-			Check: func(s *terraform.State) error {
-				if !authenticates(e, first) {
-					return fmt.Errorf("the previous key is dead before its grace period is over")
-				}
-				return inState(e)(s)
-			},
-		},
-		// A second rotation within the grace period does not end it. The state remembers the latest previous key.
-		resource.TestStep{Config: config("3"), ConfigPlanChecks: acctest.ThenEmpty, Check: func(*terraform.State) error {
-			if !authenticates(e, first) {
-				return fmt.Errorf("the second rotation ends the grace period of the first one")
-			}
-			return nil
-		}},
-		resource.TestStep{
-			PreConfig: advance(e, 10*time.Minute), RefreshState: true,
-			Check: resource.TestCheckNoResourceAttr(keyAddress, "previous_key_id"),
-		},
-		resource.TestStep{Config: config("3"), ConfigPlanChecks: acctest.ThenEmpty, Check: inState(e)},
-		// A destroy also revokes the previous key in its grace period, so no key remains.
-		resource.TestStep{Config: config("4"), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: []statecheck.StateCheck{keyValue("previous_key_id", knownvalue.NotNull())}},
-	)
+	_, i := e.Created(t, keyType, config("1"))
+	first := i.Attribute("key")
+	for _, v := range []string{"2", "3"} {
+		if e.Apply(t, i, config(v)).MustDo(t, acctest.ActionUpdate); i.Attribute("previous_key_id") == "" || !authenticates(e, first) {
+			t.Errorf("rotation %s ends the grace period of the first key: %s", v, i.State)
+		}
+		e.Plan(t, i, config(v)).MustDo(t, acctest.ActionNone)
+	}
+	e.Clock.Advance(10 * time.Minute)
+	if e.Plan(t, i, config("3")).MustDo(t, acctest.ActionNone); i.Attribute("previous_key_id") != "" || authenticates(e, first) {
+		t.Errorf("after the grace period: %s", i.State)
+	}
+	mustWork(t, e, i)
+	e.Apply(t, i, config("4")).MustDo(t, acctest.ActionUpdate)
+	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
+	noLiveKey(t, e)
 }
 
-func TestAccAPIKey_graceThatTheOldKeyDoesNotLiveToSee(t *testing.T) {
+func TestAPIKey_graceThatTheOldKeyDoesNotLiveToSee(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
-	config := func(v string) string {
-		return e.Config(keyConfig(account, fmt.Sprintf("name = \"ci\"\nexpires_in = \"1d\"\nrotation = {\n  triggers = { v = %q }\n  grace_period_minutes = 10\n}", v)))
+	config := func(v string) acctest.Values {
+		return keyOf(account, acctest.Values{"expires_in": "1d", "rotation": map[string]any{"triggers": triggers(v), "grace_period_minutes": 10}})
 	}
-	runKeys(t, e,
-		resource.TestStep{Config: config("1")},
-		resource.TestStep{
-			PreConfig: advance(e, day-9*time.Minute), Config: config("2"), PlanOnly: true,
-			ExpectError: regexp.MustCompile(`(?s)Grace Period Too Long.*2026-03-02T12:00:00Z.*apply\s+again\s+when\s+the\s+key\s+has\s+expired`),
-		},
-		resource.TestStep{PreConfig: advance(e, 9*time.Minute), Config: config("2"), Check: inState(e), ConfigPlanChecks: acctest.ThenEmpty},
-	)
+	_, i := e.Created(t, keyType, config("1"))
+	e.Clock.Advance(day - 9*time.Minute)
+	e.Plan(t, i, config("2")).MustInclude(t, "rotation.grace_period_minutes", "apply again when the key has expired")
+	e.Clock.Advance(9 * time.Minute)
+	e.Apply(t, i, config("2")).MustDo(t, acctest.ActionUpdate)
+	mustWork(t, e, i)
 }
 
 // The expiry of an expired key may stay in the configuration. Only a change to another past time is an error.
-func TestAccAPIKey_expiryThatIsOver(t *testing.T) {
+func TestAPIKey_expiryThatIsOver(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
-	config := func(at string) string {
-		return e.Config(keyConfig(account, fmt.Sprintf("name = \"ci\"\nexpires_at = %q", at)))
-	}
-	runKeys(t, e,
-		resource.TestStep{Config: config("2026-03-02T12:00:00Z")},
-		resource.TestStep{PreConfig: advance(e, 2*day), Config: config("2026-03-02T12:00:00Z"), PlanOnly: true},
-		resource.TestStep{Config: config("2026-03-03T11:00:00Z"), PlanOnly: true, ExpectError: regexp.MustCompile(`Expiry in the Past`)},
-		resource.TestStep{Config: config("2026-03-05T12:00:00Z"), ConfigPlanChecks: keyAction(plancheck.ResourceActionUpdate), Check: inState(e)},
-	)
+	config := func(at string) acctest.Values { return keyOf(account, acctest.Values{"expires_at": at}) }
+	_, i := e.Created(t, keyType, config("2026-03-02T12:00:00Z"))
+	e.Clock.Advance(2 * day)
+	e.Plan(t, i, config("2026-03-02T12:00:00Z")).MustDo(t, acctest.ActionNone)
+	e.Plan(t, i, config("2026-03-03T11:00:00Z")).MustFail(t, "expires_at", "Expiry in the Past")
+	e.Apply(t, i, config("2026-03-05T12:00:00Z")).MustDo(t, acctest.ActionUpdate)
+	mustWork(t, e, i)
 }
 
 // Terraform plans again during apply. If a saved plan changes the key and does not rotate it, but the key is due meanwhile, the
@@ -277,14 +234,7 @@ func TestAccAPIKey_ignoredExpiry(t *testing.T) {
 			"due": func(e *acctest.Env, _ *acctest.CLI, _ func(_, _ string)) {
 				e.API("POST", "/_emulator/clock", map[string]string{"advance": "24d"}, nil)
 			},
-			"expired": func(e *acctest.Env, _ *acctest.CLI, _ func(_, _ string)) {
-				e.API("POST", "/_emulator/clock", map[string]string{"advance": "31d"}, nil)
-			},
-			"revoked": func(e *acctest.Env, _ *acctest.CLI, _ func(_, _ string)) {
-				revokeKey(e, listAccounts(e)[0].ID, liveKeys(e)[0])
-			},
 			"trigger": func(_ *acctest.Env, _ *acctest.CLI, write func(_, _ string)) { write("2", "30d") },
-			"life":    func(_ *acctest.Env, _ *acctest.CLI, write func(_, _ string)) { write("1", "40d") },
 		} {
 			t.Run(ignored+" "+name, func(t *testing.T) {
 				t.Parallel()
@@ -298,7 +248,7 @@ func TestAccAPIKey_ignoredExpiry(t *testing.T) {
 				cli.MustRun("apply", "-auto-approve", "-input=false")
 				change(e, cli, write)
 				text := acctest.OneLine(cli.MustRun("apply", "-auto-approve", "-input=false").Output)
-				isIgnored := ignored == "all" && (name == "trigger" || name == "life")
+				isIgnored := ignored == "all" && name == "trigger"
 				if strings.Contains(text, "API Key Needs Attention") == isIgnored || strings.Contains(text, "ignore_changes includes expires_at") == isIgnored || e.Journal().Count("rotateApiKey")+e.Journal().Count("createApiKey") != 1 {
 					t.Error(text)
 				}
@@ -309,19 +259,16 @@ func TestAccAPIKey_ignoredExpiry(t *testing.T) {
 	}
 }
 
-// After an import, the value is unknown. Without a rotation block, nothing happens. With one, the key is rotated
-// once.
-func TestAccAPIKey_importedKeyGetsAValue(t *testing.T) {
+// After an import, the value is unknown. Without a rotation block, nothing happens. With one, the key is rotated once.
+func TestAPIKey_importedKeyGetsAValue(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
 	old := newKey(e, account, "ci")
-	bare, config := e.Config(keyConfig(account, `name = "ci"`)), e.Config(keyConfig(account, "name = \"ci\"\nrotation = { triggers = { imported = \"1\" } }"))
-	runKeys(t, e,
-		resource.TestStep{Config: bare, ResourceName: keyAddress, ImportState: true, ImportStateId: account + "/" + old.ID, ImportStatePersist: true},
-		resource.TestStep{Config: bare, PlanOnly: true},
-		resource.TestStep{Config: config, ConfigPlanChecks: keyAction(plancheck.ResourceActionUpdate), Check: inState(e)},
-	)
-	if authenticates(e, old.Value) {
+	i := e.NewInstance(t, keyType)
+	acctest.NewProcess(t, e, nil).Import(i, account+"/"+old.ID).MustSucceed(t)
+	e.Plan(t, i, keyOf(account, nil)).MustDo(t, acctest.ActionNone)
+	e.Apply(t, i, keyOf(account, acctest.Values{"rotation": map[string]any{"triggers": triggers("1")}})).MustDo(t, acctest.ActionUpdate)
+	if mustWork(t, e, i); authenticates(e, old.Value) {
 		t.Error("the imported key lives on")
 	}
 }

@@ -111,36 +111,8 @@ func TestAPIKey_oneMistakeIsOneError(t *testing.T) {
 	}
 }
 
-// A failed create leaves nothing in the state, and the next apply creates the object.
-func TestServiceAccounts_refusedByTheService(t *testing.T) {
+func TestServiceAccount_nameTaken(t *testing.T) {
 	t.Parallel()
-	for typeName := range objects("") {
-		for want, fault := range map[string]emulator.Fault{
-			"returned 400|Correct the value":          {Kind: emulator.FaultStatusBeforeCommit, Status: 400},
-			"returned 401|AGENTYARD_API_KEY":          {Kind: emulator.FaultStatusBeforeCommit, Status: 401},
-			"returned 402|plan does not include":      {Kind: emulator.FaultStatusBeforeCommit, Status: 402},
-			"returned 403|Manager role":               {Kind: emulator.FaultStatusBeforeCommit, Status: 403},
-			"returned 409|conflict":                   {Kind: emulator.FaultStatusBeforeCommit, Status: 409},
-			"returned 429|requests_per_second":        {Kind: emulator.FaultRateLimited, Times: -1},
-			"returned 500|unknown outcome|pply again": {Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1},
-		} {
-			t.Run(typeName+" "+want, func(t *testing.T) {
-				t.Parallel()
-				e, account := newAccountEnv(t)
-				object := objects(account)[typeName]
-				fault.Operation = object.creation
-				e.Faults().Add(fault)
-				i := acctest.NewProcess(t, e, nil).NewInstance(typeName)
-				out := acctest.NewProcess(t, e, nil).Apply(i, object.config)
-				out.MustFail(t, "", append(strings.Split(want, "|"), object.noun, fault.Operation)...)
-				if len(listAccounts(e)) != 1 || len(liveKeys(e)) != 0 || !i.State.IsNull() {
-					t.Errorf("the emulator holds %+v, the state %s", listAccounts(e), i.State)
-				}
-				e.Faults().Clear()
-				acctest.NewProcess(t, e, nil).Apply(i, object.config).MustDo(t, acctest.ActionCreate)
-			})
-		}
-	}
 	e := acctest.New(t)
 	taken := newAccount(e, "ci")
 	p := acctest.NewProcess(t, e, nil)
@@ -212,10 +184,5 @@ func TestServiceAccounts_dataSourceErrors(t *testing.T) {
 		{keysOf(".."), "", []string{"Cannot list API keys", "cannot be part"}},
 	} {
 		tc.source.mustFail(t, acctest.NewProcess(t, e, nil), tc.at, tc.want...)
-	}
-	for operation, source := range map[string]dataSource{"getServiceAccount": byID("sa_1"), "listServiceAccounts": {"agentyard_service_accounts", nil}, "listApiKeys": keysOf("sa_1")} {
-		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: 402, Times: -1})
-		source.mustFail(t, acctest.NewProcess(t, e, nil), "", operation, "402", "Upgrade the plan")
-		e.Faults().Clear()
 	}
 }

@@ -1,24 +1,15 @@
 package serviceaccount_test
 
 import (
-	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
-
-const accountAddress = "agentyard_service_account.test"
 
 // accountJSON contains the fields of an account that the tests check in the emulator.
 type accountJSON struct{ ID, Name, Description, Status string }
@@ -60,102 +51,40 @@ func revokeKey(e *acctest.Env, account, key string) {
 	e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys/"+key+"/revoke", nil, nil)
 }
 
-func noAccountLeft(e *acctest.Env) resource.TestCheckFunc {
-	return func(*terraform.State) error {
-		if left := listAccounts(e); len(left) > 0 {
-			return fmt.Errorf("the emulator still holds %+v", left)
-		}
-		return nil
-	}
-}
-
-func accountAction(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
-	return acctest.PlannedThenEmpty(accountAddress, action)
-}
-
-func accountHas(name string, check knownvalue.Check) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(accountAddress, tfjsonpath.New(name), check)
-}
-
-func accountConfig(attributes string) string {
-	return "resource \"agentyard_service_account\" \"test\" {\n" + attributes + "\n}\n"
-}
-
-func TestAccServiceAccount_leastThenEachAttribute(t *testing.T) {
+// Removing the description clears it, and removing the status keeps it.
+func TestServiceAccount_leastThenEachAttribute(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	var id string
-	step := func(attributes string, action plancheck.ResourceActionType, want accountJSON) resource.TestStep {
-		return resource.TestStep{
-			Config: e.Config(accountConfig(attributes)), ConfigPlanChecks: accountAction(action),
-			ConfigStateChecks: []statecheck.StateCheck{accountHas("name", knownvalue.StringExact(want.Name)), accountHas("status", knownvalue.StringExact(want.Status))},
-			Check: func(*terraform.State) error {
-				got := onlyAccount(t, e)
-				if id != "" && action != plancheck.ResourceActionReplace && got.ID != id {
-					return fmt.Errorf("the account was replaced: %s, was %s", got.ID, id)
-				}
-				id, got.ID = got.ID, ""
-				if got != want {
-					return fmt.Errorf("the emulator holds %+v, want %+v", got, want)
-				}
-				return nil
-			},
+	i := e.NewInstance(t, accountType)
+	for n, step := range []struct {
+		more   acctest.Values
+		action acctest.Action
+		want   accountJSON
+	}{
+		{acctest.Values{"status": "active"}, "create", accountJSON{"", "ci", "", "active"}},
+		{acctest.Values{"description": "builds"}, "update", accountJSON{"", "ci", "builds", "active"}},
+		{acctest.Values{"description": "deploys", "status": "inactive"}, "update", accountJSON{"", "ci", "deploys", "inactive"}},
+		{acctest.Values{"description": "deploys"}, "none", accountJSON{"", "ci", "deploys", "inactive"}},
+		{acctest.Values{}, "update", accountJSON{"", "ci", "", "inactive"}},
+		{acctest.Values{"status": "active"}, "update", accountJSON{"", "ci", "", "active"}},
+		{acctest.Values{"name": "cd", "status": "active"}, "replace", accountJSON{"", "cd", "", "active"}},
+	} {
+		config := acctest.Values{"name": "ci"}
+		maps.Copy(config, step.more)
+		before := i.ID()
+		e.Apply(t, i, config).MustDo(t, step.action)
+		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+		got := onlyAccount(t, e)
+		if kept := got.ID == before; got.ID != i.ID() || kept == (step.action == "create" || step.action == "replace") {
+			t.Errorf("step %d: the account is %s, was %s", n, got.ID, before)
+		}
+		if got.ID = ""; got != step.want || i.Attribute("status") != step.want.Status {
+			t.Errorf("step %d: the emulator holds %+v, want %+v", n, got, step.want)
+		}
+		if n == 0 {
+			e.WantRequests(t, "updateServiceAccount", 0) // The service's default is the configured status.
 		}
 	}
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noAccountLeft(e),
-		Steps: []resource.TestStep{
-			step(`name = "ci"`, plancheck.ResourceActionCreate, accountJSON{"", "ci", "", "active"}),
-			step("name = \"ci\"\ndescription = \"builds\"", plancheck.ResourceActionUpdate, accountJSON{"", "ci", "builds", "active"}),
-			step("name = \"ci\"\ndescription = \"deploys\"", plancheck.ResourceActionUpdate, accountJSON{"", "ci", "deploys", "active"}),
-			step("name = \"ci\"\ndescription = \"deploys\"\nstatus = \"inactive\"", plancheck.ResourceActionUpdate, accountJSON{"", "ci", "deploys", "inactive"}),
-			// When the arguments are removed from the configuration, the status is kept and the description is cleared.
-			step("name = \"ci\"\ndescription = \"deploys\"", plancheck.ResourceActionNoop, accountJSON{"", "ci", "deploys", "inactive"}),
-			step(`name = "ci"`, plancheck.ResourceActionUpdate, accountJSON{"", "ci", "", "inactive"}),
-			step("name = \"ci\"\nstatus = \"active\"", plancheck.ResourceActionUpdate, accountJSON{"", "ci", "", "active"}),
-			step("name = \"cd\"\nstatus = \"active\"", plancheck.ResourceActionReplace, accountJSON{"", "cd", "", "active"}),
-			{ResourceName: accountAddress, ImportState: true, ImportStateVerify: true},
-		},
-	})
-}
-
-// The create request has no status. If the service's default is the configured status, there is no second request.
-func TestAccServiceAccount_statusIsSentOnlyWhereItDiffers(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		Steps:                    []resource.TestStep{{Config: e.Config(accountConfig("name = \"ci\"\nstatus = \"active\"")), ConfigPlanChecks: acctest.ThenEmpty}},
-	})
-	e.WantRequests(t, "updateServiceAccount", 0)
-}
-
-func TestAccServiceAccount_changedAndDeletedElsewhere(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	cfg := e.Config(accountConfig("name = \"ci\"\ndescription = \"builds\"\nstatus = \"active\""))
-	change := func(body map[string]any) func() {
-		return func() { e.API(http.MethodPatch, "/api/v0/service-accounts/"+onlyAccount(t, e).ID, body, nil) }
-	}
-	remove := func() { e.API(http.MethodDelete, "/api/v0/service-accounts/"+onlyAccount(t, e).ID, nil, nil) }
-	asWanted := func(*terraform.State) error {
-		if got := onlyAccount(t, e); got.Description != "builds" || got.Status != "active" {
-			return fmt.Errorf("the emulator holds %+v", got)
-		}
-		return nil
-	}
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noAccountLeft(e),
-		Steps: []resource.TestStep{
-			{Config: cfg},
-			{PreConfig: change(map[string]any{"description": ""}), Config: cfg, ConfigPlanChecks: accountAction(plancheck.ResourceActionUpdate), Check: asWanted},
-			{PreConfig: change(map[string]any{"status": "inactive"}), Config: cfg, ConfigPlanChecks: accountAction(plancheck.ResourceActionUpdate), Check: asWanted},
-			{PreConfig: remove, Config: cfg, ConfigPlanChecks: accountAction(plancheck.ResourceActionCreate), Check: asWanted},
-			{PreConfig: remove, Config: cfg, Destroy: true},
-		},
-	})
 }
 
 // The status of a new account needs a second request. If the service refuses it, the account is kept, and is not replaced.
