@@ -110,7 +110,7 @@ func TestCreateEnvironment_reconcilesALostAnswer(t *testing.T) {
 			}
 			// A failed request may have changed something, so the cached reads are invalidated.
 			before := len(rec.Calls())
-			if _, err := c.ListNamed(t.Context(), "ci"); err != nil || len(rec.Calls()) != before+1 {
+			if _, err := c.List(t.Context(), ""); err != nil || len(rec.Calls()) != before+1 {
 				t.Errorf("a read afterwards: %v", rec.Calls()[before:])
 			}
 		})

@@ -49,9 +49,9 @@ func (c *Client) List(ctx context.Context, account string) ([]Environment, error
 	return all, nil
 }
 
-// ListNamed returns the environments with a name, in any scope, from the same listing.
-func (c *Client) ListNamed(ctx context.Context, name string) ([]Environment, error) {
-	return c.listings.Find(ctx, collection.Organization, CreateRequest{Name: name}.hasName)
+// Find returns the environments that are wanted, from the same listing.
+func (c *Client) Find(ctx context.Context, account string, isWanted func(*Environment) bool) ([]Environment, error) {
+	return c.listings.Find(ctx, account, isWanted)
 }
 
 func (c *Client) list(ctx context.Context, account string) ([]Environment, error) {

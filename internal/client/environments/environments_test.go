@@ -242,7 +242,7 @@ func TestWithFailure(t *testing.T) {
 				}
 				return `200 {"environments":[` + failed + `],"defaultEnvironmentId":"env_1"}`
 			})
-			found, err := c.ListNamed(t.Context(), "a")
+			found, err := c.List(t.Context(), "")
 			if err != nil || len(found) != 1 {
 				t.Fatal(found, err)
 			}

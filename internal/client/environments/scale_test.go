@@ -48,7 +48,7 @@ func BenchmarkEnvironment_amongMany(b *testing.B) {
 			return err
 		},
 		"read by name": func(b *testing.B, c *Client, _ int) error {
-			_, err := c.ListNamed(b.Context(), "e7")
+			_, err := c.Find(b.Context(), "", CreateRequest{Name: "e7"}.hasName)
 			return err
 		},
 		"create": func(b *testing.B, c *Client, k int) error {

@@ -124,13 +124,7 @@ func (r *defaultEnvironmentResource) set(ctx context.Context, id string) error {
 		return err
 	}
 	if last, waitErr := waitForBuild(ctx, r.Client, id, "", defaultBuildTimeout, nil); waitErr != nil {
-		if now, readErr := r.Client.Environments.GetUncached(ctx, id); readErr == nil {
-			e = now
-		}
-		if summary, detail := unbuilt(e, last, waitErr); summary != "" {
-			return &crud.ObjectError{At: path.Root("environment_id"), Summary: summary, Detail: detail}
-		}
-		return waitErr
+		return notBuilt(ctx, r.Client, e, last, waitErr)
 	}
 	return r.Client.Environments.SetDefault(ctx, id)
 }

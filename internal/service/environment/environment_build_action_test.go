@@ -97,7 +97,7 @@ func TestEnvironmentBuild_waitsForTheBuildThatRuns(t *testing.T) {
 			}
 			_, out := invokeBuild(t, e, "build", config)
 			if tc.refused != "" {
-				out.MustFail(t, "", tc.refused)
+				out.MustFail(t, "environment_id", tc.refused)
 			} else {
 				mustBeSilent(t, out)
 			}
@@ -139,7 +139,7 @@ func TestEnvironmentBuild_fails(t *testing.T) {
 			id := environmentsReady(e, "a")[0]
 			failBuild(t, e, tc.failure)
 			progress, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
-			out.MustFail(t, "", append(tc.want, "Environment Failed to Build", "Build "+latestBuild(e, id).ID+` of environment "a"`, "run this again")...)
+			out.MustFail(t, "environment_id", append(tc.want, "Environment Failed to Build", "Build "+latestBuild(e, id).ID+` of environment "a"`)...)
 			if tc.lacks != "" && strings.Contains(out.Text(), tc.lacks) {
 				t.Errorf("the error has %q: %s", tc.lacks, out.Text())
 			}
@@ -167,10 +167,10 @@ func TestEnvironmentBuild_whatOthersDoMeanwhile(t *testing.T) {
 			_ = e.FailBuild(emulator.BuildFailure{Reason: "the edit is bad"})
 			edit(e, id)
 		}, func(t *testing.T, e *acctest.Env, id string, _ []string, out acctest.Outcome) {
-			out.MustFail(t, "", "Build "+latestBuild(e, id).ID, "the edit is bad.")
+			out.MustFail(t, "environment_id", "Build "+latestBuild(e, id).ID, "the edit is bad.")
 		}},
 		"cancelled": {cancelBuild, func(t *testing.T, _ *acctest.Env, _ string, _ []string, out acctest.Outcome) {
-			out.MustFail(t, "", "Environment Failed to Build", "The build was cancelled.")
+			out.MustFail(t, "environment_id", "Environment Failed to Build", "The build was cancelled.")
 		}},
 		"cancelled and started again": {func(e *acctest.Env, id string) {
 			cancelBuild(e, id)
@@ -212,7 +212,7 @@ func TestEnvironmentBuild_takesTooLong(t *testing.T) {
 	}{{map[string]any{"invoke": "10m"}, 10 * time.Minute}, {nil, time.Hour}} {
 		begin := e.Clock.Now()
 		_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id, "timeouts": tc.timeouts})
-		out.MustFail(t, "", "Timed Out Waiting for the Build", "It continues at the service", "raise the timeout in the timeouts block")
+		out.MustFail(t, "environment_id", "Timed Out Waiting for the Build", "It continues at the service", "raise the timeout in the timeouts block")
 		if took := e.Clock.Now().Sub(begin); took < tc.took || took > tc.took+time.Minute {
 			t.Errorf("it waited %s", took)
 		}
@@ -227,7 +227,7 @@ func TestEnvironmentBuild_interrupted(t *testing.T) {
 	id := environmentsReady(e, "a")[0]
 	process = acctest.NewProcess(t, e, nil)
 	_, out := process.Invoke("agentyard_environment_build", acctest.Values{"environment_id": id})
-	out.MustFail(t, "", "Interrupted Before the Environment Was Built", id, "continues at the service", "agentyard_environment_build_cancel")
+	out.MustFail(t, "environment_id", "Interrupted Before the Environment Was Built", id, "continues at the service", "agentyard_environment_build_cancel")
 }
 
 func TestEnvironmentBuild_errors(t *testing.T) {

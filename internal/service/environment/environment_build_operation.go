@@ -60,7 +60,7 @@ var Build = crud.Operation{
 		},
 	},
 	Results: results.Fields[any]{
-		"id":       {Text: "ID of the build that this resource started.", Type: types.StringType},
+		"id":       {Text: "ID of the build that this resource started. Null if the service did not name it.", Type: types.StringType},
 		"build_id": {Text: "ID of the build that `status` describes: the one in `id`, or the newest one that superseded it during the wait.", Type: types.StringType},
 		"status":   {Text: "Status of the build `build_id` after the wait. Null if `wait_for_build` is `false`.", Type: types.StringType},
 	},
@@ -70,7 +70,9 @@ var Build = crud.Operation{
 	Run:         crud.Run(buildEnvironment),
 	Verb:        "build",
 	Object:      "environment",
-	Options:     apierror.Options{atEnvironmentID, environmentAdvice},
+	Options: apierror.Options{environmentAdvice, apierror.AtStatus{
+		http.StatusNotFound: path.Root("environment_id"), http.StatusConflict: path.Root("environment_id"),
+	}},
 }
 
 func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuildModel, call *crud.Call) (crud.Results, error) {
@@ -103,8 +105,10 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 		return nil, err
 	}
 	if !m.WaitForBuild.IsNull() && !m.WaitForBuild.ValueBool() {
-		if now, readErr := c.Environments.GetUncached(ctx, e.ID); build == "" && readErr == nil && now.LatestBuildID() != before {
-			build = now.LatestBuildID() // The service need not name it.
+		if build == "" { // The service need not name it.
+			if now, readErr := c.Environments.GetUncached(ctx, e.ID); readErr == nil && now.LatestBuildID() != before {
+				build = now.LatestBuildID()
+			}
 		}
 		call.Tell("%s was started and continues in the background", buildOf(e, build))
 		id := value.StringOrNull(build)
@@ -118,29 +122,7 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 }
 
 // After a 409, the latest build is looked at so often. If it had ended before, there is a pause.
-const (
-	maxLooks  = 4
-	lookPause = 5 * time.Second
-)
-
-var atEnvironmentID = apierror.AtStatus{http.StatusNotFound: path.Root("environment_id"), http.StatusConflict: path.Root("environment_id")}
-
-// notBuilt says what to do about a build that did not succeed.
-func notBuilt(ctx context.Context, c *client.Client, e *environments.Environment, last *environments.BuildReport, err error) error {
-	if now, readErr := c.Environments.GetUncached(ctx, e.ID); readErr == nil {
-		e = now
-	}
-	summary, detail := unbuilt(e, last, err)
-	switch summary {
-	case "":
-		return err
-	case failedToBuild:
-		detail += "\n\nTo rebuild the environment, run this again. If an agentyard_environment resource manages it, the next apply also rebuilds it."
-	default:
-		detail += " The service refuses another build until it ends. To stop it, use agentyard_environment_build_cancel. To allow more time, raise the timeout in the timeouts block."
-	}
-	return &crud.ObjectError{Summary: summary, Detail: detail}
-}
+const maxLooks, lookPause = 4, 5 * time.Second
 
 func buildOf(e *environments.Environment, build string) string {
 	return strings.TrimSpace("Build "+build) + " of " + named(e)

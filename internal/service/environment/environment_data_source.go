@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -56,51 +55,34 @@ func NewEnvironmentDataSource() datasource.DataSource {
 	}
 }
 
-// findEnvironment looks up the environment with the model's ID or name.
+// findEnvironment looks up the environment with the model's ID or name. An account's environments are only in its listing, because no
+// single read has an account: it adds only the reason of a failure, and only the owner's key can send it for user scope.
 func findEnvironment(ctx context.Context, c *client.Client, m *environmentDataModel) (*environments.Environment, error) {
-	if value.IsSet(m.ServiceAccountID) {
-		return findEnvironmentOfAccount(ctx, c, m)
-	}
-	if value.IsSet(m.ID) {
-		found, err := c.Environments.Get(ctx, m.ID.ValueString())
+	id, ofAccount := m.ID.ValueString(), value.IsSet(m.ServiceAccountID)
+	if id != "" && !ofAccount {
+		found, err := c.Environments.Get(ctx, id)
 		if transport.IsNotFound(err) {
-			err = environmentNotFound(m, "If the environment has user scope, use its owner's API key. If its owner is a service account, set service_account_id.")
+			err = environmentNotFound(id, "If the environment has user scope, use its owner's API key. If its owner is a service account, set service_account_id.")
 		}
 		return found, err
 	}
-	named, err := c.Environments.ListNamed(ctx, m.Name.ValueString())
-	if err != nil {
-		return nil, err
-	}
-	found, err := crud.OnlyNamed("environment", m.Name.ValueString(), named, inItsScope)
-	if err != nil {
-		return nil, err
-	}
-	return c.Environments.WithFailure(ctx, found)
-}
-
-// findEnvironmentOfAccount searches the listing, because no single read has an account. A single read adds only the reason of a
-// failure, and only the owner's key can send it for user scope.
-func findEnvironmentOfAccount(ctx context.Context, c *client.Client, m *environmentDataModel) (*environments.Environment, error) {
-	all, err := c.Environments.List(ctx, m.ServiceAccountID.ValueString())
-	if err != nil {
-		return nil, err
-	}
-	all = slices.DeleteFunc(all, func(e environments.Environment) bool {
-		return e.ID != m.ID.ValueString() && (value.IsSet(m.ID) || e.Name != m.Name.ValueString())
+	all, err := c.Environments.Find(ctx, m.ServiceAccountID.ValueString(), func(e *environments.Environment) bool {
+		return id != "" && e.ID == id || id == "" && e.Name == m.Name.ValueString()
 	})
-	if value.IsSet(m.ID) && len(all) == 0 {
-		return nil, environmentNotFound(m, "Also check service_account_id.")
+	if err != nil {
+		return nil, err
+	}
+	if id != "" && len(all) == 0 {
+		return nil, environmentNotFound(id, "Also check service_account_id.")
 	}
 	found, err := crud.OnlyNamed("environment", m.Name.ValueString(), all, inItsScope)
-	if err != nil || found.Scope == environments.ScopeUser {
+	if err != nil || ofAccount && found.Scope == environments.ScopeUser {
 		return found, err
 	}
 	return c.Environments.WithFailure(ctx, found)
 }
 
-func environmentNotFound(m *environmentDataModel, remedy string) error {
-	id := m.ID.ValueString()
+func environmentNotFound(id, remedy string) error {
 	return &crud.ObjectError{At: path.Root("id"), Summary: "Environment Not Found", Detail: phrase.Join(
 		fmt.Sprintf("Environment %q was not found, or the provider's API key cannot see it. Check the ID.", id), remedy, apierror.NameHint("environment", id))}
 }

@@ -41,9 +41,9 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 		return
 	}
 	resp.Diagnostics.Append(r.checkSource(ctx, sourceID, &plan, &state)...)
-	left, status, changes := leftOf(ctx, req.Private), state.Status.ValueString(), plan.changesBuild(&state)
-	makesDefault := plan.makesDefault(&state, left)
-	isUpdated := left != "" || makesDefault || !req.Plan.Raw.Equal(req.State.Raw)
+	isLeft, isDefaultLeft := unfinished(ctx, req.Private)
+	status, changes, makesDefault := state.Status.ValueString(), plan.changesBuild(&state), plan.makesDefault(&state, isDefaultLeft)
+	isUpdated := isLeft || makesDefault || !req.Plan.Raw.Equal(req.State.Raw)
 	rebuilds := status == environments.StatusFailed
 	waits := status == environments.StatusBuilding && isUpdated && !plan.WaitForBuild.Equal(types.BoolValue(false))
 	name, latest := crud.Which(state.Name.ValueString(), state.ID.ValueString()), state.LatestBuildID.ValueString()
@@ -51,7 +51,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	case rebuilds && !changes:
 		resp.Diagnostics.AddWarning("Apply Rebuilds Failed Environments", fmt.Sprintf("Environment %s: its latest build (%s) failed: %s. This apply starts a new build.",
 			name, latest, strings.TrimSuffix(cmp.Or(state.FailureReason.ValueString(), "the service gave no reason"), ".")))
-	case waits && !changes && left != "":
+	case waits && !changes && isLeft:
 		resp.Diagnostics.AddWarning("Apply Waits for an Earlier Build", fmt.Sprintf("Environment %s: build %s has not ended, and an earlier apply stopped waiting. This apply waits for it.", name, latest))
 	}
 	if changes || rebuilds || waits {
@@ -69,9 +69,9 @@ func (m *environmentModel) changesBuild(state *environmentModel) bool {
 }
 
 // makesDefault reports whether an update may have to make the environment the organization's default.
-func (m *environmentModel) makesDefault(state *environmentModel, left string) bool {
+func (m *environmentModel) makesDefault(state *environmentModel, isDefaultLeft bool) bool {
 	wanted := m.MakeOrganizationDefault.ValueBool() || m.MakeOrganizationDefault.IsUnknown()
-	return wanted && (!state.MakeOrganizationDefault.ValueBool() || left == leftDefault && !state.IsDefault.ValueBool())
+	return wanted && (!state.MakeOrganizationDefault.ValueBool() || isDefaultLeft && !state.IsDefault.ValueBool())
 }
 
 // expectBuild plans the results that a build may change as unknown.

@@ -280,7 +280,7 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 	}
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	crud.AsPlanned(&resp.State, req.Plan.Raw)
-	resp.Diagnostics.Append(setLeft(ctx, resp.Private, isDone, makesDefault)...)
+	resp.Diagnostics.Append(setUnfinished(ctx, resp.Private, isDone, makesDefault)...)
 }
 
 func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
@@ -308,12 +308,13 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	defer cancel()
 
 	id, latest, status := state.ID.ValueString(), state.LatestBuildID.ValueString(), state.Status.ValueString()
-	makesDefault, isDone, before := plan.makesDefault(&state, leftOf(ctx, req.Private)), true, ""
+	_, isDefaultLeft := unfinished(ctx, req.Private)
+	makesDefault, isDone, before := plan.makesDefault(&state, isDefaultLeft), true, ""
 	if !body.IsEmpty() {
 		build, err := r.Client.Environments.Update(updateCtx, id, body)
 		if err != nil {
 			if transport.IsAmbiguous(err) {
-				resp.Diagnostics.Append(setLeft(ctx, resp.Private, false, makesDefault)...)
+				resp.Diagnostics.Append(setUnfinished(ctx, resp.Private, false, makesDefault)...)
 			}
 			resp.Diagnostics.Append(apierror.For("update", "environment", err, refused(body.Name != nil, body.SourceID != nil))...)
 			return
@@ -342,7 +343,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
 	crud.KnownOr(&resp.State, req.State.Raw)
 	crud.AsPlanned(&resp.State, req.Plan.Raw)
-	resp.Diagnostics.Append(setLeft(ctx, resp.Private, isDone, makesDefault)...)
+	resp.Diagnostics.Append(setUnfinished(ctx, resp.Private, isDone, makesDefault)...)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(modifier.RemoveImported(ctx, resp.Private)...)
 	}

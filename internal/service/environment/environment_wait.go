@@ -58,34 +58,34 @@ func waitForBuild(ctx context.Context, c *client.Client, id, before string, time
 	})
 }
 
-// Summaries of a build that did not succeed.
-const (
-	failedToBuild    = "Environment Failed to Build"
-	buildTimedOut    = "Timed Out Waiting for the Build"
-	buildInterrupted = "Interrupted Before the Environment Was Built"
-)
-
 // unbuilt says why a build did not succeed, given the environment as read after the wait. The summary is empty if the error is one of
 // the service.
 func unbuilt(e *environments.Environment, last *environments.BuildReport, err error) (summary, detail string) {
-	var failed *wait.FailedError
-	var late *wait.TimeoutError
-	switch {
-	case errors.As(err, &failed):
-		return failedToBuild, failureOf(e, last)
-	case errors.As(err, &late):
-		return buildTimedOut, fmt.Sprintf("The build of %s did not end: %s. It continues at the service.", named(e), late)
-	case errors.Is(err, context.Canceled):
-		return buildInterrupted, fmt.Sprintf("The build of %s continues at the service.", named(e))
+	if _, isFailed := errors.AsType[*wait.FailedError](err); isFailed {
+		return "Environment Failed to Build", failureOf(e, last)
+	}
+	if late, isLate := errors.AsType[*wait.TimeoutError](err); isLate {
+		return "Timed Out Waiting for the Build", fmt.Sprintf("The build of %s did not end: %s. It continues at the service, which refuses another build until it ends. "+
+			"To allow more time, raise the timeout in the timeouts block, if there is one.", named(e), late)
+	}
+	if errors.Is(err, context.Canceled) {
+		return "Interrupted Before the Environment Was Built", fmt.Sprintf("The build of %s continues at the service. To stop it, use agentyard_environment_build_cancel.", named(e))
 	}
 	return "", ""
 }
 
-// Limits of the log excerpt in an error.
-const (
-	maxExcerptLines = 20
-	maxExcerptChars = 2000
-)
+// notBuilt is unbuilt for an object that only refers to the environment. E is the environment as read before the wait.
+func notBuilt(ctx context.Context, c *client.Client, e *environments.Environment, last *environments.BuildReport, err error) error {
+	if now, readErr := c.Environments.GetUncached(ctx, e.ID); readErr == nil {
+		e = now
+	}
+	if summary, detail := unbuilt(e, last, err); summary != "" {
+		return &crud.ObjectError{At: path.Root("environment_id"), Summary: summary, Detail: detail}
+	}
+	return err
+}
+
+const maxExcerptLines, maxExcerptChars = 20, 2000 // Limits of the log in an error.
 
 // failureOf describes the failed build that a wait saw: its category, its reason, the end of its log, and a remedy. The environment has
 // them, unless another build is its latest by now.
@@ -125,28 +125,20 @@ var remedies = map[string]string{
 // named identifies an environment within a sentence.
 func named(e *environments.Environment) string { return "environment " + crud.Which(e.Name, e.ID) }
 
-// unfinishedKey is in the private state after an apply that did not take its last step. Its value is that step: leftBuild counts
-// while a build runs, and leftDefault also while the environment is not the default. Each update writes or removes it.
-const (
-	unfinishedKey = "unfinished"
-	leftBuild     = "build"
-	leftDefault   = "default"
-)
+// unfinishedKey is in the private state after an apply that did not take its last step. It counts while a build runs and, if its value
+// says that the environment was to become the default, while it is not. Each update writes or removes it.
+const unfinishedKey = "unfinished"
 
-func leftOf(ctx context.Context, private modifier.PrivateState) string {
-	stored, _ := private.GetKey(ctx, unfinishedKey)
-	left, _ := strconv.Unquote(string(stored)) // Nothing is stored if nothing is left.
-	return left
+func unfinished(ctx context.Context, private modifier.PrivateState) (isLeft, isDefaultLeft bool) {
+	left, _ := private.GetKey(ctx, unfinishedKey)
+	return len(left) > 0, string(left) == "true"
 }
 
-func setLeft(ctx context.Context, private modifier.PrivateState, isDone, makesDefault bool) diag.Diagnostics {
-	switch {
-	case isDone:
+func setUnfinished(ctx context.Context, private modifier.PrivateState, isDone, makesDefault bool) diag.Diagnostics {
+	if isDone {
 		return private.SetKey(ctx, unfinishedKey, nil)
-	case makesDefault:
-		return private.SetKey(ctx, unfinishedKey, []byte(strconv.Quote(leftDefault)))
 	}
-	return private.SetKey(ctx, unfinishedKey, []byte(strconv.Quote(leftBuild)))
+	return private.SetKey(ctx, unfinishedKey, strconv.AppendBool(nil, makesDefault))
 }
 
 // settle waits for the build if the environment waits for builds, and reads the environment into m, even if the run is stopping. State
@@ -178,10 +170,8 @@ func (r *environmentResource) settle(ctx context.Context, m, state *environmentM
 	case err == nil && readErr != nil:
 		diags.AddWarning("Environment Not Read Back", fmt.Sprintf("The apply of %s succeeded, but it could not be read afterward: %s The next refresh updates its computed attributes.", named(found), apierror.Sentences(readErr)))
 	case err == nil:
-	case summary == buildInterrupted: // An error would taint a new environment.
+	case errors.Is(err, context.Canceled): // An error would taint a new environment.
 		diags.AddWarning(summary, detail+" The environment is kept in the state, and the next apply waits for the build.")
-	case summary == buildTimedOut:
-		diags.AddError(summary, detail+" To allow more time, raise the timeout in the timeouts block.\n\n"+next)
 	case summary != "":
 		diags.AddError(summary, detail+"\n\n"+next)
 	default:
