@@ -185,19 +185,6 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 		q.Set("cursor", cursor)
 	}
 	r := transport.Request{Op: a.op, Query: q}
-	response, err := a.conn.Exchange(ctx, r, transport.OnlyJSON)
-	if err != nil {
-		return none, err
-	}
-	rows, err := wire.ReadList[T](response.Body, "data")
-	if err != nil {
-		return none, transport.NewTransportError(a.op, err)
-	}
-	if a.order != nil {
-		for i := range rows {
-			a.order(&rows[i])
-		}
-	}
 	var envelope struct {
 		Meta struct {
 			OrgID      string          `json:"org_id"`
@@ -205,8 +192,14 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 			NextCursor json.RawMessage `json:"next_cursor"`
 		} `json:"meta"`
 	}
-	if err := wire.ReadEnvelope(response.Body, &envelope); err != nil {
-		return none, transport.NewTransportError(a.op, err)
+	rows, err := transport.CallItems[T](ctx, a.conn, r, "data", &envelope)
+	if err != nil {
+		return none, err
+	}
+	if a.order != nil {
+		for i := range rows {
+			a.order(&rows[i])
+		}
 	}
 	next, err := collection.NextPage(r, "meta", envelope.Meta.HasMore, envelope.Meta.NextCursor, 1)
 	return collection.Page[Report[T]]{Items: []Report[T]{{OrgID: envelope.Meta.OrgID, Rows: rows}}, Next: next}, err

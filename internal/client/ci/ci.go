@@ -139,7 +139,7 @@ func (l *Loose) UnmarshalJSON(data []byte) error {
 
 // Jobs returns the jobs of the organization, newest first.
 func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
-	jobs, err := list[Job](ctx, c.conn, get("listCiJobs", "jobs"), "jobs", nil)
+	jobs, err := transport.CallItems[Job](ctx, c.conn, get("listCiJobs", "jobs"), "jobs", nil)
 	wire.Sort(jobs, func(a, b *Job) int { return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID)) })
 	return jobs, err
 }
@@ -151,7 +151,7 @@ func (c *Client) Repositories(ctx context.Context, owner string) ([]Repository, 
 	if owner != "" {
 		r.Query = url.Values{"owner": {owner}}
 	}
-	repositories, err := list[Repository](ctx, c.conn, r, "repositories", nil)
+	repositories, err := transport.CallItems[Repository](ctx, c.conn, r, "repositories", nil)
 	wire.Sort(repositories, func(a, b *Repository) int { return cmp.Compare(a.FullName, b.FullName) })
 	return slices.DeleteFunc(repositories, func(r Repository) bool {
 		of, _, _ := strings.Cut(r.FullName, "/")
@@ -162,7 +162,7 @@ func (c *Client) Repositories(ctx context.Context, owner string) ([]Repository, 
 // RepositoryOwners returns the owners of the repositories that CI automation may change, ordered by name.
 func (c *Client) RepositoryOwners(ctx context.Context) (*Owners, error) {
 	var envelope integrated
-	owners, err := list[Owner](ctx, c.conn, get("listCiRepositoryOwners", "repository-owners"), "owners", &envelope)
+	owners, err := transport.CallItems[Owner](ctx, c.conn, get("listCiRepositoryOwners", "repository-owners"), "owners", &envelope)
 	wire.Sort(owners, func(a, b *Owner) int { return cmp.Or(cmp.Compare(a.Login, b.Login), cmp.Compare(a.Type, b.Type)) })
 	return &Owners{Owners: owners, Integration: envelope.Integration}, err
 }
@@ -170,7 +170,7 @@ func (c *Client) RepositoryOwners(ctx context.Context) (*Owners, error) {
 // Runs returns the runs of workflows in the service's order.
 func (c *Client) Runs(ctx context.Context) (*Runs, error) {
 	var envelope integrated
-	runs, err := list[Run](ctx, c.conn, get("listCiRuns", "runs"), "runs", &envelope)
+	runs, err := transport.CallItems[Run](ctx, c.conn, get("listCiRuns", "runs"), "runs", &envelope)
 	return &Runs{Runs: runs, Integration: envelope.Integration}, err
 }
 
@@ -187,7 +187,7 @@ func (c *Client) Scan(ctx context.Context, isForced bool) (*Scan, error) {
 		ScannedAt  wire.Millis `json:"scannedAt"`
 		CacheTTLMs *int64      `json:"cacheTtlMs"`
 	}
-	workflows, err := list[Workflow](ctx, c.conn, r, "workflows", &envelope)
+	workflows, err := transport.CallItems[Workflow](ctx, c.conn, r, "workflows", &envelope)
 	for i := range workflows {
 		slices.Sort(workflows[i].TriggerEvents) // The order is not defined, and a changing order would show up as drift.
 	}
@@ -204,20 +204,4 @@ type integrated struct {
 
 func get(name, path string) transport.Request {
 	return transport.Request{Op: transport.Operation{Name: name, Method: http.MethodGet, Route: route + path}}
-}
-
-// list reads a list from the field with a name, and the other fields of the response into envelope unless that is nil.
-func list[T any](ctx context.Context, c *transport.Conn, r transport.Request, name string, envelope any) ([]T, error) {
-	response, err := c.Exchange(ctx, r, transport.OnlyJSON)
-	if err != nil {
-		return nil, err
-	}
-	items, err := wire.ReadList[T](response.Body, name)
-	if err == nil && envelope != nil {
-		err = wire.ReadEnvelope(response.Body, envelope)
-	}
-	if err != nil {
-		return nil, transport.NewTransportError(r.Op, err)
-	}
-	return items, nil
 }

@@ -60,7 +60,7 @@ type Outcome struct {
 // repositories of the request. Each request opens new pull requests, so one that the service may have acted on is not retried.
 func (c *Client) EditWorkflow(ctx context.Context, body EditWorkflowRequest) ([]Outcome, error) {
 	r := transport.Request{Op: transport.Operation{Name: "editCiWorkflow", Method: http.MethodPost, Route: route + "edit", Slow: true}, Body: body}
-	outcomes, err := list[Outcome](ctx, c.conn, r, "sessions", nil)
+	outcomes, err := transport.CallItems[Outcome](ctx, c.conn, r, "sessions", nil)
 	position := func(o Outcome) int {
 		return slices.IndexFunc(body.Repos, func(t Target) bool { return strings.EqualFold(t.RepoFullName, string(o.RepoFullName)) })
 	}

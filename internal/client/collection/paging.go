@@ -152,28 +152,21 @@ func callPage[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn,
 	if cursor != "" {
 		r.Query.Set("cursor", cursor)
 	}
-	response, err := c.Exchange(ctx, r, transport.OnlyJSON)
-	if err != nil {
-		return Page[T]{}, err
-	}
-	objects, err := wire.ReadList[T](response.Body, envelope)
-	if err != nil {
-		return Page[T]{}, transport.NewTransportError(r.Op, err)
-	}
-	if objects == nil {
-		return Page[T]{}, r.Unexpected("the field " + envelope + " is null")
-	}
-	if objects, err = transport.CheckObjects[T, P](r, objects); err != nil {
-		return Page[T]{}, err
-	}
 	var paging struct {
 		Pagination struct {
 			HasMore    *bool           `json:"hasMore"`
 			NextCursor json.RawMessage `json:"nextCursor"`
 		} `json:"pagination"`
 	}
-	if err := wire.ReadEnvelope(response.Body, &paging); err != nil {
-		return Page[T]{}, transport.NewTransportError(r.Op, err)
+	objects, err := transport.CallItems[T](ctx, c, r, envelope, &paging)
+	if err == nil && objects == nil {
+		err = r.Unexpected("the field " + envelope + " is null")
+	}
+	if err == nil {
+		objects, err = transport.CheckObjects[T, P](r, objects)
+	}
+	if err != nil {
+		return Page[T]{}, err
 	}
 	size, _ := strconv.Atoi(r.Query.Get("limit")) // PageKey has set it.
 	next, err := NextPage(r, "pagination", paging.Pagination.HasMore, paging.Pagination.NextCursor, size-len(objects))

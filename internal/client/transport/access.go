@@ -5,8 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // CheckAccess checks the API key and base_url with the cheapest request, for objects whose creation lists nothing.
@@ -23,17 +21,9 @@ var opListProviders = Operation{Name: "listComputerProviders", Method: http.Meth
 
 // ListProviders returns the managed providers that the organization may use. It is the cheapest request that needs an API key.
 func (c *Conn) ListProviders(ctx context.Context) ([]string, error) {
-	r := Request{Op: opListProviders}
-	response, err := c.Exchange(ctx, r, OnlyJSON)
-	if err != nil {
-		return nil, err
-	}
-	providers, err := wire.ReadList[string](response.Body, "providers")
-	if err != nil {
-		return nil, NewTransportError(r.Op, err)
-	}
+	providers, err := CallItems[string](ctx, c, Request{Op: opListProviders}, "providers", nil)
 	slices.Sort(providers) // The API does not define the order, and a changing order would show up as drift.
-	return providers, nil
+	return providers, err
 }
 
 // CheckOnce calls send for the first caller of each purpose in a process. It returns only errors that every other request would get

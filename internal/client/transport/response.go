@@ -56,15 +56,28 @@ func (r Request) Unexpected(problem string) error {
 	return NewTransportError(r.Op, &wire.ResponseError{Problem: problem})
 }
 
-// CallList calls an operation that returns all objects at once, in a field named by envelope or as a bare list.
-func CallList[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Request, envelope string) ([]T, error) {
+// CallItems calls an operation that returns a list, in a field with a name or bare. It reads the other fields of the response into
+// envelope, unless that is nil.
+func CallItems[T any](ctx context.Context, c *Conn, r Request, name string, envelope any) ([]T, error) {
 	response, err := c.Exchange(ctx, r, OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
-	objects, err := wire.ReadList[T](response.Body, envelope)
+	items, err := wire.ReadList[T](response.Body, name)
+	if err == nil && envelope != nil {
+		err = wire.ReadEnvelope(response.Body, envelope)
+	}
 	if err != nil {
 		return nil, NewTransportError(r.Op, err)
+	}
+	return items, nil
+}
+
+// CallList is CallItems for an operation that returns all objects at once.
+func CallList[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Request, name string) ([]T, error) {
+	objects, err := CallItems[T](ctx, c, r, name, nil)
+	if err != nil {
+		return nil, err
 	}
 	return CheckObjects[T, P](r, objects)
 }
