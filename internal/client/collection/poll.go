@@ -30,9 +30,9 @@ type Poller[T any] struct {
 
 // poll is one request for all that wait.
 type poll[T any] struct {
+	started time.Time
 	// done is closed when the others are set.
 	done  chan struct{}
-	sent  time.Time
 	found map[string]*T
 	err   error
 }
@@ -97,7 +97,7 @@ func (w *Watch[T]) Next(ctx context.Context, pause time.Duration) (*T, error) {
 }
 
 // share returns the objects of the latest poll that this watch has not seen, or nothing if nobody else waits. There is one poll at a
-// time: whoever comes after its request was sent shares the next one.
+// time: whoever comes after it was started shares the next one.
 func (w *Watch[T]) share(ctx context.Context) (map[string]*T, error) {
 	for {
 		latest := w.poller.start(ctx, w.key, w.seen)
@@ -110,7 +110,7 @@ func (w *Watch[T]) share(ctx context.Context) (map[string]*T, error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		if !latest.sent.Before(w.began) {
+		if !latest.started.Before(w.began) {
 			return latest.found, latest.err
 		}
 	}
@@ -126,15 +126,14 @@ func (p *Poller[T]) start(ctx context.Context, key string, seen *poll[T]) *poll[
 	if len(p.waiting[key]) < 2 {
 		return nil
 	}
-	next := &poll[T]{done: make(chan struct{}), sent: p.clock.Now()}
+	next := &poll[T]{done: make(chan struct{}), started: p.clock.Now()}
 	p.latest[key] = next
 	ids := slices.Compact(slices.Sorted(slices.Values(p.waiting[key])))
 	go func() {
 		defer close(next.done)
-		// Others share it, so it must not end with the context of one of them.
-		shared := transport.WhenSent(context.WithoutCancel(ctx), func() { next.sent = p.clock.Now() })
 		var all []T
-		all, next.err = p.source.Many(shared, key, ids)
+		// Others share it, so it must not end with the context of one of them.
+		all, next.err = p.source.Many(context.WithoutCancel(ctx), key, ids)
 		if next.err != nil {
 			return
 		}

@@ -164,9 +164,6 @@ func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(
 		if err := c.Limiter.wait(state.caller, &state.turn); err != nil { //nolint:contextcheck // A request that changes something outlives its caller, but its wait does not.
 			return nil, false, err
 		}
-		if sent, ok := ctx.Value(sentKey{}).(func()); ok {
-			sent()
-		}
 		resp, err := api.Do(copyOf(req))
 		state.noteTimeout(req, err)
 		again := c.afterAttempt(state, resp, err)
@@ -191,13 +188,6 @@ func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(
 		return nil, nil, state.failure(err)
 	}
 	return resp, state, nil
-}
-
-type sentKey struct{}
-
-// WhenSent returns a context that calls sent before each attempt at a request.
-func WhenSent(ctx context.Context, sent func()) context.Context {
-	return context.WithValue(ctx, sentKey{}, sent)
 }
 
 // copyOf returns a request for one attempt: net/http may still read the body of an earlier one.
