@@ -19,6 +19,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
@@ -234,28 +235,9 @@ func Delete[M any](ctx context.Context, c *client.Client, object string, req res
 	case collection.IsGone(err):
 		resp.Diagnostics.Append(NotVisible(ctx, c, Missing{"delete", object, id, &m, req.Private})...)
 	case err != nil:
-		which := Which(attributeOf(ctx, req.State, "name"), id)
-		resp.Diagnostics.Append(apierror.For("delete", object, About("deleting", object, which, err), options...)...)
+		which := wire.Ref{Name: attributeOf(ctx, req.State, "name"), ID: id}
+		resp.Diagnostics.Append(apierror.For("delete", object, fmt.Errorf("deleting the %s %s: %w", object, which, err), options...)...)
 	}
-}
-
-// Which identifies an object by its name and ID, such as "ci" (7). Either may be empty.
-func Which(name, id string) string {
-	switch {
-	case name == "":
-		return id
-	case id == "":
-		return fmt.Sprintf("%q", name)
-	}
-	return fmt.Sprintf("%q (%s)", name, id)
-}
-
-// About prefixes an error with the operation and the object, such as deleting the environment "ci" (7).
-func About(doing, object, which string, err error) error {
-	if which == "" {
-		return err
-	}
-	return fmt.Errorf("%s the %s %s: %w", doing, object, which, err)
 }
 
 // attributeOf returns a string attribute of a state, or an empty string.

@@ -131,9 +131,8 @@ func (r *accountResource) destroyed(ctx context.Context, state accountModel) dia
 	if err != nil {
 		count, named = "Computers", fmt.Sprintf(", which the provider could not list (%s)", strings.TrimSuffix(err.Error(), "."))
 	}
-	which := crud.Which(state.Name.ValueString(), state.ID.ValueString())
 	return diag.Diagnostics{diag.NewWarningDiagnostic(fmt.Sprintf("Destroying Service Account %q Deletes %s", state.Name.ValueString(), count),
-		fmt.Sprintf("Destroying service account %s also deletes all its computers%s. Their deletion_protection does not prevent this. Its API keys stop working.", which, named))}
+		fmt.Sprintf("Destroying service account %q (%s) also deletes all its computers%s. Their deletion_protection does not prevent this. Its API keys stop working.", state.Name.ValueString(), state.ID.ValueString(), named))}
 }
 
 // Create sets the status in a second request, because the create request does not support it.

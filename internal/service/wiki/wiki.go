@@ -2,6 +2,7 @@
 package wiki
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -9,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
@@ -34,5 +34,5 @@ var ofRunAdvice = apierror.Options{atRun, apierror.Advice{http.StatusForbidden: 
 
 // aboutRun names the wiki run in an error. Doing is the operation, such as "exporting".
 func aboutRun(doing, id string, err error) error {
-	return crud.About(doing, "wiki run", id, err)
+	return fmt.Errorf("%s the wiki run %s: %w", doing, id, err)
 }
