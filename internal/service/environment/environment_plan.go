@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -46,7 +46,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	isUpdated := isLeft || makesDefault || !req.Plan.Raw.Equal(req.State.Raw)
 	rebuilds := status == environments.StatusFailed
 	waits := status == environments.StatusBuilding && isUpdated && !plan.WaitForBuild.Equal(types.BoolValue(false))
-	name, latest := crud.Which(state.Name.ValueString(), state.ID.ValueString()), state.LatestBuildID.ValueString()
+	name, latest := wire.Ref{Name: state.Name.ValueString(), ID: state.ID.ValueString()}, state.LatestBuildID.ValueString()
 	switch {
 	case rebuilds && !changes:
 		resp.Diagnostics.AddWarning("Apply Rebuilds Failed Environments", fmt.Sprintf("Environment %s: its latest build (%s) failed: %s. This apply starts a new build.",

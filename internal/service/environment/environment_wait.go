@@ -16,6 +16,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
@@ -123,7 +124,9 @@ var remedies = map[string]string{
 }
 
 // named identifies an environment within a sentence.
-func named(e *environments.Environment) string { return "environment " + crud.Which(e.Name, e.ID) }
+func named(e *environments.Environment) string {
+	return "environment " + wire.Ref{Name: e.Name, ID: e.ID}.String()
+}
 
 // unfinishedKey is in the private state after an apply that did not take its last step. It counts while a build runs and, if its value
 // says that the environment was to become the default, while it is not. Each update writes or removes it.

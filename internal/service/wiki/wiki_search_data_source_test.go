@@ -95,8 +95,8 @@ func TestWikiSearch_errors(t *testing.T) {
 	for _, limit := range []int{0, 101} {
 		fails(t, e, "search", acctest.Values{"wiki_run_id": run, "q": "x", "limit": limit}, "limit", "limit value must be between 1 and 100")
 	}
-	e.Faults().Add(emulator.Fault{Operation: "searchWikiRun", Kind: emulator.FaultOtherResponse, Times: -1, Body: `{"results":null}`})
-	fails(t, e, "search", search(run, "x"), "", cannot, "the field results is null")
+	e.Faults().Add(emulator.Fault{Operation: "searchWikiRun", Kind: emulator.FaultOtherResponse, Times: -1, Body: `{}`})
+	fails(t, e, "search", search(run, "x"), "", cannot, "the field results is missing")
 	e.Faults().Clear()
 	switchWikis(t, e, "false")
 	fails(t, e, "search", search(run, "x"), "wiki_run_id", cannot, "403", "wikiCloudSync")
