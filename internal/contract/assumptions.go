@@ -24,7 +24,7 @@ type Assumption struct {
 }
 
 // Assumptions returns the marks of the document and the rules of Rules that are assumed, sorted by ID.
-func (d *Document) Assumptions() []Assumption { return slices.Clone(d.assumptions) }
+func (d *Document) Assumptions() []Assumption { return slices.Clone(d.assumptions()) }
 
 // finder collects assumptions from the document as JSON, in which all places look alike.
 type finder struct {
@@ -33,18 +33,13 @@ type finder struct {
 	found      []Assumption
 }
 
-func (d *Document) findAssumptions() error {
-	source, err := d.routes[0].declared.Spec.MarshalJSON()
-	if err != nil {
-		return err
-	}
+func (d *Document) findAssumptions() []Assumption {
 	var whole struct {
 		Paths      map[string]any
 		Components map[string]map[string]any
 	}
-	if err := json.Unmarshal(source, &whole); err != nil {
-		return err
-	}
+	source, _ := d.spec.MarshalJSON() // What was read can be written.
+	_ = json.Unmarshal(source, &whole)
 	f := finder{components: map[string]any{}, operations: map[string][]string{}}
 	for kind, named := range whole.Components {
 		for name, component := range named {
@@ -77,8 +72,7 @@ func (d *Document) findAssumptions() error {
 		f.found[i].Areas = distinct(areas)
 	}
 	slices.SortFunc(f.found, func(a, b Assumption) int { return cmp.Compare(a.ID, b.ID) })
-	d.assumptions = f.found
-	return nil
+	return f.found
 }
 
 // walk collects the marks in a node.

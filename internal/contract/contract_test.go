@@ -38,6 +38,11 @@ const (
 	remove = http.MethodDelete
 )
 
+func TestDocumentIsValid(t *testing.T) {
+	t.Parallel()
+	must(t, document(t).spec.Validate(t.Context(), openapi3.EnableSchemaFormatValidation()))
+}
+
 func TestEveryOperationIsDeclared(t *testing.T) {
 	t.Parallel()
 	d := document(t)

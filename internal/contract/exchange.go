@@ -74,7 +74,7 @@ type Checked struct {
 // judge any server. A refused request that the contract allows is not among the deviations: only the caller knows its purpose.
 func (d *Document) Check(ctx context.Context, x *Exchange) *Checked {
 	r := x.Request
-	rt, params := d.find(r)
+	rt, params, _ := d.find(r)
 	if rt == nil {
 		operation := Operation{Method: r.Method, Path: d.withoutValues(r.URL.EscapedPath())}
 		return &Checked{Operation: operation, Request: []Deviation{{Kind: NewOperation, Place: "path", Expected: "an operation of the contract", Found: r.Method + " " + operation.Path}}}
@@ -94,6 +94,23 @@ func (d *Document) Check(ctx context.Context, x *Exchange) *Checked {
 	}
 	c.Confirmed = distinct(confirmed)
 	return c
+}
+
+// CheckRequest returns how a request differs from the contract. Its operation is there.
+func (d *Document) CheckRequest(r *http.Request, body []byte) []Deviation {
+	rt, params, _ := d.find(r)
+	w := newWalker()
+	rt.walkRequest(r.Context(), &Exchange{Request: r, Sent: body}, params, w)
+	slices.SortFunc(w.found, func(a, b Deviation) int { return strings.Compare(a.Place, b.Place) })
+	return w.found
+}
+
+// CheckBody returns how the body of a request for an operation differs from the contract.
+func (d *Document) CheckBody(operationID string, body []byte) []Deviation {
+	w := newWalker()
+	value, _ := decode(body)
+	w.value(d.Declared(operationID).RequestBody.Value.Content["application/json"].Schema, value, "", "")
+	return w.found
 }
 
 // withoutValues returns a path in which each segment that is in no path of the contract is replaced.

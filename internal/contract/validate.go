@@ -45,7 +45,7 @@ type Violation struct {
 // refuses as invalid what the contract allows is a violation too, unless it names a rule of Rules for it.
 func (d *Document) Handler(next http.Handler, report func(Violation)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		rt, params := d.find(r)
+		rt, params, _ := d.find(r)
 		rec := &recorder{ResponseWriter: w}
 		violation := Violation{Method: r.Method, Path: r.URL.EscapedPath()}
 		tell := func(side Side, err error) {

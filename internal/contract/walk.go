@@ -280,10 +280,10 @@ func describe(s *openapi3.Schema) string {
 		parts = append(parts, fmt.Sprintf("at most %d long", *s.MaxLength))
 	}
 	if s.Min != nil {
-		parts = append(parts, fmt.Sprintf("at least %g", *s.Min))
+		parts = append(parts, "at least "+strconv.FormatFloat(*s.Min, 'f', -1, 64))
 	}
 	if s.Max != nil {
-		parts = append(parts, fmt.Sprintf("at most %g", *s.Max))
+		parts = append(parts, "at most "+strconv.FormatFloat(*s.Max, 'f', -1, 64))
 	}
 	if s.MinItems > 0 {
 		parts = append(parts, fmt.Sprintf("at least %d", s.MinItems))

@@ -16,29 +16,12 @@ func TestAnalytics_refusesQueries(t *testing.T) {
 		paths             []string
 		query, rule, want string
 	}{
-		{all, "endDate=2026-04-02", "", `"startDate" is required`},
-		{all, "startDate=2026-04-02", "", `"endDate" is required`},
-		{all, "startDate=2026-02-30&endDate=2026-04-02", "", `"startDate" is "2026-02-30"; it must be a date`},
-		{all, "startDate=2026-04-02&endDate=2026-4-2", "", `"endDate" is "2026-4-2"`},
-		{all, "startDate=2026-04-02T00:00:00Z&endDate=2026-04-02", "", "must be a date"},
-		{all, "startDate=2026-04-02&endDate=2026-04-02&x=1", "", `no query parameter "x"`},
 		{all, "startDate=2026-04-02&endDate=2026-04-01", "date-order", "2026-04-01 is before the startDate 2026-04-02"},
 		{all, "startDate=2026-01-13&endDate=2026-01-14", "date-history", "before 2026-01-14"},
 		{all, "startDate=2026-04-02&endDate=2026-05-02", "date-unavailable", "through yesterday"},
 		{all, "startDate=2026-05-02&endDate=2026-05-01", "date-order, date-unavailable", "before the startDate"},
 		{all[5:], "startDate=2026-01-30&endDate=2026-04-30", "date-range", "from 2026-01-30 to 2026-04-30 are more than 90"},
-		{all[:1], april + "&group_by=tool_name", "", `"model" only, not "tool_name"`},
-		{all[1:2], april + "&group_by=client", "", `"tool_name" only`},
-		{all[2:3], april + "&group_by=Client", "", `"client" only`},
-		{all[3:4], april + "&group_by=language", "", `no query parameter "group_by"`},
-		{all[4:5], april + "&group_by=model", "", `no query parameter "group_by"`},
-		{all[4:5], april + "&limit=0", "", "from 1 to 100"},
-		{all[4:5], april + "&limit=101", "", "from 1 to 100"},
-		{all[4:5], april + "&limit=1.5", "", "from 1 to 100"},
 		{all[4:5], april + "&cursor=user_none", "cursor-unknown", "not the ID of a user"},
-		{all[5:], april + "&userId=x", "", `no query parameter "userId"`},
-		{[]string{"/cost/me/query?"}, april, "", `"queryKey" is required`},
-		{[]string{"/cost/me/query?queryKey=by_user&"}, april, "", `no queryKey "by_user"`},
 	} {
 		for _, path := range c.paths {
 			a := v.call(400, "GET", analytics+path+c.query, nil)

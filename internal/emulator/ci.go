@@ -75,14 +75,13 @@ type (
 )
 
 func ciArea() area {
-	const all = "/api/v0/automations/ci"
 	routes := []route{
-		{operation: "editCiWorkflow", method: "POST", pattern: all + "/edit", body: requiredBody, handle: editCIWorkflow},
-		{operation: "listCiJobs", method: "GET", pattern: all + "/jobs", handle: listCIJobs},
-		{operation: "listCiRepositories", method: "GET", pattern: all + "/repositories", query: []string{"owner"}, handle: listCIRepositories},
-		{operation: "listCiRepositoryOwners", method: "GET", pattern: all + "/repository-owners", handle: listCIRepositoryOwners},
-		{operation: "listCiRuns", method: "GET", pattern: all + "/runs", handle: listCIRuns},
-		{operation: "scanCiWorkflows", method: "GET", pattern: all + "/scan", query: []string{"forceRefresh"}, handle: scanCIWorkflows},
+		{operation: "editCiWorkflow", handle: editCIWorkflow},
+		{operation: "listCiJobs", handle: listCIJobs},
+		{operation: "listCiRepositories", handle: listCIRepositories},
+		{operation: "listCiRepositoryOwners", handle: listCIRepositoryOwners},
+		{operation: "listCiRuns", handle: listCIRuns},
+		{operation: "scanCiWorkflows", handle: scanCIWorkflows},
 	}
 	return area{routes, []anyTable{repositoryTable, workflowTable, jobTable, pullTable, runTable}}
 }
@@ -176,10 +175,7 @@ func listCIRuns(r *request) (reply, error) {
 // scan returns the cached scan unless it is too old or a refresh is requested. Without the integration,
 // there is nothing to scan, and nothing is cached.
 func scanCIWorkflows(r *request) (reply, error) {
-	force, err := r.flag("forceRefresh")
-	if err != nil {
-		return reply{}, err
-	}
+	force := r.query.Get("forceRefresh") == "true"
 	response := struct {
 		Workflows   []ciWorkflowView `json:"workflows"`
 		ScannedAt   int64            `json:"scannedAt"`

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -182,10 +181,7 @@ type ciOutcome struct {
 
 // editCIWorkflow returns 200 for a well-formed request, even if it fails for every repository.
 func editCIWorkflow(r *request) (reply, error) {
-	f, err := r.fields()
-	if err != nil {
-		return reply{}, err
-	}
+	f := r.fields()
 	in := readCIEdit(f)
 	if err := f.done(); err != nil {
 		return reply{}, err
@@ -193,6 +189,7 @@ func editCIWorkflow(r *request) (reply, error) {
 	response := struct {
 		Sessions []ciOutcome `json:"sessions"`
 	}{make([]ciOutcome, len(in.targets))}
+	var err error
 	for i, target := range in.targets {
 		if response.Sessions[i], err = r.editTarget(in, target); err != nil {
 			return reply{}, err
@@ -202,30 +199,18 @@ func editCIWorkflow(r *request) (reply, error) {
 }
 
 func readCIEdit(f *fields) ciEdit {
-	f.required("action")
-	f.required("repos")
 	in := ciEdit{
-		action:         f.enum("action", ciCreate, ciChange, ciDelete),
-		automationName: f.text("automationName", 0, maxBody), mode: f.text("modeId", 0, maxBody),
+		action:         f.text("action"),
+		automationName: f.text("automationName"), mode: f.text("modeId"),
 	}
-	f.uuid("serviceAutomationId")
 	if changes := f.object("changes"); changes != nil {
 		in.changes = readCIChanges(changes)
 	} else if in.action == ciChange && !f.has("changes") {
 		f.problemBy("ci-changes", "changes", "is required to edit a workflow")
 	}
-	items, ok := f.objects("repos")
-	if !ok {
-		return in
-	}
-	if len(items) == 0 {
-		f.problem("repos", "must have at least 1 item")
-	}
 	first := map[ciTarget]int{}
-	for i, item := range items {
-		item.required("repoFullName")
-		target := ciTarget{item.text("repoFullName", 1, maxBody), readWorkflowPath(item)}
-		item.unknown()
+	for i, item := range f.objects("repos") {
+		target := ciTarget{item.text("repoFullName"), readWorkflowPath(item)}
 		if target.file == "" && in.action == ciCreate {
 			target.file = in.defaultFile()
 		}
@@ -240,7 +225,7 @@ func readCIEdit(f *fields) ciEdit {
 }
 
 func readWorkflowPath(f *fields) string {
-	file := f.text("filePath", 1, maxBody)
+	file := f.text("filePath")
 	name, inside := strings.CutPrefix(file, workflowDirectory)
 	switch {
 	case file == "":
@@ -258,7 +243,7 @@ func readWorkflowPath(f *fields) string {
 
 func readCIChanges(f *fields) ciChanges {
 	text := func(name string) *string {
-		s := f.text(name, 0, maxBody)
+		s := f.text(name)
 		if !f.has(name) {
 			return nil
 		}
@@ -271,15 +256,9 @@ func readCIChanges(f *fields) ciChanges {
 	if c.schedule != nil && *c.schedule != "" && !cronPattern.MatchString(*c.schedule) {
 		f.problemBy("ci-schedule", "schedule", "must be empty or a cron expression of five fields")
 	}
-	f.read("githubEvents", "a list of strings", &c.events)
-	for i, event := range c.events {
-		if ciEvents[event] == "" {
-			f.problem(fmt.Sprintf("githubEvents[%d]", i), "must be one of %s", strings.Join(slices.Sorted(maps.Keys(ciEvents)), ", "))
-		}
-	}
+	c.events = f.texts("githubEvents")
 	slices.Sort(c.events)
 	c.events = slices.Compact(c.events)
-	f.unknown()
 	return c
 }
 

@@ -90,26 +90,23 @@ type computerList struct {
 }
 
 func computerArea() area {
-	const one = "/api/v0/computers/{computerId}"
 	routes := []route{
-		{operation: "listComputers", method: "GET", pattern: "/api/v0/computers", handle: listComputers, admit: needsTeam,
-			query: []string{"hostId", "serviceAccountId", "includeProvisioningSteps", "includeUnlisted"}},
-		{operation: "createComputer", method: "POST", pattern: "/api/v0/computers", body: requiredBody, handle: createComputer, admit: needsTeam},
-		{operation: "bulkCreateComputers", method: "POST", pattern: "/api/v0/computers/bulk", body: requiredBody, handle: bulkCreateComputers, admit: needsTeam},
-		{operation: "getComputerByName", method: "GET", pattern: "/api/v0/computers/name/{name}", handle: getComputerByName, admit: needsTeam,
-			query: []string{"serviceAccountId", "includeProvisioningSteps"}},
-		{operation: "listComputerProviders", method: "GET", pattern: "/api/v0/computers/providers", handle: listComputerProviders},
-		{operation: "getComputer", method: "GET", pattern: one, handle: getComputer, query: []string{"includeProvisioningSteps"}},
-		{operation: "deleteComputer", method: "DELETE", pattern: one, handle: deleteComputer},
-		{operation: "updateComputer", method: "PATCH", pattern: one, body: requiredBody, handle: updateComputer},
-		{operation: "recordComputerActivity", method: "POST", pattern: one + "/activity", handle: recordComputerActivity},
-		{operation: "createFileUpload", method: "POST", pattern: one + "/files/{fileName}/create-upload", body: requiredBody, handle: createFileUpload},
-		{operation: "completeFileUpload", method: "POST", pattern: one + "/files/{fileName}/complete-upload", body: optionalBody, handle: completeFileUpload},
-		{operation: "createFileDownload", method: "POST", pattern: one + "/files/{fileName}/create-download", body: optionalBody, handle: createFileDownload},
-		{operation: "installComputerDeps", method: "POST", pattern: one + "/install-deps", handle: installDeps},
-		{operation: "getComputerMetrics", method: "GET", pattern: one + "/metrics", query: []string{"start"}, handle: getComputerMetrics},
-		{operation: "refreshComputer", method: "POST", pattern: one + "/refresh", handle: refreshComputer},
-		{operation: "restartComputer", method: "POST", pattern: one + "/restart", body: optionalBody, handle: restartComputer, admit: needsTeam},
+		{operation: "listComputers", handle: listComputers, admit: needsTeam},
+		{operation: "createComputer", handle: createComputer, admit: needsTeam},
+		{operation: "bulkCreateComputers", handle: bulkCreateComputers, admit: needsTeam},
+		{operation: "getComputerByName", handle: getComputerByName, admit: needsTeam},
+		{operation: "listComputerProviders", handle: listComputerProviders},
+		{operation: "getComputer", handle: getComputer},
+		{operation: "deleteComputer", handle: deleteComputer},
+		{operation: "updateComputer", handle: updateComputer},
+		{operation: "recordComputerActivity", handle: recordComputerActivity},
+		{operation: "createFileUpload", handle: createFileUpload},
+		{operation: "completeFileUpload", handle: completeFileUpload},
+		{operation: "createFileDownload", handle: createFileDownload},
+		{operation: "installComputerDeps", handle: installDeps},
+		{operation: "getComputerMetrics", handle: getComputerMetrics},
+		{operation: "refreshComputer", handle: refreshComputer},
+		{operation: "restartComputer", handle: restartComputer, admit: needsTeam},
 	}
 	return area{routes, []anyTable{computerTable, uploadTable, fileTable}}
 }
@@ -169,18 +166,9 @@ func (r *request) owner(serviceAccountID string, named bool) (principal, error) 
 }
 
 func listComputers(r *request) (reply, error) {
-	steps, err := r.flag("includeProvisioningSteps")
-	if err != nil {
-		return reply{}, err
-	}
-	unlisted, err := r.flag("includeUnlisted")
-	if err != nil {
-		return reply{}, err
-	}
+	steps := r.query.Get("includeProvisioningSteps") == "true"
+	unlisted := r.query.Get("includeUnlisted") == "true"
 	hostID := strings.ToLower(r.query.Get("hostId"))
-	if r.query.Has("hostId") && !uuidPattern.MatchString(hostID) {
-		return reply{}, invalid("The query parameter %q must be a UUID.", "hostId")
-	}
 	owner, err := r.owner(r.query.Get("serviceAccountId"), r.query.Has("serviceAccountId"))
 	if err != nil {
 		return reply{}, err
@@ -211,10 +199,7 @@ func listComputerProviders(*request) (reply, error) {
 }
 
 func getComputerByName(r *request) (reply, error) {
-	steps, err := r.flag("includeProvisioningSteps")
-	if err != nil {
-		return reply{}, err
-	}
+	steps := r.query.Get("includeProvisioningSteps") == "true"
 	owner, err := r.owner(r.query.Get("serviceAccountId"), r.query.Has("serviceAccountId"))
 	if err != nil {
 		return reply{}, err
@@ -228,10 +213,7 @@ func getComputerByName(r *request) (reply, error) {
 }
 
 func getComputer(r *request) (reply, error) {
-	steps, err := r.flag("includeProvisioningSteps")
-	if err != nil {
-		return reply{}, err
-	}
+	steps := r.query.Get("includeProvisioningSteps") == "true"
 	c, err := r.computer(r.params["computerId"])
 	if err != nil {
 		return reply{}, err
@@ -250,14 +232,8 @@ func deleteComputer(r *request) (reply, error) {
 // updateComputer renames a computer, changes its remote user, or assigns the host ID it does not have yet.
 // The host ID it already has is accepted again, so that a repeated request succeeds.
 func updateComputer(r *request) (reply, error) {
-	f, err := r.fields()
-	if err != nil {
-		return reply{}, err
-	}
-	name, hostID, remoteUser := f.text("name", 1, 63), f.uuid("hostId"), f.text("remoteUser", 1, 63)
-	if err := f.done(); err != nil {
-		return reply{}, err
-	}
+	f := r.fields()
+	name, hostID, remoteUser := f.text("name"), f.uuid("hostId"), f.text("remoteUser")
 	c, err := r.computer(r.params["computerId"])
 	if err != nil {
 		return reply{}, err

@@ -2,7 +2,6 @@ package emulator
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -20,8 +19,6 @@ const (
 	kindComputer = "computer"
 )
 
-var prefixPattern = regexp.MustCompile(`^[a-z](?:[a-z0-9-]*[a-z0-9])?$`)
-
 // sourceInput is the field source of a creation.
 type sourceInput struct {
 	kind, templateID, sourceComputerID string
@@ -29,50 +26,29 @@ type sourceInput struct {
 	draft                              []string // The three IDs of a software draft, or none.
 }
 
-// readSource reads source by the rules of its kind: a field of another kind is refused as unknown.
+// readSource reads source.
 func readSource(f *fields) *sourceInput {
 	s := f.object("source")
 	if s == nil {
 		return nil
 	}
-	in := &sourceInput{isListed: true}
-	s.required("kind")
-	in.kind = s.enum("kind", kindTemplate, kindExecute, kindComputer)
-	switch in.kind {
-	case kindTemplate, kindExecute:
-		s.required("templateId")
-		s.required("isListed")
-		in.templateID, in.isListed = s.id("templateId"), s.boolean("isListed")
-		if d := s.object("softwareDraft"); d != nil {
-			for _, name := range []string{"workstreamId", "creationSessionId", "firstTurnId"} {
-				d.required(name)
-				in.draft = append(in.draft, d.uuid(name))
-			}
-			d.unknown()
-		}
-	case kindComputer:
-		s.required("sourceComputerId")
-		in.sourceComputerID = s.id("sourceComputerId")
-	default:
-		return in // Without a valid kind nobody knows which fields belong to it.
+	in := &sourceInput{kind: s.text("kind"), templateID: s.text("templateId"), sourceComputerID: s.text("sourceComputerId"), isListed: s.boolean("isListed")}
+	if d := s.object("softwareDraft"); d != nil {
+		in.draft = []string{d.uuid("workstreamId"), d.uuid("creationSessionId"), d.uuid("firstTurnId")}
 	}
-	s.unknown()
+	in.isListed = in.isListed || in.kind == kindComputer
 	return in
 }
 
 func createComputer(r *request) (reply, error) {
-	f, err := r.fields()
-	if err != nil {
-		return reply{}, err
-	}
-	f.required("name")
+	f := r.fields()
 	c := &computer{
-		ID: uuid.NewString(), Name: f.text("name", 1, 63), HostID: f.uuid("hostId"), RemoteUser: f.text("remoteUser", 1, 63),
+		ID: uuid.NewString(), Name: f.text("name"), HostID: f.uuid("hostId"), RemoteUser: f.text("remoteUser"),
 		ProviderType: f.enumBy("provider-unknown", "provider", append([]string{providerBYOM}, managedProviders...)...),
-		Repos:        f.uris("repos", maxRepos, maxRepoURI), AutoInstallDeps: f.boolean("autoInstallDeps"),
+		Repos:        f.texts("repos"), AutoInstallDeps: f.boolean("autoInstallDeps"),
 		IsListed: true,
 	}
-	accountID, source := f.id("serviceAccountId"), readSource(f)
+	accountID, source := f.text("serviceAccountId"), readSource(f)
 	if c.RemoteUser == "" {
 		c.RemoteUser = defaultUser
 	}
@@ -185,18 +161,13 @@ type bulkView struct {
 
 // bulkCreateComputers makes identical managed computers and stops at the first failure; what exists by then stays.
 func bulkCreateComputers(r *request) (reply, error) {
-	f, err := r.fields()
-	if err != nil {
-		return reply{}, err
-	}
-	f.required("quantity")
-	f.required("namePrefix")
-	quantity, prefix := int(f.integer("quantity", 1, maxBulk)), f.matching("namePrefix", prefixPattern, maxPrefix)
+	f := r.fields()
+	quantity, prefix := int(f.integer("quantity")), f.text("namePrefix")
 	model := computer{
 		ProviderType: f.enumBy("provider-unknown", "provider", managedProviders...), RemoteUser: defaultUser, IsListed: true,
-		Repos: f.uris("repos", maxRepos, maxRepoURI), AutoInstallDeps: f.boolean("autoInstallDeps"),
+		Repos: f.texts("repos"), AutoInstallDeps: f.boolean("autoInstallDeps"),
 	}
-	accountID := f.id("serviceAccountId")
+	accountID := f.text("serviceAccountId")
 	if err := f.done(); err != nil {
 		return reply{}, err
 	}

@@ -63,14 +63,8 @@ func recordComputerActivity(r *request) (reply, error) {
 
 // restartComputer wakes a computer that sleeps. One that runs is left alone, unless a reboot is asked for.
 func restartComputer(r *request) (reply, error) {
-	f, err := r.fields()
-	if err != nil {
-		return reply{}, err
-	}
-	reboots := f.enum("mode", "resume", "reboot") == "reboot"
-	if err := f.done(); err != nil {
-		return reply{}, err
-	}
+	f := r.fields()
+	reboots := f.text("mode") == "reboot"
 	c, readyAt, err := r.runningComputer("Restarting")
 	if err != nil {
 		return reply{}, err
@@ -123,10 +117,7 @@ type sample struct {
 func getComputerMetrics(r *request) (reply, error) {
 	start := r.now.Add(-samplesShown)
 	if r.query.Has("start") {
-		var err error
-		if start, err = time.Parse(time.RFC3339, r.query.Get("start")); err != nil {
-			return reply{}, invalid("The query parameter %q must be a date and time in ISO 8601, such as 2026-05-01T12:00:00Z.", "start")
-		}
+		start, _ = time.Parse(time.RFC3339, r.query.Get("start")) // The contract was asked.
 	}
 	c, readyAt, err := r.runningComputer("Reading metrics")
 	if err != nil {

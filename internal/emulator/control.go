@@ -247,14 +247,7 @@ func (e *Emulator) addHuman(in Human) (int, any, error) {
 	return http.StatusCreated, map[string]string{"id": id, "key": key}, nil
 }
 
-func (e *Emulator) hasOperation(name string) bool {
-	for i := range e.routes {
-		if e.routes[i].operation == name {
-			return true
-		}
-	}
-	return name == ""
-}
+func (e *Emulator) hasOperation(name string) bool { return name == "" || e.routes[name] != nil }
 
 func readControl(r *http.Request, into any) error {
 	dec := json.NewDecoder(io.LimitReader(r.Body, maxBody))

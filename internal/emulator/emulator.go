@@ -19,6 +19,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator/statuspage"
 )
 
@@ -85,7 +86,8 @@ type Emulator struct {
 	clock        *clock.Ahead
 	log          *slog.Logger
 	store        *store
-	routes       []route
+	routes       map[string]*route
+	doc          *contract.Document
 	controls     *http.ServeMux
 	pages        *statuspage.Pages
 	api          http.Handler
@@ -142,7 +144,12 @@ func Start(ctx context.Context, opts Options) (*Emulator, error) {
 	if opts.RequestsPerSecond > 0 {
 		e.limiter = rate.NewLimiter(rate.Limit(opts.RequestsPerSecond), max(1, int(opts.RequestsPerSecond)))
 	}
-	e.routes = allRoutes()
+	if e.doc, err = contract.Load(); err == nil {
+		e.routes, err = allRoutes(e.doc)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start the emulator: %w", err)
+	}
 	e.controls, e.pages = newControls(e), statuspage.New(statusSource{e})
 	e.api = http.HandlerFunc(e.serveAPI)
 	if opts.Wrap != nil {

@@ -217,15 +217,8 @@ func provisionDefaultEnvironment(r *request) (reply, error) {
 }
 
 func setDefaultEnvironment(r *request) (reply, error) {
-	f, err := r.fields()
-	if err != nil {
-		return reply{}, err
-	}
-	f.required("environmentId")
-	id := f.id("environmentId")
-	if err := f.done(); err != nil {
-		return reply{}, err
-	}
+	f := r.fields()
+	id := f.text("environmentId")
 	env, err := r.environment(id)
 	if err != nil {
 		return reply{}, err

@@ -75,23 +75,20 @@ type environmentChange struct {
 }
 
 func environmentArea() area {
-	const all = "/api/v0/environments"
-	const one = all + "/{environmentId}"
 	routes := []route{
-		{operation: "listEnvironments", method: "GET", pattern: all, query: []string{"serviceAccountId"}, handle: listEnvironments},
-		{operation: "createEnvironment", method: "POST", pattern: all, body: requiredBody, handle: createEnvironment},
-		{operation: "getEnvironmentBuildStatuses", method: "GET", pattern: all + "/build-statuses", handle: getEnvironmentBuildStatuses,
-			query: []string{"serviceAccountId"}, repeated: []string{"environmentIds"}},
-		{operation: "provisionDefaultEnvironment", method: "POST", pattern: all + "/default", handle: managersOnly(provisionDefaultEnvironment)},
-		{operation: "setDefaultEnvironment", method: "PUT", pattern: all + "/default", body: requiredBody, handle: managersOnly(setDefaultEnvironment)},
-		{operation: "getEnvironmentSourceOptions", method: "GET", pattern: all + "/source-options", handle: getEnvironmentSourceOptions},
-		{operation: "getEnvironment", method: "GET", pattern: one, handle: getEnvironment},
-		{operation: "deleteEnvironment", method: "DELETE", pattern: one, handle: deleteEnvironment},
-		{operation: "updateEnvironment", method: "PATCH", pattern: one, body: requiredBody, handle: updateEnvironment},
-		{operation: "getEnvironmentBuildDiagnostics", method: "GET", pattern: one + "/build-diagnostics", handle: getEnvironmentBuildDiagnostics},
-		{operation: "createEnvironmentBuild", method: "POST", pattern: one + "/builds", handle: createEnvironmentBuild},
-		{operation: "cancelEnvironmentBuild", method: "POST", pattern: one + "/builds/{buildId}/cancel", handle: cancelEnvironmentBuild},
-		{operation: "getBuildDiagnostics", method: "GET", pattern: one + "/builds/{buildId}/diagnostics", handle: getBuildDiagnostics},
+		{operation: "listEnvironments", handle: listEnvironments},
+		{operation: "createEnvironment", handle: createEnvironment},
+		{operation: "getEnvironmentBuildStatuses", handle: getEnvironmentBuildStatuses},
+		{operation: "provisionDefaultEnvironment", handle: managersOnly(provisionDefaultEnvironment)},
+		{operation: "setDefaultEnvironment", handle: managersOnly(setDefaultEnvironment)},
+		{operation: "getEnvironmentSourceOptions", handle: getEnvironmentSourceOptions},
+		{operation: "getEnvironment", handle: getEnvironment},
+		{operation: "deleteEnvironment", handle: deleteEnvironment},
+		{operation: "updateEnvironment", handle: updateEnvironment},
+		{operation: "getEnvironmentBuildDiagnostics", handle: getEnvironmentBuildDiagnostics},
+		{operation: "createEnvironmentBuild", handle: createEnvironmentBuild},
+		{operation: "cancelEnvironmentBuild", handle: cancelEnvironmentBuild},
+		{operation: "getBuildDiagnostics", handle: getBuildDiagnostics},
 	}
 	return area{routes, []anyTable{environmentTable, buildTable, defaultTable}}
 }

@@ -13,7 +13,7 @@ const (
 )
 
 func readEnvironmentName(f *fields) string {
-	name := f.text("name", 1, maxBody)
+	name := f.text("name")
 	if n := utf8.RuneCountInString(name); n > maxEnvironmentName {
 		f.problemBy("environment-name", "name", "must have at most %d characters, not %d", maxEnvironmentName, n)
 	}
@@ -22,8 +22,8 @@ func readEnvironmentName(f *fields) string {
 
 // readRepositories returns nil if there are none in the body.
 func readRepositories(f *fields) []repository {
-	items, ok := f.objects("repositories")
-	if !ok {
+	items := f.objects("repositories")
+	if !f.has("repositories") {
 		return nil
 	}
 	if len(items) > maxRepositories {
@@ -31,10 +31,7 @@ func readRepositories(f *fields) []repository {
 	}
 	list, first := make([]repository, len(items)), map[string]int{}
 	for i, item := range items {
-		item.required("url")
-		item.required("script")
-		list[i] = repository{item.uri("url"), readScript(item, "script")}
-		item.unknown()
+		list[i] = repository{item.text("url"), readScript(item, "script")}
 		if other, twice := first[list[i].URL]; twice && list[i].URL != "" {
 			f.problemBy("repository-twice", fmt.Sprintf("repositories[%d].url", i), "repeats that of repositories[%d]", other)
 		}
@@ -44,7 +41,7 @@ func readRepositories(f *fields) []repository {
 }
 
 func readScript(f *fields, name string) string {
-	script := f.text(name, 0, maxBody)
+	script := f.text(name)
 	if len(script) > maxScript {
 		f.problemBy("script-size", name, "must have at most %d bytes, not %d", maxScript, len(script))
 	}
@@ -55,17 +52,12 @@ func createEnvironment(r *request) (reply, error) {
 	if r.e.switched().noEnvironments {
 		return reply{}, fail(http.StatusMethodNotAllowed, "The organization does not allow environments.")
 	}
-	f, err := r.fields()
-	if err != nil {
-		return reply{}, err
-	}
-	f.required("name")
-	f.required("repositories")
+	f := r.fields()
 	env := &environment{ID: newID("env_", r.now), Name: readEnvironmentName(f), Owner: r.who.ID}
-	if f.enum("scope", scopeUser, scopeOrganization) == scopeOrganization {
+	if f.text("scope") == scopeOrganization {
 		env.Owner = scopeOrganization
 	}
-	env.Repositories, env.SetupScript, env.SourceID = readRepositories(f), readScript(f, "setupScript"), f.id("sourceId")
+	env.Repositories, env.SetupScript, env.SourceID = readRepositories(f), readScript(f, "setupScript"), f.text("sourceId")
 	makeDefault := f.boolean("makeOrganizationDefault")
 	if makeDefault && env.Owner != scopeOrganization {
 		f.problemBy("default-scope", "makeOrganizationDefault", "needs the scope organization")
@@ -78,6 +70,7 @@ func createEnvironment(r *request) (reply, error) {
 			return reply{}, err
 		}
 	}
+	var err error
 	if env.SourceID == "" {
 		if env.SourceID, err = r.e.defaultSource(http.StatusConflict); err != nil {
 			return reply{}, err
@@ -125,11 +118,8 @@ func (r *request) checkEnvironmentName(env *environment) error {
 
 // updateEnvironment starts a build if what the environment is built from changes; one that runs is then superseded.
 func updateEnvironment(r *request) (reply, error) {
-	f, err := r.fields()
-	if err != nil {
-		return reply{}, err
-	}
-	name, repositories, sourceID := readEnvironmentName(f), readRepositories(f), f.id("sourceId")
+	f := r.fields()
+	name, repositories, sourceID := readEnvironmentName(f), readRepositories(f), f.text("sourceId")
 	var script string
 	if !f.null("setupScript") {
 		script = readScript(f, "setupScript")

@@ -108,31 +108,15 @@ func TestEnvironmentLimits(t *testing.T) {
 	id := v.environment(object{"name": long, "repositories": repositories(50), "setupScript": strings.Repeat("ä", 32<<10)})
 	v.call(200, "PATCH", environments+"/"+id, object{"repositories": []object{{"url": "ssh://git@git.example/a", "script": strings.Repeat("x", 64<<10)}}})
 	for _, c := range []refusal{
-		{object{"name": nil}, `"name" is required`},
-		{object{"name": ""}, `"name" must have 1 to`},
 		{object{"name": long + "x"}, "must have at most 128 characters, not 129"},
 		{object{"scope": "team"}, "one of user, organization"},
-		{object{"repositories": nil}, `"repositories" is required`},
-		{object{"repositories": "none"}, "a list of objects"},
-		{object{"repositories": []string{"https://git.example/a"}}, `"repositories[0]" must be a JSON object`},
 		{object{"repositories": repositories(51)}, "not 51"},
-		{object{"repositories": []object{{"script": "make"}}}, `"repositories[0].url" is required`},
-		{object{"repositories": []object{{"url": "https://git.example/a"}}}, `"repositories[0].script" is required`},
-		{object{"repositories": append(repositories(1), object{"url": "git.example/a", "script": "make"})}, `"repositories[1].url" must be a URI`},
 		{object{"repositories": append(repositories(2), repositories(1)...)}, `"repositories[2].url" repeats that of repositories[0]`},
-		{object{"repositories": []object{{"url": "https://git.example/a", "script": "make", "branch": "x"}}}, `"repositories[0].branch" is not known`},
 		{object{"setupScript": strings.Repeat("x", 64<<10+1)}, "at most 65536 bytes, not 65537"},
-		{object{"setupScript": 1}, `"setupScript" must be a string`},
-		{object{"sourceId": ""}, `"sourceId" must have`},
-		{object{"makeOrganizationDefault": "yes"}, "true or false"},
 		{object{"scope": "user", "makeOrganizationDefault": true}, "needs the scope organization"},
-		{object{"colour": "red"}, `"colour" is not known`},
 	} {
 		v.detail(v.call(400, "POST", environments, definition(c.body.(object))), c.want)
 	}
-	v.detail(v.call(400, "POST", environments, `{"name":"a","repositories":[],"setupScript":null}`), `"setupScript" must be a string`)
-	v.detail(v.call(400, "PATCH", environments+"/"+id, object{"scope": "user"}), `"scope" is not known`)
-	v.detail(v.call(400, "PATCH", environments+"/"+id, object{"name": ""}), `"name" must have 1 to`)
 	same(t, "environments", v.environmentNames(v.BootstrapKey(), ""), long)
 }
 

@@ -6,9 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -54,12 +52,6 @@ type (
 // fileComputer finds the computer of a file operation and checks that its daemon can be reached and the name is allowed.
 func (r *request) fileComputer() (c *computer, fileName string, err error) {
 	fileName = r.params["fileName"]
-	switch {
-	case utf8.RuneCountInString(fileName) > 255 || strings.TrimSpace(fileName) == "":
-		return nil, "", invalid("The path parameter %q must have 1 to 255 characters, not all of them blank.", "fileName")
-	case strings.ContainsAny(fileName, `/\`) || strings.Contains(fileName, "..") || fileName == ".":
-		return nil, "", invalid("The path parameter %q must not be a dot alone or contain a slash, a backslash or two dots.", "fileName")
-	}
 	if c, err = r.computer(r.params["computerId"]); err != nil {
 		return nil, "", err
 	}
@@ -74,16 +66,9 @@ func (r *request) fileComputer() (c *computer, fileName string, err error) {
 }
 
 func createFileUpload(r *request) (reply, error) {
-	f, err := r.fields()
-	if err != nil {
-		return reply{}, err
-	}
-	f.required("sizeBytes")
+	f := r.fields()
 	object := storedObject{
-		Object: newID("obj_", r.now), Size: f.integer("sizeBytes", 0, maxUpload), ContentType: f.text("contentType", 1, maxContentType),
-	}
-	if err := f.done(); err != nil {
-		return reply{}, err
+		Object: newID("obj_", r.now), Size: f.integer("sizeBytes"), ContentType: f.text("contentType"),
 	}
 	c, fileName, err := r.fileComputer()
 	if err != nil {
@@ -113,14 +98,8 @@ func (e *Emulator) dropUpload(tx *bolt.Tx, computerID, fileName string) error {
 
 // completeFileUpload moves an uploaded file into the workspace, where no file of its name may be.
 func completeFileUpload(r *request) (reply, error) {
-	f, err := r.fields()
-	if err != nil {
-		return reply{}, err
-	}
-	size := f.integer("sizeBytes", 0, maxUpload)
-	if err := f.done(); err != nil {
-		return reply{}, err
-	}
+	f := r.fields()
+	size := f.integer("sizeBytes")
 	c, fileName, err := r.fileComputer()
 	if err != nil {
 		return reply{}, err
@@ -148,15 +127,9 @@ func completeFileUpload(r *request) (reply, error) {
 }
 
 func createFileDownload(r *request) (reply, error) {
-	f, err := r.fields()
-	if err != nil {
-		return reply{}, err
-	}
-	f.id("sessionId")
-	contentType := f.text("contentType", 1, maxContentType)
-	if err := f.done(); err != nil {
-		return reply{}, err
-	}
+	f := r.fields()
+	f.text("sessionId")
+	contentType := f.text("contentType")
 	c, fileName, err := r.fileComputer()
 	if err != nil {
 		return reply{}, err

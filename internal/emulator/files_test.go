@@ -198,23 +198,9 @@ func TestFileOperationsRefused(t *testing.T) {
 	t.Parallel()
 	v := startFiles(t)
 	size := object{"sizeBytes": 1}
-	for name, want := range map[string]string{
-		"a%2Fb": "slash", "a%5Cb": "slash", "a..b": "two dots", "%20": "blank", "%C2%A0%0B": "blank", strings.Repeat("x", 256): "255",
-		".": "a dot alone", "%2E": "a dot alone", "..": "two dots", "%2e%2E": "two dots", "...": "two dots", "..%2Fa": "slash", "a%00b": "NUL",
-	} {
-		for act, body := range map[string]any{"create-upload": size, "complete-upload": nil, "create-download": nil} {
-			v.detail(v.file(400, name, act, body), want)
-		}
-	}
 	for _, name := range []string{strings.Repeat("ä", 255), ".a", "a.", ".a.b.", "%20.", "%20a%20", "%F0%9F%98%80", "%25", "~"} {
 		v.file(200, name, "create-upload", size)
 	}
-	v.detail(v.file(400, "f", "create-upload", object{}), `"sizeBytes" is required`)
-	v.detail(v.file(400, "f", "create-upload", object{"sizeBytes": -1}), "between")
-	v.detail(v.file(400, "f", "create-upload", object{"sizeBytes": 1<<30 + 1}), "between")
-	v.detail(v.file(400, "f", "create-upload", object{"sizeBytes": 1, "contentType": ""}), `"contentType"`)
-	v.detail(v.file(400, "f", "create-download", object{"size": 1}), `"size"`)
-	v.detail(v.file(400, "f", "create-download", object{"sessionId": ""}), `"sessionId"`)
 	v.detail(v.file(404, "f", "create-download", object{"sessionId": strings.Repeat("x", 257)}), "no file")
 	v.detail(v.file(404, "f", "complete-upload", nil), "No upload")
 	v.call(404, "POST", computers+"/"+uuidA+"/files/f/create-upload", size)

@@ -69,12 +69,6 @@ func TestInviteMember(t *testing.T) {
 
 func TestInviteMemberRefuses(t *testing.T) {
 	v := startParallel(t)
-	for want, body := range map[string]any{
-		"is required": object{}, "must have 1 to": object{"email": ""}, "must be a string": object{"email": 1}, "must be an email address": object{"email": "nobody"},
-		"must be one of user, manager, owner": object{"email": "a@people.example", "role": "king"}, `"name"`: object{"email": "a@people.example", "name": "A"},
-	} {
-		v.detail(v.call(400, "POST", invite, body), want)
-	}
 	v.detail(v.call(400, "POST", invite, object{"email": " a@people.example"}), "must be an email address")
 }
 

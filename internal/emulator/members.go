@@ -32,17 +32,15 @@ func (m member) view() memberView {
 }
 
 func organizationArea() area {
-	const organization = "/api/v0/organization"
 	routes := []route{
-		{operation: "listEnterpriseControlHistory", method: "GET", pattern: organization + "/enterprise-controls/history", handle: listControlChanges,
-			query: []string{"limit", "cursor"}},
-		{operation: "getGlobalUsageLimit", method: "GET", pattern: organization + "/usage/limits/global", handle: getGlobalLimit},
-		{operation: "setGlobalUsageLimit", method: "PUT", pattern: organization + "/usage/limits/global", body: requiredBody, handle: setGlobalLimit},
-		{operation: "getUserUsageLimits", method: "GET", pattern: organization + "/usage/limits/users", handle: getUserLimits},
-		{operation: "setUserUsageLimits", method: "PUT", pattern: organization + "/usage/limits/users", body: requiredBody, handle: setUserLimits},
-		{operation: "listMembers", method: "GET", pattern: organization + "/users", query: []string{"limit", "cursor"}, handle: listMembers},
-		{operation: "removeMember", method: "DELETE", pattern: organization + "/users", query: []string{"email"}, handle: removeMember},
-		{operation: "inviteMember", method: "POST", pattern: organization + "/users/invite", body: requiredBody, handle: inviteMember},
+		{operation: "listEnterpriseControlHistory", handle: listControlChanges},
+		{operation: "getGlobalUsageLimit", handle: getGlobalLimit},
+		{operation: "setGlobalUsageLimit", handle: setGlobalLimit},
+		{operation: "getUserUsageLimits", handle: getUserLimits},
+		{operation: "setUserUsageLimits", handle: setUserLimits},
+		{operation: "listMembers", handle: listMembers},
+		{operation: "removeMember", handle: removeMember},
+		{operation: "inviteMember", handle: inviteMember},
 	}
 	for i := range routes {
 		routes[i].handle = managersOnly(routes[i].handle)
@@ -78,8 +76,6 @@ func isAddress(text string) bool {
 func removeMember(r *request) (reply, error) {
 	email := r.query.Get("email")
 	switch {
-	case !r.query.Has("email"):
-		return reply{}, invalid("The query parameter %q is required.", "email")
 	case !isAddress(email):
 		return reply{}, invalidBy("email-form", "The query parameter %q must be an email address.", "email")
 	case invitationTable.has(r.tx, emailKey(email)):

@@ -176,14 +176,6 @@ func TestRemoveMemberRefuses(t *testing.T) {
 	_, owner := v.human(emulator.RoleOwner)
 	v.detail(v.call(409, "DELETE", remove("manager@agentyard.example"), nil), "another manager or owner")
 	v.as(owner, 409, "DELETE", remove("owner@people.example"), nil)
-	for query, want := range map[string]string{
-		"": "is required", "?email=": "not be empty", "?email=a%40b.example&email=c%40d.example": "2 times",
-		"?email=nobody": "must be an email address", "?email=%40b.example": "must be", "?email=a%40": "must be", "?email=a%40b%40c": "must be",
-		"?email=a%40b%20c": "must be", "?email=%3Ca%40b%3E": "must be",
-		"?email=%20u5%40x.example": "must be", "?email=u5%40x.example%20": "must be", "?email=Foo+%3Cu5%40x.example": "must be", "?email=Foo+%3Cu5%40x.example%3E": "must be", "?email=a+b%40c": "must be",
-	} {
-		v.detail(v.call(400, "DELETE", members+query, nil), want)
-	}
 	v.call(400, "DELETE", remove("owner@people.example"), object{"email": "owner@people.example"})
 	// Addresses of any form may be asked for; nobody has them.
 	for _, email := range []string{"nobody@people.example", "a'b/c@d.example", "ü@ä.example", "a@-", "a+b@[192.0.2.1]"} {

@@ -13,25 +13,17 @@ type pagination struct {
 }
 
 // limit is how many items a request asks for.
-func (r *request) limit() (int, error) {
-	if !r.query.Has("limit") {
-		return 20, nil
+func (r *request) limit() int {
+	limit, err := strconv.Atoi(r.query.Get("limit"))
+	if err != nil {
+		return 20
 	}
-	given := r.query.Get("limit")
-	limit, err := strconv.Atoi(given)
-	if err != nil || limit < 1 || limit > 100 || given != strconv.Itoa(limit) {
-		return 0, invalid("The query parameter %q must be a whole number from 1 to 100.", "limit")
-	}
-	return limit, nil
+	return limit
 }
 
 // page cuts the page a request asks for out of a list, given the ID of each item in its order. The cursor names
 // the last item of the page before; one that names no item of the list is refused.
 func (r *request) page(ids []string) (from, to int, p pagination, err error) {
-	limit, err := r.limit()
-	if err != nil {
-		return 0, 0, p, err
-	}
 	if r.query.Has("cursor") {
 		id, err := base64.RawURLEncoding.DecodeString(r.query.Get("cursor"))
 		at := slices.Index(ids, string(id))
@@ -40,7 +32,7 @@ func (r *request) page(ids []string) (from, to int, p pagination, err error) {
 		}
 		from = at + 1
 	}
-	to = min(len(ids), from+min(limit, r.e.opts.MaxPageSize))
+	to = min(len(ids), from+min(r.limit(), r.e.opts.MaxPageSize))
 	if to < len(ids) {
 		cursor := base64.RawURLEncoding.EncodeToString([]byte(ids[to-1]))
 		p = pagination{HasMore: true, NextCursor: &cursor}

@@ -1,16 +1,16 @@
 package emulator
 
 import (
-	"errors"
+	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 )
 
 // request is what a handler gets: one authenticated request inside one transaction.
@@ -58,7 +58,7 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	transaction := e.store.db.Update
-	if x.route.method == http.MethodGet {
+	if r.Method == http.MethodGet {
 		transaction = e.store.db.View
 	}
 	var response reply
@@ -74,16 +74,8 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 				return err
 			}
 		}
-		if req.query, err = checkQuery(r.URL.RawQuery, x.route); err != nil {
+		if err := req.check(r, x); err != nil {
 			return err
-		}
-		if err := req.checkBody(r, x.route); err != nil {
-			return err
-		}
-		for name, value := range x.params {
-			if strings.ContainsRune(value, 0) {
-				return refuse("nul-character", "The path parameter %s contains a NUL character.", name)
-			}
 		}
 		response, err = x.route.handle(req)
 		return err
@@ -109,68 +101,30 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// checkQuery refuses parameters the operation does not have, repeated ones, and empty ones: none means anything empty.
-func checkQuery(raw string, rt *route) (url.Values, error) {
-	values, err := url.ParseQuery(raw)
-	if err != nil {
-		return nil, badRequest("The query cannot be parsed: %v.", err)
-	}
-	for name, given := range values {
-		switch {
-		case slices.Contains(rt.repeated, name):
-		case !slices.Contains(rt.query, name):
-			return nil, invalid("The operation %s has no query parameter %q.", rt.operation, name)
-		case len(given) > 1:
-			return nil, invalid("The query parameter %q was given %d times.", name, len(given))
-		}
-		for _, v := range given {
-			switch {
-			case v == "":
-				return nil, invalid("The query parameter %q must not be empty.", name)
-			case strings.ContainsRune(v, 0):
-				return nil, invalidBy("nul-character", "The query parameter %q contains a NUL character.", name)
-			}
-		}
-	}
-	return values, nil
+// deviation is a problem that the contract finds.
+func deviation(d contract.Deviation) problem {
+	return problem{text: fmt.Sprintf("%s: expected %s, found %s (%s).", d.Place, d.Expected, d.Found, d.Kind)}
 }
 
-func (r *request) checkBody(sent *http.Request, rt *route) error {
-	rule, limit := rt.body, rt.bodyLimit()
-	switch {
-	case len(r.body) == 0 && rule == requiredBody:
-		return invalid("A JSON body is required.")
-	case len(r.body) == 0:
-		return nil
-	case rule == noBody && sent.Method != http.MethodPost:
-		return invalid("This operation takes no body.")
-	case len(r.body) > limit:
+// check refuses what the contract does not allow, and the rules for all requests.
+func (r *request) check(sent *http.Request, x *exchange) error {
+	if limit := x.route.bodyLimit(); len(r.body) > limit {
 		return invalidBy("body-size", "The body is larger than %d bytes.", limit)
 	}
-	media, _, err := mime.ParseMediaType(sent.Header.Get("Content-Type"))
-	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || media != "application/json" {
-		return invalid("The Content-Type of the body is %q; it must be application/json.", sent.Header.Get("Content-Type"))
+	var problems []problem
+	for _, d := range r.e.doc.CheckRequest(sent, r.body) {
+		if x.route.unknown != 0 && d.Kind == contract.WrongEnum {
+			return fail(x.route.unknown, "%s: expected %s.", d.Place, d.Expected)
+		}
+		problems = append(problems, deviation(d))
 	}
-	if rule != noBody {
-		return nil
+	if len(problems) > 0 {
+		return invalidFor(problems...)
 	}
-	f, err := r.fields()
-	if err != nil {
-		return err
+	r.query = sent.URL.Query()
+	// It separates the parts of keys in the database. Without pairs of backslashes, an escape is one.
+	if strings.Contains(sent.URL.RequestURI(), "%00") || strings.Contains(strings.ReplaceAll(string(r.body), `\\`, ""), `\u0000`) {
+		return invalidBy("nul-character", "The request contains a NUL character.")
 	}
-	return f.done()
-}
-
-// flag reads a query parameter that is "true" or "false"; absent means false.
-func (r *request) flag(name string) (bool, error) {
-	if !r.query.Has(name) {
-		return false, nil
-	}
-	switch r.query.Get(name) {
-	case "true":
-		return true, nil
-	case "false":
-		return false, nil
-	}
-	return false, invalid("The query parameter %q must be true or false.", name)
+	return nil
 }

@@ -105,10 +105,14 @@ func (e *Emulator) fill(tx *bolt.Tx) error {
 		}
 		return fmt.Errorf("%s: %s: %w", s.file, fmt.Sprintf(format, args...), err)
 	}
-	post := func(handle func(*request) (reply, error), body any) (err error) {
-		if r.body, err = json.Marshal(body); err == nil {
-			_, err = handle(r)
+	post := func(operation string, handle func(*request) (reply, error), body any) (err error) {
+		if r.body, err = json.Marshal(body); err != nil {
+			return err
 		}
+		for _, d := range e.doc.CheckBody(operation, r.body) {
+			return invalidFor(deviation(d))
+		}
+		_, err = handle(r)
 		return err
 	}
 	for i, h := range s.Members {
@@ -123,12 +127,12 @@ func (e *Emulator) fill(tx *bolt.Tx) error {
 		}
 	}
 	for i, account := range s.ServiceAccounts {
-		if err := post(createServiceAccount, account); err != nil {
+		if err := post("createServiceAccount", createServiceAccount, account); err != nil {
 			return at(err, "serviceAccounts[%d]", i)
 		}
 	}
 	if s.UsageLimits.Global != nil {
-		if err := post(setGlobalLimit, globalLimit{s.UsageLimits.Global}); err != nil {
+		if err := post("setGlobalUsageLimit", setGlobalLimit, globalLimit{s.UsageLimits.Global}); err != nil {
 			return at(err, "usageLimits.global")
 		}
 	}
@@ -139,7 +143,7 @@ func (e *Emulator) fill(tx *bolt.Tx) error {
 		case limitTable.has(tx, m.ID):
 			err = fmt.Errorf("there is another limit of %q", l.Email)
 		default:
-			err = post(setUserLimits, map[string]any{"users": []SeedLimit{l}})
+			err = post("setUserUsageLimits", setUserLimits, map[string]any{"users": []SeedLimit{l}})
 		}
 		if err != nil {
 			return at(err, "usageLimits.users[%d]", i)

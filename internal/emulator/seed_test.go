@@ -130,11 +130,11 @@ func TestReadSeed_refuses(t *testing.T) {
 		"the manager":       {`{"members": [{"email": "Manager@agentyard.example"}]}`, `members[0]: a member with the email address Manager@agentyard.example already exists`},
 		"a repository":      {`{"repositories": [{"url": "acme/api"}]}`, `repositories[0]: the URL "acme/api" must have the form https://host/owner/name`},
 		"another host":      {`{"repositories": [{"url": "https://other.example/ACME/api"}]}`, "repositories[0]: the repository https://code.example/acme/api is already connected"},
-		"no name":           {`{"serviceAccounts": [{"name": ""}]}`, `serviceAccounts[0]: The field "name"`},
+		"no name":           {`{"serviceAccounts": [{"name": ""}]}`, `serviceAccounts[0]: /name: expected string, at least 1 long`},
 		"the same account":  {`{"serviceAccounts": [{"name": "a"}, {"name": "a"}]}`, `serviceAccounts[1]: The organization already has a service account named "a".`},
-		"a small limit":     {`{"usageLimits": {"global": 5}}`, `usageLimits.global: The field "limit" must be at least 1000000`},
+		"a small limit":     {`{"usageLimits": {"global": 5}}`, `usageLimits.global: /limit: expected integer, at least 1000000`},
 		"a limit of nobody": {`{"usageLimits": {"users": [{"email": "a@b.example", "limit": 1000000}]}}`, `usageLimits.users[0]: no member has the email address "a@b.example"`},
-		"no limit":          {`{"usageLimits": {"users": [{"email": "manager@agentyard.example"}]}}`, `usageLimits.users[0]: The field "users[0].limit" must be at least 1000000`},
+		"no limit":          {`{"usageLimits": {"users": [{"email": "manager@agentyard.example"}]}}`, `usageLimits.users[0]: /users/*/limit: expected integer, at least 1000000`},
 		"two limits of one": {`{"usageLimits": {"users": [{"email": "manager@agentyard.example", "limit": 1000000}, {"email": "Manager@agentyard.example", "limit": 1000000}]}}`, `usageLimits.users[1]: there is another limit`},
 	} {
 		t.Run(name, func(t *testing.T) {

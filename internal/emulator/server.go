@@ -110,7 +110,8 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	started := clock.System.Now()
 	x := &exchange{}
-	x.route, x.params, x.allowed = e.match(r)
+	operation, params, allowed := e.doc.Find(r)
+	x.route, x.params, x.allowed = e.routes[operation], params, allowed
 	run := e.runs.join(r, started)
 	x.entry = &Entry{
 		Time: e.clock.Now(), Started: started, Run: run.number, UserAgent: run.agent, Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,

@@ -88,9 +88,6 @@ func (s *session) addMessage(tx *bolt.Tx, m message) error {
 // listSessionMessages shows the messages of a session, newest first.
 func listSessionMessages(r *request) (reply, error) {
 	role := r.query.Get("role")
-	if role != "" && !slices.Contains([]string{messageOfUser, messageOfAssistant, messageOfTool}, role) {
-		return reply{}, invalid("The query parameter %q must be user, assistant or tool.", "role")
-	}
 	s, err := r.session()
 	if err != nil {
 		return reply{}, err
@@ -120,14 +117,10 @@ func listSessionMessages(r *request) (reply, error) {
 
 // sendSessionMessage stores a message and plans the agent's turn.
 func sendSessionMessage(r *request) (reply, error) {
-	f, err := r.fields()
-	if err != nil {
-		return reply{}, err
-	}
-	f.required("text")
-	text := f.text("text", 1, maxMessageBody)
+	f := r.fields()
+	text := f.text("text")
 	content := slices.Concat([]json.RawMessage{blockOf(textBlock{"text", text})}, readImages(f), readFiles(f))
-	computerID := f.id("computerId")
+	computerID := f.text("computerId")
 	if err := f.done(); err != nil {
 		return reply{}, err
 	}
@@ -167,17 +160,9 @@ func (r *request) checkRunsOn(s *session) error {
 // readImages reads the images of a message and returns their blocks.
 func readImages(f *fields) []json.RawMessage {
 	var blocks []json.RawMessage
-	images, found := f.objects("images")
-	if !found {
-		return nil
-	}
-	for _, image := range images {
-		source := map[string]string{"type": image.enum("type", "base64"), "data": readBase64(image)}
-		source["mediaType"] = image.enum("mediaType", "image/jpeg", "image/png", "image/gif", "image/webp")
-		for _, name := range []string{"type", "data", "mediaType"} {
-			image.required(name)
-		}
-		image.unknown()
+	for _, image := range f.objects("images") {
+		source := map[string]string{"type": image.text("type"), "data": readBase64(image)}
+		source["mediaType"] = image.text("mediaType")
 		blocks = append(blocks, blockOf(sourceBlock{"image", source}))
 	}
 	return blocks
@@ -186,29 +171,20 @@ func readImages(f *fields) []json.RawMessage {
 // readFiles reads the files of a message, as Base64 or as text, and returns their blocks.
 func readFiles(f *fields) []json.RawMessage {
 	var blocks []json.RawMessage
-	files, found := f.objects("files")
-	if !found {
-		return nil
-	}
-	for _, file := range files {
-		source := map[string]string{"type": file.enum("type", "base64", "text")}
+	for _, file := range f.objects("files") {
+		source := map[string]string{"type": file.text("type"), "mediaType": file.text("mediaType"), "data": file.text("data")}
 		optional := []string{"name", "path"}
 		if source["type"] == "text" {
-			source["mediaType"], source["data"] = file.enum("mediaType", "text/plain"), file.text("data", 0, maxMessageBody)
 			optional = append(optional, "mime")
 		} else {
-			source["mediaType"], source["data"] = file.text("mediaType", 1, maxMessageBody), readBase64(file)
+			readBase64(file)
 			optional = append(optional, "parsedData")
 		}
 		for _, name := range optional {
 			if file.has(name) {
-				source[name] = file.text(name, 0, maxMessageBody)
+				source[name] = file.text(name)
 			}
 		}
-		for _, name := range []string{"type", "data", "mediaType"} {
-			file.required(name)
-		}
-		file.unknown()
 		blocks = append(blocks, blockOf(sourceBlock{"document", source}))
 	}
 	return blocks
@@ -216,7 +192,7 @@ func readFiles(f *fields) []json.RawMessage {
 
 // readBase64 reads the data of an attachment.
 func readBase64(f *fields) string {
-	data := f.text("data", 0, maxMessageBody)
+	data := f.text("data")
 	if _, err := base64.StdEncoding.DecodeString(data); err != nil {
 		f.problemBy("attachment-data", "data", "must be standard Base64")
 	}
@@ -225,10 +201,7 @@ func readBase64(f *fields) string {
 
 // listSessionChildren shows the sessions that one started, as far as they are listed.
 func listSessionChildren(r *request) (reply, error) {
-	withArtifacts, err := r.flag("includeArtifacts")
-	if err != nil {
-		return reply{}, err
-	}
+	withArtifacts := r.query.Get("includeArtifacts") == "true"
 	s, err := r.session()
 	if err != nil {
 		return reply{}, err

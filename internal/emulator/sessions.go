@@ -100,18 +100,16 @@ type sessionView struct {
 }
 
 func sessionArea() area {
-	const all = "/api/v0/sessions"
-	const one = all + "/{sessionId}"
 	routes := []route{
-		{operation: "listSessions", method: "GET", pattern: all, query: []string{"limit", "cursor", "computerId"}, admit: sessionsServed, handle: listSessions},
-		{operation: "createSession", method: "POST", pattern: all, body: requiredBody, admit: sessionsServed, handle: createSession},
-		{operation: "getSession", method: "GET", pattern: one, query: []string{"computerId"}, admit: sessionsServed, handle: getSession},
-		{operation: "deleteSession", method: "DELETE", pattern: one, query: []string{"computerId"}, admit: sessionsServed, handle: deleteSession},
-		{operation: "updateSession", method: "PATCH", pattern: one, body: requiredBody, admit: sessionsServed, handle: updateSession},
-		{operation: "interruptSession", method: "POST", pattern: one + "/interrupt", admit: sessionsServed, handle: interruptSession},
-		{operation: "listSessionMessages", method: "GET", pattern: one + "/messages", query: []string{"limit", "cursor", "computerId", "role"}, admit: sessionsServed, handle: listSessionMessages},
-		{operation: "sendSessionMessage", method: "POST", pattern: one + "/messages", body: requiredBody, maxBody: maxMessageBody, admit: sessionsServed, handle: sendSessionMessage},
-		{operation: "listSessionChildren", method: "GET", pattern: one + "/children", query: []string{"includeArtifacts"}, admit: sessionsServed, handle: listSessionChildren},
+		{operation: "listSessions", admit: sessionsServed, handle: listSessions},
+		{operation: "createSession", admit: sessionsServed, handle: createSession},
+		{operation: "getSession", admit: sessionsServed, handle: getSession},
+		{operation: "deleteSession", admit: sessionsServed, handle: deleteSession},
+		{operation: "updateSession", admit: sessionsServed, handle: updateSession},
+		{operation: "interruptSession", admit: sessionsServed, handle: interruptSession},
+		{operation: "listSessionMessages", admit: sessionsServed, handle: listSessionMessages},
+		{operation: "sendSessionMessage", maxBody: maxMessageBody, admit: sessionsServed, handle: sendSessionMessage},
+		{operation: "listSessionChildren", admit: sessionsServed, handle: listSessionChildren},
 	}
 	return area{routes, []anyTable{sessionTable, messageTable}}
 }
@@ -223,9 +221,6 @@ func (r *request) sessionOn(computerID string) (*session, error) {
 // listSessions shows the caller's sessions, newest first. Only those of the page are read. A computer that the caller cannot
 // reach has none: 404 is not among the statuses of this operation.
 func listSessions(r *request) (reply, error) {
-	if _, err := r.limit(); err != nil {
-		return reply{}, err
-	}
 	computerID, reachable := "", true
 	if r.query.Has("computerId") {
 		computerID = strings.ToLower(r.query.Get("computerId"))
@@ -272,18 +267,14 @@ func (r *request) sessionsOf(computerID string) (ids []string) {
 }
 
 func createSession(r *request) (reply, error) {
-	f, err := r.fields()
-	if err != nil {
-		return reply{}, err
-	}
-	f.required("computerId")
+	f := r.fields()
 	now := millis(r.now)
 	s := &session{
 		ID: uuid.NewString(), OwnerID: r.who.ID, CreatedAt: now, ChangedAt: now,
 		Activities: []sessionActivity{{At: now, Status: sessionIdle}},
 	}
-	computerID := f.id("computerId")
-	s.CWD, s.Settings, s.SystemPrompt = f.text("cwd", 0, maxBody), readSessionSettings(f, onCreation), readSystemPrompt(f)
+	computerID := f.text("computerId")
+	s.CWD, s.Settings, s.SystemPrompt = f.text("cwd"), readSessionSettings(f), f.values["systemPrompt"]
 	if err := f.done(); err != nil {
 		return reply{}, err
 	}
@@ -298,7 +289,7 @@ func createSession(r *request) (reply, error) {
 		return reply{}, refuse("session-computer", "A session needs an active computer; %q is in status %s.", c.Name, status)
 	}
 	s.ComputerID = c.ID
-	defaults, err := defaultSessionSettings(r.tx)
+	defaults, err := r.defaultSessionSettings()
 	if err != nil {
 		return reply{}, err
 	}

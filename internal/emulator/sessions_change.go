@@ -23,11 +23,8 @@ func deleteSession(r *request) (reply, error) {
 }
 
 func updateSession(r *request) (reply, error) {
-	f, err := r.fields()
-	if err != nil {
-		return reply{}, err
-	}
-	given := readSessionSettings(f, onUpdate)
+	f := r.fields()
+	given := readSessionSettings(f)
 	if err := f.done(); err != nil {
 		return reply{}, err
 	}

@@ -2,18 +2,11 @@ package emulator
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 var (
-	reasoningEfforts = []string{"none", "dynamic", "off", "minimal", "low", "medium", "high", "xhigh", "max"}
-	interactionModes = []string{"auto", "spec", "agi", "mission"}
-	autonomyLevels   = []string{"off", "low", "medium", "high"}
 	// autonomyModes are the deprecated modes, and what each of them means; spec leaves the level as it is.
 	autonomyModes = map[string]struct{ interaction, level string }{
 		"normal": {"auto", "off"}, "spec": {"spec", ""}, "auto-low": {"auto", "low"}, "auto-medium": {"auto", "medium"}, "auto-high": {"auto", "high"},
@@ -72,9 +65,9 @@ func (s sessionSettings) shown(shuffled bool) sessionSettings {
 
 // defaultSessionSettings are the organization's settings for new sessions, from the latest enterprise controls. The
 // controls are a generic object, so values that are not valid settings are left out.
-func defaultSessionSettings(tx *bolt.Tx) (sessionSettings, error) {
+func (r *request) defaultSessionSettings() (sessionSettings, error) {
 	defaults := sessionSettings{}
-	c, err := latestControls(tx)
+	c, err := latestControls(r.tx)
 	if err != nil {
 		return nil, err
 	}
@@ -82,48 +75,34 @@ func defaultSessionSettings(tx *bolt.Tx) (sessionSettings, error) {
 	if json.Unmarshal(c.Settings["sessionDefaultSettings"], &given) != nil {
 		return defaults, nil
 	}
-	f := &fields{values: given, problems: &[]problem{}}
 	for _, name := range []string{"model", "reasoningEffort", settingInteraction, settingLevel, "specModeModel", "specModeReasoningEffort"} {
-		if problems := len(*f.problems); f.has(name) {
-			if readSetting(f, name); len(*f.problems) == problems {
-				defaults[name] = given[name]
-			}
+		if value, ok := given[name]; ok && r.e.doc.Allows("SessionSettings", name, value) {
+			defaults[name] = value
 		}
 	}
 	defaults.renameMode()
 	return defaults, nil
 }
 
-// settingsOf says which settings an operation takes.
-type settingsOf int
-
-const (
-	onUpdate settingsOf = iota
-	onCreation
-)
-
 // readSessionSettings reads the settings of a body. What the deprecated mode means is added to them.
-func readSessionSettings(f *fields, operation settingsOf) sessionSettings {
+func readSessionSettings(f *fields) sessionSettings {
 	settings := sessionSettings{}
 	o := f.object("sessionSettings")
 	if o == nil {
 		return settings
 	}
-	names := []string{
-		"model", "reasoningEffort", settingInteraction, settingLevel, settingMode, "specModeModel", "specModeReasoningEffort", "providerLock",
-		"providerLockTimestamp", "apiProviderLock", settingArchived, "tags", "worktree", "setupProfileId", "compactionModel", "compactionThresholdCheckEnabled",
-	}
-	names = append(names, toolLists...)
-	if operation == onCreation {
-		names = append(names, "toolExecutionMode", "allowSubagentsInScripts")
-	}
-	for _, name := range names {
-		readSetting(o, name)
-		if o.has(name) {
-			settings[name] = o.values[name]
+	for name, value := range o.values {
+		if slices.Contains(toolLists, name) { // Sets of tools.
+			ids := []string{}
+			for _, id := range o.texts(name) {
+				if !slices.Contains(ids, id) {
+					ids = append(ids, id)
+				}
+			}
+			value, _ = json.Marshal(ids) // Strings can always be encoded.
 		}
+		settings[name] = value
 	}
-	o.unknown()
 	settings.renameMode()
 	if mode, found := autonomyModes[settings.text(settingMode)]; found {
 		settings.derive(o, settingInteraction, mode.interaction)
@@ -147,112 +126,4 @@ func (s sessionSettings) derive(f *fields, name, meant string) {
 	if meant != "" {
 		s.set(name, meant)
 	}
-}
-
-// readSetting reads one setting by the rules of its kind.
-func readSetting(f *fields, name string) {
-	switch name {
-	case "reasoningEffort", "specModeReasoningEffort":
-		f.enum(name, reasoningEfforts...)
-	case settingInteraction:
-		f.enum(name, interactionModes...)
-	case settingLevel:
-		f.enum(name, autonomyLevels...)
-	case settingMode:
-		f.enum(name, slices.Sorted(maps.Keys(autonomyModes))...)
-	case "toolExecutionMode":
-		f.enum(name, "direct_only", "direct_and_script", "script_only")
-	case "allowSubagentsInScripts", "compactionThresholdCheckEnabled":
-		f.boolean(name)
-	case "providerLock", "apiProviderLock":
-		f.text(name, 1, maxBody)
-	case "compactionModel":
-		if f.text(name, 1, maxBody) == "custom:" {
-			f.problem(name, "must name a model after %q", "custom:")
-		}
-	case "enabledToolIds", "disabledToolIds", "restrictToolIds":
-		readToolIDs(f, name)
-	case "tags":
-		readTags(f)
-	case "worktree":
-		readWorktree(f)
-	default:
-		f.text(name, 0, maxBody)
-	}
-}
-
-// readToolIDs reads a set of tools and removes duplicates.
-func readToolIDs(f *fields, name string) {
-	var items []json.RawMessage
-	if !f.read(name, "a list of strings", &items) {
-		return
-	}
-	ids := []string{}
-	for i, raw := range items {
-		var id string
-		switch {
-		case string(raw) == "null" || json.Unmarshal(raw, &id) != nil:
-			f.problem(fmt.Sprintf("%s[%d]", name, i), "must be a string")
-		case strings.ContainsRune(id, 0):
-			f.problemBy("nul-character", fmt.Sprintf("%s[%d]", name, i), "must not contain a NUL character")
-		case !slices.Contains(ids, id):
-			ids = append(ids, id)
-		}
-	}
-	f.values[name], _ = json.Marshal(ids) // Strings can always be encoded.
-}
-
-func readTags(f *fields) {
-	tags, found := f.objects("tags")
-	if !found {
-		return
-	}
-	for _, tag := range tags {
-		tag.required("name")
-		tag.text("name", 1, maxBody)
-		if metadata := tag.object("metadata"); metadata != nil {
-			for _, name := range slices.Sorted(maps.Keys(metadata.values)) {
-				metadata.text(name, 0, maxBody)
-			}
-		}
-		tag.unknown()
-	}
-}
-
-func readWorktree(f *fields) {
-	w := f.object("worktree")
-	if w == nil {
-		return
-	}
-	w.required("repoRoot")
-	for _, name := range []string{"branch", "path", "parentWorktreePath", "removedAt", "repoRoot"} {
-		w.text(name, 0, maxBody)
-	}
-	w.enum("lifecycle", "ephemeral", "persistent")
-	w.unknown()
-}
-
-// readSystemPrompt reads a text, or an object that adds one to a preset.
-func readSystemPrompt(f *fields) json.RawMessage {
-	const name = "systemPrompt"
-	var raw json.RawMessage
-	if !f.read(name, "a string or an object", &raw) {
-		return nil
-	}
-	if raw[0] == '"' {
-		if problems := len(*f.problems); strings.TrimSpace(f.text(name, 0, maxBody)) == "" && len(*f.problems) == problems {
-			f.problem(name, "must not be blank")
-		}
-		return raw
-	}
-	if o := f.nested(name, raw); o != nil {
-		o.required("type")
-		o.required("preset")
-		o.required("append")
-		o.enum("type", "preset")
-		o.enum("preset", "agent")
-		o.text("append", 0, maxBody)
-		o.unknown()
-	}
-	return raw
 }

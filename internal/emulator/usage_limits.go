@@ -1,14 +1,7 @@
 package emulator
 
 import (
-	"math"
-
 	bolt "go.etcd.io/bbolt"
-)
-
-const (
-	minUsageLimit   = 1_000_000
-	maxLimitEntries = 100
 )
 
 // userLimit is the limit of one user; null means no limit of their own.
@@ -44,10 +37,7 @@ func getGlobalLimit(r *request) (reply, error) {
 }
 
 func setGlobalLimit(r *request) (reply, error) {
-	f, err := r.fields()
-	if err != nil {
-		return reply{}, err
-	}
+	f := r.fields()
 	limit := readLimit(f)
 	if err := f.done(); err != nil {
 		return reply{}, err
@@ -57,24 +47,14 @@ func setGlobalLimit(r *request) (reply, error) {
 
 // readLimit reads the field limit, which has to be there: a number of credits, or null for none.
 func readLimit(f *fields) *int64 {
-	f.required("limit")
 	if f.null("limit") {
 		return nil
 	}
-	var n float64
-	switch {
-	case !f.read("limit", "an integer or null", &n):
-	case n != math.Trunc(n):
-		f.problem("limit", "must be an integer")
-	case n < minUsageLimit:
-		f.problem("limit", "must be at least %d", minUsageLimit)
-	case n > maxInteger:
+	limit := f.integer("limit")
+	if limit > maxInteger {
 		f.problemBy("limit-size", "limit", "must be at most %d", int64(maxInteger))
-	default:
-		limit := int64(n)
-		return &limit
 	}
-	return nil
+	return &limit
 }
 
 // getUserLimits shows an entry for each member. One without a limit of their own has null, because the global one applies.
@@ -100,10 +80,7 @@ func getUserLimits(r *request) (reply, error) {
 
 // setUserLimits carries out each entry that names a member and lists the others under errors.
 func setUserLimits(r *request) (reply, error) {
-	f, err := r.fields()
-	if err != nil {
-		return reply{}, err
-	}
+	f := r.fields()
 	entries := readUserLimits(f)
 	if err := f.done(); err != nil {
 		return reply{}, err
@@ -134,19 +111,10 @@ func setUserLimits(r *request) (reply, error) {
 }
 
 func readUserLimits(f *fields) []userLimit {
-	f.required("users")
-	items, ok := f.objects("users")
-	if !ok {
-		return nil
-	}
-	if len(items) < 1 || len(items) > maxLimitEntries {
-		f.problem("users", "must have 1 to %d items, not %d", maxLimitEntries, len(items))
-	}
+	items := f.objects("users")
 	entries, first := make([]userLimit, len(items)), map[string]int{}
 	for i, item := range items {
-		item.required("email")
-		entries[i] = userLimit{item.text("email", 0, maxBody), readLimit(item)}
-		item.unknown()
+		entries[i] = userLimit{item.text("email"), readLimit(item)}
 		if other, twice := first[emailKey(entries[i].Email)]; twice && entries[i].Email != "" {
 			item.problemBy("email-twice", "email", "repeats that of users[%d]; letter case is ignored", other)
 		}

@@ -70,8 +70,6 @@ func TestUsageLimitsThatAreRefused(t *testing.T) {
 	for _, c := range []struct{ limit, want string }{
 		{"999999", "at least 1000000"}, {"0", "at least"}, {"-1", "at least"}, {"-1e400", "integer"},
 		{"9007199254740992", "at most 9007199254740991"}, {"1e300", "at most"}, {"1e400", "integer"},
-		{"1000000.5", "must be an integer"}, {`"1000000"`, "must be an integer"}, {"true", "must be an integer"}, {"[]", "must be an integer"},
-		{"", "is required"},
 	} {
 		field := `,"limit":` + c.limit
 		if c.limit == "" {
@@ -81,7 +79,6 @@ func TestUsageLimitsThatAreRefused(t *testing.T) {
 		body := `{"users":[{"email":"manager@agentyard.example","limit":2000000},{"email":"ada@people.example"` + field + `}]}`
 		v.detail(v.call(400, "PUT", userLimits, body), c.want)
 	}
-	v.detail(v.call(400, "PUT", globalLimits, object{"limit": nil, "unit": "credits"}), "not known")
 	v.call(400, "PUT", globalLimits, nil)
 	same(t, "limits", v.limits(), "<nil> ada@people.example:<nil> manager@agentyard.example:<nil>")
 }
@@ -138,14 +135,7 @@ func TestUserUsageLimitsInOneRequest(t *testing.T) {
 	}
 	before := v.limits()
 	for want, body := range map[string]any{
-		"1 to 100 items, not 101": entries(101), "1 to 100 items, not 0": entries(0),
-		`"users" is required`: object{}, `"users" must be a list`: object{"users": nil}, `"users[1]" must be a JSON object`: `{"users":[{"email":"m1@people.example","limit":null},1]}`,
-		`"users[0].email" is required`:        object{"users": []object{{"limit": 1_000_000}}},
-		`"users[0].email" must be a string`:   object{"users": []object{{"email": nil, "limit": nil}}},
-		`"users[1].limit" must be at least`:   object{"users": []object{{"email": "m1@people.example", "limit": nil}, {"email": "m2@people.example", "limit": 5}}},
-		`"users[0].role" is not known`:        object{"users": []object{{"email": "m1@people.example", "limit": nil, "role": "user"}}},
 		`"users[1].email" repeats that of us`: object{"users": []object{{"email": "m1@people.example", "limit": nil}, {"email": "M1@people.example", "limit": nil}}},
-		`"dryRun" is not known`:               object{"users": []object{{"email": "m1@people.example", "limit": nil}}, "dryRun": true},
 	} {
 		v.detail(v.call(400, "PUT", userLimits, body), want)
 	}

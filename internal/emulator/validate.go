@@ -2,23 +2,16 @@ package emulator
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math"
 	"net/http"
-	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
-// fields reads a JSON object by the rules of one operation. Every field must be asked for: done reports
-// those that were sent and not asked for, together with everything else that was wrong.
+// fields reads a JSON object of a request that the contract allows. Rules that no schema can express add problems.
 type fields struct {
 	path     string // "" for the body, "source." for a nested object.
 	values   map[string]json.RawMessage
-	asked    []string
 	problems *[]problem
 }
 
@@ -50,55 +43,20 @@ func invalidFor(problems ...problem) error {
 	return e
 }
 
-// fields starts reading the body; an empty body counts as {}.
-func (r *request) fields() (*fields, error) {
-	body := r.body
-	if len(body) == 0 {
-		body = []byte("{}")
-	}
-	values, err := parseObject(body)
-	if err != nil {
-		return nil, invalid("The body %v.", err)
-	}
-	return &fields{values: values, problems: &[]problem{}}, nil
-}
-
-// parseObject reads one JSON object and nothing after it.
-func parseObject(data []byte) (values map[string]json.RawMessage, err error) {
-	switch {
-	case !utf8.Valid(data):
-		return nil, errors.New("is not valid UTF-8")
-	case !json.Valid(data):
-		return nil, errors.New("is not valid JSON")
-	case json.Unmarshal(data, &values) != nil || values == nil:
-		return nil, errors.New("must be a JSON object")
-	}
-	return values, nil
+// fields returns those of the body; an empty one has none.
+func (r *request) fields() *fields {
+	f := &fields{problems: &[]problem{}}
+	_ = json.Unmarshal(r.body, &f.values) // The contract was asked.
+	return f
 }
 
 // done reports everything that was wrong as one 400.
 func (f *fields) done() error {
-	f.unknown()
 	if len(*f.problems) == 0 {
 		return nil
 	}
 	return invalidFor(*f.problems...)
 }
-
-func (f *fields) unknown() {
-	var names []string
-	for name := range f.values {
-		if !slices.Contains(f.asked, name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		f.problem(name, "is not known here")
-	}
-}
-
-func (f *fields) problem(name, format string, args ...any) { f.problemBy("", name, format, args...) }
 
 // problemBy adds a problem with a rule, as in refuse.
 func (f *fields) problemBy(rule, name, format string, args ...any) {
@@ -112,175 +70,70 @@ func (f *fields) has(name string) bool {
 	return ok
 }
 
-// required adds a problem if a field was not sent.
-func (f *fields) required(name string) {
-	if !f.has(name) {
-		f.problem(name, "is required")
-	}
-}
+// null reports whether a field was sent as null.
+func (f *fields) null(name string) bool { return string(f.values[name]) == "null" }
 
-// read decodes a field into a pointer. A null is refused like any other wrong type. It reports whether there is a value.
-func (f *fields) read(name, kind string, into any) bool {
-	f.asked = append(f.asked, name)
-	raw, ok := f.values[name]
-	if !ok {
-		return false
-	}
-	if string(raw) == "null" || json.Unmarshal(raw, into) != nil {
-		f.problem(name, "must be %s", kind)
-		return false
-	}
-	return true
-}
-
-// text reads a string of minLen to maxLen characters; absent is "".
-func (f *fields) text(name string, minLen, maxLen int) string {
+// text reads a string; absent is "".
+func (f *fields) text(name string) string {
 	var s string
-	if !f.read(name, "a string", &s) {
-		return ""
-	}
-	if n := utf8.RuneCountInString(s); n < minLen || n > maxLen {
-		f.problem(name, "must have %d to %d characters, not %d", minLen, maxLen, n)
-	}
-	if strings.ContainsRune(s, 0) {
-		f.problemBy("nul-character", name, "must not contain a NUL character")
-	}
+	_ = json.Unmarshal(f.values[name], &s)
 	return s
 }
 
-// id reads the ID of another object. The caller handles IDs that do not exist.
-func (f *fields) id(name string) string { return f.text(name, 1, maxBody) }
-
-// matching reads a string that has to match a pattern.
-func (f *fields) matching(name string, pattern *regexp.Regexp, maxLen int) string {
-	s := f.text(name, 1, maxLen)
-	if s != "" && !pattern.MatchString(s) {
-		f.problem(name, "must match %s", pattern)
-	}
-	return s
-}
-
-// enum reads a string that is one of the given values.
-func (f *fields) enum(name string, values ...string) string { return f.enumBy("", name, values...) }
-
-// enumBy is enum for values that a rule restricts, as in refuse, and the contract does not.
+// enumBy reads a string that a rule restricts to some values, as in refuse.
 func (f *fields) enumBy(rule, name string, values ...string) string {
-	var s string
-	if f.read(name, "a string", &s) && !slices.Contains(values, s) {
+	s := f.text(name)
+	if f.has(name) && !slices.Contains(values, s) {
 		f.problemBy(rule, name, "must be one of %s", strings.Join(values, ", "))
 	}
 	return s
 }
 
-var uuidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
-
 // uuid reads a UUID and returns it in lower case; absent is "".
-func (f *fields) uuid(name string) string {
-	var s string
-	if f.read(name, "a string", &s) && !uuidPattern.MatchString(s) {
-		f.problem(name, "must be a UUID")
-	}
-	return strings.ToLower(s)
-}
+func (f *fields) uuid(name string) string { return strings.ToLower(f.text(name)) }
 
 // boolean reads true or false; absent is false.
-func (f *fields) boolean(name string) bool {
-	var b bool
-	f.read(name, "true or false", &b)
+func (f *fields) boolean(name string) (b bool) {
+	_ = json.Unmarshal(f.values[name], &b)
 	return b
 }
 
 // maxInteger is the largest number up to which JSON carries every integer exactly.
 const maxInteger = 1<<53 - 1
 
-// integer reads a whole number between two bounds, which may be written as 1.0; absent is 0.
-func (f *fields) integer(name string, minimum, maximum int64) int64 {
+// integer reads a whole number, which may be written as 1.0; absent is 0.
+func (f *fields) integer(name string) int64 {
 	var n float64
-	switch {
-	case !f.read(name, "an integer", &n):
-	case n != math.Trunc(n):
-		f.problem(name, "must be an integer")
-	case n < float64(minimum) || n > float64(maximum):
-		f.problem(name, "must be between %d and %d", minimum, maximum)
-	default:
-		return int64(n)
-	}
-	return 0
+	_ = json.Unmarshal(f.values[name], &n)
+	return int64(min(n, 1<<62))
 }
 
-// uri reads an absolute URI.
-func (f *fields) uri(name string) string {
-	s := f.text(name, 0, maxBody)
-	if f.has(name) && !isURI(s) {
-		f.problem(name, "must be a URI with a scheme")
-	}
-	return s
-}
-
-func isURI(s string) bool {
-	u, err := url.Parse(s)
-	return err == nil && u.IsAbs()
-}
-
-// uris reads a list of absolute URIs.
-func (f *fields) uris(name string, maxItems, maxLen int) []string {
-	var list []string
-	var items []json.RawMessage
-	if !f.read(name, "a list of strings", &items) {
-		return nil
-	}
-	if len(items) > maxItems {
-		f.problem(name, "must have at most %d items, not %d", maxItems, len(items))
-	}
-	for i, raw := range items {
-		at := fmt.Sprintf("%s[%d]", name, i)
-		var s string
-		if string(raw) == "null" || json.Unmarshal(raw, &s) != nil {
-			f.problem(at, "must be a string")
-			continue
-		}
-		if n := utf8.RuneCountInString(s); n > maxLen {
-			f.problem(at, "must have at most %d characters, not %d", maxLen, n)
-		} else if !isURI(s) {
-			f.problem(at, "must be a URI with a scheme")
-		}
-		list = append(list, s)
-	}
+// texts reads a list of strings.
+func (f *fields) texts(name string) (list []string) {
+	_ = json.Unmarshal(f.values[name], &list)
 	return list
 }
 
-// null reports whether a field was sent as null, for fields where null has a meaning.
-func (f *fields) null(name string) bool {
-	f.asked = append(f.asked, name)
-	return string(f.values[name]) == "null"
-}
-
-// object reads a nested object; nil when absent. The caller asks for its fields and then calls unknown on it.
+// object reads a nested object; nil when absent.
 func (f *fields) object(name string) *fields {
-	var raw json.RawMessage
-	if !f.read(name, "an object", &raw) {
+	if !f.has(name) {
 		return nil
 	}
-	return f.nested(name, raw)
+	return f.nested(name, f.values[name])
 }
 
 func (f *fields) nested(name string, raw json.RawMessage) *fields {
-	values, err := parseObject(raw)
-	if err != nil {
-		f.problem(name, "%v", err)
-		return nil
-	}
-	return &fields{path: f.path + name + ".", values: values, problems: f.problems}
+	inner := &fields{path: f.path + name + ".", problems: f.problems}
+	_ = json.Unmarshal(raw, &inner.values)
+	return inner
 }
 
-// objects reads a list of objects, each as object does, and reports whether there is one.
-func (f *fields) objects(name string) (list []*fields, found bool) {
+// objects reads a list of objects, each as object does.
+func (f *fields) objects(name string) (list []*fields) {
 	var items []json.RawMessage
-	if !f.read(name, "a list of objects", &items) {
-		return nil, false
-	}
+	_ = json.Unmarshal(f.values[name], &items)
 	for i, raw := range items {
 		list = append(list, f.nested(fmt.Sprintf("%s[%d]", name, i), raw))
 	}
-	return list, !slices.Contains(list, nil)
+	return list
 }

@@ -3,7 +3,6 @@ package emulator
 import (
 	"cmp"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 )
@@ -74,18 +73,17 @@ type wikiRunListView struct {
 }
 
 func wikiArea() area {
-	const all, run = "/api/v0/wiki", "/api/v0/wiki/{wikiRunId}"
 	routes := []route{
-		{operation: "listWikiRuns", method: "GET", pattern: all, handle: listWikiRuns},
-		{operation: "createWikiRun", method: "POST", pattern: all, body: requiredBody, maxBody: maxWikiBody, handle: createWikiRun},
-		{operation: "getWikiHistory", method: "GET", pattern: all + "/history/{repoUrl}", handle: getWikiHistory},
-		{operation: "createWikiVideoUploadUrl", method: "POST", pattern: all + "/video-upload-url", handle: createWikiVideoUpload},
-		{operation: "getWikiRun", method: "GET", pattern: run, handle: getWikiRun},
-		{operation: "deleteWikiRun", method: "DELETE", pattern: run, handle: deleteWikiRun},
-		{operation: "exportWikiRun", method: "GET", pattern: run + "/export", handle: exportWikiRun},
-		{operation: "getWikiPage", method: "GET", pattern: run + "/pages/{pageId}", handle: getWikiPage},
-		{operation: "updateWikiPrivacy", method: "POST", pattern: run + "/privacy", body: requiredBody, handle: updateWikiPrivacy},
-		{operation: "searchWikiRun", method: "GET", pattern: run + "/search", query: []string{"q", "limit"}, handle: searchWikiRun},
+		{operation: "listWikiRuns", handle: listWikiRuns},
+		{operation: "createWikiRun", maxBody: maxWikiBody, handle: createWikiRun},
+		{operation: "getWikiHistory", handle: getWikiHistory},
+		{operation: "createWikiVideoUploadUrl", handle: createWikiVideoUpload},
+		{operation: "getWikiRun", handle: getWikiRun},
+		{operation: "deleteWikiRun", handle: deleteWikiRun},
+		{operation: "exportWikiRun", handle: exportWikiRun},
+		{operation: "getWikiPage", handle: getWikiPage},
+		{operation: "updateWikiPrivacy", unknown: 422, handle: updateWikiPrivacy},
+		{operation: "searchWikiRun", handle: searchWikiRun},
 	}
 	for i := range routes {
 		routes[i].admit = admitWiki
@@ -191,14 +189,10 @@ func (r *request) coveredRepository(address string) (connectedRepository, error)
 
 // createWikiRun stores the pages of the request, or generates some. A repeated request creates another run.
 func createWikiRun(r *request) (reply, error) {
-	f, err := r.fields()
-	if err != nil {
-		return reply{}, err
-	}
-	f.required("repoUrl")
-	address := f.uri("repoUrl")
+	f := r.fields()
+	address := f.text("repoUrl")
 	run := &wikiRun{
-		CommitHash: f.text("commitHash", 1, maxBody), Branch: f.text("branch", 1, maxBody), PrivacyLevel: privacyOrganization,
+		CommitHash: f.text("commitHash"), Branch: f.text("branch"), PrivacyLevel: privacyOrganization,
 		HasLocalChanges: f.boolean("hasLocalChanges"), HasNonRemoteCommits: f.boolean("hasNonRemoteCommits"),
 	}
 	pages := r.uploadedPages(f)
@@ -269,23 +263,11 @@ func deleteWikiRun(r *request) (reply, error) {
 }
 
 func updateWikiPrivacy(r *request) (reply, error) {
-	f, err := r.fields()
-	if err != nil {
-		return reply{}, err
-	}
-	f.required("privacyLevel")
-	level := f.text("privacyLevel", 0, maxBody)
-	if err := f.done(); err != nil {
-		return reply{}, err
-	}
-	if level != privacyPrivate && level != privacyOrganization { // Unlike for other enums, the status is one of its own.
-		return reply{}, fail(http.StatusUnprocessableEntity, "The field %q must be one of %s, %s, not %q.", "privacyLevel", privacyPrivate, privacyOrganization, level)
-	}
 	run, err := r.wikiRunToChange()
 	if err != nil {
 		return reply{}, err
 	}
-	run.PrivacyLevel = level
+	run.PrivacyLevel = r.fields().text("privacyLevel")
 	view, err := r.wikiRunView(run)
 	return reply{200, view}, errors.Join(err, wikiRunTable.put(r.tx, run.ID, *run))
 }

@@ -2,6 +2,7 @@ package emulator
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -43,28 +44,17 @@ type wikiNode struct {
 
 // uploadedPages reads the pages of an upload; nil if there are none.
 func (r *request) uploadedPages(f *fields) []wikiPage {
-	list, _ := f.objects("pages")
-	if f.has("pages") && len(list) == 0 {
-		f.problem("pages", "must have at least 1 item")
-	}
 	var pages []wikiPage
 	paths, ids := map[string]bool{}, map[string]bool{}
-	for i, p := range list {
-		if p == nil {
-			continue
-		}
-		for _, name := range []string{"path", "title", "content"} {
-			p.required(name)
-		}
+	for i, p := range f.objects("pages") {
 		page := wikiPage{
-			PageID: p.text("pageId", 1, maxWikiBody), Path: p.text("path", 0, maxWikiBody), Title: p.text("title", 0, maxWikiBody),
-			Content: p.text("content", 0, maxWikiBody), Order: p.order(i),
+			PageID: p.text("pageId"), Path: p.text("path"), Title: p.text("title"),
+			Content: p.text("content"), Order: p.order(i),
 		}
 		if !p.has("pageId") {
 			page.PageID = newID("page_", r.now)
 		}
 		switch {
-		case !p.has("path"):
 		case !isPagePath(page.Path):
 			p.problemBy("wiki-path", "path", "must name a file of the wiki by a relative path with slashes, without a part that is empty, a dot or two, and not %s", wikiIndex)
 		case paths[page.Path]:
@@ -73,7 +63,6 @@ func (r *request) uploadedPages(f *fields) []wikiPage {
 		if ids[page.PageID] {
 			p.problemBy("wiki-tree", "pageId", "must not be the ID of another page")
 		}
-		p.unknown()
 		pages, paths[page.Path], ids[page.PageID] = append(pages, page), true, true
 	}
 	return pages
@@ -87,7 +76,7 @@ func isPagePath(p string) bool {
 // order reads the number that orders pages and nodes; without one they are in the order of their list.
 func (f *fields) order(index int) float64 {
 	n := float64(index)
-	f.read("order", "a number", &n)
+	_ = json.Unmarshal(f.values["order"], &n)
 	return n
 }
 
@@ -116,24 +105,18 @@ func (p wikiPage) node() wikiNode {
 
 // uploadedNodes reads nodes and those below. IDs of pages are by path.
 func uploadedNodes(f *fields, name string, ids map[string]string, level int) []wikiNode {
-	list, _ := f.objects(name)
+	list := f.objects(name)
 	nodes := make([]wikiNode, 0, len(list))
 	if len(list) > 0 && level > maxWikiLevels {
 		f.problemBy("wiki-depth", name, "must be empty: a tree has at most %d levels", maxWikiLevels)
 		return nodes
 	}
 	for i, n := range list {
-		if n == nil {
-			continue
-		}
-		n.required("path")
-		n.required("title")
 		node := wikiNode{
-			PageID: n.text("pageId", 1, maxWikiBody), Title: n.text("title", 0, maxWikiBody), Path: n.text("path", 0, maxWikiBody), Order: n.order(i),
+			PageID: n.text("pageId"), Title: n.text("title"), Path: n.text("path"), Order: n.order(i),
 		}
 		id, found := ids[node.Path]
 		switch {
-		case !n.has("path"):
 		case !found:
 			n.problemBy("wiki-tree", "path", "must be the path of a page")
 		case node.PageID == "":
@@ -142,7 +125,6 @@ func uploadedNodes(f *fields, name string, ids map[string]string, level int) []w
 			n.problemBy("wiki-tree", "pageId", "must be the ID of the page at the node's path")
 		}
 		node.Children = uploadedNodes(n, "children", ids, level+1)
-		n.unknown()
 		nodes = append(nodes, node)
 	}
 	return nodes
@@ -242,13 +224,6 @@ type wikiResult struct {
 
 // searchWikiRun counts a text in titles and contents, whatever the case. The pages with most of it come first.
 func searchWikiRun(r *request) (reply, error) {
-	if !r.query.Has("q") {
-		return reply{}, invalid("The query parameter %q is required.", "q")
-	}
-	limit, err := r.limit()
-	if err != nil {
-		return reply{}, err
-	}
 	run, err := r.wikiRun()
 	if err != nil {
 		return reply{}, err
@@ -269,7 +244,7 @@ func searchWikiRun(r *request) (reply, error) {
 	slices.SortFunc(list.Results, func(a, b wikiResult) int {
 		return cmp.Or(cmp.Compare(b.MatchCount, a.MatchCount), cmp.Compare(a.Path, b.Path))
 	})
-	list.Results = list.Results[:min(limit, len(list.Results))]
+	list.Results = list.Results[:min(r.limit(), len(list.Results))]
 	return reply{200, list}, nil
 }
 

@@ -137,10 +137,11 @@ func (r *run) restoreLater(what string, undo func(context.Context, *client.Clien
 
 // handleSignals restores settings after Ctrl-C: they are those of somebody else's organization. A second one ends the run at once.
 func (r *run) handleSignals() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		<-ctx.Done()
-		stop()
+		<-signals
+		signal.Stop(signals)
 		err := errors.Join(r.restoreAll(), r.removeScratch())
 		fmt.Fprintf(os.Stderr, "\ntestacc: interrupted. To delete what this run created, run: %s=0s make sweep\n", envSweepAge)
 		if err != nil {
