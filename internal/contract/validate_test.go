@@ -101,6 +101,7 @@ func TestHandlerChecksRequests(t *testing.T) {
 		{"field of another kind", post, "/api/v0/computers", `{"name":"a","source":{"kind":"computer","sourceComputerId":"c","templateId":"t"}}`, nil, created, "new field at "},
 		{"body missing", post, "/api/v0/computers", "", nil, created, "expected a body, found none"},
 		{"body of another type", post, "/api/v0/computers", `{"name":"a"}`, map[string]string{"Content-Type": "text/plain"}, created, "Content-Type"},
+		{"body with a character set", post, "/api/v0/computers", `{"name":"a"}`, map[string]string{"Content-Type": "Application/JSON; charset"}, created, ""},
 		{"body that is no JSON", post, "/api/v0/computers", `{"name"`, nil, created, "not JSON"},
 		{"body that is two values", post, "/api/v0/computers", `{"name":"a"} {}`, nil, created, "not JSON"},
 		{"body that is not UTF-8", post, "/api/v0/computers", "{\"name\":\"\xff\"}", nil, created, "not JSON"},

@@ -1,11 +1,8 @@
 package emulator_test
 
 import (
-	"fmt"
-	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -35,45 +32,6 @@ func TestRequestsRefused(t *testing.T) {
 	}
 	same(t, "computers were created", len(v.call(200, "GET", computers, nil).object(t)["computers"].([]any)), 0)
 	same(t, "no escape", v.call(201, "POST", computers, `{"name":"a\\u0000"}`).object(t)["name"], `a\u0000`)
-}
-
-// A POST that takes no body takes an empty object: many clients always send JSON.
-func TestEmptyObjectsWhereNoBodyIsTaken(t *testing.T) {
-	v := startParallel(t)
-	id := v.computer(object{"name": "a", "repos": twoRepos, "autoInstallDeps": true})["id"].(string)
-	accountID, _ := v.account("ci")
-	keys := "/api/v0/service-accounts/" + accountID + "/api-keys"
-	key := v.mint(201, keys, object{"name": "k"})["id"].(string)
-	v.clock.Advance(time.Minute)
-	for path, want := range map[string]int{
-		computers + "/" + id + "/activity":     200,
-		computers + "/" + id + "/refresh":      200,
-		computers + "/" + id + "/restart":      200,
-		computers + "/" + id + "/install-deps": 202,
-		keys + "/" + key + "/revoke":           204,
-	} {
-		v.call(want, "POST", path, object{})
-	}
-}
-
-func TestContentTypeIsRequired(t *testing.T) {
-	v := startParallel(t)
-	for contentType, status := range map[string]int{
-		"": 400, "text/plain": 400, "application/x-www-form-urlencoded": 400, "application/json-patch+json": 400,
-		"application/json": 201, "application/json; charset=utf-8": 201, "Application/JSON;charset=UTF-8": 201, "application/json; charset": 201,
-	} {
-		req, err := http.NewRequestWithContext(t.Context(), "POST", v.URL()+"/api/v0/computers", strings.NewReader(fmt.Sprintf(`{"name":%q}`, uuid.NewString())))
-		must(t, err)
-		req.Header.Set("Authorization", "Bearer "+v.BootstrapKey())
-		req.Header.Set("Content-Type", contentType)
-		a, err := do(req)
-		if err != nil || a.status != status {
-			t.Fatalf("%q: %d %v", contentType, a.status, err)
-		}
-		if status == 400 {
-			v.detail(a, "application/json")
-		}
-	}
 }
 
 func TestValidationErrorsAsArray(t *testing.T) {
