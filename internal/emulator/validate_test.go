@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/uuid"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
