@@ -25,19 +25,6 @@ type WorkspaceFile struct {
 	Path      string `json:"path"`
 }
 
-// UnprovenUploadError says that a file may have been written to the workspace.
-type UnprovenUploadError struct {
-	FileName string
-	// Err is the error of the upload. Check says why the workspace could not be checked.
-	Err, Check error
-}
-
-func (e *UnprovenUploadError) Error() string {
-	return fmt.Sprintf("%v; the provider could not check whether the file %q is in the workspace: %v", e.Err, e.FileName, e.Check)
-}
-
-func (e *UnprovenUploadError) Unwrap() error { return e.Err }
-
 // CreateFileUpload starts the upload of a workspace file. It replaces an unfinished upload with that name, so it is
 // repeatable.
 func (c *Client) CreateFileUpload(ctx context.Context, computerID, fileName string, content FileContent) (*FileUpload, error) {
@@ -87,10 +74,10 @@ func (c *Client) CompleteFileUpload(ctx context.Context, computerID, fileName st
 	switch {
 	case same:
 		return &WorkspaceFile{FileName: fileName, SizeBytes: content.Size}, nil
-	case checkErr == nil:
-		return nil, err
+	case checkErr != nil:
+		err = fmt.Errorf("%w; the provider could not check whether the file %q is in the workspace: %v", err, fileName, checkErr) //nolint:errorlint // Its remedy is that of the upload.
 	}
-	return nil, &UnprovenUploadError{FileName: fileName, Err: err, Check: checkErr}
+	return nil, err
 }
 
 // CreateFileDownload returns a signed URL of a workspace file. Empty arguments are not sent.

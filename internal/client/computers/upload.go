@@ -11,39 +11,24 @@ import (
 	"net/http"
 	"net/textproto"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
 // Upload posts a file to its signed URL as a form: the signed fields, then the file. The same form stores the same object, so
-// the request is retried like an idempotent one. Progress, which may be nil, receives the number of bytes sent so far.
-func (c *Client) Upload(ctx context.Context, upload *FileUpload, fileName string, content FileContent, progress func(sent int64)) error {
+// the request is retried like an idempotent one.
+func (c *Client) Upload(ctx context.Context, upload *FileUpload, fileName string, content FileContent) error {
 	head, tail, boundary, err := formAround(upload.fields, fileName, content.Type)
 	if err != nil {
 		return err
 	}
-	// The transport may still read the file after the response, which must not be reported as progress.
-	var mu sync.Mutex
-	report := func(sent int64) {
-		mu.Lock()
-		defer mu.Unlock()
-		if progress != nil {
-			progress(sent)
-		}
-	}
-	defer func() {
-		mu.Lock()
-		defer mu.Unlock()
-		progress = nil
-	}()
 	response, err := c.conn.SendToStorage(ctx, "upload", upload.url, func(ctx context.Context) (*http.Request, error) {
 		file, err := content.Open()
 		if err != nil {
 			return nil, err
 		}
-		exact := &exactReader{file: file, left: content.Size, size: content.Size, progress: report}
+		exact := &exactReader{file: file, left: content.Size, size: content.Size}
 		body := struct {
 			io.Reader
 			io.Closer
@@ -91,7 +76,6 @@ func formAround(fields map[string]string, fileName, contentType string) (head, t
 type exactReader struct {
 	file       io.Reader
 	left, size int64
-	progress   func(sent int64)
 }
 
 func (r *exactReader) Read(p []byte) (int, error) {
@@ -99,9 +83,6 @@ func (r *exactReader) Read(p []byte) (int, error) {
 	r.left -= int64(n)
 	if r.left < 0 || r.left > 0 && errors.Is(err, io.EOF) {
 		return 0, fmt.Errorf("%w: it had %d bytes at the start", transport.ErrFileChanged, r.size)
-	}
-	if n > 0 {
-		r.progress(r.size - r.left)
 	}
 	return n, err
 }

@@ -34,9 +34,6 @@ import (
 )
 
 const (
-	mebibyte = 1 << 20
-	// progressStep is the number of bytes between two progress messages.
-	progressStep       = 64 * mebibyte
 	defaultContentType = "application/octet-stream"
 
 	defaultUploadTimeout = 30 * time.Minute
@@ -167,7 +164,7 @@ var FileUpload = crud.Operation{
 	Verb:        "upload",
 	Object:      "file",
 	Options: apierror.Options{atComputer, apierror.Advice{
-		http.StatusConflict: "The workspace already has a file with this name and different content, and the service does not overwrite files. Choose another file_name, or delete the file on the computer and upload again.",
+		http.StatusConflict: "The workspace already has a file with this name, and the service does not overwrite files. Choose another file_name, or check the file in the workspace: to replace it, delete it there and upload again.",
 	}},
 }
 
@@ -201,21 +198,25 @@ func uploadFile(ctx context.Context, c *client.Client, m *computerFileUploadMode
 	call.Tell("Uploading file %q (%d bytes, %s) to computer %s", name, file.Size, file.Type, id)
 	upload, err := c.Computers.CreateFileUpload(ctx, id, name, file)
 	if err == nil {
-		err = c.Computers.Upload(ctx, upload, name, file, reportProgress(call.Tell, file.Size))
+		err = c.Computers.Upload(ctx, upload, name, file)
 	}
-	switch {
-	case timedOut(ctx, err):
-		return nil, uploadTimeout(name, id, call.Timeout, "Nothing was written to the workspace.")
-	case err != nil:
-		return nil, uploadFault(err)
+	var written *computers.WorkspaceFile
+	if err == nil {
+		call.Tell("Uploaded file %q; writing it to the workspace of computer %s", name, id)
+		written, err = c.Computers.CompleteFileUpload(ctx, id, name, file)
 	}
-	call.Tell("Uploaded file %q; writing it to the workspace of computer %s", name, id)
-	written, err := c.Computers.CompleteFileUpload(ctx, id, name, file)
+	var storage *transport.StorageError
 	switch {
-	case timedOut(ctx, err):
-		return nil, uploadTimeout(name, id, call.Timeout, "The file may have been written to the workspace. Check there, or download it with agentyard_computer_file_download. If the file is there, the upload is complete.")
-	case err != nil:
-		return nil, uploadFault(err)
+	case err == nil:
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) && transport.StatusOf(err) == 0:
+		return nil, &crud.ObjectError{Summary: "Timed Out Uploading the File",
+			Detail: fmt.Sprintf("Uploading file %q to computer %s did not finish within %s. The file may be in the workspace. Check there, or download it with agentyard_computer_file_download.\n\n"+
+				"To allow more time, raise the timeout in the timeouts block, then upload again.", name, id, call.Timeout)}
+	case errors.As(err, &storage):
+		return nil, &crud.ObjectError{Summary: "Cannot upload file",
+			Detail: "The upload failed: " + strings.TrimSuffix(err.Error(), ".") + ".\n\nNothing was written to the workspace. Check that this machine can reach the file storage, then upload again."}
+	default:
+		return nil, err
 	}
 	place := ""
 	if written.Path != "" {
@@ -223,42 +224,4 @@ func uploadFile(ctx context.Context, c *client.Client, m *computerFileUploadMode
 	}
 	call.Tell("Wrote file %q to the workspace of computer %s%s", name, id, place)
 	return crud.Results{"path": value.StringOrNull(written.Path)}, nil
-}
-
-// timedOut is false for a request that the service refused in time.
-func timedOut(ctx context.Context, err error) bool {
-	status := transport.StatusOf(err)
-	return err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && (status < 400 || status >= 500)
-}
-
-func uploadTimeout(name, id string, timeout time.Duration, outcome string) error {
-	return &crud.ObjectError{Summary: "Timed Out Uploading the File",
-		Detail: fmt.Sprintf("Uploading file %q to computer %s did not finish within %s. %s\n\nTo allow more time, raise the timeout in the timeouts block, then upload again.", name, id, timeout, outcome)}
-}
-
-// reportProgress reports each step once, even if a part is sent again.
-func reportProgress(tell crud.Tell, size int64) func(int64) {
-	reported := int64(0)
-	return func(sent int64) {
-		if sent/progressStep <= reported || sent == size {
-			return
-		}
-		reported = sent / progressStep
-		tell("Sent %d of %d MiB", sent/mebibyte, size/mebibyte)
-	}
-}
-
-// uploadFault explains the errors that only an upload has.
-func uploadFault(err error) error {
-	var storage *transport.StorageError
-	var unproven *computers.UnprovenUploadError
-	switch {
-	case errors.As(err, &unproven):
-		return &crud.ObjectError{Summary: "Cannot upload file",
-			Detail: err.Error() + ".\n\nCheck the workspace, or download the file with agentyard_computer_file_download. If the file is missing, upload it again."}
-	case errors.As(err, &storage):
-		return &crud.ObjectError{Summary: "Cannot upload file",
-			Detail: "The upload failed: " + strings.TrimSuffix(err.Error(), ".") + ".\n\nNothing was written to the workspace. Check that this machine can reach the file storage, then upload again."}
-	}
-	return err
 }
