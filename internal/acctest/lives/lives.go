@@ -176,7 +176,7 @@ var All = map[string]Life{
 		NoImport: map[string]string{
 			"a/b":          `Invalid Import ID(.|\n)*wiki\s+run\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*such\s+as\s+wiki_(.|\n)*"a/b"`,
 			"wiki_unknown": nonExistent,
-			"..":           `cannot be part of a request's path`,
+			"..":           `Invalid Import ID`,
 			"%2e%2e":       nonExistent,
 		},
 		Path: "/api/v0/wiki", Text: `"branch":"$name"`,
