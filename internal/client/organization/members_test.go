@@ -1,11 +1,8 @@
 package organization
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -97,57 +94,6 @@ func TestRemoveMember_discardsTheListing(t *testing.T) {
 		if n := rec.Count(http.MethodGet); n != reads {
 			t.Errorf("%s: %d reads", answer, n)
 		}
-	}
-}
-
-// A listing keeps only its records in memory.
-func TestMembers_heap(t *testing.T) { //nolint:paralleltest // It measures the heap of the whole process.
-	const pages, size = 100, 100
-	usersOf := func(number int) []string {
-		users := make([]string, size)
-		for n := range users {
-			users[n] = user(fmt.Sprintf("user_%026d", number*size+n), fmt.Sprintf("member-%05d@acme.example", number*size+n), `,"firstName":"Avery","lastName":"Adams","lastSignInAt":"2026-03-01T00:00:00Z"`)
-		}
-		return users
-	}
-	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-		number, _ := strconv.Atoi(r.URL.Query().Get("cursor"))
-		next := ""
-		if number+1 < pages {
-			next = strconv.Itoa(number + 1)
-		}
-		clienttest.Say(w, usersPage(next, usersOf(number)...))
-	})
-	heap := func() int64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.GC() // The second run frees what was pooled.
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
-	var at []int64
-	n := 0
-	for members, err := range c.members.All(t.Context(), collection.PageSize(0)) {
-		if err != nil || len(members) != size {
-			t.Fatalf("page %d has %d members: %v", n, len(members), err)
-		}
-		rec.Forget() // Only the listing is measured.
-		if n++; n == pages/5 || n == pages {
-			at = append(at, heap())
-		}
-	}
-	grown := (at[1] - at[0]) / (pages - pages/5)
-
-	before, kept := heap(), make([][]Member, pages)
-	for number := range kept {
-		clienttest.Must(t, json.Unmarshal([]byte("["+strings.Join(usersOf(number), ",")+"]"), &kept[number]))
-	}
-	records := (heap() - before) / pages
-	runtime.KeepAlive(kept)
-	runtime.KeepAlive(c)
-	t.Logf("a page grows the heap by %d bytes, its records by %d", grown, records)
-	if n != pages || grown > records*11/10 {
-		t.Errorf("%d pages: each grows the heap by %d bytes, and its records take %d", n, grown, records)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 // pagedSources contains the data sources with pages, and one list of each that spans three pages in the emulator.
@@ -65,46 +64,6 @@ func TestOrganization_pages(t *testing.T) {
 	}
 }
 
-// A list that fails halfway is an error, never a short list.
-func TestOrganization_brokenListing(t *testing.T) {
-	t.Parallel()
-	for typeName, source := range pagedSources {
-		for want, fault := range map[string]emulator.Fault{
-			"leads back to an earlier page": {Kind: emulator.FaultRepeatedCursor, Times: -1},
-			"500":                           {Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1, Times: -1},
-			"not JSON":                      {Kind: emulator.FaultNonJSON, After: 1, Times: -1},
-			"not in the service's format":   {Kind: emulator.FaultOtherServer, Status: 404, After: 1, Times: -1},
-			"the field " + source.list + " is missing": {Kind: emulator.FaultOtherResponse, Body: `{"pagination":{"hasMore":false,"nextCursor":null}}`, After: 1},
-		} {
-			e := acctest.New(t)
-			joinMany(t, e, 5)
-			fault.Operation = source.operation
-			e.Faults().Add(fault)
-			_, out := readList(t, e, typeName, nil)
-			out.MustFail(t, "", source.operation, want)
-			if typeName == "agentyard_members" {
-				e.Faults().Clear()
-				e.Faults().Add(fault)
-				_, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_member", acctest.Values{"email": "nobody@acme.example"})
-				out.MustFail(t, "", source.operation, want)
-			}
-		}
-	}
-}
-
-// Temporary faults delay a list but change nothing else.
-func TestOrganization_passingFaults(t *testing.T) {
-	t.Parallel()
-	for _, kind := range []emulator.FaultKind{emulator.FaultStatusBeforeCommit, emulator.FaultDropAfterCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON, emulator.FaultRateLimited} {
-		e := acctest.New(t)
-		joinMany(t, e, 2)
-		e.Faults().Add(emulator.Fault{Operation: "listMembers", Kind: kind, After: 1})
-		if found, out := readList(t, e, "agentyard_members", nil); found != 3 || len(out.Errors) > 0 {
-			t.Errorf("%s: %d found: %s", kind, found, out)
-		}
-	}
-}
-
 func TestMember_errors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -122,23 +81,4 @@ func TestMember_errors(t *testing.T) {
 	}
 	_, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_member", nil)
 	out.MustFail(t, "email", "required")
-}
-
-func TestUsageLimitsDataSource_errors(t *testing.T) {
-	t.Parallel()
-	for want, fault := range map[string]emulator.Fault{
-		"returned 401|AGENTYARD_API_KEY":            {Kind: emulator.FaultStatusBeforeCommit, Status: 401},
-		"returned 402|Upgrade the plan":             {Kind: emulator.FaultStatusBeforeCommit, Status: 402},
-		"returned 403|member with the Manager role": {Kind: emulator.FaultStatusBeforeCommit, Status: 403},
-		"returned 500|Try again later":              {Kind: emulator.FaultStatusBeforeCommit, Status: 500},
-		"state was not changed":                     {Kind: emulator.FaultOtherResponse, Body: `{}`},
-		"object 1":                                  {Kind: emulator.FaultOtherResponse, Body: `{"globalLimit": null, "userLimits": [{"limit": 1000000}]}`},
-		"wrong type, string":                        {Kind: emulator.FaultOtherResponse, Body: `{"globalLimit": "many", "userLimits": []}`},
-	} {
-		e := acctest.New(t)
-		fault.Operation, fault.Times = "getUserUsageLimits", -1
-		e.Faults().Add(fault)
-		_, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_usage_limits", nil)
-		out.MustFail(t, "", append(strings.Split(want, "|"), "Cannot read usage limits", "getUserUsageLimits")...)
-	}
 }

@@ -2,7 +2,6 @@ package organization_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math/big"
 	"os"
@@ -231,16 +230,6 @@ func TestEnterpriseControls_neverChanged(t *testing.T) {
 		if !value.IsNull() {
 			t.Errorf("%s is %s", name, value)
 		}
-	}
-}
-
-func TestEnterpriseControls_errors(t *testing.T) {
-	t.Parallel()
-	for status, want := range map[int]string{401: "AGENTYARD_API_KEY", 403: "member with the Manager role", 500: "Try again later"} {
-		e := acctest.New(t)
-		e.Faults().Add(emulator.Fault{Operation: "listEnterpriseControlHistory", Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
-		_, out := acctest.NewProcess(t, e, nil).ReadData(controlsType, nil)
-		out.MustFail(t, "", "Cannot read enterprise controls", fmt.Sprint("returned ", status), want)
 	}
 }
 

@@ -74,32 +74,6 @@ func TestAccMemberRemove_invokedByHand(t *testing.T) {
 	e.WantRequests(t, "removeMember", 2)
 }
 
-func TestAccMemberRemove_triggeredByAResource(t *testing.T) {
-	acctest.NeedsActions(t)
-	t.Parallel()
-	e := acctest.New(t)
-	joinMany(t, e, 1)
-	cli := acctest.NewCLI(t, e, removeAction("m0@acme.example")+`
-resource "terraform_data" "leave" {
-  input = "m0"
-  lifecycle {
-    action_trigger {
-      events  = [after_create]
-      actions = [action.agentyard_member_remove.it]
-    }
-  }
-}
-`)
-	if cli.MustRun("plan", "-input=false"); len(remaining(t, e)) != 1 {
-		t.Error("the plan removes")
-	}
-	if cli.MustRun("apply", "-auto-approve", "-input=false"); len(remaining(t, e)) != 0 {
-		t.Errorf("left are %v", remaining(t, e))
-	}
-	cli.MustPlanEmpty()
-	e.WantRequests(t, "removeMember", 1)
-}
-
 // The address may come from a variable: the plan checks its value, and null removes nobody.
 func TestAccMemberRemove_fromAVariable(t *testing.T) {
 	acctest.NeedsActions(t)
@@ -139,25 +113,6 @@ func remove(t *testing.T, e *acctest.Env, settings acctest.Values, email string)
 	t.Helper()
 	progress, out := acctest.NewProcess(t, e, settings).Invoke("agentyard_member_remove", acctest.Values{"email": email})
 	return strings.Join(progress, "\n"), out
-}
-
-// After a lost response, the member is gone, and the run says so.
-func TestMemberRemove_lostAnswer(t *testing.T) {
-	t.Parallel()
-	for kind, want := range map[emulator.FaultKind]string{
-		emulator.FaultDropBeforeCommit: "was removed", emulator.FaultStatusBeforeCommit: "was removed", emulator.FaultRateLimited: "was removed",
-		emulator.FaultDropAfterCommit: "already gone", emulator.FaultStatusAfterCommit: "already gone", emulator.FaultNonJSON: "already gone",
-	} {
-		e := acctest.New(t)
-		joinMany(t, e, 2)
-		e.Faults().Add(emulator.Fault{Operation: "removeMember", Kind: kind})
-		if told, out := remove(t, e, nil, "m0@acme.example"); len(out.Errors) > 0 || !strings.Contains(told, want) {
-			t.Errorf("%s: %q, %s", kind, told, out)
-		}
-		if left := remaining(t, e); !slices.Equal(left, []string{"m1@acme.example"}) {
-			t.Errorf("%s: left are %v", kind, left)
-		}
-	}
 }
 
 func TestMemberRemove_errors(t *testing.T) {
