@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
@@ -84,7 +83,7 @@ var replays = map[string]func(context.Context, *Client) (any, error){
 	"deleteEnvironment":        func(ctx context.Context, c *Client) (any, error) { return nil, c.Environments.Delete(ctx, text) },
 	"deleteServiceAccount":     func(ctx context.Context, c *Client) (any, error) { return nil, c.ServiceAccounts.Delete(ctx, text) },
 	"deleteSession": func(ctx context.Context, c *Client) (any, error) {
-		return nil, c.Sessions.Delete(ctx, text, uuid, time.Time{})
+		return nil, c.Sessions.Delete(ctx, text, uuid)
 	},
 	"deleteWikiRun":        func(ctx context.Context, c *Client) (any, error) { return nil, c.Wikis.Delete(ctx, text) },
 	"editCiWorkflow":       editWorkflow,
@@ -171,7 +170,7 @@ var replays = map[string]func(context.Context, *Client) (any, error){
 		return c.ServiceAccounts.Update(ctx, text, serviceaccounts.UpdateRequest{Description: new(text)})
 	},
 	"updateSession": func(ctx context.Context, c *Client) (any, error) {
-		return c.Sessions.Update(ctx, text, uuid, time.Time{}, &sessions.Settings{})
+		return c.Sessions.Update(ctx, text, uuid, &sessions.Settings{})
 	},
 	"updateWikiPrivacy": func(ctx context.Context, c *Client) (any, error) {
 		return nil, c.Wikis.SetPrivacy(ctx, text, "private")

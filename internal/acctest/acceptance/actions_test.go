@@ -76,7 +76,7 @@ func newSession(t *testing.T) string {
 	created, err := createSession(t.Context(), t, connect(t), sessionComputer(t))
 	must(t, err)
 	cleanUp(t, "session", func(ctx context.Context, c *client.Client) error {
-		return c.Sessions.Delete(ctx, created.ID, created.ComputerID, created.CreatedAt.Time())
+		return c.Sessions.Delete(ctx, created.ID, created.ComputerID)
 	})
 	return created.ID
 }

@@ -29,7 +29,7 @@ func findSessions(ctx context.Context, c *client.Client) ([]leftover, error) {
 	for _, s := range all {
 		if name := nameOfSession(names[s.ComputerID], s); isOurs(name) {
 			found = append(found, leftover{"session", name, s.ID, s.CreatedAt.Time(), func(ctx context.Context) error {
-				return c.Sessions.Delete(ctx, s.ID, s.ComputerID, s.CreatedAt.Time())
+				return c.Sessions.Delete(ctx, s.ID, s.ComputerID)
 			}})
 		}
 	}

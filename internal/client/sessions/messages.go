@@ -149,7 +149,7 @@ func (c *Client) sendMessage(ctx context.Context, id string, body MessageRequest
 		Path: []string{id},
 		Body: body,
 	}
-	err = c.retryNotFound(ctx, time.Time{}, writePatience, func() error {
+	err = c.retryNotFound(ctx, func() error {
 		response, err := transport.Call[struct {
 			MessageID string `json:"messageId"`
 		}](ctx, c.conn, r)
@@ -180,7 +180,7 @@ func (c *Client) Messages(ctx context.Context, id string, roles []string, most i
 		role, size = roles[0], most
 	}
 	var found []Message
-	err := c.retryNotFound(ctx, time.Time{}, readPatience, func() (err error) {
+	err := c.retryNotFound(ctx, func() (err error) {
 		found, err = collection.Gather(withRoles(c.messagePages(ctx, id, role, size), roles), most)
 		return err
 	})
@@ -263,7 +263,7 @@ func (c *Client) Children(ctx context.Context, id string) ([]Session, error) {
 		Path: []string{id},
 	}
 	var found []Session
-	err := c.retryNotFound(ctx, time.Time{}, readPatience, func() (err error) {
+	err := c.retryNotFound(ctx, func() (err error) {
 		found, err = transport.CallList[Session](ctx, c.conn, r, "sessions")
 		return err
 	})

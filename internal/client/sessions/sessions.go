@@ -41,10 +41,9 @@ const (
 	// youngFor is how long the service may return 404 for a new session: a minute, and two for the difference between the clocks
 	// of the service.
 	youngFor = 3 * time.Minute
-	// readPatience and writePatience are how long a request is retried while a session that may be new is not found.
-	readPatience  = 2500 * time.Millisecond
-	writePatience = 10 * time.Second
-	notFoundPause = 2 * time.Second
+	// notFoundPatience is how long every request but that of a refresh is retried after a 404, because the session may be new.
+	notFoundPatience = 10 * time.Second
+	notFoundPause    = 2 * time.Second
 )
 
 var (
@@ -98,27 +97,27 @@ func (c *Client) Peek(ctx context.Context, id, computer string) *Session {
 	return c.listings.Peek(ctx, computer, id)
 }
 
-// Get reads one session from a listing of its computer that the reads of a plan share, because only listings always have the
-// settings. If it is not listed, it is read alone. A zero createdAt means that nothing is known about the session yet: it is
-// read alone first, and the listing adds the settings. If it does not exist, the error is a *MissingError.
-func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Time) (found *Session, err error) {
-	isYoung := c.isYoung(createdAt)
-	alone := func(ctx context.Context) (found *Session, err error) {
-		if isYoung {
-			found, err = c.GetUncached(ctx, id, computer) // One request is enough: a 404 proves nothing for a new session.
-			return found, c.missing(err, createdAt)
+// Get reads one session for a refresh, from a listing of its computer that the reads of a plan share, because only listings always
+// have the settings. If it is not listed, it is read alone. If it does not exist, the error is a *MissingError, which is new if the
+// session was created a moment ago.
+func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Time) (*Session, error) {
+	return c.listings.Get(ctx, computer, id, func(ctx context.Context) (*Session, error) {
+		if isYoung := cmp.Or(c.conn.ServiceTime(), c.conn.Clock.Now()).Before(createdAt.Add(youngFor)); !isYoung {
+			return c.anywhere(ctx, id, computer)
 		}
-		err = onComputer(computer, func(computer string) (err error) {
-			found, err = c.GetUncached(ctx, id, computer)
-			return err
-		})
+		found, err := c.GetUncached(ctx, id, computer) // One request is enough: a 404 proves nothing for a new session.
+		if transport.IsNotFound(err) {
+			err = &collection.MissingError{Err: err, IsNew: true}
+		}
 		return found, err
-	}
-	if !createdAt.IsZero() {
-		return c.listings.Get(ctx, computer, id, alone)
-	}
-	err = c.retryNotFound(ctx, createdAt, readPatience, func() (err error) {
-		found, err = alone(ctx)
+	})
+}
+
+// GetNow reads one session of which nothing is known yet: alone, and then its settings from the listing of its computer. If it does
+// not exist, the error is a *MissingError.
+func (c *Client) GetNow(ctx context.Context, id, computer string) (found *Session, err error) {
+	err = c.retryNotFound(ctx, func() (err error) {
+		found, err = c.anywhere(ctx, id, computer)
 		return err
 	})
 	if err != nil || found.Settings != nil {
@@ -132,6 +131,15 @@ func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Ti
 		found.Settings = listed.Settings
 	}
 	return found, nil // Sessions of other owners are in no listing.
+}
+
+// anywhere reads one session alone, on its computer or elsewhere.
+func (c *Client) anywhere(ctx context.Context, id, computer string) (found *Session, err error) {
+	err = onComputer(computer, func(computer string) (err error) {
+		found, err = c.GetUncached(ctx, id, computer)
+		return err
+	})
+	return found, err
 }
 
 // GetUncached reads one session alone, on a computer or, with an empty ID, wherever it is. The response may lack the settings.
@@ -154,29 +162,13 @@ func onComputer(computer string, send func(computer string) error) error {
 	return err
 }
 
-// retryNotFound retries a request after a 404 if the session is new or of unknown age.
-func (c *Client) retryNotFound(ctx context.Context, createdAt time.Time, patience time.Duration, send func() error) error {
-	if !createdAt.IsZero() && !c.isYoung(createdAt) {
-		return send()
-	}
-	err := c.conn.Until(ctx, patience, notFoundPause, transport.IsNotFound, send)
+// retryNotFound retries a request after a 404, because the session may be new.
+func (c *Client) retryNotFound(ctx context.Context, send func() error) error {
+	err := c.conn.Until(ctx, notFoundPatience, notFoundPause, transport.IsNotFound, send)
 	if transport.IsNotFound(err) && ctx.Err() != nil {
 		return fmt.Errorf("waiting for the session to become visible: %w", ctx.Err())
 	}
 	return err
-}
-
-// missing turns a 404 into a *MissingError. A new session may be visible later.
-func (c *Client) missing(err error, createdAt time.Time) error {
-	if transport.IsNotFound(err) && c.isYoung(createdAt) {
-		return &collection.MissingError{Err: err, IsNew: true}
-	}
-	return collection.Gone(err)
-}
-
-// isYoung reports whether a session is new, by the service's clock or, if no response had a date, by the local clock.
-func (c *Client) isYoung(createdAt time.Time) bool {
-	return cmp.Or(c.conn.ServiceTime(), c.conn.Clock.Now()).Before(createdAt.Add(youngFor))
 }
 
 // Create creates a session, and finds it after a lost response; see create.Once.
@@ -225,11 +217,10 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error)
 	}, nil
 }
 
-// Update changes the settings that are not nil. CreatedAt may be zero. If the session is not found, the error is a *MissingError.
-func (c *Client) Update(ctx context.Context, id, computer string, createdAt time.Time, settings *Settings) (*Session, error) {
+// Update changes the settings that are not nil.
+func (c *Client) Update(ctx context.Context, id, computer string, settings *Settings) (updated *Session, err error) {
 	defer c.invalidate(computer)
-	var updated *Session
-	err := c.retryNotFound(ctx, createdAt, writePatience, func() (err error) {
+	err = c.retryNotFound(ctx, func() (err error) {
 		updated, err = transport.PatchObject(ctx, c.conn, transport.Request{
 			Op:   transport.Operation{Name: "updateSession", Method: http.MethodPatch, Route: route},
 			Path: []string{id},
@@ -237,23 +228,18 @@ func (c *Client) Update(ctx context.Context, id, computer string, createdAt time
 			Noun: "session",
 		}, id, func(ctx context.Context) (*Session, error) {
 			c.invalidate(computer)
-			return c.Get(ctx, id, computer, createdAt)
+			return c.GetNow(ctx, id, computer)
 		})
 		return err
 	})
-	return updated, c.missing(err, createdAt)
+	return updated, err
 }
 
-// Delete soft-deletes a session: the service keeps it for a while. If the session is already gone, or new and not found, the
-// error is a *MissingError.
-func (c *Client) Delete(ctx context.Context, id, computer string, createdAt time.Time) error {
+// Delete soft-deletes a session: the service keeps it for a while. If the session does not exist, the error is a *MissingError.
+func (c *Client) Delete(ctx context.Context, id, computer string) error {
 	defer c.invalidate(computer)
-	patience := readPatience
-	if c.isYoung(createdAt) {
-		patience = writePatience
-	}
 	var isLost bool // An attempt got no response. If it deleted the session, later attempts return 404.
-	err := c.retryNotFound(ctx, createdAt, patience, func() error {
+	err := c.retryNotFound(ctx, func() error {
 		return onComputer(computer, func(computer string) error {
 			err := c.conn.CallIgnoringBody(ctx, transport.Request{
 				Op:    transport.Operation{Name: "deleteSession", Method: http.MethodDelete, Route: route},
@@ -267,7 +253,7 @@ func (c *Client) Delete(ctx context.Context, id, computer string, createdAt time
 	if transport.IsNotFound(err) && isLost {
 		return nil
 	}
-	return c.missing(err, createdAt)
+	return collection.Gone(err)
 }
 
 // invalidate drops the cached sessions of a computer and of all computers.
@@ -292,7 +278,7 @@ func (c *Client) Interrupt(ctx context.Context, id string) (string, error) {
 		Op:   transport.Operation{Name: "interruptSession", Method: http.MethodPost, Route: route + "/interrupt", Repeatable: true},
 		Path: []string{id},
 	}
-	err := c.retryNotFound(ctx, time.Time{}, writePatience, func() (err error) {
+	err := c.retryNotFound(ctx, func() (err error) {
 		response, err = transport.Call[outcome](ctx, c.conn, r)
 		return err
 	})

@@ -195,8 +195,8 @@ func TestSessionWithSettings(t *testing.T) {
 		"the listing is refused":         {alone: bare, list: `403 {"detail":"no"}`, all: `403 {"detail":"no"}`, isFound: true},
 		"the listing is broken":          {alone: bare, list: `501 {"detail":"no"}`, status: 501},
 		"refused":                        {alone: `403 {"detail":"no"}`, status: 403},
-		"no such session":                {aloneAt: time.Hour, all: sessionsPage(), isGone: true, status: 404, waited: readPatience},
-		"nor the computer":               {computer: "7", aloneAt: time.Hour, list: noSession, all: sessionsPage(), isGone: true, status: 404, waited: readPatience},
+		"no such session":                {aloneAt: time.Hour, all: sessionsPage(), isGone: true, status: 404, waited: notFoundPatience},
+		"nor the computer":               {computer: "7", aloneAt: time.Hour, list: noSession, all: sessionsPage(), isGone: true, status: 404, waited: notFoundPatience},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -213,7 +213,7 @@ func TestSessionWithSettings(t *testing.T) {
 				}
 				return "200 " + tc.alone
 			})
-			found, err := c.Get(t.Context(), "s1", tc.computer, time.Time{})
+			found, err := c.GetNow(t.Context(), "s1", tc.computer)
 			if (err == nil) != tc.isFound || transport.StatusOf(err) != tc.status || collection.IsGone(err) != tc.isGone || err == nil && (found.ID != "s1" || (found.Settings != nil && found.Settings.Model != nil) != tc.isWhole) {
 				t.Errorf("got %+v, %v", found, err)
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -62,7 +61,7 @@ var SessionDataSource = crud.DataSource{
 // findSession reads the session with the model's ID, which must be on the model's computer, if there is one.
 func findSession(ctx context.Context, c *client.Client, m *sessionDataModel) (*sessions.Session, error) {
 	computer := m.ComputerID.ValueString()
-	found, err := c.Sessions.Get(ctx, m.ID.ValueString(), computer, time.Time{})
+	found, err := c.Sessions.GetNow(ctx, m.ID.ValueString(), computer)
 	switch {
 	case transport.IsNotFound(err):
 		return nil, &crud.ObjectError{At: path.Root("id"), Summary: "Session Not Found", Detail: fmt.Sprintf("Session %q was not found. Check the ID.", m.ID.ValueString()) + ifNew}

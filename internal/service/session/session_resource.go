@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
@@ -79,12 +77,6 @@ func (m *sessionModel) Identity() any { return &sessionIdentity{ID: m.ID, Comput
 
 // OwnerOnly is always true: another owner's API key may not see the session.
 func (m *sessionModel) OwnerOnly() bool { return true }
-
-// createdAt returns the zero time for null and unknown, as after an import.
-func (m *sessionModel) createdAt() time.Time {
-	at, _ := time.Parse(time.RFC3339Nano, m.CreatedAt.ValueString())
-	return at
-}
 
 func (m *sessionModel) createRequest(ctx context.Context) (sessions.CreateRequest, diag.Diagnostics) {
 	settings, diags := settingsToAPI(ctx, m.SessionSettings)
@@ -161,10 +153,10 @@ func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest
 
 func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*sessions.Session, error) {
-		createdAt := m.createdAt()
-		if createdAt.IsZero() && !modifier.IsUnread(ctx, req.Private) {
-			createdAt = time.Unix(0, 0) // Known, but of an age that the service does not return.
+		if modifier.IsUnread(ctx, req.Private) {
+			return r.Client.Sessions.GetNow(ctx, m.ID.ValueString(), m.ComputerID.ValueString())
 		}
+		createdAt, _ := time.Parse(time.RFC3339Nano, m.CreatedAt.ValueString()) // Zero if the service does not return it.
 		return r.Client.Sessions.Get(ctx, m.ID.ValueString(), m.ComputerID.ValueString(), createdAt)
 	}, ownersOnly)
 }
@@ -178,25 +170,14 @@ func (r *sessionResource) Update(ctx context.Context, req resource.UpdateRequest
 		if wanted == nil || wanted.Changes(prior).IsEmpty() {
 			return nil, nil // The settings differ only in form, or only in what a create accepts and an import adopts.
 		}
-		return r.Client.Sessions.Update(ctx, state.ID.ValueString(), state.ComputerID.ValueString(), state.createdAt(), wanted.Changes(prior))
-	}, ownersOnly)
+		return r.Client.Sessions.Update(ctx, state.ID.ValueString(), state.ComputerID.ValueString(), wanted.Changes(prior))
+	}, ownersOnly, apierror.Advice{http.StatusNotFound: "The session was not found. If it was deleted, plan again." + ifNew})
 }
 
 func (r *sessionResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	unseen := "" // The ID of a new session that was not found.
 	crud.Delete(ctx, r.Client, "session", req, resp, func(m *sessionModel) error {
-		err := r.Client.Sessions.Delete(ctx, m.ID.ValueString(), m.ComputerID.ValueString(), m.createdAt())
-		if collection.IsNew(err) {
-			unseen = m.ID.ValueString()
-			// An error would block each destroy for minutes if the session was deleted elsewhere.
-			err = &collection.MissingError{Err: err}
-		}
-		return err
+		return r.Client.Sessions.Delete(ctx, m.ID.ValueString(), m.ComputerID.ValueString())
 	}, ownersOnly)
-	if unseen != "" && !resp.Diagnostics.HasError() {
-		resp.Diagnostics.AddWarning("Session May Still Exist", fmt.Sprintf("Session %s is new, and the service did not find it. It was removed from the state. "+
-			"Unless it was deleted elsewhere, the service may show it later. In a few minutes, read it with the data source agentyard_session. If it exists, delete it at the service.", unseen))
-	}
 }
 
 func (r *sessionResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
