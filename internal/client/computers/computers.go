@@ -6,8 +6,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -166,7 +164,7 @@ func (c *Client) Providers(ctx context.Context) ([]string, error) { return c.con
 // Create creates a computer, and finds it after a lost response; see create.Once. A computer that the service
 // created earlier for the same software draft is an error.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, error) {
-	created, err := create.Once(ctx, c.conn, create.Object[Computer]{
+	return create.Once(ctx, c.conn, create.Object[Computer]{
 		Object:  "computer",
 		Name:    body.Name,
 		In:      c.listings,
@@ -181,23 +179,6 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, err
 		},
 		IsWanted: body.isWanted,
 	})
-	if transport.IsConflict(err) {
-		err = c.hostTaken(ctx, err, "", body.HostID, body.ServiceAccountID)
-	}
-	return created, err
-}
-
-// hostTaken returns an error that names the other computer with a host ID, if that explains a 409, and the 409 otherwise.
-func (c *Client) hostTaken(ctx context.Context, conflict error, id, hostID, account string) error {
-	if hostID == "" {
-		return conflict
-	}
-	found, err := c.List(ctx, Filter{HostID: hostID, ServiceAccountID: account, IncludeUnlisted: true})
-	at := slices.IndexFunc(found, func(c Computer) bool { return strings.EqualFold(c.HostID, hostID) && c.ID != id })
-	if err != nil || at < 0 {
-		return conflict
-	}
-	return &create.ExistsError{Found: []wire.Ref{found[at].Ref()}, Field: "hostId", Taken: "the host ID " + hostID}
 }
 
 // Update changes the fields that are set in body. A host ID can be set only once, so a retry after a lost response gets a 409,
@@ -224,9 +205,6 @@ func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequ
 		if present, readErr := get(ctx); readErr == nil && body.matches(present) {
 			updated, err = present, nil
 		}
-	}
-	if transport.IsConflict(err) && body.HostID != nil {
-		err = c.hostTaken(ctx, err, id, *body.HostID, account)
 	}
 	return c.listings.AfterWrite(account, updated, err)
 }

@@ -12,8 +12,8 @@ import (
 type ExistsError struct {
 	// Found are the objects; at least one.
 	Found []wire.Ref
-	// Field is the API's field at fault; empty if it is the name. Taken describes its value, if that is not part of a name.
-	Field, Taken string
+	// Field is the API's field at fault; empty if it is the name.
+	Field string
 }
 
 // AlreadyExists returns an *ExistsError for objects that already exist, or nil if there are none.
@@ -27,9 +27,6 @@ func AlreadyExists(found []wire.Ref) error {
 func (e *ExistsError) Error() string {
 	first, others := e.Found[0], e.Found[1:]
 	text := fmt.Sprintf("the %s %s already exists", first.Object, first)
-	if e.Taken != "" {
-		text = fmt.Sprintf("%s already belongs to the %s %s", e.Taken, first.Object, first)
-	}
 	if len(others) > 0 {
 		text += ", and so do others: " + List(others)
 	}

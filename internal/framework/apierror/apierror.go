@@ -113,8 +113,6 @@ func (f *failure) remedy() (string, path.Path) {
 		}
 	}
 	switch {
-	case errors.As(f.err, &exists) && exists.Taken != "":
-		return f.afterTaken(exists), takenAt[exists.Field]
 	case errors.As(f.err, &exists):
 		return f.afterExists(exists.Found), takenAt[exists.Field]
 	case f.afterLoss() != "":
@@ -170,16 +168,7 @@ func (f *failure) afterExists(found []wire.Ref) string {
 }
 
 // takenAt are the attributes of ExistsError.Field.
-var takenAt = map[string]path.Path{"": path.Root("name"), "namePrefix": path.Root("name_prefix"), "hostId": path.Root("host_id")}
-
-// afterTaken is the remedy if another object has the value of a field that is not the name.
-func (f *failure) afterTaken(e *create.ExistsError) string {
-	change := fmt.Sprintf("If this is another machine, correct %s.", takenAt[e.Field])
-	if f.verb != "create" {
-		return "Nothing was changed. " + change
-	}
-	return "Nothing was created.\n" + importing(e.Found) + "\n" + change
-}
+var takenAt = map[string]path.Path{"": path.Root("name"), "namePrefix": path.Root("name_prefix")}
 
 // NameTaken is the advice if a new name belongs to another object.
 func NameTaken(object string) string {

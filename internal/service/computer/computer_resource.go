@@ -258,12 +258,16 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 	if !m.Source.IsNull() {
 		missing = nil // The service may not have found the source.
 	}
+	taken := apierror.Options{}
+	if body.HostID != "" {
+		taken = apierror.Options{apierror.Advice{http.StatusConflict: hostTaken}, apierror.AtStatus{http.StatusConflict: path.Root("host_id")}}
+	}
 	var made *computers.Computer
 	// Saved immediately, so that a failure below does not lose the computer.
 	crud.Create(ctx, r.Client, "computer", req, resp, func(*computerModel) (_ *computers.Computer, err error) {
 		made, err = r.Client.Computers.Create(createCtx, body)
 		return made, err
-	}, missing)
+	}, missing, taken)
 	if resp.Diagnostics.HasError() || !m.WaitForActive.ValueBool() {
 		return
 	}
@@ -292,12 +296,18 @@ func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, r
 	})
 }
 
+// hostTaken is the advice for a conflict if a host ID was sent.
+const hostTaken = "Another computer may have this host_id. To find it, use the data source agentyard_computers with host_id. If it is another machine, correct host_id."
+
 func (r *computerResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	advice, at := apierror.Advice{}, apierror.AtStatus{}
 	crud.Update(ctx, "computer", req, resp, func(plan, state *computerModel) (*computers.Computer, error) {
 		body := plan.updateRequest(state)
 		if body == (computers.UpdateRequest{}) {
 			return nil, nil
+		}
+		if body.HostID != nil {
+			advice[http.StatusConflict], at[http.StatusConflict] = hostTaken, path.Root("host_id")
 		}
 		if body.IsRename() {
 			advice[http.StatusConflict], at[http.StatusConflict] = apierror.NameTaken("computer"), path.Root("name")

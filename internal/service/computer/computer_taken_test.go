@@ -11,15 +11,15 @@ import (
 func TestComputer_takenHostID(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	held := newComputer(e, map[string]any{"name": "holder", "provider": "byom", "hostId": hostA})
-	taken := `The host ID ` + hostA + ` already belongs to the computer "holder" (` + held.ID
+	newComputer(e, map[string]any{"name": "holder", "provider": "byom", "hostId": hostA})
+	const taken = "Another computer may have this host_id. To find it, use the data source agentyard_computers with host_id."
 	config := acctest.Values{"name": "a", "provider_type": "byom", "host_id": hostA}
 	i := e.NewInstance(t, computerType)
-	e.Apply(t, i, config).MustFail(t, "host_id", taken, "Nothing was created.", "terraform import ADDRESS "+held.ID, "If this is another machine, correct host_id.")
+	e.Apply(t, i, config).MustFail(t, "host_id", "createComputer", "409", taken)
 
 	e.MustApply(t, i, acctest.Values{"name": "a", "provider_type": "byom"})
 	begin := e.Now()
-	e.Apply(t, i, config).MustFail(t, "host_id", taken, "Nothing was changed. If this is another machine, correct host_id.")
+	e.Apply(t, i, config).MustFail(t, "host_id", "updateComputer", "409", taken)
 	config["name"] = "b"
 	e.Apply(t, i, config).MustFail(t, "host_id", taken)
 	if e.Now().Sub(begin) > time.Second {
