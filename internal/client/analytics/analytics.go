@@ -67,19 +67,6 @@ func keyOf(date string, group *string) rowKey {
 // rawKey is the key of a row whose fields are not documented.
 func rawKey(row *json.RawMessage) rowKey { return rowKey{"", string(*row)} }
 
-// compareStrings orders nil first.
-func compareStrings(a, b *string) int {
-	switch {
-	case a == b:
-		return 0
-	case a == nil:
-		return -1
-	case b == nil:
-		return 1
-	}
-	return cmp.Compare(*a, *b)
-}
-
 // Tokens returns the tokens used each day, for each model if groupBy is set. All rows of analytics are ordered by date and
 // group.
 func (c *Client) Tokens(ctx context.Context, days Days, groupBy string) (*Report[TokenRow], error) {

@@ -191,3 +191,16 @@ func (r *ProductivityRow) order() {
 }
 
 func (r *UserRow) order() { slices.Sort(r.Languages) }
+
+// compareStrings orders nil first.
+func compareStrings(a, b *string) int {
+	switch {
+	case a == b:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	return cmp.Compare(*a, *b)
+}

@@ -2,6 +2,7 @@ package computers
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
@@ -171,4 +172,22 @@ func (b CreateRequest) isWanted(c *Computer) bool {
 
 func (b UpdateRequest) matches(c *Computer) bool {
 	return (b.Name == nil || *b.Name == c.Name) && (b.HostID == nil || strings.EqualFold(*b.HostID, c.HostID)) && (b.RemoteUser == nil || *b.RemoteUser == c.RemoteUser)
+}
+
+// FleetNumber returns the number in a name of the form "<prefix>-<number>".
+func FleetNumber(prefix, name string) (int, bool) {
+	digits, ok := strings.CutPrefix(name, prefix+"-")
+	if !ok {
+		return 0, false
+	}
+	number, err := strconv.ParseUint(digits, 10, 63)
+	return int(number), err == nil
+}
+
+// inFleet returns whether a computer has a name of a fleet.
+func inFleet(prefix string) func(*Computer) bool {
+	return func(c *Computer) bool {
+		_, ok := FleetNumber(prefix, c.Name)
+		return ok
+	}
 }

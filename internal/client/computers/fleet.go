@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -47,24 +46,6 @@ func fleetRefs(found []Computer, prefix, account string) []wire.Ref {
 		refs[i].ImportID = strings.TrimPrefix(account+"/"+prefix, "/")
 	}
 	return refs
-}
-
-// FleetNumber returns the number in a name of the form "<prefix>-<number>".
-func FleetNumber(prefix, name string) (int, bool) {
-	digits, ok := strings.CutPrefix(name, prefix+"-")
-	if !ok {
-		return 0, false
-	}
-	number, err := strconv.ParseUint(digits, 10, 63)
-	return int(number), err == nil
-}
-
-// inFleet returns whether a computer has a name of a fleet.
-func inFleet(prefix string) func(*Computer) bool {
-	return func(c *Computer) bool {
-		_, ok := FleetNumber(prefix, c.Name)
-		return ok
-	}
 }
 
 // ListFleet returns the account's computers named "<prefix>-<number>".

@@ -184,3 +184,8 @@ func (b CreateRequest) isWanted(e *Environment) bool {
 		SameRepositories(b.Repositories, e.Repositories) &&
 		wire.SameText(b.SetupScript, e.SetupScript) && (b.SourceID == "" || b.SourceID == e.SourceID())
 }
+
+// SameRepositories compares repositories and their scripts in any order.
+func SameRepositories(a, b []Repository) bool {
+	return wire.SameInAnyOrder(a, b, func(x, y Repository) bool { return wire.SameURL(x.URL, y.URL) && wire.SameText(x.Script, y.Script) })
+}

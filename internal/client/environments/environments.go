@@ -168,11 +168,6 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, 
 	return created, err
 }
 
-// SameRepositories compares repositories and their scripts in any order.
-func SameRepositories(a, b []Repository) bool {
-	return wire.SameInAnyOrder(a, b, func(x, y Repository) bool { return wire.SameURL(x.URL, y.URL) && wire.SameText(x.Script, y.Script) })
-}
-
 // Update changes the fields that are set in body, and returns the ID of the build that this started, or empty.
 func (c *Client) Update(ctx context.Context, id string, body UpdateRequest) (string, error) {
 	var patience time.Duration

@@ -116,3 +116,8 @@ func (c *Client) RevokeExistingKey(ctx context.Context, accountID, keyID string)
 func hasName(name string) func(*APIKey) bool {
 	return func(k *APIKey) bool { return wire.SameText(k.Name, name) }
 }
+
+func (c *Client) snapshotKeys(ctx context.Context, accountID, name string) (collection.Snapshot[APIKey], error) {
+	snapshot, err := c.keys.Snapshot(ctx, accountID, hasName(name))
+	return snapshot, c.GoneWithAccount(ctx, accountID, err)
+}

@@ -84,11 +84,6 @@ func (c *Client) createKey(ctx context.Context, n NewAPIKey, old Renewal, send f
 	return send(&keyCreation{client: c, key: n, old: old, snapshot: snapshot}, ctx)
 }
 
-func (c *Client) snapshotKeys(ctx context.Context, accountID, name string) (collection.Snapshot[APIKey], error) {
-	snapshot, err := c.keys.Snapshot(ctx, accountID, hasName(name))
-	return snapshot, c.GoneWithAccount(ctx, accountID, err)
-}
-
 func (k *keyCreation) now() time.Time { return k.client.conn.Clock.Now() }
 
 // keysNow lists the keys with the name again.

@@ -198,3 +198,10 @@ func newPool() *http.Transport {
 
 // neverRedirect returns redirects as responses, because the API key is sent only to base_url.
 func neverRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// ServiceTime returns the latest time in the service's own responses; zero if there was none. It never goes back.
+func (c *Conn) ServiceTime() time.Time {
+	c.Service.mu.Lock()
+	defer c.Service.mu.Unlock()
+	return c.Service.Latest
+}

@@ -18,43 +18,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
-// maxBody is how much of one response is read, in bytes.
-const maxBody = 64 << 20
-
-// Operation is one operation of the API.
-type Operation struct {
-	// Name is the operationId.
-	Name   string
-	Method string
-	// Route is the path with its placeholders.
-	Route string
-	// Repeatable marks a POST that may be sent twice without harm. All other methods are repeatable.
-	Repeatable bool
-	// Slow marks an operation that may take minutes. Each attempt has at least slowTime, and is not retried after a timeout,
-	// because the service would start over.
-	Slow bool
-}
-
-// slowTime is the minimum timeout of one attempt at a slow operation, even if request_timeout is shorter.
-const slowTime = 5 * time.Minute
-
-// Changes reports whether the operation may change something.
-func (o Operation) Changes() bool { return o.Method != http.MethodGet }
-
-// Request is one call of an operation.
-type Request struct {
-	Op Operation
-	// Path has the values of the route's placeholders, in order.
-	Path  []string
-	Query url.Values
-	// Body is sent as JSON; nil means no body.
-	Body any
-	// Noun is the field that may contain the object in the response.
-	Noun string
-	// Accept is the Accept header; empty means JSON.
-	Accept string
-}
-
 // Response is a successful response.
 type Response struct {
 	Body   []byte
@@ -188,6 +151,36 @@ func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(
 		return nil, nil, state.failure(err)
 	}
 	return resp, state, nil
+}
+
+// afterAttempt records the outcome of an attempt at the API, and reports whether to repeat it.
+func (c *Conn) afterAttempt(state *attempts, resp *http.Response, err error) bool {
+	refused := resp != nil && resp.StatusCode == http.StatusTooManyRequests
+	state.acted = state.acted || state.connected.Load() && !refused
+	state.refusal = nil
+	if refused {
+		return c.afterRefusal(state, resp)
+	}
+	if resp != nil {
+		c.Limiter.accepted(&state.turn)
+	}
+	return c.Retry.again(state, resp, err)
+}
+
+// afterRefusal stops all requests for a while and reports whether to retry after a 429. The number of such retries is not limited, because
+// the service did not act, but the wait is.
+func (c *Conn) afterRefusal(state *attempts, resp *http.Response) bool {
+	requested, _ := c.Retry.retryAfter(resp.Header)
+	if requested > maxRetryAfter {
+		return false
+	}
+	err := c.Limiter.refused(state.caller, &state.turn, requested)
+	if err != nil || state.caller.Err() != nil {
+		return false
+	}
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorText))
+	state.refusal, state.pause = c.Refusal(state.op, resp, body), 0
+	return true
 }
 
 // copyOf returns a request for one attempt: net/http may still read the body of an earlier one.

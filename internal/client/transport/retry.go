@@ -160,36 +160,6 @@ func isDialFault(err error) bool {
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// afterAttempt records the outcome of an attempt at the API, and reports whether to repeat it.
-func (c *Conn) afterAttempt(state *attempts, resp *http.Response, err error) bool {
-	refused := resp != nil && resp.StatusCode == http.StatusTooManyRequests
-	state.acted = state.acted || state.connected.Load() && !refused
-	state.refusal = nil
-	if refused {
-		return c.afterRefusal(state, resp)
-	}
-	if resp != nil {
-		c.Limiter.accepted(&state.turn)
-	}
-	return c.Retry.again(state, resp, err)
-}
-
-// afterRefusal stops all requests for a while and reports whether to retry after a 429. The number of such retries is not limited, because
-// the service did not act, but the wait is.
-func (c *Conn) afterRefusal(state *attempts, resp *http.Response) bool {
-	requested, _ := c.Retry.retryAfter(resp.Header)
-	if requested > maxRetryAfter {
-		return false
-	}
-	err := c.Limiter.refused(state.caller, &state.turn, requested)
-	if err != nil || state.caller.Err() != nil {
-		return false
-	}
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorText))
-	state.refusal, state.pause = c.Refusal(state.op, resp, body), 0
-	return true
-}
-
 // Backoff doubles with every failure and adds jitter, so that clients that failed together do not retry together.
 func (p *retryPolicy) Backoff(failed int) time.Duration {
 	d := min(maxBackoff, MinBackoff<<min(failed, 6)) // A larger shift would overflow.

@@ -19,13 +19,6 @@ func (s *serviceClock) note(at time.Time) {
 	s.Latest = latest(s.Latest, at)
 }
 
-// ServiceTime returns the latest time in the service's own responses; zero if there was none. It never goes back.
-func (c *Conn) ServiceTime() time.Time {
-	c.Service.mu.Lock()
-	defer c.Service.mu.Unlock()
-	return c.Service.Latest
-}
-
 // dateOf parses the Date header; zero if it is missing or invalid.
 func dateOf(h http.Header) time.Time {
 	at, err := http.ParseTime(h.Get("Date"))
