@@ -2,7 +2,6 @@ package organization
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -27,29 +26,16 @@ func (c *Client) GlobalUsageLimitAtPlan(ctx context.Context) (*int64, error) {
 
 func (c *Client) readGlobalUsageLimit(ctx context.Context) (*int64, error) {
 	r := transport.Request{Op: transport.Operation{Name: "getGlobalUsageLimit", Method: http.MethodGet, Route: globalLimitRoute}}
-	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
-	if err != nil {
+	found, err := transport.Call[struct {
+		Limit wire.Nullable[int64] `json:"limit"`
+	}](ctx, c.conn, r)
+	switch {
+	case err != nil:
 		return nil, err
+	case !found.Limit.IsPresent:
+		return nil, r.Unexpected("the field limit is missing")
 	}
-	limit, err := decodeGlobalLimit(response.Body)
-	if err != nil {
-		return nil, transport.NewTransportError(r.Op, err)
-	}
-	return limit, nil
-}
-
-// decodeGlobalLimit requires the field, because a missing one would look like a removed limit.
-func decodeGlobalLimit(body []byte) (limit *int64, err error) {
-	var fields map[string]json.RawMessage
-	if err := wire.Decode(body, "", &fields); err != nil {
-		return nil, err
-	}
-	raw, ok := fields["limit"]
-	if !ok {
-		return nil, &wire.ResponseError{Problem: "the field limit is missing"}
-	}
-	err = wire.Decode(raw, "", &limit)
-	return limit, err
+	return found.Limit.Value, nil
 }
 
 // everybody stands for an email address where limits are locked and remembered.

@@ -42,8 +42,8 @@ type UserUsageLimit struct {
 
 // listedLimit is an entry of a listing. Its limit may be null, but must be present.
 type listedLimit struct {
-	Email string          `json:"email"`
-	Limit json.RawMessage `json:"limit"`
+	Email string               `json:"email"`
+	Limit wire.Nullable[int64] `json:"limit"`
 }
 
 func (l *listedLimit) Ref() wire.Ref { return wire.Ref{ID: l.Email} }
@@ -52,7 +52,7 @@ func (l *listedLimit) MissingField() string {
 	switch {
 	case l.Email == "":
 		return "email"
-	case len(l.Limit) == 0:
+	case !l.Limit.IsPresent:
 		return "limit"
 	}
 	return ""
@@ -99,53 +99,32 @@ func (c *Client) UserUsageLimit(ctx context.Context, email string) (*UserUsageLi
 
 func (c *Client) listUsageLimits(ctx context.Context) (*UsageLimits, error) {
 	r := transport.Request{Op: transport.Operation{Name: "getUserUsageLimits", Method: http.MethodGet, Route: "/api/v0/organization/usage/limits/users"}}
-	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
-	if err != nil {
-		return nil, err
+	var envelope struct {
+		Global wire.Nullable[int64] `json:"globalLimit"`
 	}
-	global, listed, err := decodeLimits(response.Body)
-	if err != nil {
-		return nil, transport.NewTransportError(r.Op, err)
+	listed, err := transport.CallItems[listedLimit](ctx, c.conn, r, "userLimits", &envelope)
+	switch {
+	case err != nil:
+		return nil, err
+	case !envelope.Global.IsPresent:
+		return nil, r.Unexpected("the field globalLimit is missing")
+	case listed == nil:
+		return nil, r.Unexpected("the field userLimits is null")
 	}
 	if listed, err = transport.CheckObjects[listedLimit](r, listed); err != nil {
 		return nil, err
 	}
 	users := make([]UserUsageLimit, len(listed))
 	for i, l := range listed {
-		users[i].Email = l.Email
-		if err := wire.Decode(l.Limit, "", &users[i].Limit); err != nil {
-			return nil, transport.NewTransportError(r.Op, fmt.Errorf("the field limit of %s: %w", l.Email, err))
-		}
+		users[i] = UserUsageLimit{Email: l.Email, Limit: l.Limit.Value}
 	}
 	// The API does not define the order, and a changing order would show up as drift.
 	wire.Sort(users, func(a, b *UserUsageLimit) int { return cmp.Compare(emailKey(a.Email), emailKey(b.Email)) })
-	limits := &UsageLimits{Global: global, Users: users, byKey: make(map[string]*UserUsageLimit, len(users))}
+	limits := &UsageLimits{Global: envelope.Global.Value, Users: users, byKey: make(map[string]*UserUsageLimit, len(users))}
 	for i := range users {
 		limits.byKey[emailKey(users[i].Email)] = &users[i]
 	}
 	return limits, nil
-}
-
-// decodeLimits requires both fields, because missing ones would look like removed limits.
-func decodeLimits(body []byte) (global *int64, users []listedLimit, err error) {
-	var fields map[string]json.RawMessage
-	if err := wire.Decode(body, "", &fields); err != nil {
-		return nil, nil, err
-	}
-	if _, ok := fields["globalLimit"]; !ok {
-		return nil, nil, &wire.ResponseError{Problem: "the field globalLimit is missing"}
-	}
-	if string(fields["userLimits"]) == "null" {
-		return nil, nil, &wire.ResponseError{Problem: "the field userLimits is null"}
-	}
-	var limits struct {
-		Global *int64 `json:"globalLimit"`
-	}
-	if err := wire.Decode(body, "", &limits); err != nil {
-		return nil, nil, err
-	}
-	users, err = wire.ReadList[listedLimit](body, "userLimits")
-	return limits.Global, users, err
 }
 
 // UsageLimitsAtPlan is UsageLimits with errors like CheckAccess.

@@ -112,7 +112,7 @@ func TestUsageLimits_lacksWhatIsRequired(t *testing.T) {
 		`{"globalLimit":1,"userLimits":[{"limit":1}]}`:     "object 1 of the list is invalid: the field email is missing",
 
 		`{"globalLimit":"1","userLimits":[]}`:                          "the field globalLimit has the wrong type, string",
-		`{"globalLimit":1,"userLimits":[{"email":"b@x","limit":"1"}]}`: "the field limit of b@x: unexpected response: it has the wrong type, string",
+		`{"globalLimit":1,"userLimits":[{"email":"b@x","limit":"1"}]}`: "the field limit has the wrong type, string",
 	} {
 		c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getLimits: "200 " + answer}))
 		if _, err := c.UserUsageLimit(t.Context(), "b@x"); !clienttest.IsA(err, clienttest.Is[*wire.ResponseError]) || collection.IsGone(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "getUserUsageLimits") {
