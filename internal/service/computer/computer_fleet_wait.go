@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/wait"
@@ -51,7 +52,7 @@ func (r *fleetResource) waitForNew(ctx context.Context, made []computers.Compute
 			continue
 		}
 		if last[i].Status == computers.StatusError {
-			last[i] = r.withSteps(ctx, last[i], m)
+			last[i] = withSteps(ctx, r.Client, last[i], m.ServiceAccountID.ValueString())
 		}
 		lines = append(lines, fmt.Sprintf("- %s (%s): %s.", last[i].Name, last[i].ID, whyNotActive(&last[i], err)))
 		interrupted = interrupted && errors.Is(err, context.Canceled)
@@ -63,13 +64,12 @@ func (r *fleetResource) waitForNew(ctx context.Context, made []computers.Compute
 		phrase.Count(len(last), "new computer"), len(lines), phrase.Verb(len(lines), "is", "are"), strings.Join(lines, "\n"))}
 }
 
-// withSteps uses the shared listing, which includes the provisioning steps.
-func (r *fleetResource) withSteps(ctx context.Context, c computers.Computer, m *fleetModel) computers.Computer {
-	listed, err := r.Client.Computers.GetListed(ctx, c.ID, m.ServiceAccountID.ValueString())
-	if err != nil || listed == nil {
-		return c
+// withSteps returns the computer of the shared listing, which includes the provisioning steps, if it is listed.
+func withSteps(ctx context.Context, c *client.Client, found computers.Computer, account string) computers.Computer {
+	if listed, err := c.Computers.GetListed(ctx, found.ID, account); err == nil && listed != nil {
+		return *listed
 	}
-	return *listed
+	return found
 }
 
 func whyNotActive(c *computers.Computer, err error) string {

@@ -37,10 +37,7 @@ func (r *computerResource) checkHealth(ctx context.Context, m *computerModel, fo
 	if found.Status != computers.StatusError {
 		return nil
 	}
-	now := *found
-	if listed, err := r.Client.Computers.GetListed(ctx, now.ID, m.ServiceAccountID.ValueString()); err == nil && listed != nil {
-		now = *listed
-	}
+	now := withSteps(ctx, r.Client, *found, m.ServiceAccountID.ValueString())
 	remedy := ""
 	if !now.SetUpFailed() || wasImported(ctx, private) || !m.ReplaceFailed.ValueBool() { // Otherwise, the plan says that it replaces the computer.
 		remedy = "To replace it, run terraform apply -replace=ADDRESS."

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -358,14 +357,9 @@ func (r *computerResource) notActive(ctx context.Context, made, last *computers.
 	var late *wait.TimeoutError
 	switch {
 	case errors.As(err, &failed):
-		reason := "The service gives no reason."
-		if detailed, err := r.Client.Computers.GetListed(ctx, last.ID, last.ServiceAccount()); err == nil && detailed != nil {
-			if step := detailed.FailedStep(); step != nil {
-				reason = fmt.Sprintf("Step %q failed: %s.", step.Name, strings.TrimSuffix(step.Error, "."))
-			}
-		}
+		now := withSteps(ctx, r.Client, *last, last.ServiceAccount())
 		return diag.Diagnostics{diag.NewErrorDiagnostic("Computer Failed to Provision",
-			fmt.Sprintf("Computer %q (%s) was created, but its status is %q. %s\n\nIt is kept in the state as tainted, so the next apply replaces it. To keep it, run terraform untaint ADDRESS.", made.Name, made.ID, failed.Status, reason))}
+			fmt.Sprintf("Computer %q (%s) was created, but its status is %q: %s.\n\nIt is kept in the state as tainted, so the next apply replaces it. To keep it, run terraform untaint ADDRESS.", made.Name, made.ID, failed.Status, whyFailed(&now)))}
 	case errors.As(err, &late):
 		return diag.Diagnostics{diag.NewErrorDiagnostic("Timed Out Waiting for the Computer",
 			fmt.Sprintf("Computer %q (%s) was created, but is not active: %s. Provisioning continues at the service.\n\nThe computer is kept in the state as tainted. To keep it, run terraform untaint ADDRESS. Otherwise, the next apply replaces it. To allow more time, raise create in the timeouts block.", made.Name, made.ID, late))}
