@@ -32,29 +32,3 @@ func TestAccMember_byEmail(t *testing.T) {
 		))
 	}
 }
-
-// All lookups and the list together request each page once, and none after the last match.
-func TestAccMember_lookUpsShareThePages(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t) // Its pages hold two members.
-	joinMany(t, e, 59)
-	lookUps := func(from, to int) string {
-		return fmt.Sprintf("data \"agentyard_member\" \"x\" {\n  for_each = toset([for n in range(%d, %d) : \"m${n}@acme.example\"])\n  email = each.key\n}\n", from, to)
-	}
-	for name, tc := range map[string]struct {
-		hcl      string
-		requests int
-	}{
-		"one":                   {memberConfig("m4@acme.example"), 3},
-		"50":                    {lookUps(0, 50), 26},
-		"50 and the whole list": {lookUps(0, 50) + allMembers, 30},
-		"nobody":                {lookUps(59, 60), 30},
-	} {
-		cli := acctest.NewCLI(t, e, tc.hcl)
-		e.Journal().Reset()
-		r := cli.Run("plan", "-input=false", "-parallelism=20")
-		if n := e.Journal().Count("listMembers"); n != tc.requests || len(e.Journal().Entries()) != n || (r.ExitCode == 0) != (name != "nobody") {
-			t.Errorf("%s: %d requests, want %d; exit code %d\n%s", name, n, tc.requests, r.ExitCode, r.Output)
-		}
-	}
-}

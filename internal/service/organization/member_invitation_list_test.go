@@ -73,22 +73,3 @@ func TestAccMemberInvitationList_lazy(t *testing.T) {
 		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
 	}
 }
-
-// The configuration that a query generates imports all members of an organization, and changes no role.
-func TestAccMemberInvitationList_generatedConfigurationPlansClean(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	e := acctest.NewRealTime(t)
-	haveJoined(t, e, avery, "Blake@AGENTYARD.example", `o'neil+${x}%{y}@agentyard.example`)
-	join(t, e, emulator.Human{Email: casey, Role: emulator.RoleOwner})
-	cli := acctest.NewCLI(t, e, "")
-	cli.Write("all.tfquery.hcl", acctest.Example(t, "list-resources/agentyard_member_invitation/list-resource.tfquery.hcl"))
-	cli.MustRun("query", "-generate-config-out=generated.tf")
-	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, "Plan: 5 to import, 0 to add, 0 to change, 0 to destroy.")
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	cli.MustPlanEmpty()
-	e.WantRequests(t, "inviteMember", 0)
-	if got := roleOf(e, casey, "owner"); got != "owner already_member" {
-		t.Errorf("the member is %s", got)
-	}
-}

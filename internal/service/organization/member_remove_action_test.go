@@ -1,7 +1,6 @@
 package organization_test
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,16 +10,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
-
-func removeAction(email string) string {
-	return fmt.Sprintf("action \"agentyard_member_remove\" \"it\" {\n  config {\n    email = %q\n  }\n}\n", email)
-}
-
-// invoke runs the action as a user does, and returns the output in one line.
-func invoke(cli *acctest.CLI, args ...string) (exitCode int, shown string) {
-	r := cli.Run(append([]string{"apply", "-invoke=action.agentyard_member_remove.it", "-auto-approve", "-input=false"}, args...)...)
-	return r.ExitCode, acctest.OneLine(r.Output)
-}
 
 // remaining returns the members' email addresses, except for the manager in every new emulator.
 func remaining(t *testing.T, e *acctest.Env) []string {
@@ -45,52 +34,6 @@ func remaining(t *testing.T, e *acctest.Env) []string {
 			slices.Sort(emails)
 			return emails
 		}
-	}
-}
-
-func TestAccMemberRemove_invokedByHand(t *testing.T) {
-	acctest.NeedsActions(t)
-	t.Parallel()
-	e := acctest.New(t)
-	joinMany(t, e, 3)
-	_, key := join(t, e, emulator.Human{Email: "Ada+ci&x@Acme.example"})
-	cli := acctest.NewCLI(t, e, removeAction("ada+ci&x@acme.example"))
-	if status, _ := e.TryWithKey(key, http.MethodGet, "/api/v0/computers", nil); status != 200 {
-		t.Fatalf("the member's key is answered %d", status)
-	}
-	if code, shown := invoke(cli); code != 0 || !strings.Contains(shown, "ada+ci&x@acme.example was removed from the organization.") {
-		t.Errorf("exit code %d: %s", code, shown)
-	}
-	if left := remaining(t, e); !slices.Equal(left, []string{"m0@acme.example", "m1@acme.example", "m2@acme.example"}) {
-		t.Errorf("left are %v", left)
-	}
-	if status, _ := e.TryWithKey(key, http.MethodGet, "/api/v0/computers", nil); status != 401 {
-		t.Errorf("the key of who was removed is answered %d", status)
-	}
-	// The action can be repeated.
-	if code, shown := invoke(cli); code != 0 || !strings.Contains(shown, "ada+ci&x@acme.example is already gone") || strings.Contains(shown, "was removed") {
-		t.Errorf("the second time: exit code %d: %s", code, shown)
-	}
-	e.WantRequests(t, "removeMember", 2)
-}
-
-// The address may come from a variable: the plan checks its value, and null removes nobody.
-func TestAccMemberRemove_fromAVariable(t *testing.T) {
-	acctest.NeedsActions(t)
-	t.Parallel()
-	e := acctest.New(t)
-	joinMany(t, e, 2)
-	cli := acctest.NewCLI(t, e, "variable \"leaver\" {\n  type = string\n  default = null\n}\n"+strings.Replace(removeAction("X"), `"X"`, "var.leaver", 1))
-	cli.MustPlanEmpty()
-	if code, shown := invoke(cli); code == 0 || !strings.Contains(shown, "Missing Value") || !strings.Contains(shown, "nothing was sent") {
-		t.Errorf("exit code %d: %s", code, shown)
-	}
-	if code, shown := invoke(cli, "-var=leaver=m0"); code == 0 || !strings.Contains(shown, "must be an email address") {
-		t.Errorf("exit code %d: %s", code, shown)
-	}
-	e.WantRequests(t, "removeMember", 0)
-	if code, shown := invoke(cli, "-var=leaver=m0@acme.example"); code != 0 || !slices.Equal(remaining(t, e), []string{"m1@acme.example"}) {
-		t.Errorf("exit code %d: %s", code, shown)
 	}
 }
 
@@ -123,17 +66,10 @@ func TestMemberRemove_errors(t *testing.T) {
 		at    string
 		want  []string
 	}{
-		"no address":                {"nobody", emulator.Fault{}, "email", []string{`email must be an email address`, `got: "nobody"`}},
-		"with a name":               {"M <m0@acme.example>", emulator.Fault{}, "email", []string{`email must be an email address`}},
-		"empty":                     {"", emulator.Fault{}, "email", []string{`email must be an email address`}},
-		"oneself":                   {bootstrap, emulator.Fault{}, "email", []string{"Cannot remove member", "409", "The last manager", "API key of another manager or owner"}},
-		"not an address there":      {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400}, "email", []string{"removeMember", "400", "without a name or brackets"}},
-		"401":                       {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 401}, "", []string{"removeMember", "401", "AGENTYARD_API_KEY"}},
-		"403":                       {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, "", []string{"removeMember", "403", "Manager role or higher"}},
-		"another member stays":      {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 404}, "", []string{"removeMember", "404", "did not confirm", "then run again"}},
-		"404 of something else":     {"m0@acme.example", emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404, Body: "<html>404</html>"}, "", []string{"removeMember", "404", "not in the service's format"}},
-		"success of something else": {"m0@acme.example", emulator.Fault{Kind: emulator.FaultOtherServer, Status: 200, Body: "<html>Log in</html>", Times: -1}, "", []string{"removeMember", "not JSON", "base_url"}},
-		"500":                       {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1}, "", []string{"removeMember", "500", "may have completed"}},
+		"no address":           {"nobody", emulator.Fault{}, "email", []string{`email must be an email address`, `got: "nobody"`}},
+		"oneself":              {bootstrap, emulator.Fault{}, "email", []string{"Cannot remove member", "409", "The last manager", "API key of another manager or owner"}},
+		"not an address there": {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400}, "email", []string{"removeMember", "400", "without a name or brackets"}},
+		"another member stays": {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 404}, "", []string{"removeMember", "404", "did not confirm", "then run again"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,7 +1,6 @@
 package organization_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
@@ -42,35 +41,6 @@ func TestUsageLimits_invalidConfiguration(t *testing.T) {
 				t.Errorf("%d requests to set limits", n)
 			}
 		})
-	}
-}
-
-// A failed create leaves nothing in the state, and the next apply creates the limit.
-func TestUsageLimits_refusedByTheService(t *testing.T) {
-	t.Parallel()
-	for typeName, config := range limitConfigs() {
-		object := map[string]string{userLimitType: "user usage limit", globalLimitType: "global usage limit"}[typeName]
-		operation := limitOperations[typeName].write
-		for want, fault := range map[string]emulator.Fault{
-			"returned 400|Correct the value":               {Kind: emulator.FaultStatusBeforeCommit, Status: 400},
-			"returned 401|AGENTYARD_API_KEY":               {Kind: emulator.FaultStatusBeforeCommit, Status: 401},
-			"returned 402|plan does not include|" + object: {Kind: emulator.FaultStatusBeforeCommit, Status: 402},
-			"returned 403|member with the Manager role":    {Kind: emulator.FaultStatusBeforeCommit, Status: 403},
-			"returned 429|requests_per_second":             {Kind: emulator.FaultRateLimited},
-			"returned 500|Try again later":                 {Kind: emulator.FaultStatusBeforeCommit, Status: 500},
-			"base_url":                                     {Kind: emulator.FaultDropBeforeCommit},
-		} {
-			t.Run(object+" "+want, func(t *testing.T) {
-				t.Parallel()
-				e := limitEnv(t, avery)
-				fault.Operation, fault.Times = operation, -1
-				e.Faults().Add(fault)
-				i := acctest.NewProcess(t, e, nil).NewInstance(typeName)
-				acctest.NewProcess(t, e, nil).Apply(i, config).MustFail(t, "", append(strings.Split(want, "|"), "Cannot create "+object, operation)...)
-				e.Faults().Clear()
-				acctest.NewProcess(t, e, nil).Apply(i, config).MustDo(t, acctest.ActionCreate)
-			})
-		}
 	}
 }
 

@@ -52,23 +52,3 @@ func TestAccUserUsageLimitList(t *testing.T) {
 		t.Errorf("a query sent more than listings: %+v", e.Journal().Entries())
 	}
 }
-
-// The configuration that a query generates imports all limits of an organization.
-func TestAccUserUsageLimitList_generatedConfigurationPlansClean(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	e := acctest.NewRealTime(t)
-	odd := `o'neil+${x}%{y}@agentyard.example`
-	haveJoined(t, e, avery, "Blake@AGENTYARD.example", odd, casey)
-	for _, email := range []string{avery, blake, odd} {
-		limitElsewhere(e, email, 9_007_199_254_740_991)
-	}
-	cli := acctest.NewCLI(t, e, "")
-	cli.Write("all.tfquery.hcl", acctest.Example(t, "list-resources/agentyard_user_usage_limit/list-resource.tfquery.hcl"))
-	cli.MustRun("query", "-generate-config-out=generated.tf")
-	e.Journal().Reset()
-	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, "Plan: 3 to import, 0 to add, 0 to change, 0 to destroy.")
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	cli.MustPlanEmpty()
-	e.WantRequests(t, "setUserUsageLimits", 0)
-}

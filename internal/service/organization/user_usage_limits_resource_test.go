@@ -2,6 +2,7 @@ package organization_test
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
 	"net/http"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -302,6 +304,16 @@ func TestUserUsageLimits_replaceSingleLimits(t *testing.T) {
 			}
 			mustBe(t, e, all, avery+"=2000000")
 		})
+	}
+}
+
+// holds checks that the emulator has exactly these limits.
+func holds(e *acctest.Env, want limits) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		if got := liveLimits(e); !maps.Equal(got, want) {
+			return fmt.Errorf("the emulator holds %v, want %v", got, want)
+		}
+		return nil
 	}
 }
 
