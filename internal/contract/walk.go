@@ -215,8 +215,6 @@ func (w *walker) compare(s *openapi3.Schema, v any, keys string) {
 				found = "string of a number"
 			}
 			w.add(WrongType, at.place, describe(e.Schema), found, at.mark)
-		case "minItems", "maxItems":
-			w.add(WrongFormat, at.place, describe(e.Schema), fmt.Sprintf("a list of %d", len(e.Value.([]any))), at.mark)
 		default:
 			w.add(WrongFormat, at.place, describe(e.Schema), typeOf(e.Value)+" of another form", at.mark)
 		}
@@ -273,26 +271,26 @@ func describe(s *openapi3.Schema) string {
 	default:
 		parts = append(parts, "any value")
 	}
-	if s.MinLength > 0 {
-		parts = append(parts, fmt.Sprintf("at least %d long", s.MinLength))
+	bound := func(isSet bool, format string, n any) {
+		if isSet {
+			parts = append(parts, fmt.Sprintf(format, n))
+		}
 	}
-	if s.MaxLength != nil {
-		parts = append(parts, fmt.Sprintf("at most %d long", *s.MaxLength))
-	}
-	if s.Min != nil {
-		parts = append(parts, "at least "+strconv.FormatFloat(*s.Min, 'f', -1, 64))
-	}
-	if s.Max != nil {
-		parts = append(parts, "at most "+strconv.FormatFloat(*s.Max, 'f', -1, 64))
-	}
-	if s.MinItems > 0 {
-		parts = append(parts, fmt.Sprintf("at least %d", s.MinItems))
-	}
-	if s.MaxItems != nil {
-		parts = append(parts, fmt.Sprintf("at most %d", *s.MaxItems))
-	}
+	bound(s.MinLength > 0, "at least %d long", s.MinLength)
+	bound(s.MaxLength != nil, "at most %d long", deref(s.MaxLength))
+	bound(s.Min != nil, "at least %.0f", deref(s.Min))
+	bound(s.Max != nil, "at most %.0f", deref(s.Max))
+	bound(s.MinItems > 0, "at least %d", s.MinItems)
+	bound(s.MaxItems != nil, "at most %d", deref(s.MaxItems))
 	if s.Nullable {
 		parts = append(parts, "or null")
 	}
 	return strings.Join(slices.Compact(parts), ", ")
+}
+
+func deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
 }

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"regexp"
@@ -9,14 +10,14 @@ import (
 	"time"
 )
 
-// reads are the requests of a probe: an operation, and its query. A value in braces stands in an earlier answer.
-var reads = strings.Split(strings.TrimSpace(`
+// reads are the requests of a probe: an operation, and its query, or several; a dash is none. A value in braces stands in an earlier
+// answer.
+var reads = strings.Split(strings.ReplaceAll(strings.TrimSpace(`
 listServiceAccounts
 getServiceAccount
 listApiKeys
 listComputerProviders
-listComputers
-listComputers serviceAccountId={serviceAccountId}
+listComputers - serviceAccountId={serviceAccountId}
 getComputer includeProvisioningSteps=true
 getComputerByName
 getComputerMetrics
@@ -26,16 +27,12 @@ getEnvironment
 getEnvironmentBuildStatuses environmentIds={environmentId}
 getEnvironmentBuildDiagnostics
 getBuildDiagnostics
-listSessions limit=2
-listSessions limit=2&cursor={sessionCursor}
-listSessions limit=2&computerId={sessionComputer}
+listSessions limit=2 limit=2&cursor={sessionCursor} limit=2&computerId={sessionComputer}
 getSession
 listSessionMessages limit=2
 listSessionChildren
-listMembers limit=2
-listMembers limit=2&cursor={memberCursor}
-listEnterpriseControlHistory limit=2
-listEnterpriseControlHistory limit=2&cursor={changeCursor}
+listMembers limit=2 limit=2&cursor={memberCursor}
+listEnterpriseControlHistory limit=2 limit=2&cursor={changeCursor}
 getGlobalUsageLimit
 getUserUsageLimits
 listWikiRuns
@@ -49,21 +46,13 @@ listCiRepositories
 listCiJobs
 listCiRuns
 scanCiWorkflows
-getProductivityAnalytics startDate={week}&endDate={yesterday}
-getTokenAnalytics startDate={week}&endDate={yesterday}
-getTokenAnalytics group_by=model&startDate={week}&endDate={yesterday}
-getToolAnalytics startDate={week}&endDate={yesterday}
-getToolAnalytics group_by=tool_name&startDate={week}&endDate={yesterday}
-getActivityAnalytics startDate={week}&endDate={yesterday}
-getActivityAnalytics group_by=client&startDate={week}&endDate={yesterday}
-getUserAnalytics limit=2&startDate={week}&endDate={yesterday}
-getUserAnalytics limit=2&cursor={userCursor}&startDate={week}&endDate={yesterday}
-queryMyCost queryKey=headline_daily&startDate={week}&endDate={yesterday}
-queryMyCost queryKey=cost_summary&startDate={week}&endDate={yesterday}
-queryMyCost queryKey=top_sessions&startDate={week}&endDate={yesterday}
-queryMyCost queryKey=by_model&startDate={week}&endDate={yesterday}
-queryMyCost queryKey=my_activity_summary&startDate={week}&endDate={yesterday}
-`), "\n")
+getProductivityAnalytics DAYS
+getTokenAnalytics DAYS group_by=model&DAYS
+getToolAnalytics DAYS group_by=tool_name&DAYS
+getActivityAnalytics DAYS group_by=client&DAYS
+getUserAnalytics limit=2&DAYS limit=2&cursor={userCursor}&DAYS
+queryMyCost queryKey=headline_daily&DAYS queryKey=cost_summary&DAYS queryKey=top_sessions&DAYS queryKey=by_model&DAYS queryKey=my_activity_summary&DAYS
+`), "DAYS", "startDate={week}&endDate={yesterday}"), "\n")
 
 // sources say where a value stands: the operation, and the fields that lead to it. Of a list, the first object counts.
 var sources = map[string]string{
@@ -94,44 +83,43 @@ func (p *Probe) readAll(ctx context.Context) {
 	today := p.Clock.Now().UTC()
 	days := map[string]string{"week": today.AddDate(0, 0, -7).Format(time.DateOnly), "yesterday": today.AddDate(0, 0, -1).Format(time.DateOnly)}
 	for _, read := range reads {
-		operation, query, _ := strings.Cut(read, " ")
-		missing := ""
-		fill := func(name string) string {
-			value, ok := days[name]
-			if !ok {
-				value = valueIn(answers, name, operation)
+		operation, queries, _ := strings.Cut(read, " ")
+		for query := range strings.SplitSeq(queries, " ") {
+			missing := ""
+			fill := func(name string) string {
+				value := cmp.Or(days[name], valueIn(answers, name, operation))
+				if value == "" {
+					missing = name
+				}
+				return value
 			}
-			if value == "" {
-				missing = name
+			var ids []string
+			for _, found := range placeholder.FindAllStringSubmatch(paths[operation], -1) {
+				ids = append(ids, fill(found[1]))
 			}
-			return value
-		}
-		var ids []string
-		for _, found := range placeholder.FindAllStringSubmatch(paths[operation], -1) {
-			ids = append(ids, fill(found[1]))
-		}
-		query = placeholder.ReplaceAllStringFunc(query, func(name string) string { return url.QueryEscape(fill(strings.Trim(name, "{}"))) })
-		_, isRead := answers[operation]
-		switch {
-		case p.end != nil:
-			return
-		case missing == "":
-			values, _ := url.ParseQuery(query) // It is one of reads.
-			answer := p.get(ctx, paths[operation], values, ids...)
-			if !isRead {
-				answers[operation] = answer
+			query = placeholder.ReplaceAllStringFunc(strings.TrimPrefix(query, "-"), func(name string) string { return url.QueryEscape(fill(strings.Trim(name, "{}"))) })
+			_, isRead := answers[operation]
+			switch {
+			case p.end != nil:
+				return
+			case missing == "":
+				values, _ := url.ParseQuery(query) // It is one of reads.
+				answer := p.get(ctx, paths[operation], values, ids...)
+				if !isRead {
+					answers[operation] = answer
+				}
+			case !isRead:
+				p.Recorder.Skip(operation, "", "The answers show no "+missing+".")
 			}
-		case !isRead:
-			p.Recorder.Skip(operation, "", "The answers show no "+missing+".")
 		}
 	}
 }
 
 // valueIn returns a value of the earlier answers, or nothing. Only an active managed computer has metrics.
 func valueIn(answers map[string]any, name, operation string) string {
-	keys := strings.Fields(sources[name])
-	value := answers[keys[0]]
-	for _, key := range keys[1:] {
+	from, path, _ := strings.Cut(sources[name], " ")
+	value := answers[from]
+	for _, key := range strings.Fields(path) {
 		value = RecordOf(value)[key]
 		list, _ := value.([]any)
 		rows := objectsOf(list)
