@@ -41,7 +41,6 @@ var computerTrials = []Trial{
 		Name:     "a managed computer",
 		Variable: ManagedComputers,
 		Rules: []string{
-			"create-computer",                   // A plan knows the default provider.
 			"bulk-create-computers-name-prefix", // The validator of the names of a fleet's computers.
 			"computer-provisioning-steps",       // As above.
 			"provisioning-step-status",          // As above.
@@ -53,13 +52,6 @@ var computerTrials = []Trial{
 			if id == "" {
 				x.blocked("creating a managed computer", made)
 				return
-			}
-			providers, _ := x.get("/computers/providers").record()["providers"].([]any)
-			if len(providers) == 0 {
-				x.unseen("create-computer", "the list of providers is empty, or cannot be read")
-			} else {
-				x.holds("create-computer", providers[0] == made.record()["providerType"],
-					"without a provider it is the first managed one", "without a provider it is not the first managed one")
 			}
 			bulk := func(prefix string) answer {
 				a := x.post("/computers/bulk", object{"quantity": 1, "namePrefix": prefix, "provider": made.record()["providerType"]})

@@ -99,7 +99,6 @@ func TestTrials_deviations(t *testing.T) {
 		// Orders.
 		"list-sessions":         {wrap: on("GET", "/sessions", reversed("sessions"))},
 		"list-session-messages": {wrap: on("GET", "/sessions/*/messages", reversed("messages"))},
-		"get-wiki-history-200":  {wrap: on("GET", "/wiki/history/*", reversed("wikiRuns"))},
 
 		// Uniqueness and states.
 		"computer-name":          {wrap: namesakes("/computers")},
@@ -122,7 +121,6 @@ func TestTrials_deviations(t *testing.T) {
 		"environment-status":                             {wrap: on("GET", "/environments/*", func(e *exchange) { e.body["status"] = "ready" }), also: []string{"build-status"}},
 		"get-user-usage-limits":                          {wrap: on("GET", "/organization/usage/limits/users", func(e *exchange) { e.body["userLimits"] = []any{} })},
 		"get-environment-build-statuses-environment-ids": {wrap: on("GET", "/environments/build-statuses", func(e *exchange) { e.body["builds"] = e.list("builds")[:1] })},
-		"create-environment-scope":                       {wrap: on("GET", "/environments/*", func(e *exchange) { e.body["scope"] = "organization" })},
 		"update-service-account-description":             {wrap: on("GET", "/service-accounts/*", func(e *exchange) { e.body["description"] = "The first." })},
 
 		// Forms of requests.
@@ -166,7 +164,6 @@ func TestTrials_otherForms(t *testing.T) {
 		trials []Trial
 		wrap   func(http.Handler) http.Handler
 	}{
-		"create-computer":         {computerTrials, on("GET", "/computers/providers", func(e *exchange) { delete(e.body, "providers") })},
 		"get-user-usage-limits":   {organizationTrials, on("GET", "/organization/usage/limits/users", func(e *exchange) { e.body["userLimits"] = nil })},
 		"set-default-environment": {organizationTrials, on("GET", "/environments", func(e *exchange) { e.body = object{"data": map[string]any(e.body)} })},
 	} {

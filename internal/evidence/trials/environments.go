@@ -19,8 +19,6 @@ var environmentTrials = []Trial{{
 	Name: "an environment and its builds",
 	Rules: []string{
 		"create-environment",                             // A creation finds what a lost response made by its name, and the error of 409 names the namesake.
-		"create-environment-scope",                       // A plan knows the scope.
-		"create-environment-source-id",                   // The page of the resource names the default.
 		"create-environment-build",                       // A build waits while another runs.
 		"delete-environment",                             // A deletion cancels the build that runs.
 		"update-environment",                             // A plan says which changes build.
@@ -37,7 +35,6 @@ var environmentTrials = []Trial{{
 			return
 		}
 		read := func() object { return x.get(environment, id).record() }
-		x.defaults(read())
 		x.whileBuilding(id, read)
 		x.failed(id, read)
 
@@ -59,24 +56,6 @@ var environmentTrials = []Trial{{
 			"a repeated parameter asks about several environments, and what does not exist is left out", "not exactly the environments of a repeated parameter are listed")
 	},
 }}
-
-// defaults judges what a creation that leaves out scope and source means.
-func (x *exam) defaults(e object) {
-	if e.Has("scope") {
-		x.holds("create-environment-scope", e.Text("scope") == "user", "without a scope it is that of the user", "without a scope it is not that of the user")
-	}
-	const rule = "create-environment-source-id"
-	for _, provider := range x.get("/environments/source-options").rows("providers") {
-		for _, source := range provider.List("sources") {
-			if source.Truth("supportsRepositories") && source.Truth("supportsSetupScripts") && source.Has("id") && e.Object("source").Has("id") {
-				x.holds(rule, e.Object("source").Text("id") == source.Text("id"),
-					"the default is the first source that supports both", "the default is not the first source that supports both")
-				return
-			}
-		}
-	}
-	x.unseen(rule, "no available source supports both, or one has no ID")
-}
 
 // whileBuilding judges what is not possible while a build runs, and what starts another.
 func (x *exam) whileBuilding(id string, read func() object) {

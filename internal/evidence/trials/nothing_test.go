@@ -48,7 +48,6 @@ func TestTrials_nothingToSee(t *testing.T) {
 		rules []string
 		wrap  func(http.Handler) http.Handler
 	}{
-		"no source": {[]string{"create-environment-source-id"}, lacking("/environments/source-options", "id")},
 		"no build of an edit": {[]string{"update-environment"}, on("PATCH", "/environments/*", func(e *exchange) {
 			if e.sent.Has("setupScript") || e.status == 409 {
 				e.status = 403
@@ -59,7 +58,6 @@ func TestTrials_nothingToSee(t *testing.T) {
 		"no description":         {[]string{"update-service-account-description"}, lacking("/service-accounts/*", "description")},
 		"no members":             {[]string{"get-user-usage-limits"}, chain(lacking("/organization/users", "users"), lacking("/organization/usage/limits/users", "userLimits"))},
 		"no environments by ID":  {[]string{"get-environment-build-statuses-environment-ids"}, on("GET", "/environments/build-statuses", instead(200, 403))},
-		"no time of wiki runs":   {[]string{"get-wiki-history-200"}, lacking("/wiki/history/*", "createdAt")},
 		"no settings, no orders": {[]string{"list-sessions", "get-session"}, on("GET", "/sessions", func(e *exchange) { e.body["sessions"] = e.list("sessions")[:1] })},
 		"no key was accepted":    {[]string{"api-key-expiry"}, on("POST", "/service-accounts/*/api-keys", func(e *exchange) { e.status = 400 })},
 	} {
@@ -86,7 +84,6 @@ func TestTrials_sayWhatWouldHelp(t *testing.T) {
 	}{
 		{"list-sessions", "/sessions", "sessions", Sessions},
 		{"list-session-messages", "/sessions/*/messages", "messages", Sessions},
-		{"get-wiki-history-200", "/wiki", "wikiRuns", Wiki},
 	} {
 		for want, change := range map[string]func(e *exchange){
 			"with " + tc.variable + ", the tests ": func(e *exchange) { e.body[tc.field] = []any{} },

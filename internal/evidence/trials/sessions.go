@@ -26,7 +26,7 @@ var sessionTrials = []Trial{
 			"list-sessions",         // A look-up of the newest sessions ends with a page.
 			"get-session",           // A refresh reads no settings.
 			"list-session-messages", // The newest messages are on the first page.
-			"session-computer",      // A creation waits for a computer that is not active yet.
+			"session-computer",      // The error of this status says what is wrong with the computer.
 		},
 		run: func(x *exam) {
 			all := x.get(sessions)

@@ -2,29 +2,11 @@ package trials
 
 var wikiTrials = []Trial{
 	{
-		Name:  "wikis",
-		Rules: []string{"get-wiki-history-200"}, // The order of the data source's rows.
-		run: func(x *exam) {
-			all := x.get(wiki)
-			runs := all.rows("wikiRuns")
-			if !all.ok() {
-				x.blocked("listing the wiki runs", all)
-				return
-			}
-			if len(runs) == 0 {
-				x.obstacle = "there is no wiki run; with " + Wiki + ", the tests create some"
-				return
-			}
-			x.newestFirst("get-wiki-history-200", x.get("/wiki/history/{repoUrl}", runs[0].Text("repoUrl")).rows("wikiRuns"))
-		},
-	},
-	{
 		Name:     "an uploaded wiki",
 		Variable: Wiki,
 		Rules: []string{
 			"create-wiki-run",      // A creation whose response was lost is not sent again, but its run is found.
 			"create-wiki-run-body", // The arguments for the commit and the branch are optional.
-			"get-wiki-history-200", // As above.
 		},
 		run: func(x *exam) {
 			repository := x.lab.Repository
@@ -49,7 +31,6 @@ var wikiTrials = []Trial{
 			x.answers("create-wiki-run", "the same upload again", again, accepted)
 			if again.record().Has("wikiRunId") {
 				x.holds("create-wiki-run", again.record().Text("wikiRunId") != id, "the same request makes another run", "the same request makes no other run")
-				x.newestFirst("get-wiki-history-200", x.get("/wiki/history/{repoUrl}", repository).rows("wikiRuns"))
 			}
 		},
 	},
