@@ -60,7 +60,9 @@ func (d *Document) Handler(next http.Handler, report func(Violation)) http.Handl
 			return
 		}
 		violation.Operation = rt.ID
-		r, x, err := read(r)
+		body, err := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		x := &Exchange{Request: r, Sent: body}
 		if err == nil {
 			sent := newWalker()
 			rt.walkRequest(r.Context(), x, params, sent)
@@ -80,49 +82,14 @@ func (d *Document) Handler(next http.Handler, report func(Violation)) http.Handl
 var formats = []openapi3.SchemaValidationOption{
 	openapi3.WithStringFormatValidator("uuid", openapi3.NewRegexpFormatValidator(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)),
 	openapi3.WithStringFormatValidator("email", openapi3.NewRegexpFormatValidator(openapi3.FormatOfStringForEmail)),
-	openapi3.WithStringFormatValidator("date-time", openapi3.NewCallbackValidator(timeThatExists)),
-	openapi3.WithStringFormatValidator("date", openapi3.NewCallbackValidator(dateThatExists)),
-	openapi3.WithStringFormatValidator("uri", openapi3.NewCallbackValidator(absoluteURI)),
-}
-
-// timeThatExists looks at more than digits: there is no 30th of February.
-func timeThatExists(value string) error {
-	if _, err := time.Parse(time.RFC3339, value); err != nil {
-		return errors.New("it is not a time that exists")
-	}
-	return nil
-}
-
-func dateThatExists(value string) error {
-	if _, err := time.Parse(time.DateOnly, value); err != nil {
-		return errors.New("it is not a date that exists")
-	}
-	return nil
-}
-
-func absoluteURI(value string) error {
-	u, err := url.Parse(value)
-	if err != nil || !u.IsAbs() {
-		return errors.New("it is not an absolute URI")
-	}
-	return nil
-}
-
-// read reads the body of a request, and returns the request with its body intact.
-func read(r *http.Request) (*http.Request, *Exchange, error) {
-	whole := r.WithContext(r.Context())
-	if r.Body == nil {
-		r.Body = http.NoBody
-	}
-	body, err := io.ReadAll(r.Body)
-	whole.Body = struct { // After what was read, the original ends as it did.
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
-	if err != nil {
-		err = fmt.Errorf("the body breaks off: %w", err)
-	}
-	return whole, &Exchange{Request: r, Sent: body}, err
+	openapi3.WithStringFormatValidator("date-time", openapi3.NewCallbackValidator(func(v string) error { _, err := time.Parse(time.RFC3339, v); return err })),
+	openapi3.WithStringFormatValidator("date", openapi3.NewCallbackValidator(func(v string) error { _, err := time.Parse(time.DateOnly, v); return err })),
+	openapi3.WithStringFormatValidator("uri", openapi3.NewCallbackValidator(func(v string) error {
+		if u, err := url.Parse(v); err != nil || !u.IsAbs() {
+			return errors.New("it is not an absolute URI")
+		}
+		return nil
+	})),
 }
 
 // checkResponse returns what is wrong with a response, if it is complete and not a programmed fault.

@@ -5,37 +5,27 @@ package evidence
 type Object map[string]any
 
 // Text returns the text of a field.
-func (o Object) Text(field string) string {
-	s, _ := o[field].(string)
-	return s
-}
+func (o Object) Text(field string) string { return valueOf[string](o, field) }
 
 // Number returns the number of a field.
-func (o Object) Number(field string) float64 {
-	n, _ := o[field].(float64)
-	return n
-}
+func (o Object) Number(field string) float64 { return valueOf[float64](o, field) }
 
 // Truth returns the boolean of a field.
-func (o Object) Truth(field string) bool {
-	b, _ := o[field].(bool)
-	return b
-}
+func (o Object) Truth(field string) bool { return valueOf[bool](o, field) }
 
 // Object returns the object of a field.
-func (o Object) Object(field string) Object {
-	inner, _ := o[field].(map[string]any)
-	return inner
-}
+func (o Object) Object(field string) Object { return valueOf[map[string]any](o, field) }
 
 // List returns the objects of a field's list.
-func (o Object) List(field string) []Object {
-	list, _ := o[field].([]any)
-	return objectsOf(list)
-}
+func (o Object) List(field string) []Object { return objectsOf(valueOf[[]any](o, field)) }
 
 // Has reports whether a field has a value.
 func (o Object) Has(field string) bool { return o[field] != nil }
+
+func valueOf[T any](o Object, field string) (v T) {
+	v, _ = o[field].(T)
+	return v
+}
 
 func objectsOf(list []any) []Object {
 	var all []Object
