@@ -31,16 +31,6 @@ var raw = regexp.MustCompile(`(^|\.)(raw|\w+_json|page_tree)$`)
 // namedAs are words of errors for fields whose names differ between operations.
 var namedAs = map[string]string{"id": "no ID", "sessionId": "no ID", "wikiRunId": "no ID"}
 
-// keepsOrder are the lists whose order is the service's, by field or else by operation, with the reason. All others have an
-// order of their own.
-var keepsOrder = map[string]string{
-	"tags":               "the configuration has this order",
-	"getComputerMetrics": "samples are ordered by time",
-	"provisioningSteps":  "the order of the steps",
-	"results":            "the best match is first",
-	"runs":               "no field of a run is documented, so that nothing can order them",
-}
-
 // tolerated are variations whose effect is right although it is more than the field's attribute, with the reason.
 var tolerated = map[string]string{
 	"editCiWorkflow sessions.[].prUrl":                         "the error says that the session has no pull request yet",
@@ -127,7 +117,7 @@ func (v variation) endsPaging() bool { return v.isPaging() && v.kind == negated 
 // checkErrors checks that there is an error only where a response may be refused, and that it names the operation and the field.
 func (v variation) checkErrors(t *testing.T, out acctest.Outcome) {
 	t.Helper()
-	if v.kind == noElements || v.isList && (v.kind == null || v.kind == absent) {
+	if v.isList && (v.kind == null || v.kind == absent) {
 		return // What is not listed is not found.
 	}
 	for _, d := range out.Errors {
@@ -148,19 +138,15 @@ func (v variation) explains(attribute string) bool {
 		return true
 	}
 	if raw.MatchString(attribute) {
-		return v.kind != addedNull && v.kind != wrapped && v.kind != bare
+		return v.kind != wrapped && v.kind != bare
 	}
 	switch v.kind {
-	case addedNull, numberText, wrapped:
+	case numberText, wrapped:
 		return false
 	case unknownField:
 		return v.isCounts && v.isOf(attribute)
 	case bare:
 		return v.isOf(attribute)
-	case otherOrder:
-		return (len(v.path) == 0 || v.isOf(attribute)) && isIn(keepsOrder, v.listName())
-	case noElements:
-		return len(v.path) <= 1 || v.isOf(attribute)
 	case null:
 		return v.isList && len(v.path) <= 1 || v.isOf(attribute)
 	}
@@ -228,7 +214,7 @@ func TestResponses_slow(t *testing.T) { //nolint:paralleltest // It ends with wh
 		}
 	}
 	testFields(t, document)
-	for _, table := range []map[string]string{keepsOrder, tolerated, unreached} {
+	for _, table := range []map[string]string{tolerated, unreached} {
 		for _, key := range slices.Sorted(maps.Keys(table)) {
 			if _, ok := used.Load(key); !ok {
 				t.Errorf("%q is no longer needed", key)

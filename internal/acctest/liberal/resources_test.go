@@ -105,7 +105,7 @@ func (s subject) refreshes(document *contract.Document) (*acctest.Instance, map[
 		changed := plain.differences(got)
 		switch {
 		case len(out.Errors) > 0 || out.Action == acctest.ActionNone || isIn(tolerated, v.key()):
-		case v.kind == noElements || v.kind == null && v.isList:
+		case v.kind == null && v.isList:
 			// What is not listed does not exist.
 		case len(changed) == 0 || out.Action == acctest.ActionCreate:
 			s.Errorf("%s: the plan is to %s without a difference", v, out.Action)

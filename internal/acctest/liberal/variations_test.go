@@ -45,10 +45,7 @@ const (
 	negated      kind = "the other truth"
 	absent       kind = "absent"
 	null         kind = "null"
-	addedNull    kind = "null instead of absent"
 	numberText   kind = "a number as a string"
-	otherOrder   kind = "another order"
-	noElements   kind = "an empty list"
 	wrapped      kind = "wrapped"
 	bare         kind = "not in an envelope"
 	harmless     kind = "everything that must change nothing"
@@ -63,7 +60,7 @@ func grouped(variations []variation) []variation {
 	for _, v := range variations {
 		switch v.kind {
 		case null, negated:
-		case unknownField, addedNull, otherOrder:
+		case unknownField:
 			at, ok := together[v.operation]
 			if !ok {
 				together[v.operation] = len(groups)
@@ -77,16 +74,6 @@ func grouped(variations []variation) []variation {
 		}
 	}
 	return groups
-}
-
-// listName is the last field, or else the operation.
-func (v variation) listName() string {
-	for _, name := range slices.Backward(v.path) {
-		if name != "[]" {
-			return name
-		}
-	}
-	return v.operation
 }
 
 func (v variation) key() string { return v.operation + " " + strings.Join(v.path, ".") }
@@ -345,15 +332,6 @@ func (d *deriver) array(path []string, schema *openapi3.Schema, values []any) {
 		list, _ := v.([]any)
 		elements = append(elements, list...)
 	}
-	d.add(noElements, path, func(v any) any { return ifPresent(v, []any{}) })
-	if len(elements) > len(values) {
-		d.add(otherOrder, path, func(v any) any {
-			if list, ok := v.([]any); ok {
-				slices.Reverse(list)
-			}
-			return v
-		})
-	}
 	d.walk(append(path, "[]"), schema.Items.Value, elements)
 }
 
@@ -374,12 +352,9 @@ func (d *deriver) object(path []string, schema *openapi3.Schema, values []any) {
 	}).isCounts = isCounts
 	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
 		var inner []any
-		isAbsent := false
 		for _, v := range values {
 			if value, ok := v.(map[string]any)[name]; ok {
 				inner = append(inner, value)
-			} else {
-				isAbsent = true
 			}
 		}
 		at := append(slices.Clone(path), name)
@@ -389,14 +364,6 @@ func (d *deriver) object(path []string, schema *openapi3.Schema, values []any) {
 				v := d.add(k, at, func(any) any { return value })
 				v.isRequired, v.isList, v.within = isRequired, schema.Properties[name].Value.Type.Is(openapi3.TypeArray), fieldsIn(inner, nil)
 			}
-		}
-		if isAbsent {
-			d.add(addedNull, at, func(v any) any {
-				if _, ok := v.(missing); ok {
-					return nil
-				}
-				return v
-			})
 		}
 		d.walk(at, schema.Properties[name].Value, inner)
 	}
