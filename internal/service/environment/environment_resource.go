@@ -246,20 +246,13 @@ func (r *environmentResource) ValidateConfig(ctx context.Context, req resource.V
 func (r *environmentResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m environmentModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	timeout, diags := m.Timeouts.Create(ctx, defaultBuildTimeout)
-	resp.Diagnostics.Append(diags...)
+	createCtx, stop, deadline := crud.Within(ctx, r.Client, m.Timeouts.Create, defaultBuildTimeout, &resp.Diagnostics)
+	defer stop()
 	body, diags := m.createRequest(ctx)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	deadline := r.Client.Conn.Clock.Now().Add(timeout)
-	createCtx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-
 	made, err := r.Client.Environments.Create(createCtx, body)
 	if err != nil {
 		resp.Diagnostics.Append(apierror.For("create", "environment", err, refused(false, body.SourceID != ""))...)
@@ -293,20 +286,13 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	var plan, state environmentModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	timeout, diags := plan.Timeouts.Update(ctx, defaultBuildTimeout)
-	resp.Diagnostics.Append(diags...)
+	updateCtx, stop, deadline := crud.Within(ctx, r.Client, plan.Timeouts.Update, defaultBuildTimeout, &resp.Diagnostics)
+	defer stop()
 	body, diags := plan.updateRequest(ctx, &state)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	deadline := r.Client.Conn.Clock.Now().Add(timeout)
-	updateCtx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-
 	id, latest, status := state.ID.ValueString(), state.LatestBuildID.ValueString(), state.Status.ValueString()
 	_, isDefaultLeft := unfinished(ctx, req.Private)
 	makesDefault, isDone, before := plan.makesDefault(&state, isDefaultLeft), true, ""
@@ -362,10 +348,8 @@ func (r *environmentResource) rebuild(ctx context.Context, id, latest string) er
 
 func (r *environmentResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	crud.Delete(ctx, r.Client, "environment", req, resp, func(m *environmentModel) error {
-		timeout, diags := m.Timeouts.Delete(ctx, defaultDeleteTimeout)
-		resp.Diagnostics.Append(diags...)
-		ctx, cancel := context.WithTimeout(ctx, timeout)
-		defer cancel()
+		ctx, stop, _ := crud.Within(ctx, r.Client, m.Timeouts.Delete, defaultDeleteTimeout, &resp.Diagnostics)
+		defer stop()
 		return r.Client.Environments.Delete(ctx, m.ID.ValueString())
 	}, deleteAdvice)
 }
