@@ -302,6 +302,11 @@ var dataSources = []crud.DataSource{
 	computer.ComputerMetricsDataSource,
 	computer.ComputerProvidersDataSource,
 	computer.ComputersDataSource,
+	environment.EnvironmentBuildDiagnosticsDataSource,
+	environment.EnvironmentBuildStatusesDataSource,
+	environment.EnvironmentDataSource,
+	environment.EnvironmentSourceOptionsDataSource,
+	environment.EnvironmentsDataSource,
 	organization.EnterpriseControlHistoryDataSource,
 	organization.EnterpriseControlsDataSource,
 	organization.MemberDataSource,
@@ -310,8 +315,8 @@ var dataSources = []crud.DataSource{
 	serviceaccount.APIKeysDataSource,
 	serviceaccount.ServiceAccountDataSource,
 	serviceaccount.ServiceAccountsDataSource,
-	session.SessionDataSource,
 	session.SessionChildrenDataSource,
+	session.SessionDataSource,
 	session.SessionMessagesDataSource,
 	session.SessionsDataSource,
 	wiki.WikiExportDataSource,
@@ -323,15 +328,9 @@ var dataSources = []crud.DataSource{
 }
 
 func (p *agentyardProvider) DataSources(context.Context) []func() datasource.DataSource {
-	offered := []func() datasource.DataSource{
-		environment.NewEnvironmentBuildDiagnosticsDataSource,
-		environment.NewEnvironmentBuildStatusesDataSource,
-		environment.NewEnvironmentDataSource,
-		environment.NewEnvironmentSourceOptionsDataSource,
-		environment.NewEnvironmentsDataSource,
-	}
-	for _, d := range dataSources {
-		offered = append(offered, d.New)
+	offered := make([]func() datasource.DataSource, len(dataSources))
+	for i, d := range dataSources {
+		offered[i] = d.New
 	}
 	return offered
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -28,45 +27,43 @@ type buildDiagnosticsModel struct {
 	Withheld      types.Bool   `tfsdk:"withheld"`
 }
 
-// NewEnvironmentBuildDiagnosticsDataSource returns the data source agentyard_environment_build_diagnostics.
-func NewEnvironmentBuildDiagnosticsDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "environment_build_diagnostics",
-		Description: "Returns the status of an environment's build, with an excerpt of its log. Fails if the environment was never built.",
-		Attributes: map[string]schema.Attribute{
-			"environment_id": schema.StringAttribute{
-				Required:            true,
-				MarkdownDescription: environmentResults["id"].Text,
-				Validators:          []validator.String{value.NotEmpty()},
-			},
-			"build_id": schema.StringAttribute{
-				Optional: true, Computed: true,
-				MarkdownDescription: buildResults["id"].Text + " Defaults to the latest build of the environment.",
-				Validators:          []validator.String{value.NotEmpty()},
-			},
-			"status": schema.StringAttribute{
-				Computed: true,
-				MarkdownDescription: "With `build_id`, the build's status: `queued`, `building`, `validating`, `succeeded`, `failed`, or `superseded`. " +
-					"Without it, the environment's status: `building`, `ready`, or `failed`.",
-			},
-			"excerpt":   schema.StringAttribute{Computed: true, MarkdownDescription: excerptText},
-			"truncated": schema.BoolAttribute{Computed: true, MarkdownDescription: buildResults["truncated"].Text},
-			"withheld":  schema.BoolAttribute{Computed: true, MarkdownDescription: buildResults["withheld"].Text},
+// EnvironmentBuildDiagnosticsDataSource is the data source agentyard_environment_build_diagnostics.
+var EnvironmentBuildDiagnosticsDataSource = crud.DataSource{
+	Name:        "environment_build_diagnostics",
+	Description: "Returns the status of an environment's build, with an excerpt of its log. Fails if the environment was never built.",
+	Attributes: map[string]schema.Attribute{
+		"environment_id": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: environmentResults["id"].Text,
+			Validators:          []validator.String{value.NotEmpty()},
 		},
-		Verb: "read", Object: "build diagnostics of the environment",
-		Options: apierror.Options{
-			diagnosticsNotFound, apierror.AtStatus{http.StatusBadRequest: path.Root("environment_id"), http.StatusNotFound: path.Root("environment_id")},
+		"build_id": schema.StringAttribute{
+			Optional: true, Computed: true,
+			MarkdownDescription: buildResults["id"].Text + " Defaults to the latest build of the environment.",
+			Validators:          []validator.String{value.NotEmpty()},
 		},
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *buildDiagnosticsModel) error {
-			build, err := readDiagnostics(ctx, c, m)
-			if err != nil {
-				return err
-			}
-			m.BuildID, m.Status, m.Excerpt = types.StringValue(build.BuildID), value.StringOrNull(build.Status), value.StringOrNull(build.Excerpt)
-			m.Truncated, m.Withheld = types.BoolValue(build.Truncated), types.BoolValue(build.Withheld)
-			return nil
-		}),
-	}
+		"status": schema.StringAttribute{
+			Computed: true,
+			MarkdownDescription: "With `build_id`, the build's status: `queued`, `building`, `validating`, `succeeded`, `failed`, or `superseded`. " +
+				"Without it, the environment's status: `building`, `ready`, or `failed`.",
+		},
+		"excerpt":   schema.StringAttribute{Computed: true, MarkdownDescription: excerptText},
+		"truncated": schema.BoolAttribute{Computed: true, MarkdownDescription: buildResults["truncated"].Text},
+		"withheld":  schema.BoolAttribute{Computed: true, MarkdownDescription: buildResults["withheld"].Text},
+	},
+	Verb: "read", Object: "build diagnostics of the environment",
+	Options: apierror.Options{
+		diagnosticsNotFound, apierror.AtStatus{http.StatusBadRequest: path.Root("environment_id"), http.StatusNotFound: path.Root("environment_id")},
+	},
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *buildDiagnosticsModel) error {
+		build, err := readDiagnostics(ctx, c, m)
+		if err != nil {
+			return err
+		}
+		m.BuildID, m.Status, m.Excerpt = types.StringValue(build.BuildID), value.StringOrNull(build.Status), value.StringOrNull(build.Excerpt)
+		m.Truncated, m.Withheld = types.BoolValue(build.Truncated), types.BoolValue(build.Withheld)
+		return nil
+	}),
 }
 
 func readDiagnostics(ctx context.Context, c *client.Client, m *buildDiagnosticsModel) (*environments.BuildDiagnostics, error) {

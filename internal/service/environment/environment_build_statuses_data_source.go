@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -24,33 +23,31 @@ type buildStatusesModel struct {
 	Builds           types.List   `tfsdk:"builds"`
 }
 
-// NewEnvironmentBuildStatusesDataSource returns the data source agentyard_environment_build_statuses.
-func NewEnvironmentBuildStatusesDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "environment_build_statuses",
-		Description: "Returns the latest build of each given environment.",
-		Attributes: map[string]schema.Attribute{
-			"environment_ids": schema.SetAttribute{
-				Required: true, ElementType: types.StringType,
-				MarkdownDescription: "IDs of the environments. Must contain at least one.",
-				Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(value.NotEmpty())},
-			},
-			"service_account_id": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "Return the builds that this service account can see. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher.",
-				Validators:          []validator.String{value.NotEmpty()},
-			},
-			"builds": buildStatus.DataSourceRows("One entry for each environment with a build, ordered by `environment_id`. Environments that do not exist, are not visible, or were never built have no entry."),
+// EnvironmentBuildStatusesDataSource is the data source agentyard_environment_build_statuses.
+var EnvironmentBuildStatusesDataSource = crud.DataSource{
+	Name:        "environment_build_statuses",
+	Description: "Returns the latest build of each given environment.",
+	Attributes: map[string]schema.Attribute{
+		"environment_ids": schema.SetAttribute{
+			Required: true, ElementType: types.StringType,
+			MarkdownDescription: "IDs of the environments. Must contain at least one.",
+			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(value.NotEmpty())},
 		},
-		Verb: "list", Object: "build statuses of environments",
-		Options: apierror.Options{atAccount},
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *buildStatusesModel) error {
-			slices.Sort(m.EnvironmentIDs)
-			found, err := c.Environments.BuildStatuses(ctx, m.ServiceAccountID.ValueString(), m.EnvironmentIDs)
-			m.Builds = results.RowsOf(buildStatus, found)
-			return err
-		}),
-	}
+		"service_account_id": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Return the builds that this service account can see. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher.",
+			Validators:          []validator.String{value.NotEmpty()},
+		},
+		"builds": buildStatus.DataSourceRows("One entry for each environment with a build, ordered by `environment_id`. Environments that do not exist, are not visible, or were never built have no entry."),
+	},
+	Verb: "list", Object: "build statuses of environments",
+	Options: apierror.Options{atAccount},
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *buildStatusesModel) error {
+		slices.Sort(m.EnvironmentIDs)
+		found, err := c.Environments.BuildStatuses(ctx, m.ServiceAccountID.ValueString(), m.EnvironmentIDs)
+		m.Builds = results.RowsOf(buildStatus, found)
+		return err
+	}),
 }
 
 var buildStatus = results.Fields[*environments.BuildStatus]{

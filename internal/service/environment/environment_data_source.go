@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -30,29 +29,27 @@ type environmentDataRecord struct {
 	UpdatedAt types.String `tfsdk:"updated_at"`
 }
 
-// NewEnvironmentDataSource returns the data source agentyard_environment.
-func NewEnvironmentDataSource() datasource.DataSource {
-	attributes := environmentData.ByIDOrName(0)
-	attributes["service_account_id"] = schema.StringAttribute{
-		Optional: true,
-		MarkdownDescription: "Search the environments that this service account can see. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher. " +
-			"The failure reason of an environment with scope `user` is then null.",
-		Validators: []validator.String{value.NotEmpty()},
-	}
-	return &crud.DataSource{
-		Name:        "environment",
-		Description: "Returns an environment by ID or name. If both scopes have an environment with the name, use the ID.",
-		Attributes:  attributes,
-		Validators:  crud.IDOrName(),
-		Verb:        "read", Object: "environment", Options: apierror.Options{apierror.AtStatus{http.StatusNotFound: path.Root("service_account_id")}},
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *environmentDataModel) error {
-			found, err := findEnvironment(ctx, c, m)
-			if err != nil {
-				return err
-			}
-			return crud.Failure(environmentData.Into(ctx, found, &m.environmentDataRecord))
-		}),
-	}
+// EnvironmentDataSource is the data source agentyard_environment.
+var EnvironmentDataSource = crud.DataSource{
+	Name:        "environment",
+	Description: "Returns an environment by ID or name. If both scopes have an environment with the name, use the ID.",
+	Attributes: environmentData.ByIDOrName(0, map[string]schema.Attribute{
+		"service_account_id": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "Search the environments that this service account can see. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher. " +
+				"The failure reason of an environment with scope `user` is then null.",
+			Validators: []validator.String{value.NotEmpty()},
+		},
+	}),
+	Validators: crud.IDOrName(),
+	Verb:       "read", Object: "environment", Options: apierror.Options{apierror.AtStatus{http.StatusNotFound: path.Root("service_account_id")}},
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *environmentDataModel) error {
+		found, err := findEnvironment(ctx, c, m)
+		if err != nil {
+			return err
+		}
+		return crud.Failure(environmentData.Into(ctx, found, &m.environmentDataRecord))
+	}),
 }
 
 // findEnvironment looks up the environment with the model's ID or name. An account's environments are only in its listing, because no

@@ -3,7 +3,6 @@ package environment
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -18,25 +17,23 @@ type sourceOptionsModel struct {
 	UnavailableProviders types.List `tfsdk:"unavailable_providers"`
 }
 
-// NewEnvironmentSourceOptionsDataSource returns the data source agentyard_environment_source_options.
-func NewEnvironmentSourceOptionsDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name:        "environment_source_options",
-		Description: "Lists the sources that environments can be built from, grouped by provider.",
-		Attributes: map[string]schema.Attribute{
-			"providers":             providerOptions.DataSourceRows("The available providers, ordered by ID."),
-			"unavailable_providers": providerResults.DataSourceRows("Providers that are currently unavailable. Their sources are not listed."),
-		},
-		Verb: "list", Object: "environment source options",
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *sourceOptionsModel) error {
-			found, err := c.Environments.SourceOptions(ctx)
-			if err != nil {
-				return err
-			}
-			m.Providers, m.UnavailableProviders = results.RowsOf(providerOptions, found.Providers), results.RowsOf(providerResults, found.UnavailableProviders)
-			return nil
-		}),
-	}
+// EnvironmentSourceOptionsDataSource is the data source agentyard_environment_source_options.
+var EnvironmentSourceOptionsDataSource = crud.DataSource{
+	Name:        "environment_source_options",
+	Description: "Lists the sources that environments can be built from, grouped by provider.",
+	Attributes: map[string]schema.Attribute{
+		"providers":             providerOptions.DataSourceRows("The available providers, ordered by ID."),
+		"unavailable_providers": providerResults.DataSourceRows("Providers that are currently unavailable. Their sources are not listed."),
+	},
+	Verb: "list", Object: "environment source options",
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *sourceOptionsModel) error {
+		found, err := c.Environments.SourceOptions(ctx)
+		if err != nil {
+			return err
+		}
+		m.Providers, m.UnavailableProviders = results.RowsOf(providerOptions, found.Providers), results.RowsOf(providerResults, found.UnavailableProviders)
+		return nil
+	}),
 }
 
 var providerOptions = results.Fields[*environments.SourceProviderOptions]{

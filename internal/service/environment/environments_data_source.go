@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -29,27 +28,25 @@ type environmentsModel struct {
 	DefaultEnvironmentID types.String `tfsdk:"default_environment_id"`
 }
 
-// NewEnvironmentsDataSource returns the data source agentyard_environments.
-func NewEnvironmentsDataSource() datasource.DataSource {
-	return &crud.DataSource{
-		Name: "environments",
-		Description: "Lists the environments that the API key or a service account can see, without the reasons for failures. " +
-			"For these, use the data sources `agentyard_environment` and `agentyard_environment_build_diagnostics`.",
-		Attributes: map[string]schema.Attribute{
-			"service_account_id": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "Return the environments that this service account can see. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher.",
-				Validators:          []validator.String{value.NotEmpty()},
-			},
-			"environments":           environmentData.DataSourceRows("The environments, ordered by name."),
-			"default_environment_id": schema.StringAttribute{Computed: true, MarkdownDescription: "ID of the organization's default environment. Null if there is none."},
+// EnvironmentsDataSource is the data source agentyard_environments.
+var EnvironmentsDataSource = crud.DataSource{
+	Name: "environments",
+	Description: "Lists the environments that the API key or a service account can see, without the reasons for failures. " +
+		"For these, use the data sources `agentyard_environment` and `agentyard_environment_build_diagnostics`.",
+	Attributes: map[string]schema.Attribute{
+		"service_account_id": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Return the environments that this service account can see. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher.",
+			Validators:          []validator.String{value.NotEmpty()},
 		},
-		Verb: "list", Object: "environments", Options: apierror.Options{atAccount},
-		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *environmentsModel) error {
-			found, err := c.Environments.List(ctx, m.ServiceAccountID.ValueString())
-			m.Environments = results.RowsOf(environmentData, found)
-			m.DefaultEnvironmentID = value.StringOrNull(environments.DefaultAmong(found))
-			return err
-		}),
-	}
+		"environments":           environmentData.DataSourceRows("The environments, ordered by name."),
+		"default_environment_id": schema.StringAttribute{Computed: true, MarkdownDescription: "ID of the organization's default environment. Null if there is none."},
+	},
+	Verb: "list", Object: "environments", Options: apierror.Options{atAccount},
+	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *environmentsModel) error {
+		found, err := c.Environments.List(ctx, m.ServiceAccountID.ValueString())
+		m.Environments = results.RowsOf(environmentData, found)
+		m.DefaultEnvironmentID = value.StringOrNull(environments.DefaultAmong(found))
+		return err
+	}),
 }
