@@ -92,8 +92,6 @@ func compareRoutes(a, b route) int {
 	return cmp.Or(slices.Compare(a.segments, b.segments), strings.Compare(a.Method, b.Method))
 }
 
-func isParameter(segment string) bool { return strings.HasPrefix(segment, "{") }
-
 // Operations returns all operations, sorted by path and method.
 func (d *Document) Operations() []Operation {
 	operations := make([]Operation, len(d.routes))
@@ -128,10 +126,10 @@ func (d *Document) Match(r *http.Request) (operationID string, ok bool) {
 // Find returns the operation of a request and the values of its path. Without one, it returns the methods that the path has.
 func (d *Document) Find(r *http.Request) (operationID string, params map[string]string, methods []string) {
 	rt, params, methods := d.find(r)
-	if rt == nil {
-		return "", nil, methods
+	if rt != nil {
+		operationID = rt.ID
 	}
-	return rt.ID, params, nil
+	return operationID, params, methods
 }
 
 // find returns the route of a request and the values of its path parameters. Segments are decoded after they are
@@ -163,7 +161,7 @@ func (rt *route) match(segments []string) (map[string]string, bool) {
 	params := map[string]string{}
 	for i, s := range rt.segments {
 		switch {
-		case isParameter(s):
+		case strings.HasPrefix(s, "{"):
 			if segments[i] == "" {
 				return nil, false
 			}

@@ -39,10 +39,8 @@ type Violation struct {
 	Err error
 }
 
-// Handler returns next with its traffic checked: each request that reaches it and each response that leaves it. Traffic
-// is never changed, delayed responses are not held back, and panics pass through. Violations are reported, possibly from
-// several goroutines at once, before the handler returns. A response with FaultHeader is not checked. A response that
-// refuses as invalid what the contract allows is a violation too, unless it names a rule of Rules for it.
+// Handler returns next with its traffic checked. Violations are reported before it returns, possibly from several goroutines at once.
+// A response with FaultHeader is not checked. One that refuses what the contract allows is a violation, unless it names a rule of Rules.
 func (d *Document) Handler(next http.Handler, report func(Violation)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rt, params, _ := d.find(r)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -62,13 +63,14 @@ func (p attempt) RoundTrip(req *http.Request) (*http.Response, error) {
 	p.sent++
 	operation, _ := p.Recorder.doc.Match(api(req))
 	resp, err := p.Recorder.Transport(http.DefaultTransport).RoundTrip(req)
+	said := "no answer"
 	if err != nil {
 		p.failed++
-		p.note("%2d %s: no answer", p.sent, operation)
-		return nil, err
+	} else {
+		said = strconv.Itoa(resp.StatusCode)
 	}
-	p.note("%2d %s: %d", p.sent, operation, resp.StatusCode)
-	return resp, nil
+	_, _ = fmt.Fprintf(p.Progress, "%2d %s: %s\n", p.sent, operation, said) // Progress that cannot be shown stops nothing.
+	return resp, err
 }
 
 // get sends a request and returns the answer if it is JSON.
@@ -88,8 +90,4 @@ func (p *Probe) get(ctx context.Context, route string, query url.Values, ids ...
 		p.end = fmt.Errorf("the service does not answer: %w", err)
 	}
 	return answer
-}
-
-func (p *Probe) note(format string, args ...any) {
-	_, _ = fmt.Fprintf(p.Progress, format+"\n", args...) // Progress that cannot be shown stops nothing.
 }

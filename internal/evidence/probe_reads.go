@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// reads are the requests of a probe: an operation, and its query, or several; a dash is none. A value in braces stands in an earlier
-// answer.
+// reads are an operation with its queries; a dash is none. A value in braces stands in an earlier answer.
 var reads = strings.Split(strings.ReplaceAll(strings.TrimSpace(`
 listServiceAccounts
 getServiceAccount

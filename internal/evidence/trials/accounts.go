@@ -80,7 +80,8 @@ var accountTrials = []Trial{
 			if beyond.ok() { // Then the second rotation was refused because of the first.
 				within = beyond
 			}
-			x.bounds("rotate-api-key-grace-period-minutes", "10 minutes", within, beyond)
+			x.answers("rotate-api-key-grace-period-minutes", "a grace period of 10 minutes", within, accepted)
+			x.refuses("rotate-api-key-grace-period-minutes", "one of 11 minutes", within, beyond, 400)
 			if worked && within.ok() {
 				if use := useSecond(); use.ok() || use.status == 401 {
 					x.holds("rotate-api-key-grace-period-minutes", use.ok(), "a key works in its grace period", "a key does not work in its grace period")

@@ -58,7 +58,7 @@ func TestTrials_nothingToSee(t *testing.T) {
 		"no description":         {[]string{"update-service-account-description"}, lacking("/service-accounts/*", "description")},
 		"no members":             {[]string{"get-user-usage-limits"}, chain(lacking("/organization/users", "users"), lacking("/organization/usage/limits/users", "userLimits"))},
 		"no environments by ID":  {[]string{"get-environment-build-statuses-environment-ids"}, on("GET", "/environments/build-statuses", instead(200, 403))},
-		"no settings, no orders": {[]string{"list-sessions", "get-session"}, on("GET", "/sessions", func(e *exchange) { e.body["sessions"] = e.list("sessions")[:1] })},
+		"no settings, no orders": {[]string{"list-sessions"}, on("GET", "/sessions", func(e *exchange) { e.body["sessions"] = e.list("sessions")[:1] })},
 		"no key was accepted":    {[]string{"api-key-expiry"}, on("POST", "/service-accounts/*/api-keys", func(e *exchange) { e.status = 400 })},
 	} {
 		t.Run(name, func(t *testing.T) {

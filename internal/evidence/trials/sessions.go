@@ -24,7 +24,6 @@ var sessionTrials = []Trial{
 		Name: "existing sessions",
 		Rules: []string{
 			"list-sessions",         // A look-up of the newest sessions ends with a page.
-			"get-session",           // A refresh reads no settings.
 			"list-session-messages", // The newest messages are on the first page.
 			"session-computer",      // The error of this status says what is wrong with the computer.
 		},
@@ -45,14 +44,7 @@ var sessionTrials = []Trial{
 				return
 			}
 			x.newestFirst("list-sessions", rows)
-			id := rows[0].Text("sessionId")
-			single := x.get(session, id)
-			if !single.ok() {
-				x.blocked("reading a listed session", single)
-				return
-			}
-			x.absent("get-session", single.record().Has("sessionSettings"), "a single read has the settings", "nothing shows whether the session has settings")
-			x.messages(id)
+			x.messages(rows[0].Text("sessionId"))
 		},
 	},
 	{
@@ -62,7 +54,6 @@ var sessionTrials = []Trial{
 			"create-session",        // A plan leaves the settings unknown that are not given, and the answer has them.
 			"update-session",        // An update sends what changed.
 			"delete-session",        // A session that is gone is created again.
-			"get-session",           // As above.
 			"list-session-messages", // As above.
 		},
 		run: func(x *exam) {
@@ -98,9 +89,6 @@ func (x *exam) newSession(computerID string) string {
 	}
 	if slices.Contains(x.rules, "create-session") {
 		x.filledIn(made.record().Object("sessionSettings"))
-		if made.record().Has("sessionSettings") {
-			x.holds("get-session", !read.record().Has("sessionSettings"), "a single read has no settings", "a single read has the settings")
-		}
 	}
 	return id
 }

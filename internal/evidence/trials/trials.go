@@ -153,18 +153,6 @@ func (x *exam) refuses(rule, what string, good, bad answer, wanted int) {
 	}
 }
 
-// bounds judges a rule about a bound: what just keeps to it is accepted, what just exceeds it is refused.
-func (x *exam) bounds(rule, what string, within, beyond answer) {
-	switch {
-	case within.isUnclear() || beyond.isUnclear():
-		x.unseen(rule, fmt.Sprintf("%s: within was %s, beyond was %s", what, within.said(), beyond.said()))
-	case within.status != accepted:
-		x.judge(rule, evidence.Refuted, what+": within was "+within.said())
-	default:
-		x.answers(rule, what+": beyond", beyond, 400)
-	}
-}
-
 // newestFirst judges an order by createdAt. Fewer than two different times show nothing.
 func (x *exam) newestFirst(rule string, rows []object) {
 	const field = "createdAt"
