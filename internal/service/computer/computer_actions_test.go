@@ -106,9 +106,3 @@ func TestComputerInstallDeps_inTheBackground(t *testing.T) {
 	_, out := invoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID})
 	acctest.Says(t, out.Text(), "Cannot install dependencies on computer", "409", "already in progress", "install-dependencies")
 }
-
-// invokeText returns the output of `apply -invoke` without frames and line breaks.
-func invokeText(cli *acctest.CLI, action string) string {
-	r := cli.MustRun("apply", "-auto-approve", "-input=false", "-invoke=action.agentyard_computer_"+action)
-	return acctest.OneLine(r.Output)
-}

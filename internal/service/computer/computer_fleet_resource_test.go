@@ -10,8 +10,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-const fleetAddress = "agentyard_computer_fleet.test"
-
 func fleetConfig(quantity int, attributes string) string {
 	return fmt.Sprintf("resource \"agentyard_computer_fleet\" \"test\" {\nname_prefix = \"web\"\nquantity = %d\n%s\n}\n", quantity, attributes)
 }

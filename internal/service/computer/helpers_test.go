@@ -1,13 +1,9 @@
 package computer_test
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -59,16 +55,6 @@ func only(t *testing.T, e *acctest.Env) computerJSON {
 		t.Fatalf("the emulator holds %d computers, want 1: %+v", len(all), all)
 	}
 	return all[0]
-}
-
-// noneLeft returns a CheckDestroy.
-func noneLeft(e *acctest.Env) resource.TestCheckFunc {
-	return func(*terraform.State) error {
-		if left := computers(e); len(left) > 0 {
-			return fmt.Errorf("the emulator still holds %+v", left)
-		}
-		return nil
-	}
 }
 
 // newComputer creates a computer outside Terraform.

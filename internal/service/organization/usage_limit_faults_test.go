@@ -76,14 +76,3 @@ func TestUsageLimits_faultMatrixOfEverybody(t *testing.T) {
 		IDs:  inState,
 	}.Run(t)
 }
-
-// limitOperation is how a type of limit is set, and what the emulator holds.
-type limitOperation struct {
-	write string
-	live  func(*acctest.Env) []string
-}
-
-var limitOperations = map[string]limitOperation{
-	userLimitType:   {"setUserUsageLimits", atService},
-	globalLimitType: {"setGlobalUsageLimit", globalAtService},
-}
