@@ -138,6 +138,5 @@ func children(node any) []any {
 }
 
 func distinct(names []string) []string {
-	slices.Sort(names)
-	return slices.Compact(names)
+	return slices.Compact(slices.Sorted(slices.Values(names)))
 }

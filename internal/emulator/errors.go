@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 )
 
 // apiError is a response other than success. A handler that returns one changes nothing: its transaction is rolled back.
@@ -28,7 +30,7 @@ func badRequest(format string, args ...any) error {
 }
 
 // RuleHeader names the rules behind a 400 for a request that the contract's schemas allow.
-const RuleHeader = "X-Agentyard-Emulator-Rule"
+const RuleHeader = contract.RuleHeader
 
 // refuse is a 400 by a rule that no schema can express. The contract lists these rules.
 func refuse(rule, format string, args ...any) error {

@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 )
 
 // FaultHeader is in every response that a fault made; its value is the fault's kind.
-const FaultHeader = "X-Agentyard-Emulator-Fault"
+const FaultHeader = contract.FaultHeader
 
 // FaultKind says what a fault does. "Before commit" means that the request changes nothing; "after commit" that it was
 // carried out in full, and only its response is spoiled.
