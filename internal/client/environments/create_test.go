@@ -9,7 +9,6 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
 var aCreation = CreateRequest{Name: "ci", Scope: ScopeUser, Repositories: []Repository{{URL: "u", Script: "s"}}}
@@ -50,37 +49,21 @@ func TestCreateEnvironment_reconcilesALostAnswer(t *testing.T) {
 		wantBuild     string
 		wantErr       func(error) bool
 	}{
-		"answered":                             {before: []string{other}, post: answered, posts: 1, wantID: "env_new", wantBuild: "bld_9"},
-		"answered, wrapped":                    {post: `201 {"environment":{"id":"env_new","buildId":"bld_9"}}`, posts: 1, wantID: "env_new", wantBuild: "bld_9"},
-		"answered without a build":             {post: `201 {"id":"env_new"}`, posts: 1, wantID: "env_new"},
-		"answered with no build":               {post: `201 {"id":"env_new","buildId":null,"new":1}`, posts: 1, wantID: "env_new"},
-		"answered with one known before":       {before: []string{other}, post: `201 {"id":"env_other"}`, posts: 1, wantErr: lost},
-		"dropped after the commit":             {before: []string{other}, after: []string{other, mine}, post: "drop", posts: 1, wantID: "env_new", wantBuild: "bld_9"},
-		"dropped before the commit":            {before: []string{other}, after: []string{other}, post: "drop", posts: 1, wantErr: lost},
-		"answered with nothing":                {after: []string{mine}, post: "201 ", posts: 1, wantID: "env_new", wantBuild: "bld_9"},
-		"answered with no object":              {after: []string{mine}, post: "201 {}", posts: 1, wantID: "env_new", wantBuild: "bld_9"},
-		"answered with a page":                 {after: []string{mine}, post: "201 <html>", posts: 1, wantID: "env_new", wantBuild: "bld_9"},
-		"answered with a page alone":           {post: "200 <html>", posts: 1, wantErr: lost},
-		"answered with a build of no kind":     {after: []string{mine}, post: `201 {"id":"env_new","buildId":{}}`, posts: 1, wantID: "env_new", wantBuild: "bld_9"},
-		"500 before the commit":                {post: `500 {"detail":"no"}`, posts: 1, wantErr: lost},
-		"500 after the commit":                 {after: []string{mine}, post: `500 {"detail":"no"}`, posts: 1, wantID: "env_new", wantBuild: "bld_9"},
-		"taken":                                {before: []string{older}, wantErr: exists},
-		"taken in another scope":               {before: []string{shared}, post: answered, posts: 1, wantID: "env_new", wantBuild: "bld_9"},
-		"taken in a scope that is not told":    {before: []string{env("env_old", "ci", "")}, wantErr: exists},
-		"taken, whatever the scope is":         {scope: "any", before: []string{shared}, wantErr: exists},
-		"lost, and another scope's is there":   {before: []string{shared}, after: []string{shared, mine}, post: "drop", posts: 1, wantID: "env_new", wantBuild: "bld_9"},
-		"lost, and another scope's appears":    {after: []string{shared}, post: "drop", posts: 1, wantErr: lost},
-		"lost, whatever the scope is":          {scope: "any", after: []string{shared}, post: "drop", posts: 1, wantID: "env_shared"},
-		"lost, and the scope is not told":      {after: []string{env("env_new", "ci", asked)}, post: "drop", posts: 1, wantID: "env_new"},
-		"lost, with other repositories":        {after: []string{env("env_new", "ci", `,"scope":"user"`)}, post: "drop", posts: 1, wantErr: lost},
-		"lost, with a setup script":            {after: []string{env("env_new", "ci", asked+`,"setupScript":"theirs"`)}, post: "drop", posts: 1, wantErr: lost},
-		"lost, and an older one appears":       {after: []string{older}, post: "drop", posts: 1, wantErr: lost},
-		"lost, and two appear":                 {after: []string{mine, env("env_two", "ci", asked)}, post: "drop", posts: 1, wantErr: lost},
-		"lost, and one of two is older":        {after: []string{mine, older}, post: "drop", posts: 1, wantID: "env_new", wantBuild: "bld_9"},
-		"lost, and it was known by other name": {before: []string{env("env_new", "old", asked)}, after: []string{mine}, post: "drop", posts: 1, wantErr: lost},
-		"somebody was quicker":                 {after: []string{older}, post: `409 {"detail":"taken"}`, posts: 1, wantErr: exists},
-		"409 for another reason":               {after: []string{shared}, post: `409 {"detail":"the source is not available"}`, posts: 1, wantErr: clienttest.Is[*transport.APIError]},
-		"refused":                              {post: `405 {"detail":"no environments here"}`, posts: 1, wantErr: clienttest.Is[*transport.APIError]},
+		"answered, wrapped":                  {post: `201 {"environment":{"id":"env_new","buildId":"bld_9"}}`, posts: 1, wantID: "env_new", wantBuild: "bld_9"},
+		"answered without a build":           {post: `201 {"id":"env_new"}`, posts: 1, wantID: "env_new"},
+		"answered with no build":             {post: `201 {"id":"env_new","buildId":null,"new":1}`, posts: 1, wantID: "env_new"},
+		"dropped after the commit":           {before: []string{other}, after: []string{other, mine}, post: "drop", posts: 1, wantID: "env_new", wantBuild: "bld_9"},
+		"answered with a build of no kind":   {after: []string{mine}, post: `201 {"id":"env_new","buildId":{}}`, posts: 1, wantID: "env_new", wantBuild: "bld_9"},
+		"taken":                              {before: []string{older}, wantErr: exists},
+		"taken in another scope":             {before: []string{shared}, post: answered, posts: 1, wantID: "env_new", wantBuild: "bld_9"},
+		"taken in a scope that is not told":  {before: []string{env("env_old", "ci", "")}, wantErr: exists},
+		"taken, whatever the scope is":       {scope: "any", before: []string{shared}, wantErr: exists},
+		"lost, and another scope's is there": {before: []string{shared}, after: []string{shared, mine}, post: "drop", posts: 1, wantID: "env_new", wantBuild: "bld_9"},
+		"lost, and another scope's appears":  {after: []string{shared}, post: "drop", posts: 1, wantErr: lost},
+		"lost, whatever the scope is":        {scope: "any", after: []string{shared}, post: "drop", posts: 1, wantID: "env_shared"},
+		"lost, and the scope is not told":    {after: []string{env("env_new", "ci", asked)}, post: "drop", posts: 1, wantID: "env_new"},
+		"lost, with other repositories":      {after: []string{env("env_new", "ci", `,"scope":"user"`)}, post: "drop", posts: 1, wantErr: lost},
+		"lost, with a setup script":          {after: []string{env("env_new", "ci", asked+`,"setupScript":"theirs"`)}, post: "drop", posts: 1, wantErr: lost},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -118,31 +118,6 @@ func TestAccDefaultEnvironment_provisioned(t *testing.T) {
 	}
 }
 
-// The environment may be created in the same apply.
-func TestAccDefaultEnvironment_unknownAtPlan(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	ids := environmentsReady(e, "base", "a", "b")
-	mustDefault(t, e, ids[0])
-	config := func(id string) string {
-		return e.Config(fmt.Sprintf("resource \"terraform_data\" \"it\" {\n  input = %q\n}\nresource \"agentyard_default_environment\" \"test\" {\n  environment_id = terraform_data.it.output\n}\n", id))
-	}
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             defaultIs(e, ids[2]),
-		Steps: []resource.TestStep{
-			{Config: config(ids[1]), Check: defaultIs(e, ids[1]), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: defaultHas(ids[1])},
-			{Config: config(ids[2]), Check: defaultIs(e, ids[2]), ConfigPlanChecks: resource.ConfigPlanChecks{
-				PreApply: []plancheck.PlanCheck{
-					plancheck.ExpectResourceAction(defaultAddress, plancheck.ResourceActionUpdate),
-					plancheck.ExpectUnknownValue(defaultAddress, tfjsonpath.New("environment_id")),
-				},
-				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-			}},
-		},
-	})
-}
-
 func TestDefaultEnvironment_errors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -266,21 +241,6 @@ func TestDefaultEnvironment_faultMatrixOfAProvisionedOne(t *testing.T) {
 	}.Run(t)
 }
 
-// An interrupted run keeps what was done.
-func TestDefaultEnvironment_interrupted(t *testing.T) {
-	t.Parallel()
-	var process *acctest.Process
-	e := acctest.New(t, acctest.Hold("setDefaultEnvironment", func(<-chan struct{}) { process.Stop() }))
-	ids := environmentsReady(e, "base", "a")
-	mustDefault(t, e, ids[0])
-	process = acctest.NewProcess(t, e, nil)
-	i := process.NewInstance("agentyard_default_environment")
-	out := process.Apply(i, acctest.Values{"environment_id": ids[1]})
-	if i.Attribute("environment_id") != ids[1] || i.Tainted || liveDefault(e) != ids[1] {
-		t.Errorf("%s: the state is %s, the default %s", out, i.State, liveDefault(e))
-	}
-}
-
 // A singleton needs one list request in a plan, and one more request in an apply.
 func TestDefaultEnvironment_requests(t *testing.T) {
 	t.Parallel()
@@ -299,24 +259,4 @@ func TestDefaultEnvironment_requests(t *testing.T) {
 			t.Errorf("step %d: %s, want %s", n, got, want)
 		}
 	}
-}
-
-// The plan of a create reports a rejected API key, and nothing if settings are unknown.
-func TestDefaultEnvironment_refusedKey(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	process := acctest.NewProcess(t, e, acctest.Values{"api_key": "wrong"})
-	out := process.Plan(process.NewInstance("agentyard_default_environment"), acctest.Values{})
-	acctest.Says(t, out.Text(), "Cannot plan default environment", "401")
-}
-
-func TestAccDefaultEnvironment_settingsUnknownAtPlan(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	a := environmentsReady(e, "a")[0]
-	config := fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\nprovider \"agentyard\" {\n  base_url = %q\n  api_key  = terraform_data.key.output\n}\n", e.BootstrapKey(), e.URL())
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		Steps:                    []resource.TestStep{{Config: config + defaultConfig(a), Check: defaultIs(e, a), ConfigPlanChecks: acctest.ThenEmpty}},
-	})
 }

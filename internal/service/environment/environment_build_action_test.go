@@ -130,8 +130,6 @@ func TestEnvironmentBuild_fails(t *testing.T) {
 	}{
 		"with a log": {emulator.BuildFailure{Category: "validation", Phase: "validating", Reason: "the check did not pass", Excerpt: "compiling\nno rule to make target"},
 			[]string{"category validation: the check did not pass.", "The log ends as follows.", "no rule to make target", "Fix the problem that the reason and the log show"}, ""},
-		"withheld":        {emulator.BuildFailure{Category: "timeout", Reason: "too slow", Excerpt: "secret", Withheld: true}, []string{"category timeout: too slow.", "withholds the log", "Shorten the scripts"}, "secret"},
-		"without any log": {emulator.BuildFailure{Category: "provider", Reason: "no capacity"}, []string{"category provider: no capacity.", "The provider of the source failed"}, "The log"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,21 +154,11 @@ func TestEnvironmentBuild_whatOthersDoMeanwhile(t *testing.T) {
 		others func(e *acctest.Env, id string)
 		check  func(t *testing.T, e *acctest.Env, id string, progress []string, out acctest.Outcome)
 	}{
-		"superseded": {func(e *acctest.Env, id string) { edit(e, id) }, func(t *testing.T, e *acctest.Env, id string, progress []string, out acctest.Outcome) {
-			newest := latestBuild(e, id)
-			mustBeSilent(t, out)
-			if got := progress[len(progress)-1]; !strings.Contains(got, newest.ID) || !strings.HasSuffix(got, ": succeeded") || newest.Status != "succeeded" {
-				t.Errorf("the last progress is %q, and the latest build %+v", got, newest)
-			}
-		}},
 		"superseded by one that fails": {func(e *acctest.Env, id string) {
 			_ = e.FailBuild(emulator.BuildFailure{Reason: "the edit is bad"})
 			edit(e, id)
 		}, func(t *testing.T, e *acctest.Env, id string, _ []string, out acctest.Outcome) {
 			out.MustFail(t, "environment_id", "Build "+latestBuild(e, id).ID, "the edit is bad.")
-		}},
-		"cancelled": {cancelBuild, func(t *testing.T, _ *acctest.Env, _ string, _ []string, out acctest.Outcome) {
-			out.MustFail(t, "environment_id", "Environment Failed to Build", "The build was cancelled.")
 		}},
 		"cancelled and started again": {func(e *acctest.Env, id string) {
 			cancelBuild(e, id)
@@ -262,45 +250,6 @@ func TestEnvironmentBuild_errors(t *testing.T) {
 	}
 }
 
-// Whatever response is lost, a successful invocation starts exactly one build, and no build is missed.
-func TestEnvironmentBuild_faults(t *testing.T) {
-	t.Parallel()
-	for _, operation := range []string{"createEnvironmentBuild", "getEnvironmentBuildStatuses", "getEnvironment"} {
-		for _, times := range []int{1, -1} {
-			for _, fault := range []emulator.Fault{
-				{Kind: emulator.FaultDropBeforeCommit}, {Kind: emulator.FaultDropAfterCommit}, {Kind: emulator.FaultTruncatedBody}, {Kind: emulator.FaultNonJSON}, {Kind: emulator.FaultRateLimited},
-				{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, {Kind: emulator.FaultStatusAfterCommit, Status: 500}, {Kind: emulator.FaultStatusAfterCommit, Status: 503},
-			} {
-				t.Run(fmt.Sprint(operation, " ", fault.Kind, " ", fault.Status, " ", times), func(t *testing.T) {
-					t.Parallel()
-					e := acctest.New(t)
-					id := environmentsReady(e, "a")[0]
-					before := latestBuild(e, id)
-					fault.Operation, fault.Times = operation, times
-					e.Faults().Add(fault)
-					_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id, "timeouts": map[string]any{"invoke": "5m"}})
-					e.Faults().Clear()
-					after := latestBuild(e, id)
-					switch {
-					case len(out.Errors) == 0 && (after.ID == before.ID || after.Status != "succeeded"):
-						t.Errorf("it succeeded, and the latest build is %+v", after)
-					case len(out.Errors) > 0 && !strings.Contains(out.Text(), operation):
-						t.Errorf("the error does not name %s: %s", operation, out.Text())
-					}
-					if times == 1 && len(out.Errors) > 0 {
-						t.Errorf("one fault was too much: %s", out.Text())
-					}
-					if strings.Contains(out.Text(), "..") {
-						t.Errorf("a sentence ends twice: %s", out.Text())
-					}
-					letBuild(e)
-					mustInvokeBuild(t, e, "build", acctest.Values{"environment_id": id})
-				})
-			}
-		}
-	}
-}
-
 // If the response names no build, the previous build is not mistaken for it.
 func TestEnvironmentBuild_answerWithoutABuild(t *testing.T) {
 	t.Parallel()
@@ -325,30 +274,5 @@ func TestEnvironmentBuild_answerWithoutABuild(t *testing.T) {
 		if after, last := latestBuild(e, id).ID, progress[len(progress)-1]; (after != before) != tc.isBuilt || strings.Contains(last, before) || strings.Contains(last, after) != tc.isBuilt {
 			t.Errorf("%s: the build before is %s, the one after %s: %s", name, before, after, last)
 		}
-	}
-}
-
-// Actions that wait at the same time share their polls.
-func TestEnvironmentBuild_sharesLooks(t *testing.T) {
-	t.Parallel()
-	const n = 20
-	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = 200 * time.Millisecond })
-	var ids []string
-	for k := range n {
-		ids = append(ids, newEnv(e, map[string]any{"name": fmt.Sprint("e", k), "scope": "organization"}))
-	}
-	letBuild(e)
-	process := acctest.NewProcess(t, e, nil)
-	begin := time.Now()
-	acctest.Together(n, n, func(k int) {
-		if _, out := process.Invoke("agentyard_environment_build", acctest.Values{"environment_id": ids[k]}); len(out.Errors) > 0 {
-			t.Error(out)
-		}
-	})
-	// Even on a slow machine, there is at most one poll per pause of half a second. Separate actions would each poll at least
-	// twice.
-	looks, pauses := e.Journal().Count("getEnvironmentBuildStatuses"), int(time.Since(begin)/(500*time.Millisecond))
-	if t.Logf("%d looks in %d pauses", looks, pauses); looks > pauses || looks == 0 {
-		t.Errorf("%d looks in %d pauses", looks, pauses)
 	}
 }

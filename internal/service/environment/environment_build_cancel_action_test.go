@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 func TestEnvironmentBuildCancel_latestOrGiven(t *testing.T) {
@@ -85,46 +83,6 @@ func TestEnvironmentBuildCancel_quickerThanTheRequest(t *testing.T) {
 				_, out := invokeBuild(t, e, "build_cancel", config)
 				out.MustFail(t, "build_id", "Cannot cancel build", "409")
 			})
-		}
-	}
-}
-
-// A cancel request is retried after a lost response, and a rejected retry is not an error.
-func TestEnvironmentBuildCancel_faults(t *testing.T) {
-	t.Parallel()
-	for _, given := range []bool{false, true} {
-		for _, operation := range []string{"cancelEnvironmentBuild", "getEnvironment"} {
-			for _, times := range []int{1, -1} {
-				for _, fault := range []emulator.Fault{
-					{Kind: emulator.FaultDropBeforeCommit}, {Kind: emulator.FaultDropAfterCommit}, {Kind: emulator.FaultTruncatedBody}, {Kind: emulator.FaultNonJSON}, {Kind: emulator.FaultRateLimited},
-					{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, {Kind: emulator.FaultStatusAfterCommit, Status: 503},
-				} {
-					t.Run(fmt.Sprint(operation, " ", fault.Kind, " ", fault.Status, " ", times, " ", given), func(t *testing.T) {
-						t.Parallel()
-						// Retries take time, and the build must not end during them.
-						e := acctest.New(t, func(o *emulator.Options) { o.BuildPhase = time.Hour })
-						id := newEnv(e, map[string]any{"name": "a", "scope": "organization"})
-						config := acctest.Values{"environment_id": id}
-						if given {
-							config["build_id"] = latestBuild(e, id).ID
-						}
-						fault.Operation, fault.Times = operation, times
-						e.Faults().Add(fault)
-						_, out := invokeBuild(t, e, "build_cancel", config)
-						e.Faults().Clear()
-						switch {
-						case len(out.Errors) == 0 && latestBuild(e, id).Status != "failed":
-							t.Errorf("it succeeded, and the latest build is %+v", latestBuild(e, id))
-						case len(out.Errors) > 0 && (times == 1 || !strings.Contains(out.Text(), operation)):
-							t.Errorf("the error: %s", out.Text())
-						}
-						mustInvokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": id})
-						if got := latestBuild(e, id); got.Status != "failed" {
-							t.Errorf("the latest build is %+v", got)
-						}
-					})
-				}
-			}
 		}
 	}
 }

@@ -78,27 +78,3 @@ func TestAccEnvironmentBuildDiagnosticsDataSource_errors(t *testing.T) {
 		e.Run(t, dataError(e.Config(hcl), operation+`(.|\n)*402(.|\n)*Upgrade\s+the\s+plan`))
 	}
 }
-
-// The contract defines nothing about the response for one build, and little about the other response.
-func TestAccEnvironmentBuildDiagnosticsDataSource_otherShapes(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	const latest, one = environmentsRoute + "/env_1/build-diagnostics", environmentsRoute + "/env_1/builds/bld_1/diagnostics"
-	nothing := map[string]knownvalue.Check{"build_id": text("bld_1"), "status": null, "excerpt": null, "truncated": no, "withheld": no}
-	for _, tc := range []struct {
-		path, answer, buildID string
-		want                  map[string]knownvalue.Check
-	}{
-		{latest, `{"buildId":"bld_1","truncated":false,"withheld":false}`, "", nothing},
-		{one, `{"status":"failed"}`, "bld_1", diagnosticsAre("env_1", "bld_1", "failed", null, false, false)},
-		{latest, `{"buildId":"bld_1","status":"hibernating","excerpt":"","truncated":true,"withheld":true}`, "", diagnosticsAre("env_1", "bld_1", "hibernating", null, true, true)},
-		{one, `{"buildId":"bld_1","status":"paused","excerpt":"log","truncated":true}`, "bld_1", diagnosticsAre("env_1", "bld_1", "paused", text("log"), true, false)},
-	} {
-		e.Run(t, dataStep(standIn(t, map[string]string{tc.path: tc.answer})(diagnosticsOf("env_1", tc.buildID)), known("agentyard_environment_build_diagnostics.x", tc.want)...))
-	}
-	e.Run(t,
-		dataError(standIn(t, map[string]string{latest: `{}`})(diagnosticsOf("env_1", "")), `the\s+field\s+buildId\s+is\s+missing`),
-		dataError(standIn(t, map[string]string{one: `{"data":{"status":"failed"}}`})(diagnosticsOf("env_1", "bld_1")), `none\s+of\s+the\s+fields`),
-		dataError(standIn(t, map[string]string{one: `{"buildId":"bld_2"}`})(diagnosticsOf("env_1", "bld_1")), `bld_2\s+instead\s+of\s+bld_1`),
-	)
-}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 
@@ -78,41 +77,4 @@ func TestAccEnvironmentBuildStatusesDataSource(t *testing.T) {
 	} {
 		e.Run(t, dataError(config, want))
 	}
-}
-
-func TestAccEnvironmentBuildStatusesDataSource_otherShapes(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	const route = environmentsRoute + "/build-statuses"
-	config := standIn(t, map[string]string{route: `{"builds":[
-		{"environmentId":"env_2","environmentStatus":"hibernating","latestBuild":{"id":"bld_2","status":"paused","excerpt":"log","truncated":true,"withheld":false}},
-		{"environmentId":"env_1","latestBuild":{"id":"bld_1"}},
-		{"environmentId":"env_unasked","latestBuild":{"id":"bld_3"}}]}`})
-	e.Run(t, dataStep(config(statusesOf("", "env_1", "env_2")), known("agentyard_environment_build_statuses.x", map[string]knownvalue.Check{"builds": listOf(
-		object(map[string]knownvalue.Check{"environment_id": text("env_1"), "environment_status": null, "latest_build": object(map[string]knownvalue.Check{
-			"id": text("bld_1"), "status": null, "excerpt": null, "truncated": no, "withheld": no,
-		})}),
-		object(map[string]knownvalue.Check{"environment_id": text("env_2"), "environment_status": text("hibernating"), "latest_build": object(map[string]knownvalue.Check{
-			"id": text("bld_2"), "status": text("paused"), "excerpt": text("log"), "truncated": yes, "withheld": no,
-		})}),
-	)})...))
-	e.Run(t, dataError(standIn(t, map[string]string{route: `{}`})(statusesOf("", "env_1")), `Cannot list build statuses of environments(.|\n)*the\s+field\s+builds\s+is\s+missing`))
-}
-
-// A large number of IDs is split into as few requests as possible.
-func TestAccEnvironmentBuildStatusesDataSource_manyIDs(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = time.Millisecond })
-	first := makeEnvironment(e, "first", "user")
-	cli := acctest.NewCLI(t, e, `
-data "agentyard_environment_build_statuses" "x" {
-  environment_ids = concat(["`+first.ID+`"], [for n in range(200) : "env_unknown_${n}"])
-}
-output "builds" {
-  value = "found ${length(data.agentyard_environment_build_statuses.x.builds)}"
-}
-`)
-	e.Journal().Reset()
-	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, "found 1")
-	e.WantRequests(t, "getEnvironmentBuildStatuses", 3)
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -200,113 +199,6 @@ func TestAccEnvironmentDataSource_errors(t *testing.T) {
 	makeFailed(t, e, "broken", emulator.BuildFailure{})
 	e.Faults().Add(emulator.Fault{Operation: "getEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
 	e.Run(t, dataError(e.Config(`data "agentyard_environment" "x" { name = "broken" }`), `Cannot read environment(.|\n)*getEnvironment(.|\n)*403`))
-}
-
-// Additional and missing fields in a response are not errors.
-func TestAccEnvironmentDataSources_otherShapes(t *testing.T) {
-	t.Parallel()
-	least := `{"id":"env_1","name":"least","repositories":[],"source":{"id":"s","name":"S","supportsRepositories":false,"supportsSetupScripts":false,"provider":{"id":"p","name":"P"}},"createdAt":1772366400000,"updatedAt":1772366400500.5}`
-	odd := `{"id":"env_2","name":"odd","scope":"galaxy","repositories":[],"source":null,"status":"hibernating","isDefault":true,"createdAt":1772366400000,"updatedAt":1772366400000,
-		"latestBuild":{"id":"bld_1","status":"paused","trigger":"rumour","failureCategory":"weather","repositories":[],"excerpt":"","truncated":true,"withheld":true,"createdAt":1772366400000,"new":1}}`
-	config := standIn(t, map[string]string{
-		environmentsRoute:            `{"environments":[` + odd + `,` + least + `],"new":1}`,
-		environmentsRoute + "/env_1": least,
-		environmentsRoute + "/env_2": `{"environment":` + odd + `}`,
-	})
-	e := acctest.New(t)
-	leastIs := map[string]knownvalue.Check{
-		"id": text("env_1"), "name": text("least"), "scope": null, "repositories": listOf(), "active_repositories": null, "setup_script": null, "active_source": null, "status": null,
-		"latest_build": null, "last_successful_build_at": null, "failure_reason": null, "created_at": text("2026-03-01T12:00:00Z"), "is_default": knownvalue.Bool(false),
-		"source": object(map[string]knownvalue.Check{
-			"id": text("s"), "name": text("S"), "supports_repositories": no, "supports_setup_scripts": no, "unavailable": no, "provider": object(map[string]knownvalue.Check{"id": text("p"), "name": text("P")}),
-		}),
-		"updated_at": knownvalue.StringRegexp(regexp.MustCompile(`^2026-03-01T12:00:00\.5`)),
-	}
-	oddIs := map[string]knownvalue.Check{
-		"id": text("env_2"), "scope": text("galaxy"), "repositories": listOf(), "source": null, "status": text("hibernating"), "is_default": yes,
-		"latest_build": object(map[string]knownvalue.Check{
-			"id": text("bld_1"), "status": text("paused"), "trigger": text("rumour"), "failure_category": text("weather"), "repositories": listOf(), "excerpt": null, "truncated": yes, "withheld": yes,
-			"failure_reason": null, "created_at": text("2026-03-01T12:00:00Z"), "started_at": null, "finished_at": null, "promoted_at": null,
-		}),
-	}
-	checks := append(known("agentyard_environment.least", leastIs), known("agentyard_environment.odd", oddIs)...)
-	checks = append(checks, known("agentyard_environments.all", map[string]knownvalue.Check{
-		"environments": listOf(knownvalue.ObjectPartial(leastIs), knownvalue.ObjectPartial(oddIs)), "default_environment_id": text("env_2"),
-	})...)
-	e.Run(t, dataStep(config(`
-data "agentyard_environment" "least" {
-  name = "least"
-}
-data "agentyard_environment" "odd" {
-  name = "odd"
-}
-data "agentyard_environments" "all" {}
-`), checks...))
-
-	// A read by ID does not return whether the environment is the default.
-	delete(leastIs, "is_default")
-	for _, tc := range []struct {
-		id   string
-		want map[string]knownvalue.Check
-	}{{"env_1", leastIs}, {"env_2", oddIs}} {
-		e.Run(t, dataStep(config(`data "agentyard_environment" "x" { id = "`+tc.id+`" }`), known("agentyard_environment.x", tc.want)...))
-	}
-
-	// A failed environment includes its log, and a single read whether it is the default, however the environment is read.
-	record := func(id, status, more string) string {
-		return `{"id":"` + id + `","name":"` + id + `","repositories":[],"status":"` + status + `","createdAt":1,"updatedAt":1,"latestBuild":{"id":"bld_1","truncated":false,"withheld":false,"createdAt":1` + more + `}}`
-	}
-	config = standIn(t, map[string]string{
-		environmentsRoute:            `{"environments":[` + record("env_4", "failed", "") + `],"defaultEnvironmentId":"env_4"}`,
-		environmentsRoute + "/env_4": record("env_4", "failed", `,"excerpt":"log"`),
-	})
-	for _, argument := range []string{"id", "name"} {
-		e.Run(t, dataStep(config(`data "agentyard_environment" "x" { `+argument+` = "env_4" }`), known("agentyard_environment.x", map[string]knownvalue.Check{
-			"is_default": yes, "latest_build": knownvalue.ObjectPartial(map[string]knownvalue.Check{"excerpt": text("log")}),
-		})...))
-	}
-
-	for answer, want := range map[string]string{
-		`{}`:                                `Cannot list environments(.|\n)*the\s+field\s+environments\s+is\s+missing`,
-		`{"environments":[{"name":"app"}]}`: `Cannot list environments(.|\n)*the\s+field\s+repositories\s+is\s+missing`,
-		`{"environments":[{"id":"env_1"}]}`: `Cannot list environments(.|\n)*the\s+field\s+name\s+is\s+missing`,
-		`{"environments":[{"id":"env_1","name":"app"}]}`: `Cannot list environments(.|\n)*the\s+field\s+repositories\s+is\s+missing`,
-	} {
-		e.Run(t, dataError(standIn(t, map[string]string{environmentsRoute: answer})(`data "agentyard_environments" "x" {}`), want))
-	}
-}
-
-func TestAccEnvironmentDataSources_shareTheirRequests(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = time.Millisecond })
-	for n := range 20 {
-		makeEnvironment(e, fmt.Sprint("app-", n), "user")
-	}
-	cli := acctest.NewCLI(t, e, `
-data "agentyard_environments" "all" {}
-data "agentyard_environments" "again" {}
-data "agentyard_environment" "by_name" {
-  for_each = toset([for n in range(20) : "app-${n}"])
-  name     = each.value
-}
-data "agentyard_environment" "by_id" {
-  for_each = toset(data.agentyard_environments.all.environments[*].id)
-  id       = each.value
-}
-data "agentyard_environment_source_options" "all" {}
-data "agentyard_environment_source_options" "again" {}
-output "names" {
-  value = length(data.agentyard_environment.by_id) + length(data.agentyard_environment.by_name)
-}
-`)
-	e.Journal().Reset()
-	cli.MustRun("plan", "-input=false")
-	for _, operation := range []string{"listEnvironments", "getEnvironmentSourceOptions"} {
-		e.WantRequests(t, operation, 1)
-	}
-	if n := len(e.Journal().Entries()); n != 2 {
-		t.Errorf("one plan sent %d requests: %+v", n, e.Journal().Entries())
-	}
 }
 
 // A service account's environments are found by ID and by name, with one listing.

@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -20,9 +19,6 @@ func TestEnvironment_staleLooks(t *testing.T) {
 	for name, body := range map[string]string{
 		"succeeded": `{"builds":[{"environmentId":"ID","environmentStatus":"ready","latestBuild":{"id":"BEFORE","status":"succeeded","truncated":false,"withheld":false}}]}`,
 		"failed":    `{"builds":[{"environmentId":"ID","environmentStatus":"failed","latestBuild":{"id":"BEFORE","status":"failed","truncated":false,"withheld":false}}]}`,
-		"none":      `{"builds":[]}`,
-		"no build":  `{"builds":[{"environmentId":"ID","environmentStatus":"ready","latestBuild":null}]}`,
-		"no ID":     `{"builds":[{"environmentId":"ID","environmentStatus":"failed","latestBuild":{"id":"","status":"failed"}}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,8 +43,7 @@ func TestEnvironment_staleLooks(t *testing.T) {
 func TestEnvironment_staleLooksAtTheEnd(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
-		"before":   `{"builds":[{"environmentId":"ID","environmentStatus":"ready","latestBuild":{"id":"BEFORE","status":"succeeded","truncated":false,"withheld":false}}]}`,
-		"no build": `{"builds":[{"environmentId":"ID","environmentStatus":"ready","latestBuild":null}]}`,
+		"before": `{"builds":[{"environmentId":"ID","environmentStatus":"ready","latestBuild":{"id":"BEFORE","status":"succeeded","truncated":false,"withheld":false}}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,39 +61,6 @@ func TestEnvironment_staleLooksAtTheEnd(t *testing.T) {
 			if len(out.Warnings) > 0 {
 				t.Error(out.WarningText())
 			}
-		})
-	}
-}
-
-// The provider's own build fails, and another build starts before the environment is read back: the next apply waits for
-// that build.
-func TestEnvironment_builtAgainRightAfterTheEnd(t *testing.T) {
-	t.Parallel()
-	for operation, says := range map[string]string{"createEnvironment": "run terraform untaint ADDRESS, then apply.", "updateEnvironment": "The next apply waits for the build"} {
-		t.Run(operation, func(t *testing.T) {
-			t.Parallel()
-			var e *acctest.Env
-			option, arm := atFirstLook()
-			e = acctest.New(t, option, acctest.Hold(operation, func(<-chan struct{}) { e.Clock.Advance(buildTime) }))
-			p := acctest.NewProcess(t, e, nil)
-			i := p.NewInstance(environmentType)
-			if operation == "updateEnvironment" {
-				p.Apply(i, envValues(acctest.Values{"setup_script": "before"})).MustDo(t, acctest.ActionCreate)
-			}
-			failBuild(t, e, emulator.BuildFailure{Reason: "The disk is full."})
-			var own string
-			arm(func() {
-				own = latestOf(e)
-				e.API(http.MethodPost, environmentsRoute+"/"+onlyEnv(t, e).ID+"/builds", nil, nil)
-			})
-			p.Apply(i, envValues(nil)).MustFail(t, "", "Build "+own+" of", "gave no reason", says)
-			i.Tainted = false
-			e.Journal().Reset()
-			e.Apply(t, i, envValues(nil)).MustDo(t, acctest.ActionUpdate)
-			if sent := changesSent(e); sent != "" || i.Attribute("status") != "ready" {
-				t.Errorf("the next apply sends %q, and the status is %q", sent, i.Attribute("status"))
-			}
-			mustRest(t, e, i, envValues(nil))
 		})
 	}
 }
@@ -139,45 +101,6 @@ func TestEnvironment_timeouts(t *testing.T) {
 			}
 			mustRest(t, e, i, config)
 		})
-	}
-}
-
-func TestAccEnvironment_interruptedThenContinued(t *testing.T) {
-	t.Parallel()
-	option, arm := atFirstLook()
-	ahead := clock.NewAhead(clock.System, 0)
-	e := acctest.NewRealTime(t, option, func(o *emulator.Options) { o.Clock, o.BuildPhase = ahead, time.Hour })
-	cli := acctest.NewCLI(t, e, envConfig(""))
-	for n, step := range []struct {
-		config     string
-		unreadable bool
-	}{{"", false}, {"setup_script = \"make\"", false}, {"setup_script = \"true\"", true}} {
-		running := make(chan *acctest.Running, 1)
-		arm(func() {
-			if step.unreadable {
-				e.Faults().Add(emulator.Fault{Operation: "getEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: 403})
-			}
-			(<-running).Interrupt()
-		})
-		cli.Write("main.tf", envConfig(step.config))
-		run := cli.Start("apply", "-auto-approve", "-input=false")
-		running <- run
-		r := run.Wait()
-		if !containsAll(acctest.OneLine(r.Output), "Interrupted Before the Environment Was Built", "is kept in the state, and the next apply waits for the build") {
-			t.Fatal(r.Output)
-		}
-		made := onlyEnv(t, e)
-		state := cli.MustRun("state", "show", environmentAddress).Output
-		if !strings.Contains(state, made.ID) || strings.Contains(state, made.LatestBuild.ID) == step.unreadable || strings.Contains(state, "tainted") || !strings.Contains(acctest.OneLine(state), ` status = "building"`) {
-			t.Errorf("the state: %s", state)
-		}
-		// Only the mark in private state shows that there is a build to wait for.
-		arm(func() { ahead.Advance(4 * time.Hour) })
-		cli.MustRun("apply", "-auto-approve", "-input=false", "-refresh=false")
-		if got := onlyEnv(t, e); got.ID != made.ID || got.LatestBuild.ID != made.LatestBuild.ID || got.Status != "ready" {
-			t.Errorf("step %d: %+v, was %+v", n, got, made)
-		}
-		cli.MustPlanEmpty()
 	}
 }
 

@@ -3,12 +3,8 @@ package environment_test
 import (
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
@@ -82,54 +78,4 @@ func TestAccEnvironmentList_errors(t *testing.T) {
 		query(plainUser(t, e)(robots), `Cannot list environments(.|\n)*403(.|\n)*Manager\s+role`),
 		query(acctest.ConfigAt(e.URL(), "fk-wrong", environmentsList("x", "", "")), `Cannot list environments(.|\n)*401`),
 	)
-}
-
-func TestAccEnvironmentList_withoutRepositories(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	e := acctest.New(t)
-	e.API(http.MethodPost, environmentsRoute+"/default", nil, nil)
-	cli := acctest.NewCLI(t, e, "")
-	cli.Write("environments.tfquery.hcl", environmentsList("all", "include_resource = true", ""))
-	acctest.Says(t, cli.MustRun("query", "-generate-config-out=generated.tf").Output, "Default")
-	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, "Plan: 1 to import, 0 to add, 0 to change, 0 to destroy.")
-}
-
-// The configuration that a query generates imports all existing environments.
-func TestAccEnvironmentList_generatedConfigurationPlansClean(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsActions(t)
-	const total = 50
-	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.BuildPhase = time.Millisecond })
-	for n := range total {
-		body := map[string]any{
-			"name":         fmt.Sprintf("env \"%d\" ${x} %%{y}", n),
-			"repositories": []map[string]any{{"url": "https://git.example/acme/app.git", "script": "echo \"${HOME}\" %{x}\nmake\n"}, {"url": "https://git.example/acme/lib.git", "script": "true"}},
-		}
-		if n%2 == 0 {
-			body["scope"], body["setupScript"], body["makeOrganizationDefault"] = "organization", "apt-get update\n\tapt-get install make", n == 0
-		}
-		if n%3 == 0 && n%2 != 0 {
-			body["sourceId"] = "source-repositories"
-		}
-		e.API(http.MethodPost, environmentsRoute, body, nil)
-	}
-	cli := acctest.NewCLI(t, e, "")
-	cli.Write("environments.tfquery.hcl", environmentsList("all", "include_resource = true", ""))
-	cli.MustRun("query", "-generate-config-out=generated.tf")
-	generated, err := os.ReadFile(filepath.Join(cli.Dir, "generated.tf"))
-	acctest.Must(t, err)
-	if n := strings.Count(string(generated), "resource \"agentyard_environment\""); n != total {
-		t.Fatalf("configuration of %d environments was generated, want %d:\n%s", n, total, generated)
-	}
-	e.Journal().Reset()
-	plan := cli.MustRun("plan", "-input=false", "-out=plan")
-	acctest.Says(t, plan.Output, fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", total))
-	cli.MustRun("apply", "-input=false", "plan")
-	cli.MustPlanEmpty()
-	for _, entry := range e.Journal().Entries() {
-		if entry.Method != http.MethodGet {
-			t.Errorf("%s was sent", entry.Operation)
-		}
-	}
 }

@@ -69,48 +69,6 @@ func TestEnvironment_aBuildWhoseStartWasLostIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestEnvironment_looksThatAreHeldBack(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	e.Faults().Add(emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultRateLimited, RetryAfter: "7", Times: 3})
-	begin := e.Clock.Now()
-	_, i := e.Created(t, environmentType, environmentOf("a", nil))
-	if took := e.Clock.Now().Sub(begin); i.Attribute("status") != "ready" || took < 21*time.Second {
-		t.Errorf("the status is %q after %s", i.Attribute("status"), took)
-	}
-}
-
-// If the service does not support build statuses, the environments are read by ID, each once per poll.
-func TestEnvironment_buildStatusesAreRefused(t *testing.T) {
-	t.Parallel()
-	for name, fault := range map[string]emulator.Fault{
-		"400":                         {Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusBadRequest},
-		"403":                         {Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusForbidden},
-		"404":                         {Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusNotFound},
-		"incomplete":                  {Kind: emulator.FaultOtherServer, Body: `{"builds":[]}`},
-		"of one that was never built": {Kind: emulator.FaultOtherServer, Body: `{"builds":[{"environmentId":"env_other","environmentStatus":"ready"}]}`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			const n = 5
-			e := acctest.NewRealTime(t, quickBuilds)
-			fault.Operation = "getEnvironmentBuildStatuses"
-			breaks(e, fault)
-			p := acctest.NewProcess(t, e, nil)
-			acctest.Together(n, n, func(k int) {
-				i := p.NewInstance(environmentType)
-				if out := p.Apply(i, environmentOf(fmt.Sprint("e", k), nil)); len(out.Errors) > 0 || i.Attribute("status") != "ready" {
-					t.Errorf("%s; the status is %q", out, i.Attribute("status"))
-				}
-			})
-			// Each wait may request the status once before it reads alone.
-			if looks, reads := e.Journal().Count("getEnvironmentBuildStatuses"), e.Journal().Count("getEnvironment"); looks > reads+n {
-				t.Errorf("%d looks and %d reads", looks, reads)
-			}
-		})
-	}
-}
-
 func TestEnvironment_twoProcessesMakeTheSame(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t, quickBuilds)
@@ -165,54 +123,6 @@ func TestEnvironment_theAnswerNamesAnotherOne(t *testing.T) {
 				t.Errorf("the emulator holds %+v, the state %s", all, i.State)
 			}
 		})
-	}
-}
-
-// Another server may respond at the service's URL, to any request. The state must not be lost.
-func TestEnvironment_pagesOfOthers(t *testing.T) {
-	t.Parallel()
-	const page = "<!DOCTYPE html><html><body><h1>Not here</h1></body></html>"
-	for name, fault := range map[string]emulator.Fault{
-		"a page":        {Kind: emulator.FaultOtherServer, Status: http.StatusOK, Body: page},
-		"a 404 page":    {Kind: emulator.FaultOtherServer, Status: http.StatusNotFound, Body: page},
-		"a 409 page":    {Kind: emulator.FaultOtherServer, Status: http.StatusConflict, Body: page},
-		"a 403 page":    {Kind: emulator.FaultOtherServer, Status: http.StatusForbidden, Body: page},
-		"other JSON":    {Kind: emulator.FaultOtherServer, Status: http.StatusOK, Body: `{"message":"hello"}`},
-		"an empty list": {Kind: emulator.FaultOtherServer, Status: http.StatusOK, Body: `[]`},
-	} {
-		for step, config := range map[string]acctest.Values{"update": environmentOf("a", acctest.Values{"setup_script": "make tools"}), "destroy": nil} {
-			if config == nil && fault.Status == http.StatusOK && fault.Body != page {
-				continue // The service responds to a delete with an empty body, so any JSON counts as its response.
-			}
-			// An HTML page from the nth request on: the refresh, the update, the wait, and the read after it.
-			for after := range 4 {
-				t.Run(fmt.Sprint(name, "/", step, " after ", after), func(t *testing.T) {
-					t.Parallel()
-					e := acctest.New(t)
-					_, i := e.Created(t, environmentType, environmentOf("a", nil))
-					id, before := i.ID(), len(e.Journal().Entries())
-					fault.After = after
-					breaks(e, fault)
-					settings := acctest.Values{"max_retries": 1}
-					out := acctest.NewProcess(t, e, settings).Apply(i, config)
-					if hit := len(e.Journal().Entries()) - before; hit <= after {
-						return // There are fewer requests.
-					}
-					e.Faults().Clear()
-					isThere := len(environmentsOf(e)) == 1
-					if isThere && i.ID() != id {
-						t.Fatalf("%s; the state is %s", out, i.State)
-					}
-					if text := out.Text(); len(out.Errors) > 0 && !strings.Contains(text, "base_url") && !strings.Contains(text, "the last request failed") {
-						t.Errorf("%s", out)
-					}
-					e.MustApply(t, i, config)
-					if config != nil && (i.ID() != id || i.Attribute("status") != "ready") {
-						t.Errorf("the state is %s", i.State)
-					}
-				})
-			}
-		}
 	}
 }
 

@@ -192,33 +192,6 @@ func TestEnvironment_requestsOfUpdates(t *testing.T) {
 	}
 }
 
-func TestAccEnvironment_fromOtherResources(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	dependent := func(name, script string) string {
-		return fmt.Sprintf("resource \"terraform_data\" \"input\" {\n  input = { name = %[1]q, script = %[2]q, source = \"source-base\", repositories = [%[1]q] }\n}\n", name, script) + envConfig(`
-name         = terraform_data.input.output.name
-scope        = "organization"
-setup_script = terraform_data.input.output.script
-source_id    = terraform_data.input.output.source
-repositories = [for name in terraform_data.input.output.repositories : { url = "https://git.example/acme/${name}", script = terraform_data.input.output.script }]
-make_organization_default = terraform_data.input.output.script == "two"
-wait_for_build            = terraform_data.input.output.script != ""
-`) +
-			"output \"is_default\" {\n  value = agentyard_environment.test.is_default\n}\n"
-	}
-	runEnv(t, e,
-		resource.TestStep{Config: e.Config(dependent("a", "one")), ConfigPlanChecks: envAction(plancheck.ResourceActionCreate), ConfigStateChecks: []statecheck.StateCheck{
-			envHas("name", "a"), envHas("setup_script", "one"), envHas("status", "ready"), envDefault(false),
-		}},
-		resource.TestStep{Config: e.Config(dependent("b", "two")), ConfigPlanChecks: envAction(plancheck.ResourceActionUpdate), ConfigStateChecks: []statecheck.StateCheck{
-			envHas("name", "b"), envHas("setup_script", "two"), envHas("status", "ready"), envDefault(true),
-			statecheck.ExpectKnownOutputValue("is_default", knownvalue.Bool(true)),
-			statecheck.ExpectKnownValue(environmentAddress, tfjsonpath.New("active_repositories").AtSliceIndex(0).AtMapKey("url"), knownvalue.StringExact("https://git.example/acme/b")),
-		}},
-	)
-}
-
 // A service account can create its own environments and read the organization's, but not update them.
 func TestAccEnvironment_withTheKeyOfAServiceAccount(t *testing.T) {
 	t.Parallel()

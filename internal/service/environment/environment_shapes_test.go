@@ -25,18 +25,11 @@ func TestEnvironment_answersOfAnotherShape(t *testing.T) {
 		times           int
 		fails           string // Empty if the apply succeeds.
 	}{
-		"a creation without anything":       {operation: "createEnvironment", body: `{}`},
-		"an update without anything":        {operation: "updateEnvironment", body: ``},
-		"an update without a build":         {operation: "updateEnvironment", body: `{"id":"ID"}`},
-		"an update that is an empty object": {operation: "updateEnvironment", body: `{}`},
-		"an update of another environment":  {operation: "updateEnvironment", body: other, fails: "env_other instead of"},
-		"a build without anything":          {operation: "createEnvironmentBuild", body: ``},
-		"a build of another environment":    {operation: "createEnvironmentBuild", body: other, fails: "env_other instead of"},
-		"statuses without any":              {operation: "getEnvironmentBuildStatuses", body: `{"builds":[]}`, times: -1},
-		"statuses without a status":         {operation: "getEnvironmentBuildStatuses", body: `{"builds":[{"environmentId":"ID","latestBuild":{"id":"BUILD"}}]}`},
-		"statuses that are a bare list":     {operation: "getEnvironmentBuildStatuses", body: `[]`},
-		"a read back with the least":        {operation: "getEnvironment", body: least},
-		"a default without anything":        {operation: "setDefaultEnvironment", body: ``},
+		"a creation without anything":      {operation: "createEnvironment", body: `{}`},
+		"an update without a build":        {operation: "updateEnvironment", body: `{"id":"ID"}`},
+		"an update of another environment": {operation: "updateEnvironment", body: other, fails: "env_other instead of"},
+		"a build without anything":         {operation: "createEnvironmentBuild", body: ``},
+		"statuses without any":             {operation: "getEnvironmentBuildStatuses", body: `{"builds":[]}`, times: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -126,34 +119,6 @@ func strip(value any, names []string) {
 		for _, inner := range value {
 			strip(inner, names)
 		}
-	}
-}
-
-// Any field that the contract does not require may be missing, without an effect on plans.
-func TestEnvironment_answersWithTheLeast(t *testing.T) {
-	t.Parallel()
-	for _, names := range [][]string{
-		{"buildId"}, {"scope"}, {"isDefault"}, {"status"},
-		{"activeRepositories", "activeSource", "lastSuccessfulBuildAt"},
-		{"buildId", "scope", "isDefault", "activeRepositories", "activeSource", "lastSuccessfulBuildAt", "trigger", "startedAt", "finishedAt", "promotedAt"},
-	} {
-		t.Run(strings.Join(names, " "), func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t, stripped(names...))
-			i := e.NewInstance(t, environmentType)
-			config := envValues(acctest.Values{"scope": "organization", "make_organization_default": true})
-			for _, step := range []struct {
-				change acctest.Values
-				action acctest.Action
-			}{{nil, "create"}, {acctest.Values{"setup_script": "make"}, "update"}, {acctest.Values{"name": "renamed"}, "update"}} {
-				maps.Copy(config, step.change)
-				e.Apply(t, i, config).MustDo(t, step.action)
-				e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
-			}
-			if n := e.Journal().Count("createEnvironment") + e.Journal().Count("createEnvironmentBuild"); n != 1 {
-				t.Errorf("%d creations and builds", n)
-			}
-		})
 	}
 }
 
