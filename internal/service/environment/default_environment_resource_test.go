@@ -3,23 +3,15 @@ package environment_test
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-const defaultAddress = "agentyard_default_environment.test"
+const defaultType = "agentyard_default_environment"
 
 // liveDefault returns the ID of the emulator's default environment, or an empty string.
 func liveDefault(e *acctest.Env) string {
@@ -28,93 +20,55 @@ func liveDefault(e *acctest.Env) string {
 	return answer.DefaultEnvironmentID
 }
 
-func defaultConfig(id string) string {
-	argument := ""
-	if id != "" {
-		argument = fmt.Sprintf("  environment_id = %q\n", id)
-	}
-	return "resource \"agentyard_default_environment\" \"test\" {\n" + argument + "}\n"
-}
-
-// defaultIs checks the emulator's default environment.
-func defaultIs(e *acctest.Env, id string) resource.TestCheckFunc {
-	return func(*terraform.State) error {
-		if got := liveDefault(e); got != id {
-			return fmt.Errorf("the default is %q, want %q", got, id)
-		}
-		return nil
-	}
-}
-
-func defaultHas(environment string) []statecheck.StateCheck {
-	return []statecheck.StateCheck{
-		statecheck.ExpectKnownValue(defaultAddress, tfjsonpath.New("id"), knownvalue.StringExact("organization")),
-		statecheck.ExpectKnownValue(defaultAddress, tfjsonpath.New("environment_id"), knownvalue.StringExact(environment)),
-	}
-}
-
-func TestAccDefaultEnvironment_setMovedAndLeft(t *testing.T) {
+func TestDefaultEnvironment_setMovedAndLeft(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	ids := environmentsReady(e, "base", "a", "b")
-	base, a, b := ids[0], ids[1], ids[2]
-	mustDefault(t, e, base)
-	step := func(id string, action plancheck.ResourceActionType, want string) resource.TestStep {
-		return resource.TestStep{
-			Config: e.Config(defaultConfig(id)), Check: defaultIs(e, want), ConfigStateChecks: defaultHas(want),
-			ConfigPlanChecks: resource.ConfigPlanChecks{
-				PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(defaultAddress, action)},
-				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-			},
+	mustDefault(t, e, ids[0])
+	i := e.NewInstance(t, defaultType)
+	elsewhere := func(id string) func() { return func() { mustDefault(t, e, id) } }
+	for n, step := range []struct {
+		before func()
+		id     any
+		action acctest.Action
+		want   string
+	}{
+		{nil, ids[1], "create", ids[1]},
+		{nil, ids[2], "update", ids[2]},
+		{nil, nil, "none", ids[2]}, // When environment_id is removed from the configuration, the default is kept.
+		{elsewhere(ids[0]), ids[1], "update", ids[1]},
+		{elsewhere(""), ids[1], "create", ids[1]},
+	} {
+		if step.before != nil {
+			step.before()
+		}
+		config := acctest.Values{"environment_id": step.id}
+		e.Apply(t, i, config).MustDo(t, step.action)
+		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+		if i.ID() != "organization" || i.Attribute("environment_id") != step.want || liveDefault(e) != step.want {
+			t.Errorf("step %d: the default is %s, the state %s", n, liveDefault(e), i.State)
 		}
 	}
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             defaultIs(e, base),
-		Steps: []resource.TestStep{
-			step(a, plancheck.ResourceActionCreate, a),
-			step(b, plancheck.ResourceActionUpdate, b),
-			// When environment_id is removed from the configuration, the default is kept.
-			step("", plancheck.ResourceActionNoop, b),
-			step(a, plancheck.ResourceActionUpdate, a),
-			{ResourceName: defaultAddress, ImportState: true, ImportStateId: "organization", ImportStateVerify: true},
-			{PreConfig: func() { mustDefault(t, e, b) }, Config: e.Config(defaultConfig(a)), Check: defaultIs(e, a), ConfigPlanChecks: resource.ConfigPlanChecks{
-				PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(defaultAddress, plancheck.ResourceActionUpdate)}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-			}},
-			{PreConfig: func() { mustDefault(t, e, "") }, Config: e.Config(defaultConfig(a)), Check: defaultIs(e, a), ConfigPlanChecks: resource.ConfigPlanChecks{
-				PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(defaultAddress, plancheck.ResourceActionCreate)}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-			}, ConfigStateChecks: defaultHas(a)},
-			{PreConfig: func() { mustDefault(t, e, base) }, Config: e.Config(defaultConfig(a)), Destroy: true},
-		},
-	})
 }
 
 // Without environment_id, a default is created only if there is none.
-func TestAccDefaultEnvironment_provisioned(t *testing.T) {
+func TestDefaultEnvironment_provisioned(t *testing.T) {
 	t.Parallel()
-	for name, exists := range map[string]bool{"none": false, "one": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			requests, found := 1, ""
-			if exists {
-				found = environmentsReady(e, "base")[0]
-				mustDefault(t, e, found)
-				requests = 0
-			}
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				Steps: []resource.TestStep{{Config: e.Config(defaultConfig("")), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: []statecheck.StateCheck{
-					statecheck.ExpectKnownValue(defaultAddress, tfjsonpath.New("environment_id"), knownvalue.StringRegexp(regexp.MustCompile("^env_"))),
-				}}},
-			})
-			if n := e.Journal().Count("provisionDefaultEnvironment"); n != requests || len(environmentsOf(e)) != 1 {
-				t.Errorf("%d requests, and %d environments", n, len(environmentsOf(e)))
-			}
-			if got := liveDefault(e); got == "" || exists && got != found {
-				t.Errorf("the default is %q after the destruction, was %q", got, found)
-			}
-		})
+	for _, exists := range []bool{false, true} {
+		e := acctest.New(t)
+		requests := 1
+		if exists {
+			mustDefault(t, e, environmentsReady(e, "base")[0])
+			requests = 0
+		}
+		i := e.NewInstance(t, defaultType)
+		e.Apply(t, i, acctest.Values{}).MustDo(t, acctest.ActionCreate)
+		e.Plan(t, i, acctest.Values{}).MustDo(t, acctest.ActionNone)
+		defaultHolds(t, e, i)
+		e.WantRequests(t, "provisionDefaultEnvironment", requests)
+		if n := len(environmentsOf(e)); n != 1 {
+			t.Errorf("%d environments", n)
+		}
 	}
 }
 
@@ -145,7 +99,7 @@ func TestDefaultEnvironment_errors(t *testing.T) {
 			settings["api_key"] = tc.key
 		}
 		p := acctest.NewProcess(t, e, settings)
-		p.Apply(p.NewInstance("agentyard_default_environment"), acctest.Values{"environment_id": tc.id}).MustFail(t, tc.at, tc.want...)
+		p.Apply(p.NewInstance(defaultType), acctest.Values{"environment_id": tc.id}).MustFail(t, tc.at, tc.want...)
 		if got := liveDefault(e); got != "" {
 			t.Errorf("%v: the default is %s", tc.id, got)
 		}
@@ -160,7 +114,7 @@ func TestDefaultEnvironment_waitsForTheBuild(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/update=%v", name, updates), func(t *testing.T) {
 				t.Parallel()
 				e := acctest.New(t, slowBuilds)
-				i := e.NewInstance(t, "agentyard_default_environment")
+				i := e.NewInstance(t, defaultType)
 				if updates {
 					id := newEnv(e, map[string]any{"name": "base", "scope": "organization"})
 					e.Clock.Advance(time.Hour)
@@ -190,7 +144,7 @@ func TestDefaultEnvironment_destroyed(t *testing.T) {
 	ids := environmentsReady(e, "base", "a")
 	mustDefault(t, e, ids[0])
 	for _, config := range []acctest.Values{{"environment_id": ids[1]}, {}} {
-		i := acctest.NewProcess(t, e, nil).NewInstance("agentyard_default_environment")
+		i := acctest.NewProcess(t, e, nil).NewInstance(defaultType)
 		acctest.NewProcess(t, e, nil).Apply(i, config).MustSucceed(t)
 		e.Journal().Reset()
 		mustWarnOnce(t, acctest.NewProcess(t, e, nil).Destroy(i), "Default Environment Only Removed From State", "is not changed by this resource")
@@ -211,7 +165,7 @@ func defaultHolds(t *testing.T, e *acctest.Env, i *acctest.Instance) {
 func TestDefaultEnvironment_faultMatrix(t *testing.T) {
 	t.Parallel()
 	acctest.Matrix{
-		Type: "agentyard_default_environment",
+		Type: defaultType,
 		Setup: func(e *acctest.Env) []acctest.Values {
 			ids := environmentsReady(e, "base", "a", "b")
 			mustDefault(t, e, ids[0])
@@ -227,7 +181,7 @@ func TestDefaultEnvironment_faultMatrix(t *testing.T) {
 func TestDefaultEnvironment_faultMatrixOfAProvisionedOne(t *testing.T) {
 	t.Parallel()
 	acctest.Matrix{
-		Type:  "agentyard_default_environment",
+		Type:  defaultType,
 		Setup: func(*acctest.Env) []acctest.Values { return []acctest.Values{{}} },
 		// The created environment stays, but there is only one.
 		Live: func(e *acctest.Env) []string {
@@ -247,7 +201,7 @@ func TestDefaultEnvironment_requests(t *testing.T) {
 	e := acctest.New(t)
 	ids := environmentsReady(e, "base", "a")
 	mustDefault(t, e, ids[0])
-	i := acctest.NewProcess(t, e, nil).NewInstance("agentyard_default_environment")
+	i := acctest.NewProcess(t, e, nil).NewInstance(defaultType)
 	for n, want := range []string{"listEnvironments listEnvironments setDefaultEnvironment", "listEnvironments"} {
 		e.Journal().Reset()
 		acctest.NewProcess(t, e, nil).Apply(i, acctest.Values{"environment_id": ids[1]}).MustSucceed(t)

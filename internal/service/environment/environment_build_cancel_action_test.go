@@ -64,25 +64,26 @@ func TestEnvironmentBuildCancel_unknownBuild(t *testing.T) {
 // The build may end between the read and the cancel request. Whatever ended it, it was not this request.
 func TestEnvironmentBuildCancel_quickerThanTheRequest(t *testing.T) {
 	t.Parallel()
-	for name, before := range map[string]func(e *acctest.Env, id string){
-		"it succeeds":   func(e *acctest.Env, _ string) { letBuild(e) },
-		"it is stopped": cancelBuild,
-		"it is edited":  edit,
+	for name, tc := range map[string]struct {
+		before func(e *acctest.Env, id string)
+		given  bool
+	}{
+		"it succeeds":   {func(e *acctest.Env, _ string) { letBuild(e) }, false},
+		"it is stopped": {cancelBuild, true},
+		"it is edited":  {edit, false},
 	} {
-		for _, given := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/given=%v", name, given), func(t *testing.T) {
-				t.Parallel()
-				var e *acctest.Env
-				var id string
-				e = acctest.New(t, acctest.Hold("getEnvironment", func(<-chan struct{}) { before(e, id) }))
-				id = newEnv(e, map[string]any{"name": "a", "scope": "organization"})
-				config := acctest.Values{"environment_id": id}
-				if given {
-					config["build_id"] = latestBuild(e, id).ID
-				}
-				_, out := invokeBuild(t, e, "build_cancel", config)
-				out.MustFail(t, "build_id", "Cannot cancel build", "409")
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var e *acctest.Env
+			var id string
+			e = acctest.New(t, acctest.Hold("getEnvironment", func(<-chan struct{}) { tc.before(e, id) }))
+			id = newEnv(e, map[string]any{"name": "a", "scope": "organization"})
+			config := acctest.Values{"environment_id": id}
+			if tc.given {
+				config["build_id"] = latestBuild(e, id).ID
+			}
+			_, out := invokeBuild(t, e, "build_cancel", config)
+			out.MustFail(t, "build_id", "Cannot cancel build", "409")
+		})
 	}
 }

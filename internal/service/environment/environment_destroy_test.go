@@ -1,7 +1,6 @@
 package environment_test
 
 import (
-	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -89,14 +88,6 @@ func TestEnvironment_theDefaultIsDeleted(t *testing.T) {
 
 func TestEnvironment_goneWhenItIsDestroyed(t *testing.T) {
 	t.Parallel()
-	t.Run("after the refresh", func(t *testing.T) {
-		t.Parallel()
-		e := acctest.New(t)
-		p, i := e.Created(t, environmentType, environmentOf("a", nil))
-		e.API(http.MethodDelete, environmentsRoute+"/"+i.ID(), nil, nil)
-		p.Destroy(i).MustDo(t, acctest.ActionDelete)
-		noneLeft(t, e, i)
-	})
 	for name, isDeleted := range map[string]bool{"deleted elsewhere during the retries": true, "not the default any more": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -119,25 +110,6 @@ func TestEnvironment_goneWhenItIsDestroyed(t *testing.T) {
 			if left := onlyEnv(t, e); left.ID != other {
 				t.Errorf("left: %+v", left)
 			}
-		})
-	}
-}
-
-func TestEnvironment_refusedDeletions(t *testing.T) {
-	t.Parallel()
-	for status, want := range map[int]string{http.StatusForbidden: "Manager role", http.StatusUnauthorized: "api_key"} {
-		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			_, i := e.Created(t, environmentType, environmentOf("a", nil))
-			refuse(e, "deleteEnvironment", status, -1)
-			e.Apply(t, i, nil).MustFail(t, "", want)
-			if i.State.IsNull() {
-				t.Error("the state is lost")
-			}
-			e.Faults().Clear()
-			e.MustApply(t, i, nil)
-			noneLeft(t, e, i)
 		})
 	}
 }

@@ -38,30 +38,22 @@ func TestEnvironment_staleLooks(t *testing.T) {
 	}
 }
 
-// After the provider's own build has failed, an outdated poll, or a poll without a build, does not mean that there is
-// another build.
+// After the provider's own build has failed, an outdated poll does not mean that there is another build.
 func TestEnvironment_staleLooksAtTheEnd(t *testing.T) {
 	t.Parallel()
-	for name, body := range map[string]string{
-		"before": `{"builds":[{"environmentId":"ID","environmentStatus":"ready","latestBuild":{"id":"BEFORE","status":"succeeded","truncated":false,"withheld":false}}]}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			option, arm := atFirstLook()
-			e := acctest.New(t, option)
-			p, i := e.Created(t, environmentType, envValues(nil))
-			body := strings.NewReplacer("ID", i.ID(), "BEFORE", latestOf(e)).Replace(body)
-			failBuild(t, e, emulator.BuildFailure{Reason: "The disk is full."})
-			arm(func() {
-				e.Faults().Add(emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultOtherResponse, Body: body})
-				e.Clock.Advance(buildTime)
-			})
-			out := p.Apply(i, envValues(acctest.Values{"setup_script": "make"}))
-			out.MustFail(t, "", "Environment Failed to Build", "The disk is full.", latestOf(e))
-			if len(out.Warnings) > 0 {
-				t.Error(out.WarningText())
-			}
-		})
+	option, arm := atFirstLook()
+	e := acctest.New(t, option)
+	p, i := e.Created(t, environmentType, envValues(nil))
+	body := strings.NewReplacer("ID", i.ID(), "BEFORE", latestOf(e)).Replace(`{"builds":[{"environmentId":"ID","environmentStatus":"ready","latestBuild":{"id":"BEFORE","status":"succeeded","truncated":false,"withheld":false}}]}`)
+	failBuild(t, e, emulator.BuildFailure{Reason: "The disk is full."})
+	arm(func() {
+		e.Faults().Add(emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultOtherResponse, Body: body})
+		e.Clock.Advance(buildTime)
+	})
+	out := p.Apply(i, envValues(acctest.Values{"setup_script": "make"}))
+	out.MustFail(t, "", "Environment Failed to Build", "The disk is full.", latestOf(e))
+	if len(out.Warnings) > 0 {
+		t.Error(out.WarningText())
 	}
 }
 

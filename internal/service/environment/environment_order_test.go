@@ -27,7 +27,7 @@ func TestEnvironment_repositoriesInAnyOrder(t *testing.T) {
 		return fmt.Sprint(data["repositories"], data["active_repositories"], data["latest_build"])
 	}
 	state := i.State
-	for range 5 {
+	for range 2 {
 		for _, order := range []any{repositories(pairs...), reversed} {
 			e.Plan(t, i, envValues(acctest.Values{"repositories": order})).MustDo(t, acctest.ActionNone)
 			e.Plan(t, imported, envValues(acctest.Values{"repositories": order})).MustDo(t, acctest.ActionNone)

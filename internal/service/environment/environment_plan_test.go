@@ -1,14 +1,12 @@
 package environment_test
 
 import (
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 // planShows returns the top-level attributes that a plan shows as changed.
@@ -44,12 +42,9 @@ func TestAccEnvironment_plansShowWhatChanges(t *testing.T) {
 		want   []string
 	}{
 		"a rename":              {before + "name = \"after\"\n", []string{"name"}},
-		"waiting":               {before + "wait_for_build = false\n", []string{"wait_for_build"}},
 		"the default":           {before + "make_organization_default = true\n", []string{"is_default", "make_organization_default"}},
 		"a script":              {strings.Replace(before, "make", "true", 1), append([]string{"setup_script"}, built...)},
-		"no script":             {"scope = \"organization\"\n", append([]string{"setup_script"}, built...)},
 		"a repository's script": {before + envRepos("app", "true"), append([]string{"repositories"}, built...)},
-		"without waiting":       {before + "wait_for_build = false\n" + envRepos("app", "true"), append([]string{"repositories", "wait_for_build"}, built...)},
 	} {
 		cli.Write("main.tf", envConfig(tc.config))
 		slices.Sort(tc.want)
@@ -119,28 +114,6 @@ func TestEnvironment_sourceThatBecameUnavailable(t *testing.T) {
 				p.Apply(i, config).MustDo(t, acctest.ActionUpdate)
 			}
 			e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
-		})
-	}
-}
-
-func TestEnvironment_sourcesThatCannotBeListed(t *testing.T) {
-	t.Parallel()
-	for name, fault := range map[string]emulator.Fault{
-		"refused":  {Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusForbidden, Times: -1},
-		"no list":  {Kind: emulator.FaultOtherResponse, Body: `[]`, Times: -1},
-		"no lists": {Kind: emulator.FaultOtherResponse, Body: `{}`, Times: -1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			fault.Operation = "getEnvironmentSourceOptions"
-			e.Faults().Add(fault)
-			p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
-			i := p.NewInstance(environmentType)
-			p.Apply(i, envValues(acctest.Values{"source_id": "source-base"})).MustDo(t, acctest.ActionCreate)
-			// The service decides, and its error is shown at the attribute.
-			p.Apply(i, envValues(acctest.Values{"source_id": "source-none"})).MustFail(t, "source_id", "404")
-			e.WantRequests(t, "getEnvironmentSourceOptions", 1)
 		})
 	}
 }

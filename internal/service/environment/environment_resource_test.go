@@ -3,149 +3,84 @@ package environment_test
 import (
 	"fmt"
 	"maps"
-	"net/http"
-	"regexp"
-	"strings"
+	"reflect"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-testing/compare"
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-// noEnvLeft returns a CheckDestroy.
-func noEnvLeft(e *acctest.Env) resource.TestCheckFunc {
-	return func(*terraform.State) error {
-		if left := environmentsOf(e); len(left) > 0 {
-			return fmt.Errorf("the emulator still holds %+v", left)
-		}
-		return nil
-	}
-}
-
-func envAction(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
-	return acctest.PlannedThenEmpty(environmentAddress, action)
-}
-
-func envHas(name, want string) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(environmentAddress, tfjsonpath.New(name), knownvalue.StringExact(want))
-}
-
-func envLacks(name string) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(environmentAddress, tfjsonpath.New(name), knownvalue.Null())
-}
-
-func envDefault(want bool) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(environmentAddress, tfjsonpath.New("is_default"), knownvalue.Bool(want))
-}
-
-// requested checks how many requests of each operation were sent since the previous check.
-func requested(e *acctest.Env, want map[string]int) resource.TestCheckFunc {
-	return func(*terraform.State) error {
-		defer e.Journal().Reset()
-		for _, operation := range []string{"createEnvironment", "updateEnvironment", "createEnvironmentBuild", "setDefaultEnvironment", "deleteEnvironment"} {
-			if got := e.Journal().Count(operation); got != want[operation] {
-				return fmt.Errorf("%d requests of %s, want %d", got, operation, want[operation])
-			}
-		}
-		return nil
-	}
-}
-
-func runEnv(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
-	t.Helper()
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, CheckDestroy: noEnvLeft(e), Steps: steps})
-}
-
-func TestAccEnvironment_everything(t *testing.T) {
+func TestEnvironment_everything(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	cfg := e.Config(envConfig(`
-scope                     = "organization"
-setup_script              = "apt-get update"
-source_id                 = "source-base"
-make_organization_default = true
-wait_for_build            = true
-timeouts {
-  create = "20m"
-  update = "20m"
-  delete = "5m"
-}
-` + envRepos("app", "make", "tools", "true")))
-	state := func(path tfjsonpath.Path, want knownvalue.Check) statecheck.StateCheck {
-		return statecheck.ExpectKnownValue(environmentAddress, path, want)
+	config := acctest.Values{
+		"name": "dev", "scope": "organization", "setup_script": "apt-get update", "source_id": "source-base", "make_organization_default": true, "wait_for_build": true,
+		"timeouts": map[string]any{"create": "20m", "update": "20m", "delete": "5m"}, "repositories": repositories("app", "make", "tools", "true"),
 	}
-	at := tfjsonpath.New[string]
-	aTime := knownvalue.StringRegexp(regexp.MustCompile(`^2026-03-01T12:\d\d:\d\d(\.\d+)?Z$`))
-	runEnv(t, e,
-		resource.TestStep{
-			Config: cfg, ConfigPlanChecks: envAction(plancheck.ResourceActionCreate),
-			ConfigStateChecks: []statecheck.StateCheck{
-				envHas("name", "dev"), envHas("scope", "organization"), envHas("setup_script", "apt-get update"), envHas("status", "ready"), envDefault(true), envLacks("failure_reason"),
-				state(at("repositories").AtSliceIndex(1).AtMapKey("script"), knownvalue.StringExact("true")),
-				state(at("active_repositories").AtSliceIndex(1).AtMapKey("url"), knownvalue.StringExact("https://git.example/acme/tools")),
-				state(at("source").AtMapKey("provider").AtMapKey("name"), knownvalue.StringExact("Provider A")),
-				state(at("active_source").AtMapKey("supports_setup_scripts"), knownvalue.Bool(true)),
-				state(at("latest_build").AtMapKey("status"), knownvalue.StringExact("succeeded")),
-				state(at("latest_build").AtMapKey("trigger"), knownvalue.StringExact("create")),
-				state(at("latest_build").AtMapKey("repositories").AtSliceIndex(0).AtMapKey("name"), knownvalue.StringExact("app")),
-				state(at("latest_build").AtMapKey("promoted_at"), aTime), state(at("last_successful_build_at"), aTime), state(at("created_at"), aTime),
-				statecheck.CompareValuePairs(environmentAddress, at("latest_build_id"), environmentAddress, at("latest_build").AtMapKey("id"), compare.ValuesSame()),
-			},
-			Check: requested(e, map[string]int{"createEnvironment": 1, "setDefaultEnvironment": 1}),
-		},
-		resource.TestStep{
-			ResourceName: environmentAddress, ImportState: true, ImportStateVerify: true,
-			// make_organization_default acts only once, and timeouts belongs to the provider.
-			ImportStateVerifyIgnore: []string{"make_organization_default", "timeouts"},
-		},
-	)
+	p, i := e.Created(t, environmentType, config)
+	if sent := changesSent(e); sent != "createEnvironment setDefaultEnvironment" {
+		t.Errorf("sent %s", sent)
+	}
+	got := acctest.Plain(t, i.State).(map[string]any)
+	latest := got["latest_build"].(map[string]any)
+	if got["status"] != "ready" || got["is_default"] != true || got["failure_reason"] != nil || got["last_successful_build_at"] == nil || got["created_at"] == nil ||
+		latest["id"] != got["latest_build_id"] || latest["status"] != "succeeded" || latest["trigger"] != "create" || latest["promoted_at"] == nil ||
+		got["source"].(map[string]any)["id"] != "source-base" || got["active_source"].(map[string]any)["id"] != "source-base" {
+		t.Errorf("the state is %v", got)
+	}
+	if active := got["active_repositories"].([]any); len(active) != 2 || active[1].(map[string]any)["url"] != "https://git.example/acme/tools" {
+		t.Errorf("active are %v", active)
+	}
+	imported := p.NewInstance(environmentType)
+	p.Import(imported, i.ID()).MustSucceed(t)
+	// make_organization_default acts only once, and timeouts belongs to the provider.
+	same := acctest.Plain(t, imported.State).(map[string]any)
+	same["make_organization_default"], same["timeouts"] = got["make_organization_default"], got["timeouts"]
+	if !reflect.DeepEqual(same, got) {
+		t.Errorf("imported %v, want %v", same, got)
+	}
 }
 
-func TestAccEnvironment_eachAttribute(t *testing.T) {
+func TestEnvironment_eachAttribute(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	step := func(more string, action plancheck.ResourceActionType, sent map[string]int, checks ...statecheck.StateCheck) resource.TestStep {
-		return resource.TestStep{Config: e.Config(envConfig(more)), ConfigPlanChecks: envAction(action), Check: requested(e, sent), ConfigStateChecks: checks}
-	}
-	script := func(i int, want string) statecheck.StateCheck {
-		return statecheck.ExpectKnownValue(environmentAddress, tfjsonpath.New("active_repositories").AtSliceIndex(i).AtMapKey("script"), knownvalue.StringExact(want))
-	}
-	const update = plancheck.ResourceActionUpdate
-	create, patch, none := map[string]int{"createEnvironment": 1}, map[string]int{"updateEnvironment": 1}, map[string]int{}
-	replace := map[string]int{"createEnvironment": 1, "deleteEnvironment": 1}
-	two := envRepos("app", "make all", "tools", "true")
-	const withSource = "source_id = \"source-repositories\"\n"
-	runEnv(t, e,
-		step("", plancheck.ResourceActionCreate, create, envHas("scope", "user"), envHas("source_id", "source-base"), envHas("status", "ready"), envLacks("setup_script"), envDefault(false)),
-		step("name = \"renamed\"\n", update, patch, envHas("name", "renamed")),
-		step("name = \"renamed\"\n"+envRepos("app", "make all"), update, patch, script(0, "make all")),
-		step("name = \"renamed\"\n"+two, update, patch, script(1, "true")),
+	i := e.NewInstance(t, environmentType)
+	two := repositories("app", "make all", "tools", "true")
+	const patch, replace = "updateEnvironment", "deleteEnvironment createEnvironment"
+	for n, step := range []struct {
+		more       acctest.Values
+		action     acctest.Action
+		sent       string
+		name, want string // An attribute in the state.
+	}{
+		{acctest.Values{"name": "dev", "repositories": repositories("app", "make")}, "create", "createEnvironment", "source_id", "source-base"},
+		{acctest.Values{"repositories": repositories("app", "make")}, "update", patch, "name", "renamed"},
+		{acctest.Values{"repositories": repositories("app", "make all")}, "update", patch, "scope", "user"},
+		{nil, "update", patch, "setup_script", ""},
 		// The order of repositories is ignored.
-		step("name = \"renamed\"\n"+envRepos("tools", "true", "app", "make all"), plancheck.ResourceActionNoop, none, script(1, "true")),
-		step("name = \"renamed\"\nsetup_script = \"one\"\n"+two, update, patch, envHas("setup_script", "one")),
-		step("name = \"renamed\"\nsetup_script = \"two\"\n"+two, update, patch, envHas("setup_script", "two")),
-		step("name = \"renamed\"\n"+two, update, patch, envLacks("setup_script")),
-		step("name = \"renamed\"\n"+withSource+two, update, patch, envHas("source_id", "source-repositories"), statecheck.ExpectKnownValue(environmentAddress, tfjsonpath.New("active_source").AtMapKey("id"), knownvalue.StringExact("source-repositories"))),
+		{acctest.Values{"repositories": repositories("tools", "true", "app", "make all")}, "none", "", "status", "ready"},
+		{acctest.Values{"setup_script": "one"}, "update", patch, "setup_script", "one"},
+		{acctest.Values{"setup_script": "two"}, "update", patch, "setup_script", "two"},
+		{nil, "update", patch, "setup_script", ""},
+		{acctest.Values{"source_id": "source-repositories"}, "update", patch, "source_id", "source-repositories"},
 		// When the attributes are removed from the configuration, the service's values are kept.
-		step("name = \"renamed\"\n"+two, plancheck.ResourceActionNoop, none, envHas("source_id", "source-repositories")),
-		step("name = \"renamed\"\nscope = \"user\"\n"+two, plancheck.ResourceActionNoop, none),
-		step("name = \"renamed\"\nscope = \"organization\"\n"+two, plancheck.ResourceActionReplace, replace, envHas("scope", "organization")),
-		step("name = \"renamed\"\n"+two, plancheck.ResourceActionNoop, none, envHas("scope", "organization")),
+		{nil, "none", "", "source_id", "source-repositories"},
+		{acctest.Values{"scope": "user"}, "none", "", "scope", "user"},
+		{acctest.Values{"scope": "organization"}, "replace", replace, "scope", "organization"},
+		{nil, "none", "", "scope", "organization"},
 		// Changes to attributes of the provider send no request.
-		step("name = \"renamed\"\nwait_for_build = false\n"+two, update, none, envHas("status", "ready")),
-		step("name = \"renamed\"\nwait_for_build = false\ntimeouts {\n  update = \"3m\"\n}\n"+two, update, none),
-		step("name = \"renamed\"\nwait_for_build = false\n"+envRepos("app", "make"), update, patch, envHas("status", "building"), script(0, "make all")),
-		step("name = \"renamed\"\nwait_for_build = true\n"+envRepos("app", "make"), update, none),
-	)
-	if got := e.Journal().Count("getEnvironment"); got > 20 {
-		t.Errorf("%d single reads", got)
+		{acctest.Values{"wait_for_build": false}, "update", "", "status", "ready"},
+		{acctest.Values{"wait_for_build": false, "timeouts": map[string]any{"update": "3m"}}, "update", "", "status", "ready"},
+		{acctest.Values{"wait_for_build": false, "repositories": repositories("app", "make")}, "update", patch, "status", "building"},
+		{acctest.Values{"wait_for_build": true, "repositories": repositories("app", "make")}, "update", "", "status", "ready"},
+	} {
+		config := acctest.Values{"name": "renamed", "repositories": two}
+		maps.Copy(config, step.more)
+		e.Journal().Reset()
+		e.Apply(t, i, config).MustDo(t, step.action)
+		if got := changesSent(e); got != step.sent || i.Attribute(step.name) != step.want || onlyEnv(t, e).ID != i.ID() {
+			t.Errorf("step %d sent %q; the state is %s", n, got, i.State)
+		}
+		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 	}
 }
 
@@ -193,30 +128,20 @@ func TestEnvironment_requestsOfUpdates(t *testing.T) {
 }
 
 // A service account can create its own environments and read the organization's, but not update them.
-func TestAccEnvironment_withTheKeyOfAServiceAccount(t *testing.T) {
+func TestEnvironment_withTheKeyOfAServiceAccount(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	var account struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
-	var minted struct{ APIKey struct{ Value string } }
-	e.API(http.MethodPost, "/api/v0/service-accounts/"+account.ID+"/api-keys", map[string]any{"name": "own"}, &minted)
-	theirs := builtEnv(e, map[string]any{"scope": "organization"})
-	hidden := builtEnv(e, nil)
-	cfg := func(more string) string {
-		return strings.Replace(e.Config(envConfig(more)), e.BootstrapKey(), minted.APIKey.Value, 1)
-	}
-	const forbidden = `403(.|\n)*member\s+with\s+the\s+Manager\s+role`
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{
-		{Config: cfg("name = \"robots\"\nscope = \"organization\""), ExpectError: regexp.MustCompile(`createEnvironment(.|\n)*` + forbidden)},
-		{Config: cfg(""), ResourceName: environmentAddress, ImportState: true, ImportStateId: hidden, ExpectError: regexp.MustCompile(`Cannot Import Environment`)},
-		{Config: cfg("name = \"robots\"\nscope = \"user\""), ConfigPlanChecks: envAction(plancheck.ResourceActionCreate)},
-	}})
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{
-		{Config: cfg(""), ResourceName: environmentAddress, ImportState: true, ImportStateId: theirs, ImportStatePersist: true},
-		{Config: cfg("name = \"mine\""), ExpectError: regexp.MustCompile(`updateEnvironment(.|\n)*` + forbidden)},
-		{Config: cfg(""), Destroy: true, ExpectError: regexp.MustCompile(`deleteEnvironment(.|\n)*` + forbidden)},
-		{Config: e.Config(envConfig("")), Destroy: true},
-	}})
+	key, _ := e.ServiceAccountKey()
+	theirs, hidden := builtEnv(e, map[string]any{"scope": "organization"}), builtEnv(e, nil)
+	p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
+	const forbidden = "member with the Manager role"
+	p.Apply(p.NewInstance(environmentType), envValues(acctest.Values{"name": "robots", "scope": "organization"})).MustFail(t, "", "createEnvironment", "403", forbidden)
+	p.Apply(p.NewInstance(environmentType), envValues(acctest.Values{"name": "robots", "scope": "user"})).MustDo(t, acctest.ActionCreate)
+	p.Import(p.NewInstance(environmentType), hidden).MustFail(t, "", "Cannot Import Environment")
+	i := p.NewInstance(environmentType)
+	p.Import(i, theirs).MustSucceed(t)
+	p.Apply(i, envValues(acctest.Values{"name": "mine"})).MustFail(t, "", "updateEnvironment", "403", forbidden)
+	p.Apply(i, nil).MustFail(t, "", "deleteEnvironment", "403", forbidden)
 }
 
 func TestEnvironment_driftOfEachAttribute(t *testing.T) {
@@ -242,11 +167,6 @@ func TestEnvironment_driftOfEachAttribute(t *testing.T) {
 		}
 		mustRest(t, e, i, config)
 	}
-	e.API(http.MethodDelete, environmentsRoute+"/"+i.ID(), nil, nil)
-	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
-	e.API(http.MethodDelete, environmentsRoute+"/"+i.ID(), nil, nil)
-	e.Apply(t, i, nil).MustDo(t, acctest.ActionNone)
-	noneLeft(t, e, i)
 }
 
 // A build that was started outside Terraform is not drift, and neither is its success.
