@@ -14,55 +14,6 @@ import (
 // deleted deletes a session or a computer outside Terraform.
 func deleted(e *acctest.Env, path string) { e.API(http.MethodDelete, path, nil, nil) }
 
-func TestSession_goneElsewhere(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	computer := newComputer(e, "dev")
-	config := valuesOf(computer, nil)
-	i := applied(t, e, config)
-	id := i.ID()
-	newSession(e, computer, nil) // The list shows that it belongs to the caller.
-	deleted(e, sessionsRoute+"/"+id)
-	p := acctest.NewProcess(t, e, nil)
-	out := p.Plan(i, config)
-	if out.Action != acctest.ActionCreate || !strings.Contains(out.WarningText(), "Session Not Found: The session "+id) || strings.Contains(out.WarningText(), "base_url") {
-		t.Errorf("%s", out)
-	}
-	e.MustApply(t, i, config)
-	if i.ID() == id {
-		t.Errorf("it is the same: %s", i.ID())
-	}
-}
-
-func TestSession_destroyOfWhatIsGone(t *testing.T) {
-	t.Parallel()
-	for name, vanish := range map[string]func(e *acctest.Env, id, computer string){
-		"the session": func(e *acctest.Env, id, _ string) { deleted(e, sessionsRoute+"/"+id) },
-		"it and the computer": func(e *acctest.Env, id, computer string) {
-			deleted(e, sessionsRoute+"/"+id)
-			deleted(e, "/api/v0/computers/"+computer)
-		},
-	} {
-		for _, refresh := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s, refreshed %t", name, refresh), func(t *testing.T) {
-				t.Parallel()
-				e := acctest.New(t)
-				computer := newComputer(e, "dev")
-				i := applied(t, e, valuesOf(computer, nil))
-				vanish(e, i.ID(), computer)
-				p := acctest.NewProcess(t, e, nil)
-				destroy := func() acctest.Outcome { return p.Apply(i, nil) }
-				if !refresh {
-					destroy = func() acctest.Outcome { return p.Destroy(i) }
-				}
-				if out := destroy(); len(out.Errors) > 0 || !i.State.IsNull() {
-					t.Errorf("%s", out)
-				}
-			})
-		}
-	}
-}
-
 func TestSession_deletedDuringAnApply(t *testing.T) {
 	t.Parallel()
 	for name, request := range map[string]string{"the plan": "GET " + sessionsRoute, "the change": "PATCH " + sessionsRoute, "the destruction": "DELETE " + sessionsRoute} {

@@ -2,14 +2,11 @@ package session_test
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -23,84 +20,36 @@ func imported(t *testing.T, e *acctest.Env, id string) (*acctest.Instance, accte
 	return i, p.Import(i, id)
 }
 
-// importBlock imports by identity, with or without the computer.
-func importBlock(id, computer string) string {
-	identity := fmt.Sprintf("    id = %q\n", id)
-	if computer != "" {
-		identity += fmt.Sprintf("    computer_id = %q\n", computer)
-	}
-	return "import {\n  to = " + sessionAddress + "\n  identity = {\n" + identity + "  }\n}\n"
-}
-
 // Each form of import finds the session with its settings, even if it does not appear in responses for 2 seconds, and plans
-// no change.
-func TestAccSession_imported(t *testing.T) {
+// no change. The computer in an identity only helps to find the session: the service's value is used.
+func TestSession_imported(t *testing.T) {
 	t.Parallel()
-	settings := map[string]any{"model": "model-light", "enabledToolIds": []any{"write", "read"}, "tags": []any{map[string]any{"name": "a"}}}
-	const more = `session_settings = { model = "model-light", enabled_tool_ids = ["read", "write"], tags = [{ name = "a" }] }`
-	for name, tc := range map[string]struct {
-		byIdentity, withComputer bool
-		make                     func(e *acctest.Env, computer string, settings map[string]any) string
-	}{
-		"an ID":                              {make: newSession},
-		"a young one's ID":                   {make: newYoungSession},
-		"an identity":                        {byIdentity: true, make: newSession},
-		"a young one's identity":             {byIdentity: true, make: newYoungSession},
-		"an identity with a computer":        {byIdentity: true, withComputer: true, make: newSession},
-		"a young one's with a computer":      {byIdentity: true, withComputer: true, make: newYoungSession},
-		"settings in reads, and an ID":       {make: newSession},
-		"settings in reads, and an identity": {byIdentity: true, make: newSession},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if tc.byIdentity {
-				acctest.NeedsIdentity(t)
-			}
-			var bodies sent
-			e := acctest.New(t, bodies.option, func(o *emulator.Options) { o.SessionListDelay = 2 * time.Second })
-			e.SessionSettingsOnReads(strings.HasPrefix(name, "settings in reads"))
-			computer := newComputer(e, "dev")
-			newSession(e, computer, nil)
-			id := tc.make(e, computer, settings)
-			step := resource.TestStep{Config: e.Config(hclOf(computer, more)), ResourceName: sessionAddress, ImportState: true, ImportStateId: id, ImportStatePersist: true}
-			if tc.byIdentity {
-				named := ""
-				if tc.withComputer {
-					named = computer
+	for _, settingsOnReads := range []bool{false, true} {
+		for name, create := range map[string]func(e *acctest.Env, computer string, settings map[string]any) string{"old": newSession, "young": newYoungSession} {
+			t.Run(fmt.Sprint(name, ", settings in reads: ", settingsOnReads), func(t *testing.T) {
+				t.Parallel()
+				var bodies sent
+				e := acctest.New(t, bodies.option, func(o *emulator.Options) { o.SessionListDelay = 2 * time.Second })
+				e.SessionSettingsOnReads(settingsOnReads)
+				computer, other := newComputer(e, "dev"), newComputer(e, "other")
+				config := withSettings(computer, map[string]any{"model": "model-light", "enabled_tool_ids": []any{"read", "write"}, "tags": []any{map[string]any{"name": "a"}}})
+				for _, named := range []any{"no identity", nil, computer, other, uuid.NewString()} {
+					id := create(e, computer, map[string]any{"model": "model-light", "enabledToolIds": []any{"write", "read"}, "tags": []any{map[string]any{"name": "a"}}})
+					p := acctest.NewProcess(t, e, nil)
+					i := p.NewInstance(sessionType)
+					var out acctest.Outcome
+					if named == "no identity" {
+						out = p.Import(i, id)
+					} else {
+						out = p.ImportByIdentity(i, acctest.Values{"id": id, "computer_id": named})
+					}
+					out.MustSucceed(t)
+					mustPlan(t, e, i, config, acctest.ActionNone)
 				}
-				step = resource.TestStep{Config: e.Config(importBlock(id, named) + hclOf(computer, more)), ConfigPlanChecks: acctest.ThenEmpty}
-			}
-			resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{
-				step,
-				{Config: e.Config(hclOf(computer, more)), PlanOnly: true},
-				{Config: e.Config(hclOf(computer, more)), ConfigPlanChecks: acctest.ThenEmpty},
-			}})
-			bodies.must(t)
-			if left := idsOn(t, e, computer); len(left) != 1 || left[0] == id {
-				t.Errorf("the emulator holds %v", left)
-			}
-		})
+				bodies.must(t)
+			})
+		}
 	}
-}
-
-// The computer in the identity only helps to find the session. The service's value is used.
-func TestAccSession_importWithAnotherComputer(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsIdentity(t)
-	e := acctest.New(t)
-	computer, other := newComputer(e, "dev"), newComputer(e, "other")
-	for name, named := range map[string]string{"of another session": other, "that is gone": uuid.NewString()} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			id := newSession(e, computer, nil)
-			resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{{
-				Config: e.Config(importBlock(id, named) + hclOf(computer, "")), ConfigPlanChecks: plannedThenEmpty(plancheck.ResourceActionNoop),
-			}}})
-		})
-	}
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: []resource.TestStep{{
-		Config: e.Config(importBlock("", computer) + hclOf(computer, "")), PlanOnly: true, ExpectError: regexp.MustCompile(`getSession(.|\n)*cannot\s+be\s+part`),
-	}}})
 }
 
 // A create-only argument is adopted from the configuration after an import, without a request, and forces replacement later.
@@ -214,20 +163,4 @@ func TestSession_withTheKeyOfSomebodyElse(t *testing.T) {
 		t.Errorf("the state holds %q, the emulator %v", i.ID(), idsOn(t, e, computer))
 	}
 	mustPlan(t, e, i, config, "none")
-}
-
-// If the provider's API key were unknown during an import, the state would have only an ID, and the next plan would replace
-// the session.
-func TestAccSession_settingsUnknownAtPlan(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	computer := newComputer(e, "dev")
-	runSessions(t, e, resource.TestStep{Config: e.ConfigWithNewKey(hclOf(computer, `cwd = "/srv"`)), ConfigPlanChecks: acctest.ThenEmpty})
-
-	other := acctest.NewRealTime(t)
-	id := newYoungSession(other, newComputer(other, "dev"), nil)
-	cli := acctest.NewCLI(t, other, other.ConfigWithNewKey("import {\n  to = "+sessionAddress+"\n  id = \""+id+"\"\n}\n"+hclOf(newComputer(other, "elsewhere"), "")))
-	if r := cli.Run("plan", "-input=false"); r.ExitCode == 0 || !strings.Contains(acctest.OneLine(r.Output), "Cannot Import Session Yet") {
-		t.Errorf("exit code %d: %s", r.ExitCode, r.Output)
-	}
 }

@@ -83,32 +83,15 @@ func TestSessionInterrupt_errors(t *testing.T) {
 		return out
 	}
 	invoke(nil, "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10").MustFail(t, "session_id", "Cannot interrupt session", "interruptSession", "404", "Nothing was interrupted. Check session_id. If the session was just created, try again in a few minutes.")
-	invoke(nil, "").MustFail(t, "session_id", "session_id must not be blank. Set the ID of a session")
 	invoke(nil, " ").MustFail(t, "session_id", "session_id must not be blank. Set the ID of a session")
 	invoke(nil, "..").MustFail(t, "", "Cannot interrupt session", "cannot be part")
 	invoke(nil, s.ID+"/interrupt?x=#").MustFail(t, "session_id", "404")
 	invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, s.ID).MustFail(t, "", "403", "belongs to another member", "the API key of the session's owner, or of a member with the Manager role")
-	invoke(acctest.Values{"api_key": "fk-wrong"}, s.ID).MustFail(t, "", "401", "AGENTYARD_API_KEY")
 	e.AllowSessions(false)
 	invoke(nil, s.ID).MustFail(t, "", "403", "selected organizations")
 	e.AllowSessions(true)
-	for _, tc := range []struct {
-		fault emulator.Fault
-		at    string
-		want  string
-	}{
-		{emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400}, "session_id", "400"},
-		{emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500}, "", "500"},
-		{emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404}, "", "not in the service's format"},
-		{emulator.Fault{Kind: emulator.FaultOtherResponse, Body: "{}"}, "", "the field status is missing"},
-		{emulator.Fault{Kind: emulator.FaultNonJSON}, "", "not JSON"},
-	} {
-		isRunning(t, e, s.ID)
-		tc.fault.Operation, tc.fault.Times = "interruptSession", -1
-		e.Faults().Add(tc.fault)
-		invoke(nil, s.ID).MustFail(t, tc.at, "Cannot interrupt session", "interruptSession", tc.want)
-		e.Faults().Clear()
-	}
+	e.Faults().Add(emulator.Fault{Operation: "interruptSession", Kind: emulator.FaultOtherResponse, Body: "{}"})
+	invoke(nil, s.ID).MustFail(t, "", "Cannot interrupt session", "interruptSession", "the field status is missing")
 	isRunning(t, e, s.ID)
 	if got := mustInterrupt(t, e, s.ID); !strings.Contains(got, "is idle") || statusOf(e, s.ID) != "idle" {
 		t.Errorf("told %q", got)
@@ -118,11 +101,4 @@ func TestSessionInterrupt_errors(t *testing.T) {
 	if out := invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleManager)}, s.ID); len(out.Errors) > 0 || statusOf(e, s.ID) != "idle" {
 		t.Error(out.Text())
 	}
-}
-
-func TestSessionInterrupt_unreachable(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	_, out := acctest.NewProcess(t, e, acctest.Values{"base_url": "https://127.0.0.1:1", "max_retries": 0}).Invoke(interruptType, acctest.Values{"session_id": "s1"})
-	out.MustFail(t, "", "Cannot interrupt session", "Check base_url, the network")
 }

@@ -146,15 +146,6 @@ func TestSessionMessages_errors(t *testing.T) {
 		read(nil, "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10").MustFail(t, "session_id", "Cannot list", operation, "404", "The session was not found. Check session_id. If the session was just created, try again in a few minutes.")
 		read(nil, " ").MustFail(t, "session_id", "session_id must not be blank")
 		read(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, s.ID).MustFail(t, "", operation, "403", "the API key of the session's owner")
-		e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: 503, Times: -1})
-		read(nil, s.ID).MustFail(t, "", operation, "503")
-		e.Faults().Clear()
-		for _, kind := range []emulator.FaultKind{emulator.FaultDropBeforeCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON, emulator.FaultRateLimited} {
-			e.Faults().Add(emulator.Fault{Operation: operation, Kind: kind})
-			if out := read(nil, s.ID); len(out.Errors) > 0 || len(e.Faults().Pending()) > 0 {
-				t.Errorf("%s: %s", kind, out.Text())
-			}
-		}
 	}
 	e := acctest.New(t)
 	for at, more := range map[string]acctest.Values{"max_results": {"max_results": 0}, "roles[…]": {"roles": []any{"robot"}}, "roles": {"roles": []any{}}} {

@@ -14,11 +14,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -110,10 +107,8 @@ func runSessions(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
 }
 
 // hclOf returns a session with additional lines.
-func hclOf(computer, more string) string { return hclNamed("test", computer, more) }
-
-func hclNamed(name, computer, more string) string {
-	return fmt.Sprintf("resource %q %q {\n  computer_id = %q\n  %s\n}\n", sessionType, name, computer, more)
+func hclOf(computer, more string) string {
+	return fmt.Sprintf("resource %q \"test\" {\n  computer_id = %q\n  %s\n}\n", sessionType, computer, more)
 }
 
 // valuesOf returns the same configuration for a process without a CLI. Changes are additional attributes.
@@ -215,168 +210,82 @@ func plannedThenEmpty(action plancheck.ResourceActionType, checks ...plancheck.P
 	return acctest.PlannedThenEmpty(sessionAddress, action, checks...)
 }
 
-func setting(name string) tfjsonpath.Path { return tfjsonpath.New("session_settings").AtMapKey(name) }
-
-func expect(at tfjsonpath.Path, want knownvalue.Check) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(sessionAddress, at, want)
-}
-
-const (
-	// allSettings has all settings that can be combined. autonomy_mode would conflict with two of them.
-	allSettings = `cwd = "/srv/app"
-  system_prompt_append = "Be brief."
-  session_settings = {
-    model                              = "model-light"
-    reasoning_effort                   = "low"
-    interaction_mode                   = "spec"
-    autonomy_level                     = "high"
-    spec_mode_model                    = "model-thinking"
-    spec_mode_reasoning_effort         = "max"
-    provider_lock                      = "generic-chat-completion-api"
-    provider_lock_timestamp            = "2026-02-01T00:00:00Z"
-    api_provider_lock                  = "generic"
-    tags                               = [{ name = "team", metadata = { owner = "ada", empty = "" } }, { name = "ci" }]
-    worktree                           = { repo_root = "/srv/app", branch = "main", lifecycle = "ephemeral", path = "/srv/tree", parent_worktree_path = "/srv", removed_at = "2026-02-02T00:00:00Z" }
-    setup_profile_id                   = "profile-1"
-    enabled_tool_ids                   = ["read", "write", "read"]
-    disabled_tool_ids                  = ["browse"]
-    restrict_tool_ids                  = []
-    tool_execution_mode                = "script_only"
-    allow_subagents_in_scripts         = false
-    compaction_model                   = "custom:small"
-    compaction_threshold_check_enabled = false
-  }`
-	// otherSettings has different values for everything that can be updated.
-	otherSettings = `cwd = "/srv/app"
-  system_prompt_append = "Be brief."
-  session_settings = {
-    model                              = "model-standard"
-    reasoning_effort                   = "none"
-    interaction_mode                   = "mission"
-    autonomy_level                     = "off"
-    spec_mode_model                    = "model-light"
-    spec_mode_reasoning_effort         = "dynamic"
-    provider_lock                      = "other"
-    provider_lock_timestamp            = "2026-02-01T00:00:01Z"
-    api_provider_lock                  = "other"
-    archived_at                        = "2026-02-03T00:00:00Z"
-    tags                               = []
-    worktree                           = { repo_root = "/srv/other" }
-    setup_profile_id                   = "profile-2"
-    enabled_tool_ids                   = []
-    disabled_tool_ids                  = ["read"]
-    restrict_tool_ids                  = ["read"]
-    tool_execution_mode                = "script_only"
-    allow_subagents_in_scripts         = false
-    compaction_model                   = "current-model"
-    compaction_threshold_check_enabled = true
-  }`
-)
-
-func otherChecks() []statecheck.StateCheck {
-	return []statecheck.StateCheck{
-		expect(tfjsonpath.New("cwd"), knownvalue.StringExact("/srv/app")),
-		expect(setting("model"), knownvalue.StringExact("model-standard")),
-		expect(setting("interaction_mode"), knownvalue.StringExact("mission")),
-		expect(setting("autonomy_mode"), knownvalue.Null()),
-		expect(setting("archived_at"), knownvalue.StringExact("2026-02-03T00:00:00Z")),
-		expect(setting("tags"), knownvalue.ListSizeExact(0)),
-		expect(setting("worktree").AtMapKey("repo_root"), knownvalue.StringExact("/srv/other")),
-		expect(setting("worktree").AtMapKey("branch"), knownvalue.Null()),
-		expect(setting("enabled_tool_ids"), knownvalue.SetSizeExact(0)),
-		expect(setting("restrict_tool_ids"), knownvalue.SetExact([]knownvalue.Check{knownvalue.StringExact("read")})),
-		expect(setting("compaction_threshold_check_enabled"), knownvalue.Bool(true)),
-		expect(setting("tool_execution_mode"), knownvalue.StringExact("script_only")),
-	}
-}
-
-func TestAccSession_everySettingSetChangedAndRemoved(t *testing.T) {
+// Everything that can be set is sent and stored, in a create and in an update. What is removed from the configuration is kept.
+func TestSession_everySettingSetChangedAndRemoved(t *testing.T) {
 	t.Parallel()
+	type settings = map[string]any
 	var bodies sent
-	e := acctest.New(t, bodies.option, atOnce)
+	e := acctest.New(t, bodies.option)
 	computer := newComputer(e, "dev")
-	sends := func(want ...string) resource.TestCheckFunc {
-		return func(*terraform.State) error {
-			bodies.must(t, want...)
-			return nil
+	with := func(more settings) acctest.Values {
+		config := valuesOf(computer, acctest.Values{"cwd": "/srv/app", "system_prompt_append": "Be brief."})
+		if more != nil {
+			config["session_settings"] = more
 		}
+		return config
 	}
-	runSessions(t, e,
-		resource.TestStep{
-			Config: e.Config(hclOf(computer, allSettings)), ConfigPlanChecks: plannedThenEmpty(plancheck.ResourceActionCreate),
-			Check: sends(`POST {"computerId":"` + computer + `","cwd":"/srv/app","systemPrompt":{"type":"preset","preset":"agent","append":"Be brief."},"sessionSettings":{
-				"model":"model-light","reasoningEffort":"low","interactionMode":"spec","autonomyLevel":"high","specModeModel":"model-thinking","specModeReasoningEffort":"max",
-				"providerLock":"generic-chat-completion-api","providerLockTimestamp":"2026-02-01T00:00:00Z","apiProviderLock":"generic",
-				"tags":[{"name":"team","metadata":{"owner":"ada","empty":""}},{"name":"ci"}],
-				"worktree":{"repoRoot":"/srv/app","branch":"main","lifecycle":"ephemeral","path":"/srv/tree","parentWorktreePath":"/srv","removedAt":"2026-02-02T00:00:00Z"},
-				"setupProfileId":"profile-1","enabledToolIds":["read","write"],"disabledToolIds":["browse"],"restrictToolIds":[],
-				"toolExecutionMode":"script_only","allowSubagentsInScripts":false,"compactionModel":"custom:small","compactionThresholdCheckEnabled":false}}`),
-			ConfigStateChecks: []statecheck.StateCheck{
-				expect(tfjsonpath.New("status"), knownvalue.StringExact("idle")),
-				expect(tfjsonpath.New("message_count"), knownvalue.Int64Exact(0)),
-				expect(tfjsonpath.New("created_at"), knownvalue.StringExact("2026-03-01T12:00:00Z")),
-				expect(tfjsonpath.New("title"), knownvalue.Null()),
-				expect(tfjsonpath.New("parent_session_id"), knownvalue.Null()),
-				expect(tfjsonpath.New("completed_at"), knownvalue.Null()),
-				expect(tfjsonpath.New("computer_id"), knownvalue.StringExact(computer)),
-				expect(setting("archived_at"), knownvalue.Null()),
-				expect(setting("tags").AtSliceIndex(1).AtMapKey("metadata"), knownvalue.Null()),
-				expect(setting("restrict_tool_ids"), knownvalue.SetSizeExact(0)),
-			},
-		},
-		resource.TestStep{
-			Config: e.Config(hclOf(computer, otherSettings)), ConfigPlanChecks: plannedThenEmpty(plancheck.ResourceActionUpdate), ConfigStateChecks: otherChecks(),
-			// For another worktree, only configured values are sent, because the rest belongs to the previous worktree.
-			Check: sends(`PATCH {"sessionSettings":{
-				"model":"model-standard","reasoningEffort":"none","interactionMode":"mission","autonomyLevel":"off","specModeModel":"model-light","specModeReasoningEffort":"dynamic",
-				"providerLock":"other","providerLockTimestamp":"2026-02-01T00:00:01Z","apiProviderLock":"other","archivedAt":"2026-02-03T00:00:00Z","tags":[],
-				"worktree":{"repoRoot":"/srv/other"},
-				"setupProfileId":"profile-2","enabledToolIds":[],"disabledToolIds":["read"],"restrictToolIds":["read"],"compactionModel":"current-model","compactionThresholdCheckEnabled":true}}`),
-		},
-		// Settings that are removed from the configuration are kept, one at a time and all together.
-		resource.TestStep{
-			Config:           e.Config(hclOf(computer, "cwd = \"/srv/app\"\n  system_prompt_append = \"Be brief.\"\n  session_settings = { model = \"model-standard\" }")),
-			ConfigPlanChecks: plannedThenEmpty(plancheck.ResourceActionNoop), ConfigStateChecks: otherChecks(), Check: sends(),
-		},
-		resource.TestStep{
-			Config:           e.Config(hclOf(computer, "system_prompt_append = \"Be brief.\"\n  session_settings = null")),
-			ConfigPlanChecks: plannedThenEmpty(plancheck.ResourceActionNoop), ConfigStateChecks: otherChecks(), Check: sends(),
-		},
-		resource.TestStep{
-			Config: e.Config(hclOf(computer, "system_prompt_append = \"Be brief.\"")), ResourceName: sessionAddress,
-			ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"cwd", "system_prompt_append"},
-		},
-	)
+	first := settings{ // All that can be combined. autonomy_mode would conflict with two of them.
+		"model": "model-light", "reasoning_effort": "low", "interaction_mode": "spec", "autonomy_level": "high", "spec_mode_model": "model-thinking", "spec_mode_reasoning_effort": "max",
+		"provider_lock": "generic-chat-completion-api", "provider_lock_timestamp": "2026-02-01T00:00:00Z", "api_provider_lock": "generic",
+		"tags":             []any{settings{"name": "team", "metadata": settings{"owner": "ada", "empty": ""}}, settings{"name": "ci"}},
+		"worktree":         settings{"repo_root": "/srv/app", "branch": "main", "lifecycle": "ephemeral", "path": "/srv/tree", "parent_worktree_path": "/srv", "removed_at": "2026-02-02T00:00:00Z"},
+		"setup_profile_id": "profile-1", "enabled_tool_ids": []any{"read", "write"}, "disabled_tool_ids": []any{"browse"}, "restrict_tool_ids": []any{},
+		"tool_execution_mode": "script_only", "allow_subagents_in_scripts": false, "compaction_model": "custom:small", "compaction_threshold_check_enabled": false,
+	}
+	second := settings{ // Other values for all that can be updated.
+		"model": "model-standard", "reasoning_effort": "none", "interaction_mode": "mission", "autonomy_level": "off", "spec_mode_model": "model-light", "spec_mode_reasoning_effort": "dynamic",
+		"provider_lock": "other", "provider_lock_timestamp": "2026-02-01T00:00:01Z", "api_provider_lock": "other", "archived_at": "2026-02-03T00:00:00Z", "tags": []any{},
+		"worktree": settings{"repo_root": "/srv/other"}, "setup_profile_id": "profile-2", "enabled_tool_ids": []any{}, "disabled_tool_ids": []any{"read"}, "restrict_tool_ids": []any{"read"},
+		"tool_execution_mode": "script_only", "allow_subagents_in_scripts": false, "compaction_model": "current-model", "compaction_threshold_check_enabled": true,
+	}
+	i := applied(t, e, with(first))
+	bodies.must(t, `POST {"computerId":"`+computer+`","cwd":"/srv/app","systemPrompt":{"type":"preset","preset":"agent","append":"Be brief."},"sessionSettings":{
+		"model":"model-light","reasoningEffort":"low","interactionMode":"spec","autonomyLevel":"high","specModeModel":"model-thinking","specModeReasoningEffort":"max",
+		"providerLock":"generic-chat-completion-api","providerLockTimestamp":"2026-02-01T00:00:00Z","apiProviderLock":"generic",
+		"tags":[{"name":"team","metadata":{"owner":"ada","empty":""}},{"name":"ci"}],
+		"worktree":{"repoRoot":"/srv/app","branch":"main","lifecycle":"ephemeral","path":"/srv/tree","parentWorktreePath":"/srv","removedAt":"2026-02-02T00:00:00Z"},
+		"setupProfileId":"profile-1","enabledToolIds":["read","write"],"disabledToolIds":["browse"],"restrictToolIds":[],
+		"toolExecutionMode":"script_only","allowSubagentsInScripts":false,"compactionModel":"custom:small","compactionThresholdCheckEnabled":false}}`)
+	mustEqual(t, settingsIn(t, i), first)
+	mustPlan(t, e, i, with(first), acctest.ActionNone)
+
+	e.MustApply(t, i, with(second))
+	// For another worktree, only configured values are sent, because the rest belongs to the previous worktree.
+	bodies.must(t, `PATCH {"sessionSettings":{
+		"model":"model-standard","reasoningEffort":"none","interactionMode":"mission","autonomyLevel":"off","specModeModel":"model-light","specModeReasoningEffort":"dynamic",
+		"providerLock":"other","providerLockTimestamp":"2026-02-01T00:00:01Z","apiProviderLock":"other","archivedAt":"2026-02-03T00:00:00Z","tags":[],
+		"worktree":{"repoRoot":"/srv/other"},
+		"setupProfileId":"profile-2","enabledToolIds":[],"disabledToolIds":["read"],"restrictToolIds":["read"],"compactionModel":"current-model","compactionThresholdCheckEnabled":true}}`)
+	for _, left := range []settings{second, {"model": "model-standard"}, nil} {
+		e.MustApply(t, i, with(left)).MustDo(t, acctest.ActionNone)
+		mustEqual(t, settingsIn(t, i), second)
+	}
+	bodies.must(t)
 }
 
 // A change of a create-only argument replaces the session.
-func TestAccSession_createOnlyReplaces(t *testing.T) {
+func TestSession_createOnlyReplaces(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	one, other := newComputer(e, "one"), newComputer(e, "other")
-	replaced := func(computer, more string) resource.TestStep {
-		return resource.TestStep{Config: e.Config(hclOf(computer, more)), ConfigPlanChecks: plannedThenEmpty(plancheck.ResourceActionReplace)}
+	i := applied(t, e, valuesOf(one, nil))
+	for _, config := range []acctest.Values{
+		valuesOf(one, acctest.Values{"cwd": "/srv"}),
+		valuesOf(one, acctest.Values{"cwd": "/srv/app"}),
+		valuesOf(one, acctest.Values{"cwd": "/srv/app", "system_prompt": "Be brief."}),
+		valuesOf(one, acctest.Values{"cwd": "/srv/app", "system_prompt": "Be thorough."}),
+		valuesOf(one, acctest.Values{"cwd": "/srv/app", "system_prompt_append": "Be thorough."}),
+		valuesOf(one, acctest.Values{"cwd": "/srv/app"}),
+		withSettings(one, map[string]any{"tool_execution_mode": "direct_only"}),
+		withSettings(one, map[string]any{"tool_execution_mode": "script_only"}),
+		withSettings(one, map[string]any{"allow_subagents_in_scripts": true}),
+		withSettings(one, map[string]any{"allow_subagents_in_scripts": false}),
+		withSettings(other, map[string]any{"allow_subagents_in_scripts": false}),
+	} {
+		e.MustApply(t, i, config).MustDo(t, acctest.ActionReplace)
+		mustPlan(t, e, i, config, acctest.ActionNone)
 	}
-	runSessions(t, e,
-		resource.TestStep{Config: e.Config(hclOf(one, "")), ConfigPlanChecks: acctest.ThenEmpty},
-		replaced(one, `cwd = "/srv"`),
-		replaced(one, "cwd = \"/srv/app\""),
-		replaced(one, "cwd = \"/srv/app\"\n  system_prompt = \"Be brief.\""),
-		replaced(one, "cwd = \"/srv/app\"\n  system_prompt = \"Be thorough.\""),
-		replaced(one, "cwd = \"/srv/app\"\n  system_prompt_append = \"Be thorough.\""),
-		replaced(one, "cwd = \"/srv/app\""),
-		replaced(one, "session_settings = { tool_execution_mode = \"direct_only\" }"),
-		replaced(one, "session_settings = { tool_execution_mode = \"script_only\" }"),
-		replaced(one, "session_settings = { allow_subagents_in_scripts = true }"),
-		replaced(one, "session_settings = { allow_subagents_in_scripts = false }"),
-		replaced(other, "session_settings = { allow_subagents_in_scripts = false }"),
-	)
-}
-
-func TestAccSession_onAComputerOfTheSameApply(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	config := "resource \"agentyard_computer\" \"box\" {\n  name = \"box\"\n}\n" +
-		"resource \"agentyard_session\" \"test\" {\n  computer_id = agentyard_computer.box.id\n}\n"
-	runSessions(t, e, resource.TestStep{Config: e.Config(config), ConfigPlanChecks: plannedThenEmpty(plancheck.ResourceActionCreate, plancheck.ExpectUnknownValue(sessionAddress, tfjsonpath.New("computer_id")))})
+	if len(idsOn(t, e, one)) != 0 || len(idsOn(t, e, other)) != 1 {
+		t.Errorf("left: %v and %v", idsOn(t, e, one), idsOn(t, e, other))
+	}
 }

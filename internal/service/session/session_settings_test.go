@@ -3,7 +3,6 @@ package session_test
 import (
 	"encoding/json"
 	"maps"
-	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -78,42 +77,19 @@ func settingsIn(t *testing.T, i *acctest.Instance) map[string]any {
 // plain converts a value to a Go value without nulls. A set or list is a []any.
 func plain(t *testing.T, v tftypes.Value) any {
 	t.Helper()
-	switch {
-	case !v.IsKnown():
-		t.Errorf("a value in the state is unknown")
-		return nil
-	case v.IsNull():
-		return nil
-	case v.Type().Is(tftypes.String):
-		var s string
-		acctest.Must(t, v.As(&s))
-		return s
-	case v.Type().Is(tftypes.Bool):
-		var b bool
-		acctest.Must(t, v.As(&b))
-		return b
-	case v.Type().Is(tftypes.Number):
-		var n big.Float
-		acctest.Must(t, v.As(&n))
-		return n.String()
-	case v.Type().Is(tftypes.Object{}) || v.Type().Is(tftypes.Map{}):
-		var entries map[string]tftypes.Value
-		acctest.Must(t, v.As(&entries))
-		found := map[string]any{}
-		for name, entry := range entries {
-			if one := plain(t, entry); one != nil {
-				found[name] = one
-			}
+	return withoutNulls(acctest.Plain(t, v))
+}
+
+func withoutNulls(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		maps.DeleteFunc(v, func(_ string, one any) bool { return withoutNulls(one) == nil })
+	case []any:
+		for _, one := range v {
+			withoutNulls(one)
 		}
-		return found
 	}
-	var elements []tftypes.Value
-	acctest.Must(t, v.As(&elements))
-	found := []any{}
-	for _, element := range elements {
-		found = append(found, plain(t, element))
-	}
-	return found
+	return v
 }
 
 // mustSettings checks the settings in a state. Nil is null.

@@ -30,24 +30,21 @@ func unknown(values map[string]string) string {
 func TestAccSession_unknownAtPlan(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ value, more string }{
-		"settings":            {`{ model = "m", tags = [{ name = "a", metadata = { b = "c" } }] }`, `session_settings = terraform_data.it.output`},
-		"a text":              {`"low"`, `session_settings = { reasoning_effort = terraform_data.it.output }`},
-		"a flag":              {`true`, `session_settings = { compaction_threshold_check_enabled = terraform_data.it.output }`},
-		"a create-only flag":  {`true`, `session_settings = { allow_subagents_in_scripts = terraform_data.it.output }`},
-		"a create-only text":  {`"script_only"`, `session_settings = { tool_execution_mode = terraform_data.it.output }`},
-		"a set":               {`["a", "b"]`, `session_settings = { enabled_tool_ids = terraform_data.it.output }`},
-		"a tool":              {`"a"`, `session_settings = { disabled_tool_ids = ["b", terraform_data.it.output] }`},
-		"tags":                {`[{ name = "a", metadata = null }]`, `session_settings = { tags = terraform_data.it.output }`},
-		"a tag's name":        {`"a"`, `session_settings = { tags = [{ name = terraform_data.it.output }] }`},
-		"a tag's metadata":    {`{ a = "b" }`, `session_settings = { tags = [{ name = "a", metadata = terraform_data.it.output }] }`},
-		"an entry of it":      {`"b"`, `session_settings = { tags = [{ name = "a", metadata = { a = terraform_data.it.output } }] }`},
-		"a worktree":          {`{ repo_root = "/a", branch = "b", lifecycle = null, path = null, parent_worktree_path = null, removed_at = null }`, `session_settings = { worktree = terraform_data.it.output }`},
-		"a worktree's root":   {`"/a"`, `session_settings = { worktree = { repo_root = terraform_data.it.output } }`},
-		"a worktree's branch": {`"b"`, `session_settings = { worktree = { repo_root = "/a", branch = terraform_data.it.output } }`},
-		"a directory":         {`"/srv"`, `cwd = terraform_data.it.output`},
-		"a prompt":            {`"Be brief."`, `system_prompt = terraform_data.it.output`},
-		"an addition":         {`"Be brief."`, `system_prompt_append = terraform_data.it.output`},
-		"no prompt":           {`null`, `system_prompt = terraform_data.it.output`},
+		"settings": {`{ model = "m", tags = [{ name = "a", metadata = { b = "c" } }] }`, `session_settings = terraform_data.it.output`},
+		"texts": {`"low"`, `cwd = terraform_data.it.output
+  system_prompt = terraform_data.it.output
+  session_settings = {
+    reasoning_effort  = terraform_data.it.output
+    disabled_tool_ids = ["b", terraform_data.it.output]
+    tags              = [{ name = "a", metadata = { a = terraform_data.it.output } }, { name = terraform_data.it.output }]
+    worktree          = { repo_root = terraform_data.it.output, branch = terraform_data.it.output }
+  }`},
+		"flags":              {`true`, `session_settings = { compaction_threshold_check_enabled = terraform_data.it.output, allow_subagents_in_scripts = terraform_data.it.output }`},
+		"a create-only text": {`"script_only"`, "system_prompt_append = terraform_data.it.output\n  session_settings = { tool_execution_mode = terraform_data.it.output }"},
+		"parts": {`{ set = ["a", "b"], tags = [{ name = "a", metadata = null }], tree = { repo_root = "/a", branch = "b", lifecycle = null, path = null, parent_worktree_path = null, removed_at = null } }`,
+			`session_settings = { enabled_tool_ids = terraform_data.it.output.set, tags = terraform_data.it.output.tags, worktree = terraform_data.it.output.tree }`},
+		"metadata":  {`{ a = "b" }`, `session_settings = { tags = [{ name = "a", metadata = terraform_data.it.output }] }`},
+		"no prompt": {`null`, `system_prompt = terraform_data.it.output`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
