@@ -2,7 +2,6 @@ package environment_test
 
 import (
 	"cmp"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -26,8 +25,7 @@ func TestEnvironmentBuildStatusesDataSource(t *testing.T) {
 	long := makeFailed(t, e, "long", emulator.BuildFailure{Excerpt: strings.Repeat("x", 5000)})
 	withheld := makeFailed(t, e, "withheld", emulator.BuildFailure{Excerpt: "secret", Withheld: true})
 	building := makeEnvironment(e, "building", "user")
-	var account struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
+	_, account := e.ServiceAccountKey()
 
 	// Environments that do not exist are omitted, and the others are ordered by ID.
 	want := []any{
@@ -41,7 +39,7 @@ func TestEnvironmentBuildStatusesDataSource(t *testing.T) {
 	reads(t, e, nil, typeName, acctest.Values{"environment_ids": all}, map[string]any{"service_account_id": nil, "builds": want})
 	reads(t, e, nil, typeName, acctest.Values{"environment_ids": []any{"env_unknown"}}, map[string]any{"builds": []any{}})
 	// A service account does not see the user-scope environments of others.
-	reads(t, e, nil, typeName, acctest.Values{"environment_ids": all, "service_account_id": account.ID}, map[string]any{"builds": []any{is(ready, "ready", "succeeded", nil, false, false)}})
+	reads(t, e, nil, typeName, acctest.Values{"environment_ids": all, "service_account_id": account}, map[string]any{"builds": []any{is(ready, "ready", "succeeded", nil, false, false)}})
 
 	for _, tc := range []struct {
 		ids     []any

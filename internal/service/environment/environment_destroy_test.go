@@ -8,39 +8,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-func TestEnvironment_destroyedWhileItIsBuilt(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	_, i := e.Created(t, environmentType, environmentOf("a", acctest.Values{"wait_for_build": false}))
-	e.Journal().Reset()
-	e.MustApply(t, i, nil)
-	noneLeft(t, e, i)
-	if e.CarriedOut("cancelEnvironmentBuild") != 1 || e.Journal().Count("deleteEnvironment") != 2 {
-		t.Errorf("the requests: %+v", e.Journal().Entries())
-	}
-}
-
-// The build may end between the rejected delete and the read of the cause, or between the read and the cancel request.
-func TestEnvironment_destroyedWhileItsBuildEnds(t *testing.T) {
-	t.Parallel()
-	for name, operation := range map[string]string{"before the look": "GET /api/v0/environments/env_", "before the cancellation": "POST /api/v0/environments/env_"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var destroying bool
-			var e *acctest.Env
-			e = acctest.New(t, acctest.Meanwhile(operation, func(int) {
-				if destroying {
-					e.Clock.Advance(time.Minute)
-				}
-			}))
-			_, i := e.Created(t, environmentType, environmentOf("a", acctest.Values{"wait_for_build": false}))
-			destroying = true
-			acctest.NewProcess(t, e, nil).Destroy(i).MustSucceed(t)
-			noneLeft(t, e, i)
-		})
-	}
-}
-
 func TestEnvironment_whyACancellationFailsIsSaid(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -84,34 +51,6 @@ func TestEnvironment_theDefaultIsDeleted(t *testing.T) {
 	e.MustApply(t, b, nil)
 	e.MustApply(t, a, nil)
 	noneLeft(t, e, a)
-}
-
-func TestEnvironment_goneWhenItIsDestroyed(t *testing.T) {
-	t.Parallel()
-	for name, isDeleted := range map[string]bool{"deleted elsewhere during the retries": true, "not the default any more": false} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var e *acctest.Env
-			var i *acctest.Instance
-			e = acctest.New(t, acctest.Meanwhile("DELETE "+environmentsRoute, func(n int) {
-				if n != 2 {
-					return
-				}
-				if err := e.SetDefaultEnvironment(""); err != nil {
-					t.Error(err)
-				}
-				if isDeleted {
-					e.API(http.MethodDelete, environmentsRoute+"/"+i.ID(), nil, nil)
-				}
-			}))
-			_, i = e.Created(t, environmentType, environmentOf("a", acctest.Values{"make_organization_default": true}))
-			other := newEnv(e, map[string]any{"name": "b", "scope": "organization"})
-			acctest.NewProcess(t, e, nil).Destroy(i).MustDo(t, acctest.ActionDelete)
-			if left := onlyEnv(t, e); left.ID != other {
-				t.Errorf("left: %+v", left)
-			}
-		})
-	}
 }
 
 // A change of the scope forces replacement, even for the organization's default, which is then the last environment of its

@@ -2,7 +2,6 @@ package environment_test
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
+// The first apply sets the default after the build, and the fourth one in place.
 func TestEnvironment_faultMatrix_slow(t *testing.T) {
 	acctest.Slow(t)
 	t.Parallel()
@@ -17,9 +17,15 @@ func TestEnvironment_faultMatrix_slow(t *testing.T) {
 		Type: environmentType,
 		Setup: func(*acctest.Env) []acctest.Values {
 			return []acctest.Values{
-				environmentOf("m", acctest.Values{"setup_script": "make tools"}),
+				environmentOf("m", acctest.Values{"setup_script": "make tools", "make_organization_default": true}),
 				environmentOf("renamed", acctest.Values{"setup_script": "make tools"}),
 				environmentOf("renamed", nil),
+				environmentOf("renamed", acctest.Values{"make_organization_default": true}),
+			}
+		},
+		Before: func(e *acctest.Env, step int) {
+			if step == 3 {
+				_ = e.SetDefaultEnvironment("")
 			}
 		},
 		Live: idsOf,
@@ -30,6 +36,9 @@ func TestEnvironment_faultMatrix_slow(t *testing.T) {
 			}
 			if n := e.CarriedOut("createEnvironmentBuild"); n != 0 {
 				t.Errorf("%d builds were started besides", n)
+			}
+			if all := environmentsOf(e); len(all) != 1 || !all[0].IsDefault {
+				t.Errorf("the default is not set: %+v", all)
 			}
 		},
 	}.Run(t)
@@ -79,34 +88,6 @@ func TestEnvironment_faultMatrixOfDeletingWhileItIsBuilt(t *testing.T) {
 	}.Run(t)
 }
 
-// The first apply sets the default after the build, the third one in place.
-func TestEnvironment_faultMatrixOfTheDefault(t *testing.T) {
-	t.Parallel()
-	acctest.Matrix{
-		Type: environmentType,
-		Setup: func(e *acctest.Env) []acctest.Values {
-			return []acctest.Values{
-				environmentOf("m", acctest.Values{"make_organization_default": true}),
-				environmentOf("m", acctest.Values{"wait_for_build": false, "setup_script": "make tools"}),
-				environmentOf("m", acctest.Values{"wait_for_build": false, "setup_script": "make tools", "make_organization_default": true}),
-			}
-		},
-		Before: func(e *acctest.Env, step int) {
-			if step == 2 {
-				if err := e.SetDefaultEnvironment(""); err != nil {
-					t.Error(err)
-				}
-			}
-		},
-		Live: idsOf,
-		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
-			if all := environmentsOf(e); len(all) != 1 || !all[0].IsDefault {
-				t.Errorf("the default is not set: %+v", all)
-			}
-		},
-	}.Run(t)
-}
-
 // When the default is replaced, the new environment becomes the default before the old one is deleted.
 func TestAccEnvironment_theDefaultIsReplacedBeforeItGoes(t *testing.T) {
 	t.Parallel()
@@ -121,10 +102,5 @@ func TestAccEnvironment_theDefaultIsReplacedBeforeItGoes(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	cli.MustPlanEmpty()
-	// A replacement with the same name fails because the old environment still has that name.
-	r := cli.Run("apply", "-auto-approve", "-input=false", "-replace="+environmentAddress)
-	if text := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(text, "already exists") {
-		t.Errorf("exit code %d\n%s", r.ExitCode, r.Output)
-	}
 	cli.MustRun("destroy", "-auto-approve", "-input=false")
 }

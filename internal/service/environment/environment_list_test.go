@@ -1,7 +1,6 @@
 package environment_test
 
 import (
-	"net/http"
 	"slices"
 	"testing"
 
@@ -12,8 +11,7 @@ import (
 func TestEnvironmentList(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	var account struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
+	_, account := e.ServiceAccountKey()
 	makeEnvironment(e, "app", "organization")
 	makeEnvironment(e, "mine", "user")
 	makeFailed(t, e, "broken", emulator.BuildFailure{Reason: "No.", Excerpt: "make: error"})
@@ -21,7 +19,7 @@ func TestEnvironmentList(t *testing.T) {
 	for _, tc := range []struct {
 		account any
 		want    []string
-	}{{nil, []string{"app", "broken", "mine"}}, {account.ID, []string{"app"}}} {
+	}{{nil, []string{"app", "broken", "mine"}}, {account, []string{"app"}}} {
 		listed, out := acctest.NewProcess(t, e, nil).List(environmentType, acctest.Values{"service_account_id": tc.account})
 		mustBeSilent(t, out)
 		var names []string

@@ -124,7 +124,6 @@ func TestEnvironment_failuresAreExplained(t *testing.T) {
 	}{
 		"source-resolution": {emulator.BuildFailure{Category: "source-resolution", Reason: "No access."}, []string{"code-host integration"}},
 		"validation":        {emulator.BuildFailure{Category: "validation", Phase: "validating"}, []string{"A script or a check of its result failed. Fix the problem"}},
-		"unknown":           {emulator.BuildFailure{}, []string{"category unknown", "Fix the problem", "somebody canceled"}},
 		"a long log":        {emulator.BuildFailure{Excerpt: many}, []string{"agentyard_environment_build_diagnostics may show more", "  compiling\n  error: the end"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package environment_test
 
 import (
-	"net/http"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
@@ -17,8 +16,7 @@ func TestEnvironmentsDataSource(t *testing.T) {
 	app := makeEnvironment(e, "app", "organization")
 	makeFailed(t, e, "broken", emulator.BuildFailure{Category: "timeout", Reason: "Too slow.", Excerpt: "step 3"})
 	mustDefault(t, e, app.ID)
-	var account struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
+	_, account := e.ServiceAccountKey()
 	e.Journal().Reset()
 	// A service account sees the organization's environments and its own.
 	for _, tc := range []struct {
@@ -26,7 +24,7 @@ func TestEnvironmentsDataSource(t *testing.T) {
 		want    [][]any
 	}{
 		{nil, [][]any{{"app", "organization", "ready", true, nil}, {"broken", "user", "failed", false, nil}, {"zebra", "user", "ready", false, nil}}},
-		{account.ID, [][]any{{"app", "organization", "ready", true, nil}}},
+		{account, [][]any{{"app", "organization", "ready", true, nil}}},
 	} {
 		read, out := acctest.NewProcess(t, e, nil).ReadData(typeName, acctest.Values{"service_account_id": tc.account})
 		mustBeSilent(t, out)
