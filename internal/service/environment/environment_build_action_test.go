@@ -236,7 +236,7 @@ func TestEnvironmentBuild_errors(t *testing.T) {
 	}
 }
 
-// If the response names no build, the previous build is not mistaken for it.
+// If the response names no build, or is lost, the previous build is not mistaken for it.
 func TestEnvironmentBuild_answerWithoutABuild(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -246,6 +246,8 @@ func TestEnvironmentBuild_answerWithoutABuild(t *testing.T) {
 	}{
 		"built, waiting":           {true, emulator.FaultOtherResponse, true},
 		"built, in the background": {true, emulator.FaultOtherResponse, false},
+		"lost, waiting":            {true, emulator.FaultDropAfterCommit, true},
+		"lost, in the background":  {true, emulator.FaultDropAfterCommit, false},
 		"nothing, waiting":         {false, emulator.FaultOtherServer, true},
 		"nothing, in the end":      {false, emulator.FaultOtherServer, false},
 	} {

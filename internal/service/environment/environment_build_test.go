@@ -19,6 +19,8 @@ func TestFailureOf(t *testing.T) {
 		"nothing known": {nil, "", "", "Build b2 of environment \"dev\" (e) failed: the service gave no reason.\n\n" + mend},
 		"report alone":  {nil, "", "make\nno rule\n\n", "Build b2 of environment \"dev\" (e) failed: the service gave no reason.\n\n" + log + "make\n  no rule\n\n" + mend},
 		"record":        {&environments.Build{ID: "b2", FailureCategory: "timeout", FailureReason: "Too long.", Excerpt: "\n"}, "", "", "Build b2 of environment \"dev\" (e) failed, category timeout: Too long.\n\nThe build took longer than the service allows. Shorten the scripts."},
+		"unread":        {&environments.Build{ID: "b2", FailureCategory: "source-resolution", FailureReason: "No access."}, "", "", "Build b2 of environment \"dev\" (e) failed, category source-resolution: No access.\n\nA repository could not be read. Check its URL and default branch, and that the organization's code-host integration covers it."},
+		"not activated": {&environments.Build{ID: "b2", FailureCategory: "promotion"}, "r", "", "Build b2 of environment \"dev\" (e) failed, category promotion: r.\n\nThe build succeeded, but could not be activated. Apply again."},
 		"new category":  {&environments.Build{ID: "b2", FailureCategory: "solar-flare"}, "It broke", "", "Build b2 of environment \"dev\" (e) failed, category solar-flare: It broke.\n\n" + mend},
 		"newer build":   {&environments.Build{ID: "b3", FailureReason: "other"}, "other", "", "Build b2 of environment \"dev\" (e) failed: the service gave no reason.\n\n" + mend},
 		"withheld":      {&environments.Build{ID: "b2", Excerpt: "secret", Withheld: true}, "r", "", "Build b2 of environment \"dev\" (e) failed: r.\n\nThe service withholds the log.\n\n" + mend},

@@ -1,6 +1,7 @@
 package environment_test
 
 import (
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -116,6 +117,17 @@ func TestEnvironment_sourceThatBecameUnavailable(t *testing.T) {
 			e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
 		})
 	}
+}
+
+// The service decides, and its error is shown at the attribute.
+func TestEnvironment_sourcesThatCannotBeListed(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	refuse(e, "getEnvironmentSourceOptions", http.StatusForbidden, -1)
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance(environmentType)
+	p.Apply(i, envValues(acctest.Values{"source_id": "source-base"})).MustDo(t, acctest.ActionCreate)
+	p.Apply(i, envValues(acctest.Values{"source_id": "source-none"})).MustFail(t, "source_id", "404")
 }
 
 // If the service chooses the scope, an environment with the same name in any scope is a conflict.

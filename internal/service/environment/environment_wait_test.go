@@ -115,35 +115,6 @@ func TestEnvironment_foundFailed(t *testing.T) {
 	}
 }
 
-func TestEnvironment_failuresAreExplained(t *testing.T) {
-	t.Parallel()
-	many := strings.Repeat("compiling\n", 600) + "error: the end"
-	for name, tc := range map[string]struct {
-		failure emulator.BuildFailure
-		says    []string
-	}{
-		"source-resolution": {emulator.BuildFailure{Category: "source-resolution", Reason: "No access."}, []string{"code-host integration"}},
-		"validation":        {emulator.BuildFailure{Category: "validation", Phase: "validating"}, []string{"A script or a check of its result failed. Fix the problem"}},
-		"a long log":        {emulator.BuildFailure{Excerpt: many}, []string{"agentyard_environment_build_diagnostics may show more", "  compiling\n  error: the end"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			p := acctest.NewProcess(t, e, nil)
-			i := p.NewInstance(environmentType)
-			failBuild(t, e, tc.failure)
-			out := p.Apply(i, envValues(nil))
-			out.MustFail(t, "", append(tc.says, onlyEnv(t, e).LatestBuild.ID, "The next apply")[:len(tc.says)+1]...)
-			if strings.Contains(out.Text(), "secret") || !i.Tainted || i.Attribute("status") != "failed" || i.Attribute("failure_reason") == "" {
-				t.Errorf("tainted %v, %s", i.Tainted, i.State)
-			}
-			i.Tainted = false // As untaint does.
-			p.Apply(i, envValues(nil)).MustDo(t, acctest.ActionUpdate)
-			mustRest(t, e, i, envValues(nil))
-		})
-	}
-}
-
 func TestEnvironment_whatHappensDuringTheWait(t *testing.T) {
 	t.Parallel()
 	type during struct {
