@@ -15,24 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-func exportConfig(run, output string) string {
-	return fmt.Sprintf("data \"agentyard_wiki_export\" \"x\" {\n  wiki_run_id = %q\n  output_path = %q\n}\n", run, output)
-}
-
 func exportValues(run, output string) acctest.Values {
 	return acctest.Values{"wiki_run_id": run, "output_path": output}
-}
-
-func exported(attribute string, want knownvalue.Check) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue("data.agentyard_wiki_export.x", tfjsonpath.New(attribute), want)
 }
 
 // filesIn returns the names of the files in a directory.
@@ -67,7 +55,7 @@ func older(t *testing.T) (path string, isUntouched func()) {
 }
 
 // Every form writes the same archive and replaces an older one. The emulator's storage rejects the API key.
-func TestAccWikiExport(t *testing.T) {
+func TestWikiExport(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	run := uploadWiki(e, page{Path: "index.md", Title: "Index", Content: "# Index"}, page{Path: "a/ä.md", Title: "A", Content: strings.Repeat("text ", 1000)})
@@ -75,16 +63,12 @@ func TestAccWikiExport(t *testing.T) {
 	for _, form := range []emulator.WikiExportForm{emulator.WikiExportLink, emulator.WikiExportArchive, emulator.WikiExportRedirect} {
 		acctest.Must(t, e.SetWikiExport(form, time.Minute))
 		path, _ := older(t)
-		var sum, size string
-		reads(t, e, exportConfig(run, path),
-			exported("output_sha256", knownvalue.StringFunc(func(v string) error { sum = v; return nil })),
-			exported("output_size", knownvalue.Int64Func(func(v int64) error { size = fmt.Sprint(v); return nil })),
-		)
+		found := read(t, e, nil, "export", exportValues(run, path))
 		data, err := os.ReadFile(path)
 		acctest.Must(t, err)
 		want := sha256.Sum256(data)
-		if sum != hex.EncodeToString(want[:]) || size != fmt.Sprint(len(data)) || first != nil && !bytes.Equal(data, first) {
-			t.Errorf("%s: sha256 %s, size %s of %d bytes", form, sum, size, len(data))
+		if found["output_sha256"] != hex.EncodeToString(want[:]) || found["output_size"] != float64(len(data)) || first != nil && !bytes.Equal(data, first) {
+			t.Errorf("%s: %v of %d bytes", form, found, len(data))
 		}
 		first = data
 		if names := filesIn(t, filepath.Dir(path)); len(names) != 1 {
@@ -123,17 +107,26 @@ func TestWikiExport_paths(t *testing.T) {
 }
 
 // Two exports may have the same path: each reports its own archive, and one archive remains.
-func TestAccWikiExport_samePath(t *testing.T) {
+func TestWikiExport_samePath(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	first, second := uploadWiki(e, page{Path: "index.md", Title: "Index"}), uploadWiki(e, page{Path: "index.md", Title: "Other"})
-	cli := acctest.NewCLI(t, e, exportConfig(first, "x.zip")+strings.Replace(exportConfig(second, "./x.zip"), `"x"`, `"y"`, 1)+
-		"output \"x\" {\n  value = data.agentyard_wiki_export.x.output_sha256\n}\noutput \"y\" {\n  value = data.agentyard_wiki_export.y.output_sha256\n}\n")
-	r := cli.MustRun("plan", "-input=false")
-	data, err := os.ReadFile(filepath.Join(cli.Dir, "x.zip"))
+	runs := []string{uploadWiki(e, page{Path: "index.md", Title: "Index"}), uploadWiki(e, page{Path: "index.md", Title: "Other"})}
+	path := filepath.Join(t.TempDir(), "x.zip")
+	p, sums := acctest.NewProcess(t, e, nil), make([]string, len(runs))
+	acctest.Together(len(runs), len(runs), func(k int) {
+		found, out := p.ReadData("agentyard_wiki_export", exportValues(runs[k], path))
+		if len(out.Errors) > 0 {
+			t.Error(out)
+			return
+		}
+		sums[k] = acctest.Plain(t, found["output_sha256"]).(string)
+	})
+	data, err := os.ReadFile(path)
 	acctest.Must(t, err)
 	sum := sha256.Sum256(data)
-	acctest.Says(t, r.Output, hex.EncodeToString(sum[:]))
+	if !slices.Contains(sums, hex.EncodeToString(sum[:])) || sums[0] == sums[1] {
+		t.Errorf("the file has the hash %x, the exports %v", sum, sums)
+	}
 }
 
 func TestWikiExport_refusals(t *testing.T) {
@@ -186,36 +179,6 @@ func TestWikiExport_faults(t *testing.T) {
 			fails(t, e, "export", exportValues(run, path), "", "Cannot export wiki run", "Exporting the wiki run "+run, tc.want)
 			isUntouched()
 		})
-	}
-}
-
-// The plan writes the archive, applying that plan does not write it again, and a destroy deletes nothing.
-func TestAccWikiExport_whenItIsWritten(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	run := uploadWiki(e, page{Path: "index.md", Title: "Index"})
-	cli := acctest.NewCLI(t, e, exportConfig(run, "docs/wiki.zip")+"output \"sum\" {\n  value = data.agentyard_wiki_export.x.output_sha256\n}\n")
-	docs := filepath.Join(cli.Dir, "docs") // A relative path starts in the CLI's working folder.
-	acctest.Must(t, os.Mkdir(docs, 0o700))
-	written := func(after string, times int, isThere bool) {
-		t.Helper()
-		_, err := os.Stat(filepath.Join(docs, "wiki.zip"))
-		if n := e.Journal().Count("exportWikiRun"); n != times || (err == nil) != isThere {
-			t.Errorf("%s: %d exports, %v", after, n, err)
-		}
-	}
-	cli.MustRun("validate")
-	written("validate", 0, false)
-	cli.MustRun("plan", "-input=false", "-out=p")
-	written("plan", 1, true)
-	acctest.Must(t, os.Remove(filepath.Join(docs, "wiki.zip")))
-	cli.MustRun("apply", "-input=false", "p")
-	written("apply of the plan", 1, false)
-	cli.MustRun("plan", "-input=false", "-refresh=false")
-	written("plan without refresh", 2, true)
-	cli.MustRun("destroy", "-input=false", "-auto-approve")
-	if _, err := os.Stat(filepath.Join(docs, "wiki.zip")); err != nil {
-		t.Errorf("after destroy: %v", err)
 	}
 }
 

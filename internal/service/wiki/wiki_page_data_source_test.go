@@ -4,20 +4,12 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-func pageConfig(run, page string) string {
-	return fmt.Sprintf("data \"agentyard_wiki_page\" \"x\" {\n  wiki_run_id = %q\n  page_id     = %q\n}\n", run, page)
-}
-
 // Page IDs are arbitrary strings, and none may lead to another operation.
-func TestAccWikiPage(t *testing.T) {
+func TestWikiPage(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	const hard = "a b/../privacy?x=1#%2f{ä}"
@@ -25,15 +17,13 @@ func TestAccWikiPage(t *testing.T) {
 		page{PageID: "p1", Path: "index.md", Title: "Index", Content: "# Index\n\n[Storage](storage/index.md)\n", Order: 1},
 		page{PageID: hard, Path: "storage/index.md", Title: "Storage", Content: "", Order: 7.5},
 	)
-	for id, want := range map[string][]knownvalue.Check{
-		"p1": {knownvalue.StringExact("index.md"), knownvalue.StringExact("Index"), knownvalue.StringExact("# Index\n\n[Storage](storage/index.md)\n"), knownvalue.Int64Exact(1)},
-		hard: {knownvalue.StringExact("storage/index.md"), knownvalue.StringExact("Storage"), knownvalue.StringExact(""), knownvalue.Int64Exact(7)},
+	for id, want := range map[string]map[string]any{
+		"p1": {"path": "index.md", "title": "Index", "content": "# Index\n\n[Storage](storage/index.md)\n", "order": 1.0},
+		hard: {"path": "storage/index.md", "title": "Storage", "content": "", "order": 7.0},
 	} {
-		is := func(attribute string, want knownvalue.Check) statecheck.StateCheck {
-			return statecheck.ExpectKnownValue("data.agentyard_wiki_page.x", tfjsonpath.New(attribute), want)
-		}
-		reads(t, e, pageConfig(run, id), is("path", want[0]), is("title", want[1]), is("content", want[2]), is("order", want[3]),
-			is("page_id", knownvalue.StringExact(id)), is("wiki_run_id", knownvalue.StringExact(run)))
+		found := read(t, e, nil, "page", acctest.Values{"wiki_run_id": run, "page_id": id})
+		has(t, found, want)
+		has(t, found, map[string]any{"page_id": id, "wiki_run_id": run})
 	}
 }
 

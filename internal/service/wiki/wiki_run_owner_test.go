@@ -1,59 +1,28 @@
 package wiki_test
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-func TestAccWikiRun_changedAndDeletedElsewhere(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	cfg := e.Config(ofAPI(`privacy_level = "organization"`))
-	change := func() {
-		e.API(http.MethodPost, "/api/v0/wiki/"+onlyRun(t, e).ID+"/privacy", map[string]any{"privacyLevel": "private"}, nil)
-	}
-	remove := func() { e.API(http.MethodDelete, "/api/v0/wiki/"+onlyRun(t, e).ID, nil, nil) }
-	asWanted := func(*terraform.State) error {
-		if got := onlyRun(t, e); got.PrivacyLevel != "organization" {
-			return fmt.Errorf("the emulator holds %+v", got)
-		}
-		return nil
-	}
-	runSteps(t, e,
-		resource.TestStep{Config: cfg},
-		resource.TestStep{PreConfig: change, Config: cfg, ConfigPlanChecks: runAction(plancheck.ResourceActionUpdate), Check: asWanted},
-		resource.TestStep{PreConfig: remove, Config: cfg, ConfigPlanChecks: runAction(plancheck.ResourceActionCreate), Check: asWanted},
-		resource.TestStep{PreConfig: remove, Config: cfg, Destroy: true},
-	)
-}
-
 // An older run that the list no longer shows because of a newer run is not gone.
-func TestAccWikiRun_anOlderRunStays(t *testing.T) {
+func TestWikiRun_anOlderRunStays(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	var older, newer string
-	cfg := e.Config(ofAPI())
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		Steps: []resource.TestStep{
-			{Config: cfg, Check: func(*terraform.State) error { older = onlyRun(t, e).ID; return nil }},
-			{
-				PreConfig: func() { e.Clock.Advance(time.Hour); newer = addRun(t, e, emulator.WikiRun{RepoURL: acmeAPI}) },
-				Config:    cfg, ConfigPlanChecks: runAction(plancheck.ResourceActionNoop),
-			},
-			{PreConfig: func() { e.Clock.Advance(time.Hour); e.API(http.MethodDelete, "/api/v0/wiki/"+older, nil, nil) }, Config: cfg, ConfigPlanChecks: runAction(plancheck.ResourceActionCreate)},
-		},
-	})
+	_, i := e.Created(t, wikiRunType, wikiRunOf(nil))
+	older := i.ID()
+	e.Clock.Advance(time.Hour)
+	newer := addRun(t, e, emulator.WikiRun{RepoURL: acmeAPI})
+	e.Plan(t, i, wikiRunOf(nil)).MustDo(t, acctest.ActionNone)
+	e.Clock.Advance(time.Hour)
+	e.API(http.MethodDelete, "/api/v0/wiki/"+older, nil, nil)
+	e.MustApply(t, i, wikiRunOf(nil)).MustDo(t, acctest.ActionCreate)
+	e.MustApply(t, i, nil)
 	if left := wikiRunsOf(t, e); len(left) != 1 || left[0].ID != newer {
 		t.Errorf("the emulator holds %+v", left)
 	}

@@ -2,63 +2,46 @@ package wiki_test
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 // A user who is neither the owner nor a manager gets an error that says whose API key is needed.
-func TestAccWikiRun_isForItsOwner(t *testing.T) {
+func TestWikiRun_isForItsOwner(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	key := e.MemberKey("robin@acme.example", "")
-	cfg := func(level string) string { return ofAPI(quoted("privacy_level", level)) }
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		CheckDestroy:             noRunLeft(t, e),
-		Steps: []resource.TestStep{
-			{Config: e.Config(cfg("organization"))},
-			{Config: acctest.ConfigAt(e.URL(), key, cfg("organization")), ConfigPlanChecks: acctest.ThenEmpty, ConfigStateChecks: []statecheck.StateCheck{runHas("can_update_privacy", knownvalue.Bool(false))}},
-			{Config: acctest.ConfigAt(e.URL(), key, cfg("private")), ExpectError: regexp.MustCompile(`Cannot update wiki run(.|\n)*403(.|\n)*Only\s+the\s+owner(.|\n)*remove\s+privacy_level`)},
-			{Config: acctest.ConfigAt(e.URL(), key, cfg("organization")), Destroy: true, ExpectError: regexp.MustCompile(`Cannot delete wiki run(.|\n)*wiki_(.|\n)*403(.|\n)*Only\s+the\s+owner`)},
-			{Config: e.Config(cfg("organization")), ConfigPlanChecks: acctest.ThenEmpty},
-		},
-	})
+	other := acctest.NewProcess(t, e, acctest.Values{"api_key": e.MemberKey("robin@acme.example", "")})
+	shared, private := wikiRunOf(acctest.Values{"privacy_level": "organization"}), wikiRunOf(acctest.Values{"privacy_level": "private"})
+	_, i := e.Created(t, wikiRunType, shared)
+	id := i.ID()
+	other.Apply(i, shared).MustDo(t, acctest.ActionNone)
+	has(t, acctest.Plain(t, i.State).(map[string]any), map[string]any{"can_update_privacy": false})
+	other.Apply(i, private).MustFail(t, "privacy_level", "Cannot update wiki run", "403", "Only the owner", "remove privacy_level")
+	other.Destroy(i).MustFail(t, "", "Cannot delete wiki run", id, "403", "Only the owner")
+	e.Plan(t, i, shared).MustDo(t, acctest.ActionNone)
 }
 
 // If only the privacy level of a new run could not be set, the run is kept, and the next plan updates it in place.
-func TestAccWikiRun_withoutItsPrivacy(t *testing.T) {
+func TestWikiRun_withoutItsPrivacy(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{403, 422, 500} {
-		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			t.Parallel()
-			e := acctest.NewRealTime(t)
-			e.Faults().Add(emulator.Fault{Operation: "updateWikiPrivacy", Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
-			cli := acctest.NewCLI(t, e, ofAPI(`privacy_level = "private"`))
-			r := cli.MustRun("apply", "-auto-approve", "-input=false")
-			run := onlyRun(t, e)
-			said := acctest.OneLine(r.Output)
-			for _, want := range []string{"Warning: Privacy Level Not Set", run.ID, `is "organization" instead of "private"`, "The next apply sets it", fmt.Sprint(status)} {
-				acctest.Says(t, said, want)
-			}
-			e.Faults().Clear()
-			if r := cli.MustRun("plan", "-input=false"); !strings.Contains(r.Output, `"organization" -> "private"`) || !strings.Contains(r.Output, "0 to add, 1 to change, 0 to destroy") {
-				t.Errorf("the next plan:\n%s", r.Output)
-			}
-			cli.MustRun("apply", "-auto-approve", "-input=false")
-			acctest.Says(t, cli.MustRun("plan", "-input=false", "-refresh=false").Output, "No changes")
-			cli.MustPlanEmpty()
-			if now := onlyRun(t, e); now.ID != run.ID || now.PrivacyLevel != "private" {
-				t.Errorf("the emulator holds %+v", now)
-			}
-		})
+		e := acctest.New(t)
+		e.Faults().Add(emulator.Fault{Operation: "updateWikiPrivacy", Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
+		i, config := e.NewInstance(t, wikiRunType), wikiRunOf(acctest.Values{"privacy_level": "private"})
+		out := e.MustApply(t, i, config)
+		run := onlyRun(t, e)
+		acctest.Says(t, out.WarningText(), "Privacy Level Not Set", run.ID, `is "organization" instead of "private"`, "The next apply sets it", fmt.Sprint(status))
+		e.Faults().Clear()
+		if i.ID() != run.ID || i.Tainted {
+			t.Errorf("the state holds %v", i.State)
+		}
+		isIn(t, e, i, config, acctest.ActionUpdate, map[string]any{"privacy_level": "private"})
+		if now := onlyRun(t, e); now.ID != run.ID || now.PrivacyLevel != "private" {
+			t.Errorf("the emulator holds %+v", now)
+		}
 	}
 }
 
@@ -67,7 +50,7 @@ func TestAccWikiRun_interruptedBeforeItsPrivacy(t *testing.T) {
 	t.Parallel()
 	running := make(chan *acctest.Running, 1)
 	e := acctest.NewRealTime(t, acctest.InterruptInFlight("createWikiRun", running))
-	cli := acctest.NewCLI(t, e, ofAPI(`privacy_level = "private"`))
+	cli := acctest.NewCLI(t, e, fmt.Sprintf("resource %q \"test\" {\n  repo_url      = %q\n  privacy_level = \"private\"\n}\n", wikiRunType, acmeAPI))
 	run := cli.Start("apply", "-auto-approve", "-input=false")
 	running <- run
 	r := run.Wait()

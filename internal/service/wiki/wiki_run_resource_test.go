@@ -2,37 +2,13 @@ package wiki_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
-
-const runAddress = wikiRunType + ".test"
-
-func hclOf(lines ...string) string {
-	return fmt.Sprintf("resource %q \"test\" {\n  %s\n}\n", wikiRunType, strings.Join(lines, "\n  "))
-}
-
-// ofAPI returns a configuration of a run of acme/api, with additional lines.
-func ofAPI(lines ...string) string {
-	return hclOf(append([]string{fmt.Sprintf("repo_url = %q", acmeAPI)}, lines...)...)
-}
-
-func quoted(name, text string) string {
-	return name + " = " + strings.ReplaceAll(fmt.Sprintf("%q", text), "${", "$${")
-}
 
 // runJSON contains the fields of a run that these tests check.
 type runJSON struct {
@@ -65,154 +41,110 @@ func addRun(t testing.TB, e *acctest.Env, given emulator.WikiRun) string {
 	return id
 }
 
-func noRunLeft(t testing.TB, e *acctest.Env) resource.TestCheckFunc {
-	return func(*terraform.State) error {
-		if left := wikiRunsOf(t, e); len(left) > 0 {
-			return fmt.Errorf("the emulator still holds %+v", left)
-		}
-		return nil
-	}
-}
-
-func runAction(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
-	return acctest.PlannedThenEmpty(runAddress, action)
-}
-
-func runHas(name string, check knownvalue.Check) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(runAddress, tfjsonpath.New(name), check)
-}
-
-func runSteps(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
-	t.Helper()
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, CheckDestroy: noRunLeft(t, e), Steps: steps})
-}
-
 // switchWikis sets the organization's wiki setting.
 func switchWikis(t testing.TB, e *acctest.Env, on string) {
 	t.Helper()
 	acctest.Must(t, e.ChangeEnterpriseControls(map[string]json.RawMessage{"wikiCloudSync": json.RawMessage(on)}, ""))
 }
 
-func text(s string) knownvalue.Check { return knownvalue.StringExact(s) }
+// isIn applies a configuration in a new process, checks the action and attributes, and that the next plan is empty.
+func isIn(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values, action acctest.Action, want map[string]any) {
+	t.Helper()
+	e.MustApply(t, i, config).MustDo(t, action)
+	has(t, acctest.Plain(t, i.State).(map[string]any), want)
+	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+}
 
-var null = knownvalue.Null()
-
-func TestAccWikiRun_leastThenEachAttribute(t *testing.T) {
+func TestWikiRun_leastThenEachAttribute(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
+	i := e.NewInstance(t, wikiRunType)
 	var id, head string
-	step := func(action plancheck.ResourceActionType, want func(run runJSON) bool, lines ...string) resource.TestStep {
-		return resource.TestStep{
-			Config: e.Config(ofAPI(lines...)), ConfigPlanChecks: runAction(action),
-			Check: func(*terraform.State) error {
-				got := onlyRun(t, e)
-				if isNew := got.ID != id; isNew != (action == plancheck.ResourceActionReplace || action == plancheck.ResourceActionCreate) {
-					return fmt.Errorf("the run is %s, was %s", got.ID, id)
-				}
-				if id == "" {
-					head = got.CommitHash
-				}
-				if id = got.ID; !want(got) {
-					return fmt.Errorf("the emulator holds %+v", got)
-				}
-				return nil
-			},
+	const create, update, replace, noop = acctest.ActionCreate, acctest.ActionUpdate, acctest.ActionReplace, acctest.ActionNone
+	private := func(r runJSON) bool { return r.PrivacyLevel == "private" }
+	shared := func(r runJSON) bool { return r.PrivacyLevel == "organization" }
+	const commit = "C0FFEE0123456789c0ffee0123456789c0ffee01"
+	isCommit := func(r runJSON) bool { return r.CommitHash == commit }
+	of := func(count int) func(runJSON) bool { return func(r runJSON) bool { return r.PageCount == count } }
+	for n, step := range []struct {
+		action  acctest.Action
+		want    func(run runJSON) bool
+		changes acctest.Values
+	}{
+		{create, func(r runJSON) bool {
+			return r.Branch == "main" && len(r.CommitHash) == 40 && r.PrivacyLevel == "organization" && r.PageCount >= 5 && !r.HasLocalChanges && !r.HasNonRemoteCommits
+		}, nil},
+		{update, private, acctest.Values{"privacy_level": "private"}},
+		{noop, private, nil}, // When the level is removed from the configuration, it is kept.
+		{update, shared, acctest.Values{"privacy_level": "organization"}},
+		{noop, shared, acctest.Values{"branch": "main", "has_local_changes": false, "has_non_remote_commits": false}},
+		{replace, func(r runJSON) bool { return r.Branch == "next" && r.CommitHash != head }, acctest.Values{"branch": "next"}},
+		{noop, func(r runJSON) bool { return r.Branch == "next" }, nil},
+		{replace, func(r runJSON) bool { return isCommit(r) && r.Branch == "main" }, acctest.Values{"commit_hash": commit, "branch": "main"}},
+		// A short hash, or one in a different case, is the same commit.
+		{noop, isCommit, acctest.Values{"commit_hash": strings.ToLower(commit)}},
+		{noop, isCommit, acctest.Values{"commit_hash": commit[:7]}},
+		{replace, func(r runJSON) bool { return r.CommitHash == "facade0" }, acctest.Values{"commit_hash": "facade0"}},
+		{replace, func(r runJSON) bool { return r.HasLocalChanges && !r.HasNonRemoteCommits }, acctest.Values{"has_local_changes": true}},
+		{replace, func(r runJSON) bool { return r.HasLocalChanges && r.HasNonRemoteCommits }, acctest.Values{"has_local_changes": true, "has_non_remote_commits": true}},
+		{replace, func(r runJSON) bool { return !r.HasLocalChanges }, acctest.Values{"has_local_changes": false}},
+		{replace, shared, acctest.Values{"triggers": map[string]any{"release": "1"}}},
+		{replace, shared, acctest.Values{"triggers": map[string]any{"release": "2"}}},
+		{replace, shared, acctest.Values{"triggers": map[string]any{}}},
+		{update, shared, nil}, // No triggers equal empty triggers.
+		{replace, of(2), acctest.Values{"pages": pagesJSON}},
+		{noop, of(2), acctest.Values{"pages": strings.ReplaceAll(pagesJSON, ",", " , ")}},
+		{replace, func(r runJSON) bool { return strings.Count(string(r.PageTree), `"children":[]`) == 1 }, acctest.Values{"pages": pagesJSON, "page_tree": treeJSON}},
+		{replace, of(2), acctest.Values{"pages": pagesJSON}},
+		{replace, func(r runJSON) bool { return r.PageCount >= 5 }, nil},
+	} {
+		isIn(t, e, i, wikiRunOf(step.changes), step.action, nil)
+		got := onlyRun(t, e)
+		if isNew := got.ID != id; isNew != (step.action == replace || step.action == create) || got.ID != i.ID() || !step.want(got) {
+			t.Errorf("step %d: the emulator holds %+v, and held %s", n, got, id)
+		}
+		if id = got.ID; n == 0 {
+			head = got.CommitHash
 		}
 	}
-	const create, update, replace, noop = plancheck.ResourceActionCreate, plancheck.ResourceActionUpdate, plancheck.ResourceActionReplace, plancheck.ResourceActionNoop
-	is := func(check func(run runJSON) bool) func(runJSON) bool { return check }
-	private := is(func(r runJSON) bool { return r.PrivacyLevel == "private" })
-	shared := is(func(r runJSON) bool { return r.PrivacyLevel == "organization" })
-	const commit = "C0FFEE0123456789c0ffee0123456789c0ffee01"
-	runSteps(t, e,
-		step(create, is(func(r runJSON) bool {
-			return r.Branch == "main" && len(r.CommitHash) == 40 && r.PrivacyLevel == "organization" && r.PageCount >= 5 && !r.HasLocalChanges && !r.HasNonRemoteCommits
-		})),
-		step(update, private, `privacy_level = "private"`),
-		step(noop, private), // When the level is removed from the configuration, it is kept.
-		step(update, shared, `privacy_level = "organization"`),
-		step(noop, shared, `branch = "main"`, `has_local_changes = false`, `has_non_remote_commits = false`),
-		step(replace, is(func(r runJSON) bool { return r.Branch == "next" && r.CommitHash != head }), `branch = "next"`),
-		step(noop, is(func(r runJSON) bool { return r.Branch == "next" })),
-		step(replace, is(func(r runJSON) bool { return r.CommitHash == commit && r.Branch == "main" }), quoted("commit_hash", commit), `branch = "main"`),
-		// A short hash, or one in a different case, is the same commit.
-		step(noop, is(func(r runJSON) bool { return r.CommitHash == commit }), quoted("commit_hash", strings.ToLower(commit))),
-		step(noop, is(func(r runJSON) bool { return r.CommitHash == commit }), quoted("commit_hash", commit[:7])),
-		step(replace, is(func(r runJSON) bool { return r.CommitHash == "facade0" }), `commit_hash = "facade0"`),
-		step(replace, is(func(r runJSON) bool { return r.HasLocalChanges && !r.HasNonRemoteCommits }), `has_local_changes = true`),
-		step(replace, is(func(r runJSON) bool { return r.HasLocalChanges && r.HasNonRemoteCommits }), `has_local_changes = true`, `has_non_remote_commits = true`),
-		step(replace, is(func(r runJSON) bool { return !r.HasLocalChanges }), `has_local_changes = false`),
-		step(replace, shared, `triggers = { release = "1" }`),
-		step(replace, shared, `triggers = { release = "2" }`),
-		step(replace, shared, `triggers = {}`),
-		step(update, shared), // No triggers equal empty triggers.
-		step(update, shared, `triggers = {}`),
-		step(update, shared),
-		step(replace, is(func(r runJSON) bool { return r.PageCount == 2 }), quoted("pages", pagesJSON)),
-		step(noop, is(func(r runJSON) bool { return r.PageCount == 2 }), quoted("pages", strings.ReplaceAll(pagesJSON, ",", " , "))),
-		step(replace, is(func(r runJSON) bool { return strings.Count(string(r.PageTree), `"children":[]`) == 1 }), quoted("pages", pagesJSON), quoted("page_tree", treeJSON)),
-		step(replace, is(func(r runJSON) bool { return r.PageCount == 2 }), quoted("pages", pagesJSON)),
-		step(replace, is(func(r runJSON) bool { return r.PageCount >= 5 })),
-		resource.TestStep{ResourceName: runAddress, ImportState: true, ImportStateVerify: true},
-	)
 }
 
-func TestAccWikiRun_withEverything(t *testing.T) {
+func TestWikiRun_withEverything(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	runSteps(t, e,
-		resource.TestStep{
-			Config: e.Config(hclOf(
-				`repo_url = "https://CODE.example/acme/API.git/"`, `branch = "feature/ünï #1"`, `commit_hash = "c0ffee0"`, `has_local_changes = true`, `has_non_remote_commits = true`,
-				quoted("pages", pagesJSON), quoted("page_tree", treeJSON), `privacy_level = "private"`, `triggers = { a = "b" }`,
-			)),
-			ConfigPlanChecks: runAction(plancheck.ResourceActionCreate),
-			ConfigStateChecks: []statecheck.StateCheck{
-				runHas("id", knownvalue.StringRegexp(regexp.MustCompile(`^wiki_`))), runHas("repo_url", text("https://CODE.example/acme/API.git/")), runHas("branch", text("feature/ünï #1")),
-				runHas("commit_hash", text("c0ffee0")), runHas("has_local_changes", knownvalue.Bool(true)), runHas("has_non_remote_commits", knownvalue.Bool(true)), runHas("page_count", knownvalue.Int64Exact(2)),
-				runHas("page_tree", text(treeJSON)), runHas("pages", text(pagesJSON)), runHas("privacy_level", text("private")), runHas("can_update_privacy", knownvalue.Bool(true)),
-				runHas("is_repo_covered_by_org_integration", knownvalue.Bool(true)), runHas("created_at", text("2026-03-01T12:00:00Z")), runHas("owner_user_id", knownvalue.NotNull()),
-				runHas("model_used", null), runHas("agent_version", null), runHas("source_session_id", null), runHas("triggers", knownvalue.MapExact(map[string]knownvalue.Check{"a": text("b")})),
-			},
-			Check: func(*terraform.State) error {
-				if run := onlyRun(t, e); run.RepoURL != acmeAPI || run.PrivacyLevel != "private" || run.Branch != "feature/ünï #1" {
-					return fmt.Errorf("the emulator holds %+v", run)
-				}
-				return nil
-			},
-		},
-		// An import uses the service's spelling.
-		resource.TestStep{ResourceName: runAddress, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"repo_url", "pages", "page_tree", "triggers"}},
-	)
+	const address = "https://CODE.example/acme/API.git/"
+	i := e.NewInstance(t, wikiRunType)
+	isIn(t, e, i, acctest.Values{
+		"repo_url": address, "branch": "feature/ünï #1", "commit_hash": "c0ffee0", "has_local_changes": true, "has_non_remote_commits": true,
+		"pages": pagesJSON, "page_tree": treeJSON, "privacy_level": "private", "triggers": map[string]any{"a": "b"},
+	}, acctest.ActionCreate, map[string]any{
+		"repo_url": address, "branch": "feature/ünï #1", "commit_hash": "c0ffee0", "has_local_changes": true, "has_non_remote_commits": true, "page_count": 2.0, "page_tree": treeJSON, "pages": pagesJSON,
+		"privacy_level": "private", "can_update_privacy": true, "is_repo_covered_by_org_integration": true, "created_at": "2026-03-01T12:00:00Z", "model_used": nil, "agent_version": nil, "source_session_id": nil,
+	})
+	if run := onlyRun(t, e); run.RepoURL != acmeAPI || run.PrivacyLevel != "private" || run.Branch != "feature/ünï #1" || i.Attribute("owner_user_id") == "" {
+		t.Errorf("the emulator holds %+v", run)
+	}
 }
 
-func TestAccWikiRun_writtenByTheService(t *testing.T) {
+func TestWikiRun_writtenByTheService(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	runSteps(t, e,
-		resource.TestStep{
-			Config: e.Config(ofAPI()), ConfigPlanChecks: runAction(plancheck.ResourceActionCreate),
-			ConfigStateChecks: []statecheck.StateCheck{
-				runHas("model_used", knownvalue.ObjectExact(map[string]knownvalue.Check{"id": text("model-a"), "reasoning_effort": text("medium")})), runHas("agent_version", text("1.4.0")),
-				runHas("page_tree", null), runHas("pages", null), runHas("triggers", null),
-			},
-		},
-		// Other forms of the URL are the same repository, and the first configured form is kept.
-		resource.TestStep{Config: e.Config(hclOf(`repo_url = "` + acmeAPI + `.git"`)), ConfigPlanChecks: runAction(plancheck.ResourceActionNoop), ConfigStateChecks: []statecheck.StateCheck{runHas("repo_url", text(acmeAPI))}},
-		resource.TestStep{Config: e.Config(hclOf(`repo_url = "` + strings.ToUpper(acmeAPI) + `/"`)), ConfigPlanChecks: runAction(plancheck.ResourceActionNoop)},
-		resource.TestStep{Config: e.Config(hclOf(`repo_url = "` + acmeWeb + `"`)), ConfigPlanChecks: runAction(plancheck.ResourceActionReplace), ConfigStateChecks: []statecheck.StateCheck{runHas("repo_url", text(acmeWeb))}},
-	)
+	i := e.NewInstance(t, wikiRunType)
+	isIn(t, e, i, wikiRunOf(nil), acctest.ActionCreate, map[string]any{"agent_version": "1.4.0", "page_tree": nil, "pages": nil, "triggers": nil})
+	has(t, acctest.Plain(t, i.State).(map[string]any)["model_used"].(map[string]any), map[string]any{"id": "model-a", "reasoning_effort": "medium"})
+	// Other forms of the URL are the same repository, and the first configured form is kept.
+	isIn(t, e, i, acctest.Values{"repo_url": acmeAPI + ".git"}, acctest.ActionNone, map[string]any{"repo_url": acmeAPI})
+	isIn(t, e, i, acctest.Values{"repo_url": strings.ToUpper(acmeAPI) + "/"}, acctest.ActionNone, nil)
+	isIn(t, e, i, acctest.Values{"repo_url": acmeWeb}, acctest.ActionReplace, map[string]any{"repo_url": acmeWeb})
 }
 
 // A private run needs two requests. A run with the service's default level needs one.
-func TestAccWikiRun_privacyIsSentOnlyWhereItDiffers(t *testing.T) {
+func TestWikiRun_privacyIsSentOnlyWhereItDiffers(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string]int{"organization": 0, "private": 1} {
 		e := acctest.New(t)
-		runSteps(t, e, resource.TestStep{Config: e.Config(ofAPI(quoted("privacy_level", level))), ConfigPlanChecks: acctest.ThenEmpty})
-		if n := e.Journal().Count("updateWikiPrivacy"); n != want {
-			t.Errorf("%s: %d changes were sent", level, n)
-		}
+		isIn(t, e, e.NewInstance(t, wikiRunType), wikiRunOf(acctest.Values{"privacy_level": level}), acctest.ActionCreate, nil)
+		e.WantRequests(t, "updateWikiPrivacy", want)
 	}
 }
 
@@ -336,8 +268,6 @@ func TestWikiRun_errorsOfTheService(t *testing.T) {
 		"two pages of a path": {config: wikiRunOf(acctest.Values{"pages": `[{"path":"p","title":"t","content":"c"},{"path":"p","title":"t","content":"c"}]`}), want: []string{"400", "pages[1].path", "Correct the value that the message names."}},
 		"a page in the way":   {config: wikiRunOf(acctest.Values{"pages": `[{"path":"wiki.json","title":"t","content":"c"}]`}), want: []string{"400", "pages[0].path"}},
 		"a tree of others":    {config: wikiRunOf(acctest.Values{"pages": pagesJSON, "page_tree": `[{"path":"index.md","title":"t","children":[{"path":"x","title":"x"}]}]`}), want: []string{"400", "pageTree[0].children[0].path"}},
-		"401":                 {fault: status(401), want: []string{"401", "AGENTYARD_API_KEY"}},
-		"429":                 {fault: emulator.Fault{Operation: "createWikiRun", Kind: emulator.FaultRateLimited, Times: -1}, want: []string{"429", "requests_per_second"}},
 		"500":                 {fault: status(500), want: []string{"unknown outcome", "wiki run of https://code.example/acme/api", "500", "Before you apply again"}},
 	} {
 		t.Run(name, func(t *testing.T) {

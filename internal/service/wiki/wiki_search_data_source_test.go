@@ -6,19 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-func searchConfig(run, q, more string) string {
-	return fmt.Sprintf("data \"agentyard_wiki_search\" \"x\" {\n  wiki_run_id = %q\n  q           = %q\n%s\n}\n", run, q, more)
-}
-
-func TestAccWikiSearch(t *testing.T) {
+func TestWikiSearch(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	run := uploadWiki(e,
@@ -26,29 +18,28 @@ func TestAccWikiSearch(t *testing.T) {
 		page{PageID: "p2", Path: "two.md", Title: "Cache", Content: "another cache & more, 100% CACHE"},
 		page{PageID: "p3", Path: "three.md", Title: "Three", Content: "nothing"},
 	)
-	found := func(id string, count int64) knownvalue.Check {
-		return knownvalue.ObjectPartial(map[string]knownvalue.Check{"page_id": knownvalue.StringExact(id), "match_count": knownvalue.Int64Exact(count)})
+	search := func(more acctest.Values) (results []any, found string) {
+		more["wiki_run_id"] = run
+		results = read(t, e, nil, "search", more)["results"].([]any)
+		for _, result := range results {
+			result := result.(map[string]any)
+			found += fmt.Sprint(result["page_id"], " ", result["match_count"], ";")
+		}
+		return results, found
 	}
-	results := func(want ...knownvalue.Check) statecheck.StateCheck {
-		return statecheck.ExpectKnownValue("data.agentyard_wiki_search.x", tfjsonpath.New("results"), knownvalue.ListExact(want))
-	}
-	for hcl, want := range map[string]statecheck.StateCheck{
-		searchConfig(run, "cache", ""):             results(found("p2", 3), found("p1", 1)),
-		searchConfig(run, "cache", "limit = 1"):    results(found("p2", 3)),
-		searchConfig(run, "& more, 100% c", ""):    results(found("p2", 1)),
-		searchConfig(run, "cached", "limit = 100"): results(),
+	for want, config := range map[string]acctest.Values{
+		"p2 3;p1 1;": {"q": "cache"}, "p2 3;": {"q": "cache", "limit": 1}, "p2 1;": {"q": "& more, 100% c"}, "": {"q": "cached", "limit": 100},
 	} {
-		reads(t, e, hcl, want)
+		if _, found := search(config); found != want {
+			t.Errorf("%v: found %q, want %q", config, found, want)
+		}
 	}
-	reads(t, e, searchConfig(run, "nothing", ""), results(knownvalue.ObjectExact(map[string]knownvalue.Check{
-		"raw_json": knownvalue.NotNull(),
-		"page_id":  knownvalue.StringExact("p3"), "title": knownvalue.StringExact("Three"), "path": knownvalue.StringExact("three.md"),
-		"snippet": knownvalue.StringExact("nothing"), "match_count": knownvalue.Int64Exact(1),
-	})))
+	results, _ := search(acctest.Values{"q": "nothing"})
+	has(t, results[0].(map[string]any), map[string]any{"page_id": "p3", "title": "Three", "path": "three.md", "snippet": "nothing", "match_count": 1.0})
 }
 
 // Without a configured limit, none is sent, so that the service chooses.
-func TestAccWikiSearch_moreThanTheServicesOwnLimit(t *testing.T) {
+func TestWikiSearch_moreThanTheServicesOwnLimit(t *testing.T) {
 	t.Parallel()
 	var queries []string
 	e := acctest.New(t, watching("/search", func(r *http.Request) { queries = append(queries, r.URL.RawQuery) }))
@@ -57,14 +48,14 @@ func TestAccWikiSearch_moreThanTheServicesOwnLimit(t *testing.T) {
 		pages = append(pages, page{Path: fmt.Sprintf("p%d.md", i), Title: "Page", Content: "cache"})
 	}
 	run := uploadWiki(e, pages...)
-	size := func(n int) statecheck.StateCheck {
-		return statecheck.ExpectKnownValue("data.agentyard_wiki_search.x", tfjsonpath.New("results"), knownvalue.ListSizeExact(n))
-	}
-	reads(t, e, searchConfig(run, "cache", ""), size(20))
-	if len(queries) == 0 || strings.Contains(strings.Join(queries, " "), "limit") {
+	few := read(t, e, nil, "search", acctest.Values{"wiki_run_id": run, "q": "cache"})
+	if len(queries) != 1 || strings.Contains(queries[0], "limit") {
 		t.Errorf("the queries are %q", queries)
 	}
-	reads(t, e, searchConfig(run, "cache", "limit = 100"), size(25))
+	all := read(t, e, nil, "search", acctest.Values{"wiki_run_id": run, "q": "cache", "limit": 100})
+	if len(few["results"].([]any)) != 20 || len(all["results"].([]any)) != 25 {
+		t.Errorf("found %v and %v", few, all)
+	}
 }
 
 // watching calls see for requests whose path has the suffix. Calls are serialized.

@@ -4,17 +4,9 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
-
-// reads applies a configuration and expects an empty plan after it.
-func reads(t *testing.T, e *acctest.Env, hcl string, checks ...statecheck.StateCheck) {
-	t.Helper()
-	e.Run(t, e.ReadStep(hcl, checks...))
-}
 
 // fails expects an error of a data source, at an attribute or at none.
 func fails(t *testing.T, e *acctest.Env, name string, config acctest.Values, at string, want ...string) {
