@@ -26,6 +26,8 @@ type Process struct {
 	offered  *tfprotov6.GetProviderSchemaResponse
 	config   *tfprotov6.DynamicValue
 	answered answers
+	// Names are the display names of the last List.
+	Names []string
 }
 
 // Instance is one resource in a state.

@@ -46,7 +46,9 @@ func (p *Process) List(typeName string, config Values) ([]tftypes.Value, Outcome
 		p.t.Fatal(err)
 	}
 	var resources []tftypes.Value
+	p.Names = nil
 	for result := range stream.Results {
+		p.Names = append(p.Names, result.DisplayName)
 		p.collect(&out, result.Diagnostics, nil)
 		if result.Resource != nil {
 			resources = append(resources, p.value(p.schemas[typeName].ValueType(), result.Resource))

@@ -190,7 +190,6 @@ func TestSession_answersWithoutSettings(t *testing.T) {
 		"worktree": settings{"repo_root": "/a", "branch": "b"}, "compaction_threshold_check_enabled": false,
 	}
 	for name, edit := range map[string]func(method string, session map[string]any){
-		"as it is": func(string, map[string]any) {},
 		"in reads": func(method string, session map[string]any) {
 			if method == http.MethodGet {
 				delete(session, "sessionSettings")

@@ -18,11 +18,11 @@ func TestSessionList(t *testing.T) {
 	whileItChanges(t, e, full, here)
 	e.Clock.Advance(emulatedLag)
 	for _, tc := range []struct {
-		config acctest.Values
-		want   []string
+		config      acctest.Values
+		want, names []string
 	}{
-		{nil, []string{other.ID, least.ID, full.ID}},
-		{acctest.Values{"computer_id": here}, []string{least.ID, full.ID}},
+		{nil, []string{other.ID, least.ID, full.ID}, []string{other.ID, least.ID, "Fix the\nlogin"}},
+		{acctest.Values{"computer_id": here}, []string{least.ID, full.ID}, []string{least.ID, "Fix the\nlogin"}},
 	} {
 		p := acctest.NewProcess(t, e, nil)
 		e.Journal().Reset()
@@ -40,8 +40,8 @@ func TestSessionList(t *testing.T) {
 			delete(want, "service_credits")
 			mustEqual(t, session, want)
 		}
-		if !slices.Equal(ids, tc.want) {
-			t.Errorf("%v lists %v, want %v", tc.config, ids, tc.want)
+		if !slices.Equal(ids, tc.want) || !slices.Equal(p.Names, tc.names) {
+			t.Errorf("%v lists %v with the names %q, want %v", tc.config, ids, p.Names, tc.want)
 		}
 	}
 	for _, blank := range []string{"", " "} {

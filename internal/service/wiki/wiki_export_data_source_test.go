@@ -153,14 +153,11 @@ func TestWikiExport_faults(t *testing.T) {
 		fault emulator.Fault
 		want  string // Empty if the export succeeds.
 	}{
-		"a link after a failure":     {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 503}, ""},
-		"a link that was cut":        {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultTruncatedBody}, ""},
-		"an archive after a refusal": {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultRateLimited}, ""},
-		"an archive that was cut":    {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultTruncatedBody, Times: -1}, "the archive was cut off after "},
-		"a page":                     {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultOtherResponse, Body: "<html>", Times: -1}, "neither a ZIP archive nor a signed URL"},
-		"JSON of another kind":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultOtherResponse, Body: `{"status":"done"}`, Times: -1}, "neither a ZIP archive nor a signed URL"},
-		"a link in clear text":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultOtherResponse, Body: `{"url":"http://files.example/x?sig=s3cret"}`, Times: -1}, "plain http to files.example; set allow_insecure_http"},
-		"a failure that stays":       {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1}, "The service failed"},
+		"a link that was cut":     {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultTruncatedBody}, ""},
+		"an archive that was cut": {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultTruncatedBody, Times: -1}, "the archive was cut off after "},
+		"a page":                  {emulator.WikiExportArchive, emulator.Fault{Kind: emulator.FaultOtherResponse, Body: "<html>", Times: -1}, "neither a ZIP archive nor a signed URL"},
+		"JSON of another kind":    {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultOtherResponse, Body: `{"status":"done"}`, Times: -1}, "neither a ZIP archive nor a signed URL"},
+		"a link in clear text":    {emulator.WikiExportLink, emulator.Fault{Kind: emulator.FaultOtherResponse, Body: `{"url":"http://files.example/x?sig=s3cret"}`, Times: -1}, "plain http to files.example; set allow_insecure_http"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

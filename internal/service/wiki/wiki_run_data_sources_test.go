@@ -1,6 +1,7 @@
 package wiki_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -96,11 +97,15 @@ func TestWikiRuns(t *testing.T) {
 	fails(t, e, "run_history", acctest.Values{"repo_url": "https://code.example/acme/unknown"}, "repo_url", "getWikiHistory", "403", "lists the connected repositories")
 
 	list := func(config acctest.Values) ([]any, acctest.Outcome) {
-		listed, out := acctest.NewProcess(t, e, nil).List(wikiRunType, config)
+		p := acctest.NewProcess(t, e, nil)
+		listed, out := p.List(wikiRunType, config)
 		all := []any{}
-		for _, run := range listed {
+		for k, run := range listed {
 			run := acctest.Plain(t, run).(map[string]any)
 			has(t, run, map[string]any{"pages": nil, "triggers": nil, "page_tree": nil})
+			if want := fmt.Sprint(run["repo_url"], "@", run["commit_hash"]); p.Names[k] != want {
+				t.Errorf("a run is named %s, want %s", p.Names[k], want)
+			}
 			run["page_tree"] = "" // Only data sources have it.
 			all = append(all, run)
 		}
