@@ -9,13 +9,9 @@ import (
 )
 
 const (
-	maxRepos     = 20
-	maxRepoURI   = 2048
 	maxBulk      = 20
-	maxPrefix    = 58 // Leaves room for the suffix within the 63 characters of a name.
 	defaultUser  = "agent"
 	kindTemplate = "template"
-	kindExecute  = "execution-template"
 	kindComputer = "computer"
 )
 

@@ -12,10 +12,9 @@ import (
 )
 
 const (
-	maxUpload      = 1 << 30
-	maxContentType = 255
-	signedURLLife  = 15 * time.Minute
-	defaultType    = "application/octet-stream"
+	maxUpload     = 1 << 30
+	signedURLLife = 15 * time.Minute
+	defaultType   = "application/octet-stream"
 )
 
 // storedObject is an uploaded file, or the promise of one: its bytes are a file in the object directory.

@@ -149,12 +149,6 @@ func PageOf(envelope, next string, objects []string) string {
 	return fmt.Sprintf(`200 {%q:[%s],"pagination":%s}`, envelope, strings.Join(objects, ","), pagination)
 }
 
-func (r *Recorder) Forget() {
-	r.Mu.Lock()
-	defer r.Mu.Unlock()
-	r.Requests, r.Bodies = nil, nil
-}
-
 func NotFound(w http.ResponseWriter) {
 	RespondJSON(w, 404, `{"detail":"there is none","status":404,"title":"Not Found"}`)
 }

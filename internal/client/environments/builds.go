@@ -31,7 +31,6 @@ const (
 	FailureValidation       = "validation"
 	FailurePromotion        = "promotion"
 	FailureCleanup          = "cleanup"
-	FailureUnknown          = "unknown"
 )
 
 // maxStatuses is the maximum number of environments in one request for build statuses.

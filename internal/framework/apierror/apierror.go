@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -339,19 +338,6 @@ func deadlineIn(err error) string {
 		return outOfTime
 	}
 	return ""
-}
-
-// SnakeCase returns the attribute of a field. An acronym is one word: customCIModel becomes custom_ci_model.
-func SnakeCase(field string) string {
-	var name strings.Builder
-	letters := []rune(field)
-	for i, r := range letters {
-		if i > 0 && unicode.IsUpper(r) && (!unicode.IsUpper(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1])) {
-			name.WriteByte('_')
-		}
-		name.WriteRune(unicode.ToLower(r))
-	}
-	return name.String()
 }
 
 // Sentences returns an error's text as a sentence. Joined errors are separate lines.

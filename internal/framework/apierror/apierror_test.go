@@ -302,18 +302,6 @@ func TestFor_matrix(t *testing.T) {
 	}
 }
 
-func TestSnakeCase(t *testing.T) {
-	t.Parallel()
-	for field, want := range map[string]string{
-		"name": "name", "hostId": "host_id", "prUrl": "pr_url", "customCIModel": "custom_ci_model", "cpuUsedPct": "cpu_used_pct",
-		"relayClientUrl": "relay_client_url", "ownerID": "owner_id", "URL": "url", "already_so": "already_so", "step2Name": "step2_name",
-	} {
-		if got := SnakeCase(field); got != want {
-			t.Errorf("%s: got %s, want %s", field, got, want)
-		}
-	}
-}
-
 // Whatever the status, a response that is not from the service leads to base_url and to no attribute, even if a search followed.
 func TestFor_answersOfOthers(t *testing.T) {
 	t.Parallel()

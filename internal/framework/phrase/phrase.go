@@ -41,11 +41,3 @@ func Verb(count int, one, several string) string {
 func Count(count int, noun string) string {
 	return fmt.Sprintf("%d %s", count, Verb(count, noun, noun+"s"))
 }
-
-// WithArticle puts "a" or "an" before a noun: "a computer", "an API key".
-func WithArticle(noun string) string {
-	if noun != "" && strings.ContainsRune("aeioAEIO", rune(noun[0])) {
-		return "an " + noun
-	}
-	return "a " + noun
-}

@@ -37,16 +37,3 @@ func TestCount(t *testing.T) {
 		}
 	}
 }
-
-// Every noun that the provider uses with an article, and some for the future.
-func TestWithArticle(t *testing.T) {
-	t.Parallel()
-	for noun, want := range map[string]string{
-		"computer": "a computer", "API key": "an API key", "service account": "a service account", "environment": "an environment",
-		"user usage limit": "a user usage limit", "wiki run": "a wiki run", "organization": "an organization", "": "a ",
-	} {
-		if got := WithArticle(noun); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	actionschema "github.com/hashicorp/terraform-plugin-framework/action/schema"
-	datasourceschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -25,16 +24,6 @@ func Timeouts(block schema.Block) schema.Block {
 // ActionTimeouts makes an action's timeouts block reject durations of zero or less.
 func ActionTimeouts(block actionschema.Block) actionschema.Block {
 	b, ok := block.(actionschema.SingleNestedBlock)
-	if !ok {
-		return block
-	}
-	b.Validators = append(b.Validators, positiveDurations{})
-	return b
-}
-
-// DataSourceTimeouts makes a data source's timeouts block reject durations of zero or less.
-func DataSourceTimeouts(block datasourceschema.Block) datasourceschema.Block {
-	b, ok := block.(datasourceschema.SingleNestedBlock)
 	if !ok {
 		return block
 	}

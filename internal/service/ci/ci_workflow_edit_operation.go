@@ -119,7 +119,7 @@ var WorkflowEdit = crud.Operation{
 		"**Duration.** The service handles all repositories in one request. The provider waits 5 minutes for it, or `request_timeout` if that is longer." + crud.AssumedFormat,
 	ActionNotes: "\n\n**Invoking again.** Each invocation opens new pull requests, so the provider does not retry an uncertain request. " +
 		"A second apply does not invoke the action again unless its trigger changes. To invoke it, run `terraform apply -invoke=action.agentyard_ci_workflow_edit.NAME`.\n\n" +
-		"**Interrupts.** If you interrupt the apply, check the repositories listed in the first progress message. The log contains the result at level `WARN`.",
+		"**Interrupts.** If you interrupt the apply, check the repositories listed in the first progress message.",
 	ResourceNotes: "\n\n**Applying again.** Each creation opens new pull requests, so the provider does not retry an uncertain request. " +
 		"After an error, remove the finished repositories from `repos` before you apply again.",
 	Arguments: map[string]schema.Attribute{

@@ -112,7 +112,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"**Missing computers.** A computer that no longer exists, or that the service did not create, has `status = \"missing\"`. The next apply creates it. " +
 			"If the service creates too few computers, the creation of the fleet warns, and an update fails. To fail in both cases, add a `postcondition` as in the example.\n\n" +
 			"**Failed computers.** If a new computer does not become active, the creation of the fleet warns, and an update fails. " +
-			"The creation only warns, because after an error the next apply would replace the whole fleet. The next apply replaces only computers that failed to provision; see `replace_failed`.\n\n" +
+			"The creation only warns, because after an error the next apply would replace the whole fleet. The next apply replaces only computers that failed before dependencies were installed; see `replace_failed`.\n\n" +
 			"**Renamed computers.** If a computer is renamed elsewhere, its key in `computers` does not change.\n\n" +
 			"**Other computers with the same prefix.** The fleet includes only computers that it created or imported. " +
 			"While another computer is named `<name_prefix>-<number>`, the fleet creates no computers, and an error names that computer. Importing the fleet includes all computers with such a name.\n\n" +

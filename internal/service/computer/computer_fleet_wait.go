@@ -60,7 +60,7 @@ func (r *fleetResource) waitForNew(ctx context.Context, made []computers.Compute
 	if len(lines) == 0 {
 		return last, nil
 	}
-	return last, &notActiveError{interrupted: interrupted, detail: fmt.Sprintf("Of %s, %d %s not active:\n%s\n\nThey are kept in the state. The next apply replaces computers that failed to provision, unless replace_failed = false. To allow more time, raise create or update in the timeouts block.",
+	return last, &notActiveError{interrupted: interrupted, detail: fmt.Sprintf("Of %s, %d %s not active:\n%s\n\nThey are kept in the state. The next apply replaces computers that failed before dependencies were installed, unless replace_failed = false. To replace another one, delete it at the service, then apply. To allow more time, raise create or update in the timeouts block.",
 		phrase.Count(len(last), "new computer"), len(lines), phrase.Verb(len(lines), "is", "are"), strings.Join(lines, "\n"))}
 }
 

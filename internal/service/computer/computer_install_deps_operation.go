@@ -13,7 +13,7 @@ import (
 var InstallDeps = crud.Operation{
 	Name: "computer_install_deps",
 	Description: "Reinstalls the dependencies of a managed computer's repositories. The computer must have been created with `auto_install_deps = true`.\n\n" +
-		"The installation continues after the apply. While one is running, the service refuses another one. To see its status, read the data source `agentyard_computers` with `include_provisioning_steps = true`. " +
+		"The installation continues after the apply. While one is running, the service refuses another one. " +
 		"Registered machines (`byom`) are not supported.",
 	Arguments: computerArgument,
 	Run:       crud.Run(installDeps),
@@ -32,6 +32,6 @@ func installDeps(ctx context.Context, c *client.Client, m *computerOperationMode
 }
 
 var installAdvice = apierror.Advice{
-	http.StatusBadRequest: "The computer must be a managed computer that was created with auto_install_deps = true. Registered machines (`byom`) are not supported.",
-	http.StatusConflict:   "An installation is already running on this computer. Wait until its provisioning step `install-dependencies` is `completed` or `failed`, then run it again.",
+	http.StatusBadRequest: "The computer must be a managed computer that was created with auto_install_deps = true. Registered machines (byom) are not supported.",
+	http.StatusConflict:   "An installation is already running on this computer. Wait until it ends, then run this again.",
 }

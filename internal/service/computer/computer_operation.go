@@ -32,5 +32,5 @@ var atComputer = apierror.AtStatus{http.StatusBadRequest: path.Root("computer_id
 
 // activeManagedOnly explains a 400 of an operation that the service offers only for active managed computers.
 var activeManagedOnly = apierror.Advice{
-	http.StatusBadRequest: "The computer must be a managed computer and active. Registered machines (`byom`) are not supported.",
+	http.StatusBadRequest: "The computer must be a managed computer and active. Registered machines (byom) are not supported.",
 }

@@ -44,8 +44,3 @@ func (create New[C]) InBubble(t *testing.T, answer func(call string) string, tes
 		synctest.Wait()
 	})
 }
-
-// Unconfigured returns a client that lacks a base URL.
-func (create New[C]) Unconfigured() C {
-	return create(transport.NewUnconfigured("base_url", clock.System))
-}
