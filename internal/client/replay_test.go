@@ -62,7 +62,7 @@ var replays = map[string]func(context.Context, *Client) (any, error){
 	"createEnvironment": func(ctx context.Context, c *Client) (any, error) {
 		return c.Environments.Create(ctx, environments.CreateRequest{Name: text})
 	},
-	"createEnvironmentBuild": func(ctx context.Context, c *Client) (any, error) { return c.Environments.StartBuild(ctx, text) },
+	"createEnvironmentBuild": func(ctx context.Context, c *Client) (any, error) { return c.Environments.StartBuild(ctx, text, "") },
 	"createFileDownload": func(ctx context.Context, c *Client) (any, error) {
 		return c.Computers.CreateFileDownload(ctx, uuid, text, "", "")
 	},

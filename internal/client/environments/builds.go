@@ -170,14 +170,17 @@ func (c *Client) buildStatusFromRecord(ctx context.Context, id string) (*BuildSt
 }
 
 // StartBuild builds an environment again, and returns the ID of the new build, or empty if the service names none. It returns 409
-// while a build runs. Therefore, a request whose response was lost is repeated: if it was carried out, the service refuses another.
-func (c *Client) StartBuild(ctx context.Context, id string) (string, error) {
+// while a build runs. Therefore, a request whose response was lost is repeated: if it was carried out, the service refuses another,
+// and the latest build is no longer the one before.
+func (c *Client) StartBuild(ctx context.Context, id, before string) (string, error) {
 	build, err := c.change(ctx, id, 0, transport.Request{
 		Op:   transport.Operation{Name: "createEnvironmentBuild", Method: http.MethodPost, Route: "/api/v0/environments/{environmentId}/builds", Repeatable: true},
 		Path: []string{id},
 	})
 	if transport.IsConflict(err) && transport.IsRepeated(err) {
-		err = nil
+		if now, readErr := c.GetUncached(ctx, id); readErr == nil && now.LatestBuildID() != before {
+			return now.LatestBuildID(), nil
+		}
 	}
 	return build, err
 }

@@ -14,7 +14,7 @@ import (
 const deleteRetryTime = 30 * time.Second
 
 // Delete deletes an environment. The service returns 409 while a build runs, and for the organization's default while others
-// exist. After a 409, Delete cancels a running build and retries. If the environment is already gone, the error is a *MissingError.
+// exist. After a 409, Delete cancels a running build and retries, unless the environment is such a default. If the environment is already gone, the error is a *MissingError.
 func (c *Client) Delete(ctx context.Context, id string) error {
 	err := c.deleteOrRetry(ctx, id)
 	if !collection.IsGone(err) {
@@ -30,7 +30,11 @@ func (c *Client) deleteOrRetry(ctx context.Context, id string) error {
 	}
 	err := c.conn.CallIgnoringBody(ctx, r)
 	if transport.IsConflict(err) {
-		if cancelErr := c.cancelLatestBuild(ctx, id); cancelErr != nil {
+		isKept, cancelErr := c.cancelLatestBuild(ctx, id)
+		switch {
+		case isKept:
+			return err
+		case cancelErr != nil:
 			return fmt.Errorf("%s; canceling the build failed: %w", err.Error(), cancelErr)
 		}
 		err = c.conn.Until(ctx, deleteRetryTime, time.Second, transport.IsConflict, func() error { return c.conn.CallIgnoringBody(ctx, r) })
@@ -38,14 +42,20 @@ func (c *Client) deleteOrRetry(ctx context.Context, id string) error {
 	return collection.Gone(err)
 }
 
-// cancelLatestBuild cancels an environment's latest build if it is running.
-func (c *Client) cancelLatestBuild(ctx context.Context, id string) error {
+// cancelLatestBuild cancels an environment's latest build if it is running, unless the environment is the default beside others, which
+// the service does not delete.
+func (c *Client) cancelLatestBuild(ctx context.Context, id string) (isKept bool, err error) {
 	e, err := c.GetUncached(ctx, id)
 	if err == nil && e.IsBuilding() {
+		if e.IsDefault != nil && *e.IsDefault {
+			if all, listErr := c.list(ctx, collection.Organization); listErr != nil || len(all) > 1 {
+				return true, nil
+			}
+		}
 		err = c.CancelBuild(ctx, id, e.LatestBuild.ID)
 	}
 	if transport.IsNotFound(err) || transport.IsConflict(err) {
-		return nil // The build or the environment has gone in the meantime.
+		return false, nil // The build or the environment has gone in the meantime.
 	}
-	return err
+	return false, err
 }

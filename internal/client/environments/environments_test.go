@@ -222,7 +222,7 @@ func TestEnvironments_aWriteOutdatesEveryListing(t *testing.T) {
 			return err
 		}},
 		"start": {change: func(c *Client) error {
-			_, err := c.StartBuild(t.Context(), "env_1")
+			_, err := c.StartBuild(t.Context(), "env_1", "bld_0")
 			return err
 		}},
 		"cancel": {change: func(c *Client) error { return c.CancelBuild(t.Context(), "env_1", "bld_1") }},

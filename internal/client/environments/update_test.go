@@ -2,6 +2,7 @@ package environments
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
@@ -48,7 +49,7 @@ func TestEnvironments_theBuildOfAChange(t *testing.T) {
 		{"PATCH /env_1", "updateEnvironment", func(c *Client) (string, error) {
 			return c.Update(t.Context(), "env_1", UpdateRequest{SetupScript: &script})
 		}},
-		{"POST /env_1/builds", "createEnvironmentBuild", func(c *Client) (string, error) { return c.StartBuild(t.Context(), "env_1") }},
+		{"POST /env_1/builds", "createEnvironmentBuild", func(c *Client) (string, error) { return c.StartBuild(t.Context(), "env_1", "bld_0") }},
 	} {
 		for name, tc := range map[string]struct {
 			answers []string // The last one is repeated.
@@ -77,18 +78,24 @@ func TestEnvironments_theBuildOfAChange(t *testing.T) {
 	}
 }
 
-// A build whose response was lost runs if the service refuses another. An update is refused for other reasons.
+// A build whose response was lost runs if the service refuses another and shows a newer one. An update is refused for other reasons.
 func TestEnvironments_refusedAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	n := 0
-	c, _, _ := area.ServeShort(t, func(string) string {
+	c, _, _ := area.ServeShort(t, func(call string) string {
+		if strings.HasPrefix(call, "GET ") {
+			return "200 " + env("env_1", "ci", `,"latestBuild":{"id":"bld_1","status":"building"}`)
+		}
 		if n++; n%2 == 1 {
 			return "drop"
 		}
 		return `409 {"detail":"a build runs"}`
 	})
-	if build, err := c.StartBuild(t.Context(), "env_1"); build != "" || err != nil {
+	if build, err := c.StartBuild(t.Context(), "env_1", "bld_0"); build != "bld_1" || err != nil {
 		t.Errorf("a build: got %q, %v", build, err)
+	}
+	if _, err := c.StartBuild(t.Context(), "env_1", "bld_1"); !transport.IsConflict(err) {
+		t.Errorf("the build before runs: got %v", err)
 	}
 	if _, err := c.Update(t.Context(), "env_1", UpdateRequest{Repositories: []Repository{}}); !transport.IsConflict(err) {
 		t.Errorf("an update: got %v", err)

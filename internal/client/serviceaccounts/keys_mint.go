@@ -32,6 +32,8 @@ type Renewal struct {
 	PreviousID string
 	// GraceMinutes is how long the key still authenticates after a rotation, 0 to 10.
 	GraceMinutes int64
+	// IsRevoked says that the plan took the key for revoked or deleted. A listing may have lacked it.
+	IsRevoked bool
 }
 
 type keyCreation struct {
@@ -60,9 +62,20 @@ func (c *Client) CreateKeyAmongOthers(ctx context.Context, n NewAPIKey) (*Minted
 	return c.createKey(ctx, n, Renewal{}, (*keyCreation).mint)
 }
 
-// RenewKey rotates a live key. In place of a dead one, it mints a key as CreateKey does.
+// RenewKey rotates a live key. In place of a dead one, it mints a key as CreateKey does. A key that was taken for revoked and works is an
+// error, because nobody asked for its rotation.
 func (c *Client) RenewKey(ctx context.Context, n NewAPIKey, old Renewal) (*MintedAPIKey, error) {
 	return c.createKey(ctx, n, old, func(k *keyCreation, ctx context.Context) (*MintedAPIKey, error) {
+		if old.IsRevoked {
+			named, err := k.keysNow(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if k.oldLives(named) {
+				return nil, fmt.Errorf("the API key %q (%s) works, although an earlier listing showed it as revoked or lacked it. Nothing was changed. Plan again", n.Name, old.ID)
+			}
+			return k.replace(ctx, named, k.awaitOthers)
+		}
 		if k.oldLives(k.snapshot.Wanted) {
 			return k.rotate(ctx)
 		}

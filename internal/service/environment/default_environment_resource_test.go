@@ -90,7 +90,7 @@ func TestDefaultEnvironment_errors(t *testing.T) {
 		{"", "", at, []string{"environment_id must not be empty"}},
 		{"env_unknown", "", at, []string{"setDefaultEnvironment", "404", "The environment does not exist"}},
 		{private, "", at, []string{"setDefaultEnvironment", "400", `scope "organization"`}},
-		{failed, "", at, []string{"setDefaultEnvironment", "409", "has no successful build", "Build it again"}},
+		{failed, "", at, []string{"setDefaultEnvironment", "409", "has no successful build", "build it again"}},
 		{ready, user, "", []string{"setDefaultEnvironment", "403", "member with the Manager role"}},
 		{nil, user, "", []string{"provisionDefaultEnvironment", "403", "member with the Manager role"}},
 	} {

@@ -87,7 +87,7 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 		})
 	}
 	call.Tell("Starting a build of %s", named(e))
-	build, err = c.Environments.StartBuild(ctx, e.ID)
+	build, err = c.Environments.StartBuild(ctx, e.ID, before)
 	for looks := 0; transport.IsConflict(err) && looks < maxLooks; looks++ {
 		// The service also starts builds by itself, and may show them late.
 		running, waitErr := follow("")
@@ -99,7 +99,7 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 			return nil, err
 		}
 		before = running.ID
-		build, err = c.Environments.StartBuild(ctx, e.ID)
+		build, err = c.Environments.StartBuild(ctx, e.ID, before)
 	}
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package environment_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -163,13 +164,9 @@ func TestEnvironment_marksOfUnfinishedWaits(t *testing.T) {
 			if got := onlyEnv(t, e); (config["wait_for_build"] == nil) != (got.Status == "ready") || got.IsDefault != (tc.initial != nil) {
 				t.Errorf("the environment is %+v", got)
 			}
-			// An update removes the mark. Without it, a build that was started outside Terraform is no reason for an update.
+			// The mark is gone. Without it, a build that was started outside Terraform is no reason for an update.
 			e.Clock.Advance(buildTime)
 			rebuilt(t, e, 0)
-			if tc.next == acctest.ActionNone {
-				e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
-				rebuilt(t, e, 0)
-			}
 			e.Apply(t, i, config).MustDo(t, acctest.ActionNone)
 		})
 	}
@@ -232,7 +229,7 @@ func TestEnvironment_anUpdateWaitsForTheBuildThatRuns(t *testing.T) {
 		status         string
 	}{
 		"told to wait":     {acctest.Values{"wait_for_build": false}, acctest.Values{"wait_for_build": true}, "ready"},
-		"renamed":          {nil, acctest.Values{"name": "renamed"}, "ready"},
+		"renamed":          {nil, acctest.Values{"name": "renamed"}, "building"}, // Somebody else's build.
 		"told not to wait": {nil, acctest.Values{"wait_for_build": false}, "building"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -250,14 +247,6 @@ func TestEnvironment_anUpdateWaitsForTheBuildThatRuns(t *testing.T) {
 			mustRest(t, e, i, envValues(tc.change))
 		})
 	}
-	t.Run("that fails", func(t *testing.T) {
-		t.Parallel()
-		e := acctest.New(t, slowBuilds)
-		_, i := e.Created(t, environmentType, envValues(nil))
-		failBuild(t, e, emulator.BuildFailure{Reason: "The disk is full."})
-		rebuilt(t, e, 0)
-		e.Apply(t, i, envValues(acctest.Values{"name": "renamed"})).MustFail(t, "", "Environment Failed to Build", "The disk is full.")
-	})
 }
 
 // isDefault returns the attribute in the state.
@@ -326,4 +315,89 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 			t.Error("it is not the default")
 		}
 	})
+}
+
+// A default that somebody changed after this environment had become it is not taken back, although an earlier apply failed to set it.
+func TestEnvironment_defaultIsNotTakenBack(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	config := envValues(acctest.Values{"scope": "organization", "make_organization_default": true})
+	i := e.NewInstance(t, environmentType)
+	refuse(e, "setDefaultEnvironment", 409, 1)
+	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
+	setDefault := func(id string) {
+		e.API(http.MethodPut, environmentsRoute+"/default", map[string]any{"environmentId": id}, nil)
+	}
+	setDefault(i.ID())
+	e.Apply(t, i, config).MustDo(t, acctest.ActionNone)
+	setDefault(environmentsReady(e, "theirs")[0])
+	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+}
+
+// The service may call an environment failed until a rebuild of it has succeeded. The rebuild that runs is waited for.
+func TestEnvironment_failedWhileItIsRebuilt(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, slowBuilds)
+	_, i := e.Created(t, environmentType, envValues(nil))
+	failBuild(t, e, emulator.BuildFailure{})
+	rebuilt(t, e, time.Hour)
+	rebuilt(t, e, time.Second)
+	var record map[string]any
+	e.API(http.MethodGet, environmentsRoute+"/"+i.ID(), nil, &record)
+	record["status"] = "failed"
+	body, err := json.Marshal(record)
+	acctest.Must(t, err)
+	e.Faults().Add(emulator.Fault{Operation: "getEnvironment", Kind: emulator.FaultOtherResponse, Body: string(body)})
+	if out := e.Plan(t, i, envValues(nil)); len(out.Errors)+len(out.Warnings) > 0 {
+		t.Error(out)
+	}
+}
+
+// A poll that still shows the build before, as failed or succeeded, is neither the result of an edit nor its end.
+func TestEnvironment_outdatedPollAfterALostResponse(t *testing.T) {
+	t.Parallel()
+	for _, earlier := range []string{"failed", "succeeded"} {
+		e := acctest.New(t)
+		_, i := e.Created(t, environmentType, envValues(nil))
+		if earlier == "failed" {
+			failBuild(t, e, emulator.BuildFailure{})
+			e.Apply(t, i, envValues(acctest.Values{"setup_script": "a"}))
+		}
+		old := onlyEnv(t, e)
+		e.Faults().Add(emulator.Fault{Operation: "updateEnvironment", Kind: emulator.FaultDropAfterCommit},
+			emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultOtherResponse, Body: fmt.Sprintf(
+				`{"builds":[{"environmentId":%q,"environmentStatus":%q,"latestBuild":{"id":%q,"status":%q,"truncated":false,"withheld":false}}]}`,
+				old.ID, map[string]string{"failed": "failed", "succeeded": "ready"}[earlier], old.LatestBuild.ID, earlier)})
+		out := e.Apply(t, i, envValues(acctest.Values{"setup_script": "b"}))
+		if out.MustDo(t, acctest.ActionUpdate); i.Attribute("status") != "ready" || i.Attribute("latest_build_id") == old.LatestBuild.ID {
+			t.Errorf("after a build that %s: %s", earlier, i.State)
+		}
+	}
+}
+
+// A request for a build that was lost before the service acted is not taken for the build that runs.
+func TestEnvironmentBuild_lostWhileAnotherRuns(t *testing.T) {
+	t.Parallel()
+	for _, waits := range []bool{true, false} {
+		e := acctest.New(t)
+		id := newEnv(e, nil) // Its first build runs.
+		first := latestOf(e)
+		e.Faults().Add(emulator.Fault{Operation: "createEnvironmentBuild", Kind: emulator.FaultDropBeforeCommit})
+		i := e.NewInstance(t, "agentyard_environment_build")
+		e.Apply(t, i, acctest.Values{"environment_id": id, "wait_for_build": waits}).MustDo(t, acctest.ActionCreate)
+		if got := i.Attribute("build_id"); got == "" || got == first || e.CarriedOut("createEnvironmentBuild") != 1 {
+			t.Errorf("the build is %q, was %s", got, first)
+		}
+	}
+}
+
+// The default beside others is not deleted, so its build is not canceled.
+func TestEnvironment_refusedDestructionCancelsNoBuild(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, slowBuilds)
+	_, i := e.Created(t, environmentType, envValues(acctest.Values{"scope": "organization", "make_organization_default": true}))
+	environmentsReady(e, "other")
+	e.API(http.MethodPost, environmentsRoute+"/"+i.ID()+"/builds", nil, nil)
+	acctest.NewProcess(t, e, nil).Destroy(i).MustFail(t, "", "409", "make another environment the default first")
+	e.WantRequests(t, "cancelEnvironmentBuild", 0)
 }

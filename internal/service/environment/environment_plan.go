@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -41,17 +42,18 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 		return
 	}
 	resp.Diagnostics.Append(r.checkSource(ctx, sourceID, &plan, &state)...)
-	isLeft, isDefaultLeft := unfinished(ctx, req.Private)
-	status, changes, makesDefault := state.Status.ValueString(), plan.changesBuild(&state), plan.makesDefault(&state, isDefaultLeft)
-	isUpdated := isLeft || makesDefault || !req.Plan.Raw.Equal(req.State.Raw)
-	rebuilds := status == environments.StatusFailed
-	waits := status == environments.StatusBuilding && isUpdated && !plan.WaitForBuild.Equal(types.BoolValue(false))
+	left := unfinished(ctx, req.Private)
+	changes, makesDefault := plan.changesBuild(&state), plan.makesDefault(&state, left)
+	rebuilds, waits := state.buildStatus() == environments.StatusFailed, plan.waits(&state, left, makesDefault)
+	if makesDefault && plan.MakeOrganizationDefault.ValueBool() && plan.Scope.ValueString() == environments.ScopeUser {
+		resp.Diagnostics.Append(userScope)
+	}
 	name, latest := wire.Ref{Name: state.Name.ValueString(), ID: state.ID.ValueString()}, state.LatestBuildID.ValueString()
 	switch {
 	case rebuilds && !changes:
 		resp.Diagnostics.AddWarning("Apply Rebuilds Failed Environments", fmt.Sprintf("Environment %s: its latest build (%s) failed: %s. This apply starts a new build.",
 			name, latest, strings.TrimSuffix(cmp.Or(state.FailureReason.ValueString(), "the service gave no reason"), ".")))
-	case waits && !changes && isLeft:
+	case waits && !changes && left.Build:
 		resp.Diagnostics.AddWarning("Apply Waits for an Earlier Build", fmt.Sprintf("Environment %s: build %s has not ended, and an earlier apply stopped waiting. This apply waits for it.", name, latest))
 	}
 	if changes || rebuilds || waits {
@@ -69,9 +71,24 @@ func (m *environmentModel) changesBuild(state *environmentModel) bool {
 }
 
 // makesDefault reports whether an update may have to make the environment the organization's default.
-func (m *environmentModel) makesDefault(state *environmentModel, isDefaultLeft bool) bool {
+func (m *environmentModel) makesDefault(state *environmentModel, left steps) bool {
 	wanted := m.MakeOrganizationDefault.ValueBool() || m.MakeOrganizationDefault.IsUnknown()
-	return wanted && (!state.MakeOrganizationDefault.ValueBool() || isDefaultLeft && !state.IsDefault.ValueBool())
+	return wanted && (!state.MakeOrganizationDefault.ValueBool() || left.Default && !state.IsDefault.ValueBool())
+}
+
+// waits reports whether an update that starts no build waits for the one that runs. A rename does not wait for somebody else's build.
+func (m *environmentModel) waits(state *environmentModel, left steps, makesDefault bool) bool {
+	isWanted := m.WaitForBuild.ValueBool() || m.WaitForBuild.IsUnknown()
+	return state.buildStatus() == environments.StatusBuilding && isWanted && (left.Build || makesDefault || !state.WaitForBuild.ValueBool())
+}
+
+// buildStatus is the environment's status, which may still be that of an earlier build while the latest one runs.
+func (m *environmentModel) buildStatus() string {
+	latest, _ := m.LatestBuild.Attributes()["status"].(types.String)
+	if slices.Contains(buildStates.InProgress, latest.ValueString()) && latest.ValueString() != environments.BuildSuperseded {
+		return environments.StatusBuilding
+	}
+	return m.Status.ValueString()
 }
 
 // expectBuild plans the results that a build may change as unknown.

@@ -238,10 +238,12 @@ func (r *environmentResource) ValidateConfig(ctx context.Context, req resource.V
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("make_organization_default"), &makeDefault)...)
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("scope"), &scope)...)
 	if makeDefault.ValueBool() && scope.ValueString() == environments.ScopeUser {
-		resp.Diagnostics.AddAttributeError(path.Root("make_organization_default"), "Invalid Scope for a Default Environment",
-			"An environment with scope \"user\" cannot be the organization's default. Set scope to \"organization\", or remove make_organization_default.")
+		resp.Diagnostics.Append(userScope)
 	}
 }
+
+var userScope = diag.NewAttributeErrorDiagnostic(path.Root("make_organization_default"), "Invalid Scope for a Default Environment",
+	"An environment with scope \"user\" cannot be the organization's default. Set scope to \"organization\", or remove make_organization_default.")
 
 func (r *environmentResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m environmentModel
@@ -264,8 +266,9 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	diags, isDone := r.settle(ctx, &m, nil, "", deadline.Sub(r.Client.Conn.Clock.Now()))
+	diags, isBuilt := r.settle(ctx, &m, nil, "", deadline.Sub(r.Client.Conn.Clock.Now()))
 	resp.Diagnostics.Append(diags...)
+	isDone := isBuilt
 	makesDefault := m.MakeOrganizationDefault.ValueBool() && m.WaitForBuild.ValueBool() // Otherwise, the request made it the default.
 	if isDone && makesDefault {
 		diags, isDone = r.makeDefault(ctx, &m, nil)
@@ -273,12 +276,18 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 	}
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	crud.AsPlanned(&resp.State, req.Plan.Raw)
-	resp.Diagnostics.Append(setUnfinished(ctx, resp.Private, isDone, makesDefault)...)
+	resp.Diagnostics.Append(setUnfinished(ctx, resp.Private, steps{Build: !isBuilt, Default: !isDone && makesDefault})...)
 }
 
 func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "environment", req, resp, func(m *environmentModel) (*environments.Environment, error) {
-		return r.Client.Environments.Get(ctx, m.ID.ValueString())
+		found, err := r.Client.Environments.Get(ctx, m.ID.ValueString())
+		if left := unfinished(ctx, req.Private); err == nil && left != (steps{}) {
+			left.Build = left.Build && found.IsBuilding()
+			left.Default = left.Default && !(found.IsDefault != nil && *found.IsDefault)
+			resp.Diagnostics.Append(setUnfinished(ctx, resp.Private, left)...)
+		}
+		return found, err
 	})
 }
 
@@ -293,19 +302,19 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	id, latest, status := state.ID.ValueString(), state.LatestBuildID.ValueString(), state.Status.ValueString()
-	_, isDefaultLeft := unfinished(ctx, req.Private)
-	makesDefault, isDone, before := plan.makesDefault(&state, isDefaultLeft), true, ""
+	id, latest, status := state.ID.ValueString(), state.LatestBuildID.ValueString(), state.buildStatus()
+	left := unfinished(ctx, req.Private)
+	makesDefault, isBuilt, before := plan.makesDefault(&state, left), true, ""
 	if !body.IsEmpty() {
 		build, err := r.Client.Environments.Update(updateCtx, id, body)
 		if err != nil {
 			if transport.IsAmbiguous(err) {
-				resp.Diagnostics.Append(setUnfinished(ctx, resp.Private, false, makesDefault)...)
+				resp.Diagnostics.Append(setUnfinished(ctx, resp.Private, steps{Build: true, Default: makesDefault})...)
 			}
 			resp.Diagnostics.Append(apierror.For("update", "environment", err, refused(body.Name != nil, body.SourceID != nil))...)
 			return
 		}
-		if build != "" { // Otherwise, the build to wait for is whatever is the latest.
+		if build != "" && build != latest || status == environments.StatusFailed { // Otherwise, the build to wait for is whatever is the latest.
 			before = latest
 		}
 	}
@@ -314,14 +323,15 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 		builds, before = true, latest
 		if err := r.rebuild(updateCtx, id, latest); err != nil {
 			resp.Diagnostics.Append(apierror.For("build", "environment", err, environmentAdvice)...)
-			isDone = false
+			isBuilt = false
 		}
 	}
-	if isDone && (builds || status == environments.StatusBuilding && plan.WaitForBuild.ValueBool()) {
-		diags, isDone = r.settle(ctx, &plan, &state, before, deadline.Sub(r.Client.Conn.Clock.Now()))
+	if isBuilt && (builds || plan.waits(&state, left, makesDefault)) {
+		diags, isBuilt = r.settle(ctx, &plan, &state, before, deadline.Sub(r.Client.Conn.Clock.Now()))
 		resp.Diagnostics.Append(diags...)
 	}
-	if isDone && makesDefault {
+	isDone := isBuilt
+	if isBuilt && makesDefault {
 		diags, isDone = r.makeDefault(ctx, &plan, &state)
 		resp.Diagnostics.Append(diags...)
 	}
@@ -329,7 +339,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
 	crud.KnownOr(&resp.State, req.State.Raw)
 	crud.AsPlanned(&resp.State, req.Plan.Raw)
-	resp.Diagnostics.Append(setUnfinished(ctx, resp.Private, isDone, makesDefault)...)
+	resp.Diagnostics.Append(setUnfinished(ctx, resp.Private, steps{Build: !isBuilt, Default: !isDone && makesDefault})...)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(modifier.RemoveImported(ctx, resp.Private)...)
 	}
@@ -337,9 +347,9 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 
 // rebuild starts a build. If something else has just started one, that is the build to wait for.
 func (r *environmentResource) rebuild(ctx context.Context, id, latest string) error {
-	_, err := r.Client.Environments.StartBuild(ctx, id)
+	_, err := r.Client.Environments.StartBuild(ctx, id, latest)
 	if transport.IsConflict(err) {
-		if now, readErr := r.Client.Environments.GetUncached(ctx, id); readErr == nil && (now.IsBuilding() || now.LatestBuildID() != latest) {
+		if now, readErr := r.Client.Environments.GetUncached(ctx, id); readErr == nil && now.LatestBuildID() != latest {
 			return nil
 		}
 	}

@@ -3,9 +3,9 @@ package environment
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -128,20 +128,38 @@ func named(e *environments.Environment) string {
 	return "environment " + wire.Ref{Name: e.Name, ID: e.ID}.String()
 }
 
-// unfinishedKey is in the private state after an apply that did not take its last step. It counts while a build runs and, if its value
-// says that the environment was to become the default, while it is not. Each update writes or removes it.
+// unfinishedKey is in the private state after an apply that did not take its last steps. An update writes or removes it, and a refresh
+// removes the steps that are done: builds start by themselves, and a default that was changed later is not taken back.
 const unfinishedKey = "unfinished"
 
-func unfinished(ctx context.Context, private modifier.PrivateState) (isLeft, isDefaultLeft bool) {
-	left, _ := private.GetKey(ctx, unfinishedKey)
-	return len(left) > 0, string(left) == "true"
+// steps are what an apply has left to do.
+type steps struct {
+	// Build is the wait for a build, and Default is making the environment the organization's default.
+	Build, Default bool
 }
 
-func setUnfinished(ctx context.Context, private modifier.PrivateState, isDone, makesDefault bool) diag.Diagnostics {
-	if isDone {
+func unfinished(ctx context.Context, private modifier.PrivateState) (left steps) {
+	stored, _ := private.GetKey(ctx, unfinishedKey)
+	_ = json.Unmarshal(stored, &left) // Nothing is left if nothing is stored.
+	return left
+}
+
+func setUnfinished(ctx context.Context, private modifier.PrivateState, left steps) diag.Diagnostics {
+	if left == (steps{}) {
 		return private.SetKey(ctx, unfinishedKey, nil)
 	}
-	return private.SetKey(ctx, unfinishedKey, strconv.AppendBool(nil, makesDefault))
+	stored, err := json.Marshal(left)
+	if err != nil {
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Private State Cannot Be Stored", err.Error())}
+	}
+	return private.SetKey(ctx, unfinishedKey, stored)
+}
+
+// readNow reads the environment, even if the run is stopping.
+func (r *environmentResource) readNow(ctx context.Context, id string) (*environments.Environment, error) {
+	ctx, cancel := transport.Outlive(ctx)
+	defer cancel()
+	return r.Client.Environments.GetNow(ctx, id)
 }
 
 // settle waits for the build if the environment waits for builds, and reads the environment into m, even if the run is stopping. State
@@ -150,12 +168,19 @@ func (r *environmentResource) settle(ctx context.Context, m, state *environmentM
 	id := m.ID.ValueString()
 	var last *environments.BuildReport
 	var err error
-	if m.WaitForBuild.ValueBool() {
-		last, err = waitForBuild(ctx, r.Client, id, before, timeout, nil)
+	var found *environments.Environment
+	var readErr error
+	deadline := r.Client.Conn.Clock.Now().Add(timeout)
+	for isOutdated := true; isOutdated; {
+		if m.WaitForBuild.ValueBool() {
+			last, err = waitForBuild(ctx, r.Client, id, before, deadline.Sub(r.Client.Conn.Clock.Now()), nil)
+		}
+		found, readErr = r.readNow(ctx, id)
+		isOutdated = err == nil && last != nil && readErr == nil && found.IsBuilding() && found.LatestBuildID() != last.ID
+		if isOutdated {
+			before = last.ID // The poll showed an earlier build.
+		}
 	}
-	readCtx, cancel := transport.Outlive(ctx)
-	defer cancel()
-	found, readErr := r.Client.Environments.GetNow(readCtx, id)
 	if readErr == nil {
 		diags.Append(m.FromAPI(ctx, found)...)
 	} else {
@@ -165,6 +190,9 @@ func (r *environmentResource) settle(ctx context.Context, m, state *environmentM
 		}
 	}
 	next := "The next apply waits for the build, or rebuilds the environment if the build failed."
+	if _, isFailed := errors.AsType[*wait.FailedError](err); isFailed {
+		next = "The next apply rebuilds it."
+	}
 	if state == nil {
 		next = "The environment is tainted, so the next apply replaces it. To keep and rebuild it instead, run terraform untaint ADDRESS, then apply."
 	}
@@ -192,7 +220,7 @@ func (r *environmentResource) makeDefault(ctx context.Context, m, state *environ
 		m.IsDefault = types.BoolValue(true)
 		return nil, true
 	}
-	for _, d := range apierror.For("set", "default environment", err, setAdvice) {
+	for _, d := range apierror.For("set", "default environment", err, makeAdvice) {
 		if state == nil {
 			diags.AddWarning("Environment Is Not the Default", d.Detail()+"\n\nThe next apply tries again.")
 		} else {

@@ -42,7 +42,7 @@ func TestEnvironment_failedUpdateIsRebuiltInPlace(t *testing.T) {
 	_, i := e.Created(t, environmentType, before)
 	failBuild(t, e, emulator.BuildFailure{Category: "timeout", Reason: "setupScript ran for too long."})
 	e.Apply(t, i, after).MustFail(t, "", "Environment Failed to Build", "category timeout", "Shorten the scripts",
-		"or rebuilds the environment if the build failed.")
+		"The next apply rebuilds it.")
 	e.Journal().Reset()
 	e.Apply(t, i, after).MustDo(t, acctest.ActionUpdate)
 	if sent := changesSent(e); sent != "createEnvironmentBuild" || i.Attribute("setup_script") != "./configure" || i.Attribute("failure_reason") != "" {

@@ -113,3 +113,19 @@ func TestAPIKey_lostKeyThatCannotBeRevoked(t *testing.T) {
 		})
 	}
 }
+
+// One listing that lacks a live key, or shows no keys at all, neither rotates it nor mints another one.
+func TestAPIKey_listingThatLacksIt(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{`{"apiKeys":[]}`, `{"apiKeys":null}`} {
+		e, account := newAccountEnv(t)
+		_, i := e.Created(t, keyType, keyOf(account, nil))
+		id := i.ID()
+		e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultOtherResponse, Times: 1, Body: body})
+		e.Apply(t, i, keyOf(account, nil)).MustFail(t, "", id, "works", "Nothing was changed. Plan again")
+		e.Plan(t, i, keyOf(account, nil)).MustDo(t, acctest.ActionNone)
+		if live := liveKeys(e); i.ID() != id || len(live) != 1 || live[0] != id {
+			t.Errorf("live are %v, the state has %s, was %s", live, i.ID(), id)
+		}
+	}
+}

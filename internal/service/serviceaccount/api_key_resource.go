@@ -292,7 +292,7 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 		return
 	}
 	if m.ID.IsUnknown() {
-		old := serviceaccounts.Renewal{ID: state.ID.ValueString(), PreviousID: state.PreviousKeyID.ValueString(), GraceMinutes: int64(settings.grace / time.Minute)}
+		old := serviceaccounts.Renewal{ID: state.ID.ValueString(), PreviousID: state.PreviousKeyID.ValueString(), GraceMinutes: int64(settings.grace / time.Minute), IsRevoked: state.IsRevoked.ValueBool()}
 		made, err := r.Client.ServiceAccounts.RenewKey(ctx, m.request(r.now()), old)
 		if err != nil {
 			resp.Diagnostics.Append(apierror.For("rotate", "API key", err, existingRenewal)...)
