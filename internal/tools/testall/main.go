@@ -5,6 +5,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -53,7 +54,7 @@ type run struct {
 }
 
 // plan returns what runs, in order. Only packages that import the harness use a CLI.
-func plan(mode string, without, with []string) []run {
+func plan(mode string, without, with, differing []string) []run {
 	newest := func(args ...string) run {
 		return run{name: "terraform", args: args, variable: "TF_ACC_TERRAFORM_PATH", tool: "terraform"}
 	}
@@ -61,7 +62,7 @@ func plan(mode string, without, with []string) []run {
 	case "slow":
 		return []run{newest("-run", slow, "./...")}
 	case "clis":
-		others := append(append([]string{"-run", everyCLI}, with...), pages...)
+		others := append(append([]string{"-run", everyCLI}, differing...), pages...)
 		return []run{
 			newest(append([]string{"-run", acceptanceTest}, pages...)...),
 			{name: "terraform-1.5", args: others, variable: "AGENTYARD_TERRAFORM_1_5", tool: "terraform-1.5"},
@@ -111,11 +112,11 @@ func testAll(ctx context.Context, out io.Writer, mode, only string) error {
 	if err != nil {
 		return err
 	}
-	without, with, err := packages(ctx)
+	without, with, differing, err := packages(ctx)
 	if err != nil {
 		return err
 	}
-	runs := plan(mode, without, with)
+	runs := plan(mode, without, with, differing)
 	if only != "" {
 		runs = slices.DeleteFunc(runs, func(r run) bool { return r.name != only })
 	}
@@ -199,27 +200,50 @@ func environment(ctx context.Context, scratch string) ([]string, error) {
 		"AGENTYARD_DRIVEN_DIR="+driven, "AGENTYARD_PROVIDER_BINARY="+provider), nil
 }
 
-// packages returns the packages whose tests do without the harness, and those that need it, each without the pages.
-func packages(ctx context.Context) (without, with []string, err error) {
-	format := `{{.ImportPath}}{{range .TestImports}} {{.}}{{end}}{{range .XTestImports}} {{.}}{{end}}`
+// packages returns the packages whose tests do without the harness, those that need it, and those of the latter that other CLIs run too;
+// each without the pages.
+func packages(ctx context.Context) (without, with, differing []string, err error) {
+	format := `{{.ImportPath}} {{.Dir}}{{range .TestImports}} {{.}}{{end}}{{range .XTestImports}} {{.}}{{end}}`
 	list, err := output(ctx, "go", "list", "-f", format, "./...")
 	if err != nil {
-		return nil, nil, fmt.Errorf("listing the packages: %w", err)
+		return nil, nil, nil, fmt.Errorf("listing the packages: %w", err)
 	}
 	for line := range strings.Lines(list) {
 		fields := strings.Fields(line)
+		path, dir, imports := fields[0], fields[1], fields[2:]
 		switch {
-		case slices.ContainsFunc(pages, func(p string) bool { return strings.HasSuffix(fields[0], p[1:]) }):
-		case slices.Contains(fields[1:], harness):
-			with = append(with, fields[0])
-		case len(fields) > 1:
-			without = append(without, fields[0])
+		case slices.ContainsFunc(pages, func(p string) bool { return strings.HasSuffix(path, p[1:]) }):
+		case slices.Contains(imports, harness):
+			with = append(with, path)
+			differs, err := hasTestsOfEveryCLI(dir)
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			if differs {
+				differing = append(differing, path)
+			}
+		case len(imports) > 0:
+			without = append(without, path)
 		}
 	}
-	if len(with) == 0 {
-		return nil, nil, errors.New("no package has acceptance tests: none imports " + harness)
+	if len(differing) == 0 {
+		return nil, nil, nil, errors.New("no package has tests for every CLI: none imports " + harness)
 	}
-	return without, with, nil
+	return without, with, differing, nil
+}
+
+func hasTestsOfEveryCLI(dir string) (bool, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	for _, file := range files {
+		source, readErr := os.ReadFile(file)
+		if readErr != nil {
+			return false, readErr
+		}
+		if bytes.Contains(source, []byte("_everyCLI(")) {
+			return true, nil
+		}
+	}
+	return false, err
 }
 
 // findCLI returns the CLI that the caller gave, or builds the pinned one.
