@@ -284,7 +284,7 @@ func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest
 		found, err := r.Client.Environments.Get(ctx, m.ID.ValueString())
 		if left := unfinished(ctx, req.Private); err == nil && left != (steps{}) {
 			left.Build = left.Build && found.IsBuilding()
-			left.Default = left.Default && !(found.IsDefault != nil && *found.IsDefault)
+			left.Default = left.Default && (found.IsDefault == nil || !*found.IsDefault)
 			resp.Diagnostics.Append(setUnfinished(ctx, resp.Private, left)...)
 		}
 		return found, err
