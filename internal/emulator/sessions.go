@@ -73,13 +73,14 @@ type sessionActivity struct {
 
 // SessionArtifact is what the agent made in a session, as listings show it.
 type SessionArtifact struct {
-	ID        string `json:"id"`
-	Kind      string `json:"kind"`
-	URL       string `json:"url,omitempty"`
-	Title     string `json:"title,omitempty"`
-	Provider  string `json:"provider,omitempty"`
-	Action    string `json:"action,omitempty"`
-	CreatedAt string `json:"createdAt,omitempty"`
+	ID         string `json:"id"`
+	Kind       string `json:"kind"`
+	URL        string `json:"url,omitempty"`
+	Title      string `json:"title,omitempty"`
+	Provider   string `json:"provider,omitempty"`
+	Action     string `json:"action,omitempty"`
+	ExternalID string `json:"externalId,omitempty"`
+	CreatedAt  string `json:"createdAt,omitempty"`
 }
 
 // sessionView is a session as the API shows it.

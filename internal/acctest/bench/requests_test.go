@@ -60,8 +60,9 @@ func TestRequests_ofManyWrites(t *testing.T) {
 			hcl: func(*acctest.Env) string {
 				return fmt.Sprintf("resource \"agentyard_environment\" \"x\" {\n  count = %d\n  name = \"e${count.index}\"\n  wait_for_build = false\n  repositories = [{ url = \"https://git.example/acme/app.git\", script = \"make\" }]\n}\n", n)
 			},
-			// The destruction meets builds that run: a refusal, a look for its cause, a cancellation and a deletion for each.
-			create: n*105/100 + 10, erase: 4*n + 10,
+			// Each is read after its creation. The destruction meets builds that run: a refusal, a look for its cause, a cancellation and a
+			// deletion for each.
+			create: 2*n*105/100 + 10, erase: 4*n + 10,
 			pause: 250 * time.Millisecond,
 		},
 		"20 fleets": {

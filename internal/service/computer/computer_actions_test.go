@@ -104,5 +104,5 @@ func TestComputerInstallDeps_inTheBackground(t *testing.T) {
 		t.Errorf("%d requests: %s", len(e.Journal().Entries()), got)
 	}
 	_, out := invoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID})
-	acctest.Says(t, out.Text(), "Cannot install dependencies on computer", "409", "already in progress", "install-dependencies")
+	acctest.Says(t, out.Text(), "Cannot install dependencies on computer", "409", "already in progress", "Wait until it ends")
 }

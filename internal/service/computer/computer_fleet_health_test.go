@@ -37,7 +37,7 @@ func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 	e := acctest.New(t)
 	i := e.NewInstance(t, fleetType)
 	failSetUp(e, "web-2")
-	if out := e.MustApply(t, i, fleetOf(3)); i.Tainted || !strings.Contains(out.WarningText(), "The next apply replaces computers that failed to provision") {
+	if out := e.MustApply(t, i, fleetOf(3)); i.Tainted || !strings.Contains(out.WarningText(), "The next apply replaces computers that failed before dependencies were installed") {
 		t.Fatalf("created: %s", out.WarningText())
 	}
 	breakNow(t, e, "web-3")
