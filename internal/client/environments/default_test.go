@@ -45,7 +45,7 @@ func TestProvisionDefaultEnvironment(t *testing.T) {
 		"lost":             {answers: []string{"drop", `503 {"detail":"no"}`, "204 ", made}},
 		"made, lost":       {answers: []string{"drop", "drop", "drop", "drop", made}},
 		"refused":          {answers: []string{`403 {"detail":"no"}`}, wantErr: clienttest.Is[*transport.APIError]},
-		"in vain":          {answers: []string{"drop", "drop", "drop", "drop", `403 {"detail":"no"}`}, wantErr: clienttest.Is[*transport.TransportError]},
+		"never answered":   {answers: []string{"drop", "drop", "drop", "drop", `403 {"detail":"no"}`}, wantErr: clienttest.Is[*transport.TransportError]},
 		"without a result": {answers: []string{"204 ", `200 {"environments":[]}`}, wantErr: clienttest.Is[*wire.ResponseError]},
 	} {
 		n := 0

@@ -14,7 +14,8 @@ import (
 const deleteRetryTime = 30 * time.Second
 
 // Delete deletes an environment. The service returns 409 while a build runs, and for the organization's default while others
-// exist. After a 409, Delete cancels a running build and retries, unless the environment is such a default. If the environment is already gone, the error is a *MissingError.
+// exist. After a 409, Delete cancels a running build and retries, unless the environment is such a default. If the environment is already
+// gone, the error is a *MissingError.
 func (c *Client) Delete(ctx context.Context, id string) error {
 	err := c.deleteOrRetry(ctx, id)
 	if !collection.IsGone(err) {

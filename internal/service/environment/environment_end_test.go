@@ -334,6 +334,17 @@ func TestEnvironment_defaultIsNotTakenBack(t *testing.T) {
 	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 }
 
+// A scope that the service chose is known in the plan, which would fail in each apply.
+func TestEnvironment_defaultOfTheServicesScope(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	_, i := e.Created(t, environmentType, envValues(nil))
+	if i.Attribute("scope") != "user" {
+		t.Fatalf("the service chose %q", i.Attribute("scope"))
+	}
+	e.Plan(t, i, envValues(acctest.Values{"make_organization_default": true})).MustFail(t, "make_organization_default", "Invalid Scope for a Default Environment")
+}
+
 // The service may call an environment failed until a rebuild of it has succeeded. The rebuild that runs is waited for.
 func TestEnvironment_failedWhileItIsRebuilt(t *testing.T) {
 	t.Parallel()

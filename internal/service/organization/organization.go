@@ -12,9 +12,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-// managersOnly ends every description in this package.
-const managersOnly = " Requires the API key of a member with the Manager role or higher."
-
+// crud.ManagersOnly ends every description in this package.
 var needsManager = apierror.Advice{
 	http.StatusForbidden: "This requires the API key of a member with the Manager role or higher.",
 }

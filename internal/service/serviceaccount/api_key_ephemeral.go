@@ -81,7 +81,7 @@ type ephemeralKey struct {
 
 func (e *apiKeyEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Creates an API key for a service account: for the run, or for a secret store. The key is never stored in state or plan." + managersOnly + "\n\n" +
+		MarkdownDescription: "Creates an API key for a service account: for the run, or for a secret store. The key is never stored in state or plan." + crud.ManagersOnly + "\n\n" +
 			"**A key for the run.** Without `keep`, each plan and each apply creates a key, and revokes it at the end if the run succeeds. " +
 			"After an error or Ctrl-C, Terraform does not close ephemeral resources, so the key works until it expires. Keep `expires_in` short.\n\n" +
 			"**A key for a secret store.** With `keep = terraform.applying`, a plan creates nothing. An apply creates a key that works after the run, and only if the account has no live key with the name. " +

@@ -141,7 +141,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages an API key of a service account, and rotates it in place." + managersOnly + "\n\n" +
+		MarkdownDescription: "Manages an API key of a service account, and rotates it in place." + crud.ManagersOnly + "\n\n" +
 			"~> The state contains the key's value, because the service returns it only once. For a key that is never stored, use the [ephemeral resource](../ephemeral-resources/api_key).\n\n" +
 			"**Rotation.** The plan shows a due rotation as an update with a new `id`, `key`, and `fingerprint`, so everything that uses the key is updated too. " +
 			"A key that has expired, or was revoked or deleted elsewhere, is also replaced in place. See [Rotating API keys](../guides/api-key-rotation).\n\n" +

@@ -22,7 +22,7 @@ type apiKeyRevokeModel struct {
 // APIKeyRevoke is agentyard_api_key_revoke.
 var APIKeyRevoke = crud.Operation{
 	Name: "api_key_revoke",
-	Description: "Revokes an API key of a service account immediately. Succeeds if the key is already revoked." + managersOnly + "\n\n" +
+	Description: "Revokes an API key of a service account immediately. Succeeds if the key is already revoked." + crud.ManagersOnly + "\n\n" +
 		"Terraform does not have to manage the key. If an `agentyard_api_key` resource manages it, the next apply replaces the key.",
 	Arguments: map[string]schema.Attribute{
 		"service_account_id": schema.StringAttribute{

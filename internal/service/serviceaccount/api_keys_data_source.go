@@ -26,7 +26,7 @@ type apiKeysModel struct {
 // APIKeysDataSource is the data source agentyard_api_keys.
 var APIKeysDataSource = crud.DataSource{
 	Name:        "api_keys",
-	Description: "Lists all API keys of a service account, including expired and revoked keys. The values of the keys are not available." + managersOnly + crud.AssumedFormat,
+	Description: "Lists all API keys of a service account, including expired and revoked keys. The values of the keys are not available." + crud.ManagersOnly + crud.AssumedFormat,
 	Attributes: map[string]schema.Attribute{
 		"service_account_id": schema.StringAttribute{
 			Required:            true,

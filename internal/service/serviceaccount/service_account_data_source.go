@@ -16,7 +16,7 @@ import (
 // ServiceAccountDataSource is the data source agentyard_service_account.
 var ServiceAccountDataSource = crud.DataSource{
 	Name:        "service_account",
-	Description: "Returns a service account by ID or name." + managersOnly,
+	Description: "Returns a service account by ID or name." + crud.ManagersOnly,
 	Attributes:  accountResults.ByIDOrName(0),
 	Validators:  crud.IDOrName(),
 	Verb:        "read", Object: "service account",

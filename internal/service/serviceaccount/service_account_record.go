@@ -13,8 +13,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
-const managersOnly = " Requires the API key of a member with the Manager role or higher."
-
 type accountRecord struct {
 	ID          types.String `tfsdk:"id"`
 	Name        types.String `tfsdk:"name"`
