@@ -212,7 +212,7 @@ func replay(t *testing.T, operation string, status int, body string) (any, error
 		case ok:
 			clienttest.RespondJSON(w, http.StatusOK, other)
 		default:
-			clienttest.NotFound(w)
+			clienttest.Say(w, `404 {"detail":"there is none"}`)
 		}
 	})
 	c, err := New(transport.Config{BaseURL: service, APIKey: clienttest.Key, Clock: clock.NewFake(clienttest.Start), UserAgent: "test/1"})

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -203,5 +202,5 @@ type integrated struct {
 }
 
 func get(name, path string) transport.Request {
-	return transport.Request{Op: transport.Operation{Name: name, Method: http.MethodGet, Route: route + path}}
+	return transport.Get(name, route+path)
 }

@@ -3,7 +3,6 @@ package ci
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -59,7 +58,8 @@ type Outcome struct {
 // EditWorkflow opens pull requests that create, change, or delete a workflow. It returns the outcomes in the order of the
 // repositories of the request. Each request opens new pull requests, so one that the service may have acted on is not retried.
 func (c *Client) EditWorkflow(ctx context.Context, body EditWorkflowRequest) ([]Outcome, error) {
-	r := transport.Request{Op: transport.Operation{Name: "editCiWorkflow", Method: http.MethodPost, Route: route + "edit", Slow: true}, Body: body}
+	r := transport.Post("editCiWorkflow", route+"edit").With(body)
+	r.Op.Slow = true
 	outcomes, err := transport.CallItems[Outcome](ctx, c.conn, r, "sessions", nil)
 	position := func(o Outcome) int {
 		return slices.IndexFunc(body.Repos, func(t Target) bool { return strings.EqualFold(t.RepoFullName, string(o.RepoFullName)) })

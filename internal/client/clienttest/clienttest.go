@@ -2,7 +2,6 @@
 package clienttest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,10 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 const Key = "fk-test-key-0123456789"
@@ -94,9 +90,10 @@ func Cut(w http.ResponseWriter, status int) {
 	_, _ = io.WriteString(w, `{"id":"c1","na`)
 }
 
-// short formats a request as "GET /env_1?query", without the prefix of environment paths.
-func short(r *http.Request) string {
-	return r.Method + " " + strings.TrimPrefix(r.URL.RequestURI(), "/api/v0/environments")
+// Short formats a request as "GET /env_1?query", without the prefix of the paths of environments and sessions.
+func Short(r *http.Request) string {
+	path := strings.TrimPrefix(r.URL.RequestURI(), "/api/v0/environments")
+	return r.Method + " " + strings.TrimPrefix(path, "/api/v0/sessions")
 }
 
 // Say sends a response such as "403 {}". "drop" breaks the connection.
@@ -112,13 +109,13 @@ func Say(w http.ResponseWriter, response string) {
 	RespondJSON(w, status, body)
 }
 
-// Calls returns the requests so far, as short formats them.
+// Calls returns the requests so far, as Short formats them.
 func (r *Recorder) Calls() []string {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	calls := make([]string, len(r.Requests))
 	for i, req := range r.Requests {
-		calls[i] = short(req)
+		calls[i] = Short(req)
 	}
 	return calls
 }
@@ -130,7 +127,7 @@ func (r *Recorder) Want(t *testing.T, calls ...string) {
 	}
 }
 
-// Responses looks up responses by what short returns for a request.
+// Responses looks up responses by what Short returns for a request.
 func Responses(by map[string]string) func(string) string {
 	return func(call string) string { return by[call] }
 }
@@ -147,30 +144,6 @@ func PageOf(envelope, next string, objects []string) string {
 		pagination = fmt.Sprintf(`{"hasMore":true,"nextCursor":%q}`, next)
 	}
 	return fmt.Sprintf(`200 {%q:[%s],"pagination":%s}`, envelope, strings.Join(objects, ","), pagination)
-}
-
-func NotFound(w http.ResponseWriter) {
-	RespondJSON(w, 404, `{"detail":"there is none","status":404,"title":"Not Found"}`)
-}
-
-func Forbidden(w http.ResponseWriter) {
-	RespondJSON(w, 403, `{"detail":"no","status":403,"title":"Forbidden"}`)
-}
-
-func CallOf(r *http.Request) string {
-	return r.Method + " " + strings.TrimPrefix(r.URL.RequestURI(), "/api/v0/sessions")
-}
-
-// WantCalls compares the requests that were sent.
-func WantCalls(t *testing.T, rec *Recorder, calls ...string) {
-	t.Helper()
-	var got []string
-	for _, r := range rec.Requests {
-		got = append(got, CallOf(r))
-	}
-	if !slices.Equal(got, calls) {
-		t.Errorf("asked:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(calls, "\n"))
-	}
 }
 
 // Handler handles the nth request, counted from 1.
@@ -192,12 +165,12 @@ func Serve(t testing.TB, handle Handler) (address string, rec *Recorder) {
 	return server.URL, rec
 }
 
-// InShort handles requests by what short returns for them.
+// InShort handles requests by what Short returns for them.
 func InShort(response func(call string) string) Handler {
 	var mu sync.Mutex // A dropped response does not synchronize the calls of response.
 	return func(w http.ResponseWriter, r *http.Request, _ int) {
 		mu.Lock()
-		text := response(short(r))
+		text := response(Short(r))
 		mu.Unlock()
 		Say(w, text)
 	}
@@ -260,98 +233,3 @@ func NoContent(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(ht
 type Endless struct{}
 
 func (Endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
-
-// Ending returns the two ways in which a caller's context ends during a request.
-func Ending(t *testing.T) map[string]func() (ctx context.Context, end func()) {
-	t.Helper()
-	return map[string]func() (context.Context, func()){
-		"cancelled": func() (context.Context, func()) {
-			return context.WithCancel(t.Context())
-		},
-		"deadline": func() (context.Context, func()) {
-			ctx := &deadlineContext{Context: t.Context(), done: make(chan struct{})}
-			return ctx, func() { close(ctx.done) }
-		},
-	}
-}
-
-// deadlineContext ends when the test says so, as if its deadline had passed.
-type deadlineContext struct {
-	context.Context //nolint:containedctx // This is a context.
-
-	done chan struct{}
-}
-
-func (c *deadlineContext) Deadline() (time.Time, bool) { return time.Now().Add(time.Hour), true }
-
-func (c *deadlineContext) Done() <-chan struct{} { return c.done }
-
-func (c *deadlineContext) Err() error {
-	select {
-	case <-c.done:
-		return context.DeadlineExceeded
-	default:
-		return nil
-	}
-}
-
-// EndAtSleep is a clock that ends the context in every sleep.
-type EndAtSleep struct {
-	clock.Clock
-
-	End func()
-}
-
-func (c EndAtSleep) Sleep(ctx context.Context, _ time.Duration) error {
-	c.End()
-	return ctx.Err()
-}
-
-// Bubbled is a service inside a synctest bubble. Only the response "wait" takes time.
-type Bubbled struct {
-	Began    time.Time
-	response func(call string) string
-	Mu       sync.Mutex
-	Seen     []string
-	Waiting  chan struct{}
-	// Refusing is the time until which requests are rejected with 429 and not recorded.
-	Refusing time.Time
-}
-
-func (b *Bubbled) RoundTrip(r *http.Request) (*http.Response, error) {
-	if time.Now().Before(b.Refusing) {
-		w := httptest.NewRecorder()
-		Say(w, `429 {"detail":"slow down"}`)
-		return w.Result(), nil
-	}
-	b.Mu.Lock()
-	b.Seen = append(b.Seen, time.Since(b.Began).String()+" "+short(r))
-	response := b.response(short(r))
-	b.Mu.Unlock()
-	if rest, ok := strings.CutPrefix(response, "wait "); ok {
-		select {
-		case <-r.Context().Done():
-			return nil, r.Context().Err()
-		case <-b.Waiting:
-		}
-		response = rest
-	}
-	w := httptest.NewRecorder()
-	Say(w, response)
-	_, _ = io.WriteString(w, "\n")
-	return w.Result(), nil
-}
-
-func (b *Bubbled) Want(t *testing.T, calls ...string) {
-	t.Helper()
-	synctest.Wait()
-	slices.Sort(b.Seen) // Concurrent requests have no order.
-	slices.Sort(calls)
-	if !slices.Equal(b.Seen, calls) {
-		t.Errorf("asked:\n%s\nwant:\n%s", strings.Join(b.Seen, "\n"), strings.Join(calls, "\n"))
-	}
-}
-
-func NewBubbled(response func(call string) string) *Bubbled {
-	return &Bubbled{Began: time.Now(), response: response, Waiting: make(chan struct{})}
-}

@@ -95,18 +95,17 @@ func (p *Paged[T]) Invalidate() { p.listings.DropAll() }
 // DropOld drops a listing that is too old for a creation to rely on.
 func (p *Paged[T]) DropOld(key string) { p.listings.DropOlder(key, freshFor) }
 
-// NewPages returns the listings of an operation under /api/v0, whose path has the given values. A key is the query;
-// see PageKey.
-func NewPages[T any, P wire.RecordOf[T]](c *transport.Conn, op transport.Operation, envelope string, path ...string) *Paged[[]T] {
+// NewPages returns the listings of a request under /api/v0. A key is the query; see PageKey.
+func NewPages[T any, P wire.RecordOf[T]](c *transport.Conn, r transport.Request, envelope string) *Paged[[]T] {
 	fetch := func(ctx context.Context, key, cursor string) (Page[[]T], error) {
 		query, err := url.ParseQuery(key)
 		if err != nil {
-			return Page[[]T]{}, fmt.Errorf("%s: the query of a page: %w", op.Name, err)
+			return Page[[]T]{}, fmt.Errorf("%s: the query of a page: %w", r.Op.Name, err)
 		}
-		got, err := callPage[T, P](ctx, c, transport.Request{Op: op, Path: path, Query: query}, envelope, cursor)
+		got, err := callPage[T, P](ctx, c, r.Where(query), envelope, cursor)
 		return Page[[]T]{Items: [][]T{got.Items}, Next: got.Next}, err
 	}
-	return NewPaged(c.Clock, op, fetch, func(objects, others []T) bool {
+	return NewPaged(c.Clock, r.Op, fetch, func(objects, others []T) bool {
 		return slices.EqualFunc(objects, others, func(x, y T) bool { return P(&x).Ref().ID == P(&y).Ref().ID })
 	})
 }

@@ -257,7 +257,7 @@ func TestCallPage(t *testing.T) {
 		`{}`:                                                                      "the field users is missing",
 	} {
 		c, rec, _ := serveShort(t, func(string) string { return "200 " + body })
-		r := transport.Request{Op: transport.Operation{Name: "listMembers", Method: "GET", Route: "/api/v0/organization/users"}, Query: url.Values{"limit": {"2"}}}
+		r := transport.Get("listMembers", "/api/v0/organization/users").Where(url.Values{"limit": {"2"}})
 		got, err := callPage[listedRow](t.Context(), c, r, "users", "a b")
 		text := ""
 		for _, n := range got.Items {
@@ -285,7 +285,7 @@ func TestNewPages_query(t *testing.T) {
 		}
 		return `200 {"rows":[{"id":"1"}],"pagination":{"hasMore":true,"nextCursor":"a b"}}`
 	})
-	pages := NewPages[listedRow](c, transport.Operation{Name: "listRows", Method: "GET", Route: "/rows"}, "rows")
+	pages := NewPages[listedRow](c, transport.Get("listRows", "/rows"), "rows")
 	for _, key := range []string{PageKey(5, nil), PageKey(5, url.Values{"owner": {"a&b"}}), PageKey(5, url.Values{"owner": {"c", "d"}}), "limit=5"} {
 		if found, err := Gather(pages.All(t.Context(), key), 0); err != nil || len(found) != 2 {
 			t.Errorf("%s: %v, %v", key, found, err)
@@ -326,7 +326,7 @@ func TestNewPages_repeatedPage(t *testing.T) {
 		n++
 		return fmt.Sprintf(`200 {"rows":[{"id":"1"}],"pagination":{"hasMore":true,"nextCursor":"%d"}}`, n)
 	})
-	pages := NewPages[listedRow](c, transport.Operation{Name: "listRows", Method: "GET", Route: "/rows"}, "rows")
+	pages := NewPages[listedRow](c, transport.Get("listRows", "/rows"), "rows")
 	if _, err := Gather(pages.All(t.Context(), PageKey(5, nil)), 0); err == nil || n != 2 {
 		t.Errorf("%d pages, %v", n, err)
 	}

@@ -4,7 +4,6 @@ package computers
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -61,7 +60,7 @@ func (f Filter) query() url.Values {
 
 // List lists computers, newest first. The operation has no pages.
 func (c *Client) List(ctx context.Context, filter Filter) ([]Computer, error) {
-	found, err := transport.CallList[Computer](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "listComputers", Method: http.MethodGet, Route: "/api/v0/computers"}, Query: filter.query()}, "computers")
+	found, err := transport.CallList[Computer](ctx, c.conn, transport.Get("listComputers", "/api/v0/computers").Where(filter.query()), "computers")
 	// The API does not define the order of computers of the same millisecond, and a changing order would show up as drift.
 	wire.Sort(found, func(a, b *Computer) int {
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID))
@@ -133,11 +132,7 @@ func (c *Client) CompleteOwner(ctx context.Context, found *Computer) error {
 
 // GetUncached reads one computer alone. The response has no steps.
 func (c *Client) GetUncached(ctx context.Context, id string) (*Computer, error) {
-	return transport.CallObject[Computer](ctx, c.conn, transport.Request{
-		Op:   transport.Operation{Name: "getComputer", Method: http.MethodGet, Route: "/api/v0/computers/{computerId}"},
-		Path: []string{id},
-		Noun: "computer",
-	}, id)
+	return transport.CallObject[Computer](ctx, c.conn, transport.Get("getComputer", "/api/v0/computers/{computerId}", id), "computer", id)
 }
 
 // Watch follows a computer. All watches of an account's computers share their polls. Steps are set only if the computer is
@@ -150,12 +145,7 @@ func (c *Client) Watch(id, account string) *collection.Watch[Computer] {
 func (c *Client) GetByName(ctx context.Context, name, account string) (*Computer, error) {
 	q := url.Values{"includeProvisioningSteps": {"true"}}
 	transport.SetIf(q, "serviceAccountId", account)
-	return transport.CallObject[Computer](ctx, c.conn, transport.Request{
-		Op:    transport.Operation{Name: "getComputerByName", Method: http.MethodGet, Route: "/api/v0/computers/name/{name}"},
-		Path:  []string{name},
-		Query: q,
-		Noun:  "computer",
-	}, wire.AnyID)
+	return transport.CallObject[Computer](ctx, c.conn, transport.Get("getComputerByName", "/api/v0/computers/name/{name}", name).Where(q), "computer", wire.AnyID)
 }
 
 // Providers returns the managed providers that the organization may use.
@@ -171,11 +161,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, err
 		Key:     body.ServiceAccountID,
 		HasName: func(c *Computer) bool { return c.Name == body.Name },
 		Send: func(ctx context.Context) (*Computer, error) {
-			return transport.CallObject[Computer](ctx, c.conn, transport.Request{
-				Op:   transport.Operation{Name: "createComputer", Method: http.MethodPost, Route: "/api/v0/computers"},
-				Body: body,
-				Noun: "computer",
-			}, wire.AnyID)
+			return transport.CallObject[Computer](ctx, c.conn, transport.Post("createComputer", "/api/v0/computers").With(body), "computer", wire.AnyID)
 		},
 		IsWanted: body.isWanted,
 	})
@@ -186,19 +172,14 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, err
 // caller.
 func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequest) (*Computer, error) {
 	get := func(ctx context.Context) (*Computer, error) { return c.GetUncached(ctx, id) }
-	r := transport.Request{
-		Op:   transport.Operation{Name: "updateComputer", Method: http.MethodPatch, Route: "/api/v0/computers/{computerId}"},
-		Path: []string{id},
-		Body: body,
-		Noun: "computer",
-	}
+	r := transport.Patch("updateComputer", "/api/v0/computers/{computerId}", id).With(body)
 	var patience time.Duration
 	if body.IsRename() {
 		patience = transport.RenameTime
 	}
 	var updated *Computer
 	err := c.conn.Until(ctx, patience, time.Second, transport.IsConflict, func() (err error) {
-		updated, err = transport.PatchObject(ctx, c.conn, r, id, get)
+		updated, err = transport.PatchObject(ctx, c.conn, r, "computer", id, get)
 		return err
 	})
 	if transport.IsConflict(err) {
@@ -212,10 +193,7 @@ func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequ
 // Delete deletes a computer. Of a registered machine, only the registration is deleted. If it is already gone, the error is a
 // *MissingError.
 func (c *Client) Delete(ctx context.Context, id, account string) error {
-	err := c.conn.CallIgnoringBody(ctx, transport.Request{
-		Op:   transport.Operation{Name: "deleteComputer", Method: http.MethodDelete, Route: "/api/v0/computers/{computerId}"},
-		Path: []string{id},
-	})
+	err := c.conn.CallIgnoringBody(ctx, transport.Delete("deleteComputer", "/api/v0/computers/{computerId}", id))
 	return c.listings.AfterDelete(account, id, c.missing(ctx, account, err))
 }
 
@@ -223,10 +201,7 @@ func (c *Client) Delete(ctx context.Context, id, account string) error {
 func (c *Client) RecordActivity(ctx context.Context, id string) (time.Time, error) {
 	response, err := transport.Call[struct {
 		LastActiveAt wire.Millis `json:"lastActiveAt"`
-	}](ctx, c.conn, transport.Request{
-		Op:   transport.Operation{Name: "recordComputerActivity", Method: http.MethodPost, Route: "/api/v0/computers/{computerId}/activity", Repeatable: true},
-		Path: []string{id},
-	})
+	}](ctx, c.conn, transport.Post("recordComputerActivity", "/api/v0/computers/{computerId}/activity", id).Repeatable())
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -236,11 +211,7 @@ func (c *Client) RecordActivity(ctx context.Context, id string) (time.Time, erro
 // InstallDeps starts an installation of dependencies. The service returns 409 while one runs.
 func (c *Client) InstallDeps(ctx context.Context, id string) (*Computer, error) {
 	defer c.listings.InvalidateAll()
-	return transport.CallObject[Computer](ctx, c.conn, transport.Request{
-		Op:   transport.Operation{Name: "installComputerDeps", Method: http.MethodPost, Route: "/api/v0/computers/{computerId}/install-deps"},
-		Path: []string{id},
-		Noun: "computer",
-	}, id)
+	return transport.CallObject[Computer](ctx, c.conn, transport.Post("installComputerDeps", "/api/v0/computers/{computerId}/install-deps", id), "computer", id)
 }
 
 // MetricsSample is a computer's load in one interval. Memory and disk are in bytes.
@@ -260,11 +231,7 @@ func (c *Client) Metrics(ctx context.Context, id string, start time.Time) ([]Met
 	if !start.IsZero() {
 		q.Set("start", start.UTC().Format(time.RFC3339))
 	}
-	samples, err := transport.Call[[]MetricsSample](ctx, c.conn, transport.Request{
-		Op:    transport.Operation{Name: "getComputerMetrics", Method: http.MethodGet, Route: "/api/v0/computers/{computerId}/metrics"},
-		Path:  []string{id},
-		Query: q,
-	})
+	samples, err := transport.Call[[]MetricsSample](ctx, c.conn, transport.Get("getComputerMetrics", "/api/v0/computers/{computerId}/metrics", id).Where(q))
 	if err != nil {
 		return nil, err
 	}
@@ -279,10 +246,7 @@ type RefreshResult struct {
 
 // Refresh refreshes Git credentials and secrets on a managed computer.
 func (c *Client) Refresh(ctx context.Context, id string) (*RefreshResult, error) {
-	return transport.Call[RefreshResult](ctx, c.conn, transport.Request{
-		Op:   transport.Operation{Name: "refreshComputer", Method: http.MethodPost, Route: "/api/v0/computers/{computerId}/refresh", Repeatable: true},
-		Path: []string{id},
-	})
+	return transport.Call[RefreshResult](ctx, c.conn, transport.Post("refreshComputer", "/api/v0/computers/{computerId}/refresh", id).Repeatable())
 }
 
 // Restart resumes a managed computer and reports whether it had to be restarted.
@@ -290,10 +254,7 @@ func (c *Client) Restart(ctx context.Context, id string) (bool, error) {
 	defer c.listings.InvalidateAll()
 	response, err := transport.Call[struct {
 		WasRestarted bool `json:"wasRestarted"`
-	}](ctx, c.conn, transport.Request{
-		Op:   transport.Operation{Name: "restartComputer", Method: http.MethodPost, Route: "/api/v0/computers/{computerId}/restart", Repeatable: true},
-		Path: []string{id},
-	})
+	}](ctx, c.conn, transport.Post("restartComputer", "/api/v0/computers/{computerId}/restart", id).Repeatable())
 	if err != nil {
 		return false, err
 	}

@@ -4,19 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
-
-// FileDownload is a signed URL of a workspace file. The URL is a secret.
-type FileDownload struct {
-	URL string
-	// ExpiresAt is zero if the service does not return it.
-	ExpiresAt time.Time
-}
 
 // WorkspaceFile is a file in a computer's workspace. Fields that the service does not return are empty.
 type WorkspaceFile struct {
@@ -27,31 +17,13 @@ type WorkspaceFile struct {
 
 // CreateFileUpload starts the upload of a workspace file. It replaces an unfinished upload with that name, so it is
 // repeatable.
-func (c *Client) CreateFileUpload(ctx context.Context, computerID, fileName string, content FileContent) (*FileUpload, error) {
+func (c *Client) CreateFileUpload(ctx context.Context, computerID, fileName string, content FileContent) (*transport.SignedURL, error) {
 	type body struct {
 		SizeBytes   int64  `json:"sizeBytes"`
 		ContentType string `json:"contentType,omitempty"`
 	}
-	op := transport.Operation{Name: "createFileUpload", Method: http.MethodPost, Route: "/api/v0/computers/{computerId}/files/{fileName}/create-upload", Repeatable: true}
-	// The names of the fields are not documented, so the likely ones are read.
-	response, err := transport.Call[struct {
-		URL        string            `json:"url"`
-		UploadURL  string            `json:"uploadUrl"`
-		Fields     map[string]string `json:"fields"`
-		FormFields map[string]string `json:"formFields"`
-		ExpiresAt  wire.Millis       `json:"expiresAt"`
-	}](ctx, c.conn, transport.Request{Op: op, Path: []string{computerID, fileName}, Body: body{content.Size, content.Type}})
-	if err != nil {
-		return nil, err
-	}
-	upload := &FileUpload{url: cmp.Or(response.URL, response.UploadURL), fields: response.Fields, ExpiresAt: response.ExpiresAt.Time()}
-	if upload.fields == nil {
-		upload.fields = response.FormFields
-	}
-	if upload.url == "" {
-		return nil, transport.Request{Op: op}.Unexpected("it has no upload URL")
-	}
-	return upload, nil
+	r := transport.Post("createFileUpload", "/api/v0/computers/{computerId}/files/{fileName}/create-upload", computerID, fileName)
+	return c.conn.CallSigned(ctx, r.Repeatable().With(body{content.Size, content.Type}))
 }
 
 // CompleteFileUpload writes an uploaded file to the workspace. The service returns 409 if a file with that name exists, which may be
@@ -61,14 +33,16 @@ func (c *Client) CompleteFileUpload(ctx context.Context, computerID, fileName st
 	type body struct {
 		SizeBytes int64 `json:"sizeBytes"`
 	}
-	written, err := transport.Call[WorkspaceFile](ctx, c.conn, transport.Request{
-		Op:   transport.Operation{Name: "completeFileUpload", Method: http.MethodPost, Route: "/api/v0/computers/{computerId}/files/{fileName}/complete-upload", Repeatable: true},
-		Path: []string{computerID, fileName},
-		Body: body{content.Size},
-		Noun: "file",
-	})
-	if err == nil || ctx.Err() != nil || !transport.IsConflict(err) && !transport.IsAmbiguous(err) && !transport.IsRepeated(err) {
-		return written, err
+	r := transport.Post("completeFileUpload", "/api/v0/computers/{computerId}/files/{fileName}/complete-upload", computerID, fileName)
+	written, err := transport.Call[struct {
+		WorkspaceFile
+		Wrapped *WorkspaceFile `json:"file"`
+	}](ctx, c.conn, r.Repeatable().With(body{content.Size}))
+	if err == nil {
+		return cmp.Or(written.Wrapped, &written.WorkspaceFile), nil
+	}
+	if ctx.Err() != nil || !transport.IsConflict(err) && !transport.IsAmbiguous(err) && !transport.IsRepeated(err) {
+		return nil, err
 	}
 	same, checkErr := c.workspaceHas(ctx, computerID, fileName, content)
 	switch {
@@ -81,25 +55,13 @@ func (c *Client) CompleteFileUpload(ctx context.Context, computerID, fileName st
 }
 
 // CreateFileDownload returns a signed URL of a workspace file. Empty arguments are not sent.
-func (c *Client) CreateFileDownload(ctx context.Context, computerID, fileName, sessionID, contentType string) (*FileDownload, error) {
+func (c *Client) CreateFileDownload(ctx context.Context, computerID, fileName, sessionID, contentType string) (*transport.SignedURL, error) {
 	type body struct {
 		SessionID   string `json:"sessionId,omitempty"`
 		ContentType string `json:"contentType,omitempty"`
 	}
-	op := transport.Operation{Name: "createFileDownload", Method: http.MethodPost, Route: "/api/v0/computers/{computerId}/files/{fileName}/create-download", Repeatable: true}
-	response, err := transport.Call[struct {
-		URL         string      `json:"url"`
-		DownloadURL string      `json:"downloadUrl"`
-		ExpiresAt   wire.Millis `json:"expiresAt"`
-	}](ctx, c.conn, transport.Request{Op: op, Path: []string{computerID, fileName}, Body: body{sessionID, contentType}})
-	if err != nil {
-		return nil, err
-	}
-	download := &FileDownload{URL: cmp.Or(response.URL, response.DownloadURL), ExpiresAt: response.ExpiresAt.Time()}
-	if download.URL == "" {
-		return nil, transport.Request{Op: op}.Unexpected("it has no download URL")
-	}
-	return download, nil
+	r := transport.Post("createFileDownload", "/api/v0/computers/{computerId}/files/{fileName}/create-download", computerID, fileName)
+	return c.conn.CallSigned(ctx, r.Repeatable().With(body{sessionID, contentType}))
 }
 
 // workspaceHas reports whether the workspace has a file with that name and content.

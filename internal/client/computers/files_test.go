@@ -37,7 +37,7 @@ func TestCreateFileUpload_readsLiberally(t *testing.T) {
 			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, tc.answer) })
 			upload, err := c.CreateFileUpload(t.Context(), "c1", "a b.txt", inline("hello"))
 			clienttest.Must(t, err)
-			if got := upload.url + " " + upload.fields["key"]; got != tc.want || !upload.ExpiresAt.Equal(tc.expires) {
+			if got := upload.URL + " " + upload.Fields["key"]; got != tc.want || !upload.ExpiresAt.Equal(tc.expires) {
 				t.Errorf("got %q until %v", got, upload.ExpiresAt)
 			}
 			rec.Mu.Lock()
@@ -74,7 +74,7 @@ func TestUpload_isAFormWithoutTheKey(t *testing.T) {
 	content.Open = func() (io.ReadCloser, error) {
 		return io.NopCloser(iotest.OneByteReader(strings.NewReader("hello"))), nil
 	}
-	upload := &FileUpload{url: storage.URL + "/put?sig=s3cret", fields: map[string]string{"policy": "p", "key": "k"}}
+	upload := &transport.SignedURL{URL: storage.URL + "/put?sig=s3cret", Fields: map[string]string{"policy": "p", "key": "k"}}
 	clienttest.Must(t, c.Upload(t.Context(), upload, `ä"b.txt`, content))
 	requests, forms := storage.Seen()
 	form, r := forms[0], requests[0]
@@ -104,7 +104,7 @@ func TestUpload_fileThatChanges(t *testing.T) {
 			c, _, clk := area.Serve(t, func(http.ResponseWriter, *http.Request, int) {})
 			content := inline(text)
 			content.Size = 5
-			err := c.Upload(t.Context(), &FileUpload{url: storage.URL}, "a", content)
+			err := c.Upload(t.Context(), &transport.SignedURL{URL: storage.URL}, "a", content)
 			if err == nil || !strings.Contains(err.Error(), "changed during the upload") || len(clk.Sleeps()) != 0 {
 				t.Errorf("%d pauses, error %v", len(clk.Sleeps()), err)
 			}
@@ -114,7 +114,7 @@ func TestUpload_fileThatChanges(t *testing.T) {
 	c, _, _ := area.Serve(t, func(http.ResponseWriter, *http.Request, int) {})
 	content := inline("")
 	content.Open = func() (io.ReadCloser, error) { return nil, errors.New("no such file") }
-	err := c.Upload(t.Context(), &FileUpload{url: storage.URL}, "a", content)
+	err := c.Upload(t.Context(), &transport.SignedURL{URL: storage.URL}, "a", content)
 	if requests, _ := storage.Seen(); err == nil || !strings.Contains(err.Error(), "no such file") || len(requests) != 0 {
 		t.Errorf("%d requests, error %v", len(requests), err)
 	}
@@ -135,7 +135,7 @@ func TestUpload_streams(t *testing.T) {
 
 	var before, now runtime.MemStats
 	runtime.ReadMemStats(&before)
-	clienttest.Must(t, c.Upload(t.Context(), &FileUpload{url: server.URL}, "big", content))
+	clienttest.Must(t, c.Upload(t.Context(), &transport.SignedURL{URL: server.URL}, "big", content))
 	runtime.ReadMemStats(&now)
 	if allocated := now.TotalAlloc - before.TotalAlloc; allocated > 16<<20 {
 		t.Errorf("an upload of 256 MiB allocated %d bytes", allocated)
@@ -213,7 +213,7 @@ func TestCompleteFileUpload(t *testing.T) {
 
 func TestCreateFileDownload(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[string]FileDownload{
+	for answer, want := range map[string]transport.SignedURL{
 		`{"url":"https://files.example/d","expiresAt":1772323200000}`: {URL: "https://files.example/d", ExpiresAt: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)},
 		`{"downloadUrl":"https://files.example/d"}`:                   {URL: "https://files.example/d"},
 	} {
@@ -224,7 +224,7 @@ func TestCreateFileDownload(t *testing.T) {
 			clienttest.RespondJSON(w, 200, answer)
 		})
 		got, err := c.CreateFileDownload(t.Context(), "c1", "a", "s1", "text/plain")
-		if err != nil || *got != want {
+		if err != nil || got.URL != want.URL || !got.ExpiresAt.Equal(want.ExpiresAt) {
 			t.Errorf("%s: got %+v, error %v", answer, got, err)
 		}
 		rec.Mu.Lock()

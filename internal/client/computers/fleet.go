@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -144,7 +143,7 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, member
 
 // bulkCreate sends one request. If its response is lost or unusable, bulkCreate finds the computers that appeared since.
 func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, snapshot collection.Snapshot[Computer]) ([]Computer, error) {
-	r := transport.Request{Op: transport.Operation{Name: "bulkCreateComputers", Method: http.MethodPost, Route: "/api/v0/computers/bulk"}, Body: body}
+	r := transport.Post("bulkCreateComputers", "/api/v0/computers/bulk").With(body)
 	since := c.conn.ServiceTime()
 	result, err := transport.Call[BulkCreateResult](ctx, c.conn, r)
 	if err == nil {

@@ -161,7 +161,7 @@ func TestComputerOperations(t *testing.T) {
 			if got, err := tc.call(t.Context(), c); err != nil || got != tc.want {
 				t.Errorf("got %v, %v, want %v", got, err, tc.want)
 			}
-			refusing, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.Forbidden(w) })
+			refusing, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.Say(w, `403 {"detail":"no"}`) })
 			if got, err := tc.call(t.Context(), refusing); transport.StatusOf(err) != 403 {
 				t.Errorf("refused: got %v, %v", got, err)
 			}

@@ -11,19 +11,18 @@ import (
 	"net/http"
 	"net/textproto"
 	"slices"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
 // Upload posts a file to its signed URL as a form: the signed fields, then the file. The same form stores the same object, so
 // the request is retried like an idempotent one.
-func (c *Client) Upload(ctx context.Context, upload *FileUpload, fileName string, content FileContent) error {
-	head, tail, boundary, err := formAround(upload.fields, fileName, content.Type)
+func (c *Client) Upload(ctx context.Context, upload *transport.SignedURL, fileName string, content FileContent) error {
+	head, tail, boundary, err := formAround(upload.Fields, fileName, content.Type)
 	if err != nil {
 		return err
 	}
-	response, err := c.conn.SendToStorage(ctx, "upload", upload.url, func(ctx context.Context) (*http.Request, error) {
+	response, err := c.conn.SendToStorage(ctx, "upload", upload.URL, func(ctx context.Context) (*http.Request, error) {
 		file, err := content.Open()
 		if err != nil {
 			return nil, err
@@ -33,7 +32,7 @@ func (c *Client) Upload(ctx context.Context, upload *FileUpload, fileName string
 			io.Reader
 			io.Closer
 		}{io.MultiReader(bytes.NewReader(head), exact, bytes.NewReader(tail)), file}
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, upload.url, body)
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, upload.URL, body)
 		if err != nil {
 			return nil, errors.Join(err, file.Close())
 		}
@@ -116,11 +115,4 @@ type FileContent struct {
 	Type string
 	// Open returns the bytes from the start. It is called for every attempt.
 	Open func() (io.ReadCloser, error)
-}
-
-// FileUpload says where and how a workspace file is uploaded. The URL and the fields are secrets.
-type FileUpload struct {
-	url       string
-	fields    map[string]string
-	ExpiresAt time.Time
 }

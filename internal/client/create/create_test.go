@@ -39,7 +39,7 @@ type things struct {
 func newThings(conn *transport.Conn) *things {
 	c := &things{conn: conn}
 	c.in = collection.New(conn.Clock, 1, nil, func(ctx context.Context, _ string) ([]thing, error) {
-		return transport.CallList[thing](ctx, conn, transport.Request{Op: transport.Operation{Name: "listThings", Method: http.MethodGet, Route: "/api/v0/environments"}}, "things")
+		return transport.CallList[thing](ctx, conn, transport.Get("listThings", "/api/v0/environments"), "things")
 	})
 	return c
 }
@@ -49,7 +49,7 @@ func (c *things) create(ctx context.Context, name string) (*thing, error) {
 		Object: "thing", Name: name, In: c.in,
 		HasName: func(t *thing) bool { return t.Name == name },
 		Send: func(ctx context.Context) (*thing, error) {
-			return transport.CallObject[thing](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "createThing", Method: http.MethodPost, Route: "/api/v0/environments"}, Noun: "thing"}, wire.AnyID)
+			return transport.CallObject[thing](ctx, c.conn, transport.Post("createThing", "/api/v0/environments"), "thing", wire.AnyID)
 		},
 		IsWanted: func(t *thing) bool { return t.Color == "red" },
 	})

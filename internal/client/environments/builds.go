@@ -2,7 +2,6 @@ package environments
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"slices"
 	"time"
@@ -120,10 +119,7 @@ func (c *Client) BuildStatuses(ctx context.Context, account string, ids []string
 	for chunk := range slices.Chunk(ids, maxStatuses) {
 		q := url.Values{"environmentIds": chunk}
 		transport.SetIf(q, "serviceAccountId", account)
-		found, err := transport.CallList[BuildStatus](ctx, c.conn, transport.Request{
-			Op:    transport.Operation{Name: "getEnvironmentBuildStatuses", Method: http.MethodGet, Route: "/api/v0/environments/build-statuses"},
-			Query: q,
-		}, "builds")
+		found, err := transport.CallList[BuildStatus](ctx, c.conn, transport.Get("getEnvironmentBuildStatuses", "/api/v0/environments/build-statuses").Where(q), "builds")
 		if err != nil {
 			return nil, err
 		}
@@ -173,10 +169,7 @@ func (c *Client) buildStatusFromRecord(ctx context.Context, id string) (*BuildSt
 // while a build runs. Therefore, a request whose response was lost is repeated: if it was carried out, the service refuses another,
 // and the latest build is no longer the one before.
 func (c *Client) StartBuild(ctx context.Context, id, before string) (string, error) {
-	build, err := c.change(ctx, id, 0, transport.Request{
-		Op:   transport.Operation{Name: "createEnvironmentBuild", Method: http.MethodPost, Route: "/api/v0/environments/{environmentId}/builds", Repeatable: true},
-		Path: []string{id},
-	})
+	build, err := c.change(ctx, id, 0, transport.Post("createEnvironmentBuild", "/api/v0/environments/{environmentId}/builds", id).Repeatable())
 	if transport.IsConflict(err) && transport.IsRepeated(err) {
 		if now, readErr := c.GetUncached(ctx, id); readErr == nil && now.LatestBuildID() != before {
 			return now.LatestBuildID(), nil
@@ -210,10 +203,7 @@ func (c *Client) change(ctx context.Context, id string, patience time.Duration, 
 // CancelBuild cancels a build. For a build that is not running, the service returns 409. After a lost response, that is success.
 func (c *Client) CancelBuild(ctx context.Context, id, buildID string) error {
 	defer c.listings.InvalidateAll()
-	err := c.conn.CallIgnoringBody(ctx, transport.Request{
-		Op:   transport.Operation{Name: "cancelEnvironmentBuild", Method: http.MethodPost, Route: "/api/v0/environments/{environmentId}/builds/{buildId}/cancel", Repeatable: true},
-		Path: []string{id, buildID},
-	})
+	err := c.conn.CallIgnoringBody(ctx, transport.Post("cancelEnvironmentBuild", "/api/v0/environments/{environmentId}/builds/{buildId}/cancel", id, buildID).Repeatable())
 	if transport.IsConflict(err) && transport.IsRepeated(err) {
 		return nil
 	}
@@ -222,18 +212,12 @@ func (c *Client) CancelBuild(ctx context.Context, id, buildID string) error {
 
 // LatestBuildDiagnostics returns the diagnostics of an environment's latest build.
 func (c *Client) LatestBuildDiagnostics(ctx context.Context, id string) (*BuildDiagnostics, error) {
-	return transport.CallObject[BuildDiagnostics](ctx, c.conn, transport.Request{
-		Op:   transport.Operation{Name: "getEnvironmentBuildDiagnostics", Method: http.MethodGet, Route: "/api/v0/environments/{environmentId}/build-diagnostics"},
-		Path: []string{id},
-	}, wire.AnyID)
+	return transport.CallObject[BuildDiagnostics](ctx, c.conn, transport.Get("getEnvironmentBuildDiagnostics", "/api/v0/environments/{environmentId}/build-diagnostics", id), "", wire.AnyID)
 }
 
 // BuildDiagnostics returns the diagnostics of one build. The API documents no fields, so the response may lack the build's ID.
 func (c *Client) BuildDiagnostics(ctx context.Context, id, buildID string) (*BuildDiagnostics, error) {
-	r := transport.Request{
-		Op:   transport.Operation{Name: "getBuildDiagnostics", Method: http.MethodGet, Route: "/api/v0/environments/{environmentId}/builds/{buildId}/diagnostics"},
-		Path: []string{id, buildID},
-	}
+	r := transport.Get("getBuildDiagnostics", "/api/v0/environments/{environmentId}/builds/{buildId}/diagnostics", id, buildID)
 	found, err := transport.Call[BuildDiagnostics](ctx, c.conn, r)
 	if err != nil {
 		return nil, err

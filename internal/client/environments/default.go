@@ -3,7 +3,6 @@ package environments
 import (
 	"cmp"
 	"context"
-	"net/http"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -36,20 +35,13 @@ func DefaultAmong(listed []Environment) string {
 // SetDefault makes an environment the organization's default.
 func (c *Client) SetDefault(ctx context.Context, id string) error {
 	defer c.listings.InvalidateAll()
-	return c.conn.CallIgnoringBody(ctx, transport.Request{
-		Op: transport.Operation{Name: "setDefaultEnvironment", Method: http.MethodPut, Route: "/api/v0/environments/default"},
-		Body: struct {
-			EnvironmentID string `json:"environmentId"`
-		}{id},
-	})
+	return c.conn.CallIgnoringBody(ctx, transport.Put("setDefaultEnvironment", "/api/v0/environments/default").With(map[string]string{"environmentId": id}))
 }
 
 // ProvisionDefault creates a default environment if the organization has none, and returns its ID. It reads the ID even if the run
 // is stopping.
 func (c *Client) ProvisionDefault(ctx context.Context) (string, error) {
-	r := transport.Request{
-		Op: transport.Operation{Name: "provisionDefaultEnvironment", Method: http.MethodPost, Route: "/api/v0/environments/default", Repeatable: true},
-	}
+	r := transport.Post("provisionDefaultEnvironment", "/api/v0/environments/default").Repeatable()
 	err := c.conn.CallIgnoringBody(ctx, r)
 	c.listings.InvalidateAll()
 	if err != nil && !transport.IsAmbiguous(err) {
@@ -114,7 +106,7 @@ func (c *Client) SourceOptions(ctx context.Context) (*SourceOptions, error) {
 }
 
 func (c *Client) readSourceOptions(ctx context.Context) (*SourceOptions, error) {
-	r := transport.Request{Op: transport.Operation{Name: "getEnvironmentSourceOptions", Method: http.MethodGet, Route: "/api/v0/environments/source-options"}}
+	r := transport.Get("getEnvironmentSourceOptions", "/api/v0/environments/source-options")
 	found, err := transport.Call[SourceOptions](ctx, c.conn, r)
 	if err != nil {
 		return nil, err

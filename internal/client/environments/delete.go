@@ -3,7 +3,6 @@ package environments
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -25,10 +24,7 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 }
 
 func (c *Client) deleteOrRetry(ctx context.Context, id string) error {
-	r := transport.Request{
-		Op:   transport.Operation{Name: "deleteEnvironment", Method: http.MethodDelete, Route: "/api/v0/environments/{environmentId}"},
-		Path: []string{id},
-	}
+	r := transport.Delete("deleteEnvironment", "/api/v0/environments/{environmentId}", id)
 	err := c.conn.CallIgnoringBody(ctx, r)
 	if transport.IsConflict(err) {
 		isKept, cancelErr := c.cancelLatestBuild(ctx, id)

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -57,7 +56,7 @@ func (c *Client) Find(ctx context.Context, account string, isWanted func(*Enviro
 func (c *Client) list(ctx context.Context, account string) ([]Environment, error) {
 	q := url.Values{}
 	transport.SetIf(q, "serviceAccountId", account)
-	r := transport.Request{Op: transport.Operation{Name: "listEnvironments", Method: http.MethodGet, Route: "/api/v0/environments"}, Query: q}
+	r := transport.Get("listEnvironments", "/api/v0/environments").Where(q)
 	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return nil, err
@@ -103,11 +102,7 @@ func (c *Client) Get(ctx context.Context, id string) (*Environment, error) {
 
 // GetUncached reads one environment alone.
 func (c *Client) GetUncached(ctx context.Context, id string) (*Environment, error) {
-	return transport.CallObject[Environment](ctx, c.conn, transport.Request{
-		Op:   transport.Operation{Name: "getEnvironment", Method: http.MethodGet, Route: "/api/v0/environments/{environmentId}"},
-		Path: []string{id},
-		Noun: "environment",
-	}, id)
+	return transport.CallObject[Environment](ctx, c.conn, transport.Get("getEnvironment", "/api/v0/environments/{environmentId}", id), "environment", id)
 }
 
 // GetNow reads one environment alone, as complete as Get.
@@ -152,11 +147,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, 
 		Key:     collection.Organization,
 		HasName: body.hasName,
 		Send: func(ctx context.Context) (*Environment, error) {
-			change, err := transport.CallObject[Change](ctx, c.conn, transport.Request{
-				Op:   transport.Operation{Name: "createEnvironment", Method: http.MethodPost, Route: "/api/v0/environments"},
-				Body: body,
-				Noun: "environment",
-			}, wire.AnyID)
+			change, err := transport.CallObject[Change](ctx, c.conn, transport.Post("createEnvironment", "/api/v0/environments").With(body), "environment", wire.AnyID)
 			if err != nil {
 				return nil, err
 			}
@@ -174,11 +165,7 @@ func (c *Client) Update(ctx context.Context, id string, body UpdateRequest) (str
 	if body.Name != nil {
 		patience = transport.RenameTime
 	}
-	return c.change(ctx, id, patience, transport.Request{
-		Op:   transport.Operation{Name: "updateEnvironment", Method: http.MethodPatch, Route: "/api/v0/environments/{environmentId}"},
-		Path: []string{id},
-		Body: body,
-	})
+	return c.change(ctx, id, patience, transport.Patch("updateEnvironment", "/api/v0/environments/{environmentId}", id).With(body))
 }
 
 // CheckAccess checks during a plan that the key, its role, and base_url can manage environments.

@@ -5,15 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"net/http"
 	"strconv"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
-
-var opListControlChanges = transport.Operation{Name: "listEnterpriseControlHistory", Method: http.MethodGet, Route: "/api/v0/organization/enterprise-controls/history"}
 
 // ControlChange is a change of the organization's enterprise control settings.
 type ControlChange struct {

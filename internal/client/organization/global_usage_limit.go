@@ -3,14 +3,16 @@ package organization
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
-const globalLimitRoute = "/api/v0/organization/usage/limits/global"
+const (
+	globalLimitRoute = "/api/v0/organization/usage/limits/global"
+	usersLimitsRoute = "/api/v0/organization/usage/limits/users"
+)
 
 // GlobalUsageLimit returns the limit of every user without their own limit, in credits; nil means none. Calls in a short time
 // share one request.
@@ -25,7 +27,7 @@ func (c *Client) GlobalUsageLimitAtPlan(ctx context.Context) (*int64, error) {
 }
 
 func (c *Client) readGlobalUsageLimit(ctx context.Context) (*int64, error) {
-	r := transport.Request{Op: transport.Operation{Name: "getGlobalUsageLimit", Method: http.MethodGet, Route: globalLimitRoute}}
+	r := transport.Get("getGlobalUsageLimit", globalLimitRoute)
 	found, err := transport.Call[struct {
 		Limit wire.Nullable[int64] `json:"limit"`
 	}](ctx, c.conn, r)
@@ -44,10 +46,10 @@ const everybody = ""
 // SetGlobalUsageLimit sets the global limit, in credits; nil removes it. As with the users' limits, a limit that this process has set is
 // not removed.
 func (c *Client) SetGlobalUsageLimit(ctx context.Context, limit *int64) error {
-	op := transport.Operation{Name: "setGlobalUsageLimit", Method: http.MethodPut, Route: globalLimitRoute}
+	r := transport.Put("setGlobalUsageLimit", globalLimitRoute)
 	release, err := c.settingLimit.Lock(ctx, everybody)
 	if err != nil {
-		return fmt.Errorf("%s was not sent: %w", op.Name, err)
+		return fmt.Errorf("%s was not sent: %w", r.Op.Name, err)
 	}
 	defer release()
 	if _, isSet := c.limitsSet.Load(everybody); isSet && limit == nil {
@@ -55,12 +57,7 @@ func (c *Client) SetGlobalUsageLimit(ctx context.Context, limit *int64) error {
 	}
 	defer c.globalLimit.DropAll()
 	defer c.usageLimits.DropAll()
-	err = c.conn.CallIgnoringBody(ctx, transport.Request{
-		Op: op,
-		Body: struct {
-			Limit *int64 `json:"limit"`
-		}{limit},
-	})
+	err = c.conn.CallIgnoringBody(ctx, r.With(map[string]*int64{"limit": limit}))
 	if err == nil && limit != nil {
 		c.limitsSet.Store(everybody, true)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -25,8 +24,6 @@ const (
 	AlreadyMember    = "already_member"
 	invitationFailed = "error"
 )
-
-var opInviteMember = transport.Operation{Name: "inviteMember", Method: http.MethodPost, Route: membersRoute + "/invite", Repeatable: true}
 
 // InvitationResult is the service's answer to an invitation.
 type InvitationResult struct {
@@ -59,16 +56,16 @@ func (c *Client) Invite(ctx context.Context, email, role string) (status string,
 	if role != "" {
 		body["role"] = role
 	}
-	r := transport.Request{Op: opInviteMember, Body: body}
-	result, err := transport.CallObject[InvitationResult](ctx, c.conn, r, email)
+	r := transport.Post("inviteMember", membersRoute+"/invite").Repeatable().With(body)
+	result, err := transport.CallObject[InvitationResult](ctx, c.conn, r, "", email)
 	if err != nil {
 		return "", err
 	}
 	if text := wire.Messages([]json.RawMessage{result.Reason}); text != "" || result.Status == invitationFailed {
-		return "", &RefusedError{Op: opInviteMember, Email: email, Field: "email", Problem: cmp.Or(text, "no explanation")}
+		return "", &RefusedError{Op: r.Op, Email: email, Field: "email", Problem: cmp.Or(text, "no explanation")}
 	}
 	if role != "" && result.Role != "" && !strings.EqualFold(result.Role, role) {
-		return "", &RefusedError{Op: opInviteMember, Email: email, Field: "role", Problem: fmt.Sprintf("it kept the role %q instead of %q", result.Role, role)}
+		return "", &RefusedError{Op: r.Op, Email: email, Field: "role", Problem: fmt.Sprintf("it kept the role %q instead of %q", result.Role, role)}
 	}
 	return result.Status, nil
 }

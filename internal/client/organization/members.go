@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -33,15 +32,14 @@ type Client struct {
 // New returns a client for members, usage limits, and the history of enterprise controls.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
-	c.members, c.controlChanges = collection.NewPages[Member](conn, opListMembers, "users"), collection.NewPages[ControlChange](conn, opListControlChanges, "changes")
+	c.members = collection.NewPages[Member](conn, transport.Get("listMembers", membersRoute), "users")
+	c.controlChanges = collection.NewPages[ControlChange](conn, transport.Get("listEnterpriseControlHistory", "/api/v0/organization/enterprise-controls/history"), "changes")
 	c.usageLimits = memo.New[*UsageLimits](conn.Clock, collection.SharedLifetime)
 	c.globalLimit = memo.New[*int64](conn.Clock, collection.SharedLifetime)
 	return c
 }
 
 const membersRoute = "/api/v0/organization/users"
-
-var opListMembers = transport.Operation{Name: "listMembers", Method: http.MethodGet, Route: membersRoute}
 
 // Member belongs to the organization. A pending invitation is not a member. Every operation on members
 // requires the key of a member with the Manager role or higher.
@@ -109,10 +107,7 @@ func (c *Client) MemberByEmail(ctx context.Context, email string) (*Member, erro
 
 // RemoveMember removes a member, or revokes a pending invitation. If there is neither, the error is a *MissingError.
 func (c *Client) RemoveMember(ctx context.Context, email string) error {
-	err := c.conn.CallIgnoringBody(ctx, transport.Request{
-		Op:    transport.Operation{Name: "removeMember", Method: http.MethodDelete, Route: membersRoute},
-		Query: url.Values{"email": {email}},
-	})
+	err := c.conn.CallIgnoringBody(ctx, transport.Delete("removeMember", membersRoute).Where(url.Values{"email": {email}}))
 	c.usageLimits.DropAll() // The service removes the limit with its member.
 	if transport.IsNotFound(err) {
 		return c.confirmNoMember(ctx, email, err)

@@ -98,7 +98,7 @@ func (c *Client) UserUsageLimit(ctx context.Context, email string) (*UserUsageLi
 }
 
 func (c *Client) listUsageLimits(ctx context.Context) (*UsageLimits, error) {
-	r := transport.Request{Op: transport.Operation{Name: "getUserUsageLimits", Method: http.MethodGet, Route: "/api/v0/organization/usage/limits/users"}}
+	r := transport.Get("getUserUsageLimits", usersLimitsRoute)
 	var envelope struct {
 		Global wire.Nullable[int64] `json:"globalLimit"`
 	}
@@ -186,11 +186,11 @@ func IsAboutUser(err error) bool {
 // putUserUsageLimits sends one request, and returns the errors of single users. A rejected removal of a limit that does not exist, such
 // as that of a former member, is no error.
 func (c *Client) putUserUsageLimits(ctx context.Context, emails []string, limits map[string]*int64) (map[string]error, error) {
-	op := transport.Operation{Name: "setUserUsageLimits", Method: http.MethodPut, Route: "/api/v0/organization/usage/limits/users"}
+	r := transport.Put("setUserUsageLimits", usersLimitsRoute)
 	for _, key := range emailKeys(emails) {
 		release, err := c.settingLimit.Lock(ctx, key)
 		if err != nil {
-			return nil, fmt.Errorf("%s was not sent: %w", op.Name, err)
+			return nil, fmt.Errorf("%s was not sent: %w", r.Op.Name, err)
 		}
 		defer release()
 	}
@@ -210,7 +210,7 @@ func (c *Client) putUserUsageLimits(ctx context.Context, emails []string, limits
 		return nil, nil
 	}
 	defer c.usageLimits.DropAll()
-	response, err := c.conn.Exchange(ctx, transport.Request{Op: op, Body: body}, transport.EmptyOrJSON)
+	response, err := c.conn.Exchange(ctx, r.With(body), transport.EmptyOrJSON)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func (c *Client) putUserUsageLimits(ctx context.Context, emails []string, limits
 		}
 		switch {
 		case isRefused:
-			refused[e.Email] = &RefusedError{Op: op, Email: e.Email, Field: "email", Problem: problem}
+			refused[e.Email] = &RefusedError{Op: r.Op, Email: e.Email, Field: "email", Problem: problem}
 		case e.Limit != nil:
 			c.limitsSet.Store(emailKey(e.Email), true)
 		}

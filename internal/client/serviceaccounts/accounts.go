@@ -4,7 +4,6 @@ package serviceaccounts
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"sync"
 	"time"
 
@@ -91,7 +90,7 @@ func (c *Client) ListNamed(ctx context.Context, name string) ([]Account, error) 
 }
 
 func (c *Client) list(ctx context.Context, _ string) ([]Account, error) {
-	return transport.CallList[Account](ctx, c.conn, transport.Request{Op: transport.Operation{Name: "listServiceAccounts", Method: http.MethodGet, Route: "/api/v0/service-accounts"}}, "serviceAccounts")
+	return transport.CallList[Account](ctx, c.conn, transport.Get("listServiceAccounts", "/api/v0/service-accounts"), "serviceAccounts")
 }
 
 // Get reads one account. Reads in a short time share one listing. If the account does not exist, the error is a *MissingError.
@@ -100,11 +99,7 @@ func (c *Client) Get(ctx context.Context, id string) (*Account, error) {
 }
 
 func (c *Client) getUncached(ctx context.Context, id string) (*Account, error) {
-	return transport.CallObject[Account](ctx, c.conn, transport.Request{
-		Op:   transport.Operation{Name: "getServiceAccount", Method: http.MethodGet, Route: "/api/v0/service-accounts/{serviceAccountId}"},
-		Path: []string{id},
-		Noun: "serviceAccount",
-	}, id)
+	return transport.CallObject[Account](ctx, c.conn, transport.Get("getServiceAccount", "/api/v0/service-accounts/{serviceAccountId}", id), "serviceAccount", id)
 }
 
 func isNamed(name string) func(*Account) bool {
@@ -121,11 +116,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, erro
 		Key:     collection.Organization,
 		HasName: isNamed(body.Name),
 		Send: func(ctx context.Context) (*Account, error) {
-			return transport.CallObject[Account](ctx, c.conn, transport.Request{
-				Op:   transport.Operation{Name: "createServiceAccount", Method: http.MethodPost, Route: "/api/v0/service-accounts"},
-				Body: body,
-				Noun: "serviceAccount",
-			}, wire.AnyID)
+			return transport.CallObject[Account](ctx, c.conn, transport.Post("createServiceAccount", "/api/v0/service-accounts").With(body), "serviceAccount", wire.AnyID)
 		},
 		IsWanted: func(a *Account) bool { return a.Name == body.Name && a.Description == body.Description },
 	})
@@ -137,22 +128,14 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, erro
 
 // Update changes the fields that are set in body.
 func (c *Client) Update(ctx context.Context, id string, body UpdateRequest) (*Account, error) {
-	updated, err := transport.PatchObject(ctx, c.conn, transport.Request{
-		Op:   transport.Operation{Name: "updateServiceAccount", Method: http.MethodPatch, Route: "/api/v0/service-accounts/{serviceAccountId}"},
-		Path: []string{id},
-		Body: body,
-		Noun: "serviceAccount",
-	}, id, func(ctx context.Context) (*Account, error) { return c.getUncached(ctx, id) })
+	updated, err := transport.PatchObject(ctx, c.conn, transport.Patch("updateServiceAccount", "/api/v0/service-accounts/{serviceAccountId}", id).With(body), "serviceAccount", id, func(ctx context.Context) (*Account, error) { return c.getUncached(ctx, id) })
 	return c.accounts.AfterWrite(collection.Organization, updated, err)
 }
 
 // Delete soft-deletes an account: its computers are torn down, and its keys stop authenticating. If the account is already
 // gone, the error is a *MissingError.
 func (c *Client) Delete(ctx context.Context, id string) error {
-	err := c.conn.CallIgnoringBody(ctx, transport.Request{
-		Op:   transport.Operation{Name: "deleteServiceAccount", Method: http.MethodDelete, Route: "/api/v0/service-accounts/{serviceAccountId}"},
-		Path: []string{id},
-	})
+	err := c.conn.CallIgnoringBody(ctx, transport.Delete("deleteServiceAccount", "/api/v0/service-accounts/{serviceAccountId}", id))
 	return c.accounts.AfterDelete(collection.Organization, id, collection.Gone(err))
 }
 

@@ -2,7 +2,6 @@ package serviceaccounts
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -77,10 +76,7 @@ func (c *Client) KeysNamed(ctx context.Context, accountID, name string) ([]APIKe
 }
 
 func (c *Client) listKeys(ctx context.Context, accountID string) ([]APIKey, error) {
-	r := transport.Request{
-		Op:   transport.Operation{Name: "listApiKeys", Method: http.MethodGet, Route: "/api/v0/service-accounts/{serviceAccountId}/api-keys"},
-		Path: []string{accountID},
-	}
+	r := transport.Get("listApiKeys", "/api/v0/service-accounts/{serviceAccountId}/api-keys", accountID)
 	keys, err := transport.CallList[APIKey](ctx, c.conn, r, "apiKeys")
 	for i := range keys {
 		keys[i].AccountID = accountID
@@ -90,10 +86,7 @@ func (c *Client) listKeys(ctx context.Context, accountID string) ([]APIKey, erro
 
 // RevokeKey revokes a key immediately. Revoking a revoked key succeeds.
 func (c *Client) RevokeKey(ctx context.Context, accountID, keyID string) error {
-	err := c.conn.CallIgnoringBody(ctx, transport.Request{
-		Op:   transport.Operation{Name: "revokeApiKey", Method: http.MethodPost, Route: "/api/v0/service-accounts/{serviceAccountId}/api-keys/{keyId}/revoke", Repeatable: true},
-		Path: []string{accountID, keyID},
-	})
+	err := c.conn.CallIgnoringBody(ctx, transport.Post("revokeApiKey", "/api/v0/service-accounts/{serviceAccountId}/api-keys/{keyId}/revoke", accountID, keyID).Repeatable())
 	return c.keys.AfterDelete(accountID, keyID, err)
 }
 

@@ -111,14 +111,12 @@ func (k *keyCreation) oldLives(named []APIKey) bool {
 // rotate rotates a live key. If the response is lost, so is the new value, so it revokes the new key and mints another one.
 func (k *keyCreation) rotate(ctx context.Context) (*MintedAPIKey, error) {
 	since := k.client.conn.ServiceTime()
-	minted, err := k.send(ctx, transport.Request{
-		Op:   transport.Operation{Name: "rotateApiKey", Method: http.MethodPost, Route: "/api/v0/service-accounts/{serviceAccountId}/api-keys/{keyId}/rotate"},
-		Path: []string{k.key.AccountID, k.old.ID},
-		Body: struct {
-			ExpiresAt    int64 `json:"expiresAt,omitempty"`
-			GraceMinutes int64 `json:"gracePeriodMinutes,omitempty"`
-		}{millisOf(k.key.ExpiresAt), k.old.GraceMinutes},
-	})
+	type body struct {
+		ExpiresAt    int64 `json:"expiresAt,omitempty"`
+		GraceMinutes int64 `json:"gracePeriodMinutes,omitempty"`
+	}
+	r := transport.Post("rotateApiKey", "/api/v0/service-accounts/{serviceAccountId}/api-keys/{keyId}/rotate", k.key.AccountID, k.old.ID)
+	minted, err := k.send(ctx, r.With(body{millisOf(k.key.ExpiresAt), k.old.GraceMinutes}))
 	switch {
 	case transport.IsAmbiguous(err):
 		if lost := k.revokeLost(ctx, since, err); lost != nil || ctx.Err() != nil {
@@ -170,16 +168,14 @@ func (k *keyCreation) replace(ctx context.Context, named []APIKey, look func(con
 
 // mint mints a key. After a lost response, it revokes the key that was provably created before it retries.
 func (k *keyCreation) mint(ctx context.Context) (*MintedAPIKey, error) {
+	type body struct {
+		Name      string `json:"name"`
+		ExpiresAt int64  `json:"expiresAt,omitempty"`
+	}
+	r := transport.Post("createApiKey", "/api/v0/service-accounts/{serviceAccountId}/api-keys", k.key.AccountID)
 	for attempt := 1; ; attempt++ {
 		since := k.client.conn.ServiceTime()
-		minted, err := k.send(ctx, transport.Request{
-			Op:   transport.Operation{Name: "createApiKey", Method: http.MethodPost, Route: "/api/v0/service-accounts/{serviceAccountId}/api-keys"},
-			Path: []string{k.key.AccountID},
-			Body: struct {
-				Name      string `json:"name"`
-				ExpiresAt int64  `json:"expiresAt,omitempty"`
-			}{k.key.Name, millisOf(k.key.ExpiresAt)},
-		})
+		minted, err := k.send(ctx, r.With(body{k.key.Name, millisOf(k.key.ExpiresAt)}))
 		if err == nil || !transport.IsAmbiguous(err) {
 			return minted, err
 		}
@@ -223,14 +219,13 @@ func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr e
 // creation time, its date is used.
 func (k *keyCreation) send(ctx context.Context, r transport.Request) (*MintedAPIKey, error) {
 	keys, n := k.client.keys, k.key
-	r.Noun = "apiKey"
 	response, err := k.client.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		keys.Invalidate(n.AccountID)
 		return nil, err
 	}
 	minted := &MintedAPIKey{}
-	if err := wire.Decode(response.Body, r.Noun, minted); err != nil {
+	if err := wire.Decode(response.Body, "apiKey", minted); err != nil {
 		return nil, transport.NewTransportError(r.Op, err)
 	}
 	if minted.ID == "" || minted.Value == "" {

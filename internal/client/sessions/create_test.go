@@ -42,7 +42,7 @@ func TestCreateSession_sendsOnlyWhatIsSet(t *testing.T) {
 		if sent := rec.Bodies[len(rec.Bodies)-1]; sent != want {
 			t.Errorf("sent %s\nwant %s", sent, want)
 		}
-		clienttest.WantCalls(t, rec, "GET /api/v0/computers/providers", "POST ")
+		rec.Want(t, "GET /api/v0/computers/providers", "POST ")
 	}
 }
 
@@ -104,7 +104,7 @@ func TestCreateSession_afterAGatewayWithAnotherClock(t *testing.T) {
 		case strings.HasSuffix(r.URL.Path, "/sessions"):
 			clienttest.Say(w, sessionsPage())
 		default:
-			clienttest.NotFound(w)
+			clienttest.Say(w, `404 {"detail":"there is none"}`)
 		}
 	})
 	clienttest.Must(t, c.conn.CheckAccess(t.Context()))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -34,7 +33,7 @@ const (
 	newestMessages = 20
 )
 
-var opListMessages = transport.Operation{Name: "listSessionMessages", Method: http.MethodGet, Route: route + "/messages"}
+const routeOfMessages = route + "/messages"
 
 // Message is a message in a session.
 type Message struct {
@@ -144,11 +143,7 @@ func (c *Client) Send(ctx context.Context, id string, body MessageRequest) (*Mes
 
 // sendMessage sends a message. A new session may not accept it at once.
 func (c *Client) sendMessage(ctx context.Context, id string, body MessageRequest) (sent *Message, err error) {
-	r := transport.Request{
-		Op:   transport.Operation{Name: "sendSessionMessage", Method: http.MethodPost, Route: opListMessages.Route},
-		Path: []string{id},
-		Body: body,
-	}
+	r := transport.Post("sendSessionMessage", routeOfMessages, id).With(body)
 	err = c.retryNotFound(ctx, func() error {
 		response, err := transport.Call[struct {
 			MessageID string `json:"messageId"`
@@ -233,7 +228,7 @@ func (c *Client) Turn(ctx context.Context, id, message string) (t Turn, err erro
 func (c *Client) messagePages(ctx context.Context, id, role string, most int) iter.Seq2[[]Message, error] {
 	q := url.Values{}
 	transport.SetIf(q, "role", role)
-	return collection.NewPages[Message](c.conn, opListMessages, "messages", id).All(ctx, collection.PageKey(most, q))
+	return collection.NewPages[Message](c.conn, transport.Get("listSessionMessages", routeOfMessages, id), "messages").All(ctx, collection.PageKey(most, q))
 }
 
 // withRoles drops messages of other roles.
@@ -258,10 +253,7 @@ func sortMessages(listed []Message) {
 
 // Children returns the sessions of a session's subagents, newest first.
 func (c *Client) Children(ctx context.Context, id string) ([]Session, error) {
-	r := transport.Request{
-		Op:   transport.Operation{Name: "listSessionChildren", Method: http.MethodGet, Route: route + "/children"},
-		Path: []string{id},
-	}
+	r := transport.Get("listSessionChildren", route+"/children", id)
 	var found []Session
 	err := c.retryNotFound(ctx, func() (err error) {
 		found, err = transport.CallList[Session](ctx, c.conn, r, "sessions")

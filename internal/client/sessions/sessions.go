@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -31,7 +30,7 @@ func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
 	c.listings = collection.New(conn.Clock, 0, nil, c.listForReads)
 	c.sent = collection.New[Message](conn.Clock, 0, nil, nil)
-	c.pages = collection.NewPages[Session](conn, opList, "sessions")
+	c.pages = newPages(conn)
 	return c
 }
 
@@ -46,11 +45,17 @@ const (
 	notFoundPause    = 2 * time.Second
 )
 
-var (
-	// opList may take a minute or more if there was no listing for a while.
-	opList = transport.Operation{Name: "listSessions", Method: http.MethodGet, Route: "/api/v0/sessions", Slow: true}
-	route  = "/api/v0/sessions/{sessionId}"
+const (
+	routeOfAll = "/api/v0/sessions"
+	route      = routeOfAll + "/{sessionId}"
 )
+
+// newPages returns empty listings of sessions. They may take a minute or more if there was none for a while.
+func newPages(conn *transport.Conn) *collection.Paged[[]Session] {
+	r := transport.Get("listSessions", routeOfAll)
+	r.Op.Slow = true
+	return collection.NewPages[Session](conn, r, "sessions")
+}
 
 func query(computer string) url.Values {
 	if computer == "" {
@@ -79,8 +84,7 @@ func (c *Client) List(ctx context.Context, computer string, most int) ([]Session
 // listForReads lists a computer's sessions, at most maxListed. If it gets none, for example because the computer was deleted,
 // it lists the sessions of all computers.
 func (c *Client) listForReads(ctx context.Context, computer string) ([]Session, error) {
-	pages := collection.NewPages[Session](c.conn, opList, "sessions").All(ctx, pagesOf(computer, 0))
-	found, err := collection.Gather(pages, maxListed)
+	found, err := collection.Gather(newPages(c.conn).All(ctx, pagesOf(computer, 0)), maxListed)
 	isRefused := collection.CannotList(err) && !transport.IsForeign(err)
 	if computer == "" || len(found) > 0 || err != nil && !isRefused {
 		return found, err
@@ -144,12 +148,7 @@ func (c *Client) anywhere(ctx context.Context, id, computer string) (found *Sess
 
 // GetUncached reads one session alone, on a computer or, with an empty ID, wherever it is. The response may lack the settings.
 func (c *Client) GetUncached(ctx context.Context, id, computer string) (*Session, error) {
-	return transport.CallObject[Session](ctx, c.conn, transport.Request{
-		Op:    transport.Operation{Name: "getSession", Method: http.MethodGet, Route: route},
-		Path:  []string{id},
-		Query: query(computer),
-		Noun:  "session",
-	}, id)
+	return transport.CallObject[Session](ctx, c.conn, transport.Get("getSession", route, id).Where(query(computer)), "session", id)
 }
 
 // onComputer sends a request for a session of a computer. After a 404, it retries without the computer, which may have been
@@ -198,13 +197,13 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, erro
 
 // send creates a session. If the response has the ID but not the whole session, the next refresh reads the rest.
 func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error) {
-	r := transport.Request{Op: transport.Operation{Name: "createSession", Method: http.MethodPost, Route: opList.Route}, Body: body, Noun: "session"}
+	r := transport.Post("createSession", routeOfAll).With(body)
 	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
 	var made Session
-	err = wire.Decode(response.Body, r.Noun, &made)
+	err = wire.Decode(response.Body, "session", &made)
 	switch {
 	case made.ID == "":
 		return nil, r.Unexpected("it has no ID")
@@ -221,12 +220,7 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error)
 func (c *Client) Update(ctx context.Context, id, computer string, settings *Settings) (updated *Session, err error) {
 	defer c.invalidate(computer)
 	err = c.retryNotFound(ctx, func() (err error) {
-		updated, err = transport.PatchObject(ctx, c.conn, transport.Request{
-			Op:   transport.Operation{Name: "updateSession", Method: http.MethodPatch, Route: route},
-			Path: []string{id},
-			Body: UpdateRequest{Settings: settings},
-			Noun: "session",
-		}, id, func(ctx context.Context) (*Session, error) {
+		updated, err = transport.PatchObject(ctx, c.conn, transport.Patch("updateSession", route, id).With(UpdateRequest{Settings: settings}), "session", id, func(ctx context.Context) (*Session, error) {
 			c.invalidate(computer)
 			return c.GetNow(ctx, id, computer)
 		})
@@ -241,11 +235,7 @@ func (c *Client) Delete(ctx context.Context, id, computer string) error {
 	var isLost bool // An attempt got no response. If it deleted the session, later attempts return 404.
 	err := c.retryNotFound(ctx, func() error {
 		return onComputer(computer, func(computer string) error {
-			err := c.conn.CallIgnoringBody(ctx, transport.Request{
-				Op:    transport.Operation{Name: "deleteSession", Method: http.MethodDelete, Route: route},
-				Path:  []string{id},
-				Query: query(computer),
-			})
+			err := c.conn.CallIgnoringBody(ctx, transport.Delete("deleteSession", route, id).Where(query(computer)))
 			isLost = isLost || transport.IsRepeated(err)
 			return err
 		})
@@ -274,10 +264,7 @@ func (c *Client) Interrupt(ctx context.Context, id string) (string, error) {
 		Status string `json:"status"`
 	}
 	var response *outcome
-	r := transport.Request{
-		Op:   transport.Operation{Name: "interruptSession", Method: http.MethodPost, Route: route + "/interrupt", Repeatable: true},
-		Path: []string{id},
-	}
+	r := transport.Post("interruptSession", route+"/interrupt", id).Repeatable()
 	err := c.retryNotFound(ctx, func() (err error) {
 		response, err = transport.Call[outcome](ctx, c.conn, r)
 		return err

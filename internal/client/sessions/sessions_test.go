@@ -30,7 +30,7 @@ func serveSessions(t *testing.T, answer func(call string, at time.Duration) stri
 	c, rec, fake := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		mu.Lock()
 		now := clk.Now()
-		text := answer(clienttest.CallOf(r), now.Sub(clienttest.Start))
+		text := answer(clienttest.Short(r), now.Sub(clienttest.Start))
 		mu.Unlock()
 		if w.Header().Set("Date", now.UTC().Format(http.TimeFormat)); strings.HasPrefix(text, "timeless ") {
 			w.Header()["Date"] = nil
@@ -158,7 +158,7 @@ func TestSession_isGoneIfTheServiceSaysSo(t *testing.T) {
 					calls = append(calls, call)
 				}
 			}
-			clienttest.WantCalls(t, rec, calls...)
+			rec.Want(t, calls...)
 		})
 	}
 }

@@ -17,11 +17,9 @@ func (c *Conn) Providers(ctx context.Context) ([]string, error) {
 	return c.providers.Get(ctx, "", c.ListProviders)
 }
 
-var opListProviders = Operation{Name: "listComputerProviders", Method: http.MethodGet, Route: "/api/v0/computers/providers"}
-
 // ListProviders returns the managed providers that the organization may use. It is the cheapest request that needs an API key.
 func (c *Conn) ListProviders(ctx context.Context) ([]string, error) {
-	providers, err := CallItems[string](ctx, c, Request{Op: opListProviders}, "providers", nil)
+	providers, err := CallItems[string](ctx, c, Get("listComputerProviders", "/api/v0/computers/providers"), "providers", nil)
 	slices.Sort(providers) // The API does not define the order, and a changing order would show up as drift.
 	return providers, err
 }

@@ -51,14 +51,12 @@ func (s *sample) MissingField() string {
 }
 
 func getSample(ctx context.Context, c *Conn) (*sample, error) {
-	op := Operation{Name: "getComputer", Method: http.MethodGet, Route: "/api/v0/computers/{computerId}"}
-	return CallObject[sample](ctx, c, Request{Op: op, Path: []string{"c1"}, Noun: "computer"}, "c1")
+	return CallObject[sample](ctx, c, Get("getComputer", "/api/v0/computers/{computerId}", "c1"), "computer", "c1")
 }
 
 // createSamples sends a create request that is not repeatable.
 func createSamples(ctx context.Context, c *Conn) error {
-	op := Operation{Name: "bulkCreateComputers", Method: http.MethodPost, Route: "/api/v0/computers/bulk"}
-	_, err := Call[struct{}](ctx, c, Request{Op: op, Body: map[string]int{"quantity": 1}})
+	_, err := Call[struct{}](ctx, c, Post("bulkCreateComputers", "/api/v0/computers/bulk").With(map[string]int{"quantity": 1}))
 	return err
 }
 
@@ -265,7 +263,7 @@ func TestPathValues_stayInTheirPlace(t *testing.T) {
 			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 				clienttest.RespondJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
 			})
-			_, err := CallObject[sample](t.Context(), c, Request{Op: Operation{Name: "getComputerByName", Method: http.MethodGet, Route: "/api/v0/computers/name/{name}"}, Path: []string{value}}, wire.AnyID)
+			_, err := CallObject[sample](t.Context(), c, Get("getComputerByName", "/api/v0/computers/name/{name}", value), "", wire.AnyID)
 			if want == "" {
 				if err == nil || len(rec.Requests) > 0 {
 					t.Errorf("got %v after %d requests, want a refusal", err, len(rec.Requests))

@@ -27,7 +27,7 @@ var (
 
 func TestExchange_aWriteInFlightRunsToItsAnswer(t *testing.T) {
 	t.Parallel()
-	for name, start := range clienttest.Ending(t) {
+	for name, start := range ending(t) {
 		for _, r := range []Request{aWrite, aChange} {
 			t.Run(name+" "+r.Op.Method, func(t *testing.T) {
 				t.Parallel()
@@ -49,7 +49,7 @@ func TestExchange_aWriteInFlightRunsToItsAnswer(t *testing.T) {
 
 func TestExchange_nothingIsRepeatedAfterTheContext(t *testing.T) {
 	t.Parallel()
-	for name, start := range clienttest.Ending(t) {
+	for name, start := range ending(t) {
 		for fault, status := range map[string]int{"fault": 503, "refusal": 429} {
 			t.Run(name+" "+fault, func(t *testing.T) {
 				t.Parallel()
@@ -70,7 +70,7 @@ func TestExchange_nothingIsRepeatedAfterTheContext(t *testing.T) {
 // The error of a request has the end of its context, and the fault only where there was no end.
 func TestExchange_tellsTheEndOfTheContext(t *testing.T) {
 	t.Parallel()
-	for name, start := range clienttest.Ending(t) {
+	for name, start := range ending(t) {
 		ctx, end := start()
 		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 			if n > 1 {
@@ -104,7 +104,7 @@ func TestOutlive(t *testing.T) {
 
 func TestExchange_aReadEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	for name, start := range clienttest.Ending(t) {
+	for name, start := range ending(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx, end := start()
@@ -154,12 +154,12 @@ func TestExchange_contextEndsBetweenAttempts(t *testing.T) {
 		"after a fault":   {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 500, `{"detail":"no"}`) }, false},
 		"after a drop":    {clienttest.Drop, false},
 	} {
-		for kind, start := range clienttest.Ending(t) {
+		for kind, start := range ending(t) {
 			t.Run(name+", "+kind, func(t *testing.T) {
 				t.Parallel()
 				ctx, end := start()
 				c, rec, clk := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.fault(w) })
-				sleeping := clienttest.EndAtSleep{Clock: clk, End: end}
+				sleeping := endAtSleep{Clock: clk, end: end}
 				c.Retry.clock, c.Limiter.clock = sleeping, sleeping
 				_, err := c.Exchange(ctx, aChange, OnlyJSON)
 				var transport *TransportError
@@ -306,3 +306,47 @@ func silent(t *testing.T) string {
 }
 
 func quietLog() *log.Logger { return log.New(io.Discard, "", 0) }
+
+// ending returns the two ways in which a caller's context ends during a request.
+func ending(t *testing.T) map[string]func() (ctx context.Context, end func()) {
+	t.Helper()
+	return map[string]func() (context.Context, func()){
+		"cancelled": func() (context.Context, func()) { return context.WithCancel(t.Context()) },
+		"deadline": func() (context.Context, func()) {
+			ctx := &deadlineContext{Context: t.Context(), done: make(chan struct{})}
+			return ctx, func() { close(ctx.done) }
+		},
+	}
+}
+
+// deadlineContext ends when the test says so, as if its deadline had passed.
+type deadlineContext struct {
+	context.Context //nolint:containedctx // This is a context.
+
+	done chan struct{}
+}
+
+func (c *deadlineContext) Deadline() (time.Time, bool) { return time.Now().Add(time.Hour), true }
+
+func (c *deadlineContext) Done() <-chan struct{} { return c.done }
+
+func (c *deadlineContext) Err() error {
+	select {
+	case <-c.done:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+// endAtSleep is a clock that ends the context in every sleep.
+type endAtSleep struct {
+	clock.Clock
+
+	end func()
+}
+
+func (c endAtSleep) Sleep(ctx context.Context, _ time.Duration) error {
+	c.end()
+	return ctx.Err()
+}

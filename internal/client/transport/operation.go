@@ -37,8 +37,44 @@ type Request struct {
 	Query url.Values
 	// Body is sent as JSON; nil means no body.
 	Body any
-	// Noun is the field that may contain the object in the response.
-	Noun string
 	// Accept is the Accept header; empty means JSON.
 	Accept string
+}
+
+// Get returns a request without a body. Path has the values of the route's placeholders, in order.
+func Get(name, route string, path ...string) Request { return to(http.MethodGet, name, route, path) }
+
+// Post is Get with another method, as are Put, Patch, and Delete.
+func Post(name, route string, path ...string) Request { return to(http.MethodPost, name, route, path) }
+
+func Put(name, route string, path ...string) Request { return to(http.MethodPut, name, route, path) }
+
+func Patch(name, route string, path ...string) Request {
+	return to(http.MethodPatch, name, route, path)
+}
+
+func Delete(name, route string, path ...string) Request {
+	return to(http.MethodDelete, name, route, path)
+}
+
+func to(method, name, route string, path []string) Request {
+	return Request{Op: Operation{Name: name, Method: method, Route: route}, Path: path}
+}
+
+// With returns the request with a body.
+func (r Request) With(body any) Request {
+	r.Body = body
+	return r
+}
+
+// Where returns the request with a query.
+func (r Request) Where(query url.Values) Request {
+	r.Query = query
+	return r
+}
+
+// Repeatable returns the request of a POST that may be sent twice without harm.
+func (r Request) Repeatable() Request {
+	r.Op.Repeatable = true
+	return r
 }

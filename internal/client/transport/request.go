@@ -33,7 +33,7 @@ func Call[T any](ctx context.Context, c *Conn, r Request) (*T, error) {
 		return nil, err
 	}
 	out := new(T)
-	if err := wire.Decode(got.Body, r.Noun, out); err != nil {
+	if err := wire.Decode(got.Body, "", out); err != nil {
 		return nil, NewTransportError(r.Op, err)
 	}
 	return out, nil

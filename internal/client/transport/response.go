@@ -7,11 +7,16 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
-// CallObject calls an operation that returns an object, and checks its ID. The ID is wire.AnyID for a create request.
-func CallObject[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Request, id string) (*T, error) {
-	found, err := Call[T](ctx, c, r)
+// CallObject calls an operation that returns an object, which may be wrapped in a field named by noun, and checks its ID. The ID is
+// wire.AnyID for a create request.
+func CallObject[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Request, noun, id string) (*T, error) {
+	response, err := c.Exchange(ctx, r, OnlyJSON)
 	if err != nil {
 		return nil, err
+	}
+	found := new(T)
+	if err := wire.Decode(response.Body, noun, found); err != nil {
+		return nil, NewTransportError(r.Op, err)
 	}
 	if problem := wire.Mismatch(P(found), id); problem != "" {
 		return nil, r.Unexpected(problem)
@@ -21,13 +26,13 @@ func CallObject[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Reque
 
 // PatchObject updates the object with the given ID. If the response has no object, PatchObject reads the object with read. What differs
 // then is drift, like any other difference between the service and the request.
-func PatchObject[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Request, id string, read func(context.Context) (*T, error)) (*T, error) {
+func PatchObject[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Request, noun, id string, read func(context.Context) (*T, error)) (*T, error) {
 	response, err := c.Exchange(ctx, r, EmptyOrJSON)
 	if err != nil {
 		return nil, err
 	}
 	updated := new(T)
-	if wire.Decode(response.Body, r.Noun, updated) == nil && P(updated).Ref().ID != "" {
+	if wire.Decode(response.Body, noun, updated) == nil && P(updated).Ref().ID != "" {
 		if problem := wire.Mismatch(P(updated), id); problem != "" {
 			return nil, r.Unexpected(problem)
 		}

@@ -40,10 +40,8 @@ func TestPatchObject_readsBack(t *testing.T) {
 				}
 				clienttest.RespondJSON(w, 200, tc.stored)
 			})
-			patch, get := aChange, aRead
-			patch.Noun, get.Noun = "thing", "thing"
-			read := func(ctx context.Context) (*sample, error) { return CallObject[sample](ctx, c, get, "t1") }
-			got, err := PatchObject(t.Context(), c, patch, "t1", read)
+			read := func(ctx context.Context) (*sample, error) { return CallObject[sample](ctx, c, aRead, "thing", "t1") }
+			got, err := PatchObject(t.Context(), c, aChange, "thing", "t1", read)
 			if (err == nil) != (tc.wantErr == "") || err == nil && got.Name != "new" {
 				t.Errorf("got %+v, %v", got, err)
 			}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // StorageError says that a request to a signed URL of the file storage failed. It never contains the URL, which is a secret.
@@ -116,6 +118,39 @@ func (s signedLocations) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp.Header.Del("Location")
 	}
 	return resp, nil
+}
+
+// SignedURL is the address of a file in the file storage. The URL and the fields are secrets.
+type SignedURL struct {
+	URL string
+	// Fields are sent in the form before the file; nil if the URL needs none.
+	Fields map[string]string
+	// ExpiresAt is zero if the service does not return it.
+	ExpiresAt time.Time
+}
+
+// CallSigned calls an operation that returns a signed URL. The names of the response's fields are not documented, so it reads the
+// likely ones.
+func (c *Conn) CallSigned(ctx context.Context, r Request) (*SignedURL, error) {
+	response, err := Call[struct {
+		URL         string            `json:"url"`
+		UploadURL   string            `json:"uploadUrl"`
+		DownloadURL string            `json:"downloadUrl"`
+		Fields      map[string]string `json:"fields"`
+		FormFields  map[string]string `json:"formFields"`
+		ExpiresAt   wire.Millis       `json:"expiresAt"`
+	}](ctx, c, r)
+	if err != nil {
+		return nil, err
+	}
+	signed := &SignedURL{URL: cmp.Or(response.URL, response.UploadURL, response.DownloadURL), Fields: response.Fields, ExpiresAt: response.ExpiresAt.Time()}
+	if signed.Fields == nil {
+		signed.Fields = response.FormFields
+	}
+	if signed.URL == "" {
+		return nil, r.Unexpected("it has no signed URL")
+	}
+	return signed, nil
 }
 
 // OpenDownload returns the content at a signed URL. The caller closes it.

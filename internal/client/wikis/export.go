@@ -22,12 +22,12 @@ type Export struct {
 	SHA256 string
 }
 
-var opExport = transport.Operation{Name: "exportWikiRun", Method: http.MethodGet, Route: "/api/v0/wiki/{wikiRunId}/export"}
-
 // Export writes the files of a wiki run as a ZIP archive, and keeps only a small part in memory. After an error, the written
 // content is unusable.
 func (c *Client) Export(ctx context.Context, runID string, to io.Writer) (*Export, error) {
-	archive, err := c.openExport(ctx, runID)
+	r := transport.Get("exportWikiRun", "/api/v0/wiki/{wikiRunId}/export", runID)
+	r.Accept = "application/zip, application/json"
+	archive, err := c.openExport(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -35,22 +35,17 @@ func (c *Client) Export(ctx context.Context, runID string, to io.Writer) (*Expor
 	from, hash := bufio.NewReaderSize(archive, 64<<10), sha256.New()
 	if !beginsArchive(from) {
 		start, _ := from.Peek(512) // It is not quoted, because it may contain the signed URL.
-		return nil, transport.NewTransportError(opExport, fmt.Errorf("the download is %s, not a ZIP archive", http.DetectContentType(start)))
+		return nil, transport.NewTransportError(r.Op, fmt.Errorf("the download is %s, not a ZIP archive", http.DetectContentType(start)))
 	}
 	size, err := io.Copy(io.MultiWriter(to, hash), from)
 	if err != nil {
-		return nil, transport.NewTransportError(opExport, fmt.Errorf("the archive was cut off after %d bytes: %w", size, transport.WithoutURL(err)))
+		return nil, transport.NewTransportError(r.Op, fmt.Errorf("the archive was cut off after %d bytes: %w", size, transport.WithoutURL(err)))
 	}
 	return &Export{Size: size, SHA256: hex.EncodeToString(hash.Sum(nil))}, nil
 }
 
 // openExport requests the archive from the service. Any other response has a signed URL, to which the API key is never sent.
-func (c *Client) openExport(ctx context.Context, runID string) (io.ReadCloser, error) {
-	r := transport.Request{
-		Op:     opExport,
-		Path:   []string{runID},
-		Accept: "application/zip, application/json",
-	}
+func (c *Client) openExport(ctx context.Context, r transport.Request) (io.ReadCloser, error) {
 	var body []byte
 	var isZIP bool
 	resp, err := c.conn.Stream(ctx, r, func(resp *http.Response) (err error) {
@@ -116,3 +111,9 @@ const (
 	firstFile    = "PK\x03\x04"
 	directoryEnd = "PK\x05\x06"
 )
+
+// CreateVideoUpload returns the upload URL of a video. The request is repeatable: the URL of a lost response is known to
+// nobody and expires, and nothing else is created.
+func (c *Client) CreateVideoUpload(ctx context.Context) (*transport.SignedURL, error) {
+	return c.conn.CallSigned(ctx, transport.Post("createWikiVideoUploadUrl", "/api/v0/wiki/video-upload-url").Repeatable())
+}

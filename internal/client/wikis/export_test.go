@@ -216,3 +216,19 @@ func TestExportWikiRun_takesLittleMemory(t *testing.T) {
 		}
 	}
 }
+
+func TestCreateVideoUpload_isRepeated(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
+		if n == 1 {
+			clienttest.Drop(w) // Nobody has the URL of the lost response.
+		}
+		clienttest.RespondJSON(w, 200, `{"uploadUrl":"https://files.example/v","formFields":{"key":"k"}}`)
+	})
+	upload, err := c.CreateVideoUpload(t.Context())
+	clienttest.Must(t, err)
+	if upload.URL != "https://files.example/v" || upload.Fields["key"] != "k" || !upload.ExpiresAt.IsZero() {
+		t.Errorf("got %+v", upload)
+	}
+	rec.Want(t, "POST /api/v0/wiki/video-upload-url", "POST /api/v0/wiki/video-upload-url")
+}

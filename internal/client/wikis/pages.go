@@ -2,7 +2,6 @@ package wikis
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"strconv"
 
@@ -55,21 +54,13 @@ func (m *Match) MissingField() string {
 
 // Page returns a page of a wiki run.
 func (c *Client) Page(ctx context.Context, runID, pageID string) (*Page, error) {
-	return transport.CallObject[Page](ctx, c.conn, transport.Request{
-		Op:   transport.Operation{Name: "getWikiPage", Method: http.MethodGet, Route: "/api/v0/wiki/{wikiRunId}/pages/{pageId}"},
-		Path: []string{runID, pageID},
-		Noun: "page",
-	}, pageID)
+	return transport.CallObject[Page](ctx, c.conn, transport.Get("getWikiPage", "/api/v0/wiki/{wikiRunId}/pages/{pageId}", runID, pageID), "page", pageID)
 }
 
 // Search returns the pages of a wiki run that contain a text, in the service's order. If limit is 0, the service's default
 // applies.
 func (c *Client) Search(ctx context.Context, runID, text string, limit int64) ([]Match, error) {
-	r := transport.Request{
-		Op:    transport.Operation{Name: "searchWikiRun", Method: http.MethodGet, Route: "/api/v0/wiki/{wikiRunId}/search"},
-		Path:  []string{runID},
-		Query: url.Values{"q": {text}},
-	}
+	r := transport.Get("searchWikiRun", "/api/v0/wiki/{wikiRunId}/search", runID).Where(url.Values{"q": {text}})
 	if limit > 0 {
 		r.Query.Set("limit", strconv.FormatInt(limit, 10))
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"net/http"
 	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -152,9 +151,9 @@ func (c *Client) History(ctx context.Context, repoURL string) ([]Run, error) {
 // list sends the request of a listing. The key is a repository's URL for its history, or collection.Organization for the
 // newest run of each repository.
 func (c *Client) list(ctx context.Context, repoURL string) ([]Run, error) {
-	r := transport.Request{Op: transport.Operation{Name: "listWikiRuns", Method: http.MethodGet, Route: "/api/v0/wiki"}}
+	r := transport.Get("listWikiRuns", "/api/v0/wiki")
 	if repoURL != collection.Organization {
-		r = transport.Request{Op: transport.Operation{Name: "getWikiHistory", Method: http.MethodGet, Route: "/api/v0/wiki/history/{repoUrl}"}, Path: []string{repoURL}}
+		r = transport.Get("getWikiHistory", "/api/v0/wiki/history/{repoUrl}", repoURL)
 	}
 	return transport.CallList[Run](ctx, c.conn, r, "wikiRuns")
 }
@@ -167,11 +166,7 @@ func (c *Client) Get(ctx context.Context, id string) (*Run, error) {
 
 // GetUncached reads one run alone. Only this response has the video overview.
 func (c *Client) GetUncached(ctx context.Context, id string) (*Run, error) {
-	return transport.CallObject[Run](ctx, c.conn, transport.Request{
-		Op:   transport.Operation{Name: "getWikiRun", Method: http.MethodGet, Route: "/api/v0/wiki/{wikiRunId}"},
-		Path: []string{id},
-		Noun: "wikiRun",
-	}, id)
+	return transport.CallObject[Run](ctx, c.conn, transport.Get("getWikiRun", "/api/v0/wiki/{wikiRunId}", id), "wikiRun", id)
 }
 
 // Create creates a run, and finds it after a lost response; see create.Once.
@@ -189,13 +184,13 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Run, error) {
 }
 
 func (c *Client) send(ctx context.Context, body CreateRequest) (*Run, error) {
-	r := transport.Request{Op: transport.Operation{Name: "createWikiRun", Method: http.MethodPost, Route: "/api/v0/wiki"}, Body: body, Noun: "wikiRun"}
+	r := transport.Post("createWikiRun", "/api/v0/wiki").With(body)
 	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
 		return nil, err
 	}
 	var made Run
-	err = wire.Decode(response.Body, r.Noun, &made)
+	err = wire.Decode(response.Body, "wikiRun", &made)
 	switch {
 	case made.ID == "":
 		return nil, r.Unexpected("it has no ID")
@@ -229,21 +224,15 @@ func (c *Client) SetPrivacy(ctx context.Context, id, level string) error {
 	defer c.listings.InvalidateAll()
 	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
-	return c.conn.CallIgnoringBody(ctx, transport.Request{
-		Op:   transport.Operation{Name: "updateWikiPrivacy", Method: http.MethodPost, Route: "/api/v0/wiki/{wikiRunId}/privacy", Repeatable: true},
-		Path: []string{id},
-		Body: struct {
-			PrivacyLevel string `json:"privacyLevel"`
-		}{level},
-	})
+	type body struct {
+		PrivacyLevel string `json:"privacyLevel"`
+	}
+	return c.conn.CallIgnoringBody(ctx, transport.Post("updateWikiPrivacy", "/api/v0/wiki/{wikiRunId}/privacy", id).Repeatable().With(body{level}))
 }
 
 // Delete deletes a run. If the run does not exist, the error is a *MissingError.
 func (c *Client) Delete(ctx context.Context, id string) error {
-	err := c.conn.CallIgnoringBody(ctx, transport.Request{
-		Op:   transport.Operation{Name: "deleteWikiRun", Method: http.MethodDelete, Route: "/api/v0/wiki/{wikiRunId}"},
-		Path: []string{id},
-	})
+	err := c.conn.CallIgnoringBody(ctx, transport.Delete("deleteWikiRun", "/api/v0/wiki/{wikiRunId}", id))
 	err = collection.Gone(err)
 	if !collection.IsGone(err) {
 		c.listings.InvalidateAll()

@@ -3,7 +3,6 @@ package areatest
 
 import (
 	"testing"
-	"testing/synctest"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -32,15 +31,4 @@ func (create New[C]) Serve(t testing.TB, handle clienttest.Handler) (C, *clientt
 func (create New[C]) ServeShort(t testing.TB, answer func(call string) string) (C, *clienttest.Recorder, *clock.Fake) {
 	t.Helper()
 	return create.Serve(t, clienttest.InShort(answer))
-}
-
-// InBubble runs a test in a synctest bubble.
-func (create New[C]) InBubble(t *testing.T, answer func(call string) string, test func(t *testing.T, c C, b *clienttest.Bubbled)) {
-	t.Helper()
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := clienttest.NewBubbled(answer)
-		test(t, create.Connected(t, transport.Config{BaseURL: "http://localhost", APIKey: clienttest.Key, Clock: clock.System, Transport: b}), b)
-		synctest.Wait()
-	})
 }
