@@ -10,36 +10,21 @@ import (
 // outcome whose Action is ActionNone.
 func (p *Process) Invoke(typeName string, config Values) ([]string, Outcome) {
 	p.t.Helper()
-	ctx := context.Background()
-	server, ok := p.server.(tfprotov6.ActionServer)
-	if !ok {
-		p.t.Fatal("the provider offers no actions")
-	}
+	server, configured := p.action(typeName, config)
 	out := Outcome{Action: ActionNone}
-	schema, ok := p.offered.ActionSchemas[typeName]
-	if !ok {
-		p.t.Fatalf("there is no action %s", typeName)
-	}
-	typ := schema.Schema.ValueType()
-	configured := dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(config)))
-
-	validated, err := server.ValidateActionConfig(ctx, &tfprotov6.ValidateActionConfigRequest{ActionType: typeName, Config: configured})
+	validated, err := server.ValidateActionConfig(context.Background(), &tfprotov6.ValidateActionConfigRequest{ActionType: typeName, Config: configured})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.collect(&out, validated.Diagnostics, nil)
+	if p.collect(&out, validated.Diagnostics, nil); len(out.Errors) > 0 {
+		return nil, out
+	}
+	planned := p.PlanAction(typeName, config)
+	out.Errors, out.Warnings = planned.Errors, append(out.Warnings, planned.Warnings...)
 	if len(out.Errors) > 0 {
 		return nil, out
 	}
-	planned, err := server.PlanAction(ctx, &tfprotov6.PlanActionRequest{ActionType: typeName, Config: configured})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.collect(&out, planned.Diagnostics, nil)
-	if len(out.Errors) > 0 {
-		return nil, out
-	}
-	stream, err := server.InvokeAction(ctx, &tfprotov6.InvokeActionRequest{ActionType: typeName, Config: configured})
+	stream, err := server.InvokeAction(context.Background(), &tfprotov6.InvokeActionRequest{ActionType: typeName, Config: configured})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -53,6 +38,30 @@ func (p *Process) Invoke(typeName string, config Values) ([]string, Outcome) {
 		}
 	}
 	return progress, out
+}
+
+// PlanAction plans an action whose values were not known when it was validated.
+func (p *Process) PlanAction(typeName string, config Values) Outcome {
+	p.t.Helper()
+	server, configured := p.action(typeName, config)
+	out := Outcome{Action: ActionNone}
+	planned, err := server.PlanAction(context.Background(), &tfprotov6.PlanActionRequest{ActionType: typeName, Config: configured})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.collect(&out, planned.Diagnostics, nil)
+	return out
+}
+
+func (p *Process) action(typeName string, config Values) (tfprotov6.ActionServer, *tfprotov6.DynamicValue) {
+	p.t.Helper()
+	server, ok := p.server.(tfprotov6.ActionServer)
+	schema := p.offered.ActionSchemas[typeName]
+	if !ok || schema == nil {
+		p.t.Fatalf("there is no action %s", typeName)
+	}
+	typ := schema.Schema.ValueType()
+	return server, dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(config)))
 }
 
 // IsOperation reports whether a resource type runs an operation: an action has the same name, or it only waits. Such a resource has

@@ -46,6 +46,23 @@ func (p *Process) ReadData(typeName string, config Values) (map[string]tftypes.V
 	return attributes, out
 }
 
+// MustRead returns the attributes of a data source that is read in a new process with these settings, without warnings.
+func (e *Env) MustRead(t testing.TB, settings Values, typeName string, config Values) map[string]any {
+	t.Helper()
+	read, out := NewProcess(t, e, settings).ReadData(typeName, config)
+	if len(out.Errors)+len(out.Warnings) > 0 {
+		t.Fatalf("%v: %s", config, out)
+	}
+	return Plainly(t, read)
+}
+
+// MustNotRead expects one error of a data source, as MustFail does.
+func (e *Env) MustNotRead(t testing.TB, settings Values, typeName string, config Values, attribute string, parts ...string) {
+	t.Helper()
+	_, out := NewProcess(t, e, settings).ReadData(typeName, config)
+	out.MustFail(t, attribute, parts...)
+}
+
 // MustFail fails the test unless the outcome is exactly one error that contains all parts. The error must be on the
 // attribute, such as "repos[0].url", or on none if attribute is empty.
 func (o Outcome) MustFail(t testing.TB, attribute string, parts ...string) {

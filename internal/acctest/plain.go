@@ -2,6 +2,7 @@ package acctest
 
 import (
 	"math/big"
+	"reflect"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -55,4 +56,14 @@ func Plainly(t testing.TB, attributes map[string]tftypes.Value) map[string]any {
 		all[name] = Plain(t, v)
 	}
 	return all
+}
+
+// MustHave fails the test unless an object has these attributes, among others.
+func MustHave(t testing.TB, object, want map[string]any) {
+	t.Helper()
+	for name, v := range want {
+		if !reflect.DeepEqual(object[name], v) {
+			t.Errorf("%s is\n%#v, want\n%#v", name, object[name], v)
+		}
+	}
 }

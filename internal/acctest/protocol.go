@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -148,6 +149,50 @@ func (p *Process) Save(i *Instance, config Values) func() Outcome {
 		p.applyChange(i, plan.change, &out)
 		return out
 	}
+}
+
+// ApplyLater plans a configuration with unknown values. With the known ones, it plans again, and applies that plan, as Terraform does.
+func (p *Process) ApplyLater(i *Instance, unknown, known Values) Outcome {
+	p.t.Helper()
+	out, first := p.plan(i, unknown)
+	if len(out.Errors) > 0 {
+		return out
+	}
+	if out.Action == ActionReplace || first.change == nil {
+		p.t.Fatalf("%v: %s", unknown, out)
+	}
+	schema := p.schemas[i.Type]
+	typ := schema.ValueType()
+	second, _ := p.planChange(i, schema, i.State, valueOf(p.t, typ, map[string]any(known)), &out)
+	if len(out.Errors) > 0 {
+		return out
+	}
+	if where := inconsistent(p.value(typ, first.change.PlannedState), p.value(typ, second.PlannedState)); where != "" {
+		p.t.Errorf("%s: inconsistent plan at %s: %v, then %v", i.Type, where, unknown, known)
+	}
+	p.applyChange(i, second, &out)
+	return out
+}
+
+// Changes refreshes and plans an update, and returns the attributes that the plan shows as changed, in order.
+func (p *Process) Changes(i *Instance, config Values) []string {
+	p.t.Helper()
+	out, plan := p.plan(i, config)
+	if len(out.Errors) > 0 || out.Action != ActionUpdate {
+		p.t.Fatal(out)
+	}
+	diffs, err := i.State.Diff(p.value(i.State.Type(), plan.change.PlannedState))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var changed []string
+	for _, diff := range diffs {
+		if at := attributePath(diff.Path); at != "" {
+			changed = append(changed, at)
+		}
+	}
+	slices.Sort(changed)
+	return changed
 }
 
 // Plan refreshes and plans a configuration without applying it.
@@ -374,11 +419,11 @@ func dynamic(t testing.TB, typ tftypes.Type, v tftypes.Value) *tfprotov6.Dynamic
 	return &d
 }
 
-// valueOf converts plain Go values to a value of the type. Absent attributes are null.
+// valueOf converts plain Go values to a value of the type. Absent attributes are null, and tftypes.UnknownValue is unknown.
 func valueOf(t testing.TB, typ tftypes.Type, v any) tftypes.Value {
 	t.Helper()
-	if v == nil {
-		return tftypes.NewValue(typ, nil)
+	if v == nil || v == tftypes.UnknownValue {
+		return tftypes.NewValue(typ, v)
 	}
 	switch typ := typ.(type) {
 	case tftypes.Object:

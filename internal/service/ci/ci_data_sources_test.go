@@ -9,11 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -21,249 +16,142 @@ import (
 // review is the workflow in acme/web that every emulator starts with.
 const review = ".github/workflows/agent-review.yml"
 
-// source is a CI data source, the operation that it reads, and its list.
-type source struct{ name, operation, list string }
+// lists are the CI data sources with their lists.
+var lists = map[string]string{"jobs": "jobs", "repositories": "repositories", "repository_owners": "owners", "runs": "runs", "scan": "workflows"}
 
-var sources = []source{
-	{"jobs", "listCiJobs", "jobs"},
-	{"repositories", "listCiRepositories", "repositories"},
-	{"repository_owners", "listCiRepositoryOwners", "owners"},
-	{"runs", "listCiRuns", "runs"},
-	{"scan", "scanCiWorkflows", "workflows"},
-}
-
-func forEach(t *testing.T, test func(t *testing.T, s source)) {
+// mustRead reads a data source, which must have these attributes. Each row has more JSON, unless it names its own.
+func mustRead(t *testing.T, e *acctest.Env, name string, config acctest.Values, want map[string]any) {
 	t.Helper()
-	for _, s := range sources {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			test(t, s)
-		})
-	}
-}
-
-// data returns the data source with some arguments.
-func (s source) data(arguments string) string {
-	return fmt.Sprintf("data \"agentyard_ci_%s\" \"x\" {\n  %s\n}\n", s.name, arguments)
-}
-
-func (s source) is(attribute string, check knownvalue.Check) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue("data.agentyard_ci_"+s.name+".x", tfjsonpath.New(attribute), check)
-}
-
-// object checks for exactly these fields. Nil is null.
-func object(fields map[string]any) knownvalue.Check {
-	checks := map[string]knownvalue.Check{}
-	for name, v := range fields {
-		checks[name] = exactly(v)
-	}
-	return knownvalue.ObjectExact(checks)
-}
-
-func objects(all ...map[string]any) knownvalue.Check {
-	checks := make([]knownvalue.Check, len(all))
-	for i, fields := range all {
-		if _, isRun := fields["raw"]; !isRun {
-			fields["raw_json"] = knownvalue.NotNull()
+	got := e.MustRead(t, nil, "agentyard_ci_"+name, config)
+	for _, row := range got[lists[name]].([]any) {
+		row := row.(map[string]any)
+		if raw, ok := row["raw_json"]; ok && raw == nil {
+			t.Errorf("%s: a row without raw_json: %v", name, row)
 		}
-		checks[i] = object(fields)
+		delete(row, "raw_json")
 	}
-	return knownvalue.ListExact(checks)
+	acctest.MustHave(t, got, want)
 }
-
-func exactly(v any) knownvalue.Check {
-	switch v := v.(type) {
-	case knownvalue.Check:
-		return v
-	case string:
-		return knownvalue.StringExact(v)
-	case bool:
-		return knownvalue.Bool(v)
-	case int:
-		return knownvalue.Int64Exact(int64(v))
-	case map[string]any:
-		return object(v)
-	case []any:
-		checks := make([]knownvalue.Check, len(v))
-		for i, item := range v {
-			checks[i] = exactly(item)
-		}
-		return knownvalue.ListExact(checks)
-	}
-	return knownvalue.Null()
-}
-
-var (
-	connected    = object(map[string]any{"connected": true})
-	disconnected = object(map[string]any{"connected": false})
-)
 
 // edit opens pull requests outside Terraform.
 func edit(e *acctest.Env, body string) {
 	e.API(http.MethodPost, "/api/v0/automations/ci/edit", json.RawMessage(body), nil)
 }
 
-func TestAccCIJobs_everyField(t *testing.T) {
+// A read in the same run as an edit has the edit's job.
+func TestCIJobs_everyField(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	jobs := sources[0]
-	edit(e, `{"action":"create","repos":[{"repoFullName":"acme/api"}]}`)
-	e.Clock.Advance(time.Minute)
-	edit(e, `{"action":"delete","repos":[{"repoFullName":"acme/web","filePath":"`+review+`"}]}`)
 	job := func(action, repo, at string) map[string]any {
 		return map[string]any{
 			"id": repo + "::" + review, "action": action, "repo_full_name": repo, "file_path": review, "pr_url": "https://code.example/" + repo + "/pull/1", "status": "ready", "error": nil, "created_at": at, "updated_at": at,
 		}
 	}
-	newer, older := job("delete", "acme/web", "2026-03-01T12:01:00Z"), job("create", "acme/api", "2026-03-01T12:00:00Z")
-	merged := job("create", "acme/api", "2026-03-01T12:00:00Z")
-	merged["updated_at"] = "2026-03-01T12:02:00Z"
-	after := e.ReadStep(jobs.data(""), jobs.is("jobs", objects(newer, merged)))
-	after.PreConfig = func() {
-		e.Clock.Advance(time.Minute)
-		if err := e.MergeWorkflow("acme/api", review); err != nil {
-			t.Error(err)
-		}
+	edit(e, `{"action":"create","repos":[{"repoFullName":"acme/api"}]}`)
+	older := job("create", "acme/api", "2026-03-01T12:00:00Z")
+	mustRead(t, e, "jobs", nil, map[string]any{"jobs": []any{older}})
+	e.Clock.Advance(time.Minute)
+	p := acctest.NewProcess(t, e, nil)
+	_, out := p.ReadData("agentyard_ci_jobs", nil)
+	out.MustSucceed(t)
+	_, out = p.Invoke(typeName, acctest.Values{"action": "delete", "repos": []any{repo("acme/web", review)}})
+	out.MustSucceed(t)
+	after, out := p.ReadData("agentyard_ci_jobs", nil)
+	out.MustSucceed(t)
+	if n := len(acctest.Plainly(t, after)["jobs"].([]any)); n != 2 {
+		t.Errorf("%d jobs are read after the edit", n)
 	}
-	e.Run(t, e.ReadStep(jobs.data(""), jobs.is("jobs", objects(newer, older))), after)
+	e.Clock.Advance(time.Minute)
+	acctest.Must(t, e.MergeWorkflow("acme/api", review))
+	older["updated_at"] = "2026-03-01T12:02:00Z"
+	mustRead(t, e, "jobs", nil, map[string]any{"jobs": []any{job("delete", "acme/web", "2026-03-01T12:01:00Z"), older}})
 }
 
-func TestAccCIRepositories_everyField(t *testing.T) {
+func TestCIRepositories_everyField(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	repositories := sources[1]
-	repository := func(name, branch string, isPrivate bool, permission string, writable bool) map[string]any {
+	repository := func(name, branch string, isPrivate bool, permission string, writable bool) any {
 		return map[string]any{"full_name": name, "url": "https://code.example/" + name, "is_private": isPrivate, "default_branch": branch, "user_permission": permission, "service_app_writable": writable}
 	}
-	acme := []map[string]any{
+	acme := []any{
 		repository("acme/api", "main", true, "admin", true), repository("acme/legacy", "master", true, "read", false), repository("acme/web", "main", false, "write", true),
 	}
 	tools := repository("robin/tools", "main", false, "admin", true)
-	e.Run(t,
-		e.FailingStep(repositories.data(`owner = ""`), `owner\s+must\s+not\s+be\s+blank.\s+Leave\s+it\s+out`),
-		e.FailingStep(repositories.data(`owner = " "`), `owner\s+must\s+not\s+be\s+blank`),
-		e.ReadStep(repositories.data(""), repositories.is("repositories", objects(append(acme, tools)...)), repositories.is("owner", knownvalue.Null())),
-		e.ReadStep(repositories.data(`owner = "ACME"`), repositories.is("repositories", objects(acme...)), repositories.is("owner", knownvalue.StringExact("ACME"))),
-		e.ReadStep(repositories.data(`owner = "nobody/.. ?&owner=acme"`), repositories.is("repositories", objects())),
-	)
+	mustRead(t, e, "repositories", nil, map[string]any{"repositories": append(acme, tools), "owner": nil})
+	mustRead(t, e, "repositories", acctest.Values{"owner": "ACME"}, map[string]any{"repositories": acme, "owner": "ACME"})
+	mustRead(t, e, "repositories", acctest.Values{"owner": "nobody/.. ?&owner=acme"}, map[string]any{"repositories": []any{}})
+	e.MustNotRead(t, nil, "agentyard_ci_repositories", acctest.Values{"owner": " "}, "owner", "owner must not be blank. Leave it out")
+	e.Faults().Add(emulator.Fault{Operation: "listCiRepositories", Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusBadRequest})
+	e.MustNotRead(t, nil, "agentyard_ci_repositories", nil, "owner", "Cannot list CI repositories", "400")
 }
 
-func TestAccCIRepositoryOwners_everyField(t *testing.T) {
+func TestCIRepositoryOwners_everyField(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	owners := sources[2]
-	e.Run(t, e.ReadStep(owners.data(""),
-		owners.is("owners", objects(map[string]any{"login": "acme", "type": "organization"}, map[string]any{"login": "robin", "type": "user"})),
-		owners.is("integration", connected)))
+	mustRead(t, acctest.New(t), "repository_owners", nil, map[string]any{
+		"owners":      []any{map[string]any{"login": "acme", "type": "organization"}, map[string]any{"login": "robin", "type": "user"}},
+		"integration": map[string]any{"connected": true},
+	})
 }
 
-func TestAccCIRuns_everyField(t *testing.T) {
+func TestCIRuns_everyField(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	runs := sources[3]
 	for _, run := range []map[string]any{
 		{"id": 7, "status": "queued", "conclusion": nil, "z": 1.5, "a": []any{"<b>"}},
 		{"id": "r2", "repoFullName": "acme/api", "status": "not known yet", "conclusion": "success"},
-		{"other": true},
 	} {
 		acctest.Must(t, e.AddCIRun(run))
 	}
-	e.Run(t, e.ReadStep(runs.data(""), runs.is("integration", connected), runs.is("runs", objects(
-		map[string]any{"id": nil, "repo_full_name": nil, "status": nil, "conclusion": nil, "raw": `{"other":true}`},
+	mustRead(t, e, "runs", nil, map[string]any{"integration": map[string]any{"connected": true}, "runs": []any{
 		map[string]any{"id": "r2", "repo_full_name": "acme/api", "status": "not known yet", "conclusion": "success", "raw": `{"conclusion":"success","id":"r2","repoFullName":"acme/api","status":"not known yet"}`},
 		map[string]any{"id": "7", "repo_full_name": nil, "status": "queued", "conclusion": nil, "raw": `{"a":["<b>"],"conclusion":null,"id":7,"status":"queued","z":1.5}`},
-	))))
+	}})
 }
 
-func TestAccCIScan_everyField(t *testing.T) {
+var commit = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+func TestCIScan_everyField(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	scan := sources[4]
-	hash := knownvalue.StringRegexp(regexp.MustCompile(`^[0-9a-f]{40}$`))
 	first := map[string]any{
 		"repo_full_name": "acme/web", "file_path": review, "workflow_name": "Agent review", "trigger_events": []any{"pull_request", "workflow_dispatch"}, "schedule_cron": nil, "template_id": "code-review",
-		"agent_action_inputs": `{"actionRef":"v1","automaticReview":"true","reviewDepth":"deep"}`, "github_url": "https://code.example/acme/web/blob/main/" + review, "file_sha": hash,
+		"agent_action_inputs": `{"actionRef":"v1","automaticReview":"true","reviewDepth":"deep"}`, "github_url": "https://code.example/acme/web/blob/main/" + review,
 		"authored_by": map[string]any{"login": "robin", "name": "Robin Reviewer"}, "user_permission": "write",
 	}
-	second := map[string]any{
-		"repo_full_name": "acme/api", "file_path": ".github/workflows/agentyard-nightly.yml", "workflow_name": "Nightly", "trigger_events": []any{"push", "schedule", "workflow_dispatch"}, "schedule_cron": "0 2 * * *",
-		"template_id": nil, "agent_action_inputs": `{"actionRef":"v1","model":"big"}`, "github_url": "https://code.example/acme/api/blob/main/.github/workflows/agentyard-nightly.yml", "file_sha": hash,
-		"authored_by": map[string]any{"login": "manager", "name": "Avery Manager"}, "user_permission": "admin",
+	is := func(config acctest.Values, at string, workflows int) {
+		t.Helper()
+		got := e.MustRead(t, nil, "agentyard_ci_scan", config)
+		acctest.MustHave(t, got, map[string]any{"scanned_at": at, "cache_ttl_ms": 1800000.0, "integration": map[string]any{"connected": true}})
+		found := got["workflows"].([]any)
+		last := found[len(found)-1].(map[string]any)
+		if acctest.MustHave(t, last, first); len(found) != workflows || !commit.MatchString(fmt.Sprint(last["file_sha"])) {
+			t.Errorf("%d workflows: %v", len(found), found)
+		}
 	}
-	at := func(when string) []statecheck.StateCheck {
-		return []statecheck.StateCheck{scan.is("scanned_at", knownvalue.StringExact(when)), scan.is("cache_ttl_ms", knownvalue.Int64Exact(1800000)), scan.is("integration", connected)}
+	is(nil, "2026-03-01T12:00:00Z", 1)
+	edit(e, `{"action":"create","modeId":"custom","changes":{"name":"Nightly","schedule":"0 2 * * *"},"repos":[{"repoFullName":"acme/api"}]}`)
+	acctest.Must(t, e.MergeWorkflow("acme/api", ".github/workflows/agentyard-nightly.yml"))
+	e.Clock.Advance(time.Minute)
+	is(acctest.Values{"force_refresh": false}, "2026-03-01T12:00:00Z", 1)
+	is(acctest.Values{"force_refresh": true}, "2026-03-01T12:01:00Z", 2)
+}
+
+// Without a code host, the lists are empty, which is not an error. A refusal names the setting.
+func TestCI_withoutIntegration(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	e.ConnectIntegration(false)
+	for name, list := range lists {
+		want := map[string]any{list: []any{}}
+		if name != "jobs" && name != "repositories" {
+			want["integration"] = map[string]any{"connected": false}
+		}
+		mustRead(t, e, name, nil, want)
 	}
-	cached := e.ReadStep(scan.data("force_refresh = false"), append(at("2026-03-01T12:00:00Z"), scan.is("workflows", objects(first)))...)
-	cached.PreConfig = func() {
-		edit(e, `{"action":"create","modeId":"custom","changes":{"name":"Nightly","schedule":"0 2 * * *","githubEvents":["push"],"customCIModel":"big"},"repos":[{"repoFullName":"acme/api"}]}`)
-		if err := e.MergeWorkflow("acme/api", ".github/workflows/agentyard-nightly.yml"); err != nil {
-			t.Error(err)
-		}
-		e.Clock.Advance(time.Minute)
+	e.Faults().Add(emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusForbidden, Times: -1})
+	for name := range lists {
+		e.MustNotRead(t, nil, "agentyard_ci_"+name, nil, "", "Cannot ", " CI", "forbid CI automation")
 	}
-	e.Run(t,
-		e.ReadStep(scan.data(""), append(at("2026-03-01T12:00:00Z"), scan.is("workflows", objects(first)), scan.is("force_refresh", knownvalue.Null()))...),
-		cached,
-		e.ReadStep(scan.data("force_refresh = true"), append(at("2026-03-01T12:01:00Z"), scan.is("workflows", objects(second, first)))...),
-	)
-}
-
-// Without a code host, the lists are empty, which is not an error.
-func TestAccCI_withoutIntegration(t *testing.T) {
-	t.Parallel()
-	forEach(t, func(t *testing.T, s source) {
-		e := acctest.New(t)
-		e.ConnectIntegration(false)
-		checks := []statecheck.StateCheck{s.is(s.list, objects())}
-		if s.name != "jobs" && s.name != "repositories" {
-			checks = append(checks, s.is("integration", disconnected))
-		}
-		e.Run(t, e.ReadStep(s.data(""), checks...))
-	})
-}
-
-// length returns the length of a data source's list, which must be readable.
-func (s source) length(t *testing.T, e *acctest.Env) (int, map[string]tftypes.Value) {
-	t.Helper()
-	read, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_ci_"+s.name, nil)
-	out.MustSucceed(t)
-	var items []tftypes.Value
-	acctest.Must(t, read[s.list].As(&items))
-	return len(items), read
-}
-
-func (s source) mustFail(t *testing.T, e *acctest.Env, settings acctest.Values, at string, want ...string) {
-	t.Helper()
-	_, out := acctest.NewProcess(t, e, settings).ReadData("agentyard_ci_"+s.name, nil)
-	out.MustFail(t, at, want...)
-}
-
-func TestCI_failures(t *testing.T) {
-	t.Parallel()
-	forEach(t, func(t *testing.T, s source) {
-		e := acctest.New(t)
-		for status, remedy := range map[int]string{400: "Correct the value", 401: "AGENTYARD_API_KEY", 403: "forbid CI automation", 404: "path in base_url", 500: "The service failed.", 501: "does not offer"} {
-			e.Faults().Clear()
-			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
-			at := ""
-			if status == http.StatusBadRequest && s.name == "repositories" {
-				at = "owner"
-			}
-			s.mustFail(t, e, nil, at, "Cannot ", " CI", s.operation, fmt.Sprint("returned ", status), remedy)
-		}
-		for _, kind := range []emulator.FaultKind{emulator.FaultRateLimited, emulator.FaultDropBeforeCommit, emulator.FaultTruncatedBody, emulator.FaultNonJSON} {
-			e.Faults().Clear()
-			e.Faults().Add(emulator.Fault{Operation: s.operation, Kind: kind})
-			s.length(t, e)
-		}
-	})
-}
-
-func TestCI_unknownSettings(t *testing.T) {
-	t.Parallel()
-	forEach(t, func(t *testing.T, s source) {
-		s.mustFail(t, acctest.New(t), acctest.Values{"base_url": tftypes.UnknownValue}, "", "base_url is not known yet", "terraform apply -target=ADDRESS", "undo that change first")
-	})
 }
 
 // The repository examples work even if the service does not return whether its app can write to a repository.

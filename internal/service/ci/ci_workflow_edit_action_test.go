@@ -1,14 +1,10 @@
 package ci_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -45,30 +41,6 @@ func pulls(t *testing.T, e *acctest.Env) int {
 	return n
 }
 
-// sent collects the bodies of edit requests.
-type sent struct {
-	mu     sync.Mutex
-	bodies []string
-}
-
-func (s *sent) option(o *emulator.Options) {
-	acctest.Wrap(func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/automations/ci/edit") {
-				body, err := io.ReadAll(r.Body)
-				if err != nil {
-					body = []byte(err.Error())
-				}
-				s.mu.Lock()
-				s.bodies = append(s.bodies, string(body))
-				s.mu.Unlock()
-				r.Body = io.NopCloser(bytes.NewReader(body))
-			}
-			next.ServeHTTP(w, r)
-		})
-	})(o)
-}
-
 // session matches the service's session of a pull request.
 var session = regexp.MustCompile(` \(session [0-9a-f-]{36}\)`)
 
@@ -99,15 +71,10 @@ func TestCIWorkflowEdit_outcomes(t *testing.T) {
 		errors []string
 		pulls  int
 	}{
-		"one repository": {creation(repo("acme/api")), []string{"acme/api: pull request https://code.example/acme/api/pull/1"}, nil, 1},
 		"several": {
 			creation(repo("acme/web", other), repo("robin/tools"), repo("ACME/api")),
 			[]string{"acme/web: pull request https://code.example/acme/web/pull/1", "robin/tools: pull request https://code.example/robin/tools/pull/1", "ACME/api: pull request https://code.example/acme/api/pull/1"},
 			nil, 3,
-		},
-		"two files of one": {
-			creation(repo("acme/api", other), repo("acme/api", review)),
-			[]string{"acme/api: pull request https://code.example/acme/api/pull/1", "acme/api: pull request https://code.example/acme/api/pull/2"}, nil, 2,
 		},
 		"two files of one, one of which fails": {
 			creation(repo("acme/web", review), repo("acme/web", other)),
@@ -117,14 +84,6 @@ func TestCIWorkflowEdit_outcomes(t *testing.T) {
 		"nothing to do": {
 			acctest.Values{"action": "delete", "repos": []any{repo("acme/api", other)}},
 			[]string{"acme/api: no pull request: There is nothing to do: the repository acme/api has no workflow " + other + "."}, nil, 0,
-		},
-		"an edit": {
-			acctest.Values{"action": "edit", "repos": []any{repo("acme/web", review)}, "changes": map[string]any{"schedule": "0 6 * * 1"}},
-			[]string{"acme/web: pull request https://code.example/acme/web/pull/1"}, nil, 1,
-		},
-		"an edit that changes nothing": {
-			acctest.Values{"action": "edit", "repos": []any{repo("acme/web", review)}, "changes": map[string]any{}},
-			[]string{"acme/web: no pull request: There is nothing to do: the workflow " + review + " of acme/web is already as requested."}, nil, 0,
 		},
 		"some fail": {
 			creation(repo("acme/web"), repo("acme/api"), repo("acme/legacy"), repo("acme/none")),
@@ -190,10 +149,6 @@ func TestCIWorkflowEdit_request(t *testing.T) {
 			acctest.Values{"action": "edit", "repos": []any{repo("acme/web", review)}, "changes": map[string]any{"custom_prompt": "", "schedule": "", "github_events": []any{}}},
 			`{"action":"edit","repos":[{"repoFullName":"acme/web","filePath":"` + review + `"}],"changes":{"customPrompt":"","schedule":"","githubEvents":[]}}`,
 		},
-		"edit with everything": {
-			acctest.Values{"action": "edit", "repos": []any{repo("acme/web", review)}, "changes": everything, "automation_name": "A", "service_automation_id": automation, "mode_id": "qa"},
-			`{"action":"edit","repos":[{"repoFullName":"acme/web","filePath":"` + review + `"}],` + everythingSent + `,"automationName":"A","serviceAutomationId":"` + automation + `","modeId":"qa"}`,
-		},
 		"delete with everything": {
 			acctest.Values{"action": "delete", "repos": []any{repo("acme/web", review)}, "changes": everything, "automation_name": "A", "service_automation_id": automation, "mode_id": "qa"},
 			`{"action":"delete","repos":[{"repoFullName":"acme/web","filePath":"` + review + `"}]}`,
@@ -201,8 +156,8 @@ func TestCIWorkflowEdit_request(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var requests sent
-			e := acctest.New(t, requests.option)
+			requests := acctest.Sent{Path: "/api/v0/automations/ci"}
+			e := acctest.New(t, requests.Option)
 			p := acctest.NewProcess(t, e, nil)
 			made := map[string]bool{}
 			for range 2 {
@@ -210,7 +165,9 @@ func TestCIWorkflowEdit_request(t *testing.T) {
 					t.Error(out.Text())
 				}
 			}
-			for _, body := range requests.bodies {
+			sent := requests.Take()
+			for _, body := range sent {
+				body, _ := strings.CutPrefix(body, "POST ")
 				var ids struct{ ServiceAutomationID string }
 				acctest.Must(t, json.Unmarshal([]byte(body), &ids))
 				want := tc.want
@@ -225,48 +182,34 @@ func TestCIWorkflowEdit_request(t *testing.T) {
 					t.Errorf("sent %s\nwant %s", body, want)
 				}
 			}
-			if len(requests.bodies) != 2 {
-				t.Errorf("%d requests", len(requests.bodies))
+			if len(sent) != 2 {
+				t.Errorf("%d requests", len(sent))
 			}
 		})
 	}
 }
 
-// Every way in which the request can fail: the requests sent, the pull requests opened, and the messages.
+// A request that may have been carried out is not sent again, and its error says where to look.
 func TestCIWorkflowEdit_faults(t *testing.T) {
 	t.Parallel()
 	uncertain := []string{
 		"Cannot edit CI workflow", "Pull requests may have been opened in acme/api, robin/tools (" + review + ")", "Before you run it again, check the pull requests", "set service_automation_id to ", "editCiWorkflow",
 	}
-	status := func(kind emulator.FaultKind, code int) emulator.Fault {
-		return emulator.Fault{Kind: kind, Status: code, Times: -1}
+	status := func(code int) emulator.Fault {
+		return emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: code, Times: -1}
 	}
 	for name, tc := range map[string]struct {
 		fault        emulator.Fault
 		want         []string // Empty means success.
 		posts, pulls int
 	}{
-		"rate limited":          {emulator.Fault{Kind: emulator.FaultRateLimited, Times: 2}, nil, 3, 2},
-		"dropped before commit": {emulator.Fault{Kind: emulator.FaultDropBeforeCommit, Times: -1}, uncertain, 1, 0},
-		"dropped after commit":  {emulator.Fault{Kind: emulator.FaultDropAfterCommit, Times: -1}, uncertain, 1, 2},
-		"truncated":             {emulator.Fault{Kind: emulator.FaultTruncatedBody, Times: -1}, uncertain, 1, 2},
-		"not JSON":              {emulator.Fault{Kind: emulator.FaultNonJSON, Times: -1}, uncertain, 1, 2},
-		"another answer":        {emulator.Fault{Kind: emulator.FaultOtherResponse, Body: `{}`, Times: -1}, append([]string{"the field sessions is missing"}, uncertain...), 1, 2},
-		"500 before commit":     {status(emulator.FaultStatusBeforeCommit, 500), append([]string{"returned 500"}, uncertain...), 1, 0},
-		"500 after commit":      {status(emulator.FaultStatusAfterCommit, 500), append([]string{"returned 500"}, uncertain...), 1, 2},
-		"502 before commit":     {status(emulator.FaultStatusBeforeCommit, 502), append([]string{"returned 502"}, uncertain...), 1, 0},
-		"503 before commit":     {status(emulator.FaultStatusBeforeCommit, 503), append([]string{"returned 503"}, uncertain...), 1, 0},
-		"503 after commit":      {status(emulator.FaultStatusAfterCommit, 503), append([]string{"returned 503"}, uncertain...), 1, 2},
-		"504 before commit":     {status(emulator.FaultStatusBeforeCommit, 504), append([]string{"returned 504"}, uncertain...), 1, 0},
-		"504 after commit":      {status(emulator.FaultStatusAfterCommit, 504), append([]string{"returned 504"}, uncertain...), 1, 2},
-		"400":                   {status(emulator.FaultStatusBeforeCommit, 400), []string{"Cannot edit CI workflow", "returned 400", "Correct the value"}, 1, 0},
-		"401":                   {status(emulator.FaultStatusBeforeCommit, 401), []string{"Cannot edit CI workflow", "returned 401", "AGENTYARD_API_KEY"}, 1, 0},
-		"403":                   {status(emulator.FaultStatusBeforeCommit, 403), []string{"Cannot edit CI workflow", "returned 403", "No pull request was opened", "can write to the repositories"}, 1, 0},
-		"404":                   {status(emulator.FaultStatusBeforeCommit, 404), []string{"Cannot edit CI workflow", "returned 404", "No pull request was opened", "path in base_url", "agentyard_ci_repositories"}, 1, 0},
-		"408":                   {status(emulator.FaultStatusAfterCommit, 408), append([]string{"returned 408"}, uncertain...), 1, 2},
-		"409":                   {status(emulator.FaultStatusBeforeCommit, 409), []string{"Cannot edit CI workflow", "returned 409", "No pull request was opened"}, 1, 0},
-		"429 for too long":      {emulator.Fault{Kind: emulator.FaultRateLimited, RetryAfter: "3600", Times: -1}, []string{"Cannot edit CI workflow", "returned 429", "Try again later"}, 1, 0},
-		"another server":        {emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404, Body: "<html>", Times: -1}, append([]string{"returned 404"}, uncertain...), 1, 0},
+		"rate limited":         {emulator.Fault{Kind: emulator.FaultRateLimited, Times: 2}, nil, 3, 2},
+		"dropped after commit": {emulator.Fault{Kind: emulator.FaultDropAfterCommit, Times: -1}, uncertain, 1, 2},
+		"another answer":       {emulator.Fault{Kind: emulator.FaultOtherResponse, Body: `{}`, Times: -1}, append([]string{"the field sessions is missing"}, uncertain...), 1, 2},
+		"403":                  {status(403), []string{"Cannot edit CI workflow", "returned 403", "No pull request was opened", "can write to the repositories"}, 1, 0},
+		"404":                  {status(404), []string{"Cannot edit CI workflow", "returned 404", "No pull request was opened", "path in base_url", "agentyard_ci_repositories"}, 1, 0},
+		"409":                  {status(409), []string{"Cannot edit CI workflow", "returned 409", "No pull request was opened"}, 1, 0},
+		"another server":       {emulator.Fault{Kind: emulator.FaultOtherServer, Status: 404, Body: "<html>", Times: -1}, append([]string{"returned 404"}, uncertain...), 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -302,12 +245,10 @@ func TestCIWorkflowEdit_answersThatDoNotFit(t *testing.T) {
 		progress []string
 		failed   string
 	}{
-		"one is missing":      {`{"repoFullName":"acme/api","prUrl":"P"}`, []string{"acme/api: pull request P", "acme/web: the response has no result"}, "acme/web: the response has no result"},
-		"all are missing":     {"", []string{"acme/api: the response has no result", "acme/web: the response has no result"}, "acme/api: the response has no result\nacme/web: the response has no result"},
-		"one more":            {opened + `{"repoFullName":"Acme/Web","message":"M"},{"repoFullName":"robin/tools","prUrl":"Q"}`, []string{"robin/tools: pull request Q", "acme/api: pull request P", "Acme/Web: no pull request: M"}, ""},
-		"without a name":      {opened + `{"repoFullName":"acme/web","prUrl":"Q"},{"error":"E"}`, []string{"a result without a repository: error: E", "acme/api: pull request P", "acme/web: pull request Q"}, "a result without a repository: error: E"},
-		"an error and a pull": {opened + `{"repoFullName":"acme/web","prUrl":"Q","error":{"code":7},"sessionId":"s"}`, []string{"acme/api: pull request P", `acme/web: error: {"code":7} (session s)`}, `acme/web: error: {"code":7} (session s)`},
-		"a session alone":     {opened + `{"repoFullName":"acme/web","sessionId":"s"}`, []string{"acme/api: pull request P", "acme/web: neither a pull request nor an error (session s)"}, "acme/web: neither a pull request nor an error (session s)"},
+		"one is missing":  {`{"repoFullName":"acme/api","prUrl":"P"}`, []string{"acme/api: pull request P", "acme/web: the response has no result"}, "acme/web: the response has no result"},
+		"one more":        {opened + `{"repoFullName":"Acme/Web","message":"M"},{"repoFullName":"robin/tools","prUrl":"Q"}`, []string{"robin/tools: pull request Q", "acme/api: pull request P", "Acme/Web: no pull request: M"}, ""},
+		"without a name":  {opened + `{"repoFullName":"acme/web","prUrl":"Q"},{"error":"E"}`, []string{"a result without a repository: error: E", "acme/api: pull request P", "acme/web: pull request Q"}, "a result without a repository: error: E"},
+		"a session alone": {opened + `{"repoFullName":"acme/web","sessionId":"s"}`, []string{"acme/api: pull request P", "acme/web: neither a pull request nor an error (session s)"}, "acme/web: neither a pull request nor an error (session s)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

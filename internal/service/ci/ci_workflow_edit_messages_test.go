@@ -11,12 +11,12 @@ import (
 // Messages must be sent before the request, because Terraform shows none after an interrupt.
 func TestCIWorkflowEdit_announcement(t *testing.T) {
 	t.Parallel()
-	var requests sent
-	e := acctest.New(t, requests.option)
+	requests := acctest.Sent{Path: "/api/v0/automations/ci"}
+	e := acctest.New(t, requests.Option)
 	p := acctest.NewProcess(t, e, nil)
 	progress, _ := p.Invoke(typeName, creation(repo("acme/api"), repo("robin/tools", review)))
 	var body struct{ ServiceAutomationID string }
-	acctest.Must(t, json.Unmarshal([]byte(requests.bodies[0]), &body))
+	acctest.Must(t, json.Unmarshal([]byte(strings.TrimPrefix(requests.Take()[0], "POST ")), &body))
 	for _, want := range []string{"action create in acme/api, robin/tools (" + review + ")", "new service automation ID is " + body.ServiceAutomationID} {
 		if !strings.Contains(progress[0], want) {
 			t.Errorf("%q is missing in %s", want, progress[0])

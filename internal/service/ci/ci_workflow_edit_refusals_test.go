@@ -1,0 +1,61 @@
+package ci_test
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+)
+
+// The checks of the validation are repeated in the plan, which knows the values of variables. What is not known yet is no error.
+func TestCIWorkflowEdit_checks(t *testing.T) {
+	t.Parallel()
+	const unknown = tftypes.UnknownValue
+	ofRepos := func(action string, repos ...any) acctest.Values {
+		return acctest.Values{"action": action, "repos": repos}
+	}
+	with := func(name string, v any) acctest.Values {
+		config := creation(repo("acme/api"))
+		maps.Copy(config, acctest.Values{name: v})
+		return config
+	}
+	changes := func(name string, v any) acctest.Values { return with("changes", map[string]any{name: v}) }
+	e := acctest.New(t)
+	p := acctest.NewProcess(t, e, nil)
+	for name, tc := range map[string]struct {
+		config acctest.Values
+		want   map[string]string
+	}{
+		"another action":              {with("action", "Create"), map[string]string{"action": `must be one of create, edit, delete, got: "Create".`}},
+		"no repositories":             {ofRepos("create"), map[string]string{"repos": "must contain at least one repository"}},
+		"an unknown repository":       {ofRepos("create", unknown, repo("acme/api")), nil},
+		"no name":                     {ofRepos("create", repo("acme/api"), map[string]any{"file_path": review}), map[string]string{"repos[1].repo_full_name": "must not be null"}},
+		"unknown names and files":     {ofRepos("create", map[string]any{"repo_full_name": unknown}, map[string]any{"repo_full_name": unknown}, map[string]any{"repo_full_name": "acme/api", "file_path": unknown}, map[string]any{"repo_full_name": "acme/api", "file_path": unknown}), nil},
+		"other files":                 {ofRepos("create", repo("acme/api"), repo("acme/api", review), repo("acme/api", ".github/workflows/Agent-review.yml")), nil},
+		"a repository twice":          {ofRepos("create", repo("acme/api"), repo("robin/tools"), repo("ACME/api")), map[string]string{"repos[2]": "the same repository and file as repos[0]"}},
+		"edit without changes":        {ofRepos("edit", repo("acme/api", review)), map[string]string{"changes": "is required if action is edit"}},
+		"edit with unknown changes":   {acctest.Values{"action": "edit", "repos": []any{repo("acme/api", review)}, "changes": unknown}, nil},
+		"edit without a file":         {acctest.Values{"action": "edit", "repos": []any{repo("acme/api", review), repo("acme/web")}, "changes": map[string]any{}}, map[string]string{"repos[1].file_path": "is required if action is edit"}},
+		"delete without a file":       {ofRepos("delete", repo("acme/api")), map[string]string{"repos[0].file_path": "is required if action is delete"}},
+		"no UUID":                     {with("service_automation_id", "1b4e28ba2fa141d2883f0016d3cca427"), map[string]string{"service_automation_id": "must be a UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427."}},
+		"a blank name":                {with("automation_name", " "), map[string]string{"automation_name": "must not be blank"}},
+		"a schedule of four fields":   {changes("schedule", "0 6 * *"), map[string]string{"changes.schedule": "must be five cron fields"}},
+		"an unknown event":            {changes("github_events", []any{unknown, "push"}), nil},
+		"another event":               {changes("github_events", []any{"push", "pull_request"}), map[string]string{"changes.github_events[1]": "must be one of pull-request, pr-opened"}},
+		"several things are wrong":    {acctest.Values{"action": "x", "repos": []any{repo("x", "x")}, "mode_id": ""}, map[string]string{"action": "", "repos[0].repo_full_name": "must be owner/name", "repos[0].file_path": "", "mode_id": ""}},
+		"everything is still to come": {acctest.Values{"action": unknown, "repos": unknown, "changes": unknown, "automation_name": unknown, "service_automation_id": unknown, "mode_id": unknown}, nil},
+	} {
+		out := p.PlanAction(typeName, tc.config)
+		if len(out.Errors) != len(tc.want) {
+			t.Errorf("%s: %s", name, out)
+		}
+		for at, want := range tc.want {
+			out.MustInclude(t, at, want)
+		}
+	}
+	_, out := p.Invoke(typeName, ofRepos("delete", repo("acme/api")))
+	out.MustFail(t, "repos[0].file_path", "is required if action is delete")
+	e.WantRequests(t, "editCiWorkflow", 0)
+}
