@@ -171,14 +171,12 @@ func memoryOf(ended *os.ProcessState) int64 {
 }
 
 var buildProvider = sync.OnceValues(func() (string, error) {
-	_, file, _, _ := runtime.Caller(0)
 	dir, err := os.MkdirTemp("", "agentyard-provider-")
 	if err != nil {
 		return "", err
 	}
 	binary := filepath.Join(dir, "terraform-provider-agentyard")
-	cmd := exec.CommandContext(context.Background(), "go", "build", "-o", binary, ".")
-	cmd.Dir = filepath.Join(filepath.Dir(file), "..", "..")
+	cmd := exec.CommandContext(context.Background(), "go", "build", "-o", binary, "github.com/agentyard/terraform-provider-agentyard")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building the provider: %w\n%s", err, out)
 	}

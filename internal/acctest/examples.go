@@ -3,15 +3,20 @@ package acctest
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 )
 
 // Example returns the content of a file in examples/.
 func Example(t testing.TB, path string) string {
 	t.Helper()
-	_, file, _, _ := runtime.Caller(0)
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(file), "..", "..", "examples", path))
+	dir, err := os.Getwd()
+	for err == nil && dir != filepath.Dir(dir) {
+		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "examples", path))
 	if err != nil {
 		t.Fatal(err)
 	}
