@@ -1,7 +1,7 @@
 // Command testall runs the tests of the project with the newest Terraform: first those that need no CLI, while it is
 // built if it is not there, then those that need one. With -slow it runs the slow tests. With -clis it follows the pages
-// for users, and runs the tests whose names end in _everyCLI with four other CLIs. A skip that skips.txt does not expect
-// fails the run.
+// for users, and runs the tests whose names end in _everyCLI with four other CLIs. Those two mostly wait, so they run side
+// by side. A skip that skips.txt does not expect fails the run.
 package main
 
 import (
@@ -17,7 +17,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
@@ -41,6 +44,9 @@ const (
 	slow           = "^Test.*_slow$"
 )
 
+// sideBySide is how many CLIs are tested at the same time.
+const sideBySide = 3
+
 // pages are the packages whose acceptance tests do what a page for users says, command by command.
 var pages = []string{"./internal/acctest/examples", "./internal/acctest/firststeps", "./internal/acctest/guides"}
 
@@ -53,23 +59,30 @@ type run struct {
 	env      []string // More variables.
 }
 
-// plan returns what runs, in order. Only packages that import the harness use a CLI.
-func plan(mode string, without, with, differing []string) []run {
+// modes say what to run instead of the tests of `make test`.
+type modes struct{ slow, clis bool }
+
+// plan returns what runs, in order. Only packages that import the harness use a CLI. The guides run with the oldest and the newest CLIs.
+func plan(mode modes, without, with, differing []string) (runs []run) {
 	newest := func(args ...string) run {
 		return run{name: "terraform", args: args, variable: "TF_ACC_TERRAFORM_PATH", tool: "terraform"}
 	}
-	switch mode {
-	case "slow":
-		return []run{newest("-run", slow, "./...")}
-	case "clis":
-		others := append(append([]string{"-run", everyCLI}, differing...), pages...)
-		return []run{
+	if mode.clis {
+		between := append([]string{"-run", everyCLI, pages[0]}, differing...)
+		all := append(slices.Clone(between), pages[1:]...)
+		runs = []run{
 			newest(append([]string{"-run", acceptanceTest}, pages...)...),
-			{name: "terraform-1.5", args: others, variable: "AGENTYARD_TERRAFORM_1_5", tool: "terraform-1.5"},
-			{name: "terraform-1.11", args: others, variable: "AGENTYARD_TERRAFORM_1_11", tool: "terraform-1.11"},
-			{name: "opentofu", args: others, variable: "AGENTYARD_TOFU", tool: "opentofu"},
-			{name: "opentofu-1.11", args: others, variable: "AGENTYARD_TOFU_1_11", tool: "opentofu-1.11"},
+			{name: "opentofu", args: all, variable: "AGENTYARD_TOFU", tool: "opentofu"},
+			{name: "terraform-1.5", args: all, variable: "AGENTYARD_TERRAFORM_1_5", tool: "terraform-1.5"},
+			{name: "terraform-1.11", args: between, variable: "AGENTYARD_TERRAFORM_1_11", tool: "terraform-1.11"},
+			{name: "opentofu-1.11", args: between, variable: "AGENTYARD_TOFU_1_11", tool: "opentofu-1.11"},
 		}
+	}
+	if mode.slow {
+		runs = append(runs, newest("-run", slow, "./..."))
+	}
+	if mode != (modes{}) {
+		return runs
 	}
 	// Last, because it reads what all acceptance tests left behind.
 	driven := newest("-run", "TestEveryOperationIsDriven", "./internal/acctest/driven")
@@ -82,17 +95,11 @@ func plan(mode string, without, with, differing []string) []run {
 }
 
 func main() {
-	slowOnes := flag.Bool("slow", false, "run the slow tests, and nothing else")
-	clis := flag.Bool("clis", false, "follow the pages, test with the other CLIs, and nothing else")
+	var mode modes
+	flag.BoolVar(&mode.slow, "slow", false, "run the slow tests instead")
+	flag.BoolVar(&mode.clis, "clis", false, "follow the pages, and test with the other CLIs instead")
 	only := flag.String("cli", "", "with -clis, run only the tests with this `CLI`, such as terraform-1.5")
 	flag.Parse()
-	mode := ""
-	switch {
-	case *slowOnes:
-		mode = "slow"
-	case *clis:
-		mode = "clis"
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := testAll(ctx, os.Stdout, mode, *only); err != nil {
@@ -102,7 +109,7 @@ func main() {
 	}
 }
 
-func testAll(ctx context.Context, out io.Writer, mode, only string) error {
+func testAll(ctx context.Context, out io.Writer, mode modes, only string) error {
 	scratch, err := os.MkdirTemp("", "testall-")
 	if err != nil {
 		return err
@@ -123,7 +130,7 @@ func testAll(ctx context.Context, out io.Writer, mode, only string) error {
 	if len(runs) == 0 {
 		return fmt.Errorf("no run uses the CLI %q", only)
 	}
-	if mode == "clis" {
+	if mode.clis {
 		opa, err := findCLI(ctx, "AGENTYARD_OPA", "opa")
 		if err != nil {
 			return err
@@ -133,16 +140,34 @@ func testAll(ctx context.Context, out io.Writer, mode, only string) error {
 	clis := findAll(ctx, runs)
 
 	var total tally
+	var mu sync.Mutex // Guards total, and out if several write.
+	var group errgroup.Group
+	atOnce := 1
+	if mode != (modes{}) {
+		atOnce = sideBySide
+	}
+	group.SetLimit(atOnce)
 	for i, r := range runs {
-		cli := <-clis[i]
-		if cli.err != nil {
-			return cli.err
-		}
-		sum, err := runTests(ctx, out, r, cli.path, env)
-		if err != nil {
+		group.Go(func() error {
+			cli := <-clis[i]
+			if cli.err != nil {
+				return cli.err
+			}
+			var late bytes.Buffer
+			shown := out
+			if atOnce > 1 {
+				shown = &late
+			}
+			sum, err := runTests(ctx, shown, r, cli.path, env)
+			mu.Lock()
+			defer mu.Unlock()
+			total.add(sum)
+			_, _ = late.WriteTo(out)
 			return err
-		}
-		total.add(sum)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
 	}
 	for _, s := range total.unexpected {
 		_, _ = fmt.Fprintln(out, "Unexpected skip:", s)
