@@ -199,22 +199,22 @@ func TestEveryObject_isTested(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := func(kind, name string, isTested bool) {
+	check := func(table, name string, isTested bool) {
 		if !isTested {
-			t.Errorf("%s %s has no row in internal/acctest/acceptance", kind, name)
+			t.Errorf("%s has no row in %s", name, table)
 		}
 	}
 	short := func(name string) string { return name[len("agentyard_"):] }
 	for name := range schemas.DataSourceSchemas {
-		check("data source", name, dataSources[short(name)] != nil)
+		check("dataSources in reads_test.go", name, dataSources[short(name)] != nil)
 	}
 	for name := range schemas.ListResourceSchemas {
-		check("list", name, listResources[short(name)] != nil)
+		check("listResources in reads_test.go", name, listResources[short(name)] != nil)
 	}
 	for name := range schemas.EphemeralResourceSchemas {
-		check("ephemeral", name, ephemerals[short(name)] != nil)
+		check("ephemerals in actions_test.go", name, ephemerals[short(name)] != nil)
 	}
 	for name := range schemas.ActionSchemas {
-		check("action", name, actions[short(name)] != nil || slices.Contains(actionsElsewhere, short(name)))
+		check("actions in actions_test.go", name, actions[short(name)] != nil || slices.Contains(actionsElsewhere, short(name)))
 	}
 }
