@@ -67,3 +67,11 @@ func MustHave(t testing.TB, object, want map[string]any) {
 		}
 	}
 }
+
+// Is fails the test unless both values are the same, as Plain returns them.
+func Is(t testing.TB, what string, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}

@@ -14,7 +14,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
-// Values is a configuration. An absent attribute is null. Values are string, bool, int, []any, and map[string]any.
+// Values is a configuration. An absent attribute is null. Values are string, bool, int, []any, map[string]any, and
+// tftypes.UnknownValue for what is known only in the apply.
 type Values map[string]any
 
 // Process is a provider that runs inside the test and is driven over the plugin protocol, as Terraform does.
@@ -26,6 +27,8 @@ type Process struct {
 	offered  *tfprotov6.GetProviderSchemaResponse
 	config   *tfprotov6.DynamicValue
 	answered answers
+	// Limit is how many results List asks for. 0 means 1000.
+	Limit int64
 	// Names are the display names of the last List.
 	Names []string
 }
@@ -41,7 +44,9 @@ type Instance struct {
 
 // Outcome is the result of applying a configuration.
 type Outcome struct {
-	Action   Action
+	Action Action
+	// Planned is the planned state of a create or an update.
+	Planned  tftypes.Value
 	Errors   []*tfprotov6.Diagnostic
 	Warnings []*tfprotov6.Diagnostic
 }
@@ -271,7 +276,8 @@ func (p *Process) plan(i *Instance, config Values) (Outcome, plannedChange) {
 	if len(out.Errors) > 0 {
 		return out, plannedChange{}
 	}
-	if out.Action == ActionUpdate && p.value(typ, request.PlannedState).Equal(i.State) {
+	out.Planned = p.value(typ, request.PlannedState)
+	if out.Action == ActionUpdate && out.Planned.Equal(i.State) {
 		out.Action = ActionNone
 	}
 	deletion := &tfprotov6.ApplyResourceChangeRequest{

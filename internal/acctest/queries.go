@@ -1,6 +1,7 @@
 package acctest
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -41,7 +42,7 @@ func (p *Process) List(typeName string, config Values) ([]tftypes.Value, Outcome
 	if p.collect(&out, validated.Diagnostics, nil); len(out.Errors) > 0 {
 		return nil, out
 	}
-	stream, err := server.ListResource(context.Background(), &tfprotov6.ListResourceRequest{TypeName: typeName, Config: configured, IncludeResource: true, Limit: 1000})
+	stream, err := server.ListResource(context.Background(), &tfprotov6.ListResourceRequest{TypeName: typeName, Config: configured, IncludeResource: true, Limit: cmp.Or(p.Limit, 1000)})
 	if err != nil {
 		p.t.Fatal(err)
 	}
