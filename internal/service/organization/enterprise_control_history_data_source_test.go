@@ -3,7 +3,6 @@ package organization_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,19 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-const wholeHistory = `data "agentyard_enterprise_control_history" "x" {}`
-
-func changesAre(checks ...knownvalue.Check) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue("data.agentyard_enterprise_control_history.x", tfjsonpath.New("changes"), knownvalue.ListExact(checks))
-}
+const historyType = "agentyard_enterprise_control_history"
 
 // changeControls changes one setting, a minute after the previous change.
 func changeControls(t *testing.T, e *acctest.Env, name, value, email string) {
@@ -36,38 +27,73 @@ func changeControls(t *testing.T, e *acctest.Env, name, value, email string) {
 	acctest.Must(t, e.ChangeEnterpriseControls(map[string]json.RawMessage{name: json.RawMessage(value)}, email))
 }
 
-func TestAccEnterpriseControlHistory_everyField(t *testing.T) {
+// The settings are normalized: sorted keys, no whitespace, and numbers and characters as in the response.
+func TestEnterpriseControlHistory_everyField(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	id, _ := join(t, e, emulator.Human{Email: "ada@acme.example", FirstName: "Ada", LastName: "Adams", Role: emulator.RoleManager})
 	changeControls(t, e, "addedLater", `{"z": 1, "a": {"new": [1.50, 12345678901234567890, "<é> & y"]}}`, "ada@acme.example")
-	// The settings are normalized: sorted keys, no whitespace, and numbers and characters as in the response.
-	normalized := func(parts ...string) knownvalue.Check {
-		return knownvalue.StringFunc(func(got string) error {
-			if !json.Valid([]byte(got)) || strings.Contains(got, "\n") || strings.Contains(got, `": `) {
-				return fmt.Errorf("not normalized: %s", got)
-			}
-			for _, part := range parts {
-				if !strings.Contains(got, part) {
-					return fmt.Errorf("%s is missing in %s", part, got)
-				}
-			}
-			return nil
-		})
+	changes := e.MustRead(t, nil, historyType, nil)["changes"].([]any)
+	if len(changes) != 4 {
+		t.Fatalf("the changes are %v", changes)
 	}
-	change := func(revision int64, at string, settings knownvalue.Check, user map[string]knownvalue.Check) knownvalue.Check {
-		return knownvalue.ObjectExact(map[string]knownvalue.Check{
-			"revision": knownvalue.Int64Exact(revision), "updated_at": knownvalue.StringExact(at), "settings": settings, "user": knownvalue.ObjectExact(user),
-		})
+	for n, want := range []struct {
+		settings []string
+		change   map[string]any
+	}{
+		{
+			[]string{`"addedLater":{"a":{"new":[1.50,12345678901234567890,"<é> & y"]},"z":1}`, `"apiKey":"no-secret-api-key"`},
+			map[string]any{"revision": 4.0, "updated_at": "2026-03-01T12:02:00Z", "user": map[string]any{"id": id, "email": "ada@acme.example", "name": "Ada Adams"}},
+		},
+		{
+			[]string{`"sessionRetentionDays":90`},
+			map[string]any{"revision": 3.0, "updated_at": "2026-03-01T12:00:00Z", "user": map[string]any{"id": nil, "email": bootstrap, "name": "Avery Manager"}},
+		},
+		{
+			[]string{`"sessionRetentionDays":30`, `"maxAutonomyLevel":"high"`},
+			map[string]any{"revision": 2.0, "updated_at": "2026-03-01T12:00:00Z", "user": map[string]any{"id": nil, "email": bootstrap, "name": "Avery Manager"}},
+		},
+		{
+			[]string{`"maxAutonomyLevel":"medium"`},
+			map[string]any{"revision": 1.0, "updated_at": "2026-02-28T12:00:00Z", "user": map[string]any{"id": nil, "email": nil, "name": nil}},
+		},
+	} {
+		got := changes[n].(map[string]any)
+		settings, user := got["settings"].(string), got["user"].(map[string]any)
+		if acctest.Says(t, settings, want.settings...); !json.Valid([]byte(settings)) || strings.Contains(settings, "\n") || strings.Contains(settings, `": `) {
+			t.Errorf("not normalized: %s", settings)
+		}
+		if delete(got, "settings"); n > 0 {
+			user["id"] = nil // The emulator chooses it.
+		}
+		acctest.Is(t, fmt.Sprint("change ", n), got, want.change)
 	}
-	manager := map[string]knownvalue.Check{"id": anyUser, "email": knownvalue.StringExact(bootstrap), "name": knownvalue.StringExact("Avery Manager")}
-	ada := map[string]knownvalue.Check{"id": knownvalue.StringExact(id), "email": knownvalue.StringExact("ada@acme.example"), "name": knownvalue.StringExact("Ada Adams")}
-	e.Run(t, e.ReadStep(wholeHistory, changesAre(
-		change(4, "2026-03-01T12:02:00Z", normalized(`"addedLater":{"a":{"new":[1.50,12345678901234567890,"<é> & y"]},"z":1}`, `"apiKey":"no-secret-api-key"`), ada),
-		change(3, "2026-03-01T12:00:00Z", normalized(`"sessionRetentionDays":90`), manager),
-		change(2, "2026-03-01T12:00:00Z", normalized(`"sessionRetentionDays":30`, `"maxAutonomyLevel":"high"`), manager),
-		change(1, "2026-02-28T12:00:00Z", normalized(`"maxAutonomyLevel":"medium"`), map[string]knownvalue.Check{"id": anyUser, "email": knownvalue.Null(), "name": knownvalue.Null()}),
-	)))
+}
+
+// Pages with only earlier changes are not requested. The emulator's pages have two changes.
+func TestEnterpriseControlHistory_sinceRevision(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	for range 4 {
+		changeControls(t, e, "outputStyle", `"terse"`, "")
+	}
+	for _, tc := range []struct {
+		config          acctest.Values
+		found, requests int
+	}{
+		{acctest.Values{"since_revision": 100}, 0, 1},
+		{acctest.Values{"since_revision": 6}, 1, 1},
+		{acctest.Values{"since_revision": 5}, 2, 2}, // Only the next page shows that there is no more.
+		{acctest.Values{"since_revision": 0}, 7, 4},
+		{acctest.Values{"since_revision": 2, "max_results": 1}, 1, 1},
+		{acctest.Values{"since_revision": 6, "max_results": 5}, 1, 1},
+	} {
+		e.Journal().Reset()
+		if found := e.MustRead(t, nil, historyType, tc.config)["changes"].([]any); len(found) != tc.found {
+			t.Errorf("%v: %d changes, want %d", tc.config, len(found), tc.found)
+		}
+		e.WantRequests(t, "listEnterpriseControlHistory", tc.requests)
+	}
 }
 
 var fakeSecret = regexp.MustCompile(`no-secret-[a-z-]+`)
@@ -77,26 +103,37 @@ var fakeSecret = regexp.MustCompile(`no-secret-[a-z-]+`)
 func TestAccEnterpriseControlHistory_settingsAreSecret(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	cli := acctest.NewCLI(t, e, wholeHistory+"\noutput \"revision\" {\n  value = data.agentyard_enterprise_control_history.x.changes[0].revision\n}\n")
-	log := filepath.Join(cli.Dir, "trace.log")
+	changeControls(t, e, "extraKnownMarketplaces", `{"a":{"source":{"source":"url","url":"https://robot:no-secret-password@git.example/a.git"}}}`, "")
+	cli := acctest.NewCLI(t, e, `
+data "agentyard_enterprise_control_history" "x" {}
+data "agentyard_enterprise_controls" "x" {}
+output "level" {
+  value = "The level is ${data.agentyard_enterprise_controls.x.max_autonomy_level}."
+}
+`)
+	read := func(name string) string {
+		data, err := os.ReadFile(filepath.Join(cli.Dir, name))
+		acctest.Must(t, err)
+		return string(data)
+	}
 	cli.Setenv("TF_LOG", "TRACE")
-	cli.Setenv("TF_LOG_PATH", log)
+	cli.Setenv("TF_LOG_PATH", filepath.Join(cli.Dir, "trace.log"))
 	shown := cli.MustRun("apply", "-auto-approve", "-input=false").Output + cli.MustRun("show").Output
-	state := read(t, filepath.Join(cli.Dir, "terraform.tfstate"))
+	state := read("terraform.tfstate")
 	secrets := slices.Compact(slices.Sorted(slices.Values(fakeSecret.FindAllString(state, -1))))
-	if len(secrets) < 4 || !strings.Contains(shown, "(sensitive value)") {
+	if acctest.Says(t, shown, "The level is high.", "strict_known_marketplaces", "allowed_ips", "(sensitive value)"); len(secrets) < 5 {
 		t.Fatalf("the state holds the secrets %v, shown is\n%s", secrets, shown)
 	}
 	_, body := e.Try(http.MethodGet, "/api/v0/organization/enterprise-controls/history?limit=1", nil)
 	for _, broken := range []string{
 		string(body[:len(body)/2]), // It is cut off.
-		strings.Replace(string(body), `"revision":3`, `"revision":"3"`, 1), // It has another type.
+		strings.Replace(string(body), `"revision":4`, `"revision":"4"`, 1), // It has another type.
 		strings.Replace(string(body), `"revision"`, `"number"`, 1),         // It lacks a field.
 	} {
 		if !fakeSecret.MatchString(broken) || broken == string(body) {
 			t.Fatalf("this proves nothing: %s", broken)
 		}
-		e.Faults().Add(emulator.Fault{Operation: "listEnterpriseControlHistory", Kind: emulator.FaultOtherResponse, Body: broken, Times: 5})
+		e.Faults().Add(emulator.Fault{Operation: "listEnterpriseControlHistory", Kind: emulator.FaultOtherResponse, Body: broken, Times: 10})
 		r := cli.Run("plan", "-input=false")
 		if r.ExitCode == 0 {
 			t.Errorf("the spoiled answer is read: %s", broken)
@@ -104,21 +141,11 @@ func TestAccEnterpriseControlHistory_settingsAreSecret(t *testing.T) {
 		shown += r.Output
 		e.Faults().Clear()
 	}
-	trace := read(t, log)
+	trace := read("trace.log")
 	if strings.Count(trace, "listEnterpriseControlHistory") < 5 {
 		t.Fatalf("a log of %d bytes proves nothing", len(trace))
 	}
 	if found := fakeSecret.FindString(trace + shown); found != "" {
 		t.Errorf("%s is in the log or in the output", found)
 	}
-}
-
-func read(t *testing.T, name string) string {
-	t.Helper()
-	file, err := os.Open(name)
-	acctest.Must(t, err)
-	defer func() { _ = file.Close() }()
-	text, err := io.ReadAll(file)
-	acctest.Must(t, err)
-	return string(text)
 }

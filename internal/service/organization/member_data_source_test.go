@@ -1,34 +1,37 @@
 package organization_test
 
 import (
-	"fmt"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-func memberConfig(email string) string {
-	return fmt.Sprintf("data \"agentyard_member\" \"x\" {\n  email = %q\n}\n", email)
-}
-
-func TestAccMember_byEmail(t *testing.T) {
+// A configured address keeps its case.
+func TestMember_byEmail(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	joinMany(t, e, 3)
-	id, _ := join(t, e, emulator.Human{Email: "Ada+ci@Acme.example", FirstName: "Ada", LastName: "Adams", Metadata: map[string]any{"team": "core", "level": 3}})
+	id, _ := join(t, e, emulator.Human{Email: "Ada+ci@Acme.example", FirstName: "Ada", LastName: "Adams", Metadata: map[string]any{"team": "core"}})
 	for _, email := range []string{"Ada+ci@Acme.example", "ada+CI@acme.example"} {
-		is := func(attribute string, want knownvalue.Check) statecheck.StateCheck {
-			return statecheck.ExpectKnownValue("data.agentyard_member.x", tfjsonpath.New(attribute), want)
-		}
-		e.Run(t, e.ReadStep(memberConfig(email),
-			is("id", knownvalue.StringExact(id)), is("email", knownvalue.StringExact(email)), is("first_name", knownvalue.StringExact("Ada")), is("last_name", knownvalue.StringExact("Adams")),
-			is("created_at", knownvalue.StringExact("2026-03-01T12:04:00Z")), is("last_sign_in_at", knownvalue.Null()),
-			is("metadata", knownvalue.MapExact(map[string]knownvalue.Check{"team": knownvalue.StringExact("core"), "level": knownvalue.StringExact("3")})),
-		))
+		acctest.Is(t, email, e.MustRead(t, nil, "agentyard_member", acctest.Values{"email": email}), map[string]any{
+			"id": id, "email": email, "first_name": "Ada", "last_name": "Adams", "created_at": "2026-03-01T12:04:00Z", "last_sign_in_at": nil, "metadata": map[string]any{"team": "core"},
+		})
+	}
+}
+
+func TestMember_errors(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	acctest.Must(t, e.Invite("invited@acme.example", ""))
+	notFound := []string{"Member Not Found", "no member with the email address", "A pending invitation is not a member yet. Check the address."}
+	for email, want := range map[any][]string{
+		"nobody@acme.example":  notFound,
+		"invited@acme.example": notFound,
+		"M0 <m0@acme.example>": {"email must be an email address"},
+		nil:                    {"required"},
+	} {
+		_, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_member", acctest.Values{"email": email})
+		out.MustFail(t, "email", want...)
 	}
 }

@@ -3,11 +3,8 @@ package organization_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -74,7 +71,6 @@ func TestMemberInvitation_removeOnDestroyChanged(t *testing.T) {
 	}{
 		"set":   {[]acctest.Values{{"email": avery}, removing(avery)}, true},
 		"unset": {[]acctest.Values{removing(avery), {"email": avery}}, false},
-		"false": {[]acctest.Values{removing(avery), {"email": avery, "remove_on_destroy": false}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -93,43 +89,6 @@ func TestMemberInvitation_removeOnDestroyChanged(t *testing.T) {
 				t.Errorf("removed: %t", removed)
 			}
 		})
-	}
-}
-
-// An imported member is kept until remove_on_destroy is set, and so keeps the role.
-func TestMemberInvitation_removeOnDestroyImported(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	join(t, e, emulator.Human{Email: avery, Role: emulator.RoleManager})
-	p := acctest.NewProcess(t, e, nil)
-	i := p.NewInstance(invitationType)
-	p.Import(i, avery)
-	e.Apply(t, i, acctest.Values{"email": avery}).MustDo(t, acctest.ActionNone)
-	e.Apply(t, i, removing(avery)).MustDo(t, acctest.ActionUpdate)
-	if got := roleOf(e, avery, "manager"); got != "manager already_member" || i.Attribute("role") != "" {
-		t.Errorf("the member is %s, and the state %s", got, i.State)
-	}
-	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
-	if left := remaining(t, e); len(left) > 0 {
-		t.Errorf("left are %v", left)
-	}
-}
-
-// A state that is older than the attribute plans nothing, and removes nobody.
-func TestMemberInvitation_removeOnDestroyOldState(t *testing.T) {
-	t.Parallel()
-	e := limitEnv(t, avery)
-	i := e.NewInstance(t, invitationType)
-	e.MustApply(t, i, acctest.Values{"email": avery})
-	older := i.Clone()
-	values := map[string]tftypes.Value{}
-	acctest.Must(t, older.State.As(&values))
-	values["remove_on_destroy"] = tftypes.NewValue(tftypes.Bool, nil)
-	older.State = tftypes.NewValue(older.State.Type(), values)
-	unread := older.Clone()
-	e.Apply(t, older, acctest.Values{"email": avery}).MustDo(t, acctest.ActionNone)
-	if out := acctest.NewProcess(t, e, nil).Destroy(unread); len(out.Errors) > 0 || len(out.Warnings) > 0 || len(remaining(t, e)) != 1 {
-		t.Errorf("%s: %s", out, out.WarningText())
 	}
 }
 
@@ -222,42 +181,6 @@ func TestMemberInvitation_removeOnDestroyWithALimit(t *testing.T) {
 		if left := remaining(t, e); len(left) > 0 {
 			t.Errorf("left are %v", left)
 		}
-	}
-}
-
-// A member who was invited as one is noticed when they leave, also before any refresh.
-func TestMemberInvitation_memberLeavesAtOnce(t *testing.T) {
-	t.Parallel()
-	e := limitEnv(t, avery)
-	i := e.NewInstance(t, invitationType)
-	e.MustApply(t, i, acctest.Values{"email": avery})
-	leaves(e, avery)
-	e.Apply(t, i, acctest.Values{"email": avery}).MustDo(t, acctest.ActionCreate)
-	if i.Attribute("status") != "invited" || i.Attribute("member_id") != "" {
-		t.Errorf("the state is %s", i.State)
-	}
-}
-
-// A replacement removes and invites again. A destroy says in the plan that it removes a member.
-func TestAccMemberInvitation_removeOnDestroy(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	config := strings.Replace(invitationConfig(avery, ""), "\n}", "\n  remove_on_destroy = true\n}", 1)
-	cli := acctest.NewCLI(t, e, config)
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	haveJoined(t, e, avery)
-	cli.MustPlanEmpty()
-	cli.MustRun("apply", "-auto-approve", "-input=false", "-replace="+invitationAddress)
-	if left := remaining(t, e); len(left) > 0 || roleOf(e, avery, "user") != "user already_invited" {
-		t.Errorf("left are %v", left)
-	}
-	haveJoined(t, e, avery)
-	out := acctest.OneLine(cli.MustRun("destroy", "-auto-approve", "-input=false").Output)
-	if strings.Count(out, "Member Will Be Removed") != 1 || len(remaining(t, e)) > 0 {
-		t.Errorf("left are %v: %s", remaining(t, e), out)
-	}
-	if status, _ := e.Try(http.MethodDelete, "/api/v0/organization/users?email="+avery, nil); status != 404 {
-		t.Errorf("the person is removed with %d", status)
 	}
 }
 

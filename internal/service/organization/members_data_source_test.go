@@ -2,13 +2,8 @@ package organization_test
 
 import (
 	"fmt"
-	"regexp"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -36,42 +31,43 @@ func joinMany(t *testing.T, e *acctest.Env, n int) {
 	}
 }
 
-// serviceAccountKey returns an API key of a new service account.
-func serviceAccountKey(e *acctest.Env) string {
-	key, _ := e.ServiceAccountKey()
-	return key
-}
-
-const allMembers = `data "agentyard_members" "x" {}`
-
-func membersAre(checks ...knownvalue.Check) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue("data.agentyard_members.x", tfjsonpath.New("members"), knownvalue.ListExact(checks))
-}
-
-var anyUser = knownvalue.StringRegexp(regexp.MustCompile(`^user_`))
-
-func TestAccMembers_everyField(t *testing.T) {
+func TestMembers_everyField(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	id, _ := join(t, e, emulator.Human{Email: "Ada.O'Neil+ci@Acme.example", FirstName: "Ada", LastName: "O'Neil", Metadata: map[string]any{
+	ada, _ := join(t, e, emulator.Human{Email: "Ada.O'Neil+ci@Acme.example", FirstName: "Ada", LastName: "O'Neil", Metadata: map[string]any{
 		"team": "core", "level": 3, "lead": true, "tags": []string{"a", "b"}, "office": nil, "": "empty",
 	}})
-	join(t, e, emulator.Human{Email: "ben@acme.example"})
+	ben, _ := join(t, e, emulator.Human{Email: "ben@acme.example"})
 	acctest.Must(t, e.Invite("cho@acme.example", ""))
-	none := knownvalue.MapExact(map[string]knownvalue.Check{})
-	e.Run(t, e.ReadStep(allMembers, membersAre(
-		knownvalue.ObjectPartial(map[string]knownvalue.Check{"id": anyUser, "email": knownvalue.StringExact(bootstrap), "last_sign_in_at": knownvalue.StringExact("2026-03-01T12:00:00Z"), "metadata": none}),
-		knownvalue.ObjectExact(map[string]knownvalue.Check{
-			"id": knownvalue.StringExact(id), "email": knownvalue.StringExact("Ada.O'Neil+ci@Acme.example"), "first_name": knownvalue.StringExact("Ada"), "last_name": knownvalue.StringExact("O'Neil"),
-			"created_at": knownvalue.StringExact("2026-03-01T12:01:00Z"), "last_sign_in_at": knownvalue.Null(),
-			"metadata": knownvalue.MapExact(map[string]knownvalue.Check{
-				"team": knownvalue.StringExact("core"), "level": knownvalue.StringExact("3"), "lead": knownvalue.StringExact("true"), "tags": knownvalue.StringExact(`["a","b"]`),
-				"office": knownvalue.StringExact("null"), "": knownvalue.StringExact("empty"),
-			}),
-		}),
-		knownvalue.ObjectExact(map[string]knownvalue.Check{
-			"id": anyUser, "email": knownvalue.StringExact("ben@acme.example"), "first_name": knownvalue.Null(), "last_name": knownvalue.Null(),
-			"created_at": knownvalue.StringExact("2026-03-01T12:02:00Z"), "last_sign_in_at": knownvalue.Null(), "metadata": none,
-		}),
-	)))
+	members := e.MustRead(t, nil, "agentyard_members", nil)["members"].([]any)
+	if first := members[0].(map[string]any); len(members) != 3 || first["email"] != bootstrap || first["last_sign_in_at"] != "2026-03-01T12:00:00Z" {
+		t.Fatalf("the members are %v", members)
+	}
+	acctest.Is(t, "the members", members[1:], []any{
+		map[string]any{
+			"id": ada, "email": "Ada.O'Neil+ci@Acme.example", "first_name": "Ada", "last_name": "O'Neil", "created_at": "2026-03-01T12:01:00Z", "last_sign_in_at": nil,
+			"metadata": map[string]any{"team": "core", "level": "3", "lead": "true", "tags": `["a","b"]`, "office": "null", "": "empty"},
+		},
+		map[string]any{
+			"id": ben, "email": "ben@acme.example", "first_name": nil, "last_name": nil, "created_at": "2026-03-01T12:02:00Z", "last_sign_in_at": nil, "metadata": map[string]any{},
+		},
+	})
+}
+
+// No more pages are read than max_results needs. The emulator's pages have two members.
+func TestMembers_maxResults(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	joinMany(t, e, 6)
+	for most, want := range map[any]struct{ found, requests int }{nil: {7, 4}, 3: {3, 2}} {
+		e.Journal().Reset()
+		if found := e.MustRead(t, nil, "agentyard_members", acctest.Values{"max_results": most})["members"].([]any); len(found) != want.found {
+			t.Errorf("max_results %v: %d found, want %d", most, len(found), want.found)
+		}
+		e.WantRequests(t, "listMembers", want.requests)
+	}
+	for _, typeName := range []string{"agentyard_members", "agentyard_enterprise_control_history"} {
+		_, out := acctest.NewProcess(t, e, nil).ReadData(typeName, acctest.Values{"max_results": 0})
+		out.MustFail(t, "max_results", "max_results value must be at least 1")
+	}
 }

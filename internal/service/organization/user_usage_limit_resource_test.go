@@ -11,7 +11,6 @@ import (
 )
 
 const (
-	limitAddress     = "agentyard_user_usage_limit.test"
 	userLimitsRoute  = "/api/v0/organization/usage/limits/users"
 	globalLimitRoute = "/api/v0/organization/usage/limits/global"
 
@@ -86,6 +85,16 @@ func mustHold(t *testing.T, e *acctest.Env, want limits) {
 	if got := liveLimits(e); !maps.Equal(got, want) {
 		t.Errorf("the emulator holds %v, want %v", got, want)
 	}
+}
+
+// said fails the test unless an outcome has no errors and its warnings contain the parts. Without parts, there must be no
+// warnings.
+func said(t *testing.T, out acctest.Outcome, parts ...string) {
+	t.Helper()
+	if len(out.Errors) > 0 || len(parts) == 0 && len(out.Warnings) > 0 {
+		t.Errorf("%s", out)
+	}
+	acctest.Says(t, out.WarningText(), parts...)
 }
 
 // A different case of the address is no change, also in a response, and an import takes any case. Another address is another user.

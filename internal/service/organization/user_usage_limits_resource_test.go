@@ -2,7 +2,6 @@ package organization_test
 
 import (
 	"fmt"
-	"maps"
 	"math/big"
 	"net/http"
 	"slices"
@@ -11,9 +10,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -52,12 +48,11 @@ func mustBe(t *testing.T, e *acctest.Env, i *acctest.Instance, want ...string) {
 func TestUserUsageLimits_life(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t, avery, blake, casey)
-	process := func() *acctest.Process { return acctest.NewProcess(t, e, nil) }
-	i := process().NewInstance(userLimitsType)
+	i := e.NewInstance(t, userLimitsType)
 	apply := func(by map[string]any, action string, puts int) {
 		t.Helper()
 		e.Journal().Reset()
-		out := process().Apply(i, limitsOf(by))
+		out := e.Apply(t, i, limitsOf(by))
 		if out.MustSucceed(t); string(out.Action) != action {
 			t.Errorf("the plan is %s, want %s", out.Action, action)
 		}
@@ -93,7 +88,7 @@ func TestUserUsageLimits_life(t *testing.T) {
 	mustBe(t, e, i)
 	apply(map[string]any{}, none, 0)
 	apply(two, update, 1)
-	process().Apply(i, nil).MustSucceed(t)
+	e.Apply(t, i, nil).MustSucceed(t)
 	mustBe(t, e, i)
 }
 
@@ -101,13 +96,13 @@ func TestUserUsageLimits_life(t *testing.T) {
 func TestUserUsageLimits_import(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t, "Avery@agentyard.example", blake)
-	i := acctest.NewProcess(t, e, nil).NewInstance(userLimitsType)
+	i := e.NewInstance(t, userLimitsType)
 	acctest.NewProcess(t, e, nil).Import(i, "organization").MustSucceed(t)
 	mustBe(t, e, i)
 	limitElsewhere(e, avery, 2_000_000)
 	acctest.NewProcess(t, e, nil).Import(i, "organization").MustSucceed(t)
 	mustBe(t, e, i, "Avery@agentyard.example=2000000")
-	acctest.NewProcess(t, e, nil).Plan(i, limitsOf(map[string]any{avery: 2_000_000})).MustDo(t, acctest.ActionNone)
+	e.Plan(t, i, limitsOf(map[string]any{avery: 2_000_000})).MustDo(t, acctest.ActionNone)
 }
 
 // A creation warns once about the limits that it changes or removes.
@@ -117,19 +112,19 @@ func TestUserUsageLimits_warnsBeforeItReplacesOthers(t *testing.T) {
 	for email, limit := range map[string]int{avery: 2_000_000, blake: 3_000_000, casey: 4_000_000} {
 		limitElsewhere(e, email, limit)
 	}
-	i := acctest.NewProcess(t, e, nil).NewInstance(userLimitsType)
+	i := e.NewInstance(t, userLimitsType)
 	config := limitsOf(map[string]any{"AVERY@agentyard.example": 2_000_000, blake: 5_000_000})
 	for range 2 {
-		out := acctest.NewProcess(t, e, nil).Plan(i, config)
+		out := e.Plan(t, i, config)
 		said(t, out, "Limits Will Be Replaced: The apply changes existing limits, in credits: blake@agentyard.example (3000000 to 5000000), casey@agentyard.example (4000000 to none).")
 		if len(out.Warnings) != 1 {
 			t.Errorf("%s", out)
 		}
 	}
 	unknown := limitsOf(map[string]any{avery: tftypes.UnknownValue, blake: 3_000_000, casey: 4_000_000})
-	said(t, acctest.NewProcess(t, e, nil).Plan(i, unknown))
-	said(t, acctest.NewProcess(t, e, nil).Apply(i, config), "Limits Will Be Replaced")
-	said(t, acctest.NewProcess(t, e, nil).Apply(i, limitsOf(map[string]any{avery: 2_000_000})))
+	said(t, e.Plan(t, i, unknown))
+	said(t, e.Apply(t, i, config), "Limits Will Be Replaced")
+	said(t, e.Apply(t, i, limitsOf(map[string]any{avery: 2_000_000})))
 	mustBe(t, e, i, avery+"=2000000")
 }
 
@@ -158,9 +153,9 @@ func TestUserUsageLimits_invalidConfiguration(t *testing.T) {
 func TestUserUsageLimits_refusedAtCreation(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t, avery)
-	i := acctest.NewProcess(t, e, nil).NewInstance(userLimitsType)
+	i := e.NewInstance(t, userLimitsType)
 	config := limitsOf(map[string]any{avery: 2_000_000, blake: 2_000_000, casey: 2_000_000})
-	out := acctest.NewProcess(t, e, nil).Apply(i, config)
+	out := e.Apply(t, i, config)
 	for _, email := range []string{blake, casey} {
 		out.MustInclude(t, fmt.Sprintf("limits[%q]", email), "was refused for "+email)
 	}
@@ -169,7 +164,7 @@ func TestUserUsageLimits_refusedAtCreation(t *testing.T) {
 	}
 	acctest.Says(t, out.WarningText(), "Limits Not in the State: The service has changed 1 limit", "apply again")
 	haveJoined(t, e, blake, casey)
-	acctest.NewProcess(t, e, nil).Apply(i, config).MustDo(t, acctest.ActionCreate)
+	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
 	mustBe(t, e, i, avery+"=2000000", blake+"=2000000", casey+"=2000000")
 }
 
@@ -177,13 +172,13 @@ func TestUserUsageLimits_refusedAtCreation(t *testing.T) {
 func TestUserUsageLimits_refusedAtUpdate(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t, avery, casey)
-	i := acctest.NewProcess(t, e, nil).NewInstance(userLimitsType)
-	acctest.NewProcess(t, e, nil).Apply(i, limitsOf(map[string]any{avery: 2_000_000, casey: 2_000_000})).MustSucceed(t)
+	i := e.NewInstance(t, userLimitsType)
+	e.Apply(t, i, limitsOf(map[string]any{avery: 2_000_000, casey: 2_000_000})).MustSucceed(t)
 	config := limitsOf(map[string]any{avery: 3_000_000, blake: 3_000_000})
-	acctest.NewProcess(t, e, nil).Apply(i, config).MustFail(t, `limits["blake@agentyard.example"]`, "Cannot update user usage limits", "was refused for "+blake, "active members only")
+	e.Apply(t, i, config).MustFail(t, `limits["blake@agentyard.example"]`, "Cannot update user usage limits", "was refused for "+blake, "active members only")
 	mustBe(t, e, i, avery+"=3000000")
 	haveJoined(t, e, blake)
-	acctest.NewProcess(t, e, nil).Apply(i, config).MustDo(t, acctest.ActionUpdate)
+	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 	mustBe(t, e, i, avery+"=3000000", blake+"=3000000")
 	leaves(e, blake)
 	acctest.NewProcess(t, e, nil).Destroy(i).MustSucceed(t)
@@ -221,9 +216,9 @@ func TestUserUsageLimits_interrupted(t *testing.T) {
 				})
 			}))
 			by := manyMembers(t, e, 250, 2_000_000)
-			i := acctest.NewProcess(t, e, nil).NewInstance(userLimitsType)
+			i := e.NewInstance(t, userLimitsType)
 			if change == "update" {
-				acctest.NewProcess(t, e, nil).Apply(i, limitsOf(map[string]any{})).MustSucceed(t)
+				e.Apply(t, i, limitsOf(map[string]any{})).MustSucceed(t)
 			}
 			e.Journal().Reset()
 			p := acctest.NewProcess(t, e, nil)
@@ -234,7 +229,7 @@ func TestUserUsageLimits_interrupted(t *testing.T) {
 			if n := len(allInState(i)); i.Tainted || len(atService(e)) != 100 || n != map[string]int{"create": 0, "update": 100}[change] {
 				t.Errorf("the state has %d limits, the emulator %d", n, len(atService(e)))
 			}
-			acctest.NewProcess(t, e, nil).Apply(i, limitsOf(by)).MustSucceed(t)
+			e.Apply(t, i, limitsOf(by)).MustSucceed(t)
 			e.WantRequests(t, "setUserUsageLimits", map[string]int{"create": 4, "update": 3}[change])
 			if len(atService(e)) != 250 || !slices.Equal(allInState(i), atService(e)) {
 				t.Errorf("the state has %d limits, the emulator %d", len(allInState(i)), len(atService(e)))
@@ -259,30 +254,6 @@ func TestUserUsageLimits_faultMatrix(t *testing.T) {
 	}.Run(t)
 }
 
-// One request sets 100 limits, and one lists them.
-func TestUserUsageLimits_requests(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	by := manyMembers(t, e, 950, 2_000_000)
-	i := acctest.NewProcess(t, e, nil).NewInstance(userLimitsType)
-	for _, tc := range []struct {
-		name, changed string
-		most          int
-	}{{"create", "", 11}, {"unchanged", "", 1}, {"update", "m00007@people.example", 2}} {
-		if tc.changed != "" {
-			by[tc.changed] = 3_000_000
-		}
-		e.Journal().Reset()
-		acctest.NewProcess(t, e, nil).Apply(i, limitsOf(by)).MustSucceed(t)
-		if n := len(e.Journal().Entries()); n > tc.most {
-			t.Errorf("%s: %d requests, at most %d", tc.name, n, tc.most)
-		}
-	}
-	if n := len(atService(e)); n != 950 {
-		t.Errorf("%d limits are set", n)
-	}
-}
-
 // Single limits are replaced in one apply. The order of creation and destruction does not matter.
 func TestUserUsageLimits_replaceSingleLimits(t *testing.T) {
 	t.Parallel()
@@ -290,8 +261,8 @@ func TestUserUsageLimits_replaceSingleLimits(t *testing.T) {
 		t.Run(fmt.Sprint(createFirst), func(t *testing.T) {
 			t.Parallel()
 			e := limitEnv(t, avery)
-			single := acctest.NewProcess(t, e, nil).NewInstance(userLimitType)
-			acctest.NewProcess(t, e, nil).Apply(single, acctest.Values{"email": avery, "limit": 2_000_000}).MustSucceed(t)
+			single := e.NewInstance(t, userLimitType)
+			e.Apply(t, single, acctest.Values{"email": avery, "limit": 2_000_000}).MustSucceed(t)
 			p := acctest.NewProcess(t, e, nil)
 			all := p.NewInstance(userLimitsType)
 			create := p.Save(all, limitsOf(map[string]any{avery: 2_000_000}))
@@ -307,32 +278,23 @@ func TestUserUsageLimits_replaceSingleLimits(t *testing.T) {
 	}
 }
 
-// holds checks that the emulator has exactly these limits.
-func holds(e *acctest.Env, want limits) resource.TestCheckFunc {
-	return func(*terraform.State) error {
-		if got := liveLimits(e); !maps.Equal(got, want) {
-			return fmt.Errorf("the emulator holds %v, want %v", got, want)
-		}
-		return nil
-	}
-}
-
 // Values, and then the whole map, are unknown at plan.
-func TestAccUserUsageLimits_unknownAtPlan(t *testing.T) {
+func TestUserUsageLimits_unknownAtPlan(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t, avery, blake)
-	config := func(arguments string, limit int) string {
-		return e.Config(fmt.Sprintf("resource \"terraform_data\" \"it\" {\n  input = %d\n}\nresource %q \"test\" {\n  limits = %s\n}\n", limit, userLimitsType, arguments))
+	i := e.NewInstance(t, userLimitsType)
+	for _, step := range []struct {
+		planned acctest.Values
+		limit   int
+		action  acctest.Action
+	}{
+		{limitsOf(map[string]any{avery: tftypes.UnknownValue, strings.ToUpper(blake): 2_000_000}), 2_000_000, "create"},
+		{limitsOf(map[string]any{avery: tftypes.UnknownValue, strings.ToUpper(blake): 2_000_000}), 3_000_000, "update"},
+		{acctest.Values{"limits": tftypes.UnknownValue}, 4_000_000, "update"},
+	} {
+		config := limitsOf(map[string]any{avery: step.limit, strings.ToUpper(blake): 2_000_000})
+		acctest.NewProcess(t, e, nil).ApplyLater(i, step.planned, config).MustDo(t, step.action)
+		mustHold(t, e, limits{avery: int64(step.limit), blake: 2_000_000})
+		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 	}
-	const address = userLimitsType + ".test"
-	values := fmt.Sprintf("{ %q = terraform_data.it.output, %q = 2000000 }", avery, strings.ToUpper(blake))
-	whole := fmt.Sprintf("{ for i in range(terraform_data.it.output / 1000000) : (i > 2 ? %q : %q) => 5000000 if i > 1 }", avery, blake)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories, CheckDestroy: holds(e, limits{}),
-		Steps: []resource.TestStep{
-			{Config: config(values, 2_000_000), Check: holds(e, limits{avery: 2_000_000, blake: 2_000_000}), ConfigPlanChecks: acctest.PlannedThenEmpty(address, plancheck.ResourceActionCreate)},
-			{Config: config(values, 3_000_000), Check: holds(e, limits{avery: 3_000_000, blake: 2_000_000}), ConfigPlanChecks: acctest.PlannedThenEmpty(address, plancheck.ResourceActionUpdate)},
-			{Config: config(whole, 4_000_000), Check: holds(e, limits{avery: 5_000_000, blake: 5_000_000}), ConfigPlanChecks: acctest.PlannedThenEmpty(address, plancheck.ResourceActionUpdate)},
-		},
-	})
 }
