@@ -32,12 +32,11 @@ func openKey(t *testing.T, e *acctest.Env, account string, more acctest.Values) 
 	if len(o.out.Errors) > 0 {
 		return o
 	}
-	for name, into := range map[string]*string{"id": &o.id, "key": &o.key, "expires_at": &o.expiresAt} {
-		if v := attributes[name]; !v.IsNull() {
-			acctest.Must(t, v.As(into))
-		}
-	}
-	acctest.Must(t, attributes["is_new"].As(&o.isNew))
+	got := acctest.Plainly(t, attributes)
+	o.isNew = got["is_new"].(bool)
+	o.id, _ = got["id"].(string)
+	o.key, _ = got["key"].(string)
+	o.expiresAt, _ = got["expires_at"].(string)
 	if o.isNew == (o.key == "") || o.isNew == (o.id == "") {
 		t.Errorf("is_new is %t, but the ID is %q", o.isNew, o.id)
 	}
@@ -201,62 +200,17 @@ func TestAccAPIKeyEphemeral_keep_everyCLI(t *testing.T) {
 	}
 }
 
-// If the account's ID is unknown in the plan, the apply opens the resource.
-func TestAccAPIKeyEphemeral_keepUnknown(t *testing.T) {
+// After an interrupt during the create, nothing can store the value, so the key is revoked. The next apply creates one.
+func TestAPIKeyEphemeral_keepInterrupted(t *testing.T) {
 	t.Parallel()
-	acctest.NeedsEphemeral(t)
-	e := acctest.NewRealTime(t)
-	config := strings.Replace(keptConfig("", "1", storeKey), `service_account_id = ""`, "service_account_id = agentyard_service_account.test.id", 1)
-	config = strings.Replace(config, "keep = terraform.applying", "keep = terraform.applying && agentyard_service_account.test.id != \"\"", 1)
-	cli := acctest.NewCLI(t, e, config+"resource \"agentyard_service_account\" \"test\" {\n  name = \"robots\"\n}\n")
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	if n := e.Journal().Count("createApiKey"); n != 1 || len(liveKeys(e)) != 1 {
-		t.Errorf("%d keys were created, and the live ones are %v", n, liveKeys(e))
-	}
-}
-
-// After Ctrl-C during the create, nothing can store the value, so the key is revoked. The next apply creates one.
-func TestAccAPIKeyEphemeral_keepInterrupted(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsEphemeral(t)
-	running := make(chan *acctest.Running, 1)
-	e := acctest.NewRealTime(t, acctest.InterruptInFlight("createApiKey", running))
+	var p *acctest.Process
+	e := acctest.New(t, acctest.Hold("createApiKey", func(<-chan struct{}) { p.Stop() }))
 	account := newAccount(e, "robots")
-	cli := acctest.NewCLI(t, e, keptConfig(account, "1", storeKey))
-	run := cli.Start("apply", "-auto-approve", "-input=false")
-	running <- run
-	r := run.Wait()
-	if r.ExitCode == 0 {
-		t.Fatalf("the run was not interrupted: %s", r.Output)
-	}
-	acctest.Says(t, r.Output, "The run was interrupted.")
+	p = acctest.NewProcess(t, e, nil)
+	_, out := p.Open(keyType, acctest.Values{"service_account_id": account, "name": "deploy-v1", "keep": true})
+	out.MustFail(t, "", "The run was interrupted.")
 	noLiveKey(t, e)
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	if live := liveKeys(e); len(live) != 1 {
-		t.Errorf("the live keys are %v", live)
+	if !openKey(t, e, account, acctest.Values{"keep": true}).isNew || len(liveKeys(e)) != 1 {
+		t.Errorf("the live keys are %v", liveKeys(e))
 	}
-}
-
-// After a kill during the create, the next apply creates no other key and stores nothing, but fails.
-func TestAccAPIKeyEphemeral_keepKilled(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsEphemeral(t)
-	var running *acctest.Running
-	ready := make(chan struct{})
-	e := acctest.NewRealTime(t, acctest.Intercept("createApiKey", true, func() { <-ready; running.Kill() }))
-	account := newAccount(e, "robots")
-	cli := acctest.NewCLI(t, e, keptConfig(account, "1", storeKey))
-	running = cli.Start("apply", "-auto-approve", "-input=false")
-	close(ready)
-	running.Wait()
-	lost := liveKeys(e)
-	if r := cli.Run("apply", "-auto-approve", "-input=false", "-lock=false"); r.ExitCode == 0 || !strings.Contains(r.Output, "coalesce") {
-		t.Errorf("the lost value was not noticed: %s", r.Output)
-	}
-	if live := liveKeys(e); len(lost) != 1 || fmt.Sprint(live) != fmt.Sprint(lost) {
-		t.Errorf("the live keys are %v, and were %v", live, lost)
-	}
-	cli.Write("main.tf", keptConfig(account, "2", storeKey))
-	cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false")
 }

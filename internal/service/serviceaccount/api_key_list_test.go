@@ -20,23 +20,22 @@ func TestAPIKeyList(t *testing.T) {
 		config acctest.Values
 		want   []string
 	}{
-		{nil, []string{"live", "other"}},
-		{acctest.Values{"include_revoked": true}, []string{"dead", "live", "other"}},
-		{acctest.Values{"service_account_id": ci}, []string{"live"}},
-		{acctest.Values{"service_account_id": ci, "include_revoked": true}, []string{"dead", "live"}},
+		{nil, []string{"cd/other", "ci/live"}},
+		{acctest.Values{"include_revoked": true}, []string{"cd/other", "ci/dead", "ci/live"}},
+		{acctest.Values{"service_account_id": ci}, []string{"ci/live"}},
+		{acctest.Values{"service_account_id": ci, "include_revoked": true}, []string{"ci/dead", "ci/live"}},
 	} {
-		listed, out := acctest.NewProcess(t, e, nil).List(keyType, tc.config)
+		p := acctest.NewProcess(t, e, nil)
+		listed, out := p.List(keyType, tc.config)
 		out.MustSucceed(t)
-		var names []string
 		for _, one := range listed {
 			key := acctest.Plain(t, one).(map[string]any)
-			names = append(names, key["name"].(string))
 			if key["key"] != nil || key["rotation"] != nil || key["is_revoked"] != (key["name"] == "dead") || (key["service_account_id"] == cd) != (key["name"] == "other") {
 				t.Errorf("listed %v", key)
 			}
 		}
-		if slices.Sort(names); !slices.Equal(names, tc.want) {
-			t.Errorf("%v lists %v, want %v", tc.config, names, tc.want)
+		if slices.Sort(p.Names); !slices.Equal(p.Names, tc.want) {
+			t.Errorf("%v lists %v, want %v", tc.config, p.Names, tc.want)
 		}
 	}
 	for id, want := range map[string]string{"sa_unknown": "Service Account Not Found", "": "service_account_id must not be empty"} {

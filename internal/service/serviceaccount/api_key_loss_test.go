@@ -1,8 +1,6 @@
 package serviceaccount_test
 
 import (
-	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -11,40 +9,22 @@ import (
 )
 
 // After an interrupt during a create or a rotation, the key's value is in the state.
-func TestAccAPIKey_interruptedInFlight(t *testing.T) {
+func TestAPIKey_interruptedInFlight(t *testing.T) {
 	t.Parallel()
-	config := func(account, v string) string {
-		return keyConfig(account, fmt.Sprintf("name = \"ci\"\nrotation = { triggers = { v = %q } }", v))
-	}
 	for operation, before := range map[string][]string{"createApiKey": nil, "rotateApiKey": {"1"}} {
-		t.Run(operation, func(t *testing.T) {
-			t.Parallel()
-			running := make(chan *acctest.Running, 1)
-			e := acctest.NewRealTime(t, acctest.InterruptInFlight(operation, running))
-			account := newAccount(e, "robots")
-			cli := acctest.NewCLI(t, e, "")
-			for _, v := range before {
-				cli.Write("main.tf", config(account, v))
-				cli.MustRun("apply", "-auto-approve", "-input=false")
-			}
-			cli.Write("main.tf", config(account, "2"))
-			run := cli.Start("apply", "-auto-approve", "-input=false")
-			running <- run
-			run.Wait()
-			live := liveKeys(e)
-			if len(live) != 1 {
-				t.Fatalf("the live keys are %v", live)
-			}
-			state := cli.MustRun("state", "pull")
-			if !strings.Contains(state.Output, live[0]) || strings.Contains(state.Output, `"status": "tainted"`) || !authenticates(e, keyValues.FindString(state.Output)) {
-				t.Errorf("the live key %s is not in the state with its value", live[0])
-			}
-			cli.MustRun("apply", "-auto-approve", "-input=false")
-			if again := liveKeys(e); len(again) != 1 || again[0] != live[0] {
-				t.Errorf("the live keys are %v", again)
-			}
-			cli.MustPlanEmpty()
-		})
+		var p *acctest.Process
+		e := acctest.New(t, acctest.Hold(operation, func(<-chan struct{}) { p.Stop() }))
+		account := newAccount(e, "robots")
+		i := e.NewInstance(t, keyType)
+		for _, v := range append(before, "2") {
+			p = acctest.NewProcess(t, e, nil)
+			p.Apply(i, keyOf(account, acctest.Values{"rotation": map[string]any{"triggers": triggers(v)}}))
+		}
+		if live := liveKeys(e); len(live) != 1 || live[0] != i.ID() || i.Tainted {
+			t.Errorf("%s: the live keys are %v, the state is %s", operation, live, i.State)
+		}
+		mustWork(t, e, i)
+		e.Plan(t, i, keyOf(account, acctest.Values{"rotation": map[string]any{"triggers": triggers("2")}})).MustDo(t, acctest.ActionNone)
 	}
 }
 
@@ -62,17 +42,13 @@ func TestAPIKey_killedRotationNamesTheNewKey(t *testing.T) {
 	p := acctest.NewProcess(t, e, patient)
 	i := p.NewInstance(keyType)
 	p.Apply(i, config("1")).MustSucceed(t)
-	var lost struct{ APIKey mintedJSON }
-	e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys/"+i.ID()+"/rotate", map[string]any{"gracePeriodMinutes": 10}, &lost)
+	lost := rotateByHand(e, account, i.ID(), 10)
 
-	out := acctest.NewProcess(t, e, nil).Apply(i, config("2"))
-	for _, part := range []string{lost.APIKey.ID, "was already rotated", "agentyard_api_key_revoke"} {
-		acctest.Says(t, out.Text(), part)
-	}
+	acctest.Says(t, e.Apply(t, i, config("2")).Text(), lost.ID, "was already rotated", "agentyard_api_key_revoke")
 	e.Clock.Advance(11 * 60e9)
-	acctest.NewProcess(t, e, nil).Apply(i, config("2")).MustFail(t, "name", lost.APIKey.ID, "agentyard_api_key_revoke")
-	revokeKey(e, account, lost.APIKey.ID)
-	acctest.NewProcess(t, e, nil).Apply(i, config("2")).MustSucceed(t)
+	e.Apply(t, i, config("2")).MustFail(t, "name", lost.ID, "agentyard_api_key_revoke")
+	revokeKey(e, account, lost.ID)
+	e.Apply(t, i, config("2")).MustSucceed(t)
 	if live := liveKeys(e); len(live) != 1 || live[0] != i.ID() || !authenticates(e, i.Attribute("key")) {
 		t.Errorf("the live keys are %v, the state holds %s", live, i.ID())
 	}
@@ -104,9 +80,7 @@ func TestAPIKey_lostKeyThatCannotBeRevoked(t *testing.T) {
 			if len(live) != 1 {
 				t.Fatalf("the live keys are %v", live)
 			}
-			for _, part := range []string{live[0], operation, "revokeApiKey", "agentyard_api_key_revoke"} {
-				acctest.Says(t, out.Text(), part)
-			}
+			acctest.Says(t, out.Text(), live[0], operation, "revokeApiKey", "agentyard_api_key_revoke")
 			if strings.Contains(out.Text(), "Nothing was created") {
 				t.Errorf("the error says that nothing was created: %s", out)
 			}

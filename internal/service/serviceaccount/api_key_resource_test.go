@@ -4,32 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"regexp"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
-
-const keyAddress = "agentyard_api_key.test"
-
-func keyConfig(account, arguments string) string {
-	return fmt.Sprintf("resource \"agentyard_api_key\" \"test\" {\n  service_account_id = %q\n%s\n}\n", account, arguments)
-}
-
-func keyAction(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
-	return acctest.PlannedThenEmpty(keyAddress, action)
-}
-
-func keyValue(attribute string, check knownvalue.Check) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(keyAddress, tfjsonpath.New(attribute), check)
-}
 
 // newAccountEnv returns an emulator with one service account.
 func newAccountEnv(t *testing.T) (*acctest.Env, string) {
@@ -38,58 +16,31 @@ func newAccountEnv(t *testing.T) (*acctest.Env, string) {
 	return e, newAccount(e, "robots")
 }
 
-// runKeys runs steps that must leave no live key behind.
-func runKeys(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
-	t.Helper()
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		Steps:                    steps,
-		CheckDestroy: func(*terraform.State) error {
-			if left := liveKeys(e); len(left) > 0 {
-				return fmt.Errorf("the emulator still holds the live keys %v", left)
-			}
-			return nil
-		},
-	})
+// keyConfig is a configuration for tests that run a CLI.
+func keyConfig(account, arguments string) string {
+	return fmt.Sprintf("resource \"agentyard_api_key\" \"test\" {\n  service_account_id = %q\n%s\n}\n", account, arguments)
 }
 
-// inState checks that the key in the state authenticates, and that it is the only live key except for a previous key in the
-// state.
-func inState(e *acctest.Env) resource.TestCheckFunc {
-	return func(s *terraform.State) error {
-		attributes := s.RootModule().Resources[keyAddress].Primary.Attributes
-		if !authenticates(e, attributes["key"]) {
-			return fmt.Errorf("the key in the state does not authenticate")
-		}
-		for _, id := range liveKeys(e) {
-			if id != attributes["id"] && id != attributes["previous_key_id"] {
-				return fmt.Errorf("the live key %s is not in the state", id)
-			}
-		}
-		return nil
-	}
-}
-
-func TestAccAPIKey_least(t *testing.T) {
+// The plan shows that the key never expires, so that a policy can check it.
+func TestAPIKey_least(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
-	null := knownvalue.Null()
-	runKeys(t, e, resource.TestStep{
-		Config: e.Config(keyConfig(account, `name = "ci"`)),
-		ConfigPlanChecks: resource.ConfigPlanChecks{
-			// The plan shows that the key never expires, so that a policy can check it.
-			PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(keyAddress, plancheck.ResourceActionCreate), plancheck.ExpectKnownValue(keyAddress, tfjsonpath.New("expires_at"), null)},
-			PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-		},
-		Check: inState(e),
-		ConfigStateChecks: []statecheck.StateCheck{
-			keyValue("name", knownvalue.StringExact("ci")), keyValue("service_account_id", knownvalue.StringExact(account)),
-			keyValue("id", knownvalue.NotNull()), keyValue("key", knownvalue.StringRegexp(regexp.MustCompile(`^fk-`))), keyValue("fingerprint", knownvalue.NotNull()),
-			keyValue("created_at", knownvalue.StringExact("2026-03-01T12:00:00Z")), keyValue("is_revoked", knownvalue.Bool(false)),
-			keyValue("expires_at", null), keyValue("expires_in", null), keyValue("rotated_at", null), keyValue("next_rotation_at", null),
-			keyValue("revoked_at", null), keyValue("previous_key_id", null), keyValue("rotation", null),
-			statecheck.ExpectSensitiveValue(keyAddress, tfjsonpath.New("key")),
-		},
+	i := e.NewInstance(t, keyType)
+	if planned := acctest.Plain(t, e.Plan(t, i, keyOf(account, nil)).Planned).(map[string]any); planned["expires_at"] != nil {
+		t.Errorf("the expiry is planned as %v", planned["expires_at"])
+	}
+	e.MustApply(t, i, keyOf(account, nil))
+	mustWork(t, e, i)
+	got := acctest.Plain(t, i.State).(map[string]any)
+	for _, name := range []string{"id", "key", "fingerprint"} {
+		if text, _ := got[name].(string); text == "" {
+			t.Errorf("%s is empty", name)
+		}
+		delete(got, name)
+	}
+	acctest.Is(t, "the state", got, map[string]any{
+		"name": "ci", "service_account_id": account, "created_at": "2026-03-01T12:00:00Z", "is_revoked": false, "expires_at": nil, "expires_in": nil, "rotated_at": nil,
+		"next_rotation_at": nil, "revoked_at": nil, "previous_key_id": nil, "rotation": nil,
 	})
 }
 
@@ -139,7 +90,7 @@ func TestAPIKey_changesInPlace(t *testing.T) {
 		{rotation(map[string]any{"interval": "10d"}), "update", 0, "2026-03-31T12:00:00Z", "2026-03-11T12:00:00Z"},
 		{rotation(map[string]any{"interval": "240h"}), "update", 0, "2026-03-31T12:00:00Z", "2026-03-11T12:00:00Z"},
 		{rotation(map[string]any{"interval": "10d", "before_expiry": "25d"}), "update", 0, "2026-03-31T12:00:00Z", "2026-03-06T12:00:00Z"},
-		{rotation(map[string]any{"before_expiry": "25d", "grace_period_minutes": 5}), "update", 0, "2026-03-31T12:00:00Z", "2026-03-06T12:00:00Z"},
+		{rotation(map[string]any{"before_expiry": "5m", "grace_period_minutes": 5}), "update", 0, "2026-03-31T12:00:00Z", "2026-03-31T11:55:00Z"},
 		{acctest.Values{"expires_in": "30d"}, "update", 0, "2026-03-31T12:00:00Z", ""},
 		{acctest.Values{"name": "deploy", "expires_in": "30d"}, "replace", 0, "2026-03-31T12:00:00Z", ""},
 		{acctest.Values{"service_account_id": newAccount(e, "others")}, "replace", 0, "", ""},

@@ -1,15 +1,12 @@
 package serviceaccount
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
 var born = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -143,65 +140,6 @@ func TestNextRotation(t *testing.T) {
 		s := keySettings{interval: tc.interval, beforeExpiry: tc.before}
 		if got := s.nextRotation(tc.created, tc.expires); !got.Equal(tc.want) {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)
-		}
-	}
-}
-
-// An unknown value may cause a rotation during the apply.
-func TestSettings_idleRotation(t *testing.T) {
-	t.Parallel()
-	null := rotationModel{Triggers: types.MapNull(types.StringType)}
-	with := func(change func(*rotationModel)) rotationModel {
-		r := null
-		change(&r)
-		return r
-	}
-	for name, tc := range map[string]struct {
-		rotation rotationModel
-		want     bool
-	}{
-		"nothing":        {null, true},
-		"a grace period": {with(func(r *rotationModel) { r.GracePeriodMinutes = types.Int64Value(5) }), true},
-		"empty triggers": {with(func(r *rotationModel) { r.Triggers = types.MapValueMust(types.StringType, nil) }), true},
-		"triggers": {with(func(r *rotationModel) {
-			r.Triggers = types.MapValueMust(types.StringType, map[string]attr.Value{"v": types.StringUnknown()})
-		}), false},
-		"unknown triggers":  {with(func(r *rotationModel) { r.Triggers = types.MapUnknown(types.StringType) }), false},
-		"an interval":       {with(func(r *rotationModel) { r.Interval = types.StringValue("1d") }), false},
-		"unknown interval":  {with(func(r *rotationModel) { r.Interval = types.StringUnknown() }), false},
-		"unknown before it": {with(func(r *rotationModel) { r.BeforeExpiry = types.StringUnknown() }), false},
-	} {
-		attributes := map[string]attr.Type{"triggers": types.MapType{ElemType: types.StringType}, "interval": types.StringType, "before_expiry": types.StringType, "grace_period_minutes": types.Int64Type}
-		object, diags := types.ObjectValueFrom(context.Background(), attributes, tc.rotation)
-		m := apiKeyModel{Rotation: object}
-		s, d := m.settings(context.Background())
-		if diags.Append(d...); diags.HasError() || s.isIdle != tc.want {
-			t.Errorf("%s: %v, want %v; %v", name, s.isIdle, tc.want, diags)
-		}
-	}
-	m := apiKeyModel{Rotation: types.ObjectUnknown(nil)}
-	if s, _ := m.settings(context.Background()); s.isIdle {
-		t.Error("a rotation that is not known yet is taken for an idle one")
-	}
-}
-
-func TestCheck(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		settings keySettings
-		want     []string
-	}{
-		"usual":                             {settings: usual()},
-		"a rotation without a cause":        {settings: keySettings{hasRotation: true, isIdle: true, grace: time.Minute}, want: []string{"rotation"}},
-		"before_expiry as long as the life": {settings: keySettings{beforeExpiry: day, expiresIn: day}, want: []string{"rotation.before_expiry"}},
-		"grace longer than the life":        {settings: keySettings{grace: 10 * time.Minute, expiresIn: 9 * time.Minute}, want: []string{"rotation.grace_period_minutes"}},
-		"grace longer than before_expiry":   {settings: keySettings{grace: 10 * time.Minute, expiresIn: day, beforeExpiry: 5 * time.Minute}, want: []string{"rotation.grace_period_minutes"}},
-		"grace as long as before_expiry":    {settings: keySettings{grace: 10 * time.Minute, expiresIn: day, beforeExpiry: 10 * time.Minute}},
-		"negative before_expiry":            {settings: keySettings{beforeExpiry: -time.Hour, expiresIn: day, grace: time.Minute}},
-		"negative life":                     {settings: keySettings{beforeExpiry: time.Hour, expiresIn: -time.Hour, grace: time.Minute}},
-	} {
-		if got := pathsOf(t, tc.settings.check()); !slices.Equal(got, tc.want) {
-			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,14 +94,8 @@ variable "key_id" {
 	}
 	cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false", "-var=key_id="+left[0].ID, "-invoke=action.agentyard_api_key_revoke.newer")
 	cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false")
-	live := 0
-	for _, k := range listKeys(e, account) {
-		if !k.IsRevoked {
-			live++
-		}
-	}
-	if live != 1 {
-		t.Errorf("%d live keys", live)
+	if live := liveKeys(e); len(live) != 1 {
+		t.Errorf("the live keys are %v", live)
 	}
 	cli.MustPlanEmpty()
 }
@@ -111,11 +104,11 @@ variable "key_id" {
 func TestAPIKey_onlyDeadKeysAreWarnedAbout(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
-	i := acctest.NewProcess(t, e, nil).NewInstance(keyType)
+	i := e.NewInstance(t, keyType)
 	step := func(v string, want ...string) {
 		t.Helper()
 		id := i.ID()
-		out := acctest.NewProcess(t, e, nil).Apply(i, acctest.Values{"service_account_id": account, "name": "ci", "expires_in": "30d", "rotation": map[string]any{"triggers": triggers(v), "interval": "10d", "grace_period_minutes": 10}})
+		out := e.Apply(t, i, acctest.Values{"service_account_id": account, "name": "ci", "expires_in": "30d", "rotation": map[string]any{"triggers": triggers(v), "interval": "10d", "grace_period_minutes": 10}})
 		if text := out.WarningText(); len(out.Errors) > 0 || i.ID() == id || (len(want) == 0) != (text == "") {
 			t.Errorf("%s: %s", id, out)
 		} else if len(want) > 0 {
@@ -134,46 +127,43 @@ func TestAPIKey_onlyDeadKeysAreWarnedAbout(t *testing.T) {
 	step("2", "API Key Will Be Replaced", "it expired on 2026-04-10T13:21:00Z")
 }
 
-// A key that was rotated by hand is in use, so no apply and no destroy revokes it. The error names it and the ways out, which work as
-// they are printed. A destroy warns about it, also without a refresh.
-func TestAccAPIKey_rotatedByHand(t *testing.T) {
+// rotateByHand rotates a key outside Terraform.
+func rotateByHand(e *acctest.Env, account, id string, grace int) mintedJSON {
+	var answer struct{ APIKey mintedJSON }
+	e.API("POST", "/api/v0/service-accounts/"+account+"/api-keys/"+id+"/rotate", map[string]any{"gracePeriodMinutes": grace}, &answer)
+	return answer.APIKey
+}
+
+// A key that was rotated by hand is in use, so no apply revokes it. The error names it and the ways out, which work.
+func TestAPIKey_rotatedByHand(t *testing.T) {
 	t.Parallel()
-	commands := regexp.MustCompile(`terraform (state rm|import) ADDRESS( [a-z]+_\w+/[a-z]+_\w+)?`)
 	for name, tc := range map[string]struct {
-		remedy func(e *acctest.Env, cli *acctest.CLI, account, theirs, printed string)
+		remedy func(e *acctest.Env, i *acctest.Instance, config acctest.Values, theirs string)
 		live   int
 	}{
-		"import": {func(_ *acctest.Env, cli *acctest.CLI, _, _, printed string) {
-			found := commands.FindAllString(printed, -1)
-			slices.Sort(found) // The removal comes first, as the text says.
-			slices.Reverse(found)
-			for _, command := range found {
-				cli.MustRun(strings.Fields(strings.Replace(command, "ADDRESS", keyAddress, 1))[1:]...)
-			}
+		"import": {func(e *acctest.Env, i *acctest.Instance, config acctest.Values, theirs string) {
+			*i = *e.NewInstance(t, keyType)
+			acctest.NewProcess(t, e, nil).Import(i, config["service_account_id"].(string)+"/"+theirs).MustSucceed(t)
 		}, 1},
-		"revoke": {func(e *acctest.Env, _ *acctest.CLI, account, theirs, _ string) { revokeKey(e, account, theirs) }, 1},
-		"new name": {func(_ *acctest.Env, cli *acctest.CLI, account, _, _ string) {
-			cli.Write("main.tf", keyConfig(account, "name = \"ci-2\"\nexpires_in = \"30d\""))
-		}, 2},
+		"revoke": {func(e *acctest.Env, _ *acctest.Instance, config acctest.Values, theirs string) {
+			revokeKey(e, config["service_account_id"].(string), theirs)
+		}, 1},
+		"new name": {func(_ *acctest.Env, _ *acctest.Instance, config acctest.Values, _ string) { config["name"] = "ci-2" }, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := acctest.NewRealTime(t)
-			account := newAccount(e, "robots")
-			cli := acctest.NewCLI(t, e, keyConfig(account, "name = \"ci\"\nexpires_in = \"30d\""))
-			cli.MustRun("apply", "-auto-approve", "-input=false")
-			var theirs struct{ APIKey mintedJSON }
-			e.API("POST", "/api/v0/service-accounts/"+account+"/api-keys/"+listKeys(e, account)[0].ID+"/rotate", map[string]any{}, &theirs)
-			r := cli.Run("apply", "-auto-approve", "-input=false")
-			text := acctest.OneLine(r.Output)
-			acctest.Says(t, text, theirs.APIKey.ID, "Before an import, run terraform state rm ADDRESS", "agentyard_api_key_revoke", "change name")
-			if r.ExitCode == 0 || !authenticates(e, theirs.APIKey.Value) {
-				t.Fatalf("exit code %d: %s", r.ExitCode, text)
+			e, account := newAccountEnv(t)
+			config := keyOf(account, acctest.Values{"expires_in": "30d"})
+			_, i := e.Created(t, keyType, config)
+			theirs := rotateByHand(e, account, i.ID(), 0)
+			e.Apply(t, i, config).MustFail(t, "name", theirs.ID, "Before an import, run terraform state rm ADDRESS", "terraform import ADDRESS "+account+"/"+theirs.ID, "agentyard_api_key_revoke", "change name")
+			if !authenticates(e, theirs.Value) {
+				t.Fatal("a key in use was revoked")
 			}
-			tc.remedy(e, cli, account, theirs.APIKey.ID, text)
-			cli.MustRun("apply", "-auto-approve", "-input=false")
-			cli.MustPlanEmpty()
-			if live := slices.DeleteFunc(listKeys(e, account), func(k keyJSON) bool { return k.IsRevoked }); len(live) != tc.live {
+			tc.remedy(e, i, config, theirs.ID)
+			e.MustApply(t, i, config)
+			e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+			if live := liveKeys(e); len(live) != tc.live {
 				t.Errorf("live: %+v", live)
 			}
 		})
@@ -187,13 +177,11 @@ func TestAPIKey_destroyWarnsOfTheKeyThatReplacedIt(t *testing.T) {
 		"no refresh": (*acctest.Process).Destroy,
 	} {
 		e, account := newAccountEnv(t)
-		i := acctest.NewProcess(t, e, nil).NewInstance(keyType)
-		e.MustApply(t, i, acctest.Values{"service_account_id": account, "name": "ci"})
-		var theirs struct{ APIKey mintedJSON }
-		e.API("POST", "/api/v0/service-accounts/"+account+"/api-keys/"+i.ID()+"/rotate", map[string]any{}, &theirs)
+		_, i := e.Created(t, keyType, keyOf(account, nil))
+		theirs := rotateByHand(e, account, i.ID(), 0)
 		out := destroy(acctest.NewProcess(t, e, nil), i)
-		acctest.Says(t, out.WarningText(), "Another Live API Key of the Same Name", theirs.APIKey.ID)
-		if !authenticates(e, theirs.APIKey.Value) {
+		acctest.Says(t, out.WarningText(), "Another Live API Key of the Same Name", theirs.ID)
+		if !authenticates(e, theirs.Value) {
 			t.Errorf("%s: a key in use was revoked", name)
 		}
 	}
@@ -203,8 +191,8 @@ func TestAPIKey_destroyWarnsOfTheKeyThatReplacedIt(t *testing.T) {
 func TestAPIKey_destroyNeedsNoListing(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
-	i := acctest.NewProcess(t, e, nil).NewInstance(keyType)
-	e.MustApply(t, i, acctest.Values{"service_account_id": account, "name": "ci"})
+	i := e.NewInstance(t, keyType)
+	e.MustApply(t, i, keyOf(account, nil))
 	e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1})
 	acctest.NewProcess(t, e, patient).Destroy(i).MustSucceed(t)
 	e.Faults().Clear()
@@ -220,42 +208,19 @@ func TestAPIKey_errorNamesTheKeysThatPreventAReplacement(t *testing.T) {
 	} {
 		e, account := newAccountEnv(t)
 		config := acctest.Values{"service_account_id": account, "name": "ci", "expires_in": "1d"}
-		i := acctest.NewProcess(t, e, nil).NewInstance(keyType)
+		i := e.NewInstance(t, keyType)
 		e.MustApply(t, i, config)
 		end(e, account, i.ID())
 		others := []string{newKey(e, account, "ci").ID, newKey(e, account, "ci").ID}
 		newKey(e, account, "other")
-		out := acctest.NewProcess(t, e, nil).Plan(i, config)
+		out := e.Plan(t, i, config)
 		acctest.Says(t, out.WarningText(), "API Key Will Be Replaced", "unless another live key")
-		acctest.NewProcess(t, e, nil).Apply(i, config).MustFail(t, "name", append(others, "already exist", "terraform state rm ADDRESS")...)
+		e.Apply(t, i, config).MustFail(t, "name", append(others, "already exist", "terraform state rm ADDRESS")...)
 		for _, id := range others {
 			revokeKey(e, account, id)
 		}
-		if out := acctest.NewProcess(t, e, nil).Apply(i, config); len(out.Errors) > 0 {
+		if out := e.Apply(t, i, config); len(out.Errors) > 0 {
 			t.Errorf("%s: %s", name, out)
 		}
-	}
-}
-
-// A new key needs no other request: a missing creation time is the time of the response.
-func TestAPIKey_mintNeedsNoOtherRequest(t *testing.T) {
-	t.Parallel()
-	e, account := newAccountEnv(t)
-	config := func(v string) acctest.Values {
-		return acctest.Values{"service_account_id": account, "name": "ci", "rotation": map[string]any{"triggers": triggers(v), "interval": "10d"}}
-	}
-	i := acctest.NewProcess(t, e, nil).NewInstance(keyType)
-	for n, v := range []string{"1", "2"} {
-		before := n + 1 // The list requests that succeed: one for the names in use and, in the second apply, one for the refresh.
-		e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: before, Times: -1})
-		out := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0}).Apply(i, config(v))
-		e.Faults().Clear()
-		if len(out.Errors) > 0 || len(out.Warnings) > 0 || i.Tainted || !authenticates(e, i.Attribute("key")) {
-			t.Fatalf("tainted %v: %s", i.Tainted, out)
-		}
-		if i.Attribute("created_at") != "2026-03-01T12:00:00Z" || i.Attribute("next_rotation_at") != "2026-03-11T12:00:00Z" {
-			t.Errorf("created_at %q, next_rotation_at %q", i.Attribute("created_at"), i.Attribute("next_rotation_at"))
-		}
-		acctest.NewProcess(t, e, nil).Plan(i, config(v)).MustDo(t, acctest.ActionNone)
 	}
 }

@@ -2,7 +2,6 @@ package serviceaccount_test
 
 import (
 	"net/http"
-	"reflect"
 	"testing"
 	"time"
 
@@ -20,9 +19,7 @@ func TestAPIKeysDataSource(t *testing.T) {
 	e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys", map[string]any{"name": "second", "expiresAt": acctest.Start.Add(time.Hour).UnixMilli()}, nil)
 	e.Clock.Advance(time.Minute)
 	revokeKey(e, account, first.ID)
-	read, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_api_keys", acctest.Values{"service_account_id": account})
-	out.MustSucceed(t)
-	got := acctest.Plainly(t, read)["api_keys"].([]any)
+	got := e.MustRead(t, nil, "agentyard_api_keys", acctest.Values{"service_account_id": account})["api_keys"].([]any)
 	for _, key := range got {
 		if key := key.(map[string]any); key["id"] == "" || key["fingerprint"] == "" {
 			t.Errorf("listed %v", key)
@@ -31,11 +28,8 @@ func TestAPIKeysDataSource(t *testing.T) {
 			delete(key, "fingerprint")
 		}
 	}
-	want := []any{
+	acctest.Is(t, "the keys", got, []any{
 		map[string]any{"name": "second", "created_at": "2026-03-01T12:01:00Z", "expires_at": "2026-03-01T13:00:00Z", "is_revoked": false, "revoked_at": nil},
 		map[string]any{"name": "first", "created_at": "2026-03-01T12:00:00Z", "expires_at": nil, "is_revoked": true, "revoked_at": "2026-03-01T12:02:00Z"},
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v", got)
-	}
+	})
 }

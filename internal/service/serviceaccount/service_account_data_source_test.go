@@ -2,7 +2,7 @@ package serviceaccount_test
 
 import (
 	"net/http"
-	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
@@ -15,24 +15,12 @@ func TestServiceAccountDataSources(t *testing.T) {
 	e.API(http.MethodPatch, "/api/v0/service-accounts/"+id, map[string]any{"description": "builds", "status": "inactive"}, nil)
 	want := map[string]any{"id": id, "name": "ci / ../x", "description": "builds", "status": "inactive"}
 	for _, config := range []acctest.Values{{"id": id}, {"name": "ci / ../x"}} {
-		read, out := acctest.NewProcess(t, e, nil).ReadData(accountType, config)
-		if got := acctest.Plainly(t, read); len(out.Errors) > 0 || !reflect.DeepEqual(got, want) {
-			t.Errorf("%v reads %v: %s", config, got, out)
-		}
+		acctest.Is(t, "the account", e.MustRead(t, nil, accountType, config), want)
 	}
-	read, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_service_accounts", nil)
 	all := []any{want, map[string]any{"id": other, "name": "other", "description": nil, "status": "active"}}
-	if got := acctest.Plainly(t, read); len(out.Errors) > 0 || !reflect.DeepEqual(got["service_accounts"], all) {
-		t.Errorf("all are %v: %s", got, out)
+	acctest.Is(t, "all", e.MustRead(t, nil, "agentyard_service_accounts", nil), map[string]any{"service_accounts": all})
+	p := acctest.NewProcess(t, e, nil)
+	if listed, out := p.List(accountType, nil); len(listed) != 2 || len(out.Errors) > 0 || !slices.Contains(p.Names, "ci / ../x") {
+		t.Errorf("listed are %v: %s", p.Names, out)
 	}
-}
-
-// The contract does not say whether account names are unique. In the emulator they are.
-func TestServiceAccountDataSource_twoOfTheSameName(t *testing.T) {
-	t.Parallel()
-	address := acctest.StandIn(t, map[string]string{
-		"/api/v0/service-accounts": `{"serviceAccounts":[{"id":"sa_2","name":"ci","status":"active"},{"id":"sa_1","name":"ci","status":"active"}]}`,
-	})
-	_, out := acctest.NewProcess(t, acctest.New(t), acctest.Values{"base_url": address}).ReadData(accountType, acctest.Values{"name": "ci"})
-	out.MustFail(t, "name", "Service Account Is Ambiguous", "2 service accounts", "sa_1, sa_2", "Set id instead")
 }

@@ -91,20 +91,20 @@ func TestServiceAccount_leastThenEachAttribute(t *testing.T) {
 func TestServiceAccount_refusedStatusKeepsTheAccount(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := acctest.NewProcess(t, e, nil).NewInstance(accountType)
+	i := e.NewInstance(t, accountType)
 	config := acctest.Values{"name": "ci", "status": "inactive"}
 	e.Faults().Add(emulator.Fault{Operation: "updateServiceAccount", Kind: emulator.FaultStatusBeforeCommit, Status: 400, Times: 2})
-	out := acctest.NewProcess(t, e, nil).Apply(i, config)
+	out := e.Apply(t, i, config)
 	out.MustSucceed(t)
 	acctest.Says(t, out.WarningText(), "Service Account Created Without Its Status", `may not be "inactive"`, "returned 400", "Correct the value")
 	id := i.ID()
 	if i.Tainted || onlyAccount(t, e).ID != id {
 		t.Fatalf("tainted %v, %s: %s", i.Tainted, id, out)
 	}
-	out = acctest.NewProcess(t, e, nil).Apply(i, config)
+	out = e.Apply(t, i, config)
 	out.MustFail(t, "", "Cannot update service account", "returned 400")
-	acctest.NewProcess(t, e, nil).Apply(i, config).MustDo(t, acctest.ActionUpdate)
-	acctest.NewProcess(t, e, nil).Plan(i, config).MustDo(t, acctest.ActionNone)
+	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
+	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 	if got := onlyAccount(t, e); got.ID != id || got.Status != "inactive" {
 		t.Errorf("the account is %+v, was %s", got, id)
 	}
@@ -121,10 +121,10 @@ func TestServiceAccount_trimmedDescription(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	}))
-	i := acctest.NewProcess(t, e, nil).NewInstance(accountType)
+	i := e.NewInstance(t, accountType)
 	config := acctest.Values{"name": "ci", "description": "builds\n"}
-	acctest.NewProcess(t, e, nil).Apply(i, config).MustDo(t, acctest.ActionCreate)
+	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
 	for _, same := range []acctest.Values{config, {"name": "ci", "description": "builds"}} {
-		acctest.NewProcess(t, e, nil).Plan(i, same).MustDo(t, acctest.ActionNone)
+		e.Plan(t, i, same).MustDo(t, acctest.ActionNone)
 	}
 }
