@@ -14,19 +14,7 @@ import (
 // read reads a data source with additional provider settings.
 func read(t *testing.T, e *acctest.Env, settings acctest.Values, name string, config acctest.Values) map[string]any {
 	t.Helper()
-	values, out := acctest.NewProcess(t, e, settings).ReadData("agentyard_wiki_"+name, config)
-	out.MustSucceed(t)
-	return acctest.Plainly(t, values)
-}
-
-// has fails the test unless an object has these attributes.
-func has(t *testing.T, object, want map[string]any) {
-	t.Helper()
-	for name, v := range want {
-		if object[name] != v {
-			t.Errorf("%s is %v, want %v", name, object[name], v)
-		}
-	}
+	return e.MustRead(t, settings, "agentyard_wiki_"+name, config)
 }
 
 // mustList fails the test unless these runs are listed, in this order.
@@ -51,11 +39,11 @@ func TestWikiRunDataSource(t *testing.T) {
 	id := addRun(t, e, emulator.WikiRun{RepoURL: acmeAPI, CommitHash: "c0ffee0", SourceSessionID: "session-1"})
 	acctest.Must(t, e.SetVideoOverview(id, map[string]any{"z": 1.5, "a": []string{"b"}}))
 	run := read(t, e, nil, "run", acctest.Values{"id": id})
-	has(t, run, map[string]any{
+	acctest.MustHave(t, run, map[string]any{
 		"id": id, "repo_url": acmeAPI, "commit_hash": "c0ffee0", "branch": "main", "created_at": "2026-03-01T12:00:00Z", "source_session_id": "session-1",
 		"video_overview": `{"a":["b"],"z":1.5}`, "privacy_level": "organization", "can_update_privacy": true, "has_local_changes": false,
 	})
-	has(t, run["model_used"].(map[string]any), map[string]any{"id": "model-a", "reasoning_effort": "medium"})
+	acctest.MustHave(t, run["model_used"].(map[string]any), map[string]any{"id": "model-a", "reasoning_effort": "medium"})
 	if run["page_count"] == nil || run["owner_user_id"] == nil {
 		t.Errorf("read %v", run)
 	}
@@ -78,7 +66,7 @@ func TestWikiRuns(t *testing.T) {
 	mustList(t, read(t, e, nil, "runs", nil)["wiki_runs"], api, web)
 	ofOther := read(t, e, other, "runs", nil)["wiki_runs"]
 	mustList(t, ofOther, api, web, hidden)
-	has(t, ofOther.([]any)[0].(map[string]any), map[string]any{"can_update_privacy": false, "repo_url": acmeAPI, "video_overview": nil})
+	acctest.MustHave(t, ofOther.([]any)[0].(map[string]any), map[string]any{"can_update_privacy": false, "repo_url": acmeAPI, "video_overview": nil})
 	if n := len(e.Journal().Entries()); n != e.Journal().Count("listWikiRuns") {
 		t.Errorf("more was sent than listings: %+v", e.Journal().Entries())
 	}
@@ -102,7 +90,7 @@ func TestWikiRuns(t *testing.T) {
 		all := []any{}
 		for k, run := range listed {
 			run := acctest.Plain(t, run).(map[string]any)
-			has(t, run, map[string]any{"pages": nil, "triggers": nil, "page_tree": nil})
+			acctest.MustHave(t, run, map[string]any{"pages": nil, "triggers": nil, "page_tree": nil})
 			if want := fmt.Sprint(run["repo_url"], "@", run["commit_hash"]); p.Names[k] != want {
 				t.Errorf("a run is named %s, want %s", p.Names[k], want)
 			}

@@ -57,21 +57,3 @@ func TestWikiRun_privateRunsOfOthers(t *testing.T) {
 	}
 	process(owner).Plan(i, config).MustDo(t, acctest.ActionCreate)
 }
-
-// A run that becomes private is hidden from other users, even if they saw it before.
-func TestWikiRun_becomesPrivate(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	owner, other := e.MemberKey("robin@acme.example", ""), e.MemberKey("ada@acme.example", "")
-	process := func(key string) *acctest.Process { return acctest.NewProcess(t, e, acctest.Values{"api_key": key}) }
-	i := process(owner).NewInstance(wikiRunType)
-	private := wikiRunOf(acctest.Values{"privacy_level": "private"})
-	for _, config := range []acctest.Values{wikiRunOf(nil), private} {
-		if out := process(owner).Apply(i, config); len(out.Errors) > 0 || len(out.Warnings) > 0 {
-			t.Fatal(out)
-		}
-	}
-	if out := process(other).Plan(i, private); len(out.Errors) != 1 || !strings.Contains(out.Text(), "is not visible to the provider's API key") {
-		t.Errorf("%s", out)
-	}
-}

@@ -1,8 +1,6 @@
 package wiki_test
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
@@ -16,9 +14,10 @@ func TestWikiRun_isForItsOwner(t *testing.T) {
 	other := acctest.NewProcess(t, e, acctest.Values{"api_key": e.MemberKey("robin@acme.example", "")})
 	shared, private := wikiRunOf(acctest.Values{"privacy_level": "organization"}), wikiRunOf(acctest.Values{"privacy_level": "private"})
 	_, i := e.Created(t, wikiRunType, shared)
+	e.WantRequests(t, "updateWikiPrivacy", 0) // The service's own level needs no request.
 	id := i.ID()
 	other.Apply(i, shared).MustDo(t, acctest.ActionNone)
-	has(t, acctest.Plain(t, i.State).(map[string]any), map[string]any{"can_update_privacy": false})
+	acctest.MustHave(t, acctest.Plain(t, i.State).(map[string]any), map[string]any{"can_update_privacy": false})
 	other.Apply(i, private).MustFail(t, "privacy_level", "Cannot update wiki run", "403", "Only the owner", "remove privacy_level")
 	other.Destroy(i).MustFail(t, "", "Cannot delete wiki run", id, "403", "Only the owner")
 	e.Plan(t, i, shared).MustDo(t, acctest.ActionNone)
@@ -27,39 +26,32 @@ func TestWikiRun_isForItsOwner(t *testing.T) {
 // If only the privacy level of a new run could not be set, the run is kept, and the next plan updates it in place.
 func TestWikiRun_withoutItsPrivacy(t *testing.T) {
 	t.Parallel()
-	for _, status := range []int{403, 422, 500} {
-		e := acctest.New(t)
-		e.Faults().Add(emulator.Fault{Operation: "updateWikiPrivacy", Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
-		i, config := e.NewInstance(t, wikiRunType), wikiRunOf(acctest.Values{"privacy_level": "private"})
-		out := e.MustApply(t, i, config)
-		run := onlyRun(t, e)
-		acctest.Says(t, out.WarningText(), "Privacy Level Not Set", run.ID, `is "organization" instead of "private"`, "The next apply sets it", fmt.Sprint(status))
-		e.Faults().Clear()
-		if i.ID() != run.ID || i.Tainted {
-			t.Errorf("the state holds %v", i.State)
-		}
-		isIn(t, e, i, config, acctest.ActionUpdate, map[string]any{"privacy_level": "private"})
-		if now := onlyRun(t, e); now.ID != run.ID || now.PrivacyLevel != "private" {
-			t.Errorf("the emulator holds %+v", now)
-		}
+	e := acctest.New(t)
+	e.Faults().Add(emulator.Fault{Operation: "updateWikiPrivacy", Kind: emulator.FaultStatusBeforeCommit, Status: 422, Times: -1})
+	i, config := e.NewInstance(t, wikiRunType), wikiRunOf(acctest.Values{"privacy_level": "private"})
+	out := e.MustApply(t, i, config)
+	run := onlyRun(t, e)
+	acctest.Says(t, out.WarningText(), "Privacy Level Not Set", run.ID, `is "organization" instead of "private"`, "The next apply sets it", "422")
+	e.Faults().Clear()
+	if i.ID() != run.ID || i.Tainted {
+		t.Errorf("the state holds %v", i.State)
+	}
+	isIn(t, e, i, config, acctest.ActionUpdate, map[string]any{"privacy_level": "private"})
+	if now := onlyRun(t, e); now.ID != run.ID || now.PrivacyLevel != "private" {
+		t.Errorf("the emulator holds %+v", now)
 	}
 }
 
 // After an interrupt during the create, the privacy level is still set, because other users must not see the run.
-func TestAccWikiRun_interruptedBeforeItsPrivacy(t *testing.T) {
+func TestWikiRun_interruptedBeforeItsPrivacy(t *testing.T) {
 	t.Parallel()
-	running := make(chan *acctest.Running, 1)
-	e := acctest.NewRealTime(t, acctest.InterruptInFlight("createWikiRun", running))
-	cli := acctest.NewCLI(t, e, fmt.Sprintf("resource %q \"test\" {\n  repo_url      = %q\n  privacy_level = \"private\"\n}\n", wikiRunType, acmeAPI))
-	run := cli.Start("apply", "-auto-approve", "-input=false")
-	running <- run
-	r := run.Wait()
-	made := onlyRun(t, e)
-	if made.PrivacyLevel != "private" {
-		t.Errorf("the run is left %s: %s", made.PrivacyLevel, r.Output)
+	var p *acctest.Process
+	e := acctest.New(t, acctest.Hold("createWikiRun", func(<-chan struct{}) { p.Stop() }))
+	p = acctest.NewProcess(t, e, nil)
+	i, config := p.NewInstance(wikiRunType), wikiRunOf(acctest.Values{"privacy_level": "private"})
+	p.Apply(i, config)
+	if made := onlyRun(t, e); made.PrivacyLevel != "private" || i.ID() != made.ID || i.Tainted {
+		t.Errorf("the run is left %s; tainted %v, the state is %s", made.PrivacyLevel, i.Tainted, i.State)
 	}
-	cli.MustPlanEmpty()
-	if state := cli.MustRun("state", "pull").Output; !strings.Contains(state, made.ID) || strings.Contains(state, "tainted") {
-		t.Errorf("the state is %s", state)
-	}
+	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 }

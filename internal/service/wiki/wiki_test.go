@@ -11,14 +11,7 @@ import (
 // fails expects an error of a data source, at an attribute or at none.
 func fails(t *testing.T, e *acctest.Env, name string, config acctest.Values, at string, want ...string) {
 	t.Helper()
-	failsWith(t, e, nil, name, config, at, want...)
-}
-
-// failsWith is fails with additional provider settings.
-func failsWith(t *testing.T, e *acctest.Env, settings acctest.Values, name string, config acctest.Values, at string, want ...string) {
-	t.Helper()
-	_, out := acctest.NewProcess(t, e, settings).ReadData("agentyard_wiki_"+name, config)
-	out.MustFail(t, at, want...)
+	e.MustNotRead(t, nil, "agentyard_wiki_"+name, config, at, want...)
 }
 
 // page is an uploaded page.
@@ -42,10 +35,6 @@ func uploadWiki(e *acctest.Env, pages ...page) string {
 // privateRun creates a run that only another user can see, and returns its ID.
 func privateRun(t *testing.T, e *acctest.Env) string {
 	t.Helper()
-	if _, _, err := e.AddHuman(emulator.Human{Email: "ada@acme.example"}); err != nil {
-		t.Fatal(err)
-	}
-	id, err := e.AddWikiRun(emulator.WikiRun{RepoURL: "https://code.example/acme/api", OwnerEmail: "ada@acme.example", PrivacyLevel: "private"})
-	acctest.Must(t, err)
-	return id
+	e.MemberKey("ada@acme.example", "")
+	return addRun(t, e, emulator.WikiRun{RepoURL: acmeAPI, OwnerEmail: "ada@acme.example", PrivacyLevel: "private"})
 }

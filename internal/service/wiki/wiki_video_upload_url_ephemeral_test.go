@@ -60,7 +60,7 @@ func TestWikiVideoUploadURL(t *testing.T) {
 	)
 	opened, out = acctest.NewProcess(t, e, nil).Open(videoType, nil)
 	out.MustSucceed(t)
-	has(t, acctest.Plainly(t, opened), map[string]any{"url": "https://files.example/v", "expires_at": nil, "fields": nil})
+	acctest.MustHave(t, acctest.Plainly(t, opened), map[string]any{"url": "https://files.example/v", "expires_at": nil, "fields": nil})
 
 	e.Faults().Clear()
 	switchWikis(t, e, "false")
