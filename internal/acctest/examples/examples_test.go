@@ -3,12 +3,9 @@
 package examples
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"mime/multipart"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -206,7 +203,7 @@ func TestAccExamples_ephemerals_everyCLI(t *testing.T) {
 	acctest.NeedsWriteOnly(t)
 	o := newOrganization(t)
 	before := o.keys()
-	o.putFile(t, "report.pdf", "a report")
+	o.PutFile(o.ids["computer"], "report.pdf", "a report")
 	cli := o.modules(t, "ephemeral-resources", map[string]string{
 		"agentyard_api_key":                fmt.Sprintf("service_account_id = %q\n  computer_id = %q", o.ids["account"], o.ids["computer"]),
 		"agentyard_computer_file_download": fmt.Sprintf("computer_id = %q", o.ids["computer"]),
@@ -231,34 +228,6 @@ func (o organization) keys() int {
 	var answer json.RawMessage
 	o.API(http.MethodGet, "/api/v0/service-accounts/"+o.ids["account"]+"/api-keys", nil, &answer)
 	return strings.Count(string(answer), `"isRevoked":false`)
-}
-
-// putFile writes a file to the computer's workspace.
-func (o organization) putFile(t *testing.T, name, content string) {
-	t.Helper()
-	at := "/api/v0/computers/" + o.ids["computer"] + "/files/" + name
-	var upload struct {
-		URL    string
-		Fields map[string]string
-	}
-	o.API(http.MethodPost, at+"/create-upload", map[string]any{"sizeBytes": len(content)}, &upload)
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	for field, v := range upload.Fields {
-		_ = form.WriteField(field, v)
-	}
-	part, _ := form.CreateFormFile("file", name)
-	_, _ = io.WriteString(part, content)
-	_ = form.Close()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, upload.URL, &body)
-	acctest.Must(t, err)
-	request.Header.Set("Content-Type", form.FormDataContentType())
-	resp, err := http.DefaultClient.Do(request)
-	if err != nil || resp.StatusCode >= http.StatusMultipleChoices {
-		t.Fatalf("uploading %s: %v %v", name, resp, err)
-	}
-	_ = resp.Body.Close()
-	o.API(http.MethodPost, at+"/complete-upload", map[string]any{}, nil)
 }
 
 // Each resource example applies, then plans no changes, and leaves nothing after a destroy.

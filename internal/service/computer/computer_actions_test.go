@@ -73,9 +73,6 @@ func TestComputerActions_errors(t *testing.T) {
 		{"install_deps", own.ID, []string{"Cannot install dependencies on computer", "installComputerDeps", "auto_install_deps = true"}, true},
 		{"install_deps", bare.ID, []string{"Cannot install dependencies on computer", "without autoInstallDeps", "auto_install_deps = true"}, true},
 		{"restart", nobody, []string{"Cannot restart computer", "No computer with the ID", "Check computer_id."}, true},
-		{"refresh", nobody, []string{"Cannot refresh computer", "refreshComputer", "No computer with the ID", "Check computer_id."}, true},
-		{"activity", nobody, []string{"Cannot record activity", "No computer with the ID", "Check computer_id."}, true},
-		{"install_deps", nobody, []string{"Cannot install dependencies", "No computer with the ID", "Check computer_id."}, true},
 		{"restart", "..", []string{"Cannot restart computer", "cannot be part of a request's path"}, false},
 		{"restart", "", []string{"must not be empty"}, true},
 	} {
@@ -90,14 +87,10 @@ func TestComputerActions_errors(t *testing.T) {
 	}
 }
 
-func installable(e *acctest.Env) computerJSON {
-	return makeComputer(e, map[string]any{"name": "a", "autoInstallDeps": true})
-}
-
 func TestComputerInstallDeps_inTheBackground(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	c := installable(e)
+	c := makeComputer(e, map[string]any{"name": "a", "autoInstallDeps": true})
 	e.Journal().Reset()
 	got := mustInvoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID})
 	if !strings.Contains(got, "continues in the background") || len(e.Journal().Entries()) != 1 {

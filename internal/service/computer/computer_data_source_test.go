@@ -1,120 +1,77 @@
 package computer_test
 
 import (
-	"net/http"
-	"regexp"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-func TestAccComputerDataSource_byIDAndByName(t *testing.T) {
+func TestComputerDataSource_byIDAndByName(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	var made computerJSON
-	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": "a b/../c"}, &made)
-	is := func(name, attribute string, check knownvalue.Check) statecheck.StateCheck {
-		return statecheck.ExpectKnownValue("data.agentyard_computer."+name, tfjsonpath.New(attribute), check)
-	}
-	e.Run(t, e.ReadStep(`
-data "agentyard_computer" "by_id" {
-  id = "`+made.ID+`"
-}
-data "agentyard_computer" "by_name" {
-  name = "a b/../c"
-}`,
-		is("by_id", "name", knownvalue.StringExact("a b/../c")), is("by_id", "provisioning_steps", knownvalue.ListSizeExact(5)),
-		is("by_name", "id", knownvalue.StringExact(made.ID)), is("by_name", "provisioning_steps", knownvalue.ListSizeExact(5)),
-		is("by_name", "computer_source", knownvalue.Null()), is("by_name", "is_listed", knownvalue.Bool(true)),
-	))
-}
-
-func TestAccComputerDataSource_ofAServiceAccount(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	account := newAccount(e)
-	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": "theirs", "serviceAccountId": account}, nil)
-	e.Run(t,
-		resource.TestStep{Config: e.Config(`data "agentyard_computer" "x" { name = "theirs" }`), ExpectError: regexp.MustCompile(`Computer Not Found(.|\n)*service_account_id`)},
-		e.ReadStep(`data "agentyard_computer" "x" {
-  name               = "theirs"
-  service_account_id = "`+account+`"
-}
-data "agentyard_computers" "x" {
-  service_account_id = "`+account+`"
-}`, statecheck.ExpectKnownValue("data.agentyard_computer.x", tfjsonpath.New("owner_id"), knownvalue.StringExact(account)),
-			statecheck.ExpectKnownValue("data.agentyard_computers.x", tfjsonpath.New("computers"), knownvalue.ListSizeExact(1))),
-	)
-}
-
-func TestAccComputerDataSource_errors(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	for hcl, want := range map[string]string{
-		`data "agentyard_computer" "x" {}`:                                                   `Exactly one of these attributes must be configured: \[id,name\]|Missing Attribute Configuration`,
-		"data \"agentyard_computer\" \"x\" {\n  id   = \"a\"\n  name = \"b\"\n}":             `Exactly one of these attributes must be configured|Invalid Attribute Combination`,
-		"data \"agentyard_computer\" \"x\" {\n  id = \"a\"\n  service_account_id = \"b\"\n}": `Attribute "name" must be specified when`,
-		`data "agentyard_computer" "x" { id = "00000000-0000-4000-8000-000000000000" }`:      `Computer Not Found`,
-		`data "agentyard_computer" "x" { name = "nobody" }`:                                  `Computer Not Found`,
-		`data "agentyard_computer" "x" { id = ".." }`:                                        `Cannot read computer(.|\n)*cannot\s+be\s+part`,
-		`data "agentyard_computers" "x" { host_id = "not-a-uuid" }`:                          `must\s+be\s+a\s+UUID`,
-		`data "agentyard_computers" "x" { service_account_id = "sa_unknown" }`:               `Cannot list computers(.|\n)*listComputers`,
+	_, account := e.ServiceAccountKey()
+	made := newComputer(e, map[string]any{"name": "a b/../c"})
+	theirs := newComputer(e, map[string]any{"name": "theirs", "serviceAccountId": account})
+	for id, config := range map[string]acctest.Values{
+		made.ID: {"id": made.ID}, made.ID + " by name": {"name": "a b/../c"}, theirs.ID: {"name": "theirs", "service_account_id": account},
 	} {
-		e.Run(t, resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)})
+		got := e.MustRead(t, nil, computerType, config)
+		if steps := got["provisioning_steps"].([]any); len(steps) != 5 || got["id"] != id[:len(made.ID)] || got["computer_source"] != nil || got["is_listed"] != true || (got["owner_id"] == account) != (id == theirs.ID) {
+			t.Errorf("%v reads %v", config, got)
+		}
+	}
+	for _, tc := range []struct {
+		config acctest.Values
+		at     string
+		want   []string
+	}{
+		{nil, "", []string{"Exactly one of these attributes must be configured: [id,name]"}},
+		{acctest.Values{"id": "a", "name": "b"}, "id", []string{"Exactly one of these attributes must be configured"}},
+		{acctest.Values{"id": "a", "service_account_id": "b"}, "service_account_id", []string{`Attribute "name" must be specified when`}},
+		{acctest.Values{"id": nobody}, "id", []string{"Computer Not Found"}},
+		{acctest.Values{"name": "nobody"}, "name", []string{"Computer Not Found"}},
+		{acctest.Values{"name": "theirs"}, "name", []string{"Computer Not Found", "service_account_id"}},
+		{acctest.Values{"id": ".."}, "", []string{"Cannot read computer", "cannot be part"}},
+	} {
+		e.MustNotRead(t, nil, computerType, tc.config, tc.at, tc.want...)
 	}
 }
 
-func TestAccComputersDataSource(t *testing.T) {
+func TestComputersDataSource(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	e.Run(t, e.ReadStep(`data "agentyard_computers" "x" {}`, statecheck.ExpectKnownValue("data.agentyard_computers.x", tfjsonpath.New("computers"), knownvalue.ListSizeExact(0))))
-	for _, name := range []string{"first", "second", "third"} {
-		e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": name}, nil)
-		e.Clock.Advance(1e9)
+	_, account := e.ServiceAccountKey()
+	for _, body := range []map[string]any{{"name": "first"}, {"name": "second"}, ownMachine("own"), hidden("hidden"), {"name": "theirs", "serviceAccountId": account}} {
+		newComputer(e, body)
+		e.Clock.Advance(time.Second)
 	}
-	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": "own", "provider": "byom", "hostId": hostA}, nil)
-	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": "hidden", "source": map[string]any{"kind": "template", "templateId": "template-base", "isListed": false}}, nil)
-	at := func(name string, n int, attribute string) (string, tfjsonpath.Path) {
-		return "data.agentyard_computers." + name, tfjsonpath.New("computers").AtSliceIndex(n).AtMapKey(attribute)
+	for _, tc := range []struct {
+		config acctest.Values
+		want   []any
+	}{
+		{nil, []any{"own", "second", "first"}}, // Newest first.
+		{acctest.Values{"include_unlisted": true}, []any{"hidden", "own", "second", "first"}},
+		{acctest.Values{"host_id": hostA}, []any{"own"}},
+		{acctest.Values{"include_provisioning_steps": true}, []any{"own", "second", "first"}},
+		{acctest.Values{"service_account_id": account}, []any{"theirs"}},
+	} {
+		var names []any
+		for _, one := range e.MustRead(t, nil, "agentyard_computers", tc.config)["computers"].([]any) {
+			c := one.(map[string]any)
+			names = append(names, c["name"])
+			if steps, _ := c["provisioning_steps"].([]any); (len(steps) == 5) != (tc.config["include_provisioning_steps"] == true) && c["name"] != "own" {
+				t.Errorf("the steps are %v", c["provisioning_steps"])
+			}
+		}
+		acctest.Is(t, "the computers", names, tc.want)
 	}
-	known := func(check knownvalue.Check, address string, path tfjsonpath.Path) statecheck.StateCheck {
-		return statecheck.ExpectKnownValue(address, path, check)
-	}
-	first := func(name, attribute string) (string, tfjsonpath.Path) { return at(name, 0, attribute) }
-	a1, p1 := first("listed", "name")
-	a2, p2 := first("listed", "provisioning_steps")
-	a3, p3 := first("by_host", "name")
-	a4, p4 := at("steps", 4, "provisioning_steps")
-	e.Run(t, e.ReadStep(`
-data "agentyard_computers" "listed" {}
-data "agentyard_computers" "all" {
-  include_unlisted = true
-}
-data "agentyard_computers" "by_host" {
-  host_id = "`+hostA+`"
-}
-data "agentyard_computers" "steps" {
-  include_provisioning_steps = true
-  include_unlisted           = true
-}`,
-		statecheck.ExpectKnownValue("data.agentyard_computers.listed", tfjsonpath.New("computers"), knownvalue.ListSizeExact(4)),
-		statecheck.ExpectKnownValue("data.agentyard_computers.all", tfjsonpath.New("computers"), knownvalue.ListSizeExact(5)),
-		statecheck.ExpectKnownValue("data.agentyard_computers.by_host", tfjsonpath.New("computers"), knownvalue.ListSizeExact(1)),
-		known(knownvalue.StringExact("own"), a1, p1), known(knownvalue.Null(), a2, p2), known(knownvalue.StringExact("own"), a3, p3), known(knownvalue.ListSizeExact(5), a4, p4),
-	))
+	e.MustNotRead(t, nil, "agentyard_computers", acctest.Values{"host_id": "not-a-uuid"}, "host_id", "must be a UUID")
+	e.MustNotRead(t, nil, "agentyard_computers", acctest.Values{"service_account_id": "sa_unknown"}, "service_account_id", "Cannot list computers", "listComputers")
 }
 
-func TestAccComputerProvidersDataSource(t *testing.T) {
+func TestComputerProvidersDataSource(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	e.Run(t, e.ReadStep(`data "agentyard_computer_providers" "x" {}`,
-		statecheck.ExpectKnownValue("data.agentyard_computer_providers.x", tfjsonpath.New("providers"), knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("managed-a"), knownvalue.StringExact("managed-b")}))))
-	e.Faults().Add(emulator.Fault{Operation: "listComputerProviders", Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1})
-	e.Run(t, resource.TestStep{Config: e.Config(`data "agentyard_computer_providers" "x" {}`), ExpectError: regexp.MustCompile(`Cannot list computer providers(.|\n)*listComputerProviders(.|\n)*500`)})
+	acctest.Is(t, "the providers", e.MustRead(t, nil, "agentyard_computer_providers", nil)["providers"], []any{"managed-a", "managed-b"})
 }

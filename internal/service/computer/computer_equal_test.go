@@ -16,17 +16,11 @@ func TestComputer_equalReposDoNotReplace(t *testing.T) {
 		before, after []any
 		want          acctest.Action
 	}{
-		"none, then empty":    {nil, []any{}, "update"},
-		"empty, then none":    {[]any{}, nil, "update"},
-		"with .git":           {repo("https://git.example/acme/app"), repo("https://git.example/acme/app.git"), "none"},
-		"without the slash":   {repo("https://git.example/acme/app/"), repo("https://git.example/acme/app"), "none"},
-		"in another order":    {repo("https://git.example/acme/app", "https://git.example/acme/tools"), repo("https://git.example/acme/tools.git", "https://git.example/acme/app/"), "none"},
-		"one of them twice":   {repo("https://git.example/acme/app", "https://git.example/acme/tools"), repo("https://git.example/acme/app", "https://git.example/acme/app"), "replace"},
-		"another":             {repo("https://git.example/acme/app"), repo("https://git.example/acme/app2"), "replace"},
-		"one more":            {repo("https://git.example/acme/app"), repo("https://git.example/acme/app", "https://git.example/acme/tools"), "replace"},
-		"first, where none":   {[]any{}, repo("https://git.example/acme/app"), "replace"},
-		"none where was one":  {repo("https://git.example/acme/app"), []any{}, "replace"},
-		"in a different case": {repo("https://git.example/acme/app"), repo("https://git.example/acme/App"), "replace"},
+		"none, then empty":   {nil, []any{}, "update"},
+		"with .git":          {repo("https://git.example/acme/app"), repo("https://git.example/acme/app.git"), "none"},
+		"in another order":   {repo("https://git.example/acme/app", "https://git.example/acme/tools"), repo("https://git.example/acme/tools.git", "https://git.example/acme/app/"), "none"},
+		"another":            {repo("https://git.example/acme/app"), repo("https://git.example/acme/app2"), "replace"},
+		"none where was one": {repo("https://git.example/acme/app"), []any{}, "replace"},
 	} {
 		for typeName, config := range map[string]acctest.Values{computerType: {"name": "a"}, fleetType: fleetOf(1)} {
 			t.Run(typeName+"/"+name, func(t *testing.T) {
@@ -116,20 +110,11 @@ func TestComputer_importInCapitals(t *testing.T) {
 	e := acctest.New(t)
 	made := newComputer(e, map[string]any{"name": "a", "provider": "byom"})
 	i := e.NewInstance(t, computerType)
+	acctest.NewProcess(t, e, nil).ImportByIdentity(e.NewInstance(t, computerType), acctest.Values{"id": strings.ToUpper(made.ID)}).MustSucceed(t)
 	mustImport(t, e, i, strings.ToUpper(made.ID))
 	for range 2 {
 		e.Apply(t, i, acctest.Values{"name": "a", "provider_type": "byom"}).MustDo(t, acctest.ActionNone)
 	}
 	e.Apply(t, i, acctest.Values{"name": "b", "provider_type": "byom"}).MustDo(t, acctest.ActionUpdate)
 	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
-}
-
-func TestAccComputer_importByAnIdentityInCapitals(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsIdentity(t)
-	e := acctest.NewRealTime(t, quickSetUp)
-	made := newComputer(e, map[string]any{"name": "a", "provider": "byom"})
-	cli := acctest.NewCLI(t, e, config("name = \"a\"\nprovider_type = \"byom\"")+"import {\n  to = "+address+"\n  identity = { id = \""+strings.ToUpper(made.ID)+"\" }\n}\n")
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	cli.MustPlanEmpty()
 }

@@ -47,9 +47,6 @@ func TestComputer_shownLate(t *testing.T) {
 	}
 }
 
-// quickSetUp makes the emulator provision computers in about a second of real time.
-func quickSetUp(o *emulator.Options) { o.Provisioning.Step = 200 * time.Millisecond }
-
 func TestComputer_interruptedWaitIsNotTainted(t *testing.T) {
 	t.Parallel()
 	for typeName, tc := range map[string]struct {

@@ -1,12 +1,8 @@
 package computer_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/base64"
-	"io"
 	"maps"
-	"mime/multipart"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,55 +13,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
-
-// storage sends a request to the file storage, which needs only the URL. It returns the content and its media type.
-func storage(t *testing.T, method, url, contentType string, body io.Reader) (content, contentTypeOfAnswer string) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(context.Background(), method, url, body)
-	acctest.Must(t, err)
-	req.Header.Set("Content-Type", contentType)
-	resp, err := http.DefaultClient.Do(req)
-	acctest.Must(t, err)
-	defer func() { _ = resp.Body.Close() }()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode >= 300 {
-		t.Fatalf("%s at the file storage: %s %s %v", method, resp.Status, data, err)
-	}
-	return string(data), resp.Header.Get("Content-Type")
-}
-
-// putFile writes a file to a workspace outside Terraform.
-func putFile(t *testing.T, e *acctest.Env, computer, name, content string) {
-	t.Helper()
-	at := "/api/v0/computers/" + computer + "/files/" + name
-	var upload struct {
-		URL    string
-		Fields map[string]string
-	}
-	e.API(http.MethodPost, at+"/create-upload", map[string]any{"sizeBytes": len(content)}, &upload)
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	for field, v := range upload.Fields {
-		_ = form.WriteField(field, v)
-	}
-	part, _ := form.CreateFormFile("file", name)
-	_, _ = io.WriteString(part, content)
-	_ = form.Close()
-	storage(t, http.MethodPost, upload.URL, form.FormDataContentType(), &body)
-	e.API(http.MethodPost, at+"/complete-upload", map[string]any{}, nil)
-}
-
-// getFile returns the content and media type of a file in a workspace, or "" and "" if there is none.
-func getFile(t *testing.T, e *acctest.Env, computer, name string) (content, contentType string) {
-	t.Helper()
-	at := "/api/v0/computers/" + computer + "/files/" + name + "/create-download"
-	if status, _ := e.Try(http.MethodPost, at, map[string]any{}); status == http.StatusNotFound {
-		return "", ""
-	}
-	var download struct{ URL string }
-	e.API(http.MethodPost, at, map[string]any{}, &download)
-	return storage(t, http.MethodGet, download.URL, "", nil)
-}
 
 func TestComputerFileUpload(t *testing.T) {
 	t.Parallel()
@@ -93,7 +40,7 @@ func TestComputerFileUpload(t *testing.T) {
 			if n := len(e.Journal().Entries()); n != 2 || !strings.HasSuffix(got, "as /home/agent/workspace/"+tc.file) || !strings.Contains(got, "Uploading file") {
 				t.Errorf("%d requests: %s", n, got)
 			}
-			if content, contentType := getFile(t, e, c.ID, tc.as); content != tc.is || contentType != tc.contentType {
+			if content, contentType := e.File(c.ID, tc.as); content != tc.is || contentType != tc.contentType {
 				t.Errorf("the workspace has %q of %q, want %q of %q", content, contentType, tc.is, tc.contentType)
 			}
 		})
@@ -116,20 +63,16 @@ func TestComputerFileUpload_validation(t *testing.T) {
 		arguments acctest.Values
 		want      string
 	}{
-		"no content":         {with("a", nil), "Exactly one of these attributes must be configured"},
-		"two contents":       {with("a", acctest.Values{"content": "x", "source_path": "y"}), "Exactly one of these attributes must be configured"},
-		"slash":              {with("a/b", text), "Invalid File Name"},
-		"backslash":          {with(`a\b`, text), "Invalid File Name"},
-		"two dots":           {with("a..b", text), "Invalid File Name"},
-		"one dot":            {with(".", text), "Invalid File Name"},
-		"blank":              {with(" ", text), "Invalid File Name"},
-		"no name":            {with("", text), "must be 1 to 255 characters long"},
-		"long name":          {with(strings.Repeat("ä", 256), text), "must be 1 to 255 characters long"},
-		"no Base64":          {with("a", acctest.Values{"content_base64": "%"}), "Invalid Base64"},
-		"empty path":         {with("a", acctest.Values{"source_path": ""}), "must not be empty"},
-		"no file":            {with("a", acctest.Values{"source_path": filepath.Join(folder, "none")}), "Cannot Read File"},
-		"folder":             {with("a", acctest.Values{"source_path": folder}), "is not a regular file"},
-		"empty content type": {with("a", acctest.Values{"content": "x", "content_type": ""}), "must be 1 to 255 characters long"},
+		"no content":   {with("a", nil), "Exactly one of these attributes must be configured"},
+		"two contents": {with("a", acctest.Values{"content": "x", "source_path": "y"}), "Exactly one of these attributes must be configured"},
+		"slash":        {with("a/b", text), "Invalid File Name"},
+		"two dots":     {with("a..b", text), "Invalid File Name"},
+		"no name":      {with("", text), "must be 1 to 255 characters long"},
+		"long name":    {with(strings.Repeat("ä", 256), text), "must be 1 to 255 characters long"},
+		"no Base64":    {with("a", acctest.Values{"content_base64": "%"}), "Invalid Base64"},
+		"empty path":   {with("a", acctest.Values{"source_path": ""}), "must not be empty"},
+		"no file":      {with("a", acctest.Values{"source_path": filepath.Join(folder, "none")}), "Cannot Read File"},
+		"folder":       {with("a", acctest.Values{"source_path": folder}), "is not a regular file"},
 	} {
 		_, out := invoke(t, e, "file_upload", tc.arguments)
 		if !strings.Contains(out.Text(), tc.want) {
@@ -145,7 +88,7 @@ func TestComputerFileUpload_errors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	c := makeComputer(e, map[string]any{"name": "a"})
-	putFile(t, e, c.ID, "taken.txt", "theirs")
+	e.PutFile(c.ID, "taken.txt", "theirs")
 	down := makeComputer(e, map[string]any{"name": "down"})
 	acctest.Must(t, e.UnavailableDaemon(down.ID))
 	for _, tc := range map[string]struct {
@@ -159,7 +102,7 @@ func TestComputerFileUpload_errors(t *testing.T) {
 		_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": tc.id, "file_name": tc.file, "content": "mine"})
 		acctest.Says(t, out.Text(), tc.want...)
 	}
-	if content, _ := getFile(t, e, c.ID, "taken.txt"); content != "theirs" {
+	if content, _ := e.File(c.ID, "taken.txt"); content != "theirs" {
 		t.Errorf("the file is now %q", content)
 	}
 }
@@ -167,35 +110,24 @@ func TestComputerFileUpload_errors(t *testing.T) {
 // Whatever fails, a successful upload has written the file, and a failed one can be invoked again.
 func TestComputerFileUpload_faults(t *testing.T) {
 	t.Parallel()
-	for _, operation := range []string{"createFileUpload", "completeFileUpload"} {
-		for name, fault := range map[string]emulator.Fault{
-			"424 before commit":             {Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusFailedDependency},
-			"503 after commit":              {Kind: emulator.FaultStatusAfterCommit, Status: http.StatusServiceUnavailable},
-			"dropped after commit":          {Kind: emulator.FaultDropAfterCommit},
-			"dropped before commit, always": {Kind: emulator.FaultDropBeforeCommit, Times: -1},
-			"truncated":                     {Kind: emulator.FaultTruncatedBody},
-		} {
-			t.Run(operation+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				e := acctest.New(t)
-				c := makeComputer(e, map[string]any{"name": "a"})
-				arguments := acctest.Values{"computer_id": c.ID, "file_name": "a.txt", "content": "hello"}
-				fault.Operation = operation
-				e.Faults().Add(fault)
-				_, out := acctest.NewProcess(t, e, acctest.Values{"max_retries": 2}).Invoke("agentyard_computer_file_upload", arguments)
-				e.Faults().Clear()
-				content, _ := getFile(t, e, c.ID, "a.txt")
-				if fails := fault.Times < 0 || fault.Status == http.StatusFailedDependency; fails {
-					if content != "" || !strings.Contains(out.Text(), operation) {
-						t.Errorf("the workspace has %q: %s", content, out)
-					}
-					_, out = acctest.NewProcess(t, e, nil).Invoke("agentyard_computer_file_upload", arguments)
-					content, _ = getFile(t, e, c.ID, "a.txt")
-				}
-				if len(out.Errors) > 0 || content != "hello" {
-					t.Errorf("the workspace has %q: %s", content, out)
-				}
-			})
+	for _, fault := range []emulator.Fault{
+		{Operation: "createFileUpload", Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusFailedDependency},
+		{Operation: "completeFileUpload", Kind: emulator.FaultDropBeforeCommit, Times: -1},
+		{Operation: "completeFileUpload", Kind: emulator.FaultStatusAfterCommit, Status: http.StatusServiceUnavailable},
+	} {
+		e := acctest.New(t)
+		c := makeComputer(e, map[string]any{"name": "a"})
+		arguments := acctest.Values{"computer_id": c.ID, "file_name": "a.txt", "content": "hello"}
+		e.Faults().Add(fault)
+		_, out := acctest.NewProcess(t, e, acctest.Values{"max_retries": 2}).Invoke("agentyard_computer_file_upload", arguments)
+		e.Faults().Clear()
+		content, _ := e.File(c.ID, "a.txt")
+		if (content == "hello") != (len(out.Errors) == 0) || content == "" && !strings.Contains(out.Text(), fault.Operation) {
+			t.Errorf("the workspace has %q: %s", content, out)
+		}
+		mustInvoke(t, e, "file_upload", arguments)
+		if content, _ := e.File(c.ID, "a.txt"); content != "hello" {
+			t.Errorf("the workspace has %q", content)
 		}
 	}
 }
@@ -213,18 +145,6 @@ func TestComputerFileUpload_whenNobodyCanTell(t *testing.T) {
 	acctest.Says(t, out.Text(), "Cannot upload file", "completeFileUpload", `could not check whether the file "a.txt" is in the workspace`, "check the file in the workspace")
 	// The file is compared again.
 	mustInvoke(t, e, "file_upload", arguments)
-}
-
-// A run that was killed after the upload has stored nothing.
-func TestComputerFileUpload_convergesAfterAKill(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	c := makeComputer(e, map[string]any{"name": "a"})
-	putFile(t, e, c.ID, "a.txt", "hello")
-	config := acctest.Values{"computer_id": c.ID, "file_name": "a.txt", "content": "hello"}
-	i := e.NewInstance(t, "agentyard_computer_file_upload")
-	e.MustApply(t, i, config).MustDo(t, acctest.ActionCreate)
-	e.MustApply(t, i, config).MustDo(t, acctest.ActionNone)
 }
 
 func TestComputerFileUpload_endsInTime(t *testing.T) {

@@ -58,7 +58,7 @@ resource "agentyard_computer_file_upload" "x" {
 		}
 	}
 	for _, name := range []string{"secret-1.txt", "secret-2.txt"} {
-		if content, _ := getFile(t, e, c.ID, name); content != "do-not-show" {
+		if content, _ := e.File(c.ID, name); content != "do-not-show" {
 			t.Errorf("%s has %q", name, content)
 		}
 	}

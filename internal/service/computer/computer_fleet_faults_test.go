@@ -181,23 +181,6 @@ func TestFleet_shortfallIsMadeUp(t *testing.T) {
 	e.Plan(t, i, fleetOf(5)).MustDo(t, acctest.ActionNone)
 }
 
-func TestFleet_failedProvisioningIsReported(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	i := e.NewInstance(t, fleetType)
-	e.FailProvisioning(emulator.FailStep{Name: "web-2", Step: "start-services", Error: "the disk is full"})
-	keeping := fleetOf(3)
-	keeping["replace_failed"] = false
-	out := e.MustApply(t, i, keeping)
-	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Detail, "web-2") || !strings.Contains(out.Warnings[0].Detail, "the disk is full") || i.Tainted {
-		t.Fatalf("on creation: %s", out)
-	}
-	if got := fleetStatuses(i); !slices.Equal(got, []string{"active", "error", "active"}) {
-		t.Errorf("the statuses are %v", got)
-	}
-	e.Plan(t, i, keeping).MustDo(t, acctest.ActionNone)
-}
-
 func TestFleet_aWaitThatEndsTooSoonDoesNotTaint(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, func(o *emulator.Options) { o.Provisioning.Step = 1e12 })

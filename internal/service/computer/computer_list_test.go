@@ -14,7 +14,7 @@ func hidden(name string) map[string]any {
 func TestComputerList(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	account := newAccount(e)
+	_, account := e.ServiceAccountKey()
 	makeComputer(e, map[string]any{"name": "managed", "repos": []string{"https://git.example/acme/app"}})
 	makeComputer(e, ownMachine("own"))
 	makeComputer(e, hidden("hidden"))
@@ -29,19 +29,18 @@ func TestComputerList(t *testing.T) {
 		{acctest.Values{"service_account_id": account}, []string{"theirs"}},
 	} {
 		e.Journal().Reset()
-		listed, out := acctest.NewProcess(t, e, nil).List(computerType, tc.config)
+		p := acctest.NewProcess(t, e, nil)
+		listed, out := p.List(computerType, tc.config)
 		out.MustSucceed(t)
-		var names []string
 		for _, one := range listed {
 			c := acctest.Plain(t, one).(map[string]any)
-			names = append(names, c["name"].(string))
 			source, _ := c["source"].(map[string]any)
 			if c["status"] != "active" || c["wait_for_active"] != true || c["repos"] != nil || (c["service_account_id"] == account) != (c["name"] == "theirs") || (source["template_id"] == "template-base") != (c["name"] == "hidden") {
 				t.Errorf("listed %v", c)
 			}
 		}
-		if slices.Sort(names); !slices.Equal(names, tc.want) || len(e.Journal().Entries()) != e.Journal().Count("listComputers") {
-			t.Errorf("%v lists %v, want %v", tc.config, names, tc.want)
+		if slices.Sort(p.Names); !slices.Equal(p.Names, tc.want) || len(e.Journal().Entries()) != e.Journal().Count("listComputers") {
+			t.Errorf("%v lists %v, want %v", tc.config, p.Names, tc.want)
 		}
 	}
 	for name, value := range map[string]string{"host_id": "not-a-uuid", "service_account_id": ""} {

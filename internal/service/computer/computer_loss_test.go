@@ -1,9 +1,7 @@
 package computer_test
 
 import (
-	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -11,38 +9,15 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// Without base_url, nothing can be read, and a state with only the ID would be planned as a replacement.
-func TestAccComputer_importWhileASettingIsUnknown(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	made := newComputer(e, map[string]any{"name": "precious", "provider": "byom"})
-	with := func(address string) string {
-		return fmt.Sprintf("resource \"terraform_data\" \"address\" {\n  input = %q\n}\nprovider \"agentyard\" {\n  base_url = %s\n}\nimport {\n  to = %s\n  id = %q\n}\n", e.URL(), address, address, made.ID) +
-			config("name = \"precious\"\nprovider_type = \"byom\"")
-	}
-	cli := acctest.NewCLI(t, e, strings.Replace(with("terraform_data.address.output"), "to = terraform_data.address.output", "to = "+address, 1))
-	mustSay(t, cli.Run("apply", "-auto-approve", "-input=false"), "Cannot Import Computer Yet", "base_url", "First apply what base_url depends on")
-	cli.MustRun("apply", "-auto-approve", "-input=false", "-target=terraform_data.address")
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	if left := only(t, e); left.ID != made.ID {
-		t.Errorf("the computer was replaced by %+v", left)
-	}
-	cli.MustPlanEmpty()
-}
-
 // To a key whose role is too low, the service returns 404 for each computer of a service account, although it exists.
 func TestComputer_aKeyWithATooLowRole(t *testing.T) {
 	t.Parallel()
 	for typeName, config := range map[string]acctest.Values{computerType: {"name": "a"}, fleetType: fleetOf(2)} {
 		e := acctest.New(t)
-		var account struct {
-			ID string `json:"id"`
-		}
-		e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "ci"}, &account)
-		config["service_account_id"] = account.ID
+		_, account := e.ServiceAccountKey()
+		config["service_account_id"] = account
 		_, i := e.Created(t, typeName, config)
-		_, key, err := e.AddHuman(emulator.Human{Email: "user@agentyard.example", Role: emulator.RoleUser})
-		acctest.Must(t, err)
+		key := e.MemberKey("user@agentyard.example", emulator.RoleUser)
 		before := len(computers(e))
 		for _, run := range []func(*acctest.Process) acctest.Outcome{
 			func(p *acctest.Process) acctest.Outcome { return p.Plan(i, config) },
@@ -55,7 +30,7 @@ func TestComputer_aKeyWithATooLowRole(t *testing.T) {
 			}
 		}
 		// If the account itself is gone, so are its computers.
-		e.API(http.MethodDelete, "/api/v0/service-accounts/"+account.ID, nil, nil)
+		e.API(http.MethodDelete, "/api/v0/service-accounts/"+account, nil, nil)
 		if out := acctest.NewProcess(t, e, nil).Destroy(i); len(out.Errors) > 0 {
 			t.Errorf("%s: %v", typeName, out)
 		}
@@ -65,29 +40,17 @@ func TestComputer_aKeyWithATooLowRole(t *testing.T) {
 // A request that changes something is completed, and its result is in the state.
 func TestAccComputer_interruptedWhileACreationIsInFlight(t *testing.T) {
 	t.Parallel()
-	for operation, hcl := range map[string]string{
-		"createComputer":      config("name = \"web-1\"\nprovider_type = \"byom\""),
-		"bulkCreateComputers": "resource \"agentyard_computer_fleet\" \"test\" {\n  name_prefix = \"web\"\n  quantity = 1\n}\n",
-	} {
-		t.Run(operation, func(t *testing.T) {
-			t.Parallel()
-			running := make(chan *acctest.Running, 1)
-			e := acctest.NewRealTime(t, acctest.InterruptInFlight(operation, running))
-			cli := acctest.NewCLI(t, e, hcl)
-			run := cli.Start("apply", "-auto-approve", "-input=false")
-			running <- run
-			run.Wait()
-			id := only(t, e).ID
-			if state := cli.MustRun("show"); !strings.Contains(state.Output, id) || strings.Contains(state.Output, "tainted") {
-				t.Fatalf("the state: %s", state.Output)
-			}
-			cli.MustRun("apply", "-auto-approve", "-input=false")
-			if got := only(t, e).ID; got != id {
-				t.Errorf("the computer was made again: %s", got)
-			}
-			cli.MustPlanEmpty()
-		})
+	running := make(chan *acctest.Running, 1)
+	e := acctest.NewRealTime(t, acctest.InterruptInFlight("createComputer", running))
+	cli := acctest.NewCLI(t, e, "resource \"agentyard_computer\" \"test\" {\n  name          = \"web-1\"\n  provider_type = \"byom\"\n}\n")
+	run := cli.Start("apply", "-auto-approve", "-input=false")
+	running <- run
+	run.Wait()
+	id := only(t, e).ID
+	if state := cli.MustRun("show"); !strings.Contains(state.Output, id) || strings.Contains(state.Output, "tainted") {
+		t.Fatalf("the state: %s", state.Output)
 	}
+	cli.MustPlanEmpty()
 }
 
 // For a software draft that was used, the service returns the computer that was created from it. That computer may belong to
@@ -109,60 +72,6 @@ func TestComputer_usedSoftwareDraftIsNotTakenOver(t *testing.T) {
 	}
 }
 
-// A success response without the requested object does not reach the state.
-func TestComputer_answersOfAnotherShape(t *testing.T) {
-	t.Parallel()
-	before, after := acctest.Values{"name": "a", "provider_type": "byom"}, acctest.Values{"name": "b", "provider_type": "byom"}
-	const other = `{"id":"2c5f39cb-3fb2-42e3-994f-1127e4ddb538","name":"b","providerType":"byom","createdAt":1}`
-	for name, tc := range map[string]struct {
-		operation, body string
-		wantErr         []string // Empty if the response can be completed.
-	}{
-		"an update without an object":  {operation: "updateComputer", body: `{}`},
-		"an update of another object":  {operation: "updateComputer", body: other, wantErr: []string{"updateComputer", "unexpected response"}},
-		"a read of another object":     {operation: "getComputer", body: other, wantErr: []string{"instead of"}},
-		"a read in another form":       {operation: "getComputer", body: `{"computer":{"id":"ID","name":"a","providerType":"byom","isListed":true,"status":"asleep","createdAt":1772366400000},"new":1}`},
-		"a creation of another object": {operation: "createComputer", body: other, wantErr: []string{"the response has another object", "import it: terraform import ADDRESS"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
-			i := p.NewInstance(computerType)
-			hit := func(id string) {
-				e.Faults().Add(emulator.Fault{Operation: tc.operation, Kind: emulator.FaultOtherResponse, Body: strings.ReplaceAll(tc.body, "ID", id), Times: -1})
-			}
-			steps := []acctest.Values{before, after}
-			if tc.operation == "createComputer" || tc.operation == "listComputers" {
-				hit("")
-				steps = steps[:1]
-			}
-			var out acctest.Outcome
-			for n, step := range steps {
-				if n == 1 {
-					hit(i.ID())
-				}
-				out = p.Apply(i, step)
-			}
-			if len(out.Errors) > 0 != (len(tc.wantErr) > 0) {
-				t.Fatal(out)
-			}
-			acctest.Says(t, out.Text(), tc.wantErr...)
-			if len(steps) == 2 && (i.ID() == "" || i.ID() != only(t, e).ID) {
-				t.Errorf("the state holds %q", i.ID())
-			}
-			e.Faults().Clear()
-			if tc.operation == "createComputer" && len(tc.wantErr) > 0 {
-				return // The created object has another name, which the error contains.
-			}
-			last := steps[len(steps)-1]
-			if out := e.Apply(t, i, last); len(out.Errors) > 0 || only(t, e).Name != last["name"] {
-				t.Errorf("the next apply does not converge: %s", out)
-			}
-		})
-	}
-}
-
 // A host is registered while a rename is planned: the rename succeeds, and the next refresh reads the host.
 func TestComputer_hostRegisteredDuringAPlan(t *testing.T) {
 	t.Parallel()
@@ -178,19 +87,22 @@ func TestComputer_hostRegisteredDuringAPlan(t *testing.T) {
 	}
 }
 
-// A service account's own key can import its computers, and the plan is empty.
-func TestComputer_importWithTheAccountsOwnKey(t *testing.T) {
+// The API key belongs to the service account, so the computer has an owner without any configuration. The same key imports it, and the
+// owner that is then configured changes nothing.
+func TestComputer_withTheKeyOfAServiceAccount(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	key, account := e.ServiceAccountKey()
-	status, answer := e.TryWithKey(key, http.MethodPost, "/api/v0/computers", map[string]any{"name": "mine"})
-	if status != http.StatusCreated {
-		t.Fatalf("%d: %s", status, answer)
-	}
 	p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
-	i := p.NewInstance(computerType)
-	p.Import(i, string(regexp.MustCompile(`"id":"([^"]+)"`).FindSubmatch(answer)[1])).MustSucceed(t)
-	p.Plan(i, acctest.Values{"name": "mine"}).MustDo(t, acctest.ActionNone)
-	// Setting the account that already owns the computer is adopted, because it changes nothing.
-	p.Plan(i, acctest.Values{"name": "mine", "service_account_id": account}).MustDo(t, acctest.ActionUpdate)
+	i, imported := p.NewInstance(computerType), p.NewInstance(computerType)
+	p.Apply(i, acctest.Values{"name": "mine"}).MustDo(t, acctest.ActionCreate)
+	if i.Attribute("owner_id") != account || i.Attribute("service_account_id") != "" {
+		t.Errorf("the state is %s", i.State)
+	}
+	p.Import(imported, i.ID()).MustSucceed(t)
+	p.Plan(imported, acctest.Values{"name": "mine", "service_account_id": account}).MustDo(t, acctest.ActionUpdate)
+	for _, one := range []*acctest.Instance{i, imported} {
+		p.Plan(one, acctest.Values{"name": "mine"}).MustDo(t, acctest.ActionNone)
+	}
+	p.Apply(i, acctest.Values{"name": "renamed"}).MustDo(t, acctest.ActionUpdate)
 }

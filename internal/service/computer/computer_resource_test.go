@@ -54,7 +54,7 @@ func TestComputer_createOnlyAttributesReplace(t *testing.T) {
 		return acctest.Values{"source": map[string]any{"kind": "template", "template_id": "template-base", "is_listed": listed, "software_draft": draft}}
 	}
 	e := acctest.New(t)
-	account := newAccount(e)
+	_, account := e.ServiceAccountKey()
 	for name, steps := range map[string][]acctest.Values{
 		"repos":              {nil, {"repos": app}, {"repos": tools}},
 		"auto_install_deps":  {{"repos": app}, {"repos": app, "auto_install_deps": true}, {"repos": app, "auto_install_deps": false}},
@@ -142,7 +142,6 @@ func TestComputer_invalidConfiguration(t *testing.T) {
 		at, want string
 	}{
 		{acctest.Values{"name": ""}, "name", "name must be 1 to 63 characters long"},
-		{acctest.Values{"name": strings.Repeat("n", 64)}, "name", "name must be 1 to 63 characters long"},
 		{acctest.Values{"host_id": "not-a-uuid"}, "host_id", "must be a UUID"},
 		{acctest.Values{"remote_user": strings.Repeat("u", 64)}, "remote_user", "remote_user must be 1 to 63 characters long"},
 		{acctest.Values{"repos": many}, "repos", "repos list must contain at most 20 elements"},
@@ -173,7 +172,6 @@ func TestComputer_errorsOfTheService(t *testing.T) {
 		at     string
 		want   []string
 	}{
-		"unknown provider": {values: acctest.Values{"provider_type": "managed-z"}, at: "provider_type", want: []string{"Provider Not Available", "managed-z", "managed-a, managed-b"}},
 		"unknown template": {values: acctest.Values{"source": map[string]any{"kind": "template", "template_id": "unknown", "is_listed": true}}, want: []string{create, "404", "check the IDs"}},
 		"unknown account":  {values: acctest.Values{"service_account_id": "sa_unknown"}, at: "service_account_id", want: []string{create, "404", `No service account with the ID "sa_unknown"`}},
 		"unknown template and account": {
@@ -197,7 +195,7 @@ func TestComputer_errorsOfTheService(t *testing.T) {
 func TestComputer_ofAServiceAccount(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	account := newAccount(e)
+	_, account := e.ServiceAccountKey()
 	owned := acctest.Values{"name": "robots", "service_account_id": account}
 	_, i := e.Created(t, computerType, owned)
 	if i.Attribute("owner_id") != account || i.Attribute("owner_principal_kind") != "service" {
@@ -207,19 +205,4 @@ func TestComputer_ofAServiceAccount(t *testing.T) {
 	mustImport(t, e, imported, i.ID())
 	e.Plan(t, imported, owned).MustDo(t, acctest.ActionNone)
 	e.Apply(t, i, acctest.Values{"name": "robots"}).MustDo(t, acctest.ActionReplace)
-}
-
-// The API key belongs to the service account, so the computer has an owner without any configuration.
-func TestComputer_withTheKeyOfAServiceAccount(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	key, account := e.ServiceAccountKey()
-	p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
-	i := p.NewInstance(computerType)
-	p.Apply(i, acctest.Values{"name": "mine"}).MustDo(t, acctest.ActionCreate)
-	p.Plan(i, acctest.Values{"name": "mine"}).MustDo(t, acctest.ActionNone)
-	if i.Attribute("owner_id") != account || i.Attribute("service_account_id") != "" {
-		t.Errorf("the state is %s", i.State)
-	}
-	p.Apply(i, acctest.Values{"name": "renamed"}).MustDo(t, acctest.ActionUpdate)
 }

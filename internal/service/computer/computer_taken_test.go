@@ -1,7 +1,6 @@
 package computer_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -52,21 +51,4 @@ func TestComputer_renameToATakenName(t *testing.T) {
 	// Other updates are not tried again.
 	refuse(e, "updateComputer", 409, 1)
 	p.Apply(i, acctest.Values{"name": "a", "provider_type": "byom", "remote_user": "x"}).MustFail(t, "", "409")
-}
-
-// Every computer but the last gets the name of the next one, and the last is deleted.
-func TestAccComputer_removesTheFirstOfMany(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t)
-	of := func(names string) string {
-		return "locals {\n  names = [" + names + "]\n}\n" + config("count = length(local.names)\nname = local.names[count.index]\nprovider_type = \"byom\"")
-	}
-	cli := acctest.NewCLI(t, e, of(`"a", "b", "c", "d", "e", "f"`))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	cli.Write("main.tf", of(`"b", "c", "d", "e", "f"`))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	cli.MustPlanEmpty()
-	if got := computerNames(e); !slices.Equal(got, []string{"b", "c", "d", "e", "f"}) {
-		t.Errorf("the service has %v", got)
-	}
 }

@@ -13,10 +13,9 @@ const (
 	computerType = "agentyard_computer"
 	fleetType    = "agentyard_computer_fleet"
 
-	address = "agentyard_computer.test"
-	hostA   = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
-	hostB   = "2c5f39cb-3fb2-42e3-994f-1127e4ddb538"
-	nobody  = "00000000-0000-4000-8000-000000000000"
+	hostA  = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
+	hostB  = "2c5f39cb-3fb2-42e3-994f-1127e4ddb538"
+	nobody = "00000000-0000-4000-8000-000000000000"
 )
 
 // computerJSON contains the fields of a computer that the tests check in the emulator.
@@ -82,32 +81,12 @@ func deleteComputers(e *acctest.Env, names ...string) {
 	}
 }
 
-// newAccount creates a service account and returns its ID.
-func newAccount(e *acctest.Env) string {
-	var made struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &made)
-	return made.ID
-}
-
 // refuse makes the service reject requests of an operation with a status: this number of times, or always if times is -1.
 func refuse(e *acctest.Env, operation string, status, times int) {
 	e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: times})
 }
 
-func config(attributes string) string {
-	return "resource \"agentyard_computer\" \"test\" {\n" + attributes + "\n}\n"
-}
-
 func mustImport(t *testing.T, e *acctest.Env, i *acctest.Instance, id string) {
 	t.Helper()
 	acctest.NewProcess(t, e, nil).Import(i, id).MustSucceed(t)
-}
-
-// mustSay fails the test unless a CLI run failed and its output contains all parts.
-func mustSay(t *testing.T, r acctest.Result, parts ...string) {
-	t.Helper()
-	if r.ExitCode == 0 {
-		t.Errorf("the run succeeded: %s", r.Output)
-	}
-	acctest.Says(t, acctest.OneLine(r.Output), parts...)
 }
