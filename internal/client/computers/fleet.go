@@ -16,8 +16,9 @@ import (
 // maxBulk is how many computers one bulkCreateComputers can request.
 const maxBulk = 20
 
-// fleetWorkers is the maximum number of concurrent requests for the computers of one fleet.
-const fleetWorkers = 8
+// fleetWorkers is the maximum number of concurrent requests for the computers of one fleet: as many as keep their connections. What the
+// service can take, its rate limit says.
+const fleetWorkers = 32
 
 // BulkCreateRequest is the body of bulkCreateComputers. CreateFleet splits a Quantity above maxBulk.
 type BulkCreateRequest struct {
