@@ -101,6 +101,11 @@ func (c *Client) Peek(ctx context.Context, id, computer string) *Session {
 	return c.listings.Peek(ctx, computer, id)
 }
 
+// Listed returns a session from the listing of its computer that reads share, or nil.
+func (c *Client) Listed(ctx context.Context, id, computer string) (*Session, error) {
+	return c.listings.Lookup(ctx, computer, id)
+}
+
 // Get reads one session for a refresh, from a listing of its computer that the reads of a plan share, because only listings always
 // have the settings. If it is not listed, it is read alone. If it does not exist, the error is a *MissingError, which is new if the
 // session was created a moment ago.

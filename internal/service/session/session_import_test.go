@@ -52,6 +52,26 @@ func TestSession_imported(t *testing.T) {
 	}
 }
 
+// Many sessions whose identities name their computer are read from its listing.
+func TestSession_importsOfOneComputer(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	ids := make([]string, 20)
+	for n := range ids {
+		ids[n] = newSession(e, computer, nil)
+	}
+	p := acctest.NewProcess(t, e, nil)
+	e.Journal().Reset()
+	for _, id := range ids {
+		p.ImportByIdentity(p.NewInstance(sessionType), acctest.Values{"id": id, "computer_id": computer}).MustSucceed(t)
+	}
+	e.WantRequests(t, "getSession", 0)
+	if n := e.Journal().Count("listSessions"); n > 10 { // The pages of one listing.
+		t.Errorf("%d requests list the sessions", n)
+	}
+}
+
 // A create-only argument is adopted from the configuration after an import, without a request, and forces replacement later.
 func TestSession_adoption(t *testing.T) {
 	t.Parallel()

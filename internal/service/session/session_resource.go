@@ -153,7 +153,13 @@ func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest
 
 func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*sessions.Session, error) {
-		if modifier.IsUnread(ctx, req.Private) {
+		isUnread := modifier.IsUnread(ctx, req.Private)
+		if isUnread && m.ComputerID.ValueString() != "" { // An import by identity, mostly one of many.
+			if listed, err := r.Client.Sessions.Listed(ctx, m.ID.ValueString(), m.ComputerID.ValueString()); err == nil && listed != nil {
+				return listed, nil
+			}
+		}
+		if isUnread {
 			return r.Client.Sessions.GetNow(ctx, m.ID.ValueString(), m.ComputerID.ValueString())
 		}
 		createdAt, _ := time.Parse(time.RFC3339Nano, m.CreatedAt.ValueString()) // Zero if the service does not return it.
