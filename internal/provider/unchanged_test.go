@@ -46,8 +46,9 @@ func TestUnchanged(t *testing.T) {
 		"environment":  {nil, acctest.Values{"name": "e", "repositories": []any{map[string]any{"url": "https://git.example/acme/app.git", "script": ""}}}},
 		"API key":      {nil, acctest.Values{"service_account_id": account.ID(), "name": "a"}},
 		"rotating key": {nil, rotating},
+		"account":      {account, acctest.Values{"name": "ci"}},
 	} {
-		types := map[string]string{"computer": "agentyard_computer", "session": "agentyard_session", "environment": "agentyard_environment"}
+		types := map[string]string{"account": "agentyard_service_account", "computer": "agentyard_computer", "session": "agentyard_session", "environment": "agentyard_environment"}
 		typeName := types[name]
 		if typeName == "" {
 			typeName = "agentyard_api_key"
