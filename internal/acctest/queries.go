@@ -20,6 +20,27 @@ func (p *Process) Restart() {
 	}
 }
 
+// Configure validates a provider block, and configures the provider with it.
+func (p *Process) Configure(config Values) Outcome {
+	p.t.Helper()
+	out := Outcome{Action: ActionNone}
+	typ := p.offered.Provider.ValueType()
+	settings := dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(config)))
+	validated, err := p.server.ValidateProviderConfig(context.Background(), &tfprotov6.ValidateProviderConfigRequest{Config: settings})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if p.collect(&out, validated.Diagnostics, nil); len(out.Errors) > 0 {
+		return out
+	}
+	configured, err := p.server.ConfigureProvider(context.Background(), &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.16.4", Config: settings})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.collect(&out, configured.Diagnostics, nil)
+	return out
+}
+
 // Schemas returns the schemas of all objects.
 func (p *Process) Schemas() *tfprotov6.GetProviderSchemaResponse { return p.offered }
 

@@ -5,12 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 // protectedTypes are the resources with deletion_protection, with a change that replaces each.
@@ -38,11 +34,9 @@ func with(config acctest.Values, protected any) acctest.Values {
 	return all
 }
 
-func isProtected(i *acctest.Instance) bool {
-	var attributes map[string]tftypes.Value
-	var protected bool
-	_ = i.State.As(&attributes)
-	return attributes["deletion_protection"].As(&protected) == nil && protected
+func isProtected(t *testing.T, i *acctest.Instance) bool {
+	t.Helper()
+	return acctest.Plain(t, i.State).(map[string]any)["deletion_protection"] == true
 }
 
 func TestDeletionProtection(t *testing.T) {
@@ -57,7 +51,7 @@ func TestDeletionProtection(t *testing.T) {
 				before["host_id"] = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
 			}
 			p, i := e.Created(t, tc.typeName, before)
-			if isProtected(i) {
+			if isProtected(t, i) {
 				t.Error("it is on by default")
 			}
 			// A change of the attribute alone sends only what a refresh sends.
@@ -68,7 +62,7 @@ func TestDeletionProtection(t *testing.T) {
 					t.Errorf("%s was sent", sent.Operation)
 				}
 			}
-			if !isProtected(i) {
+			if !isProtected(t, i) {
 				t.Fatalf("the state is %s", i.State)
 			}
 			refused := func(out acctest.Outcome, more ...string) {
@@ -97,73 +91,34 @@ func TestDeletionProtection(t *testing.T) {
 	}
 }
 
-// An imported object is not protected, and a state without the attribute plans nothing.
-func TestDeletionProtection_importedAndOlder(t *testing.T) {
-	t.Parallel()
-	for _, tc := range protectedTypes {
-		t.Run(tc.typeName, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			p, i := e.Created(t, tc.typeName, tc.config)
-			imported := p.NewInstance(tc.typeName)
-			p.Import(imported, i.ID()).MustSucceed(t)
-			e.Plan(t, imported, with(tc.config, true)).MustDo(t, acctest.ActionUpdate)
-
-			var attributes map[string]tftypes.Value
-			acctest.Must(t, i.State.As(&attributes))
-			attributes["deletion_protection"] = tftypes.NewValue(tftypes.Bool, nil)
-			older := i.Clone()
-			older.State = tftypes.NewValue(i.State.Type(), attributes)
-			e.Plan(t, older.Clone(), tc.config).MustDo(t, acctest.ActionNone)
-			e.Plan(t, older.Clone(), with(tc.config, true)).MustDo(t, acctest.ActionUpdate)
-			if out := acctest.NewProcess(t, e, nil).Destroy(older); len(out.Errors) > 0 {
-				t.Errorf("got %s", out)
-			}
-		})
-	}
-}
-
 // With the CLI, destroy and replacement fail in the plan, -replace and a taint fail in the apply, and nothing is deleted.
 func TestAccDeletionProtection(t *testing.T) {
 	t.Parallel()
-	for typeName, tc := range map[string]struct{ arguments, replaced, object string }{
-		"agentyard_computer":        {"name = \"c\"\n  provider_type = \"byom\"", "name = \"c\"\n  provider_type = \"standard\"", "Protected Computer"},
-		"agentyard_computer_fleet":  {"name_prefix = \"f\"\n  quantity = 2", "name_prefix = \"g\"\n  quantity = 2", "Protected Computer Fleet"},
-		"agentyard_service_account": {`name = "a"`, `name = "b"`, "Protected Service Account"},
-	} {
-		t.Run(typeName, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.NewRealTime(t, func(o *emulator.Options) { o.Provisioning.Step = time.Millisecond })
-			hcl := func(arguments, protected string) string {
-				return "resource \"" + typeName + "\" \"x\" {\n  deletion_protection = " + protected + "\n  " + arguments + "\n}\n"
-			}
-			cli := acctest.NewCLI(t, e, hcl(tc.arguments, "true"))
-			cli.MustRun("apply", "-auto-approve", "-input=false")
-			cli.MustPlanEmpty()
-			refused := func(when string, args ...string) {
-				t.Helper()
-				r := cli.Run(args...)
-				if out := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(out, tc.object) || strings.Contains(out, "Destroying...") != (when == "apply") {
-					t.Errorf("%v: %s", args, r.Output)
-				}
-			}
-			refused("plan", "destroy", "-auto-approve", "-input=false")
-			cli.Write("main.tf", "")
-			refused("plan", "plan", "-input=false")
-			cli.Write("main.tf", hcl(tc.replaced, "true"))
-			refused("plan", "plan", "-input=false")
-			cli.Write("main.tf", hcl(tc.arguments, "true"))
-			refused("apply", "apply", "-auto-approve", "-input=false", "-replace="+typeName+".x")
-			cli.MustPlanEmpty()
-			e.WantRequests(t, "deleteComputer", 0)
-			e.WantRequests(t, "deleteServiceAccount", 0)
-
-			cli.Write("main.tf", hcl(tc.arguments, "false"))
-			acctest.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false").Output, "1 changed")
-			acctest.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false", "-replace="+typeName+".x").Output, "1 added, 0 changed, 1 destroyed")
-			cli.MustRun("destroy", "-auto-approve", "-input=false")
-		})
+	e := acctest.NewRealTime(t)
+	hcl := func(provider, protected string) string {
+		return "resource \"agentyard_computer\" \"x\" {\n  deletion_protection = " + protected + "\n  name = \"c\"\n  provider_type = \"" + provider + "\"\n}\n"
 	}
+	cli := acctest.NewCLI(t, e, hcl("byom", "true"))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	refused := func(when string, args ...string) {
+		t.Helper()
+		r := cli.Run(args...)
+		if out := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(out, "Protected Computer") || strings.Contains(out, "Destroying...") != (when == "apply") {
+			t.Errorf("%v: %s", args, r.Output)
+		}
+	}
+	refused("plan", "destroy", "-auto-approve", "-input=false")
+	cli.Write("main.tf", "")
+	refused("plan", "plan", "-input=false")
+	cli.Write("main.tf", hcl("standard", "true"))
+	refused("plan", "plan", "-input=false")
+	cli.Write("main.tf", hcl("byom", "true"))
+	refused("apply", "apply", "-auto-approve", "-input=false", "-replace=agentyard_computer.x")
+	cli.MustPlanEmpty()
+	e.WantRequests(t, "deleteComputer", 0)
+	cli.Write("main.tf", hcl("byom", "false"))
+	acctest.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false").Output, "1 changed")
+	acctest.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false", "-replace=agentyard_computer.x").Output, "1 added, 0 changed, 1 destroyed")
 }
 
 // A replacement that the plan does not show leaves a deposed object. The error says how to continue, and that works.

@@ -9,14 +9,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// managersKey returns the API key of another manager.
-func managersKey(t *testing.T, e *acctest.Env) string {
-	t.Helper()
-	_, key, err := e.AddHuman(emulator.Human{Email: "second@agentyard.example", Role: emulator.RoleManager})
-	acctest.Must(t, err)
-	return key
-}
-
 // With a key of another organization, every object of this one is missing. The provider cannot know the key's organization.
 func TestNotFound_withAnotherKey(t *testing.T) {
 	t.Parallel()
@@ -26,7 +18,7 @@ func TestNotFound_withAnotherKey(t *testing.T) {
 	first, i := e.Created(t, "agentyard_service_account", config)
 	keyConfig := acctest.Values{"service_account_id": i.ID(), "name": "run"}
 	_, key := e.Created(t, "agentyard_api_key", keyConfig)
-	others := acctest.Values{"api_key": managersKey(t, e)}
+	others := acctest.Values{"api_key": e.MemberKey("second@agentyard.example", emulator.RoleManager)}
 	second := acctest.NewProcess(t, e, others)
 	for _, unchanged := range []acctest.Outcome{second.Plan(i.Clone(), config), second.Plan(key.Clone(), keyConfig), first.Plan(i, config)} {
 		if unchanged.Action != acctest.ActionNone || unchanged.WarningText() != "" {
@@ -61,7 +53,7 @@ func TestKeyOwner(t *testing.T) {
 	acctest.NewProcess(t, e, acctest.Values{"key_owner": "ci"}).Apply(i, config).MustDo(t, acctest.ActionNone)
 	e.API(http.MethodDelete, "/api/v0/computers/"+i.ID(), nil, nil)
 
-	newKey := managersKey(t, e)
+	newKey := e.MemberKey("second@agentyard.example", emulator.RoleManager)
 	stranger := acctest.NewProcess(t, e, acctest.Values{"api_key": newKey, "key_owner": "blue"}).Plan(i.Clone(), config)
 	stranger.MustFail(t, "", i.ID()+" is not visible to the provider's API key. It was last read with another API key or key_owner.", "If the computer was deleted, run terraform state rm ADDRESS. Otherwise, use a key of its owner.")
 	if strings.Contains(stranger.Text(), "set key_owner") {

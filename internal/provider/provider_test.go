@@ -2,8 +2,8 @@ package provider_test
 
 import (
 	"context"
-	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,79 +13,63 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
-const readProviders = `data "agentyard_computer_providers" "x" {}`
-
-func TestAccProvider_settings(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	address, key := `base_url = "`+e.URL()+`"`, `api_key = "`+e.BootstrapKey()+`"`
-	for name, tc := range map[string]struct{ block, want string }{
-		"no base_url":          {key, `base_url(.|\n)*AGENTYARD_BASE_URL|Missing Base URL`},
-		"no api_key":           {address, `Missing API Key(.|\n)*AGENTYARD_API_KEY`},
-		"malformed base_url":   {"base_url = \"agentyard\"\n" + key, `Invalid Base URL`},
-		"path in base_url":     {"base_url = \"https://x.example/api/v0\"\n" + key, `Invalid Base URL(.|\n)*must\s+not\s+include`},
-		"plain http":           {"base_url = \"http://agentyard.example\"\n" + key, `Invalid Base URL(.|\n)*allow_insecure_http`},
-		"key with a blank":     {address + "\napi_key = \"fk-a b\"", `Invalid API Key`},
-		"wrong key":            {address + "\napi_key = \"fk-wrong\"", `401(.|\n)*AGENTYARD_API_KEY`},
-		"request_timeout":      {address + "\n" + key + "\nrequest_timeout = \"soon\"", `request_timeout(.|\n)*must\s+be\s+a\s+duration\s+of\s+at\s+least\s+1s,\s+such\s+as\s+"30s",\s+"2m",\s+got:\s+"soon"`},
-		"request_timeout zero": {address + "\n" + key + "\nrequest_timeout = \"0s\"", `request_timeout(.|\n)*at\s+least\s+1s`},
-		"max_retries":          {address + "\n" + key + "\nmax_retries = -1", `max_retries(.|\n)*between\s+0\s+and\s+20`},
-		"requests_per_second":  {address + "\n" + key + "\nrequests_per_second = 0", `requests_per_second(.|\n)*at\s+least`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				Steps:                    []resource.TestStep{{Config: "provider \"agentyard\" {\n" + tc.block + "\n}\n" + readProviders, PlanOnly: true, ExpectError: regexp.MustCompile(tc.want)}},
-			})
-		})
-	}
-}
-
-// If base_url points to another server, the error names base_url, whatever that server returns.
-func TestAccProvider_somethingElseAtBaseURL(t *testing.T) {
+func TestProvider_settings(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	for name, tc := range map[string]struct {
-		status     int
-		body, want string
+		settings acctest.Values
+		at       string
+		want     []string
 	}{
-		"another web server":      {http.StatusNotFound, "<html>404 Not Found</html>", `listComputerProviders(.|\n)*404(.|\n)*not\s+in\s+the\s+service's\s+format(.|\n)*base_url`},
-		"a login page":            {http.StatusForbidden, "<html>Log in</html>", `listComputerProviders(.|\n)*403(.|\n)*login\s+page(.|\n)*base_url`},
-		"a path of the service's": {http.StatusNotFound, `{"detail": "No such route.", "status": 404, "title": "Not Found"}`, `listComputerProviders(.|\n)*404(.|\n)*the\s+path\s+in\s+base_url`},
+		"no base_url":          {acctest.Values{"base_url": nil}, "base_url", []string{"Missing Base URL", "AGENTYARD_BASE_URL"}},
+		"no api_key":           {acctest.Values{"api_key": nil}, "api_key", []string{"Missing API Key", "AGENTYARD_API_KEY"}},
+		"malformed base_url":   {acctest.Values{"base_url": "agentyard"}, "base_url", []string{"Invalid Base URL"}},
+		"path in base_url":     {acctest.Values{"base_url": "https://x.example/api/v0"}, "base_url", []string{"Invalid Base URL", "must not include"}},
+		"plain http":           {acctest.Values{"base_url": "http://agentyard.example"}, "base_url", []string{"Invalid Base URL", "allow_insecure_http"}},
+		"key with a blank":     {acctest.Values{"api_key": "fk-a b"}, "api_key", []string{"Invalid API Key"}},
+		"request_timeout":      {acctest.Values{"request_timeout": "soon"}, "request_timeout", []string{`must be a duration of at least 1s, such as "30s", "2m", got: "soon"`}},
+		"request_timeout zero": {acctest.Values{"request_timeout": "0s"}, "request_timeout", []string{"at least 1s"}},
+		"max_retries":          {acctest.Values{"max_retries": -1}, "max_retries", []string{"between 0 and 20"}},
+		"requests_per_second":  {acctest.Values{"requests_per_second": 0}, "requests_per_second", []string{"at least"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				w.WriteHeader(tc.status)
-				_, _ = io.WriteString(w, tc.body)
-			}))
-			t.Cleanup(server.Close)
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: e.Factories,
-				Steps: []resource.TestStep{{
-					Config:      fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key = \"fk-x\"\n}\n", server.URL) + readProviders,
-					PlanOnly:    true,
-					ExpectError: regexp.MustCompile(tc.want),
-				}},
-			})
+			settings := acctest.Values{"base_url": e.URL(), "api_key": e.BootstrapKey()}
+			maps.Copy(settings, tc.settings)
+			acctest.NewProcess(t, e, nil).Configure(settings).MustFail(t, tc.at, tc.want...)
 		})
 	}
+	e.MustRead(t, acctest.Values{"request_timeout": "1m30s", "max_retries": 0, "requests_per_second": 100, "allow_insecure_http": true}, providersType, nil)
 }
 
-func TestAccProvider_allSettings(t *testing.T) {
+const providersType = "agentyard_computer_providers"
+
+// If base_url points to another server, the error names base_url, whatever that server returns.
+func TestProvider_somethingElseAtBaseURL(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		Steps:                    []resource.TestStep{{Config: e.ConfigWith("request_timeout = \"1m30s\"\nmax_retries = 0\nrequests_per_second = 100\nallow_insecure_http = true", readProviders)}},
-	})
+	for _, tc := range []struct {
+		status int
+		body   string
+		want   []string
+	}{
+		{http.StatusNotFound, "<html>404 Not Found</html>", []string{"404", "not in the service's format", "base_url"}},
+		{http.StatusForbidden, "<html>Log in</html>", []string{"403", "login page", "base_url"}},
+		{http.StatusNotFound, `{"detail": "No such route.", "status": 404, "title": "Not Found"}`, []string{"404", "the path in base_url"}},
+		{http.StatusUnauthorized, `{"detail": "No such key.", "status": 401, "title": "Unauthorized"}`, []string{"401", "AGENTYARD_API_KEY"}},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(tc.status)
+			_, _ = io.WriteString(w, tc.body)
+		}))
+		t.Cleanup(server.Close)
+		acctest.New(t).MustNotRead(t, acctest.Values{"base_url": server.URL}, providersType, nil, "", append(tc.want, "listComputerProviders")...)
+	}
 }
 
 func TestAccProvider_settingsFromTheEnvironment(t *testing.T) {
@@ -103,25 +87,6 @@ func TestAccProvider_settingsFromTheEnvironment(t *testing.T) {
 }
 
 // The value of base_url may be unknown during a plan: creates are planned, and reads say what to do.
-func TestAccProvider_unknownSettings(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	with := func(body string) string {
-		return "resource \"terraform_data\" \"address\" {\n  input = \"" + e.URL() + "\"\n}\nprovider \"agentyard\" {\n  base_url = terraform_data.address.output\n  api_key = \"" + e.BootstrapKey() + "\"\n}\n" + body
-	}
-	computer := "resource \"agentyard_computer\" \"x\" {\n  name = \"x\"\n}\n"
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		Steps: []resource.TestStep{
-			{Config: with(readProviders), ExpectError: regexp.MustCompile(`base_url\s+is\s+not\s+known\s+yet(.|\n)*terraform\s+apply\s+-target=ADDRESS`)},
-		},
-	})
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: e.Factories,
-		Steps:                    []resource.TestStep{{Config: with(computer), ConfigPlanChecks: acctest.ThenEmpty}},
-	})
-}
-
 func TestAccProvider_unknownSettingsKeepTheState(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
@@ -129,6 +94,7 @@ func TestAccProvider_unknownSettingsKeepTheState(t *testing.T) {
 		return "resource \"terraform_data\" \"address\" {\n  input = \"" + e.URL() + "\"\n  triggers_replace = \"" + trigger + "\"\n}\nprovider \"agentyard\" {\n  base_url = terraform_data.address.output\n}\n" +
 			"resource \"agentyard_computer\" \"x\" {\n  count = 3\n  name = \"x${count.index}\"\n  provider_type = \"byom\"\n}\n"
 	}
+	e.MustNotRead(t, acctest.Values{"base_url": tftypes.UnknownValue}, providersType, nil, "", "base_url is not known yet", "terraform apply -target=ADDRESS")
 	cli := acctest.NewCLI(t, e, hcl("one"))
 	cli.MustRun("apply", "-auto-approve", "-input=false")
 	cli.Write("main.tf", hcl("two"))

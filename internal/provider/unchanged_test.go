@@ -145,24 +145,3 @@ func TestUnchanged_keyWithoutItsNextRotation(t *testing.T) {
 		}
 	}
 }
-
-// An object that was imported is answered like any other. An object that another API key last read is read by the framework.
-func TestUnchanged_firstRead(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	p := acctest.NewProcess(t, e, nil)
-	config := acctest.Values{"name": "c", "provider_type": "byom"}
-	i := p.NewInstance("agentyard_computer")
-	p.Apply(i, config).MustDo(t, acctest.ActionCreate)
-	imported := p.NewInstance("agentyard_computer")
-	if out := p.Import(imported, i.ID()); len(out.Errors) > 0 {
-		t.Fatal(out)
-	}
-	if _, answered := unchangedPlan(e, p, imported, config); answered != 2 {
-		t.Errorf("after an import: %d answers without the framework, want 2", answered)
-	}
-	other := acctest.NewProcess(t, e, acctest.Values{"key_owner": "ci"})
-	if _, answered := unchangedPlan(e, other, i, config); answered != 1 {
-		t.Errorf("another owner: %d answers without the framework, want only the plan", answered)
-	}
-}

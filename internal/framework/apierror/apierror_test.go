@@ -276,32 +276,6 @@ func TestFor_ownRemedies(t *testing.T) {
 	}
 }
 
-// Every error says what went wrong and what to do, in sentences, and only once.
-func TestFor_matrix(t *testing.T) {
-	t.Parallel()
-	for _, status := range []int{302, 400, 401, 402, 403, 404, 405, 408, 409, 413, 422, 424, 429, 499, 500, 501, 502, 503, 504, 507} {
-		mayHaveActed := status >= 500 && status != 501 || status == 408 || status == 499
-		for _, fromService := range []bool{true, false} {
-			for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete} {
-				for _, verb := range []string{"create", "read", "list", "update", "delete", "restart"} {
-					e := &transport.APIError{Op: transport.Operation{Name: "useThing", Method: method, Route: idRoute}, Status: status, Detail: "no", FromService: fromService}
-					at, what, remedy := translate(t, verb, e)
-					where := fmt.Sprintf("%d, from the service %t, %s, %s: %s\n%s", status, fromService, method, verb, what, remedy)
-					if at != "" || !strings.HasSuffix(what, ".") || !strings.HasSuffix(remedy, ".") || strings.Contains(remedy, "\n") || strings.Contains(remedy, "  ") {
-						t.Errorf("no sentences: %s", where)
-					}
-					if has := strings.Contains(remedy, "may have completed"); has != (mayHaveActed && method != http.MethodGet) {
-						t.Errorf("acted %t: %s", has, where)
-					}
-					if !fromService && !strings.Contains(remedy, "base_url") {
-						t.Errorf("base_url is not named: %s", where)
-					}
-				}
-			}
-		}
-	}
-}
-
 // Whatever the status, a response that is not from the service leads to base_url and to no attribute, even if a search followed.
 func TestFor_answersOfOthers(t *testing.T) {
 	t.Parallel()

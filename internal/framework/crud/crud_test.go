@@ -6,19 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
 // thing has an argument, a result, and an attribute that only the provider uses.
@@ -150,69 +145,6 @@ func TestOnlyNamed(t *testing.T) {
 	}
 	if found, err := OnlyNamed("thing", "n", []thing{{id: "1"}}, id); err != nil || found.id != "1" {
 		t.Errorf("one: %v, %v", found, err)
-	}
-}
-
-func TestDefaultOf(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		attribute schema.Attribute
-		want      attr.Value
-	}{
-		"bool":              {schema.BoolAttribute{Default: booldefault.StaticBool(true)}, types.BoolValue(true)},
-		"number":            {schema.Int64Attribute{Default: int64default.StaticInt64(2)}, types.Int64Value(2)},
-		"string":            {schema.StringAttribute{Default: stringdefault.StaticString("a")}, types.StringValue("a")},
-		"bool without it":   {schema.BoolAttribute{}, nil},
-		"number without it": {schema.Int64Attribute{}, nil},
-		"string without it": {schema.StringAttribute{}, nil},
-		"another kind":      {schema.Float64Attribute{}, nil},
-	} {
-		if got, diags := defaultOf(t.Context(), "a", tc.attribute); diags.HasError() || got != tc.want {
-			t.Errorf("%s: got %v, %v", name, got, diags)
-		}
-	}
-}
-
-func TestExplain(t *testing.T) {
-	t.Parallel()
-	at := explain("read", "thing", &ObjectError{At: path.Root("name"), Summary: "S", Detail: "D"}, nil)
-	nowhere := explain("read", "thing", &ObjectError{Summary: "S", Detail: "D"}, nil)
-	other := explain("read", "thing", &transport.APIError{Op: transport.Operation{Name: "getThing"}, Status: 500, Detail: "x", FromService: true}, nil)
-	if _, ok := at[0].(diag.DiagnosticWithPath); !ok || at[0].Summary() != "S" {
-		t.Errorf("a fault at an argument: %v", at)
-	}
-	if _, ok := nowhere[0].(diag.DiagnosticWithPath); ok || nowhere[0].Detail() != "D" {
-		t.Errorf("a fault of no argument: %v", nowhere)
-	}
-	if other[0].Summary() != "Cannot read thing" || !strings.Contains(other[0].Detail(), "getThing") {
-		t.Errorf("an error of the service: %v", other)
-	}
-}
-
-// The list request is sent when the first item is read, and its error is yielded.
-func TestAtOnce(t *testing.T) {
-	t.Parallel()
-	asked := 0
-	items := AtOnce(func() ([]int, error) { asked++; return []int{1, 2, 3}, nil })
-	if asked != 0 {
-		t.Error("the listing was asked for before it was wanted")
-	}
-	sum := 0
-	for item, err := range items {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if sum += item; item == 2 {
-			break
-		}
-	}
-	if sum != 3 || asked != 1 {
-		t.Errorf("the sum is %d after %d listings", sum, asked)
-	}
-	for _, err := range AtOnce(func() ([]int, error) { return nil, errors.New("broken") }) {
-		if err == nil {
-			t.Error("the failure is not yielded")
-		}
 	}
 }
 

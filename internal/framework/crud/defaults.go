@@ -63,27 +63,13 @@ func Defaults(ctx context.Context, s schema.Schema) (map[string]tftypes.Value, e
 	return found, nil
 }
 
+// defaultOf knows only the kind of default that the provider's objects have.
 func defaultOf(ctx context.Context, name string, attribute schema.Attribute) (attr.Value, diag.Diagnostics) {
-	at := path.Root(name)
-	switch a := attribute.(type) {
-	case schema.BoolAttribute:
-		if a.Default != nil {
-			var resp defaults.BoolResponse
-			a.Default.DefaultBool(ctx, defaults.BoolRequest{Path: at}, &resp)
-			return resp.PlanValue, resp.Diagnostics
-		}
-	case schema.Int64Attribute:
-		if a.Default != nil {
-			var resp defaults.Int64Response
-			a.Default.DefaultInt64(ctx, defaults.Int64Request{Path: at}, &resp)
-			return resp.PlanValue, resp.Diagnostics
-		}
-	case schema.StringAttribute:
-		if a.Default != nil {
-			var resp defaults.StringResponse
-			a.Default.DefaultString(ctx, defaults.StringRequest{Path: at}, &resp)
-			return resp.PlanValue, resp.Diagnostics
-		}
+	a, isBool := attribute.(schema.BoolAttribute)
+	if !isBool || a.Default == nil {
+		return nil, nil
 	}
-	return nil, nil
+	var resp defaults.BoolResponse
+	a.Default.DefaultBool(ctx, defaults.BoolRequest{Path: path.Root(name)}, &resp)
+	return resp.PlanValue, resp.Diagnostics
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	dataschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -81,52 +80,6 @@ func prior() tfsdk.State { return stateOf(map[string]string{"id": "1", "name": "
 type bare struct{ thingModel }
 
 func (*bare) Identity() any { return nil }
-
-func TestConfigure(t *testing.T) {
-	t.Parallel()
-	c := client.Unconfigured("api_key", clock.System)
-	for name, configure := range map[string]func(data any) (*client.Client, diag.Diagnostics){
-		"resource": func(data any) (*client.Client, diag.Diagnostics) {
-			var r Resource
-			var resp resource.ConfigureResponse
-			r.Configure(t.Context(), resource.ConfigureRequest{ProviderData: data}, &resp)
-			return r.Client, resp.Diagnostics
-		},
-		"data source": func(data any) (*client.Client, diag.Diagnostics) {
-			var d DataSource
-			var resp datasource.ConfigureResponse
-			d.Configure(t.Context(), datasource.ConfigureRequest{ProviderData: data}, &resp)
-			return d.client, resp.Diagnostics
-		},
-		"ephemeral resource": func(data any) (*client.Client, diag.Diagnostics) {
-			var e Ephemeral
-			var resp ephemeral.ConfigureResponse
-			e.Configure(t.Context(), ephemeral.ConfigureRequest{ProviderData: data}, &resp)
-			return e.Client, resp.Diagnostics
-		},
-		"action": func(data any) (*client.Client, diag.Diagnostics) {
-			var a Action
-			var resp action.ConfigureResponse
-			a.Configure(t.Context(), action.ConfigureRequest{ProviderData: data}, &resp)
-			return a.Client, resp.Diagnostics
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got, diags := configure(c); got != c || len(diags) != 0 {
-				t.Errorf("the provider's client: %v, %v", got, diags)
-			}
-			if got, diags := configure(nil); got.Conn.Configured() == nil || len(diags) != 0 {
-				t.Errorf("before the provider is configured: %v, %v", got, diags)
-			}
-			got, diags := configure("a string")
-			if got != nil {
-				t.Errorf("something else became %v", got)
-			}
-			tells(t, diags, "Error: Provider Not Configured: The provider passed a string")
-		})
-	}
-}
 
 func TestCreate(t *testing.T) {
 	t.Parallel()
@@ -435,19 +388,6 @@ func TestOperation_invoke(t *testing.T) {
 				t.Errorf("progress %q", progress)
 			}
 		})
-	}
-}
-
-// A new kind of argument must be noticed when the provider is loaded, which TestProvider_schemas does.
-func TestOperation_unknownKindOfArgument(t *testing.T) {
-	t.Parallel()
-	for _, argument := range []actionschema.Attribute{
-		actionschema.DynamicAttribute{Optional: true},
-		actionschema.SingleNestedAttribute{Attributes: map[string]actionschema.Attribute{"x": actionschema.NumberAttribute{}}},
-	} {
-		var resp resource.SchemaResponse
-		Operation{Arguments: map[string]actionschema.Attribute{"x": argument}}.Resource().Schema(t.Context(), resource.SchemaRequest{}, &resp)
-		tells(t, resp.Diagnostics, "Error: Invalid Schema: the argument x is a ")
 	}
 }
 

@@ -11,56 +11,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// Without an import, every change replaces the object, including a first value. A new or unchanged object is not replaced.
-func TestModifiers_withoutAnImport(t *testing.T) {
-	t.Parallel()
-	list := func(s string) attr.Value {
-		return types.ListValueMust(types.StringType, []attr.Value{types.StringValue(s)})
-	}
-	object := func(s string) attr.Value {
-		return types.MapValueMust(types.StringType, map[string]attr.Value{"k": types.StringValue(s)})
-	}
-	for name, tc := range map[string]struct {
-		null, before, after attr.Value
-		replaces            func(t *testing.T, exists bool, before, after attr.Value) bool
-	}{
-		"bool": {types.BoolNull(), types.BoolValue(false), types.BoolValue(true), func(t *testing.T, exists bool, before, after attr.Value) bool {
-			req := planmodifier.BoolRequest{State: stateWith(t, exists, before), Plan: tfsdk.Plan(stateWith(t, true, after)), StateValue: before.(types.Bool), PlanValue: after.(types.Bool)}
-			var resp planmodifier.BoolResponse
-			CreateOnlyBool().PlanModifyBool(t.Context(), req, &resp)
-			return resp.RequiresReplace
-		}},
-		"string": {types.StringNull(), types.StringValue("a"), types.StringValue("b"), func(t *testing.T, exists bool, before, after attr.Value) bool {
-			req := planmodifier.StringRequest{State: stateWith(t, exists, before), Plan: tfsdk.Plan(stateWith(t, true, after)), StateValue: before.(types.String), PlanValue: after.(types.String)}
-			var resp planmodifier.StringResponse
-			CreateOnlyString().PlanModifyString(t.Context(), req, &resp)
-			return resp.RequiresReplace
-		}},
-		"list": {types.ListNull(types.StringType), list("a"), list("b"), func(t *testing.T, exists bool, before, after attr.Value) bool {
-			req := planmodifier.ListRequest{State: stateWith(t, exists, before), Plan: tfsdk.Plan(stateWith(t, true, after)), StateValue: before.(types.List), PlanValue: after.(types.List)}
-			var resp planmodifier.ListResponse
-			CreateOnlyList().PlanModifyList(t.Context(), req, &resp)
-			return resp.RequiresReplace
-		}},
-		"map": {types.MapNull(types.StringType), object("a"), object("b"), func(t *testing.T, exists bool, before, after attr.Value) bool {
-			req := planmodifier.MapRequest{State: stateWith(t, exists, before), Plan: tfsdk.Plan(stateWith(t, true, after)), StateValue: before.(types.Map), PlanValue: after.(types.Map)}
-			var resp planmodifier.MapResponse
-			CreateOnlyMap().PlanModifyMap(t.Context(), req, &resp)
-			return resp.RequiresReplace
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if !tc.replaces(t, true, tc.before, tc.after) || !tc.replaces(t, true, tc.null, tc.after) || !tc.replaces(t, true, tc.before, tc.null) {
-				t.Error("a change does not replace")
-			}
-			if tc.replaces(t, true, tc.before, tc.before) || tc.replaces(t, false, tc.null, tc.after) {
-				t.Error("what does not change, or is new, is replaced")
-			}
-		})
-	}
-}
-
 // Null and empty are equal, but not unknown.
 func TestModifiers_nullAndEmpty(t *testing.T) {
 	t.Parallel()

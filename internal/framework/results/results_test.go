@@ -144,56 +144,7 @@ func TestRecord_Into(t *testing.T) {
 	}
 }
 
-// An update keeps a resource's results in its plan. Results in list elements are planned with the list.
-func TestRecord_planModifiers(t *testing.T) {
-	t.Parallel()
-	count := func(attribute schema.Attribute) int {
-		switch a := attribute.(type) {
-		case schema.StringAttribute:
-			return len(a.PlanModifiers)
-		case schema.BoolAttribute:
-			return len(a.PlanModifiers)
-		case schema.Int64Attribute:
-			return len(a.PlanModifiers)
-		case schema.Float64Attribute:
-			return len(a.PlanModifiers)
-		case schema.MapAttribute:
-			return len(a.PlanModifiers)
-		case schema.ListAttribute:
-			return len(a.PlanModifiers)
-		case schema.SetAttribute:
-			return len(a.PlanModifiers)
-		case schema.ListNestedAttribute:
-			return len(a.PlanModifiers)
-		case schema.MapNestedAttribute:
-			return len(a.PlanModifiers)
-		case schema.SingleNestedAttribute:
-			return len(a.PlanModifiers)
-		}
-		return -1
-	}
-	for name, attribute := range record.Resource() {
-		if count(attribute) != 1 {
-			t.Errorf("%s of a resource has %d plan modifiers", name, count(attribute))
-		}
-	}
-	for name, attribute := range record.Elements() {
-		if count(attribute) != 0 {
-			t.Errorf("%s of an element has %d plan modifiers", name, count(attribute))
-		}
-	}
-}
-
 var named = Merge(toolRecord, Fields[*tool]{"id": toolRecord["name"], "status": toolRecord["name"]})
-
-func TestByIDOrName(t *testing.T) {
-	t.Parallel()
-	for name, attribute := range named.ByIDOrName(63) {
-		if attribute.IsOptional() != (name != "status") || !attribute.IsComputed() {
-			t.Errorf("%s: optional %v, computed %v", name, attribute.IsOptional(), attribute.IsComputed())
-		}
-	}
-}
 
 // Without a known maximum, the name only must not be empty.
 func TestByIDOrName_length(t *testing.T) {

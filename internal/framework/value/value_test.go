@@ -106,21 +106,6 @@ func TestValidators(t *testing.T) {
 	}
 }
 
-func TestTimeouts(t *testing.T) {
-	t.Parallel()
-	for given, isRefused := range map[types.String]bool{
-		types.StringValue("0s"): true, types.StringValue("-1m"): true, types.StringValue("1ns"): false,
-		types.StringValue("soon"): false, types.StringNull(): false, types.StringUnknown(): false,
-	} {
-		object := types.ObjectValueMust(map[string]attr.Type{"create": types.StringType}, map[string]attr.Value{"create": given})
-		var resp validator.ObjectResponse
-		positiveDurations{}.ValidateObject(t.Context(), validator.ObjectRequest{Path: path.Root("timeouts"), ConfigValue: object}, &resp)
-		if resp.Diagnostics.HasError() != isRefused {
-			t.Errorf("%s: %v", given, resp.Diagnostics)
-		}
-	}
-}
-
 func TestPointersAndLists(t *testing.T) {
 	t.Parallel()
 	if StringPointer(types.StringNull()) != nil || StringPointer(types.StringUnknown()) != nil || *StringPointer(types.StringValue("")) != "" {
