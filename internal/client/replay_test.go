@@ -99,7 +99,7 @@ var replays = map[string]func(context.Context, *Client) (any, error){
 	},
 	"getEnvironment": func(ctx context.Context, c *Client) (any, error) { return c.Environments.GetUncached(ctx, text) },
 	"getEnvironmentBuildDiagnostics": func(ctx context.Context, c *Client) (any, error) {
-		return c.Environments.LatestBuildDiagnostics(ctx, text)
+		return c.Environments.BuildDiagnostics(ctx, text, "")
 	},
 	"getEnvironmentBuildStatuses": func(ctx context.Context, c *Client) (any, error) {
 		return c.Environments.BuildStatuses(ctx, "", []string{text})
@@ -126,7 +126,7 @@ var replays = map[string]func(context.Context, *Client) (any, error){
 	"listCiRepositories":           func(ctx context.Context, c *Client) (any, error) { return c.CI.Repositories(ctx, "") },
 	"listCiRepositoryOwners":       func(ctx context.Context, c *Client) (any, error) { return c.CI.RepositoryOwners(ctx) },
 	"listCiRuns":                   func(ctx context.Context, c *Client) (any, error) { return c.CI.Runs(ctx) },
-	"listComputerProviders":        func(ctx context.Context, c *Client) (any, error) { return c.Computers.Providers(ctx) },
+	"listComputerProviders":        func(ctx context.Context, c *Client) (any, error) { return c.Conn.Providers(ctx) },
 	"listComputers":                func(ctx context.Context, c *Client) (any, error) { return c.Computers.List(ctx, computers.Filter{}) },
 	"listEnterpriseControlHistory": func(ctx context.Context, c *Client) (any, error) { return c.Organization.ControlHistory(ctx, 0, nil) },
 	"listEnvironments":             func(ctx context.Context, c *Client) (any, error) { return c.Environments.List(ctx, "") },

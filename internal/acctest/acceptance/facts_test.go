@@ -25,7 +25,7 @@ var (
 // managedProvider returns a provider of managed computers, and skips the test if the organization has none.
 func managedProvider(t *testing.T) string {
 	t.Helper()
-	all := factProviders.get(t, func(ctx context.Context, c *client.Client) ([]string, error) { return c.Computers.Providers(ctx) })
+	all := factProviders.get(t, func(ctx context.Context, c *client.Client) ([]string, error) { return c.Conn.Providers(ctx) })
 	if len(all) == 0 {
 		skip(t, "", "the organization has no provider of managed computers")
 	}

@@ -87,7 +87,7 @@ var dataSources = map[string]func(t *testing.T) read{
 	"environment_build_diagnostics of a build": func(t *testing.T) read {
 		t.Helper()
 		e := ownEnvironment(t)
-		found, err := connect(t).Environments.LatestBuildDiagnostics(t.Context(), e.ID)
+		found, err := connect(t).Environments.BuildDiagnostics(t.Context(), e.ID, "")
 		must(t, err)
 		return read{fmt.Sprintf("environment_id = %q\nbuild_id = %q", e.ID, found.BuildID), fmt.Sprintf("self.build_id == %q", found.BuildID)}
 	},

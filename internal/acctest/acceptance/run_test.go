@@ -92,7 +92,7 @@ func begin() (*run, error) {
 
 // checkService sends one request. A 401 here means that the key is wrong; later, that its owner may not do something.
 func checkService(c *client.Client) error {
-	_, err := c.Conn.ListProviders(context.Background())
+	_, err := c.Conn.Providers(context.Background())
 	if err != nil && (!isDenied(err) || transport.StatusOf(err) == http.StatusUnauthorized) {
 		return fmt.Errorf("the service cannot be used: %w", err)
 	}

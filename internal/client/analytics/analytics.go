@@ -48,24 +48,22 @@ type Report[T any] struct {
 	Rows  []T
 }
 
-// rowKey identifies a row, and orders the rows.
-type rowKey struct{ date, group string }
+func (r *TokenRow) key() string        { return keyOf(r.Date, r.GroupKey) }
+func (r *ToolRow) key() string         { return keyOf(r.Date, r.GroupKey) }
+func (r *ActivityRow) key() string     { return keyOf(r.Date, r.GroupKey) }
+func (r *ProductivityRow) key() string { return keyOf(r.Date, nil) }
+func (r *UserRow) key() string         { return keyOf(r.Date, &r.UserID) }
 
-func (r *TokenRow) key() rowKey        { return keyOf(r.Date, r.GroupKey) }
-func (r *ToolRow) key() rowKey         { return keyOf(r.Date, r.GroupKey) }
-func (r *ActivityRow) key() rowKey     { return keyOf(r.Date, r.GroupKey) }
-func (r *ProductivityRow) key() rowKey { return keyOf(r.Date, nil) }
-func (r *UserRow) key() rowKey         { return keyOf(r.Date, &r.UserID) }
-
-func keyOf(date string, group *string) rowKey {
+// keyOf returns a text that identifies a row, and orders the rows.
+func keyOf(date string, group *string) string {
 	if group == nil {
-		return rowKey{date, ""}
+		return date
 	}
-	return rowKey{date, *group}
+	return date + "\n" + *group
 }
 
 // rawKey is the key of a row whose fields are not documented.
-func rawKey(row *json.RawMessage) rowKey { return rowKey{"", string(*row)} }
+func rawKey(row *json.RawMessage) string { return string(*row) }
 
 // Tokens returns the tokens used each day, for each model if groupBy is set. All rows of analytics are ordered by date and
 // group.
@@ -116,13 +114,13 @@ func (d Days) query(name, value string) url.Values {
 type query[T any] struct {
 	conn *transport.Conn
 	op   transport.Operation
-	key  func(*T) rowKey
+	key  func(*T) string
 	// order sorts the lists in a row; nil keeps the rows as the service returns them.
 	order func(*T)
 	pages *collection.Paged[Report[T]]
 }
 
-func newQuery[T any](conn *transport.Conn, name, path string, key func(*T) rowKey, order func(*T)) *query[T] {
+func newQuery[T any](conn *transport.Conn, name, path string, key func(*T) string, order func(*T)) *query[T] {
 	a := &query[T]{conn: conn, op: transport.Operation{Name: name, Method: http.MethodGet, Route: "/api/v1/analytics/" + path}, key: key, order: order}
 	a.pages = collection.NewPaged(conn.Clock, a.op, a.fetch, func(one, other Report[T]) bool {
 		return slices.EqualFunc(one.Rows, other.Rows, func(x, y T) bool { return key(&x) == key(&y) })
@@ -133,7 +131,7 @@ func newQuery[T any](conn *transport.Conn, name, path string, key func(*T) rowKe
 // run returns the rows that isSelected accepts; nil accepts all. It returns at most limit rows; 0 means all. It drops repeated
 // rows, because a user may move to a later page during the listing.
 func (a *query[T]) run(ctx context.Context, query url.Values, isSelected func(*T) bool, limit int) (*Report[T], error) {
-	found, earlier := &Report[T]{Rows: []T{}}, map[rowKey]bool{}
+	found, earlier := &Report[T]{Rows: []T{}}, map[string]bool{}
 	for page, err := range a.pages.All(ctx, query.Encode()) {
 		if err != nil {
 			return nil, err
@@ -153,10 +151,7 @@ func (a *query[T]) run(ctx context.Context, query url.Values, isSelected func(*T
 		}
 	}
 	if a.order != nil {
-		wire.Sort(found.Rows, func(x, y *T) int {
-			one, other := a.key(x), a.key(y)
-			return cmp.Or(cmp.Compare(one.date, other.date), cmp.Compare(one.group, other.group))
-		})
+		wire.Sort(found.Rows, func(x, y *T) int { return cmp.Compare(a.key(x), a.key(y)) })
 	}
 	return found, nil
 }

@@ -32,6 +32,7 @@ type MyCost struct {
 
 // CostDay has the credits used on a day; nil if the service does not return them.
 type CostDay struct {
+	wire.Kept
 	Date string   `json:"date"`
 	FSC  *float64 `json:"fsc"`
 }
@@ -48,21 +49,15 @@ func (c *Client) MyCost(ctx context.Context, queryKey string, days Days) (*MyCos
 	if queryKey != CostHeadlineDaily {
 		return found, nil
 	}
-	type dayRow struct {
-		day CostDay
-		raw json.RawMessage
-	}
-	rows := make([]dayRow, len(report.Rows))
-	for i, raw := range report.Rows {
-		rows[i].raw = raw
-		if err := wire.Decode(raw, "", &rows[i].day); err != nil {
+	found.Days = make([]CostDay, len(found.Rows))
+	for i, raw := range found.Rows {
+		if err := wire.Decode(raw, "", &found.Days[i]); err != nil {
 			return nil, transport.NewTransportError(query.op, err)
 		}
 	}
-	wire.Sort(rows, func(a, b *dayRow) int { return cmp.Compare(a.day.Date, b.day.Date) })
-	found.Days = make([]CostDay, len(rows))
-	for i, row := range rows {
-		found.Rows[i], found.Days[i] = row.raw, row.day
+	wire.Sort(found.Days, func(a, b *CostDay) int { return cmp.Compare(a.Date, b.Date) })
+	for i := range found.Days {
+		found.Rows[i] = found.Days[i].Raw
 	}
 	return found, nil
 }

@@ -188,7 +188,7 @@ func (c *Client) Scan(ctx context.Context, isForced bool) (*Scan, error) {
 	}
 	workflows, err := transport.CallItems[Workflow](ctx, c.conn, r, "workflows", &envelope)
 	for i := range workflows {
-		slices.Sort(workflows[i].TriggerEvents) // The order is not defined, and a changing order would show up as drift.
+		slices.Sort(workflows[i].TriggerEvents)
 	}
 	wire.Sort(workflows, func(a, b *Workflow) int {
 		return cmp.Or(cmp.Compare(a.RepoFullName, b.RepoFullName), cmp.Compare(a.FilePath, b.FilePath))

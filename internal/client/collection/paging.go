@@ -157,12 +157,9 @@ func callPage[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn,
 			NextCursor json.RawMessage `json:"nextCursor"`
 		} `json:"pagination"`
 	}
-	objects, err := transport.CallItems[T](ctx, c, r, envelope, &paging)
+	objects, err := transport.CallList[T, P](ctx, c, r, envelope, &paging)
 	if err == nil && objects == nil {
 		err = r.Unexpected("the field " + envelope + " is null")
-	}
-	if err == nil {
-		objects, err = transport.CheckObjects[T, P](r, objects)
 	}
 	if err != nil {
 		return Page[T]{}, err

@@ -78,22 +78,15 @@ func (s *ProvisioningStep) Failed() bool {
 	return s.Error != "" || s.Status == StepFailed || s.Status == "error"
 }
 
-// FailedStep returns the first failed step, or nil.
-func (c *Computer) FailedStep() *ProvisioningStep {
-	if at := c.failedStep(); at >= 0 {
-		return &c.ProvisioningSteps[at]
-	}
-	return nil
-}
-
-func (c *Computer) failedStep() int {
+// FailedStep returns the index of the first failed step, or -1.
+func (c *Computer) FailedStep() int {
 	return slices.IndexFunc(c.ProvisioningSteps, func(s ProvisioningStep) bool { return s.Failed() })
 }
 
 // SetUpFailed reports whether the computer was never active, because a step that sets it up failed. The step that installs
 // dependencies proves nothing, because it may run again later. If a later step is completed, the computer may have been used.
 func (c *Computer) SetUpFailed() bool {
-	at := c.failedStep()
+	at := c.FailedStep()
 	return c.Status == StatusError && at >= 0 && c.ProvisioningSteps[at].ID != stepInstall &&
 		!slices.ContainsFunc(c.ProvisioningSteps[at:], func(s ProvisioningStep) bool { return s.Status == StepCompleted })
 }

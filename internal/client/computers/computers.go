@@ -60,8 +60,7 @@ func (f Filter) query() url.Values {
 
 // List lists computers, newest first. The operation has no pages.
 func (c *Client) List(ctx context.Context, filter Filter) ([]Computer, error) {
-	found, err := transport.CallList[Computer](ctx, c.conn, transport.Get("listComputers", "/api/v0/computers").Where(filter.query()), "computers")
-	// The API does not define the order of computers of the same millisecond, and a changing order would show up as drift.
+	found, err := transport.CallList[Computer](ctx, c.conn, transport.Get("listComputers", "/api/v0/computers").Where(filter.query()), "computers", nil)
 	wire.Sort(found, func(a, b *Computer) int {
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
@@ -147,9 +146,6 @@ func (c *Client) GetByName(ctx context.Context, name, account string) (*Computer
 	transport.SetIf(q, "serviceAccountId", account)
 	return transport.CallObject[Computer](ctx, c.conn, transport.Get("getComputerByName", "/api/v0/computers/name/{name}", name).Where(q), "computer", wire.AnyID)
 }
-
-// Providers returns the managed providers that the organization may use.
-func (c *Client) Providers(ctx context.Context) ([]string, error) { return c.conn.ListProviders(ctx) }
 
 // Create creates a computer, and finds it after a lost response; see create.Once. A computer that the service
 // created earlier for the same software draft is an error.

@@ -35,9 +35,9 @@ func TestComputer_setUpFailed(t *testing.T) {
 		"a later step is done": {StatusError, []ProvisioningStep{failed, clone}, "x", false},
 	} {
 		c := &Computer{Status: tc.status, ProvisioningSteps: tc.steps}
-		step := c.FailedStep()
-		if c.SetUpFailed() != tc.want || (step == nil) != (tc.failed == "") || step != nil && step.ID != tc.failed {
-			t.Errorf("%s: %t, the failed step is %v", name, c.SetUpFailed(), step)
+		at := c.FailedStep()
+		if c.SetUpFailed() != tc.want || (at < 0) != (tc.failed == "") || at >= 0 && tc.steps[at].ID != tc.failed {
+			t.Errorf("%s: %t, the failed step is %d", name, c.SetUpFailed(), at)
 		}
 	}
 }
@@ -136,7 +136,7 @@ func TestComputerOperations(t *testing.T) {
 		"RecordComputerActivity": {func(ctx context.Context, c *Client) (any, error) { return c.RecordActivity(ctx, "c1") }, `{"lastActiveAt":1772366400000}`, at},
 		"RestartComputer":        {func(ctx context.Context, c *Client) (any, error) { return c.Restart(ctx, "c1") }, `{"wasRestarted":true}`, true},
 		"ComputerProviders": {func(ctx context.Context, c *Client) (any, error) {
-			all, err := c.Providers(ctx)
+			all, err := c.conn.Providers(ctx)
 			return strings.Join(all, " "), err
 		}, `{"providers":["a","b"]}`, "a b"},
 		"ComputerMetrics": {func(ctx context.Context, c *Client) (any, error) {
@@ -233,7 +233,7 @@ func TestLists_order(t *testing.T) {
 	if err != nil || len(found) != 3 || found[0].ID+found[1].ID+found[2].ID != "c3c1c2" {
 		t.Errorf("got %+v, %v", found, err)
 	}
-	if providers, err := c.Providers(t.Context()); err != nil || !slices.Equal(providers, []string{"a", "b"}) {
+	if providers, err := c.conn.Providers(t.Context()); err != nil || !slices.Equal(providers, []string{"a", "b"}) {
 		t.Errorf("got %v, %v", providers, err)
 	}
 }
@@ -242,7 +242,7 @@ func TestLists_order(t *testing.T) {
 func TestProviders_missing(t *testing.T) {
 	t.Parallel()
 	c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, `{}`) })
-	if _, err := c.Providers(t.Context()); err == nil || !strings.Contains(err.Error(), "the field providers is missing") {
+	if _, err := c.conn.Providers(t.Context()); err == nil || !strings.Contains(err.Error(), "the field providers is missing") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
 )
 
 // searchTime is the sum of looksAfterLoss, the pauses before each search for an object whose create response was lost. The service may
@@ -50,7 +51,7 @@ type Object[T any] struct {
 //
 // After a lost response, it returns the new object that matches the request. Without names, a network failure often loses the responses to
 // several equal requests, and their objects are equal too. If there are no more of them than lost responses, each request gets one.
-func Once[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, n Object[T]) (*T, error) {
+func Once[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, n Object[T]) (made *T, err error) {
 	if n.HasName != nil {
 		release, err := n.In.Creating.Lock(ctx, n.Key+"/"+n.Name)
 		if err != nil {
@@ -59,11 +60,11 @@ func Once[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, n O
 		defer release()
 		n.List = func(ctx context.Context) ([]T, error) { return n.In.FindNow(ctx, n.Key, n.HasName) }
 	}
-	made, err := once[T, P](ctx, c, n)
-	return n.In.AfterWrite(n.Key, made, err)
-}
-
-func once[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, n Object[T]) (*T, error) {
+	defer func() {
+		if err != nil {
+			n.In.Invalidate(n.Key)
+		}
+	}()
 	before, err := n.before(ctx, c)
 	if err == nil && len(before.Wanted) > 0 {
 		var older []T
@@ -74,7 +75,7 @@ func once[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, n O
 		return nil, err
 	}
 	since := c.ServiceTime()
-	made, err := send[T, P](ctx, n, before)
+	made, err = send[T, P](ctx, n, before)
 	if n.HasName != nil && transport.IsConflict(err) {
 		// Somebody else created an object with the name first.
 		if found, findErr := n.List(ctx); findErr == nil && len(found) > 0 {
@@ -114,7 +115,7 @@ func once[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, n O
 	}
 	oldest := slices.MinFunc(proven, func(a, b T) int { return P(&a).Ref().CreatedAt.Compare(P(&b).Ref().CreatedAt) })
 	n.In.Put(n.Key, &oldest)
-	Recovered(ctx, Recovery{Objects: []wire.Ref{P(&oldest).Ref()}})
+	LogFound(ctx, P(&oldest).Ref())
 	return &oldest, nil
 }
 
@@ -193,4 +194,12 @@ func CreatedSince(created, since time.Time) bool {
 // ProvenSince is CreatedSince that requires both times, because no name distinguishes the object from an older one.
 func ProvenSince(created, since time.Time) bool {
 	return !created.IsZero() && !since.IsZero() && CreatedSince(created, since)
+}
+
+// LogFound logs the objects of a lost response. A warning would be false nearly always: they could be those of somebody else only if
+// another run had created the same in the same second.
+func LogFound(ctx context.Context, objects ...wire.Ref) {
+	for _, found := range objects {
+		tflog.Info(ctx, "Found after a lost response", map[string]any{"object": found.Object, "name": found.Name, "id": found.ID, "created_at": found.CreatedAt})
+	}
 }

@@ -39,7 +39,7 @@ type things struct {
 func newThings(conn *transport.Conn) *things {
 	c := &things{conn: conn}
 	c.in = collection.New(conn.Clock, 1, nil, func(ctx context.Context, _ string) ([]thing, error) {
-		return transport.CallList[thing](ctx, conn, transport.Get("listThings", "/api/v0/environments"), "things")
+		return transport.CallList[thing](ctx, conn, transport.Get("listThings", "/api/v0/environments"), "things", nil)
 	})
 	return c
 }

@@ -56,7 +56,7 @@ func (e *LostError) Error() string {
 	if e.Name != "" {
 		object = fmt.Sprintf("%s %q", e.Object, e.Name)
 	}
-	return fmt.Sprintf("the request to create the %s has an unknown outcome, and %s: %s", object, result, Causes(e.Err))
+	return fmt.Sprintf("the request to create the %s has an unknown outcome, and %s: %s", object, result, strings.ReplaceAll(e.Err.Error(), "\n", "; "))
 }
 
 func (e *LostError) Unwrap() error { return e.Err }
@@ -73,9 +73,4 @@ func List(found []wire.Ref) string {
 		text += fmt.Sprintf(" and %d more", len(found)-most)
 	}
 	return text
-}
-
-// Causes formats joined errors on one line.
-func Causes(err error) string {
-	return strings.ReplaceAll(err.Error(), "\n", "; ")
 }

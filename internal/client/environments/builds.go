@@ -1,6 +1,7 @@
 package environments
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -70,18 +71,10 @@ type BuildRepository struct {
 
 // BuildStatus is the status of an environment's latest build.
 type BuildStatus struct {
-	EnvironmentID     string      `json:"environmentId"`
-	EnvironmentStatus string      `json:"environmentStatus"`
-	LatestBuild       BuildReport `json:"latestBuild"`
-}
-
-// BuildReport is a build in a build status.
-type BuildReport struct {
-	ID        string `json:"id"`
-	Status    string `json:"status"`
-	Excerpt   string `json:"excerpt"`
-	Truncated bool   `json:"truncated"`
-	Withheld  bool   `json:"withheld"`
+	EnvironmentID     string `json:"environmentId"`
+	EnvironmentStatus string `json:"environmentStatus"`
+	// LatestBuild has only the ID, the status, and the log.
+	LatestBuild Build `json:"latestBuild"`
 }
 
 // BuildDiagnostics describes the result of a build. Status is the environment's for its latest build, and the build's own for
@@ -119,7 +112,7 @@ func (c *Client) BuildStatuses(ctx context.Context, account string, ids []string
 	for chunk := range slices.Chunk(ids, maxStatuses) {
 		q := url.Values{"environmentIds": chunk}
 		transport.SetIf(q, "serviceAccountId", account)
-		found, err := transport.CallList[BuildStatus](ctx, c.conn, transport.Get("getEnvironmentBuildStatuses", "/api/v0/environments/build-statuses").Where(q), "builds")
+		found, err := transport.CallList[BuildStatus](ctx, c.conn, transport.Get("getEnvironmentBuildStatuses", "/api/v0/environments/build-statuses").Where(q), "builds", nil)
 		if err != nil {
 			return nil, err
 		}
@@ -150,17 +143,13 @@ func (c *Client) singleBuildStatus(ctx context.Context, id string) (*BuildStatus
 	if err != nil && !collection.CannotList(err) {
 		return nil, err
 	}
-	return c.buildStatusFromRecord(ctx, id)
-}
-
-func (c *Client) buildStatusFromRecord(ctx context.Context, id string) (*BuildStatus, error) {
 	e, err := c.GetUncached(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	status := &BuildStatus{EnvironmentID: e.ID, EnvironmentStatus: e.Status}
-	if b := e.LatestBuild; b != nil {
-		status.LatestBuild = BuildReport{ID: b.ID, Status: b.Status, Excerpt: b.Excerpt, Truncated: b.Truncated, Withheld: b.Withheld}
+	if e.LatestBuild != nil {
+		status.LatestBuild = *e.LatestBuild
 	}
 	return status, nil
 }
@@ -210,14 +199,13 @@ func (c *Client) CancelBuild(ctx context.Context, id, buildID string) error {
 	return err
 }
 
-// LatestBuildDiagnostics returns the diagnostics of an environment's latest build.
-func (c *Client) LatestBuildDiagnostics(ctx context.Context, id string) (*BuildDiagnostics, error) {
-	return transport.CallObject[BuildDiagnostics](ctx, c.conn, transport.Get("getEnvironmentBuildDiagnostics", "/api/v0/environments/{environmentId}/build-diagnostics", id), "", wire.AnyID)
-}
-
-// BuildDiagnostics returns the diagnostics of one build. The API documents no fields, so the response may lack the build's ID.
+// BuildDiagnostics returns the diagnostics of one build, or of an environment's latest build if buildID is empty. Those of one build have
+// no documented fields, so the response may lack the ID.
 func (c *Client) BuildDiagnostics(ctx context.Context, id, buildID string) (*BuildDiagnostics, error) {
-	r := transport.Get("getBuildDiagnostics", "/api/v0/environments/{environmentId}/builds/{buildId}/diagnostics", id, buildID)
+	r := transport.Get("getEnvironmentBuildDiagnostics", "/api/v0/environments/{environmentId}/build-diagnostics", id)
+	if buildID != "" {
+		r = transport.Get("getBuildDiagnostics", "/api/v0/environments/{environmentId}/builds/{buildId}/diagnostics", id, buildID)
+	}
 	found, err := transport.Call[BuildDiagnostics](ctx, c.conn, r)
 	if err != nil {
 		return nil, err
@@ -225,9 +213,10 @@ func (c *Client) BuildDiagnostics(ctx context.Context, id, buildID string) (*Bui
 	if *found == (BuildDiagnostics{}) {
 		return nil, r.Unexpected("it has none of the fields buildId, status, and excerpt")
 	}
-	if problem := wire.Mismatch(found, buildID); found.BuildID != "" && problem != "" {
+	found.BuildID = cmp.Or(found.BuildID, buildID)
+	if problem := wire.Mismatch(found, buildID); problem != "" {
 		return nil, r.Unexpected(problem)
 	}
-	found.BuildID = buildID
+	found.BuildID = cmp.Or(buildID, found.BuildID)
 	return found, nil
 }

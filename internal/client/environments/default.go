@@ -9,27 +9,24 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
-// Default returns the ID of the organization's default environment, or empty. It shares the listing of List and Get.
-func (c *Client) Default(ctx context.Context) (string, error) {
-	all, err := c.listings.All(ctx, collection.Organization)
-	if err != nil {
+// Default returns the ID of the organization's default environment, or empty, from the listing that List and Get share. An empty account
+// is the API key's owner.
+func (c *Client) Default(ctx context.Context, account string) (string, error) {
+	all, err := c.listings.All(ctx, account)
+	switch {
+	case err != nil:
 		return "", err
+	case len(all) > 0:
+		return all[0].organizationDefault, nil
 	}
-	return DefaultAmong(all), nil
+	_, id, err := c.listWithDefault(ctx, account) // A default may exist beside an empty listing, which cannot keep it.
+	return id, err
 }
 
-// DefaultNow is Default with a new listing.
+// DefaultNow is Default with its own listing.
 func (c *Client) DefaultNow(ctx context.Context) (string, error) {
-	c.listings.Invalidate(collection.Organization)
-	return c.Default(ctx)
-}
-
-// DefaultAmong returns the ID of the organization's default environment according to a listing, or empty.
-func DefaultAmong(listed []Environment) string {
-	if len(listed) == 0 {
-		return ""
-	}
-	return listed[0].OrganizationDefault
+	_, id, err := c.listWithDefault(ctx, collection.Organization)
+	return id, err
 }
 
 // SetDefault makes an environment the organization's default.
@@ -49,7 +46,7 @@ func (c *Client) ProvisionDefault(ctx context.Context) (string, error) {
 	}
 	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
-	id, readErr := c.Default(ctx)
+	id, readErr := c.DefaultNow(ctx)
 	switch {
 	case id != "":
 		return id, nil
@@ -114,7 +111,6 @@ func (c *Client) readSourceOptions(ctx context.Context) (*SourceOptions, error) 
 	if missing := found.missingField(); missing != "" {
 		return nil, r.Unexpected("the field " + missing + " is missing")
 	}
-	// The API does not define the order, and a changing order would show up as drift.
 	wire.Sort(found.Providers, func(a, b *SourceProviderOptions) int { return cmp.Compare(a.ID, b.ID) })
 	wire.Sort(found.UnavailableProviders, func(a, b *SourceProvider) int { return cmp.Compare(a.ID, b.ID) })
 	for _, p := range found.Providers {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
@@ -31,6 +32,23 @@ func TestSetDefaultEnvironment(t *testing.T) {
 			t.Errorf("%s: got %v after %v", name, err, rec.Calls())
 		}
 		clienttest.WantText(t, err, "setDefaultEnvironment")
+	}
+}
+
+func TestDefault_besideAnEmptyListing(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		`{"environments":[],"defaultEnvironmentId":"env_1"}`:   "env_1",
+		`{"environments":null,"defaultEnvironmentId":"env_1"}`: "env_1",
+		`{"environments":[],"defaultEnvironmentId":null}`:      "",
+		`[]`: "",
+	} {
+		c, _, _ := area.ServeShort(t, func(string) string { return "200 " + answer })
+		for _, account := range []string{collection.Organization, "sa_1"} {
+			if id, err := c.Default(t.Context(), account); err != nil || id != want {
+				t.Errorf("%s of %q: got %q, %v", answer, account, id, err)
+			}
+		}
 	}
 }
 

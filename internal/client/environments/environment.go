@@ -41,10 +41,9 @@ type Environment struct {
 	CreatedAt     wire.Millis `json:"createdAt"`
 	UpdatedAt     wire.Millis `json:"updatedAt"`
 
-	// OrganizationDefault is the ID of the organization's default environment, if the record is from a listing.
-	OrganizationDefault string `json:"-"`
-	// isListed says that the record is from a listing.
-	isListed bool
+	// isListed says that the record is from a listing. Then organizationDefault is the ID of the organization's default environment.
+	isListed            bool
+	organizationDefault string
 }
 
 // Repository is a repository of an environment and the script that sets it up.

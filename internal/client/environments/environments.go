@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"time"
 
@@ -43,7 +44,6 @@ func (c *Client) List(ctx context.Context, account string) ([]Environment, error
 	if err != nil {
 		return nil, err
 	}
-	// The API does not define the order, and a changing order would show up as drift.
 	wire.Sort(all, func(a, b *Environment) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 	return all, nil
 }
@@ -54,35 +54,35 @@ func (c *Client) Find(ctx context.Context, account string, isWanted func(*Enviro
 }
 
 func (c *Client) list(ctx context.Context, account string) ([]Environment, error) {
+	found, _, err := c.listWithDefault(ctx, account)
+	return found, err
+}
+
+func (c *Client) listWithDefault(ctx context.Context, account string) (found []Environment, id string, err error) {
 	q := url.Values{}
 	transport.SetIf(q, "serviceAccountId", account)
 	r := transport.Get("listEnvironments", "/api/v0/environments").Where(q)
-	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
-	if err != nil {
-		return nil, err
-	}
-	found, err := wire.ReadList[Environment](response.Body, "environments")
-	if err != nil {
-		return nil, transport.NewTransportError(r.Op, err)
-	}
 	var envelope struct {
-		DefaultEnvironmentID string `json:"defaultEnvironmentId"`
+		DefaultEnvironmentID json.RawMessage `json:"defaultEnvironmentId"`
 	}
+	if found, err = transport.CallList[Environment](ctx, c.conn, r, "environments", &envelope); err != nil {
+		return nil, "", err
+	}
+	id, _ = wire.TextOf(envelope.DefaultEnvironmentID)
 	// A bare list has no envelope. Its objects say which one is the default.
-	_ = json.Unmarshal(response.Body, &envelope)
 	for i := range found {
 		if found[i].IsDefault != nil && *found[i].IsDefault {
-			envelope.DefaultEnvironmentID = cmp.Or(envelope.DefaultEnvironmentID, found[i].ID)
+			id = cmp.Or(id, found[i].ID)
 		}
 	}
 	for i := range found {
-		found[i].isListed, found[i].OrganizationDefault = true, envelope.DefaultEnvironmentID
+		found[i].isListed, found[i].organizationDefault = true, id
 		if found[i].IsDefault == nil {
-			isDefault := found[i].ID == envelope.DefaultEnvironmentID
+			isDefault := found[i].ID == id
 			found[i].IsDefault = &isDefault
 		}
 	}
-	return transport.CheckObjects[Environment](r, found)
+	return found, id, nil
 }
 
 // Peek returns an environment from the listing that reads share now, without a request, or nil.
@@ -97,7 +97,7 @@ func (c *Client) Get(ctx context.Context, id string) (*Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.WithFailure(ctx, found)
+	return c.Complete(ctx, found)
 }
 
 // GetUncached reads one environment alone.
@@ -111,12 +111,12 @@ func (c *Client) GetNow(ctx context.Context, id string) (*Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.WithFailure(ctx, found)
+	return c.Complete(ctx, found)
 }
 
-// WithFailure adds what records may lack: those from a listing why they failed, and those of a single read whether they are the
+// Complete adds what records may lack: those from a listing why they failed, and those of a single read whether they are the
 // default.
-func (c *Client) WithFailure(ctx context.Context, e *Environment) (_ *Environment, err error) {
+func (c *Client) Complete(ctx context.Context, e *Environment) (_ *Environment, err error) {
 	if e.isListed && e.HasFailed() {
 		if e, err = c.GetUncached(ctx, e.ID); err != nil {
 			return nil, collection.Gone(err)
@@ -125,7 +125,7 @@ func (c *Client) WithFailure(ctx context.Context, e *Environment) (_ *Environmen
 	if e.IsDefault != nil {
 		return e, nil
 	}
-	id, err := c.Default(ctx)
+	id, err := c.Default(ctx, collection.Organization)
 	switch {
 	case collection.CannotList(err):
 		return e, nil
@@ -174,4 +174,45 @@ func (c *Client) CheckAccess(ctx context.Context) error {
 		_, err := c.listings.Snapshot(ctx, collection.Organization, CreateRequest{}.hasName)
 		return err
 	})
+}
+
+// deleteRetryTime is how long a deletion is retried after a 409.
+const deleteRetryTime = 30 * time.Second
+
+// Delete deletes an environment. The service returns 409 while a build runs, and for the organization's default while others
+// exist. After a 409, Delete cancels a running build and retries, unless the environment is such a default. If the environment is already
+// gone, the error is a *MissingError.
+func (c *Client) Delete(ctx context.Context, id string) error {
+	defer c.listings.InvalidateAll()
+	r := transport.Delete("deleteEnvironment", "/api/v0/environments/{environmentId}", id)
+	err := c.conn.CallIgnoringBody(ctx, r)
+	if transport.IsConflict(err) {
+		isKept, cancelErr := c.cancelLatestBuild(ctx, id)
+		switch {
+		case isKept:
+			return err
+		case cancelErr != nil:
+			return fmt.Errorf("%s; canceling the build failed: %w", err.Error(), cancelErr)
+		}
+		err = c.conn.Until(ctx, deleteRetryTime, time.Second, transport.IsConflict, func() error { return c.conn.CallIgnoringBody(ctx, r) })
+	}
+	return c.listings.AfterDelete(collection.Organization, id, collection.Gone(err))
+}
+
+// cancelLatestBuild cancels an environment's latest build if it is running, unless the environment is the default beside others, which
+// the service does not delete.
+func (c *Client) cancelLatestBuild(ctx context.Context, id string) (isKept bool, err error) {
+	e, err := c.GetUncached(ctx, id)
+	if err == nil && e.IsBuilding() {
+		if e.IsDefault != nil && *e.IsDefault {
+			if all, listErr := c.list(ctx, collection.Organization); listErr != nil || len(all) > 1 {
+				return true, nil
+			}
+		}
+		err = c.CancelBuild(ctx, id, e.LatestBuild.ID)
+	}
+	if transport.IsNotFound(err) || transport.IsConflict(err) {
+		return false, nil // The build or the environment has gone in the meantime.
+	}
+	return false, err
 }

@@ -89,8 +89,8 @@ func TestEnvironments_tellsTheDefault(t *testing.T) {
 				c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET ": "200 " + form}))
 				found, err := c.List(t.Context(), "")
 				clienttest.Must(t, err)
-				id, err := c.Default(t.Context())
-				if got := fmt.Sprint(id, " ", *found[0].IsDefault, *found[1].IsDefault); err != nil || got != tc.want || found[1].OrganizationDefault != id {
+				id, err := c.Default(t.Context(), "")
+				if got := fmt.Sprint(id, " ", *found[0].IsDefault, *found[1].IsDefault); err != nil || got != tc.want {
 					t.Errorf("got %s, %v, want %s", got, err, tc.want)
 				}
 				rec.Want(t, "GET ")
@@ -147,7 +147,7 @@ func TestEnvironment_showsTheSameHoweverItWasRead(t *testing.T) {
 	}
 }
 
-func TestWithFailure(t *testing.T) {
+func TestComplete(t *testing.T) {
 	t.Parallel()
 	failed := env("env_1", "a", `,"status":"failed"`)
 	for name, tc := range map[string]struct {
@@ -173,7 +173,7 @@ func TestWithFailure(t *testing.T) {
 			if err != nil || len(found) != 1 {
 				t.Fatal(found, err)
 			}
-			e, err := c.WithFailure(t.Context(), &found[0])
+			e, err := c.Complete(t.Context(), &found[0])
 			if !clienttest.IsA(err, tc.wantErr) || collection.IsGone(err) != strings.HasPrefix(name, "gone mean") {
 				t.Errorf("got %v", err)
 			}
@@ -212,8 +212,8 @@ func TestEnvironments_aWriteOutdatesEveryListing(t *testing.T) {
 		return func(c *Client) error { return c.Delete(t.Context(), id) }
 	}
 	for name, tc := range map[string]struct {
-		change      func(c *Client) error
-		fails, kept bool
+		change func(c *Client) error
+		fails  bool
 	}{
 		"create": {change: create("new")},
 		"taken":  {change: create("taken"), fails: true},
@@ -233,7 +233,7 @@ func TestEnvironments_aWriteOutdatesEveryListing(t *testing.T) {
 		"default": {change: func(c *Client) error { return c.SetDefault(t.Context(), "env_1") }},
 		"delete":  {change: remove("env_1")},
 		"refused": {change: remove("env_3"), fails: true},
-		"gone":    {change: remove("env_2"), fails: true, kept: true},
+		"gone":    {change: remove("env_2"), fails: true},
 	} {
 		c, rec, _ := area.ServeShort(t, func(call string) string {
 			switch {
@@ -259,11 +259,7 @@ func TestEnvironments_aWriteOutdatesEveryListing(t *testing.T) {
 		}
 		before := len(rec.Calls())
 		read()
-		want := []string{"GET ", "GET ?serviceAccountId=sa_1"}
-		if tc.kept {
-			want = nil
-		}
-		if got := rec.Calls()[before:]; !slices.Equal(got, want) {
+		if got, want := rec.Calls()[before:], []string{"GET ", "GET ?serviceAccountId=sa_1"}; !slices.Equal(got, want) {
 			t.Errorf("%s: asked %q afterwards, want %q", name, got, want)
 		}
 	}

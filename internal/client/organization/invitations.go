@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
@@ -68,29 +67,4 @@ func (c *Client) Invite(ctx context.Context, email, role string) (status string,
 		return "", &RefusedError{Op: r.Op, Email: email, Field: "role", Problem: fmt.Sprintf("it kept the role %q instead of %q", result.Role, role)}
 	}
 	return result.Status, nil
-}
-
-// InvitedMemberNow is InvitedMember by email address, with a listing that is new enough for a creation.
-func (c *Client) InvitedMemberNow(ctx context.Context, email string) (*Member, error) {
-	c.members.DropOld(collection.PageKey(0, nil))
-	return c.InvitedMember(ctx, "", email)
-}
-
-// InvitedMember returns the member with an ID, otherwise the first one with an email address, or nil if there is neither.
-func (c *Client) InvitedMember(ctx context.Context, id, email string) (*Member, error) {
-	members, err := c.Members(ctx, 0)
-	if err != nil {
-		return nil, err
-	}
-	var found *Member
-	for i := range members {
-		m := &members[i]
-		switch {
-		case m.ID == id:
-			return m, nil
-		case found == nil && strings.EqualFold(m.Email, email):
-			found = m
-		}
-	}
-	return found, nil
 }

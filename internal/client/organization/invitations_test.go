@@ -101,7 +101,7 @@ func TestInvite_keepsTheListing(t *testing.T) {
 		if _, err := c.Invite(t.Context(), "ada@acme.example", RoleUser); err != nil {
 			t.Fatal(err)
 		}
-		if found, err := c.InvitedMember(t.Context(), "", "ada@acme.example"); err != nil || found != nil {
+		if found, err := c.Member(t.Context(), "", "ada@acme.example"); err != nil || found != nil {
 			t.Errorf("got %v, %v", found, err)
 		}
 	}
@@ -110,7 +110,7 @@ func TestInvite_keepsTheListing(t *testing.T) {
 	}
 }
 
-func TestInvitedMember(t *testing.T) {
+func TestMember(t *testing.T) {
 	t.Parallel()
 	both := usersPage("", user("u1", "ada@acme.example", ""), user("u2", "Ada@acme.example", ""))
 	for name, tc := range map[string]struct{ answer, id, email, want, wantErr string }{
@@ -127,7 +127,7 @@ func TestInvitedMember(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, _, _ := area.ServeShort(t, func(string) string { return tc.answer })
-			found, err := c.InvitedMember(t.Context(), tc.id, tc.email)
+			found, err := c.Member(t.Context(), tc.id, tc.email)
 			if (err != nil) != (tc.wantErr != "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
 				t.Fatalf("got %v", err)
 			}

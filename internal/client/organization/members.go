@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 
@@ -81,7 +80,6 @@ func (e *RefusedError) Error() string {
 // Members returns at most limit members of the organization, oldest first; 0 means all. Calls in a short time share the pages.
 func (c *Client) Members(ctx context.Context, limit int) ([]Member, error) {
 	found, err := collection.Gather(c.members.All(ctx, collection.PageKey(limit, nil)), limit)
-	// The API does not define the order, and a changing order would show up as drift.
 	wire.Sort(found, func(a, b *Member) int {
 		return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
@@ -91,18 +89,34 @@ func (c *Client) Members(ctx context.Context, limit int) ([]Member, error) {
 	return found[:min(limit, len(found))], nil
 }
 
-// MemberByEmail returns the first member with an email address, which is case-insensitive, or nil. It reads the pages that all such
-// calls share, up to the one with the member.
-func (c *Client) MemberByEmail(ctx context.Context, email string) (*Member, error) {
+// Member returns the member with an ID, otherwise the first one with an email address, which is case-insensitive, or nil. An empty ID
+// is nobody's. It reads the pages that all such calls share, up to the one with the member.
+func (c *Client) Member(ctx context.Context, id, email string) (*Member, error) {
+	var found *Member
 	for members, err := range c.members.All(ctx, collection.PageKey(0, nil)) {
 		if err != nil {
 			return nil, err
 		}
-		if i := slices.IndexFunc(members, func(m Member) bool { return strings.EqualFold(m.Email, email) }); i >= 0 {
-			return &members[i], nil
+		for i := range members {
+			m := &members[i]
+			switch {
+			case m.ID == id:
+				return m, nil
+			case found == nil && strings.EqualFold(m.Email, email):
+				found = m
+			}
+		}
+		if found != nil && id == "" {
+			break
 		}
 	}
-	return nil, nil
+	return found, nil
+}
+
+// MemberNow is Member by email address, with a listing that is new enough for a creation.
+func (c *Client) MemberNow(ctx context.Context, email string) (*Member, error) {
+	c.members.DropOld(collection.PageKey(0, nil))
+	return c.Member(ctx, "", email)
 }
 
 // RemoveMember removes a member, or revokes a pending invitation. If there is neither, the error is a *MissingError.
@@ -119,7 +133,7 @@ func (c *Client) RemoveMember(ctx context.Context, email string) error {
 // confirmNoMember turns a 404 into a *MissingError, unless a new listing has the member.
 func (c *Client) confirmNoMember(ctx context.Context, email string, notFound error) error {
 	c.members.Invalidate()
-	switch found, err := c.MemberByEmail(ctx, email); {
+	switch found, err := c.Member(ctx, "", email); {
 	case err != nil:
 		return fmt.Errorf("%s; the member may still exist, because the list that would show it failed: %w", notFound.Error(), err)
 	case found == nil:

@@ -87,10 +87,7 @@ func (c *Client) UserUsageLimit(ctx context.Context, email string) (*UserUsageLi
 		return nil, err
 	}
 	found := limits.byKey[emailKey(email)]
-	switch {
-	case found == nil:
-		return nil, &collection.MissingError{Err: fmt.Errorf("%s is not listed", email)}
-	case found.Limit == nil:
+	if found == nil || found.Limit == nil {
 		return nil, &collection.MissingError{Err: fmt.Errorf("%s has no limit of their own", email)}
 	}
 	limit := *found
@@ -102,7 +99,7 @@ func (c *Client) listUsageLimits(ctx context.Context) (*UsageLimits, error) {
 	var envelope struct {
 		Global wire.Nullable[int64] `json:"globalLimit"`
 	}
-	listed, err := transport.CallItems[listedLimit](ctx, c.conn, r, "userLimits", &envelope)
+	listed, err := transport.CallList[listedLimit](ctx, c.conn, r, "userLimits", &envelope)
 	switch {
 	case err != nil:
 		return nil, err
@@ -111,14 +108,10 @@ func (c *Client) listUsageLimits(ctx context.Context) (*UsageLimits, error) {
 	case listed == nil:
 		return nil, r.Unexpected("the field userLimits is null")
 	}
-	if listed, err = transport.CheckObjects[listedLimit](r, listed); err != nil {
-		return nil, err
-	}
 	users := make([]UserUsageLimit, len(listed))
 	for i, l := range listed {
 		users[i] = UserUsageLimit{Email: l.Email, Limit: l.Limit.Value}
 	}
-	// The API does not define the order, and a changing order would show up as drift.
 	wire.Sort(users, func(a, b *UserUsageLimit) int { return cmp.Compare(emailKey(a.Email), emailKey(b.Email)) })
 	limits := &UsageLimits{Global: envelope.Global.Value, Users: users, byKey: make(map[string]*UserUsageLimit, len(users))}
 	for i := range users {

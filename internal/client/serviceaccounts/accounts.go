@@ -79,7 +79,6 @@ func (c *Client) List(ctx context.Context) ([]Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The API does not define the order, and a changing order would show up as drift.
 	wire.Sort(all, func(a, b *Account) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 	return all, nil
 }
@@ -90,7 +89,7 @@ func (c *Client) ListNamed(ctx context.Context, name string) ([]Account, error) 
 }
 
 func (c *Client) list(ctx context.Context, _ string) ([]Account, error) {
-	return transport.CallList[Account](ctx, c.conn, transport.Get("listServiceAccounts", "/api/v0/service-accounts"), "serviceAccounts")
+	return transport.CallList[Account](ctx, c.conn, transport.Get("listServiceAccounts", "/api/v0/service-accounts"), "serviceAccounts", nil)
 }
 
 // Get reads one account. Reads in a short time share one listing. If the account does not exist, the error is a *MissingError.

@@ -77,7 +77,7 @@ func (c *Client) KeysNamed(ctx context.Context, accountID, name string) ([]APIKe
 
 func (c *Client) listKeys(ctx context.Context, accountID string) ([]APIKey, error) {
 	r := transport.Get("listApiKeys", "/api/v0/service-accounts/{serviceAccountId}/api-keys", accountID)
-	keys, err := transport.CallList[APIKey](ctx, c.conn, r, "apiKeys")
+	keys, err := transport.CallList[APIKey](ctx, c.conn, r, "apiKeys", nil)
 	for i := range keys {
 		keys[i].AccountID = accountID
 	}

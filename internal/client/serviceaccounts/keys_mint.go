@@ -208,7 +208,7 @@ func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr e
 	})
 	if err == nil && len(proven) == 1 {
 		if err = k.client.RevokeExistingKey(ctx, k.key.AccountID, proven[0].ID); err == nil || collection.IsGone(err) {
-			create.Recovered(ctx, create.Recovery{Objects: describeKeys(proven), AreRevoked: true})
+			create.LogFound(ctx, describeKeys(proven)...)
 			return nil
 		}
 	}

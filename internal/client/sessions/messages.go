@@ -256,7 +256,7 @@ func (c *Client) Children(ctx context.Context, id string) ([]Session, error) {
 	r := transport.Get("listSessionChildren", route+"/children", id)
 	var found []Session
 	err := c.retryNotFound(ctx, func() (err error) {
-		found, err = transport.CallList[Session](ctx, c.conn, r, "sessions")
+		found, err = transport.CallList[Session](ctx, c.conn, r, "sessions", nil)
 		return err
 	})
 	sortNewestFirst(found)

@@ -73,7 +73,6 @@ func pagesOf(computer string, most int) string {
 // a short time share the pages.
 func (c *Client) List(ctx context.Context, computer string, most int) ([]Session, error) {
 	found, err := collection.Gather(c.pages.All(ctx, pagesOf(computer, most)), most)
-	// The API does not define the order, and a changing order would show up as drift.
 	sortNewestFirst(found)
 	if err != nil || most == 0 {
 		return found, err

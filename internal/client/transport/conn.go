@@ -132,13 +132,13 @@ type Conn struct {
 	// transfers sends requests that may take longer than request_timeout as long as data is transferred: to the API and, without
 	// the API key, to pre-signed URLs on other hosts.
 	transfers         *http.Client
-	Retry             *retryPolicy
-	AllowInsecureHTTP bool
+	retry             *retryPolicy
+	allowInsecureHTTP bool
 	KeyOwner          string
 
-	Limiter *Limiter
+	limiter *limiter
 	Clock   clock.Clock
-	Service serviceClock
+	service serviceClock
 	// unconfigured is the error of all calls while a provider setting is unknown; otherwise nil.
 	unconfigured error
 	// checked has the purposes for which CheckOnce has sent its request.
@@ -173,18 +173,18 @@ func connect(cfg Config) *Conn {
 	if cfg.Transport == nil {
 		cfg.Transport = newPool()
 	}
-	policy := &retryPolicy{clock: cfg.Clock, Random: cfg.Random, maxRetries: cfg.MaxRetries}
+	policy := &retryPolicy{clock: cfg.Clock, random: cfg.Random, maxRetries: cfg.MaxRetries}
 	return &Conn{
 		apiKey:            cfg.APIKey,
 		KeyOwner:          cfg.KeyOwner,
 		userAgent:         cfg.UserAgent,
 		Clock:             cfg.Clock,
 		providers:         memo.New[[]string](cfg.Clock, 0),
-		Limiter:           NewLimiter(cfg.Clock, cfg.Random, policy.Backoff, cfg.RequestsPerSecond),
+		limiter:           newLimiter(cfg.Clock, cfg.Random, policy.backoff, cfg.RequestsPerSecond),
 		api:               &http.Client{Transport: cfg.Transport, Timeout: cfg.RequestTimeout, CheckRedirect: neverRedirect},
 		transfers:         newTransferClient(cfg.RequestTimeout),
-		Retry:             policy,
-		AllowInsecureHTTP: cfg.AllowInsecureHTTP,
+		retry:             policy,
+		allowInsecureHTTP: cfg.AllowInsecureHTTP,
 	}
 }
 
@@ -201,7 +201,53 @@ func neverRedirect(*http.Request, []*http.Request) error { return http.ErrUseLas
 
 // ServiceTime returns the latest time in the service's own responses; zero if there was none. It never goes back.
 func (c *Conn) ServiceTime() time.Time {
-	c.Service.mu.Lock()
-	defer c.Service.mu.Unlock()
-	return c.Service.Latest
+	c.service.mu.Lock()
+	defer c.service.mu.Unlock()
+	return c.service.latest
+}
+
+// UnconfiguredError is the error of every call before the provider is configured, and while a provider setting is unknown,
+// such as during a plan that creates what the setting depends on.
+type UnconfiguredError struct {
+	// Setting is the provider attribute whose value is unknown; empty before the provider is configured.
+	Setting string
+}
+
+func (e *UnconfiguredError) Error() string {
+	if e.Setting == "" {
+		return "the provider is not configured"
+	}
+	return fmt.Sprintf("the provider's %s is not known yet", e.Setting)
+}
+
+// Configured returns the *UnconfiguredError of every call while a provider setting is unknown, else nil.
+func (c *Conn) Configured() error { return c.unconfigured }
+
+// NewUnconfigured returns a connection whose every call fails with an *UnconfiguredError.
+func NewUnconfigured(setting string, clk clock.Clock) *Conn {
+	c := connect(Config{Clock: clk})
+	c.unconfigured = &UnconfiguredError{Setting: setting}
+	return c
+}
+
+// serviceClock has the latest time in a response that only the service can have sent: a gateway's clock may be wrong.
+type serviceClock struct {
+	mu     sync.Mutex
+	latest time.Time
+}
+
+// note records the time of a response.
+func (s *serviceClock) note(at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.latest = latest(s.latest, at)
+}
+
+// dateOf parses the Date header; zero if it is missing or invalid.
+func dateOf(h http.Header) time.Time {
+	at, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		return time.Time{}
+	}
+	return at
 }

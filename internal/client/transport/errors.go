@@ -118,8 +118,9 @@ func (e *APIError) MayHaveActed() bool {
 	return http.StatusText(e.Status) == ""
 }
 
-// newAPIError reads both error formats of the service, and any response of a proxy.
-func newAPIError(op Operation, resp *http.Response, body []byte) *APIError {
+// ErrorOf returns the error for an unsuccessful response, in either error format of the service or from a proxy. The service may quote the
+// API key, which is masked.
+func (c *Conn) ErrorOf(op Operation, resp *http.Response, body []byte) *APIError {
 	e := &APIError{Op: op, Status: resp.StatusCode}
 	e.readBody(body)
 	if location := resp.Header.Get("Location"); e.Detail == "" && resp.StatusCode < http.StatusBadRequest && location != "" {
@@ -127,6 +128,10 @@ func newAPIError(op Operation, resp *http.Response, body []byte) *APIError {
 	}
 	if e.Detail == "" {
 		e.Detail = "no explanation (" + http.StatusText(resp.StatusCode) + ")"
+	}
+	e.Detail, e.Metadata = strings.ReplaceAll(e.Detail, c.apiKey, "***"), strings.ReplaceAll(e.Metadata, c.apiKey, "***")
+	if e.isDocumented && e.Status < http.StatusInternalServerError {
+		c.service.note(dateOf(resp.Header))
 	}
 	return e
 }

@@ -28,10 +28,10 @@ const (
 // ErrHeldBack says that a request was not sent because the rate limit would delay it for too long.
 var ErrHeldBack = errors.New("the rate limit delays the request")
 
-// Limiter spaces out the requests of a process, in the order in which they come. A 429 stops all of them for as long as the service
+// limiter spaces out the requests of a process, in the order in which they come. A 429 stops all of them for as long as the service
 // requests, and slows them down. Accepted requests speed them up again. It does not count requests in flight, so a slow one holds back
 // no other.
-type Limiter struct {
+type limiter struct {
 	clock   clock.Clock
 	random  func() float64
 	backoff func(failed int) time.Duration
@@ -60,24 +60,24 @@ type turn struct {
 	refusedAt time.Time
 }
 
-// NewLimiter returns a limiter. With requestsPerSecond 0, only the service limits the rate.
-func NewLimiter(clk clock.Clock, random func() float64, backoff func(failed int) time.Duration, requestsPerSecond float64) *Limiter {
-	l := &Limiter{clock: clk, random: random, backoff: backoff, ceiling: requestsPerSecond, raise: 2 * quickRaise}
+// newLimiter returns a limiter. With requestsPerSecond 0, only the service limits the rate.
+func newLimiter(clk clock.Clock, random func() float64, backoff func(failed int) time.Duration, requestsPerSecond float64) *limiter {
+	l := &limiter{clock: clk, random: random, backoff: backoff, ceiling: requestsPerSecond, raise: 2 * quickRaise}
 	l.setRate(math.Inf(1))
 	return l
 }
 
-func (l *Limiter) setRate(rate float64) {
+func (l *limiter) setRate(rate float64) {
 	l.rate = max(rate, slowestRate)
 	if l.ceiling > 0 {
 		l.rate = min(l.rate, l.ceiling)
 	}
 }
 
-func (l *Limiter) spacing() time.Duration { return time.Duration(float64(time.Second) / l.rate) }
+func (l *limiter) spacing() time.Duration { return time.Duration(float64(time.Second) / l.rate) }
 
 // wait waits until an attempt may be sent. The error is the context's or ErrHeldBack.
-func (l *Limiter) wait(ctx context.Context, t *turn) error {
+func (l *limiter) wait(ctx context.Context, t *turn) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.queue = append(l.queue, t)
@@ -106,14 +106,14 @@ func (l *Limiter) wait(ctx context.Context, t *turn) error {
 	}
 }
 
-func (l *Limiter) sleep(ctx context.Context, d time.Duration) error {
+func (l *limiter) sleep(ctx context.Context, d time.Duration) error {
 	l.mu.Unlock()
 	defer l.mu.Lock()
 	return l.clock.Sleep(ctx, d)
 }
 
 // mayWait returns an error if a wait is too long. A deadline is in system time, even if the limiter has another clock.
-func (l *Limiter) mayWait(ctx context.Context, t *turn, wait time.Duration) error {
+func (l *limiter) mayWait(ctx context.Context, t *turn, wait time.Duration) error {
 	end := l.clock.Now().Add(wait)
 	if deadline, bounded := ctx.Deadline(); bounded && wait > deadline.Sub(clock.System.Now()) {
 		return fmt.Errorf("%w beyond its deadline: %w", ErrHeldBack, context.DeadlineExceeded)
@@ -125,7 +125,7 @@ func (l *Limiter) mayWait(ctx context.Context, t *turn, wait time.Duration) erro
 }
 
 // refused records a 429. The error says that the call should not go on.
-func (l *Limiter) refused(ctx context.Context, t *turn, requested time.Duration) error {
+func (l *limiter) refused(ctx context.Context, t *turn, requested time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.clock.Now()
@@ -152,7 +152,7 @@ func (l *Limiter) refused(ctx context.Context, t *turn, requested time.Duration)
 }
 
 // slowDown halves the rate, once for all refusals until a request is accepted: these only say that it is too early.
-func (l *Limiter) slowDown() {
+func (l *limiter) slowDown() {
 	l.shared = l.shared || l.refusals > 0 && l.accepts < sharedRun
 	l.raise = max(l.raise/2, slowRaise)
 	highest := quickRate
@@ -163,7 +163,7 @@ func (l *Limiter) slowDown() {
 }
 
 // accepted records a response other than 429.
-func (l *Limiter) accepted(t *turn) {
+func (l *limiter) accepted(t *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t.refusals != l.refusals {

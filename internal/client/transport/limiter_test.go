@@ -122,14 +122,14 @@ func TestLimiter_refusalsHoldEverybodyBack(t *testing.T) {
 
 // turns sends requests through a limiter, and records their outcome.
 type turns struct {
-	*Limiter
+	*limiter
 	clk *clock.Fake
 }
 
 func newTurns(random, requestsPerSecond float64) *turns {
 	clk := clock.NewFake(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
 	fixed := func() float64 { return random }
-	return &turns{NewLimiter(clk, fixed, (&retryPolicy{Random: fixed}).Backoff, requestsPerSecond), clk}
+	return &turns{newLimiter(clk, fixed, (&retryPolicy{random: fixed}).backoff, requestsPerSecond), clk}
 }
 
 func (l *turns) take(t *testing.T) *turn {
@@ -208,7 +208,7 @@ func TestLimiter_aResponseRaisesTheRateOnce(t *testing.T) {
 		if _, err := c.Exchange(t.Context(), aRead, OnlyJSON); StatusOf(err) != map[int]int{404: 404}[final] {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if got := c.Limiter.rate; got != quickRate*(1+quickRaise) {
+		if got := c.limiter.rate; got != quickRate*(1+quickRaise) {
 			t.Errorf("%s: the rate is %v", name, got)
 		}
 	}
@@ -248,7 +248,7 @@ func TestLimiter_configuredRateIsACeiling(t *testing.T) {
 func TestLimiter_order(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLimiter(clock.System, func() float64 { return 0 }, func(int) time.Duration { return 0 }, 1)
+		l := newLimiter(clock.System, func() float64 { return 0 }, func(int) time.Duration { return 0 }, 1)
 		began, sent := time.Now(), make([]string, 0, 4)
 		var mu sync.Mutex
 		var all sync.WaitGroup
@@ -400,8 +400,8 @@ func TestRefusals_areBounded(t *testing.T) {
 			clienttest.RespondJSON(w, map[string]int{"POST": 429, "GET": 200}[r.Method], `{"id":"c1","name":"c1","providerType":"byom"}`)
 		})
 		start := clk.Now()
-		c.Retry.Random = func() float64 { // Before each pause.
-			c.Limiter.fruitless = 0
+		c.retry.random = func() float64 { // Before each pause.
+			c.limiter.fruitless = 0
 			return 0
 		}
 		if err := createSamples(t.Context(), c); StatusOf(err) != 429 || clk.Now().Sub(start) > patience {
@@ -424,7 +424,7 @@ func TestRefusals_areBounded(t *testing.T) {
 	t.Run("shut by others beyond the caller's deadline", func(t *testing.T) {
 		t.Parallel()
 		c, rec, _ := serveRefusals(t, "120")
-		clienttest.Must(t, c.Limiter.refused(t.Context(), &turn{}, 2*time.Minute))
+		clienttest.Must(t, c.limiter.refused(t.Context(), &turn{}, 2*time.Minute))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		err := createSamples(ctx, c)

@@ -20,8 +20,7 @@ import (
 
 // Response is a successful response.
 type Response struct {
-	Body   []byte
-	status int
+	Body []byte
 	// At is the service's time, to the second; zero if the response has no date.
 	At time.Time
 }
@@ -92,15 +91,15 @@ func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*Respons
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode >= 300 {
-		refusal := c.Refusal(r.Op, resp, body)
-		refusal.Repeated, refusal.Once = state.actedBefore, !state.repeatable
-		return nil, refusal
+		failed := c.ErrorOf(r.Op, resp, body)
+		failed.Repeated, failed.Once = state.actedBefore, !state.repeatable
+		return nil, failed
 	}
 	at := dateOf(resp.Header)
 	if isOwn(body) {
-		c.Service.note(at)
+		c.service.note(at)
 	}
-	return &Response{Body: body, status: resp.StatusCode, At: at}, nil
+	return &Response{Body: body, At: at}, nil
 }
 
 // apiFor returns the client with the operation's timeout.
@@ -123,8 +122,8 @@ func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(
 		return nil, nil, err
 	}
 	started := c.Clock.Now()
-	resp, err := c.Retry.repeat(state, func() (*http.Response, bool, error) {
-		if err := c.Limiter.wait(state.caller, &state.turn); err != nil { //nolint:contextcheck // A request that changes something outlives its caller, but its wait does not.
+	resp, err := c.retry.repeat(state, func() (*http.Response, bool, error) {
+		if err := c.limiter.wait(state.caller, &state.turn); err != nil { //nolint:contextcheck // A request that changes something outlives its caller, but its wait does not.
 			return nil, false, err
 		}
 		resp, err := api.Do(copyOf(req))
@@ -134,7 +133,7 @@ func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(
 			// A response that is cut off is retried like a failed connection.
 			err = read(resp)
 			state.noteTimeout(req, err)
-			again = err != nil && c.Retry.again(state, resp, err)
+			again = err != nil && c.retry.again(state, resp, err)
 		}
 		return resp, again, err
 	})
@@ -162,24 +161,24 @@ func (c *Conn) afterAttempt(state *attempts, resp *http.Response, err error) boo
 		return c.afterRefusal(state, resp)
 	}
 	if resp != nil {
-		c.Limiter.accepted(&state.turn)
+		c.limiter.accepted(&state.turn)
 	}
-	return c.Retry.again(state, resp, err)
+	return c.retry.again(state, resp, err)
 }
 
 // afterRefusal stops all requests for a while and reports whether to retry after a 429. The number of such retries is not limited, because
 // the service did not act, but the wait is.
 func (c *Conn) afterRefusal(state *attempts, resp *http.Response) bool {
-	requested, _ := c.Retry.retryAfter(resp.Header)
+	requested, _ := c.retry.retryAfter(resp.Header)
 	if requested > maxRetryAfter {
 		return false
 	}
-	err := c.Limiter.refused(state.caller, &state.turn, requested)
+	err := c.limiter.refused(state.caller, &state.turn, requested)
 	if err != nil || state.caller.Err() != nil {
 		return false
 	}
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorText))
-	state.refusal, state.pause = c.Refusal(state.op, resp, body), 0
+	state.refusal, state.pause = c.ErrorOf(state.op, resp, body), 0
 	return true
 }
 
@@ -190,19 +189,6 @@ func copyOf(req *http.Request) *http.Request {
 		once.Body, _ = req.GetBody() // A body in memory cannot fail.
 	}
 	return once
-}
-
-// withoutKey masks the API key in a text of the service, which may quote the request.
-func (c *Conn) withoutKey(text string) string { return strings.ReplaceAll(text, c.apiKey, "***") }
-
-// Refusal returns the error for an unsuccessful response.
-func (c *Conn) Refusal(op Operation, resp *http.Response, body []byte) *APIError {
-	failed := newAPIError(op, resp, body)
-	failed.Detail, failed.Metadata = c.withoutKey(failed.Detail), c.withoutKey(failed.Metadata)
-	if failed.isDocumented && failed.Status < http.StatusInternalServerError {
-		c.Service.note(dateOf(resp.Header))
-	}
-	return failed
 }
 
 // newRequest returns the HTTP request of a call and the state of its attempts.
@@ -329,14 +315,14 @@ func SetIf(q url.Values, key, value string) {
 	}
 }
 
-// OutliveTime is how long a recovery may continue after the caller's context has ended.
-const OutliveTime = 15 * time.Second
+// outliveTime is how long a recovery may continue after the caller's context has ended.
+const outliveTime = 15 * time.Second
 
-// Outlive returns a context that ends OutliveTime after ctx: an object that a request may have created must be found or
+// Outlive returns a context that ends outliveTime after ctx: an object that a request may have created must be found or
 // revoked before the run stops.
 func Outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(OutliveTime, cancel) })
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(outliveTime, cancel) })
 	return longer, func() {
 		stop()
 		cancel()

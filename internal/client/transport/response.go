@@ -46,16 +46,6 @@ func PatchObject[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Requ
 	return updated, nil
 }
 
-// CheckObjects checks the objects of a listing.
-func CheckObjects[T any, P wire.RecordOf[T]](r Request, objects []T) ([]T, error) {
-	for i := range objects {
-		if problem := wire.Mismatch(P(&objects[i]), wire.AnyID); problem != "" {
-			return nil, r.Unexpected(fmt.Sprintf("object %d of the list is invalid: %s", i+1, problem))
-		}
-	}
-	return objects, nil
-}
-
 // Unexpected returns the error for a response with unexpected content.
 func (r Request) Unexpected(problem string) error {
 	return NewTransportError(r.Op, &wire.ResponseError{Problem: problem})
@@ -78,11 +68,16 @@ func CallItems[T any](ctx context.Context, c *Conn, r Request, name string, enve
 	return items, nil
 }
 
-// CallList is CallItems for an operation that returns all objects at once.
-func CallList[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Request, name string) ([]T, error) {
-	objects, err := CallItems[T](ctx, c, r, name, nil)
+// CallList is CallItems for objects, which it checks.
+func CallList[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Request, name string, envelope any) ([]T, error) {
+	objects, err := CallItems[T](ctx, c, r, name, envelope)
 	if err != nil {
 		return nil, err
 	}
-	return CheckObjects[T, P](r, objects)
+	for i := range objects {
+		if problem := wire.Mismatch(P(&objects[i]), wire.AnyID); problem != "" {
+			return nil, r.Unexpected(fmt.Sprintf("object %d of the list is invalid: %s", i+1, problem))
+		}
+	}
+	return objects, nil
 }

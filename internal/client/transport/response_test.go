@@ -76,7 +76,7 @@ func TestCallList(t *testing.T) {
 		`<html>`:                                         "it may come from another server at base_url",
 	} {
 		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, answer) })
-		objects, err := CallList[sample](t.Context(), c, aRead, "things")
+		objects, err := CallList[sample](t.Context(), c, aRead, "things", nil)
 		var ids []string
 		for _, object := range objects {
 			ids = append(ids, object.ID)

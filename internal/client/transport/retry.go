@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	MinBackoff = 500 * time.Millisecond
+	minBackoff = 500 * time.Millisecond
 	maxBackoff = 30 * time.Second
 	// maxRetryAfter is the longest Retry-After that is respected. A longer one ends the call with the service's response.
 	maxRetryAfter = 5 * time.Minute
@@ -60,7 +60,7 @@ func newAttempts(ctx context.Context, op Operation, repeatable bool) (*attempts,
 // not act: on 429, or without a connection.
 type retryPolicy struct {
 	clock      clock.Clock
-	Random     func() float64
+	random     func() float64
 	maxRetries int
 }
 
@@ -94,7 +94,7 @@ func (p *retryPolicy) again(state *attempts, resp *http.Response, err error) boo
 	if state.caller.Err() != nil || state.failed >= p.maxRetries || !state.mayRepeat(resp, err) {
 		return false
 	}
-	pause := p.Backoff(state.failed)
+	pause := p.backoff(state.failed)
 	if resp != nil {
 		if requested, ok := p.retryAfter(resp.Header); ok {
 			if requested > maxRetryAfter {
@@ -160,10 +160,10 @@ func isDialFault(err error) bool {
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// Backoff doubles with every failure and adds jitter, so that clients that failed together do not retry together.
-func (p *retryPolicy) Backoff(failed int) time.Duration {
-	d := min(maxBackoff, MinBackoff<<min(failed, 6)) // A larger shift would overflow.
-	return d/2 + time.Duration(p.Random()*float64(d/2))
+// backoff doubles with every failure and adds jitter, so that clients that failed together do not retry together.
+func (p *retryPolicy) backoff(failed int) time.Duration {
+	d := min(maxBackoff, minBackoff<<min(failed, 6)) // A larger shift would overflow.
+	return d/2 + time.Duration(p.random()*float64(d/2))
 }
 
 // retryAfter parses the header as seconds or as an HTTP date, relative to the service's clock if the response has a date.

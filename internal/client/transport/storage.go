@@ -167,7 +167,7 @@ func (c *Conn) SendToStorage(ctx context.Context, act, address string, newReques
 		return nil, &StorageError{Act: act, Err: err}
 	}
 	state, ctx := newAttempts(ctx, Operation{}, true)
-	resp, err := c.Retry.repeat(state, func() (*http.Response, bool, error) {
+	resp, err := c.retry.repeat(state, func() (*http.Response, bool, error) {
 		req, err := newRequest(ctx)
 		if err != nil {
 			return nil, false, err
@@ -177,7 +177,7 @@ func (c *Conn) SendToStorage(ctx context.Context, act, address string, newReques
 		if err == nil && resp.StatusCode < 300 {
 			return resp, false, nil
 		}
-		again := !errors.Is(err, ErrFileChanged) && c.Retry.again(state, resp, err)
+		again := !errors.Is(err, ErrFileChanged) && c.retry.again(state, resp, err)
 		failure := storageFailure(act, resp, err)
 		tflog.Debug(ctx, "The file storage failed", map[string]any{"act": act, "status": failure.Status})
 		return nil, again, failure
@@ -198,7 +198,7 @@ func (c *Conn) checkSignedURL(address string) error {
 	switch {
 	case err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http":
 		return errors.New("the service returned a signed URL that is not an http or https URL")
-	case u.Scheme == "http" && !c.AllowInsecureHTTP && !isLoopback(u.Hostname()):
+	case u.Scheme == "http" && !c.allowInsecureHTTP && !isLoopback(u.Hostname()):
 		return fmt.Errorf("the service returned a signed URL with plain http to %s; set allow_insecure_http = true in the provider block if you trust the network", u.Hostname())
 	}
 	return nil

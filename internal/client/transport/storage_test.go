@@ -253,7 +253,7 @@ func TestDownload_onlyOverHTTPS(t *testing.T) {
 	}
 	clienttest.Must(t, c.checkSignedURL("https://files.example/get"))
 	clienttest.Must(t, c.checkSignedURL("http://127.0.0.1/get"))
-	c.AllowInsecureHTTP = true
+	c.allowInsecureHTTP = true
 	clienttest.Must(t, c.checkSignedURL("http://files.example/get"))
 }
 

@@ -92,7 +92,7 @@ func (c *Client) exportAddress(r transport.Request, resp *http.Response, body []
 	}
 	location, err := resp.Location()
 	if err != nil || resp.StatusCode >= http.StatusBadRequest {
-		return "", c.conn.Refusal(r.Op, resp, body)
+		return "", c.conn.ErrorOf(r.Op, resp, body)
 	}
 	return location.String(), nil
 }

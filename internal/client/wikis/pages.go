@@ -64,5 +64,5 @@ func (c *Client) Search(ctx context.Context, runID, text string, limit int64) ([
 	if limit > 0 {
 		r.Query.Set("limit", strconv.FormatInt(limit, 10))
 	}
-	return transport.CallList[Match](ctx, c.conn, r, "results")
+	return transport.CallList[Match](ctx, c.conn, r, "results", nil)
 }

@@ -129,7 +129,6 @@ func (c *Client) List(ctx context.Context) ([]Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The API does not define the order, and a changing order would show up as drift.
 	wire.Sort(all, func(a, b *Run) int {
 		return cmp.Or(cmp.Compare(repositoryKey(a.RepoURL), repositoryKey(b.RepoURL)), cmp.Compare(a.ID, b.ID))
 	})
@@ -155,7 +154,7 @@ func (c *Client) list(ctx context.Context, repoURL string) ([]Run, error) {
 	if repoURL != collection.Organization {
 		r = transport.Get("getWikiHistory", "/api/v0/wiki/history/{repoUrl}", repoURL)
 	}
-	return transport.CallList[Run](ctx, c.conn, r, "wikiRuns")
+	return transport.CallList[Run](ctx, c.conn, r, "wikiRuns", nil)
 }
 
 // Get reads one run. Reads in a short time share the listing of the newest runs; an older run is read alone. If the run does not
@@ -232,10 +231,6 @@ func (c *Client) SetPrivacy(ctx context.Context, id, level string) error {
 
 // Delete deletes a run. If the run does not exist, the error is a *MissingError.
 func (c *Client) Delete(ctx context.Context, id string) error {
-	err := c.conn.CallIgnoringBody(ctx, transport.Delete("deleteWikiRun", "/api/v0/wiki/{wikiRunId}", id))
-	err = collection.Gone(err)
-	if !collection.IsGone(err) {
-		c.listings.InvalidateAll()
-	}
-	return err
+	defer c.listings.InvalidateAll()
+	return collection.Gone(c.conn.CallIgnoringBody(ctx, transport.Delete("deleteWikiRun", "/api/v0/wiki/{wikiRunId}", id)))
 }

@@ -161,7 +161,7 @@ func (f *failure) afterExists(found []wire.Ref) string {
 		remedy += "\nIf you renamed the resource, add a moved block."
 	}
 	if f.verb == "create" && f.existing == nil {
-		remedy += "\nIf the resource is replaced with create_before_destroy, change the name too."
+		remedy += "\nIf the resource is replaced with create_before_destroy, its own or that of a resource that depends on it, change the name too."
 	}
 	return remedy
 }

@@ -182,7 +182,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		exists  = "Nothing was created.\nIf this run deletes it, apply again.\n"
 		exist   = "Nothing was created.\nIf this run deletes them, apply again.\n"
 		moved   = "\nIf you renamed the resource, add a moved block."
-		replace = "\nIf the resource is replaced with create_before_destroy, change the name too."
+		replace = "\nIf the resource is replaced with create_before_destroy, its own or that of a resource that depends on it, change the name too."
 		adopt   = "If no resource manages it, in this or another configuration, import it:"
 		adopt2  = "If no resource manages them, in this or another configuration, import them:"
 		another = "\nOtherwise, apply again to create another one."

@@ -87,7 +87,8 @@ func whyNotActive(c *computers.Computer, err error) string {
 }
 
 func whyFailed(c *computers.Computer) string {
-	if step := c.FailedStep(); step != nil {
+	if at := c.FailedStep(); at >= 0 {
+		step := c.ProvisioningSteps[at]
 		return fmt.Sprintf("step %q failed: %s", step.Name, strings.TrimSuffix(step.Error, "."))
 	}
 	return "the service gives no reason"

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
@@ -140,7 +141,7 @@ func (r *defaultEnvironmentResource) set(ctx context.Context, id string) error {
 
 func (r *defaultEnvironmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "default environment", req, resp, func(*defaultEnvironmentModel) (*string, error) {
-		live, err := r.Client.Environments.Default(ctx)
+		live, err := r.Client.Environments.Default(ctx, collection.Organization)
 		switch {
 		case err != nil:
 			return nil, err

@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
@@ -56,7 +55,7 @@ var EnvironmentBuildDiagnosticsDataSource = crud.DataSource{
 		diagnosticsNotFound, apierror.AtStatus{http.StatusBadRequest: path.Root("environment_id"), http.StatusNotFound: path.Root("environment_id")},
 	},
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *buildDiagnosticsModel) error {
-		build, err := readDiagnostics(ctx, c, m)
+		build, err := c.Environments.BuildDiagnostics(ctx, m.EnvironmentID.ValueString(), m.BuildID.ValueString())
 		if err != nil {
 			return err
 		}
@@ -64,13 +63,6 @@ var EnvironmentBuildDiagnosticsDataSource = crud.DataSource{
 		m.Truncated, m.Withheld = types.BoolValue(build.Truncated), types.BoolValue(build.Withheld)
 		return nil
 	}),
-}
-
-func readDiagnostics(ctx context.Context, c *client.Client, m *buildDiagnosticsModel) (*environments.BuildDiagnostics, error) {
-	if value.IsSet(m.BuildID) {
-		return c.Environments.BuildDiagnostics(ctx, m.EnvironmentID.ValueString(), m.BuildID.ValueString())
-	}
-	return c.Environments.LatestBuildDiagnostics(ctx, m.EnvironmentID.ValueString())
 }
 
 var diagnosticsNotFound = apierror.Advice{

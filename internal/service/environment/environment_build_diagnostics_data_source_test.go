@@ -61,7 +61,7 @@ func TestEnvironmentBuildDiagnosticsDataSource_errors(t *testing.T) {
 		{"env_unknown", nil, nil, "environment_id", []string{"getEnvironmentBuildDiagnostics", "404", "was not found, or", "no build yet"}},
 		{id, "bld_unknown", nil, "environment_id", []string{"getBuildDiagnostics", "404", "or the build was not found"}},
 		{"..", nil, nil, "", []string{"Cannot read build diagnostics of the environment", "cannot be part"}},
-		{"env_1", nil, map[string]string{latest: `{}`}, "", []string{"the field buildId is missing"}},
+		{"env_1", nil, map[string]string{latest: `{"status":"failed"}`}, "", []string{"the field buildId is missing"}},
 		{"env_1", "bld_1", map[string]string{one: `{"data":{"status":"failed"}}`}, "", []string{"none of the fields"}},
 		{"env_1", "bld_1", map[string]string{one: `{"buildId":"bld_2"}`}, "", []string{"bld_2 instead of bld_1"}},
 	} {

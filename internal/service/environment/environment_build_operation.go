@@ -81,8 +81,8 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 		return nil, err
 	}
 	deadline, before, build := c.Conn.Clock.Now().Add(call.Timeout), e.LatestBuildID(), ""
-	follow := func(before string) (*environments.BuildReport, error) {
-		return waitForBuild(ctx, c, e.ID, before, deadline.Sub(c.Conn.Clock.Now()), func(b *environments.BuildReport) {
+	follow := func(before string) (*environments.Build, error) {
+		return waitForBuild(ctx, c, e.ID, before, deadline.Sub(c.Conn.Clock.Now()), func(b *environments.Build) {
 			call.Tell("%s: %s", buildOf(e, cmp.Or(b.ID, build)), b.Status)
 		})
 	}

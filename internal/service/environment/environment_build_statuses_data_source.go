@@ -53,13 +53,10 @@ var EnvironmentBuildStatusesDataSource = crud.DataSource{
 var buildStatus = results.Fields[*environments.BuildStatus]{
 	"environment_id":     results.String(environmentResults["id"].Text, func(s *environments.BuildStatus) string { return s.EnvironmentID }),
 	"environment_status": results.String(environmentResults["status"].Text, func(s *environments.BuildStatus) string { return s.EnvironmentStatus }),
-	"latest_build":       results.Object(environmentResults["latest_build"].Text, buildReport, func(s *environments.BuildStatus) *environments.BuildReport { return &s.LatestBuild }),
+	"latest_build":       results.Object(environmentResults["latest_build"].Text, buildReport, func(s *environments.BuildStatus) *environments.Build { return &s.LatestBuild }),
 }
 
-var buildReport = results.Fields[*environments.BuildReport]{
-	"id":        results.String(buildResults["id"].Text, func(b *environments.BuildReport) string { return b.ID }),
-	"status":    results.String(buildResults["status"].Text, func(b *environments.BuildReport) string { return b.Status }),
-	"excerpt":   results.String(excerptText, func(b *environments.BuildReport) string { return b.Excerpt }),
-	"truncated": results.Bool(buildResults["truncated"].Text, func(b *environments.BuildReport) *bool { return &b.Truncated }),
-	"withheld":  results.Bool(buildResults["withheld"].Text, func(b *environments.BuildReport) *bool { return &b.Withheld }),
+var buildReport = results.Fields[*environments.Build]{
+	"id": buildResults["id"], "status": buildResults["status"], "truncated": buildResults["truncated"], "withheld": buildResults["withheld"],
+	"excerpt": results.String(excerptText, func(b *environments.Build) string { return b.Excerpt }),
 }

@@ -76,7 +76,7 @@ func findEnvironment(ctx context.Context, c *client.Client, m *environmentDataMo
 	if err != nil || ofAccount && found.Scope == environments.ScopeUser {
 		return found, err
 	}
-	return c.Environments.WithFailure(ctx, found)
+	return c.Environments.Complete(ctx, found)
 }
 
 func environmentNotFound(id, remedy string) error {

@@ -33,11 +33,11 @@ var buildStates = wait.States{
 // waitForBuild waits for an environment's latest build, because a newer one supersedes the others. It returns the build as last seen,
 // also with an error. Before is the latest build when another was requested: a poll that shows it is outdated. It is empty
 // to wait for whatever build is the latest. onStatus is called when the status changes. It may be nil.
-func waitForBuild(ctx context.Context, c *client.Client, id, before string, timeout time.Duration, onStatus func(*environments.BuildReport)) (*environments.BuildReport, error) {
+func waitForBuild(ctx context.Context, c *client.Client, id, before string, timeout time.Duration, onStatus func(*environments.Build)) (*environments.Build, error) {
 	watch := c.Environments.WatchBuild(id)
 	defer watch.Close()
-	return wait.For(ctx, c.Conn.Clock, timeout, wait.Object[environments.BuildReport]{
-		Next: func(ctx context.Context, pause time.Duration) (*environments.BuildReport, error) {
+	return wait.For(ctx, c.Conn.Clock, timeout, wait.Object[environments.Build]{
+		Next: func(ctx context.Context, pause time.Duration) (*environments.Build, error) {
 			seen, err := watch.Next(ctx, pause)
 			if err != nil {
 				return nil, err
@@ -47,13 +47,13 @@ func waitForBuild(ctx context.Context, c *client.Client, id, before string, time
 			case before != "" && build.ID == "":
 				return nil, errors.New("getEnvironmentBuildStatuses returned no latestBuild.id, although the environment has had a build")
 			case before != "" && build.ID == before:
-				return &environments.BuildReport{Status: environments.BuildQueued}, nil
+				return &environments.Build{Status: environments.BuildQueued}, nil
 			}
 			ofEnvironment := map[string]string{environments.StatusReady: environments.BuildSucceeded, environments.StatusFailed: environments.BuildFailed}
 			build.Status = cmp.Or(build.Status, ofEnvironment[seen.EnvironmentStatus], environments.BuildQueued)
 			return &build, nil
 		},
-		Status:   func(b *environments.BuildReport) string { return b.Status },
+		Status:   func(b *environments.Build) string { return b.Status },
 		States:   buildStates,
 		OnChange: onStatus,
 	})
@@ -61,7 +61,7 @@ func waitForBuild(ctx context.Context, c *client.Client, id, before string, time
 
 // unbuilt says why a build did not succeed, given the environment as read after the wait. The summary is empty if the error is one of
 // the service.
-func unbuilt(e *environments.Environment, last *environments.BuildReport, err error) (summary, detail string) {
+func unbuilt(e *environments.Environment, last *environments.Build, err error) (summary, detail string) {
 	if _, isFailed := errors.AsType[*wait.FailedError](err); isFailed {
 		return "Environment Failed to Build", failureOf(e, last)
 	}
@@ -76,7 +76,7 @@ func unbuilt(e *environments.Environment, last *environments.BuildReport, err er
 }
 
 // notBuilt is unbuilt for an object that only refers to the environment. E is the environment as read before the wait.
-func notBuilt(ctx context.Context, c *client.Client, e *environments.Environment, last *environments.BuildReport, err error) error {
+func notBuilt(ctx context.Context, c *client.Client, e *environments.Environment, last *environments.Build, err error) error {
 	if now, readErr := c.Environments.GetUncached(ctx, e.ID); readErr == nil {
 		e = now
 	}
@@ -90,8 +90,8 @@ const maxExcerptLines, maxExcerptChars = 20, 2000 // Limits of the log in an err
 
 // failureOf describes the failed build that a wait saw: its category, its reason, the end of its log, and a remedy. The environment has
 // them, unless another build is its latest by now.
-func failureOf(e *environments.Environment, last *environments.BuildReport) string {
-	b := environments.Build{ID: last.ID, Excerpt: last.Excerpt, Withheld: last.Withheld}
+func failureOf(e *environments.Environment, last *environments.Build) string {
+	b := *last
 	if latest := e.LatestBuild; latest != nil && (b.ID == "" || b.ID == latest.ID) {
 		b = *latest
 		b.FailureReason = cmp.Or(b.FailureReason, e.FailureReason)
@@ -166,7 +166,7 @@ func (r *environmentResource) readNow(ctx context.Context, id string) (*environm
 // is nil after a creation, where an error would taint the environment.
 func (r *environmentResource) settle(ctx context.Context, m, state *environmentModel, before string, timeout time.Duration) (diags diag.Diagnostics, isDone bool) {
 	id := m.ID.ValueString()
-	var last *environments.BuildReport
+	var last *environments.Build
 	var err error
 	var found *environments.Environment
 	var readErr error

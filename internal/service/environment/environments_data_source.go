@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
@@ -45,8 +44,12 @@ var EnvironmentsDataSource = crud.DataSource{
 	Verb: "list", Object: "environments", Options: apierror.Options{atAccount},
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *environmentsModel) error {
 		found, err := c.Environments.List(ctx, m.ServiceAccountID.ValueString())
+		if err != nil {
+			return err
+		}
 		m.Environments = results.RowsOf(environmentData, found)
-		m.DefaultEnvironmentID = value.StringOrNull(environments.DefaultAmong(found))
+		id, err := c.Environments.Default(ctx, m.ServiceAccountID.ValueString())
+		m.DefaultEnvironmentID = value.StringOrNull(id)
 		return err
 	}),
 }

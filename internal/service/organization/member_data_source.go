@@ -41,7 +41,7 @@ var MemberDataSource = crud.DataSource{
 	}),
 	Verb: "read", Object: "member", Options: apierror.Options{needsManager},
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *memberModel) error {
-		member, err := c.Organization.MemberByEmail(ctx, m.Email.ValueString())
+		member, err := c.Organization.Member(ctx, "", m.Email.ValueString())
 		if err != nil {
 			return err
 		}

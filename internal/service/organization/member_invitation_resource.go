@@ -161,7 +161,7 @@ func (r *memberInvitationResource) ModifyPlan(ctx context.Context, req resource.
 		return
 	}
 	// An unknown address matches nobody. The apply plans again, with the known address.
-	member, err := r.Client.Organization.InvitedMember(ctx, "", plan.Email.ValueString())
+	member, err := r.Client.Organization.Member(ctx, "", plan.Email.ValueString())
 	resp.Diagnostics.Append(apierror.For("plan", "member invitation", err, invitationOptions)...)
 	if member == nil {
 		return
@@ -184,7 +184,7 @@ func (r *memberInvitationResource) warnRemoval(ctx context.Context, state *membe
 	if !state.RemoveOnDestroy.ValueBool() || r.Client.Conn.Configured() != nil {
 		return
 	}
-	member, err := r.Client.Organization.InvitedMember(ctx, state.MemberID.ValueString(), state.Email.ValueString())
+	member, err := r.Client.Organization.Member(ctx, state.MemberID.ValueString(), state.Email.ValueString())
 	if err == nil && member != nil {
 		resp.Diagnostics.AddWarning("Member Will Be Removed", member.Email+" is a member, and remove_on_destroy is true in the state. Destroying the invitation also removes them from the organization.")
 	}
@@ -209,7 +209,7 @@ func invitationRemedy(err error) (remedy string, at path.Path) {
 // Create invites nobody who is a member, unless their role is configured: the service gives an invited member the default role.
 func (r *memberInvitationResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	crud.Create(ctx, r.Client, "member invitation", req, resp, func(m *memberInvitationModel) (*invitee, error) {
-		member, err := r.Client.Organization.InvitedMemberNow(ctx, m.Email.ValueString())
+		member, err := r.Client.Organization.MemberNow(ctx, m.Email.ValueString())
 		if err != nil {
 			return nil, err
 		}
@@ -259,7 +259,7 @@ func (r *memberInvitationResource) Update(ctx context.Context, req resource.Upda
 // member returns the member who was invited, or nil. If the member's address was changed elsewhere, another person may have it now.
 func (r *memberInvitationResource) member(ctx context.Context, m *memberInvitationModel) (*organization.Member, error) {
 	email := m.Email.ValueString()
-	member, err := r.Client.Organization.InvitedMember(ctx, m.MemberID.ValueString(), email)
+	member, err := r.Client.Organization.Member(ctx, m.MemberID.ValueString(), email)
 	if err != nil || member == nil || strings.EqualFold(member.Email, email) {
 		return member, err
 	}

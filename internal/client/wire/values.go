@@ -1,0 +1,88 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Millis is a time in Unix milliseconds, as the service sends it. Zero means "not set".
+type Millis int64
+
+// Time returns the time in UTC, or the zero time.
+func (m Millis) Time() time.Time {
+	if m == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(m)).UTC()
+}
+
+// UnmarshalJSON accepts a number with or without a fraction, a string with a number, an RFC 3339 string, and null.
+func (m *Millis) UnmarshalJSON(data []byte) error {
+	text := TextOrJSON(data)
+	if text == "null" || text == "" {
+		*m = 0
+		return nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		*m = Millis(at.UnixMilli())
+		return nil
+	}
+	number, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return fmt.Errorf("%q is not a timestamp", text)
+	}
+	*m = Millis(number)
+	return nil
+}
+
+// Nullable is a required field that may be null: a missing one must not look like an unset value.
+type Nullable[T any] struct {
+	IsPresent bool
+	Value     *T
+}
+
+// UnmarshalJSON is called only for a field that is present.
+func (n *Nullable[T]) UnmarshalJSON(data []byte) error {
+	n.IsPresent = true
+	return json.Unmarshal(data, &n.Value)
+}
+
+// Metadata is what an organization keeps about a member. A value that is not a string is kept as JSON.
+type Metadata map[string]string
+
+// UnmarshalJSON accepts values of any type.
+func (m *Metadata) UnmarshalJSON(data []byte) error {
+	var values map[string]json.RawMessage
+	if json.Unmarshal(data, &values) != nil {
+		return errors.New("the metadata is not an object")
+	}
+	*m = make(Metadata, len(values))
+	for key, value := range values {
+		(*m)[key] = TextOrJSON(value)
+	}
+	return nil
+}
+
+// Unordered is a list whose order has no meaning. It is sorted when it is decoded, because a changing order would show up as
+// drift.
+type Unordered[T any] []T
+
+// UnmarshalJSON sorts the elements by their JSON, which begins with their first field.
+func (u *Unordered[T]) UnmarshalJSON(data []byte) error {
+	var elements []T
+	if err := json.Unmarshal(data, &elements); err != nil {
+		return err
+	}
+	slices.SortStableFunc(elements, func(a, b T) int {
+		x, _ := json.Marshal(a) // What was decoded can be encoded.
+		y, _ := json.Marshal(b)
+		return strings.Compare(string(x), string(y))
+	})
+	*u = elements
+	return nil
+}
