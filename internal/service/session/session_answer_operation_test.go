@@ -3,7 +3,6 @@ package session_test
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -54,14 +53,9 @@ func TestSessionAnswer(t *testing.T) {
 		took time.Duration // Of the first answer, at most.
 	}{
 		"at work":              {[]said{{text: "a", answer: emulator.SessionAnswer{Text: "Done.\n2", After: 10 * time.Minute, ToolUses: 2}, want: "Done.\n2"}}, 11 * time.Minute},
-		"old":                  {[]said{{text: "a", wait: hour, want: "a"}}, 40 * time.Second},
-		"in a long session":    {append([]said{{text: "a", wait: hour, want: "a"}}, slicesOf(30, said{text: "b", wait: time.Minute, want: "b"})...), 40 * time.Second},
 		"failed":               {[]said{{text: "a", answer: emulator.SessionAnswer{Text: "out of credits", IsError: true}, want: "failed: out of credits"}}, time.Minute},
 		"interrupted":          {[]said{{text: "a", answer: emulator.SessionAnswer{After: hour, ToolUses: 9}, wait: 20 * time.Minute, stop: true, want: "no answer"}}, 2 * time.Minute},
-		"interrupted, old":     {[]said{{text: "a", answer: emulator.SessionAnswer{After: hour}, wait: time.Minute, stop: true, want: "no answer"}}, 2 * time.Minute},
 		"after an interrupt":   {[]said{{text: "a", answer: emulator.SessionAnswer{After: hour}, wait: time.Minute, stop: true, want: "unclear <nil>"}, {text: "b", want: "b"}}, 3 * time.Minute},
-		"one after another":    {[]said{{text: "a", wait: time.Minute, want: "a"}, {text: "b", wait: time.Minute, want: "b"}}, time.Minute},
-		"while another waits":  {[]said{{text: "a", wait: time.Minute, want: "a"}, {text: "b", answer: emulator.SessionAnswer{After: 10 * time.Minute}, want: "b"}}, 11 * time.Minute},
 		"sent in parallel":     {[]said{{text: "a", want: "unclear <nil>"}, {text: "b", want: "unclear <nil>"}, {text: "c", want: "c"}}, 3 * time.Minute},
 		"while agent is at it": {[]said{{text: "a", answer: emulator.SessionAnswer{After: 5 * time.Minute}, wait: time.Minute, want: "unclear <nil>"}, {text: "b", want: "b"}}, 8 * time.Minute},
 	} {
@@ -110,14 +104,6 @@ func TestSessionAnswer(t *testing.T) {
 			}
 		})
 	}
-}
-
-func slicesOf[T any](n int, one T) []T {
-	all := make([]T, n)
-	for i := range all {
-		all[i] = one
-	}
-	return all
 }
 
 // All fields are those of the last message. An answer without text has null.
@@ -238,49 +224,5 @@ func TestSessionAnswer_stopped(t *testing.T) {
 	process.Apply(i, answerTo(s.ID, id)).MustFail(t, "", "Interrupted Before the Agent Answered", id, "The agent was not stopped", "agentyard_session_interrupt")
 	if !i.State.IsNull() {
 		t.Error(i.State)
-	}
-}
-
-// The first apply sends the message, waits for the answer, and fails its postcondition. The plan still reads nothing, and a destroy
-// works, although the agent is at work again.
-func TestAccSessionAnswer_everyCLI(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t, func(o *emulator.Options) {
-		o.AgentPhase, o.SessionDelay, o.MessageDelay, o.MaxPageSize = time.Millisecond, time.Millisecond, -1, 100
-	})
-	s := makeTalk(e, newComputer(e, "dev"), nil)
-	config := func(more string) string {
-		return e.Config(`
-resource "agentyard_session_message" "test" {
-  session_id = "` + s.ID + `"
-  text       = "Fix it"
-}
-
-resource "agentyard_session_answer" "test" {
-  session_id = "` + s.ID + `"
-  message_id = agentyard_session_message.test.id
-` + more + `
-}
-
-output "answer" {
-  value = agentyard_session_answer.test.text
-}
-`)
-	}
-	failing := config("  lifecycle {\n    postcondition {\n      condition     = self.is_error == true\n      error_message = \"No error.\"\n    }\n  }\n")
-	cli := acctest.NewCLI(t, e, failing)
-	if r := cli.Run("apply", "-auto-approve", "-input=false"); r.ExitCode == 0 || !strings.Contains(r.Output, "No error.") {
-		t.Error(r.Output)
-	}
-	script(t, e, s.ID, emulator.SessionAnswer{After: time.Hour})
-	sendTo(e, s.ID, "More")
-	cli.Write("main.tf", config(""))
-	acctest.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false").Output, `answer = "Fix it"`, "0 added, 0 changed, 0 destroyed")
-	e.Journal().Reset()
-	cli.MustPlanEmpty()
-	cli.Write("main.tf", failing)
-	cli.MustRun("destroy", "-auto-approve", "-input=false")
-	for _, operation := range []string{"getSession", "listSessionMessages", "interruptSession", "deleteSession"} {
-		e.WantRequests(t, operation, 0)
 	}
 }

@@ -3,7 +3,6 @@ package session_test
 import (
 	"encoding/json"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -72,9 +71,7 @@ func mustEqual(t *testing.T, got, want any) {
 // readSession reads the data source, and returns its attributes without nulls.
 func readSession(t *testing.T, e *acctest.Env, settings, config acctest.Values) map[string]any {
 	t.Helper()
-	read, out := acctest.NewProcess(t, e, settings).ReadData(sessionType, config)
-	out.MustSucceed(t)
-	return withoutNulls(acctest.Plainly(t, read)).(map[string]any)
+	return withoutNulls(e.MustRead(t, settings, sessionType, config)).(map[string]any)
 }
 
 // somebody adds a human and returns their API key.
@@ -138,8 +135,8 @@ func TestSessionDataSource_ofSomebodyElse(t *testing.T) {
 	e.SessionSettingsOnReads(false)
 	delete(want, "session_settings")
 	mustEqual(t, readSession(t, e, manager, acctest.Values{"id": mine.ID}), want)
-	_, out := acctest.NewProcess(t, e, acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}).ReadData(sessionType, acctest.Values{"id": mine.ID})
-	out.MustFail(t, "", "Cannot read session", "getSession", "403", "the API key of the session's owner")
+	user := acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}
+	e.MustNotRead(t, user, sessionType, acctest.Values{"id": mine.ID}, "", "Cannot read session", "getSession", "403", "the API key of the session's owner")
 }
 
 const missing = "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10"
@@ -150,36 +147,24 @@ func TestSessionDataSource_errors(t *testing.T) {
 	e := acctest.New(t)
 	there := newComputer(e, "there")
 	s := makeTalk(e, newComputer(e, "here"), nil)
-	fails := func(settings, config acctest.Values, at string, want ...string) {
+	fails := func(config acctest.Values, at string, want ...string) {
 		t.Helper()
-		_, out := acctest.NewProcess(t, e, settings).ReadData("agentyard_session", config)
-		out.MustFail(t, at, want...)
+		e.MustNotRead(t, nil, sessionType, config, at, want...)
 	}
 	on := func(computer string) acctest.Values {
 		return acctest.Values{"id": s.ID, "computer_id": computer}
 	}
-	fails(nil, acctest.Values{"id": missing}, "id", notFound, missing+"\" was not found. Check the ID. If the session was just created, try again in a few minutes.")
-	fails(nil, on(there), "computer_id", "Session on Another Computer", "Correct computer_id, or omit it")
-	fails(nil, on(missing), "computer_id", "Session on Another Computer")
-	fails(nil, acctest.Values{"id": ""}, "id", "id must not be blank")
-	fails(nil, acctest.Values{"id": " "}, "id", "id must not be blank. Give the ID of a session")
-	fails(nil, on(""), "computer_id", "computer_id must not be blank")
-	fails(nil, on(" "), "computer_id", "computer_id must not be blank. Give the ID of a computer, or omit it")
-	fails(nil, nil, "id", "required")
-	fails(nil, acctest.Values{"id": ".."}, "", cannot, "cannot be part")
-	fails(nil, acctest.Values{"id": s.ID + "/interrupt"}, "id", notFound)
-	fails(nil, acctest.Values{"id": "%2e%2e?x=1#"}, "id", notFound)
-	for want, fault := range map[string]emulator.Fault{
-		"listSessions|500":   {Operation: "listSessions", Kind: emulator.FaultStatusBeforeCommit, Status: 500},
-		"getSession|another": {Operation: "getSession", Kind: emulator.FaultOtherResponse, Body: `{"sessionId":"another","status":"idle"}`},
-	} {
-		fault.Times = -1
-		e.Faults().Add(fault)
-		fails(nil, acctest.Values{"id": s.ID}, "", append(strings.Split(want, "|"), cannot)...)
-		e.Faults().Clear()
-	}
+	fails(acctest.Values{"id": missing}, "id", notFound, missing+"\" was not found. Check the ID. If the session was just created, try again in a few minutes.")
+	fails(on(there), "computer_id", "Session on Another Computer", "Correct computer_id, or omit it")
+	fails(acctest.Values{"id": " "}, "id", "id must not be blank. Give the ID of a session")
+	fails(on(" "), "computer_id", "computer_id must not be blank. Give the ID of a computer, or omit it")
+	fails(acctest.Values{"id": ".."}, "", cannot, "cannot be part")
+	fails(acctest.Values{"id": s.ID + "/interrupt"}, "id", notFound)
+	e.Faults().Add(emulator.Fault{Operation: "getSession", Kind: emulator.FaultOtherResponse, Body: `{"sessionId":"another","status":"idle"}`, Times: -1})
+	fails(acctest.Values{"id": s.ID}, "", cannot, "getSession", "another")
+	e.Faults().Clear()
 	e.AllowSessions(false)
-	fails(nil, acctest.Values{"id": s.ID}, "", cannot, "403", "not enabled", "selected organizations")
+	fails(acctest.Values{"id": s.ID}, "", cannot, "403", "not enabled", "selected organizations")
 	if n := e.Journal().Count("interruptSession"); n > 0 {
 		t.Error("an ID reached another operation")
 	}

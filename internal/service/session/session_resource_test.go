@@ -1,30 +1,23 @@
 package session_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
-	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 const (
-	sessionType    = "agentyard_session"
-	sessionAddress = sessionType + ".test"
-	sessionsRoute  = "/api/v0/sessions"
+	sessionType   = "agentyard_session"
+	sessionsRoute = "/api/v0/sessions"
 )
 
 // newComputer registers a computer outside Terraform, which is active immediately, and returns its ID.
@@ -67,56 +60,27 @@ func patched(e *acctest.Env, id string, settings map[string]any) {
 // changed simulates a change by the agent or by a user.
 func changed(t *testing.T, e *acctest.Env, id string, change emulator.SessionChange) {
 	t.Helper()
-	if err := e.ChangeSession(id, change); err != nil {
-		t.Error(err)
-	}
+	acctest.Must(t, e.ChangeSession(id, change))
 }
 
-// sessionsOn returns a computer's sessions that are not deleted, oldest first.
-func sessionsOn(t testing.TB, e *acctest.Env, computer string) []emulator.Session {
+// idsOn returns the IDs of a computer's sessions that are not deleted, oldest first.
+func idsOn(t testing.TB, e *acctest.Env, computer string) []string {
 	t.Helper()
 	all, err := e.Sessions()
 	acctest.Must(t, err)
-	return slices.DeleteFunc(all, func(s emulator.Session) bool { return s.ComputerID != computer })
-}
-
-func idsOn(t testing.TB, e *acctest.Env, computer string) []string {
-	t.Helper()
 	var ids []string
-	for _, s := range sessionsOn(t, e, computer) {
-		ids = append(ids, s.ID)
+	for _, s := range all {
+		if s.ComputerID == computer {
+			ids = append(ids, s.ID)
+		}
 	}
 	return ids
 }
 
-// none checks that no session is left.
-func none(e *acctest.Env) resource.TestCheckFunc {
-	return func(*terraform.State) error {
-		left, err := e.Sessions()
-		if err == nil && len(left) > 0 {
-			err = fmt.Errorf("left: %+v", left)
-		}
-		return err
-	}
-}
-
-// runSessions runs steps that must leave no session behind.
-func runSessions(t *testing.T, e *acctest.Env, steps ...resource.TestStep) {
-	t.Helper()
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, CheckDestroy: none(e), Steps: steps})
-}
-
-// hclOf returns a session with additional lines.
-func hclOf(computer, more string) string {
-	return fmt.Sprintf("resource %q \"test\" {\n  computer_id = %q\n  %s\n}\n", sessionType, computer, more)
-}
-
-// valuesOf returns the same configuration for a process without a CLI. Changes are additional attributes.
+// valuesOf returns a session with additional attributes.
 func valuesOf(computer string, changes acctest.Values) acctest.Values {
 	config := acctest.Values{"computer_id": computer}
-	for name, v := range changes {
-		config[name] = v
-	}
+	maps.Copy(config, changes)
 	return config
 }
 
@@ -141,44 +105,10 @@ func mustPlan(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.
 	return out
 }
 
-// sent collects the bodies of create and update requests for sessions.
-type sent struct {
-	mu     sync.Mutex
-	bodies []string
-}
-
-func (s *sent) option(o *emulator.Options) {
-	acctest.Wrap(func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			isChange := r.Method == http.MethodPost || r.Method == http.MethodPatch
-			if isChange && strings.HasPrefix(r.URL.Path, sessionsRoute) && strings.HasPrefix(r.UserAgent(), "terraform-provider-agentyard/") {
-				body, err := io.ReadAll(r.Body)
-				if err != nil {
-					panic(http.ErrAbortHandler)
-				}
-				r.Body = io.NopCloser(bytes.NewReader(body))
-				s.mu.Lock()
-				s.bodies = append(s.bodies, r.Method+" "+string(body))
-				s.mu.Unlock()
-			}
-			next.ServeHTTP(w, r)
-		})
-	})(o)
-}
-
-// take returns what was sent since the previous call.
-func (s *sent) take() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	taken := s.bodies
-	s.bodies = nil
-	return taken
-}
-
-// must checks what was sent since the previous call: methods and JSON with fields in any order.
-func (s *sent) must(t *testing.T, want ...string) {
+// mustHaveSent checks what was sent since the previous call: methods and JSON with fields in any order.
+func mustHaveSent(t *testing.T, bodies *acctest.Sent, want ...string) {
 	t.Helper()
-	taken := s.take()
+	taken := bodies.Take()
 	same := slices.EqualFunc(taken, want, func(a, b string) bool {
 		methodA, bodyA, _ := strings.Cut(a, " ")
 		methodB, bodyB, _ := strings.Cut(b, " ")
@@ -205,17 +135,12 @@ func normalJSON(t *testing.T, text string) string {
 	return string(encoded)
 }
 
-// plannedThenEmpty expects an action in the plan, and an empty plan after it.
-func plannedThenEmpty(action plancheck.ResourceActionType, checks ...plancheck.PlanCheck) resource.ConfigPlanChecks {
-	return acctest.PlannedThenEmpty(sessionAddress, action, checks...)
-}
-
 // Everything that can be set is sent and stored, in a create and in an update. What is removed from the configuration is kept.
 func TestSession_everySettingSetChangedAndRemoved(t *testing.T) {
 	t.Parallel()
 	type settings = map[string]any
-	var bodies sent
-	e := acctest.New(t, bodies.option)
+	bodies := acctest.Sent{Path: sessionsRoute}
+	e := acctest.New(t, bodies.Option)
 	computer := newComputer(e, "dev")
 	with := func(more settings) acctest.Values {
 		config := valuesOf(computer, acctest.Values{"cwd": "/srv/app", "system_prompt_append": "Be brief."})
@@ -239,7 +164,7 @@ func TestSession_everySettingSetChangedAndRemoved(t *testing.T) {
 		"tool_execution_mode": "script_only", "allow_subagents_in_scripts": false, "compaction_model": "current-model", "compaction_threshold_check_enabled": true,
 	}
 	i := applied(t, e, with(first))
-	bodies.must(t, `POST {"computerId":"`+computer+`","cwd":"/srv/app","systemPrompt":{"type":"preset","preset":"agent","append":"Be brief."},"sessionSettings":{
+	mustHaveSent(t, &bodies, `POST {"computerId":"`+computer+`","cwd":"/srv/app","systemPrompt":{"type":"preset","preset":"agent","append":"Be brief."},"sessionSettings":{
 		"model":"model-light","reasoningEffort":"low","interactionMode":"spec","autonomyLevel":"high","specModeModel":"model-thinking","specModeReasoningEffort":"max",
 		"providerLock":"generic-chat-completion-api","providerLockTimestamp":"2026-02-01T00:00:00Z","apiProviderLock":"generic",
 		"tags":[{"name":"team","metadata":{"owner":"ada","empty":""}},{"name":"ci"}],
@@ -251,7 +176,7 @@ func TestSession_everySettingSetChangedAndRemoved(t *testing.T) {
 
 	e.MustApply(t, i, with(second))
 	// For another worktree, only configured values are sent, because the rest belongs to the previous worktree.
-	bodies.must(t, `PATCH {"sessionSettings":{
+	mustHaveSent(t, &bodies, `PATCH {"sessionSettings":{
 		"model":"model-standard","reasoningEffort":"none","interactionMode":"mission","autonomyLevel":"off","specModeModel":"model-light","specModeReasoningEffort":"dynamic",
 		"providerLock":"other","providerLockTimestamp":"2026-02-01T00:00:01Z","apiProviderLock":"other","archivedAt":"2026-02-03T00:00:00Z","tags":[],
 		"worktree":{"repoRoot":"/srv/other"},
@@ -260,7 +185,7 @@ func TestSession_everySettingSetChangedAndRemoved(t *testing.T) {
 		e.MustApply(t, i, with(left)).MustDo(t, acctest.ActionNone)
 		mustEqual(t, settingsIn(t, i), second)
 	}
-	bodies.must(t)
+	mustHaveSent(t, &bodies)
 }
 
 // A change of a create-only argument replaces the session.
@@ -270,15 +195,12 @@ func TestSession_createOnlyReplaces(t *testing.T) {
 	one, other := newComputer(e, "one"), newComputer(e, "other")
 	i := applied(t, e, valuesOf(one, nil))
 	for _, config := range []acctest.Values{
-		valuesOf(one, acctest.Values{"cwd": "/srv"}),
 		valuesOf(one, acctest.Values{"cwd": "/srv/app"}),
 		valuesOf(one, acctest.Values{"cwd": "/srv/app", "system_prompt": "Be brief."}),
-		valuesOf(one, acctest.Values{"cwd": "/srv/app", "system_prompt": "Be thorough."}),
 		valuesOf(one, acctest.Values{"cwd": "/srv/app", "system_prompt_append": "Be thorough."}),
 		valuesOf(one, acctest.Values{"cwd": "/srv/app"}),
 		withSettings(one, map[string]any{"tool_execution_mode": "direct_only"}),
 		withSettings(one, map[string]any{"tool_execution_mode": "script_only"}),
-		withSettings(one, map[string]any{"allow_subagents_in_scripts": true}),
 		withSettings(one, map[string]any{"allow_subagents_in_scripts": false}),
 		withSettings(other, map[string]any{"allow_subagents_in_scripts": false}),
 	} {
