@@ -89,6 +89,9 @@ func NewProcess(t testing.TB, e *Env, settings Values) *Process {
 	return p
 }
 
+// Server returns the provider, for requests that Terraform would not send.
+func (p *Process) Server() tfprotov6.ProviderServer { return p.server }
+
 // Stop cancels running operations, as Terraform does after an interrupt.
 func (p *Process) Stop() {
 	p.t.Helper()

@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
 // withID returns a value of an object type in which only one attribute is set, and false if the type has no such attribute. It looks
@@ -34,30 +33,12 @@ func withID(typ tftypes.Object, name, id string) (tftypes.Value, bool) {
 func TestReferences_namesInsteadOfIDs(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	server, err := provider.NewServer("test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := t.Context()
-	offered, err := server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	settings := map[string]tftypes.Value{}
-	typ := offered.Provider.ValueType().(tftypes.Object)
-	for name, t := range typ.AttributeTypes {
-		settings[name] = tftypes.NewValue(t, nil)
-	}
-	settings["base_url"], settings["api_key"] = tftypes.NewValue(tftypes.String, e.URL()), tftypes.NewValue(tftypes.String, e.BootstrapKey())
+	p := acctest.NewProcess(t, e, nil)
+	server, offered, ctx := p.Server(), p.Schemas(), t.Context()
 	value := func(typ tftypes.Type, v tftypes.Value) *tfprotov6.DynamicValue {
 		d, err := tfprotov6.NewDynamicValue(typ, v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, err)
 		return &d
-	}
-	if resp, err := server.ConfigureProvider(ctx, &tfprotov6.ConfigureProviderRequest{Config: value(typ, tftypes.NewValue(typ, settings))}); err != nil || len(resp.Diagnostics) > 0 {
-		t.Fatal(resp, err)
 	}
 	for argument, to := range map[string]struct{ object, id, path string }{
 		"service_account_id": {"service account", "sa_1", ""},
@@ -73,19 +54,15 @@ func TestReferences_namesInsteadOfIDs(t *testing.T) {
 				resp, err := server.PlanResourceChange(ctx, &tfprotov6.PlanResourceChangeRequest{
 					TypeName: name, Config: config, ProposedNewState: config, PriorState: value(schema.ValueType(), tftypes.NewValue(schema.ValueType(), nil)),
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				acctest.Must(t, err)
 				return resp.Diagnostics
 			}
 		}
 		for name, action := range offered.ActionSchemas {
 			schemas["action."+name] = action.Schema
 			plans["action."+name] = func(_ *tfprotov6.Schema, config *tfprotov6.DynamicValue) []*tfprotov6.Diagnostic {
-				resp, err := server.PlanAction(ctx, &tfprotov6.PlanActionRequest{ActionType: name, Config: config})
-				if err != nil {
-					t.Fatal(err)
-				}
+				resp, err := server.(tfprotov6.ActionServer).PlanAction(ctx, &tfprotov6.PlanActionRequest{ActionType: name, Config: config})
+				acctest.Must(t, err)
 				return resp.Diagnostics
 			}
 		}

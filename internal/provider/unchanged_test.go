@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,20 +42,15 @@ func TestUnchanged(t *testing.T) {
 		i      *acctest.Instance
 		config acctest.Values
 	}{
-		"computer":     {c, computer},
-		"session":      {nil, acctest.Values{"computer_id": c.ID(), "session_settings": map[string]any{"tags": []any{map[string]any{"name": "ci", "metadata": map[string]any{"team": "a"}}}}}},
-		"environment":  {nil, acctest.Values{"name": "e", "repositories": []any{map[string]any{"url": "https://git.example/acme/app.git", "script": ""}}}},
-		"API key":      {nil, acctest.Values{"service_account_id": account.ID(), "name": "a"}},
-		"rotating key": {nil, rotating},
-		"account":      {account, acctest.Values{"name": "ci"}},
+		"agentyard_computer":             {c, computer},
+		"agentyard_service_account":      {account, acctest.Values{"name": "ci"}},
+		"agentyard_session":              {nil, acctest.Values{"computer_id": c.ID(), "session_settings": map[string]any{"tags": []any{map[string]any{"name": "ci", "metadata": map[string]any{"team": "a"}}}}}},
+		"agentyard_environment":          {nil, acctest.Values{"name": "e", "repositories": []any{map[string]any{"url": "https://git.example/acme/app.git", "script": ""}}}},
+		"agentyard_api_key":              {nil, acctest.Values{"service_account_id": account.ID(), "name": "a"}},
+		"agentyard_api_key that rotates": {nil, rotating},
 	} {
-		types := map[string]string{"account": "agentyard_service_account", "computer": "agentyard_computer", "session": "agentyard_session", "environment": "agentyard_environment"}
-		typeName := types[name]
-		if typeName == "" {
-			typeName = "agentyard_api_key"
-		}
 		if tc.i == nil {
-			tc.i = apply(typeName, tc.config)
+			tc.i = apply(strings.Fields(name)[0], tc.config)
 		}
 		if out, answered := unchangedPlan(e, p, tc.i, tc.config); out.Action != acctest.ActionNone || answered != 2 {
 			t.Errorf("%s: %s, %d of the read and the plan were answered without the framework, want both", name, out, answered)

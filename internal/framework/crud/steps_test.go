@@ -5,12 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/action"
-	actionschema "github.com/hashicorp/terraform-plugin-framework/action/schema"
-	"github.com/hashicorp/terraform-plugin-framework/datasource"
-	dataschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -257,136 +252,6 @@ func TestDelete(t *testing.T) {
 				return tc.err
 			})
 			tells(t, resp.Diagnostics, tc.tells)
-		})
-	}
-}
-
-// A schema need not have the attributes that identify an object.
-func TestAttributeOf_anotherSchema(t *testing.T) {
-	t.Parallel()
-	if got := attributeOf(t.Context(), prior(), "title"); got != "" {
-		t.Errorf("got %q of an attribute that there is not", got)
-	}
-}
-
-func TestImportByID(t *testing.T) {
-	t.Parallel()
-	identified := noIdentity()
-	if diags := identified.Set(t.Context(), &ID{ID: types.StringValue("9")}); diags.HasError() {
-		t.Fatal(diags)
-	}
-	for name, tc := range map[string]struct {
-		id       string
-		identity *tfsdk.ResourceIdentity
-		want     string
-		tells    string
-	}{
-		"an ID":             {"7", noIdentity(), "7", ""},
-		"an identity":       {"", identified, "9", ""},
-		"two IDs":           {"7/8", noIdentity(), "", `Error: Invalid Import ID: The import ID of the thing is its ID at the service, such as thing_1, got: "7/8".`},
-		"a way up":          {"..", noIdentity(), "", `Error: Invalid Import ID: The import ID of the thing is its ID at the service, such as thing_1, got: "..".`},
-		"a way nowhere":     {".", noIdentity(), "", `Error: Invalid Import ID: `},
-		"two dots and more": {"..7", noIdentity(), "..7", ""},
-		"an ID of a blank":  {" ", noIdentity(), "", "Error: Invalid Import ID: "},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			resp := &resource.ImportStateResponse{State: stateOf(nil), Identity: tc.identity}
-			resp.Private = private(resp.Private)
-			ImportByID(t.Context(), "thing", "thing_1", resource.ImportStateRequest{ID: tc.id, Identity: tc.identity}, resp)
-			tells(t, resp.Diagnostics, tc.tells)
-			if got := get(t, resp.State, "id"); got != tc.want {
-				t.Errorf("imported %q, want %q", got, tc.want)
-			}
-			if got := modifier.IsUnread(t.Context(), resp.Private); got != (tc.tells == "") {
-				t.Errorf("it is to be read: %t", got)
-			}
-		})
-	}
-}
-
-func TestDataSource(t *testing.T) {
-	t.Parallel()
-	read := func(found *thing, err error) *datasource.ReadResponse {
-		d := &DataSource{
-			Attributes: map[string]dataschema.Attribute{
-				"id": dataschema.StringAttribute{Computed: true}, "name": dataschema.StringAttribute{Required: true},
-				"mood": dataschema.StringAttribute{Computed: true}, "wait": dataschema.BoolAttribute{Computed: true},
-			},
-			Verb: "find", Object: "thing",
-			Fetch: Fetch(func(ctx context.Context, _ *client.Client, m *thingModel) error {
-				if m.Name.ValueString() != "a" {
-					t.Errorf("wanted is %v", m.Name)
-				}
-				if err != nil {
-					return err
-				}
-				return Failure(m.FromAPI(ctx, found))
-			}),
-		}
-		schema := dataschema.Schema{Attributes: d.Attributes}
-		resp := &datasource.ReadResponse{State: tfsdk.State{Raw: tftypes.NewValue(thingType, nil), Schema: schema}}
-		d.Read(t.Context(), datasource.ReadRequest{Config: tfsdk.Config{Raw: raw(map[string]string{"name": "a"}), Schema: schema}}, resp)
-		return resp
-	}
-	found := read(&thing{"1", "a", "calm"}, nil)
-	tells(t, found.Diagnostics, "")
-	if got := get(t, found.State, "mood"); got != "calm" {
-		t.Errorf("stored %q", got)
-	}
-	for want, err := range map[string]error{
-		"Error: Thing Not Found: There is none.": &ObjectError{Summary: "Thing Not Found", Detail: "There is none."},
-		"Error: Cannot find thing: ":             errRefused,
-		"Error: Bad Thing: It is bad.":           Failure(diag.Diagnostics{diag.NewErrorDiagnostic("Bad Thing", "It is bad.")}),
-	} {
-		failed := read(nil, err)
-		tells(t, failed.Diagnostics, want)
-		if !failed.State.Raw.IsNull() {
-			t.Errorf("a failed read stored %v", failed.State.Raw)
-		}
-	}
-}
-
-// restart returns an operation that tells something and fails with err.
-func restart(act func(m *thingModel, call *Call) error) Operation {
-	return Operation{
-		Arguments: map[string]actionschema.Attribute{
-			"id": actionschema.StringAttribute{Optional: true}, "name": actionschema.StringAttribute{Required: true},
-			"mood": actionschema.StringAttribute{Optional: true}, "wait": actionschema.BoolAttribute{Optional: true},
-		},
-		Run: Run(func(_ context.Context, _ *client.Client, m *thingModel, call *Call) (Results, error) {
-			return nil, act(m, call)
-		}),
-		Verb: "restart", Object: "thing",
-	}
-}
-
-func invoked(ctx context.Context, o Operation, progress *[]string) diag.Diagnostics {
-	resp := &action.InvokeResponse{SendProgress: func(e action.InvokeProgressEvent) { *progress = append(*progress, e.Message) }}
-	o.Action().Invoke(ctx, action.InvokeRequest{Config: tfsdk.Config{Raw: raw(map[string]string{"name": "a"}), Schema: actionschema.Schema{Attributes: o.Arguments}}}, resp)
-	return resp.Diagnostics
-}
-
-func TestOperation_invoke(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		err   error
-		tells string
-	}{
-		"it works":       {nil, ""},
-		"it was refused": {errRefused, "Error: Cannot restart thing: "},
-		"a fault":        {&ObjectError{Summary: "S", Detail: "D"}, "Error: S: D"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var progress []string
-			tells(t, invoked(t.Context(), restart(func(m *thingModel, call *Call) error {
-				call.Tell("%s after %s", m.Name.ValueString(), time.Second)
-				return tc.err
-			}), &progress), tc.tells)
-			if strings.Join(progress, ", ") != "a after 1s" {
-				t.Errorf("progress %q", progress)
-			}
 		})
 	}
 }

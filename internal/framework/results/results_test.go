@@ -2,14 +2,12 @@ package results
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	dsschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
@@ -141,45 +139,5 @@ func TestRecord_Into(t *testing.T) {
 	}
 	if len(toolRecord) != 1 {
 		t.Error("the record itself has another field")
-	}
-}
-
-var named = Merge(toolRecord, Fields[*tool]{"id": toolRecord["name"], "status": toolRecord["name"]})
-
-// Without a known maximum, the name only must not be empty.
-func TestByIDOrName_length(t *testing.T) {
-	t.Parallel()
-	for maxName, refused := range map[int]map[string]bool{
-		3: {"": true, "abc": false, "abcd": true},
-		0: {"": true, "abc": false, strings.Repeat("n", 1000): false},
-	} {
-		attribute, ok := named.ByIDOrName(maxName)["name"].(dsschema.StringAttribute)
-		if !ok || len(attribute.Validators) != 1 {
-			t.Fatalf("the name is %v", attribute)
-		}
-		for given, want := range refused {
-			var resp validator.StringResponse
-			attribute.Validators[0].ValidateString(t.Context(), validator.StringRequest{ConfigValue: types.StringValue(given)}, &resp)
-			if resp.Diagnostics.HasError() != want {
-				t.Errorf("at most %d, %q: %v", maxName, given, resp.Diagnostics)
-			}
-		}
-	}
-}
-
-func TestMaxResults(t *testing.T) {
-	t.Parallel()
-	argument, ok := MaxResults("How many.").(dsschema.Int64Attribute)
-	if !ok || !argument.Optional || argument.Computed || argument.MarkdownDescription != "How many." {
-		t.Fatalf("%+v", argument)
-	}
-	for most, want := range map[int64]bool{-1: false, 0: false, 1: true, 1 << 40: true} {
-		var resp validator.Int64Response
-		for _, check := range argument.Validators {
-			check.ValidateInt64(t.Context(), validator.Int64Request{ConfigValue: types.Int64Value(most)}, &resp)
-		}
-		if got := !resp.Diagnostics.HasError(); got != want {
-			t.Errorf("%d: accepted %v", most, got)
-		}
 	}
 }

@@ -1,6 +1,7 @@
 package computer_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ func TestComputerDataSource_byIDAndByName(t *testing.T) {
 		{nil, "", []string{"Exactly one of these attributes must be configured: [id,name]"}},
 		{acctest.Values{"id": "a", "name": "b"}, "id", []string{"Exactly one of these attributes must be configured"}},
 		{acctest.Values{"id": "a", "service_account_id": "b"}, "service_account_id", []string{`Attribute "name" must be specified when`}},
+		{acctest.Values{"name": strings.Repeat("n", 64)}, "name", []string{"name must be 1 to 63 characters long"}},
 		{acctest.Values{"id": nobody}, "id", []string{"Computer Not Found"}},
 		{acctest.Values{"name": "nobody"}, "name", []string{"Computer Not Found"}},
 		{acctest.Values{"name": "theirs"}, "name", []string{"Computer Not Found", "service_account_id"}},

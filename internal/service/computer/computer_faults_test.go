@@ -36,17 +36,6 @@ func TestComputer_faultMatrixOfAnOwnMachine(t *testing.T) {
 	}.Run(t)
 }
 
-// The service may return a new object only after a delay. The wait must not treat that as a delete.
-func TestComputer_shownLate(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	e.Faults().Add(emulator.Fault{Operation: "createComputer", Kind: emulator.FaultNotFoundAfterCreate, Reads: 2})
-	_, i := e.Created(t, computerType, acctest.Values{"name": "late"})
-	if i.Attribute("status") != "active" {
-		t.Errorf("the status is %q", i.Attribute("status"))
-	}
-}
-
 func TestComputer_interruptedWaitIsNotTainted(t *testing.T) {
 	t.Parallel()
 	for typeName, tc := range map[string]struct {

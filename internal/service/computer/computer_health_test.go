@@ -1,6 +1,7 @@
 package computer_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -73,30 +74,25 @@ func TestComputer_anImportedFailureIsKept(t *testing.T) {
 func TestComputer_checksTheProviderOnce(t *testing.T) {
 	t.Parallel()
 	for typeName, base := range map[string]acctest.Values{computerType: {"name": "a"}, fleetType: fleetOf(1)} {
-		t.Run(typeName, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			with := func(provider string) acctest.Values {
-				config := acctest.Values{"provider_type": provider}
-				for name, v := range base {
-					config[name] = v
-				}
-				return config
-			}
-			p := acctest.NewProcess(t, e, nil)
-			p.Plan(p.NewInstance(typeName), base).MustDo(t, acctest.ActionCreate)
-			if typeName == computerType {
-				p.Plan(p.NewInstance(typeName), with("byom")).MustDo(t, acctest.ActionCreate)
-			}
-			e.WantRequests(t, "listComputerProviders", 0)
-			for range 2 {
-				p.Plan(p.NewInstance(typeName), with("managed-b")).MustDo(t, acctest.ActionCreate)
-				p.Plan(p.NewInstance(typeName), with("managed-d")).MustFail(t, "provider_type", "Provider Not Available", `"managed-d"`, "managed-a, managed-b")
-			}
-			e.WantRequests(t, "listComputerProviders", 1)
+		e := acctest.New(t)
+		p := acctest.NewProcess(t, e, nil)
+		plan := func(p *acctest.Process, provider any) acctest.Outcome {
+			config := maps.Clone(base)
+			config["provider_type"] = provider
+			return p.Plan(p.NewInstance(typeName), config)
+		}
+		plan(p, nil).MustDo(t, acctest.ActionCreate)
+		if typeName == computerType {
+			plan(p, "byom").MustDo(t, acctest.ActionCreate)
+		}
+		e.WantRequests(t, "listComputerProviders", 0)
+		for range 2 {
+			plan(p, "managed-b").MustDo(t, acctest.ActionCreate)
+			plan(p, "managed-d").MustFail(t, "provider_type", "Provider Not Available", `"managed-d"`, "managed-a, managed-b")
+		}
+		e.WantRequests(t, "listComputerProviders", 1)
 
-			refuse(e, "listComputerProviders", 500, -1)
-			e.Plan(t, p.NewInstance(typeName), with("managed-d")).MustDo(t, acctest.ActionCreate)
-		})
+		refuse(e, "listComputerProviders", 500, -1)
+		plan(acctest.NewProcess(t, e, nil), "managed-d").MustDo(t, acctest.ActionCreate)
 	}
 }

@@ -72,21 +72,6 @@ func TestComputer_usedSoftwareDraftIsNotTakenOver(t *testing.T) {
 	}
 }
 
-// A host is registered while a rename is planned: the rename succeeds, and the next refresh reads the host.
-func TestComputer_hostRegisteredDuringAPlan(t *testing.T) {
-	t.Parallel()
-	var e *acctest.Env
-	e = acctest.New(t, acctest.Meanwhile("PATCH /api/v0/computers/", func(int) {
-		e.API(http.MethodPatch, "/api/v0/computers/"+only(t, e).ID, map[string]any{"hostId": hostA}, nil)
-	}))
-	_, i := e.Created(t, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
-	renamed := acctest.Values{"name": "b", "provider_type": "byom"}
-	e.Apply(t, i, renamed).MustDo(t, acctest.ActionUpdate)
-	if e.Plan(t, i, renamed).MustDo(t, acctest.ActionNone); i.Attribute("host_id") != hostA {
-		t.Errorf("the state: %s", i.State)
-	}
-}
-
 // The API key belongs to the service account, so the computer has an owner without any configuration. The same key imports it, and the
 // owner that is then configured changes nothing.
 func TestComputer_withTheKeyOfAServiceAccount(t *testing.T) {

@@ -164,26 +164,6 @@ func TestMemberInvitation_removeOnDestroyChangedAddress(t *testing.T) {
 	e.WantRequests(t, "removeMember", 0) // Somebody else may have the address now.
 }
 
-// The service removes the limit with the member, so the limit can be destroyed before and after the invitation.
-func TestMemberInvitation_removeOnDestroyWithALimit(t *testing.T) {
-	t.Parallel()
-	for _, first := range []int{0, 1} {
-		e := limitEnv(t, avery)
-		instances := []*acctest.Instance{e.NewInstance(t, invitationType), e.NewInstance(t, userLimitType)}
-		e.MustApply(t, instances[0], removing(avery))
-		e.MustApply(t, instances[1], acctest.Values{"email": avery, "limit": 2_000_000})
-		p := acctest.NewProcess(t, e, nil)
-		for _, i := range []*acctest.Instance{instances[first], instances[1-first]} {
-			if out := p.Destroy(i); len(out.Errors) > 0 || !i.State.IsNull() {
-				t.Errorf("the destroy of %s: %s", i.Type, out)
-			}
-		}
-		if left := remaining(t, e); len(left) > 0 {
-			t.Errorf("left are %v", left)
-		}
-	}
-}
-
 func TestMemberInvitation_faultMatrixOfARemoval(t *testing.T) {
 	t.Parallel()
 	acctest.Matrix{

@@ -72,19 +72,6 @@ func TestMemberInvitation_fromTheInvitationOn(t *testing.T) {
 	}
 }
 
-// A member who was invited as one is noticed when they leave, also before any refresh.
-func TestMemberInvitation_memberLeavesAtOnce(t *testing.T) {
-	t.Parallel()
-	e := limitEnv(t, avery)
-	i := e.NewInstance(t, invitationType)
-	e.MustApply(t, i, acctest.Values{"email": avery})
-	leaves(e, avery)
-	e.Apply(t, i, acctest.Values{"email": avery}).MustDo(t, acctest.ActionCreate)
-	if i.Attribute("status") != "invited" || i.Attribute("member_id") != "" {
-		t.Errorf("the state is %s", i.State)
-	}
-}
-
 // A role of a member changes only if it is configured, and the plan says so.
 func TestMemberInvitation_ofAMember(t *testing.T) {
 	t.Parallel()

@@ -80,22 +80,3 @@ func TestOrganization_isForManagers(t *testing.T) {
 		out.MustFail(t, "", "Cannot read member", want)
 	}
 }
-
-// The service may have a limit below the minimum. It can be read and imported, but not configured.
-func TestUsageLimits_importBelowTheMinimum(t *testing.T) {
-	t.Parallel()
-	for typeName, tc := range map[string]struct {
-		id, read, body string
-		config         acctest.Values
-	}{
-		userLimitType:   {avery, "getUserUsageLimits", `{"globalLimit": null, "userLimits": [{"email": "avery@agentyard.example", "limit": 5000}]}`, acctest.Values{"email": avery, "limit": 1_000_000}},
-		globalLimitType: {"organization", "getGlobalUsageLimit", `{"limit": 5000}`, acctest.Values{"limit": 1_000_000}},
-	} {
-		e := acctest.New(t)
-		e.Faults().Add(emulator.Fault{Operation: tc.read, Kind: emulator.FaultOtherResponse, Body: tc.body, Times: -1})
-		p := acctest.NewProcess(t, e, nil)
-		i := p.NewInstance(typeName)
-		p.Import(i, tc.id).MustSucceed(t)
-		p.Plan(i, tc.config).MustDo(t, acctest.ActionUpdate)
-	}
-}

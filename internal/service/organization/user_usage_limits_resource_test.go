@@ -92,19 +92,6 @@ func TestUserUsageLimits_life(t *testing.T) {
 	mustBe(t, e, i)
 }
 
-// All users without a limit of their own are listed with null.
-func TestUserUsageLimits_import(t *testing.T) {
-	t.Parallel()
-	e := limitEnv(t, "Avery@agentyard.example", blake)
-	i := e.NewInstance(t, userLimitsType)
-	acctest.NewProcess(t, e, nil).Import(i, "organization").MustSucceed(t)
-	mustBe(t, e, i)
-	limitElsewhere(e, avery, 2_000_000)
-	acctest.NewProcess(t, e, nil).Import(i, "organization").MustSucceed(t)
-	mustBe(t, e, i, "Avery@agentyard.example=2000000")
-	e.Plan(t, i, limitsOf(map[string]any{avery: 2_000_000})).MustDo(t, acctest.ActionNone)
-}
-
 // A creation warns once about the limits that it changes or removes.
 func TestUserUsageLimits_warnsBeforeItReplacesOthers(t *testing.T) {
 	t.Parallel()

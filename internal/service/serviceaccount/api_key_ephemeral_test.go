@@ -1,19 +1,12 @@
 package serviceaccount_test
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
-
-func ephemeralConfig(account, arguments string) string {
-	return fmt.Sprintf("ephemeral \"agentyard_api_key\" \"test\" {\n  service_account_id = %q\n%s\n}\n", account, arguments)
-}
 
 func noLiveKey(t *testing.T, e *acctest.Env) {
 	t.Helper()
@@ -33,42 +26,6 @@ func TestAPIKeyEphemeral(t *testing.T) {
 		}
 		noLiveKey(t, e)
 		e.WantRequests(t, "createApiKey", 1)
-	}
-}
-
-func TestAccAPIKeyEphemeral_configuresAnotherProvider(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsEphemeral(t)
-	e := acctest.NewRealTime(t)
-	account := newAccount(e, "robots")
-	newKey(e, account, "run") // A live key with the same name does not matter and is kept.
-	cli := acctest.NewCLI(t, e, ephemeralConfig(account, `name = "run"`)+`
-provider "agentyard" {
-  alias   = "robot"
-  api_key = ephemeral.agentyard_api_key.test.key
-}
-data "agentyard_computers" "mine" {
-  provider = agentyard.robot
-}
-resource "terraform_data" "count" {
-  input = length(data.agentyard_computers.mine.computers)
-}
-`)
-	cli.Setenv("TF_LOG", "TRACE")
-	log := filepath.Join(cli.Dir, "trace.log")
-	cli.Setenv("TF_LOG_PATH", log)
-	cli.MustRun("plan", "-input=false", "-out=saved.plan")
-	cli.MustRun("apply", "-input=false", "saved.plan")
-	cli.MustRun("destroy", "-auto-approve", "-input=false")
-	if live := liveKeys(e); len(live) != 1 {
-		t.Errorf("the live keys are %v, want the one that was there before", live)
-	}
-	for _, name := range []string{"terraform.tfstate", "terraform.tfstate.backup", "saved.plan", "trace.log"} {
-		content, err := os.ReadFile(filepath.Join(cli.Dir, name))
-		acctest.Must(t, err)
-		if keyValues.Match(content) {
-			t.Errorf("%s holds a key", name)
-		}
 	}
 }
 

@@ -125,7 +125,12 @@ func TestAPIKeyEphemeral_closesWhatIsGone(t *testing.T) {
 
 // keptConfig passes a kept key on, once for each version. Without coalesce, a failed run would store null.
 func keptConfig(account, version, command string) string {
-	return ephemeralConfig(account, fmt.Sprintf("name = \"deploy-v%s\"\nkeep = terraform.applying", version)) + fmt.Sprintf(`
+	return fmt.Sprintf(`
+ephemeral "agentyard_api_key" "test" {
+  service_account_id = %q
+  name               = "deploy-v%s"
+  keep               = terraform.applying
+}
 resource "terraform_data" "store" {
   triggers_replace = %q
   provisioner "local-exec" {
@@ -133,7 +138,7 @@ resource "terraform_data" "store" {
     environment = { KEY = terraform.applying ? coalesce(ephemeral.agentyard_api_key.test.key) : "" }
   }
 }
-`, version, command)
+`, account, version, version, command)
 }
 
 const storeKey = `printf %s "$KEY" > stored`
