@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"testing"
@@ -121,11 +120,6 @@ func (e *Env) Now() time.Time {
 // Config adds a provider block for this emulator to a configuration.
 func (e *Env) Config(hcl string) string {
 	return ConfigAt(e.URL(), e.BootstrapKey(), hcl)
-}
-
-// ConfigWith is Config with additional settings in the provider block.
-func (e *Env) ConfigWith(settings, hcl string) string {
-	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n%s\n}\n%s", e.URL(), e.BootstrapKey(), settings, hcl)
 }
 
 // API sends a request to the emulator with the bootstrap key, as a change outside Terraform. It fails the test unless the

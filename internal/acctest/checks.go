@@ -1,15 +1,12 @@
 package acctest
 
 import (
-	"maps"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/echoprovider"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 )
 
 // Must ends the test at an error.
@@ -107,30 +104,6 @@ func (o Outcome) MustDo(t testing.TB, action Action) {
 	if len(o.Errors) > 0 || o.Action != action {
 		t.Fatalf("%q, want %q; %s", o.Action, action, o)
 	}
-}
-
-// Run runs the steps of a test with the provider.
-func (e *Env) Run(t *testing.T, steps ...resource.TestStep) {
-	t.Helper()
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: steps})
-}
-
-// RunEcho is Run with the echo provider, which stores its input in a resource.
-func (e *Env) RunEcho(t *testing.T, steps ...resource.TestStep) {
-	t.Helper()
-	factories := maps.Clone(e.Factories)
-	factories["echo"] = echoprovider.NewProviderServer()
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: factories, Steps: steps})
-}
-
-// ReadStep applies a configuration and expects an empty plan after it.
-func (e *Env) ReadStep(hcl string, checks ...statecheck.StateCheck) resource.TestStep {
-	return resource.TestStep{Config: e.Config(hcl), ConfigPlanChecks: ThenEmpty, ConfigStateChecks: checks}
-}
-
-// FailingStep expects an error of a configuration.
-func (e *Env) FailingStep(hcl, want string) resource.TestStep {
-	return resource.TestStep{Config: e.Config(hcl), ExpectError: regexp.MustCompile(want)}
 }
 
 // PlannedThenEmpty expects an action and other things in the plan, and an empty plan after it.

@@ -15,12 +15,6 @@ func ConfigAt(address, key, hcl string) string {
 	return fmt.Sprintf("provider \"agentyard\" {\n  base_url = %q\n  api_key  = %q\n}\n%s", address, key, hcl)
 }
 
-// ConfigWithNewKey is Config with an API key that is created in the same apply.
-func (e *Env) ConfigWithNewKey(hcl string) string {
-	return fmt.Sprintf("resource \"terraform_data\" \"key\" {\n  input = %q\n}\n"+
-		"provider \"agentyard\" {\n  base_url = %q\n  api_key  = terraform_data.key.output\n}\n%s", e.BootstrapKey(), e.URL(), hcl)
-}
-
 // MemberKey adds a member with a role, which may be empty, and returns an API key of the member.
 func (e *Env) MemberKey(email, role string) string {
 	e.t.Helper()
