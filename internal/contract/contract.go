@@ -49,7 +49,8 @@ type route struct {
 	query    map[string]*openapi3.Parameter
 }
 
-var load = sync.OnceValues(func() (*Document, error) {
+// Load returns the contract. It is read once; an error means that the document in this package is broken.
+var Load = sync.OnceValues(func() (*Document, error) {
 	loader := openapi3.NewLoader()
 	spec, err := loader.LoadFromData(source)
 	if err != nil {
@@ -59,9 +60,6 @@ var load = sync.OnceValues(func() (*Document, error) {
 	d.assumptions = sync.OnceValue(d.findAssumptions)
 	return d, nil
 })
-
-// Load returns the contract. It is read once; an error means that the document in this package is broken.
-func Load() (*Document, error) { return load() }
 
 func newDocument(spec *openapi3.T) *Document {
 	d := &Document{spec: spec}

@@ -231,7 +231,7 @@ func (rt *route) walkHeader(name string, header *openapi3.Header, given []string
 		w.add(MissingField, at, describe(header.Schema.Value), "none", "")
 	case len(given) > 0:
 		var value any = given[0]
-		if _, err := strconv.ParseFloat(given[0], 64); err == nil && !header.Schema.Value.Type.Is(openapi3.TypeString) {
+		if isNumber(given[0]) && !header.Schema.Value.Type.Is(openapi3.TypeString) {
 			value = json.Number(given[0])
 		}
 		w.value(header.Schema, value, at, "")

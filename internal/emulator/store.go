@@ -3,6 +3,10 @@ package emulator
 import (
 	"bytes"
 	"cmp"
+	"crypto/rand"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
@@ -12,6 +16,7 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 )
 
 // metaTable is what the emulator knows about itself, and metaAhead the one duration among it.
@@ -115,3 +120,74 @@ func entries(tx *bolt.Tx, bucket, prefix string) iter.Seq2[string, []byte] {
 		}
 	}
 }
+
+// openDatabase opens a data file, or creates it. A file of another program is an error, and so is one without its end.
+func openDatabase(file string, temporary bool) (*bolt.DB, error) {
+	db, err := openBolt(file, &bolt.Options{NoSync: temporary, NoFreelistSync: true, FreelistType: bolt.FreelistMapType})
+	if err != nil {
+		return nil, fmt.Errorf("open the data file %s: %w", file, err)
+	}
+	return db, nil
+}
+
+// openBolt opens a database, which panics on some damage. It does not wait long for another process.
+func openBolt(file string, options *bolt.Options) (db *bolt.DB, err error) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			err = damaged(problem)
+		}
+	}()
+	// Only to read, because otherwise a file without its end panics in a goroutine, where nobody can recover.
+	if info, err := os.Stat(file); err == nil && info.Size() > 0 && info.Mode().IsRegular() && !options.ReadOnly {
+		db, err := openBolt(file, &bolt.Options{ReadOnly: true})
+		if err != nil {
+			return nil, err
+		}
+		err = db.View(func(tx *bolt.Tx) error {
+			if tx.Size() > info.Size() {
+				return damaged("its end is missing")
+			}
+			if first, _ := tx.Cursor().First(); first != nil && tx.Bucket([]byte(metaTable.name)) == nil {
+				return damaged("it is a database without an emulator's data")
+			}
+			return nil
+		})
+		if err := errors.Join(err, db.Close()); err != nil {
+			return nil, err
+		}
+	}
+	options.Timeout = time.Second
+	db, err = bolt.Open(file, 0o600, options)
+	var system *os.PathError
+	switch {
+	case err == nil || errors.As(err, &system):
+		return db, err
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return nil, errors.New("another emulator is using it; stop that one, or use another file")
+	}
+	return nil, damaged(err)
+}
+
+func damaged(cause any) error {
+	return fmt.Errorf("it is damaged, or belongs to another program; restore a copy of it, or use another file (%v)", cause)
+}
+
+var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
+
+// newID returns prefix and 26 characters that sort by time: 48 bits of milliseconds and 80 random bits.
+func newID(prefix string, now time.Time) string {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], uint64(millis(now))<<16)
+	_, _ = rand.Read(b[6:]) // It never fails.
+	return prefix + crockford.EncodeToString(b[:])
+}
+
+// randomText returns n random characters of the URL-safe base64 alphabet.
+func randomText(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // It never fails.
+	return base64.RawURLEncoding.EncodeToString(b)[:n]
+}
+
+// millis is the form in which the API shows times: Unix milliseconds.
+func millis(t time.Time) int64 { return t.UnixMilli() }

@@ -65,8 +65,8 @@ func TestComputerFileUpload_validation(t *testing.T) {
 	}{
 		"no content":   {with("a", nil), "Exactly one of these attributes must be configured"},
 		"two contents": {with("a", acctest.Values{"content": "x", "source_path": "y"}), "Exactly one of these attributes must be configured"},
-		"slash":        {with("a/b", text), "Invalid File Name"},
-		"two dots":     {with("a..b", text), "Invalid File Name"},
+		"slash":        {with("a/b", text), "must be a file name"},
+		"two dots":     {with("a..b", text), "must be a file name"},
 		"no name":      {with("", text), "must be 1 to 255 characters long"},
 		"long name":    {with(strings.Repeat("ä", 256), text), "must be 1 to 255 characters long"},
 		"no Base64":    {with("a", acctest.Values{"content_base64": "%"}), "Invalid Base64"},

@@ -2,6 +2,7 @@ package computer
 
 import (
 	"net/http"
+	"regexp"
 
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -33,4 +34,13 @@ var atComputer = apierror.AtStatus{http.StatusBadRequest: path.Root("computer_id
 // activeManagedOnly explains a 400 of an operation that the service offers only for active managed computers.
 var activeManagedOnly = apierror.Advice{
 	http.StatusBadRequest: "The computer must be a managed computer and active. Registered machines (byom) are not supported.",
+}
+
+const fileNameText = "Name of the file in the workspace. Must be 1–255 characters, without slashes, backslashes, or `..`."
+
+// fileName has no two dots in a row, and a character that is neither a dot nor white space.
+var fileName = regexp.MustCompile(`^(\.?[^/\\.])*\.?[^/\\.\s](\.?[^/\\.])*\.?$`)
+
+func fileNameValidators() []validator.String {
+	return []validator.String{value.Length(1, 255), value.Matching(fileName, "must be a file name without slashes, backslashes, or \"..\", and not blank or \".\"")}
 }

@@ -3,12 +3,19 @@ package organization
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
@@ -26,4 +33,46 @@ const theOrganization = "organization"
 // importByEmail imports an object by its "email".
 func importByEmail(ctx context.Context, object string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	crud.Import(ctx, "email", object, "the member's email address, such as avery@agentyard.example", value.IsEmail, req, resp)
+}
+
+var limitOptions = limitOptionsAt(path.Root("email"))
+
+// limitOptionsAt put a refused address on its attribute.
+func limitOptionsAt(email path.Path) apierror.Options {
+	return apierror.Options{needsManager, apierror.Own(func(err error) (string, path.Path) {
+		var refused *organization.RefusedError
+		if !errors.As(err, &refused) {
+			return "", path.Empty()
+		}
+		return "The limit of this member was not changed. Limits can be set for active members only. Correct the email address, or apply again after the member accepts the invitation.", email
+	})}
+}
+
+// noPeriod follows the description of each limit.
+const noPeriod = " The service's API documents do not say for which period."
+
+// limitRange is the same in the text of both resources. A lower limit of the service can be read, but not configured.
+const limitRange = " Must be at least 1000000. After an import of a lower limit, the next apply raises it."
+
+func limitValidators() []validator.Int64 {
+	return []validator.Int64{int64validator.AtLeast(organization.MinUsageLimit)}
+}
+
+// memberResults are the fields of a member.
+var memberResults = results.Fields[*organization.Member]{
+	"id":              results.String("The member's ID at the identity provider.", func(u *organization.Member) string { return u.ID }),
+	"email":           results.String("The member's email address.", func(u *organization.Member) string { return u.Email }),
+	"first_name":      results.String("The member's first name. Null if unknown.", func(u *organization.Member) string { return u.FirstName }),
+	"last_name":       results.String("The member's last name. Null if unknown.", func(u *organization.Member) string { return u.LastName }),
+	"created_at":      results.Time("When the member joined (RFC 3339, UTC).", func(u *organization.Member) time.Time { return u.CreatedAt.Time() }),
+	"last_sign_in_at": results.Time("When the member last signed in (RFC 3339, UTC). Null if never.", func(u *organization.Member) time.Time { return u.LastSignInAt.Time() }),
+	"metadata":        results.StringMap("The organization's metadata about the member. Values that are not strings are JSON.", metadataOf),
+}
+
+// metadataOf returns an empty map if the service returns no metadata.
+func metadataOf(u *organization.Member) map[string]string {
+	if u.Metadata == nil {
+		return map[string]string{}
+	}
+	return u.Metadata
 }
