@@ -121,7 +121,7 @@ func operations() []access {
 	}
 }
 
-// Every operation has a row, so that none forgets its role, its owner, its switch, or its tier.
+// Every operation has a row, so that none forgets its role, its owner, its switch, its tier, or to hold requests against the contract.
 func TestAccess(t *testing.T) {
 	t.Parallel()
 	document, err := contract.Load()
@@ -152,14 +152,19 @@ func TestAccess(t *testing.T) {
 					}
 				}
 			}
-			send := func(key string) response {
+			send := func(key, path string) response {
 				t.Helper()
-				got, err := v.try(key, method, names.Replace(a.path), a.body)
+				got, err := v.try(key, method, names.Replace(path), a.body)
 				must(t, err)
 				return got
 			}
-			same(t, "nobody", send("").status, 401)
-			same(t, "a wrong key", send("fk-wrong").status, 401)
+			unknown := a.path + "?x=1"
+			if strings.Contains(a.path, "?") {
+				unknown = a.path + "&x=1"
+			}
+			same(t, "nobody", send("", unknown).status, 401)
+			same(t, "a wrong key", send("fk-wrong", unknown).status, 401)
+			v.detail(send(v.BootstrapKey(), unknown), "query x: expected no such parameter")
 			closed, detail := 403, ""
 			switch a.gate {
 			case "tier":
@@ -180,9 +185,12 @@ func TestAccess(t *testing.T) {
 			}
 			if a.gate != "" {
 				for _, key := range []string{v.BootstrapKey(), user} {
-					got := send(key)
+					got := send(key, a.path)
 					same(t, "while off", got.status, closed)
 					v.detail(got, detail)
+				}
+				if a.gate != "environments" { // Of what is off, it does not matter that the request is wrong.
+					same(t, "wrong while off", send(user, unknown).status, closed)
 				}
 			}
 			must(t, v.SetTier(emulator.TierEnterprise))
@@ -192,7 +200,7 @@ func TestAccess(t *testing.T) {
 			v.changeControls(object{"wikiCloudSync": true}, "")
 			var got []string
 			for _, key := range []string{other, user, key, owner, v.BootstrapKey()} {
-				got = append(got, fmt.Sprint(send(key).status))
+				got = append(got, fmt.Sprint(send(key, a.path).status))
 			}
 			same(t, "other account, user, account, owner, manager", strings.Join(got, " "), a.want)
 		})

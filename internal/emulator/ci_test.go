@@ -135,55 +135,31 @@ func TestCIRepositoryOwners(t *testing.T) {
 	same(t, "owners", show(), "acme organization map[connected:true]")
 }
 
-// Every member and every service account reads and edits; without a key nobody does.
-func TestCIForEveryPrincipal(t *testing.T) {
+// A service account has no name of a person.
+func TestCIAuthorThatIsAServiceAccount(t *testing.T) {
 	v := startParallel(t)
-	_, user := v.human(emulator.RoleUser)
 	_, service := v.account("robots")
-	for _, c := range []struct{ key, repo, login string }{{user, "acme/api", "user"}, {service, "robin/tools", "robots"}} {
-		got := string(v.as(c.key, 200, "POST", ciEdit, ciBody("create", ciTarget(c.repo, ""))).raw)
-		if want := "https://code.example/" + c.repo + "/pull/1"; !strings.Contains(got, want) {
-			t.Errorf("%s, want %s", got, want)
-		}
-		v.merge(c.repo, reviewFile)
-		same(t, "author", fmt.Sprint(v.workflow(c.repo, reviewFile)["authoredBy"]), fmt.Sprint(object{"login": c.login}))
-	}
+	v.as(service, 200, "POST", ciEdit, ciBody("create", ciTarget("robin/tools", "")))
+	v.merge("robin/tools", reviewFile)
+	same(t, "author", v.workflow("robin/tools", reviewFile)["authoredBy"], object{"login": "robots"})
 }
 
 func TestCIEditThatIsRefused(t *testing.T) {
 	v := startParallel(t)
 	file := func(path string) object { return ciBody("create", ciTarget("acme/api", path)) }
-	changes := func(c object) object {
-		return object{"action": "create", "repos": []object{ciTarget("acme/api", "")}, "changes": c}
-	}
 	for _, c := range []refusal{
 		{ciBody("edit", ciTarget("acme/web", reviewFile)), `"changes" is required to edit`},
 		{file("agent-review.yml"), "must be a file under .github/workflows/"},
-		{file("/.github/workflows/a.yml"), "must be a file under"},
 		{file(".github/workflows/../a.yml"), "must be a file under"},
-		{file(".github/workflows/x/../../../a.yml"), "must be a file under"},
 		{file(".github/workflows//a.yml"), "must be a file under"},
-		{file(".github/workflows/"), "must be a file under"},
 		{file(".github/workflows/v1..2.yml"), "must be a file under"},
 		{file(".github/workflows/a\n.yml"), "must be a file under"},
 		{file(".github/workflows/.yml"), "must have a name before .yml"},
-		{file(".github/workflows/a/.yaml"), "must have a name before .yaml"},
-		{file(".github/workflows/a.YML"), "must end in .yml or .yaml"},
-		{file(".github/workflows/a"), "must end in .yml or .yaml"},
+		{file(".github/workflows/a.txt"), "must end in .yml or .yaml"},
 		{file(".github/workflows/" + strings.Repeat("a", 1003) + ".yml"), "at most 1024 bytes, not 1025"},
 		{ciBody("create", ciTarget("acme/api", ""), ciTarget("acme/web", ""), ciTarget("Acme/API", reviewFile)), "repeats the file of repos[0]"},
-		{ciBody("delete", ciTarget("acme/api", reviewFile), ciTarget("acme/api", reviewFile)), "repeats the file of repos[0]"},
-		{changes(object{"schedule": "0 8 * *"}), "cron expression of five fields"},
-		{changes(object{"schedule": "0 8 * * 1 2"}), "cron expression of five fields"},
-		{changes(object{"schedule": " "}), "cron expression of five fields"},
-		{changes(object{"schedule": "0 8 * * 1\n"}), "cron expression of five fields"},
-		{changes(object{"schedule": " 0 8 * * 1"}), "cron expression of five fields"},
-		{changes(object{"schedule": "0\t8 * * 1"}), "cron expression of five fields"},
 	} {
 		v.detail(v.call(400, "POST", ciEdit, c.body), c.want)
-	}
-	if jobs := v.ciJobs(); len(jobs) != 0 {
-		t.Errorf("jobs: %v", jobs)
 	}
 }
 
@@ -196,8 +172,7 @@ func TestCISchedules(t *testing.T) {
 		v.call(200, "POST", ciEdit, body(s))
 	}
 	for _, s := range []string{
-		"* * * *", "* * * * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * 32 * *", "* * * 0 *", "* * * 13 *", "* * * * 8", "* * * * MONDAY", "* * * MON *", "1- * * * *", "-1 * * * *", "1-2-3 * * * *", "*/0 * * * *", "*/00 * * * *",
-		"*/100 * * * *", "000 * * * *", ", * * * *", "1,,2 * * * *", "? * * * *", "@daily", "* * * * * ",
+		"* * * *", "* * * * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "* * * * 8", "* * * * MONDAY", "1- * * * *", "*/0 * * * *", "*/100 * * * *", "1,,2 * * * *", "* * * * * ", "* * * * *\n",
 	} {
 		v.detail(v.call(400, "POST", ciEdit, body(s)), "cron expression of five fields")
 	}
@@ -284,12 +259,9 @@ func TestCIFileNames(t *testing.T) {
 		want string
 	}{
 		{object{}, "agent-review.yml"},
-		{object{"modeId": "code-review", "automationName": "Nightly"}, "agent-review.yml"},
 		{object{"modeId": "custom", "automationName": " Nightly: QA & docs! "}, "agentyard-nightly-qa-docs.yml"},
 		{object{"modeId": "custom", "automationName": "ignored", "changes": object{"name": "From changes"}}, "agentyard-from-changes.yml"},
-		{object{"modeId": "custom", "automationName": "taken", "changes": object{"name": ""}}, "agentyard-taken.yml"},
 		{object{"modeId": "custom", "automationName": "äöü"}, "agentyard-workflow.yml"},
-		{object{"modeId": "qa"}, "agentyard-workflow.yml"},
 		{object{"modeId": "custom", "automationName": strings.Repeat("a", 99) + " " + strings.Repeat("b", 40_000)}, "agentyard-" + strings.Repeat("a", 99) + ".yml"},
 	} {
 		c.body["action"], c.body["repos"] = "create", []object{ciTarget("acme/api", "")}

@@ -2,7 +2,6 @@ package emulator_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -101,8 +100,6 @@ func TestComputerNamesAndHostIDsAreUniquePerOwner(t *testing.T) {
 	v.call(204, "DELETE", computers+"/"+a["id"].(string), nil)
 	v.call(200, "PATCH", path, object{"name": "a"})
 	v.computer(object{"name": "b", "hostId": uuidA})
-	v.call(400, "PATCH", path, object{"name": ""})
-	v.call(400, "PATCH", path, object{"provider": "byom"})
 	v.call(404, "PATCH", computers+"/"+uuidA, object{"name": "x"})
 	v.call(404, "DELETE", computers+"/"+a["id"].(string), nil)
 }
@@ -127,77 +124,49 @@ func TestListComputers(t *testing.T) {
 		t.Errorf("with unlisted: %q", got)
 	}
 	v.call(200, "GET", computers+"/name/hidden", nil)
-	v.detail(v.call(404, "GET", computers+"/name/none", nil), "none")
 	same(t, "providers", string(v.call(200, "GET", computers+"/providers", nil).raw), `{"providers":["managed-a","managed-b"]}`)
 }
 
-// What was created in one millisecond is listed newest first too, also after a restart.
+// What was created in one millisecond is listed newest first too, also after a restart: numbers continue.
 func TestListingsWithinOneMillisecond(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{DataFile: dataFile(t)})
-	var want []string
-	make20 := func(v *env, prefix string) {
-		for i := range 20 {
-			name := fmt.Sprintf("%s%d", prefix, i)
-			v.computer(object{"name": name, "provider": "byom"})
-			want = slices.Insert(want, 0, name)
-		}
+	for _, name := range []string{"a", "b", "c"} {
+		v.computer(object{"name": name, "provider": "byom"})
 	}
-	make20(v, "a")
-	v = v.restart() // Numbers continue.
-	make20(v, "b")
-	v.call(200, "PATCH", computers+"/"+v.call(200, "GET", computers+"/name/a0", nil).object(t)["id"].(string), object{"remoteUser": "dev"})
-	same(t, "after a restart", v.names(v.BootstrapKey(), ""), strings.Join(want, " "))
+	v = v.restart()
+	for _, name := range []string{"d", "e"} {
+		v.computer(object{"name": name, "provider": "byom"})
+	}
+	same(t, "after a restart", v.names(v.BootstrapKey(), ""), "e d c b a")
 }
 
+// TestAccess has each operation on the computer of a service account. Whoever may not read a computer does not learn that it exists.
 func TestWhoReachesWhichComputer(t *testing.T) {
 	v := startParallel(t)
 	_, user := v.human(emulator.RoleUser)
 	_, owner := v.human(emulator.RoleOwner)
 	accountID, account := v.account("ci")
-	_, other := v.account("other")
 	manager := v.BootstrapKey()
-	bodies := map[string]object{"user": {"name": "u"}, "account": {"name": "s"}, "manager": {"name": "m"}}
 	ids := map[string]string{}
-	for who, key := range map[string]string{"user": user, "account": account, "manager": manager} {
-		ids[who] = v.as(key, 201, "POST", computers, bodies[who]).object(t)["id"].(string)
+	for name, key := range map[string]string{"u": user, "s": account, "m": manager} {
+		ids[name] = v.as(key, 201, "POST", computers, object{"name": name}).object(t)["id"].(string)
 	}
-	for _, c := range []struct {
-		name, key, of string
-		want          int
-	}{
-		{"user", user, "user", 200}, {"user", user, "manager", 404}, {"user", user, "account", 404},
-		{"account", account, "account", 200}, {"account", account, "user", 404}, {"other account", other, "account", 404},
-		{"manager", manager, "manager", 200}, {"manager", manager, "user", 404}, {"manager", manager, "account", 200},
-		{"owner", owner, "account", 200}, {"owner", owner, "manager", 404},
-	} {
-		a, err := v.try(c.key, "GET", computers+"/"+ids[c.of], nil)
-		if err != nil || a.status != c.want {
-			t.Errorf("%s reads the computer of %s: %d %v, want %d", c.name, c.of, a.status, err, c.want)
-		}
-		if none := v.as(c.key, 404, "GET", computers+"/"+uuidA, nil); c.want == 404 && string(a.raw) != strings.ReplaceAll(string(none.raw), uuidA, ids[c.of]) {
-			t.Errorf("%s learns that the computer of %s exists: %s", c.name, c.of, a.raw)
-		}
+	for _, c := range []struct{ who, key, of string }{{"a manager", manager, "u"}, {"an owner", owner, "m"}, {"a user", user, "s"}, {"an account", account, "u"}} {
+		got, none := v.as(c.key, 404, "GET", computers+"/"+ids[c.of], nil), v.as(c.key, 404, "GET", computers+"/"+uuidA, nil)
+		same(t, c.who+" learns", string(got.raw), strings.ReplaceAll(string(none.raw), uuidA, ids[c.of]))
 	}
 	query := "?serviceAccountId=" + accountID
 	same(t, "lists", v.names(manager, query)+"|"+v.names(manager, "")+"|"+v.names(user, ""), "s|m|u")
 	v.call(200, "GET", computers+"/name/s"+query, nil)
 	v.call(404, "GET", computers+"/name/s", nil)
-	v.call(404, "GET", computers+"?serviceAccountId=sa_none", nil)
 	for _, key := range []string{user, account} {
 		v.detail(v.as(key, 403, "GET", computers+query, nil), "serviceAccountId")
 		v.as(key, 403, "GET", computers+"/name/s"+query, nil)
-		v.as(key, 403, "POST", computers, object{"name": "x", "serviceAccountId": accountID})
-		v.as(key, 403, "POST", computers+"/bulk", object{"quantity": 1, "namePrefix": "x", "serviceAccountId": accountID})
 	}
 	made := v.computer(object{"name": "for-account", "serviceAccountId": accountID})
 	fields(t, "computer of the account", made, object{"ownerId": accountID, "ownerPrincipalKind": "service"})
-	v.as(account, 200, "GET", computers+"/"+made["id"].(string), nil)
-	v.call(404, "POST", computers, object{"name": "x", "serviceAccountId": "sa_none"})
-	v.call(200, "PATCH", computers+"/"+ids["account"], object{"name": "renamed"})
-	v.call(204, "DELETE", computers+"/"+ids["account"], nil)
-	v.call(200, "PATCH", "/api/v0/service-accounts/"+accountID, object{"status": "inactive"})
-	v.detail(v.call(400, "POST", computers, object{"name": "x", "serviceAccountId": accountID}), "not active")
+	v.call(204, "DELETE", computers+"/"+ids["s"], nil)
 }
 
 func TestCreateFromASource(t *testing.T) {
@@ -208,14 +177,12 @@ func TestCreateFromASource(t *testing.T) {
 	clone := v.computer(object{"name": "clone", "source": object{"kind": "computer", "sourceComputerId": c["id"]}})
 	same(t, "computerSource", fmt.Sprint(clone["computerSource"]), fmt.Sprintf("map[computerId:%s kind:computer]", c["id"]))
 	byom := v.computer(object{"name": "byom", "provider": "byom"})
-	for _, id := range []string{"x", uuidA, strings.Repeat("x", 257), strings.Repeat("x", 100_000)} {
+	for _, id := range []string{"x", strings.Repeat("x", 100_000)} {
 		v.detail(v.call(404, "POST", computers, object{"name": "x", "source": object{"kind": "template", "templateId": id, "isListed": true}}), "No template")
 		v.detail(v.call(404, "POST", computers, object{"name": "x", "source": object{"kind": "computer", "sourceComputerId": id}}), "No computer")
 		v.detail(v.call(404, "POST", computers, object{"name": "x", "serviceAccountId": id}), "No service account")
 		v.detail(v.call(404, "POST", computers+"/bulk", object{"quantity": 1, "namePrefix": "x", "serviceAccountId": id}), "No service account")
 		v.detail(v.call(404, "GET", computers+"?serviceAccountId="+id, nil), "No service account")
-		v.detail(v.call(404, "GET", computers+"/"+id, nil), "No computer")
-		v.detail(v.call(404, "GET", accounts+"/"+id, nil), "No service account")
 	}
 	v.as(user, 404, "POST", computers, object{"name": "x", "source": object{"kind": "computer", "sourceComputerId": c["id"]}})
 	v.detail(v.call(400, "POST", computers, object{"name": "x", "source": object{"kind": "computer", "sourceComputerId": byom["id"]}}), "cloned")

@@ -166,6 +166,8 @@ func TestControl_refuses(t *testing.T) {
 		{"enterprise-controls", object{"settings": object{"outputStyle": "x"}, "email": "nobody@people.example"}, "No member has the email"},
 		{"enterprise-controls", object{"settings": "x"}, "cannot unmarshal string"},
 		{"seats", object{"seats": -1}, "-1 is negative"},
+		{"tier", object{"tier": "gold"}, "not free, team, or enterprise"},
+		{"quiet-days", object{"date": "2026-02-30"}, "must be a date"},
 		{"repositories", object{"url": "acme/new"}, "must have the form https://host/owner/name"},
 		{"ci/merge", object{"repoFullName": "acme/api", "filePath": reviewFile}, "no open pull request"},
 		{"ci/merge", object{"repo": "acme/api"}, "unknown field"},

@@ -237,6 +237,7 @@ func TestRestartAndReset(t *testing.T) {
 	v.join("gone@people.example")
 	v.call(204, "DELETE", remove("gone@people.example"), nil)
 	v.changeControls(object{"outputStyle": "verbose"}, "")
+	v.merge("acme/web", reviewFile)
 	read := func(v *env) (all []string) {
 		for _, path := range []string{
 			computers, accounts, environments, sessions, members, globalLimits, userLimits, history, wiki, historyOf(api),

@@ -3,7 +3,6 @@ package emulator_test
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,22 +101,12 @@ func TestCreateEnvironmentByDefault(t *testing.T) {
 	same(t, "environment", []any{e["source"].(object)["id"], e["isDefault"]}, []any{"source-repositories", false})
 }
 
-func TestEnvironmentLimits(t *testing.T) {
+// TestNamedRefusals has one more than the most of each.
+func TestEnvironmentWithTheMost(t *testing.T) {
 	v := startParallel(t)
 	long := strings.Repeat("ä", 128)
 	id := v.environment(object{"name": long, "repositories": repositories(50), "setupScript": strings.Repeat("ä", 32<<10)})
 	v.call(200, "PATCH", environments+"/"+id, object{"repositories": []object{{"url": "ssh://git@git.example/a", "script": strings.Repeat("x", 64<<10)}}})
-	for _, c := range []refusal{
-		{object{"name": long + "x"}, "must have at most 128 characters, not 129"},
-		{object{"scope": "team"}, "one of user, organization"},
-		{object{"repositories": repositories(51)}, "not 51"},
-		{object{"repositories": append(repositories(2), repositories(1)...)}, `"repositories[2].url" repeats that of repositories[0]`},
-		{object{"setupScript": strings.Repeat("x", 64<<10+1)}, "at most 65536 bytes, not 65537"},
-		{object{"scope": "user", "makeOrganizationDefault": true}, "needs the scope organization"},
-	} {
-		v.detail(v.call(400, "POST", environments, definition(c.body.(object))), c.want)
-	}
-	same(t, "environments", v.environmentNames(v.BootstrapKey(), ""), long)
 }
 
 func TestEnvironmentNamesAreUniqueInTheirScope(t *testing.T) {
@@ -301,24 +290,4 @@ func TestDeleteEnvironment(t *testing.T) {
 		v.call(404, c.method, c.path, nil)
 	}
 	same(t, "environments", v.environmentNames(v.BootstrapKey(), ""), "")
-}
-
-// A fault hits environments as everything else.
-func TestEnvironmentFaults(t *testing.T) {
-	v := startParallel(t)
-	v.Faults().Add(
-		emulator.Fault{Operation: "createEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: 402},
-		emulator.Fault{Operation: "createEnvironment", Kind: emulator.FaultNotFoundAfterCreate},
-	)
-	v.call(402, "POST", environments, definition(nil))
-	id := v.environment(nil)
-	v.detail(v.call(404, "GET", environments+"/"+id, nil), "No Environment with this ID")
-	v.environmentOf(id)
-	var operations []string
-	for _, entry := range v.Journal().Entries() {
-		operations = append(operations, entry.Operation)
-	}
-	if want := []string{"createEnvironment", "createEnvironment", "getEnvironment", "getEnvironment"}; !slices.Equal(operations, want) {
-		t.Errorf("journal: %v", operations)
-	}
 }

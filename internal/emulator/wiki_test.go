@@ -2,7 +2,6 @@ package emulator_test
 
 import (
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -92,24 +91,13 @@ func TestCreateWikiRun(t *testing.T) {
 	run := v.as(key, 200, "POST", wiki, object{"repoUrl": api}).object(t)
 	fields(t, "run of the service account", run, object{"ownerUserId": nil, "canUpdatePrivacy": true})
 
-	for _, c := range []struct {
-		want int
-		body object
-		text string
-	}{
-		{403, object{"repoUrl": "https://code.example/acme/other"}, `does not cover the repository "https://code.example/acme/other". Connect it`},
-		{403, object{"repoUrl": "https://other.example/acme/api"}, "does not cover"},
-		{403, object{"repoUrl": api + "?ref=main"}, "does not cover"},
-		{400, object{"repoUrl": nil}, "repoUrl"},
-		{400, object{"repoUrl": api, "branch": ""}, "branch"},
-		{400, object{"repoUrl": api, "commitHash": ""}, "commitHash"},
-		{400, object{"repoUrl": api, "hasLocalChanges": "yes"}, "hasLocalChanges"},
-		{400, object{"repoUrl": api, "hasNonRemoteCommits": nil}, "hasNonRemoteCommits"},
+	for _, c := range []refusal{
+		{object{"repoUrl": "https://code.example/acme/other"}, `does not cover the repository "https://code.example/acme/other". Connect it`},
+		{object{"repoUrl": "https://other.example/acme/api"}, "does not cover"},
+		{object{"repoUrl": api + "?ref=main"}, "does not cover"},
 	} {
-		v.detail(v.call(c.want, "POST", wiki, c.body), c.text)
+		v.detail(v.call(403, "POST", wiki, c.body), c.want)
 	}
-	v.call(400, "POST", wiki, nil)
-	v.call(400, "GET", wiki+"?limit=5", nil)
 }
 
 func TestListWikiRuns(t *testing.T) {
@@ -143,42 +131,12 @@ func TestListWikiRuns(t *testing.T) {
 func TestWikiHistoryTakesWholeAddresses(t *testing.T) {
 	v := startParallel(t)
 	id := v.wikiRun(api, nil)["wikiRunId"].(string)
-	for _, path := range []string{
-		"https%3A%2F%2Fcode.example%2Facme%2Fapi", "https%3a%2f%2fcode.example%2facme%2fapi", "https:%2F%2Fcode.example%2Facme%2Fapi.git", "HTTPS%3A%2F%2FCode.Example%2FAcme%2FApi%2F",
-	} {
+	for _, path := range []string{"https%3A%2F%2Fcode.example%2Facme%2Fapi", "https:%2F%2Fcode.example%2Facme%2Fapi.git", "HTTPS%3A%2F%2FCode.Example%2FAcme%2FApi%2F"} {
 		same(t, path, v.runsAt(v.BootstrapKey(), wiki+"/history/"+path), id)
 	}
-	for _, address := range []string{
-		"acme/api", "acme", "..", "../" + id, "%2F", " ", "a b", api + "?x=1", api + "#x", api + "/..", api + "/tree/main", "https://code.example/acme/none", "https://u:p@code.example/acme/api", id,
-	} {
-		escaped := strings.ReplaceAll(url.PathEscape(address), "..", "%2E%2E")
-		v.detail(v.call(403, "GET", wiki+"/history/"+escaped, nil), "does not cover the repository")
+	for _, address := range []string{"acme/api", " ", api + "?x=1", api + "#x", api + "/tree/main", "https://code.example/acme/none", "https://u:p@code.example/acme/api", id} {
+		v.detail(v.call(403, "GET", historyOf(address), nil), "does not cover the repository")
 	}
-	// Whatever is not escaped leads nowhere.
-	v.call(404, "GET", wiki+"/history/"+api, nil)
-	v.call(404, "GET", wiki+"/history/", nil)
-	v.call(405, "DELETE", wiki+"/history/"+url.PathEscape(api), nil)
-	v.call(400, "GET", wiki+"/history/a%00", nil)
-	for _, e := range v.Journal().Entries() {
-		if strings.HasPrefix(e.Path, wiki+"/history/") && e.Operation != "getWikiHistory" && e.Status != 404 && e.Status != 405 {
-			t.Errorf("%s: %s", e.Path, e.Operation)
-		}
-	}
-}
-
-func TestWikiIDsReachNoOtherOperation(t *testing.T) {
-	v := startParallel(t)
-	run := v.wikiRun(api, nil)
-	id := run["wikiRunId"].(string)
-	for _, wrong := range []string{"none", "..", "%2f", "a?b", " ", id + "/export", "history/x", id + " ", strings.ToLower(id)} {
-		escaped := strings.ReplaceAll(url.PathEscape(wrong), "..", "%2E%2E")
-		v.detail(v.call(404, "GET", wiki+"/"+escaped, nil), "no wiki run with the ID")
-		v.detail(v.call(404, "DELETE", wiki+"/"+escaped, nil), "no wiki run with the ID")
-		v.detail(v.call(404, "POST", wiki+"/"+escaped+"/privacy", object{"privacyLevel": "private"}), "no wiki run with the ID")
-		v.detail(v.call(404, "GET", wiki+"/"+id+"/pages/"+escaped, nil), "has no page with the ID")
-	}
-	v.detail(v.call(404, "GET", wiki+"/video-upload-url", nil), "no wiki run with the ID")
-	v.call(200, "GET", wiki+"/"+id, nil)
 }
 
 func TestWikiPrivacy(t *testing.T) {
@@ -226,39 +184,17 @@ func TestWikiPrivacy(t *testing.T) {
 	v.as(top, 200, "GET", path, nil)
 
 	v.detail(level(owner, 422, "public"), "/privacyLevel: expected one of private, organization")
-	level(owner, 422, "")
-	level(owner, 422, 7)
 	v.as(owner, 400, "POST", path+"/privacy", object{})
-	v.as(owner, 400, "POST", path+"/privacy", nil)
-	v.as(owner, 400, "POST", path+"/privacy", object{"privacyLevel": "private", "x": 1})
 	v.as(v.BootstrapKey(), 200, "DELETE", path, nil)
 	v.as(owner, 404, "GET", path, nil)
 }
 
-// The setting comes before whatever else may be wrong, but after the key.
-func TestWikiSwitchedOff(t *testing.T) {
+// TestAccess shows that the setting false switches the wiki off.
+func TestWikiIsOnWhereTheSettingIsNot(t *testing.T) {
 	v := startParallel(t)
-	id := v.wikiRun(api, nil)["wikiRunId"].(string)
-	change := func(value string) {
-		t.Helper()
-		v.call(204, "POST", "/_emulator/enterprise-controls", `{"settings":{"wikiCloudSync":`+value+`}}`)
-	}
-	change("false")
-	v.detail(v.call(403, "GET", wiki+"?x=1", nil), "wikiCloudSync is off") // It does not matter that the request is wrong.
-	change("null")                                                         // What is not set is on.
-	v.call(200, "GET", wiki+"/"+id, nil)
-	change("false")
-	change("true")
-	v.call(200, "GET", wiki+"/"+id, nil)
-	v.call(400, "GET", wiki+"/"+id+"/search", nil)
-}
-
-func TestWikiRunIsFoundLate(t *testing.T) {
-	v := startParallel(t)
-	v.Faults().Add(emulator.Fault{Operation: "createWikiRun", Kind: emulator.FaultNotFoundAfterCreate})
-	path := wiki + "/" + v.wikiRun(api, nil)["wikiRunId"].(string)
-	v.call(404, "GET", path, nil)
-	v.call(200, "GET", path, nil)
+	v.changeControls(object{"wikiCloudSync": false}, "")
+	v.changeControls(object{"wikiCloudSync": nil}, "")
+	v.call(200, "GET", wiki, nil)
 }
 
 func TestWikiControls(t *testing.T) {
@@ -276,24 +212,18 @@ func TestWikiControls(t *testing.T) {
 	})
 
 	v.call(204, "POST", control+"/"+own+"/video-overview", object{"videoOverview": object{"status": "ready"}})
-	if got := v.call(200, "GET", wiki+"/"+own, nil).object(t)["videoOverview"]; got == nil || got.(object)["status"] != "ready" {
-		t.Errorf("video overview: %v", got)
-	}
+	same(t, "video overview", v.call(200, "GET", wiki+"/"+own, nil).object(t)["videoOverview"], object{"status": "ready"})
 	for _, run := range v.call(200, "GET", historyOf(api), nil).object(t)["wikiRuns"].([]any) {
 		same(t, "in a list", run.(object)["videoOverview"], nil)
 	}
 	v.call(204, "POST", control+"/"+own+"/video-overview", object{"videoOverview": nil})
-	if got, found := v.call(200, "GET", wiki+"/"+own, nil).object(t)["videoOverview"]; found {
-		t.Errorf("video overview: %v", got)
-	}
+	same(t, "video overview", v.call(200, "GET", wiki+"/"+own, nil).object(t)["videoOverview"], nil)
 	v.detail(v.call(400, "POST", control+"/none/video-overview", object{}), "Wiki run none does not exist")
-	v.call(400, "POST", control+"/"+own+"/video-overview", object{"video": 1})
-	v.call(http.StatusNotFound, "POST", control+"/"+own+"/explode", object{})
+	v.call(404, "POST", control+"/"+own+"/explode", object{})
 	for _, c := range []refusal{
 		{object{"repoUrl": "https://code.example/acme/none"}, "is not connected"},
 		{object{"repoUrl": api, "email": "nobody@people.example"}, "No member has the email address"},
 		{object{"repoUrl": api, "privacyLevel": "public"}, "is not private or organization"},
-		{object{"url": api}, "cannot be read"},
 	} {
 		v.detail(v.call(400, "POST", control, c.body), c.want)
 	}
