@@ -184,49 +184,6 @@ func IsA(err error, want func(error) bool) bool {
 	return want(err)
 }
 
-// StorageService is a file storage that handles the nth request, counted from 1, with handle.
-type StorageService struct {
-	mu       sync.Mutex
-	requests []*http.Request
-	forms    []map[string]string
-	*httptest.Server
-}
-
-func ServeStorage(t testing.TB, handle func(w http.ResponseWriter, r *http.Request, n int)) *StorageService {
-	t.Helper()
-	s := &StorageService{}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		form := map[string]string{}
-		if reader, err := r.MultipartReader(); err == nil {
-			for {
-				part, err := reader.NextPart()
-				if err != nil {
-					break
-				}
-				data, _ := io.ReadAll(part)
-				form[part.FormName()] = string(data)
-				if part.FileName() != "" {
-					form["name of the file"], form["type of the file"] = part.FileName(), part.Header.Get("Content-Type")
-				}
-			}
-		}
-		s.mu.Lock()
-		s.requests, s.forms = append(s.requests, r), append(s.forms, form)
-		n := len(s.requests)
-		s.mu.Unlock()
-		handle(w, r, n)
-	}))
-	t.Cleanup(s.Close)
-	return s
-}
-
-// Seen returns the requests and forms so far.
-func (s *StorageService) Seen() ([]*http.Request, []map[string]string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.requests), slices.Clone(s.forms)
-}
-
 func NoContent(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusNoContent) }
 
 // Endless is a file of zeros that needs no memory.

@@ -3,6 +3,7 @@ package computers
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -68,20 +69,20 @@ func TestFileAddresses_mustBeThere(t *testing.T) {
 
 func TestUpload_isAFormWithoutTheKey(t *testing.T) {
 	t.Parallel()
-	storage := clienttest.ServeStorage(t, clienttest.NoContent)
+	storage, stored := clienttest.Serve(t, clienttest.NoContent)
 	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, `{}`) })
 	content := inline("hello")
 	content.Open = func() (io.ReadCloser, error) {
 		return io.NopCloser(iotest.OneByteReader(strings.NewReader("hello"))), nil
 	}
-	upload := &transport.SignedURL{URL: storage.URL + "/put?sig=s3cret", Fields: map[string]string{"policy": "p", "key": "k"}}
+	upload := &transport.SignedURL{URL: storage + "/put?sig=s3cret", Fields: map[string]string{"policy": "p", "key": "k"}}
 	clienttest.Must(t, c.Upload(t.Context(), upload, `ä"b.txt`, content))
-	requests, forms := storage.Seen()
-	form, r := forms[0], requests[0]
-	for name, want := range map[string]string{"policy": "p", "key": "k", "file": "hello", "type of the file": "text/plain", "name of the file": `ä"b.txt`} {
-		if form[name] != want {
-			t.Errorf("%s is %q, want %q", name, form[name], want)
-		}
+	r := stored.Requests[0]
+	r.Body = io.NopCloser(strings.NewReader(stored.Bodies[0]))
+	clienttest.Must(t, r.ParseMultipartForm(1<<20))
+	file := r.MultipartForm.File["file"][0]
+	if got := fmt.Sprint(r.MultipartForm.Value, file.Filename, file.Size, file.Header["Content-Type"]); got != `map[key:[k] policy:[p]]ä"b.txt5 [text/plain]` || !strings.Contains(stored.Bodies[0], "\r\nhello\r\n") {
+		t.Errorf("the form has %s", got)
 	}
 	if r.Header.Get("Authorization") != "" || strings.Contains(r.URL.String(), clienttest.Key) {
 		t.Error("the API key was sent to the file storage")
@@ -100,23 +101,23 @@ func TestUpload_fileThatChanges(t *testing.T) {
 	for name, text := range map[string]string{"grown": "hello, world", "shrunk": "hell"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			storage := clienttest.ServeStorage(t, clienttest.NoContent)
+			storage, _ := clienttest.Serve(t, clienttest.NoContent)
 			c, _, clk := area.Serve(t, func(http.ResponseWriter, *http.Request, int) {})
 			content := inline(text)
 			content.Size = 5
-			err := c.Upload(t.Context(), &transport.SignedURL{URL: storage.URL}, "a", content)
+			err := c.Upload(t.Context(), &transport.SignedURL{URL: storage}, "a", content)
 			if err == nil || !strings.Contains(err.Error(), "changed during the upload") || len(clk.Sleeps()) != 0 {
 				t.Errorf("%d pauses, error %v", len(clk.Sleeps()), err)
 			}
 		})
 	}
-	storage := clienttest.ServeStorage(t, clienttest.NoContent)
+	storage, stored := clienttest.Serve(t, clienttest.NoContent)
 	c, _, _ := area.Serve(t, func(http.ResponseWriter, *http.Request, int) {})
 	content := inline("")
 	content.Open = func() (io.ReadCloser, error) { return nil, errors.New("no such file") }
-	err := c.Upload(t.Context(), &transport.SignedURL{URL: storage.URL}, "a", content)
-	if requests, _ := storage.Seen(); err == nil || !strings.Contains(err.Error(), "no such file") || len(requests) != 0 {
-		t.Errorf("%d requests, error %v", len(requests), err)
+	err := c.Upload(t.Context(), &transport.SignedURL{URL: storage}, "a", content)
+	if err == nil || !strings.Contains(err.Error(), "no such file") || len(stored.Requests) != 0 {
+		t.Errorf("%d requests, error %v", len(stored.Requests), err)
 	}
 }
 
@@ -177,7 +178,7 @@ func TestCompleteFileUpload(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			storage := clienttest.ServeStorage(t, func(w http.ResponseWriter, _ *http.Request, _ int) { _, _ = io.WriteString(w, tc.inPlace) })
+			storage, stored := clienttest.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { _, _ = io.WriteString(w, tc.inPlace) })
 			var completions, lookups atomic.Int64
 			c, _, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 				if strings.HasSuffix(r.URL.Path, "/complete-upload") {
@@ -191,7 +192,7 @@ func TestCompleteFileUpload(t *testing.T) {
 				case "?":
 					clienttest.RespondJSON(w, 424, `{"detail":"asleep"}`)
 				default:
-					clienttest.RespondJSON(w, 200, `{"url":"`+storage.URL+`/get?sig=s3cret"}`)
+					clienttest.RespondJSON(w, 200, `{"url":"`+storage+`/get?sig=s3cret"}`)
 				}
 			})
 			file, err := c.CompleteFileUpload(t.Context(), "c1", "a", inline("hello"))
@@ -201,8 +202,7 @@ func TestCompleteFileUpload(t *testing.T) {
 			if unproven := err != nil && strings.Contains(err.Error(), "could not check whether the file"); unproven != tc.unproven || lookups.Load() != tc.lookups || completions.Load() != tc.sent {
 				t.Errorf("%d look-ups after %d attempts, error %v", lookups.Load(), completions.Load(), err)
 			}
-			requests, _ := storage.Seen()
-			for _, r := range requests {
+			for _, r := range stored.Requests {
 				if r.Header.Get("Authorization") != "" {
 					t.Error("the API key was sent to the file storage")
 				}

@@ -108,8 +108,3 @@ func (b CreateRequest) isExceededBy(returned *Settings) bool {
 func (b CreateRequest) isElsewhere(s *Session) bool {
 	return s.ComputerID != "" && !strings.EqualFold(s.ComputerID, b.ComputerID)
 }
-
-// UpdateRequest is the body of updateSession.
-type UpdateRequest struct {
-	Settings *Settings `json:"sessionSettings,omitempty"`
-}

@@ -224,7 +224,7 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error)
 func (c *Client) Update(ctx context.Context, id, computer string, settings *Settings) (updated *Session, err error) {
 	defer c.invalidate(computer)
 	err = c.retryNotFound(ctx, func() (err error) {
-		updated, err = transport.PatchObject(ctx, c.conn, transport.Patch("updateSession", route, id).With(UpdateRequest{Settings: settings}), "session", id, func(ctx context.Context) (*Session, error) {
+		updated, err = transport.PatchObject(ctx, c.conn, transport.Patch("updateSession", route, id).With(map[string]*Settings{"sessionSettings": settings}), "session", id, func(ctx context.Context) (*Session, error) {
 			c.invalidate(computer)
 			return c.GetNow(ctx, id, computer)
 		})

@@ -44,12 +44,8 @@ func (e *StorageError) Error() string {
 
 func (e *StorageError) Unwrap() error { return e.Err }
 
-// stalledError says that a transfer was canceled because no data was transferred for too long.
-type stalledError struct{ timeout time.Duration }
-
-func (e *stalledError) Error() string {
-	return fmt.Sprintf("the transfer stalled: no data moved for %s; check the connection, or raise request_timeout in the provider block", e.timeout)
-}
+// errStalled says that a transfer was canceled because no data was transferred for too long.
+var errStalled = errors.New("the transfer stalled")
 
 // idleConn is a connection that fails if no data is transferred within the timeout. The transfer itself may take longer.
 type idleConn struct {
@@ -78,7 +74,7 @@ func (c *idleConn) reason(err error) error {
 		c.stalled.Store(true)
 	}
 	if err != nil && c.stalled.Load() {
-		return &stalledError{c.timeout}
+		return fmt.Errorf("%w: no data moved for %s; check the connection, or raise request_timeout in the provider block", errStalled, c.timeout)
 	}
 	return err
 }

@@ -141,8 +141,7 @@ func TestDownload_idleTime(t *testing.T) {
 			clienttest.Must(t, err)
 			pauseFor(2 * idleTime) // The time that the local machine takes does not count.
 			data, err := io.ReadAll(stored)
-			var stalled *stalledError
-			if errors.As(err, &stalled) != stalls || !stalls && string(data) != strings.Repeat("x", 20) {
+			if errors.Is(err, errStalled) != stalls || !stalls && string(data) != strings.Repeat("x", 20) {
 				t.Errorf("got %q, %v", data, err)
 			}
 			_ = stored.Close()
@@ -210,26 +209,26 @@ func TestDownload_isRepeated(t *testing.T) {
 				_, _ = io.WriteString(w, tc.body)
 			}
 			c, _, clk := serve(t, nil)
-			always := clienttest.ServeStorage(t, func(w http.ResponseWriter, _ *http.Request, _ int) { fault(w) })
-			_, err := c.OpenDownload(t.Context(), always.URL+"/get?sig=s3cret")
+			always, sent := clienttest.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { fault(w) })
+			_, err := c.OpenDownload(t.Context(), always+"/get?sig=s3cret")
 			var failure *StorageError
 			if !errors.As(err, &failure) || err.Error() != tc.wantText {
 				t.Errorf("the error is %v", err)
 			}
-			if requests, _ := always.Seen(); len(requests) != tc.requests || len(clk.Sleeps()) != tc.requests-1 {
-				t.Errorf("%d requests with %d pauses, want %d requests", len(requests), len(clk.Sleeps()), tc.requests)
+			if len(sent.Requests) != tc.requests || len(clk.Sleeps()) != tc.requests-1 {
+				t.Errorf("%d requests with %d pauses, want %d requests", len(sent.Requests), len(clk.Sleeps()), tc.requests)
 			}
 			if tc.requests == 1 {
 				return
 			}
-			once := clienttest.ServeStorage(t, func(w http.ResponseWriter, r *http.Request, n int) {
+			once, _ := clienttest.Serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
 				if n == 1 {
 					fault(w)
 					return
 				}
 				clienttest.NoContent(w, r, n)
 			})
-			stored, err := c.OpenDownload(t.Context(), once.URL)
+			stored, err := c.OpenDownload(t.Context(), once)
 			if err != nil {
 				t.Fatalf("a fault that passes: %v", err)
 			}
@@ -260,8 +259,8 @@ func TestDownload_onlyOverHTTPS(t *testing.T) {
 func TestNewTransferClient(t *testing.T) {
 	t.Parallel()
 	transport := newTransferClient(idleTime).Transport.(signedLocations).RoundTripper.(*http.Transport)
-	server := clienttest.ServeStorage(t, clienttest.NoContent)
-	at, err := url.Parse(server.URL)
+	server, _ := clienttest.Serve(t, clienttest.NoContent)
+	at, err := url.Parse(server)
 	clienttest.Must(t, err)
 	conn, err := transport.DialContext(t.Context(), "tcp", at.Host)
 	clienttest.Must(t, err)

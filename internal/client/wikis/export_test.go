@@ -60,15 +60,15 @@ func TestExportWikiRun_withoutTheKey(t *testing.T) {
 	for name, answer := range exportForms {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			storage := clienttest.ServeStorage(t, sendArchive)
-			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answer(w, storage.URL+"/x?sig=s") })
+			storage, stored := clienttest.Serve(t, sendArchive)
+			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { answer(w, storage+"/x?sig=s") })
 			var got bytes.Buffer
 			export, err := c.Export(t.Context(), "r1", &got)
 			sum := sha256.Sum256(aWiki)
 			if err != nil || !bytes.Equal(got.Bytes(), aWiki) || export.Size != int64(len(aWiki)) || export.SHA256 != hex.EncodeToString(sum[:]) {
 				t.Errorf("got %+v and %d bytes, %v", export, got.Len(), err)
 			}
-			requests, _ := storage.Seen()
+			requests := stored.Requests
 			if len(requests) != 1 || rec.Count(http.MethodGet) != 1 {
 				t.Fatalf("%d requests to the storage, %d to the service", len(requests), rec.Count(http.MethodGet))
 			}
@@ -138,8 +138,8 @@ func TestExportWikiRun_notAnArchive(t *testing.T) {
 					t.Errorf("%s: got %+v, %v", where, export, err)
 				}
 			}
-			storage := clienttest.ServeStorage(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.answer(w) })
-			check("storage", tc.inStorage, func(w http.ResponseWriter) { exportForms["link"](w, storage.URL) })
+			storage, _ := clienttest.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.answer(w) })
+			check("storage", tc.inStorage, func(w http.ResponseWriter) { exportForms["link"](w, storage) })
 			check("service", tc.service, tc.answer)
 		})
 	}
@@ -192,8 +192,8 @@ func sendMany(w http.ResponseWriter, size int64) {
 // manyServed returns clients of services that export archives with so many bytes, by the form of the export.
 func manyServed(t testing.TB, size int64) map[string]*Client {
 	t.Helper()
-	storage := clienttest.ServeStorage(t, func(w http.ResponseWriter, _ *http.Request, _ int) { sendMany(w, size) })
-	link, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { exportForms["link"](w, storage.URL) })
+	storage, _ := clienttest.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { sendMany(w, size) })
+	link, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { exportForms["link"](w, storage) })
 	direct, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { sendMany(w, size) })
 	return map[string]*Client{"link": link, "archive": direct}
 }
