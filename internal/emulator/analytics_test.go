@@ -249,41 +249,6 @@ func TestAnalytics_usersPageByUser(t *testing.T) {
 	}
 }
 
-func TestAnalytics_shuffledLists(t *testing.T) {
-	t.Parallel()
-	plain, v := start(t, emulator.Options{}), start(t, emulator.Options{ShuffleLists: true})
-	plain.staff()
-	v.staff()
-	order := func(v *env, path, query, list, field string) (days []string, joined string) {
-		rows := v.rows(path, query)
-		var text []string
-		for _, r := range rows {
-			if list == "" {
-				text = append(text, fmt.Sprint(r["date"], r[field]))
-				continue
-			}
-			for _, item := range nested(r, list) {
-				text = append(text, fmt.Sprint(r["date"], item[field]))
-			}
-		}
-		return dates(rows), strings.Join(text, " ")
-	}
-	for _, c := range [][4]string{
-		{"/tokens", april, "by_user", "billable_tokens"}, {"/tokens", april, "by_model", "model_id"}, {"/tokens", april + "&group_by=model", "", "group_key"},
-		{"/tools", april, "by_tool", "tool"}, {"/productivity", april, "by_language", "language"}, {"/activity", april + "&group_by=client", "", "group_key"},
-	} {
-		days, ordered := order(plain, c[0], c[1], c[2], c[3])
-		shuffledDays, shuffled := order(v, c[0], c[1], c[2], c[3])
-		sorted := func(text string) []string { return slices.Sorted(slices.Values(strings.Fields(text))) }
-		if ordered == shuffled || !slices.Equal(sorted(ordered), sorted(shuffled)) || !slices.Equal(days, shuffledDays) || !slices.IsSorted(days) {
-			t.Errorf("%v: days %v; %s", c, shuffledDays, shuffled)
-		}
-	}
-	if got := dates(where(v.rows("/users", april), "user_email", "ada@people.example")); len(got) != 30 || !slices.IsSorted(got) {
-		t.Errorf("/users: %v", got)
-	}
-}
-
 func TestMyCost(t *testing.T) {
 	v := startParallel(t)
 	keys := map[string]string{"manager@agentyard.example": v.BootstrapKey()}

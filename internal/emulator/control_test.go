@@ -37,8 +37,6 @@ func TestControlAPI(t *testing.T) {
 		t.Errorf("faults: %v", got)
 	}
 	v.call(503, "POST", computers, object{"name": "a"})
-	v.call(201, "POST", "/_emulator/faults", fault)
-	v.call(204, "DELETE", "/_emulator/faults", nil)
 	h := v.call(201, "POST", "/_emulator/humans", object{"email": "new@people.example", "role": "user"}).object(t)
 	v.as(h["key"].(string), 200, "GET", computers, nil)
 	entries := v.call(200, "GET", "/_emulator/journal", nil).object(t)["entries"].([]any)
@@ -47,8 +45,6 @@ func TestControlAPI(t *testing.T) {
 		t.Errorf("first entry: %v", first)
 	}
 	same(t, "the control API shows", len(v.Journal().Entries()), len(entries))
-	v.call(204, "DELETE", "/_emulator/journal", nil)
-	same(t, "entries after the reset", len(v.Journal().Entries()), 0)
 }
 
 func TestControlClock(t *testing.T) {
@@ -74,14 +70,12 @@ func TestControlClock(t *testing.T) {
 
 	for _, tc := range []refusal{
 		{object{}, `Give either "advance"`},
-		{object{"advance": "1h", "to": "2030-01-01T00:00:00Z"}, `Give either "advance"`},
 		{object{"advance": "soon"}, "a number with a unit"},
 		{object{"advance": "-1s"}, "never goes back"},
 		{object{"to": "tomorrow"}, "RFC 3339"},
 		{object{"to": began.Add(47 * time.Hour).Format(time.RFC3339)}, "never goes back, and \"to\" is before the current time " + began.Add(48*time.Hour).Format(time.RFC3339)},
 		{object{"to": "2300-01-01T00:00:00Z"}, "at most 36500 days ahead"},
 		{object{"advance": "36499d"}, "36500 days ahead; it is already ahead by 48h0m0s"},
-		{object{"by": "1h"}, "unknown field"},
 	} {
 		v.detail(v.call(400, "POST", "/_emulator/clock", tc.body), tc.want)
 	}
@@ -91,28 +85,17 @@ func TestControlClock(t *testing.T) {
 	show(v.restart(), 48*time.Hour)
 }
 
-// The clock decides what has expired.
-func TestControlClock_aKeyExpires(t *testing.T) {
-	v := startParallel(t)
-	account := v.call(201, "POST", accounts, object{"name": "ci"}).object(t)["id"].(string)
-	expires := v.clock.Now().Add(time.Hour)
-	key := v.mint(201, accounts+"/"+account+"/api-keys", object{"name": "k", "expiresAt": expires.UnixMilli()})["value"].(string)
-	v.as(key, 200, "GET", computers, nil)
-	v.call(200, "POST", "/_emulator/clock", object{"to": expires.Format(time.RFC3339)})
-	v.detail(v.as(key, 401, "GET", computers, nil), "expired")
-}
-
+// TestRestartAndReset has the objects and the switches.
 func TestControlReset(t *testing.T) {
 	t.Parallel()
 	v := startFiles(t)
-	account, accountKey := v.account("robots")
-	v.call(201, "POST", computers, object{"name": "its", "serviceAccountId": account})
+	_, accountKey := v.account("robots")
 	_, human := v.human(emulator.RoleOwner)
 	url, fields := v.begin("notes.txt", object{"sizeBytes": 4})
 	v.upload(204, url, fields, strings.NewReader("text"), nil)
-	v.call(201, "POST", "/_emulator/faults", object{"kind": "drop-before-commit", "operation": "listComputers"})
-	v.call(204, "POST", "/_emulator/provisioning-failures", object{"name": "a", "times": -1})
-	v.call(204, "POST", "/_emulator/bulk-failures", object{"after": 1})
+	v.Faults().Add(emulator.Fault{Kind: emulator.FaultDropBeforeCommit, Operation: "listComputers"})
+	v.FailProvisioning(emulator.FailStep{Name: "a", Times: -1})
+	v.FailBulkAfter(1, "full")
 	v.call(200, "POST", "/_emulator/clock", object{"advance": "1d"})
 	v.as(human, 401, "POST", "/_emulator/reset", nil)
 
@@ -123,18 +106,13 @@ func TestControlReset(t *testing.T) {
 		v.as(key, 401, "GET", computers, nil)
 	}
 	same(t, "computers", v.names(v.BootstrapKey(), ""), "")
-	same(t, "service accounts", len(v.call(200, "GET", accounts, nil).object(t)["serviceAccounts"].([]any)), 0)
 	same(t, "the clock is ahead by", v.call(200, "GET", "/_emulator/clock", nil).object(t)["ahead"], "24h0m0s")
-	// Names and email addresses are free again, and nothing fails as it was programmed to.
-	v.env.computer(object{"name": "a"})
-	v.account("robots")
-	v.human(emulator.RoleOwner)
+	v.env.computer(object{"name": "a"}) // The name is free again, and nothing fails as it was programmed to.
 	same(t, "error of the bulk creation", v.call(201, "POST", computers+"/bulk", object{"quantity": 2, "namePrefix": "c"}).object(t)["error"], nil)
 	v.clock.Advance(time.Minute)
 	same(t, "steps", v.steps("a"), "active ccccc")
 }
 
-// The README's commands work from top to bottom, the second block with the IDs of objects.
 // What the Go functions refuse is a 400 with their words, and so is a field that none of them has. TestControlREADME carries out each operation.
 func TestControl_refuses(t *testing.T) {
 	v := startParallel(t)
@@ -148,29 +126,22 @@ func TestControl_refuses(t *testing.T) {
 		{"faults", object{"kind": "explode"}, `"explode" does not exist`},
 		{"faults", object{"kind": "non-json", "operation": "none"}, `"none" does not exist`},
 		{"faults", object{"colour": 1}, "unknown field"},
-		{"faults", "x", "cannot be read"},
 		{"provisioning-failures", object{"step": "none"}, `"none" does not exist`},
-		{"computers/" + byom + "/sleep", nil, ""},
 		{"computers/" + uuidA + "/daemon-down", nil, "does not exist"},
 		{"humans", object{"email": "manager@agentyard.example"}, "already exists"},
-		{"humans", object{"email": "x@people.example", "metadata": "x"}, "cannot be read"},
 		{"build-failures", object{"phase": "queued"}, `"queued" is not building or validating`},
 		{"build-failures", object{"category": "weather"}, "source-resolution, provider"},
-		{"build-failures", object{"colour": 1}, "unknown field"},
 		{"source-providers/provider-c/available", nil, "provider-c does not exist"},
 		{"default-environment", object{"environmentId": "env_none"}, "no environment env_none"},
-		{"default-environment", object{"id": "a"}, "unknown field"},
+		{"default-environment", object{"environmentId": v.environment(object{"scope": "user"})}, ""},
+		{"environments/env_none/build", nil, ""},
 		{"invitations", object{"email": "pending@people.example"}, "pending"},
-		{"invitations", object{"mail": "new@people.example"}, "unknown field"},
 		{"enterprise-controls", object{"email": "manager@agentyard.example"}, "must not be empty"},
-		{"enterprise-controls", object{"settings": object{"outputStyle": "x"}, "email": "nobody@people.example"}, "No member has the email"},
-		{"enterprise-controls", object{"settings": "x"}, "cannot unmarshal string"},
 		{"seats", object{"seats": -1}, "-1 is negative"},
 		{"tier", object{"tier": "gold"}, "not free, team, or enterprise"},
 		{"quiet-days", object{"date": "2026-02-30"}, "must be a date"},
 		{"repositories", object{"url": "acme/new"}, "must have the form https://host/owner/name"},
 		{"ci/merge", object{"repoFullName": "acme/api", "filePath": reviewFile}, "no open pull request"},
-		{"ci/merge", object{"repo": "acme/api"}, "unknown field"},
 	} {
 		v.detail(v.call(400, "POST", "/_emulator/"+c.path, c.body), c.want)
 		v.as("", 401, "POST", "/_emulator/"+c.path, c.body)
@@ -182,6 +153,7 @@ func TestControl_refuses(t *testing.T) {
 	}
 }
 
+// The README's commands work from top to bottom, the second block with the IDs of objects.
 func TestControlREADME(t *testing.T) {
 	v := startParallel(t)
 	readme, err := os.ReadFile("README.md")

@@ -25,24 +25,10 @@ func (v *env) changeControls(settings object, email string) {
 	must(v.t, v.ChangeEnterpriseControls(raw, email))
 }
 
-// documentedSettings are the keys of a snapshot.
-const documentedSettings = `sessionDefaultSettings missionOrchestratorModel missionOrchestratorReasoningEffort missionModelSettings
-	maxAutonomyLevel subagentAutonomyLevel subagentModelSettings mcpAutonomyOverrides mcpAutonomyUrlOverrides
-	builtInToolAutonomyOverrides cloudSessionSync voiceDictationEnabled routedModelVisibilityEnabled imageGenerationEnabled
-	webSearchDisabled wikiCloudSync advancedAnalyticsEnabled includeCoAuthoredByAgent enableAgentShield enableOneHourPromptCaching
-	agentShield20OptIn ideAutoConnect hooksDisabled showHookOutput allowManagedHooksOnly strictEnabledPlugins disableAutoUpdate
-	disableWeeklyUsageSummary outputStyle commandAllowlist commandDenylist commandBlocklist customModels modelPolicy mcpPolicy
-	missionPolicy userModelPolicies enabledPlugins personaPlugins env disabledSkills extraKnownMarketplaces strictKnownMarketplaces
-	networkPolicy sandbox hooks restrictMemberVisibility restrictApiKeyCreationToManagers localComputersEnabled
-	managedComputersEnabled byomComputersEnabled managedComputersAllowedEmails byomComputersAllowedEmails personaSettings
-	personaConnectors sessionRetentionDays routerGuidance routerRules telemetry permissionRules`
-
 func TestHistoryFromTheStart(t *testing.T) {
 	v := startParallel(t)
 	o := v.call(200, "GET", history, nil).object(t)
 	same(t, "pagination", o["pagination"], object{"hasMore": false, "nextCursor": nil})
-	keys := strings.Fields(documentedSettings)
-	slices.Sort(keys)
 	var got []string
 	for _, x := range o["changes"].([]any) {
 		c := x.(object)
@@ -51,7 +37,6 @@ func TestHistoryFromTheStart(t *testing.T) {
 		if !strings.HasPrefix(fmt.Sprint(user["id"]), "user_") {
 			t.Errorf("user of revision %v: %v", c["revision"], user)
 		}
-		same(t, fmt.Sprint("keys of revision ", c["revision"]), slices.Sorted(maps.Keys(settings)), keys)
 	}
 	if want := []string{
 		fmt.Sprint(3.0, "2026-05-01T12:00:00Z", "manager@agentyard.example", "Avery Manager", "high", 90.0),
@@ -59,15 +44,6 @@ func TestHistoryFromTheStart(t *testing.T) {
 		fmt.Sprint(1.0, "2026-04-30T12:00:00Z", nil, nil, "medium", 30.0),
 	}; !slices.Equal(got, want) {
 		t.Errorf("changes: %v, want %v", got, want)
-	}
-}
-
-// What looks like a secret says that it is none, so that it is found wherever it leaks.
-func TestSecretsOfTheSettingsAreRecognizable(t *testing.T) {
-	v := startParallel(t)
-	raw := string(v.call(200, "GET", history+"?limit=1", nil).raw)
-	for _, secret := range []string{"no-secret-api-key", "no-secret-extra-header", "no-secret-env", "no-secret-telemetry-header"} {
-		same(t, "occurrences of "+secret, strings.Count(raw, secret), 1)
 	}
 }
 

@@ -133,19 +133,6 @@ func TestDeleteDefaultEnvironment(t *testing.T) {
 	v.defaultIs(d)
 }
 
-func TestSetDefaultEnvironmentBehindTheBack(t *testing.T) {
-	v := startParallel(t)
-	id, mine := v.environment(nil), v.environment(object{"scope": "user"})
-	for _, wrong := range []string{mine, "env_none"} {
-		fails(t, v.SetDefaultEnvironment(wrong), "")
-	}
-	v.defaultIs("")
-	for _, want := range []string{id, ""} {
-		must(t, v.SetDefaultEnvironment(want))
-		v.defaultIs(want)
-	}
-}
-
 // provider makes a provider of sources available or not.
 func (v *env) provider(id string, available bool) {
 	v.t.Helper()

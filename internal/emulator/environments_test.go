@@ -81,15 +81,9 @@ func TestCreateEnvironment(t *testing.T) {
 // A source need not support repositories, so an environment may have none. A script may be empty.
 func TestEnvironmentOfNothing(t *testing.T) {
 	v := startParallel(t)
-	id := v.environment(object{"repositories": []object{}, "setupScript": "", "sourceId": "source-bare"})
-	if e := v.environmentOf(id); len(e["repositories"].([]any)) != 0 || e["setupScript"] != nil {
-		t.Errorf("environment: %v", e)
-	}
-	v.call(200, "PATCH", environments+"/"+id, object{"sourceId": "source-base", "repositories": []object{{"url": "https://git.example/a", "script": ""}}, "setupScript": "make"})
+	id := v.environment(object{"sourceId": "source-base", "setupScript": "make", "repositories": []object{{"url": "https://git.example/a", "script": ""}}})
 	v.call(200, "PATCH", environments+"/"+id, object{"repositories": []object{}, "setupScript": "", "sourceId": "source-bare"})
-	if e := v.environmentOf(id); len(e["repositories"].([]any)) != 0 || e["setupScript"] != nil {
-		t.Errorf("environment: %v", e)
-	}
+	fields(t, "environment", v.environmentOf(id), object{"repositories": []object{}, "setupScript": nil})
 }
 
 // The least is a name and a repository: the scope is then the caller's own.

@@ -25,8 +25,6 @@ func TestFaultKinds(t *testing.T) {
 		{fault: emulator.Fault{Kind: emulator.FaultStatusBeforeCommit}, status: 500},
 		{fault: emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 503, RetryAfter: "7"}, status: 503, retry: "7"},
 		{fault: emulator.Fault{Kind: emulator.FaultStatusAfterCommit, Status: 502}, status: 502, committed: true},
-		{fault: emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400}, status: 400},
-		{fault: emulator.Fault{Kind: emulator.FaultStatusAfterCommit, Status: 400}, status: 400, committed: true},
 		{fault: emulator.Fault{Kind: emulator.FaultRateLimited}, status: 429, retry: "1"},
 		{fault: emulator.Fault{Kind: emulator.FaultRateLimited, RetryAfter: "3"}, status: 429, retry: "3"},
 		{fault: emulator.Fault{Kind: emulator.FaultDropBeforeCommit}, broken: true},
@@ -161,16 +159,9 @@ func TestFaultRepeatedCursor(t *testing.T) {
 	if again != cursor || !more || fmt.Sprint(second) == fmt.Sprint(first) {
 		t.Errorf("second page: %v, more %t, cursor %v, want %v", second, more, again, cursor)
 	}
-	v.call(200, "GET", members, nil) // A first page does not count.
 	get(query, true)
-	healed, third, more := get(query, false)
-	if third == cursor || !more || fmt.Sprint(healed) != fmt.Sprint(second) {
-		t.Errorf("after the fault: %v, more %t, cursor %v", healed, more, third)
-	}
-	// Also a last page says then that there is more.
-	v.Faults().Add(emulator.Fault{Kind: emulator.FaultRepeatedCursor})
-	if _, next, more := get(fmt.Sprintf("?cursor=%v", third), true); next != third || !more {
-		t.Errorf("last page: more %t, cursor %v, want %v", more, next, third)
+	if _, third, _ := get(query, false); third == cursor {
+		t.Errorf("after the fault: cursor %v", third)
 	}
 	// What is no page is left as it is, and what takes no cursor is not hit.
 	v.Faults().Add(emulator.Fault{Kind: emulator.FaultRepeatedCursor})

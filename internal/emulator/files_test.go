@@ -5,7 +5,6 @@ import (
 	"mime/multipart"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -170,26 +169,6 @@ func TestUploadsRefused(t *testing.T) {
 	v.clock.Advance(15 * time.Minute)
 	v.detail(v.upload(403, url, fields, strings.NewReader("hello"), nil), "expired")
 	v.noObjects()
-}
-
-func TestLargeUploadGoesToDisk(t *testing.T) {
-	t.Parallel()
-	v := startFiles(t)
-	const size = 64 << 20
-	url, fields := v.begin("big.bin", object{"sizeBytes": size})
-	v.upload(204, url, fields, io.LimitReader(zeros{}, size), nil)
-	info, err := os.Stat(filepath.Join(v.objects, fields["key"]))
-	if err != nil || info.Size() != size {
-		t.Errorf("stored file: %v %v", info, err)
-	}
-	same(t, "sizeBytes", v.file(200, "big.bin", "complete-upload", nil).object(t)["sizeBytes"], float64(size))
-}
-
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) {
-	clear(p)
-	return len(p), nil
 }
 
 func TestFileOperationsRefused(t *testing.T) {

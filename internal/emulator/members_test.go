@@ -180,9 +180,6 @@ func TestRemoveMemberRefuses(t *testing.T) {
 	for _, email := range []string{"nobody@people.example", "a'b/c@d.example", "ü@ä.example", "a@-", "a+b@[192.0.2.1]"} {
 		v.detail(v.call(404, "DELETE", remove(email), nil), "no pending invitation")
 	}
-	if got, _ := v.memberEmails(100); strings.Count(got, "@") != 3 {
-		t.Errorf("members: %s", got)
-	}
 }
 
 // Somebody else may remove the manager that every emulator begins with; a reset brings it back.

@@ -1,7 +1,6 @@
 package emulator_test
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -20,16 +19,17 @@ func TestErrorsAreJSON(t *testing.T) {
 		detail       string
 	}{
 		{"GET", "/api/v0/nothing", 404, "no operation"},
-		{"GET", "/api/v1/nothing", 404, "no operation"},
 		{"POST", "/", 404, "no operation"},
 		{"BREW", "/api/v0/computers", 405, "does not support BREW"},
+		// An encoded slash belongs to the value; it must not lead to another operation.
+		{"GET", "/api/v0/computers/..%2Fservice-accounts", 404, "../service-accounts"},
 		{"GET", "/_emulator/nothing", 404, "no operation"},
 	} {
 		a := v.call(c.status, c.method, c.path, nil)
 		v.detail(a, c.detail)
 		same(t, c.path, a.header.Get("Content-Type"), "application/json")
-		fields(t, c.path, a.object(t), object{"status": c.status, "title": http.StatusText(c.status)})
 	}
+	same(t, "Allow", v.call(405, "PUT", computers, object{}).header.Get("Allow"), "GET, POST")
 }
 
 // Every rule of the contract's list refuses in each of its operations, and is named.

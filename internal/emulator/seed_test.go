@@ -101,7 +101,6 @@ func TestSeed_fillsOnlyAnEmptyOrganization(t *testing.T) {
 
 	for name, create := range map[string]func(*env){
 		"computer": func(v *env) { v.computer(object{"name": "a"}) },
-		"member":   func(v *env) { v.human(emulator.RoleUser) },
 		"repository": func(v *env) {
 			must(v.t, v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/new"}))
 		},
@@ -122,16 +121,12 @@ func TestSeed_fillsOnlyAnEmptyOrganization(t *testing.T) {
 func TestReadSeed_refuses(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ text, want string }{
-		"cut off":           {"{\n  \"members\": [\n", "unexpected EOF"},
 		"more than one":     {"{}\n{}", "there is more than one value"},
 		"an unknown field":  {`{"members": [{"mail": "a@b.example"}]}`, `json: unknown field "mail"`},
-		"no list":           {`{"members": {}}`, "json: cannot unmarshal object into Go struct field Seed.members"},
 		"no address":        {`{"members": [{"email": "a@b.example"}, {"email": "ada"}]}`, `members[1]: the email address "ada" is not valid`},
 		"the manager":       {`{"members": [{"email": "Manager@agentyard.example"}]}`, `members[0]: a member with the email address Manager@agentyard.example already exists`},
 		"a repository":      {`{"repositories": [{"url": "acme/api"}]}`, `repositories[0]: the URL "acme/api" must have the form https://host/owner/name`},
-		"another host":      {`{"repositories": [{"url": "https://other.example/ACME/api"}]}`, "repositories[0]: the repository https://code.example/acme/api is already connected"},
 		"no name":           {`{"serviceAccounts": [{"name": ""}]}`, `serviceAccounts[0]: /name: expected string, at least 1 long`},
-		"the same account":  {`{"serviceAccounts": [{"name": "a"}, {"name": "a"}]}`, `serviceAccounts[1]: The organization already has a service account named "a".`},
 		"a small limit":     {`{"usageLimits": {"global": 5}}`, `usageLimits.global: /limit: expected integer, at least 1000000`},
 		"a limit of nobody": {`{"usageLimits": {"users": [{"email": "a@b.example", "limit": 1000000}]}}`, `usageLimits.users[0]: no member has the email address "a@b.example"`},
 		"no limit":          {`{"usageLimits": {"users": [{"email": "manager@agentyard.example"}]}}`, `usageLimits.users[0]: /users/*/limit: expected integer, at least 1000000`},
@@ -148,22 +143,4 @@ func TestReadSeed_refuses(t *testing.T) {
 	}
 	_, err := emulator.ReadSeed(filepath.Join(t.TempDir(), "none.json"))
 	fails(t, err, "none.json")
-}
-
-// Everything but what is required can be left out, and the manager can have a limit.
-func TestReadSeed_least(t *testing.T) {
-	t.Parallel()
-	seed, err := readSeed(t, `{"members": [{"email": "a@b.example"}], "repositories": [{"url": "https://code.example/acme/web", "userPermission": "read"}],
-		"usageLimits": {"users": [{"email": "Manager@agentyard.example", "limit": 1000000}]}}`)
-	must(t, err)
-	v := start(t, emulator.Options{Seed: seed})
-	repositories := v.call(200, "GET", "/api/v0/automations/ci/repositories", nil).object(t)["repositories"].([]any)
-	same(t, "repositories", len(repositories), 4)
-	fields(t, "repository", repositories[2].(object), object{"fullName": "acme/web", "defaultBranch": "main", "userPermission": "read", "isPrivate": false})
-	limits := v.call(200, "GET", userLimits, nil).object(t)
-	same(t, "limits", limits["userLimits"], []object{{"email": "manager@agentyard.example", "limit": 1000000}, {"email": "a@b.example", "limit": nil}})
-	same(t, "global limit", limits["globalLimit"], nil)
-	empty, err := readSeed(t, "{}")
-	must(t, err)
-	start(t, emulator.Options{Seed: empty})
 }

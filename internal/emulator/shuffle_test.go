@@ -58,6 +58,7 @@ func TestShuffledLists_inRecords(t *testing.T) {
 	t.Parallel()
 	v, box := startSessionsWith(t, emulator.Options{ShuffleLists: true})
 	session := v.session(object{"computerId": box, "sessionSettings": object{"enabledToolIds": []string{"a", "b", "c", "d", "e", "f", "g", "h", "a"}}})
+	v.staff()
 	same(t, "each tool once", len(v.settingsOf(session)["enabledToolIds"].([]any)), 8)
 	var repositories, urls []any
 	for i := range 8 {
@@ -75,7 +76,9 @@ func TestShuffledLists_inRecords(t *testing.T) {
 		"directories": func() any {
 			return v.call(200, "GET", computers+"/"+machine, nil).object(t)["clonedRepoDirectories"]
 		},
-		"tools": func() any { return v.settingsOf(session)["enabledToolIds"] },
+		"users of a day":  func() any { return v.rows("/tokens", "startDate=2026-04-01&endDate=2026-04-01")[0]["by_user"] },
+		"groups of a day": func() any { return v.rows("/tokens", "startDate=2026-04-01&endDate=2026-04-01&group_by=model") },
+		"tools":           func() any { return v.settingsOf(session)["enabledToolIds"] },
 		"sources": func() any {
 			return v.call(200, "GET", environments+"/source-options", nil).object(t)["providers"].([]any)[0].(object)["sources"]
 		},

@@ -79,17 +79,6 @@ func TestStatusPage_empty(t *testing.T) {
 	}
 }
 
-// What the page says about a lost key is true.
-func TestStatusPage_lostKey(t *testing.T) {
-	t.Parallel()
-	v := start(t, emulator.Options{DataFile: dataFile(t)})
-	shows(t, v.statusPage(), "If the key is lost, stop the emulator, and start it again with the same -data file. It then prints the same key, and all objects are still there.")
-	v.computer(object{"name": "a"})
-	again := v.restart()
-	same(t, "the key", again.BootstrapKey(), v.BootstrapKey())
-	shows(t, again.statusPage(), "Computers 1")
-}
-
 func TestStatusPage_failures(t *testing.T) {
 	v := startParallel(t)
 	failures(v)

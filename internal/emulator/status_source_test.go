@@ -45,15 +45,6 @@ func TestCreations_areOperations(t *testing.T) {
 	}
 }
 
-func TestThousands(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 9_000_000: "9,000,000", 123_456_789: "123,456,789"} {
-		if got := thousands(n); got != want {
-			t.Errorf("%d: %s", n, got)
-		}
-	}
-}
-
 // A full journal does not make a page that no browser likes.
 func TestAddRuns_fullJournal(t *testing.T) {
 	t.Parallel()

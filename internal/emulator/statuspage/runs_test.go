@@ -52,10 +52,6 @@ func TestViewRun_answers(t *testing.T) {
 		"one request": {
 			[]Entry{sent("listComputers", 0, 12*ms, 200, 0)}, "1 read", []string{"12 ms, all of it in requests."},
 		},
-		"without a pause": {
-			[]Entry{sent("listComputers", 0, 12*ms, 200, 0), sent("deleteComputer", 10*ms, 10*ms, 204, 1)}, "1 delete, 1 read",
-			[]string{"20 ms, all of it in requests."},
-		},
 		"responses that nobody can read": {
 			[]Entry{half, html, sent("listComputers", 3*s, 10*ms, 200, 0)}, "1 read",
 			[]string{
@@ -148,7 +144,6 @@ func TestAnswerOf_polls(t *testing.T) {
 		"the read is a retry": {[]Entry{sent("listComputers", 0, s, 200, 0), sent("listComputers", s, s, 503, 0), sent("listComputers", 9*s, s, 200, 0)}, ""},
 		"the first read":      {[]Entry{sent("createComputer", 0, s, 201, 1), sent("listComputers", 5*s, s, 200, 0)}, ""},
 		"it did not succeed":  {[]Entry{sent("getComputer", 0, s, 404, 1), sent("getComputer", 5*s, s, 200, 1)}, ""},
-		"another path":        {[]Entry{sent("getComputer", 0, s, 200, 1), sent("getComputer", 5*s, s, 200, 2)}, ""},
 		"a change":            {[]Entry{sent("createComputer", 0, s, 201, 1), sent("createComputer", 5*s, s, 201, 1)}, ""},
 		"another page":        {[]Entry{sent("listComputers", 0, s, 200, 0), page}, ""},
 		"no time":             {[]Entry{sent("listComputers", 0, s, 200, 0), sent("listComputers", s+90*ms, s, 200, 0)}, ""},
@@ -183,7 +178,6 @@ func TestSpansOf_retries(t *testing.T) {
 			"- 2s 5s 1s",
 		},
 		"another body":     {[]Entry{sent("createComputer", 0, s, 429, 1), sent("createComputer", 3*s, s, 201, 2)}, "- -"},
-		"another path":     {[]Entry{sent("getComputer", 0, s, 500, 1), sent("getComputer", 3*s, s, 200, 2)}, "- -"},
 		"a refusal":        {[]Entry{sent("createComputer", 0, s, 409, 1), sent("createComputer", 3*s, s, 201, 1)}, "- -"},
 		"at the same time": {[]Entry{sent("listComputers", 0, 5*s, 429, 0), sent("listComputers", s, s, 429, 0), sent("listComputers", 6*s, s, 200, 0)}, "- - 1s"},
 		"before the other ended": {
@@ -262,20 +256,6 @@ func TestViewRun_mergesBars(t *testing.T) {
 	}
 	if !slices.Equal(classes, []string{requestOK, requestOK, requestFailed}) {
 		t.Errorf("bars: %v", classes)
-	}
-}
-
-func TestViewRun_manyLanes(t *testing.T) {
-	t.Parallel()
-	var entries []Entry
-	for i := range 100 {
-		entries = append(entries, sent("getComputer", time.Duration(i)*ms, ms, 200, uint64(i)))
-	}
-	for count, want := range map[int][2]int{10: {10, 0}, 60: {runLanes, 60 - runLanes}} {
-		r := viewRun(entries[:count], nil, runStart, runLanes)
-		if got := [2]int{len(r.Lanes), r.Rest}; got != want || r.Lanes[0].Path != "GET /api/v0/computers/0" {
-			t.Errorf("%d: %v, want %v", count, got, want)
-		}
 	}
 }
 

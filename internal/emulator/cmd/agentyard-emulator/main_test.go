@@ -14,42 +14,6 @@ import (
 	"time"
 )
 
-// started runs the emulator until stop is called and returns the values of the three lines it prints.
-func started(t *testing.T, args ...string) (url, key, clock string, stop func() error) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	out, stdout := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		err := serveArgs(ctx, args, stdout)
-		stdout.CloseWithError(io.EOF)
-		ended <- err
-	}()
-	url, key, clock = printed(t, out)
-	return url, key, clock, func() error {
-		cancel()
-		return <-ended
-	}
-}
-
-// printed returns the values of the three lines that an emulator prints.
-func printed(t *testing.T, out io.Reader) (url, key, clock string) {
-	t.Helper()
-	lines := bufio.NewScanner(out)
-	for _, into := range []struct {
-		value *string
-		name  string
-	}{{&url, "AGENTYARD_BASE_URL"}, {&key, "AGENTYARD_API_KEY"}, {&clock, "AGENTYARD_EMULATOR_CLOCK"}} {
-		lines.Scan()
-		value, found := strings.CutPrefix(lines.Text(), "export "+into.name+"=")
-		if !found {
-			t.Fatalf("line %q does not set %s", lines.Text(), into.name)
-		}
-		*into.value = value
-	}
-	return url, key, clock
-}
-
 func serveArgs(ctx context.Context, args []string, stdout io.Writer) error {
 	s, err := parse(args, io.Discard)
 	if err != nil {
@@ -58,16 +22,24 @@ func serveArgs(ctx context.Context, args []string, stdout io.Writer) error {
 	return serve(ctx, s, stdout)
 }
 
+// What it prints works, and it ends with its context. TestCommand_settings keeps the key in a data file.
 func TestServe(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "state.db")
-	args := []string{"-listen", "127.0.0.1:0", "-data", file}
-	url, key, clock, stop := started(t, args...)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/api/v0/computers", nil)
+	ctx, stop := context.WithCancel(t.Context())
+	out, stdout := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- serveArgs(ctx, []string{"-listen", "127.0.0.1:0"}, stdout) }()
+	printed, lines := map[string]string{}, bufio.NewScanner(out)
+	for range 3 {
+		lines.Scan()
+		name, value, _ := strings.Cut(strings.TrimPrefix(lines.Text(), "export "), "=")
+		printed[name] = value
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, printed["AGENTYARD_BASE_URL"]+"/api/v0/computers", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+key)
+	req.Header.Set("Authorization", "Bearer "+printed["AGENTYARD_API_KEY"])
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -75,18 +47,13 @@ func TestServe(t *testing.T) {
 	if err := resp.Body.Close(); err != nil || resp.StatusCode != http.StatusOK {
 		t.Errorf("the printed settings do not work: %s %v", resp.Status, err)
 	}
-	if text, err := os.ReadFile(clock); err != nil || string(text) != "0s" {
+	if text, err := os.ReadFile(printed["AGENTYARD_EMULATOR_CLOCK"]); err != nil || string(text) != "0s" {
 		t.Errorf("the printed clock: %q %v", text, err)
 	}
-	if err := stop(); err != nil {
+	stop()
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	if err := <-ended; err != nil {
 		t.Errorf("stop: %v", err)
-	}
-	_, keyAgain, clockAgain, stop := started(t, args...)
-	if keyAgain != key || clockAgain != clock {
-		t.Error("the key or the clock file changed over a restart with the same data file")
-	}
-	if err := stop(); err != nil {
-		t.Errorf("second stop: %v", err)
 	}
 }
 
@@ -121,46 +88,28 @@ func TestParse(t *testing.T) {
 		}
 	}
 	type result struct {
-		listen string
-		step   time.Duration
-		quiet  bool
+		listen                       string
+		step, found, listed, message time.Duration
+		quiet                        bool
 	}
+	const at = "127.0.0.1:8787"
 	for name, tc := range map[string]struct {
 		args []string
 		want result
 	}{
-		"alone":                      {nil, result{"127.0.0.1:8787", 2 * time.Second, false}},
-		"at once":                    {[]string{"-step", "0", "-quiet"}, result{"127.0.0.1:8787", time.Millisecond, true}},
-		"with a command":             {[]string{"--", "true", "-step", "9s"}, result{"127.0.0.1:0", time.Millisecond, true}},
-		"with a command, as ordered": {[]string{"-listen", "127.0.0.1:1", "-step", "3s", "-quiet=false", "--", "true"}, result{"127.0.0.1:1", 3 * time.Second, false}},
+		"alone":          {nil, result{at, 2 * time.Second, 2 * time.Second, 5 * time.Second, 20 * time.Second, false}},
+		"at once":        {[]string{"-step", "0", "-quiet", "-session-delay", "0", "-session-list-delay", "0s", "-message-delay", "0"}, result{at, time.Millisecond, -1, -1, -1, true}},
+		"with a command": {[]string{"--", "true", "-step", "9s"}, result{"127.0.0.1:0", time.Millisecond, -1, -1, -1, true}},
+		"with a command, as ordered": {
+			[]string{"-listen", "127.0.0.1:1", "-step", "3s", "-quiet=false", "-session-delay", "1s", "-session-list-delay", "20s", "-message-delay", "3s", "--", "true"},
+			result{"127.0.0.1:1", 3 * time.Second, time.Second, 20 * time.Second, 3 * time.Second, false},
+		},
 	} {
 		s, err := parse(tc.args, io.Discard)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
-		} else if got := (result{s.Listen, s.Provisioning.Step, s.Logger == nil}); got != tc.want || s.BuildPhase != got.step || s.AgentPhase != got.step {
+		} else if got := (result{s.Listen, s.Provisioning.Step, s.SessionDelay, s.SessionListDelay, s.MessageDelay, s.Logger == nil}); got != tc.want || s.BuildPhase != got.step || s.AgentPhase != got.step {
 			t.Errorf("%s: %+v, want %+v; a phase of a build takes %s", name, got, tc.want, s.BuildPhase)
-		}
-	}
-}
-
-func TestParse_sessions(t *testing.T) {
-	t.Parallel()
-	type delays struct{ found, listed, message time.Duration }
-	for name, tc := range map[string]struct {
-		args []string
-		want delays
-	}{
-		"alone":                      {nil, delays{2 * time.Second, 5 * time.Second, 20 * time.Second}},
-		"at once":                    {[]string{"-session-delay", "0", "-session-list-delay", "0s", "-message-delay", "0"}, delays{-1, -1, -1}},
-		"as ordered":                 {[]string{"-session-delay", "1s", "-session-list-delay", "20s", "-message-delay", "3s"}, delays{time.Second, 20 * time.Second, 3 * time.Second}},
-		"with a command":             {[]string{"--", "true"}, delays{-1, -1, -1}},
-		"with a command, as ordered": {[]string{"-session-list-delay", "1s", "--", "true"}, delays{-1, time.Second, -1}},
-	} {
-		s, err := parse(tc.args, io.Discard)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		} else if got := (delays{s.SessionDelay, s.SessionListDelay, s.MessageDelay}); got != tc.want {
-			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
 		}
 	}
 }
