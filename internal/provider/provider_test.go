@@ -33,7 +33,8 @@ func TestProvider_settings(t *testing.T) {
 		"path in base_url":     {acctest.Values{"base_url": "https://x.example/api/v0"}, "base_url", []string{"Invalid Base URL", "must not include"}},
 		"plain http":           {acctest.Values{"base_url": "http://agentyard.example"}, "base_url", []string{"Invalid Base URL", "allow_insecure_http"}},
 		"key with a blank":     {acctest.Values{"api_key": "fk-a b"}, "api_key", []string{"Invalid API Key"}},
-		"request_timeout":      {acctest.Values{"request_timeout": "soon"}, "request_timeout", []string{`must be a duration of at least 1s, such as "30s", "2m", got: "soon"`}},
+		"key in quotes":        {acctest.Values{"api_key": `"fk-a"`}, "api_key", []string{"Invalid API Key", "without quotes"}},
+		"request_timeout":      {acctest.Values{"request_timeout": "soon"}, "request_timeout", []string{`must be a duration of at least 1s, such as "30s", "2m", not "soon"`}},
 		"request_timeout zero": {acctest.Values{"request_timeout": "0s"}, "request_timeout", []string{"at least 1s"}},
 		"max_retries":          {acctest.Values{"max_retries": -1}, "max_retries", []string{"between 0 and 20"}},
 		"requests_per_second":  {acctest.Values{"requests_per_second": 0}, "requests_per_second", []string{"at least"}},
@@ -45,6 +46,7 @@ func TestProvider_settings(t *testing.T) {
 			acctest.NewProcess(t, e, nil).Configure(settings).MustFail(t, tc.at, tc.want...)
 		})
 	}
+	e.MustNotRead(t, acctest.Values{"base_url": "http://127.0.0.1:1", "max_retries": 0}, providersType, nil, "", "connection refused", "If it is an emulator, start it")
 	e.MustRead(t, acctest.Values{"request_timeout": "1m30s", "max_retries": 0, "requests_per_second": 100, "allow_insecure_http": true}, providersType, nil)
 }
 
@@ -61,7 +63,7 @@ func TestProvider_somethingElseAtBaseURL(t *testing.T) {
 		{http.StatusNotFound, "<html>404 Not Found</html>", []string{"404", "not in the service's format", "base_url"}},
 		{http.StatusForbidden, "<html>Log in</html>", []string{"403", "login page", "base_url"}},
 		{http.StatusNotFound, `{"detail": "No such route.", "status": 404, "title": "Not Found"}`, []string{"404", "the path in base_url"}},
-		{http.StatusUnauthorized, `{"detail": "No such key.", "status": 401, "title": "Unauthorized"}`, []string{"401", "AGENTYARD_API_KEY"}},
+		{http.StatusUnauthorized, `{"detail": "No such key.", "status": 401, "title": "Unauthorized"}`, []string{"401", "AGENTYARD_API_KEY", "sent to 127.0.0.1:"}},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(tc.status)

@@ -93,7 +93,7 @@ func troubleshooting(g *reader) {
 	fails("AGENTYARD_BASE_URL= terraform plan", "Missing Base URL")
 	fails("AGENTYARD_API_KEY= terraform plan", "Missing API Key")
 	fails("AGENTYARD_API_KEY='fk x' terraform plan", "Invalid Provider Setting")
-	fails("AGENTYARD_API_KEY=fk-wrong terraform plan", "Cannot list computer providers", "401")
+	fails("AGENTYARD_API_KEY=fk-wrong terraform plan", "API Key Rejected", "401", "127.0.0.1")
 	g.e.Faults().Add(emulator.Fault{Operation: "listComputerProviders", Kind: emulator.FaultRateLimited, RetryAfter: "9999", Times: 1})
 	fails("terraform plan", "Cannot list computer providers", "429")
 	g.cli.Write("main.tf", g.read("main.tf")+"resource \"agentyard_computer\" \"a\" {\n  name = \"build\"\n}\n")

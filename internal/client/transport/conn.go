@@ -90,6 +90,9 @@ func CheckAPIKey(key string) error {
 	if key == "" {
 		return &ConfigError{Setting: "api_key", Problem: "is empty"}
 	}
+	if strings.ContainsAny(key[:1], `"'`) {
+		return &ConfigError{Setting: "api_key", Problem: "begins with a quotation mark; write the key without quotes"}
+	}
 	for _, r := range key {
 		if r <= ' ' || r > '~' {
 			return &ConfigError{Setting: "api_key", Problem: "contains a space, a line break, or another character that an API key cannot have; copy the key again"}

@@ -147,6 +147,7 @@ func TestRetryAfter(t *testing.T) {
 		want   time.Duration // 0: the client's own backoff; -2: retried immediately; -1: not retried.
 	}{
 		"seconds":           {map[string]string{"Retry-After": "7"}, 7 * time.Second},
+		"a fraction":        {map[string]string{"Retry-After": "1.5"}, 1500 * time.Millisecond},
 		"date":              {map[string]string{"Retry-After": "Sun, 01 Mar 2026 00:00:09 GMT", "Date": "Sun, 01 Mar 2026 00:00:00 GMT"}, 9 * time.Second},
 		"date, other clock": {map[string]string{"Retry-After": "Sun, 01 Mar 2026 05:00:09 GMT", "Date": "Sun, 01 Mar 2026 05:00:00 GMT"}, 9 * time.Second},
 		"past date":         {map[string]string{"Retry-After": "Sun, 01 Mar 2020 00:00:09 GMT", "Date": "Sun, 01 Mar 2026 00:00:00 GMT"}, -2},
@@ -345,7 +346,7 @@ func TestParseBaseURL(t *testing.T) {
 	if err := CheckAPIKey("!fk-~"); err != nil {
 		t.Errorf("the first and the last character that a key may have: %v", err)
 	}
-	for _, key := range []string{"", "fk-x y", "fk-x\n", "fk-ü"} {
+	for _, key := range []string{"", "fk-x y", "fk-x\n", "fk-ü", `"fk-x"`, "'fk-x'"} {
 		if err := CheckAPIKey(key); err == nil || key != "" && strings.Contains(err.Error(), key) {
 			t.Errorf("%q: got %v", key, err)
 		}

@@ -16,6 +16,8 @@ import (
 type APIError struct {
 	Op     Operation
 	Status int
+	// Host is the host of the request, with its port.
+	Host string
 	// Detail is the service's message; never empty.
 	Detail string
 	// Metadata has the simple values in the metadata of the error, as the start of JSON on one line; it may be empty.
@@ -121,7 +123,7 @@ func (e *APIError) MayHaveActed() bool {
 // ErrorOf returns the error for an unsuccessful response, in either error format of the service or from a proxy. The service may quote the
 // API key, which is masked.
 func (c *Conn) ErrorOf(op Operation, resp *http.Response, body []byte) *APIError {
-	e := &APIError{Op: op, Status: resp.StatusCode}
+	e := &APIError{Op: op, Status: resp.StatusCode, Host: c.base.Host}
 	e.readBody(body)
 	if location := resp.Header.Get("Location"); e.Detail == "" && resp.StatusCode < http.StatusBadRequest && location != "" {
 		e.Detail = "a redirect, which the provider does not follow because it sends the API key only to base_url; correct base_url"

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -166,14 +167,14 @@ func (p *retryPolicy) backoff(failed int) time.Duration {
 	return d/2 + time.Duration(p.random()*float64(d/2))
 }
 
-// retryAfter parses the header as seconds or as an HTTP date, relative to the service's clock if the response has a date.
+// retryAfter parses the header as seconds, which some servers give as fractions, or as an HTTP date, relative to the service's clock if the response has a date.
 func (p *retryPolicy) retryAfter(h http.Header) (time.Duration, bool) {
 	value := h.Get("Retry-After")
 	if value == "" {
 		return 0, false
 	}
-	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
-		return max(0, time.Duration(seconds)*time.Second), true
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds < math.MaxInt32 {
+		return max(0, time.Duration(seconds*float64(time.Second))), true
 	}
 	at, err := http.ParseTime(value)
 	if err != nil {

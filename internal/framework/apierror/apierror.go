@@ -72,6 +72,11 @@ func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 		detail += "\n\n" + remedy
 	}
 	summary := "Cannot " + verb + " " + object
+	var api *transport.APIError
+	if errors.As(err, &api) && api.Status == http.StatusUnauthorized && api.FromService {
+		summary = "API Key Rejected" // The object is not to blame.
+		detail = phrase.Join(detail, "The key was sent to "+api.Host+".")
+	}
 	if at.Equal(path.Empty()) {
 		return diag.Diagnostics{diag.NewErrorDiagnostic(summary, detail)}
 	}
@@ -309,6 +314,9 @@ var connections = map[string]string{
 }
 
 func connectionRemedy(err error) string {
+	if refused := err.Error(); strings.HasSuffix(refused, "connection refused") && (strings.Contains(refused, " 127.") || strings.Contains(refused, "[::1]")) {
+		return "Nothing listens at base_url on this machine. If it is an emulator, start it, and set base_url to the address that it prints."
+	}
 	for says, remedy := range connections {
 		if strings.Contains(err.Error(), says) {
 			return remedy

@@ -31,8 +31,13 @@ const (
 // translate returns the path and the two paragraphs of the only error.
 func translate(t *testing.T, verb string, err error, options ...Option) (at, what, remedy string) {
 	t.Helper()
+	summary := "Cannot " + verb + " computer"
+	var api *transport.APIError
+	if errors.As(err, &api) && api.Status == http.StatusUnauthorized && api.FromService {
+		summary = "API Key Rejected"
+	}
 	diags := For(verb, "computer", err, options...)
-	if len(diags) != 1 || diags[0].Severity() != diag.SeverityError || diags[0].Summary() != "Cannot "+verb+" computer" {
+	if len(diags) != 1 || diags[0].Severity() != diag.SeverityError || diags[0].Summary() != summary {
 		t.Fatalf("got %v", diags)
 	}
 	if d, ok := diags[0].(diag.DiagnosticWithPath); ok {
@@ -55,7 +60,7 @@ func TestFor_statuses(t *testing.T) {
 	}{
 		"400":                             {status: 400, want: remedies[400]},
 		"422":                             {status: 422, want: remedies[400]},
-		"401":                             {status: 401, want: remedies[401]},
+		"401":                             {status: 401, want: remedies[401] + " The key was sent to api.agentyard.example."},
 		"402":                             {status: 402, want: remedies[402]},
 		"403":                             {status: 403, want: remedies[403]},
 		"404":                             {status: 404, want: remedies[404]},
@@ -80,7 +85,7 @@ func TestFor_statuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := &transport.APIError{Op: transport.Operation{Name: "useThing", Method: cmp.Or(tc.method, "POST"), Route: idRoute}, Status: tc.status, Detail: "no", FromService: true}
+			e := &transport.APIError{Op: transport.Operation{Name: "useThing", Method: cmp.Or(tc.method, "POST"), Route: idRoute}, Status: tc.status, Host: "api.agentyard.example", Detail: "no", FromService: true}
 			at, what, remedy := translate(t, "create", fmt.Errorf("wrapped: %w", e), tc.options)
 			if at != tc.at || remedy != tc.want {
 				t.Errorf("at %q:\n%s\nwant at %q:\n%s", at, remedy, tc.at, tc.want)

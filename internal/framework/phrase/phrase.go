@@ -17,6 +17,20 @@ func Names(names []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
+// Either lists quoted values: `"a"`, `"a" or "b"`, `"a", "b", or "c"`.
+func Either(values []string) string {
+	text := fmt.Sprintf("%q", values)
+	text = strings.ReplaceAll(text[1:len(text)-1], `" "`, `", "`)
+	last := strings.LastIndex(text, `, "`)
+	switch {
+	case last < 0:
+		return text
+	case len(values) == 2:
+		return text[:last] + " or" + text[last+1:]
+	}
+	return text[:last] + ", or" + text[last+1:]
+}
+
 // Join joins sentences with spaces and omits empty ones.
 func Join(sentences ...string) string {
 	text := ""

@@ -43,7 +43,7 @@ func (r rule) ValidateString(_ context.Context, req validator.StringRequest, res
 	}
 	detail := fmt.Sprintf("%s %s", req.Path, r.must)
 	if r.got != nil {
-		detail += ", got: " + r.got(given)
+		detail += ", not " + r.got(given)
 	}
 	resp.Diagnostics.AddAttributeError(req.Path, r.summary, phrase.Join(detail+".", r.hint))
 }
@@ -82,7 +82,7 @@ func Except(refused, hint string) validator.String {
 // OneOf accepts the listed values.
 func OneOf(values ...string) validator.String {
 	return rule{
-		summary: "Invalid Value", must: "must be one of " + strings.Join(values, ", "),
+		summary: "Invalid Value", must: "must be " + phrase.Either(values),
 		accepts: func(s string) bool { return slices.Contains(values, s) },
 		got:     strconv.Quote,
 	}

@@ -34,7 +34,7 @@ func TestAnalyticsMyCost_everyQuery(t *testing.T) {
 		s.mustRead(t, e, nil, config, want)
 	}
 	config["query_key"] = "team_cost"
-	myCost.mustFail(t, e, nil, config, "query_key", "query_key must be one of headline_daily,")
+	myCost.mustFail(t, e, nil, config, "query_key", "query_key must be \"headline_daily\",")
 }
 
 func TestAnalyticsMyCost_dataJSONIsNormalized(t *testing.T) {

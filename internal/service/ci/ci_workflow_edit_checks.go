@@ -34,7 +34,7 @@ var (
 // plan does not know computed values.
 func (m *ciWorkflowEditModel) check(ctx context.Context) diag.Diagnostics {
 	var found diag.Diagnostics
-	must(&found, path.Root("action"), m.Action, "Invalid Action", "must be one of "+phrase.Names(workflowActions, len(workflowActions)), isIn(workflowActions))
+	must(&found, path.Root("action"), m.Action, "Invalid Action", "must be "+phrase.Either(workflowActions), isIn(workflowActions))
 	mustRedacted(&found, path.Root("service_automation_id"), m.ServiceAutomationID, "Invalid UUID", "must be a UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427", isUUID)
 	must(&found, path.Root("automation_name"), m.AutomationName, "Blank Value", "must not be blank", isNotBlank)
 	must(&found, path.Root("mode_id"), m.ModeID, "Blank Value", "must not be blank", isNotBlank)
@@ -97,7 +97,7 @@ func (m *ciWorkflowEditModel) checkChanges(ctx context.Context) diag.Diagnostics
 			continue
 		}
 		required(&found, at.AtName("github_events").AtListIndex(i), event)
-		must(&found, at.AtName("github_events").AtListIndex(i), event, "Invalid Event", "must be one of "+phrase.Names(githubEvents, len(githubEvents)), isIn(githubEvents))
+		must(&found, at.AtName("github_events").AtListIndex(i), event, "Invalid Event", "must be "+phrase.Either(githubEvents), isIn(githubEvents))
 	}
 	return found
 }
@@ -111,7 +111,7 @@ func required(found *diag.Diagnostics, at path.Path, v types.String) {
 
 // must rejects a known value that accepts does not accept.
 func must(found *diag.Diagnostics, at path.Path, v types.String, summary, be string, accepts func(string) bool) {
-	mustRedacted(found, at, v, summary, fmt.Sprintf("%s, got: %q", be, v.ValueString()), accepts)
+	mustRedacted(found, at, v, summary, fmt.Sprintf("%s, not %q", be, v.ValueString()), accepts)
 }
 
 // mustRedacted is must without the value in the message, because it may be a secret.

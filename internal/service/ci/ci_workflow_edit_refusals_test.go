@@ -28,7 +28,7 @@ func TestCIWorkflowEdit_checks(t *testing.T) {
 		config acctest.Values
 		want   map[string]string
 	}{
-		"another action":              {with("action", "Create"), map[string]string{"action": `must be one of create, edit, delete, got: "Create".`}},
+		"another action":              {with("action", "Create"), map[string]string{"action": `must be "create", "edit", or "delete", not "Create".`}},
 		"no repositories":             {ofRepos("create"), map[string]string{"repos": "must contain at least one repository"}},
 		"an unknown repository":       {ofRepos("create", unknown, repo("acme/api")), nil},
 		"no name":                     {ofRepos("create", repo("acme/api"), map[string]any{"file_path": review}), map[string]string{"repos[1].repo_full_name": "must not be null"}},
@@ -43,7 +43,7 @@ func TestCIWorkflowEdit_checks(t *testing.T) {
 		"a blank name":                {with("automation_name", " "), map[string]string{"automation_name": "must not be blank"}},
 		"a schedule of four fields":   {changes("schedule", "0 6 * *"), map[string]string{"changes.schedule": "must be five cron fields"}},
 		"an unknown event":            {changes("github_events", []any{unknown, "push"}), nil},
-		"another event":               {changes("github_events", []any{"push", "pull_request"}), map[string]string{"changes.github_events[1]": "must be one of pull-request, pr-opened"}},
+		"another event":               {changes("github_events", []any{"push", "pull_request"}), map[string]string{"changes.github_events[1]": "must be \"pull-request\", \"pr-opened\""}},
 		"several things are wrong":    {acctest.Values{"action": "x", "repos": []any{repo("x", "x")}, "mode_id": ""}, map[string]string{"action": "", "repos[0].repo_full_name": "must be owner/name", "repos[0].file_path": "", "mode_id": ""}},
 		"everything is still to come": {acctest.Values{"action": unknown, "repos": unknown, "changes": unknown, "automation_name": unknown, "service_automation_id": unknown, "mode_id": unknown}, nil},
 	} {

@@ -147,7 +147,7 @@ func TestComputer_invalidConfiguration(t *testing.T) {
 		{acctest.Values{"repos": many}, "repos", "repos list must contain at most 20 elements"},
 		{acctest.Values{"repos": []any{"acme/app"}}, repo, "repos[0] must be an absolute URI"},
 		{acctest.Values{"repos": []any{"https://git.example/" + strings.Repeat("a", 2048)}}, repo, "repos[0] must be at most 2048 characters long"},
-		{source("image", nil), in("kind"), "source.kind must be one of template, execution-template, computer, got: \"image\""},
+		{source("image", nil), in("kind"), "source.kind must be \"template\", \"execution-template\", or \"computer\", not \"image\""},
 		{source("computer", map[string]any{"source_computer_id": "x", "template_id": "t"}), in("template_id"), `source of kind "computer" cannot have template_id`},
 		{source("template", map[string]any{"template_id": "t"}), in("is_listed"), `source of kind "template" requires is_listed`},
 		{source("template", map[string]any{"template_id": "t", "is_listed": true, "software_draft": draft}), in("software_draft.workstream_id"), "must be a UUID"},

@@ -198,7 +198,7 @@ func TestMemberInvitation_errors(t *testing.T) {
 		want   []string
 	}{
 		"no address":   {acctest.Values{"email": "avery"}, emulator.Fault{}, "email", []string{"email must be an email address"}},
-		"no such role": {acctest.Values{"email": avery, "role": "king"}, emulator.Fault{}, "role", []string{`role must be one of user, manager, owner, got: "king".`}},
+		"no such role": {acctest.Values{"email": avery, "role": "king"}, emulator.Fault{}, "role", []string{`role must be "user", "manager", or "owner", not "king".`}},
 		"no seat":      {acctest.Values{"email": avery}, full, "email", []string{"Cannot create member invitation", "inviteMember", "refused for " + avery + ": No seats left.", "Nobody was invited"}},
 		"oneself":      {acctest.Values{"email": bootstrap, "role": "user"}, emulator.Fault{}, "email", []string{"inviteMember", "your own role", "Resolve what the service reports"}},
 	} {

@@ -43,7 +43,7 @@ func TestMemberRemove_errors(t *testing.T) {
 		at    string
 		want  []string
 	}{
-		"no address":           {"nobody", emulator.Fault{}, "email", []string{`email must be an email address`, `got: "nobody"`}},
+		"no address":           {"nobody", emulator.Fault{}, "email", []string{`email must be an email address`, `not "nobody"`}},
 		"oneself":              {bootstrap, emulator.Fault{}, "email", []string{"Cannot remove member", "409", "The last manager", "API key of another manager or owner"}},
 		"not an address there": {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400}, "email", []string{"removeMember", "400", "without a name or brackets"}},
 		"another member stays": {"m0@acme.example", emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 404}, "", []string{"removeMember", "404", "did not confirm", "then run again"}},

@@ -352,7 +352,7 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 	} else {
 		account, key, ok := strings.Cut(req.ID, "/")
 		if !ok || account == "" || key == "" || strings.ContainsAny(key, "/ \t\n") || strings.ContainsAny(account, " \t\n") {
-			resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of an API key is service_account_id/key_id, such as sa_01/key_01, got: %q.", req.ID))
+			resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of an API key is service_account_id/key_id, such as sa_01/key_01, not %q.", req.ID))
 			return
 		}
 		id.ServiceAccountID, id.ID = types.StringValue(account), types.StringValue(key)

@@ -28,12 +28,12 @@ func TestSession_invalidConfiguration(t *testing.T) {
 		"an empty branch":           {withSettings(computer, settings{"worktree": settings{"repo_root": "/a", "branch": ""}}), "session_settings.worktree.branch", "must not be empty"},
 		"a worktree without a root": {withSettings(computer, settings{"worktree": settings{"branch": "b"}}), "session_settings.worktree.repo_root", "required"},
 		"a worktree of no name":     {withSettings(computer, settings{"worktree": settings{"repo_root": " "}}), "session_settings.worktree.repo_root", "Set the path of the repository"},
-		"a life cycle":              {withSettings(computer, settings{"worktree": settings{"repo_root": "/a", "lifecycle": "forever"}}), "session_settings.worktree.lifecycle", "must be one of ephemeral, persistent"},
+		"a life cycle":              {withSettings(computer, settings{"worktree": settings{"repo_root": "/a", "lifecycle": "forever"}}), "session_settings.worktree.lifecycle", "must be \"ephemeral\" or \"persistent\""},
 		"an empty model":            {withSettings(computer, settings{"model": ""}), "session_settings.model", "must not be empty"},
 		"an empty tool":             {withSettings(computer, settings{"enabled_tool_ids": []any{"a", ""}}), "session_settings.enabled_tool_ids[…]", "must not be empty"},
 		"a model without a name":    {withSettings(computer, settings{"compaction_model": "custom:"}), "session_settings.compaction_model", "such as custom:my-model"},
 
-		"an effort": {withSettings(computer, settings{"reasoning_effort": "some"}), "session_settings.reasoning_effort", `must be one of none, dynamic,`},
+		"an effort": {withSettings(computer, settings{"reasoning_effort": "some"}), "session_settings.reasoning_effort", `must be "none", "dynamic",`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -189,7 +189,7 @@ func TestWikiRun_invalidConfiguration(t *testing.T) {
 		"a reference":           {"branch", "refs/heads/main", `branch must be the name of a branch`},
 		"a symbolic commit":     {"commit_hash", "HEAD", "latest commit of the branch, omit it"},
 		"a short commit":        {"commit_hash", "c0ffee", noHash},
-		"another level":         {"privacy_level", "public", "privacy_level must be one of private, organization, got: \"public\""},
+		"another level":         {"privacy_level", "public", "privacy_level must be \"private\" or \"organization\", not \"public\""},
 		"pages are no JSON":     {"pages", `[`, "Invalid JSON String Value"},
 		"pages are no list":     {"pages", `{}`, "pages must be a list of pages with path, title, and content: it has the wrong type: object."},
 		"no pages":              {"pages", `[]`, "the list is empty; to let the service"},
