@@ -92,18 +92,6 @@ func TestComputer_idsInCapitals(t *testing.T) {
 	}
 }
 
-func TestComputer_firstHostIDInCapitals(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	p, i := e.Created(t, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
-	for _, want := range []acctest.Action{acctest.ActionUpdate, acctest.ActionNone} {
-		p.Apply(i, acctest.Values{"name": "a", "provider_type": "byom", "host_id": strings.ToUpper(hostA)}).MustDo(t, want)
-	}
-	if got := only(t, e).HostID; got != hostA {
-		t.Errorf("the service has %s", got)
-	}
-}
-
 // The service returns the ID in lower case.
 func TestComputer_importInCapitals(t *testing.T) {
 	t.Parallel()

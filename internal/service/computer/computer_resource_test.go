@@ -93,17 +93,19 @@ func TestComputer_importThenPlanIsEmpty(t *testing.T) {
 	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 }
 
+// A failed creation is tainted. It is not protected, because it could not be replaced then.
 func TestComputer_failedProvisioningNamesTheStepAndIsReplaced(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	e.FailProvisioning(emulator.FailStep{Name: "broken", Step: "clone-repos", Error: "the repository refuses the credentials", Times: 1})
-	config := acctest.Values{"name": "broken", "repos": []any{"https://git.example/acme/app"}}
+	config := acctest.Values{"name": "broken", "repos": []any{"https://git.example/acme/app"}, "deletion_protection": true}
 	i := e.NewInstance(t, computerType)
 	e.Apply(t, i, config).MustFail(t, "", "Computer Failed to Provision", "refuses the credentials", "the next apply replaces it")
 	e.Apply(t, i, config).MustDo(t, acctest.ActionReplace)
 	if got := only(t, e); got.ID != i.ID() || got.Status != "active" || i.Attribute("status") != "active" {
 		t.Errorf("the emulator holds %+v, the state %s", got, i.State)
 	}
+	e.Plan(t, i, nil).MustFail(t, "", "Cannot Destroy Protected Computer")
 }
 
 func TestComputer_timeoutBoundsTheWait(t *testing.T) {

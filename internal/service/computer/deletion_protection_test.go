@@ -6,22 +6,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-// The creation fails, so the computer is tainted. If it were protected, it could not be replaced.
-func TestComputer_aFailedCreationIsNotProtected(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	failSetUp(e, "a")
-	i := e.NewInstance(t, computerType)
-	config := acctest.Values{"name": "a", "deletion_protection": true}
-	if out := e.Apply(t, i, config); len(out.Errors) == 0 || !i.Tainted {
-		t.Fatal(out)
-	}
-	e.Apply(t, i, config).MustDo(t, acctest.ActionReplace)
-	if out := e.Plan(t, i, nil); len(out.Errors) != 1 {
-		t.Errorf("the new computer is not protected: %s", out)
-	}
-}
-
 // A protected computer is not replaced without being asked.
 func TestComputer_aProtectedFailureIsKept(t *testing.T) {
 	t.Parallel()
