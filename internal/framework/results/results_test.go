@@ -2,6 +2,7 @@ package results
 
 import (
 	"encoding/json"
+	"reflect"
 	"testing"
 	"time"
 
@@ -139,5 +140,17 @@ func TestRecord_Into(t *testing.T) {
 	}
 	if len(toolRecord) != 1 {
 		t.Error("the record itself has another field")
+	}
+}
+
+// An update keeps a resource's results in its plan. Results in list elements are planned with the list.
+func TestRecord_planModifiers(t *testing.T) {
+	t.Parallel()
+	for want, attributes := range map[int]map[string]schema.Attribute{1: record.Resource(), 0: record.Elements()} {
+		for name, attribute := range attributes {
+			if n := reflect.ValueOf(attribute).FieldByName("PlanModifiers").Len(); n != want {
+				t.Errorf("%s has %d plan modifiers, want %d", name, n, want)
+			}
+		}
 	}
 }
