@@ -64,7 +64,7 @@ func (s *Sent) Take() []string {
 
 // Rewrite edits every object of a list, or the object itself, in the successful responses to requests of the provider below a path. They
 // may then violate the contract.
-func Rewrite(path, list string, edit func(method string, object map[string]any)) Option {
+func Rewrite(path, list string, edit func(r *http.Request, object map[string]any)) Option {
 	return Wrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !strings.HasPrefix(r.URL.Path, path) || !fromProvider(r) {
@@ -77,11 +77,11 @@ func Rewrite(path, list string, edit func(method string, object map[string]any))
 			if answer.Code < 300 && json.Unmarshal(content, &body) == nil {
 				listed, isList := body[list].([]any)
 				if !isList {
-					edit(r.Method, body)
+					edit(r, body)
 				}
 				for _, one := range listed {
 					if object, ok := one.(map[string]any); ok {
-						edit(r.Method, object)
+						edit(r, object)
 					}
 				}
 				content, _ = json.Marshal(body)

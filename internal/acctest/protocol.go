@@ -194,7 +194,7 @@ func (p *Process) Changes(i *Instance, config Values) []string {
 	}
 	var changed []string
 	for _, diff := range diffs {
-		if at := attributePath(diff.Path); at != "" {
+		if at := attributePath(diff.Path); at != "" && diff.Value2 != nil { // What is in an unknown value is not shown.
 			changed = append(changed, at)
 		}
 	}

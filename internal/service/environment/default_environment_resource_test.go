@@ -3,9 +3,7 @@ package environment_test
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -79,7 +77,7 @@ func TestDefaultEnvironment_errors(t *testing.T) {
 	ready := environmentsReady(e, "a")[0]
 	failBuild(t, e, emulator.BuildFailure{})
 	failed := environmentsReady(e, "failed")[0]
-	user := userKey(t, e)
+	user := e.MemberKey("user@people.example", emulator.RoleUser)
 	at := "environment_id"
 	for _, tc := range []struct {
 		id   any
@@ -109,31 +107,16 @@ func TestDefaultEnvironment_errors(t *testing.T) {
 // The service refuses a default that was never built, so the apply waits for the build that runs.
 func TestDefaultEnvironment_waitsForTheBuild(t *testing.T) {
 	t.Parallel()
-	for name, fails := range map[string]bool{"succeeds": false, "fails": true} {
-		for _, updates := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/update=%v", name, updates), func(t *testing.T) {
-				t.Parallel()
-				e := acctest.New(t, slowBuilds)
-				i := e.NewInstance(t, defaultType)
-				if updates {
-					id := newEnv(e, map[string]any{"name": "base", "scope": "organization"})
-					e.Clock.Advance(time.Hour)
-					e.MustApply(t, i, acctest.Values{"environment_id": id})
-				}
-				if fails {
-					failBuild(t, e, emulator.BuildFailure{Reason: "The disk is full."})
-				}
-				id := newEnv(e, map[string]any{"name": "a", "scope": "organization"})
-				out := e.Apply(t, i, acctest.Values{"environment_id": id})
-				if fails {
-					out.MustFail(t, "environment_id", "Environment Failed to Build", "The disk is full.", id)
-					return
-				}
-				if out.MustSucceed(t); liveDefault(e) != id || i.Attribute("environment_id") != id {
-					t.Errorf("the default is %s, and the state is %s", liveDefault(e), i.State)
-				}
-			})
+	e := acctest.New(t, slowBuilds)
+	i := e.NewInstance(t, defaultType)
+	for _, name := range []string{"created", "updated"} {
+		id := newEnv(e, map[string]any{"name": name, "scope": "organization"})
+		if e.MustApply(t, i, acctest.Values{"environment_id": id}); liveDefault(e) != id || i.Attribute("environment_id") != id {
+			t.Errorf("the default is %s, and the state is %s", liveDefault(e), i.State)
 		}
+		failBuild(t, e, emulator.BuildFailure{Name: "broken " + name, Reason: "The disk is full."})
+		id = newEnv(e, map[string]any{"name": "broken " + name, "scope": "organization"})
+		e.Apply(t, i, acctest.Values{"environment_id": id}).MustFail(t, "environment_id", "Environment Failed to Build", "The disk is full.", id)
 	}
 }
 
@@ -195,22 +178,15 @@ func TestDefaultEnvironment_faultMatrixOfAProvisionedOne(t *testing.T) {
 	}.Run(t)
 }
 
-// A singleton needs one list request in a plan, and one more request in an apply.
+// A plan needs one listing, and an apply another one.
 func TestDefaultEnvironment_requests(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	ids := environmentsReady(e, "base", "a")
 	mustDefault(t, e, ids[0])
-	i := acctest.NewProcess(t, e, nil).NewInstance(defaultType)
-	for n, want := range []string{"listEnvironments listEnvironments setDefaultEnvironment", "listEnvironments"} {
-		e.Journal().Reset()
-		acctest.NewProcess(t, e, nil).Apply(i, acctest.Values{"environment_id": ids[1]}).MustSucceed(t)
-		var sent []string
-		for _, entry := range e.Journal().Entries() {
-			sent = append(sent, entry.Operation)
-		}
-		if got := strings.Join(sent, " "); got != want {
-			t.Errorf("step %d: %s, want %s", n, got, want)
-		}
-	}
+	e.Journal().Reset()
+	_, i := e.Created(t, defaultType, acctest.Values{"environment_id": ids[1]})
+	e.WantRequests(t, "listEnvironments", 2)
+	e.Plan(t, i, acctest.Values{"environment_id": ids[1]}).MustDo(t, acctest.ActionNone)
+	e.WantRequests(t, "listEnvironments", 3)
 }

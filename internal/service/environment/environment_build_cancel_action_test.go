@@ -60,30 +60,3 @@ func TestEnvironmentBuildCancel_unknownBuild(t *testing.T) {
 	_, out = invokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": id, "build_id": ""})
 	out.MustFail(t, "build_id", "build_id must not be empty")
 }
-
-// The build may end between the read and the cancel request. Whatever ended it, it was not this request.
-func TestEnvironmentBuildCancel_quickerThanTheRequest(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		before func(e *acctest.Env, id string)
-		given  bool
-	}{
-		"it succeeds":   {func(e *acctest.Env, _ string) { letBuild(e) }, false},
-		"it is stopped": {cancelBuild, true},
-		"it is edited":  {edit, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var e *acctest.Env
-			var id string
-			e = acctest.New(t, acctest.Hold("getEnvironment", func(<-chan struct{}) { tc.before(e, id) }))
-			id = newEnv(e, map[string]any{"name": "a", "scope": "organization"})
-			config := acctest.Values{"environment_id": id}
-			if tc.given {
-				config["build_id"] = latestBuild(e, id).ID
-			}
-			_, out := invokeBuild(t, e, "build_cancel", config)
-			out.MustFail(t, "build_id", "Cannot cancel build", "409")
-		})
-	}
-}

@@ -3,7 +3,6 @@ package environment_test
 import (
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
@@ -16,24 +15,6 @@ func TestEnvironment_whyACancellationFailsIsSaid(t *testing.T) {
 	e.Apply(t, i, nil).MustFail(t, "", "cancelEnvironmentBuild", "Manager role", "is running")
 	if i.State.IsNull() {
 		t.Error("the state is lost")
-	}
-}
-
-// A conflict may be temporary, so the delete is retried for some time. After that, the error contains the service's message.
-func TestEnvironment_aConflictIsRetried(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	_, i := e.Created(t, environmentType, environmentOf("a", nil))
-	refuse(e, "deleteEnvironment", http.StatusConflict, 3)
-	e.MustApply(t, i, nil)
-	noneLeft(t, e, i)
-
-	_, i = e.Created(t, environmentType, environmentOf("a", nil))
-	refuse(e, "deleteEnvironment", http.StatusConflict, -1)
-	begin := e.Clock.Now()
-	e.Apply(t, i, nil).MustFail(t, "", "returned 409")
-	if took := e.Clock.Now().Sub(begin); i.State.IsNull() || took > 40*time.Second {
-		t.Errorf("after %s the state is %s", took, i.State)
 	}
 }
 
@@ -50,7 +31,9 @@ func TestEnvironment_theDefaultIsDeleted(t *testing.T) {
 	}
 	e.MustApply(t, b, nil)
 	e.MustApply(t, a, nil)
-	noneLeft(t, e, a)
+	if left := environmentsOf(e); len(left) > 0 {
+		t.Errorf("left: %+v", left)
+	}
 }
 
 // A change of the scope forces replacement, even for the organization's default, which is then the last environment of its
@@ -62,5 +45,18 @@ func TestEnvironment_theDefaultIsReplaced(t *testing.T) {
 	out := e.MustApply(t, i, environmentOf("a", acctest.Values{"scope": "user"}))
 	if all := environmentsOf(e); out.Action != acctest.ActionReplace || len(all) != 1 || all[0].Scope != "user" || all[0].ID != i.ID() {
 		t.Errorf("%s; the emulator holds %+v", out, all)
+	}
+}
+
+// With create_before_destroy, the new environment becomes the default before the old one is deleted.
+func TestEnvironment_theDefaultIsReplacedBeforeItGoes(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	p, old := e.Created(t, environmentType, environmentOf("first", acctest.Values{"make_organization_default": true}))
+	i := p.NewInstance(environmentType)
+	p.Apply(i, environmentOf("second", acctest.Values{"make_organization_default": true})).MustDo(t, acctest.ActionCreate)
+	p.Destroy(old).MustDo(t, acctest.ActionDelete)
+	if got := onlyEnv(t, e); got.ID != i.ID() || !got.IsDefault {
+		t.Errorf("%+v", got)
 	}
 }

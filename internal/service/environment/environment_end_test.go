@@ -1,10 +1,9 @@
 package environment_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,50 +12,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
-
-// A poll that still shows the previous build is outdated, whatever the status of that build.
-func TestEnvironment_staleLooks(t *testing.T) {
-	t.Parallel()
-	for name, body := range map[string]string{
-		"succeeded": `{"builds":[{"environmentId":"ID","environmentStatus":"ready","latestBuild":{"id":"BEFORE","status":"succeeded","truncated":false,"withheld":false}}]}`,
-		"failed":    `{"builds":[{"environmentId":"ID","environmentStatus":"failed","latestBuild":{"id":"BEFORE","status":"failed","truncated":false,"withheld":false}}]}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			p, i := e.Created(t, environmentType, envValues(nil))
-			body := strings.NewReplacer("ID", i.ID(), "BEFORE", latestOf(e)).Replace(body)
-			e.Faults().Add(emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultOtherResponse, Body: body})
-			e.Journal().Reset()
-			config := envValues(acctest.Values{"setup_script": "make"})
-			out := p.Apply(i, config)
-			out.MustDo(t, acctest.ActionUpdate)
-			if len(out.Warnings) > 0 || e.Journal().Count("getBuildDiagnostics") > 0 {
-				t.Error(out.WarningText())
-			}
-			mustRest(t, e, i, config)
-		})
-	}
-}
-
-// After the provider's own build has failed, an outdated poll does not mean that there is another build.
-func TestEnvironment_staleLooksAtTheEnd(t *testing.T) {
-	t.Parallel()
-	option, arm := atFirstLook()
-	e := acctest.New(t, option)
-	p, i := e.Created(t, environmentType, envValues(nil))
-	body := strings.NewReplacer("ID", i.ID(), "BEFORE", latestOf(e)).Replace(`{"builds":[{"environmentId":"ID","environmentStatus":"ready","latestBuild":{"id":"BEFORE","status":"succeeded","truncated":false,"withheld":false}}]}`)
-	failBuild(t, e, emulator.BuildFailure{Reason: "The disk is full."})
-	arm(func() {
-		e.Faults().Add(emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultOtherResponse, Body: body})
-		e.Clock.Advance(buildTime)
-	})
-	out := p.Apply(i, envValues(acctest.Values{"setup_script": "make"}))
-	out.MustFail(t, "", "Environment Failed to Build", "The disk is full.", latestOf(e))
-	if len(out.Warnings) > 0 {
-		t.Error(out.WarningText())
-	}
-}
 
 func TestEnvironment_timeouts(t *testing.T) {
 	t.Parallel()
@@ -86,7 +41,7 @@ func TestEnvironment_timeouts(t *testing.T) {
 			}
 			i.Tainted = false
 			config["timeouts"] = map[string]any{"update": "5h"}
-			mustWarn(t, e.Plan(t, i, config), "Apply Waits for an Earlier Build", i.ID(), "build "+i.Attribute("latest_build_id")+" has not ended, and an earlier apply stopped waiting. This apply waits for it.")
+			acctest.Says(t, e.Plan(t, i, config).WarningText(), "Apply Waits for an Earlier Build", i.ID(), "build "+i.Attribute("latest_build_id")+" has not ended, and an earlier apply stopped waiting. This apply waits for it.")
 			e.Journal().Reset()
 			e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 			if sent := changesSent(e); sent != "" {
@@ -140,7 +95,6 @@ func TestEnvironment_marksOfUnfinishedWaits(t *testing.T) {
 		next    acctest.Action
 	}{
 		"to be the default": {acctest.Values{"scope": "organization", "make_organization_default": true}, nil, "update"},
-		"ready":             {nil, func(e *acctest.Env, _ string, _ acctest.Values) { e.Clock.Advance(buildTime) }, "none"},
 		"not waited for":    {nil, func(_ *acctest.Env, _ string, config acctest.Values) { config["wait_for_build"] = false }, "update"},
 		"failed":            {nil, func(e *acctest.Env, path string, _ acctest.Values) { e.API(http.MethodPost, path+"/cancel", nil, nil) }, "update"},
 		"ready, then edited": {nil, func(e *acctest.Env, _ string, config acctest.Values) {
@@ -240,8 +194,9 @@ func TestEnvironment_anUpdateWaitsForTheBuildThatRuns(t *testing.T) {
 			rebuilt(t, e, 0)
 			e.Journal().Reset()
 			e.Apply(t, i, envValues(tc.change)).MustDo(t, acctest.ActionUpdate)
-			if got := i.Attribute("status"); got != tc.status || e.Journal().Count("createEnvironmentBuild") > 0 {
-				t.Errorf("the status is %q", got)
+			polls := e.Journal().Count("getEnvironmentBuildStatuses")
+			if got := i.Attribute("status"); got != tc.status || e.Journal().Count("createEnvironmentBuild") > 0 || (polls > 0) != (got == "ready") {
+				t.Errorf("the status is %q after %d polls", got, polls)
 			}
 			e.Clock.Advance(time.Hour)
 			mustRest(t, e, i, envValues(tc.change))
@@ -263,30 +218,16 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 	t.Run("on creation", func(t *testing.T) {
 		t.Parallel()
 		e := acctest.New(t)
-		p := acctest.NewProcess(t, e, nil)
-		i := p.NewInstance(environmentType)
+		i := e.NewInstance(t, environmentType)
 		refuse(e, "setDefaultEnvironment", 403, 1)
-		out := p.Apply(i, envValues(wanted))
+		out := e.Apply(t, i, envValues(wanted))
 		out.MustDo(t, acctest.ActionCreate)
 		mustWarnOnce(t, out, "Environment Is Not the Default", "403", "Manager role", "The next apply tries again.")
-		if i.Tainted || onlyEnv(t, e).IsDefault {
-			t.Errorf("tainted: %v", i.Tainted)
-		}
 		e.Journal().Reset()
 		e.Apply(t, i, envValues(wanted)).MustDo(t, acctest.ActionUpdate)
-		if got := changesSent(e); got != "setDefaultEnvironment" || !onlyEnv(t, e).IsDefault {
+		if got := changesSent(e); got != "setDefaultEnvironment" || !onlyEnv(t, e).IsDefault || i.Tainted {
 			t.Errorf("sent %s", got)
 		}
-		mustRest(t, e, i, envValues(wanted))
-	})
-	t.Run("set by somebody else meanwhile", func(t *testing.T) {
-		t.Parallel()
-		e := acctest.New(t)
-		p := acctest.NewProcess(t, e, nil)
-		i := p.NewInstance(environmentType)
-		refuse(e, "setDefaultEnvironment", 403, 1)
-		p.Apply(i, envValues(wanted)).MustDo(t, acctest.ActionCreate)
-		e.API(http.MethodPut, environmentsRoute+"/default", map[string]any{"environmentId": i.ID()}, nil)
 		mustRest(t, e, i, envValues(wanted))
 	})
 	t.Run("on update", func(t *testing.T) {
@@ -301,13 +242,10 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 	t.Run("after a failed build", func(t *testing.T) {
 		t.Parallel()
 		e := acctest.New(t)
-		p := acctest.NewProcess(t, e, nil)
-		i := p.NewInstance(environmentType)
+		i := e.NewInstance(t, environmentType)
 		failBuild(t, e, emulator.BuildFailure{})
-		p.Apply(i, envValues(wanted)).MustFail(t, "", "Environment Failed to Build")
-		if n := e.Journal().Count("setDefaultEnvironment"); n != 0 || onlyEnv(t, e).IsDefault {
-			t.Errorf("%d", n)
-		}
+		e.Apply(t, i, envValues(wanted)).MustFail(t, "", "Environment Failed to Build")
+		e.WantRequests(t, "setDefaultEnvironment", 0)
 		i.Tainted = false
 		e.Apply(t, i, envValues(wanted)).MustDo(t, acctest.ActionUpdate)
 		mustRest(t, e, i, envValues(wanted))
@@ -325,12 +263,9 @@ func TestEnvironment_defaultIsNotTakenBack(t *testing.T) {
 	i := e.NewInstance(t, environmentType)
 	refuse(e, "setDefaultEnvironment", 409, 1)
 	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
-	setDefault := func(id string) {
-		e.API(http.MethodPut, environmentsRoute+"/default", map[string]any{"environmentId": id}, nil)
-	}
-	setDefault(i.ID())
+	mustDefault(t, e, i.ID())
 	e.Apply(t, i, config).MustDo(t, acctest.ActionNone)
-	setDefault(environmentsReady(e, "theirs")[0])
+	mustDefault(t, e, environmentsReady(e, "theirs")[0])
 	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 }
 
@@ -348,20 +283,18 @@ func TestEnvironment_defaultOfTheServicesScope(t *testing.T) {
 // The service may call an environment failed until a rebuild of it has succeeded. The rebuild that runs is waited for.
 func TestEnvironment_failedWhileItIsRebuilt(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t, slowBuilds)
+	var isFailed atomic.Bool
+	e := acctest.New(t, slowBuilds, rewrite(func(environment map[string]any) {
+		if isFailed.Load() {
+			environment["status"] = "failed"
+		}
+	}))
 	_, i := e.Created(t, environmentType, envValues(nil))
 	failBuild(t, e, emulator.BuildFailure{})
 	rebuilt(t, e, time.Hour)
 	rebuilt(t, e, time.Second)
-	var record map[string]any
-	e.API(http.MethodGet, environmentsRoute+"/"+i.ID(), nil, &record)
-	record["status"] = "failed"
-	body, err := json.Marshal(record)
-	acctest.Must(t, err)
-	e.Faults().Add(emulator.Fault{Operation: "getEnvironment", Kind: emulator.FaultOtherResponse, Body: string(body)})
-	if out := e.Plan(t, i, envValues(nil)); len(out.Errors)+len(out.Warnings) > 0 {
-		t.Error(out)
-	}
+	isFailed.Store(true)
+	mustBeSilent(t, e.Plan(t, i, envValues(nil)))
 }
 
 // A poll that still shows the build before, as failed or succeeded, is neither the result of an edit nor its end.

@@ -87,20 +87,3 @@ func TestEnvironment_faultMatrixOfDeletingWhileItIsBuilt(t *testing.T) {
 		Live: idsOf,
 	}.Run(t)
 }
-
-// When the default is replaced, the new environment becomes the default before the old one is deleted.
-func TestAccEnvironment_theDefaultIsReplacedBeforeItGoes(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t, quickBuilds)
-	const life = "  make_organization_default = true\n  scope = \"organization\"\n  lifecycle {\n    create_before_destroy = true\n  }"
-	cli := acctest.NewCLI(t, e, envConfig("name = \"first\"\n"+life))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	old := environmentsOf(e)[0].ID
-	cli.Write("main.tf", envConfig("name = \"second\"\n"+life))
-	cli.MustRun("apply", "-auto-approve", "-input=false", "-replace="+environmentAddress)
-	if all := environmentsOf(e); len(all) != 1 || all[0].ID == old || !all[0].IsDefault {
-		t.Errorf("%+v", all)
-	}
-	cli.MustPlanEmpty()
-	cli.MustRun("destroy", "-auto-approve", "-input=false")
-}

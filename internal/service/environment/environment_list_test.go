@@ -20,7 +20,8 @@ func TestEnvironmentList(t *testing.T) {
 		account any
 		want    []string
 	}{{nil, []string{"app", "broken", "mine"}}, {account, []string{"app"}}} {
-		listed, out := acctest.NewProcess(t, e, nil).List(environmentType, acctest.Values{"service_account_id": tc.account})
+		p := acctest.NewProcess(t, e, nil)
+		listed, out := p.List(environmentType, acctest.Values{"service_account_id": tc.account})
 		mustBeSilent(t, out)
 		var names []string
 		for _, one := range listed {
@@ -30,6 +31,9 @@ func TestEnvironmentList(t *testing.T) {
 				(c["scope"] == "organization") != (c["name"] == "app") || (c["status"] == "failed") != (c["name"] == "broken") || c["source_id"] != "source-base" {
 				t.Errorf("listed %v", c)
 			}
+		}
+		if !slices.Equal(p.Names, names) {
+			t.Errorf("%v are named %v", names, p.Names)
 		}
 		if slices.Sort(names); !slices.Equal(names, tc.want) {
 			t.Errorf("%v lists %v", tc.account, names)

@@ -1,55 +1,31 @@
 package environment_test
 
 import (
+	"maps"
 	"net/http"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-// planShows returns the top-level attributes that a plan shows as changed.
-func planShows(t *testing.T, cli *acctest.CLI) []string {
-	t.Helper()
-	out := cli.MustRun("plan", "-input=false").Output
-	_, actions, found := strings.Cut(out, " will perform the following actions:\n")
-	shown, _, ended := strings.Cut(actions, "\nPlan: ")
-	if !found || !ended {
-		t.Fatalf("no actions in\n%s", out)
-	}
-	var marked []string
-	for _, line := range strings.Split(shown, "\n") {
-		if attribute := attributeChange.FindStringSubmatch(line); attribute != nil {
-			marked = append(marked, attribute[1])
-		}
-	}
-	slices.Sort(marked)
-	return marked
-}
-
-var attributeChange = regexp.MustCompile(`^ {6}[-+~] (\w+)`)
-
-func TestAccEnvironment_plansShowWhatChanges(t *testing.T) {
+func TestEnvironment_plansShowWhatChanges(t *testing.T) {
 	t.Parallel()
-	e := acctest.NewRealTime(t, quickBuilds)
-	const before = "setup_script = \"make\"\nscope = \"organization\"\n"
-	cli := acctest.NewCLI(t, e, envConfig(before))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	built := []string{"active_repositories", "active_source", "failure_reason", "last_successful_build_at", "latest_build", "latest_build_id", "status"}
+	e := acctest.New(t)
+	before := acctest.Values{"setup_script": "make", "scope": "organization"}
+	_, i := e.Created(t, environmentType, envValues(before))
+	built := []string{"active_repositories", "active_source", "failure_reason", "last_successful_build_at", "latest_build", "latest_build_id", "setup_script", "status"}
 	for name, tc := range map[string]struct {
-		config string
+		change acctest.Values
 		want   []string
 	}{
-		"a rename":              {before + "name = \"after\"\n", []string{"name"}},
-		"the default":           {before + "make_organization_default = true\n", []string{"is_default", "make_organization_default"}},
-		"a script":              {strings.Replace(before, "make", "true", 1), append([]string{"setup_script"}, built...)},
-		"a repository's script": {before + envRepos("app", "true"), append([]string{"repositories"}, built...)},
+		"a rename":    {acctest.Values{"name": "after"}, []string{"name"}},
+		"the default": {acctest.Values{"make_organization_default": true}, []string{"is_default", "make_organization_default"}},
+		"a script":    {acctest.Values{"setup_script": "true"}, built},
 	} {
-		cli.Write("main.tf", envConfig(tc.config))
-		slices.Sort(tc.want)
-		if got := planShows(t, cli); !slices.Equal(got, tc.want) {
+		config := envValues(before)
+		maps.Copy(config, tc.change)
+		if got := acctest.NewProcess(t, e, nil).Changes(i, config); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: the plan shows %v, want %v", name, got, tc.want)
 		}
 	}
@@ -80,42 +56,25 @@ func TestEnvironment_sourcesAreCheckedInThePlan(t *testing.T) {
 	p := acctest.NewProcess(t, e, nil)
 	i := p.NewInstance(environmentType)
 	p.Import(i, builtEnv(e, map[string]any{"sourceId": "source-repositories"})).MustSucceed(t)
-	if out := p.Apply(i, envValues(acctest.Values{"setup_script": "make"})); !containsAll(out.Text(), "updateEnvironment", "does not support setup scripts") {
-		t.Error(out)
-	}
+	acctest.Says(t, p.Apply(i, envValues(acctest.Values{"setup_script": "make"})).Text(), "updateEnvironment", "does not support setup scripts")
 }
 
 // An existing environment stays unchanged when its source is no longer offered. Before a destroy, Terraform also plans the
 // configuration.
 func TestEnvironment_sourceThatBecameUnavailable(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct {
-		values acctest.Values
-		other  map[string]any // What was changed outside Terraform.
-	}{
-		"unchanged":                      {acctest.Values{"source_id": "source-base"}, nil},
-		"another script":                 {acctest.Values{"source_id": "source-base"}, map[string]any{"setupScript": "make"}},
-		"another source, not configured": {nil, map[string]any{"sourceId": "source-bare", "repositories": []any{}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			config := envValues(tc.values)
-			_, i := e.Created(t, environmentType, config)
-			if tc.other != nil {
-				patchEnv(t, e, tc.other)
-			}
-			acctest.Must(t, e.SetSourceProvider("provider-a", false))
-			p := acctest.NewProcess(t, e, nil)
-			if out := p.Plan(i, config); len(out.Errors) > 0 {
-				t.Error(out)
-			}
-			if tc.other == nil {
-				config["name"] = "renamed"
-				p.Apply(i, config).MustDo(t, acctest.ActionUpdate)
-			}
-			e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
-		})
+	for name, other := range map[string]map[string]any{"unchanged": nil, "another script": {"setupScript": "make"}} { // Changed outside Terraform.
+		e := acctest.New(t)
+		config := envValues(acctest.Values{"source_id": "source-base"})
+		_, i := e.Created(t, environmentType, config)
+		if other != nil {
+			patchEnv(t, e, other)
+		}
+		acctest.Must(t, e.SetSourceProvider("provider-a", false))
+		if out := e.Plan(t, i, config); len(out.Errors) > 0 {
+			t.Errorf("%s: %s", name, out)
+		}
+		e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
 	}
 }
 
@@ -130,37 +89,13 @@ func TestEnvironment_sourcesThatCannotBeListed(t *testing.T) {
 	p.Apply(i, envValues(acctest.Values{"source_id": "source-none"})).MustFail(t, "source_id", "404")
 }
 
-// If the service chooses the scope, an environment with the same name in any scope is a conflict.
-func TestEnvironment_nameInAnotherScope(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	builtEnv(e, map[string]any{"scope": "organization"})
-	p := acctest.NewProcess(t, e, nil)
-	i := p.NewInstance(environmentType)
-	if out := p.Apply(i, envValues(nil)); len(out.Errors) != 1 || !strings.Contains(out.Text(), "already exists") {
-		t.Errorf("%+v", out)
-	}
-	p.Apply(i, envValues(acctest.Values{"scope": "user"})).MustDo(t, acctest.ActionCreate)
-	if out := p.Apply(p.NewInstance(environmentType), envValues(acctest.Values{"scope": "user"})); len(out.Errors) != 1 {
-		t.Errorf("%+v", out)
-	}
-}
-
 // The documents do not tie the default to a scope, so only a contradiction is an error.
 func TestEnvironment_defaultWithoutAScope(t *testing.T) {
 	t.Parallel()
-	p := acctest.NewProcess(t, acctest.New(t), nil)
+	e := acctest.New(t)
 	config := environmentOf("dev", acctest.Values{"make_organization_default": true})
 	delete(config, "scope")
-	i := p.NewInstance(environmentType)
-	if out := p.Apply(i, config); len(out.Errors) > 0 || i.Attribute("scope") != "organization" || !isDefault(i) {
-		t.Errorf("without a scope: %s", out)
-	}
-	p.Plan(i, config).MustDo(t, acctest.ActionNone)
-	config["scope"] = "team"
-	out := p.Plan(p.NewInstance(environmentType), config)
-	out.MustFail(t, "scope")
-	if len(out.Errors) != 1 {
-		t.Errorf("an invalid scope: %s", out)
+	if _, i := e.Created(t, environmentType, config); i.Attribute("scope") != "organization" || !isDefault(i) {
+		t.Errorf("the state is %s", i.State)
 	}
 }

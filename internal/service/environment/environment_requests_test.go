@@ -15,16 +15,9 @@ func TestEnvironment_aPlanOfMany(t *testing.T) {
 	t.Parallel()
 	const n, failed = 20, 3
 	e := acctest.New(t)
-	ids := make([]string, n)
-	for k := range n {
-		ids[k] = newEnv(e, map[string]any{"name": fmt.Sprint("e", k), "scope": "organization"})
-	}
-	e.Clock.Advance(time.Hour)
-	importing := acctest.NewProcess(t, e, nil)
 	made := make([]*acctest.Instance, n)
 	for k := range n {
-		made[k] = importing.NewInstance(environmentType)
-		importing.Import(made[k], ids[k]).MustSucceed(t)
+		_, made[k] = e.Created(t, environmentType, environmentOf(fmt.Sprint("e", k), nil))
 	}
 	plan := func() (changed int64) {
 		p := acctest.NewProcess(t, e, nil)
@@ -48,7 +41,7 @@ func TestEnvironment_aPlanOfMany(t *testing.T) {
 
 	for k := range failed {
 		failBuild(t, e, emulator.BuildFailure{})
-		e.API(http.MethodPost, environmentsRoute+"/"+ids[k]+"/builds", nil, nil)
+		e.API(http.MethodPost, environmentsRoute+"/"+made[k].ID()+"/builds", nil, nil)
 	}
 	e.Clock.Advance(time.Hour)
 	changed = plan()

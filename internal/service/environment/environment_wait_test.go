@@ -48,14 +48,6 @@ func TestEnvironment_failedUpdateIsRebuiltInPlace(t *testing.T) {
 	if sent := changesSent(e); sent != "createEnvironmentBuild" || i.Attribute("setup_script") != "./configure" || i.Attribute("failure_reason") != "" {
 		t.Errorf("sent %s; the state is %s", sent, i.State)
 	}
-	failBuild(t, e, emulator.BuildFailure{})
-	e.Apply(t, i, before).MustFail(t, "", "Environment Failed to Build")
-	// If the configuration of a failed environment is corrected, the update starts the build, and no second build is started.
-	e.Journal().Reset()
-	e.Apply(t, i, after).MustDo(t, acctest.ActionUpdate)
-	if sent := changesSent(e); sent != "updateEnvironment" {
-		t.Errorf("sent %s", sent)
-	}
 	mustRest(t, e, i, after)
 }
 
@@ -73,10 +65,6 @@ func TestEnvironment_foundFailed(t *testing.T) {
 		"changed":         {acctest.Values{"setup_script": "make"}, nil, "updateEnvironment", "ready"},
 		"without waiting": {acctest.Values{"wait_for_build": false}, nil, "createEnvironmentBuild", "building"},
 		"somebody builds": {nil, func(e *acctest.Env, path string) { e.API(http.MethodPost, path+"/builds", nil, nil) }, "createEnvironmentBuild createEnvironmentBuild", "ready"},
-		"somebody has done": {nil, func(e *acctest.Env, path string) {
-			e.API(http.MethodPost, path+"/builds", nil, nil)
-			e.Clock.Advance(buildTime)
-		}, "createEnvironmentBuild createEnvironmentBuild", "ready"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,11 +1,10 @@
 package environment_test
 
 import (
-	"fmt"
 	"maps"
 	"net/http"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,9 +13,8 @@ import (
 )
 
 const (
-	environmentType    = "agentyard_environment"
-	environmentAddress = environmentType + ".test"
-	environmentsRoute  = "/api/v0/environments"
+	environmentType   = "agentyard_environment"
+	environmentsRoute = "/api/v0/environments"
 
 	// buildTime is longer than a build takes on the emulator's clock.
 	buildTime = time.Minute
@@ -70,13 +68,7 @@ func latestBuild(e *acctest.Env, id string) buildJSON {
 }
 
 // latestOf returns the ID of the latest build of the only environment.
-func latestOf(e *acctest.Env) string {
-	all := environmentsOf(e)
-	if len(all) != 1 {
-		return ""
-	}
-	return all[0].LatestBuild.ID
-}
+func latestOf(e *acctest.Env) string { return environmentsOf(e)[0].LatestBuild.ID }
 
 // changesSent returns the requests in the journal that change something.
 func changesSent(e *acctest.Env) string {
@@ -155,34 +147,7 @@ func refuse(e *acctest.Env, operation string, status, times int) {
 	e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: times})
 }
 
-// userKey returns the API key of a member without the Manager role.
-func userKey(t testing.TB, e *acctest.Env) string {
-	t.Helper()
-	return e.MemberKey("user@people.example", emulator.RoleUser)
-}
-
-// envRepos returns the attribute repositories from pairs of a URL's last part and a script.
-func envRepos(pairs ...string) string {
-	var list strings.Builder
-	for i := 0; i < len(pairs); i += 2 {
-		fmt.Fprintf(&list, "  { url = \"https://git.example/acme/%s\", script = %q },\n", pairs[i], pairs[i+1])
-	}
-	return "repositories = [\n" + list.String() + "]\n"
-}
-
-// envConfig returns the tests' environment. More contains additional attributes, or replaces the minimum attributes.
-func envConfig(more string) string {
-	least := ""
-	if !strings.Contains(more, "name ") {
-		least += "name = \"dev\"\n"
-	}
-	if !strings.Contains(more, "repositories ") {
-		least += envRepos("app", "make")
-	}
-	return "resource \"agentyard_environment\" \"test\" {\n" + least + more + "\n}\n"
-}
-
-// envValues is envConfig for the in-process driver, with changed attributes.
+// envValues returns the least configuration, with changed attributes.
 func envValues(other acctest.Values) acctest.Values {
 	values := acctest.Values{"name": "dev", "repositories": repositories("app", "make")}
 	maps.Copy(values, other)
@@ -204,20 +169,13 @@ func environmentOf(name string, changes acctest.Values) acctest.Values {
 	return config
 }
 
-func mustWarn(t testing.TB, out acctest.Outcome, parts ...string) {
-	t.Helper()
-	if !containsAll(out.WarningText(), parts...) {
-		t.Errorf("not all of %q in: %s", parts, out.WarningText())
-	}
-}
-
 // mustWarnOnce fails the test unless there is no error, and exactly one warning that contains all parts.
 func mustWarnOnce(t testing.TB, out acctest.Outcome, parts ...string) {
 	t.Helper()
 	if len(out.Errors) > 0 || len(out.Warnings) != 1 {
 		t.Errorf("errors %s, warnings %s", out.Text(), out.WarningText())
 	}
-	mustWarn(t, out, parts...)
+	acctest.Says(t, out.WarningText(), parts...)
 }
 
 func mustBeSilent(t testing.TB, out acctest.Outcome) {
@@ -237,44 +195,19 @@ func mustRest(t testing.TB, e *acctest.Env, i *acctest.Instance, config acctest.
 	}
 }
 
-func noneLeft(t testing.TB, e *acctest.Env, i *acctest.Instance) {
-	t.Helper()
-	if left := environmentsOf(e); len(left) > 0 || !i.State.IsNull() {
-		t.Errorf("left: %+v, the state: %s", left, i.State)
-	}
-}
-
-func containsAll(text string, parts ...string) bool {
-	for _, part := range parts {
-		if !strings.Contains(text, part) {
-			return false
-		}
-	}
-	return true
-}
-
 // atFirstLook calls hit once, at the first poll of a build after arm was called.
 func atFirstLook() (option acctest.Option, arm func(hit func())) {
-	var mu sync.Mutex
-	var armed func()
+	var armed atomic.Pointer[func()]
 	option = acctest.Wrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			next.ServeHTTP(w, r)
 			if !strings.HasSuffix(r.URL.Path, "/build-statuses") {
 				return
 			}
-			mu.Lock()
-			hit := armed
-			armed = nil
-			mu.Unlock()
-			if hit != nil {
-				hit()
+			if hit := armed.Swap(nil); hit != nil {
+				(*hit)()
 			}
 		})
 	})
-	return option, func(hit func()) {
-		mu.Lock()
-		defer mu.Unlock()
-		armed = hit
-	}
+	return option, func(hit func()) { armed.Store(&hit) }
 }

@@ -3,6 +3,7 @@ package session_test
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -12,7 +13,7 @@ import (
 
 // rewrite edits every session in the emulator's responses to the provider, depending on the request's method.
 func rewrite(edit func(method string, session map[string]any)) acctest.Option {
-	return acctest.Rewrite(sessionsRoute, "sessions", edit)
+	return acctest.Rewrite(sessionsRoute, "sessions", func(r *http.Request, session map[string]any) { edit(r.Method, session) })
 }
 
 // edited changes settings in responses. Nil removes a setting.
