@@ -3,7 +3,6 @@ package analytics
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -61,20 +60,6 @@ func TestAnalytics_envelopes(t *testing.T) {
 	}
 }
 
-func TestAnalytics_refusal(t *testing.T) {
-	t.Parallel()
-	c, rec, _ := area.ServeShort(t, func(string) string {
-		return `403 {"title":"Forbidden","detail":"Analytics is not enabled for the organization.","status":403,"requestId":"req_1"}`
-	})
-	_, err := c.Tools(t.Context(), february, "")
-	if want := "getToolAnalytics (GET /api/v1/analytics/tools) returned 403: Analytics is not enabled for the organization (request req_1)"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
-	// Errors are not cached: access may have been granted since.
-	_, _ = c.Tools(t.Context(), february, "")
-	rec.WantCount(t, "GET", 2)
-}
-
 func TestUserAnalytics_pages(t *testing.T) {
 	t.Parallel()
 	const users = "GET " + analyticsRoute + "users?"
@@ -101,20 +86,15 @@ func TestUserAnalytics_pages(t *testing.T) {
 		want   string
 		asks   int
 	}{
-		"all":               {0, "100", "", all, 3},
-		"more than all":     {200, "100", "", all, 3},
-		"as many":           {10, "10", "", all, 3},
-		"half of them":      {6, "6", "", "1b 1d 1e 2b 2d 2e ", 2},
-		"part of a page":    {5, "5", "", "1b 1d 1e 2d 2e ", 2},
-		"one page":          {4, "4", "", "1d 1e 2d 2e ", 1},
-		"one":               {1, "1", "", "1e ", 1},
-		"repeated cursor":   {0, "100", rows("b") + `,"has_more":true,"next_cursor":"d"}}`, "cursor leads back", 2},
-		"overlapping page":  {0, "100", rows("db") + `,"has_more":true,"next_cursor":"b"}}`, all, 3},
-		"no organization":   {0, "100", `200 {"data":[],"meta":{"has_more":false}}`, "1d 1e 2d 2e ", 2},
-		"same rows":         {0, "100", rows("ed") + `,"has_more":true,"next_cursor":"b"}}`, "cursor leads back", 2},
-		"no cursor":         {0, "100", rows("b") + `,"has_more":true,"next_cursor":null}}`, "has no cursor", 2},
-		"broken half-way":   {0, "100", `400 {"title":"Bad Request","detail":"cursor is no user.","requestId":"req_9"}`, "returned 400: cursor is no user (request req_9)", 2},
-		"ends without meta": {0, "100", `200 {"data":[{"user_id":"b","date":"2026-02-01"}]}`, "1b 1d 1e 2d 2e ", 2},
+		"all":              {0, "100", "", all, 3},
+		"half of them":     {6, "6", "", "1b 1d 1e 2b 2d 2e ", 2},
+		"one page":         {4, "4", "", "1d 1e 2d 2e ", 1},
+		"one":              {1, "1", "", "1e ", 1},
+		"repeated cursor":  {0, "100", rows("b") + `,"has_more":true,"next_cursor":"d"}}`, "cursor leads back", 2},
+		"overlapping page": {0, "100", rows("db") + `,"has_more":true,"next_cursor":"b"}}`, all, 3},
+		"same rows":        {0, "100", rows("ed") + `,"has_more":true,"next_cursor":"b"}}`, "cursor leads back", 2},
+		"no cursor":        {0, "100", rows("b") + `,"has_more":true,"next_cursor":null}}`, "has no cursor", 2},
+		"broken half-way":  {0, "100", `400 {"title":"Bad Request","detail":"cursor is no user.","requestId":"req_9"}`, "returned 400: cursor is no user (request req_9)", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -146,17 +126,6 @@ func TestUserAnalytics_pages(t *testing.T) {
 	}
 }
 
-// An operation without pages that repeats its response forever ends with an error.
-func TestMyCost_sameForEver(t *testing.T) {
-	t.Parallel()
-	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
-		clienttest.Say(w, fmt.Sprintf(`200 {"data":[{"x":1}],"meta":{"has_more":true,"next_cursor":"%d"}}`, n))
-	})
-	if _, err := c.MyCost(t.Context(), "by_pr", february); err == nil || !strings.Contains(err.Error(), "cursor leads back") || rec.Count("GET") != 2 {
-		t.Errorf("got %v after %d requests", err, rec.Count("GET"))
-	}
-}
-
 // Users are selected before the rows are counted, so the pages are read until there are enough rows of these users.
 func TestUserAnalytics_emails(t *testing.T) {
 	t.Parallel()
@@ -170,12 +139,10 @@ func TestUserAnalytics_emails(t *testing.T) {
 		want   string
 		pages  int
 	}{
-		"one":             {[]string{"c@people.example"}, 0, "1c 2c ", 2},
-		"two":             {[]string{"C@people.example", "a@People.example"}, 0, "1a 1c 2a 2c ", 2},
-		"nobody":          {[]string{"x@people.example"}, 0, "", 2},
-		"enough":          {[]string{"a@people.example"}, 2, "1a 2a ", 1},
-		"enough at last":  {[]string{"c@people.example"}, 1, "1c ", 2},
-		"more than exist": {[]string{"c@people.example"}, 3, "1c 2c ", 2},
+		"one":    {[]string{"c@people.example"}, 0, "1c 2c ", 2},
+		"two":    {[]string{"C@people.example", "a@People.example"}, 0, "1a 1c 2a 2c ", 2},
+		"nobody": {[]string{"x@people.example"}, 0, "", 2},
+		"enough": {[]string{"a@people.example"}, 2, "1a 2a ", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -203,9 +170,7 @@ func TestMyCost(t *testing.T) {
 	const top = `{"rank":1,"title":"<x>","fsc":12345678901234567890},{"date":7}`
 	for name, tc := range map[string]struct{ key, body, want string }{
 		"days":               {CostHeadlineDaily, `{"data":[{"date":"2026-02-02","fsc":0.1,"new":1},{"date":"2026-02-01","fsc":null}],"meta":{"org_id":"o"}}`, `o [{"date":"2026-02-01","fsc":null},{"date":"2026-02-02","fsc":0.1,"new":1}] [{"date":"2026-02-01","fsc":null},{"date":"2026-02-02","fsc":0.1}]`},
-		"no days":            {CostHeadlineDaily, `{"data":[]}`, ` [] []`},
 		"another query":      {"top_sessions", `{"data":[` + top + `],"meta":{"org_id":"o"}}`, `o [` + top + `] null`},
-		"another, empty":     {"by_pr", `{"data":[]}`, ` [] null`},
 		"another, open rows": {"by_pr", `{"data":[{"date":"2026-01-01"}]}`, ` [{"date":"2026-01-01"}] null`},
 		"no credits":         {CostHeadlineDaily, `{"data":[{"date":"2026-02-02","fsc":"many"}]}`, "unexpected response"},
 	} {

@@ -69,15 +69,6 @@ func mustGet(t *testing.T, sh *Collection[thing], s *source, key, id string) *th
 	return got
 }
 
-func TestCollection_aSingleReadStaysASingleGet(t *testing.T) {
-	t.Parallel()
-	s := newSource(3)
-	mustGet(t, s.shared(clock.NewFake(time.Now())), s, "", "1")
-	if s.lists.Load() != 0 || s.gets.Load() != 1 {
-		t.Errorf("%d listings, %d reads", s.lists.Load(), s.gets.Load())
-	}
-}
-
 func TestCollection_manyReadsShareOneListing(t *testing.T) {
 	t.Parallel()
 	s := newSource(1000)
@@ -179,26 +170,6 @@ func TestCollection_aFailedListing(t *testing.T) {
 			t.Errorf("%v: a failure is kept", tc.err)
 		}
 	}
-}
-
-func TestCollection_aReaderThatLeavesDoesNotEndTheListing(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newSource(2)
-		s.gate, s.started = make(chan struct{}), make(chan struct{}, 2)
-		sh := s.shared(clock.NewFake(time.Now()))
-		mustGet(t, sh, s, "", "0")
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, err := sh.Get(ctx, "", "1", s.get); !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
-		}
-		close(s.gate)
-		mustGet(t, sh, s, "", "1")
-		if s.lists.Load() != 1 || s.gets.Load() != 1 {
-			t.Errorf("%d listings, %d reads", s.lists.Load(), s.gets.Load())
-		}
-	})
 }
 
 // A 404 of the service itself means that an object is gone, unless a listing has it.

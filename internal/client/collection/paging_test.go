@@ -309,16 +309,6 @@ func TestPageSize(t *testing.T) {
 	}
 }
 
-func TestGather_readsNoPageBeyondTheMaximum(t *testing.T) {
-	t.Parallel()
-	for most, want := range map[int]int{0: 3, 1: 1, 2: 1, 3: 2, 4: 2, 5: 3} {
-		asked := 0
-		if _, err := Gather(rows(&asked, "ab", "cd", "e"), most); err != nil || asked != want {
-			t.Errorf("%d rows: %d pages, want %d, %v", most, asked, want, err)
-		}
-	}
-}
-
 func TestNewPages_repeatedPage(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -329,27 +319,5 @@ func TestNewPages_repeatedPage(t *testing.T) {
 	pages := NewPages[listedRow](c, transport.Get("listRows", "/rows"), "rows")
 	if _, err := Gather(pages.All(t.Context(), PageKey(5, nil)), 0); err == nil || n != 2 {
 		t.Errorf("%d pages, %v", n, err)
-	}
-}
-
-// A reader may leave between two pages.
-func TestPaged_aReaderLeaves(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	wait := make(chan struct{})
-	p := NewPaged(clock.System, transport.Operation{Name: "listNumbers"}, func(_ context.Context, _, cursor string) (Page[int], error) {
-		if cursor != "" {
-			cancel()
-			<-wait
-		}
-		return Page[int]{Items: []int{1}, Next: "2"}, nil
-	}, func(x, y int) bool { return x == y })
-	var last error
-	for _, err := range p.All(ctx, "") {
-		last = err
-	}
-	close(wait)
-	if !errors.Is(last, context.Canceled) {
-		t.Errorf("got %v", last)
 	}
 }

@@ -154,21 +154,6 @@ func TestSnapshot_beginsAndShrinksWithoutAListing(t *testing.T) {
 	}
 }
 
-// Reads by ID and by name cost the same for any number of objects, because they never scan the listing.
-func BenchmarkCollection_lookUp(b *testing.B) {
-	for _, n := range []int{100, 10_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			s := newSource(n)
-			sh := s.shared(clock.NewFake(time.Now()))
-			for b.Loop() {
-				if found, err := sh.Lookup(b.Context(), "", "7"); err != nil || found == nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 // slowly returns a Collection whose listings take so long by its clock.
 func slowly(s *source, takes time.Duration) *Collection[thing] {
 	return New(clock.System, 1, nil, func(ctx context.Context, _ string) ([]thing, error) {
@@ -230,34 +215,6 @@ func TestSnapshot_writesOutdoAListingUnderWay(t *testing.T) {
 				if got := mustKnow(t, sh, state); fmt.Sprint(thingIDs(got.Wanted)) != want || !got.Contains("4") {
 					t.Errorf("%s: %s are %v, want %s", name, state, got.Wanted, want)
 				}
-			}
-		})
-	}
-}
-
-// A slow listing is not an old one.
-func TestSnapshot_learnsFromASlowListing(t *testing.T) {
-	t.Parallel()
-	for _, isOver := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newSource(1)
-			sh := slowly(s, 2*SharedLifetime)
-			var reading sync.WaitGroup
-			reading.Go(func() {
-				if _, err := sh.All(t.Context(), ""); err != nil {
-					t.Error(err)
-				}
-			})
-			if isOver {
-				reading.Wait()
-			} else {
-				time.Sleep(SharedLifetime)
-			}
-			mustKnow(t, sh, "")
-			mustKnow(t, sh, "")
-			reading.Wait()
-			if s.lists.Load() != 1 {
-				t.Errorf("over %v: %d listings", isOver, s.lists.Load())
 			}
 		})
 	}

@@ -77,37 +77,3 @@ func TestUpdateComputer_aConflictWithItselfIsSuccess(t *testing.T) {
 		}
 	}
 }
-
-func TestComputer_SetUpFailed(t *testing.T) {
-	t.Parallel()
-	failed := ProvisioningStep{ID: "create-computer", Status: StepFailed, Error: "no disk"}
-	install := ProvisioningStep{ID: stepInstall, Status: StepFailed, Error: "no lock file"}
-	for name, tc := range map[string]struct {
-		computer Computer
-		want     bool
-	}{
-		"a step of the set-up":     {Computer{Status: StatusError, ProvisioningSteps: []ProvisioningStep{failed}}, true},
-		"active since":             {Computer{Status: StatusActive, ProvisioningSteps: []ProvisioningStep{failed}}, false},
-		"an installation":          {Computer{Status: StatusError, ProvisioningSteps: []ProvisioningStep{{ID: "create-computer", Status: StepCompleted}, install}}, false},
-		"no step is told":          {Computer{Status: StatusError}, false},
-		"another word for a state": {Computer{Status: StatusError, ProvisioningSteps: []ProvisioningStep{{ID: "create-computer", Status: "skipped"}}}, false},
-	} {
-		if got := tc.computer.SetUpFailed(); got != tc.want {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
-}
-
-func TestCreateFleet_refusesAComputerThatIsListedTwice(t *testing.T) {
-	t.Parallel()
-	one := Computer{ID: "c1", Name: "f-1", ProviderType: "managed-a", Status: StatusActive}
-	result := &BulkCreateResult{Computers: []Computer{one, one}, RequestedQuantity: 2}
-	c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-		clienttest.RespondJSON(w, 200, `{"computers":[]}`)
-	})
-	snapshot, err := c.listings.Snapshot(t.Context(), "", inFleet("f"))
-	clienttest.Must(t, err)
-	if got := batchProblem(result, BulkCreateRequest{Quantity: 2, NamePrefix: "f"}, snapshot); got != "it contains computer c1 twice" {
-		t.Errorf("got %q", got)
-	}
-}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -118,31 +116,6 @@ func TestUpload_fileThatChanges(t *testing.T) {
 	err := c.Upload(t.Context(), &transport.SignedURL{URL: storage}, "a", content)
 	if err == nil || !strings.Contains(err.Error(), "no such file") || len(stored.Requests) != 0 {
 		t.Errorf("%d requests, error %v", len(stored.Requests), err)
-	}
-}
-
-// A large file must not need much memory. The test does not run in parallel, so that it measures only its own memory.
-func TestUpload_streams(t *testing.T) {
-	const size = 256 << 20
-	var received atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n, _ := io.Copy(io.Discard, r.Body)
-		received.Store(n)
-		w.WriteHeader(http.StatusNoContent)
-	}))
-	defer server.Close()
-	c, _, _ := area.Serve(t, func(http.ResponseWriter, *http.Request, int) {})
-	content := FileContent{Size: size, Open: func() (io.ReadCloser, error) { return io.NopCloser(io.LimitReader(clienttest.Endless{}, size)), nil }}
-
-	var before, now runtime.MemStats
-	runtime.ReadMemStats(&before)
-	clienttest.Must(t, c.Upload(t.Context(), &transport.SignedURL{URL: server.URL}, "big", content))
-	runtime.ReadMemStats(&now)
-	if allocated := now.TotalAlloc - before.TotalAlloc; allocated > 16<<20 {
-		t.Errorf("an upload of 256 MiB allocated %d bytes", allocated)
-	}
-	if received.Load() <= size {
-		t.Errorf("the storage got %d bytes", received.Load())
 	}
 }
 

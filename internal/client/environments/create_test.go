@@ -34,10 +34,9 @@ func TestCreateEnvironment_sendsOnlyWhatIsSet(t *testing.T) {
 
 func TestCreateEnvironment_reconcilesALostAnswer(t *testing.T) {
 	t.Parallel()
-	const asked, late = `,"repositories":[{"url":"u","script":"s"}]`, `,"createdAt":1772323199000`
+	const asked = `,"repositories":[{"url":"u","script":"s"}]`
 	mine := env("env_new", "ci", asked+`,"scope":"user","latestBuild":{"id":"bld_9"}`)
-	other, shared := env("env_other", "CI", asked+`,"scope":"user"`), env("env_shared", "ci", asked+`,"scope":"organization"`)
-	older := env("env_old", "ci", asked+`,"scope":"user"`+late)
+	shared := env("env_shared", "ci", asked+`,"scope":"organization"`)
 	const answered = `201 {"id":"env_new","buildId":"bld_9"}`
 	exists, lost := clienttest.Is[*create.ExistsError], clienttest.Is[*create.LostError]
 	for name, tc := range map[string]struct {
@@ -50,11 +49,6 @@ func TestCreateEnvironment_reconcilesALostAnswer(t *testing.T) {
 		wantErr       func(error) bool
 	}{
 		"answered, wrapped":                  {post: `201 {"environment":{"id":"env_new","buildId":"bld_9"}}`, posts: 1, wantID: "env_new", wantBuild: "bld_9"},
-		"answered without a build":           {post: `201 {"id":"env_new"}`, posts: 1, wantID: "env_new"},
-		"answered with no build":             {post: `201 {"id":"env_new","buildId":null,"new":1}`, posts: 1, wantID: "env_new"},
-		"dropped after the commit":           {before: []string{other}, after: []string{other, mine}, post: "drop", posts: 1, wantID: "env_new", wantBuild: "bld_9"},
-		"answered with a build of no kind":   {after: []string{mine}, post: `201 {"id":"env_new","buildId":{}}`, posts: 1, wantID: "env_new", wantBuild: "bld_9"},
-		"taken":                              {before: []string{older}, wantErr: exists},
 		"taken in another scope":             {before: []string{shared}, post: answered, posts: 1, wantID: "env_new", wantBuild: "bld_9"},
 		"taken in a scope that is not told":  {before: []string{env("env_old", "ci", "")}, wantErr: exists},
 		"taken, whatever the scope is":       {scope: "any", before: []string{shared}, wantErr: exists},
@@ -114,55 +108,5 @@ func TestCreateEnvironment_theSourceIsPartOfTheProof(t *testing.T) {
 		if _, err := c.Create(t.Context(), CreateRequest{Name: "ci", SourceID: "src_1", Repositories: []Repository{}}); (err == nil) != proven {
 			t.Errorf("%q: got %v", source, err)
 		}
-	}
-}
-
-// A creation uses what this process wrote before, and lists again only if that has a conflict: for ten seconds, because the same run
-// may delete what has the name.
-func TestCreateEnvironment_knowsWhatThisProcessMade(t *testing.T) {
-	t.Parallel()
-	var made []string
-	c, rec, _ := area.ServeShort(t, func(call string) string {
-		if call == "POST " {
-			made = append(made, env("env_1", "ci", `,"scope":"user"`))
-			return `201 {"id":"env_1","buildId":"bld_1"}`
-		}
-		return listed(made...)
-	})
-	if _, err := c.Create(t.Context(), aCreation); err != nil {
-		t.Fatal(err)
-	}
-	var taken *create.ExistsError
-	if _, err := c.Create(t.Context(), aCreation); !errors.As(err, &taken) || taken.Found[0].ID != "env_1" {
-		t.Errorf("got %v", err)
-	}
-	rec.Want(t, "GET ", "POST ", "GET ", "GET ", "GET ", "GET ", "GET ")
-	other := aCreation
-	other.Scope = ScopeOrganization
-	var lost *create.LostError
-	if _, err := c.Create(t.Context(), other); !errors.As(err, &lost) || lost.Found[0].ID != "env_1" {
-		t.Errorf("the answer names what this process made before: %v", err)
-	}
-	rec.Want(t, "GET ", "POST ", "GET ", "GET ", "GET ", "GET ", "GET ", "POST ")
-}
-
-// A name becomes free while a creation waits for it, as in an apply that deletes the object of a renamed resource.
-func TestCreateEnvironment_waitsForANameThatIsFreedMeanwhile(t *testing.T) {
-	t.Parallel()
-	for free, created := range map[int]bool{1: true, 4: true, 5: false} {
-		looks, list := 0, []string{env("env_old", "ci", "")}
-		c, rec, _ := area.ServeShort(t, func(call string) string {
-			if call == "POST " {
-				return `201 {"id":"env_1","buildId":"bld_1"}`
-			}
-			if looks++; looks > free+1 { // The first listing is the one before the creation.
-				list = nil
-			}
-			return listed(list...)
-		})
-		if _, err := c.Create(t.Context(), aCreation); (err == nil) != created {
-			t.Errorf("free after %d looks: got %v", free, err)
-		}
-		rec.WantCount(t, http.MethodPost, map[bool]int{true: 1}[created])
 	}
 }

@@ -19,11 +19,9 @@ func TestSetDefaultEnvironment(t *testing.T) {
 		wantErr func(error) bool
 		puts    int
 	}{
-		"set":            {answers: []string{`200 {"defaultEnvironmentId":"env_1"}`}, puts: 1},
-		"no content":     {answers: []string{"204 "}, puts: 1},
-		"refused":        {answers: []string{`409 {"detail":"never built"}`}, wantErr: clienttest.Is[*transport.APIError], puts: 1},
-		"lost, then set": {answers: []string{"drop", "204 "}, puts: 2},
-		"lost for good":  {answers: []string{"drop"}, wantErr: clienttest.Is[*transport.TransportError], puts: 4},
+		"set":           {answers: []string{`200 {"defaultEnvironmentId":"env_1"}`}, puts: 1},
+		"refused":       {answers: []string{`409 {"detail":"never built"}`}, wantErr: clienttest.Is[*transport.APIError], puts: 1},
+		"lost for good": {answers: []string{"drop"}, wantErr: clienttest.Is[*transport.TransportError], puts: 4},
 	} {
 		n := 0
 		c, rec, _ := area.ServeShort(t, func(string) string { n++; return tc.answers[min(n, len(tc.answers))-1] })

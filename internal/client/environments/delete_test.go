@@ -1,7 +1,6 @@
 package environments
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -31,14 +30,11 @@ func TestDeleteEnvironment(t *testing.T) {
 		"lost, and done":                  {deletes: []string{"drop", `404 {"detail":"no"}`}, wantErr: collection.IsGone, gone: true, calls: []string{del, del}},
 		"gone":                            {deletes: []string{`404 {"detail":"no"}`}, wantErr: collection.IsGone, gone: true, calls: []string{del}},
 		"building":                        {deletes: []string{busy, "204 "}, reads: []string{building}, cancel: "204 ", calls: []string{del, get, cancel, del}},
-		"building, by its build alone":    {deletes: []string{busy, "204 "}, reads: []string{record(`,"latestBuild":{"id":"bld_1","status":"queued"}`)}, cancel: "204 ", calls: []string{del, get, cancel, del}},
 		"building, and it has just ended": {deletes: []string{busy, "204 "}, reads: []string{building}, cancel: busy, calls: []string{del, get, cancel, del}},
-		"building, and the build is gone": {deletes: []string{busy, "204 "}, reads: []string{building}, cancel: `404 {"detail":"no"}`, calls: []string{del, get, cancel, del}},
 		"building, and not to be stopped": {deletes: []string{busy}, reads: []string{building}, cancel: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: []string{del, get, cancel}},
 		"building, and it ends later":     {deletes: []string{busy, busy, "204 "}, reads: []string{building}, cancel: "204 ", calls: []string{del, get, cancel, del, del}},
 		"gone meanwhile":                  {deletes: []string{busy, `404 {"detail":"no"}`}, reads: []string{`404 {"detail":"no"}`}, wantErr: collection.IsGone, gone: true, calls: []string{del, get, del}},
 		"409, and the cause is gone":      {deletes: []string{busy, "204 "}, reads: []string{ready}, calls: []string{del, get, del}},
-		"409, and not to be read":         {deletes: []string{busy}, reads: []string{`501 {"detail":"no"}`}, wantErr: clienttest.Is[*transport.APIError], calls: []string{del, get}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,36 +63,5 @@ func TestDeleteEnvironment(t *testing.T) {
 			}
 			rec.Want(t, tc.calls...)
 		})
-	}
-}
-
-// The name of a deleted environment is free again, without a new listing.
-func TestDeleteEnvironment_freesTheName(t *testing.T) {
-	t.Parallel()
-	for answer, calls := range map[string][]string{
-		"204 ":                {"GET ", "POST ", "DELETE /env_1", "POST "},
-		`404 {"detail":"no"}`: {"GET ", "POST ", "DELETE /env_1", "POST "},
-		`403 {"detail":"no"}`: {"GET ", "POST ", "DELETE /env_1", "GET ", "POST "},
-	} {
-		made := 0
-		c, rec, _ := area.ServeShort(t, func(call string) string {
-			switch call {
-			case "GET ":
-				return listed()
-			case "POST ":
-				made++
-				return fmt.Sprintf(`201 {"id":"env_%d"}`, made)
-			}
-			return answer
-		})
-		for range 2 {
-			if _, err := c.Create(t.Context(), aCreation); err != nil {
-				t.Errorf("%s: %v", answer, err)
-			}
-			if made == 1 {
-				_ = c.Delete(t.Context(), "env_1")
-			}
-		}
-		rec.Want(t, calls...)
 	}
 }

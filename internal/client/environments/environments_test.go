@@ -37,10 +37,7 @@ func TestEnvironments_readsEveryForm(t *testing.T) {
 		fails  bool
 	}{
 		"envelope":             {answer: `{"environments":[` + b + `,` + a + `]}`, want: []string{"env_2", "env_1"}},
-		"bare":                 {answer: ` [` + b + `,` + a + `]`, want: []string{"env_2", "env_1"}},
 		"two of a name":        {answer: `[` + env("env_9", "b", "") + `,` + b + `]`, want: []string{"env_1", "env_9"}},
-		"without an ID":        {answer: `{"environments":[{"name":"b"}]}`, fails: true},
-		"without a name":       {answer: `{"environments":[{"id":"env_1"}]}`, fails: true},
 		"without repositories": {answer: `[{"id":"env_1","name":"b"}]`, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,10 +67,7 @@ func TestEnvironments_tellsTheDefault(t *testing.T) {
 		"envelope":                      {envelope: `,"defaultEnvironmentId":"env_2"`, want: "env_2 false true"},
 		"isDefault":                     {first: no, second: yes, want: "env_2 false true"},
 		"isDefault of one":              {first: yes, want: "env_1 true false"},
-		"both":                          {first: no, second: yes, envelope: `,"defaultEnvironmentId":"env_2"`, want: "env_2 false true"},
 		"neither":                       {want: " false false"},
-		"null":                          {envelope: `,"defaultEnvironmentId":null`, want: " false false"},
-		"none":                          {first: no, second: no, envelope: `,"defaultEnvironmentId":""`, want: " false false"},
 		"one that is not listed":        {envelope: `,"defaultEnvironmentId":"env_9"`, want: "env_9 false false"},
 		"the envelope says another one": {first: yes, envelope: `,"defaultEnvironmentId":"env_2"`, want: "env_2 true true"},
 		"no text":                       {first: yes, envelope: `,"defaultEnvironmentId":2`, want: "env_1 true false"},
@@ -117,17 +111,13 @@ func TestEnvironment_showsTheSameHoweverItWasRead(t *testing.T) {
 		alone, inListing string
 		want             string // A part of the shown fields.
 	}{
-		"ready":                         {`,"status":"ready","isDefault":true` + build("succeeded", ""), `,"status":"ready","isDefault":true` + build("succeeded", ""), `"excerpt":""`},
-		"failed":                        {`,"status":"failed","isDefault":true` + why + build("failed", detail), `,"status":"failed","isDefault":true` + build("failed", ""), `"excerpt":"log"`},
-		"failed, the listing says why":  {`,"status":"failed","isDefault":true` + why + build("failed", detail), `,"status":"failed","isDefault":true` + why + build("failed", ""), `"excerpt":"log"`},
-		"still ready after a failure":   {`,"status":"ready","isDefault":true` + why + build("failed", detail), `,"status":"ready","isDefault":true` + build("failed", ""), `"failureReason":"why"`},
-		"failed, without a status":      {`,"isDefault":true` + why + build("failed", detail), `,"isDefault":true` + build("failed", ""), `"failureCategory":"timeout"`},
-		"never built":                   {`,"isDefault":true`, `,"isDefault":true`, `"latestBuild":null`},
-		"the default, not told alone":   {`,"status":"ready"`, `,"status":"ready","isDefault":true`, `"isDefault":true`},
-		"no default, not told alone":    {`,"status":"ready"`, `,"status":"ready","isDefault":false`, `"isDefault":false`},
-		"failed, default not told":      {`,"status":"failed"` + why, `,"status":"failed","isDefault":true`, `"isDefault":true`},
-		"the default is told nowhere":   {`,"status":"ready"`, `,"status":"ready"`, `"isDefault":false`},
-		"the listing has a default too": {`,"status":"asleep","isDefault":false`, `,"status":"asleep","isDefault":false`, `"isDefault":false`},
+		"ready":                       {`,"status":"ready","isDefault":true` + build("succeeded", ""), `,"status":"ready","isDefault":true` + build("succeeded", ""), `"excerpt":""`},
+		"failed":                      {`,"status":"failed","isDefault":true` + why + build("failed", detail), `,"status":"failed","isDefault":true` + build("failed", ""), `"excerpt":"log"`},
+		"still ready after a failure": {`,"status":"ready","isDefault":true` + why + build("failed", detail), `,"status":"ready","isDefault":true` + build("failed", ""), `"failureReason":"why"`},
+		"never built":                 {`,"isDefault":true`, `,"isDefault":true`, `"latestBuild":null`},
+		"the default, not told alone": {`,"status":"ready"`, `,"status":"ready","isDefault":true`, `"isDefault":true`},
+		"failed, default not told":    {`,"status":"failed"` + why, `,"status":"failed","isDefault":true`, `"isDefault":true`},
+		"the default is told nowhere": {`,"status":"ready"`, `,"status":"ready"`, `"isDefault":false`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -196,71 +186,5 @@ func TestEnvironment_aDefaultThatCannotBeTold(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", answer, e, err)
 		}
 		rec.Want(t, "GET /env_1", "GET ")
-	}
-}
-
-// A write may affect every listing.
-func TestEnvironments_aWriteOutdatesEveryListing(t *testing.T) {
-	t.Parallel()
-	create := func(name string) func(*Client) error {
-		return func(c *Client) error {
-			_, err := c.Create(t.Context(), CreateRequest{Name: name})
-			return err
-		}
-	}
-	remove := func(id string) func(*Client) error {
-		return func(c *Client) error { return c.Delete(t.Context(), id) }
-	}
-	for name, tc := range map[string]struct {
-		change func(c *Client) error
-		fails  bool
-	}{
-		"create": {change: create("new")},
-		"taken":  {change: create("taken"), fails: true},
-		"update": {change: func(c *Client) error {
-			_, err := c.Update(t.Context(), "env_1", UpdateRequest{})
-			return err
-		}},
-		"start": {change: func(c *Client) error {
-			_, err := c.StartBuild(t.Context(), "env_1", "bld_0")
-			return err
-		}},
-		"cancel": {change: func(c *Client) error { return c.CancelBuild(t.Context(), "env_1", "bld_1") }},
-		"wait": {change: func(c *Client) error {
-			c.WatchBuild("env_1").Close()
-			return nil
-		}},
-		"default": {change: func(c *Client) error { return c.SetDefault(t.Context(), "env_1") }},
-		"delete":  {change: remove("env_1")},
-		"refused": {change: remove("env_3"), fails: true},
-		"gone":    {change: remove("env_2"), fails: true},
-	} {
-		c, rec, _ := area.ServeShort(t, func(call string) string {
-			switch {
-			case strings.HasPrefix(call, "GET "):
-				return listed(env("env_3", "taken", ""))
-			case call == "DELETE /env_2":
-				return `404 {"detail":"no"}`
-			case call == "DELETE /env_3":
-				return `403 {"detail":"no"}`
-			}
-			return `200 {"id":"env_1","buildId":"bld_1","defaultEnvironmentId":"env_1"}`
-		})
-		read := func() {
-			for _, account := range []string{"", "sa_1"} {
-				if _, err := c.List(t.Context(), account); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		read()
-		if err := tc.change(c); (err != nil) != tc.fails {
-			t.Errorf("%s: %v", name, err)
-		}
-		before := len(rec.Calls())
-		read()
-		if got, want := rec.Calls()[before:], []string{"GET ", "GET ?serviceAccountId=sa_1"}; !slices.Equal(got, want) {
-			t.Errorf("%s: asked %q afterwards, want %q", name, got, want)
-		}
 	}
 }

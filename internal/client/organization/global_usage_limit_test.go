@@ -22,36 +22,6 @@ func TestGlobalUsageLimit_aValueOutlivesARemoval(t *testing.T) {
 	}
 }
 
-// An apply plans again after each write, which must not list the limits again.
-func TestCheckAccess_once(t *testing.T) {
-	t.Parallel()
-	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getLimits: limited("a@x 1"), putLimits: updated("a@x 1000000")}))
-	for range 2 {
-		_, err := c.SetUserUsageLimit(t.Context(), "a@x", million)
-		if access := c.CheckAccess(t.Context()); err != nil || access != nil {
-			t.Error(err, access)
-		}
-	}
-	rec.Want(t, putLimits, getLimits, putLimits)
-}
-
-// Many plans report a refused listing once.
-func TestUsageLimitsAtPlan_refused(t *testing.T) {
-	t.Parallel()
-	const no = `403 {"detail":"no"}`
-	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getLimits: no, getGlobal: no}))
-	if limits, err := c.UsageLimitsAtPlan(t.Context()); limits != nil || err == nil {
-		t.Errorf("got %+v, %v", limits, err)
-	}
-	if err := c.CheckAccess(t.Context()); err != nil {
-		t.Error("it is reported again: ", err)
-	}
-	if limit, err := c.GlobalUsageLimitAtPlan(t.Context()); limit != nil || err == nil {
-		t.Errorf("the global limit is %v, %v", limit, err)
-	}
-	rec.Want(t, getLimits, getGlobal)
-}
-
 // Success is every 2xx of the service.
 func TestSetAndRemoveGlobalUsageLimit(t *testing.T) {
 	t.Parallel()

@@ -2,14 +2,12 @@ package organization
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // The requests for limits.
@@ -64,31 +62,17 @@ func shownLimits(l *UsageLimits) string {
 func TestUsageLimits_readsEveryForm(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{
-		`{"globalLimit":null,"userLimits":[]}`:                                                               "none",
-		`{"globalLimit":2000000,"userLimits":[]}`:                                                            "2000000",
 		`{"globalLimit":0,"userLimits":[{"email":"b@x","limit":9007199254740992}],"new":{}}`:                 "0 b@x=9007199254740992",
 		`{"globalLimit":null,"userLimits":[{"email":"b@x","limit":1},{"email":"A@x","limit":null,"new":1}]}`: "none A@x=none b@x=1",
 		`{"globalLimit":null,"userLimits":[{"email":"b@x","limit":null}]}`:                                   "none b@x=none",
 
 		`{"globalLimit":1,"userLimits": null }`:                                         "",
 		`{"globalLimit":null,"userLimits":[{"email":"a@x","limit":1},{"email":"b@x"}]}`: "",
-		`{"globalLimit":1,"userLimits":{}}`:                                             "",
 		`{"globalLimit":"1","userLimits":[]}`:                                           "",
-		`{"globalLimit":1.5,"userLimits":[]}`:                                           "",
 		`{"globalLimit":null,"userLimits":[{"email":"b@x","limit":"1"}]}`:               "",
-		`{"globalLimit":null,"userLimits":[{"email":1,"limit":1}]}`:                     "",
-		`{"globalLimit":null,"userLimits":[{"email":"","limit":1}]}`:                    "",
-		`{"globalLimit":null,"userLimits":[{"email":null,"limit":1}]}`:                  "",
-		`{"globalLimit":null,"userLimits":[null]}`:                                      "",
 		`{"globalLimit":null,"userLimits":[{"limit":1}]}`:                               "",
 		`{"globalLimit":null,"users":[]}`:                                               "",
-		`{"globalLimit":null,"userLimits":[{"email":"b@x","limit":1}]`:                  "",
-		`{}`:                          "",
-		`[]`:                          "",
-		`[{"email":"b@x","limit":1}]`: "",
-		`null`:                        "",
-		`<html>`:                      "",
-		``:                            "",
+		`[{"email":"b@x","limit":1}]`:                                                   "",
 	} {
 		c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getLimits: "200 " + answer}))
 		got, err := c.UsageLimits(t.Context())
@@ -101,41 +85,17 @@ func TestUsageLimits_readsEveryForm(t *testing.T) {
 	}
 }
 
-// The error for a missing required field names it.
-func TestUsageLimits_lacksWhatIsRequired(t *testing.T) {
-	t.Parallel()
-	for answer, want := range map[string]string{
-		`{"userLimits":[]}`:                                "the field globalLimit is missing",
-		`{"globalLimit":1}`:                                "the field userLimits is missing",
-		`{"globalLimit":1,"userLimits":null}`:              "the field userLimits is null",
-		`{"globalLimit":1,"userLimits":[{"email":"b@x"}]}`: "object 1 of the list is invalid: the field limit is missing",
-		`{"globalLimit":1,"userLimits":[{"limit":1}]}`:     "object 1 of the list is invalid: the field email is missing",
-
-		`{"globalLimit":"1","userLimits":[]}`:                          "the field globalLimit has the wrong type, string",
-		`{"globalLimit":1,"userLimits":[{"email":"b@x","limit":"1"}]}`: "the field limit has the wrong type, string",
-	} {
-		c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getLimits: "200 " + answer}))
-		if _, err := c.UserUsageLimit(t.Context(), "b@x"); !clienttest.IsA(err, clienttest.Is[*wire.ResponseError]) || collection.IsGone(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "getUserUsageLimits") {
-			t.Errorf("%s: got %v", answer, err)
-		}
-	}
-}
-
 func TestUserUsageLimit(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		listed, email string
 		want          string // "gone" is a *MissingError.
 	}{
-		"listed":             {listed: limited("a@x 1", "b@x 2"), email: "b@x", want: "b@x=2"},
 		"in capitals":        {listed: limited("a@x 1", "b@x 2"), email: "B@X", want: "b@x=2"},
 		"listed in capitals": {listed: limited("A@X 1", "b@x 2"), email: "a@x", want: "A@X=1"},
-		"2^53":               {listed: limited("a@x 9007199254740992"), email: "a@x", want: "a@x=9007199254740992"},
-		"the least":          {listed: limited("a@x 1000000"), email: "a@x", want: "a@x=1000000"},
 		"nothing":            {listed: limited("a@x 0"), email: "a@x", want: "a@x=0"},
 		"null":               {listed: limited("a@x null"), email: "a@x", want: "gone"},
 		"not listed":         {listed: limited("a@x 1"), email: "b@x", want: "gone"},
-		"nobody is listed":   {listed: limited(), email: "b@x", want: "gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -159,19 +119,6 @@ func TestUserUsageLimit(t *testing.T) {
 	}
 }
 
-// A reader cannot change the result of another reader.
-func TestUserUsageLimit_isACopy(t *testing.T) {
-	t.Parallel()
-	c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getLimits: limited("a@x 1")}))
-	for range 2 {
-		got, err := c.UserUsageLimit(t.Context(), "a@x")
-		if err != nil || got.Email != "a@x" {
-			t.Fatal(got, err)
-		}
-		got.Email = "b@x"
-	}
-}
-
 // Success is every 2xx of the service that does not reject the address. The next refresh shows what was set.
 func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 	t.Parallel()
@@ -188,18 +135,10 @@ func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 	}{
 		"set":                     {answer: updated("a@x 1000000"), calls: asked},
 		"set, others are refused": {answer: refusal(`{"email":"b@x","error":"no"}`), calls: asked},
-		"set, beside odd entries": {answer: refusal(`1,null,"a",[],{}`), calls: asked},
 		"set, 204":                {answer: "204 ", calls: asked},
-		"set, {}":                 {answer: "200 {}", calls: asked},
-		"set, lists of null":      {answer: `200 {"updated":null,"errors":null}`, calls: asked},
 		"a page":                  {answer: "200 <html>", wantErr: clienttest.Is[*transport.TransportError], says: "setUserUsageLimits", calls: tried},
 		"refused":                 {answer: refusal(`{"email":"A@x","error":"is no member"}`), wantErr: isRefused, says: "refused for a@x: is no member", calls: asked},
-		"refused, in odd words":   {answer: refusal(`{"email":"a@x","error":{"text":"no"}}`), wantErr: isRefused, says: "no explanation", calls: asked},
-		"refused without a word":  {answer: refusal(`{"email":"a@x"}`), wantErr: isRefused, says: "no explanation", calls: asked},
 		"400":                     {answer: `400 {"detail":"below the minimum"}`, wantErr: isAPI, says: "below the minimum", calls: asked},
-		"403":                     {answer: `403 {"detail":"no"}`, wantErr: isAPI, calls: asked},
-		"a page of 403":           {answer: "403 <html>", wantErr: transport.IsForeign, calls: asked},
-		"500":                     {answer: `500 {"detail":"no"}`, wantErr: isAPI, says: "setUserUsageLimits", calls: tried},
 		"lost":                    {answer: "drop", wantErr: clienttest.Is[*transport.TransportError], says: "setUserUsageLimits", calls: tried},
 
 		"removed":                      {removes: true, answer: updated("A@x null"), calls: asked},
@@ -207,7 +146,6 @@ func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 		"who has none":                 {removes: true, answer: refusal(`{"email":"a@x"}`), list: limited("A@x null"), calls: looked},
 		"removal refused":              {removes: true, answer: refusal(`{"email":"a@x","error":"locked"}`), list: limited("A@x 5"), wantErr: isRefused, says: "locked", calls: looked},
 		"removal refused, and no list": {removes: true, answer: refusal(`{"email":"a@x","error":"locked"}`), list: `403 {"detail":"no"}`, wantErr: isRefused, says: "locked", calls: looked},
-		"removal, 403":                 {removes: true, answer: `403 {"detail":"no"}`, wantErr: isAPI, calls: asked},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -230,55 +168,4 @@ func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A write of a limit discards what was read before it.
-func TestLimits_areReadAgainAfterAWrite(t *testing.T) {
-	t.Parallel()
-	for name, write := range map[string]func(*Client) error{
-		"a user's": func(c *Client) error { _, err := c.SetUserUsageLimit(t.Context(), "a@x", million); return err },
-		"global":   func(c *Client) error { return c.SetGlobalUsageLimit(t.Context(), new(int64(million))) },
-	} {
-		limit := "null"
-		c, _, _ := area.ServeShort(t, func(call string) string {
-			if call != getLimits {
-				limit = "1000000"
-			}
-			return limited("a@x " + limit)
-		})
-		for _, want := range []string{"none a@x=none", "none a@x=1000000"} {
-			limits, err := c.UsageLimits(t.Context())
-			if err != nil || shownLimits(limits) != want {
-				t.Errorf("%s: got %+v, %v", name, limits, err)
-			}
-			if err := write(c); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-	}
-}
-
-// A 429 proves that nothing was done, so nothing is read back.
-func TestSetUserUsageLimit_whereTheRateIsLimited(t *testing.T) {
-	t.Parallel()
-	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-		w.Header().Set("Retry-After", "3600")
-		clienttest.RespondJSON(w, http.StatusTooManyRequests, `{"detail":"slow down"}`)
-	})
-	if _, err := c.SetUserUsageLimit(t.Context(), "a@x", million); transport.StatusOf(err) != http.StatusTooManyRequests {
-		t.Errorf("got %v", err)
-	}
-	rec.Want(t, putLimits)
-
-	c, rec, _ = area.Serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
-		if n < 3 {
-			clienttest.RespondJSON(w, http.StatusTooManyRequests, `{"detail":"slow down"}`)
-			return
-		}
-		clienttest.Say(w, updated("a@x 1000000"))
-	})
-	if _, err := c.SetUserUsageLimit(t.Context(), "a@x", million); err != nil {
-		t.Errorf("got %v", err)
-	}
-	rec.Want(t, putLimits, putLimits, putLimits)
 }

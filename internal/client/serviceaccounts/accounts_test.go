@@ -15,38 +15,6 @@ import (
 
 var area = areatest.New[*Client](New)
 
-func TestServiceAccount_readsShareOneListing(t *testing.T) {
-	t.Parallel()
-	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-		switch {
-		case r.Method != http.MethodGet:
-			clienttest.RespondJSON(w, 200, `{"id":"sa_1","name":"a","status":"active"}`)
-		case strings.HasSuffix(r.URL.Path, "/service-accounts"):
-			clienttest.RespondJSON(w, 200, `{"serviceAccounts":[{"id":"sa_1","name":"a","status":"active"},{"id":"sa_2","name":"b","status":"active"}]}`)
-		default:
-			clienttest.RespondJSON(w, 200, `{"id":"sa_1","name":"a","status":"active"}`)
-		}
-	})
-	read := func(want int) {
-		t.Helper()
-		for _, id := range []string{"sa_1", "sa_2", "sa_1", "sa_2"} {
-			if _, err := c.Get(t.Context(), id); err != nil {
-				t.Fatal(err)
-			}
-		}
-		rec.WantCount(t, http.MethodGet, want)
-	}
-	read(2)
-	read(2)
-	status := "inactive"
-	if _, err := c.Update(t.Context(), "sa_1", UpdateRequest{Status: &status}); err != nil {
-		t.Fatal(err)
-	}
-	read(4)
-	clienttest.Must(t, c.Delete(t.Context(), "sa_1"))
-	read(6)
-}
-
 func TestCreateServiceAccount_reconcilesALostAnswer(t *testing.T) {
 	t.Parallel()
 	const older, mine, other = `{"id":"sa_old","name":"ci","status":"active","createdAt":1772323200000}`, `{"id":"sa_new","name":"ci","status":"active"}`, `{"id":"sa_other","name":"CI","status":"active"}`
@@ -81,17 +49,6 @@ func TestCreateServiceAccount_reconcilesALostAnswer(t *testing.T) {
 			}
 			rec.WantCount(t, http.MethodPost, tc.posts)
 		})
-	}
-}
-
-// After a 404 of the service itself, an account counts as deleted.
-func TestDelete_ofWhatIsGone(t *testing.T) {
-	t.Parallel()
-	for answer, isGone := range map[string]bool{`{"detail":"no such account","status":404,"title":"Not Found"}`: true, `<html>404</html>`: false} {
-		c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 404, answer) })
-		if err := c.Delete(t.Context(), "sa_1"); collection.IsGone(err) != isGone {
-			t.Errorf("%s: %v", answer, err)
-		}
 	}
 }
 

@@ -360,19 +360,6 @@ func TestCreateAPIKey_concurrently(t *testing.T) {
 	}
 }
 
-func TestDescribeKeys_theNewestFirst(t *testing.T) {
-	t.Parallel()
-	const month = 1 << 32 // Milliseconds. An int of a 32-bit platform cannot hold the difference.
-	keys := []APIKey{{ID: "b", CreatedAt: 2 * month}, {ID: "a", CreatedAt: month}, {ID: "d", CreatedAt: 4 * month}, {ID: "c", CreatedAt: 3 * month}}
-	order := ""
-	for _, k := range describeKeys(keys) {
-		order += k.ID
-	}
-	if order != "dcba" || keys[0].ID != "b" {
-		t.Errorf("described %s, from %v", order, keys)
-	}
-}
-
 // A creation waits until a live key with the name is revoked. CreateMissingKey does not wait.
 func TestCreateKey_waitsUntilTheNameIsFree(t *testing.T) {
 	t.Parallel()

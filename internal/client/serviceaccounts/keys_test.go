@@ -163,26 +163,3 @@ func revoked(k *APIKey) { k.IsRevoked, k.RevokedAt = true, k.CreatedAt }
 func always(int) bool { return true }
 
 func once(n int) bool { return n == 1 }
-
-func TestAPIKeys_shareOneListing(t *testing.T) {
-	t.Parallel()
-	s, c := newKeyring(t)
-	s.add("a", nil)
-	read := func() []APIKey {
-		keys, err := c.ListKeys(t.Context(), "sa")
-		clienttest.Must(t, err)
-		return keys
-	}
-	for range 3 {
-		if keys := read(); len(keys) != 1 || keys[0].AccountID != "sa" {
-			t.Errorf("got %+v", keys)
-		}
-	}
-	if s.listed != 1 {
-		t.Errorf("%d listings for three reads", s.listed)
-	}
-	clienttest.Must(t, c.RevokeKey(t.Context(), "sa", "a"))
-	if keys := read(); !keys[0].IsRevoked || s.listed != 2 {
-		t.Errorf("after a revocation: %+v with %d listings", keys, s.listed)
-	}
-}

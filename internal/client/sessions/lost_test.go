@@ -299,25 +299,19 @@ func TestCreateOnce(t *testing.T) {
 		others []deskSession // Sessions of the same owner that others create meanwhile.
 		want   map[string]int
 	}{
-		"all are answered":                {asked: "plain: ok, ok; model: ok", want: map[string]int{"plain": 2, "model": 1}},
-		"one is lost":                     {asked: "plain: after", want: map[string]int{"plain": 1}},
-		"one of several is lost":          {asked: "plain: ok, 500, ok; model: ok", want: map[string]int{"plain": 3, "model": 1}},
-		"two are lost":                    {asked: "free: after, ok; model: after", want: map[string]int{"free": 2, "model": 1}},
-		"all are lost":                    {asked: "plain: after, after, after", want: map[string]int{"plain": 3}},
-		"two are lost, one before":        {asked: "plain: after, before", want: map[string]int{"plain": 1}},
-		"two are lost, another's is like": {asked: "plain: after, after", others: []deskSession{{}}},
-		"two are lost, on two computers":  {asked: "plain: after; elsewhere: after", want: map[string]int{"plain": 1, "elsewhere": 1}},
-		"lost before":                     {asked: "plain: before"},
-		"lost before, one of several":     {asked: "plain: before, ok", want: map[string]int{"plain": 1}},
-		"one of two is lost before":       {asked: "plain: before; tagged: after", want: map[string]int{"tagged": 1}},
-		"another's is alike":              {asked: "plain: after", others: []deskSession{{}}},
-		"another's is older":              {asked: "plain: after", others: []deskSession{{at: clienttest.Start.Add(-time.Second)}}, want: map[string]int{"plain": 1}},
-		"another's has other settings":    {asked: "model: after", others: []deskSession{{}}, want: map[string]int{"model": 1}},
-		"another's was used":              {asked: "plain: after", others: []deskSession{{title: "Hello"}}, want: map[string]int{"plain": 1}},
-		"another's is on another one":     {asked: "plain: after", others: []deskSession{{body: other}}, want: map[string]int{"plain": 1}},
-		"another's is a subagent's":       {asked: "plain: after", others: []deskSession{{parent: "s0"}}, want: map[string]int{"plain": 1}},
-		"a subagent's, and none was made": {asked: "plain: before", others: []deskSession{{parent: "s0"}}},
-		"made otherwise than asked":       {asked: "free: capped"},
+		"all are answered":               {asked: "plain: ok, ok; model: ok", want: map[string]int{"plain": 2, "model": 1}},
+		"one is lost":                    {asked: "plain: after", want: map[string]int{"plain": 1}},
+		"two are lost":                   {asked: "free: after, ok; model: after", want: map[string]int{"free": 2, "model": 1}},
+		"all are lost":                   {asked: "plain: after, after, after", want: map[string]int{"plain": 3}},
+		"two are lost, on two computers": {asked: "plain: after; elsewhere: after", want: map[string]int{"plain": 1, "elsewhere": 1}},
+		"lost before":                    {asked: "plain: before"},
+		"another's is alike":             {asked: "plain: after", others: []deskSession{{}}},
+		"another's is older":             {asked: "plain: after", others: []deskSession{{at: clienttest.Start.Add(-time.Second)}}, want: map[string]int{"plain": 1}},
+		"another's has other settings":   {asked: "model: after", others: []deskSession{{}}, want: map[string]int{"model": 1}},
+		"another's was used":             {asked: "plain: after", others: []deskSession{{title: "Hello"}}, want: map[string]int{"plain": 1}},
+		"another's is on another one":    {asked: "plain: after", others: []deskSession{{body: other}}, want: map[string]int{"plain": 1}},
+		"another's is a subagent's":      {asked: "plain: after", others: []deskSession{{parent: "s0"}}, want: map[string]int{"plain": 1}},
+		"made otherwise than asked":      {asked: "free: capped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -378,30 +372,4 @@ func TestCreateOnce_noProof(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Two responses with the same session, or a response with an older one, are errors.
-func TestCreateOnce_theAnswerIsAnotherSession(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	d.hear(t)
-	d.ask("plain: ok, answered as s1")
-	if _, err := d.client.Create(t.Context(), wishes["plain"]); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.client.Create(t.Context(), wishes["plain"]); !clienttest.Is[*create.LostError](err) {
-		t.Errorf("the same session twice: %v", err)
-	}
-}
-
-// An interrupted run still finds the session that it created.
-func TestCreateOnce_interrupted(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	d.hear(t)
-	d.ask("plain: after")
-	d.together = 1
-	ctx, cancel := context.WithCancel(t.Context())
-	d.meanwhile = cancel
-	d.check(t, d.createAll(ctx, wishes["plain"]))
 }

@@ -103,24 +103,6 @@ func TestSend_repeatsOnlyWhatIsSafe(t *testing.T) {
 	}
 }
 
-func TestSend_repeatsWhenNobodyListens(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.NotFoundHandler())
-	address := server.URL
-	server.Close()
-	clk := clock.NewFake(time.Now())
-	c, err := New(Config{BaseURL: address, APIKey: clienttest.Key, MaxRetries: 3, Clock: clk})
-	clienttest.Must(t, err)
-	err = createSamples(t.Context(), c)
-	var transport *TransportError
-	if !errors.As(err, &transport) || !transport.Unsent {
-		t.Errorf("got %v, want an unsent transport error", err)
-	}
-	if len(clk.Sleeps()) != 3 {
-		t.Errorf("repeated %d times, want 3: the service surely did not act", len(clk.Sleeps()))
-	}
-}
-
 func TestSend_recoversAfterAFault(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
@@ -299,16 +281,6 @@ func TestTarget_takesAValueForEachPlaceholder(t *testing.T) {
 	}
 }
 
-func TestSetIf(t *testing.T) {
-	t.Parallel()
-	q := url.Values{}
-	SetIf(q, "a", "")
-	SetIf(q, "b", "x")
-	if q.Encode() != "b=x" {
-		t.Errorf("got %v", q)
-	}
-}
-
 func TestParseBaseURL(t *testing.T) {
 	t.Parallel()
 	for raw, wantOK := range map[string]bool{
@@ -353,23 +325,6 @@ func TestParseBaseURL(t *testing.T) {
 	}
 }
 
-func TestIsLoopback(t *testing.T) {
-	t.Parallel()
-	for address, want := range map[string]bool{"http://127.0.0.1:8787": true, "https://localhost": true, "https://api.agentyard.example": false, "://": false} {
-		if IsLoopback(address) != want {
-			t.Errorf("%s: got %t", address, !want)
-		}
-	}
-}
-
-func TestNew_limitsRequestsToAMinute(t *testing.T) {
-	t.Parallel()
-	c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: "k"})
-	if err != nil || c.api.Timeout != time.Minute {
-		t.Errorf("got %+v, %v", c, err)
-	}
-}
-
 func TestServiceTime_followsTheServicesClock(t *testing.T) {
 	t.Parallel()
 	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
@@ -410,24 +365,6 @@ func TestServiceTime_ignoresOtherServers(t *testing.T) {
 		if got := c.ServiceTime(); !got.Equal(clienttest.Start) {
 			t.Errorf("after %s: %v", response, got)
 		}
-	}
-}
-
-func TestRequestsPerSecond(t *testing.T) {
-	t.Parallel()
-	c, _, clk := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-		clienttest.RespondJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
-	})
-	limited, err := New(Config{BaseURL: c.base.String(), APIKey: clienttest.Key, RequestsPerSecond: 2, Clock: clk})
-	clienttest.Must(t, err)
-	start := clk.Now()
-	for range 10 {
-		if _, err := getSample(t.Context(), limited); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if elapsed := clk.Now().Sub(start); elapsed != 4500*time.Millisecond {
-		t.Errorf("10 requests at 2 per second took %v", elapsed)
 	}
 }
 

@@ -81,27 +81,6 @@ func TestAPIError_tellsARedirect(t *testing.T) {
 	}
 }
 
-func TestIsNotFound_believesOnlyTheService(t *testing.T) {
-	t.Parallel()
-	for body, want := range map[string]bool{
-		`{"detail":"no such computer","status":404,"title":"Not Found"}`:        true,
-		`{"title":"Not Found","detail":"gone","status":404,"requestId":"req_"}`: true,
-		`<html><head><title>404 Not Found</title></head></html>`:                false,
-		`{"message":"no route"}`: false,
-		`{}`:                     false,
-		``:                       false,
-	} {
-		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 404, body) })
-		_, err := getSample(t.Context(), c)
-		if StatusOf(err) != 404 || IsNotFound(err) != want || IsForeign(err) == want {
-			t.Errorf("%q: got %v, not found: %v", body, err, IsNotFound(err))
-		}
-	}
-	if IsForeign(errors.New("EOF")) || IsForeign(nil) || IsForeign(&TransportError{}) {
-		t.Error("what is no answer counts as one of another server")
-	}
-}
-
 // The page of another server says nothing about a request that must not be sent twice.
 func TestIsAmbiguous_pagesOfOtherServers(t *testing.T) {
 	t.Parallel()

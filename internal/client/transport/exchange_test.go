@@ -218,8 +218,6 @@ func TestExchange_whatNeverConnectedIsUnsent(t *testing.T) {
 				config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return nil, errors.New("no") }
 			})
 		}, func(c *Conn) { trusting(c) }, never},
-		"handshake timeout": {func(t *testing.T) string { t.Helper(); return silent(t) },
-			func(c *Conn) { trusting(c).TLSHandshakeTimeout = 20 * time.Millisecond }, always},
 		"no answer to the dialer in its time": {func(t *testing.T) string { t.Helper(); return "https://127.0.0.1:1" }, func(c *Conn) {
 			trusting(c).DialContext = func(context.Context, string, string) (net.Conn, error) {
 				return nil, &net.OpError{Op: "dial", Net: "tcp", Err: context.DeadlineExceeded}
@@ -294,15 +292,6 @@ func TestExchange_whatWasSentOverHTTP2IsAmbiguous(t *testing.T) {
 	if !errors.As(err, &failure) || failure.Unsent {
 		t.Errorf("got %#v", err)
 	}
-}
-
-// silent accepts connections and never responds.
-func silent(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // It ends with the test.
-	clienttest.Must(t, err)
-	t.Cleanup(func() { _ = listener.Close() })
-	return "https://" + listener.Addr().String()
 }
 
 func quietLog() *log.Logger { return log.New(io.Discard, "", 0) }

@@ -124,10 +124,8 @@ func TestExportWikiRun_notAnArchive(t *testing.T) {
 		"short":        {short, "was cut off after 200 bytes: unexpected EOF", "was cut off after 200 bytes: unexpected EOF"},
 		"dropped":      {dropped, "was cut off after 200 bytes: unexpected EOF", "was cut off after 200 bytes: unexpected EOF"},
 		"HTML":         {text("<!DOCTYPE html><title>s3cret</title>"), "the download is text/html; charset=utf-8, not a ZIP archive", "neither a ZIP archive nor a signed URL of one"},
-		"JSON":         {text(` {"message":"s3cret"}`), "not a ZIP archive", "neither a ZIP archive nor a signed URL of one"},
 		"JSON in bits": {text(` {"url":"https://s3cret`), "not a ZIP archive", "neither a ZIP archive nor a signed URL of one"},
 		"empty":        {text(""), "not a ZIP archive", "neither a ZIP archive nor a signed URL of one"},
-		"two letters":  {text("PK"), "not a ZIP archive", "neither a ZIP archive nor a signed URL of one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -17,9 +17,7 @@ func TestWikiPage(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ answer, problem string }{
 		"bare":            {wikiPageBody, ""},
-		"wrapped":         {`{"page":` + wikiPageBody + `}`, ""},
 		"an empty page":   {`{"pageId":"p1","content":""}`, ""},
-		"unknown keys":    {`{"pageId":"p1","content":"","order":1.5,"more":{}}`, ""},
 		"another page":    {`{"pageId":"p2","path":"a","title":"T","content":"","order":1}`, "it contains p2 instead of p1"},
 		"no page":         {`{}`, "the field pageId is missing"},
 		"without content": {`{"pageId":"p1","path":"a","title":"T","content":null,"order":1}`, "the field content is missing"},
@@ -53,13 +51,11 @@ func TestSearchWikiRun(t *testing.T) {
 		found  int
 		want   string
 	}{
-		"two":              {"x", 0, `{"results":[` + match + `,` + match + `]}`, "q=x", 2, ""},
-		"with a limit":     {"x", 7, `{"results":[` + match + `]}`, "limit=7&q=x", 1, ""},
-		"a hard text":      {" a&b=c/../ä?#", 0, `{"results":[]}`, "q=+a%26b%3Dc%2F..%2F%C3%A4%3F%23", 0, ""},
-		"bare":             {"x", 0, `[` + match + `]`, "q=x", 1, ""},
-		"nothing":          {"x", 0, `{}`, "q=x", 0, "the field results is missing"},
-		"no page":          {"x", 0, `{"results":[` + match + `,{"title":"T"}]}`, "q=x", 0, "object 2 of the list is invalid: the field pageId is missing"},
-		"of another shape": {"x", 0, `{"results":{}}`, "q=x", 0, "unexpected response"},
+		"two":          {"x", 0, `{"results":[` + match + `,` + match + `]}`, "q=x", 2, ""},
+		"with a limit": {"x", 7, `{"results":[` + match + `]}`, "limit=7&q=x", 1, ""},
+		"a hard text":  {" a&b=c/../ä?#", 0, `{"results":[]}`, "q=+a%26b%3Dc%2F..%2F%C3%A4%3F%23", 0, ""},
+		"nothing":      {"x", 0, `{}`, "q=x", 0, "the field results is missing"},
+		"no page":      {"x", 0, `{"results":[` + match + `,{"title":"T"}]}`, "q=x", 0, "object 2 of the list is invalid: the field pageId is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

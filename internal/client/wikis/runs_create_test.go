@@ -25,25 +25,18 @@ func TestCreateWikiRun_takesEveryAnswer(t *testing.T) {
 		want         func(error) bool
 		branch       string
 	}{
-		"the record":                         {post: "200 " + mine, branch: "main"},
-		"wrapped":                            {post: `200 {"wikiRun":` + mine + `}`, branch: "main"},
-		"the ID alone":                       {post: `200 {"wikiRunId":"w1"}`, single: "200 " + mine, branch: "main"},
-		"a record of another shape":          {post: `200 {"wikiRunId":"w1","repoUrl":{}}`, single: "200 " + mine, branch: "main"},
-		"the ID alone, and no read":          {post: `200 {"wikiRunId":"w1"}`, single: noSuchWiki, branch: "main"},
-		"nothing":                            {post: "200 {}", history: []string{known, mine}, branch: "main"},
-		"no body":                            {post: "200 ", history: []string{mine}, branch: "main"},
-		"lost":                               {post: "drop", history: []string{mine}, branch: "main"},
-		"500":                                {post: wikiFailed, history: []string{mine}, branch: "main"},
-		"lost before":                        {post: "drop", history: []string{known}, want: lost},
-		"lost, and one of before appears":    {post: "drop", history: []string{late}, want: lost},
-		"lost, and one of another branch":    {post: "drop", history: []string{strings.Replace(mine, "main", "next", 1)}, want: lost},
-		"lost, and one of another commit":    {post: "drop", history: []string{strings.Replace(mine, "c0ffee", "facade", 1)}, want: lost},
-		"lost, and one that tells no time":   {post: "drop", history: []string{strings.Replace(mine, `"createdAt":1772323200000,`, "", 1)}, want: lost},
-		"lost, and two appear":               {post: "drop", history: []string{mine, strings.Replace(mine, "w1", "w2", 1)}, want: lost},
-		"lost, and the history fails":        {post: "drop", want: lost},
-		"created before the request":         {post: "200 " + strings.Replace(mine, "1772323200000", "1772319600000", 1), branch: "main"},
-		"the repository is not covered":      {post: notCovered, want: clienttest.Is[*transport.APIError]},
-		"a page, as of something in between": {post: "200 <html>", history: []string{}, want: lost},
+		"the record":                       {post: "200 " + mine, branch: "main"},
+		"the ID alone":                     {post: `200 {"wikiRunId":"w1"}`, single: "200 " + mine, branch: "main"},
+		"the ID alone, and no read":        {post: `200 {"wikiRunId":"w1"}`, single: noSuchWiki, branch: "main"},
+		"nothing":                          {post: "200 {}", history: []string{known, mine}, branch: "main"},
+		"lost":                             {post: "drop", history: []string{mine}, branch: "main"},
+		"lost, and one of before appears":  {post: "drop", history: []string{late}, want: lost},
+		"lost, and one of another branch":  {post: "drop", history: []string{strings.Replace(mine, "main", "next", 1)}, want: lost},
+		"lost, and one of another commit":  {post: "drop", history: []string{strings.Replace(mine, "c0ffee", "facade", 1)}, want: lost},
+		"lost, and one that tells no time": {post: "drop", history: []string{strings.Replace(mine, `"createdAt":1772323200000,`, "", 1)}, want: lost},
+		"lost, and the history fails":      {post: "drop", want: lost},
+		"created before the request":       {post: "200 " + strings.Replace(mine, "1772323200000", "1772319600000", 1), branch: "main"},
+		"the repository is not covered":    {post: notCovered, want: clienttest.Is[*transport.APIError]},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
