@@ -24,14 +24,11 @@ variable "workstation_user" {
   default     = "dev"
 }
 
-data "agentyard_computer_providers" "available" {}
-
 # One managed computer for each agent, with a cloned repository and installed dependencies.
 resource "agentyard_computer" "agent" {
   for_each = var.agents
 
   name              = "agent-${each.key}"
-  provider_type     = data.agentyard_computer_providers.available.providers[0]
   repos             = ["https://git.example/acme/app"]
   auto_install_deps = true
 }

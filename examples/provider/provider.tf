@@ -11,3 +11,21 @@ terraform {
 
 # base_url and api_key come from AGENTYARD_BASE_URL and AGENTYARD_API_KEY.
 provider "agentyard" {}
+
+# An account for a pipeline, and a key that each monthly apply rotates.
+resource "agentyard_service_account" "ci" {
+  name = "ci"
+}
+
+resource "agentyard_api_key" "ci" {
+  service_account_id = agentyard_service_account.ci.id
+  name               = "pipeline"
+  expires_in         = "60d"
+  rotation           = { interval = "30d" }
+}
+
+# Three computers for agents.
+resource "agentyard_computer_fleet" "agents" {
+  name_prefix = "agent"
+  quantity    = 3
+}

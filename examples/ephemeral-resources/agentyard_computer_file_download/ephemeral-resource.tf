@@ -13,7 +13,7 @@ ephemeral "agentyard_computer_file_download" "report" {
 # such file.
 resource "terraform_data" "fetch" {
   provisioner "local-exec" {
-    command = "echo fetching the report"
+    command = "curl -fsS -o report.pdf \"$REPORT_URL\""
 
     environment = {
       REPORT_URL = coalesce(

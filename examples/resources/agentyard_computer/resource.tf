@@ -1,9 +1,6 @@
-data "agentyard_computer_providers" "available" {}
-
 # A managed computer with two repositories and their dependencies.
 resource "agentyard_computer" "build" {
-  name          = "build-1"
-  provider_type = data.agentyard_computer_providers.available.providers[0]
+  name = "build-1"
   repos = [
     "https://git.example/acme/app",
     "https://git.example/acme/tools",

@@ -14,6 +14,5 @@ resource "agentyard_service_account" "releases" {
 # computer.
 resource "agentyard_computer" "builder" {
   name               = "builder-1"
-  provider_type      = "byom"
   service_account_id = agentyard_service_account.builds.id
 }

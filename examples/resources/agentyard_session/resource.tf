@@ -1,11 +1,12 @@
 resource "agentyard_computer" "build" {
-  name = "build-1"
+  name  = "build-1"
+  repos = ["https://git.example/acme/app"]
 }
 
 # A session with its own worktree and branch. Settings are updated in place.
 resource "agentyard_session" "review" {
   computer_id = agentyard_computer.build.id
-  cwd         = "/srv/app"
+  cwd         = agentyard_computer.build.cloned_repo_directories[0]
 
   session_settings = {
     model            = "model-thinking" # A sample: use the ID of a model.
@@ -22,7 +23,7 @@ resource "agentyard_session" "review" {
     ]
 
     worktree = {
-      repo_root = "/srv/app"
+      repo_root = agentyard_computer.build.cloned_repo_directories[0]
       branch    = "review"
       lifecycle = "ephemeral"
     }
@@ -32,6 +33,21 @@ resource "agentyard_session" "review" {
   system_prompt_append = <<-EOT
     Review the open pull requests. Change no file.
   EOT
+}
+
+# The agent is idle until it gets a task.
+resource "agentyard_session_message" "task" {
+  session_id = agentyard_session.review.id
+  text       = "Review the pull requests of this week."
+}
+
+resource "agentyard_session_answer" "task" {
+  session_id = agentyard_session_message.task.session_id
+  message_id = agentyard_session_message.task.id
+}
+
+output "answer" {
+  value = agentyard_session_answer.task.text
 }
 
 # A session with the organization's default settings.

@@ -1,6 +1,5 @@
 resource "agentyard_computer" "build" {
-  name          = "build"
-  provider_type = "managed-a" # A sample; see agentyard_computer_providers.
+  name = "build"
 }
 
 resource "agentyard_session" "upgrade" {
