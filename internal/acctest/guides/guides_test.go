@@ -188,10 +188,7 @@ func apiKeysWithoutState(g *reader) {
 	if left := live(g.e); len(left) > 0 {
 		g.t.Errorf("%v live on", left)
 	}
-	// A provisioner stands for the placeholder of a secret store.
-	const value = "(terraform.applying\n  ? coalesce(ephemeral.agentyard_api_key.deploy.key) : \"none\")"
-	g.step(`"store_secret"`, `"terraform_data"`, "  name = \"deploy-key\"\n", "", "value_wo_version", "triggers_replace",
-		"value_wo = "+value, "provisioner \"local-exec\" {\n    command     = \"printf %s $KEY > key\"\n    environment = { KEY = "+value+" }\n  }")
+	g.step()
 	first := g.read("stored/key")
 	g.run("terraform -chdir=stored plan -detailed-exitcode")
 	g.run("terraform -chdir=stored apply")

@@ -1,8 +1,14 @@
-# Stands for a resource of your secret store.
-resource "store_secret" "deploy" {
-  name = "deploy-key"
-  # An apply fails instead of storing null. A plan stores nothing.
-  value_wo = (terraform.applying
-  ? coalesce(ephemeral.agentyard_api_key.deploy.key) : "none")
-  value_wo_version = var.key_version
+# A new version stores a new key.
+resource "terraform_data" "deploy" {
+  triggers_replace = var.key_version
+
+  provisioner "local-exec" {
+    # Replace this by the command of your secret store.
+    command = "printf %s \"$KEY\" >key"
+
+    environment = {
+      # An apply fails instead of storing null.
+      KEY = coalesce(ephemeral.agentyard_api_key.deploy.key)
+    }
+  }
 }

@@ -30,8 +30,9 @@ other, and changes nothing. Any role works: what the key may not read is listed.
 
 AGENTYARD_API_KEY is the API key, and AGENTYARD_BASE_URL the service's address.
 
-The report contains names of operations and fields, types, words of enums, and
-statuses. It contains no key, no address, no ID, and no other value.
+The report contains names of operations and fields, also of fields that only the
+service knows, types, words of enums, and statuses. It contains no key, no
+address, no ID, and no other value.
 
 Flags:
 `
