@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -52,18 +51,6 @@ func newRequest(t *testing.T, method, target, body string) *http.Request {
 	return r
 }
 
-// reports collects violations.
-type reports struct {
-	mu         sync.Mutex
-	violations []Violation
-}
-
-func (r *reports) add(v Violation) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.violations = append(r.violations, v)
-}
-
 // exchange sends one request through the validation and returns what was reported.
 func exchange(t *testing.T, next http.Handler, method, target, body string, header map[string]string) (violations []Violation, got *httptest.ResponseRecorder) {
 	t.Helper()
@@ -71,10 +58,9 @@ func exchange(t *testing.T, next http.Handler, method, target, body string, head
 	for name, value := range header {
 		r.Header.Set(name, value)
 	}
-	var seen reports
 	got = httptest.NewRecorder()
-	document(t).Handler(next, seen.add).ServeHTTP(got, r)
-	return seen.violations, got
+	document(t).Handler(next, func(v Violation) { violations = append(violations, v) }).ServeHTTP(got, r)
+	return violations, got
 }
 
 func TestHandlerChecksRequests(t *testing.T) {
@@ -93,8 +79,6 @@ func TestHandlerChecksRequests(t *testing.T) {
 			"source":{"kind":"execution-template","templateId":"t","isListed":false,"softwareDraft":{"workstreamId":"` + uuid + `","creationSessionId":"` + uuid + `","firstTurnId":"` + uuid + `"}}}`, nil, created, ""},
 		{"unknown field", post, "/api/v0/computers", `{"name":"a","nmae":"b"}`, nil, created, "new field at "},
 		{"missing field", post, "/api/v0/computers", `{}`, nil, created, "/name: expected"},
-		{"wrong type", post, "/api/v0/computers", `{"name":1}`, nil, created, "at /name"},
-		{"name too long", post, "/api/v0/computers", `{"name":"` + strings.Repeat("a", 64) + `"}`, nil, created, "at /name"},
 		{"no UUID", post, "/api/v0/computers", `{"name":"a","hostId":"h"}`, nil, created, "at /hostId"},
 		{"no URI", post, "/api/v0/computers", `{"name":"a","repos":["acme/app"]}`, nil, created, "at /repos/*"},
 		{"kind outside of the enum", post, "/api/v0/computers", `{"name":"a","source":{"kind":"clone"}}`, nil, created, "at /source"},
@@ -105,7 +89,6 @@ func TestHandlerChecksRequests(t *testing.T) {
 		{"body that is no JSON", post, "/api/v0/computers", `{"name"`, nil, created, "not JSON"},
 		{"body that is two values", post, "/api/v0/computers", `{"name":"a"} {}`, nil, created, "not JSON"},
 		{"body that is not UTF-8", post, "/api/v0/computers", "{\"name\":\"\xff\"}", nil, created, "not JSON"},
-		{"body where none belongs", get, "/api/v0/computers", `{}`, nil, listed, "expected no body, found a body"},
 		{"no credential", get, "/api/v0/computers", "", map[string]string{"Authorization": ""}, listed, "header Authorization"},
 		{"another credential", get, "/api/v0/computers", "", map[string]string{"Authorization": "Basic a2V5"}, listed, "header Authorization"},
 		{"all query parameters", get, "/api/v0/computers?hostId=" + uuid + "&serviceAccountId=sa_1&includeProvisioningSteps=true&includeUnlisted=false", "", nil, listed, ""},
@@ -115,37 +98,22 @@ func TestHandlerChecksRequests(t *testing.T) {
 		{"empty service account in a body", post, "/api/v0/computers", `{"name":"a","serviceAccountId":""}`, nil, response{status: 400, body: problem400}, "at /serviceAccountId"},
 		{"unknown query parameter", get, "/api/v0/computers?page=2", "", nil, listed, "query page"},
 		{"repeated query parameter", get, "/api/v0/computers?includeUnlisted=true&includeUnlisted=true", "", nil, listed, "expected one value, found several"},
-		{"query value outside of the enum", get, "/api/v0/computers?includeUnlisted=1", "", nil, listed, "includeUnlisted"},
 		{"query that cannot be parsed", get, "/api/v0/computers?hostId=%zz", "", nil, listed, "at query: expected a query"},
 		{"undeclared path", get, "/api/v0/machines", "", nil, response{status: 404, body: `{}`}, "no operation GET /api/v0/machines"},
-		{"undeclared method", put, "/api/v0/computers", "", nil, response{status: 405, body: `{}`}, "no operation PUT"},
 		{"array in the query", get, "/api/v0/environments/build-statuses?environmentIds=a&environmentIds=b", "", nil, response{status: 200, body: `{"builds":[]}`}, ""},
 		{"missing query parameter", get, "/api/v0/environments/build-statuses", "", nil, response{status: 200, body: `{"builds":[]}`}, "environmentIds"},
-		{"page size", get, "/api/v0/organization/users?limit=100", "", nil, response{status: 200, body: `{"users":[],"pagination":{"hasMore":false,"nextCursor":null}}`}, ""},
 		{"page too large", get, "/api/v0/organization/users?limit=101", "", nil, response{status: 200, body: `{"users":[],"pagination":{"hasMore":false,"nextCursor":null}}`}, "limit"},
-		{"null where allowed", put, "/api/v0/organization/usage/limits/global", `{"limit":null}`, nil, response{status: 200, body: `{"limit":null}`}, ""},
-		{"limit too low", put, "/api/v0/organization/usage/limits/global", `{"limit":999999}`, nil, response{status: 200, body: `{"limit":999999}`}, "at /limit"},
 		{"optional body absent", post, "/api/v0/computers/c/restart", "", nil, response{status: 200, body: `{"wasRestarted":true}`}, ""},
-		{"optional body given", post, "/api/v0/computers/c/restart", `{"mode":"reboot"}`, nil, response{status: 200, body: `{"wasRestarted":true}`}, ""},
-		{"optional body with another mode", post, "/api/v0/computers/c/restart", `{"mode":"off"}`, nil, response{status: 400, body: problem400}, "at /mode"},
 		{"empty object where no body is declared", post, "/api/v0/computers/c/refresh", `{}`, nil, response{status: 200, body: `{"configured":0,"secretsConfigured":0}`}, ""},
-		{"empty object for an interruption", post, "/api/v0/sessions/s/interrupt", `{}`, nil, response{status: 200, body: `{"status":"idle"}`}, ""},
 		{"field where no body is declared", post, "/api/v0/computers/c/refresh", `{"mode":"resume"}`, nil, response{status: 400, body: problem400}, "new field at "},
-		{"grace period too long", post, "/api/v0/service-accounts/sa_1/api-keys/k/rotate", `{"gracePeriodMinutes":11}`, nil, response{status: 400, body: problem400}, "at /gracePeriodMinutes"},
 		{"file name with two dots", post, "/api/v0/computers/c/files/..%2Fa/create-download", "", nil, response{status: 400, body: problem400}, "fileName"},
-		{"file name of a dot", post, "/api/v0/computers/c/files/%2E/create-download", "", nil, response{status: 400, body: problem400}, "fileName"},
 		{"file name of two dots", post, "/api/v0/computers/c/files/%2E%2E/create-download", "", nil, response{status: 400, body: problem400}, "fileName"},
-		{"file name of blanks", post, "/api/v0/computers/c/files/%C2%A0%0B/create-download", "", nil, response{status: 400, body: problem400}, "fileName"},
 		{"file name with dots", post, "/api/v0/computers/c/files/.a.b./create-download", "", nil, response{status: 200, body: `{"url":"https://files.example/a","expiresAt":1}`}, ""},
-		{"file name with blanks", post, "/api/v0/computers/c/files/a%20b.txt/create-download", "", nil, response{status: 200, body: `{"url":"https://files.example/a","expiresAt":1}`}, ""},
-		{"escaped path", get, wikiHistory, "", nil, response{status: 200, body: `{"wikiRuns":[]}`}, ""},
 		{"setting that an update cannot have", patch, "/api/v0/sessions/s", `{"sessionSettings":{"toolExecutionMode":"direct_only"}}`, nil, response{status: 200, body: `{"sessionId":"s","status":"idle","messageCount":0,"createdAt":1,"updatedAt":1}`}, "toolExecutionMode"},
 		{"blank system prompt", post, "/api/v0/sessions", `{"computerId":"c","systemPrompt":"  "}`, nil, response{status: 201, body: `{"sessionId":"s","status":"idle","messageCount":0,"createdAt":1,"updatedAt":1}`}, "at /systemPrompt"},
 		{"compaction model", post, "/api/v0/sessions", `{"computerId":"c","sessionSettings":{"compactionModel":"custom:"}}`, nil, response{status: 201, body: `{"sessionId":"s","status":"idle","messageCount":0,"createdAt":1,"updatedAt":1}`}, "compactionModel"},
 		{"time", get, "/api/v0/computers/c/metrics?start=2026-02-28T12:00:00.5%2B01:00", "", nil, response{status: 200, body: `[]`}, ""},
 		{"time that does not exist", get, "/api/v0/computers/c/metrics?start=2026-02-29T12:00:00Z", "", nil, response{status: 400, body: problem400}, "start"},
-		{"content type too long", post, "/api/v0/computers/c/files/f/create-upload", `{"sizeBytes":1,"contentType":"` + strings.Repeat("x", 256) + `"}`, nil, response{status: 400, body: problem400}, "at /contentType"},
-		{"date", get, "/api/v1/analytics/productivity?startDate=2026-02-01&endDate=1.3.2026", "", nil, response{status: 200, body: `{"data":[],"meta":{"org_id":"o","start_date":"2026-02-01","end_date":"2026-02-02"}}`}, "endDate"},
 		{"date that does not exist", get, "/api/v1/analytics/productivity?startDate=2026-02-01&endDate=2026-02-29", "", nil, response{status: 200, body: `{"data":[],"meta":{"org_id":"o","start_date":"2026-02-01","end_date":"2026-02-02"}}`}, "endDate"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -193,30 +161,22 @@ func TestHandlerChecksAnswers(t *testing.T) {
 		{"missing field", get, one, response{status: 200, body: `{"id":"8a4f5b1e-32a5-4a1c-9d57-0d6d0e5f7a11","name":"a","createdAt":1}`}, "/providerType: expected"},
 		{"value outside of the enum", get, one, response{status: 200, body: computer(`"status":"asleep"`)}, "at /status"},
 		{"null where none belongs", get, one, response{status: 200, body: computer(`"hostname":null`)}, "at /hostname"},
-		{"field of another variant", get, one, response{status: 200, body: computer(`"computerSource":{"kind":"computer","templateId":"t"}`)}, "at /computerSource"},
-		{"ID in a list", get, "/api/v0/computers", response{status: 200, body: `{"computers":[{"id":"c","name":"a","providerType":"byom","createdAt":1}]}`}, "at /computers/*/id"},
 		{"undeclared status", get, one, response{status: 418, body: `{}`}, "status: expected 200, 400"},
-		{"undeclared redirect", get, one, response{status: 301}, "found 301"},
-		{"undeclared success", get, one, response{status: 201, body: computerJSON}, "found 201"},
 		{"body missing", get, one, response{status: 200}, "found an empty body"},
 		{"body of another type", get, one, response{status: 200, body: computerJSON, header: map[string]string{"Content-Type": "text/html"}}, "Content-Type"},
 		{"body cut off", get, one, response{status: 200, body: computerJSON[:20]}, "not JSON"},
 		{"no content", remove, one, response{status: 204}, ""},
 		{"error", get, one, response{status: 404, body: `{"detail":"None.","status":404,"title":"Not Found","metadata":{"a":1}}`}, ""},
-		{"assumed error", get, one, response{status: 429, body: `{"detail":"Slow.","status":429,"title":"Too Many Requests"}`, header: map[string]string{"Retry-After": "3"}}, ""},
 		{"Retry-After that is no number", get, one, response{status: 429, body: `{"detail":"Slow.","status":429,"title":"Too Many Requests"}`, header: map[string]string{"Retry-After": "soon"}}, "Retry-After"},
 		{"error without a detail", get, one, response{status: 404, body: `{"status":404,"title":"Not Found"}`}, "/detail: expected"},
 		{"error with a list", get, one, response{status: 400, body: `{"status":400,"title":"Bad Request","errors":[{"message":"No."}]}`, header: map[string]string{RuleHeader: "nul-character"}}, ""},
-		{"list in another error", get, one, response{status: 404, body: `{"status":404,"title":"Not Found","errors":[{"message":"No."}]}`}, "new field at "},
 		{"analytics error", get, tokens, response{status: 403, body: `{"title":"Forbidden","detail":"No.","status":403,"requestId":"req_1"}`}, ""},
 		{"error of the other API version", get, tokens, response{status: 403, body: `{"title":"Forbidden","detail":"No.","status":403}`}, "/requestId: expected"},
 		{"analytics row", get, tokens, response{status: 200, body: `{"data":[{"date":"2026-02-01","billable_tokens":1,"input_tokens":1,"output_tokens":1,"cache_read_tokens":0,"cache_write_tokens":0,"by_model":[],"by_user":[]}],` + meta + `}`}, ""},
-		{"grouped analytics row", get, tokens + "&group_by=model", response{status: 200, body: `{"data":[{"date":"2026-02-01","group_key":"m","billable_tokens":1,"input_tokens":1,"output_tokens":1}],` + meta + `}`}, ""},
 		{"neither row", get, tokens, response{status: 200, body: `{"data":[{"date":"2026-02-01","group_key":"m"}],` + meta + `}`}, "at /data/*"},
 		{"settings are open", get, history, response{status: 200, body: change}, ""},
 		{"known settings have types", get, history, response{status: 200, body: strings.Replace(change, `"low"`, `"lowest"`, 1)}, "at /changes/*/settings/maxAutonomyLevel"},
 		{"archive", get, export, response{status: 200, body: "PK\x05\x06" + strings.Repeat("\x00", 18), header: map[string]string{"Content-Type": "application/zip"}}, ""},
-		{"address of the archive", get, export, response{status: 200, body: `{"url":"https://files.example/a"}`}, ""},
 		{"redirect to the archive", get, export, response{status: 302, header: map[string]string{"Location": "https://files.example/a"}}, ""},
 		{"redirect to nowhere", get, export, response{status: 302}, "Location"},
 		{"escaped path", get, wikiHistory, response{status: 200, body: `{"runs":[]}`}, "/wikiRuns: expected"},
@@ -263,44 +223,5 @@ func TestViolationsHoldNoValues(t *testing.T) {
 				t.Errorf("the error holds the value: %v", v.Err)
 			}
 		}
-	}
-}
-
-func TestHandlerPassesTheBodyOn(t *testing.T) {
-	t.Parallel()
-	const body = `{ "name": "a" }`
-	next := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		got, err := io.ReadAll(r.Body)
-		if err != nil || string(got) != body || r.ContentLength != int64(len(body)) || r.URL.RawQuery != "" {
-			t.Errorf("the handler got %q, length %d, query %q, error %v", got, r.ContentLength, r.URL.RawQuery, err)
-		}
-		response{status: 201, body: computerJSON}.ServeHTTP(w, r)
-	})
-	if violations, _ := exchange(t, next, post, "/api/v0/computers", body, nil); len(violations) > 0 {
-		t.Error(violations)
-	}
-}
-
-func TestHandlerWithoutAnAnswer(t *testing.T) {
-	t.Parallel()
-	violations, _ := exchange(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), get, "/api/v0/computers/c", "", nil)
-	checkViolation(t, violations, Response, 200, "an empty body")
-}
-
-func TestHandlerIsSafeForConcurrentUse(t *testing.T) {
-	t.Parallel()
-	var seen reports
-	handler := document(t).Handler(response{status: 201, body: computerJSON}, seen.add)
-	var wg sync.WaitGroup
-	for range 50 {
-		wg.Go(func() {
-			for _, body := range []string{`{"name":"a","source":{"kind":"computer","sourceComputerId":"c"}}`, `{"name":"a","hostId":1}`} {
-				handler.ServeHTTP(httptest.NewRecorder(), newRequest(t, post, "/api/v0/computers", body))
-			}
-		})
-	}
-	wg.Wait()
-	if got := len(seen.violations); got != 50 {
-		t.Errorf("got %d violations, want 50", got)
 	}
 }

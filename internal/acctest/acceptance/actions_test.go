@@ -206,10 +206,12 @@ func TestEveryObject_isTested(t *testing.T) {
 	}
 	short := func(name string) string { return name[len("agentyard_"):] }
 	for name := range schemas.DataSourceSchemas {
-		check("dataSources in reads_test.go", name, dataSources[short(name)] != nil)
+		_, ok := dataSources[short(name)]
+		check("dataSources in reads_test.go", name, ok)
 	}
 	for name := range schemas.ListResourceSchemas {
-		check("listResources in reads_test.go", name, listResources[short(name)] != nil)
+		_, ok := listResources[short(name)]
+		check("listResources in reads_test.go", name, ok)
 	}
 	for name := range schemas.EphemeralResourceSchemas {
 		check("ephemerals in actions_test.go", name, ephemerals[short(name)] != nil)

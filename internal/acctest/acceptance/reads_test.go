@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -13,228 +14,147 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
-// read is a data source with its arguments, and a condition on its results; empty for none.
-type read struct {
-	arguments string
-	condition string
+// read is a data source with its arguments, and a condition on its results; empty for none. Texts such as $machine stand for what
+// values returns.
+type read struct{ arguments, condition string }
+
+// days are some that the service has data of: those of a day are there on the next one, in UTC.
+const days = "start_date = $first_day\nend_date = $last_day\n"
+
+// dataSources are what to read, by type without the provider's prefix. Some types are read in more than one way.
+var dataSources = map[string]read{
+	"analytics_activity": {arguments: days}, "analytics_activity by client": {arguments: days + `group_by = "client"`},
+	"analytics_my_cost":                        {arguments: days + `query_key = "headline_daily"`},
+	"analytics_productivity":                   {arguments: days},
+	"analytics_productivity of last days":      {"last_days = 2", `timecmp("${self.start_date}T00:00:00Z", "${self.end_date}T00:00:00Z") < 0`},
+	"analytics_tokens":                         {arguments: days},
+	"analytics_tokens by model":                {arguments: days + `group_by = "model"`},
+	"analytics_tools":                          {arguments: days},
+	"analytics_tools by tool":                  {arguments: days + `group_by = "tool_name"`},
+	"analytics_users":                          {arguments: days + "max_results = 100"},
+	"api_keys":                                 {"service_account_id = $account", "contains(self.api_keys[*].id, $key)"},
+	"ci_jobs":                                  {},
+	"ci_repositories":                          {},
+	"ci_repository_owners":                     {},
+	"ci_runs":                                  {},
+	"ci_scan":                                  {},
+	"computer":                                 {"id = $machine", "self.name == $named_machine"},
+	"computer by name":                         {"name = $named_machine", "self.id == $machine"},
+	"computer_metrics":                         {arguments: "computer_id = $managed"},
+	"computer_providers":                       {},
+	"computers":                                {"include_unlisted = true\ninclude_provisioning_steps = true", "contains(self.computers[*].id, $machine)"},
+	"enterprise_control_history":               {arguments: "max_results = 2"},
+	"enterprise_controls":                      {},
+	"environment":                              {"id = $environment", "self.name == $named_environment"},
+	"environment by name":                      {"name = $named_environment", "self.id == $environment"},
+	"environment_build_diagnostics":            {"environment_id = $environment", `self.build_id != ""`},
+	"environment_build_diagnostics of a build": {"environment_id = $environment\nbuild_id = $build", "self.build_id == $build"},
+	"environment_build_statuses":               {"environment_ids = [$environment]", "length(self.builds) == 1"},
+	"environment_source_options":               {},
+	"environments":                             {"", "contains(self.environments[*].id, $environment)"},
+	"member":                                   {"email = $email", "self.id == $member"},
+	"members":                                  {"max_results = 100", "length(self.members) > 0"},
+	"service_account":                          {"id = $account", "self.name == $named_account"},
+	"service_account by name":                  {"name = $named_account", "self.id == $account"},
+	"service_accounts":                         {"", "contains(self.service_accounts[*].id, $account)"},
+	"session":                                  {"id = $session", "self.id == $session"},
+	"session_children":                         {arguments: "session_id = $session"},
+	"session_messages":                         {arguments: "session_id = $session\nmax_results = 1"},
+	"sessions":                                 {arguments: "max_results = 20"},
+	"usage_limits":                             {},
+	"wiki_export":                              {"wiki_run_id = $run\noutput_path = $file", "self.output_size > 0"},
+	"wiki_page":                                {"wiki_run_id = $run\npage_id = $page", `self.path != ""`},
+	"wiki_run":                                 {"id = $run", "self.id == $run"},
+	"wiki_run_history":                         {"repo_url = $repository", "length(self.wiki_runs) > 0"},
+	"wiki_runs":                                {},
+	"wiki_search":                              {arguments: "wiki_run_id = $run\nq = \"the\"\nlimit = 2"},
 }
 
-// plain is for data sources that need no arguments.
-func plain(*testing.T) read { return read{} }
+var variable = regexp.MustCompile(`\$[a-z_]+`)
 
-// dataSources returns what to read, by type without the provider's prefix. Some types are read in more than one way.
-var dataSources = map[string]func(t *testing.T) read{
-	"analytics_activity": days(""), "analytics_activity by client": days("client"),
-	"analytics_my_cost": func(t *testing.T) read {
-		t.Helper()
-		r := days("")(t)
-		r.arguments += "\nquery_key = \"headline_daily\""
-		return r
-	},
-	"analytics_productivity": days(""),
-	"analytics_productivity of last days": func(*testing.T) read {
-		return read{"last_days = 2", `timecmp("${self.start_date}T00:00:00Z", "${self.end_date}T00:00:00Z") < 0`}
-	},
-	"analytics_tokens": days(""), "analytics_tokens by model": days("model"),
-	"analytics_tools": days(""), "analytics_tools by tool": days("tool_name"),
-	"analytics_users": func(t *testing.T) read {
-		t.Helper()
-		r := days("")(t)
-		r.arguments += "\nmax_results = 100"
-		return r
-	},
-	"api_keys": func(t *testing.T) read {
-		t.Helper()
-		key := ownKey(t)
-		return read{fmt.Sprintf("service_account_id = %q", ownAccount(t).ID), contains("api_keys", key.ID)}
-	},
-	"ci_jobs": plain, "ci_repositories": plain, "ci_repository_owners": plain, "ci_runs": plain, "ci_scan": plain,
-	"computer": func(t *testing.T) read {
-		t.Helper()
-		m := ownMachine(t)
-		return read{fmt.Sprintf("id = %q", m.ID), fmt.Sprintf("self.name == %q", m.Name)}
-	},
-	"computer by name": func(t *testing.T) read {
-		t.Helper()
-		m := ownMachine(t)
-		return read{fmt.Sprintf("name = %q", m.Name), fmt.Sprintf("self.id == %q", m.ID)}
-	},
-	"computer_metrics": func(t *testing.T) read {
-		t.Helper()
-		return read{arguments: fmt.Sprintf("computer_id = %q", activeManaged(t))}
-	},
-	"computer_providers": plain,
-	"computers": func(t *testing.T) read {
-		t.Helper()
-		return read{"include_unlisted = true\ninclude_provisioning_steps = true", contains("computers", ownMachine(t).ID)}
-	},
-	"enterprise_control_history": func(*testing.T) read { return read{arguments: "max_results = 2"} },
-	"enterprise_controls":        plain,
-	"environment": func(t *testing.T) read {
-		t.Helper()
-		e := ownEnvironment(t)
-		return read{fmt.Sprintf("id = %q", e.ID), fmt.Sprintf("self.name == %q", e.Name)}
-	},
-	"environment by name": func(t *testing.T) read {
-		t.Helper()
-		e := ownEnvironment(t)
-		return read{fmt.Sprintf("name = %q", e.Name), fmt.Sprintf("self.id == %q", e.ID)}
-	},
-	"environment_build_diagnostics": func(t *testing.T) read {
-		t.Helper()
-		return read{fmt.Sprintf("environment_id = %q", ownEnvironment(t).ID), "self.build_id != \"\""}
-	},
-	"environment_build_diagnostics of a build": func(t *testing.T) read {
-		t.Helper()
-		e := ownEnvironment(t)
-		found, err := connect(t).Environments.BuildDiagnostics(t.Context(), e.ID, "")
+// value returns what a text such as $machine stands for. It skips the test if the key's owner may not have such an object.
+func value(t *testing.T, name string) string {
+	t.Helper()
+	day := func(back int) string { return clock.System.Now().UTC().AddDate(0, 0, -back).Format(time.DateOnly) }
+	switch name {
+	case "$first_day":
+		return day(4)
+	case "$last_day":
+		return day(2)
+	case "$account":
+		return ownAccount(t).ID
+	case "$named_account":
+		return ownAccount(t).Name
+	case "$key":
+		return ownKey(t).ID
+	case "$machine":
+		return ownMachine(t).ID
+	case "$named_machine":
+		return ownMachine(t).Name
+	case "$managed":
+		return activeManaged(t)
+	case "$environment":
+		return ownEnvironment(t).ID
+	case "$named_environment":
+		return ownEnvironment(t).Name
+	case "$build":
+		found, err := connect(t).Environments.BuildDiagnostics(t.Context(), ownEnvironment(t).ID, "")
 		must(t, err)
-		return read{fmt.Sprintf("environment_id = %q\nbuild_id = %q", e.ID, found.BuildID), fmt.Sprintf("self.build_id == %q", found.BuildID)}
-	},
-	"environment_build_statuses": func(t *testing.T) read {
-		t.Helper()
-		return read{fmt.Sprintf("environment_ids = [%q]", ownEnvironment(t).ID), "length(self.builds) == 1"}
-	},
-	"environment_source_options": plain,
-	"environments": func(t *testing.T) read {
-		t.Helper()
-		return read{"", contains("environments", ownEnvironment(t).ID)}
-	},
-	"member": func(t *testing.T) read {
-		t.Helper()
-		all := members(t)
-		return read{fmt.Sprintf("email = %q", all[0].Email), fmt.Sprintf("self.id == %q", all[0].ID)}
-	},
-	"members": func(*testing.T) read { return read{"max_results = 100", "length(self.members) > 0"} },
-	"service_account": func(t *testing.T) read {
-		t.Helper()
-		a := ownAccount(t)
-		return read{fmt.Sprintf("id = %q", a.ID), fmt.Sprintf("self.name == %q", a.Name)}
-	},
-	"service_account by name": func(t *testing.T) read {
-		t.Helper()
-		a := ownAccount(t)
-		return read{fmt.Sprintf("name = %q", a.Name), fmt.Sprintf("self.id == %q", a.ID)}
-	},
-	"service_accounts": func(t *testing.T) read {
-		t.Helper()
-		return read{"", contains("service_accounts", ownAccount(t).ID)}
-	},
-	"session": func(t *testing.T) read {
-		t.Helper()
-		id := anySession(t)
-		return read{fmt.Sprintf("id = %q", id), fmt.Sprintf("self.id == %q", id)}
-	},
-	"session_children": func(t *testing.T) read {
-		t.Helper()
-		return read{arguments: fmt.Sprintf("session_id = %q", anySession(t))}
-	},
-	"session_messages": func(t *testing.T) read {
-		t.Helper()
-		return read{arguments: fmt.Sprintf("session_id = %q\nmax_results = 1", anySession(t))}
-	},
-	"sessions":     func(*testing.T) read { return read{arguments: "max_results = 20"} },
-	"usage_limits": plain,
-	"wiki_export": func(t *testing.T) read {
-		t.Helper()
+		return found.BuildID
+	case "$email":
+		return members(t)[0].Email
+	case "$member":
+		return members(t)[0].ID
+	case "$session":
+		return anySession(t)
+	case "$run":
 		run, _ := anyWiki(t)
-		return read{fmt.Sprintf("wiki_run_id = %q\noutput_path = %q", run, t.TempDir()+"/wiki.zip"), "self.output_size > 0"}
-	},
-	"wiki_page": func(t *testing.T) read {
-		t.Helper()
-		run, page := anyWiki(t)
+		return run
+	case "$page":
+		_, page := anyWiki(t)
 		if page == "" {
 			skip(t, envWiki, "no wiki run has pages")
 		}
-		return read{fmt.Sprintf("wiki_run_id = %q\npage_id = %q", run, page), "self.path != \"\""}
-	},
-	"wiki_run": func(t *testing.T) read {
-		t.Helper()
-		run, _ := anyWiki(t)
-		return read{fmt.Sprintf("id = %q", run), fmt.Sprintf("self.id == %q", run)}
-	},
-	"wiki_run_history": func(t *testing.T) read {
-		t.Helper()
-		return read{fmt.Sprintf("repo_url = %q", anyRun(t).RepoURL), "length(self.wiki_runs) > 0"}
-	},
-	"wiki_runs": plain,
-	"wiki_search": func(t *testing.T) read {
-		t.Helper()
-		run, _ := anyWiki(t)
-		return read{arguments: fmt.Sprintf("wiki_run_id = %q\nq = \"the\"\nlimit = 2", run)}
-	},
-}
-
-// contains is a condition: a list of objects contains one with an ID.
-func contains(list, id string) string {
-	return fmt.Sprintf("contains(self.%s[*].id, %q)", list, id)
-}
-
-// days returns arguments for days that the service has data of: those of a day are there on the next one, in UTC.
-func days(group string) func(t *testing.T) read {
-	return func(*testing.T) read {
-		day := func(back int) string { return clock.System.Now().UTC().AddDate(0, 0, -back).Format(time.DateOnly) }
-		arguments := fmt.Sprintf("start_date = %q\nend_date = %q", day(4), day(2))
-		if group != "" {
-			arguments += fmt.Sprintf("\ngroup_by = %q", group)
-		}
-		return read{arguments: arguments}
+		return page
+	case "$repository":
+		return anyRun(t).RepoURL
+	case "$file":
+		return t.TempDir() + "/wiki.zip"
 	}
+	t.Fatalf("nothing is %s", name)
+	return ""
 }
 
 // Each data source can be read, and finds what the suite created.
 func TestAccDataSource(t *testing.T) {
 	t.Parallel()
 	needService(t)
-	for name, prepare := range dataSources {
+	for name, r := range dataSources {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := prepare(t)
 			typeName, _, _ := strings.Cut(name, " ")
 			config := fmt.Sprintf("data \"agentyard_%s\" \"test\" {\n%s\n", typeName, r.arguments)
 			if r.condition != "" {
 				config += fmt.Sprintf("lifecycle {\n  postcondition {\n    condition     = %s\n    error_message = \"The object is missing.\"\n  }\n}\n", r.condition)
 			}
+			config = variable.ReplaceAllStringFunc(config, func(name string) string { return fmt.Sprintf("%q", value(t, name)) })
 			runSteps(t, nil, resource.TestStep{Config: config + "}\n", PlanOnly: true})
 		})
 	}
 }
 
-// list is a list resource with its configuration, and the least number of results.
-type list struct {
-	config string
-	least  int
-}
+// list is a list resource with its configuration, and the value of what it must find; empty for none.
+type list struct{ config, finds string }
 
-var listResources = map[string]func(t *testing.T) list{
-	"api_key": func(t *testing.T) list {
-		t.Helper()
-		ownKey(t)
-		return list{fmt.Sprintf("service_account_id = %q", ownAccount(t).ID), 1}
-	},
-	"computer": func(t *testing.T) list {
-		t.Helper()
-		ownMachine(t)
-		return list{"include_unlisted = true", 1}
-	},
-	"environment": func(t *testing.T) list {
-		t.Helper()
-		ownEnvironment(t)
-		return list{"", 1}
-	},
-	"member_invitation": func(t *testing.T) list {
-		t.Helper()
-		members(t) // Skips if the key's owner is no manager.
-		return list{"", 1}
-	},
-	"service_account": func(t *testing.T) list {
-		t.Helper()
-		ownAccount(t)
-		return list{"", 1}
-	},
-	"session":          func(*testing.T) list { return list{} },
-	"user_usage_limit": func(*testing.T) list { return list{} },
-	"wiki_run":         func(*testing.T) list { return list{} },
+var listResources = map[string]list{
+	"api_key":           {"service_account_id = $account", "$key"},
+	"computer":          {"include_unlisted = true", "$machine"},
+	"environment":       {"", "$environment"},
+	"member_invitation": {"", "$member"},
+	"service_account":   {"", "$account"},
+	"session":           {},
+	"user_usage_limit":  {},
+	"wiki_run":          {},
 }
 
 // Each list resource can be queried, with whole resources.
@@ -242,17 +162,22 @@ func TestAccList(t *testing.T) {
 	t.Parallel()
 	needService(t)
 	needsCLI(t, 14)
-	for name, prepare := range listResources {
+	for name, l := range listResources {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := prepare(t)
+			least := 0
+			if l.finds != "" {
+				value(t, l.finds)
+				least = 1
+			}
 			config := fmt.Sprintf("provider \"agentyard\" {}\nlist \"agentyard_%s\" \"test\" {\n  provider = agentyard\n  include_resource = true\n  limit = 1000\n", name)
 			if l.config != "" {
 				config += "  config {\n    " + l.config + "\n  }\n"
 			}
+			config = variable.ReplaceAllStringFunc(config, func(name string) string { return fmt.Sprintf("%q", value(t, name)) })
 			runSteps(t, nil, resource.TestStep{
 				Query: true, Config: config + "}\n",
-				QueryResultChecks: []querycheck.QueryResultCheck{querycheck.ExpectLengthAtLeast("agentyard_"+name+".test", l.least)},
+				QueryResultChecks: []querycheck.QueryResultCheck{querycheck.ExpectLengthAtLeast("agentyard_"+name+".test", least)},
 			})
 		})
 	}

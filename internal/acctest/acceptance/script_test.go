@@ -101,19 +101,3 @@ func TestContributing_nothingFollowsAPrompt(t *testing.T) {
 		}
 	}
 }
-
-// Each setting that decides what a run does can be set for the nightly one.
-func TestWorkflow_passesSettings(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../../../.github/workflows/acceptance.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{
-		envBaseURL, envAPIKey, envStrict, envManagedComputers, envSessions, envBuilds, envWiki, envInvitation, envOrganization, envCIRepository,
-	} {
-		if !strings.Contains(string(text), "      "+name+": ${{ ") {
-			t.Errorf("the workflow does not pass %s", name)
-		}
-	}
-}

@@ -3,12 +3,10 @@ package bench
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 // Writing many objects costs little more than one request for each, whatever the parallelism. On a slow machine fewer
@@ -65,6 +63,16 @@ func TestRequests_ofManyWrites(t *testing.T) {
 			create: 2*n*105/100 + 10, erase: 4*n + 10,
 			pause: 250 * time.Millisecond,
 		},
+		"usage limits": {
+			hcl: func(e *acctest.Env) string {
+				for i := range n {
+					e.MemberKey(fmt.Sprintf("m%d@people.example", i), "")
+				}
+				return fmt.Sprintf("resource \"agentyard_user_usage_limit\" \"x\" {\n  count = %d\n  email = \"m${count.index}@people.example\"\n  limit = 2000000\n}\n", n)
+			},
+			create: n + 5, erase: n + 5,
+			pause: 2 * time.Second,
+		},
 		"20 fleets": {
 			hcl: func(*acctest.Env) string {
 				return "resource \"agentyard_computer_fleet\" \"x\" {\n  count = 20\n  name_prefix = \"f${count.index}x\"\n  quantity = 2\n}\n"
@@ -90,29 +98,6 @@ func TestRequests_ofManyWrites(t *testing.T) {
 			}
 			run("apply", tc.create)
 			run("destroy", tc.erase)
-		})
-	}
-}
-
-// A rate limit is met with patience: with default settings an apply succeeds, and few requests are refused.
-func TestRequests_underARateLimit(t *testing.T) {
-	t.Parallel()
-	for _, perSecond := range []float64{3, 5} {
-		t.Run(fmt.Sprint(perSecond, " a second"), func(t *testing.T) {
-			t.Parallel()
-			e := acctest.NewRealTime(t, func(o *emulator.Options) { o.RequestsPerSecond = perSecond })
-			cli := acctest.NewCLI(t, e, "resource \"agentyard_service_account\" \"x\" {\n  count = 40\n  name = \"a${count.index}\"\n}\n")
-			r := cli.MustRun("apply", "-auto-approve", "-input=false", "-parallelism=10")
-			refused := 0
-			for _, entry := range e.Journal().Entries() {
-				if entry.Status == http.StatusTooManyRequests {
-					refused++
-				}
-			}
-			t.Logf("%d of %d requests were refused", refused, len(e.Journal().Entries()))
-			if refused > 25 || !strings.Contains(r.Output, "40 added") {
-				t.Errorf("%d of %d requests were refused: %s", refused, len(e.Journal().Entries()), r.Output)
-			}
 		})
 	}
 }

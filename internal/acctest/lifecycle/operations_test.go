@@ -259,20 +259,6 @@ func TestOperations_failureStoresNothing(t *testing.T) {
 	})
 }
 
-// What must not be repeated is sent once, even if the response is lost.
-func TestOperations_lostResponse(t *testing.T) {
-	t.Parallel()
-	row := operations["ci_workflow_edit"]
-	e, config, _ := newOperations(t, &row)
-	i := e.NewInstance(t, "agentyard_ci_workflow_edit")
-	e.Faults().Add(emulator.Fault{Kind: emulator.FaultDropAfterCommit, Operation: row.request, Times: 1})
-	out := e.Apply(t, i, config)
-	e.WantRequests(t, row.request, 1)
-	if len(out.Errors) == 0 || !i.State.IsNull() || strings.Contains(out.Text(), "nvoke") {
-		t.Errorf("state %s, %s", i.State, out)
-	}
-}
-
 // Whatever happens to the request, either nothing is stored and there is one error, or the run is stored. The next apply converges.
 func TestOperations_faults(t *testing.T) {
 	t.Parallel()

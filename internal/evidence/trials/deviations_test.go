@@ -157,25 +157,6 @@ func TestTrials_deviations(t *testing.T) {
 	}
 }
 
-// What a trial needs to know, and an answer of another form does not show, refutes nothing. What the trial changed is restored even so.
-func TestTrials_otherForms(t *testing.T) {
-	t.Parallel()
-	for rule, tc := range map[string]struct {
-		trials []Trial
-		wrap   func(http.Handler) http.Handler
-	}{
-		"get-user-usage-limits":   {organizationTrials, on("GET", "/organization/usage/limits/users", func(e *exchange) { e.body["userLimits"] = nil })},
-		"set-default-environment": {organizationTrials, on("GET", "/environments", func(e *exchange) { e.body = object{"data": map[string]any(e.body)} })},
-	} {
-		t.Run(rule, func(t *testing.T) {
-			t.Parallel()
-			if found, _ := try(t, tc.trials, manager, tc.wrap); found[rule].result == evidence.Refuted {
-				t.Errorf("%s is refuted: %s", rule, found[rule].observed)
-			}
-		})
-	}
-}
-
 // Another run deletes its environment soon, so that this one must not restore it as the default.
 func TestTrials_defaultOfAnotherRun(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,6 @@ package trials
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
@@ -73,30 +72,5 @@ func TestTrials_nothingToSee(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// What was not seen says which of its causes it was, and the variable that helps against it.
-func TestTrials_sayWhatWouldHelp(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		rule, pattern, field, variable string
-	}{
-		{"list-sessions", "/sessions", "sessions", Sessions},
-		{"list-session-messages", "/sessions/*/messages", "messages", Sessions},
-	} {
-		for want, change := range map[string]func(e *exchange){
-			"with " + tc.variable + ", the tests ": func(e *exchange) { e.body[tc.field] = []any{} },
-			" was answered 403":                    func(e *exchange) { e.status = 403 },
-		} {
-			t.Run(tc.rule+want, func(t *testing.T) {
-				t.Parallel()
-				free := slices.DeleteFunc(All(), func(trial Trial) bool { return trial.Variable != "" || !slices.Contains(trial.Rules, tc.rule) })
-				found, _ := try(t, free, manager, on("GET", tc.pattern, change))
-				if v := found[tc.rule]; v.result != evidence.NotSeen || !strings.Contains(v.observed, want) {
-					t.Errorf("%s is %s: %s, want %q", tc.rule, v.result, v.observed, want)
-				}
-			})
-		}
 	}
 }
