@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -62,20 +63,28 @@ func joinDiagnostics(diags []*tfprotov6.Diagnostic) string {
 	return strings.Join(parts, "\n")
 }
 
+// offered returns the schemas of all objects, which are the same in each process.
+var offered = sync.OnceValues(func() (*tfprotov6.GetProviderSchemaResponse, error) {
+	server, err := provider.NewServer("in-process")
+	if err != nil {
+		return nil, err
+	}
+	return server.GetProviderSchema(context.Background(), &tfprotov6.GetProviderSchemaRequest{})
+})
+
 // NewProcess starts and configures a provider for e. Settings are additional attributes of the provider block.
 func NewProcess(t testing.TB, e *Env, settings Values) *Process {
 	t.Helper()
-	ctx := context.Background()
 	clk := clock.Clock(clock.System)
 	if e.Clock != nil {
 		clk = e.Clock
 	}
 	p := &Process{t: t}
-	server, err := provider.NewServer("in-process", shadowed(t, clk, p.answered.add)...)
+	schema, err := offered()
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema, err := server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
+	server, err := provider.NewServer("in-process", append(shadowed(t, clk, p.answered.add), provider.WithSchemas(schema))...)
 	if err != nil {
 		t.Fatal(err)
 	}

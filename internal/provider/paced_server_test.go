@@ -52,6 +52,7 @@ func TestServer_keepsFailedCreationsApart(t *testing.T) {
 		"later than that":          {[]string{"made", "100", "failed", "300", "made"}, []int{0, 250, 550}},
 		"an update that fails":     {[]string{"made", "update failed", "made"}, []int{0, 0, 0}},
 		"nothing was made":         {[]string{"made", "not made", "made"}, []int{0, 0, 0}},
+		"no answer":                {[]string{"failed", "broken", "made"}, []int{0, 250, 250}},
 		"a warning is no failure":  {[]string{"made", "warned", "made"}, []int{0, 0, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -66,6 +67,11 @@ func WithShadow(report func(typeName string, answer, framework any, err error)) 
 	return func(p *agentyardProvider) { p.shadow = report }
 }
 
+// WithSchemas gives the schemas that another server has offered. To build them takes most of the time in which a server starts.
+func WithSchemas(schemas *tfprotov6.GetProviderSchemaResponse) Option {
+	return func(p *agentyardProvider) { p.schemas = schemas }
+}
+
 // New returns a constructor for providers of the given version.
 func New(version string, options ...Option) func() provider.Provider {
 	return func() provider.Provider { return newProvider(version, options) }
@@ -83,6 +89,7 @@ type agentyardProvider struct {
 	version string
 	clock   clock.Clock
 	shadow  func(typeName string, answer, framework any, err error)
+	schemas *tfprotov6.GetProviderSchemaResponse
 	// client is nil before the provider is configured.
 	client atomic.Pointer[client.Client]
 }

@@ -19,13 +19,14 @@ func NewServer(version string, options ...Option) (Server, error) {
 	if !ok {
 		return nil, fmt.Errorf("the framework's server %T serves neither lists nor actions", framework)
 	}
-	schemas, err := inner.GetProviderSchema(context.Background(), &tfprotov6.GetProviderSchemaRequest{})
+	if p.schemas == nil {
+		if p.schemas, err = inner.GetProviderSchema(context.Background(), &tfprotov6.GetProviderSchemaRequest{}); err != nil {
+			return nil, err
+		}
+	}
+	unchanged, err := newUnchangedServer(context.Background(), referenceServer{inner, p, p.schemas}, p)
 	if err != nil {
 		return nil, err
 	}
-	unchanged, err := newUnchangedServer(context.Background(), referenceServer{inner, p, schemas}, p)
-	if err != nil {
-		return nil, err
-	}
-	return newPacedServer(planServer{configServer{unchanged, schemas}}, p.clock), nil
+	return newPacedServer(planServer{configServer{unchanged, p.schemas}}, p.clock), nil
 }

@@ -109,7 +109,7 @@ var All = map[string]Life{
 		TypeName: "agentyard_global_usage_limit",
 		Create:   "limit = $lower", Change: "limit = $higher", Identity: []string{"id"},
 		NoImport: map[string]string{
-			"acme":         `Invalid Import ID(.|\n)*import\s+ID(.|\n)*always\s+"organization",\s+got:\s+"acme"`,
+			"acme":         `Invalid Import ID(.|\n)*import\s+ID(.|\n)*always\s+"organization",\s+not\s+"acme"`,
 			"organization": unset,
 		},
 		NoIdentity: `id = "acme"`,
@@ -165,7 +165,7 @@ var All = map[string]Life{
 	"user_usage_limits": {
 		TypeName: "agentyard_user_usage_limits",
 		Create:   `limits = { "$member" = $lower }`, Change: `limits = { "$member" = $higher }`, Identity: []string{"id"},
-		NoImport:   map[string]string{"acme": `Invalid Import ID(.|\n)*import\s+ID(.|\n)*always\s+"organization",\s+got:\s+"acme"`},
+		NoImport:   map[string]string{"acme": `Invalid Import ID(.|\n)*import\s+ID(.|\n)*always\s+"organization",\s+not\s+"acme"`},
 		NoIdentity: `id = "acme"`,
 		Path:       "/api/v0/organization/usage/limits/users", Text: `$higher`,
 	},
