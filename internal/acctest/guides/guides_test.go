@@ -68,7 +68,7 @@ var (
 	startsWithInit   = regexp.MustCompile(`^(terraform|tofu) (-chdir=\S+ )?init`)
 )
 
-// A page has a row, a title that fits the sidebar, code that fits the column, and begins with what init needs.
+// A page has a row, a title that fits the sidebar, and begins with what init needs.
 func TestGuides_shape(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob("../../../templates/guides/*.md.tmpl")
@@ -85,13 +85,6 @@ func TestGuides_shape(t *testing.T) {
 		if config < 0 || !requiresProvider.MatchString(blocks[config].text) {
 			t.Errorf("%s begins without required_providers", guide.name)
 		}
-		for _, block := range blocks {
-			for line := range strings.Lines(block.text) {
-				if len(strings.TrimSpace(line)) > 80 {
-					t.Errorf("%s: %q is longer than 80 characters", guide.name, line)
-				}
-			}
-		}
 		first := slices.IndexFunc(blocks, func(b block) bool { return b.language == "shell" })
 		if first < 0 || !startsWithInit.MatchString(blocks[first].text) {
 			t.Errorf("%s: the commands do not begin with init", guide.name)
@@ -99,7 +92,7 @@ func TestGuides_shape(t *testing.T) {
 	}
 }
 
-// The first line says how to have a service, and the emulator starts as it says. On other pages, the commands contain the emulator.
+// The first line says how to have a service. The tests of the emulator's command start it so. On other pages, the commands contain the emulator.
 func TestGuides_emulator(t *testing.T) {
 	t.Parallel()
 	for _, guide := range guides {
@@ -114,13 +107,6 @@ func TestGuides_emulator(t *testing.T) {
 		if _, after, found := strings.Cut(text, "\n# "); !found || strings.Index(after, line) != strings.IndexByte(after, '\n') {
 			if !strings.Contains(text, "\nagentyard-emulator ") || file != "" {
 				t.Errorf("%s does not begin with:%s", guide.name, line)
-			}
-			continue
-		}
-		started := startEmulator(t, command, text)
-		for _, variable := range []string{"BASE_URL=http://", "API_KEY=fk-", "EMULATOR_CLOCK="} {
-			if !strings.Contains(started, "export AGENTYARD_"+variable) {
-				t.Errorf("%s: %s does not print %s:\n%s", guide.name, command, variable, started)
 			}
 		}
 	}

@@ -1,9 +1,7 @@
 package guides
 
 import (
-	"bufio"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -79,36 +77,6 @@ func seeded(t *testing.T, name string) acctest.Option {
 		t.Fatal(err)
 	}
 	return func(o *emulator.Options) { o.Seed = seed }
-}
-
-// startEmulator starts an emulator with a page's command and seed, and returns what it prints until it is ready. Only the port is another.
-func startEmulator(t *testing.T, command, text string) string {
-	t.Helper()
-	dir := t.TempDir()
-	if seed, file := seedOf(text); file != "" {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(seed), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cmd := exec.CommandContext(t.Context(), emulatorBinary(t), append(strings.Fields(command)[1:], "-listen", "127.0.0.1:0")...)
-	cmd.Dir = dir
-	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var problems strings.Builder
-	cmd.Stderr = &problems
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var printed strings.Builder
-	lines := bufio.NewScanner(output)
-	for !strings.Contains(printed.String(), "EMULATOR_CLOCK=") && lines.Scan() {
-		printed.WriteString(lines.Text() + "\n")
-	}
-	_ = cmd.Process.Kill()
-	_ = cmd.Wait()
-	return printed.String() + problems.String()
 }
 
 // open opens a guide in an empty folder. The test fails at its end unless everything on the page was done.

@@ -77,6 +77,9 @@ func testReads(t *testing.T, document *contract.Document) {
 					}
 					v.check(t, plain, got)
 				}
+				if pageSize == 0 {
+					o.testRefusals(t, row, func() reading { return read(nil) })
+				}
 			})
 		}
 	}
@@ -85,31 +88,21 @@ func testReads(t *testing.T, document *contract.Document) {
 // oneOfTwo are the data sources that read one object from its listing, or by its ID.
 var oneOfTwo = []string{"agentyard_computer", "agentyard_session"}
 
-// A refused read is an error that names the operation and the status.
-func TestReads_refused(t *testing.T) {
-	t.Parallel()
-	for kind, rows := range readConfigs {
-		for row, config := range rows {
-			t.Run(kind+"/"+row, func(t *testing.T) {
-				t.Parallel()
-				o := newOrganization(t, 0)
-				config := o.config(config)
-				p := acctest.NewProcess(t, o.Env, nil)
-				o.Journal().Reset()
-				o.read(p, kind, row, config)
-				for _, entry := range o.Journal().Entries() {
-					o.Faults().Add(emulator.Fault{Operation: entry.Operation, Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusForbidden, Times: -1})
-					got := o.read(p, kind, row, config)
-					o.Faults().Clear()
-					if len(got.out.Errors) == 0 && slices.Contains(oneOfTwo, row) {
-						continue
-					}
-					if len(got.out.Errors) != 1 {
-						t.Errorf("403 of %s: %s", entry.Operation, got.out)
-					}
-					acctest.Says(t, got.out.Text(), entry.Operation, "403")
-				}
-			})
+// testRefusals checks that a refused read is an error that names the operation and the status.
+func (o organization) testRefusals(t *testing.T, row string, read func() reading) {
+	t.Helper()
+	o.Journal().Reset()
+	read()
+	for _, entry := range o.Journal().Entries() {
+		o.Faults().Add(emulator.Fault{Operation: entry.Operation, Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusForbidden, Times: -1})
+		got := read()
+		o.Faults().Clear()
+		if len(got.out.Errors) == 0 && slices.Contains(oneOfTwo, row) {
+			continue
 		}
+		if len(got.out.Errors) != 1 {
+			t.Errorf("403 of %s: %s", entry.Operation, got.out)
+		}
+		acctest.Says(t, got.out.Text(), entry.Operation, "403")
 	}
 }

@@ -70,18 +70,25 @@ func forEach(t *testing.T, test func(t *testing.T, l *lives.Life, e *acctest.Env
 	}
 }
 
-// Create, update in place, import by ID, and destroy. The plan after each step is empty.
+// Create, update in place, import by ID and by identity, and destroy. The plan after each step is empty, and the identity is in the state.
 func TestAccResource_lifeCycle_everyCLI(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, l *lives.Life, e *acctest.Env, ids *strings.Replacer) {
+		hasIdentity := acctest.HasActions(t) // The test library reads identities only from such a CLI.
 		step := func(arguments string, action plancheck.ResourceActionType) resource.TestStep {
-			return resource.TestStep{
+			s := resource.TestStep{
 				Config: e.Config(l.Config(ids.Replace(arguments))),
 				ConfigPlanChecks: resource.ConfigPlanChecks{
 					PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(l.Address(), action)},
 					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 				},
 			}
+			for _, name := range l.Identity {
+				if hasIdentity {
+					s.ConfigStateChecks = append(s.ConfigStateChecks, statecheck.ExpectIdentityValueMatchesState(l.Address(), tfjsonpath.New(name)))
+				}
+			}
+			return s
 		}
 		changed := step(l.Change, plancheck.ResourceActionUpdate)
 		changed.Check = func(*terraform.State) error {
@@ -90,37 +97,20 @@ func TestAccResource_lifeCycle_everyCLI(t *testing.T) {
 			}
 			return nil
 		}
-		resource.UnitTest(t, resource.TestCase{
-			ProtoV6ProviderFactories: e.Factories,
-			Steps: []resource.TestStep{
-				step(l.Create, plancheck.ResourceActionCreate),
-				changed,
-				{ResourceName: l.Address(), ImportState: true, ImportStateIdFunc: l.ImportIDOf, ImportStateVerify: true, ImportStateVerifyIgnore: l.NotImported},
-			},
-		})
+		steps := []resource.TestStep{
+			step(l.Create, plancheck.ResourceActionCreate),
+			changed,
+			{ResourceName: l.Address(), ImportState: true, ImportStateIdFunc: l.ImportIDOf, ImportStateVerify: true, ImportStateVerifyIgnore: l.NotImported},
+		}
+		if hasIdentity {
+			steps = append(steps, resource.TestStep{
+				ResourceName: l.Address(), ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity, ExpectNonEmptyPlan: l.ImportPlansAnUpdate,
+			})
+		}
+		resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: steps})
 		if l.Path != "" && exists(l, e, ids) {
 			t.Errorf("%s still shows %s after the destruction", l.Path, l.Text)
 		}
-	})
-}
-
-// The identity is in the state after a create and an update, and an import block with it imports the object.
-func TestAccResource_importByIdentity_everyCLI(t *testing.T) {
-	t.Parallel()
-	acctest.NeedsIdentity(t)
-	forEach(t, func(t *testing.T, l *lives.Life, e *acctest.Env, ids *strings.Replacer) {
-		var matches []statecheck.StateCheck
-		for _, name := range l.Identity {
-			matches = append(matches, statecheck.ExpectIdentityValueMatchesState(l.Address(), tfjsonpath.New(name)))
-		}
-		resource.UnitTest(t, resource.TestCase{
-			ProtoV6ProviderFactories: e.Factories,
-			Steps: []resource.TestStep{
-				{Config: e.Config(l.Config(ids.Replace(l.Create))), ConfigStateChecks: matches},
-				{Config: e.Config(l.Config(ids.Replace(l.Change))), ConfigStateChecks: matches},
-				{ResourceName: l.Address(), ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity, ExpectNonEmptyPlan: l.ImportPlansAnUpdate},
-			},
-		})
 	})
 }
 
