@@ -1,6 +1,7 @@
 package computer_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -150,7 +151,7 @@ func TestFleet_anInstallationIsNoProof(t *testing.T) {
 func TestFleet_whatRecoversIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	var recovered atomic.Bool
-	e := acctest.New(t, acctest.Rewrite("/api/v0/computers", "computers", func(_ string, c map[string]any) {
+	e := acctest.New(t, acctest.Rewrite("/api/v0/computers", "computers", func(_ *http.Request, c map[string]any) {
 		if recovered.Load() {
 			c["status"] = "active"
 		}
