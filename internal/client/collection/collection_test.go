@@ -240,3 +240,44 @@ func TestCollection_readsFromTheListing(t *testing.T) {
 		})
 	}
 }
+
+// A peek sends nothing, and a write that fails drops the listing.
+func TestCollection_peeks(t *testing.T) {
+	t.Parallel()
+	s := newSource(2)
+	sh := s.shared(clock.NewFake(time.Now()))
+	peek := func(id string, isThere bool) {
+		t.Helper()
+		if got := sh.Peek(t.Context(), "", id); (got != nil) != isThere || s.lists.Load() != 1 {
+			t.Errorf("got %+v after %d listings", got, s.lists.Load())
+		}
+	}
+	if _, err := sh.All(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	peek("1", true)
+	peek("9", false)
+	if got, err := sh.AfterWrite("", &thing{id: "1"}, s.err); err != nil || got.id != "1" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	peek("1", false)
+	if got, err := sh.AfterWrite("", &thing{id: "1"}, errors.New("broken")); err == nil || got != nil {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	s.err = errors.New("broken")
+	sh.listings.Start(t.Context(), "", func(context.Context) (*listing[thing], error) { return nil, s.err })
+	if got := sh.Peek(t.Context(), "", "1"); got != nil {
+		t.Errorf("got %+v of a listing that fails", got)
+	}
+}
+
+func TestPosts_countLost(t *testing.T) {
+	t.Parallel()
+	var p Posts
+	for _, change := range []int{1, 1, -1} {
+		p.CountLost("a", change)
+	}
+	if a, b := p.CountLost("a", 0), p.CountLost("b", 0); a != 1 || b != 0 {
+		t.Errorf("%d and %d", a, b)
+	}
+}
