@@ -325,6 +325,15 @@ func TestParseBaseURL(t *testing.T) {
 	}
 }
 
+func TestIsLoopback(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]bool{"http://127.0.0.1:8787": true, "https://localhost": true, "https://api.agentyard.example": false, "://": false} {
+		if IsLoopback(address) != want {
+			t.Errorf("%s: got %t", address, !want)
+		}
+	}
+}
+
 func TestServiceTime_followsTheServicesClock(t *testing.T) {
 	t.Parallel()
 	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
@@ -350,7 +359,7 @@ func TestServiceTime_followsTheServicesClock(t *testing.T) {
 func TestServiceTime_ignoresOtherServers(t *testing.T) {
 	t.Parallel()
 	ahead := clienttest.Start.Add(10 * time.Minute).Format(http.TimeFormat)
-	for _, response := range []string{"200 <html>", `302 {"detail":"moved"}`, "403 <html>", `404 {"message":"no route"}`, "502 <html>", `502 {"error":"bad gateway"}`, `401 {"status":401,"error":"Unauthorized","path":"/thing"}`} {
+	for _, response := range []string{"200 <html>", `302 {"detail":"moved"}`, "403 <html>", `404 {"message":"no route"}`, `500 {"detail":"no"}`, "502 <html>", `502 {"error":"bad gateway"}`, `401 {"status":401,"error":"Unauthorized","path":"/thing"}`} {
 		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 			if n == 1 {
 				clienttest.Say(w, "200 {}")

@@ -66,6 +66,7 @@ func TestAPIError_tellsARedirect(t *testing.T) {
 		"to nowhere":            {302, "", "", "no explanation (Found)"},
 		"an error with a place": {400, "/x", "", "no explanation (Bad Request)"},
 		"with a text":           {302, "/x", `{"detail":"moved"}`, "moved"},
+		"an error with a text":  {400, "/x", `{"detail":"bad"}`, "bad"},
 	} {
 		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 			if tc.location != "" {
@@ -75,7 +76,7 @@ func TestAPIError_tellsARedirect(t *testing.T) {
 		})
 		_, err := getSample(t.Context(), c)
 		var api *APIError
-		if !errors.As(err, &api) || api.Detail != tc.want {
+		if !errors.As(err, &api) || api.Detail != tc.want || api.FromService != (tc.want == "bad") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
