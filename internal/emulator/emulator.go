@@ -4,6 +4,7 @@
 package emulator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,10 @@ type Options struct {
 	Clock clock.Clock
 	// Listen and FilesListen are the addresses of the API and of the file storage. Default "127.0.0.1:0".
 	Listen, FilesListen string
+	// FilesURL is the origin of signed URLs; empty means that of FilesListen.
+	FilesURL string
+	// APIKey is the key of the first manager; empty means the one in DataFile, or a random one.
+	APIKey string
 	// Latency is a real delay before each response of the API.
 	Latency time.Duration
 	// RequestsPerSecond is the rate limit of the whole API, measured by Clock; above it, the response is 429
@@ -204,10 +209,13 @@ func (e *Emulator) bootstrap() error {
 		if err != nil {
 			return err
 		}
-		if e.bootstrapKey, err = metaText(tx, "bootstrapKey"); err != nil || e.bootstrapKey != "" {
+		switch e.bootstrapKey, err = metaText(tx, "bootstrapKey"); {
+		case err == nil && e.bootstrapKey != "" && e.opts.APIKey != "" && e.opts.APIKey != e.bootstrapKey:
+			return errors.New("the data file belongs to another API key")
+		case err != nil || e.bootstrapKey != "":
 			return err
 		}
-		e.bootstrapKey = newKeyValue()
+		e.bootstrapKey = cmp.Or(e.opts.APIKey, newKeyValue())
 		if err := metaTable.put(tx, "bootstrapKey", e.bootstrapKey); err != nil {
 			return err
 		}
@@ -239,10 +247,10 @@ func (e *Emulator) listen(ctx context.Context) error {
 	var lc net.ListenConfig
 	var err error
 	if e.apiListener, err = lc.Listen(ctx, "tcp", e.opts.Listen); err != nil {
-		return fmt.Errorf("listen for the API on %s: %w", e.opts.Listen, err)
+		return fmt.Errorf("listen for the API on %s (-listen): %w", e.opts.Listen, err)
 	}
 	if e.filesListener, err = lc.Listen(ctx, "tcp", e.opts.FilesListen); err != nil {
-		return errors.Join(fmt.Errorf("listen for files on %s: %w", e.opts.FilesListen, err), e.apiListener.Close())
+		return errors.Join(fmt.Errorf("listen for files on %s (-files-listen): %w", e.opts.FilesListen, err), e.apiListener.Close())
 	}
 	ctx, e.cancel = context.WithCancel(ctx)
 	base := func(net.Listener) context.Context { return ctx }
@@ -289,7 +297,9 @@ func (e *Emulator) Handler() http.Handler { return e.whileRunning(e.serve) }
 func (e *Emulator) URL() string { return "http://" + reachable(e.apiListener.Addr()) }
 
 // FilesURL is the base address of the file storage, the origin of signed URLs.
-func (e *Emulator) FilesURL() string { return "http://" + reachable(e.filesListener.Addr()) }
+func (e *Emulator) FilesURL() string {
+	return cmp.Or(e.opts.FilesURL, "http://"+reachable(e.filesListener.Addr()))
+}
 
 // reachable turns a listener's address into one that a client on this machine can dial.
 func reachable(addr net.Addr) string {

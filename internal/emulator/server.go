@@ -103,6 +103,9 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
+	if r.URL.Path == "/healthz" {
+		return // 200, without a key.
+	}
 	if e.pages.Have(r) {
 		e.setTime(w.Header())
 		e.pages.ServeHTTP(w, r)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -58,6 +59,8 @@ const (
 	envBaseURL = "AGENTYARD_BASE_URL"
 	envAPIKey  = "AGENTYARD_API_KEY" //nolint:gosec // The name of a variable, not a credential.
 	envClock   = "AGENTYARD_EMULATOR_CLOCK"
+	// envGivenKey sets the key, so that it is in no list of processes.
+	envGivenKey = "AGENTYARD_EMULATOR_API_KEY" //nolint:gosec // The name of a variable, not a credential.
 )
 
 func main() {
@@ -139,6 +142,8 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	}
 	flags.StringVar(&s.Listen, "listen", listen, "`address` of the API")
 	flags.StringVar(&s.FilesListen, "files-listen", "127.0.0.1:0", "`address` of the file storage")
+	flags.StringVar(&s.FilesURL, "files-url", "", "`URL` of the file storage for clients in other containers, such as http://emulator:8788")
+	flags.StringVar(&s.APIKey, "api-key", "", "API `key` of the first manager; also "+envGivenKey+"; random if not given")
 	flags.StringVar(&s.DataFile, "data", "", "database `file` for the state; created if missing")
 	flags.DurationVar(&s.Latency, "latency", 0, "delay before each response, such as 200ms")
 	flags.Float64Var(&s.RequestsPerSecond, "requests-per-second", 0, "rate limit of the API; 0 for none")
@@ -164,6 +169,7 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 			return nil, err
 		}
 	}
+	s.APIKey, s.FilesURL = cmp.Or(s.APIKey, os.Getenv(envGivenKey)), strings.TrimSuffix(s.FilesURL, "/")
 	s.Provisioning.Step = max(s.Provisioning.Step, time.Millisecond)
 	s.BuildPhase, s.AgentPhase = s.Provisioning.Step, s.Provisioning.Step
 	for _, delay := range []*time.Duration{&s.SessionDelay, &s.SessionListDelay, &s.MessageDelay} {

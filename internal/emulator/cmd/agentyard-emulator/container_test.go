@@ -1,0 +1,98 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// What the Dockerfile starts needs nothing but its binary and a folder, and is healthy. Clients with another name for it get addresses of
+// files that they can use. Only the ports are others here.
+func TestDockerfile(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := func(pattern string) string {
+		return regexp.MustCompile("(?m)" + pattern + " (.*)$").FindStringSubmatch(string(text))[1]
+	}
+	root, environment := t.TempDir(), strings.Fields(line("^ENV"))
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(root, "agentyard-emulator"), ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	if err := os.Mkdir(filepath.Join(root, "data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	command := func(ctx context.Context, words string, more ...string) *exec.Cmd {
+		if os.Getuid() != 0 { // Only root can change the root.
+			words = strings.ReplaceAll(words, `"/`, `"`+root+"/")
+		}
+		var args []string
+		if err := json.Unmarshal([]byte(words), &args); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+		cmd.Env, cmd.Dir = append(slices.Clone(environment), more...), "/"
+		if os.Getuid() == 0 {
+			cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root}
+		}
+		return cmd
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	emulator := command(ctx, regexp.MustCompile(`0\.0\.0\.0:\d+`).ReplaceAllString(line("^ENTRYPOINT"), "127.0.0.1:0"))
+	emulator.Stderr = os.Stderr
+	out, err := emulator.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := emulator.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { stop(); _ = emulator.Wait() }()
+	first, _ := bufio.NewReader(out).ReadString('\n')
+	url := strings.TrimSpace(strings.TrimPrefix(first, "export AGENTYARD_BASE_URL="))
+	if found, err := command(t.Context(), line("HEALTHCHECK.* CMD"), "AGENTYARD_BASE_URL="+url).CombinedOutput(); err != nil {
+		t.Errorf("not healthy: %v %s", err, found)
+	}
+	ask := func(method, path, authorization string) *http.Response {
+		r, err := http.NewRequestWithContext(t.Context(), method, url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = "emulator:8787"
+		r.Header.Set("Authorization", authorization)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = resp.Body.Close() })
+		return resp
+	}
+	if resp := ask("GET", "/healthz", ""); resp.StatusCode != http.StatusOK {
+		t.Error(resp.Status)
+	}
+	var upload struct{ URL string }
+	if err := json.NewDecoder(ask("POST", "/api/v0/wiki/video-upload-url", "Bearer fk-emulator").Body).Decode(&upload); err != nil || !strings.HasPrefix(upload.URL, "http://emulator:8788/") {
+		t.Errorf("uploads go to %q: %v", upload.URL, err)
+	}
+	stop()
+	_ = emulator.Wait()
+	if out, err := command(t.Context(), line("^ENTRYPOINT"), "AGENTYARD_EMULATOR_API_KEY=fk-other").CombinedOutput(); err == nil || !strings.Contains(string(out), "another API key") {
+		t.Errorf("the data of another key: %v %s", err, out)
+	}
+}
