@@ -101,6 +101,7 @@ func TestSeed_fillsOnlyAnEmptyOrganization(t *testing.T) {
 
 	for name, create := range map[string]func(*env){
 		"computer": func(v *env) { v.computer(object{"name": "a"}) },
+		"member":   func(v *env) { v.human(emulator.RoleUser) },
 		"repository": func(v *env) {
 			must(v.t, v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/new"}))
 		},
