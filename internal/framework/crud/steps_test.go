@@ -103,21 +103,6 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// Older versions of Terraform do not support identities, and not every object has one.
-func TestStore_withoutAnIdentity(t *testing.T) {
-	t.Parallel()
-	state := prior()
-	tells(t, Store(t.Context(), &state, nil, &thingModel{}, &thing{"2", "b", "busy"}), "")
-	if got := get(t, state, "id"); got != "2" {
-		t.Errorf("stored %s", got)
-	}
-	untouched := noIdentity()
-	tells(t, Store(t.Context(), &state, untouched, &bare{}, &thing{"3", "b", "busy"}), "")
-	if got := get(t, state, "id"); got != "3" || !untouched.Raw.IsNull() {
-		t.Errorf("stored %s with the identity %v", got, untouched.Raw)
-	}
-}
-
 func TestRead(t *testing.T) {
 	t.Parallel()
 	unknown := &transport.UnconfiguredError{Setting: "base_url"}
