@@ -241,12 +241,6 @@ func TestAnalytics_usersPageByUser(t *testing.T) {
 		t.Errorf("after the removal: %v", sizes)
 	}
 	v.call(200, "GET", analytics+"/users?startDate=2026-05-02&endDate=2026-05-03&cursor="+former, nil)
-
-	small := start(t, emulator.Options{MaxPageSize: 2})
-	small.staff()
-	if _, sizes := walk(small, days+"&limit=100"); !slices.Equal(sizes, []int{6, 6, 6}) {
-		t.Errorf("with small pages: %v", sizes)
-	}
 }
 
 func TestMyCost(t *testing.T) {

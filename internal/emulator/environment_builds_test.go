@@ -197,7 +197,6 @@ func TestCancelBuild(t *testing.T) {
 	}{
 		{"queued", 0, "queued", 204},
 		{"building", 2 * time.Second, "building", 204},
-		{"validating", 4 * time.Second, "validating", 204},
 		{"succeeded", 6 * time.Second, "succeeded", 409},
 	} {
 		t.Run(c.name, func(t *testing.T) {

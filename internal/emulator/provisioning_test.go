@@ -152,27 +152,21 @@ func TestActivityRestartAndSleep(t *testing.T) {
 func TestRestartModes(t *testing.T) {
 	v := startParallel(t)
 	id := v.computer(object{"name": "a"})["id"].(string)
-	path := computers + "/" + id + "/restart"
 	v.clock.Advance(time.Minute)
-	for _, c := range []struct {
-		name   string
-		asleep bool
-		body   any
-		want   bool
-	}{
-		{"no body, running", false, nil, false}, {"no body, asleep", true, nil, true},
-		{"resume, running", false, object{"mode": "resume"}, false}, {"resume, asleep", true, object{"mode": "resume"}, true},
-		{"reboot, running", false, object{"mode": "reboot"}, true}, {"reboot, asleep", true, object{"mode": "reboot"}, true},
-	} {
-		if c.asleep {
-			must(t, v.Sleep(id))
-		}
-		same(t, fmt.Sprintf("%s: wasRestarted", c.name), v.call(200, "POST", path, c.body).object(t)["wasRestarted"], c.want)
+	restarts := func(want bool, body any) {
+		t.Helper()
+		same(t, fmt.Sprint(body), v.call(200, "POST", computers+"/"+id+"/restart", body).object(t)["wasRestarted"], want)
+	}
+	restarts(false, object{"mode": "resume"})
+	restarts(true, object{"mode": "reboot"})
+	for _, mode := range []string{"resume", "reboot"} {
+		must(t, v.Sleep(id))
+		restarts(true, object{"mode": mode})
 	}
 	v.clock.Advance(29 * time.Minute)
-	v.call(200, "POST", path, object{"mode": "reboot"})
+	restarts(true, object{"mode": "reboot"})
 	v.clock.Advance(29 * time.Minute)
-	same(t, "asleep after a reboot", v.call(200, "POST", path, nil).object(t)["wasRestarted"], false)
+	restarts(false, nil) // The reboot was an activity.
 }
 
 func TestMetrics(t *testing.T) {

@@ -226,49 +226,6 @@ func TestSessionsByComputer(t *testing.T) {
 	v.call(200, "GET", sessions+"?computerId="+managed, nil)
 }
 
-// Sessions that come while somebody reads page after page are on none of the pages that follow, and shift nothing.
-func TestPagesOfSessionsWhileSomeAreAdded(t *testing.T) {
-	t.Parallel()
-	v, computerID := startSessionsWith(t, emulator.Options{MaxPageSize: 3})
-	var want []string
-	for i := range 7 {
-		// Some are of the same millisecond.
-		id := v.call(201, "POST", sessions, object{"computerId": computerID}).object(t)["sessionId"].(string)
-		want = append(want, id)
-		if i%3 == 0 {
-			v.clock.Advance(time.Second)
-		}
-	}
-	v.clock.Advance(5 * time.Second)
-	all := strings.Fields(sessionIDs(v.sessionPage(v.BootstrapKey(), "?limit=100")))
-	if len(all) != 3 {
-		t.Fatalf("a page of %d", len(all))
-	}
-	var got []string
-	for query := ""; ; {
-		page := v.call(200, "GET", sessions+"?limit=2"+query, nil).object(t)
-		got = append(got, strings.Fields(sessionIDs(page["sessions"].([]any)))...)
-		next, more := page["pagination"].(object)["nextCursor"].(string)
-		if !more {
-			break
-		}
-		query = "&cursor=" + next
-		v.session(object{"computerId": computerID})
-	}
-	if !slices.IsSortedFunc(got, func(a, b string) int { return v.createdAt(b) - v.createdAt(a) }) {
-		t.Errorf("not the newest first: %v", got)
-	}
-	slices.Sort(got)
-	slices.Sort(want)
-	same(t, "pages", got, want)
-}
-
-// createdAt reads when a session was created.
-func (v *env) createdAt(id string) int {
-	v.t.Helper()
-	return int(v.call(200, "GET", sessions+"/"+id, nil).object(v.t)["createdAt"].(float64))
-}
-
 // sessionIDs are the IDs of listed sessions, in their order.
 func sessionIDs(list []any) string {
 	ids := make([]string, len(list))

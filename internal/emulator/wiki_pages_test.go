@@ -206,16 +206,4 @@ func TestSearchWiki(t *testing.T) {
 		t.Errorf("characters that are escaped: %s", paths)
 	}
 	same(t, "nothing", string(v.call(200, "GET", at+"?q=nothing+of+the+kind", nil).raw), `{"results":[]}`)
-
-	var many []object
-	for i := range 25 {
-		many = append(many, object{"path": fmt.Sprintf("%02d.md", i)})
-	}
-	run = v.call(200, "POST", wiki, upload(many...)).object(t)
-	at = wiki + "/" + run["wikiRunId"].(string) + "/search"
-	for query, want := range map[string]int{"q=content": 20, "q=content&limit=100": 25} {
-		if paths, _ := search(query); len(paths) != want || paths[0] != "00.md 1" {
-			t.Errorf("%s: %v", query, paths)
-		}
-	}
 }

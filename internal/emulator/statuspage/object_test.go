@@ -3,7 +3,6 @@ package statuspage
 import (
 	"fmt"
 	"testing"
-	"time"
 )
 
 // What failed is first, then the newest. The status page has the first rows only.
@@ -34,30 +33,10 @@ func TestImportOf(t *testing.T) {
 		"": {"", "a", "a"},
 		"import {\n  to = agentyard_computer.ci_1\n  id = \"a\"\n}":                              {"agentyard_computer", "CI-1", "a"},
 		"import {\n  to = agentyard_computer.this_1st\n  id = \"a\"\n}":                          {"agentyard_computer", "1st ä", "a"},
-		"import {\n  to = agentyard_computer.this\n  id = \"a\"\n}":                              {"agentyard_computer", "ß", "a"},
 		"import {\n  to = agentyard_member_invitation.x\n  id = \"\\\"$${a}%%{b}\\\\\\\"@x\"\n}": {"agentyard_member_invitation", "x@y", `"${a}%{b}\"@x`},
 	} {
 		if got := importOf(tc.resource, &Row{Ref: Ref{ID: tc.id, Name: tc.name}}); got != want {
 			t.Errorf("%+v: %s, want %s", tc, got, want)
-		}
-	}
-}
-
-// A request has the same result on the page of an object as in the waterfall of its run.
-func TestObjectRequestOf(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		entry         Entry
-		result, class string
-	}{
-		{Entry{Status: 200}, "200", requestOK},
-		{Entry{Status: 404}, "404", requestFailed},
-		{Entry{Status: 429, Fault: "rate-limited"}, "429, rate-limited", requestRejected},
-		{Entry{Duration: time.Second}, "no response", requestFailed},
-		{Entry{}, "running", requestRunning},
-	} {
-		if r := objectRequestOf(&tc.entry); r.Result != tc.result || r.Class != tc.class {
-			t.Errorf("%+v: %q, %q", tc.entry, r.Result, r.Class)
 		}
 	}
 }
