@@ -195,7 +195,7 @@ func connect(cfg Config) *Conn {
 func newPool() *http.Transport {
 	pool := http.DefaultTransport.(*http.Transport).Clone()
 	pool.MaxIdleConnsPerHost = 32
-	pool.OnProxyConnectResponse = refuseProxyLogin
+	pool.OnProxyConnectResponse = proxyRefusal
 	return pool
 }
 

@@ -138,17 +138,19 @@ func TestAPIError_showsMetadata(t *testing.T) {
 	}
 }
 
-// A proxy that requires a login rejects every connection.
-func TestExchange_proxyLogin(t *testing.T) {
+// A proxy that requires a login, or does not allow the host, rejects every connection.
+func TestExchange_proxyRefusal(t *testing.T) {
 	t.Parallel()
-	address, rec := clienttest.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusProxyAuthRequired) })
-	proxy, err := url.Parse(address)
-	clienttest.Must(t, err)
-	c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 3, Clock: clock.NewFake(clienttest.Start)})
-	clienttest.Must(t, err)
-	c.api.Transport.(*http.Transport).Proxy = http.ProxyURL(proxy)
-	_, err = c.Exchange(t.Context(), aWrite, OnlyJSON)
-	if !errors.Is(err, ErrProxyLogin) || IsAmbiguous(err) || len(rec.Requests) != 1 {
-		t.Errorf("got %v after %d requests", err, len(rec.Requests))
+	for status, want := range map[int]error{http.StatusProxyAuthRequired: ErrProxyLogin, http.StatusForbidden: ErrProxyRefused} {
+		address, rec := clienttest.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(status) })
+		proxy, err := url.Parse(address)
+		clienttest.Must(t, err)
+		c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 3, Clock: clock.NewFake(clienttest.Start)})
+		clienttest.Must(t, err)
+		c.api.Transport.(*http.Transport).Proxy = http.ProxyURL(proxy)
+		_, err = c.Exchange(t.Context(), aWrite, OnlyJSON)
+		if !errors.Is(err, want) || IsAmbiguous(err) || len(rec.Requests) != 1 {
+			t.Errorf("got %v after %d requests", err, len(rec.Requests))
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net"
@@ -136,12 +137,18 @@ func (a *attempts) mayRepeat(resp *http.Response, err error) bool {
 	return false
 }
 
-// ErrProxyLogin says that a proxy rejected a connection with 407.
-var ErrProxyLogin = errors.New("the proxy requires authentication (407)")
+// A proxy rejected a connection with 407 or 403.
+var (
+	ErrProxyLogin   = errors.New("the proxy requires authentication (407)")
+	ErrProxyRefused = errors.New("the proxy refused the connection (403)")
+)
 
-func refuseProxyLogin(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
-	if resp.StatusCode == http.StatusProxyAuthRequired {
+func proxyRefusal(_ context.Context, proxy *url.URL, _ *http.Request, resp *http.Response) error {
+	switch resp.StatusCode {
+	case http.StatusProxyAuthRequired:
 		return ErrProxyLogin
+	case http.StatusForbidden:
+		return fmt.Errorf("%s: %w", proxy.Host, ErrProxyRefused)
 	}
 	return nil
 }
@@ -151,7 +158,7 @@ func isFinalFault(err error) bool {
 	var verification *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
 	var op *net.OpError
-	return errors.As(err, &verification) || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch) || errors.Is(err, ErrProxyLogin) ||
+	return errors.As(err, &verification) || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch) || errors.Is(err, ErrProxyLogin) || errors.Is(err, ErrProxyRefused) ||
 		errors.As(err, &op) && op.Op == "remote error"
 }
 

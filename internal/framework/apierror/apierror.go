@@ -310,6 +310,7 @@ var connections = map[string]string{
 	x509.UnknownAuthorityError{}.Error(): "The certificate of base_url, or of a proxy, is from an unknown CA. On Linux, set SSL_CERT_FILE to a file with the CA's certificate. On macOS and Windows, add it to the system's store.",
 	http.ErrSchemeMismatch.Error():       "The server at base_url uses plain HTTP. Correct the port in base_url, or start it with http:// instead of https:// if the server is on this machine.",
 	transport.ErrHeldBack.Error():        "The service's rate limit was exceeded, and the provider stopped waiting. " + staySlow,
+	transport.ErrProxyRefused.Error():    "The proxy does not allow connections to the host of base_url. Have it allowed, or add the host to NO_PROXY.",
 	transport.ErrProxyLogin.Error():      "A proxy requires a login. Set HTTPS_PROXY to a URL with the proxy's user name and password, such as http://USER:PASSWORD@HOST:PORT.",
 }
 
