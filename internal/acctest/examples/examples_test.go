@@ -264,7 +264,7 @@ func TestAccExamples_resources(t *testing.T) {
 	}
 }
 
-// All list resources in one query.
+// All list resources in one query. The configuration that it generates changes only the revoked key and the two failed environments.
 func TestAccExamples_lists(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)
@@ -294,6 +294,14 @@ func TestAccExamples_lists(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.New(t).Factories,
 		Steps:                    []resource.TestStep{{Query: true, Config: o.Config(query.String()), QueryResultChecks: checks}},
 	})
+	all := 0
+	for _, length := range lengths {
+		all += length
+	}
+	cli := acctest.NewCLI(t, o.Env, "")
+	cli.Write("all.tfquery.hcl", query.String())
+	cli.MustRun("query", "-generate-config-out=generated.tf")
+	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, fmt.Sprintf("Plan: %d to import, 0 to add, 3 to change, 0 to destroy.", all))
 }
 
 // With real IDs, the import examples import an existing object in each of the three forms, and change nothing.
