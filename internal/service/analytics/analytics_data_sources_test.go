@@ -199,21 +199,6 @@ func TestAnalytics_everyField(t *testing.T) {
 	})
 }
 
-func TestAnalytics_quietDays(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	for _, day := range []string{"2026-02-14", "2026-02-15"} {
-		acctest.Must(t, e.AddQuietDay(day))
-	}
-	for _, s := range sources {
-		want := map[string]any{"data": []any{}}
-		if s.name == "my_cost" {
-			want["data_json"] = "[]"
-		}
-		s.mustRead(t, e, nil, between("2026-02-14", "2026-02-15"), want)
-	}
-}
-
 // The service refuses for three reasons, which a status does not tell apart.
 func TestAnalytics_access(t *testing.T) {
 	t.Parallel()

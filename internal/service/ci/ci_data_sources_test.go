@@ -85,14 +85,6 @@ func TestCIRepositories_everyField(t *testing.T) {
 	e.MustNotRead(t, nil, "agentyard_ci_repositories", nil, "owner", "Cannot list CI repositories", "400")
 }
 
-func TestCIRepositoryOwners_everyField(t *testing.T) {
-	t.Parallel()
-	mustRead(t, acctest.New(t), "repository_owners", nil, map[string]any{
-		"owners":      []any{map[string]any{"login": "acme", "type": "organization"}, map[string]any{"login": "robin", "type": "user"}},
-		"integration": map[string]any{"connected": true},
-	})
-}
-
 func TestCIRuns_everyField(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

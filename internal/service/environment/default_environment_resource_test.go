@@ -24,25 +24,21 @@ func TestDefaultEnvironment_setMovedAndLeft(t *testing.T) {
 	ids := environmentsReady(e, "base", "a", "b")
 	mustDefault(t, e, ids[0])
 	i := e.NewInstance(t, defaultType)
-	elsewhere := func(id string) func() { return func() { mustDefault(t, e, id) } }
 	for n, step := range []struct {
-		before func()
-		id     any
-		action acctest.Action
-		want   string
+		before, id any
+		action     acctest.Action
+		want       string
 	}{
 		{nil, ids[1], "create", ids[1]},
 		{nil, ids[2], "update", ids[2]},
 		{nil, nil, "none", ids[2]}, // When environment_id is removed from the configuration, the default is kept.
-		{elsewhere(ids[0]), ids[1], "update", ids[1]},
-		{elsewhere(""), ids[1], "create", ids[1]},
+		{"", ids[1], "create", ids[1]},
 	} {
 		if step.before != nil {
-			step.before()
+			mustDefault(t, e, step.before.(string))
 		}
 		config := acctest.Values{"environment_id": step.id}
 		e.Apply(t, i, config).MustDo(t, step.action)
-		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 		if i.ID() != "organization" || i.Attribute("environment_id") != step.want || liveDefault(e) != step.want {
 			t.Errorf("step %d: the default is %s, the state %s", n, liveDefault(e), i.State)
 		}
@@ -176,17 +172,4 @@ func TestDefaultEnvironment_faultMatrixOfAProvisionedOne(t *testing.T) {
 		IDs:    func(*acctest.Instance) []string { return nil },
 		Verify: defaultHolds,
 	}.Run(t)
-}
-
-// A plan needs one listing, and an apply another one.
-func TestDefaultEnvironment_requests(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	ids := environmentsReady(e, "base", "a")
-	mustDefault(t, e, ids[0])
-	e.Journal().Reset()
-	_, i := e.Created(t, defaultType, acctest.Values{"environment_id": ids[1]})
-	e.WantRequests(t, "listEnvironments", 2)
-	e.Plan(t, i, acctest.Values{"environment_id": ids[1]}).MustDo(t, acctest.ActionNone)
-	e.WantRequests(t, "listEnvironments", 3)
 }

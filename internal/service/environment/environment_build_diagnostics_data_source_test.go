@@ -24,16 +24,9 @@ func TestEnvironmentBuildDiagnosticsDataSource(t *testing.T) {
 	made := makeFailed(t, e, "app", emulator.BuildFailure{Excerpt: strings.Repeat("x", 5000) + "the end"})
 	withheld := makeFailed(t, e, "withheld", emulator.BuildFailure{Excerpt: "secret", Withheld: true})
 	end := strings.Repeat("x", 4096-len("the end")) + "the end"
-	for _, tc := range []struct {
-		made      madeEnvironment
-		excerpt   any
-		truncated bool
-		withheld  bool
-	}{{made, end, true, false}, {withheld, nil, false, true}} {
-		for _, build := range []any{nil, tc.made.BuildID} {
-			are(tc.made.ID, build, tc.made.BuildID, "failed", tc.excerpt, tc.truncated, tc.withheld)
-		}
-	}
+	are(made.ID, nil, made.BuildID, "failed", end, true, false)
+	are(withheld.ID, nil, withheld.BuildID, "failed", nil, false, true)
+	are(withheld.ID, withheld.BuildID, withheld.BuildID, "failed", nil, false, true)
 	var again madeEnvironment
 	e.API(http.MethodPost, environmentsRoute+"/"+made.ID+"/builds", nil, &again)
 	are(made.ID, nil, again.BuildID, "building", nil, false, false)
@@ -47,18 +40,13 @@ func TestEnvironmentBuildDiagnosticsDataSource_errors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	id := makeEnvironment(e, "app", "user").ID
-	for _, tc := range []struct {
-		environment string
-		build       any
-		at          string
-		want        []string
-	}{
-		{"", nil, "environment_id", []string{"environment_id must not be empty"}},
-		{id, "", "build_id", []string{"build_id must not be empty"}},
-		{"env_unknown", nil, "environment_id", []string{"getEnvironmentBuildDiagnostics", "404", "was not found, or", "no build yet"}},
-		{id, "bld_unknown", "environment_id", []string{"getBuildDiagnostics", "404", "or the build was not found"}},
-		{"..", nil, "", []string{"Cannot read build diagnostics of the environment", "cannot be part"}},
-	} {
-		failsToRead(t, e, nil, diagnosticsType, acctest.Values{"environment_id": tc.environment, "build_id": tc.build}, tc.at, tc.want...)
+	fails := func(environment string, build any, at string, want ...string) {
+		t.Helper()
+		failsToRead(t, e, nil, diagnosticsType, acctest.Values{"environment_id": environment, "build_id": build}, at, want...)
 	}
+	fails("", nil, "environment_id", "environment_id must not be empty")
+	fails(id, "", "build_id", "build_id must not be empty")
+	fails("env_unknown", nil, "environment_id", "getEnvironmentBuildDiagnostics", "404", "was not found, or", "no build yet")
+	fails(id, "bld_unknown", "environment_id", "getBuildDiagnostics", "404", "or the build was not found")
+	fails("..", nil, "", "Cannot read build diagnostics of the environment", "cannot be part")
 }

@@ -35,17 +35,12 @@ func TestEnvironmentBuildStatusesDataSource(t *testing.T) {
 	// A service account does not see the user-scope environments of others.
 	reads(t, e, nil, typeName, acctest.Values{"environment_ids": all, "service_account_id": account}, map[string]any{"builds": []any{is(ready, "ready", "succeeded", nil, false, false)}})
 
-	for _, tc := range []struct {
-		ids     []any
-		account any
-		at      string
-		want    []string
-	}{
-		{[]any{}, nil, "environment_ids", []string{"environment_ids set must contain at least 1 element"}},
-		{[]any{""}, nil, "environment_ids[…]", []string{"must not be empty"}},
-		{[]any{"env_1"}, "", "service_account_id", []string{"service_account_id must not be empty"}},
-		{[]any{"env_1"}, "sa_unknown", "service_account_id", []string{"getEnvironmentBuildStatuses", "400"}},
-	} {
-		failsToRead(t, e, nil, typeName, acctest.Values{"environment_ids": tc.ids, "service_account_id": tc.account}, tc.at, tc.want...)
+	fails := func(ids []any, account any, at string, want ...string) {
+		t.Helper()
+		failsToRead(t, e, nil, typeName, acctest.Values{"environment_ids": ids, "service_account_id": account}, at, want...)
 	}
+	fails([]any{}, nil, "environment_ids", "environment_ids set must contain at least 1 element")
+	fails([]any{""}, nil, "environment_ids[…]", "must not be empty")
+	fails([]any{"env_1"}, "", "service_account_id", "service_account_id must not be empty")
+	fails([]any{"env_1"}, "sa_unknown", "service_account_id", "getEnvironmentBuildStatuses", "400")
 }

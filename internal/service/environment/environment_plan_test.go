@@ -51,9 +51,13 @@ func TestEnvironment_sourcesAreCheckedInThePlan(t *testing.T) {
 			p.Plan(i, envValues(tc.values)).MustFail(t, tc.at, tc.want...)
 		})
 	}
-	// The service decides about a source that is not configured.
+	// The sources are asked for once. The service decides about a source that is not configured.
 	e := acctest.New(t)
 	p := acctest.NewProcess(t, e, nil)
+	for range 2 {
+		p.Plan(p.NewInstance(environmentType), envValues(acctest.Values{"source_id": "source-base"})).MustDo(t, acctest.ActionCreate)
+	}
+	e.WantRequests(t, "getEnvironmentSourceOptions", 1)
 	i := p.NewInstance(environmentType)
 	p.Import(i, builtEnv(e, map[string]any{"sourceId": "source-repositories"})).MustSucceed(t)
 	acctest.Says(t, p.Apply(i, envValues(acctest.Values{"setup_script": "make"})).Text(), "updateEnvironment", "does not support setup scripts")

@@ -50,38 +50,3 @@ func TestEnvironment_eachAttribute(t *testing.T) {
 		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 	}
 }
-
-func TestEnvironment_driftOfEachAttribute(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	config := envValues(acctest.Values{"setup_script": "make", "source_id": "source-base"})
-	_, i := e.Created(t, environmentType, config)
-	for _, change := range []map[string]any{
-		{"name": "elsewhere"},
-		{"setupScript": "other"},
-		{"setupScript": nil, "sourceId": "source-repositories"},
-		{"repositories": repositories("app", "make all")},
-		{"repositories": repositories("app", "make", "b", "true")},
-	} {
-		e.Journal().Reset()
-		patchEnv(t, e, change)
-		e.Clock.Advance(buildTime)
-		e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
-		// One update outside Terraform, and the one that reverts it.
-		if sent := changesSent(e); sent != "updateEnvironment updateEnvironment" {
-			t.Errorf("%v: sent %s", change, sent)
-		}
-		mustRest(t, e, i, config)
-	}
-}
-
-// A build that was started outside Terraform is not drift, and neither is its success.
-func TestEnvironment_buildsElsewhereAreNoDrift(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	_, i := e.Created(t, environmentType, envValues(nil))
-	rebuilt(t, e, 0)
-	e.Apply(t, i, envValues(nil)).MustDo(t, acctest.ActionNone)
-	e.Clock.Advance(buildTime)
-	mustRest(t, e, i, envValues(nil))
-}

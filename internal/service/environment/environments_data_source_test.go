@@ -1,6 +1,7 @@
 package environment_test
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
@@ -26,20 +27,14 @@ func TestEnvironmentsDataSource(t *testing.T) {
 		{nil, [][]any{{"app", "organization", "ready", true, nil}, {"broken", "user", "failed", false, nil}, {"zebra", "user", "ready", false, nil}}},
 		{account, [][]any{{"app", "organization", "ready", true, nil}}},
 	} {
-		read, out := acctest.NewProcess(t, e, nil).ReadData(typeName, acctest.Values{"service_account_id": tc.account})
-		mustBeSilent(t, out)
-		got := acctest.Plainly(t, read)
-		listed := got["environments"].([]any)
-		if len(listed) != len(tc.want) || got["default_environment_id"] != app.ID {
-			t.Fatalf("%v: %v", tc.account, got)
+		got := e.MustRead(t, nil, typeName, acctest.Values{"service_account_id": tc.account})
+		listed := [][]any{}
+		for _, one := range got["environments"].([]any) {
+			one := one.(map[string]any)
+			listed = append(listed, []any{one["name"], one["scope"], one["status"], one["is_default"], one["failure_reason"]})
 		}
-		for k, fields := range tc.want {
-			one := listed[k].(map[string]any)
-			for n, name := range []string{"name", "scope", "status", "is_default", "failure_reason"} {
-				if one[name] != fields[n] {
-					t.Errorf("%v: %s is %v, want %v", tc.want[k], name, one[name], fields[n])
-				}
-			}
+		if !reflect.DeepEqual(listed, tc.want) || got["default_environment_id"] != app.ID {
+			t.Errorf("%v: %v", tc.account, got)
 		}
 	}
 	// Reading the reasons of failures would need one request for each environment.

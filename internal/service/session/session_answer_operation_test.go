@@ -173,13 +173,6 @@ func TestSessionAnswer_errors(t *testing.T) {
 			prepare: func(_ *testing.T, e *acctest.Env, id string) { deleted(e, sessionsRoute+"/"+id) },
 			at:      "session_id", want: []string{"Cannot read answer", "404", "The session was not found"}, took: time.Minute,
 		},
-		"refused": {
-			prepare: func(_ *testing.T, e *acctest.Env, _ string) {
-				e.Clock.Advance(2 * time.Hour)
-				e.Faults().Add(emulator.Fault{Operation: "listSessionMessages", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1})
-			},
-			want: []string{"Cannot read answer", "listSessionMessages", "403", "the API key of the session's owner"}, took: time.Minute,
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

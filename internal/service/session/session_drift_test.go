@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -93,35 +92,21 @@ func TestSession_answersWithoutSettings(t *testing.T) {
 		"model": "model-light", "tags": []any{settings{"name": "a", "metadata": settings{"b": "c"}}}, "enabled_tool_ids": []any{"read"}, "disabled_tool_ids": []any{},
 		"worktree": settings{"repo_root": "/a", "branch": "b"}, "compaction_threshold_check_enabled": false,
 	}
-	for name, edit := range map[string]func(method string, session map[string]any){
-		"in reads": func(method string, session map[string]any) {
-			if method == http.MethodGet {
-				delete(session, "sessionSettings")
-			}
-		},
-		"in all answers": func(_ string, session map[string]any) { delete(session, "sessionSettings") },
-	} {
-		for _, onReads := range []bool{false, true} {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				e := acctest.New(t, rewrite(edit))
-				e.SessionSettingsOnReads(onReads)
-				computer := newComputer(e, "dev")
-				config := withSettings(computer, all)
-				p := acctest.NewProcess(t, e, nil)
-				i := p.NewInstance(sessionType)
-				p.Apply(i, config).MustSucceed(t)
-				mustSettings(t, i, all)
-				for range 2 {
-					mustPlan(t, e, i, config, "none")
-					mustSettings(t, i, all)
-					e.Clock.Advance(time.Minute)
-				}
-				e.MustApply(t, i, withSettings(computer, settings{"model": "model-standard"}))
-				mustSettings(t, i, settings{"model": "model-standard", "tags": all["tags"], "worktree": all["worktree"]})
-				mustPlan(t, e, i, withSettings(computer, settings{"model": "model-standard"}), "none")
-			})
+	for _, onReads := range []bool{false, true} {
+		e := acctest.New(t, rewrite(func(_ string, session map[string]any) { delete(session, "sessionSettings") }))
+		e.SessionSettingsOnReads(onReads)
+		computer := newComputer(e, "dev")
+		config := withSettings(computer, all)
+		_, i := e.Created(t, sessionType, config)
+		mustSettings(t, i, all)
+		for range 2 {
+			mustPlan(t, e, i, config, "none")
+			mustSettings(t, i, all)
+			e.Clock.Advance(time.Minute)
 		}
+		e.MustApply(t, i, withSettings(computer, settings{"model": "model-standard"}))
+		mustSettings(t, i, settings{"model": "model-standard", "tags": all["tags"], "worktree": all["worktree"]})
+		mustPlan(t, e, i, withSettings(computer, settings{"model": "model-standard"}), "none")
 	}
 }
 

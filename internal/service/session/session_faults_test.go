@@ -6,31 +6,25 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
-// onlyComputer returns the ID of the only computer with a name.
-func onlyComputer(t *testing.T, e *acctest.Env, name string) string {
-	t.Helper()
-	var listed struct{ Computers []struct{ ID, Name string } }
-	e.API("GET", "/api/v0/computers", nil, &listed)
-	for _, c := range listed.Computers {
-		if c.Name == name {
-			return c.ID
-		}
-	}
-	t.Fatalf("there is no computer %q: %+v", name, listed)
-	return ""
-}
-
 // breakSessions runs the fault matrix of a session on a computer, and checks that at most this number of sessions is
 // created, without orphans.
 func breakSessions(t *testing.T, most int, configs func(computer string) []acctest.Values) {
 	t.Helper()
+	live := func(e *acctest.Env) (ids []string) {
+		all, err := e.Sessions()
+		acctest.Must(t, err)
+		for _, s := range all {
+			ids = append(ids, s.ID)
+		}
+		return ids
+	}
 	acctest.Matrix{
 		Type:     sessionType,
 		Setup:    func(e *acctest.Env) []acctest.Values { return configs(newComputer(e, "dev")) },
 		Nameless: true,
-		Live:     func(e *acctest.Env) []string { return idsOn(t, e, onlyComputer(t, e, "dev")) },
+		Live:     live,
 		Verify: func(t *testing.T, e *acctest.Env, _ *acctest.Instance) {
-			orphans := len(idsOn(t, e, onlyComputer(t, e, "dev"))) - 1
+			orphans := len(live(e)) - 1
 			if made := e.CarriedOut("createSession") - orphans; made > most {
 				t.Errorf("%d creations were carried out", made)
 			}

@@ -69,8 +69,7 @@ func TestSessionInterrupt_notStoppedYet(t *testing.T) {
 func TestSessionInterrupt_youngSession(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	id := newYoungSession(e, newComputer(e, "dev"), nil)
-	acctest.Says(t, mustInterrupt(t, e, id), "is idle")
+	acctest.Says(t, mustInterrupt(t, e, newYoungSession(e, newComputer(e, "dev"), nil)), "is idle")
 }
 
 func TestSessionInterrupt_errors(t *testing.T) {

@@ -14,8 +14,8 @@ func TestSessionList(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	here, there := newComputer(e, "here"), newComputer(e, "there")
-	full, least, other := makeTalk(e, here, fullSettings), makeTalk(e, here, nil), makeTalk(e, there, nil)
-	whileItChanges(t, e, full, here)
+	full, least, other := makeTalk(e, here, map[string]any{"model": "model-light"}), makeTalk(e, here, nil), makeTalk(e, there, nil)
+	whileItChanges(t, e, full)
 	e.Clock.Advance(emulatedLag)
 	for _, tc := range []struct {
 		config      acctest.Values

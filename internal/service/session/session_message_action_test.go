@@ -80,13 +80,6 @@ func mustSend(t *testing.T, e *acctest.Env, config acctest.Values) []string {
 	return progress
 }
 
-func mustTell(t *testing.T, progress []string, want ...string) {
-	t.Helper()
-	if !slices.Equal(progress, want) {
-		t.Errorf("progress\n%s\nwant\n%s", strings.Join(progress, "\n"), strings.Join(want, "\n"))
-	}
-}
-
 // The action sends one message and nothing else.
 func TestSessionMessage(t *testing.T) {
 	t.Parallel()
@@ -98,7 +91,9 @@ func TestSessionMessage(t *testing.T) {
 		t.Errorf("%d messages were sent: %+v", got, e.Journal().Entries())
 	}
 	sent := mustBeSent(t, e, s.ID, "Fix the ä")
-	mustTell(t, progress, "Sending a message to session "+s.ID, "Sent message "+sent.ID+" to session "+s.ID)
+	if want := []string{"Sending a message to session " + s.ID, "Sent message " + sent.ID + " to session " + s.ID}; !slices.Equal(progress, want) {
+		t.Errorf("progress %q, want %q", progress, want)
+	}
 }
 
 // A session that was just created gets a 404 for some seconds.

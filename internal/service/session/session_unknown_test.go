@@ -19,24 +19,16 @@ func TestSession_unknownAtPlan(t *testing.T) {
 			"worktree": settings{"repo_root": v, "branch": v},
 		}}
 	}
-	flags := func(v any) acctest.Values {
-		return acctest.Values{"session_settings": settings{"compaction_threshold_check_enabled": v, "allow_subagents_in_scripts": v}}
-	}
-	createOnly := func(v any) acctest.Values {
-		return acctest.Values{"system_prompt_append": v, "session_settings": settings{"tool_execution_mode": v}}
-	}
 	whole := func(v any) acctest.Values { return acctest.Values{"session_settings": v} }
 	parts := func(tools, tags, tree any) acctest.Values {
 		return whole(settings{"enabled_tool_ids": tools, "tags": tags, "worktree": tree})
 	}
 	const unknown = tftypes.UnknownValue
 	for name, tc := range map[string]struct{ before, after acctest.Values }{
-		"settings":           {whole(unknown), whole(settings{"model": "m", "tags": []any{settings{"name": "a", "metadata": settings{"b": "c"}}}})},
-		"texts":              {texts(unknown), texts("low")},
-		"flags":              {flags(unknown), flags(true)},
-		"a create-only text": {createOnly(unknown), createOnly("script_only")},
-		"parts":              {parts(unknown, unknown, unknown), parts([]any{"a", "b"}, []any{settings{"name": "a"}}, settings{"repo_root": "/a", "branch": "b"})},
-		"no prompt":          {acctest.Values{"system_prompt": unknown}, nil},
+		"settings":  {whole(unknown), whole(settings{"model": "m", "tags": []any{settings{"name": "a", "metadata": settings{"b": "c"}}}})},
+		"texts":     {texts(unknown), texts("low")},
+		"parts":     {parts(unknown, unknown, unknown), parts([]any{"a", "b"}, []any{settings{"name": "a"}}, settings{"repo_root": "/a", "branch": "b"})},
+		"no prompt": {acctest.Values{"system_prompt": unknown}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

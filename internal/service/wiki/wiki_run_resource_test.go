@@ -106,23 +106,6 @@ func TestWikiRun_leastThenEachAttribute(t *testing.T) {
 	}
 }
 
-func TestWikiRun_withEverything(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	const address = "https://CODE.example/acme/API.git/"
-	i := e.NewInstance(t, wikiRunType)
-	isIn(t, e, i, acctest.Values{
-		"repo_url": address, "branch": "feature/ünï #1", "commit_hash": "c0ffee0", "has_local_changes": true, "has_non_remote_commits": true,
-		"pages": pagesJSON, "page_tree": treeJSON, "privacy_level": "private", "triggers": map[string]any{"a": "b"},
-	}, acctest.ActionCreate, map[string]any{
-		"repo_url": address, "branch": "feature/ünï #1", "commit_hash": "c0ffee0", "has_local_changes": true, "has_non_remote_commits": true, "page_count": 2.0, "page_tree": treeJSON, "pages": pagesJSON,
-		"privacy_level": "private", "can_update_privacy": true, "is_repo_covered_by_org_integration": true, "created_at": "2026-03-01T12:00:00Z", "model_used": nil, "agent_version": nil, "source_session_id": nil,
-	})
-	if run := onlyRun(t, e); run.RepoURL != acmeAPI || run.PrivacyLevel != "private" || run.Branch != "feature/ünï #1" || i.Attribute("owner_user_id") == "" {
-		t.Errorf("the emulator holds %+v", run)
-	}
-}
-
 func TestWikiRun_writtenByTheService(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -228,39 +211,19 @@ func TestWikiRun_invalidConfiguration(t *testing.T) {
 
 func TestWikiRun_errorsOfTheService(t *testing.T) {
 	t.Parallel()
-	status := func(code int) emulator.Fault {
-		return emulator.Fault{Operation: "createWikiRun", Kind: emulator.FaultStatusBeforeCommit, Status: code}
+	e := acctest.New(t)
+	fails := func(config acctest.Values, at string, want ...string) {
+		t.Helper()
+		e.Apply(t, e.NewInstance(t, wikiRunType), config).MustFail(t, at, append(want, "createWikiRun")...)
 	}
-	const connected = "lists the connected repositories"
-	for name, tc := range map[string]struct {
-		fault  emulator.Fault
-		before func(t *testing.T, e *acctest.Env)
-		config acctest.Values
-		at     string
-		want   []string
-	}{
-		"not connected":    {config: acctest.Values{"repo_url": "https://code.example/acme/unknown"}, at: "repo_url", want: []string{"403", "acme/unknown", connected}},
-		"switched off":     {before: func(t *testing.T, e *acctest.Env) { switchWikis(t, e, "false") }, at: "repo_url", want: []string{"403", "wikiCloudSync"}},
-		"a tree of others": {config: wikiRunOf(acctest.Values{"pages": pagesJSON, "page_tree": `[{"path":"index.md","title":"t","children":[{"path":"x","title":"x"}]}]`}), want: []string{"400", "pageTree[0].children[0].path"}},
-		"500":              {fault: status(500), want: []string{"unknown outcome", "wiki run of https://code.example/acme/api", "500", "Before you apply again"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			if tc.fault.Operation != "" {
-				e.Faults().Add(tc.fault)
-			}
-			if tc.before != nil {
-				tc.before(t, e)
-			}
-			if tc.config == nil {
-				tc.config = wikiRunOf(nil)
-			}
-			p := acctest.NewProcess(t, e, nil)
-			p.Apply(p.NewInstance(wikiRunType), tc.config).MustFail(t, tc.at, append(tc.want, "createWikiRun")...)
-			if left := wikiRunsOf(t, e); len(left) != 0 {
-				t.Errorf("the emulator holds %+v", left)
-			}
-		})
+	tree := `[{"path":"index.md","title":"t","children":[{"path":"x","title":"x"}]}]`
+	fails(acctest.Values{"repo_url": "https://code.example/acme/unknown"}, "repo_url", "403", "acme/unknown", "lists the connected repositories")
+	fails(wikiRunOf(acctest.Values{"pages": pagesJSON, "page_tree": tree}), "", "400", "pageTree[0].children[0].path")
+	e.Faults().Add(emulator.Fault{Operation: "createWikiRun", Kind: emulator.FaultStatusBeforeCommit, Status: 500})
+	fails(wikiRunOf(nil), "", "unknown outcome", "wiki run of https://code.example/acme/api", "500", "Before you apply again")
+	switchWikis(t, e, "false")
+	fails(wikiRunOf(nil), "repo_url", "403", "wikiCloudSync")
+	if left := wikiRunsOf(t, e); len(left) != 0 {
+		t.Errorf("the emulator holds %+v", left)
 	}
 }

@@ -13,32 +13,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// postVideo uploads a video with the form's fields and without the API key, and returns the response's status.
-func postVideo(url string, fields map[string]any, video string) (int, error) {
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	for name, value := range fields {
-		if err := form.WriteField(name, fmt.Sprint(value)); err != nil {
-			return 0, err
-		}
-	}
-	part, err := form.CreateFormFile("file", "tour.mp4")
-	if err == nil {
-		_, err = io.WriteString(part, video)
-	}
-	if err == nil {
-		err = form.Close()
-	}
-	if err != nil {
-		return 0, err
-	}
-	resp, err := http.Post(url, form.FormDataContentType(), &body) //nolint:noctx // The test's own emulator.
-	if err != nil {
-		return 0, err
-	}
-	return resp.StatusCode, resp.Body.Close()
-}
-
 const videoType = "agentyard_wiki_video_upload_url"
 
 func TestWikiVideoUploadURL(t *testing.T) {
@@ -50,9 +24,17 @@ func TestWikiVideoUploadURL(t *testing.T) {
 	if at, err := time.Parse(time.RFC3339, found["expires_at"].(string)); err != nil || !at.After(acctest.Start) {
 		t.Errorf("it expires at %s, %v", at, err)
 	}
-	if status, err := postVideo(found["url"].(string), found["fields"].(map[string]any), "a video"); err != nil || status >= 300 {
-		t.Errorf("the upload is answered %d, %v", status, err)
+	// The upload needs the form's fields, and no API key.
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	for name, value := range found["fields"].(map[string]any) {
+		acctest.Must(t, form.WriteField(name, fmt.Sprint(value)))
 	}
+	part, err := form.CreateFormFile("file", "tour.mp4")
+	acctest.Must(t, err)
+	_, _ = io.WriteString(part, "a video")
+	acctest.Must(t, form.Close())
+	e.Storage(http.MethodPost, found["url"].(string), form.FormDataContentType(), &body)
 
 	e.Faults().Add(
 		emulator.Fault{Operation: "createWikiVideoUploadUrl", Kind: emulator.FaultDropAfterCommit},
