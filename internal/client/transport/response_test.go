@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 )
@@ -146,5 +147,25 @@ func TestExchange_describesAPage(t *testing.T) {
 		if _, err := getSample(t.Context(), c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
+	}
+}
+
+// The last of the pauses ends with the patience.
+func TestUntil(t *testing.T) {
+	t.Parallel()
+	for patience, want := range map[time.Duration]int{0: 1, RenameTime: 4} {
+		c, _, clk := serve(t, nil)
+		sent, started := 0, clk.Now()
+		err := c.Until(t.Context(), patience, 4*time.Second, IsConflict, func() error {
+			sent++
+			return &APIError{Status: http.StatusConflict, FromService: true}
+		})
+		if !IsConflict(err) || sent != want || clk.Now().Sub(started) != time.Duration(want/4)*10*time.Second {
+			t.Errorf("patience %v: %v after %d requests", patience, err, sent)
+		}
+	}
+	c, _, _ := serve(t, nil)
+	if err := c.Until(t.Context(), RenameTime, time.Second, IsConflict, func() error { return nil }); err != nil {
+		t.Error(err)
 	}
 }
