@@ -300,15 +300,6 @@ func TestNewPages_query(t *testing.T) {
 	}
 }
 
-func TestPageSize(t *testing.T) {
-	t.Parallel()
-	for most, want := range map[int]string{0: "100", 1: "1", MaxPageSize - 1: "99", MaxPageSize: "100", MaxPageSize + 1: "100"} {
-		if got := PageSize(most); got != want {
-			t.Errorf("%d: got %s, want %s", most, got, want)
-		}
-	}
-}
-
 func TestNewPages_repeatedPage(t *testing.T) {
 	t.Parallel()
 	n := 0

@@ -80,20 +80,6 @@ func TestSnapshot_isLearnedAnew(t *testing.T) {
 	}
 }
 
-// A service may show a new object late, so a listing without it does not remove it from what is known.
-func TestSnapshot_keepsWhatWasJustMade(t *testing.T) {
-	t.Parallel()
-	s := newSource(1)
-	clk := clock.NewFake(time.Now())
-	sh := s.shared(clk)
-	mustKnow(t, sh, "x")
-	sh.Put("", &thing{"own", "x"})
-	clk.Advance(time.Hour)
-	if got := fmt.Sprint(thingIDs(mustKnow(t, sh, "x").Wanted)); got != "[own]" {
-		t.Errorf("known: %s", got)
-	}
-}
-
 // A creation knows the objects that existed when it started, and those that this process creates meanwhile. An object that
 // only a later listing shows does not count as known.
 func TestSnapshot_knowsWhatWasThereBefore(t *testing.T) {

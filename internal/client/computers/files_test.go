@@ -109,14 +109,6 @@ func TestUpload_fileThatChanges(t *testing.T) {
 			}
 		})
 	}
-	storage, stored := clienttest.Serve(t, clienttest.NoContent)
-	c, _, _ := area.Serve(t, func(http.ResponseWriter, *http.Request, int) {})
-	content := inline("")
-	content.Open = func() (io.ReadCloser, error) { return nil, errors.New("no such file") }
-	err := c.Upload(t.Context(), &transport.SignedURL{URL: storage}, "a", content)
-	if err == nil || !strings.Contains(err.Error(), "no such file") || len(stored.Requests) != 0 {
-		t.Errorf("%d requests, error %v", len(stored.Requests), err)
-	}
 }
 
 func TestCompleteFileUpload(t *testing.T) {

@@ -219,20 +219,6 @@ func TestSetUserUsageLimits(t *testing.T) {
 			lists:  1,
 			want:   "ada@x 1000000,cleo@x 5",
 		},
-		"422 for all, and the end": {
-			wanted: map[string]*int64{"ada@x": one(million), "ben@x": one(million), "cleo@x": one(million)},
-			faults: []string{`422 {"detail":"no"}`, "", `403 {"detail":"no"}`},
-			puts:   []string{"0s ada@x=1000000 ben@x=1000000 cleo@x=1000000", "0s ada@x=1000000", "0s ben@x=1000000"},
-			failed: map[string]string{"ben@x": "returned 403", "cleo@x": "returned 403"},
-			want:   "ada@x 1000000,cleo@x 5",
-		},
-		"400 of another server": {
-			wanted: map[string]*int64{"ada@x": one(million), "cleo@x": nil},
-			faults: []string{"400 <html>"},
-			puts:   []string{"0s ada@x=1000000 cleo@x=null"},
-			failed: map[string]string{"ada@x": "returned 400", "cleo@x": "returned 400"},
-			want:   "ada@x null,cleo@x 5",
-		},
 		"two spellings": {
 			wanted: map[string]*int64{"Ada@x": nil, "ada@x": one(million)},
 			puts:   []string{"0s Ada@x=null ada@x=1000000"},

@@ -237,8 +237,6 @@ func TestPathValues_stayInTheirPlace(t *testing.T) {
 		"..":         "",
 		".":          "",
 		"":           "",
-		"x\ny":       "/api/v0/computers/name/x%0Ay",
-		"a;b":        "/api/v0/computers/name/a%3Bb",
 		"%2e%2e%2fx": "/api/v0/computers/name/%252e%252e%252fx",
 	} {
 		t.Run(value, func(t *testing.T) {
