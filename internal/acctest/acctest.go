@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
@@ -23,11 +21,6 @@ import (
 
 // Start is the initial time of every fake clock.
 var Start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-
-// ThenEmpty expects an empty plan after apply and refresh.
-var ThenEmpty = resource.ConfigPlanChecks{
-	PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-}
 
 // Env is a test's emulator and a provider that uses it.
 type Env struct {

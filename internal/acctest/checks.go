@@ -4,9 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 )
 
 // Must ends the test at an error.
@@ -103,13 +100,5 @@ func (o Outcome) MustDo(t testing.TB, action Action) {
 	t.Helper()
 	if len(o.Errors) > 0 || o.Action != action {
 		t.Fatalf("%q, want %q; %s", o.Action, action, o)
-	}
-}
-
-// PlannedThenEmpty expects an action and other things in the plan, and an empty plan after it.
-func PlannedThenEmpty(address string, action plancheck.ResourceActionType, more ...plancheck.PlanCheck) resource.ConfigPlanChecks {
-	return resource.ConfigPlanChecks{
-		PreApply:             append([]plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)}, more...),
-		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 	}
 }

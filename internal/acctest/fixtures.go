@@ -3,9 +3,7 @@ package acctest
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
-	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -45,20 +43,4 @@ func (e *Env) CarriedOut(operation string) int {
 		}
 	}
 	return n
-}
-
-// StandIn serves fixed responses by path, which the emulator never returns. It returns the server's URL.
-func StandIn(t testing.TB, answers map[string]string) string {
-	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		answer, ok := answers[r.URL.Path]
-		if !ok {
-			w.WriteHeader(http.StatusNotFound)
-			answer = `{"detail": "Nothing has this ID.", "status": 404, "title": "Not Found"}`
-		}
-		_, _ = w.Write([]byte(answer))
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
 }

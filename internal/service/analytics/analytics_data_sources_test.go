@@ -76,7 +76,9 @@ func (s source) inOrder(rows []any, key string) []any {
 		row := row.(map[string]any)
 		settle(row)
 		for _, name := range s.fields {
-			row[name] = row[name]
+			if _, ok := row[name]; !ok {
+				row[name] = nil
+			}
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b any) int {

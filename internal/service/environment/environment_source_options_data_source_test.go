@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 func TestEnvironmentSourceOptionsDataSource(t *testing.T) {
@@ -22,6 +23,6 @@ func TestEnvironmentSourceOptionsDataSource(t *testing.T) {
 	b["sources"] = []any{source("source-other", "Other image", true, true)}
 	reads(t, e, nil, typeName, nil, map[string]any{"providers": []any{a, b}, "unavailable_providers": []any{}})
 	// A response without providers is an error, because otherwise every source would look unknown.
-	address := acctest.StandIn(t, map[string]string{environmentsRoute + "/source-options": `{}`})
-	failsToRead(t, e, acctest.Values{"base_url": address}, typeName, nil, "", "Cannot list environment source options", "providers")
+	e.Faults().Add(emulator.Fault{Operation: "getEnvironmentSourceOptions", Kind: emulator.FaultOtherResponse, Body: `{}`})
+	failsToRead(t, e, nil, typeName, nil, "", "Cannot list environment source options", "providers")
 }

@@ -9,9 +9,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// wholePages makes the emulator use the service's page size.
-func wholePages(o *emulator.Options) { o.MaxPageSize = 100 }
-
 // A plan lists the sessions of each computer once. A deleted session's computer, and what no list has yet, is asked for.
 func TestSession_plansOfMany(t *testing.T) {
 	t.Parallel()
