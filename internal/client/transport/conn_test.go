@@ -323,6 +323,16 @@ func TestParseBaseURL(t *testing.T) {
 	}
 }
 
+func TestSetIf(t *testing.T) {
+	t.Parallel()
+	q := url.Values{}
+	SetIf(q, "a", "")
+	SetIf(q, "b", "x")
+	if q.Encode() != "b=x" {
+		t.Errorf("got %v", q)
+	}
+}
+
 func TestIsLoopback(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]bool{"http://127.0.0.1:8787": true, "https://localhost": true, "https://api.agentyard.example": false, "://": false} {

@@ -65,7 +65,8 @@ func TestCallList(t *testing.T) {
 		`[{"id":"a","name":"n"}]`:                        "a",
 		` [{"id":"a","name":"n"},{"id":"b","name":"n"}]`: "a b",
 		`{"things":[{"id":"a","name":"n"}]}`:             "a",
-		`{"things":null}`:                                "",
+		`{"things":null,"more":"x"}`:                     "",
+		`{"things":[],"more":7}`:                         "unexpected response: the field more has the wrong type, number",
 		`[]`:                                             "",
 		`{"others":[]}`:                                  "unexpected response: the field things is missing",
 		`{"things":7}`:                                   "unexpected response: it has the wrong type, number",
@@ -77,7 +78,10 @@ func TestCallList(t *testing.T) {
 		`<html>`:                                         "it may come from another server at base_url",
 	} {
 		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, answer) })
-		objects, err := CallList[sample](t.Context(), c, aRead, "things", nil)
+		var envelope struct {
+			More string `json:"more"`
+		}
+		objects, err := CallList[sample](t.Context(), c, aRead, "things", &envelope)
 		var ids []string
 		for _, object := range objects {
 			ids = append(ids, object.ID)

@@ -298,3 +298,26 @@ func TestStream_idleTime(t *testing.T) {
 		})
 	}
 }
+
+// No document names the fields of a signed URL, so the likely names are read.
+func TestCallSigned(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		`{"url":"https://f.example/u","fields":{"key":"k"},"expiresAt":1772323200000}`:                    "https://f.example/u map[key:k] 2026-03-01",
+		`{"uploadUrl":"https://f.example/u","formFields":{"key":"k"},"expiresAt":"2026-03-01T00:00:00Z"}`: "https://f.example/u map[key:k] 2026-03-01",
+		`{"downloadUrl":"https://f.example/d"}`:                                                           "https://f.example/d map[] 0001-01-01",
+		`{"fields":{"key":"k"}}`:                                                                          "createThing (POST /thing) failed: unexpected response: it has no signed URL",
+		`{"url":7}`:                                                                                       "createThing (POST /thing) failed: unexpected response: the field url has the wrong type, number",
+	} {
+		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, answer) })
+		got := ""
+		if signed, err := c.CallSigned(t.Context(), aWrite); err != nil {
+			got = err.Error()
+		} else {
+			got = fmt.Sprint(signed.URL, " ", signed.Fields, " ", signed.ExpiresAt.Format(time.DateOnly))
+		}
+		if got != want {
+			t.Errorf("%s: got %s, want %s", answer, got, want)
+		}
+	}
+}
