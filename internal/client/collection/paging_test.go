@@ -293,6 +293,9 @@ func TestNewPages_query(t *testing.T) {
 	}
 	rec.Want(t, "GET /rows?limit=5", "GET /rows?cursor=a+b&limit=5",
 		"GET /rows?limit=5&owner=a%26b", "GET /rows?cursor=a+b&limit=5&owner=a%26b", "GET /rows?limit=5&owner=c&owner=d", "GET /rows?cursor=a+b&limit=5&owner=c&owner=d")
+	if key := PageKey(0, nil) + " " + PageKey(MaxPageSize+1, nil); key != "limit=100 limit=100" {
+		t.Errorf("the pages of all objects have %s", key)
+	}
 	for key, want := range map[string]string{"%": "listRows: the query of a page"} {
 		if _, err := Gather(pages.All(t.Context(), key), 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", key, err)
