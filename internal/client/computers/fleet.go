@@ -169,7 +169,7 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, snapsho
 		refs := fleetRefs(found, body.NamePrefix, body.ServiceAccountID)
 		return nil, &create.LostError{Object: "computer", Name: body.NamePrefix + "-<number>", Found: refs, Err: errors.Join(err, findErr)}
 	}
-	create.LogFound(ctx, wire.Refs(found)...)
+	create.LogFound(ctx, "Found", wire.Refs(found)...)
 	if len(found) < body.Quantity {
 		return found, fmt.Errorf("the response to bulkCreateComputers was lost; %d of the %d requested computers were found: %w", len(found), body.Quantity, err)
 	}

@@ -270,6 +270,7 @@ func TestBatchProblem(t *testing.T) {
 		"all, and an error": {BulkCreateResult{Computers: []Computer{whole(1), whole(2)}, Error: failed}, ""},
 		"fewer, explained":  {BulkCreateResult{Computers: []Computer{whole(1)}, Error: failed}, ""},
 		"fewer":             {BulkCreateResult{Computers: []Computer{whole(1)}}, "does not name the computers"},
+		"one twice":         {BulkCreateResult{Computers: []Computer{whole(1), whole(1)}}, "it contains computer id-1 twice"},
 		"more":              {BulkCreateResult{Computers: []Computer{whole(1), whole(2), whole(3)}}, "it contains 3 computers instead of 2"},
 		"no computer":       {BulkCreateResult{Computers: []Computer{whole(1), {}}}, "its computer 2 is invalid: the field name is missing"},
 		"of another name":   {BulkCreateResult{Computers: []Computer{{ID: "id", Name: "db-1", ProviderType: "x"}}}, "db-1 (id), which existed before or does not belong"},

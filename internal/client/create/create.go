@@ -118,7 +118,7 @@ func Once[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, n O
 	}
 	oldest := slices.MinFunc(proven, func(a, b T) int { return P(&a).Ref().CreatedAt.Compare(P(&b).Ref().CreatedAt) })
 	n.In.Put(n.Key, &oldest)
-	LogFound(ctx, P(&oldest).Ref())
+	LogFound(ctx, "Found", P(&oldest).Ref())
 	return &oldest, nil
 }
 
@@ -199,11 +199,11 @@ func ProvenSince(created, since time.Time) bool {
 	return !created.IsZero() && !since.IsZero() && CreatedSince(created, since)
 }
 
-// LogFound logs the objects of a lost response. A warning would be false nearly always: they could be those of somebody else only if
+// LogFound logs the objects of a lost response, and what became of them. A warning would be false nearly always: they could be those of somebody else only if
 // another run had created the same in the same second.
-func LogFound(ctx context.Context, objects ...wire.Ref) {
+func LogFound(ctx context.Context, what string, objects ...wire.Ref) {
 	for _, found := range objects {
-		tflog.Info(ctx, "Found after a lost response", map[string]any{"object": found.Object, "name": found.Name, "id": found.ID, "created_at": found.CreatedAt})
+		tflog.Info(ctx, what+" after a lost response", map[string]any{"object": found.Object, "name": found.Name, "id": found.ID, "created_at": found.CreatedAt})
 	}
 }
 

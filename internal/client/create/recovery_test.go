@@ -16,7 +16,7 @@ func TestLogFound_isOneLineOfTheLogForEachObject(t *testing.T) {
 	var log bytes.Buffer
 	ctx := tflogtest.RootLogger(t.Context(), &log)
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	LogFound(ctx, wire.Ref{Object: "computer", Name: "ci", ID: "c1", CreatedAt: at}, wire.Ref{Object: "computer", ID: "c2"})
+	LogFound(ctx, "Found", wire.Ref{Object: "computer", Name: "ci", ID: "c1", CreatedAt: at}, wire.Ref{Object: "computer", ID: "c2"})
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 	if len(lines) != 2 {
 		t.Fatalf("%d lines: %s", len(lines), log.String())

@@ -208,7 +208,7 @@ func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr e
 	})
 	if err == nil && len(proven) == 1 {
 		if err = k.client.RevokeExistingKey(ctx, k.key.AccountID, proven[0].ID); err == nil || collection.IsGone(err) {
-			create.LogFound(ctx, describeKeys(proven)...)
+			create.LogFound(ctx, "Revoked without its value", describeKeys(proven)...)
 			return nil
 		}
 	}

@@ -138,6 +138,16 @@ func TestAPIError_showsMetadata(t *testing.T) {
 	}
 }
 
+func TestAPIError_masksTheKey(t *testing.T) {
+	t.Parallel()
+	c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		clienttest.RespondJSON(w, 409, `{"detail":"`+clienttest.Key+` is known","status":409,"title":"t"}`)
+	})
+	if _, err := getSample(t.Context(), c); err == nil || !strings.HasSuffix(err.Error(), "409: *** is known") {
+		t.Error(err)
+	}
+}
+
 // A proxy that requires a login, or does not allow the host, rejects every connection.
 func TestExchange_proxyRefusal(t *testing.T) {
 	t.Parallel()

@@ -73,8 +73,8 @@ func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 	}
 	summary := "Cannot " + verb + " " + object
 	var api *transport.APIError
-	if errors.As(err, &api) && api.Status == http.StatusUnauthorized && api.FromService {
-		summary = "API Key Rejected" // The object is not to blame.
+	if errors.As(err, &api) && api.Status == http.StatusUnauthorized && api.FromService && err.Error() == api.Error() {
+		summary = "API Key Rejected" // The object is not to blame, and nothing else went wrong.
 		detail = phrase.Join(detail, "The key was sent to "+api.Host+".")
 	}
 	if at.Equal(path.Empty()) {
@@ -315,7 +315,7 @@ var connections = map[string]string{
 }
 
 func connectionRemedy(err error) string {
-	if refused := err.Error(); strings.HasSuffix(refused, "connection refused") && (strings.Contains(refused, " 127.") || strings.Contains(refused, "[::1]")) {
+	if refused := err.Error(); strings.HasSuffix(refused, "connection refused") && !strings.Contains(refused, "proxyconnect") && (strings.Contains(refused, " 127.") || strings.Contains(refused, "[::1]")) {
 		return "Nothing listens at base_url on this machine. If it is an emulator, start it, and set base_url to the address that it prints."
 	}
 	for says, remedy := range connections {

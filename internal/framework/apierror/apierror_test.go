@@ -31,13 +31,8 @@ const (
 // translate returns the path and the two paragraphs of the only error.
 func translate(t *testing.T, verb string, err error, options ...Option) (at, what, remedy string) {
 	t.Helper()
-	summary := "Cannot " + verb + " computer"
-	var api *transport.APIError
-	if errors.As(err, &api) && api.Status == http.StatusUnauthorized && api.FromService {
-		summary = "API Key Rejected"
-	}
 	diags := For(verb, "computer", err, options...)
-	if len(diags) != 1 || diags[0].Severity() != diag.SeverityError || diags[0].Summary() != summary {
+	if len(diags) != 1 || diags[0].Severity() != diag.SeverityError || diags[0].Summary() != "Cannot "+verb+" computer" {
 		t.Fatalf("got %v", diags)
 	}
 	if d, ok := diags[0].(diag.DiagnosticWithPath); ok {
@@ -60,7 +55,7 @@ func TestFor_statuses(t *testing.T) {
 	}{
 		"400":                             {status: 400, want: remedies[400]},
 		"422":                             {status: 422, want: remedies[400]},
-		"401":                             {status: 401, want: remedies[401] + " The key was sent to api.agentyard.example."},
+		"401":                             {status: 401, want: remedies[401]},
 		"402":                             {status: 402, want: remedies[402]},
 		"403":                             {status: 403, want: remedies[403]},
 		"404":                             {status: 404, want: remedies[404]},
@@ -94,6 +89,30 @@ func TestFor_statuses(t *testing.T) {
 				t.Errorf("got %q, want %q", what, want)
 			}
 		})
+	}
+}
+
+// A rejected key is not the object's failure, unless something else went wrong before.
+func TestFor_rejectedKey(t *testing.T) {
+	t.Parallel()
+	rejected := &transport.APIError{Op: transport.Operation{Name: "listThings", Method: "GET"}, Status: 401, Host: "api.agentyard.example", Detail: "no", FromService: true}
+	if d := For("plan", "computer", rejected)[0]; d.Summary() != "API Key Rejected" || !strings.HasSuffix(d.Detail(), remedies[401]+" The key was sent to api.agentyard.example.") {
+		t.Error(d)
+	}
+	lost := &create.LostError{Object: "computer", Name: "ci", Err: errors.Join(errors.New("EOF"), rejected)}
+	if d := For("create", "computer", lost)[0]; d.Summary() != "Cannot create computer" {
+		t.Error(d)
+	}
+}
+
+// Only a refusal by base_url itself is about an emulator.
+func TestFor_nothingListens(t *testing.T) {
+	t.Parallel()
+	for op, want := range map[string]string{"dial": "Nothing listens at base_url", "proxyconnect tcp: dial": checkConnection} {
+		refused := &transport.TransportError{Err: fmt.Errorf("%s tcp 127.0.0.1:9: connect: connection refused", op), Unsent: true}
+		if _, _, remedy := translate(t, "read", refused); !strings.HasPrefix(remedy, want) {
+			t.Errorf("%s: %s", op, remedy)
+		}
 	}
 }
 

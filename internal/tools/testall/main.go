@@ -290,11 +290,13 @@ func runTests(ctx context.Context, out io.Writer, r run, cli string, env []strin
 	name, version := r.name, "no CLI"
 	env = append(slices.Clone(env), r.env...)
 	if cli != "" {
-		first, err := output(ctx, cli, "version")
+		asked := exec.CommandContext(ctx, cli, "version")
+		asked.Env = env // The caller's settings may make it warn first.
+		first, err := asked.Output()
 		if err != nil {
 			return tally{}, fmt.Errorf("%s: %w", cli, err)
 		}
-		version, _, _ = strings.Cut(first, "\n")
+		version, _, _ = strings.Cut(string(first), "\n")
 		env = append(env, "TF_ACC_TERRAFORM_PATH="+cli)
 	}
 	_, _ = fmt.Fprintf(out, "\n=== %s: go test %s\n", version, strings.Join(r.args, " "))
