@@ -1,13 +1,13 @@
 package crud
 
 // WeakEvidence is a paragraph in the description of each object whose operations the contract marks with x-beyond.
-const WeakEvidence = "\n\n~> **Undocumented operations.** The service's API documents do not describe the operations used here, so the service may behave differently. See [Evidence](../guides/evidence)."
+const WeakEvidence = "\n\n~> **Undocumented operations.** The service's API documents do not describe the operations used here, so the service may behave differently. See [Evidence](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/evidence)."
 
 // ManagersOnly ends the description of an object that only managers can use.
 const ManagersOnly = " Requires the API key of a member with the Manager role or higher."
 
 // AssumedFormat is a paragraph in the description of each object whose records or requests the documents do not show in full.
-const AssumedFormat = "\n\n-> **Assumed format.** The service's API documents do not show this data in full, so parts of its format are assumptions. See [Evidence](../guides/evidence)."
+const AssumedFormat = "\n\n-> **Assumed format.** The service's API documents do not show this data in full, so parts of its format are assumptions. See [Evidence](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/evidence)."
 
 // WholeRecord describes the attribute raw_json of such a record in a data source.
 const WholeRecord = "The service's record, as normalized JSON. It also contains fields without an attribute."

@@ -57,7 +57,7 @@ func (r *defaultEnvironmentResource) Schema(_ context.Context, _ resource.Schema
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages the organization's default environment. An organization has one default, so use this resource once.\n\n" +
 			"Destroying this resource leaves the default unchanged. Setting the default requires the API key of a member with the Manager role or higher. " +
-			"See [Environment builds](../guides/environment-builds#promoting-a-new-default).",
+			"See [Environment builds](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/environment-builds#promoting-a-new-default).",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,

@@ -88,7 +88,7 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 			"To repeat an invitation, run `terraform apply -replace=ADDRESS`. With `remove_on_destroy = true`, first check that the invitation was not accepted: the replacement would remove the member.\n\n" +
 			"**Role.** Changing `role` updates the role of a member in place. The service does not change a pending invitation, so the apply fails until the invitation is accepted.\n\n" +
 			"**Destroy.** By default, destroying this resource only removes it from the state. To also remove the member from the organization, set `remove_on_destroy`, " +
-			"or use the action `agentyard_member_remove`. Both remove a member or revoke a pending invitation. See [Offboarding](../guides/spend-governance#offboard-a-member).\n\n" +
+			"or use the action `agentyard_member_remove`. Both remove a member or revoke a pending invitation. See [Offboarding](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/spend-governance#offboard-a-member).\n\n" +
 			"~> **Removal.** With `remove_on_destroy = true`, replacing the resource also removes the member: changing `email` removes the one with the old address. The plan warns about it, except with `-replace`. " +
 			"The value in the state applies: to keep the member, first apply `false`. To rename the resource or change its `for_each` key, add a `moved` block. " +
 			"Do not use `count` here: removing one address from a list would shift the others, and remove some of those members too.",

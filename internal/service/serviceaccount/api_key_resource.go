@@ -142,9 +142,9 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages an API key of a service account, and rotates it in place." + crud.ManagersOnly + "\n\n" +
-			"~> The state contains the key's value, because the service returns it only once. For a key that is never stored, use the [ephemeral resource](../ephemeral-resources/api_key).\n\n" +
+			"~> The state contains the key's value, because the service returns it only once. For a key that is never stored, use the [ephemeral resource](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/ephemeral-resources/api_key).\n\n" +
 			"**Rotation.** The plan shows a due rotation as an update with a new `id`, `key`, and `fingerprint`, so everything that uses the key is updated too. " +
-			"A key that has expired, or was revoked or deleted elsewhere, is also replaced in place. See [Rotating API keys](../guides/api-key-rotation).\n\n" +
+			"A key that has expired, or was revoked or deleted elsewhere, is also replaced in place. See [Rotating API keys](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/api-key-rotation).\n\n" +
 			"**Destroy.** Destroying the resource revokes the key. If the previous key is still in its grace period, it is revoked too. A live key that somebody else created with the name is not revoked." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
