@@ -12,7 +12,8 @@ terraform {
 # base_url and api_key come from AGENTYARD_BASE_URL and AGENTYARD_API_KEY.
 provider "agentyard" {}
 
-# An account for a pipeline, and a key that each monthly apply rotates.
+# An account for a pipeline, and a key that the first apply after 30 days
+# rotates. Apply every night.
 resource "agentyard_service_account" "ci" {
   name = "ci"
 }

@@ -211,7 +211,7 @@ func (e *Emulator) bootstrap() error {
 		}
 		switch e.bootstrapKey, err = metaText(tx, "bootstrapKey"); {
 		case err == nil && e.bootstrapKey != "" && e.opts.APIKey != "" && e.opts.APIKey != e.bootstrapKey:
-			return errors.New("the data file belongs to another API key")
+			return fmt.Errorf("%s belongs to another API key; use that key, or another -data file", e.opts.DataFile)
 		case err != nil || e.bootstrapKey != "":
 			return err
 		}

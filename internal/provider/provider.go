@@ -67,7 +67,7 @@ func WithShadow(report func(typeName string, answer, framework any, err error)) 
 	return func(p *agentyardProvider) { p.shadow = report }
 }
 
-// WithSchemas gives the schemas that another server has offered. To build them takes most of the time in which a server starts.
+// WithSchemas gives the schemas that another server has offered, for tests with many servers. To build them takes most of the time in which a server starts.
 func WithSchemas(schemas *tfprotov6.GetProviderSchemaResponse) Option {
 	return func(p *agentyardProvider) { p.schemas = schemas }
 }

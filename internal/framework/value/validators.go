@@ -88,9 +88,14 @@ func OneOf(values ...string) validator.String {
 	}
 }
 
+// Where accepts strings that must describes.
+func Where(must string, accepts func(string) bool) validator.String {
+	return rule{summary: "Invalid Value", must: must, accepts: accepts, got: strconv.Quote}
+}
+
 // Matching accepts strings that match a pattern, which must describes.
 func Matching(pattern *regexp.Regexp, must string) validator.String {
-	return rule{summary: "Invalid Value", must: must, accepts: pattern.MatchString, got: strconv.Quote}
+	return Where(must, pattern.MatchString)
 }
 
 var uuidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)

@@ -2,7 +2,7 @@ package computer
 
 import (
 	"net/http"
-	"regexp"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -38,9 +38,8 @@ var activeManagedOnly = apierror.Advice{
 
 const fileNameText = "Name of the file in the workspace. Must be 1–255 characters, without slashes, backslashes, or `..`."
 
-// fileName has no two dots in a row, and a character that is neither a dot nor white space.
-var fileName = regexp.MustCompile(`^(\.?[^/\\.])*\.?[^/\\.\s](\.?[^/\\.])*\.?$`)
-
 func fileNameValidators() []validator.String {
-	return []validator.String{value.Length(1, 255), value.Matching(fileName, "must be a file name without slashes, backslashes, or \"..\", and not blank or \".\"")}
+	return []validator.String{value.Length(1, 255), value.Where("must be a file name without slashes, backslashes, or \"..\", and not blank or \".\"", func(name string) bool {
+		return !strings.ContainsAny(name, `/\`) && !strings.Contains(name, "..") && strings.TrimSpace(name) != "" && name != "."
+	})}
 }

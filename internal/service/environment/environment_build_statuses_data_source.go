@@ -30,8 +30,8 @@ var EnvironmentBuildStatusesDataSource = crud.DataSource{
 	Attributes: map[string]schema.Attribute{
 		"environment_ids": schema.SetAttribute{
 			Required: true, ElementType: types.StringType,
-			MarkdownDescription: "IDs of the environments. Must contain at least one.",
-			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(value.NotEmpty())},
+			MarkdownDescription: "IDs of the environments.",
+			Validators:          []validator.Set{setvalidator.ValueStringsAre(value.NotEmpty())},
 		},
 		"service_account_id": schema.StringAttribute{
 			Optional:            true,

@@ -4,7 +4,7 @@ resource "terraform_data" "deploy" {
 
   provisioner "local-exec" {
     # Replace this by the command of your secret store.
-    command = "printf %s \"$KEY\" >key"
+    command = "umask 077; printf %s \"$KEY\" >key"
 
     environment = {
       # An apply fails instead of storing null.
