@@ -111,13 +111,13 @@ func TestEnvironment_showsTheSameHoweverItWasRead(t *testing.T) {
 		alone, inListing string
 		want             string // A part of the shown fields.
 	}{
-		"ready":                       {`,"status":"ready","isDefault":true` + build("succeeded", ""), `,"status":"ready","isDefault":true` + build("succeeded", ""), `"excerpt":""`},
-		"failed":                      {`,"status":"failed","isDefault":true` + why + build("failed", detail), `,"status":"failed","isDefault":true` + build("failed", ""), `"excerpt":"log"`},
-		"still ready after a failure": {`,"status":"ready","isDefault":true` + why + build("failed", detail), `,"status":"ready","isDefault":true` + build("failed", ""), `"failureReason":"why"`},
-		"never built":                 {`,"isDefault":true`, `,"isDefault":true`, `"latestBuild":null`},
-		"the default, not told alone": {`,"status":"ready"`, `,"status":"ready","isDefault":true`, `"isDefault":true`},
-		"failed, default not told":    {`,"status":"failed"` + why, `,"status":"failed","isDefault":true`, `"isDefault":true`},
-		"the default is told nowhere": {`,"status":"ready"`, `,"status":"ready"`, `"isDefault":false`},
+		"ready":                         {`,"status":"ready","isDefault":true` + build("succeeded", ""), `,"status":"ready","isDefault":true` + build("succeeded", ""), `"excerpt":""`},
+		"failed":                        {`,"status":"failed","isDefault":true` + why + build("failed", detail), `,"status":"failed","isDefault":true` + build("failed", ""), `"excerpt":"log"`},
+		"still ready after a failure":   {`,"status":"ready","isDefault":true` + why + build("failed", detail), `,"status":"ready","isDefault":true` + build("failed", ""), `"failureReason":"why"`},
+		"never built":                   {`,"isDefault":true`, `,"isDefault":true`, `"latestBuild":null`},
+		"the default, not told alone":   {`,"status":"ready"`, `,"status":"ready","isDefault":true`, `"isDefault":true`},
+		"failed, default not told":      {`,"status":"failed"` + why, `,"status":"failed","isDefault":true`, `"isDefault":true`},
+		"no response names the default": {`,"status":"ready"`, `,"status":"ready"`, `"isDefault":false`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

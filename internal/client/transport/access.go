@@ -12,14 +12,16 @@ func (c *Conn) CheckAccess(ctx context.Context) error {
 	return c.CheckOnce(ctx, "providers", func(ctx context.Context) error { _, err := c.Providers(ctx); return err })
 }
 
-// Providers returns the managed providers that the organization may use. It is the cheapest request that needs an API key, and is sent
-// once per process.
+// Providers is ListProviders with one request per process, whose error stays too.
 func (c *Conn) Providers(ctx context.Context) ([]string, error) {
-	return c.providers.Get(ctx, "", func(ctx context.Context) ([]string, error) {
-		providers, err := CallItems[string](ctx, c, Get("listComputerProviders", "/api/v0/computers/providers"), "providers", nil)
-		slices.Sort(providers)
-		return providers, err
-	})
+	return c.providers.Get(ctx, "", c.ListProviders)
+}
+
+// ListProviders returns the managed providers that the organization may use. It is the cheapest request that needs an API key.
+func (c *Conn) ListProviders(ctx context.Context) ([]string, error) {
+	providers, err := CallItems[string](ctx, c, Get("listComputerProviders", "/api/v0/computers/providers"), "providers", nil)
+	slices.Sort(providers)
+	return providers, err
 }
 
 // CheckOnce calls send for the first caller of each purpose in a process. It returns only errors that every other request would get

@@ -315,7 +315,7 @@ var connections = map[string]string{
 }
 
 func connectionRemedy(err error) string {
-	if refused := err.Error(); strings.HasSuffix(refused, "connection refused") && !strings.Contains(refused, "proxyconnect") && (strings.Contains(refused, " 127.") || strings.Contains(refused, "[::1]")) {
+	if _, dialed, found := strings.Cut(err.Error(), ": dial tcp "); found && strings.HasSuffix(dialed, "connection refused") && (strings.HasPrefix(dialed, "127.") || strings.HasPrefix(dialed, "[::1]")) && !strings.Contains(err.Error(), "proxyconnect") {
 		return "Nothing listens at base_url on this machine. If it is an emulator, start it, and set base_url to the address that it prints."
 	}
 	for says, remedy := range connections {

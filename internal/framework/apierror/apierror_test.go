@@ -108,10 +108,15 @@ func TestFor_rejectedKey(t *testing.T) {
 // Only a refusal by base_url itself is about an emulator.
 func TestFor_nothingListens(t *testing.T) {
 	t.Parallel()
-	for op, want := range map[string]string{"dial": "Nothing listens at base_url", "proxyconnect tcp: dial": checkConnection} {
-		refused := &transport.TransportError{Err: fmt.Errorf("%s tcp 127.0.0.1:9: connect: connection refused", op), Unsent: true}
-		if _, _, remedy := translate(t, "read", refused); !strings.HasPrefix(remedy, want) {
-			t.Errorf("%s: %s", op, remedy)
+	for refused, want := range map[string]string{
+		"dial tcp 127.0.0.1:9":                                      "Nothing listens at base_url",
+		"proxyconnect tcp: dial tcp 127.0.0.1:9":                    checkConnection,
+		"dial tcp: lookup a.example on 127.0.0.53:53: dial udp ::1": checkConnection,
+		"dial tcp 10.0.0.7:443":                                     checkConnection,
+	} {
+		err := &transport.TransportError{Err: errors.New(refused + ": connect: connection refused"), Unsent: true}
+		if _, _, remedy := translate(t, "read", err); !strings.HasPrefix(remedy, want) {
+			t.Errorf("%s: %s", refused, remedy)
 		}
 	}
 }

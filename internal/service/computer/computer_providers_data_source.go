@@ -26,7 +26,7 @@ var ComputerProvidersDataSource = crud.DataSource{
 	},
 	Verb: "list", Object: "computer providers",
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *computerProvidersModel) error {
-		providers, err := c.Conn.Providers(ctx)
+		providers, err := c.Conn.ListProviders(ctx)
 		m.Providers = append([]string{}, providers...)
 		return err
 	}),

@@ -89,8 +89,8 @@ func TestSession_destroyedBeforeItIsVisible(t *testing.T) {
 		delay time.Duration
 		left  int
 	}{
-		"waits":         {8 * time.Second, 0},
-		"waits in vain": {50 * time.Second, 1},
+		"waits":              {8 * time.Second, 0},
+		"never becomes free": {50 * time.Second, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
