@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -42,4 +43,13 @@ func gettingStarted(g *reader) {
 func testingModules(g *reader) {
 	g.programs = append(g.programs, emulatorBinary(g.t))
 	g.expect(g.step(), "Success! 5 passed, 0 failed.")
+	g.expect(g.step(), "ok example.com/team/terratest")
+	for _, b := range g.blocks { // They name what TestDockerfile starts.
+		for _, want := range []string{"http://emulator:8787", "fk-emulator", "terraform init && terraform test"} {
+			if !strings.Contains(b.text, want) {
+				g.t.Errorf("%s does not contain %q", b.file, want)
+			}
+		}
+	}
+	g.blocks = nil
 }

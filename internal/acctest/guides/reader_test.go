@@ -26,7 +26,7 @@ type block struct{ language, file, text string }
 
 var (
 	fenced   = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
-	fileName = regexp.MustCompile("`([\\w./-]+\\.(?:tf|tofu|tfvars|hcl|json|yml))`")
+	fileName = regexp.MustCompile("`([\\w./-]+\\.(?:tf|tofu|tfvars|hcl|json|yml|go))`")
 )
 
 func page(t *testing.T, name string) string {

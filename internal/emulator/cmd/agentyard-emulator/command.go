@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ func exitCode(state *os.ProcessState) int {
 
 // control sends one request to the control API of the emulator that the environment names, and prints its response.
 func control(ctx context.Context, args []string, stdout io.Writer) error {
-	address, key := os.Getenv(envBaseURL), os.Getenv(envAPIKey)
+	address, key := os.Getenv(envBaseURL), cmp.Or(os.Getenv(envAPIKey), os.Getenv(envGivenKey))
 	switch {
 	case len(args) < 2 || len(args) > 3:
 		return errors.New("usage: control METHOD PATH [BODY], for example: control POST clock '{\"advance\":\"30d\"}'")

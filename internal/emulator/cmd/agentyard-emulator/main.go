@@ -29,10 +29,11 @@ const usage = `Usage: agentyard-emulator [flags]
 Runs an emulator of the Agentyard API. It prints the provider's settings and
 then one line for each request. To stop it, press Ctrl-C.
 
-With a command, it runs the command with the settings in AGENTYARD_BASE_URL,
-AGENTYARD_API_KEY, and AGENTYARD_EMULATOR_CLOCK. It stops when the command ends,
-and returns the command's exit code. It then uses a free port, and computers,
-builds, and sessions are ready at once. To stop it from a program, send SIGTERM.
+With a command, such as "terraform test", "go test ./...", or "pytest", it runs
+the command with the settings in AGENTYARD_BASE_URL, AGENTYARD_API_KEY, and
+AGENTYARD_EMULATOR_CLOCK. It stops when the command ends, and returns its exit
+code. It then uses a free port, and computers, builds, and sessions are ready at
+once. To stop it from a program, send SIGTERM.
 
 "control" sends a request to the control API of the emulator that these settings
 name, for example: control POST clock '{"advance":"30d"}'
