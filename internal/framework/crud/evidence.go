@@ -1,10 +1,15 @@
 package crud
 
+// The second paragraph of an object's description says what it requires of the API key. On a page, it precedes the example.
+const (
+	Requires     = "\n\n**Requires:** "
+	ManagerRole  = "[Manager role](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/teams-and-keys#which-key-for-what)"
+	ManagersOnly = Requires + "the " + ManagerRole + "."
+	AnyKey       = Requires + "any API key."
+)
+
 // WeakEvidence is a paragraph in the description of each object whose operations the contract marks with x-beyond.
 const WeakEvidence = "\n\n~> **Undocumented operations.** The service's API documents do not describe the operations used here, so the service may behave differently. See [Evidence](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/evidence)."
-
-// ManagersOnly ends the description of an object that only managers can use.
-const ManagersOnly = " Requires the API key of a member with the Manager role or higher."
 
 // AssumedFormat is a paragraph in the description of each object whose records or requests the documents do not show in full.
 const AssumedFormat = "\n\n-> **Assumed format.** The service's API documents do not show this data in full, so parts of its format are assumptions. See [Evidence](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/evidence)."

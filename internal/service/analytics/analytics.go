@@ -147,8 +147,8 @@ var oneStart = datasourcevalidator.ExactlyOneOf(path.MatchRoot("start_date"), pa
 
 const (
 	// managersOnly is for data about the whole organization, membersOnly for data about the caller.
-	managersOnly = " Requires the Enterprise tier with Analytics enabled, and the API key of a member with the Manager role or higher."
-	membersOnly  = " Requires the Enterprise tier with Analytics enabled, and the API key of a member."
+	managersOnly = crud.Requires + "the Enterprise tier with Analytics enabled, and the " + crud.ManagerRole + "."
+	membersOnly  = crud.Requires + "the Enterprise tier with Analytics enabled, and the API key of a member."
 )
 
 // organizationAccess and ownAccess list what may be missing, because the service returns 403 in every case.

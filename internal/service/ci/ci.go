@@ -14,7 +14,7 @@ import (
 )
 
 // everyMember ends the description of every data source here.
-const everyMember = " Any member or service account of the organization can read this." + crud.AssumedFormat
+const everyMember = crud.AnyKey + crud.AssumedFormat
 
 // readOptions contains the advice for a read that the service refuses.
 var readOptions = apierror.Options{apierror.Advice{

@@ -113,7 +113,7 @@ func (m *ciChangesModel) request() *ci.Changes {
 // WorkflowEdit is agentyard_ci_workflow_edit.
 var WorkflowEdit = crud.Operation{
 	Name: "ci_workflow_edit",
-	Description: "Opens pull requests that create, change, or delete a CI workflow in repositories of the organization. A change takes effect when its pull request is merged.\n\n" +
+	Description: "Opens pull requests that create, change, or delete a CI workflow in repositories of the organization. A change takes effect when its pull request is merged." + crud.AnyKey + "\n\n" +
 		"**Permissions.** The API key's owner and the service's app must be able to write to each repository. The data source `agentyard_ci_repositories` shows both.\n\n" +
 		"**Partial failures.** A failed repository does not stop the others. The error names the failed repositories, those whose result is unknown, and the pull requests that were opened.\n\n" +
 		"**Duration.** The service handles all repositories in one request. The provider waits 5 minutes for it, or `request_timeout` if that is longer." + crud.AssumedFormat,

@@ -29,13 +29,12 @@ type computerDataModel struct {
 // ComputerDataSource is the data source agentyard_computer.
 var ComputerDataSource = crud.DataSource{
 	Name:        "computer",
-	Description: "Returns a computer by ID or name.",
+	Description: "Returns a computer by ID or name." + ownersKey,
 	Attributes: computerData.ByIDOrName(63, map[string]schema.Attribute{
 		"service_account_id": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "ID of the service account that owns the computer with this `name`. Defaults to the owner of the API key. " +
-				"Requires the API key of a member with the Manager role or higher.",
-			Validators: []validator.String{value.NotEmpty(), stringvalidator.AlsoRequires(path.MatchRoot("name"))},
+			Optional:            true,
+			MarkdownDescription: "ID of the service account that owns the computer with this `name`. Defaults to the owner of the API key.",
+			Validators:          []validator.String{value.NotEmpty(), stringvalidator.AlsoRequires(path.MatchRoot("name"))},
 		},
 	}),
 	Validators: crud.IDOrName(),

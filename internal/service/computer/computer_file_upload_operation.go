@@ -113,7 +113,7 @@ const (
 // FileUpload is agentyard_computer_file_upload.
 var FileUpload = crud.Operation{
 	Name:        "computer_file_upload",
-	Description: "Uploads a file to a computer's workspace. Fails if the workspace already has a file with this name and different content." + crud.AssumedFormat,
+	Description: "Uploads a file to a computer's workspace. Fails if the workspace already has a file with this name and different content." + ownersKey + crud.AssumedFormat,
 	ResourceNotes: "\n\n**Secrets.** With `content_wo`, the content is in neither plan nor state. It requires Terraform 1.11 or OpenTofu 1.11, or newer. " +
 		"To upload a new value, change `content_wo_version` and `file_name`.\n\n" +
 		"**Existing files.** The service does not overwrite files, and destroying the resource keeps the file. For a new upload, choose another `file_name`.",

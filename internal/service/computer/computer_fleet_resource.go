@@ -107,7 +107,7 @@ func (m *fleetModel) importID() string {
 
 func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages a fleet of identical managed computers, named `<name_prefix>-<number>`. Changing `quantity` creates or deletes computers in place.\n\n" +
+		MarkdownDescription: "Manages a fleet of identical managed computers, named `<name_prefix>-<number>`. Changing `quantity` creates or deletes computers in place." + ownersKey + "\n\n" +
 			"~> Deleting computers of the fleet pauses their automations, shuts them down, and archives their sessions.\n\n" +
 			"**Missing computers.** A computer that no longer exists, or that the service did not create, has `status = \"missing\"`. The next apply creates it. " +
 			"If the service creates too few computers, the creation of the fleet warns, and an update fails. To fail in both cases, add a `postcondition` as in the example.\n\n" +
@@ -150,7 +150,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"auto_install_deps": autoInstallDepsAttribute("fleet"),
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "ID of the service account that owns the computers. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher. Changing this forces a new fleet.",
+				MarkdownDescription: "ID of the service account that owns the computers. Defaults to the API key's owner. Changing this forces a new fleet.",
 				Validators:          []validator.String{value.NotEmpty(), value.Matching(withoutSlash, "must not contain slashes or whitespace")},
 				PlanModifiers:       []planmodifier.String{modifier.CreateOnlyString()},
 			},

@@ -31,7 +31,7 @@ type computerListModel struct {
 
 func (l *computerList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Lists the computers of the API key's owner or of a service account, newest first.",
+		MarkdownDescription: "Lists the computers of the API key's owner or of a service account, newest first." + ownersKey,
 		Attributes: map[string]schema.Attribute{
 			"host_id": schema.StringAttribute{
 				Optional:            true,
@@ -40,7 +40,7 @@ func (l *computerList) ListResourceConfigSchema(_ context.Context, _ list.ListRe
 			},
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Return the computers of this service account. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher.",
+				MarkdownDescription: "Return the computers of this service account. Defaults to the API key's owner.",
 				Validators:          []validator.String{value.NotEmpty()},
 			},
 			"include_unlisted": schema.BoolAttribute{

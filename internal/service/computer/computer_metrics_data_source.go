@@ -27,7 +27,7 @@ type computerMetricsModel struct {
 // ComputerMetricsDataSource is the data source agentyard_computer_metrics.
 var ComputerMetricsDataSource = crud.DataSource{
 	Name:        "computer_metrics",
-	Description: "Returns the CPU, memory, and disk usage of an active managed computer. Registered machines (`byom`) have no metrics: reading them is an error.",
+	Description: "Returns the CPU, memory, and disk usage of an active managed computer. Registered machines (`byom`) have no metrics: reading them is an error." + ownersKey,
 	Attributes: map[string]schema.Attribute{
 		"computer_id": schema.StringAttribute{
 			Required:            true,

@@ -10,12 +10,15 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
 type computerOperationModel struct {
 	ComputerID types.String `tfsdk:"computer_id"`
 }
+
+const ownersKey = crud.Requires + "the API key of the computer's owner, or the " + crud.ManagerRole + " if a service account owns it."
 
 // computerArgument contains the only argument of an operation on a computer.
 var computerArgument = map[string]schema.Attribute{"computer_id": computerIDAttribute()}

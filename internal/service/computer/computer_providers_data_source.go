@@ -17,7 +17,7 @@ type computerProvidersModel struct {
 // ComputerProvidersDataSource is the data source agentyard_computer_providers.
 var ComputerProvidersDataSource = crud.DataSource{
 	Name:        "computer_providers",
-	Description: "Lists the managed providers that the organization can create computers with.",
+	Description: "Lists the managed providers that the organization can create computers with." + crud.AnyKey,
 	Attributes: map[string]schema.Attribute{
 		"providers": schema.ListAttribute{
 			Computed: true, ElementType: types.StringType,

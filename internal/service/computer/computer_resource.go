@@ -144,7 +144,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	attributes["auto_install_deps"] = autoInstallDepsAttribute("computer")
 	attributes["service_account_id"] = schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "ID of the service account that owns the computer. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher. Changing this forces a new computer.",
+		MarkdownDescription: "ID of the service account that owns the computer. Defaults to the API key's owner. Changing this forces a new computer.",
 		Validators:          []validator.String{value.NotEmpty()},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplaceIf(replaceOwner, "Changing this forces a new computer.", "Changing this forces a new computer.")},
 	}
@@ -159,7 +159,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	}
 	attributes["deletion_protection"] = crud.DeletionProtection("computer", "A computer whose creation failed is not protected. Destroying the service account that owns the computer still deletes it.")
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages a computer for coding agents: a managed computer, which the service provisions, or a registered machine (`byom`).\n\n" +
+		MarkdownDescription: "Manages a computer for coding agents: a managed computer, which the service provisions, or a registered machine (`byom`)." + ownersKey + "\n\n" +
 			"~> Destroying a computer pauses its automations. A managed computer is also shut down, and its sessions are archived. Of a registered machine, only the registration is deleted.\n\n" +
 			"-> Only the owner's API keys can see a computer without `service_account_id`. See [Sharing computers](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/sharing-computers).",
 		Attributes: attributes,

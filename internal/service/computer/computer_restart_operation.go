@@ -14,7 +14,7 @@ import (
 // Restart is agentyard_computer_restart.
 var Restart = crud.Operation{
 	Name:        "computer_restart",
-	Description: "Wakes a sleeping managed computer. A running computer is left unchanged. Registered machines (`byom`) are not supported.",
+	Description: "Wakes a sleeping managed computer. A running computer is left unchanged. Registered machines (`byom`) are not supported." + ownersKey,
 	Arguments:   computerArgument,
 	Results: results.Fields[any]{
 		"was_restarted": {Text: "Whether the computer was asleep and was restarted.", Type: types.BoolType},

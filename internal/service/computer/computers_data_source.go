@@ -26,7 +26,7 @@ type computersModel struct {
 // ComputersDataSource is the data source agentyard_computers.
 var ComputersDataSource = crud.DataSource{
 	Name:        "computers",
-	Description: "Lists the computers of the API key's owner or of a service account.",
+	Description: "Lists the computers of the API key's owner or of a service account." + ownersKey,
 	Attributes: map[string]schema.Attribute{
 		"host_id": schema.StringAttribute{
 			Optional:            true,
@@ -35,7 +35,7 @@ var ComputersDataSource = crud.DataSource{
 		},
 		"service_account_id": schema.StringAttribute{
 			Optional:            true,
-			MarkdownDescription: "Return the computers of this service account. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher.",
+			MarkdownDescription: "Return the computers of this service account. Defaults to the API key's owner.",
 			Validators:          []validator.String{value.NotEmpty()},
 		},
 		"include_unlisted": schema.BoolAttribute{

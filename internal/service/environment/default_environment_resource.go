@@ -55,8 +55,8 @@ func (m *defaultEnvironmentModel) Identity() any {
 
 func (r *defaultEnvironmentResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages the organization's default environment. An organization has one default, so use this resource once.\n\n" +
-			"Destroying this resource leaves the default unchanged. Setting the default requires the API key of a member with the Manager role or higher. " +
+		MarkdownDescription: "Manages the organization's default environment. An organization has one default, so use this resource once." + crud.ManagersOnly + "\n\n" +
+			"Destroying this resource leaves the default unchanged. " +
 			"See [Environment builds](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/environment-builds#promoting-a-new-default).",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{

@@ -28,7 +28,11 @@ type environmentBuildModel struct {
 	WaitForBuild  types.Bool   `tfsdk:"wait_for_build"`
 }
 
-const mayBuild = " Requires the API key of a member with the Manager role or higher, or the owner's key if the scope is `user`."
+// What an environment requires: who changes it, and who reads it.
+const (
+	mayChange = crud.Requires + "the " + crud.ManagerRole + " for the scope `organization`, or the owner's API key for the scope `user`."
+	anyViewer = crud.Requires + "any API key, or the " + crud.ManagerRole + " to set `service_account_id`."
+)
 
 func environmentIDArgument() schema.StringAttribute {
 	return schema.StringAttribute{
@@ -50,8 +54,8 @@ func environmentNamed(ctx context.Context, c *client.Client, id string) (*enviro
 // Build is agentyard_environment_build.
 var Build = crud.Operation{
 	Name: "environment_build",
-	Description: "Starts a new build of an environment, for example to include new commits.\n\n" +
-		"If another build is running, waits for it to end before it starts the new one." + mayBuild,
+	Description: "Starts a new build of an environment, for example to include new commits." + mayChange + "\n\n" +
+		"If another build is running, waits for it to end before it starts the new one.",
 	Arguments: map[string]schema.Attribute{
 		"environment_id": environmentIDArgument(),
 		"wait_for_build": schema.BoolAttribute{

@@ -26,7 +26,7 @@ type buildStatusesModel struct {
 // EnvironmentBuildStatusesDataSource is the data source agentyard_environment_build_statuses.
 var EnvironmentBuildStatusesDataSource = crud.DataSource{
 	Name:        "environment_build_statuses",
-	Description: "Returns the latest build of each given environment.",
+	Description: "Returns the latest build of each given environment." + anyViewer,
 	Attributes: map[string]schema.Attribute{
 		"environment_ids": schema.SetAttribute{
 			Required: true, ElementType: types.StringType,
@@ -35,7 +35,7 @@ var EnvironmentBuildStatusesDataSource = crud.DataSource{
 		},
 		"service_account_id": schema.StringAttribute{
 			Optional:            true,
-			MarkdownDescription: "Return the builds that this service account can see. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher.",
+			MarkdownDescription: "Return the builds that this service account can see. Defaults to the API key's owner.",
 			Validators:          []validator.String{value.NotEmpty()},
 		},
 		"builds": buildStatus.DataSourceRows("One entry for each environment with a build, ordered by `environment_id`. Environments that do not exist, are not visible, or were never built have no entry."),

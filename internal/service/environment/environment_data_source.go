@@ -32,11 +32,11 @@ type environmentDataRecord struct {
 // EnvironmentDataSource is the data source agentyard_environment.
 var EnvironmentDataSource = crud.DataSource{
 	Name:        "environment",
-	Description: "Returns an environment by ID or name. If both scopes have an environment with the name, use the ID.",
+	Description: "Returns an environment by ID or name. If both scopes have an environment with the name, use the ID." + anyViewer,
 	Attributes: environmentData.ByIDOrName(0, map[string]schema.Attribute{
 		"service_account_id": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Search the environments that this service account can see. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher. " +
+			MarkdownDescription: "Search the environments that this service account can see. Defaults to the API key's owner. " +
 				"The failure reason of an environment with scope `user` is then null.",
 			Validators: []validator.String{value.NotEmpty()},
 		},

@@ -29,12 +29,12 @@ type environmentListModel struct {
 
 func (l *environmentList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Lists environments, ordered by name. Includes the organization's environments and the API key owner's own.\n\n" +
+		MarkdownDescription: "Lists environments, ordered by name. Includes the organization's environments and the API key owner's own." + anyViewer + "\n\n" +
 			"The list does not contain the reason for a failed build. It is read after the import.",
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "Return the environments that this service account can see. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher. " +
+				MarkdownDescription: "Return the environments that this service account can see. Defaults to the API key's owner. " +
 					"Importing an environment with scope `user` requires a key of the service account.",
 				Validators: []validator.String{value.NotEmpty()},
 			},

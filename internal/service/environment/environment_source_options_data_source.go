@@ -20,7 +20,7 @@ type sourceOptionsModel struct {
 // EnvironmentSourceOptionsDataSource is the data source agentyard_environment_source_options.
 var EnvironmentSourceOptionsDataSource = crud.DataSource{
 	Name:        "environment_source_options",
-	Description: "Lists the sources that environments can be built from, grouped by provider.",
+	Description: "Lists the sources that environments can be built from, grouped by provider." + crud.AnyKey,
 	Attributes: map[string]schema.Attribute{
 		"providers":             providerOptions.DataSourceRows("The available providers, ordered by ID."),
 		"unavailable_providers": providerResults.DataSourceRows("Providers that are currently unavailable. Their sources are not listed."),

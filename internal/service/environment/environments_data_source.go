@@ -31,11 +31,11 @@ type environmentsModel struct {
 var EnvironmentsDataSource = crud.DataSource{
 	Name: "environments",
 	Description: "Lists the environments that the API key or a service account can see, without the reasons for failures. " +
-		"For these, use the data sources `agentyard_environment` and `agentyard_environment_build_diagnostics`.",
+		"For these, use the data sources `agentyard_environment` and `agentyard_environment_build_diagnostics`." + anyViewer,
 	Attributes: map[string]schema.Attribute{
 		"service_account_id": schema.StringAttribute{
 			Optional:            true,
-			MarkdownDescription: "Return the environments that this service account can see. Defaults to the API key's owner. Requires the API key of a member with the Manager role or higher.",
+			MarkdownDescription: "Return the environments that this service account can see. Defaults to the API key's owner.",
 			Validators:          []validator.String{value.NotEmpty()},
 		},
 		"environments":           environmentData.DataSourceRows("The environments, ordered by name."),

@@ -46,7 +46,7 @@ type sessionAnswerModel struct {
 // Answer is agentyard_session_answer.
 var Answer = crud.Operation{
 	Name:        "session_answer",
-	Description: "Waits for the agent's answer to a message, and stores it. " + sessionText,
+	Description: "Waits for the agent's answer to a message, and stores it." + ownersSession,
 	ResourceNotes: "\n\n**When it waits.** Creating the resource waits until the session is idle. Later plans read nothing. Changing an argument waits for another answer. Destroying the resource sends nothing.\n\n" +
 		"**Which answer.** The answer is the agent's last message after yours, and before the next one of a user. Send one message at a time: otherwise, the answer may be that of another message. " +
 		"The service lists messages late, so an answer takes at least 30 seconds.\n\n" +

@@ -20,7 +20,7 @@ type sessionChildrenModel struct {
 // SessionChildrenDataSource is the data source agentyard_session_children.
 var SessionChildrenDataSource = crud.DataSource{
 	Name:        "session_children",
-	Description: "Lists the sessions of the subagents that a session started. " + sessionText + crud.WeakEvidence,
+	Description: "Lists the sessions of the subagents that a session started." + ownersSession + crud.WeakEvidence,
 	Attributes: map[string]schema.Attribute{
 		"session_id": sessionIDArgument(),
 		"sessions":   sessionData.DataSourceRows("The subagents' sessions, newest first."),

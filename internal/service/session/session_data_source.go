@@ -26,9 +26,8 @@ type sessionDataModel struct {
 
 // SessionDataSource is the data source agentyard_session.
 var SessionDataSource = crud.DataSource{
-	Name: "session",
-	Description: "Returns a session of a coding agent by ID. " + sessionText + " Sessions of other owners require the API key of a member with the Manager role or higher. " +
-		"Their `session_settings` may be null.",
+	Name:        "session",
+	Description: "Returns a session of a coding agent by ID. The `session_settings` of another owner's session may be null." + ownersSession,
 	Attributes: sessionData.DataSource(map[string]schema.Attribute{
 		"id": schema.StringAttribute{
 			Required:            true,

@@ -31,7 +31,7 @@ type sessionMessageModel struct {
 // Message is agentyard_session_message.
 var Message = crud.Operation{
 	Name: "session_message",
-	Description: "Sends a message to the agent of a session, such as its task. " + sessionText + "\n\n" +
+	Description: "Sends a message to the agent of a session, such as its task." + ownersSession + "\n\n" +
 		"**Answer.** Sending does not wait. To wait for the answer, use the resources `agentyard_session_message` and `agentyard_session_answer`.",
 	ActionNotes: "\n\n**Once.** Each invocation sends the message at most once. If the response is lost, the action looks for the message in the session. " +
 		"If it is not there, the action fails.\n\n" +

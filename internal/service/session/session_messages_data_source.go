@@ -55,7 +55,7 @@ func sessionIDArgument() schema.StringAttribute {
 // SessionMessagesDataSource is the data source agentyard_session_messages.
 var SessionMessagesDataSource = crud.DataSource{
 	Name: "session_messages",
-	Description: "Returns the messages of a session: those that its agent got, and those that it wrote. " + sessionText + "\n\n" +
+	Description: "Returns the messages of a session: those that its agent got, and those that it wrote." + ownersSession + "\n\n" +
 		"-> **Late messages.** A new message appears in this list after 20 seconds or more. To wait for an answer, use the resource `agentyard_session_answer`." + crud.WeakEvidence,
 	Attributes: map[string]schema.Attribute{
 		"session_id": sessionIDArgument(),

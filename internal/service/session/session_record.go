@@ -48,7 +48,7 @@ var sessionData = results.Merge(sessionResults, results.Fields[*sessions.Session
 	"service_credits": results.Float64("Credits that the session and its subagents have used. Null if the service does not return it, as in lists.", func(s *sessions.Session) *float64 { return s.ServiceCredits }),
 })
 
-const sessionIDText = "ID of the session. A session of another owner requires the API key of a member with the Manager role or higher."
+const sessionIDText = "ID of the session."
 
 // ifNew is advice for a session that was not found, because the service shows a new one late.
 const ifNew = " If the session was just created, try again in a few minutes."

@@ -90,7 +90,10 @@ func (m *sessionModel) createRequest(ctx context.Context) (sessions.CreateReques
 const (
 	forcesNew   = " Changing this forces a new session."
 	notReturned = forcesNew + " The service does not return this, so the configured value is adopted after an import."
-	sessionText = "Sessions are enabled for selected organizations only."
+	// Who can use one session, and who can list their own.
+	ownersSession = crud.Requires + "the owner's API key, or the " + crud.ManagerRole + "." + selected
+	ownSessions   = crud.AnyKey + selected
+	selected      = " Sessions are enabled for selected organizations only."
 )
 
 func (r *sessionResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
@@ -121,7 +124,7 @@ func (r *sessionResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 		PlanModifiers:       []planmodifier.String{modifier.CreateOnlyString()},
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages a session of a coding agent on a computer. " + sessionText + "\n\n" +
+		MarkdownDescription: "Manages a session of a coding agent on a computer." + ownersSession + "\n\n" +
 			"-> A session belongs to the API key's owner. If several members apply the configuration, use the API key of a service account.\n\n" +
 			"**Tasks.** A new session is idle. [agentyard_session_message](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/resources/session_message) gives it a task, and [agentyard_session_answer](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/resources/session_answer) waits for the answer.\n\n" +
 			"**Destroy.** Destroying the resource deletes the session. The service can restore it for a limited time, but Terraform cannot.\n\n" +

@@ -33,7 +33,7 @@ type wikiExportModel struct {
 // WikiExportDataSource is the data source agentyard_wiki_export.
 var WikiExportDataSource = crud.DataSource{
 	Name: "wiki_export",
-	Description: "Writes the files of a wiki run to a ZIP archive on the machine that runs Terraform. If the export fails, an existing archive stays as it is.\n\n" +
+	Description: "Writes the files of a wiki run to a ZIP archive on the machine that runs Terraform. If the export fails, an existing archive stays as it is." + crud.AnyKey + "\n\n" +
 		"-> **When the archive is written.** Terraform reads the data source in each plan, which writes the archive. The apply writes it only if the plan does not know an argument yet. " +
 		"If a pipeline plans and applies on different machines, the archive is usually on the one that plans. `terraform destroy` does not delete it." + crud.AssumedFormat,
 	Attributes: map[string]schema.Attribute{

@@ -17,7 +17,7 @@ import (
 // WikiRunDataSource is the data source agentyard_wiki_run.
 var WikiRunDataSource = crud.DataSource{
 	Name:        "wiki_run",
-	Description: "Returns a wiki run that the API key can see." + crud.AssumedFormat,
+	Description: "Returns a wiki run that the API key can see." + crud.AnyKey + crud.AssumedFormat,
 	Attributes: wikiRunData.DataSource(map[string]schema.Attribute{
 		"id": schema.StringAttribute{
 			Required:            true,

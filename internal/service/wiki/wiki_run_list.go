@@ -31,7 +31,7 @@ type wikiRunListModel struct {
 func (l *wikiRunList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Lists wiki runs: the newest one of each repository, ordered by URL, or all of one repository, newest first. " +
-			"`pages`, `page_tree`, and `triggers` are null." + crud.AssumedFormat,
+			"`pages`, `page_tree`, and `triggers` are null." + crud.AnyKey + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"repo_url": schema.StringAttribute{
 				Optional:            true,

@@ -29,7 +29,7 @@ type wikiSearchModel struct {
 // WikiSearchDataSource is the data source agentyard_wiki_search.
 var WikiSearchDataSource = crud.DataSource{
 	Name:        "wiki_search",
-	Description: "Returns the pages of a wiki run that contain a text." + crud.AssumedFormat,
+	Description: "Returns the pages of a wiki run that contain a text." + crud.AnyKey + crud.AssumedFormat,
 	Attributes: map[string]schema.Attribute{
 		"wiki_run_id": ofRun(),
 		"q": schema.StringAttribute{

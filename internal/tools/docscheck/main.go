@@ -1,5 +1,5 @@
 // Command docscheck fails if a generated page has too many words before its first example, too long a sentence, or another
-// word for a member.
+// word for a member, or if an object's page does not begin with what the object requires.
 //
 // usage: go run ./internal/tools/docscheck [FOLDER]
 package main
@@ -64,6 +64,9 @@ func main() {
 func check(page string) (problems []string) {
 	page = frontMatter.ReplaceAllString(page, "")
 	introduction, _, _ := strings.Cut(page, "```")
+	if strings.HasPrefix(strings.TrimSpace(page), "# agentyard_") && !strings.Contains(introduction, "\n**Requires:** ") {
+		problems = append(problems, "no line that says what the object requires, such as crud.AnyKey")
+	}
 	if n := len(words(introduction)); n > maxIntroduction {
 		problems = append(problems, fmt.Sprintf("%d words before the first example, at most %d", n, maxIntroduction))
 	}

@@ -20,6 +20,8 @@ func TestCheck(t *testing.T) {
 		"a link counts as its text":     {strings.Repeat("word ", maxSentence-1) + "[text](a/b - c).\n", 0},
 		"blocks end a sentence":         {"```\n```\n" + long + "\n- " + long + "\n- " + long + "\n\n| " + long + "|\n", 0},
 		"another word for a member":     {"# A person\n\nInvite a person, as `human`.\n\n| one | (People) |\n\nA personal team.\n", 2},
+		"an object and its requirement": {"# agentyard_x (Resource)\n\nOne.\n\n**Requires:** a key.\n\n```\n```\n", 0},
+		"an object without it":          {"# agentyard_x (Resource)\n\nOne.\n\n```\n```\n", 1},
 		"a period in code ends nothing": {"```\n```\n" + long + "`a. b` more.\n", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
