@@ -133,6 +133,7 @@ func table(b *strings.Builder, none string, head []string, rows int, row func(in
 
 const pageHead = `---
 page_title: "Evidence"
+subcategory: "About this provider"
 description: |-
   See what the service's documents state, what the provider assumes, and what a real service has confirmed.
 ---

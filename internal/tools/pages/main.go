@@ -80,6 +80,11 @@ func main() {
 		fmt.Fprintf(os.Stderr, "pages: %d problems\n", len(problems))
 		os.Exit(1)
 	}
+	index, err := filepath.Abs(filepath.Join(os.Args[2], "index.html"))
+	if err != nil {
+		index = os.Args[2]
+	}
+	fmt.Printf("pages: open %s in a browser\n", index)
 }
 
 func run(project, output string) ([]string, error) {
@@ -195,7 +200,7 @@ type kind struct {
 
 // kinds are the folders of docs, in the order of the sidebar, and their titles there.
 var kinds = [][2]string{
-	{".", ""}, {"guides", ""}, {"resources", "Resources"}, {"data-sources", "Data Sources"},
+	{".", ""}, {"guides", "Guides"}, {"resources", "Resources"}, {"data-sources", "Data Sources"},
 	{"ephemeral-resources", "Ephemeral Resources"}, {"list-resources", "List Resources"}, {"actions", "Actions"},
 }
 
@@ -217,8 +222,9 @@ func newSection(title string, pages []*page) section {
 				members = append(members, p)
 			}
 		}
+		slices.SortFunc(members, func(a, b *page) int { return strings.Compare(a.Title, b.Title) })
 		if len(members) > 0 {
-			s.Kinds = append(s.Kinds, kind{k[1], members})
+			s.Kinds = append(s.Kinds, kind{strings.TrimPrefix(k[1], title), members})
 		}
 	}
 	return s
@@ -228,7 +234,7 @@ func write(pages []*page, output string) error {
 	groups := map[string][]*page{}
 	for _, p := range pages {
 		title := p.Subcategory
-		if strings.HasPrefix(p.Name, "guides/") {
+		if title == "" && strings.HasPrefix(p.Name, "guides/") {
 			title = "Guides"
 		}
 		groups[title] = append(groups[title], p)
