@@ -91,7 +91,7 @@ func refused(schema *tfprotov6.Schema, config *tfprotov6.DynamicValue) []*tfprot
 		switch {
 		case v.IsNull():
 			if element, ok := isElement(at); ok && !slices.Contains(at.Steps(), tftypes.AttributePathStep(tftypes.AttributeName(nullableArgument))) {
-				report(element, "Null Element", "must not be null. Remove the element or set its value.")
+				report(element, "Null element", "must not be null. Remove the element or set its value.")
 			}
 			return false, nil
 		case v.IsKnown() && v.Type().Is(tftypes.Number) && at.LastStep() != tftypes.AttributePathStep(tftypes.AttributeName(fractionalArgument)):
@@ -101,9 +101,9 @@ func refused(schema *tfprotov6.Schema, config *tfprotov6.DynamicValue) []*tfprot
 			}
 			switch {
 			case !n.IsInt():
-				report(at, "Not a Whole Number", "must be a whole number"+roundedBy(&n))
+				report(at, "Not a whole number", "must be a whole number"+roundedBy(&n))
 			case n.Cmp(big.NewFloat(largestInteger)) > 0, n.Cmp(big.NewFloat(-largestInteger)) < 0:
-				report(at, "Number Out of Range", fmt.Sprintf("must be from %d to %d, not %s.", -largestInteger, largestInteger, n.Text('f', 0)))
+				report(at, "Number out of range", fmt.Sprintf("must be from %d to %d, not %s.", -largestInteger, largestInteger, n.Text('f', 0)))
 			}
 		}
 		return v.IsKnown(), nil

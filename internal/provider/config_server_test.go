@@ -35,15 +35,15 @@ func malformations(typ tftypes.Type, path string) []malformed {
 		}
 		return all
 	case tftypes.List:
-		all := []malformed{{tftypes.NewValue(typ, []tftypes.Value{unknownOf(typ.ElementType), tftypes.NewValue(typ.ElementType, nil)}), path + "[1]", "Null Element"}}
+		all := []malformed{{tftypes.NewValue(typ, []tftypes.Value{unknownOf(typ.ElementType), tftypes.NewValue(typ.ElementType, nil)}), path + "[1]", "Null element"}}
 		for _, m := range malformations(typ.ElementType, path+"[0]") {
 			all = append(all, malformed{tftypes.NewValue(typ, []tftypes.Value{m.value}), m.path, m.summary})
 		}
 		return all
 	case tftypes.Set:
-		return []malformed{{tftypes.NewValue(typ, []tftypes.Value{tftypes.NewValue(typ.ElementType, nil)}), path, "Null Element"}}
+		return []malformed{{tftypes.NewValue(typ, []tftypes.Value{tftypes.NewValue(typ.ElementType, nil)}), path, "Null element"}}
 	case tftypes.Map:
-		all := []malformed{{tftypes.NewValue(typ, map[string]tftypes.Value{"a": tftypes.NewValue(typ.ElementType, nil)}), path + `["a"]`, "Null Element"}}
+		all := []malformed{{tftypes.NewValue(typ, map[string]tftypes.Value{"a": tftypes.NewValue(typ.ElementType, nil)}), path + `["a"]`, "Null element"}}
 		for _, m := range malformations(typ.ElementType, path+`["a"]`) {
 			all = append(all, malformed{tftypes.NewValue(typ, map[string]tftypes.Value{"a": m.value}), m.path, m.summary})
 		}
@@ -51,9 +51,9 @@ func malformations(typ tftypes.Type, path string) []malformed {
 	}
 	if typ.Is(tftypes.Number) {
 		return []malformed{
-			{tftypes.NewValue(typ, big.NewFloat(1.5)), path, "Not a Whole Number"},
-			{tftypes.NewValue(typ, big.NewFloat(1<<54)), path, "Number Out of Range"},
-			{tftypes.NewValue(typ, big.NewFloat(-1<<54)), path, "Number Out of Range"},
+			{tftypes.NewValue(typ, big.NewFloat(1.5)), path, "Not a whole number"},
+			{tftypes.NewValue(typ, big.NewFloat(1<<54)), path, "Number out of range"},
+			{tftypes.NewValue(typ, big.NewFloat(-1<<54)), path, "Number out of range"},
 		}
 	}
 	return nil

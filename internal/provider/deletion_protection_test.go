@@ -70,7 +70,7 @@ func TestDeletionProtection(t *testing.T) {
 				if len(out.Errors) != 1 || len(out.Warnings) > 0 || i.State.IsNull() {
 					t.Fatalf("got %s", out)
 				}
-				acctest.Says(t, out.Text(), append(more, "Cannot Destroy Protected", tc.object, "set deletion_protection = false and apply")...)
+				acctest.Says(t, out.Text(), append(more, "Cannot destroy protected", tc.object, "set deletion_protection = false and apply")...)
 			}
 			refused(p.Plan(i, nil))
 			refused(p.Plan(i, tc.replacing))
@@ -103,7 +103,7 @@ func TestAccDeletionProtection(t *testing.T) {
 	refused := func(when string, args ...string) {
 		t.Helper()
 		r := cli.Run(args...)
-		if out := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(out, "Protected Computer") || strings.Contains(out, "Destroying...") != (when == "apply") {
+		if out := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(out, "protected computer") || strings.Contains(out, "Destroying...") != (when == "apply") {
 			t.Errorf("%v: %s", args, r.Output)
 		}
 	}

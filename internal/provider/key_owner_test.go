@@ -36,7 +36,7 @@ func TestNotFound_withAnotherKey(t *testing.T) {
 	} {
 		for gone, config := range map[*acctest.Instance]acctest.Values{i: config, key: keyConfig} {
 			out := acctest.NewProcess(t, e, tc.settings).Plan(gone.Clone(), config)
-			if out.Action != acctest.ActionCreate || !strings.Contains(out.WarningText(), " Not Found: ") || strings.Contains(out.WarningText(), "last read with") != (tc.hint != "") || !strings.Contains(out.WarningText(), tc.hint) {
+			if out.Action != acctest.ActionCreate || !strings.Contains(out.WarningText(), " not found: ") || strings.Contains(out.WarningText(), "last read with") != (tc.hint != "") || !strings.Contains(out.WarningText(), tc.hint) {
 				t.Errorf("%s: %s", name, out)
 			}
 		}

@@ -162,12 +162,12 @@ func (p *agentyardProvider) ValidateConfig(ctx context.Context, req provider.Val
 	}
 	if value.IsSet(m.BaseURL) && !m.AllowInsecureHTTP.IsUnknown() {
 		if _, err := transport.ParseBaseURL(m.BaseURL.ValueString(), m.AllowInsecureHTTP.ValueBool()); err != nil {
-			resp.Diagnostics.AddAttributeError(path.Root("base_url"), "Invalid Base URL", err.Error())
+			resp.Diagnostics.AddAttributeError(path.Root("base_url"), "Invalid base URL", err.Error())
 		}
 	}
 	if value.IsSet(m.APIKey) {
 		if err := transport.CheckAPIKey(m.APIKey.ValueString()); err != nil {
-			resp.Diagnostics.AddAttributeError(path.Root("api_key"), "Invalid API Key", err.Error())
+			resp.Diagnostics.AddAttributeError(path.Root("api_key"), "Invalid API key", err.Error())
 		}
 	}
 }
@@ -209,14 +209,14 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 	if !m.RequestTimeout.IsNull() {
 		timeout, err := clock.ParseDuration(m.RequestTimeout.ValueString())
 		if err != nil {
-			resp.Diagnostics.AddAttributeError(path.Root("request_timeout"), "Invalid Duration", err.Error())
+			resp.Diagnostics.AddAttributeError(path.Root("request_timeout"), "Invalid duration", err.Error())
 			return
 		}
 		cfg.RequestTimeout = timeout
 	}
 	for _, required := range []struct{ name, value, summary, remedy string }{
-		{"base_url", cfg.BaseURL, "Missing Base URL", "Set base_url in the provider block, or the environment variable " + EnvBaseURL + ", to the service's address."},
-		{"api_key", cfg.APIKey, "Missing API Key", "Set api_key in the provider block, or the environment variable " + EnvAPIKey + ", to an API key of the organization."},
+		{"base_url", cfg.BaseURL, "Missing base URL", "Set base_url in the provider block, or the environment variable " + EnvBaseURL + ", to the service's address."},
+		{"api_key", cfg.APIKey, "Missing API key", "Set api_key in the provider block, or the environment variable " + EnvAPIKey + ", to an API key of the organization."},
 	} {
 		if required.value == "" {
 			resp.Diagnostics.AddAttributeError(path.Root(required.name), required.summary, required.remedy)
@@ -227,7 +227,7 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 	}
 	var err error
 	if cfg.Clock, err = emulatorClock(p.clock, cfg.BaseURL); err != nil {
-		resp.Diagnostics.AddError("Cannot Read Emulator Clock", fmt.Sprintf("%v. Set %s to the value that the running emulator prints, or unset it.", err, EnvEmulatorClock))
+		resp.Diagnostics.AddError("Cannot read emulator clock", fmt.Sprintf("%v. Set %s to the value that the running emulator prints, or unset it.", err, EnvEmulatorClock))
 		return
 	}
 	c, err := client.New(cfg)
@@ -237,7 +237,7 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 		if errors.As(err, &setting) {
 			at = path.Root(setting.Setting)
 		}
-		resp.Diagnostics.AddAttributeError(at, "Invalid Provider Setting", err.Error())
+		resp.Diagnostics.AddAttributeError(at, "Invalid provider setting", err.Error())
 		return
 	}
 	p.offer(c, resp)

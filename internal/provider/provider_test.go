@@ -27,13 +27,13 @@ func TestProvider_settings(t *testing.T) {
 		at       string
 		want     []string
 	}{
-		"no base_url":          {acctest.Values{"base_url": nil}, "base_url", []string{"Missing Base URL", "AGENTYARD_BASE_URL"}},
-		"no api_key":           {acctest.Values{"api_key": nil}, "api_key", []string{"Missing API Key", "AGENTYARD_API_KEY"}},
-		"malformed base_url":   {acctest.Values{"base_url": "agentyard"}, "base_url", []string{"Invalid Base URL"}},
-		"path in base_url":     {acctest.Values{"base_url": "https://x.example/api/v0"}, "base_url", []string{"Invalid Base URL", "must not include"}},
-		"plain http":           {acctest.Values{"base_url": "http://agentyard.example"}, "base_url", []string{"Invalid Base URL", "allow_insecure_http"}},
-		"key with a blank":     {acctest.Values{"api_key": "fk-a b"}, "api_key", []string{"Invalid API Key"}},
-		"key in quotes":        {acctest.Values{"api_key": `"fk-a"`}, "api_key", []string{"Invalid API Key", "without quotes"}},
+		"no base_url":          {acctest.Values{"base_url": nil}, "base_url", []string{"Missing base URL", "AGENTYARD_BASE_URL"}},
+		"no api_key":           {acctest.Values{"api_key": nil}, "api_key", []string{"Missing API key", "AGENTYARD_API_KEY"}},
+		"malformed base_url":   {acctest.Values{"base_url": "agentyard"}, "base_url", []string{"Invalid base URL"}},
+		"path in base_url":     {acctest.Values{"base_url": "https://x.example/api/v0"}, "base_url", []string{"Invalid base URL", "must not include"}},
+		"plain http":           {acctest.Values{"base_url": "http://agentyard.example"}, "base_url", []string{"Invalid base URL", "allow_insecure_http"}},
+		"key with a blank":     {acctest.Values{"api_key": "fk-a b"}, "api_key", []string{"Invalid API key"}},
+		"key in quotes":        {acctest.Values{"api_key": `"fk-a"`}, "api_key", []string{"Invalid API key", "without quotes"}},
 		"request_timeout":      {acctest.Values{"request_timeout": "soon"}, "request_timeout", []string{`must be a duration of at least 1s, such as "30s", "2m", not "soon"`}},
 		"request_timeout zero": {acctest.Values{"request_timeout": "0s"}, "request_timeout", []string{"at least 1s"}},
 		"max_retries":          {acctest.Values{"max_retries": -1}, "max_retries", []string{"between 0 and 20"}},
@@ -101,7 +101,7 @@ func TestAccProvider_unknownSettingsKeepTheState(t *testing.T) {
 	cli.MustRun("apply", "-auto-approve", "-input=false")
 	cli.Write("main.tf", hcl("two"))
 	r := cli.MustRun("plan", "-input=false")
-	if strings.Count(r.Output, "State Not Refreshed") != 1 || !strings.Contains(r.Output, "1 to add, 0 to change, 1 to destroy") {
+	if strings.Count(r.Output, "State not refreshed") != 1 || !strings.Contains(r.Output, "1 to add, 0 to change, 1 to destroy") {
 		t.Errorf("the plan: %s", r.Output)
 	}
 	cli.MustRun("apply", "-auto-approve", "-input=false")

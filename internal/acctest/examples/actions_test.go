@@ -88,7 +88,7 @@ var actions = map[string]struct {
 	"agentyard_session_interrupt": {commands: []command{
 		{args: empty},
 		{args: invoke + "agentyard_session_interrupt.stop -var session=7f9c2ba4-e88f-427d-8a1e-0d2d5e6b3c11", shows: []string{"is idle"}},
-		{args: invoke + "agentyard_session_interrupt.stop", fails: true, shows: []string{"Missing Value", "session_id is null"}, sent: map[string]int{"interruptSession": 1}},
+		{args: invoke + "agentyard_session_interrupt.stop", fails: true, shows: []string{"Missing value", "session_id is null"}, sent: map[string]int{"interruptSession": 1}},
 	}},
 	"agentyard_session_message": {commands: []command{
 		{args: apply, shows: []string{"Sent message"}, sent: map[string]int{"sendSessionMessage": 1}},

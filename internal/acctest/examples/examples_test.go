@@ -209,7 +209,7 @@ func TestAccExamples_ephemerals_everyCLI(t *testing.T) {
 		"agentyard_computer_file_download": fmt.Sprintf("computer_id = %q", o.ids["computer"]),
 	})
 	cli.MustPlanEmpty()
-	if r := cli.Run("apply", "-auto-approve", "-input=false", "-replace=module.agentyard_api_key.agentyard_computer_file_upload.key"); r.ExitCode == 0 || !strings.Contains(r.Output, "Missing Content") {
+	if r := cli.Run("apply", "-auto-approve", "-input=false", "-replace=module.agentyard_api_key.agentyard_computer_file_upload.key"); r.ExitCode == 0 || !strings.Contains(r.Output, "Missing content") {
 		t.Errorf("null was stored: %s", r.Output)
 	}
 	cli.MustRun("destroy", "-auto-approve", "-input=false")

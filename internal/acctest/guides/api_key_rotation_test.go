@@ -44,7 +44,7 @@ func apiKeyRotation(g *reader) {
 	acctest.NeedsActions(t)
 	leaked := live(e)["scheduled"][0]
 	out = g.step("KEY_ID", leaked)
-	if !strings.Contains(out, `API Key Will Be Replaced`) || !strings.Contains(out, leaked) {
+	if !strings.Contains(out, `API key will be replaced`) || !strings.Contains(out, leaked) {
 		t.Errorf("the run does not say why it mints a key: %s", out)
 	}
 	if keys := live(e)["scheduled"]; len(keys) != 1 || keys[0] == leaked {

@@ -100,7 +100,7 @@ func spendGovernance(g *reader) {
 
 	offboarding(g)
 
-	g.expect(g.step(), "Limits Will Be Replaced", "1 added, 0 changed, 0 destroyed", `"casey@agentyard.example" = 20000000`)
+	g.expect(g.step(), "Limits will be replaced", "1 added, 0 changed, 0 destroyed", `"casey@agentyard.example" = 20000000`)
 	if got := fmt.Sprint(spendLimits(e)); got != "map[:20000000 avery@agentyard.example:80000000 blake@agentyard.example:5000000]" {
 		t.Errorf("the limits are %s", got)
 	}
@@ -117,7 +117,7 @@ func offboarding(g *reader) {
 		t.Errorf("the limits are %v", got)
 	}
 	out := g.step()
-	g.expect(out, "Plan: 0 to add, 0 to change, 5 to destroy.", "Member Will Be Removed", "devon@agentyard.example is a member", "0 added, 0 changed, 5 destroyed")
+	g.expect(out, "Plan: 0 to add, 0 to change, 5 to destroy.", "Member will be removed", "devon@agentyard.example is a member", "0 added, 0 changed, 5 destroyed")
 	g.run("terraform -chdir=people plan -detailed-exitcode")
 	if _, found := spendLimits(e)["devon@agentyard.example"]; found || len(accounts(e)) != 1 {
 		t.Errorf("left are the limits %v and the accounts %v", spendLimits(e), accounts(e))

@@ -14,9 +14,11 @@ import (
 var (
 	tableRow = regexp.MustCompile(`(?m)^\| .*$`)
 	codeSpan = regexp.MustCompile("`([A-Z][^`]* [^`]+)`")
-	// A summary in the code: several words in title case. A quoted name or a count may be among them.
-	summaryText = regexp.MustCompile(`"([A-Z]\w+(?: (?:[A-Z]\w+|%[qs]|a|an|and|as|at|by|for|from|in|is|its|of|on|or|the|to|with))+)"`)
-	atRunTime   = strings.NewReplacer("%q", `"builds"`, "%s", "2 Computers")
+	// A summary in the code: several words without punctuation that are no object's name and no line of progress. A name or a count may be among them.
+	summaryText = regexp.MustCompile(`(?:Tell\()?"([A-Z]\w+(?: (?:\w+|%q))+(?: %s)?)"`)
+	noSummary   = regexp.MustCompile(`^Tell|^"(?:API keys?|CI \w+(?: owners)?)"$`)
+	titleCase   = regexp.MustCompile(` [A-Z][a-z]+\b`)
+	atRunTime   = strings.NewReplacer("%q", `"builds"`, "%s", "2 computers")
 )
 
 // The page has each summary of the provider, and no other.
@@ -24,7 +26,7 @@ func TestTroubleshooting_summaries(t *testing.T) {
 	t.Parallel()
 	var code strings.Builder
 	err := filepath.WalkDir("../..", func(path string, entry os.DirEntry, err error) error {
-		if entry.IsDir() && slices.Contains([]string{"acctest", "client", "contract", "emulator", "tools"}, entry.Name()) {
+		if entry.IsDir() && slices.Contains([]string{"acctest", "client", "contract", "emulator", "evidence", "tools"}, entry.Name()) {
 			return filepath.SkipDir
 		}
 		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
@@ -43,9 +45,15 @@ func TestTroubleshooting_summaries(t *testing.T) {
 		t.Fatalf("the code has %d summaries", len(inCode))
 	}
 	// The code puts these together at run time, for several objects.
-	known := map[string]bool{"Cannot Import Computer": true, "Cannot Import Computer Yet": true, "Service Account Is Ambiguous": true, "Cannot Destroy Protected Computer": true, "Global Usage Limit Is Not Set": true}
+	known := map[string]bool{"Cannot import computer": true, "Cannot import computer yet": true, "Service account is ambiguous": true, "Cannot destroy protected computer": true, "Global usage limit is not set": true}
 	for _, found := range inCode {
 		summary := atRunTime.Replace(found[1])
+		if noSummary.MatchString(found[0]) {
+			continue
+		}
+		if titleCase.MatchString(summary) {
+			t.Errorf("%q is not in sentence case", summary)
+		}
 		known[summary] = true
 		if !strings.Contains(guide, summary) {
 			t.Errorf("templates/guides/troubleshooting.md.tmpl does not explain %q", summary)
@@ -88,12 +96,12 @@ func troubleshooting(g *reader) {
 		fails("terraform plan -no-color", "Error: "+summary)
 	}
 	g.cli.Write("main.tf", strings.Replace(main, "provider \"agentyard\" {}", "", 1))
-	fails("AGENTYARD_BASE_URL= terraform plan", "explicit configuration", "Missing Base URL")
+	fails("AGENTYARD_BASE_URL= terraform plan", "explicit configuration", "Missing base URL")
 	g.cli.Write("main.tf", main)
-	fails("AGENTYARD_BASE_URL= terraform plan", "Missing Base URL")
-	fails("AGENTYARD_API_KEY= terraform plan", "Missing API Key")
-	fails("AGENTYARD_API_KEY='fk x' terraform plan", "Invalid Provider Setting")
-	fails("AGENTYARD_API_KEY=fk-wrong terraform plan", "API Key Rejected", "401", "127.0.0.1")
+	fails("AGENTYARD_BASE_URL= terraform plan", "Missing base URL")
+	fails("AGENTYARD_API_KEY= terraform plan", "Missing API key")
+	fails("AGENTYARD_API_KEY='fk x' terraform plan", "Invalid provider setting")
+	fails("AGENTYARD_API_KEY=fk-wrong terraform plan", "API key rejected", "401", "127.0.0.1")
 	g.e.Faults().Add(emulator.Fault{Operation: "listComputerProviders", Kind: emulator.FaultRateLimited, RetryAfter: "9999", Times: 1})
 	fails("terraform plan", "Cannot list computer providers", "429")
 	g.cli.Write("main.tf", g.read("main.tf")+"resource \"agentyard_computer\" \"a\" {\n  name = \"build\"\n}\n")
@@ -102,7 +110,7 @@ func troubleshooting(g *reader) {
 	fails("rm terraform.tfstate\nterraform apply", "Cannot create computer", "already exists", "terraform import ADDRESS")
 	g.e.API("POST", "/_emulator/reset", nil, nil)
 	g.cli.Write("terraform.tfstate", made)
-	g.expect(g.run("terraform plan"), "Warning: Computer Not Found", "1 to add")
+	g.expect(g.run("terraform plan"), "Warning: Computer not found", "1 to add")
 	g.cli.Write("main.tf", "resource \"agentyard_computer\" \"a\" {\n  name = \"build\"\n}\n")
 	fails("rm -r .terraform*\nterraform init", "hashicorp/agentyard")
 }

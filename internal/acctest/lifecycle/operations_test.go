@@ -301,7 +301,7 @@ func TestOperations_noImport(t *testing.T) {
 	e := acctest.New(t)
 	for _, name := range slices.Sorted(maps.Keys(operations)) {
 		p := acctest.NewProcess(t, e, nil)
-		p.Import(p.NewInstance("agentyard_"+strings.Fields(name)[0]), "x").MustFail(t, "", "Operation Cannot Be Imported", "Remove the import.")
+		p.Import(p.NewInstance("agentyard_"+strings.Fields(name)[0]), "x").MustFail(t, "", "Operation cannot be imported", "Remove the import.")
 	}
 }
 
@@ -312,7 +312,7 @@ func TestOperations_uploadOfASecret(t *testing.T) {
 	e, config, _ := newOperations(t, &upload)
 	delete(config, "content")
 	i := e.NewInstance(t, "agentyard_computer_file_upload")
-	e.Apply(t, i, config).MustFail(t, "content_wo", "Missing Content", "Set source_path, content, content_base64, or content_wo.")
+	e.Apply(t, i, config).MustFail(t, "content_wo", "Missing content", "Set source_path, content, content_base64, or content_wo.")
 	config["content_wo"], config["content_wo_version"] = "s3cret", "1"
 	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
 	if strings.Contains(i.State.String(), "s3cret") {
@@ -353,5 +353,5 @@ func TestResources_writeOnlyValueIsNullLater(t *testing.T) {
 	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
 	e.Plan(t, i, config).MustDo(t, acctest.ActionCreate)
-	e.Apply(t, i, config).MustFail(t, "content_wo", "Missing Content", "an ephemeral variable that is not set")
+	e.Apply(t, i, config).MustFail(t, "content_wo", "Missing content", "an ephemeral variable that is not set")
 }

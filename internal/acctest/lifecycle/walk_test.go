@@ -89,7 +89,7 @@ func TestResource_deletedElsewhere(t *testing.T) {
 		default:
 			out := e.Apply(t, i, created)
 			out.MustDo(t, acctest.ActionCreate)
-			if text := out.WarningText(); !strings.Contains(text, "Not Found") && !strings.Contains(text, "Is Not Set") {
+			if text := out.WarningText(); !strings.Contains(text, "not found") && !strings.Contains(text, "is not set") {
 				t.Errorf("no warning says that it is gone: %s", out)
 			}
 		}
@@ -111,7 +111,7 @@ func TestResource_importErrors(t *testing.T) {
 			mustMatch(p.Import(p.NewInstance(l.TypeName), ids.Replace(id)), want)
 		}
 		if l.NoIdentity != "" {
-			mustMatch(p.ImportByIdentity(p.NewInstance(l.TypeName), values(t, l.NoIdentity)), "Invalid Import ID")
+			mustMatch(p.ImportByIdentity(p.NewInstance(l.TypeName), values(t, l.NoIdentity)), "Invalid import ID")
 		}
 	})
 }

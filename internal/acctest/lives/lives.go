@@ -41,10 +41,10 @@ type Life struct {
 }
 
 const (
-	nonExistent = `Cannot Import(.|\n)*No\s+[\w\s]+\s+with\s+the\s+ID(.|\n)*exists`
-	unset       = `Cannot Import(.|\n)*is\s+set(.|\n)*apply\s+without\s+the\s+import`
-	fleetID     = `Invalid Import ID(.|\n)*ACCOUNT_ID/build(.|\n)*`
-	keyID       = `(?s)Invalid Import ID.*service_account_id/key_id`
+	nonExistent = `Cannot import(.|\n)*No\s+[\w\s]+\s+with\s+the\s+ID(.|\n)*exists`
+	unset       = `Cannot import(.|\n)*is\s+set(.|\n)*apply\s+without\s+the\s+import`
+	fleetID     = `Invalid import ID(.|\n)*ACCOUNT_ID/build(.|\n)*`
+	keyID       = `(?s)Invalid import ID.*service_account_id/key_id`
 )
 
 // All are the lives of all resources, by name.
@@ -65,7 +65,7 @@ var All = map[string]Life{
 		TypeName: "agentyard_computer",
 		Create:   "name = \"$name\"\n$machine", Change: "name = \"$name-b\"\n$machine", Identity: []string{"id"},
 		NoImport: map[string]string{
-			"a/b":                                  `Invalid Import ID(.|\n)*its ID at the service(.|\n)*1b4e28ba-(.|\n)*"a/b"`,
+			"a/b":                                  `Invalid import ID(.|\n)*its ID at the service(.|\n)*1b4e28ba-(.|\n)*"a/b"`,
 			"00000000-0000-4000-8000-000000000000": nonExistent,
 		},
 		Path: "/api/v0/computers?includeUnlisted=true", Text: `"name":"$name-b"`,
@@ -89,7 +89,7 @@ var All = map[string]Life{
 		TypeName: "agentyard_default_environment",
 		Create:   `environment_id = "$first"`, Change: `environment_id = "$second"`, Identity: []string{"id"},
 		NoImport: map[string]string{
-			"env_01hzy3v7k2m4n6p8q0r2s4t6v8": `Invalid Import ID(.|\n)*always\s+"organization"(.|\n)*agentyard_environment`,
+			"env_01hzy3v7k2m4n6p8q0r2s4t6v8": `Invalid import ID(.|\n)*always\s+"organization"(.|\n)*agentyard_environment`,
 			"organization":                   unset,
 		},
 		NoIdentity: `id = "acme"`,
@@ -100,7 +100,7 @@ var All = map[string]Life{
 		Change:   "name = \"$name-b\"\nrepositories = $repositories\n$environment",
 		Identity: []string{"id"},
 		NoImport: map[string]string{
-			"a/b":                            `Invalid Import ID(.|\n)*its ID at the service(.|\n)*env_01(.|\n)*"a/b"`,
+			"a/b":                            `Invalid import ID(.|\n)*its ID at the service(.|\n)*env_01(.|\n)*"a/b"`,
 			"env_00000000000000000000000000": nonExistent,
 		},
 		Path: "/api/v0/environments", Text: `"name":"$name-b"`,
@@ -109,7 +109,7 @@ var All = map[string]Life{
 		TypeName: "agentyard_global_usage_limit",
 		Create:   "limit = $lower", Change: "limit = $higher", Identity: []string{"id"},
 		NoImport: map[string]string{
-			"acme":         `Invalid Import ID(.|\n)*import\s+ID(.|\n)*always\s+"organization",\s+not\s+"acme"`,
+			"acme":         `Invalid import ID(.|\n)*import\s+ID(.|\n)*always\s+"organization",\s+not\s+"acme"`,
 			"organization": unset,
 		},
 		NoIdentity: `id = "acme"`,
@@ -121,7 +121,7 @@ var All = map[string]Life{
 		Identity: []string{"email"}, NotImported: []string{"role", "status"}, ImportPlansAnUpdate: true,
 		NoImport: map[string]string{
 			"nobody@agentyard.example": `Nobody\s+has\s+joined(.|\n)*cannot\s+be\s+imported`,
-			"avery":                    `Invalid Import ID(.|\n)*member's\s+email\s+address(.|\n)*"avery"`,
+			"avery":                    `Invalid import ID(.|\n)*member's\s+email\s+address(.|\n)*"avery"`,
 		},
 		NoIdentity: `email = "avery"`,
 	},
@@ -129,7 +129,7 @@ var All = map[string]Life{
 		TypeName: "agentyard_service_account",
 		Create:   `name = "$name"`, Change: "name = \"$name\"\ndescription = \"builds\"", Identity: []string{"id"},
 		NoImport: map[string]string{
-			"a/b":        `Invalid Import ID(.|\n)*service\s+account\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*such\s+as\s+sa_(.|\n)*"a/b"`,
+			"a/b":        `Invalid import ID(.|\n)*service\s+account\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*such\s+as\s+sa_(.|\n)*"a/b"`,
 			"sa_unknown": nonExistent,
 		},
 		Path: "/api/v0/service-accounts", Text: `"name":"$name"`,
@@ -141,9 +141,9 @@ var All = map[string]Life{
 		Identity: []string{"id", "computer_id"},
 		NoImport: map[string]string{
 			"0b2f7f6e-0000-4000-8000-000000000000": nonExistent,
-			"../computers":                         `Invalid Import ID(.|\n)*its\s+ID\s+at\s+the\s+service,\s+such\s+as\s+7f9c2ba4`,
-			"a b":                                  `Invalid Import ID`,
-			"..":                                   `Invalid Import ID(.|\n)*such\s+as\s+7f9c2ba4(.|\n)*"\.\."`,
+			"../computers":                         `Invalid import ID(.|\n)*its\s+ID\s+at\s+the\s+service,\s+such\s+as\s+7f9c2ba4`,
+			"a b":                                  `Invalid import ID`,
+			"..":                                   `Invalid import ID(.|\n)*such\s+as\s+7f9c2ba4(.|\n)*"\.\."`,
 			"a%2fb":                                nonExistent,
 		},
 		Path: "/api/v0/sessions?computerId=$computer", Text: `"name":"$name"`,
@@ -155,9 +155,9 @@ var All = map[string]Life{
 		NoImport: map[string]string{
 			"nobody@agentyard.example": nonExistent,
 			"avery@agentyard.example":  nonExistent, // Only the global limit applies to this member.
-			"avery":                    `Invalid Import ID(.|\n)*member's\s+email\s+address,\s+such\s+as\s+avery@(.|\n)*"avery"`,
-			"@agentyard.example":       `Invalid Import ID(.|\n)*member's\s+email\s+address`,
-			"avery@agentyard.example,blake@agentyard.example": `Invalid Import ID(.|\n)*member's\s+email\s+address`,
+			"avery":                    `Invalid import ID(.|\n)*member's\s+email\s+address,\s+such\s+as\s+avery@(.|\n)*"avery"`,
+			"@agentyard.example":       `Invalid import ID(.|\n)*member's\s+email\s+address`,
+			"avery@agentyard.example,blake@agentyard.example": `Invalid import ID(.|\n)*member's\s+email\s+address`,
 		},
 		NoIdentity: `email = "avery"`,
 		Path:       "/api/v0/organization/usage/limits/users", Text: `$higher`,
@@ -165,7 +165,7 @@ var All = map[string]Life{
 	"user_usage_limits": {
 		TypeName: "agentyard_user_usage_limits",
 		Create:   `limits = { "$member" = $lower }`, Change: `limits = { "$member" = $higher }`, Identity: []string{"id"},
-		NoImport:   map[string]string{"acme": `Invalid Import ID(.|\n)*import\s+ID(.|\n)*always\s+"organization",\s+not\s+"acme"`},
+		NoImport:   map[string]string{"acme": `Invalid import ID(.|\n)*import\s+ID(.|\n)*always\s+"organization",\s+not\s+"acme"`},
 		NoIdentity: `id = "acme"`,
 		Path:       "/api/v0/organization/usage/limits/users", Text: `$higher`,
 	},
@@ -174,9 +174,9 @@ var All = map[string]Life{
 		Create:   "repo_url = \"$wiki_repository\"\nbranch = \"$name\"", Change: "repo_url = \"$wiki_repository\"\nbranch = \"$name\"\nprivacy_level = \"private\"",
 		Identity: []string{"id"},
 		NoImport: map[string]string{
-			"a/b":          `Invalid Import ID(.|\n)*wiki\s+run\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*such\s+as\s+wiki_(.|\n)*"a/b"`,
+			"a/b":          `Invalid import ID(.|\n)*wiki\s+run\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*such\s+as\s+wiki_(.|\n)*"a/b"`,
 			"wiki_unknown": nonExistent,
-			"..":           `Invalid Import ID`,
+			"..":           `Invalid import ID`,
 			"%2e%2e":       nonExistent,
 		},
 		Path: "/api/v0/wiki", Text: `"branch":"$name"`,

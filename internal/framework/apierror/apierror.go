@@ -74,7 +74,7 @@ func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 	summary := "Cannot " + verb + " " + object
 	var api *transport.APIError
 	if errors.As(err, &api) && api.Status == http.StatusUnauthorized && api.FromService && err.Error() == api.Error() {
-		summary = "API Key Rejected" // The object is not to blame, and nothing else went wrong.
+		summary = "API key rejected" // The object is not to blame, and nothing else went wrong.
 		detail = phrase.Join(detail, "The key was sent to "+api.Host+".")
 	}
 	if at.Equal(path.Empty()) {

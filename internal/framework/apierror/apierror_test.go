@@ -96,7 +96,7 @@ func TestFor_statuses(t *testing.T) {
 func TestFor_rejectedKey(t *testing.T) {
 	t.Parallel()
 	rejected := &transport.APIError{Op: transport.Operation{Name: "listThings", Method: "GET"}, Status: 401, Host: "api.agentyard.example", Detail: "no", FromService: true}
-	if d := For("plan", "computer", rejected)[0]; d.Summary() != "API Key Rejected" || !strings.HasSuffix(d.Detail(), remedies[401]+" The key was sent to api.agentyard.example.") {
+	if d := For("plan", "computer", rejected)[0]; d.Summary() != "API key rejected" || !strings.HasSuffix(d.Detail(), remedies[401]+" The key was sent to api.agentyard.example.") {
 		t.Error(d)
 	}
 	lost := &create.LostError{Object: "computer", Name: "ci", Err: errors.Join(errors.New("EOF"), rejected)}

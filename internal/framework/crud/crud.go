@@ -106,7 +106,7 @@ func configured(data any, diags *diag.Diagnostics) *client.Client {
 	}
 	c, ok := data.(*client.Client)
 	if !ok {
-		diags.AddError("Provider Not Configured", fmt.Sprintf("The provider passed a %T instead of a client. This is a bug in the provider. Please report it.", data))
+		diags.AddError("Provider not configured", fmt.Sprintf("The provider passed a %T instead of a client. This is a bug in the provider. Please report it.", data))
 	}
 	return c
 }

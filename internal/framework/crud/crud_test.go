@@ -128,8 +128,8 @@ func TestOnlyNamed(t *testing.T) {
 		found []thing
 		want  []string
 	}{
-		"none": {nil, []string{"Service Account Not Found", `No service account named "n" exists`}},
-		"two":  {[]thing{{id: "2"}, {id: "1"}}, []string{"Service Account Is Ambiguous", `2 service accounts are named "n": 1, 2.`}},
+		"none": {nil, []string{"Service account not found", `No service account named "n" exists`}},
+		"two":  {[]thing{{id: "2"}, {id: "1"}}, []string{"Service account is ambiguous", `2 service accounts are named "n": 1, 2.`}},
 	} {
 		_, err := OnlyNamed("service account", "n", tc.found, id)
 		var fault *ObjectError

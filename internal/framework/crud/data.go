@@ -16,7 +16,7 @@ import (
 func OnlyNamed[A any](object, name string, found []A, id func(*A) string) (*A, error) {
 	switch len(found) {
 	case 0:
-		return nil, &ObjectError{path.Root("name"), title(object) + " Not Found", fmt.Sprintf("No %s named %q exists, or the provider's API key cannot see it. Check the name, which is case-sensitive.", object, name)}
+		return nil, &ObjectError{path.Root("name"), title(object) + " not found", fmt.Sprintf("No %s named %q exists, or the provider's API key cannot see it. Check the name, which is case-sensitive.", object, name)}
 	case 1:
 		return &found[0], nil
 	}
@@ -25,7 +25,7 @@ func OnlyNamed[A any](object, name string, found []A, id func(*A) string) (*A, e
 		ids[i] = id(&found[i])
 	}
 	slices.Sort(ids)
-	return nil, &ObjectError{path.Root("name"), title(object) + " Is Ambiguous", fmt.Sprintf("%d %ss are named %q: %s. Set id instead of name.", len(found), object, name, phrase.Names(ids, 10))}
+	return nil, &ObjectError{path.Root("name"), title(object) + " is ambiguous", fmt.Sprintf("%d %ss are named %q: %s. Set id instead of name.", len(found), object, name, phrase.Names(ids, 10))}
 }
 
 // ObjectError is an error that an object detected itself, such as a name that two objects share.
@@ -48,7 +48,7 @@ func OpenFile(at path.Path, what, name string) (*os.File, int64, error) {
 		file, err = os.Open(name)
 	}
 	if err != nil {
-		return nil, 0, &ObjectError{at, "Cannot Read File", fmt.Sprintf("The %s cannot be read: %v. Relative paths start at the directory where Terraform runs. Use path.module or path.root for others.", what, err)}
+		return nil, 0, &ObjectError{at, "Cannot read file", fmt.Sprintf("The %s cannot be read: %v. Relative paths start at the directory where Terraform runs. Use path.module or path.root for others.", what, err)}
 	}
 	return file, info.Size(), nil
 }

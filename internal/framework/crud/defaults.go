@@ -20,7 +20,7 @@ func setDefaults(ctx context.Context, resourceSchema any, raw *tftypes.Value) di
 	}
 	var values map[string]tftypes.Value
 	if err := raw.As(&values); err != nil {
-		return diag.Diagnostics{diag.NewErrorDiagnostic("State Cannot Be Stored", err.Error())}
+		return diag.Diagnostics{diag.NewErrorDiagnostic("State cannot be stored", err.Error())}
 	}
 	var diags diag.Diagnostics
 	for name, attribute := range s.Attributes {
@@ -34,7 +34,7 @@ func setDefaults(ctx context.Context, resourceSchema any, raw *tftypes.Value) di
 		}
 		set, err := value.ToTerraformValue(ctx)
 		if err != nil {
-			diags.AddAttributeError(path.Root(name), "State Cannot Be Stored", err.Error())
+			diags.AddAttributeError(path.Root(name), "State cannot be stored", err.Error())
 			continue
 		}
 		values[name] = set

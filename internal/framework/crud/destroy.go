@@ -23,7 +23,7 @@ func DeletionProtection(object, exceptions string) schema.BoolAttribute {
 
 // Protected returns the error of a protected object that would be destroyed or replaced. Name and id identify it; either may be empty.
 func Protected(object, name, id, hint string) (summary, detail string) {
-	return "Cannot Destroy Protected " + title(object), phrase.Join(
+	return "Cannot destroy protected " + object, phrase.Join(
 		fmt.Sprintf("%s %s has deletion_protection = true in the state, so it cannot be destroyed or replaced.", strings.ToUpper(object[:1])+object[1:], wire.Ref{Name: name, ID: id}),
 		"To allow this, keep it in the configuration, set deletion_protection = false and apply. Then destroy or replace it.", hint,
 		"If Terraform calls it a deposed object, it cannot be changed any more: delete it at the service, then apply again.")

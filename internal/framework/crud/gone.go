@@ -50,7 +50,7 @@ func Seen(ctx context.Context, c *client.Client, private modifier.PrivateState) 
 	salt := rand.Text()[:8] // It is short, because each object in a state has one.
 	value, err := json.Marshal(seenBy{salt, c.Conn.KeyFingerprint(salt)})
 	if err != nil {
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Private State Cannot Be Stored", err.Error())}
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Private state cannot be stored", err.Error())}
 	}
 	return private.SetKey(ctx, seenByKey, value)
 }
@@ -116,15 +116,15 @@ func Unreadable(ctx context.Context, c *client.Client, failed FailedRead, resp *
 	case collection.IsGone(err):
 		Gone(ctx, c, object, model, resp)
 	case errors.As(err, &unset) && modifier.IsUnread(ctx, resp.Private):
-		resp.Diagnostics.AddError("Cannot Import "+title(object), fmt.Sprintf("No %s is set. To set one, apply without the import.", object))
+		resp.Diagnostics.AddError("Cannot import "+object, fmt.Sprintf("No %s is set. To set one, apply without the import.", object))
 	case errors.As(err, &unset):
-		remove(ctx, c, model, resp, title(object)+" Is Not Set", fmt.Sprintf("No %s is set. It is removed from the state. If it is still configured, the next apply sets it again.", object))
+		remove(ctx, c, model, resp, title(object)+" is not set", fmt.Sprintf("No %s is set. It is removed from the state. If it is still configured, the next apply sets it again.", object))
 	case errors.As(err, &missing) && missing.Setting != "" && modifier.IsUnread(ctx, resp.Private):
 		// A state with only the ID would be planned as a replacement, which destroys the imported object.
-		resp.Diagnostics.AddError("Cannot Import "+title(object)+" Yet", fmt.Sprintf("The %s cannot be read, because the provider's %s is not known yet. "+
+		resp.Diagnostics.AddError("Cannot import "+object+" yet", fmt.Sprintf("The %s cannot be read, because the provider's %s is not known yet. "+
 			"First apply what %s depends on, for example with -target. Then plan the import.", object, missing.Setting, missing.Setting))
 	case errors.As(err, &missing) && missing.Setting != "":
-		resp.Diagnostics.AddWarning("State Not Refreshed", "The provider's "+missing.Setting+" is not known yet, so objects in the state were not compared with the service.")
+		resp.Diagnostics.AddWarning("State not refreshed", "The provider's "+missing.Setting+" is not known yet, so objects in the state were not compared with the service.")
 		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
 	default:
 		resp.Diagnostics.Append(explain("read", object, err, failed.Options)...)
@@ -137,14 +137,14 @@ func Gone(ctx context.Context, c *client.Client, object string, model Identified
 	id := cmp.Or(attributeOf(ctx, resp.State, "id"), attributeOf(ctx, resp.State, "email")) // An import sets only one of them.
 	if modifier.IsUnread(ctx, resp.Private) {
 		account := attributeOf(ctx, resp.State, "service_account_id")
-		resp.Diagnostics.AddError("Cannot Import "+title(object), phrase.Join(apierror.NoSuch(object, id), apierror.NameHint("service account", account)))
+		resp.Diagnostics.AddError("Cannot import "+object, phrase.Join(apierror.NoSuch(object, id), apierror.NameHint("service account", account)))
 		return
 	}
 	if hidden := NotVisible(ctx, c, Missing{"read", object, id, model, resp.Private}); hidden.HasError() {
 		resp.Diagnostics.Append(hidden...)
 		return
 	}
-	remove(ctx, c, model, resp, title(object)+" Not Found", fmt.Sprintf("The %s %s no longer exists. It is removed from the state. If it is still configured, the next apply creates it again.", object, id))
+	remove(ctx, c, model, resp, title(object)+" not found", fmt.Sprintf("The %s %s no longer exists. It is removed from the state. If it is still configured, the next apply creates it again.", object, id))
 }
 
 // remove sets the identity first, because otherwise the refresh of a state without identities fails with another error.
@@ -167,11 +167,5 @@ type UnsetError struct{}
 
 func (*UnsetError) Error() string { return "it is not set" }
 
-// title capitalizes an object's name for a summary: "Service Account", "API Key".
-func title(object string) string {
-	words := strings.Fields(object)
-	for i, word := range words {
-		words[i] = strings.ToUpper(word[:1]) + word[1:]
-	}
-	return strings.Join(words, " ")
-}
+// title starts a summary with an object's name: "Service account", "API key".
+func title(object string) string { return strings.ToUpper(object[:1]) + object[1:] }

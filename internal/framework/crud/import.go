@@ -33,7 +33,7 @@ func Import(ctx context.Context, attribute, object, form string, isValid func(st
 		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root(attribute), &given)...)
 	}
 	if !isValid(given.ValueString()) {
-		resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of the %s is %s, not %q.", object, form, given.ValueString()))
+		resp.Diagnostics.AddError("Invalid import ID", fmt.Sprintf("The import ID of the %s is %s, not %q.", object, form, given.ValueString()))
 		return
 	}
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root(attribute), path.Root(attribute), req, resp)

@@ -67,7 +67,7 @@ func AtOnce[A any](list func() ([]A, error)) iter.Seq2[A, error] {
 func emptyModel(ctx context.Context, result *list.ListResult, model any) diag.Diagnostics {
 	object, ok := result.Resource.Schema.Type().TerraformType(ctx).(tftypes.Object)
 	if !ok {
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Schema Without Attributes", "The resource's schema is not an object. This is a bug in the provider. Please report it.")}
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Schema without attributes", "The resource's schema is not an object. This is a bug in the provider. Please report it.")}
 	}
 	nulls := make(map[string]tftypes.Value, len(object.AttributeTypes))
 	for name, typ := range object.AttributeTypes {

@@ -124,7 +124,7 @@ func (o *Operation) arguments(ctx context.Context, config tfsdk.Config) (tfsdk.C
 	all := tfsdk.Config{Schema: schema.Schema{Attributes: o.Arguments}}
 	var given map[string]tftypes.Value
 	if err := config.Raw.As(&given); err != nil {
-		return all, diag.Diagnostics{diag.NewErrorDiagnostic("Configuration Cannot Be Read", err.Error())}
+		return all, diag.Diagnostics{diag.NewErrorDiagnostic("Configuration cannot be read", err.Error())}
 	}
 	values := make(map[string]tftypes.Value, len(o.Arguments))
 	for name, argument := range o.Arguments {
@@ -162,7 +162,7 @@ func (o *Operation) validateAgain(ctx context.Context, config tfsdk.Config, call
 		var v types.String
 		diags.Append(config.GetAttribute(ctx, at, &v)...)
 		if argument.Required && v.IsNull() {
-			diags.AddAttributeError(at, "Missing Value", name+" is null, so nothing was sent. If it comes from a variable, set the variable.")
+			diags.AddAttributeError(at, "Missing value", name+" is null, so nothing was sent. If it comes from a variable, set the variable.")
 		}
 		for _, check := range argument.Validators {
 			var resp validator.StringResponse

@@ -64,7 +64,7 @@ func (r *operationResource) Schema(ctx context.Context, _ resource.SchemaRequest
 	}
 	converted, err := forResource(r.op.Arguments)
 	if err != nil {
-		resp.Diagnostics.AddError("Invalid Schema", err.Error())
+		resp.Diagnostics.AddError("Invalid schema", err.Error())
 		return
 	}
 	maps.Copy(resp.Schema.Attributes, converted)
@@ -152,7 +152,7 @@ func (r *operationResource) sent(ctx context.Context, raw tftypes.Value) (map[st
 	}
 	var given, sent map[string]tftypes.Value
 	if err := errors.Join(raw.As(&given), config.Raw.As(&sent)); err != nil {
-		diags.AddError("State Cannot Be Read", err.Error())
+		diags.AddError("State cannot be read", err.Error())
 		return nil, diags
 	}
 	sent["triggers"] = given["triggers"]
@@ -189,7 +189,7 @@ func (r *operationResource) Create(ctx context.Context, req resource.CreateReque
 	maps.Copy(all, found)
 	var stored map[string]tftypes.Value
 	if err := req.Plan.Raw.As(&stored); err != nil {
-		resp.Diagnostics.AddError("State Cannot Be Stored", err.Error())
+		resp.Diagnostics.AddError("State cannot be stored", err.Error())
 		return
 	}
 	for name, planned := range stored {
@@ -197,7 +197,7 @@ func (r *operationResource) Create(ctx context.Context, req resource.CreateReque
 		case ok:
 			set, err := result.ToTerraformValue(ctx)
 			if err != nil {
-				resp.Diagnostics.AddAttributeError(path.Root(name), "State Cannot Be Stored", err.Error())
+				resp.Diagnostics.AddAttributeError(path.Root(name), "State cannot be stored", err.Error())
 				return
 			}
 			stored[name] = set
@@ -222,5 +222,5 @@ func (r *operationResource) Delete(context.Context, resource.DeleteRequest, *res
 
 // ImportState rejects an import, because there is no object to import.
 func (r *operationResource) ImportState(_ context.Context, _ resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	resp.Diagnostics.AddError("Operation Cannot Be Imported", "agentyard_"+r.Name+" runs an operation, so there is no object to import. Remove the import. The next apply runs the operation.")
+	resp.Diagnostics.AddError("Operation cannot be imported", "agentyard_"+r.Name+" runs an operation, so there is no object to import. Remove the import. The next apply runs the operation.")
 }

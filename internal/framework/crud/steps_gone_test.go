@@ -16,7 +16,7 @@ func TestGone_withoutAnIdentity(t *testing.T) {
 	t.Parallel()
 	resp := &resource.ReadResponse{State: prior()}
 	Gone(t.Context(), nil, "api key", &bare{}, resp)
-	tells(t, resp.Diagnostics, "Warning: Api Key Not Found: The api key 1 no longer exists.")
+	tells(t, resp.Diagnostics, "Warning: Api key not found: The api key 1 no longer exists.")
 }
 
 // hideable is a thing that may be visible only to its owner.
@@ -88,7 +88,7 @@ func TestGone_withAnotherKey(t *testing.T) {
 				if tc.reader != "" {
 					hint = tc.reader + " If that key belongs to another organization, do not apply."
 				}
-				equals(t, resp.Diagnostics, "Warning: Thing Not Found: The thing 1 no longer exists. It is removed from the state. If it is still configured, the next apply creates it again."+hint)
+				equals(t, resp.Diagnostics, "Warning: Thing not found: The thing 1 no longer exists. It is removed from the state. If it is still configured, the next apply creates it again."+hint)
 				equals(t, deletion.Diagnostics, "")
 			})
 		}

@@ -119,16 +119,16 @@ func TestRead(t *testing.T) {
 	}{
 		"it is there":                    {found: &thing{"1", "a", "busy"}, mood: "busy"},
 		"it was just imported":           {found: &thing{"1", "a", "busy"}, imported: true, mood: "imported"},
-		"it is gone":                     {err: errGone, tells: "Warning: Thing Not Found: The thing 1 no longer exists. It is removed from the state. If it is still configured, the next apply creates it again."},
-		"it is gone during an import":    {err: errGone, imported: true, mood: "calm", unidentified: true, tells: `Error: Cannot Import Thing: No thing with the ID "1" exists, or the provider's API key cannot see it. Check the ID.`},
-		"it is not set during an import": {err: &UnsetError{}, imported: true, mood: "calm", unidentified: true, tells: "Error: Cannot Import Thing: No thing is set. To set one, apply without the import."},
-		"it is not set":                  {err: &UnsetError{}, tells: "Warning: Thing Is Not Set: No thing is set. It is removed from the state. If it is still configured, the next apply sets it again."},
+		"it is gone":                     {err: errGone, tells: "Warning: Thing not found: The thing 1 no longer exists. It is removed from the state. If it is still configured, the next apply creates it again."},
+		"it is gone during an import":    {err: errGone, imported: true, mood: "calm", unidentified: true, tells: `Error: Cannot import thing: No thing with the ID "1" exists, or the provider's API key cannot see it. Check the ID.`},
+		"it is not set during an import": {err: &UnsetError{}, imported: true, mood: "calm", unidentified: true, tells: "Error: Cannot import thing: No thing is set. To set one, apply without the import."},
+		"it is not set":                  {err: &UnsetError{}, tells: "Warning: Thing is not set: No thing is set. It is removed from the state. If it is still configured, the next apply sets it again."},
 		"a plain 404":                    {err: errNotFound, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
 		"it was refused":                 {err: errRefused, tells: "Error: Cannot read thing: ", mood: "calm", unidentified: true},
-		"a setting is unknown":           {err: unknown, mood: "calm", tells: "Warning: State Not Refreshed: The provider's base_url is not known yet"},
+		"a setting is unknown":           {err: unknown, mood: "calm", tells: "Warning: State not refreshed: The provider's base_url is not known yet"},
 		"a setting is unknown during an import": {
 			err: unknown, imported: true, mood: "calm", unidentified: true,
-			tells: "Error: Cannot Import Thing Yet: The thing cannot be read, because the provider's base_url is not known yet", parts: []string{"First apply what base_url depends on"},
+			tells: "Error: Cannot import thing yet: The thing cannot be read, because the provider's base_url is not known yet", parts: []string{"First apply what base_url depends on"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -251,7 +251,7 @@ func TestOperation_unknownKindOfArgument(t *testing.T) {
 	} {
 		var resp resource.SchemaResponse
 		Operation{Arguments: map[string]actionschema.Attribute{"x": argument}}.Resource().Schema(t.Context(), resource.SchemaRequest{}, &resp)
-		tells(t, resp.Diagnostics, "Error: Invalid Schema: the argument x is a ")
+		tells(t, resp.Diagnostics, "Error: Invalid schema: the argument x is a ")
 	}
 }
 

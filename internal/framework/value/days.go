@@ -10,7 +10,7 @@ import (
 // Day accepts an existing date in the format YYYY-MM-DD.
 func Day() validator.String {
 	return rule{
-		summary: "Invalid Date", must: "must be a date in the format YYYY-MM-DD, such as 2026-02-28",
+		summary: "Invalid date", must: "must be a date in the format YYYY-MM-DD, such as 2026-02-28",
 		accepts: func(s string) bool { _, err := time.Parse(time.DateOnly, s); return err == nil },
 		got:     strconv.Quote,
 	}

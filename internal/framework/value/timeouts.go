@@ -46,7 +46,7 @@ func (v positiveDurations) ValidateObject(ctx context.Context, req validator.Obj
 		}
 		if d, err := time.ParseDuration(given.ValueString()); err == nil && d <= 0 {
 			at := req.Path.AtName(name)
-			resp.Diagnostics.AddAttributeError(at, "Invalid Timeout", fmt.Sprintf("%s %s, not %q.", at, v.Description(ctx), given.ValueString()))
+			resp.Diagnostics.AddAttributeError(at, "Invalid timeout", fmt.Sprintf("%s %s, not %q.", at, v.Description(ctx), given.ValueString()))
 		}
 	}
 }

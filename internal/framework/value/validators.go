@@ -55,7 +55,7 @@ func Length(least, most int) validator.String {
 		must = fmt.Sprintf("must be at most %d characters long", most)
 	}
 	return rule{
-		summary: "Invalid Length", must: must,
+		summary: "Invalid length", must: must,
 		accepts: func(s string) bool { n := utf8.RuneCountInString(s); return n >= least && n <= most },
 		got:     func(s string) string { return strconv.Itoa(utf8.RuneCountInString(s)) },
 	}
@@ -63,18 +63,18 @@ func Length(least, most int) validator.String {
 
 // NotEmpty rejects the empty string, because the service treats it as unset.
 func NotEmpty() validator.String {
-	return rule{summary: "Empty Value", must: "must not be empty", accepts: func(s string) bool { return s != "" }}
+	return rule{summary: "Empty value", must: "must not be empty", accepts: func(s string) bool { return s != "" }}
 }
 
 // NotBlank rejects a string that is empty or contains only spaces. The hint is a sentence.
 func NotBlank(hint string) validator.String {
-	return rule{summary: "Blank Value", must: "must not be blank", hint: hint, accepts: func(s string) bool { return strings.TrimSpace(s) != "" }}
+	return rule{summary: "Blank value", must: "must not be blank", hint: hint, accepts: func(s string) bool { return strings.TrimSpace(s) != "" }}
 }
 
 // Except rejects one value. The hint is a sentence.
 func Except(refused, hint string) validator.String {
 	return rule{
-		summary: "Invalid Value", must: fmt.Sprintf("must not be %q", refused), hint: hint,
+		summary: "Invalid value", must: fmt.Sprintf("must not be %q", refused), hint: hint,
 		accepts: func(s string) bool { return s != refused },
 	}
 }
@@ -82,7 +82,7 @@ func Except(refused, hint string) validator.String {
 // OneOf accepts the listed values.
 func OneOf(values ...string) validator.String {
 	return rule{
-		summary: "Invalid Value", must: "must be " + phrase.Either(values),
+		summary: "Invalid value", must: "must be " + phrase.Either(values),
 		accepts: func(s string) bool { return slices.Contains(values, s) },
 		got:     strconv.Quote,
 	}
@@ -90,7 +90,7 @@ func OneOf(values ...string) validator.String {
 
 // Where accepts strings that must describes.
 func Where(must string, accepts func(string) bool) validator.String {
-	return rule{summary: "Invalid Value", must: must, accepts: accepts, got: strconv.Quote}
+	return rule{summary: "Invalid value", must: must, accepts: accepts, got: strconv.Quote}
 }
 
 // Matching accepts strings that match a pattern, which must describes.
@@ -108,7 +108,7 @@ func UUID() validator.String {
 // RFC3339 accepts an RFC 3339 time.
 func RFC3339() validator.String {
 	return rule{
-		summary: "Invalid Time", must: "must be an RFC 3339 time, such as 2027-01-31T08:00:00Z",
+		summary: "Invalid time", must: "must be an RFC 3339 time, such as 2027-01-31T08:00:00Z",
 		accepts: func(s string) bool { _, err := time.Parse(time.RFC3339, s); return err == nil },
 		got:     strconv.Quote,
 	}
@@ -116,7 +116,7 @@ func RFC3339() validator.String {
 
 // Email accepts an email address without a name or brackets.
 func Email() validator.String {
-	return rule{summary: "Invalid Email Address", must: "must be an email address, such as avery@agentyard.example", accepts: IsEmail, got: strconv.Quote}
+	return rule{summary: "Invalid email address", must: "must be an email address, such as avery@agentyard.example", accepts: IsEmail, got: strconv.Quote}
 }
 
 // IsEmail reports whether a string is an email address without a name or brackets.
@@ -133,7 +133,7 @@ func DurationAtLeast(least time.Duration, examples ...string) validator.String {
 		must += fmt.Sprintf(", such as \"%s\"", strings.Join(examples, `", "`))
 	}
 	return rule{
-		summary: "Invalid Duration", must: must,
+		summary: "Invalid duration", must: must,
 		accepts: func(s string) bool { d, err := clock.ParseDuration(s); return err == nil && d >= least },
 		got:     strconv.Quote,
 	}
@@ -153,7 +153,7 @@ func isAbsoluteURI(s string) bool {
 // secrets.
 func RepositoryURL() validator.String {
 	return rule{
-		summary: "Invalid Repository URL",
+		summary: "Invalid repository URL",
 		must:    "must be the http or https URL of a repository, without a user name, whitespace, query, fragment, encoded slash, \".\", or \"..\", such as https://code.example/acme/api",
 		accepts: isRepositoryURL,
 		got:     func(s string) string { return strconv.Quote(withoutUser(s)) },
@@ -179,7 +179,7 @@ var commitPattern = regexp.MustCompile(`^[0-9a-fA-F]{7,64}$`)
 // differs from the configuration.
 func CommitHash(hint string) validator.String {
 	return rule{
-		summary: "Invalid Commit Hash", must: "must be 7 to 64 hexadecimal digits", hint: hint,
+		summary: "Invalid commit hash", must: "must be 7 to 64 hexadecimal digits", hint: hint,
 		accepts: commitPattern.MatchString, got: strconv.Quote,
 	}
 }
@@ -187,7 +187,7 @@ func CommitHash(hint string) validator.String {
 // BranchName accepts the name of a branch but not a Git reference, because the service returns only the name.
 func BranchName(hint string) validator.String {
 	return rule{
-		summary: "Invalid Branch", must: "must be the name of a branch, such as main, without refs/heads/", hint: hint,
+		summary: "Invalid branch", must: "must be the name of a branch, such as main, without refs/heads/", hint: hint,
 		accepts: func(s string) bool { return strings.TrimSpace(s) != "" && !strings.HasPrefix(s, "refs/") }, got: strconv.Quote,
 	}
 }

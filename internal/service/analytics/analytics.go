@@ -132,7 +132,7 @@ func fetch[T any](c *client.Client, m *daysModel, row results.Fields[*T], maxDay
 		if maxDays != anyRange {
 			most = fmt.Sprintf(" The maximum is %d days.", maxDays)
 		}
-		return &crud.ObjectError{At: at, Summary: "Invalid Date Range", Detail: fmt.Sprintf("The service cannot return the days from %s to %s. The first day must be %s or later, and not after the last day.%s",
+		return &crud.ObjectError{At: at, Summary: "Invalid date range", Detail: fmt.Sprintf("The service cannot return the days from %s to %s. The first day must be %s or later, and not after the last day.%s",
 			m.StartDate.ValueString(), m.EndDate.ValueString(), firstDay, most)}
 	}
 	found, err := ask(analytics.Days{Start: m.StartDate.ValueString(), End: m.EndDate.ValueString()})

@@ -29,11 +29,11 @@ func TestAnalytics_ranges(t *testing.T) {
 		}{
 			{acctest.Values{"last_days": 0}, "last_days", "must be at least 1"},
 			{acctest.Values{"last_days": 49, "end_date": "2026-03-02"}, "last_days", "The first day must be 2026-01-14 or later"},
-			{acctest.Values{"last_days": 1<<53 - 1}, "last_days", "Invalid Date Range"},
+			{acctest.Values{"last_days": 1<<53 - 1}, "last_days", "Invalid date range"},
 			{acctest.Values{"start_date": "2026-04-30"}, "start_date", "cannot return the days from 2026-04-30 to 2026-04-29"},
-			{between("2026-01-13", "2026-02-28"), "start_date", "Invalid Date Range: The service cannot return the days from 2026-01-13 to 2026-02-28. The first day must be 2026-01-14 or later, and not after the last day."},
-			{between("2026-02-30", "2026-02-28"), "start_date", `Invalid Date: start_date must be a date in the format YYYY-MM-DD, such as 2026-02-28, not "2026-02-30"`},
-			{between("2026-02-01", "28.02.26"), "end_date", "Invalid Date: end_date must be a date"},
+			{between("2026-01-13", "2026-02-28"), "start_date", "Invalid date range: The service cannot return the days from 2026-01-13 to 2026-02-28. The first day must be 2026-01-14 or later, and not after the last day."},
+			{between("2026-02-30", "2026-02-28"), "start_date", `Invalid date: start_date must be a date in the format YYYY-MM-DD, such as 2026-02-28, not "2026-02-30"`},
+			{between("2026-02-01", "28.02.26"), "end_date", "Invalid date: end_date must be a date"},
 			{between("2026-04-29", "2026-04-30"), "", "returned 400: There is no data of the endDate 2026-04-30 yet"},
 			{nil, "", "Missing Attribute Configuration"},
 		} {

@@ -34,12 +34,12 @@ var (
 // plan does not know computed values.
 func (m *ciWorkflowEditModel) check(ctx context.Context) diag.Diagnostics {
 	var found diag.Diagnostics
-	must(&found, path.Root("action"), m.Action, "Invalid Action", "must be "+phrase.Either(workflowActions), isIn(workflowActions))
+	must(&found, path.Root("action"), m.Action, "Invalid action", "must be "+phrase.Either(workflowActions), isIn(workflowActions))
 	mustRedacted(&found, path.Root("service_automation_id"), m.ServiceAutomationID, "Invalid UUID", "must be a UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427", isUUID)
-	must(&found, path.Root("automation_name"), m.AutomationName, "Blank Value", "must not be blank", isNotBlank)
-	must(&found, path.Root("mode_id"), m.ModeID, "Blank Value", "must not be blank", isNotBlank)
+	must(&found, path.Root("automation_name"), m.AutomationName, "Blank value", "must not be blank", isNotBlank)
+	must(&found, path.Root("mode_id"), m.ModeID, "Blank value", "must not be blank", isNotBlank)
 	if m.Changes.IsNull() && m.Action.ValueString() == actionEdit {
-		found.AddAttributeError(path.Root("changes"), "Missing Changes", "changes is required if action is edit.")
+		found.AddAttributeError(path.Root("changes"), "Missing changes", "changes is required if action is edit.")
 	}
 	found.Append(m.checkRepos(ctx)...)
 	found.Append(m.checkChanges(ctx)...)
@@ -52,7 +52,7 @@ func (m *ciWorkflowEditModel) checkRepos(ctx context.Context) diag.Diagnostics {
 		return nil
 	}
 	if len(m.Repos.Elements()) == 0 {
-		found.AddAttributeError(path.Root("repos"), "Missing Repositories", "repos must contain at least one repository.")
+		found.AddAttributeError(path.Root("repos"), "Missing repositories", "repos must contain at least one repository.")
 	}
 	named := map[string]int{}
 	for i, element := range m.Repos.Elements() {
@@ -64,10 +64,10 @@ func (m *ciWorkflowEditModel) checkRepos(ctx context.Context) diag.Diagnostics {
 		var repo ciRepoModel // Null becomes an object with null fields, which is rejected below.
 		found.Append(object.As(ctx, &repo, basetypes.ObjectAsOptions{UnhandledNullAsEmpty: true})...)
 		required(&found, at.AtName("repo_full_name"), repo.RepoFullName)
-		must(&found, at.AtName("repo_full_name"), repo.RepoFullName, "Invalid Repository", `must be owner/name, such as acme/api, without whitespace, "..", "?", "#", "%", or "\"`, isRepository)
-		must(&found, at.AtName("file_path"), repo.FilePath, "Invalid Workflow Path", "must be a file name under .github/workflows/ that ends in .yml or .yaml, without \"..\" or control characters, and at most 1024 bytes long", isWorkflow)
+		must(&found, at.AtName("repo_full_name"), repo.RepoFullName, "Invalid repository", `must be owner/name, such as acme/api, without whitespace, "..", "?", "#", "%", or "\"`, isRepository)
+		must(&found, at.AtName("file_path"), repo.FilePath, "Invalid workflow path", "must be a file name under .github/workflows/ that ends in .yml or .yaml, without \"..\" or control characters, and at most 1024 bytes long", isWorkflow)
 		if action := m.Action.ValueString(); repo.FilePath.IsNull() && (action == actionEdit || action == actionDelete) {
-			found.AddAttributeError(at.AtName("file_path"), "Missing Workflow Path", fmt.Sprintf("%s is required if action is %s. The data source agentyard_ci_scan lists the workflows.", at.AtName("file_path"), action))
+			found.AddAttributeError(at.AtName("file_path"), "Missing workflow path", fmt.Sprintf("%s is required if action is %s. The data source agentyard_ci_scan lists the workflows.", at.AtName("file_path"), action))
 		}
 		if repo.RepoFullName.IsUnknown() || repo.FilePath.IsUnknown() {
 			continue
@@ -75,7 +75,7 @@ func (m *ciWorkflowEditModel) checkRepos(ctx context.Context) diag.Diagnostics {
 		// Repository names are case-insensitive.
 		key := strings.ToLower(repo.RepoFullName.ValueString()) + "\n" + repo.FilePath.ValueString()
 		if first, isTwice := named[key]; isTwice {
-			found.AddAttributeError(at, "Duplicate Workflow", fmt.Sprintf("%s has the same repository and file as repos[%d]. Remove one of them.", at, first))
+			found.AddAttributeError(at, "Duplicate workflow", fmt.Sprintf("%s has the same repository and file as repos[%d]. Remove one of them.", at, first))
 			continue
 		}
 		named[key] = i
@@ -90,14 +90,14 @@ func (m *ciWorkflowEditModel) checkChanges(ctx context.Context) diag.Diagnostics
 	var changes ciChangesModel
 	found := m.Changes.As(ctx, &changes, basetypes.ObjectAsOptions{})
 	at := path.Root("changes")
-	mustRedacted(&found, at.AtName("schedule"), changes.Schedule, "Invalid Schedule", "must be five cron fields separated by spaces, such as \"0 6 * * 1\" for Mondays at 6:00, or empty for no schedule", schedule.MatchString)
+	mustRedacted(&found, at.AtName("schedule"), changes.Schedule, "Invalid schedule", "must be five cron fields separated by spaces, such as \"0 6 * * 1\" for Mondays at 6:00, or empty for no schedule", schedule.MatchString)
 	for i, element := range changes.GithubEvents.Elements() {
 		event, ok := element.(types.String)
 		if !ok {
 			continue
 		}
 		required(&found, at.AtName("github_events").AtListIndex(i), event)
-		must(&found, at.AtName("github_events").AtListIndex(i), event, "Invalid Event", "must be "+phrase.Either(githubEvents), isIn(githubEvents))
+		must(&found, at.AtName("github_events").AtListIndex(i), event, "Invalid event", "must be "+phrase.Either(githubEvents), isIn(githubEvents))
 	}
 	return found
 }
@@ -105,7 +105,7 @@ func (m *ciWorkflowEditModel) checkChanges(ctx context.Context) diag.Diagnostics
 // required rejects null, because a required attribute may still be set to a null variable.
 func required(found *diag.Diagnostics, at path.Path, v types.String) {
 	if v.IsNull() {
-		found.AddAttributeError(at, "Missing Value", fmt.Sprintf("%s must not be null. If it comes from a variable, set the variable.", at))
+		found.AddAttributeError(at, "Missing value", fmt.Sprintf("%s must not be null. If it comes from a variable, set the variable.", at))
 	}
 }
 

@@ -59,7 +59,7 @@ func findComputer(ctx context.Context, c *client.Client, m *computerDataModel) (
 		found, err = c.Computers.GetByName(ctx, m.Name.ValueString(), m.ServiceAccountID.ValueString())
 	}
 	if transport.IsNotFound(err) {
-		err = &crud.ObjectError{At: path.Root(at), Summary: "Computer Not Found", Detail: fmt.Sprintf("Computer %q was not found, or the provider's API key cannot see it. %s", given,
+		err = &crud.ObjectError{At: path.Root(at), Summary: "Computer not found", Detail: fmt.Sprintf("Computer %q was not found, or the provider's API key cannot see it. %s", given,
 			phrase.Join(remedy, apierror.NameHint("service account", m.ServiceAccountID.ValueString())))}
 	}
 	return found, err

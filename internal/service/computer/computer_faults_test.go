@@ -42,8 +42,8 @@ func TestComputer_interruptedWaitIsNotTainted(t *testing.T) {
 		config  acctest.Values
 		summary string
 	}{
-		computerType: {acctest.Values{"name": "interrupted"}, "Interrupted Before the Computer Was Active"},
-		fleetType:    {fleetOf(1), "Interrupted Before the Fleet Was Active"},
+		computerType: {acctest.Values{"name": "interrupted"}, "Interrupted before the computer was active"},
+		fleetType:    {fleetOf(1), "Interrupted before the fleet was active"},
 	} {
 		t.Run(typeName, func(t *testing.T) {
 			t.Parallel()

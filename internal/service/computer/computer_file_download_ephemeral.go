@@ -84,7 +84,7 @@ func (e *computerFileDownloadEphemeral) Open(ctx context.Context, req ephemeral.
 	switch {
 	case transport.IsNotFound(err) || transport.StatusOf(err) == http.StatusFailedDependency:
 		// An error would stop the plan of the apply that uploads the file or starts the computer, and that of each destroy.
-		resp.Diagnostics.AddAttributeWarning(path.Root("file_name"), "No Download URL",
+		resp.Diagnostics.AddAttributeWarning(path.Root("file_name"), "No download URL",
 			fmt.Sprintf("There is no URL for the file %s on computer %s, so url is null: %s.\n\nIf this run uploads the file or starts the computer, the apply gets the URL. Otherwise, check computer_id, file_name, and that the computer is active.",
 				m.FileName, m.ComputerID.ValueString(), strings.TrimSuffix(err.Error(), ".")))
 	case err != nil:

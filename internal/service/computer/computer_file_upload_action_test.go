@@ -71,7 +71,7 @@ func TestComputerFileUpload_validation(t *testing.T) {
 		"long name":    {with(strings.Repeat("ä", 256), text), "must be 1 to 255 characters long"},
 		"no Base64":    {with("a", acctest.Values{"content_base64": "%"}), "Invalid Base64"},
 		"empty path":   {with("a", acctest.Values{"source_path": ""}), "must not be empty"},
-		"no file":      {with("a", acctest.Values{"source_path": filepath.Join(folder, "none")}), "Cannot Read File"},
+		"no file":      {with("a", acctest.Values{"source_path": filepath.Join(folder, "none")}), "Cannot read file"},
 		"folder":       {with("a", acctest.Values{"source_path": folder}), "is not a regular file"},
 	} {
 		_, out := invoke(t, e, "file_upload", tc.arguments)
@@ -153,5 +153,5 @@ func TestComputerFileUpload_endsInTime(t *testing.T) {
 	c := makeComputer(e, map[string]any{"name": "a"})
 	e.Faults().Add(emulator.Fault{Operation: "createFileUpload", Kind: emulator.FaultDelayAfterCommit, Delay: time.Second, Times: -1})
 	_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": c.ID, "file_name": "a.txt", "content": "x", "timeouts": map[string]any{"invoke": "10ms"}})
-	acctest.Says(t, out.Text(), "Timed Out Uploading the File", `"a.txt"`, c.ID, "did not finish within 10ms", "may be in the workspace", "raise the timeout in the timeouts block")
+	acctest.Says(t, out.Text(), "Timed out uploading the file", `"a.txt"`, c.ID, "did not finish within 10ms", "may be in the workspace", "raise the timeout in the timeouts block")
 }

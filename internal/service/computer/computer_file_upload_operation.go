@@ -69,7 +69,7 @@ func (m *computerFileUploadModel) file() (computers.FileContent, error) {
 		}
 		inline(data)
 	case m.SourcePath.IsNull():
-		return file, &crud.ObjectError{At: path.Root("content_wo"), Summary: "Missing Content",
+		return file, &crud.ObjectError{At: path.Root("content_wo"), Summary: "Missing content",
 			Detail: "No source of the content has a value, so nothing was uploaded. Set source_path, content, content_base64, or content_wo. The value of content_wo is null if it comes from an ephemeral variable that is not set, or from an API key that exists already."}
 	default:
 		name := m.SourcePath.ValueString()
@@ -209,7 +209,7 @@ func uploadFile(ctx context.Context, c *client.Client, m *computerFileUploadMode
 	switch {
 	case err == nil:
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && transport.StatusOf(err) == 0:
-		return nil, &crud.ObjectError{Summary: "Timed Out Uploading the File",
+		return nil, &crud.ObjectError{Summary: "Timed out uploading the file",
 			Detail: fmt.Sprintf("Uploading file %q to computer %s did not finish within %s. The file may be in the workspace. Check there, or download it with agentyard_computer_file_download.\n\n"+
 				"To allow more time, raise the timeout in the timeouts block, then upload again.", name, id, call.Timeout)}
 	case errors.As(err, &storage):

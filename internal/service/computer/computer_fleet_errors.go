@@ -27,7 +27,7 @@ func (m *fleetModel) options(first string) apierror.Options {
 }
 
 func (m *fleetModel) shortfall(wanted, present int, err error) (summary, detail string) {
-	summary = "Fleet Is Short of Computers"
+	summary = "Fleet is short of computers"
 	detail = fmt.Sprintf("%d of %d computers of the fleet %q are missing: %s.", wanted-present, wanted, m.NamePrefix.ValueString(), strings.TrimSuffix(err.Error(), "."))
 	if remedy := apierror.Remedy("create", "computers", err, m.options(fromState)); remedy != "" {
 		detail += "\n\n" + remedy
@@ -41,7 +41,7 @@ func (m *fleetModel) shortfall(wanted, present int, err error) (summary, detail 
 }
 
 // deviation is one summary for all warnings of a refresh, because Terraform groups warnings by it.
-const deviation = "Fleet Computers Missing or Changed"
+const deviation = "Fleet computers missing or changed"
 
 func (m *fleetModel) missingFrom(total int, lost []fleetMember, caution string) diag.Diagnostics {
 	if len(lost) == 0 {

@@ -164,7 +164,7 @@ func TestFleet_shortfallIsMadeUp(t *testing.T) {
 
 	e.FailBulkAfter(1, message)
 	out = e.Apply(t, i, fleetOf(5))
-	if out.MustFail(t, "", "Fleet Is Short of Computers", "1 of 5 computers", message, "The next apply creates the missing computers."); out.Action != acctest.ActionUpdate {
+	if out.MustFail(t, "", "Fleet is short of computers", "1 of 5 computers", message, "The next apply creates the missing computers."); out.Action != acctest.ActionUpdate {
 		t.Fatalf("one more: %s", out)
 	}
 	if got := fleetIDs(i); len(got) != 4 || len(fleetNames(i)) != 5 {

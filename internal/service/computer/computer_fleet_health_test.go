@@ -124,7 +124,7 @@ func TestFleet_importedComputersAreNotReplaced(t *testing.T) {
 	i := e.NewInstance(t, fleetType)
 	mustImport(t, e, i, "web")
 	config := acctest.Values{"name_prefix": "web", "quantity": 2}
-	if out := e.Plan(t, i, config); out.Action != acctest.ActionNone || !strings.Contains(out.WarningText(), "Fleet Computers Missing or Changed") {
+	if out := e.Plan(t, i, config); out.Action != acctest.ActionNone || !strings.Contains(out.WarningText(), "Fleet computers missing or changed") {
 		t.Errorf("the plan is %s:\n%s", out.Action, out.WarningText())
 	}
 }
@@ -142,7 +142,7 @@ func TestFleet_anInstallationIsNoProof(t *testing.T) {
 	e.API("POST", "/api/v0/computers/"+fleetIDs(i)[0]+"/install-deps", nil, nil)
 	e.Clock.Advance(provisioned)
 	breakNow(t, e, "web-1")
-	if out := e.Plan(t, i, config); out.Action != acctest.ActionNone || !strings.Contains(out.WarningText(), "Fleet Computers Missing or Changed") {
+	if out := e.Plan(t, i, config); out.Action != acctest.ActionNone || !strings.Contains(out.WarningText(), "Fleet computers missing or changed") {
 		t.Errorf("the plan is %s:\n%s", out.Action, out.WarningText())
 	}
 }
@@ -238,7 +238,7 @@ func TestFleet_warnsOnlyOfWhatIsCertain(t *testing.T) {
 	deleteComputers(e, "web-3")
 	breakNow(t, e, "web-2")
 	out := e.MustApply(t, i, fleetOf(1))
-	const summary = "Fleet Computers Missing or Changed: "
+	const summary = "Fleet computers missing or changed: "
 	acctest.Is(t, "the warnings", out.WarningText(), summary+`1 of 3 computers of the fleet "web" no longer exists: web-3.`+"\n"+
 		summary+`1 of 2 computers of the fleet "web" has the status "error":`+"\n- web-2 ("+second+`): the service gives no reason`+"\n\nTo replace a computer that the plan keeps, delete it at the service, then apply.")
 }

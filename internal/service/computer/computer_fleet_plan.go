@@ -153,7 +153,7 @@ func (c fleetChange) computers(ctx context.Context, plan *fleetModel, state type
 		}
 	}
 	if hidden := missing[min(maxShown, len(missing)):]; len(hidden) > 0 {
-		diags.AddAttributeWarning(path.Root("computers"), "Plan Shows Only Some New Computers",
+		diags.AddAttributeWarning(path.Root("computers"), "Plan shows only some new computers",
 			fmt.Sprintf("The apply creates %d computers of the fleet %q. The plan shows %d of them and omits: %s.", len(missing), plan.NamePrefix.ValueString(), maxShown, phrase.Names(hidden, phrase.MaxNamed)))
 	}
 	computers, d := types.MapValue(fleetComputerType, entries)

@@ -363,7 +363,7 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 			account, prefix = "", req.ID
 		}
 		if prefix == "" || found && account == "" || !withoutSlash.MatchString(prefix) {
-			resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of a computer fleet is name_prefix, such as build, or service_account_id/name_prefix, such as ACCOUNT_ID/build, not %q.", req.ID))
+			resp.Diagnostics.AddError("Invalid import ID", fmt.Sprintf("The import ID of a computer fleet is name_prefix, such as build, or service_account_id/name_prefix, such as ACCOUNT_ID/build, not %q.", req.ID))
 			return
 		}
 		m.NamePrefix, m.ServiceAccountID = types.StringValue(prefix), value.StringOrNull(account)

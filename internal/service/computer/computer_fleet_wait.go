@@ -22,9 +22,9 @@ type notActiveError struct {
 
 func (e *notActiveError) summary() string {
 	if e.interrupted {
-		return "Interrupted Before the Fleet Was Active"
+		return "Interrupted before the fleet was active"
 	}
-	return "Fleet Computers Are Not Active"
+	return "Fleet computers are not active"
 }
 
 // waitForNew returns the new computers as last seen, even with an error.

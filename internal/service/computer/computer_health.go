@@ -42,7 +42,7 @@ func (r *computerResource) checkHealth(ctx context.Context, m *computerModel, fo
 	if !now.SetUpFailed() || wasImported(ctx, private) || !m.ReplaceFailed.ValueBool() { // Otherwise, the plan says that it replaces the computer.
 		remedy = "To replace it, run terraform apply -replace=ADDRESS."
 	}
-	return diag.Diagnostics{diag.NewWarningDiagnostic("Computer Failed", phrase.Join(fmt.Sprintf("Computer %q (%s) has the status %q: %s.", now.Name, now.ID, now.Status, whyFailed(&now)), remedy))}
+	return diag.Diagnostics{diag.NewWarningDiagnostic("Computer failed", phrase.Join(fmt.Sprintf("Computer %q (%s) has the status %q: %s.", now.Name, now.ID, now.Status, whyFailed(&now)), remedy))}
 }
 
 // replaceFailed plans the replacement of a computer that failed to provision: nobody has used it.
@@ -56,6 +56,6 @@ func (r *computerResource) replaceFailed(ctx context.Context, plan *computerMode
 	}
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())...)
 	resp.RequiresReplace.Append(path.Root("status"))
-	resp.Diagnostics.AddAttributeWarning(path.Root("replace_failed"), "Computer Will Be Replaced",
+	resp.Diagnostics.AddAttributeWarning(path.Root("replace_failed"), "Computer will be replaced",
 		fmt.Sprintf("Computer %q (%s) failed to provision and was never active, so the plan replaces it. To keep it, set replace_failed = false.", state.Name.ValueString(), state.ID.ValueString()))
 }

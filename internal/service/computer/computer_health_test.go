@@ -88,7 +88,7 @@ func TestComputer_checksTheProviderOnce(t *testing.T) {
 		e.WantRequests(t, "listComputerProviders", 0)
 		for range 2 {
 			plan(p, "managed-b").MustDo(t, acctest.ActionCreate)
-			plan(p, "managed-d").MustFail(t, "provider_type", "Provider Not Available", `"managed-d"`, "managed-a, managed-b")
+			plan(p, "managed-d").MustFail(t, "provider_type", "Provider not available", `"managed-d"`, "managed-a, managed-b")
 		}
 		e.WantRequests(t, "listComputerProviders", 1)
 

@@ -110,9 +110,9 @@ func validateOrigin(ctx context.Context, source types.Object) diag.Diagnostics {
 	check := func(name string, v attr.Value, allowed, required bool) {
 		switch {
 		case v.IsNull() && required:
-			diags.AddAttributeError(at.AtName(name), "Missing Source Attribute", fmt.Sprintf("A source of kind %q requires %s.", kind, name))
+			diags.AddAttributeError(at.AtName(name), "Missing source attribute", fmt.Sprintf("A source of kind %q requires %s.", kind, name))
 		case !v.IsNull() && !allowed:
-			diags.AddAttributeError(at.AtName(name), "Invalid Source Attribute", fmt.Sprintf("A source of kind %q cannot have %s. Remove it, or choose another kind.", kind, name))
+			diags.AddAttributeError(at.AtName(name), "Invalid source attribute", fmt.Sprintf("A source of kind %q cannot have %s. Remove it, or choose another kind.", kind, name))
 		}
 	}
 	check("template_id", origin.TemplateID, isTemplate, isTemplate)

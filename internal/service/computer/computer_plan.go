@@ -73,7 +73,7 @@ func checkProvider(ctx context.Context, c *client.Client, provider types.String)
 	if err != nil || len(available) == 0 || slices.Contains(available, id) {
 		return nil
 	}
-	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("provider_type"), "Provider Not Available",
+	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("provider_type"), "Provider not available",
 		fmt.Sprintf("The organization cannot use the provider %q. Set one that is available: %s.", id, strings.Join(available, ", ")))}
 }
 

@@ -213,7 +213,7 @@ func (r *computerResource) ValidateConfig(ctx context.Context, req resource.Vali
 	}
 	for name, isSet := range map[string]bool{"repos": len(m.Repos.Elements()) > 0, "auto_install_deps": value.IsSet(m.AutoInstallDeps), "source": value.IsSet(m.Source)} {
 		if isSet {
-			resp.Diagnostics.AddAttributeError(path.Root(name), "Only for Managed Computers",
+			resp.Diagnostics.AddAttributeError(path.Root(name), "Only for managed computers",
 				fmt.Sprintf("A registered machine (provider_type = %q) cannot have %s. Remove it, or choose a managed provider.", computers.ProviderBYOM, name))
 		}
 	}
@@ -358,16 +358,16 @@ func (r *computerResource) notActive(ctx context.Context, made, last *computers.
 	switch {
 	case errors.As(err, &failed):
 		now := withSteps(ctx, r.Client, *last, last.ServiceAccount())
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Computer Failed to Provision",
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Computer failed to provision",
 			fmt.Sprintf("Computer %q (%s) was created, but its status is %q: %s.\n\nIt is kept in the state as tainted, so the next apply replaces it. To keep it, run terraform untaint ADDRESS.", made.Name, made.ID, failed.Status, whyFailed(&now)))}
 	case errors.As(err, &late):
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Timed Out Waiting for the Computer",
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Timed out waiting for the computer",
 			fmt.Sprintf("Computer %q (%s) was created, but is not active: %s. Provisioning continues at the service.\n\nThe computer is kept in the state as tainted. To keep it, run terraform untaint ADDRESS. Otherwise, the next apply replaces it. To allow more time, raise create in the timeouts block.", made.Name, made.ID, late))}
 	case errors.Is(err, context.Canceled):
-		return diag.Diagnostics{diag.NewWarningDiagnostic("Interrupted Before the Computer Was Active",
+		return diag.Diagnostics{diag.NewWarningDiagnostic("Interrupted before the computer was active",
 			fmt.Sprintf("Computer %q (%s) was created and is kept in the state. Provisioning continues at the service. To see its status, run terraform plan.", made.Name, made.ID))}
 	}
 	diags := apierror.For("wait for", "computer", err)
-	diags.AddWarning("Computer Status Unknown", fmt.Sprintf("Computer %q (%s) was created, but its status is unknown. It is kept in the state as tainted. To keep it, run terraform untaint ADDRESS. Otherwise, the next apply replaces it.", made.Name, made.ID))
+	diags.AddWarning("Computer status unknown", fmt.Sprintf("Computer %q (%s) was created, but its status is unknown. It is kept in the state as tainted. To keep it, run terraform untaint ADDRESS. Otherwise, the next apply replaces it.", made.Name, made.ID))
 	return diags
 }

@@ -100,12 +100,12 @@ func TestComputer_failedProvisioningNamesTheStepAndIsReplaced(t *testing.T) {
 	e.FailProvisioning(emulator.FailStep{Name: "broken", Step: "clone-repos", Error: "the repository refuses the credentials", Times: 1})
 	config := acctest.Values{"name": "broken", "repos": []any{"https://git.example/acme/app"}, "deletion_protection": true}
 	i := e.NewInstance(t, computerType)
-	e.Apply(t, i, config).MustFail(t, "", "Computer Failed to Provision", "refuses the credentials", "the next apply replaces it")
+	e.Apply(t, i, config).MustFail(t, "", "Computer failed to provision", "refuses the credentials", "the next apply replaces it")
 	e.Apply(t, i, config).MustDo(t, acctest.ActionReplace)
 	if got := only(t, e); got.ID != i.ID() || got.Status != "active" || i.Attribute("status") != "active" {
 		t.Errorf("the emulator holds %+v, the state %s", got, i.State)
 	}
-	e.Plan(t, i, nil).MustFail(t, "", "Cannot Destroy Protected Computer")
+	e.Plan(t, i, nil).MustFail(t, "", "Cannot destroy protected computer")
 }
 
 func TestComputer_timeoutBoundsTheWait(t *testing.T) {
@@ -113,7 +113,7 @@ func TestComputer_timeoutBoundsTheWait(t *testing.T) {
 	e := acctest.New(t, neverSetUp)
 	i := e.NewInstance(t, computerType)
 	e.Apply(t, i, acctest.Values{"name": "slow", "timeouts": map[string]any{"create": "2m"}}).MustFail(t, "",
-		"Timed Out Waiting for the Computer", `still "provisioning" after 2m`, "continues at the service", "terraform untaint")
+		"Timed out waiting for the computer", `still "provisioning" after 2m`, "continues at the service", "terraform untaint")
 	if waited := e.Clock.Now().Sub(acctest.Start); waited > 4*time.Minute || !i.Tainted {
 		t.Errorf("the wait of 2m took %v; tainted: %v", waited, i.Tainted)
 	}
@@ -156,8 +156,8 @@ func TestComputer_invalidConfiguration(t *testing.T) {
 		{acctest.Values{"timeouts": map[string]any{"create": "soon"}}, "timeouts.create", "Valid time units"},
 		{acctest.Values{"timeouts": map[string]any{"create": "0s"}}, "timeouts.create", "timeouts.create must be longer than 0s"},
 		{acctest.Values{"provider_type": "byom", "repos": []any{"https://git.example/a"}}, "repos", "cannot have repos. Remove it, or choose a managed provider"},
-		{acctest.Values{"provider_type": "byom", "auto_install_deps": true}, "auto_install_deps", "Only for Managed Computers"},
-		{acctest.Values{"provider_type": "byom", "source": map[string]any{"kind": "computer", "source_computer_id": "x"}}, "source", "Only for Managed Computers"},
+		{acctest.Values{"provider_type": "byom", "auto_install_deps": true}, "auto_install_deps", "Only for managed computers"},
+		{acctest.Values{"provider_type": "byom", "source": map[string]any{"kind": "computer", "source_computer_id": "x"}}, "source", "Only for managed computers"},
 	} {
 		config := acctest.Values{"name": "n"}
 		maps.Copy(config, tc.values)

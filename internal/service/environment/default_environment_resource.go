@@ -161,7 +161,7 @@ func (r *defaultEnvironmentResource) Update(ctx context.Context, req resource.Up
 
 // Delete sends no request, because the service cannot unset a default.
 func (r *defaultEnvironmentResource) Delete(_ context.Context, _ resource.DeleteRequest, resp *resource.DeleteResponse) {
-	resp.Diagnostics.AddWarning("Default Environment Only Removed From State",
+	resp.Diagnostics.AddWarning("Default environment only removed from state",
 		"The organization's default environment is not changed by this resource, which was only removed from the state. To use another default, set it at the service.")
 }
 

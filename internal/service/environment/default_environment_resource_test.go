@@ -112,7 +112,7 @@ func TestDefaultEnvironment_waitsForTheBuild(t *testing.T) {
 		}
 		failBuild(t, e, emulator.BuildFailure{Name: "broken " + name, Reason: "The disk is full."})
 		id = newEnv(e, map[string]any{"name": "broken " + name, "scope": "organization"})
-		e.Apply(t, i, acctest.Values{"environment_id": id}).MustFail(t, "environment_id", "Environment Failed to Build", "The disk is full.", id)
+		e.Apply(t, i, acctest.Values{"environment_id": id}).MustFail(t, "environment_id", "Environment failed to build", "The disk is full.", id)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestDefaultEnvironment_destroyed(t *testing.T) {
 		i := acctest.NewProcess(t, e, nil).NewInstance(defaultType)
 		acctest.NewProcess(t, e, nil).Apply(i, config).MustSucceed(t)
 		e.Journal().Reset()
-		mustWarnOnce(t, acctest.NewProcess(t, e, nil).Destroy(i), "Default Environment Only Removed From State", "is not changed by this resource")
+		mustWarnOnce(t, acctest.NewProcess(t, e, nil).Destroy(i), "Default environment only removed from state", "is not changed by this resource")
 		if got := liveDefault(e); got != ids[1] || !i.State.IsNull() || e.Journal().Count("setDefaultEnvironment") > 0 {
 			t.Errorf("the default is %q; the state is %s", got, i.State)
 		}

@@ -70,7 +70,7 @@ func TestEnvironmentBuild_waitsForTheBuildThatRuns(t *testing.T) {
 		"succeeds":          {status: "succeeded"},
 		"fails":             {fails: true, status: "succeeded"},
 		"in the background": {waits: false, status: "queued"},
-		"takes too long":    {invoke: "10m", refused: "Timed Out Waiting for the Build", status: "building"},
+		"takes too long":    {invoke: "10m", refused: "Timed out waiting for the build", status: "building"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -118,7 +118,7 @@ func TestEnvironmentBuild_fails(t *testing.T) {
 	id := environmentsReady(e, "a")[0]
 	failBuild(t, e, emulator.BuildFailure{Category: "validation", Phase: "validating", Reason: "the check did not pass", Excerpt: "compiling\nno rule to make target"})
 	progress, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
-	out.MustFail(t, "environment_id", "Environment Failed to Build", "Build "+latestBuild(e, id).ID+` of environment "a"`,
+	out.MustFail(t, "environment_id", "Environment failed to build", "Build "+latestBuild(e, id).ID+` of environment "a"`,
 		"category validation: the check did not pass.", "The log ends as follows.", "no rule to make target", "Fix the problem that the reason and the log show")
 	if got := progress[len(progress)-1]; !strings.HasSuffix(got, ": failed") {
 		t.Errorf("the last progress is %q", got)
@@ -164,7 +164,7 @@ func TestEnvironmentBuild_interrupted(t *testing.T) {
 	id := environmentsReady(e, "a")[0]
 	process = acctest.NewProcess(t, e, nil)
 	_, out := process.Invoke("agentyard_environment_build", acctest.Values{"environment_id": id})
-	out.MustFail(t, "environment_id", "Interrupted Before the Environment Was Built", id, "continues at the service", "agentyard_environment_build_cancel")
+	out.MustFail(t, "environment_id", "Interrupted before the environment was built", id, "continues at the service", "agentyard_environment_build_cancel")
 }
 
 func TestEnvironmentBuild_errors(t *testing.T) {
@@ -178,7 +178,7 @@ func TestEnvironmentBuild_errors(t *testing.T) {
 			want        []string
 		}{
 			{"", "", "environment_id", []string{"environment_id must not be empty"}},
-			{"env_unknown", "", "environment_id", []string{"Environment Not Found", `No environment with the ID "env_unknown" exists, or the provider's API key cannot see it.`, "Check the ID. getEnvironment", "returned 404: "}},
+			{"env_unknown", "", "environment_id", []string{"Environment not found", `No environment with the ID "env_unknown" exists, or the provider's API key cannot see it.`, "Check the ID. getEnvironment", "returned 404: "}},
 			{"..", "", "", []string{"cannot be part of a request's path"}},
 			{id, user, "", []string{"403", "member with the Manager role or higher"}},
 		} {
@@ -210,7 +210,7 @@ func TestEnvironmentBuild_answerWithoutABuild(t *testing.T) {
 		before := latestBuild(e, id).ID
 		e.Faults().Add(emulator.Fault{Operation: "createEnvironmentBuild", Kind: tc.kind, Status: http.StatusOK, Body: `{}`})
 		progress, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id, "wait_for_build": tc.waits, "timeouts": map[string]any{"invoke": "5m"}})
-		if fails := !tc.isBuilt && tc.waits; len(out.Errors) > 0 != fails || fails && !strings.Contains(out.Text(), "Timed Out Waiting for the Build") {
+		if fails := !tc.isBuilt && tc.waits; len(out.Errors) > 0 != fails || fails && !strings.Contains(out.Text(), "Timed out waiting for the build") {
 			t.Errorf("%s: %s", name, out)
 		}
 		if after, last := latestBuild(e, id).ID, progress[len(progress)-1]; (after != before) != tc.isBuilt || strings.Contains(last, before) || strings.Contains(last, after) != tc.isBuilt {

@@ -46,7 +46,7 @@ func environmentIDArgument() schema.StringAttribute {
 func environmentNamed(ctx context.Context, c *client.Client, id string) (*environments.Environment, error) {
 	e, err := c.Environments.GetUncached(ctx, id)
 	if transport.IsNotFound(err) {
-		return nil, &crud.ObjectError{At: path.Root("environment_id"), Summary: "Environment Not Found", Detail: apierror.NoSuch("environment", id) + " " + apierror.Sentences(err)}
+		return nil, &crud.ObjectError{At: path.Root("environment_id"), Summary: "Environment not found", Detail: apierror.NoSuch("environment", id) + " " + apierror.Sentences(err)}
 	}
 	return e, err
 }

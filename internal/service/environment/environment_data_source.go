@@ -80,7 +80,7 @@ func findEnvironment(ctx context.Context, c *client.Client, m *environmentDataMo
 }
 
 func environmentNotFound(id, remedy string) error {
-	return &crud.ObjectError{At: path.Root("id"), Summary: "Environment Not Found", Detail: phrase.Join(
+	return &crud.ObjectError{At: path.Root("id"), Summary: "Environment not found", Detail: phrase.Join(
 		fmt.Sprintf("Environment %q was not found, or the provider's API key cannot see it. Check the ID.", id), remedy, apierror.NameHint("environment", id))}
 }
 

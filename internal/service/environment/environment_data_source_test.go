@@ -89,7 +89,7 @@ func TestEnvironmentDataSource_everyAttribute(t *testing.T) {
 	// Environments of other users are not found.
 	others := acctest.Values{"api_key": e.MemberKey("user@people.example", emulator.RoleUser)}
 	reads(t, e, others, environmentType, acctest.Values{"name": "a b/../c"}, map[string]any{"id": made.ID})
-	failsToRead(t, e, others, environmentType, acctest.Values{"name": "other"}, "name", "Environment Not Found")
+	failsToRead(t, e, others, environmentType, acctest.Values{"name": "other"}, "name", "Environment not found")
 }
 
 func TestEnvironmentDataSource_twoOfTheSameName(t *testing.T) {
@@ -97,7 +97,7 @@ func TestEnvironmentDataSource_twoOfTheSameName(t *testing.T) {
 	e := acctest.New(t)
 	own, shared := makeEnvironment(e, "app", "user"), makeEnvironment(e, "app", "organization")
 	failsToRead(t, e, nil, environmentType, acctest.Values{"name": "app"}, "name",
-		"Environment Is Ambiguous", `2 environments are named "app": `, own.ID+" (scope user)", shared.ID+" (scope organization)", "Set id instead")
+		"Environment is ambiguous", `2 environments are named "app": `, own.ID+" (scope user)", shared.ID+" (scope organization)", "Set id instead")
 	reads(t, e, nil, environmentType, acctest.Values{"id": own.ID}, map[string]any{"scope": "user"})
 }
 

@@ -41,7 +41,7 @@ func TestEnvironment_timeouts(t *testing.T) {
 			}
 			i.Tainted = false
 			config["timeouts"] = map[string]any{"update": "5h"}
-			acctest.Says(t, e.Plan(t, i, config).WarningText(), "Apply Waits for an Earlier Build", i.ID(), "build "+i.Attribute("latest_build_id")+" has not ended, and an earlier apply stopped waiting. This apply waits for it.")
+			acctest.Says(t, e.Plan(t, i, config).WarningText(), "Apply waits for an earlier build", i.ID(), "build "+i.Attribute("latest_build_id")+" has not ended, and an earlier apply stopped waiting. This apply waits for it.")
 			e.Journal().Reset()
 			e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 			if sent := changesSent(e); sent != "" {
@@ -222,7 +222,7 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 		refuse(e, "setDefaultEnvironment", 403, 1)
 		out := e.Apply(t, i, envValues(wanted))
 		out.MustDo(t, acctest.ActionCreate)
-		mustWarnOnce(t, out, "Environment Is Not the Default", "403", "Manager role", "The next apply tries again.")
+		mustWarnOnce(t, out, "Environment is not the default", "403", "Manager role", "The next apply tries again.")
 		e.Journal().Reset()
 		e.Apply(t, i, envValues(wanted)).MustDo(t, acctest.ActionUpdate)
 		if got := changesSent(e); got != "setDefaultEnvironment" || !onlyEnv(t, e).IsDefault || i.Tainted {
@@ -244,7 +244,7 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 		e := acctest.New(t)
 		i := e.NewInstance(t, environmentType)
 		failBuild(t, e, emulator.BuildFailure{})
-		e.Apply(t, i, envValues(wanted)).MustFail(t, "", "Environment Failed to Build")
+		e.Apply(t, i, envValues(wanted)).MustFail(t, "", "Environment failed to build")
 		e.WantRequests(t, "setDefaultEnvironment", 0)
 		i.Tainted = false
 		e.Apply(t, i, envValues(wanted)).MustDo(t, acctest.ActionUpdate)
@@ -277,7 +277,7 @@ func TestEnvironment_defaultOfTheServicesScope(t *testing.T) {
 	if i.Attribute("scope") != "user" {
 		t.Fatalf("the service chose %q", i.Attribute("scope"))
 	}
-	e.Plan(t, i, envValues(acctest.Values{"make_organization_default": true})).MustFail(t, "make_organization_default", "Invalid Scope for a Default Environment")
+	e.Plan(t, i, envValues(acctest.Values{"make_organization_default": true})).MustFail(t, "make_organization_default", "Invalid scope for a default environment")
 }
 
 // The service may call an environment failed until a rebuild of it has succeeded. The rebuild that runs is waited for.

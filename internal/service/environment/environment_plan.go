@@ -51,10 +51,10 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	name, latest := wire.Ref{Name: state.Name.ValueString(), ID: state.ID.ValueString()}, state.LatestBuildID.ValueString()
 	switch {
 	case rebuilds && !changes:
-		resp.Diagnostics.AddWarning("Apply Rebuilds Failed Environments", fmt.Sprintf("Environment %s: its latest build (%s) failed: %s. This apply starts a new build.",
+		resp.Diagnostics.AddWarning("Apply rebuilds failed environments", fmt.Sprintf("Environment %s: its latest build (%s) failed: %s. This apply starts a new build.",
 			name, latest, strings.TrimSuffix(cmp.Or(state.FailureReason.ValueString(), "the service gave no reason"), ".")))
 	case waits && !changes && left.Build:
-		resp.Diagnostics.AddWarning("Apply Waits for an Earlier Build", fmt.Sprintf("Environment %s: build %s has not ended, and an earlier apply stopped waiting. This apply waits for it.", name, latest))
+		resp.Diagnostics.AddWarning("Apply waits for an earlier build", fmt.Sprintf("Environment %s: build %s has not ended, and an earlier apply stopped waiting. This apply waits for it.", name, latest))
 	}
 	if changes || rebuilds || waits {
 		plan.expectBuild(&state)
@@ -132,9 +132,9 @@ func (r *environmentResource) checkSource(ctx context.Context, configured types.
 	for _, provider := range options.UnavailableProviders {
 		missing = append(missing, provider.Name)
 	}
-	summary, detail := "Unknown Source", fmt.Sprintf("Source %q does not exist.%s", configured.ValueString(), there)
+	summary, detail := "Unknown source", fmt.Sprintf("Source %q does not exist.%s", configured.ValueString(), there)
 	if len(missing) > 0 {
-		summary = "Source Not Available"
+		summary = "Source not available"
 		detail = fmt.Sprintf("Source %q is not available.%s Sources of these providers are currently unavailable: %s. Choose an available source, or plan again later.",
 			configured.ValueString(), there, phrase.Names(missing, 10))
 	}
@@ -144,11 +144,11 @@ func (r *environmentResource) checkSource(ctx context.Context, configured types.
 func unsupported(source environments.SourceOption, plan *environmentModel) diag.Diagnostics {
 	var diags diag.Diagnostics
 	if !*source.SupportsRepositories && len(plan.Repositories.Elements()) > 0 {
-		diags.AddAttributeError(path.Root("repositories"), "Repositories Not Supported",
+		diags.AddAttributeError(path.Root("repositories"), "Repositories not supported",
 			fmt.Sprintf("Source %q (%s) does not support repositories. Set repositories to [], or choose another source_id from the data source agentyard_environment_source_options.", source.Name, source.ID))
 	}
 	if !*source.SupportsSetupScripts && value.IsSet(plan.SetupScript) {
-		diags.AddAttributeError(path.Root("setup_script"), "Setup Script Not Supported",
+		diags.AddAttributeError(path.Root("setup_script"), "Setup script not supported",
 			fmt.Sprintf("Source %q (%s) does not support setup scripts. Remove setup_script, or choose another source_id from the data source agentyard_environment_source_options.", source.Name, source.ID))
 	}
 	return diags

@@ -242,7 +242,7 @@ func (r *environmentResource) ValidateConfig(ctx context.Context, req resource.V
 	}
 }
 
-var userScope = diag.NewAttributeErrorDiagnostic(path.Root("make_organization_default"), "Invalid Scope for a Default Environment",
+var userScope = diag.NewAttributeErrorDiagnostic(path.Root("make_organization_default"), "Invalid scope for a default environment",
 	"An environment with scope \"user\" cannot be the organization's default. Set scope to \"organization\", or remove make_organization_default.")
 
 func (r *environmentResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {

@@ -63,14 +63,14 @@ func waitForBuild(ctx context.Context, c *client.Client, id, before string, time
 // the service.
 func unbuilt(e *environments.Environment, last *environments.Build, err error) (summary, detail string) {
 	if _, isFailed := errors.AsType[*wait.FailedError](err); isFailed {
-		return "Environment Failed to Build", failureOf(e, last)
+		return "Environment failed to build", failureOf(e, last)
 	}
 	if late, isLate := errors.AsType[*wait.TimeoutError](err); isLate {
-		return "Timed Out Waiting for the Build", fmt.Sprintf("The build of %s did not end: %s. It continues at the service, which refuses another build until it ends. "+
+		return "Timed out waiting for the build", fmt.Sprintf("The build of %s did not end: %s. It continues at the service, which refuses another build until it ends. "+
 			"To allow more time, raise the timeout in the timeouts block, if there is one.", named(e), late)
 	}
 	if errors.Is(err, context.Canceled) {
-		return "Interrupted Before the Environment Was Built", fmt.Sprintf("The build of %s continues at the service. To stop it, use agentyard_environment_build_cancel.", named(e))
+		return "Interrupted before the environment was built", fmt.Sprintf("The build of %s continues at the service. To stop it, use agentyard_environment_build_cancel.", named(e))
 	}
 	return "", ""
 }
@@ -150,7 +150,7 @@ func setUnfinished(ctx context.Context, private modifier.PrivateState, left step
 	}
 	stored, err := json.Marshal(left)
 	if err != nil {
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Private State Cannot Be Stored", err.Error())}
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Private state cannot be stored", err.Error())}
 	}
 	return private.SetKey(ctx, unfinishedKey, stored)
 }
@@ -199,7 +199,7 @@ func (r *environmentResource) settle(ctx context.Context, m, state *environmentM
 	summary, detail := unbuilt(found, last, err)
 	switch {
 	case err == nil && readErr != nil:
-		diags.AddWarning("Environment Not Read Back", fmt.Sprintf("The apply of %s succeeded, but it could not be read afterward: %s The next refresh updates its computed attributes.", named(found), apierror.Sentences(readErr)))
+		diags.AddWarning("Environment not read back", fmt.Sprintf("The apply of %s succeeded, but it could not be read afterward: %s The next refresh updates its computed attributes.", named(found), apierror.Sentences(readErr)))
 	case err == nil:
 	case errors.Is(err, context.Canceled): // An error would taint a new environment.
 		diags.AddWarning(summary, detail+" The environment is kept in the state, and the next apply waits for the build.")
@@ -207,7 +207,7 @@ func (r *environmentResource) settle(ctx context.Context, m, state *environmentM
 		diags.AddError(summary, detail+"\n\n"+next)
 	default:
 		diags.Append(apierror.For("wait for the build of", "environment", err)...)
-		diags.AddWarning("Build Result Unknown", fmt.Sprintf("The result of the build of %s is unknown. %s", named(found), next))
+		diags.AddWarning("Build result unknown", fmt.Sprintf("The result of the build of %s is unknown. %s", named(found), next))
 	}
 	return diags, err == nil
 }
@@ -222,7 +222,7 @@ func (r *environmentResource) makeDefault(ctx context.Context, m, state *environ
 	}
 	for _, d := range apierror.For("set", "default environment", err, makeAdvice) {
 		if state == nil {
-			diags.AddWarning("Environment Is Not the Default", d.Detail()+"\n\nThe next apply tries again.")
+			diags.AddWarning("Environment is not the default", d.Detail()+"\n\nThe next apply tries again.")
 		} else {
 			diags.AddAttributeError(path.Root("make_organization_default"), d.Summary(), d.Detail())
 		}

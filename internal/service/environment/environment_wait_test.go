@@ -19,7 +19,7 @@ func TestEnvironment_failedFirstBuildIsReplacedOrRebuilt(t *testing.T) {
 	broken := emulator.BuildFailure{Category: "validation", Reason: "repositories[0].script exited with 2.", Excerpt: "make: no rule"}
 	failBuild(t, e, broken)
 	failBuild(t, e, broken)
-	e.Apply(t, i, config).MustFail(t, "", "Environment Failed to Build",
+	e.Apply(t, i, config).MustFail(t, "", "Environment failed to build",
 		"category validation: repositories[0].script exited with 2.", "make: no rule", "the next apply replaces it", "run terraform untaint ADDRESS, then apply")
 	first := i.ID()
 	out := e.Apply(t, i, config)
@@ -41,7 +41,7 @@ func TestEnvironment_failedUpdateIsRebuiltInPlace(t *testing.T) {
 	before, after := envValues(nil), envValues(acctest.Values{"setup_script": "./configure"})
 	_, i := e.Created(t, environmentType, before)
 	failBuild(t, e, emulator.BuildFailure{Category: "timeout", Reason: "setupScript ran for too long."})
-	e.Apply(t, i, after).MustFail(t, "", "Environment Failed to Build", "category timeout", "Shorten the scripts",
+	e.Apply(t, i, after).MustFail(t, "", "Environment failed to build", "category timeout", "Shorten the scripts",
 		"The next apply rebuilds it.")
 	e.Journal().Reset()
 	e.Apply(t, i, after).MustDo(t, acctest.ActionUpdate)
@@ -130,13 +130,13 @@ func TestEnvironment_whatHappensDuringTheWait(t *testing.T) {
 			d.e.Clock.Advance(buildTime)
 		}, fails: "The disk is full.", next: "update", sends: "createEnvironmentBuild"},
 		"done and rebuilt": {hit: func(d *during) { d.e.Clock.Advance(buildTime); d.e.API(http.MethodPost, d.path+"/builds", nil, nil) }, next: "none"},
-		"a deletion":       {hit: func(d *during) { d.e.Clock.Advance(buildTime); d.e.API(http.MethodDelete, d.path, nil, nil) }, fails: "Cannot wait for the build of environment", warns: "Build Result Unknown", next: "create", sends: "createEnvironment"},
-		"an interruption":  {hit: func(d *during) { d.p.Stop() }, warns: "Interrupted Before the Environment Was Built", next: "update"},
+		"a deletion":       {hit: func(d *during) { d.e.Clock.Advance(buildTime); d.e.API(http.MethodDelete, d.path, nil, nil) }, fails: "Cannot wait for the build of environment", warns: "Build result unknown", next: "create", sends: "createEnvironment"},
+		"an interruption":  {hit: func(d *during) { d.p.Stop() }, warns: "Interrupted before the environment was built", next: "update"},
 		"a refusal": {hit: func(d *during) {
 			for _, operation := range []string{"getEnvironmentBuildStatuses", "getEnvironment"} {
 				d.e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: 403})
 			}
-		}, fails: "Cannot wait for the build of environment", warns: "Build Result Unknown", next: "update"},
+		}, fails: "Cannot wait for the build of environment", warns: "Build result unknown", next: "update"},
 		"a revoked key": {hit: func(d *during) {
 			d.e.Faults().Add(emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusUnauthorized, Times: -1})
 		}, fails: "api_key", warns: "is unknown. The ", next: "update"},

@@ -46,7 +46,7 @@ var MemberDataSource = crud.DataSource{
 			return err
 		}
 		if member == nil {
-			return &crud.ObjectError{At: path.Root("email"), Summary: "Member Not Found", Detail: fmt.Sprintf("The organization has no member with the email address %q. "+
+			return &crud.ObjectError{At: path.Root("email"), Summary: "Member not found", Detail: fmt.Sprintf("The organization has no member with the email address %q. "+
 				"A pending invitation is not a member yet. Check the address.", m.Email.ValueString())}
 		}
 		return crud.Failure(m.FromAPI(ctx, member))

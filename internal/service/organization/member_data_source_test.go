@@ -24,7 +24,7 @@ func TestMember_errors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	acctest.Must(t, e.Invite("invited@acme.example", ""))
-	notFound := []string{"Member Not Found", "no member with the email address", "A pending invitation is not a member yet. Check the address."}
+	notFound := []string{"Member not found", "no member with the email address", "A pending invitation is not a member yet. Check the address."}
 	for email, want := range map[any][]string{
 		"nobody@acme.example":  notFound,
 		"invited@acme.example": notFound,

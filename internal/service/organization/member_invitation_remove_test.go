@@ -17,7 +17,7 @@ func removing(email string) acctest.Values {
 
 // removalWarning is the text of the warning about the removal of a member.
 func removalWarning(email string) string {
-	return "Member Will Be Removed: " + email + " is a member, and remove_on_destroy is true in the state. Destroying the invitation also removes them from the organization."
+	return "Member will be removed: " + email + " is a member, and remove_on_destroy is true in the state. Destroying the invitation also removes them from the organization."
 }
 
 // isNobody reports whether a person is neither a member nor invited, and invites them.

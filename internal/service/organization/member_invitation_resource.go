@@ -175,7 +175,7 @@ func (r *memberInvitationResource) ModifyPlan(ctx context.Context, req resource.
 	default:
 		return
 	}
-	resp.Diagnostics.AddAttributeWarning(path.Root("email"), "Already a Member", fmt.Sprintf("%s is already a member, and %s. To rename this resource, add a moved block.", member.Email, effect))
+	resp.Diagnostics.AddAttributeWarning(path.Root("email"), "Already a member", fmt.Sprintf("%s is already a member, and %s. To rename this resource, add a moved block.", member.Email, effect))
 }
 
 // warnRemoval warns if destroying the resource removes a member. Without a listing, it says nothing. Terraform shows no warning
@@ -186,7 +186,7 @@ func (r *memberInvitationResource) warnRemoval(ctx context.Context, state *membe
 	}
 	member, err := r.Client.Organization.Member(ctx, state.MemberID.ValueString(), state.Email.ValueString())
 	if err == nil && member != nil {
-		resp.Diagnostics.AddWarning("Member Will Be Removed", member.Email+" is a member, and remove_on_destroy is true in the state. Destroying the invitation also removes them from the organization.")
+		resp.Diagnostics.AddWarning("Member will be removed", member.Email+" is a member, and remove_on_destroy is true in the state. Destroying the invitation also removes them from the organization.")
 	}
 }
 
@@ -263,7 +263,7 @@ func (r *memberInvitationResource) member(ctx context.Context, m *memberInvitati
 	if err != nil || member == nil || strings.EqualFold(member.Email, email) {
 		return member, err
 	}
-	return nil, &crud.ObjectError{At: path.Root("email"), Summary: "Member Has Another Email Address",
+	return nil, &crud.ObjectError{At: path.Root("email"), Summary: "Member has another email address",
 		Detail: fmt.Sprintf("The email address of member %s was changed from %s to %s. Run terraform state rm ADDRESS. To keep managing the member, set email to %q, and import the member with this address.", member.ID, email, member.Email, member.Email)}
 }
 

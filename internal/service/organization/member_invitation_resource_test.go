@@ -54,7 +54,7 @@ func TestMemberInvitation_fromTheInvitationOn(t *testing.T) {
 			leaves(e, avery)
 			joins()
 		}, avery, nil, "none", "role_updated", ""},
-		{leave, avery, nil, "create", "invited", "Member Not Found: The member " + avery + " no longer exists."},
+		{leave, avery, nil, "create", "invited", "Member not found: The member " + avery + " no longer exists."},
 		{nil, blake, "owner", "replace", "invited", ""},
 	} {
 		if step.before != nil {
@@ -97,7 +97,7 @@ func TestMemberInvitation_ofAMember(t *testing.T) {
 			out := p.Apply(i, tc.config)
 			want := ""
 			if tc.want != "" {
-				want = "Already a Member: " + avery + " is already a member, and " + tc.want + ". To rename this resource, add a moved block."
+				want = "Already a member: " + avery + " is already a member, and " + tc.want + ". To rename this resource, add a moved block."
 			}
 			if len(out.Errors) > 0 || out.WarningText() != want {
 				t.Errorf("%s\n%s, want %s", out.Text(), out.WarningText(), want)
@@ -140,7 +140,7 @@ func TestMemberInvitation_unknownAtPlan(t *testing.T) {
 		before[unknown] = tftypes.UnknownValue
 		said(t, e.Plan(t, i, before))
 		out := acctest.NewProcess(t, e, nil).ApplyLater(i, before, config)
-		if said(t, out, "Already a Member: "+avery+" is already a member"); roleOf(e, avery, "owner") != "owner already_member" {
+		if said(t, out, "Already a member: "+avery+" is already a member"); roleOf(e, avery, "owner") != "owner already_member" {
 			t.Errorf("%s: %s", unknown, out)
 		}
 	}
@@ -156,7 +156,7 @@ func TestMemberInvitation_changedAddress(t *testing.T) {
 	acctest.NewProcess(t, e, nil).Plan(i, acctest.Values{"email": avery}).MustDo(t, acctest.ActionNone)
 	e.Faults().Add(emulator.Fault{Operation: "listMembers", Kind: emulator.FaultOtherResponse, Times: -1,
 		Body: fmt.Sprintf(`{"users":[{"id":%q,"email":%q,"createdAt":"2026-05-01T12:00:00Z","metadata":{}}],"pagination":{"hasMore":false,"nextCursor":null}}`, id, blake)})
-	e.Plan(t, i, acctest.Values{"email": avery}).MustFail(t, "email", "Member Has Another Email Address",
+	e.Plan(t, i, acctest.Values{"email": avery}).MustFail(t, "email", "Member has another email address",
 		"The email address of member "+id+" was changed from "+avery+" to "+blake, "Run terraform state rm ADDRESS. To keep managing the member, set email to \""+blake+"\", and import the member with this address.")
 	p := acctest.NewProcess(t, e, nil)
 	imported := p.NewInstance(invitationType)

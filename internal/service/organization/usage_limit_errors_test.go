@@ -46,7 +46,7 @@ func TestUserUsageLimit_refusedAtItsAttribute(t *testing.T) {
 	}{
 		"nobody":    {acctest.Values{"email": "nobody@agentyard.example", "limit": 2_000_000}, "email", []string{"setUserUsageLimits", "Cannot create user usage limit", "nobody@agentyard.example", "no member", "was not changed", "active member"}},
 		"invited":   {acctest.Values{"email": "invited@agentyard.example", "limit": 2_000_000}, "email", []string{"setUserUsageLimits", "invitation", "pending", "accepts the invitation"}},
-		"too large": {acctest.Values{"email": avery, "limit": int64(9_007_199_254_740_992)}, "limit", []string{"Number Out of Range"}},
+		"too large": {acctest.Values{"email": avery, "limit": int64(9_007_199_254_740_992)}, "limit", []string{"Number out of range"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

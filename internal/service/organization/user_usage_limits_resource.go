@@ -137,7 +137,7 @@ func (r *userUsageLimitsResource) ValidateConfig(ctx context.Context, req resour
 	for _, email := range slices.Sorted(maps.Keys(config.Limits.Elements())) {
 		at := path.Root("limits").AtMapKey(email)
 		if other, ok := spellings[strings.ToLower(email)]; ok {
-			resp.Diagnostics.AddAttributeError(at, "Duplicate Email Address", fmt.Sprintf("%s is the same address as %q. Email addresses are case-insensitive. Keep one of them.", at, other))
+			resp.Diagnostics.AddAttributeError(at, "Duplicate email address", fmt.Sprintf("%s is the same address as %q. Email addresses are case-insensitive. Keep one of them.", at, other))
 		}
 		spellings[strings.ToLower(email)] = email
 	}
@@ -185,7 +185,7 @@ func (r *userUsageLimitsResource) Create(ctx context.Context, req resource.Creat
 		// A state would be tainted. The next apply would remove all limits before it sets them again.
 		resp.Diagnostics.Append(limitErrors("create", failed)...)
 		if done := len(changes) - len(failed); done > 0 {
-			resp.Diagnostics.AddWarning("Limits Not in the State", fmt.Sprintf("The service has changed %s, but the resource is not in the state. "+
+			resp.Diagnostics.AddWarning("Limits not in the state", fmt.Sprintf("The service has changed %s, but the resource is not in the state. "+
 				"Correct the errors and apply again: the apply sets all limits again. If you instead remove the resource from the configuration, these limits stay.", phrase.Count(done, "limit")))
 		}
 		return
@@ -264,6 +264,6 @@ func warnAllReplaced(present, planned map[string]attr.Value, diags *diag.Diagnos
 		}
 	}
 	if len(replaced) > 0 {
-		diags.AddAttributeWarning(path.Root("limits"), "Limits Will Be Replaced", "The apply changes existing limits, in credits: "+phrase.Names(replaced, phrase.MaxNamed)+".")
+		diags.AddAttributeWarning(path.Root("limits"), "Limits will be replaced", "The apply changes existing limits, in credits: "+phrase.Names(replaced, phrase.MaxNamed)+".")
 	}
 }

@@ -103,14 +103,14 @@ func TestUserUsageLimits_warnsBeforeItReplacesOthers(t *testing.T) {
 	config := limitsOf(map[string]any{"AVERY@agentyard.example": 2_000_000, blake: 5_000_000})
 	for range 2 {
 		out := e.Plan(t, i, config)
-		said(t, out, "Limits Will Be Replaced: The apply changes existing limits, in credits: blake@agentyard.example (3000000 to 5000000), casey@agentyard.example (4000000 to none).")
+		said(t, out, "Limits will be replaced: The apply changes existing limits, in credits: blake@agentyard.example (3000000 to 5000000), casey@agentyard.example (4000000 to none).")
 		if len(out.Warnings) != 1 {
 			t.Errorf("%s", out)
 		}
 	}
 	unknown := limitsOf(map[string]any{avery: tftypes.UnknownValue, blake: 3_000_000, casey: 4_000_000})
 	said(t, e.Plan(t, i, unknown))
-	said(t, e.Apply(t, i, config), "Limits Will Be Replaced")
+	said(t, e.Apply(t, i, config), "Limits will be replaced")
 	said(t, e.Apply(t, i, limitsOf(map[string]any{avery: 2_000_000})))
 	mustBe(t, e, i, avery+"=2000000")
 }
@@ -149,7 +149,7 @@ func TestUserUsageLimits_refusedAtCreation(t *testing.T) {
 	if len(out.Errors) != 2 || i.Tainted || !i.State.IsNull() || fmt.Sprint(atService(e)) != "[avery@agentyard.example=2000000]" {
 		t.Errorf("the state is %s, the emulator has %v: %s", i.State, atService(e), out)
 	}
-	acctest.Says(t, out.WarningText(), "Limits Not in the State: The service has changed 1 limit", "apply again")
+	acctest.Says(t, out.WarningText(), "Limits not in the state: The service has changed 1 limit", "apply again")
 	haveJoined(t, e, blake, casey)
 	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
 	mustBe(t, e, i, avery+"=2000000", blake+"=2000000", casey+"=2000000")

@@ -138,7 +138,7 @@ func (e *apiKeyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, r
 	key := ephemeralKey{AccountID: m.ServiceAccountID.ValueString(), KeyID: m.ID.ValueString(), IsKept: !m.Keep.IsNull()}
 	mark, err := json.Marshal(key)
 	if err != nil {
-		resp.Diagnostics.AddError("Private Data Cannot Be Stored", err.Error())
+		resp.Diagnostics.AddError("Private data cannot be stored", err.Error())
 	}
 	resp.Diagnostics.Append(resp.Private.SetKey(ctx, openedKey, mark)...)
 	if made != nil && ctx.Err() != nil {

@@ -57,7 +57,7 @@ func TestAPIKeyEphemeral_errors(t *testing.T) {
 		want      []string
 	}{
 		"name of 129 characters": {acctest.Values{"name": strings.Repeat("n", 129)}, emulator.Fault{}, "name", []string{"128"}},
-		"no duration":            {acctest.Values{"expires_in": "soon"}, emulator.Fault{}, "expires_in", []string{"Invalid Duration", "30d"}},
+		"no duration":            {acctest.Values{"expires_in": "soon"}, emulator.Fault{}, "expires_in", []string{"Invalid duration", "30d"}},
 		"403":                    {nil, emulator.Fault{Operation: "createApiKey", Kind: emulator.FaultStatusBeforeCommit, Status: 403}, "", []string{"Cannot open API key", "Manager role"}},
 		"400 about the expiry":   {acctest.Values{"expires_in": "2s"}, emulator.Fault{Operation: "createApiKey", Kind: emulator.FaultRateLimited, RetryAfter: "10"}, "", []string{"Cannot open API key", "expiresAt", "Correct"}},
 		"close fails":            {nil, emulator.Fault{Operation: "revokeApiKey", Kind: emulator.FaultStatusBeforeCommit, Status: 503, Times: -1}, "", []string{"Cannot revoke API key", "was not revoked and works until it expires"}},

@@ -38,7 +38,7 @@ func TestAPIKeyList(t *testing.T) {
 			t.Errorf("%v lists %v, want %v", tc.config, p.Names, tc.want)
 		}
 	}
-	for id, want := range map[string]string{"sa_unknown": "Service Account Not Found", "": "service_account_id must not be empty"} {
+	for id, want := range map[string]string{"sa_unknown": "Service account not found", "": "service_account_id must not be empty"} {
 		_, out := acctest.NewProcess(t, e, nil).List(keyType, acctest.Values{"service_account_id": id})
 		acctest.Says(t, out.Text(), want)
 	}

@@ -338,7 +338,7 @@ func (m *apiKeyModel) warnOfOthers(named []serviceaccounts.APIKey, now time.Time
 		case k.ID == m.ID.ValueString():
 			return nil
 		case !k.CreatedAt.Time().Before(parseTime(m.CreatedAt)):
-			diags.AddWarning("Another Live API Key of the Same Name", fmt.Sprintf("API key %s (%q, created at %s) of service account %s was created after the destroyed key, and still works. "+
+			diags.AddWarning("Another live API key of the same name", fmt.Sprintf("API key %s (%q, created at %s) of service account %s was created after the destroyed key, and still works. "+
 				"If nobody uses it, revoke it with the action agentyard_api_key_revoke and key_id = %q.", k.ID, k.Name, utc(k.CreatedAt.Time()), k.AccountID, k.ID))
 		}
 	}
@@ -352,7 +352,7 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 	} else {
 		account, key, ok := strings.Cut(req.ID, "/")
 		if !ok || account == "" || key == "" || strings.ContainsAny(key, "/ \t\n") || strings.ContainsAny(account, " \t\n") {
-			resp.Diagnostics.AddError("Invalid Import ID", fmt.Sprintf("The import ID of an API key is service_account_id/key_id, such as sa_01/key_01, not %q.", req.ID))
+			resp.Diagnostics.AddError("Invalid import ID", fmt.Sprintf("The import ID of an API key is service_account_id/key_id, such as sa_01/key_01, not %q.", req.ID))
 			return
 		}
 		id.ServiceAccountID, id.ID = types.StringValue(account), types.StringValue(key)

@@ -147,21 +147,21 @@ var rotationPath = path.Root("rotation")
 func (s *keySettings) check() (diags diag.Diagnostics) {
 	if s.isIdle {
 		// Terraform silently drops unknown names from an object.
-		diags.AddAttributeError(rotationPath, "Incomplete Rotation", "rotation requires triggers (not empty), interval, or before_expiry. Set one of them, or remove rotation. Also check the spelling: Terraform ignores unknown names here. "+
+		diags.AddAttributeError(rotationPath, "Incomplete rotation", "rotation requires triggers (not empty), interval, or before_expiry. Set one of them, or remove rotation. Also check the spelling: Terraform ignores unknown names here. "+
 			"To set only a grace period, add a trigger that never changes, such as triggers = { v = \"1\" }. Adding it rotates an existing key once.")
 	}
 	if s.expiresIn > 0 && s.beforeExpiry >= s.expiresIn {
-		diags.AddAttributeError(rotationPath.AtName("before_expiry"), "Rotation Period Too Long", "before_expiry must be shorter than expires_in. Otherwise, every new key is due at once. Shorten before_expiry, or raise expires_in.")
+		diags.AddAttributeError(rotationPath.AtName("before_expiry"), "Rotation period too long", "before_expiry must be shorter than expires_in. Otherwise, every new key is due at once. Shorten before_expiry, or raise expires_in.")
 	}
 	if s.expiresIn > 0 && s.interval >= s.expiresIn {
-		diags.AddAttributeError(rotationPath.AtName("interval"), "Rotation Period Too Long", "interval must be shorter than expires_in. Otherwise, the key expires before it is due. Shorten interval, or raise expires_in.")
+		diags.AddAttributeError(rotationPath.AtName("interval"), "Rotation period too long", "interval must be shorter than expires_in. Otherwise, the key expires before it is due. Shorten interval, or raise expires_in.")
 	}
 	life, name := s.expiresIn, "expires_in"
 	if s.beforeExpiry > 0 && (life == 0 || s.beforeExpiry < life) {
 		life, name = s.beforeExpiry, "before_expiry"
 	}
 	if life > 0 && s.grace > life && s.grace <= maxGraceMinutes*time.Minute {
-		diags.AddAttributeError(rotationPath.AtName("grace_period_minutes"), "Grace Period Too Long", "grace_period_minutes must not be longer than "+name+": the old key must not expire during its grace period. Shorten grace_period_minutes, or raise "+name+".")
+		diags.AddAttributeError(rotationPath.AtName("grace_period_minutes"), "Grace period too long", "grace_period_minutes must not be longer than "+name+": the old key must not expire during its grace period. Shorten grace_period_minutes, or raise "+name+".")
 	}
 	return diags
 }
@@ -170,13 +170,13 @@ func (s *keySettings) check() (diags diag.Diagnostics) {
 func (s *keySettings) checkNow(have *keyState, isRenewed bool, now time.Time) (diags diag.Diagnostics) {
 	if !s.expiresAt.IsZero() && (have == nil || s.changesExpiry(have)) {
 		if s.isOver(now) {
-			diags.AddAttributeError(path.Root("expires_at"), "Expiry in the Past", "expires_at must be in the future. Set a later time, or use expires_in.")
+			diags.AddAttributeError(path.Root("expires_at"), "Expiry in the past", "expires_at must be in the future. Set a later time, or use expires_in.")
 		} else if s.interval >= s.expiresAt.Sub(now) {
-			diags.AddAttributeError(rotationPath.AtName("interval"), "Rotation Period Too Long", "interval must be shorter than the time until expires_at. Otherwise, the key expires before it is due. Shorten interval, or set a later expires_at.")
+			diags.AddAttributeError(rotationPath.AtName("interval"), "Rotation period too long", "interval must be shorter than the time until expires_at. Otherwise, the key expires before it is due. Shorten interval, or set a later expires_at.")
 		}
 	}
 	if have != nil && isRenewed && !have.isDead(now) && !s.unknown && s.grace > 0 && !have.settings.expiresAt.IsZero() && have.settings.expiresAt.Before(now.Add(s.grace)) {
-		diags.AddAttributeError(rotationPath.AtName("grace_period_minutes"), "Grace Period Too Long",
+		diags.AddAttributeError(rotationPath.AtName("grace_period_minutes"), "Grace period too long",
 			"The key will be rotated, but expires on "+utc(have.settings.expiresAt)+", before the grace period ends. The service refuses this. Shorten grace_period_minutes, or apply again when the key has expired.")
 	}
 	return diags
@@ -236,11 +236,11 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 	switch {
 	case renewed && config.hasFixedExpiry():
 		renewed = false
-		warn("API Key Needs Attention", "No new key is created, because ignore_changes includes expires_at, and a new key would expire at another time. Remove expires_at, or all, from ignore_changes.")
+		warn("API key needs attention", "No new key is created, because ignore_changes includes expires_at, and a new key would expire at another time. Remove expires_at, or all, from ignore_changes.")
 	case have.isDead(now) && !renewed:
-		warn("API Key Needs Attention", "No new key is created, because expires_at is in the past. Set a later expires_at, or use expires_in.")
+		warn("API key needs attention", "No new key is created, because expires_at is in the past. Set a later expires_at, or use expires_in.")
 	case have.isDead(now): // A rotation needs no warning: it happens as configured.
-		warn("API Key Will Be Replaced", "The apply creates a new key in its place, unless another live key of the account has its name.")
+		warn("API key will be replaced", "The apply creates a new key in its place, unless another live key of the account has its name.")
 	}
 	diags.Append(wanted.checkNow(have, renewed, now)...)
 	if !renewed {

@@ -122,9 +122,9 @@ func TestAPIKey_onlyDeadKeysAreWarnedAbout(t *testing.T) {
 	step("2")
 	e.Clock.Advance(20 * time.Minute)
 	revokeKey(e, account, i.ID())
-	step("2", "API Key Will Be Replaced", "it was revoked or deleted. The apply creates a new key")
+	step("2", "API key will be replaced", "it was revoked or deleted. The apply creates a new key")
 	e.Clock.Advance(31 * day)
-	step("2", "API Key Will Be Replaced", "it expired on 2026-04-10T13:21:00Z")
+	step("2", "API key will be replaced", "it expired on 2026-04-10T13:21:00Z")
 }
 
 // rotateByHand rotates a key outside Terraform.
@@ -180,7 +180,7 @@ func TestAPIKey_destroyWarnsOfTheKeyThatReplacedIt(t *testing.T) {
 		_, i := e.Created(t, keyType, keyOf(account, nil))
 		theirs := rotateByHand(e, account, i.ID(), 0)
 		out := destroy(acctest.NewProcess(t, e, nil), i)
-		acctest.Says(t, out.WarningText(), "Another Live API Key of the Same Name", theirs.ID)
+		acctest.Says(t, out.WarningText(), "Another live API key of the same name", theirs.ID)
 		if !authenticates(e, theirs.Value) {
 			t.Errorf("%s: a key in use was revoked", name)
 		}
@@ -214,7 +214,7 @@ func TestAPIKey_errorNamesTheKeysThatPreventAReplacement(t *testing.T) {
 		others := []string{newKey(e, account, "ci").ID, newKey(e, account, "ci").ID}
 		newKey(e, account, "other")
 		out := e.Plan(t, i, config)
-		acctest.Says(t, out.WarningText(), "API Key Will Be Replaced", "unless another live key")
+		acctest.Says(t, out.WarningText(), "API key will be replaced", "unless another live key")
 		e.Apply(t, i, config).MustFail(t, "name", append(others, "already exist", "terraform state rm ADDRESS")...)
 		for _, id := range others {
 			revokeKey(e, account, id)

@@ -164,7 +164,7 @@ func TestAccAPIKey_ignoredExpiry(t *testing.T) {
 			if cli.Write("main.tf", config(trigger)); trigger == "1" {
 				e.API("POST", "/_emulator/clock", map[string]string{"advance": "24d"}, nil) // The key is due.
 			}
-			acctest.Says(t, acctest.OneLine(cli.MustRun("apply", "-auto-approve", "-input=false").Output), "API Key Needs Attention", "ignore_changes includes expires_at")
+			acctest.Says(t, acctest.OneLine(cli.MustRun("apply", "-auto-approve", "-input=false").Output), "API key needs attention", "ignore_changes includes expires_at")
 			e.WantRequests(t, "rotateApiKey", 0)
 			e.WantRequests(t, "createApiKey", 1)
 			cli.MustPlanEmpty()

@@ -34,18 +34,18 @@ func TestServiceAccounts_invalidConfiguration(t *testing.T) {
 
 		"key name of 129 characters":  {keyType, key(acctest.Values{"name": strings.Repeat("n", 129)}), "name", []string{"128"}},
 		"empty key name":              {keyType, key(acctest.Values{"name": ""}), "name", []string{"name must be 1 to 128 characters long"}},
-		"no time":                     {keyType, key(acctest.Values{"expires_at": "tomorrow"}), "expires_at", []string{"Invalid Time", "RFC 3339"}},
-		"no duration":                 {keyType, key(acctest.Values{"expires_in": "soon"}), "expires_in", []string{"Invalid Duration", "30d"}},
-		"no interval":                 {keyType, key(acctest.Values{"rotation": rotation{"interval": "1y"}}), "rotation.interval", []string{"Invalid Duration", "30d"}},
+		"no time":                     {keyType, key(acctest.Values{"expires_at": "tomorrow"}), "expires_at", []string{"Invalid time", "RFC 3339"}},
+		"no duration":                 {keyType, key(acctest.Values{"expires_in": "soon"}), "expires_in", []string{"Invalid duration", "30d"}},
+		"no interval":                 {keyType, key(acctest.Values{"rotation": rotation{"interval": "1y"}}), "rotation.interval", []string{"Invalid duration", "30d"}},
 		"grace above 10":              {keyType, key(acctest.Values{"rotation": rotation{"triggers": triggers("1"), "grace_period_minutes": 11}}), "rotation.grace_period_minutes", []string{"between 0 and 10"}},
 		"negative grace":              {keyType, key(acctest.Values{"rotation": rotation{"triggers": triggers("1"), "grace_period_minutes": -1}}), "rotation.grace_period_minutes", []string{"between 0 and 10"}},
 		"rotation of nothing":         {keyType, key(acctest.Values{"rotation": rotation{}}), "rotation", neverRotates},
 		"rotation of empty triggers":  {keyType, key(acctest.Values{"rotation": rotation{"triggers": rotation{}}}), "rotation", neverRotates},
 		"rotation of a grace period":  {keyType, key(acctest.Values{"expires_in": "1d", "rotation": rotation{"grace_period_minutes": 5}}), "rotation", neverRotates},
-		"grace longer than the life":  {keyType, key(acctest.Values{"expires_in": "5m", "rotation": rotation{"triggers": triggers("1"), "grace_period_minutes": 10}}), "rotation.grace_period_minutes", []string{"Grace Period Too Long", "Shorten grace_period_minutes"}},
-		"before_expiry of whole life": {keyType, key(acctest.Values{"expires_in": "5d", "rotation": rotation{"before_expiry": "5d"}}), "rotation.before_expiry", []string{"Rotation Period Too Long", "Shorten before_expiry"}},
-		"grace over before_expiry":    {keyType, key(acctest.Values{"expires_in": "1d", "rotation": rotation{"before_expiry": "5m", "grace_period_minutes": 10}}), "rotation.grace_period_minutes", []string{"Grace Period Too Long"}},
-		"spaces in a life":            {keyType, key(acctest.Values{"expires_in": "30 days", "rotation": rotation{"before_expiry": "7d"}}), "expires_in", []string{"Invalid Duration"}},
+		"grace longer than the life":  {keyType, key(acctest.Values{"expires_in": "5m", "rotation": rotation{"triggers": triggers("1"), "grace_period_minutes": 10}}), "rotation.grace_period_minutes", []string{"Grace period too long", "Shorten grace_period_minutes"}},
+		"before_expiry of whole life": {keyType, key(acctest.Values{"expires_in": "5d", "rotation": rotation{"before_expiry": "5d"}}), "rotation.before_expiry", []string{"Rotation period too long", "Shorten before_expiry"}},
+		"grace over before_expiry":    {keyType, key(acctest.Values{"expires_in": "1d", "rotation": rotation{"before_expiry": "5m", "grace_period_minutes": 10}}), "rotation.grace_period_minutes", []string{"Grace period too long"}},
+		"spaces in a life":            {keyType, key(acctest.Values{"expires_in": "30 days", "rotation": rotation{"before_expiry": "7d"}}), "expires_in", []string{"Invalid duration"}},
 		"too short a life":            {keyType, key(acctest.Values{"expires_in": "500ms", "rotation": rotation{"before_expiry": "7d", "grace_period_minutes": 5}}), "expires_in", nil},
 		"no time, and an interval":    {keyType, key(acctest.Values{"expires_at": "tomorrow", "rotation": rotation{"interval": "7d"}}), "expires_at", nil},
 		"spaces in an interval":       {keyType, key(acctest.Values{"expires_in": "30d", "rotation": rotation{"interval": "20 days", "before_expiry": "7d"}}), "rotation.interval", nil},
@@ -53,9 +53,9 @@ func TestServiceAccounts_invalidConfiguration(t *testing.T) {
 		"grace above everything":      {keyType, key(acctest.Values{"expires_in": "30m", "rotation": rotation{"before_expiry": "20m", "grace_period_minutes": 60}}), "rotation.grace_period_minutes", nil},
 
 		"before_expiry without expiry": {keyType, key(acctest.Values{"rotation": rotation{"before_expiry": "6d"}}), "rotation.before_expiry", []string{"expires_in", "must be specified"}},
-		"expiry in the past":           {keyType, key(acctest.Values{"expires_at": "2026-03-01T11:59:59Z"}), "expires_at", []string{"Expiry in the Past", "Set a later time"}},
-		"interval of whole life":       {keyType, key(acctest.Values{"expires_in": "30d", "rotation": rotation{"interval": "30d"}}), "rotation.interval", []string{"Rotation Period Too Long", "Shorten interval"}},
-		"interval of fixed life":       {keyType, key(acctest.Values{"expires_at": "2026-03-02T12:00:00Z", "rotation": rotation{"interval": "1d"}}), "rotation.interval", []string{"Rotation Period Too Long", "later expires_at"}},
+		"expiry in the past":           {keyType, key(acctest.Values{"expires_at": "2026-03-01T11:59:59Z"}), "expires_at", []string{"Expiry in the past", "Set a later time"}},
+		"interval of whole life":       {keyType, key(acctest.Values{"expires_in": "30d", "rotation": rotation{"interval": "30d"}}), "rotation.interval", []string{"Rotation period too long", "Shorten interval"}},
+		"interval of fixed life":       {keyType, key(acctest.Values{"expires_at": "2026-03-02T12:00:00Z", "rotation": rotation{"interval": "1d"}}), "rotation.interval", []string{"Rotation period too long", "later expires_at"}},
 		"before_expiry of fixed life":  {keyType, key(acctest.Values{"expires_at": "2026-03-02T12:00:00Z", "rotation": rotation{"before_expiry": "2h"}}), "rotation.before_expiry", []string{"expires_in", "must be specified"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestServiceAccounts_dataSourceErrors(t *testing.T) {
 		{accountType, acctest.Values{"id": "sa_unknown"}, "id", []string{`No service account with the ID "sa_unknown" exists`}},
 		{accountType, acctest.Values{"name": "CI"}, "name", []string{"No service account named", "case"}},
 		{"agentyard_api_keys", acctest.Values{"service_account_id": ""}, "service_account_id", []string{"service_account_id must not be empty"}},
-		{"agentyard_api_keys", acctest.Values{"service_account_id": "sa_unknown"}, "service_account_id", []string{"Service Account Not Found"}},
+		{"agentyard_api_keys", acctest.Values{"service_account_id": "sa_unknown"}, "service_account_id", []string{"Service account not found"}},
 		{"agentyard_api_keys", acctest.Values{"service_account_id": ".."}, "", []string{"Cannot list API keys", "cannot be part"}},
 	} {
 		_, out := acctest.NewProcess(t, e, nil).ReadData(tc.typeName, tc.config)

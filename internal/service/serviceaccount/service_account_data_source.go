@@ -46,5 +46,5 @@ func findAccount(ctx context.Context, c *client.Client, m *accountRecord) (*serv
 }
 
 func noSuchAccount(argument, id string) error {
-	return &crud.ObjectError{At: path.Root(argument), Summary: "Service Account Not Found", Detail: apierror.NoSuch("service account", id)}
+	return &crud.ObjectError{At: path.Root(argument), Summary: "Service account not found", Detail: apierror.NoSuch("service account", id)}
 }

@@ -24,10 +24,10 @@ func TestServiceAccount_destroyWarnsHowManyComputersGoWithIt(t *testing.T) {
 		listings  int
 	}{
 		"none":                {computers: 0, listings: 1},
-		"many":                {computers: 12, want: []string{"Deletes 12 Computers:", "and 2 more"}, listings: 1},
-		"replaced":            {computers: 2, config: acctest.Values{"name": "cd"}, want: []string{"Deletes 2 Computers:", "c-0", "c-1"}, listings: 1},
+		"many":                {computers: 12, want: []string{"deletes 12 computers:", "and 2 more"}, listings: 1},
+		"replaced":            {computers: 2, config: acctest.Values{"name": "cd"}, want: []string{"deletes 2 computers:", "c-0", "c-1"}, listings: 1},
 		"unchanged":           {computers: 2, config: acctest.Values{"name": "ci"}},
-		"the look is refused": {computers: 2, fault: &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, want: []string{`Destroying Service Account "ci" Deletes Computers: `, "listComputers", "403", "API keys stop working"}, listings: 1},
+		"the look is refused": {computers: 2, fault: &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, want: []string{`Destroying service account "ci" deletes its computers: `, "listComputers", "403", "API keys stop working"}, listings: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -101,7 +101,7 @@ func TestServiceAccount_interruptedBeforeItsStatus(t *testing.T) {
 	i := p.NewInstance(accountType)
 	config := acctest.Values{"name": "robots", "status": "inactive"}
 	out := p.Apply(i, config)
-	if len(out.Errors) > 0 || i.Tainted || i.ID() == "" || !strings.Contains(out.String(), "Service Account Created Without Its Status") {
+	if len(out.Errors) > 0 || i.Tainted || i.ID() == "" || !strings.Contains(out.String(), "Service account created without its status") {
 		t.Fatalf("tainted %v: %s", i.Tainted, out)
 	}
 	id := i.ID()

@@ -127,11 +127,11 @@ func (r *accountResource) destroyed(ctx context.Context, state accountModel) dia
 		names[i] = owned[i].Name
 	}
 	slices.Sort(names)
-	count, named := phrase.Count(len(owned), "Computer"), ": "+phrase.Names(names, 10)
+	count, named := phrase.Count(len(owned), "computer"), ": "+phrase.Names(names, 10)
 	if err != nil {
-		count, named = "Computers", fmt.Sprintf(", which the provider could not list (%s)", strings.TrimSuffix(err.Error(), "."))
+		count, named = "its computers", fmt.Sprintf(", which the provider could not list (%s)", strings.TrimSuffix(err.Error(), "."))
 	}
-	return diag.Diagnostics{diag.NewWarningDiagnostic(fmt.Sprintf("Destroying Service Account %q Deletes %s", state.Name.ValueString(), count),
+	return diag.Diagnostics{diag.NewWarningDiagnostic(fmt.Sprintf("Destroying service account %q deletes %s", state.Name.ValueString(), count),
 		fmt.Sprintf("Destroying service account %q (%s) also deletes all its computers%s. Their deletion_protection does not prevent this. Its API keys stop working.", state.Name.ValueString(), state.ID.ValueString(), named))}
 }
 
@@ -158,7 +158,7 @@ func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest
 		m.Status = wanted.Status
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 		for _, d := range apierror.For("set the status of", "service account", err) {
-			resp.Diagnostics.AddAttributeWarning(path.Root("status"), "Service Account Created Without Its Status",
+			resp.Diagnostics.AddAttributeWarning(path.Root("status"), "Service account created without its status",
 				fmt.Sprintf("Service account %q (%s) was created, but its status may not be %q. The next plan shows the actual status. %s", m.Name.ValueString(), m.ID.ValueString(), wanted.Status.ValueString(), d.Detail()))
 		}
 		return

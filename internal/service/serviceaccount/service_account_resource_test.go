@@ -96,7 +96,7 @@ func TestServiceAccount_refusedStatusKeepsTheAccount(t *testing.T) {
 	e.Faults().Add(emulator.Fault{Operation: "updateServiceAccount", Kind: emulator.FaultStatusBeforeCommit, Status: 400, Times: 2})
 	out := e.Apply(t, i, config)
 	out.MustSucceed(t)
-	acctest.Says(t, out.WarningText(), "Service Account Created Without Its Status", `may not be "inactive"`, "returned 400", "Correct the value")
+	acctest.Says(t, out.WarningText(), "Service account created without its status", `may not be "inactive"`, "returned 400", "Correct the value")
 	id := i.ID()
 	if i.Tainted || onlyAccount(t, e).ID != id {
 		t.Fatalf("tainted %v, %s: %s", i.Tainted, id, out)

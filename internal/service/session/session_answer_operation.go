@@ -124,13 +124,13 @@ func waitForAnswer(ctx context.Context, c *client.Client, m *sessionAnswerModel,
 	}
 	switch answer := turn.Answer; {
 	case !turn.IsListed:
-		return nil, &crud.ObjectError{Summary: "Message Not Found",
+		return nil, &crud.ObjectError{Summary: "Message not found",
 			Detail: fmt.Sprintf("Session %s does not list message %s, although the session has been idle for %.0f seconds. Check the IDs with the data source agentyard_session_messages.", id, message, silencePatience.Seconds())}
 	case answer != nil:
 		content, _ := value.JSON(answer.Content)
 		return crud.Results{"id": types.StringValue(answer.ID), "text": value.StringOrNull(answer.Text()), "is_error": types.BoolValue(answer.IsError), "content_json": content, "answered_at": value.Time(answer.CreatedAt.Time())}, nil
 	case turn.IsAnsweredLater:
-		call.Warn("Answer Unclear", fmt.Sprintf("Session %s lists no answer between message %s and the next one, but a later one. The text of the answer is null. Send one message at a time.", id, message))
+		call.Warn("Answer unclear", fmt.Sprintf("Session %s lists no answer between message %s and the next one, but a later one. The text of the answer is null. Send one message at a time.", id, message))
 		return crud.Results{"id": types.StringValue(message)}, nil
 	}
 	return crud.Results{"id": types.StringValue(message), "is_error": types.BoolValue(true)}, nil
@@ -141,10 +141,10 @@ func notAnswered(id, message string, err error) error {
 	var late *wait.TimeoutError
 	switch {
 	case errors.As(err, &late):
-		return &crud.ObjectError{Summary: "Timed Out Waiting for the Agent",
+		return &crud.ObjectError{Summary: "Timed out waiting for the agent",
 			Detail: fmt.Sprintf("The agent has not answered message %s of session %s: %s. The agent was not stopped. To allow more time, raise the timeout in the timeouts block.", message, id, late)}
 	case errors.Is(err, context.Canceled):
-		return &crud.ObjectError{Summary: "Interrupted Before the Agent Answered",
+		return &crud.ObjectError{Summary: "Interrupted before the agent answered",
 			Detail: fmt.Sprintf("The agent has not answered message %s of session %s. The agent was not stopped. To stop it, use agentyard_session_interrupt.", message, id)}
 	}
 	return err

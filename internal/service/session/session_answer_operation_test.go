@@ -85,7 +85,7 @@ func TestSessionAnswer(t *testing.T) {
 				case len(out.Errors) > 0:
 					got = out.Text()
 				case len(out.Warnings) > 0:
-					acctest.Says(t, out.WarningText(), "Answer Unclear", ids[i], "Send one message at a time")
+					acctest.Says(t, out.WarningText(), "Answer unclear", ids[i], "Send one message at a time")
 					got = "unclear" + got + " " + stored(t, instance, "is_error")
 				case instance.ID() == ids[i]:
 					got = map[string]string{"true": "no answer"}[stored(t, instance, "is_error")] + got + instance.Attribute("content_json") + instance.Attribute("answered_at")
@@ -164,10 +164,10 @@ func TestSessionAnswer_errors(t *testing.T) {
 		want    []string
 		took    time.Duration // At most.
 	}{
-		"too slow": {want: []string{"Timed Out Waiting for the Agent", "still \"running\" after 30m0s", "The agent was not stopped", "raise the timeout in the timeouts block"}, took: 31 * time.Minute},
+		"too slow": {want: []string{"Timed out waiting for the agent", "still \"running\" after 30m0s", "The agent was not stopped", "raise the timeout in the timeouts block"}, took: 31 * time.Minute},
 		"unknown message": {
 			prepare: func(_ *testing.T, e *acctest.Env, _ string) { e.Clock.Advance(24 * time.Hour) },
-			message: "other", want: []string{"Message Not Found", "does not list message other", "Check the IDs"}, took: 2 * time.Minute,
+			message: "other", want: []string{"Message not found", "does not list message other", "Check the IDs"}, took: 2 * time.Minute,
 		},
 		"deleted session": {
 			prepare: func(_ *testing.T, e *acctest.Env, id string) { deleted(e, sessionsRoute+"/"+id) },
@@ -214,7 +214,7 @@ func TestSessionAnswer_stopped(t *testing.T) {
 	id := sendTo(e, s.ID, "Fix it")
 	process = acctest.NewProcess(t, e, nil)
 	i := process.NewInstance(answerType)
-	process.Apply(i, answerTo(s.ID, id)).MustFail(t, "", "Interrupted Before the Agent Answered", id, "The agent was not stopped", "agentyard_session_interrupt")
+	process.Apply(i, answerTo(s.ID, id)).MustFail(t, "", "Interrupted before the agent answered", id, "The agent was not stopped", "agentyard_session_interrupt")
 	if !i.State.IsNull() {
 		t.Error(i.State)
 	}

@@ -63,9 +63,9 @@ func findSession(ctx context.Context, c *client.Client, m *sessionDataModel) (*s
 	found, err := c.Sessions.GetNow(ctx, m.ID.ValueString(), computer)
 	switch {
 	case transport.IsNotFound(err):
-		return nil, &crud.ObjectError{At: path.Root("id"), Summary: "Session Not Found", Detail: fmt.Sprintf("Session %q was not found. Check the ID.", m.ID.ValueString()) + ifNew}
+		return nil, &crud.ObjectError{At: path.Root("id"), Summary: "Session not found", Detail: fmt.Sprintf("Session %q was not found. Check the ID.", m.ID.ValueString()) + ifNew}
 	case err == nil && computer != "" && found.ComputerID != "" && !strings.EqualFold(found.ComputerID, computer):
-		return nil, &crud.ObjectError{At: path.Root("computer_id"), Summary: "Session on Another Computer", Detail: fmt.Sprintf("The session %s is on the computer %s. Correct computer_id, or omit it.", found.ID, found.ComputerID)}
+		return nil, &crud.ObjectError{At: path.Root("computer_id"), Summary: "Session on another computer", Detail: fmt.Sprintf("The session %s is on the computer %s. Correct computer_id, or omit it.", found.ID, found.ComputerID)}
 	}
 	return found, err
 }

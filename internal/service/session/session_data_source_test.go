@@ -112,7 +112,7 @@ const missing = "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10"
 
 func TestSessionDataSource_errors(t *testing.T) {
 	t.Parallel()
-	const cannot, notFound = "Cannot read session", "Session Not Found"
+	const cannot, notFound = "Cannot read session", "Session not found"
 	e := acctest.New(t)
 	there := newComputer(e, "there")
 	s := makeTalk(e, newComputer(e, "here"), nil)
@@ -124,7 +124,7 @@ func TestSessionDataSource_errors(t *testing.T) {
 		return acctest.Values{"id": s.ID, "computer_id": computer}
 	}
 	fails(acctest.Values{"id": missing}, "id", notFound, missing+"\" was not found. Check the ID. If the session was just created, try again in a few minutes.")
-	fails(on(there), "computer_id", "Session on Another Computer", "Correct computer_id, or omit it")
+	fails(on(there), "computer_id", "Session on another computer", "Correct computer_id, or omit it")
 	fails(acctest.Values{"id": " "}, "id", "id must not be blank. Give the ID of a session")
 	fails(on(" "), "computer_id", "computer_id must not be blank. Give the ID of a computer, or omit it")
 	fails(acctest.Values{"id": ".."}, "", cannot, "cannot be part")

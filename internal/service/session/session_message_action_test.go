@@ -150,16 +150,16 @@ func TestSessionMessage_attachments(t *testing.T) {
 			t.Errorf("%d messages were sent", n)
 		}
 	}
-	fails("files", []any{map[string]any{"path": png}, map[string]any{"path": filepath.Join(dir, "none")}}, "files[1].path", "Cannot Read File", "none")
-	fails("files", []any{map[string]any{"path": dir}}, "files[0].path", "Cannot Read File", "is not a regular file")
+	fails("files", []any{map[string]any{"path": png}, map[string]any{"path": filepath.Join(dir, "none")}}, "files[1].path", "Cannot read file", "none")
+	fails("files", []any{map[string]any{"path": dir}}, "files[0].path", "Cannot read file", "is not a regular file")
 	fails("files", []any{map[string]any{"path": ""}}, "files[0].path", "must not be empty")
 	fails("files", []any{map[string]any{"path": png, "media_type": ""}}, "files[0].media_type", "must not be empty")
-	fails("images", []any{map[string]any{"path": filepath.Join(dir, "a.pdf")}}, "images[0].path", "Not an Image", "Its content is application/pdf")
-	fails("images", []any{map[string]any{"path": filepath.Join(dir, "gone.png")}}, "images[0].path", "Cannot Read File")
+	fails("images", []any{map[string]any{"path": filepath.Join(dir, "a.pdf")}}, "images[0].path", "Not an image", "Its content is application/pdf")
+	fails("images", []any{map[string]any{"path": filepath.Join(dir, "gone.png")}}, "images[0].path", "Cannot read file")
 	large := file("large.bin", "")
 	acctest.Must(t, os.Truncate(large, 32<<20))
-	fails("files", []any{map[string]any{"path": png}, map[string]any{"path": large}}, "files[1].path", "Attachments Too Large", "can have 33554432 bytes in total", "With "+large+", they have more", "fewer or smaller files")
-	fails("images", []any{map[string]any{"path": png}, map[string]any{"path": large}}, "images[1].path", "Attachments Too Large")
+	fails("files", []any{map[string]any{"path": png}, map[string]any{"path": large}}, "files[1].path", "Attachments too large", "can have 33554432 bytes in total", "With "+large+", they have more", "fewer or smaller files")
+	fails("images", []any{map[string]any{"path": png}, map[string]any{"path": large}}, "images[1].path", "Attachments too large")
 }
 
 func TestSessionMessage_errors(t *testing.T) {
@@ -217,7 +217,7 @@ func TestSessionMessage_lost(t *testing.T) {
 				t.Errorf("sent %d times, the session has %+v", e.Journal().Count("sendSessionMessage"), sent)
 			}
 			if tc.want != nil {
-				out.MustFail(t, "", append(tc.want, "Message May Not Have Been Sent", s.ID, "sendSessionMessage")...)
+				out.MustFail(t, "", append(tc.want, "Message may not have been sent", s.ID, "sendSessionMessage")...)
 				return
 			}
 			if len(out.Errors) > 0 || progress[len(progress)-1] != "Sent message "+sent[0].ID+" to session "+s.ID {

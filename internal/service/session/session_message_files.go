@@ -50,7 +50,7 @@ func (m *sessionMessageModel) attachments() (files, images []sessions.Attachment
 		}
 		mediaType := http.DetectContentType(data)
 		if !slices.Contains(imageTypes, mediaType) {
-			return nil, nil, &crud.ObjectError{At: at, Summary: "Not an Image", Detail: fmt.Sprintf("%s must be a JPEG, PNG, GIF, or WebP image. Its content is %s.", image.Path.ValueString(), mediaType)}
+			return nil, nil, &crud.ObjectError{At: at, Summary: "Not an image", Detail: fmt.Sprintf("%s must be a JPEG, PNG, GIF, or WebP image. Its content is %s.", image.Path.ValueString(), mediaType)}
 		}
 		images = append(images, sessions.Attachment{Type: "base64", MediaType: mediaType, Data: base64.StdEncoding.EncodeToString(data)})
 	}
@@ -81,7 +81,7 @@ func readAttachment(at path.Path, name string, total *int64) ([]byte, error) {
 		return nil, err
 	}
 	if *total += int64(len(data)); *total > maxAttachments {
-		return nil, &crud.ObjectError{At: at, Summary: "Attachments Too Large",
+		return nil, &crud.ObjectError{At: at, Summary: "Attachments too large",
 			Detail: fmt.Sprintf("The files and images of a message can have %d bytes in total. With %s, they have more. Send fewer or smaller files.", maxAttachments, name)}
 	}
 	return data, nil

@@ -119,6 +119,6 @@ func unsent(id string, err error) error {
 	if !errors.As(err, &lost) {
 		return err
 	}
-	return &crud.ObjectError{Summary: "Message May Not Have Been Sent",
+	return &crud.ObjectError{Summary: "Message may not have been sent",
 		Detail: fmt.Sprintf("%s\n\nThe service lists new messages late. Wait a minute, then check session %s with the data source agentyard_session_messages. If the message is missing there, send it again.", apierror.Sentences(lost), id)}
 }

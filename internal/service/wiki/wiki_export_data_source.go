@@ -67,10 +67,10 @@ func (m *wikiExportModel) fault(err error) error {
 	reason := fileReason(err)
 	switch {
 	case errors.Is(reason, errNotArchive):
-		return &crud.ObjectError{At: path.Root("output_path"), Summary: "Cannot Replace File", Detail: fmt.Sprintf("The archive of wiki run %s was not written to %s: %v. Set output_path to a new path, or to the path of an archive to replace.",
+		return &crud.ObjectError{At: path.Root("output_path"), Summary: "Cannot replace file", Detail: fmt.Sprintf("The archive of wiki run %s was not written to %s: %v. Set output_path to a new path, or to the path of an archive to replace.",
 			m.WikiRunID.ValueString(), m.OutputPath, reason)}
 	case reason != nil:
-		return &crud.ObjectError{At: path.Root("output_path"), Summary: "Cannot Write Archive", Detail: fmt.Sprintf("The archive of wiki run %s was not written to %s: %v. Set output_path to a file that Terraform can write, in an existing directory.",
+		return &crud.ObjectError{At: path.Root("output_path"), Summary: "Cannot write archive", Detail: fmt.Sprintf("The archive of wiki run %s was not written to %s: %v. Set output_path to a file that Terraform can write, in an existing directory.",
 			m.WikiRunID.ValueString(), m.OutputPath, reason)}
 	case errors.As(err, &storage) && !errors.Is(err, context.Canceled):
 		return &crud.ObjectError{Summary: "Cannot export wiki run", Detail: apierror.Sentences(named) + " No file was changed." +

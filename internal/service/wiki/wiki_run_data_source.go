@@ -30,7 +30,7 @@ var WikiRunDataSource = crud.DataSource{
 		// List responses do not include the video.
 		found, err := c.Wikis.GetUncached(ctx, m.ID.ValueString())
 		if transport.IsNotFound(err) {
-			return &crud.ObjectError{At: path.Root("id"), Summary: "Wiki Run Not Found", Detail: fmt.Sprintf("Wiki run %q was not found, or the provider's API key cannot see it. Check the ID. If the run is private, use its owner's API key.", m.ID.ValueString())}
+			return &crud.ObjectError{At: path.Root("id"), Summary: "Wiki run not found", Detail: fmt.Sprintf("Wiki run %q was not found, or the provider's API key cannot see it. Check the ID. If the run is private, use its owner's API key.", m.ID.ValueString())}
 		}
 		if err != nil {
 			return err

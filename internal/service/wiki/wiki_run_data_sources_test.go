@@ -47,7 +47,7 @@ func TestWikiRunDataSource(t *testing.T) {
 	if run["page_count"] == nil || run["owner_user_id"] == nil {
 		t.Errorf("read %v", run)
 	}
-	fails(t, e, "run", acctest.Values{"id": "wiki_unknown"}, "id", "Wiki Run Not Found", "its owner")
+	fails(t, e, "run", acctest.Values{"id": "wiki_unknown"}, "id", "Wiki run not found", "its owner")
 	fails(t, e, "run", acctest.Values{"id": ""}, "id", "id must not be blank")
 	fails(t, e, "run", acctest.Values{"id": ".."}, "", "cannot be part of a request's path")
 }

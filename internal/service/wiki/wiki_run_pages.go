@@ -24,8 +24,8 @@ type jsonRule struct {
 }
 
 var (
-	pagesRule = jsonRule{"Invalid Pages", "a list of pages with path, title, and content", func(s string) error { _, err := readPages(s); return err }}
-	treeRule  = jsonRule{"Invalid Page Tree", "a tree of pages with title and path, at most five levels deep", func(s string) error { _, err := readTree(s); return err }}
+	pagesRule = jsonRule{"Invalid pages", "a list of pages with path, title, and content", func(s string) error { _, err := readPages(s); return err }}
+	treeRule  = jsonRule{"Invalid page tree", "a tree of pages with title and path, at most five levels deep", func(s string) error { _, err := readTree(s); return err }}
 )
 
 func (r jsonRule) Description(context.Context) string { return "must be " + r.must }

@@ -31,7 +31,7 @@ func TestWikiRun_withoutItsPrivacy(t *testing.T) {
 	i, config := e.NewInstance(t, wikiRunType), wikiRunOf(acctest.Values{"privacy_level": "private"})
 	out := e.MustApply(t, i, config)
 	run := onlyRun(t, e)
-	acctest.Says(t, out.WarningText(), "Privacy Level Not Set", run.ID, `is "organization" instead of "private"`, "The next apply sets it", "422")
+	acctest.Says(t, out.WarningText(), "Privacy level not set", run.ID, `is "organization" instead of "private"`, "The next apply sets it", "422")
 	e.Faults().Clear()
 	if i.ID() != run.ID || i.Tainted {
 		t.Errorf("the state holds %v", i.State)

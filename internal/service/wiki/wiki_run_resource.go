@@ -184,7 +184,7 @@ func (r *wikiRunResource) Create(ctx context.Context, req resource.CreateRequest
 func withoutPrivacy(made *wikis.Run, level string, err error) diag.Diagnostics {
 	var diags diag.Diagnostics
 	for _, failed := range apierror.For("set the privacy level of", "wiki run", err, changeOptions) {
-		diags.AddAttributeWarning(path.Root("privacy_level"), "Privacy Level Not Set",
+		diags.AddAttributeWarning(path.Root("privacy_level"), "Privacy level not set",
 			fmt.Sprintf("Wiki run %s of %s was created, but its privacy level is %q instead of %q. The next apply sets it.\n\n%s",
 				made.ID, made.RepoURL, made.PrivacyLevel, level, failed.Detail()))
 	}
