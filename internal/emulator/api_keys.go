@@ -86,33 +86,35 @@ func createAPIKey(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	minted, err := r.mint(a.ID, name, expiresAt)
+	minted, err := r.mint("created", a, name, expiresAt)
 	return reply{201, minted}, err
 }
 
 // mint stores a new key of a service account and returns the response that shows its value.
-func (r *request) mint(accountID, name string, expiresAt int64) (mintedKey, error) {
+func (r *request) mint(verb string, a *serviceAccount, name string, expiresAt int64) (mintedKey, error) {
 	created, err := r.bornNow(keyTable)
 	if err != nil {
 		return mintedKey{}, err
 	}
 	value := newKeyValue()
 	k := keyRecord{
-		ID: newID("key_", r.now), Name: name, Hash: hashKey(value), OwnerKind: kindService, OwnerID: accountID,
+		ID: newID("key_", r.now), Name: name, Hash: hashKey(value), OwnerKind: kindService, OwnerID: a.ID,
 		born: created, ExpiresAt: expiresAt,
 	}
+	r.did(verb, objectKeys, k.ID, a.Name+" ("+name+")")
 	view := mintedKeyView{ID: k.ID, Value: value, Fingerprint: k.fingerprint(), Name: name, ExpiresAt: orNull(expiresAt)}
 	return mintedKey{view}, putKey(r.tx, k)
 }
 
 // accountKey finds the key that the path names.
-func (r *request) accountKey() (*keyRecord, error) {
+func (r *request) accountKey() (*serviceAccount, *keyRecord, error) {
 	a, err := r.account(r.params["serviceAccountId"])
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	hash := keysByOwner.find(r.tx, key(a.ID, r.params["keyId"]))
-	return keyTable.get(r.tx, hash, notFound("The service account %q has no API key with the ID %q.", a.Name, r.params["keyId"]))
+	k, err := keyTable.get(r.tx, hash, notFound("The service account %q has no API key with the ID %q.", a.Name, r.params["keyId"]))
+	return a, k, err
 }
 
 // revokeKey revokes a key now. A key that is already revoked keeps its revocation time.
@@ -125,10 +127,11 @@ func revokeKey(tx *bolt.Tx, k *keyRecord, now time.Time) error {
 }
 
 func revokeAPIKey(r *request) (reply, error) {
-	k, err := r.accountKey()
+	a, k, err := r.accountKey()
 	if err != nil {
 		return reply{}, err
 	}
+	r.did("revoked", objectKeys, k.ID, a.Name+" ("+k.Name+")")
 	return reply{status: 204}, revokeKey(r.tx, k, r.now)
 }
 
@@ -141,7 +144,7 @@ func rotateAPIKey(r *request) (reply, error) {
 	if err := f.done(); err != nil {
 		return reply{}, err
 	}
-	old, err := r.accountKey()
+	a, old, err := r.accountKey()
 	if err != nil {
 		return reply{}, err
 	}
@@ -157,6 +160,6 @@ func rotateAPIKey(r *request) (reply, error) {
 		return reply{}, refuse("grace-beyond-expiry", "The API key %q expires before the grace period of %d minutes ends.", old.Name, grace)
 	}
 	old.RevokedAt = graceUntil
-	minted, err := r.mint(old.OwnerID, old.Name, expiresAt)
+	minted, err := r.mint("rotated", a, old.Name, expiresAt)
 	return reply{200, minted}, errors.Join(err, putKey(r.tx, *old))
 }

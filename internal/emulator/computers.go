@@ -226,6 +226,7 @@ func deleteComputer(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	r.did("deleted", objectComputers, c.ID, c.Name)
 	return reply{status: 204}, r.e.removeComputer(r.tx, c)
 }
 
@@ -250,10 +251,8 @@ func updateComputer(r *request) (reply, error) {
 	if remoteUser != "" {
 		c.RemoteUser = remoteUser
 	}
-	if err := saveComputer(r.tx, c); err != nil {
-		return reply{}, err
-	}
-	return reply{200, r.computerView(c, false)}, nil
+	r.did("updated", objectComputers, c.ID, c.Name)
+	return reply{200, r.computerView(c, false)}, saveComputer(r.tx, c)
 }
 
 // checkUnique answers 409 when the owner has another computer of this name or host ID.

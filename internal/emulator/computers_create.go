@@ -145,6 +145,11 @@ func (r *request) setUp(c *computer) (err error) {
 			c.InstallSessionID = uuid.NewString()
 		}
 	}
+	end, failure := c.progressAt(r.now.Add(ever)), ""
+	if end.status == statusError {
+		failure = "provisioning failed"
+	}
+	r.didStart("created", objectComputers, c.ID, c.Name, end.endedAt, failure)
 	return saveComputer(r.tx, c)
 }
 

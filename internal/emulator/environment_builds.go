@@ -196,6 +196,11 @@ func (r *request) startBuild(env *environment, trigger string) (err error) {
 		b.Failure = &BuildFailure{Phase: buildBuilding, Category: "provider", Reason: "The provider of the source is unavailable."}
 	}
 	env.LatestBuild = b.ID
+	end, failure := b.at(r.now.Add(ever)), ""
+	if end.failure != nil {
+		failure = "build failed"
+	}
+	r.didStart(map[string]string{"create": "created", "edit": "updated", "manual": "rebuilt"}[trigger], objectEnvironments, env.ID, env.Name, end.finishedAt, failure)
 	return buildTable.put(r.tx, key(env.ID, b.ID), *b)
 }
 

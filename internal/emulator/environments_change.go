@@ -163,6 +163,8 @@ func updateEnvironment(r *request) (reply, error) {
 			return reply{}, err
 		}
 		change.BuildID = env.LatestBuild
+	} else {
+		r.did("updated", objectEnvironments, env.ID, env.Name)
 	}
 	return reply{200, change}, environmentTable.put(r.tx, env.ID, *env)
 }

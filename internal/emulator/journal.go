@@ -62,19 +62,6 @@ func (j *Journal) newestRuns(n, before int) (runs [][]Entry, older bool) {
 	return runs, older
 }
 
-// entriesOf returns copies of the entries of a run.
-func (j *Journal) entriesOf(run int) []Entry {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	var entries []Entry
-	for _, e := range j.entries {
-		if e.Run == run {
-			entries = append(entries, *e)
-		}
-	}
-	return entries
-}
-
 // isPartial reports whether requests of a run were forgotten. Runs are numbered in the order of their first requests.
 func (j *Journal) isPartial(run int) bool {
 	j.mu.Lock()

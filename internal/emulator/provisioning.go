@@ -32,6 +32,9 @@ const (
 	statusError        = "error"
 )
 
+// ever is later than anything that is planned.
+const ever = 100 * 365 * 24 * time.Hour
+
 // plannedStep is one step of a setup. Its state is never stored: it follows from the clock.
 type plannedStep struct {
 	ID       string

@@ -14,6 +14,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator/statuspage"
 )
 
 // request is what a handler gets: one authenticated request inside one transaction.
@@ -25,6 +26,20 @@ type request struct {
 	params map[string]string
 	query  url.Values
 	body   []byte
+
+	effects []statuspage.Change
+}
+
+// did notes for the status page what the request does to an object.
+func (r *request) did(verb, kind, id, name string) {
+	r.effects = append(r.effects, statuspage.Change{Verb: verb, Ref: statuspage.Ref{Kind: kind, ID: id, Name: name}})
+}
+
+// didStart is did for an object that is ready, or has failed, only later.
+func (r *request) didStart(verb, kind, id, name string, until int64, failure string) {
+	r.did(verb, kind, id, name)
+	last := &r.effects[len(r.effects)-1]
+	last.Until, last.Failure = until, failure
 }
 
 // reply is a successful answer; a nil body means an empty one, and any but an archive or a redirection is sent as JSON.
@@ -65,8 +80,9 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 		transaction = e.store.db.View
 	}
 	var response reply
+	var req *request
 	err = transaction(func(tx *bolt.Tx) error {
-		req := &request{e: e, tx: tx, now: e.clock.Now(), params: x.params, body: body}
+		req = &request{e: e, tx: tx, now: e.clock.Now(), params: x.params, body: body}
 		var err error
 		if req.who, err = authenticate(tx, r.Header.Get("Authorization"), req.now); err != nil {
 			return err
@@ -87,6 +103,7 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 		e.writeError(w, r, err)
 		return
 	}
+	e.journal.change(func() { x.entry.Changes = req.effects })
 	switch body := response.body.(type) {
 	case nil:
 		w.WriteHeader(response.status)

@@ -123,6 +123,7 @@ func createServiceAccount(r *request) (reply, error) {
 	if a.born, err = r.bornNow(accountTable); err != nil {
 		return reply{}, err
 	}
+	r.did("created", objectAccounts, a.ID, a.Name)
 	return reply{201, a.view()}, accountTable.put(r.tx, a.ID, a)
 }
 
@@ -147,6 +148,7 @@ func updateServiceAccount(r *request) (reply, error) {
 	if f.has("status") {
 		a.Status = status
 	}
+	r.did("updated", objectAccounts, a.ID, a.Name)
 	return reply{200, a.view()}, accountTable.put(r.tx, a.ID, *a)
 }
 
@@ -160,7 +162,9 @@ func deleteServiceAccount(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	r.did("deleted", objectAccounts, a.ID, a.Name)
 	for _, c := range computers {
+		r.did("deleted", objectComputers, c.ID, c.Name)
 		if err := r.e.removeComputer(r.tx, c); err != nil {
 			return reply{}, err
 		}

@@ -186,6 +186,15 @@ func (r *request) listedView(s *session) sessionView {
 	return v
 }
 
+// sessionName is where a session runs.
+func (r *request) sessionName(s *session) string {
+	c, _ := computerTable.get(r.tx, s.ComputerID, nil) // A session outlives its computer.
+	if c == nil {
+		return s.ID
+	}
+	return "on " + c.Name
+}
+
 // save stores a session.
 func (s *session) save(tx *bolt.Tx) error { return sessionTable.put(tx, s.ID, *s) }
 
@@ -295,6 +304,8 @@ func createSession(r *request) (reply, error) {
 	}
 	maps.Copy(defaults, s.Settings)
 	s.Settings = defaults
+	visible := now + orDefault(r.e.opts.SessionDelay, defaultSessionDelay).Milliseconds()
+	r.didStart("created", objectSessions, s.ID, r.sessionName(s), visible, "")
 	return reply{201, r.withSettings(s)}, s.save(r.tx)
 }
 

@@ -19,6 +19,7 @@ func deleteSession(r *request) (reply, error) {
 		return reply{}, err
 	}
 	s.DeletedAt = millis(r.now)
+	r.did("deleted", objectSessions, s.ID, r.sessionName(s))
 	return reply{status: 204}, s.save(r.tx)
 }
 
@@ -35,6 +36,7 @@ func updateSession(r *request) (reply, error) {
 	if len(given) > 0 {
 		s.Settings = s.Settings.changed(given)
 		s.ChangedAt = millis(r.now)
+		r.did("updated", objectSessions, s.ID, r.sessionName(s))
 	}
 	return reply{200, r.withSettings(s)}, s.save(r.tx)
 }

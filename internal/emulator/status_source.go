@@ -306,6 +306,7 @@ type statusSource struct{ *Emulator }
 func (e statusSource) Version() int64          { return e.changes.Load() }
 func (e statusSource) Connected() map[int]bool { return e.runs.connected() }
 func (e statusSource) IsPartial(run int) bool  { return e.journal.isPartial(run) }
+func (e statusSource) Requests() []Entry       { return e.journal.Entries() }
 
 func (e statusSource) State() statuspage.State {
 	s := e.switched()
@@ -317,13 +318,6 @@ func (e statusSource) State() statuspage.State {
 
 func (e statusSource) NewestRuns(n, before int) (runs [][]Entry, older bool) {
 	return e.journal.newestRuns(n, before)
-}
-
-func (e statusSource) Requests(run int) []Entry {
-	if run == 0 {
-		return e.journal.Entries()
-	}
-	return e.journal.entriesOf(run)
 }
 
 func (e statusSource) Fail(w http.ResponseWriter, r *http.Request, err error) {

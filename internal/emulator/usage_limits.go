@@ -1,9 +1,5 @@
 package emulator
 
-import (
-	bolt "go.etcd.io/bbolt"
-)
-
 // userLimit is the limit of one user; null means no limit of their own.
 type userLimit struct {
 	Email string `json:"email"`
@@ -24,11 +20,13 @@ type limitError struct {
 var limitTable = &table[int64]{name: "usage_limits"}
 
 // setLimit stores the limit of a member, or of the organization; nil removes it.
-func setLimit(tx *bolt.Tx, owner string, limit *int64) error {
+func (r *request) setLimit(owner, name string, limit *int64) error {
 	if limit == nil {
-		return limitTable.remove(tx, owner)
+		r.did("removed", objectLimits, owner, name)
+		return limitTable.remove(r.tx, owner)
 	}
-	return limitTable.put(tx, owner, *limit)
+	r.did("set", objectLimits, owner, name)
+	return limitTable.put(r.tx, owner, *limit)
 }
 
 func getGlobalLimit(r *request) (reply, error) {
@@ -42,7 +40,7 @@ func setGlobalLimit(r *request) (reply, error) {
 	if err := f.done(); err != nil {
 		return reply{}, err
 	}
-	return reply{200, globalLimit{limit}}, setLimit(r.tx, scopeOrganization, limit)
+	return reply{200, globalLimit{limit}}, r.setLimit(scopeOrganization, scopeOrganization, limit)
 }
 
 // readLimit reads the field limit, which has to be there: a number of credits, or null for none.
@@ -98,7 +96,7 @@ func setUserLimits(r *request) (reply, error) {
 			response.Errors = append(response.Errors, limitError{entry.Email, r.unknownMember(entry.Email)})
 			continue
 		}
-		if err := setLimit(r.tx, m.ID, entry.Limit); err != nil {
+		if err := r.setLimit(m.ID, m.Email, entry.Limit); err != nil {
 			return reply{}, err
 		}
 		response.Updated = append(response.Updated, userLimit{m.Email, entry.Limit})

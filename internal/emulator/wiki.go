@@ -222,6 +222,7 @@ func (r *request) finishWikiRun(run *wikiRun, repo connectedRepository, pages []
 	if run.born, err = r.bornNow(wikiRunTable); err != nil {
 		return err
 	}
+	r.did("created", objectWikis, run.ID, run.RepoURL)
 	return putWikiRun(r.tx, run, pages)
 }
 
@@ -259,6 +260,7 @@ func deleteWikiRun(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	r.did("deleted", objectWikis, run.ID, run.RepoURL)
 	return reply{200, map[string]bool{"deleted": true}}, removeWikiRun(r.tx, run.ID)
 }
 
@@ -267,6 +269,7 @@ func updateWikiPrivacy(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	r.did("updated", objectWikis, run.ID, run.RepoURL)
 	run.PrivacyLevel = r.fields().text("privacyLevel")
 	view, err := r.wikiRunView(run)
 	return reply{200, view}, errors.Join(err, wikiRunTable.put(r.tx, run.ID, *run))

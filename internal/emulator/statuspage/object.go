@@ -112,7 +112,7 @@ func (pages *Pages) objectPage(address *url.URL) (page, error) {
 		p.History = append(p.History, shownEvent{objectTimeOf(event.At).Exact, statusTimeOf(time.UnixMilli(event.At), p.Now).Age, event.Text, stateClasses[event.State]})
 	}
 	named := strings.ToLower(cmp.Or(row.Requests, row.ID))
-	for _, x := range slices.Backward(pages.source.Requests(0)) {
+	for _, x := range slices.Backward(pages.source.Requests()) {
 		query, _ := url.QueryUnescape(x.Query)
 		switch {
 		case !strings.Contains(strings.ToLower(x.Path+"?"+query), named):

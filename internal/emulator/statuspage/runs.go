@@ -19,38 +19,40 @@ const (
 	statusRuns = 8
 	// runLanes is how many lanes of a run the status page shows. The page of the run has all.
 	runLanes = 12
+	// laneObjects is how many objects a lane names.
+	laneObjects = 3
 	// barsPerAxis is how fine bars are: equal ones that are closer together are one.
 	barsPerAxis = 400
-	// pollPause is the shortest pause between repeated reads that counts as waiting.
+	// pollPause is the shortest pause that counts as waiting for objects. Shorter ones may be the client's work.
 	pollPause = 100 * time.Millisecond
 )
 
 // runView is a run as the page shows it. All its times are real ones, not those of the emulator's clock.
 type runView struct {
-	Number           int
-	Client           string
-	Counts           []string // Such as "24 reads".
-	Rejected, Failed int      // By 429, and by another error.
-	Started          statusTime
-	Duration         string
-	Connected        bool // Its process still has a connection.
-	Open             bool // It is the newest of the provider.
-	Partial          bool // Its first requests are forgotten.
-	Answer           []string
-	Ticks            []string // The times at a quarter, a half, three quarters, and the end.
-	Lanes            []*runLane
-	Rest             int // How many lanes only the page of the run has.
+	Number            int
+	Client            string
+	Changes           []changePart
+	Rejected          int    // By 429.
+	Failed, Recovered string // What else went wrong, and did or did not remain so.
+	Started           statusTime
+	Duration, Reason  string
+	Connected         bool     // Its process still has a connection.
+	Open              bool     // It is the newest of the provider.
+	Partial           bool     // Its first requests are forgotten.
+	Ticks             []string // The times at a quarter, a half, three quarters, and the end.
+	Lanes             []*runLane
+	More              bool // Only the page of the run has all lanes.
 }
 
-// runLane is all requests with one method and path.
+// runLane is all requests with one method and path, or the only requests of an operation for several objects, or a wait.
 type runLane struct {
 	Name, Path      string
-	Object          Ref      // What the requests name, if that exists.
-	ID              string   // What they name otherwise.
+	Objects         []Ref    // What the requests name, or the first ones of it. Without a kind, it does not exist.
+	More            int      // How many others they name.
 	Faults          []string // That hit requests of the lane.
 	Bars            []runBar
 	Count, Rejected int
-	Slowest, Total  string
+	Total           string
 	Label           string
 	spans           []*runSpan
 }
@@ -67,6 +69,8 @@ type runSpan struct {
 	class       string
 	retry       bool
 	waitedSince time.Duration // When the attempt before the retry had failed.
+	limited     bool          // That attempt was rejected with 429.
+	after       string        // What became of a failure.
 }
 
 // interval is a part of a run's time axis.
@@ -74,11 +78,12 @@ type interval struct{ from, to time.Duration }
 
 // The classes of bars: what a request came to, and the time that retries waited.
 const (
-	barWait         = "wait"
-	requestOK       = "ok"
-	requestRejected = "rejected" // 429.
-	requestFailed   = "failed"
-	requestRunning  = "running"
+	barWait          = "wait"
+	requestOK        = "ok"
+	requestRejected  = "rejected" // 429.
+	requestFailed    = "failed"
+	requestRecovered = "recovered" // A failure that did not remain.
+	requestRunning   = "running"
 )
 
 func (x *Entry) class() string {
@@ -100,6 +105,8 @@ func (x *Entry) result() string {
 	switch {
 	case x.running():
 		return "running"
+	case x.Status == 0 && len(x.Changes) > 0:
+		return lostResponse
 	case x.Status == 0:
 		return "no response"
 	case x.unreadable() != "":
@@ -107,6 +114,9 @@ func (x *Entry) result() string {
 	}
 	return strconv.Itoa(x.Status)
 }
+
+// lostResponse is the result of a request that was carried out, but not answered.
+const lostResponse = "lost response"
 
 // unreadable says why no client can read the response, whatever its status; empty if it can.
 func (x *Entry) unreadable() string {
@@ -132,14 +142,30 @@ func (x *Entry) name() string {
 	return Short(x.Method + " " + x.Path)
 }
 
-// spansOf puts the requests of a run on its time axis, and recognizes retries.
+// names reports whether a request is about an object that a change is about.
+func (x *Entry) names(c *Change) bool { return strings.Contains(x.Path+"?"+x.Query, c.ID) }
+
+// lists reports whether a request lists the objects of that kind.
+func (x *Entry) lists(c *Change) bool {
+	return strings.EqualFold(x.Operation, "list"+strings.ReplaceAll(c.Kind, "-", ""))
+}
+
+// reads reports whether a request reads the state of the object.
+func (x *Entry) reads(c *Change) bool {
+	return x.Method == "GET" && (x.lists(c) || strings.Contains(strings.ToLower(x.Operation), strings.TrimSuffix(c.Kind, "s")) && x.names(c))
+}
+
+// spansOf puts the requests of a run on its time axis, and recognizes retries and failures that did not remain.
 func spansOf(entries []Entry, now time.Time) []runSpan {
 	type request struct {
 		method, path, query string
 		body                uint64
 	}
-	type failures struct{ first, last time.Duration } // When the first and the last failure since the last success ended.
-	failed := map[request]failures{}
+	type failures struct { // Since the last success.
+		first, last time.Duration // When the first and the last ended.
+		limited     bool          // The last was a 429.
+	}
+	failed, unsolved := map[request]failures{}, map[request][]int{}
 	start := entries[0].Started
 	spans := make([]runSpan, len(entries))
 	for i := range entries {
@@ -152,22 +178,50 @@ func spansOf(entries []Entry, now time.Time) []runSpan {
 		key := request{x.Method, x.Path, x.Query, x.BodyHash}
 		before, known := failed[key]
 		if known && before.first <= s.from {
-			s.retry, s.waitedSince = true, before.first
+			s.retry, s.waitedSince, s.limited = true, before.first, before.limited
 			if before.last <= s.from {
 				s.waitedSince = before.last
 			}
 		}
 		switch {
 		case x.isRetriable() && known:
-			failed[key] = failures{min(before.first, s.to), max(before.last, s.to)}
+			failed[key] = failures{min(before.first, s.to), max(before.last, s.to), x.Status == 429}
 		case x.isRetriable():
-			failed[key] = failures{s.to, s.to}
+			failed[key] = failures{s.to, s.to, x.Status == 429}
 		case !x.running():
 			delete(failed, key)
 		}
 		spans[i] = s
+		switch s.class {
+		case requestFailed:
+			unsolved[key] = append(unsolved[key], i)
+		case requestOK:
+			for _, j := range unsolved[key] {
+				spans[j].class, spans[j].after = requestRecovered, ", recovered"
+			}
+			delete(unsolved, key)
+		}
+	}
+	for i := range spans {
+		if s := &spans[i]; s.class == requestFailed && len(s.Changes) > 0 {
+			s.findLater(spans[i+1:])
+		}
 	}
 	return spans
+}
+
+// findLater looks for a request that proves that the client learned what a request without a usable response had done.
+func (s *runSpan) findLater(later []runSpan) {
+	for i := range later {
+		switch c, x := &s.Changes[0], &later[i]; {
+		case x.class != requestOK:
+		case x.names(c):
+			s.class, s.after = requestRecovered, ", recovered"
+			return
+		case x.lists(c):
+			s.class, s.after = requestRecovered, ", found later"
+		}
+	}
 }
 
 // union merges intervals that overlap.
@@ -185,27 +239,26 @@ func union(all []interval) []interval {
 	return merged
 }
 
-// gaps are what merged intervals leave open between each other.
-func gaps(merged []interval) []interval {
-	var open []interval
-	for i := 1; i < len(merged); i++ {
-		open = append(open, interval{merged[i-1].to, merged[i].from})
-	}
-	return open
-}
-
-// overlap is how much time two lists of merged intervals have in common.
-func overlap(a, b []interval) time.Duration {
-	var common time.Duration
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		common += max(0, min(a[i].to, b[j].to)-max(a[i].from, b[j].from))
-		if a[i].to < b[j].to {
-			i++
-		} else {
-			j++
+// minus is what merged intervals leave of others.
+func minus(all, cuts []interval) (left []interval) {
+	for _, i := range all {
+		for len(cuts) > 0 && cuts[0].to <= i.from {
+			cuts = cuts[1:]
+		}
+		for _, cut := range cuts {
+			if cut.from >= i.to {
+				break
+			}
+			if cut.from > i.from {
+				left = append(left, interval{i.from, cut.from})
+			}
+			i.from = cut.to
+		}
+		if i.from < i.to {
+			left = append(left, i)
 		}
 	}
-	return common
+	return left
 }
 
 func length(all []interval) time.Duration {
@@ -223,7 +276,7 @@ func (pages *Pages) addRuns(p *statusPage, before int, objects map[string]Ref) {
 	connected, now := pages.source.Connected(), clock.System.Now()
 	hasOpen := false
 	for _, entries := range runs {
-		r := viewRun(entries, objects, now, runLanes)
+		r := viewRun(entries, objects, now, p.Now, false)
 		r.Partial = pages.source.IsPartial(r.Number)
 		// Other clients, such as the buttons of the page, keep a connection although they wait for nothing.
 		if ofProvider(&entries[0]) {
@@ -236,8 +289,9 @@ func (pages *Pages) addRuns(p *statusPage, before int, objects map[string]Ref) {
 	}
 }
 
-// viewRun is what a page shows of a run, with at most so many lanes. Its entries are in the order of their arrival.
-func viewRun(entries []Entry, objects map[string]Ref, now time.Time, most int) *runView {
+// viewRun is what a page shows of a run, with all its lanes or with the first ones. Its entries are in the order of their arrival. The time
+// of the machine is now, and that of the emulator is clock.
+func viewRun(entries []Entry, objects map[string]Ref, now, clock time.Time, all bool) *runView {
 	spans := spansOf(entries, now)
 	var end time.Duration
 	for i := range spans {
@@ -245,25 +299,39 @@ func viewRun(entries []Entry, objects map[string]Ref, now time.Time, most int) *
 	}
 	r := &runView{
 		Number: entries[0].Run, Client: clientName(entries[0].UserAgent), Started: statusTimeOf(entries[0].Started, now), Duration: Duration(end),
-		Counts: countsOf(spans), Answer: answerOf(spans, end),
+		Changes: changesOf(spans, objects, clock),
 	}
+	if r.Changes == nil {
+		r.Changes = []changePart{{Text: unchanged(spans)}}
+	}
+	failed, recovered := map[string]int{}, map[string]int{}
 	for i := range spans {
-		switch spans[i].class {
+		switch s := &spans[i]; s.class {
 		case requestRejected:
 			r.Rejected++
 		case requestFailed:
-			r.Failed++
+			failed[s.result()]++
+		case requestRecovered:
+			recovered[s.result()+s.after]++
 		}
 	}
+	r.Failed, r.Recovered = countedResults(failed), countedResults(recovered)
 	for _, part := range []time.Duration{25, 50, 75, 100} {
 		r.Ticks = append(r.Ticks, Duration(end*part/100))
 	}
+	reasons := reasonsOf(spans, end)
+	r.Reason = headline(reasons, end)
 	lanes := lanesOf(spans)
-	r.Lanes = lanes[:min(most, len(lanes))]
-	r.Rest = len(lanes) - len(r.Lanes)
-	for _, lane := range r.Lanes {
+	if !all {
+		shown := folded(lanes)
+		shown = shown[:min(len(shown), runLanes)]
+		r.More = len(shown) < len(lanes)
+		lanes = shown
+	}
+	for _, lane := range lanes {
 		lane.finish(end, objects)
 	}
+	r.Lanes = append(waitLanes(reasons, end), lanes...)
 	return r
 }
 
@@ -281,39 +349,6 @@ func clientName(agent string) string {
 		return "no User-Agent"
 	}
 	return Short(agent)
-}
-
-// verbs are the counted kinds of requests, most important first.
-var verbs = []string{"create", "update", "delete", "read"}
-
-// verbOf is what an operation does, as far as its name and method say.
-func verbOf(x *Entry) string {
-	switch {
-	case x.Method == "GET":
-		return "read"
-	case x.Method == "DELETE" || strings.HasPrefix(x.Operation, "revoke"):
-		return "delete"
-	case strings.HasPrefix(x.Operation, "create") || strings.HasPrefix(x.Operation, "bulkCreate") || strings.HasPrefix(x.Operation, "invite"):
-		return "create"
-	}
-	return "update"
-}
-
-// countsOf counts the successful requests by what they do.
-func countsOf(spans []runSpan) []string {
-	counts := map[string]int{}
-	for i := range spans {
-		if spans[i].class == requestOK {
-			counts[verbOf(spans[i].Entry)]++
-		}
-	}
-	var texts []string
-	for _, verb := range verbs {
-		if n := counts[verb]; n > 0 {
-			texts = append(texts, quantity(n, verb))
-		}
-	}
-	return texts
 }
 
 func quantity(n int, noun string) string {
@@ -339,16 +374,16 @@ func (pages *Pages) runPage(address *url.URL) (page, error) {
 	id := strings.TrimPrefix(address.Path, runsPrefix)
 	p := &runPage{pageHeader: headerOf(pages.source.State(), "Run "+Short(id))}
 	number, _ := strconv.Atoi(id) // 0 is no run.
-	entries := pages.source.Requests(number)
-	if number == 0 || len(entries) == 0 {
-		p.Missing = true
+	runs, _ := pages.source.NewestRuns(1, number+1)
+	if p.Missing = number < 1 || len(runs) == 0 || runs[0][0].Run != number; p.Missing {
 		return p, nil
 	}
+	entries := runs[0]
 	kinds, _, _, err := pages.objects("", "")
 	if err != nil {
 		return nil, err
 	}
-	p.Run = viewRun(entries, byID(kinds), clock.System.Now(), len(entries))
+	p.Run = viewRun(entries, byID(kinds), clock.System.Now(), p.Now, true)
 	p.Run.Connected, p.Run.Partial, p.Run.Open = ofProvider(&entries[0]) && pages.source.Connected()[number], pages.source.IsPartial(number), true
 	return p, nil
 }

@@ -15,8 +15,8 @@ type Source interface {
 	Objects(kind, id string) (kinds []*Kind, row *Row, d Detail, err error)
 	// NewestRuns returns the requests of the newest n runs, or of those before a number that is not 0, and whether there are older ones.
 	NewestRuns(n, before int) (runs [][]Entry, older bool)
-	// Requests returns all requests of a run, or with 0 of all runs, in the order of their arrival.
-	Requests(run int) []Entry
+	// Requests returns all requests, in the order of their arrival.
+	Requests() []Entry
 	// Connected has the runs whose process still has a connection; IsPartial reports whether the first requests of a run are forgotten.
 	Connected() map[int]bool
 	IsPartial(run int) bool
@@ -66,6 +66,16 @@ type Entry struct {
 	Principal string `json:"principal,omitempty"`
 	// Fault is the kind of the fault that hit the request, empty for none.
 	Fault string `json:"fault,omitempty"`
+	// Changes are what the request did to objects, also if its response was lost.
+	Changes []Change `json:"-"`
+}
+
+// Change is what a request did to an object.
+type Change struct {
+	Verb string // Such as "created".
+	Ref
+	Until   int64  // When the object is ready or has failed, in milliseconds on the emulator's clock; 0 for at once.
+	Failure string // What it then is, such as "build failed"; empty if it is ready.
 }
 
 // Kind is all objects of one kind.

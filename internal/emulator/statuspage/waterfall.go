@@ -9,62 +9,124 @@ import (
 	"time"
 )
 
-// answerOf says in sentences why a run took as long as it did. Each is certain.
-func answerOf(spans []runSpan, end time.Duration) []string {
-	var sent, waits []interval
-	results := map[string]int{}
-	rejected, failed := 0, 0
+// reason is what a part of a run's time passed with, as far as the requests show. Its name follows "mostly"; its label is for itself.
+type reason struct {
+	name, label string
+	time        []interval
+	wait        bool
+}
+
+// reasonsOf divides the time of a run among reasons: no moment has two.
+func reasonsOf(spans []runSpan, end time.Duration) []reason {
+	var sent, limited, retried []interval
+	writes := map[time.Duration]bool{}
 	for i := range spans {
 		s := &spans[i]
 		sent = append(sent, interval{s.from, s.to})
-		if s.retry {
-			waits = append(waits, interval{s.waitedSince, s.from})
+		switch wait := (interval{s.waitedSince, s.from}); {
+		case s.limited:
+			limited = append(limited, wait)
+		case s.retry:
+			retried = append(retried, wait)
 		}
-		switch s.class {
-		case requestRejected:
-			rejected++
-		case requestFailed:
-			failed++
-			results[s.result()]++
+		writes[s.from] = writes[s.from] || s.Method != "GET"
+	}
+	whole := []interval{{0, end}}
+	awaited, what := awaitedIn(spans)
+	var objects []interval
+	requests := union(sent)
+	idle := minus(whole, requests)
+	limits := minus(union(limited), requests)
+	idle = minus(idle, limits)
+	retries := minus(minus(union(retried), requests), limits)
+	idle = minus(idle, retries)
+	for _, pause := range minus(idle, minus(whole, union(awaited))) {
+		if pause.to-pause.from >= pollPause && !writes[pause.to] {
+			objects = append(objects, pause)
 		}
 	}
-	busy := union(sent)
-	pauses := gaps(busy)
-	waits = union(waits)
-	answer := []string{durationSentence(spans, end, length(busy), pauses)}
-	if polls := pollSentence(spans, pauses, waits); polls != "" {
-		answer = append(answer, polls)
+	return []reason{
+		{"waiting for " + what, "Waiting for " + what, objects, true},
+		{"waiting because of the rate limit", "Rate limit", limits, true}, {"waiting to retry failures", "Retries of failures", retries, true},
+		{"in requests", "In requests", requests, false}, {"between requests", "Between requests", minus(idle, objects), false},
 	}
-	if rejected > 0 {
-		answer = append(answer, fmt.Sprintf("%s rejected with 429 (rate limit).", was(rejected)))
-	}
-	if failed > 0 {
-		answer = append(answer, fmt.Sprintf("%s: %s.", quantity(failed, "failure"), countedResults(results)))
-	}
-	if waited := overlap(pauses, waits); waited >= time.Millisecond {
-		answer = append(answer, fmt.Sprintf("For %s, a retry was waiting and no request was under way.", Duration(waited)))
-	}
-	if rejected > 0 && ofProvider(spans[0].Entry) {
-		answer = append(answer, "After a 429, the provider also sends at a lower rate for a while.")
-	}
-	return answer
 }
 
-func durationSentence(spans []runSpan, end, inRequests time.Duration, pauses []interval) string {
-	if len(pauses) == 0 {
-		return fmt.Sprintf("%s, all of it in requests.", Duration(end))
+// becomes is what the client waits for an object to do.
+var becomes = map[string]string{"computers": "to become active", "environments": "to be built", "sessions": "to appear"}
+
+// awaitedIn is when the client waited for objects that it had changed, and for which: it read the state of each before and after it was
+// ready, or again and again.
+func awaitedIn(spans []runSpan) (awaited []interval, what string) {
+	byKind := map[string][]*Change{}
+	var kinds []string
+	for i := range spans {
+		for at := range spans[i].Changes {
+			c, wait, reads := &spans[i].Changes[at], interval{spans[i].to, spans[i].to}, 0
+			if c.Until <= spans[i].Time.UnixMilli() {
+				continue
+			}
+			for j := i + 1; j < len(spans); j++ {
+				if s := &spans[j]; s.class != requestRejected && s.reads(c) {
+					reads, wait.to = reads+1, s.from
+					if s.Time.UnixMilli() >= c.Until {
+						break
+					}
+				}
+			}
+			if reads < 2 {
+				continue
+			}
+			awaited = append(awaited, wait)
+			if byKind[c.Kind] == nil {
+				kinds = append(kinds, c.Kind)
+			}
+			byKind[c.Kind] = append(byKind[c.Kind], c)
+		}
 	}
-	longest := slices.MaxFunc(pauses, func(a, b interval) int { return cmp.Compare(a.to-a.from, b.to-b.from) })
-	next := slices.IndexFunc(spans, func(s runSpan) bool { return s.from == longest.to })
-	return fmt.Sprintf("%s: %s in requests, %s between them (longest pause %s, before %s).",
-		Duration(end), Duration(inRequests), Duration(end-inRequests), Duration(longest.to-longest.from), spans[next].name())
+	for i, kind := range kinds {
+		kinds[i] = quantity(len(byKind[kind]), noun(kind))
+		if len(byKind[kind]) == 1 {
+			kinds[i] = noun(kind) + " " + byKind[kind][0].Name
+		}
+		kinds[i] += " " + becomes[kind]
+	}
+	return awaited, strings.Join(kinds, " and ")
 }
 
-func was(n int) string {
-	if n == 1 {
-		return "1 request was"
+// headline says why a run took as long as it did.
+func headline(reasons []reason, end time.Duration) string {
+	text, rest := Duration(end), ""
+	slices.SortStableFunc(reasons, func(a, b reason) int { return cmp.Compare(length(b.time), length(a.time)) })
+	for _, r := range reasons {
+		switch took := length(r.time); {
+		case took < max(pollPause, end/20):
+		case 2*took >= end && rest == "":
+			text += fmt.Sprintf(", mostly %s (%s)", r.name, Duration(took))
+		default:
+			rest += fmt.Sprintf(" %s: %s.", r.label, Duration(took))
+		}
 	}
-	return fmt.Sprintf("%d requests were", n)
+	return text + "." + rest
+}
+
+// waitLanes are the waits of a run, longest first.
+func waitLanes(reasons []reason, end time.Duration) (lanes []*runLane) {
+	for _, r := range reasons {
+		took := length(r.time)
+		if !r.wait || took < time.Millisecond {
+			continue
+		}
+		lane := &runLane{Name: r.label, Total: Duration(took), Label: Duration(took)}
+		for i := range r.time { // Waits that are close become one bar.
+			r.time[i].to = max(r.time[i].to, r.time[i].from+end/barsPerAxis)
+		}
+		for _, wait := range union(r.time) {
+			lane.Bars = append(lane.Bars, barOf(wait, end, barWait, Duration(wait.to-wait.from)))
+		}
+		lanes = append(lanes, lane)
+	}
+	return lanes
 }
 
 // countedResults lists results such as "2 × 503, 1 × no response".
@@ -75,48 +137,13 @@ func countedResults(results map[string]int) string {
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(results[b], results[a]), cmp.Compare(a, b)) })
 	for i, name := range names {
-		names[i] = fmt.Sprintf("%d × %s", results[name], name)
+		n := results[name]
+		names[i] = fmt.Sprintf("%d × %s", n, name)
+		if more, lost := strings.CutPrefix(name, lostResponse); lost {
+			names[i] = quantity(n, lostResponse) + more
+		}
 	}
 	return strings.Join(names, ", ")
-}
-
-// pollSentence says how long the client waited before it repeated a read that had succeeded: that is how it waits for a status. A pause
-// counts if no request was under way and no retry was waiting. Short ones may be the client's work.
-func pollSentence(spans []runSpan, pauses, waits []interval) string {
-	type address struct{ path, query string }
-	before := map[time.Duration]interval{} // Pauses by their end.
-	for _, pause := range pauses {
-		if pause.to-pause.from >= pollPause {
-			before[pause.to] = pause
-		}
-	}
-	succeeded := map[address]bool{}
-	var polls []interval
-	var names []string
-	for i := range spans {
-		s := &spans[i]
-		if verbOf(s.Entry) != "read" {
-			continue
-		}
-		read := address{s.Path, s.Query}
-		if pause, ok := before[s.from]; ok && succeeded[read] && !s.retry {
-			polls = append(polls, pause)
-			if !slices.Contains(names, s.name()) {
-				names = append(names, s.name())
-			}
-		}
-		succeeded[read] = succeeded[read] || s.class == requestOK
-	}
-	polls = union(polls)
-	waited := length(polls) - overlap(polls, waits)
-	if waited < pollPause {
-		return ""
-	}
-	client := "client"
-	if ofProvider(spans[0].Entry) {
-		client = "provider"
-	}
-	return fmt.Sprintf("For %s, the %s waited between repeated reads (%s).", Duration(waited), client, strings.Join(names, ", "))
 }
 
 // lanesOf arranges the requests of a run in lanes, in the order of their first request.
@@ -138,20 +165,42 @@ func lanesOf(spans []runSpan) []*runLane {
 	return lanes
 }
 
+// folded makes the requests of an operation for several objects one lane, unless the client repeated them.
+func folded(lanes []*runLane) []*runLane {
+	single := map[string]*runLane{}
+	return slices.DeleteFunc(slices.Clone(lanes), func(l *runLane) bool {
+		first, answered := single[l.Name], 0
+		for _, s := range l.spans {
+			if s.class != requestRejected {
+				answered++
+			}
+		}
+		switch {
+		case answered > 1 || l.spans[0].Operation == "":
+		case first == nil:
+			single[l.Name] = l
+		default:
+			first.spans = append(first.spans, l.spans...)
+			return true
+		}
+		return false
+	})
+}
+
 // layers are the classes of bars from bottom to top: what stands out is not covered.
-var layers = []string{barWait, requestOK, requestRunning, requestRejected, requestFailed}
+var layers = []string{barWait, requestOK, requestRunning, requestRejected, requestRecovered, requestFailed}
 
 // finish draws the bars of a lane.
 func (l *runLane) finish(end time.Duration, objects map[string]Ref) {
-	l.ID = namedBy(l.spans[0].Entry)
-	l.Object = objects[l.ID]
 	l.Count = len(l.spans)
-	var total, slowest time.Duration
+	var total time.Duration
 	var waits []interval
-	counts := map[string]int{}
+	counts, seen := map[string]int{}, map[Ref]bool{}
 	for _, s := range l.spans {
 		total += s.to - s.from
-		slowest = max(slowest, s.to-s.from)
+		if o := s.object(objects); o.Name != "" && !seen[o] {
+			l.Objects, seen[o] = append(l.Objects, o), true
+		}
 		counts[s.class]++
 		if s.Fault != "" && !slices.Contains(l.Faults, s.Fault) {
 			l.Faults = append(l.Faults, s.Fault)
@@ -160,10 +209,12 @@ func (l *runLane) finish(end time.Duration, objects map[string]Ref) {
 			waits = append(waits, interval{s.waitedSince, s.from})
 		}
 	}
-	l.Rejected, l.Slowest, l.Total = counts[requestRejected], Duration(slowest), Duration(total)
+	l.More = max(0, len(l.Objects)-laneObjects)
+	l.Objects = l.Objects[:len(l.Objects)-l.More]
+	l.Rejected, l.Total = counts[requestRejected], Duration(total)
 	l.Label = quantity(l.Count, "request")
 	for _, part := range []struct{ class, text string }{
-		{requestRejected, "rejected with 429"}, {requestFailed, "failed"}, {requestRunning, "running"},
+		{requestRejected, "rejected with 429"}, {requestFailed, "failed"}, {requestRecovered, "recovered"}, {requestRunning, "running"},
 	} {
 		if n := counts[part.class]; n > 0 {
 			l.Label += fmt.Sprintf(", %d %s", n, part.text)
@@ -174,7 +225,7 @@ func (l *runLane) finish(end time.Duration, objects map[string]Ref) {
 	}
 	// Equal requests stand together, so that those that are close become one bar, whatever lies between them.
 	slices.SortStableFunc(l.spans, func(a, b *runSpan) int {
-		return cmp.Or(cmp.Compare(slices.Index(layers, a.class), slices.Index(layers, b.class)), cmp.Compare(a.Fault, b.Fault))
+		return cmp.Or(cmp.Compare(slices.Index(layers, a.class), slices.Index(layers, b.class)), cmp.Compare(a.Fault, b.Fault), cmp.Compare(a.from, b.from))
 	})
 	for first := 0; first < len(l.spans); {
 		next := first + 1
@@ -186,18 +237,27 @@ func (l *runLane) finish(end time.Duration, objects map[string]Ref) {
 	}
 }
 
-// namedBy is the last parameter in the path of a request: the ID or the name of what it is about. It is empty without one.
-func namedBy(x *Entry) string {
-	route, path := strings.Split(x.Route, "/"), strings.Split(x.Path, "/")
+// object is what a request names last in its path: the object, or its name if it does not exist. It is empty if there is none.
+func (s *runSpan) object(objects map[string]Ref) Ref {
+	route, path := strings.Split(s.Route, "/"), strings.Split(s.Path, "/")
 	if len(route) != len(path) { // A parameter contains a slash.
-		return ""
+		return Ref{}
 	}
 	for i, part := range slices.Backward(route) {
-		if strings.HasPrefix(part, "{") {
-			return Short(path[i])
+		if !strings.HasPrefix(part, "{") {
+			continue
 		}
+		if o := objects[path[i]]; o.Kind != "" {
+			return o
+		}
+		for _, c := range s.Changes {
+			if c.ID == path[i] {
+				return Ref{Name: Short(c.Name)}
+			}
+		}
+		return Ref{Name: Short(path[i])}
 	}
-	return ""
+	return Ref{}
 }
 
 // joins reports whether a request is drawn as one bar with another one that came before it.
@@ -213,8 +273,13 @@ func barOfSpans(spans []*runSpan, end time.Duration) runBar {
 	}
 	title := first.result()
 	if len(spans) > 1 {
-		title = fmt.Sprintf("%d requests: %s", len(spans), countedResultsOf(spans))
+		results := map[string]int{}
+		for _, s := range spans {
+			results[s.result()]++
+		}
+		title = fmt.Sprintf("%d requests: %s", len(spans), countedResults(results))
 	}
+	title += first.after
 	title += fmt.Sprintf(", %s after the start (%s UTC), took %s", Duration(first.from), first.Started.UTC().Format("15:04:05.000"), Duration(whole.to-whole.from))
 	if first.retry {
 		title += ", a retry"
@@ -223,14 +288,6 @@ func barOfSpans(spans []*runSpan, end time.Duration) runBar {
 		title += ", fault " + first.Fault
 	}
 	return barOf(whole, end, first.class, title)
-}
-
-func countedResultsOf(spans []*runSpan) string {
-	results := map[string]int{}
-	for _, s := range spans {
-		results[s.result()]++
-	}
-	return countedResults(results)
 }
 
 func barOf(i interval, end time.Duration, class, title string) runBar {

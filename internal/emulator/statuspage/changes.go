@@ -1,0 +1,160 @@
+package statuspage
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// changePart is a part of the sentence that says what a run changed.
+type changePart struct{ Lead, Text, Path, Failure string }
+
+// isEnd reports whether an object is gone after a change.
+func (c *Change) isEnd() bool {
+	return c.Verb == "deleted" || c.Verb == "revoked" || c.Verb == "removed"
+}
+
+// changesOf says what a run changed. It counts objects, not requests.
+func changesOf(spans []runSpan, objects map[string]Ref, now time.Time) (parts []changePart) {
+	type group struct{ verb, kind string }
+	groups := map[group][]*Change{}
+	verbs, kinds := []string{"created", "set", "updated", "rotated"}, []string{}
+	for _, c := range netChanges(spans) {
+		if c.Until > now.UnixMilli() {
+			c.Failure = ""
+		}
+		if !slices.Contains(verbs, c.Verb) {
+			verbs = append(verbs, c.Verb)
+		}
+		if !slices.Contains(kinds, c.Kind) {
+			kinds = append(kinds, c.Kind)
+		}
+		groups[group{c.Verb, c.Kind}] = append(groups[group{c.Verb, c.Kind}], c)
+	}
+	for _, verb := range verbs {
+		var of []changePart
+		for _, kind := range kinds {
+			of = append(of, partsOf(kind, groups[group{verb, kind}], objects)...)
+		}
+		for i := range of {
+			lead := ", "
+			switch {
+			case i == 0 && len(parts) == 0:
+				lead = strings.ToUpper(verb[:1]) + verb[1:] + " "
+			case i == 0:
+				lead = " · " + verb + " "
+			case i == len(of)-1:
+				lead = " and "
+			}
+			of[i].Lead = lead + of[i].Lead
+		}
+		parts = append(parts, of...)
+	}
+	return parts
+}
+
+// netChanges are the changes of a run, one for each object. An object that it created and deleted has none.
+func netChanges(spans []runSpan) []*Change {
+	last := map[Ref]*Change{}
+	var net []*Change
+	for i := range spans {
+		for _, c := range spans[i].Changes {
+			key := Ref{Kind: c.Kind, ID: c.ID}
+			before := last[key]
+			if before == nil {
+				net, last[key] = append(net, &c), &c
+				continue
+			}
+			if c.Until == 0 && !c.isEnd() {
+				c.Until, c.Failure = before.Until, before.Failure
+			}
+			if before.Verb == "created" {
+				c.Verb = map[bool]string{false: before.Verb}[c.isEnd()]
+			}
+			*before = c
+		}
+	}
+	return slices.DeleteFunc(net, func(c *Change) bool { return c.Verb == "" })
+}
+
+// partsOf names the changed objects of a kind, or counts them if they are many. Those that failed are first.
+func partsOf(kind string, changes []*Change, objects map[string]Ref) (parts []changePart) {
+	if len(changes) == 0 {
+		return nil
+	}
+	name, list := noun(kind), objectsPrefix+kind
+	if changes[0].isEnd() {
+		list = ""
+	}
+	failed := slices.DeleteFunc(slices.Clone(changes), func(c *Change) bool { return c.Failure == "" })
+	others := slices.DeleteFunc(changes, func(c *Change) bool { return c.Failure != "" })
+	one := func(c *Change) {
+		parts = append(parts, changePart{Text: c.Name, Path: objects[c.ID].Path(), Failure: c.Failure})
+		parts[0].Lead = name + " "
+	}
+	if len(failed) > 3 {
+		parts = append(parts, changePart{Text: quantity(len(failed), name), Path: list, Failure: failed[0].Failure})
+	} else {
+		for _, c := range failed {
+			one(c)
+		}
+	}
+	switch text := rangeOf(others); {
+	case len(others) == 1:
+		one(others[0])
+	case text != "":
+		parts = append(parts, changePart{Lead: name + "s ", Text: text, Path: list})
+	case len(others) > 0 && len(parts) > 0:
+		parts = append(parts, changePart{Text: quantity(len(others), "other "+name), Path: list})
+	case len(others) > 0:
+		parts = append(parts, changePart{Text: quantity(len(others), name), Path: list})
+	}
+	return parts
+}
+
+// rangeOf is the first and the last of names that count up, such as ci-1, ci-2, and ci-3; empty if the names do not.
+func rangeOf(changes []*Change) string {
+	var prefix string
+	var numbers []int
+	for i, c := range changes {
+		stem := strings.TrimRight(c.Name, "0123456789")
+		number, err := strconv.Atoi(c.Name[len(stem):])
+		if err != nil || i > 0 && stem != prefix {
+			return ""
+		}
+		prefix, numbers = stem, append(numbers, number)
+	}
+	slices.Sort(numbers)
+	n := len(numbers)
+	if n < 2 || n != numbers[n-1]-numbers[0]+1 || len(slices.Compact(numbers)) != n {
+		return ""
+	}
+	return fmt.Sprintf("%s%d to %s%d", prefix, numbers[0], prefix, numbers[n-1])
+}
+
+// unchanged is what a run did if it changed nothing for good.
+func unchanged(spans []runSpan) string {
+	var names []string
+	reads := true
+	for i := range spans {
+		s := &spans[i]
+		reads = reads && s.Method == "GET"
+		if s.Method != "GET" && s.class == requestOK && !slices.Contains(names, s.name()) {
+			names = append(names, s.name())
+		}
+	}
+	switch {
+	case reads:
+		return "Only reads"
+	case names == nil:
+		return "Nothing changed"
+	}
+	return Short(strings.Join(names, ", "))
+}
+
+// noun is the name of one object of a kind.
+func noun(kind string) string {
+	return strings.NewReplacer("api-", "API ", "ci-", "CI ", "-", " ").Replace(strings.TrimSuffix(kind, "s"))
+}
