@@ -56,6 +56,9 @@ async function drive() {
   seen.WhilePaused = says(doc, "second-live");
   pause.click();
   await until(() => says(doc, "second-live"));
+  sessionStorage.clear();
+  const opened = await open("/#key=" + encodeURIComponent(key), 1000);
+  seen.Opened = [buttonOf(opened, "Forward 1 day").disabled, opened.getElementById("api-key").closest("p").hidden, opened.location.hash].join();
   seen.Stored = [Object.keys(sessionStorage).sort().join(), localStorage.length, document.cookie];
   await fetch("/measured", {method: "POST", body: JSON.stringify(seen)});
 }
@@ -89,7 +92,8 @@ func TestStatusPage_inChromium(t *testing.T) {
 			Cut            []string
 		}
 		WithoutKey, WhilePaused bool
-		Wrong, Right, Paused    string
+		Wrong, Right            string
+		Paused, Opened          string
 		Stored                  []any
 	}
 	if err := json.Unmarshal(body, &seen); err != nil {
@@ -106,6 +110,7 @@ func TestStatusPage_inChromium(t *testing.T) {
 	same(t, "the right key", seen.Right, "Forward 1 day: done.")
 	same(t, "paused", seen.Paused, "Paused, Continue")
 	same(t, "changes while paused", seen.WhilePaused, false)
+	same(t, "the printed address", seen.Opened, "false,true,")
 	same(t, "what the browser keeps", fmt.Sprint(seen.Stored), "[agentyard-api-key 0 ]")
 }
 

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -26,8 +27,9 @@ const usage = `Usage: agentyard-emulator [flags]
        agentyard-emulator [flags] -- COMMAND [ARGUMENTS]
        agentyard-emulator control METHOD PATH [BODY]
 
-Runs an emulator of the Agentyard API. It prints the provider's settings and
-then one line for each request. To stop it, press Ctrl-C.
+Runs an emulator of the Agentyard API. It prints the provider's settings, the
+address of the status page, and one line for each request. To stop it, press
+Ctrl-C.
 
 With a command, such as "terraform test", "go test ./...", or "pytest", it runs
 the command with the settings in AGENTYARD_BASE_URL, AGENTYARD_API_KEY, and
@@ -87,7 +89,7 @@ func main() {
 	default:
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		if err := serve(ctx, s, os.Stdout); err != nil {
+		if err := serve(ctx, s, os.Stdout, os.Stderr); err != nil {
 			fail(err)
 		}
 	}
@@ -189,8 +191,9 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	return s, nil
 }
 
-// serve runs an emulator until ctx is done. The provider's settings go to stdout.
-func serve(ctx context.Context, s *settings, stdout io.Writer) error {
+// serve runs an emulator until ctx is done. The provider's settings go to stdout, which a shell may read. The key is in the fragment of the
+// page's address, which a browser sends nowhere.
+func serve(ctx context.Context, s *settings, stdout, stderr io.Writer) error {
 	e, err := emulator.Start(context.WithoutCancel(ctx), s.Options)
 	if err != nil {
 		return err
@@ -199,6 +202,7 @@ func serve(ctx context.Context, s *settings, stdout io.Writer) error {
 		envBaseURL, e.URL(), envAPIKey, e.BootstrapKey(), envClock, statuspage.ShellText(e.ClockFile())); err != nil {
 		return errors.Join(err, e.Close())
 	}
+	_, _ = fmt.Fprintf(stderr, "Status page, for browsers on this machine: %s/#key=%s\n", e.URL(), url.QueryEscape(e.BootstrapKey()))
 	<-ctx.Done()
 	return stop(ctx, e)
 }

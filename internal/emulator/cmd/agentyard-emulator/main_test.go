@@ -14,12 +14,20 @@ import (
 	"time"
 )
 
-func serveArgs(ctx context.Context, args []string, stdout io.Writer) error {
+func serveArgs(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	s, err := parse(args, io.Discard)
 	if err != nil {
 		return err
 	}
-	return serve(ctx, s, stdout)
+	return serve(ctx, s, stdout, stderr)
+}
+
+// lineOf is a writer for one line.
+type lineOf chan string
+
+func (l lineOf) Write(p []byte) (int, error) {
+	l <- string(p)
+	return len(p), nil
 }
 
 // What it prints works, and it ends with its context. TestCommand_settings keeps the key in a data file.
@@ -28,7 +36,8 @@ func TestServe(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	out, stdout := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- serveArgs(ctx, []string{"-listen", "127.0.0.1:0"}, stdout) }()
+	page := make(lineOf, 1)
+	go func() { ended <- serveArgs(ctx, []string{"-listen", "127.0.0.1:0"}, stdout, page) }()
 	printed, lines := map[string]string{}, bufio.NewScanner(out)
 	for range 3 {
 		lines.Scan()
@@ -49,6 +58,9 @@ func TestServe(t *testing.T) {
 	}
 	if text, err := os.ReadFile(printed["AGENTYARD_EMULATOR_CLOCK"]); err != nil || string(text) != "0s" {
 		t.Errorf("the printed clock: %q %v", text, err)
+	}
+	if got, want := <-page, printed["AGENTYARD_BASE_URL"]+"/#key="+printed["AGENTYARD_API_KEY"]+"\n"; !strings.HasSuffix(got, ": "+want) {
+		t.Errorf("the status page: %q", got)
 	}
 	stop()
 	go func() { _, _ = io.Copy(io.Discard, out) }()
@@ -121,7 +133,7 @@ func TestServe_refuses(t *testing.T) {
 		"team, or enterprise": {"-listen", "127.0.0.1:0", "-tier", "gold"},
 		"data file":           {"-listen", "127.0.0.1:0", "-data", t.TempDir()},
 	} {
-		if err := serveArgs(t.Context(), args, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+		if err := serveArgs(t.Context(), args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: error %v does not contain %q", args, err, want)
 		}
 	}

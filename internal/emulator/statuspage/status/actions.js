@@ -1,6 +1,12 @@
 "use strict";
-// Buttons that act with the API key that the emulator printed. It is only in the tab's storage and in the Authorization header of requests to the emulator.
+// Buttons that act with the API key that the emulator printed. It is only in the tab's storage and in the Authorization header of requests to
+// the emulator. The printed address has it after #, which no browser sends; it does not stay in the address.
 const keyName = "agentyard-api-key";
+const given = new URLSearchParams(location.hash.slice(1)).get("key");
+if (given) {
+  sessionStorage.setItem(keyName, given);
+  history.replaceState(null, "", location.pathname + location.search);
+}
 
 function say(text, failed) {
   const result = document.getElementById("control-result");
@@ -8,12 +14,15 @@ function say(text, failed) {
   result.className = failed ? "bad" : "";
 }
 
+let asked = false; // Whether to ask for the key although there is one.
+
 // prepare enables the buttons once there is a key.
 function prepare() {
   const key = sessionStorage.getItem(keyName) || "", field = document.getElementById("api-key");
   reveal(document);
   document.querySelectorAll("button[data-path]").forEach(e => { e.disabled = !key; });
   if (field && field.value !== key) field.value = key;
+  if (field && document.activeElement !== field) field.closest("p").hidden = Boolean(key) && !asked;
 }
 
 function send(method, path, body) {
@@ -29,6 +38,8 @@ async function act(button) {
   say(label + "…");
   try {
     if ((await send("GET", "/_emulator/clock")).status === 401) {
+      asked = true;
+      prepare();
       say("The API key is wrong. Use the AGENTYARD_API_KEY that the emulator printed. Nothing was changed.", true);
       return;
     }

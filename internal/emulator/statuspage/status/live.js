@@ -57,7 +57,7 @@ document.addEventListener("click", event => {
   const details = event.target.closest?.("summary")?.parentElement, copy = event.target.closest?.("button[data-copy]");
   if (details?.id) touched.set(details.id, !details.open);
   if (copy) {
-    navigator.clipboard.writeText(document.getElementById(copy.dataset.copy).textContent.trim())
+    navigator.clipboard.writeText(document.getElementById(copy.dataset.copy).textContent.trim().replace("PASTE-THE-KEY", sessionStorage.getItem(keyName) || "PASTE-THE-KEY"))
       .then(() => "Copied", () => "Select the text to copy it").then(text => { copy.textContent = text; });
   }
   if (event.target.id !== "live-pause") return;
