@@ -458,6 +458,15 @@ func proposed(t testing.TB, attributes []*tfprotov6.SchemaAttribute, prior, conf
 			merged[attribute.Name] = before[attribute.Name]
 		case attribute.NestedType != nil && attribute.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeSingle:
 			merged[attribute.Name] = proposed(t, attribute.NestedType.Attributes, before[attribute.Name], v)
+		case attribute.NestedType != nil && attribute.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeList && v.IsKnown() && !v.IsNull():
+			var old, items []tftypes.Value
+			if before[attribute.Name].As(&old) != nil || v.As(&items) != nil {
+				t.Fatal("the values are not lists")
+			}
+			for i := range min(len(old), len(items)) {
+				items[i] = proposed(t, attribute.NestedType.Attributes, old[i], items[i])
+			}
+			merged[attribute.Name] = tftypes.NewValue(v.Type(), items)
 		}
 	}
 	return tftypes.NewValue(config.Type(), merged)

@@ -86,6 +86,9 @@ func TestUnchanged_unusual(t *testing.T) {
 		"an argument changed": {"agentyard_computer", computer, func(*acctest.Env, *acctest.Instance) acctest.Values {
 			return acctest.Values{"name": "d", "provider_type": "byom", "wait_for_active": false}
 		}, acctest.ActionUpdate, 1},
+		"a script removed": {"agentyard_environment", acctest.Values{"name": "e", "repositories": []any{map[string]any{"url": "https://git.example/a", "script": "make"}}}, func(*acctest.Env, *acctest.Instance) acctest.Values {
+			return acctest.Values{"name": "e", "repositories": []any{map[string]any{"url": "https://git.example/a"}}}
+		}, acctest.ActionUpdate, 1},
 		"a failed build": {"agentyard_environment", acctest.Values{"name": "e", "repositories": []any{}}, func(e *acctest.Env, i *acctest.Instance) acctest.Values {
 			acctest.Must(t, e.FailBuild(emulator.BuildFailure{Name: "e", Phase: "building", Category: "provider", Reason: "No space."}))
 			e.API(http.MethodPost, "/api/v0/environments/"+i.ID()+"/builds", nil, nil)

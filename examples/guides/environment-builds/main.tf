@@ -19,8 +19,7 @@ resource "agentyard_environment" "agents" {
       script = "make dependencies"
     },
     {
-      url    = "https://git.example/acme/tools.git"
-      script = ""
+      url = "https://git.example/acme/tools.git"
     },
   ]
 

@@ -9,8 +9,7 @@ resource "agentyard_environment" "app" {
       script = "make deps"
     },
     {
-      url    = "https://git.example/acme/tools.git"
-      script = "" # No setup needed.
+      url = "https://git.example/acme/tools.git"
     },
   ]
 

@@ -47,7 +47,7 @@ func fill(t *testing.T, e *acctest.Env) *strings.Replacer {
 	return strings.NewReplacer(
 		"$account", account.ID, "$computer", computer.ID, "$first", first.ID, "$second", second.ID,
 		"$name", "ci", "$member", "avery@agentyard.example", "$lower", "1000000", "$higher", "9007199254740991",
-		"$repositories", `[{ url = "https://git.example/acme/app", script = "make" }]`, "$wiki_repository", "https://code.example/acme/api",
+		"$repositories", `[{ url = "https://git.example/acme/app" }]`, "$wiki_repository", "https://code.example/acme/api",
 		"$machine", "", "$environment", "",
 	)
 }

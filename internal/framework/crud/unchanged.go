@@ -132,10 +132,15 @@ func (s *Stored) WasSeenBy(ctx context.Context, c *client.Client) bool {
 	return ok && by.Hash == c.Conn.KeyFingerprint(by.Salt)
 }
 
+// Shares reports whether another object has the same value of an attribute.
+func (s *Stored) Shares(name string, other *Stored) bool {
+	return bytes.Equal(s.attributes[name], other.attributes[name])
+}
+
 // IsPartOf reports whether another object has the same values of all its attributes.
 func (s *Stored) IsPartOf(other *Stored) bool {
-	for name, value := range s.attributes {
-		if !bytes.Equal(value, other.attributes[name]) {
+	for name := range s.attributes {
+		if !s.Shares(name, other) {
 			return false
 		}
 	}

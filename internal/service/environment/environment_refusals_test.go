@@ -19,7 +19,6 @@ func TestEnvironment_invalidConfiguration(t *testing.T) {
 		{acctest.Values{"name": ""}, "name", "name must not be empty"},
 		{acctest.Values{"setup_script": ""}, "setup_script", "setup_script must not be blank"},
 		{acctest.Values{"repositories": []any{map[string]any{"url": "acme/app", "script": "make"}}}, element + "url", "repositories[0].url must be an absolute URI"},
-		{acctest.Values{"repositories": []any{map[string]any{"url": "https://git.example/acme/app"}}}, element + "script", "required"},
 		{acctest.Values{"scope": "team"}, "scope", "scope must be \"user\" or \"organization\", not \"team\""},
 		{acctest.Values{"source_id": ""}, "source_id", "source_id must not be empty"},
 		{acctest.Values{"timeouts": map[string]any{"update": "soon"}}, "timeouts.update", "Valid time units"},

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -145,7 +146,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 	}
 	attributes["repositories"] = schema.ListNestedAttribute{
 		Required:            true,
-		MarkdownDescription: "Repositories to build, each with its setup script. May be empty. Changing this starts a build. A different order is not a change.",
+		MarkdownDescription: "Repositories to build. May be empty. Changing this starts a build. A different order is not a change.",
 		PlanModifiers:       []planmodifier.List{keepOrder{}},
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"url": schema.StringAttribute{
@@ -155,8 +156,8 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 				PlanModifiers:       []planmodifier.String{modifier.KeepEqual(wire.SameURL, "A trailing `.git` or slash is ignored.")},
 			},
 			"script": schema.StringAttribute{
-				Required:            true,
-				MarkdownDescription: repositoryResults["script"].Text + " May be empty." + noSecrets,
+				Optional: true, Computed: true, Default: stringdefault.StaticString(""),
+				MarkdownDescription: repositoryResults["script"].Text + " If omitted, nothing is run." + noSecrets,
 				PlanModifiers:       []planmodifier.String{keepText},
 			},
 		}},
@@ -393,7 +394,7 @@ func (r *environmentResource) IsCurrent(ctx context.Context, state *crud.Stored)
 		state.IsString("source_id", found.SourceID()) && state.IsString("latest_build_id", found.LatestBuildID())
 }
 
-// IsSettled implements crud.Steady: a failed environment is rebuilt.
-func (r *environmentResource) IsSettled(state, _ *crud.Stored) bool {
-	return state.HasNoWork() && state.String("status") != environments.StatusFailed
+// IsSettled implements crud.Steady: a failed environment is rebuilt. Terraform proposes the prior value of an omitted script.
+func (r *environmentResource) IsSettled(state, config *crud.Stored) bool {
+	return state.HasNoWork() && state.String("status") != environments.StatusFailed && state.Shares("repositories", config)
 }
