@@ -11,13 +11,11 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 )
 
-// DeletionProtection returns the attribute deletion_protection. Exceptions are sentences about what it does not prevent.
-func DeletionProtection(object, exceptions string) schema.BoolAttribute {
+// DeletionProtection returns the attribute deletion_protection. The guide says what it does not prevent.
+func DeletionProtection(object string) schema.BoolAttribute {
 	return schema.BoolAttribute{
 		Optional: true, Computed: true, Default: booldefault.StaticBool(false),
-		MarkdownDescription: phrase.Join(
-			fmt.Sprintf("Whether to fail every plan that destroys or replaces the %s. To destroy it, first set this to `false` and apply.", object),
-			fmt.Sprintf("With `-replace` or `replace_triggered_by`, or if the %s is tainted, the apply fails instead and does not delete it. With `create_before_destroy`, the apply fails after it has created the replacement, and the first %s is deposed.", object, object), exceptions, "Defaults to `false`."),
+		MarkdownDescription: fmt.Sprintf("Whether to fail every plan that destroys or replaces the %s. Defaults to `false`. See [Deletion protection](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/sharing-computers#deletion-protection).", object),
 	}
 }
 

@@ -162,7 +162,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
 				MarkdownDescription: "Whether to replace computers with the status `error`. Applies only to computers that failed to provision before dependencies were installed, and not to an imported fleet. Defaults to `true`.",
 			},
-			"deletion_protection": crud.DeletionProtection("fleet", "Lowering `quantity` still deletes computers, and failed computers are still replaced. Destroying the service account that owns the computers still deletes them."),
+			"deletion_protection": crud.DeletionProtection("fleet"),
 			"computers": schema.MapNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "The computers, by the name that the fleet gave them. Has exactly `quantity` keys, which are known in every plan.",

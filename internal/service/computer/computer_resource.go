@@ -157,7 +157,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
 		MarkdownDescription: "Whether to replace the computer if its status is `error`. Applies only to a computer that failed to provision before dependencies were installed, and not to an imported one. Has no effect while `deletion_protection` is `true`. Defaults to `true`.",
 	}
-	attributes["deletion_protection"] = crud.DeletionProtection("computer", "A computer whose creation failed is not protected. Destroying the service account that owns the computer still deletes it.")
+	attributes["deletion_protection"] = crud.DeletionProtection("computer")
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a computer for coding agents: a managed computer, which the service provisions, or a registered machine (`byom`)." + ownersKey + "\n\n" +
 			"~> Destroying a computer pauses its automations. A managed computer is also shut down, and its sessions are archived. Of a registered machine, only the registration is deleted.\n\n" +

@@ -86,7 +86,7 @@ func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 				Validators:          []validator.String{value.NotEmpty()},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 			},
-			"deletion_protection": crud.DeletionProtection("service account", "Its computers can still be destroyed on their own."),
+			"deletion_protection": crud.DeletionProtection("service account"),
 		},
 	}
 }
