@@ -56,6 +56,10 @@ async function drive() {
   seen.WhilePaused = says(doc, "second-live");
   pause.click();
   await until(() => says(doc, "second-live"));
+  const list = await open("/objects/computers", 1000), field = list.getElementById("filter");
+  field.value = "CI-1";
+  field.dispatchEvent(new Event("input", {bubbles: true}));
+  seen.Filtered = [...list.querySelectorAll("#list tbody tr")].filter(row => row.offsetHeight).length;
   sessionStorage.clear();
   const opened = await open("/#key=" + encodeURIComponent(key), 1000);
   seen.Opened = [buttonOf(opened, "Forward 1 day").disabled, opened.getElementById("api-key").closest("p").hidden, opened.location.hash].join();
@@ -92,6 +96,7 @@ func TestStatusPage_inChromium(t *testing.T) {
 			Cut            []string
 		}
 		WithoutKey, WhilePaused bool
+		Filtered                int
 		Wrong, Right            string
 		Paused, Opened          string
 		Stored                  []any
@@ -110,6 +115,7 @@ func TestStatusPage_inChromium(t *testing.T) {
 	same(t, "the right key", seen.Right, "Forward 1 day: done.")
 	same(t, "paused", seen.Paused, "Paused, Continue")
 	same(t, "changes while paused", seen.WhilePaused, false)
+	same(t, "computers named like ci-1", seen.Filtered, 4)
 	same(t, "the printed address", seen.Opened, "false,true,")
 	same(t, "what the browser keeps", fmt.Sprint(seen.Stored), "[agentyard-api-key 0 ]")
 }

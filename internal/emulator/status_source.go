@@ -211,7 +211,7 @@ func (s *statusObjects) environmentRow(id string, env *environment) *statusRow {
 		d := statuspage.Detail{Body: view, Actions: []statuspage.Action{apiAction("Delete", "DELETE", "/api/v0/environments/"+id, "")}}
 		for _, b := range builds {
 			state := b.at(s.now)
-			event := statuspage.Event{At: cmp.Or(state.finishedAt, state.startedAt, b.CreatedAt), Text: fmt.Sprintf("Build %s (%s): %s", b.ID, b.Trigger, state.status), State: state.status}
+			event := statuspage.Event{At: cmp.Or(state.finishedAt, state.startedAt, b.CreatedAt), Text: fmt.Sprintf("Build %s (%s)", state.status, b.Trigger), Note: b.ID, State: state.status}
 			if state.failure != nil {
 				event.Text += ": " + statuspage.Short(state.failure.Reason)
 			}
@@ -227,7 +227,7 @@ func (s *statusObjects) sessionRow(id string, o *session) *statusRow {
 	if o.DeletedAt != 0 {
 		return nil
 	}
-	row := &statusRow{Row: statuspage.Row{Ref: statuspage.Ref{ID: id, Name: id}, State: o.present(s.now).Status, CreatedAt: o.CreatedAt, Owner: s.owners[o.OwnerID]}}
+	row := &statusRow{Row: statuspage.Row{Ref: statuspage.Ref{ID: id, Name: s.sessionName(o)}, State: o.present(s.now).Status, CreatedAt: o.CreatedAt, Owner: s.owners[o.OwnerID]}}
 	row.detail = func() (statuspage.Detail, error) {
 		view := o.view(o.present(s.now))
 		view.ServiceCredits = &o.Credits

@@ -15,7 +15,7 @@ import (
 const (
 	// objectsPrefix begins the paths of the pages of objects.
 	objectsPrefix = "/objects/"
-	// objectEvents is how many events and requests the page of an object lists.
+	// objectEvents is how many events, which are also requests, the page of an object lists.
 	objectEvents = 50
 )
 
@@ -70,15 +70,11 @@ type objectPage struct {
 	By, Note string // The operation that returns the JSON, and what about it is worth knowing.
 	Import   string
 	History  []shownEvent
-	Requests []objectRequest
-	Others   int // How many requests are left out.
+	Others   int // How many events are left out.
 	Actions  []Action
 }
 
-type shownEvent struct{ At, Age, Text, Class string }
-
-// objectRequest is a request that named an object.
-type objectRequest struct{ Operation, Path, Result, Class, At string }
+type shownEvent struct{ At, Age, Text, Note, Class string }
 
 // objectPage reads what a path under objectsPrefix shows. A path that leads nowhere has a page that says so.
 func (pages *Pages) objectPage(address *url.URL) (page, error) {
@@ -107,20 +103,18 @@ func (pages *Pages) objectPage(address *url.URL) (page, error) {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(d.History, func(a, b Event) int { return cmp.Compare(b.At, a.At) })
-	for _, event := range d.History[:min(len(d.History), objectEvents)] {
-		p.History = append(p.History, shownEvent{objectTimeOf(event.At).Exact, statusTimeOf(time.UnixMilli(event.At), p.Now).Age, event.Text, stateClasses[event.State]})
-	}
 	named := strings.ToLower(cmp.Or(row.Requests, row.ID))
-	for _, x := range slices.Backward(pages.source.Requests()) {
+	for _, x := range pages.source.Requests() {
 		query, _ := url.QueryUnescape(x.Query)
-		switch {
-		case !strings.Contains(strings.ToLower(x.Path+"?"+query), named):
-		case len(p.Requests) < objectEvents:
-			p.Requests = append(p.Requests, objectRequestOf(&x))
-		default:
-			p.Others++
+		if strings.Contains(strings.ToLower(x.Path+"?"+query), named) || slices.ContainsFunc(x.Changes, func(c Change) bool { return c.ID == row.ID && c.Kind == kind }) {
+			text := strings.TrimSuffix(x.name()+": "+x.result()+", "+x.Fault, ", ")
+			d.History = append(d.History, Event{At: x.Time.UnixMilli(), Text: text, Note: Short(x.Method + " " + x.Path)})
 		}
+	}
+	slices.SortStableFunc(d.History, func(a, b Event) int { return cmp.Compare(b.At, a.At) })
+	p.Others = max(0, len(d.History)-objectEvents)
+	for _, event := range d.History[:len(d.History)-p.Others] {
+		p.History = append(p.History, shownEvent{objectTimeOf(event.At).Exact, statusTimeOf(time.UnixMilli(event.At), p.Now).Age, event.Text, event.Note, stateClasses[event.State]})
 	}
 	return p, nil
 }
@@ -161,14 +155,6 @@ func indented(body any) (string, error) {
 	err := enc.Encode(body)
 	shown := hidden.ReplaceAllString(strings.TrimSpace(text.String()), `"$1": "`+notShown+`"`)
 	return userInfo.ReplaceAllString(shown, "://"+notShown+"@"), err
-}
-
-func objectRequestOf(x *Entry) objectRequest {
-	r := objectRequest{Operation: x.Operation, Path: x.Method + " " + Short(x.Path), Result: x.result(), Class: x.class(), At: x.Time.UTC().Format("2006-01-02 15:04:05")}
-	if x.Fault != "" {
-		r.Result += ", " + x.Fault
-	}
-	return r
 }
 
 func statusTimeOf(at, now time.Time) statusTime {

@@ -22,7 +22,7 @@ func TestFirstRows(t *testing.T) {
 	for _, r := range k.Rows {
 		names = append(names, r.Name)
 	}
-	if got := fmt.Sprint(names, k.Rest, k.Total, k.States); got != "[broken n16 n15 n14 n13 n12 n11 n10 n09 n08] 8 18 [{active  17} {error bad 1}]" {
+	if got := fmt.Sprint(names, k.Rest, k.Total, k.Failed); got != "[broken n16 n15 n14 n13 n12 n11 n10 n09 n08] 8 18 1" {
 		t.Error(got)
 	}
 }

@@ -241,22 +241,13 @@ func Duration(d time.Duration) string {
 	return text
 }
 
-// finish counts the states, and sorts the rows: what failed first, and then the newest.
+// finish counts and sorts the rows: what failed first, and then the newest.
 func (k *Kind) finish() {
 	k.Total = len(k.Rows)
-	counts := map[string]int{}
 	for i := range k.Rows {
 		k.Rows[i].finish()
-		if k.Rows[i].OwnID() != "" {
-			counts[k.Rows[i].State]++
-		}
+		k.Failed += 1 - severity(k.Rows[i])
 	}
-	for state, n := range counts {
-		k.States = append(k.States, stateCount{state, stateClasses[state], n})
-	}
-	slices.SortFunc(k.States, func(a, b stateCount) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.State, b.State))
-	})
 	slices.SortStableFunc(k.Rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(severity(a), severity(b)), cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.Name, b.Name))
 	})

@@ -85,10 +85,9 @@ type Kind struct {
 	Operation, Note        string // The operation that returns an object, and what about it is worth knowing.
 	Rows                   []Row
 
-	States       []stateCount
-	Total        int
-	Rest         int  // How many rows only the list of all has.
-	Dated, Moved bool // Whether objects have times, and whether the clock was moved.
+	Total, Failed int
+	Rest          int  // How many rows only the list of all has.
+	Dated, Moved  bool // Whether objects have times, and whether the clock was moved.
 }
 
 // Row is an object.
@@ -117,15 +116,10 @@ type Detail struct {
 
 // Event is something that happened to an object and that its JSON does not say.
 type Event struct {
-	At   int64
-	Text string
+	At         int64
+	Text, Note string
 	// State is what it came to, and colors the event.
 	State string
-}
-
-type stateCount struct {
-	State, Class string
-	Count        int
 }
 
 // stateClasses are the states that stand out.

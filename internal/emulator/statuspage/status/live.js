@@ -28,6 +28,13 @@ function swap(page) {
     for (const details of now.querySelectorAll("details[id]")) if (touched.has(details.id)) details.open = touched.get(details.id);
     old.replaceWith(document.adoptNode(now));
   }
+  filter();
+}
+
+// filter hides the rows of a list that do not contain the text of the field above it.
+function filter() {
+  const text = (document.getElementById("filter")?.value || "").toLowerCase();
+  document.querySelectorAll("#list tbody tr").forEach(row => { row.hidden = !row.textContent.toLowerCase().includes(text); });
 }
 
 // isUsed reports whether somebody marks text or types, which a replacement would undo.
@@ -65,5 +72,6 @@ document.addEventListener("click", event => {
   event.target.textContent = paused ? "Continue" : "Pause";
   showState(paused ? "paused" : "live");
 });
+document.addEventListener("input", event => { if (event.target.id === "filter") filter(); });
 reveal(document);
 update();
