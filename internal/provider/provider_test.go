@@ -152,6 +152,9 @@ func checkBlock(t *testing.T, where string, block *tfprotov6.SchemaBlock) {
 	t.Helper()
 	checkAttributes(t, where, block.Attributes)
 	for _, nested := range block.BlockTypes {
+		if nested.Block.Description == "" {
+			t.Errorf("%s.%s has no description", where, nested.TypeName)
+		}
 		checkBlock(t, where+"."+nested.TypeName, nested.Block)
 	}
 }

@@ -4,7 +4,7 @@ terraform {
   required_providers {
     agentyard = {
       source  = "agentyard/agentyard"
-      version = "~> 0.1"
+      version = "~> 0.1.0"
     }
   }
 }

@@ -11,23 +11,25 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// Timeouts makes a resource's timeouts block reject durations of zero or less.
+const timeoutsText = "How long the provider waits: durations such as `90s`, `30m`, or `1h30m`."
+
+// Timeouts describes a resource's timeouts block, and makes it reject durations of zero or less.
 func Timeouts(block schema.Block) schema.Block {
 	b, ok := block.(schema.SingleNestedBlock)
 	if !ok {
 		return block
 	}
-	b.Validators = append(b.Validators, positiveDurations{})
+	b.MarkdownDescription, b.Validators = timeoutsText, append(b.Validators, positiveDurations{})
 	return b
 }
 
-// ActionTimeouts makes an action's timeouts block reject durations of zero or less.
+// ActionTimeouts does the same for an action's.
 func ActionTimeouts(block actionschema.Block) actionschema.Block {
 	b, ok := block.(actionschema.SingleNestedBlock)
 	if !ok {
 		return block
 	}
-	b.Validators = append(b.Validators, positiveDurations{})
+	b.MarkdownDescription, b.Validators = timeoutsText, append(b.Validators, positiveDurations{})
 	return b
 }
 
