@@ -3,8 +3,11 @@ package create_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -50,6 +53,20 @@ func (c *things) create(ctx context.Context, name string) (*thing, error) {
 		HasName: func(t *thing) bool { return t.Name == name },
 		Send: func(ctx context.Context) (*thing, error) {
 			return transport.CallObject[thing](ctx, c.conn, transport.Post("createThing", "/api/v0/environments"), "thing", wire.AnyID)
+		},
+		IsWanted: func(t *thing) bool { return t.Color == "red" },
+	})
+}
+
+// createUnnamed creates a thing whose name says nothing.
+func (c *things) createUnnamed(ctx context.Context) (*thing, error) {
+	return create.Once(ctx, c.conn, create.Object[thing]{
+		Object: "thing", In: c.in, Body: "red",
+		Send: func(ctx context.Context) (*thing, error) {
+			return transport.CallObject[thing](ctx, c.conn, transport.Post("createThing", "/api/v0/environments"), "thing", wire.AnyID)
+		},
+		List: func(ctx context.Context) ([]thing, error) {
+			return transport.CallList[thing](ctx, c.conn, transport.Get("listThings", "/api/v0/environments"), "things", nil)
 		},
 		IsWanted: func(t *thing) bool { return t.Color == "red" },
 	})
@@ -198,4 +215,99 @@ func TestOnce_knowsWhatThisProcessMade(t *testing.T) {
 		t.Errorf("the response has what this process made before: %v", err)
 	}
 	rec.WantCount(t, http.MethodPost, 2)
+}
+
+// Without a name, as many objects as were lost are given to those who asked for them. If there are more, or if one proves no age, the
+// errors name them.
+func TestOnce_unnamed(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		posts    []string // What becomes of requests that are in flight together.
+		theirs   string   // What somebody else creates meanwhile.
+		timeless bool     // The service does not tell its time.
+		looks    int      // How many listings succeed; 0 means all.
+		served   int      // How many callers get an object of their own.
+		named    string   // The objects in the errors of the others.
+	}{
+		"all are answered":           {posts: []string{"red", "red"}, served: 2},
+		"two of three are lost":      {posts: []string{"red lost", "red", "red lost"}, served: 3},
+		"lost before the commit":     {posts: []string{"unsent"}},
+		"made otherwise than asked":  {posts: []string{"blue lost"}, named: "new-1"},
+		"another's is alike":         {posts: []string{"red lost"}, theirs: `"color":"red","createdAt":1772323200000`, named: "new-1 theirs"},
+		"another's shows no time":    {posts: []string{"red lost"}, theirs: `"color":"red"`, named: "new-1 theirs"},
+		"another's is older":         {posts: []string{"red lost"}, theirs: `"color":"red","createdAt":1772323199000`, served: 1},
+		"another's is not wanted":    {posts: []string{"red lost"}, theirs: `"color":"blue","createdAt":1772323200000`, served: 1},
+		"only another's, without it": {posts: []string{"unsent"}, theirs: `"color":"red"`, named: "theirs"},
+		"the service tells no time":  {posts: []string{"red lost"}, timeless: true, named: "new-1"},
+		"the last look fails":        {posts: []string{"red lost"}, looks: 1, named: "new-1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			var inFlight, callers sync.WaitGroup
+			var made []string
+			sent, looks := 0, 0
+			inFlight.Add(len(tc.posts))
+			c, _, clk := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				if tc.timeless {
+					w.Header()["Date"] = nil
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if r.Method == http.MethodGet {
+					if looks++; tc.looks > 0 && looks > tc.looks+1 { // The first request asks for the time.
+						clienttest.RespondJSON(w, 403, `{"detail":"no"}`)
+						return
+					}
+					clienttest.Say(w, clienttest.PageOf("things", "", made))
+					return
+				}
+				color, isLost := strings.CutSuffix(tc.posts[sent], " lost")
+				sent++
+				object := fmt.Sprintf(`{"id":"new-%d","color":%q,"createdAt":1772323200000}`, sent, color)
+				if color != "unsent" {
+					made = append(made, object)
+				}
+				if tc.theirs != "" {
+					made = append(made, `{"id":"theirs",`+tc.theirs+`}`)
+				}
+				mu.Unlock()
+				inFlight.Done()
+				inFlight.Wait()
+				mu.Lock()
+				if isLost || color == "unsent" {
+					clienttest.Drop(w)
+				}
+				clienttest.RespondJSON(w, 201, object)
+			})
+			_, _ = c.conn.Providers(t.Context()) // Creations that start together share it.
+			given := map[string]bool{}
+			named := ""
+			for range tc.posts {
+				callers.Go(func() {
+					got, err := c.createUnnamed(t.Context())
+					mu.Lock()
+					defer mu.Unlock()
+					var lost *create.LostError
+					switch {
+					case err == nil:
+						given[got.ID] = true
+					case errors.As(err, &lost):
+						for _, found := range lost.Found {
+							named = strings.TrimSpace(named + " " + found.ID)
+						}
+					default:
+						t.Error(err)
+					}
+				})
+			}
+			callers.Wait()
+			if len(given) != tc.served || given["theirs"] || named != tc.named || sent != len(tc.posts) {
+				t.Errorf("%v are given and %q named after %d requests", given, named, sent)
+			}
+			if waited := clk.Now().Sub(clienttest.Start); waited > 7*time.Second { // One search.
+				t.Errorf("the searches took %v", waited)
+			}
+		})
+	}
 }

@@ -83,3 +83,33 @@ func TestCreateSession_takesEveryAnswer(t *testing.T) {
 		})
 	}
 }
+
+// After a lost response, neither a subagent's session nor one on another computer is taken for the new one.
+func TestCreateSession_isFoundAfterALoss(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		listed []string
+		want   string // The new session, or the ones in the error.
+		err    func(error) bool
+	}{
+		"among others":       {listed: []string{ses("s1", ""), ses("sub", `,"parent_session_id":"s0"`), strings.Replace(ses("away", ""), `"7"`, `"8"`, 1)}, want: "s1"},
+		"others alone":       {listed: []string{ses("sub", `,"parent_session_id":"s0"`)}, err: clienttest.Is[*create.LostError]},
+		"the listing breaks": {err: clienttest.Is[*create.LostError]},
+	} {
+		lost := false
+		c, _, _ := serveSessions(t, func(call string, _ time.Duration) string {
+			switch {
+			case call == "POST ":
+				lost = true
+				return "drop"
+			case lost && tc.listed == nil:
+				return `403 {"detail":"no"}`
+			}
+			return sessionsPage(tc.listed...)
+		})
+		made, err := c.Create(t.Context(), CreateRequest{ComputerID: "7"})
+		if !clienttest.IsA(err, tc.err) || err == nil && made.ID != tc.want || err != nil && strings.Contains(err.Error(), "sub") {
+			t.Errorf("%s: got %+v, %v", name, made, err)
+		}
+	}
+}
