@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -69,36 +68,6 @@ func mustGet(t *testing.T, sh *Collection[thing], s *source, key, id string) *th
 	return got
 }
 
-func TestCollection_manyReadsShareOneListing(t *testing.T) {
-	t.Parallel()
-	s := newSource(1000)
-	sh := s.shared(clock.NewFake(time.Now()))
-	var readers sync.WaitGroup
-	for i := range 1000 {
-		readers.Go(func() { mustGet(t, sh, s, "", fmt.Sprint(i)) })
-	}
-	readers.Wait()
-	if s.lists.Load() != 1 || s.gets.Load() != 1 {
-		t.Errorf("%d listings, %d reads, want one of each", s.lists.Load(), s.gets.Load())
-	}
-}
-
-func TestCollection_keysAreApartAndMissingIDsAreRead(t *testing.T) {
-	t.Parallel()
-	s := newSource(2)
-	sh := s.shared(clock.NewFake(time.Now()))
-	for _, key := range []string{"a", "b"} {
-		mustGet(t, sh, s, key, "0")
-		mustGet(t, sh, s, key, "1")
-	}
-	if s.lists.Load() != 2 || s.gets.Load() != 2 {
-		t.Errorf("%d listings, %d reads, want two of each", s.lists.Load(), s.gets.Load())
-	}
-	if got := mustGet(t, sh, s, "a", "unknown"); got.state != "alone" {
-		t.Errorf("got %+v", got)
-	}
-}
-
 func TestCollection_expiresAndIsDiscarded(t *testing.T) {
 	t.Parallel()
 	s := newSource(2)
@@ -144,34 +113,6 @@ func TestCollection_aListingDuringAWriteIsNotKept(t *testing.T) {
 	})
 }
 
-func TestCollection_aFailedListing(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		err       error
-		wantAlone bool
-	}{
-		{&transport.APIError{Status: 403}, true},
-		{&transport.APIError{Status: 404}, true},
-		{&transport.APIError{Status: 500}, false},
-		{&transport.TransportError{Err: errors.New("broken")}, false},
-	} {
-		s := newSource(2)
-		s.err = tc.err
-		sh := s.shared(clock.NewFake(time.Now()))
-		mustGet(t, sh, s, "", "0")
-		_, err := sh.Get(t.Context(), "", "1", s.get)
-		if tc.wantAlone != (err == nil) || !tc.wantAlone && !errors.Is(err, tc.err) {
-			t.Errorf("%v: got %v", tc.err, err)
-		}
-		s.err = nil
-		mustGet(t, sh, s, "", "0")
-		mustGet(t, sh, s, "", "1")
-		if s.lists.Load() != 2 {
-			t.Errorf("%v: a failure is kept", tc.err)
-		}
-	}
-}
-
 // A 404 of the service itself means that an object is gone, unless a listing has it.
 func TestCollection_notFound(t *testing.T) {
 	t.Parallel()
@@ -198,44 +139,6 @@ func TestCollection_notFound(t *testing.T) {
 			got, err := sh.Get(t.Context(), "", tc.id, func(context.Context) (*thing, error) { return nil, tc.single })
 			if !tc.want(err) || (err == nil) != (got != nil) {
 				t.Errorf("got %+v, %v", got, err)
-			}
-		})
-	}
-}
-
-func TestCollection_readsFromTheListing(t *testing.T) {
-	t.Parallel()
-	for name, read := range map[string]func(*Collection[thing]) (int, error){
-		"all": func(sh *Collection[thing]) (int, error) { all, err := sh.All(t.Context(), ""); return len(all), err },
-		"find": func(sh *Collection[thing]) (int, error) {
-			all, err := sh.Find(t.Context(), "", isIn(""))
-			return len(all), err
-		},
-		"lookup": func(sh *Collection[thing]) (int, error) {
-			n := 0
-			for _, id := range []string{"0", "9", "1"} {
-				found, err := sh.Lookup(t.Context(), "", id)
-				if err != nil {
-					return 0, err
-				}
-				if found != nil && found.id == id {
-					n++
-				}
-			}
-			return n, nil
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newSource(2)
-			sh := s.shared(clock.NewFake(time.Now()))
-			s.err = errors.New("broken")
-			if n, err := read(sh); !errors.Is(err, s.err) {
-				t.Errorf("got %d, %v", n, err)
-			}
-			s.err = nil
-			if n, err := read(sh); n != 2 || err != nil {
-				t.Errorf("got %d, %v", n, err)
 			}
 		})
 	}

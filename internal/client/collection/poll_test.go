@@ -111,26 +111,6 @@ func mustNext(t *testing.T, w *Watch[thing], pause time.Duration) *thing {
 	return got
 }
 
-func TestPoller_aHundredWaitersShareTheirLooks(t *testing.T) {
-	bubble(t, func(t *testing.T, s *looked, p *Poller[thing]) {
-		var ids []string
-		var all sync.WaitGroup
-		for i := range 100 {
-			id := fmt.Sprintf("%03d", i)
-			ids = append(ids, id)
-			all.Go(func() {
-				w := p.Watch("", id)
-				for _, pause := range []time.Duration{half, time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second} {
-					mustNext(t, w, pause)
-				}
-			})
-		}
-		all.Wait()
-		many := " many " + strings.Join(ids, " ")
-		s.want(t, "500ms"+many, "1.5s"+many, "3.5s"+many, "7.5s"+many, "12.5s"+many)
-	})
-}
-
 // Waiters with pauses of their own take the latest poll that they have not seen. The last one reads its object alone.
 func TestPoller_takesTheLatestPoll(t *testing.T) {
 	bubble(t, func(t *testing.T, s *looked, p *Poller[thing]) {
@@ -232,18 +212,6 @@ func TestPoller_whatOneRequestDoesNotBringIsAskedForAFewAtATime(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestPoller_nobodyIsLookedForWhoHasLeft(t *testing.T) {
-	bubble(t, func(t *testing.T, s *looked, p *Poller[thing]) {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, err := p.Watch("", "a").Next(ctx, time.Hour); !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
-		}
-		time.Sleep(2 * time.Hour)
-		s.want(t)
-	})
 }
 
 func TestPoller_closeTellsOnceThatAWaitHasEnded(t *testing.T) {

@@ -99,21 +99,6 @@ func TestSnapshot_knowsWhatWasThereBefore(t *testing.T) {
 	}
 }
 
-func TestSnapshot_aFailureIsToldAndNotKept(t *testing.T) {
-	t.Parallel()
-	s := newSource(1)
-	s.err = &transport.APIError{Status: 500}
-	clk := clock.NewFake(time.Now())
-	sh := s.shared(clk)
-	if _, err := sh.Snapshot(t.Context(), "", isIn("x")); transport.StatusOf(err) != 500 {
-		t.Errorf("got %v", err)
-	}
-	s.err = nil
-	if got := mustKnow(t, sh, "").Wanted; len(got) != 1 {
-		t.Errorf("got %v", got)
-	}
-}
-
 // A collection whose owner this process created is known without a listing, and an object that is gone does not require one.
 func TestSnapshot_beginsAndShrinksWithoutAListing(t *testing.T) {
 	t.Parallel()
@@ -146,36 +131,6 @@ func slowly(s *source, takes time.Duration) *Collection[thing] {
 		s.lists.Add(1)
 		things := slices.Clone(s.things)
 		return things, clock.System.Sleep(ctx, takes)
-	})
-}
-
-// One listing serves all waiters, even if this process creates objects meanwhile, so many creations need few listings.
-func TestSnapshot_learnersShareAListing(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const n, parallelism = 100, 10
-		s := newSource(3)
-		sh := slowly(s, 3*time.Second)
-		left := make(chan int, n)
-		for k := range n {
-			left <- k
-		}
-		close(left)
-		var creating sync.WaitGroup
-		for worker := range parallelism {
-			creating.Go(func() {
-				for k := range left {
-					mustKnow(t, sh, "")
-					time.Sleep(3*time.Second + time.Duration(worker)*300*time.Millisecond)
-					sh.Put("", &thing{id: fmt.Sprint("own", k)})
-					sh.InvalidateAll()
-				}
-			})
-		}
-		creating.Wait()
-		if lists := s.lists.Load(); lists > 6 {
-			t.Errorf("%d listings within %v", lists, 60*time.Second)
-		}
 	})
 }
 

@@ -20,29 +20,6 @@ func created(w http.ResponseWriter, id string) {
 	clienttest.RespondJSON(w, 201, fmt.Sprintf(`{"id":%q,"name":"mine","providerType":"byom"}`, id))
 }
 
-// create.Once proves how; here only which computer it is, and that a 409 about the host ID is no name that is taken.
-func TestCreateComputer_isFoundAfterALoss(t *testing.T) {
-	t.Parallel()
-	for answer, isFound := range map[string]bool{"drop": true, `409 {"detail":"hostId is assigned"}`: false} {
-		listed := ""
-		c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-			if r.Method == http.MethodGet {
-				clienttest.RespondJSON(w, 200, `{"computers":[`+listed+`]}`)
-				return
-			}
-			if answer == "drop" {
-				listed = fmt.Sprintf(`{"id":"new","name":"mine","providerType":"byom","createdAt":%d}`, clienttest.Start.UnixMilli())
-			}
-			clienttest.Say(w, answer)
-		})
-		got, err := c.Create(t.Context(), CreateRequest{Name: "mine"})
-		if isFound && (err != nil || got.ID != "new") || !isFound && !clienttest.Is[*transport.APIError](err) {
-			t.Errorf("%s: got %+v, %v", answer, got, err)
-		}
-		rec.WantCount(t, http.MethodPost, 1)
-	}
-}
-
 // The service returns the computer that it created earlier for a software draft.
 func TestCreateComputer_withAUsedDraft(t *testing.T) {
 	t.Parallel()

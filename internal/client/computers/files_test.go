@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -93,18 +92,15 @@ func TestCompleteFileUpload(t *testing.T) {
 		lookups  int64
 		sent     int64
 	}{
-		"at once":                          {[]func(http.ResponseWriter){done}, "-", "/home/agent/workspace/a", 0, false, 0, 1},
-		"another file exists":              {[]func(http.ResponseWriter){conflict}, "jello", "", 409, false, 1, 1},
-		"a killed run has written it":      {[]func(http.ResponseWriter){conflict}, "hello", "", 0, false, 1, 1},
-		"exists, and nobody can tell":      {[]func(http.ResponseWriter){conflict}, "?", "", 409, true, 1, 1},
-		"lost, then done":                  {[]func(http.ResponseWriter){clienttest.Drop, done}, "-", "/home/agent/workspace/a", 0, false, 0, 2},
-		"lost, then found as sent":         {[]func(http.ResponseWriter){clienttest.Drop, conflict}, "hello", "", 0, false, 1, 2},
-		"lost, then found as another one":  {[]func(http.ResponseWriter){failed, conflict}, "jello", "", 409, false, 1, 2},
-		"lost, then found as a longer one": {[]func(http.ResponseWriter){failed, conflict}, "hello!", "", 409, false, 1, 2},
-		"lost, and the upload is used up":  {[]func(http.ResponseWriter){clienttest.Drop, absent}, "hello", "", 0, false, 1, 2},
-		"always lost, but written":         {[]func(http.ResponseWriter){failed}, "hello", "", 0, false, 1, 4},
-		"always lost, and not written":     {[]func(http.ResponseWriter){failed}, "-", "", 500, false, 1, 4},
-		"lost, and nobody can tell":        {[]func(http.ResponseWriter){failed, conflict}, "?", "", 409, true, 1, 2},
+		"another file exists":             {[]func(http.ResponseWriter){conflict}, "jello", "", 409, false, 1, 1},
+		"a killed run has written it":     {[]func(http.ResponseWriter){conflict}, "hello", "", 0, false, 1, 1},
+		"exists, and nobody can tell":     {[]func(http.ResponseWriter){conflict}, "?", "", 409, true, 1, 1},
+		"lost, then done":                 {[]func(http.ResponseWriter){clienttest.Drop, done}, "-", "/home/agent/workspace/a", 0, false, 0, 2},
+		"lost, then found as sent":        {[]func(http.ResponseWriter){clienttest.Drop, conflict}, "hello", "", 0, false, 1, 2},
+		"lost, then found as another one": {[]func(http.ResponseWriter){failed, conflict}, "jello", "", 409, false, 1, 2},
+		"lost, and the upload is used up": {[]func(http.ResponseWriter){clienttest.Drop, absent}, "hello", "", 0, false, 1, 2},
+		"always lost, but written":        {[]func(http.ResponseWriter){failed}, "hello", "", 0, false, 1, 4},
+		"always lost, and not written":    {[]func(http.ResponseWriter){failed}, "-", "", 500, false, 1, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,30 +134,6 @@ func TestCompleteFileUpload(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestCreateFileDownload(t *testing.T) {
-	t.Parallel()
-	for answer, want := range map[string]transport.SignedURL{
-		`{"url":"https://files.example/d","expiresAt":1772323200000}`: {URL: "https://files.example/d", ExpiresAt: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)},
-		`{"downloadUrl":"https://files.example/d"}`:                   {URL: "https://files.example/d"},
-	} {
-		c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
-			if n == 1 {
-				clienttest.Drop(w)
-			}
-			clienttest.RespondJSON(w, 200, answer)
-		})
-		got, err := c.CreateFileDownload(t.Context(), "c1", "a", "s1", "text/plain")
-		if err != nil || got.URL != want.URL || !got.ExpiresAt.Equal(want.ExpiresAt) {
-			t.Errorf("%s: got %+v, error %v", answer, got, err)
-		}
-		rec.Mu.Lock()
-		if rec.Bodies[1] != `{"sessionId":"s1","contentType":"text/plain"}` {
-			t.Errorf("the body is %s", rec.Bodies[1])
-		}
-		rec.Mu.Unlock()
 	}
 }
 

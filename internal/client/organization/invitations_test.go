@@ -69,28 +69,3 @@ func TestInvite_withoutARole(t *testing.T) {
 		t.Errorf("got %q, %v; sent %s", status, err, rec.Bodies)
 	}
 }
-
-func TestMember(t *testing.T) {
-	t.Parallel()
-	both := usersPage("", user("u1", "ada@acme.example", ""), user("u2", "Ada@acme.example", ""))
-	for name, tc := range map[string]struct{ answer, id, email, want, wantErr string }{
-		"another case":    {both, "", "Ada@acme.example", "u1", ""},
-		"by ID":           {both, "u2", "ada@acme.example", "u2", ""},
-		"another address": {both, "u2", "ben@acme.example", "u2", ""},
-		"another ID":      {both, "u3", "ada@acme.example", "u1", ""},
-		"nobody":          {both, "u3", "ben@acme.example", "", ""},
-		"no listing":      {`403 {"detail":"no"}`, "", "ada@acme.example", "", "returned 403"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, _, _ := area.ServeShort(t, func(string) string { return tc.answer })
-			found, err := c.Member(t.Context(), tc.id, tc.email)
-			if (err != nil) != (tc.wantErr != "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
-				t.Fatalf("got %v", err)
-			}
-			if (found != nil) != (tc.want != "") || found != nil && found.ID != tc.want {
-				t.Errorf("got %+v, want %s", found, tc.want)
-			}
-		})
-	}
-}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
@@ -18,11 +17,7 @@ const (
 	putGlobal = "PUT /api/v0/organization/usage/limits/global"
 )
 
-const (
-	million = 1_000_000
-	// largest is the largest integer that every JSON parser keeps.
-	largest = 1 << 53
-)
+const million = 1_000_000
 
 // limited is a listing without a global limit; entries are "email limit".
 func limited(entries ...string) string {
@@ -82,40 +77,6 @@ func TestUsageLimits_readsEveryForm(t *testing.T) {
 		if err != nil && !strings.Contains(err.Error(), "getUserUsageLimits") {
 			t.Errorf("%s: the error does not name the operation: %v", answer, err)
 		}
-	}
-}
-
-func TestUserUsageLimit(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		listed, email string
-		want          string // "gone" is a *MissingError.
-	}{
-		"in capitals":        {listed: limited("a@x 1", "b@x 2"), email: "B@X", want: "b@x=2"},
-		"listed in capitals": {listed: limited("A@X 1", "b@x 2"), email: "a@x", want: "A@X=1"},
-		"nothing":            {listed: limited("a@x 0"), email: "a@x", want: "a@x=0"},
-		"null":               {listed: limited("a@x null"), email: "a@x", want: "gone"},
-		"not listed":         {listed: limited("a@x 1"), email: "b@x", want: "gone"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getLimits: tc.listed}))
-			got, err := c.UserUsageLimit(t.Context(), tc.email)
-			switch {
-			case tc.want == "gone":
-				if got != nil || !collection.IsGone(err) {
-					t.Errorf("got %+v, %#v", got, err)
-				} else if !strings.Contains(err.Error(), tc.email) {
-					t.Errorf("the error does not name the user: %v", err)
-				}
-			case err != nil || got.Email+"="+shownLimit(got.Limit) != tc.want:
-				t.Errorf("got %+v, %v", got, err)
-			}
-			if limits, err := c.UsageLimits(t.Context()); err != nil || tc.want == "gone" != (limits.Of(tc.email) == nil) || got != nil && *limits.Of(tc.email) != *got.Limit {
-				t.Errorf("got %+v, %v", limits, err)
-			}
-			rec.Want(t, getLimits)
-		})
 	}
 }
 

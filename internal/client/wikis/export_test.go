@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
 // aWiki is an archive.
@@ -140,45 +139,6 @@ func TestExportWikiRun_notAnArchive(t *testing.T) {
 			check("storage", tc.inStorage, func(w http.ResponseWriter) { exportForms["link"](w, storage) })
 			check("service", tc.service, tc.answer)
 		})
-	}
-}
-
-func TestExportWikiRun_addressesThatAreRefused(t *testing.T) {
-	t.Parallel()
-	for address, want := range map[string]string{
-		"http://files.example/x?sig=s3cret":      "plain http to files.example; set allow_insecure_http",
-		"ftp://files.example/x?sig=s3cret":       "not an http or https URL",
-		"https://files.example:x%zz/?sig=s3cret": "",
-		"/relative?sig=s3cret":                   "",
-	} {
-		for _, form := range []string{"link", "redirect"} {
-			c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { exportForms[form](w, address) })
-			_, err := c.Export(t.Context(), "r1", io.Discard)
-			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
-				t.Errorf("%s to %s: %v", form, address, err)
-			}
-		}
-	}
-}
-
-func TestExportWikiRun_refusals(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		answer func(http.ResponseWriter)
-		status int
-		sent   int
-	}{
-		"403":                       {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 403, `{"detail":"off"}`) }, 403, 1},
-		"404":                       {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 404, `{"detail":"gone"}`) }, 404, 1},
-		"500":                       {func(w http.ResponseWriter) { clienttest.RespondJSON(w, 500, `{"detail":"down"}`) }, 500, 4},
-		"a redirect to nowhere":     {func(w http.ResponseWriter) { w.WriteHeader(302) }, 302, 1},
-		"an error that is archived": {func(w http.ResponseWriter) { w.WriteHeader(404); _, _ = w.Write(aWiki) }, 404, 1},
-	} {
-		c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.answer(w) })
-		_, err := c.Export(t.Context(), "r1", io.Discard)
-		if transport.StatusOf(err) != tc.status || rec.Count(http.MethodGet) != tc.sent {
-			t.Errorf("%s: %v after %d requests", name, err, rec.Count(http.MethodGet))
-		}
 	}
 }
 

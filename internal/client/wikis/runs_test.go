@@ -7,9 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 )
@@ -68,67 +66,6 @@ func TestWikiRunHistory(t *testing.T) {
 		_, _ = c.History(t.Context(), address)
 	}
 	rec.Want(t, "GET /api/v0/wiki/history/https:%2F%2Fcode.example%2F..%2F..%2Fcomputers%3Fx=1%23y", "GET /api/v0/wiki/history/a%2F%252f%2F..%2Fb")
-}
-
-// A run is gone if the service itself returns 404.
-func TestWikiRun_gone(t *testing.T) {
-	t.Parallel()
-	refused := clienttest.Is[*transport.APIError]
-	for name, tc := range map[string]struct {
-		single string
-		want   func(error) bool
-		isGone bool
-	}{
-		"gone":                          {noSuchWiki, collection.IsGone, true},
-		"a 404 that is somebody else's": {"404 <html>", refused, false},
-		"switched off":                  {notCovered, refused, false},
-		"another run":                   {"200 " + wiki("w2", ""), clienttest.Is[*wire.ResponseError], false},
-		"there":                         {"200 " + wiki("w1", ""), nil, false},
-	} {
-		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{getWikiOne: tc.single}))
-		if _, err := c.Get(t.Context(), "w1"); !clienttest.IsA(err, tc.want) || collection.IsGone(err) != tc.isGone {
-			t.Errorf("%s: got %v", name, err)
-		}
-		rec.Want(t, getWikiOne)
-	}
-}
-
-// The format of the response is not documented, so only its status matters. The request is repeatable.
-func TestSetWikiPrivacy_takesEveryAnswer(t *testing.T) {
-	t.Parallel()
-	for post, want := range map[string]struct {
-		tries int
-		is    func(error) bool
-	}{
-		"200 " + wiki("w1", `,"privacyLevel":"private"`): {1, nil},
-		"200 <html>": {4, clienttest.Is[*transport.TransportError]},
-		notCovered:   {1, clienttest.Is[*transport.APIError]},
-		"drop":       {4, clienttest.Is[*transport.TransportError]},
-	} {
-		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{wikiPrivacy: post}))
-		err := c.SetPrivacy(t.Context(), "w1", PrivacyPrivate)
-		if !clienttest.IsA(err, want.is) || rec.Count(http.MethodPost) != want.tries || rec.Bodies[0] != `{"privacyLevel":"private"}` {
-			t.Errorf("%s: %v after %v with %s", post, err, rec.Calls(), rec.Bodies[0])
-		}
-	}
-}
-
-func TestDeleteWikiRun(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		remove string
-		want   func(error) bool
-		isGone bool
-	}{
-		"deleted":     {`200 {"deleted":true}`, nil, false},
-		"gone":        {noSuchWiki, collection.IsGone, true},
-		"not allowed": {notCovered, clienttest.Is[*transport.APIError], false},
-	} {
-		c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{deleteWiki: tc.remove}))
-		if err := c.Delete(t.Context(), "w1"); !clienttest.IsA(err, tc.want) || collection.IsGone(err) != tc.isGone {
-			t.Errorf("%s: got %v", name, err)
-		}
-	}
 }
 
 func TestSameRepositoryAndCommit(t *testing.T) {
