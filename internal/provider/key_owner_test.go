@@ -9,40 +9,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// With a key of another organization, every object of this one is missing. The provider cannot know the key's organization.
-func TestNotFound_withAnotherKey(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	const hint = "It was last read with another API key or key_owner. If that key belongs to another organization, do not apply."
-	config := acctest.Values{"name": "ci"}
-	first, i := e.Created(t, "agentyard_service_account", config)
-	keyConfig := acctest.Values{"service_account_id": i.ID(), "name": "run"}
-	_, key := e.Created(t, "agentyard_api_key", keyConfig)
-	others := acctest.Values{"api_key": e.MemberKey("second@agentyard.example", emulator.RoleManager)}
-	second := acctest.NewProcess(t, e, others)
-	for _, unchanged := range []acctest.Outcome{second.Plan(i.Clone(), config), second.Plan(key.Clone(), keyConfig), first.Plan(i, config)} {
-		if unchanged.Action != acctest.ActionNone || unchanged.WarningText() != "" {
-			t.Errorf("another key: %s", unchanged)
-		}
-	}
-
-	e.API(http.MethodDelete, "/api/v0/service-accounts/"+i.ID(), nil, nil)
-	for name, tc := range map[string]struct {
-		settings acctest.Values
-		hint     string
-	}{
-		"the same key": {nil, ""},
-		"another key":  {others, hint},
-	} {
-		for gone, config := range map[*acctest.Instance]acctest.Values{i: config, key: keyConfig} {
-			out := acctest.NewProcess(t, e, tc.settings).Plan(gone.Clone(), config)
-			if out.Action != acctest.ActionCreate || !strings.Contains(out.WarningText(), " not found: ") || strings.Contains(out.WarningText(), "last read with") != (tc.hint != "") || !strings.Contains(out.WarningText(), tc.hint) {
-				t.Errorf("%s: %s", name, out)
-			}
-		}
-	}
-}
-
 // A pipeline with a new key in each run recognizes the owner of its objects, and can create what was deleted elsewhere.
 func TestKeyOwner(t *testing.T) {
 	t.Parallel()
