@@ -153,3 +153,10 @@ func TestLayout_examplesAcceptTheVersion(t *testing.T) {
 		t.Errorf("%d examples with a constraint: %v", examples, err)
 	}
 }
+
+func TestLayout_goInstallIsPossible(t *testing.T) {
+	t.Parallel()
+	if text, err := os.ReadFile("go.mod"); err != nil || bytes.Contains(text, []byte("\nreplace ")) {
+		t.Error("`go install` refuses a module that replaces another", err)
+	}
+}

@@ -34,22 +34,6 @@ func TestPage_isCurrent(t *testing.T) {
 	}
 }
 
-// Each operation and each assumption is on the page, once.
-func TestPage_isComplete(t *testing.T) {
-	t.Parallel()
-	page := evidence.Page(document(t), evidence.Record{})
-	for _, o := range document(t).Operations() {
-		if n := strings.Count(page, "`"+o.ID+"`"); n != 1 {
-			t.Errorf("%s is there %d times", o.ID, n)
-		}
-	}
-	for _, a := range document(t).Assumptions() {
-		if n := strings.Count(page, "\n| `"+a.ID+"` |"); n != 1 {
-			t.Errorf("%s is there %d times", a.ID, n)
-		}
-	}
-}
-
 func TestRecord_add(t *testing.T) {
 	t.Parallel()
 	report := func(hour int, emulator bool, result evidence.Result) *evidence.Report {

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 const computer = `{"id":"8a4f5b1e-32a5-4a1c-9d57-0d6d0e5f7a11","name":"a","providerType":"byom","createdAt":1}`
@@ -227,25 +226,6 @@ func TestReport_namesNoSilentAssumption(t *testing.T) {
 	}
 	if strings.Contains(text, "list-computers") {
 		t.Error("an assumption is named of which there is nothing to say")
-	}
-}
-
-func TestReport_knowsTheEmulator(t *testing.T) {
-	t.Parallel()
-	e, err := emulator.Start(t.Context(), emulator.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Close() })
-	r, _, _ := recorder(t, answer(200, ""))
-	base, err := url.Parse(e.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := httptest.NewServer(r.Proxy(base))
-	t.Cleanup(s.Close)
-	if send(t, "GET", s.URL+"/api/v0/computers", ""); !r.Report().Emulator {
-		t.Error("the report does not say that the emulator answered")
 	}
 }
 

@@ -3,7 +3,6 @@ package provider
 import (
 	"context"
 	"math/big"
-	"slices"
 	"strings"
 	"testing"
 
@@ -129,36 +128,6 @@ func TestConfigServer_everyArgument(t *testing.T) {
 	}
 	if tried < 100 {
 		t.Errorf("only %d malformed values were tried", tried)
-	}
-}
-
-// Null is a value of triggers, and only requests_per_second may be a fraction.
-func TestConfigServer_accepts(t *testing.T) {
-	t.Parallel()
-	typ := tftypes.Object{AttributeTypes: map[string]tftypes.Type{
-		"triggers": tftypes.Map{ElementType: tftypes.String}, fractionalArgument: tftypes.Number, "limit": tftypes.Number, "repos": tftypes.List{ElementType: tftypes.String},
-	}}
-	schema := &tfprotov6.Schema{Block: &tfprotov6.SchemaBlock{}}
-	for name, t := range typ.AttributeTypes {
-		schema.Block.Attributes = append(schema.Block.Attributes, &tfprotov6.SchemaAttribute{Name: name, Type: t, Optional: true})
-	}
-	for name, repos := range map[string]tftypes.Value{
-		"unknown list":    unknownOf(typ.AttributeTypes["repos"]),
-		"unknown element": tftypes.NewValue(typ.AttributeTypes["repos"], []tftypes.Value{unknownOf(tftypes.String)}),
-		"null list":       tftypes.NewValue(typ.AttributeTypes["repos"], nil),
-	} {
-		config, err := tfprotov6.NewDynamicValue(typ, tftypes.NewValue(typ, map[string]tftypes.Value{
-			"triggers":         tftypes.NewValue(typ.AttributeTypes["triggers"], map[string]tftypes.Value{"a": tftypes.NewValue(tftypes.String, nil)}),
-			fractionalArgument: tftypes.NewValue(tftypes.Number, 1.5),
-			"limit":            tftypes.NewValue(tftypes.Number, largestInteger),
-			"repos":            repos,
-		}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if errs := refused(schema, &config); len(slices.Concat(errs)) > 0 {
-			t.Errorf("%s: %+v", name, errs[0])
-		}
 	}
 }
 

@@ -20,14 +20,10 @@ func TestID_thatIsAName(t *testing.T) {
 		config   acctest.Values
 		at, want string
 	}{
-		"agentyard_computer":                      {acctest.Values{"service_account_id": "ci", "name": "dev"}, "name", account},
-		"agentyard_computers":                     {acctest.Values{"service_account_id": "ci"}, "service_account_id", account},
-		"agentyard_environment":                   {acctest.Values{"id": "my-env"}, "id", environment},
-		"agentyard_environments":                  {acctest.Values{"service_account_id": "ci"}, "service_account_id", account},
-		"agentyard_environment_build_statuses":    {acctest.Values{"service_account_id": "ci", "environment_ids": []any{"env_1"}}, "service_account_id", account},
-		"agentyard_computer_metrics":              {acctest.Values{"computer_id": "runner-1"}, "computer_id", computer},
-		"agentyard_environment_build_diagnostics": {acctest.Values{"environment_id": "my-env"}, "environment_id", environment},
-		"agentyard_api_keys":                      {acctest.Values{"service_account_id": "ci"}, "service_account_id", account},
+		"agentyard_computer":                   {acctest.Values{"service_account_id": "ci", "name": "dev"}, "name", account},
+		"agentyard_environment":                {acctest.Values{"id": "my-env"}, "id", environment},
+		"agentyard_environment_build_statuses": {acctest.Values{"service_account_id": "ci", "environment_ids": []any{"env_1"}}, "service_account_id", account},
+		"agentyard_computer_metrics":           {acctest.Values{"computer_id": "runner-1"}, "computer_id", computer},
 	} {
 		t.Run("data "+typeName, func(t *testing.T) {
 			t.Parallel()

@@ -1,35 +1,10 @@
 package main
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
-
-func TestChange(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		kind, line string
-		column     int
-		want       string
-	}{
-		"a boundary":              {"CONDITIONALS_BOUNDARY", "\tif a <= b {", 7, "if a < b {"},
-		"a shorter operator":      {"CONDITIONALS_BOUNDARY", "\tif a < b {", 7, "if a <= b {"},
-		"a negation":              {"CONDITIONALS_NEGATION", "\tif a == b && c == d {", 17, "if a == b && c != d {"},
-		"beside letters in UTF-8": {"ARITHMETIC_BASE", `x := "ä" + y`, 11, `x := "ä" - y`},
-		"a step":                  {"INCREMENT_DECREMENT", "\t\ti++", 4, "i--"},
-	} {
-		if got, err := change(tc.kind, tc.line, tc.column); err != nil || got != tc.want {
-			t.Errorf("%s: %q, %v, want %q", name, got, err, tc.want)
-		}
-	}
-	if got, err := change("INVERT_LOGICAL", "a && b", 3); err == nil {
-		t.Errorf("a change that is not known became %q", got)
-	}
-}
 
 func TestParseSurvivors(t *testing.T) {
 	t.Parallel()
@@ -86,71 +61,5 @@ func TestReport(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestRead(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for name, text := range map[string]string{
-		"p/a.go":      "package p\n\n\tif x > 0 {\n",
-		"result.json": `{"files": [{"file_name": "a.go", "mutations": [{"type": "CONDITIONALS_BOUNDARY", "status": "LIVED", "line": 3, "column": 7}]}]}`,
-	} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := read("result.json", "p")
-	if want := (mutant{file: "p/a.go", before: "if x > 0 {", after: "if x >= 0 {", status: "LIVED"}); err != nil || !slices.Equal(got, []mutant{want}) {
-		t.Errorf("%+v, %v", got, err)
-	}
-}
-
-// The go command that gremlins finds answers it as gremlins expects.
-func TestShim(t *testing.T) {
-	t.Parallel()
-	shim, err := filepath.Abs("path")
-	if err != nil {
-		t.Fatal(err)
-	}
-	module := t.TempDir()
-	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(module, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run := func(args ...string) int {
-		cmd := exec.CommandContext(t.Context(), filepath.Join(shim, "go"), args...)
-		cmd.Dir = module
-		cmd.Env = append(os.Environ(), "PATH="+shim+":"+os.Getenv("PATH"), "GOFLAGS=", "GOWORK=off")
-		_ = cmd.Run()
-		return cmd.ProcessState.ExitCode()
-	}
-	write("go.mod", "module m\n\ngo 1.26\n")
-	write("m_test.go", "package m\n\nimport \"testing\"\n\nfunc TestOne(t *testing.T) {\n\tif one() != 1 {\n\t\tt.Fail()\n\t}\n}\n")
-
-	write("m.go", "package m\n\nfunc one() int { return 1 }\n")
-	profile := filepath.Join(module, "profile")
-	if code := run("test", "-cover", "-coverprofile", profile, "./..."); code != 0 {
-		t.Errorf("with a profile: exit code %d", code)
-	}
-	if got, err := os.ReadFile(profile); err != nil || string(got) != "mode: set\nm/m.go:1.1,1000000.1 1 1\n" {
-		t.Errorf("the profile is %q, %v", got, err)
-	}
-	if code := run("test", "m"); code != 0 {
-		t.Errorf("tests that pass: exit code %d", code)
-	}
-	write("m.go", "package m\n\nfunc one() int { return 2 }\n")
-	if code := run("test", "m"); code != 1 {
-		t.Errorf("a test that fails: exit code %d", code)
-	}
-	write("m.go", "package m\n\nfunc one() int { return \"1\" }\n")
-	if code := run("test", "m"); code != 2 {
-		t.Errorf("code that does not compile: exit code %d", code)
-	}
-	if code := run("version"); code != 0 {
-		t.Errorf("another command: exit code %d", code)
 	}
 }
