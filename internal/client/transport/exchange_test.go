@@ -47,26 +47,6 @@ func TestExchange_aWriteInFlightRunsToItsAnswer(t *testing.T) {
 	}
 }
 
-func TestExchange_nothingIsRepeatedAfterTheContext(t *testing.T) {
-	t.Parallel()
-	for name, start := range ending(t) {
-		for fault, status := range map[string]int{"fault": 503, "refusal": 429} {
-			t.Run(name+" "+fault, func(t *testing.T) {
-				t.Parallel()
-				ctx, end := start()
-				c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-					end()
-					clienttest.RespondJSON(w, status, `{"detail":"no"}`)
-				})
-				_, err := c.Exchange(ctx, aChange, OnlyJSON)
-				if StatusOf(err) != status || rec.Count(http.MethodPatch) != 1 || IsAmbiguous(err) != (status == 503) {
-					t.Errorf("got %v after %d requests", err, rec.Count(http.MethodPatch))
-				}
-			})
-		}
-	}
-}
-
 // The error of a request has the end of its context, and the fault only where there was no end.
 func TestExchange_tellsTheEndOfTheContext(t *testing.T) {
 	t.Parallel()
@@ -206,12 +186,6 @@ func TestExchange_whatNeverConnectedIsUnsent(t *testing.T) {
 			return server.URL
 		}, nil, always},
 		"unknown certificate": {func(t *testing.T) string { t.Helper(); return quiet(t, nil) }, nil, never},
-		"no TLS at all": {func(t *testing.T) string {
-			t.Helper()
-			server := httptest.NewServer(http.NotFoundHandler())
-			t.Cleanup(server.Close)
-			return strings.Replace(server.URL, "http:", "https:", 1)
-		}, nil, never},
 		"alert of the server": {func(t *testing.T) string {
 			t.Helper()
 			return quiet(t, func(config *tls.Config) {
@@ -251,31 +225,6 @@ func TestExchange_whatNeverConnectedIsUnsent(t *testing.T) {
 			}
 		})
 	}
-}
-
-// In a synctest bubble, the timeout expires only when everything else waits, however busy the machine is.
-func TestExchange_requestTimeoutWithinTheHandshakeIsUnsent(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 3, RequestTimeout: time.Minute, Clock: clock.NewFake(time.Now())})
-		clienttest.Must(t, err)
-		var dials atomic.Int32
-		transport, _ := c.api.Transport.(*http.Transport)
-		transport.TLSHandshakeTimeout = time.Hour
-		transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
-			dials.Add(1)
-			ours, theirs := net.Pipe()
-			go func() { _, _ = io.Copy(io.Discard, theirs) }()
-			return ours, nil
-		}
-		_, err = c.Exchange(t.Context(), aWrite, OnlyJSON)
-		var failure *TransportError
-		if !errors.As(err, &failure) || !failure.Unsent || failure.Timeout != "request_timeout" || dials.Load() != 4 {
-			t.Errorf("tried %d times: %#v", dials.Load(), err)
-		}
-		transport.CloseIdleConnections() // Otherwise, the handshakes go on.
-		synctest.Wait()
-	})
 }
 
 func TestExchange_whatWasSentOverHTTP2IsAmbiguous(t *testing.T) {

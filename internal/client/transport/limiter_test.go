@@ -7,7 +7,6 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -76,46 +75,6 @@ func TestLimiter_manyWorkersKeepToTheServicesRate(t *testing.T) {
 					t.Errorf("it took %v, while the limit allows %v", elapsed, fastest)
 				}
 			})
-		})
-	}
-}
-
-func TestLimiter_refusalsHoldEverybodyBack(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		retryAfter string
-		least      time.Duration
-	}{
-		"seconds":        {"7", 7 * time.Second},
-		"date":           {"Sun, 01 Mar 2026 00:00:09 GMT", 9 * time.Second},
-		"without a time": {"", 250 * time.Millisecond},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var clk *clock.Fake
-			var at []time.Time
-			c, _, fake := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
-				at = append(at, clk.Now())
-				w.Header().Set("Date", "Sun, 01 Mar 2026 00:00:00 GMT")
-				if n == 1 {
-					if tc.retryAfter != "" {
-						w.Header().Set("Retry-After", tc.retryAfter)
-					}
-					clienttest.RespondJSON(w, 429, `{"detail":"slow down","status":429,"title":"x"}`)
-					return
-				}
-				clienttest.RespondJSON(w, 200, `{"id":"c1","name":"c1","providerType":"byom"}`)
-			})
-			clk = fake
-			for range 2 {
-				if _, err := getSample(t.Context(), c); err != nil {
-					t.Fatal(err)
-				}
-			}
-			// The second request is a different one, and must also keep its distance from the first.
-			if first, second := at[1].Sub(at[0]), at[2].Sub(at[1]); first < tc.least || first > max(2*time.Second, tc.least+time.Second) || second < 160*time.Millisecond {
-				t.Errorf("the repetition came after %v, the next request after %v", first, second)
-			}
 		})
 	}
 }
@@ -244,36 +203,6 @@ func TestLimiter_configuredRateIsACeiling(t *testing.T) {
 	}
 }
 
-// Requests are sent in the order in which they come. One that gives up lets the next one pass.
-func TestLimiter_order(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(clock.System, func() float64 { return 0 }, func(int) time.Duration { return 0 }, 1)
-		began, sent := time.Now(), make([]string, 0, 4)
-		var mu sync.Mutex
-		var all sync.WaitGroup
-		for i := range 5 {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			if i == 2 {
-				time.AfterFunc(1500*time.Millisecond, cancel)
-			}
-			all.Go(func() {
-				if l.wait(ctx, &turn{}) == nil {
-					mu.Lock()
-					defer mu.Unlock()
-					sent = append(sent, fmt.Sprint(i, " ", time.Since(began)))
-				}
-			})
-			synctest.Wait()
-		}
-		all.Wait()
-		if want := []string{"0 0s", "1 1s", "3 2s", "4 3s"}; !slices.Equal(sent, want) {
-			t.Errorf("got %q, want %q", sent, want)
-		}
-	})
-}
-
 // Time stands still in a synctest bubble, so the test is exact.
 func TestLimiter_waitsToTheLastMoment(t *testing.T) {
 	t.Parallel()
@@ -315,41 +244,6 @@ func TestLimiter_waitsToTheLastMoment(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestRefusals_doNotUseUpRetries(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		answer   func(n int) int
-		requests int
-		status   int // The status of the error; 0 for success.
-	}{
-		"12 refusals":             {func(n int) int { return map[bool]int{true: 429, false: 201}[n <= 12] }, 13, 0},
-		"refusals, then an error": {func(n int) int { return map[bool]int{true: 429, false: 400}[n <= 5] }, 6, 400},
-		"refusals, then a fault":  {func(n int) int { return map[bool]int{true: 429, false: 500}[n <= 5] }, 6, 500},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
-				w.Header().Set("Retry-After", "1")
-				clienttest.RespondJSON(w, tc.answer(n), `{"id":"c1","detail":"d"}`)
-			})
-			err := createSamples(t.Context(), c)
-			if StatusOf(err) != tc.status || (err == nil) != (tc.status == 0) || rec.Count(http.MethodPost) != tc.requests {
-				t.Errorf("got %v after %d requests, want %d after %d", err, rec.Count(http.MethodPost), tc.status, tc.requests)
-			}
-		})
-	}
-	t.Run("between faults of a read", func(t *testing.T) {
-		t.Parallel()
-		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
-			clienttest.RespondJSON(w, []int{503, 429}[n%2], `{"detail":"d"}`)
-		})
-		_, err := getSample(t.Context(), c)
-		if StatusOf(err) != 503 || rec.Count(http.MethodGet) != 8 {
-			t.Errorf("got %v after %d requests, want a 503 after 4 faults and as many refusals", err, rec.Count(http.MethodGet))
-		}
-	})
 }
 
 func TestRefusals_areBounded(t *testing.T) {

@@ -96,25 +96,6 @@ func TestCallList(t *testing.T) {
 	}
 }
 
-// A page of another server does not count as success where a body matters.
-func TestReadBody(t *testing.T) {
-	t.Parallel()
-	for body, accepts := range map[string]map[Body]bool{
-		"":       {AnyBody: true, EmptyOrJSON: true, OnlyJSON: false},
-		" {}":    {AnyBody: true, EmptyOrJSON: true, OnlyJSON: true},
-		"[]":     {AnyBody: true, EmptyOrJSON: true, OnlyJSON: true},
-		"7":      {AnyBody: true, EmptyOrJSON: false, OnlyJSON: true},
-		"<html>": {AnyBody: true, EmptyOrJSON: false, OnlyJSON: false},
-	} {
-		for accepted, want := range accepts {
-			got, err := ReadBody(&http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(body))}, accepted)
-			if (err == nil) != want || want && string(got) != body {
-				t.Errorf("%q, %d: got %q, %v", body, accepted, got, err)
-			}
-		}
-	}
-}
-
 // A response is read up to a limit, so that it cannot exhaust the memory.
 func TestReadAnswer_isBounded(t *testing.T) {
 	t.Parallel()

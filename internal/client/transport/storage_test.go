@@ -121,50 +121,6 @@ func TestUpload_idleTime(t *testing.T) {
 	}
 }
 
-func TestDownload_idleTime(t *testing.T) {
-	t.Parallel()
-	for _, stalls := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			c := pipeClient(t, func(conn pipeConn, _ *http.Request) {
-				pauseFor(idleTime - time.Second)
-				_, _ = fmt.Fprint(conn, "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n")
-				for i := range 20 {
-					if stalls && i == 7 {
-						conn.hang()
-						return
-					}
-					pauseFor(idleTime - time.Second)
-					_, _ = io.WriteString(conn, "x")
-				}
-			})
-			stored, err := c.OpenDownload(t.Context(), "http://127.0.0.1/get")
-			clienttest.Must(t, err)
-			pauseFor(2 * idleTime) // The time that the local machine takes does not count.
-			data, err := io.ReadAll(stored)
-			if errors.Is(err, errStalled) != stalls || !stalls && string(data) != strings.Repeat("x", 20) {
-				t.Errorf("got %q, %v", data, err)
-			}
-			_ = stored.Close()
-			synctest.Wait()
-		})
-	}
-}
-
-// A canceled context is not a stalled transfer.
-func TestUpload_contextEnds(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := pipeClient(t, func(conn pipeConn, _ *http.Request) { conn.hang() })
-		ctx, cancel := context.WithTimeout(t.Context(), idleTime/2)
-		defer cancel()
-		_, err := c.OpenDownload(ctx, "http://127.0.0.1/get")
-		if !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "stalled") {
-			t.Errorf("got %v", err)
-		}
-		synctest.Wait()
-	})
-}
-
 // Connecting is limited by the timeout too.
 func TestIdleLimited_dial(t *testing.T) {
 	t.Parallel()
