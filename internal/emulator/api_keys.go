@@ -49,22 +49,14 @@ func (k keyRecord) view(now time.Time) keyView {
 	return v
 }
 
-func listAPIKeys(r *request) (reply, error) {
-	a, err := r.account(r.params["serviceAccountId"])
-	if err != nil {
-		return reply{}, err
-	}
+func listAPIKeys(r *request, a *serviceAccount) (reply, error) {
 	keys, err := keysOfOwner(r.tx, a.ID)
 	if err != nil {
 		return reply{}, err
 	}
-	list := struct {
+	return reply{200, struct {
 		APIKeys []keyView `json:"apiKeys"`
-	}{views(keys, func(k *keyRecord) keyView { return k.view(r.now) })}
-	if r.e.opts.ShuffleLists {
-		shuffle(list.APIKeys)
-	}
-	return reply{200, list}, nil
+	}{arrange(r.e, views(keys, func(k *keyRecord) keyView { return k.view(r.now) }))}}, nil
 }
 
 // readExpiry reads expiresAt, in Unix milliseconds. A time in the past is refused, because the key could never be used.
@@ -82,7 +74,7 @@ func createAPIKey(r *request) (reply, error) {
 	if err := f.done(); err != nil {
 		return reply{}, err
 	}
-	a, err := r.account(r.params["serviceAccountId"])
+	a, err := r.accountInPath()
 	if err != nil {
 		return reply{}, err
 	}
@@ -108,7 +100,7 @@ func (r *request) mint(verb string, a *serviceAccount, name string, expiresAt in
 
 // accountKey finds the key that the path names.
 func (r *request) accountKey() (*serviceAccount, *keyRecord, error) {
-	a, err := r.account(r.params["serviceAccountId"])
+	a, err := r.accountInPath()
 	if err != nil {
 		return nil, nil, err
 	}

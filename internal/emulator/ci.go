@@ -108,9 +108,7 @@ func listCIRepositoryOwners(r *request) (reply, error) {
 		}
 		list.Owners = append(list.Owners, ownerView{repo.owner(), kind})
 	}
-	if r.e.opts.ShuffleLists {
-		shuffle(list.Owners)
-	}
+	list.Owners = arrange(r.e, list.Owners)
 	return reply{200, list}, nil
 }
 
@@ -132,9 +130,7 @@ func listCIRepositories(r *request) (reply, error) {
 			list.Repositories = append(list.Repositories, repo.view())
 		}
 	}
-	if r.e.opts.ShuffleLists {
-		shuffle(list.Repositories)
-	}
+	list.Repositories = arrange(r.e, list.Repositories)
 	return reply{200, list}, nil
 }
 
@@ -197,9 +193,7 @@ func scanCIWorkflows(r *request) (reply, error) {
 	}
 	response.ScannedAt = millis(latest.at)
 	response.Workflows = append(response.Workflows, latest.workflows...)
-	if r.e.opts.ShuffleLists {
-		shuffle(response.Workflows)
-	}
+	response.Workflows = arrange(r.e, response.Workflows)
 	return reply{200, response}, nil
 }
 

@@ -96,16 +96,16 @@ func computerArea() area {
 		{operation: "bulkCreateComputers", handle: bulkCreateComputers, admit: needsTeam},
 		{operation: "getComputerByName", handle: getComputerByName, admit: needsTeam},
 		{operation: "listComputerProviders", handle: listComputerProviders},
-		{operation: "getComputer", handle: getComputer},
-		{operation: "deleteComputer", handle: deleteComputer},
-		{operation: "updateComputer", handle: updateComputer},
+		{operation: "getComputer", handle: on((*request).computerInPath, getComputer)},
+		{operation: "deleteComputer", handle: on((*request).computerInPath, deleteComputer)},
+		{operation: "updateComputer", handle: on((*request).computerInPath, updateComputer)},
 		{operation: "recordComputerActivity", handle: recordComputerActivity},
-		{operation: "createFileUpload", handle: createFileUpload},
-		{operation: "completeFileUpload", handle: completeFileUpload},
-		{operation: "createFileDownload", handle: createFileDownload},
-		{operation: "installComputerDeps", handle: installDeps},
+		{operation: "createFileUpload", handle: on((*request).fileComputer, createFileUpload)},
+		{operation: "completeFileUpload", handle: on((*request).fileComputer, completeFileUpload)},
+		{operation: "createFileDownload", handle: on((*request).fileComputer, createFileDownload)},
+		{operation: "installComputerDeps", handle: on((*request).computerInPath, installDeps)},
 		{operation: "getComputerMetrics", handle: getComputerMetrics},
-		{operation: "refreshComputer", handle: refreshComputer},
+		{operation: "refreshComputer", handle: on((*request).computerInPath, refreshComputer)},
 		{operation: "restartComputer", handle: restartComputer, admit: needsTeam},
 	}
 	return area{routes, []anyTable{computerTable, uploadTable, fileTable}}
@@ -212,33 +212,21 @@ func getComputerByName(r *request) (reply, error) {
 	return reply{200, r.computerView(c, steps)}, nil
 }
 
-func getComputer(r *request) (reply, error) {
+func getComputer(r *request, c *computer) (reply, error) {
 	steps := r.query.Get("includeProvisioningSteps") == "true"
-	c, err := r.computer(r.params["computerId"])
-	if err != nil {
-		return reply{}, err
-	}
 	return reply{200, r.computerView(c, steps)}, nil
 }
 
-func deleteComputer(r *request) (reply, error) {
-	c, err := r.computer(r.params["computerId"])
-	if err != nil {
-		return reply{}, err
-	}
+func deleteComputer(r *request, c *computer) (reply, error) {
 	r.did("deleted", objectComputers, c.ID, c.Name)
 	return reply{status: 204}, r.e.removeComputer(r.tx, c)
 }
 
 // updateComputer renames a computer, changes its remote user, or assigns the host ID it does not have yet.
 // The host ID it already has is accepted again, so that a repeated request succeeds.
-func updateComputer(r *request) (reply, error) {
+func updateComputer(r *request, c *computer) (reply, error) {
 	f := r.fields()
 	name, hostID, remoteUser := f.text("name"), f.uuid("hostId"), f.text("remoteUser")
-	c, err := r.computer(r.params["computerId"])
-	if err != nil {
-		return reply{}, err
-	}
 	if hostID != "" && c.HostID != "" && hostID != c.HostID {
 		return reply{}, conflict("The computer %q already has the host ID %s, which cannot be changed.", c.Name, c.HostID)
 	}

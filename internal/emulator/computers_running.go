@@ -33,7 +33,7 @@ func (c *computer) asleepSince(now time.Time, readyAt int64) int64 {
 
 // runningComputer finds an active managed computer and returns also when it became ready.
 func (r *request) runningComputer(what string) (*computer, int64, error) {
-	c, err := r.computer(r.params["computerId"])
+	c, err := r.computerInPath()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -85,11 +85,7 @@ func restartComputer(r *request) (reply, error) {
 }
 
 // refreshComputer counts one Git credential per code host of the repositories; the emulator holds no secrets of users.
-func refreshComputer(r *request) (reply, error) {
-	c, err := r.computer(r.params["computerId"])
-	if err != nil {
-		return reply{}, err
-	}
+func refreshComputer(r *request, c *computer) (reply, error) {
 	hosts := map[string]bool{}
 	for _, repo := range c.Repos {
 		if u, err := url.Parse(repo); err == nil {

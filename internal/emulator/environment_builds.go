@@ -220,11 +220,7 @@ func (e *Emulator) StartBuild(environmentID string) error {
 }
 
 // createEnvironmentBuild builds again what is asked for; a build that runs is not superseded by it.
-func createEnvironmentBuild(r *request) (reply, error) {
-	env, err := r.environmentToChange()
-	if err != nil {
-		return reply{}, err
-	}
+func createEnvironmentBuild(r *request, env *environment) (reply, error) {
 	latest, err := r.build(env, env.LatestBuild)
 	if err != nil {
 		return reply{}, err
@@ -238,11 +234,7 @@ func createEnvironmentBuild(r *request) (reply, error) {
 	return reply{200, environmentChange{env.ID, env.LatestBuild}}, environmentTable.put(r.tx, env.ID, *env)
 }
 
-func cancelEnvironmentBuild(r *request) (reply, error) {
-	env, err := r.environmentToChange()
-	if err != nil {
-		return reply{}, err
-	}
+func cancelEnvironmentBuild(r *request, env *environment) (reply, error) {
 	b, err := r.build(env, r.params["buildId"])
 	if err != nil {
 		return reply{}, err

@@ -97,11 +97,7 @@ type diagnosticsView struct {
 	diagnostics
 }
 
-func getEnvironmentBuildDiagnostics(r *request) (reply, error) {
-	env, err := r.environment(r.params["environmentId"])
-	if err != nil {
-		return reply{}, err
-	}
+func getEnvironmentBuildDiagnostics(r *request, env *environment) (reply, error) {
 	b, err := r.build(env, env.LatestBuild)
 	if err != nil {
 		return reply{}, err
@@ -110,11 +106,7 @@ func getEnvironmentBuildDiagnostics(r *request) (reply, error) {
 	return reply{200, diagnosticsView{b.ID, s.environmentStatus(), s.diagnostics()}}, nil
 }
 
-func getBuildDiagnostics(r *request) (reply, error) {
-	env, err := r.environment(r.params["environmentId"])
-	if err != nil {
-		return reply{}, err
-	}
+func getBuildDiagnostics(r *request, env *environment) (reply, error) {
 	b, err := r.build(env, r.params["buildId"])
 	if err != nil {
 		return reply{}, err
@@ -166,8 +158,6 @@ func getEnvironmentBuildStatuses(r *request) (reply, error) {
 		status.LatestBuild.ID, status.LatestBuild.Status, status.LatestBuild.diagnostics = b.ID, s.status, s.diagnostics()
 		response.Builds = append(response.Builds, status)
 	}
-	if r.e.opts.ShuffleLists {
-		shuffle(response.Builds)
-	}
+	response.Builds = arrange(r.e, response.Builds)
 	return reply{200, response}, nil
 }

@@ -82,13 +82,13 @@ func environmentArea() area {
 		{operation: "provisionDefaultEnvironment", handle: managersOnly(provisionDefaultEnvironment)},
 		{operation: "setDefaultEnvironment", handle: managersOnly(setDefaultEnvironment)},
 		{operation: "getEnvironmentSourceOptions", handle: getEnvironmentSourceOptions},
-		{operation: "getEnvironment", handle: getEnvironment},
-		{operation: "deleteEnvironment", handle: deleteEnvironment},
+		{operation: "getEnvironment", handle: on((*request).environmentInPath, getEnvironment)},
+		{operation: "deleteEnvironment", handle: on((*request).environmentToChange, deleteEnvironment)},
 		{operation: "updateEnvironment", handle: updateEnvironment},
-		{operation: "getEnvironmentBuildDiagnostics", handle: getEnvironmentBuildDiagnostics},
-		{operation: "createEnvironmentBuild", handle: createEnvironmentBuild},
-		{operation: "cancelEnvironmentBuild", handle: cancelEnvironmentBuild},
-		{operation: "getBuildDiagnostics", handle: getBuildDiagnostics},
+		{operation: "getEnvironmentBuildDiagnostics", handle: on((*request).environmentInPath, getEnvironmentBuildDiagnostics)},
+		{operation: "createEnvironmentBuild", handle: on((*request).environmentToChange, createEnvironmentBuild)},
+		{operation: "cancelEnvironmentBuild", handle: on((*request).environmentToChange, cancelEnvironmentBuild)},
+		{operation: "getBuildDiagnostics", handle: on((*request).environmentInPath, getBuildDiagnostics)},
 	}
 	return area{routes, []anyTable{environmentTable, buildTable, defaultTable}}
 }
@@ -138,7 +138,7 @@ func (r *request) environmentSeenBy(principalID, id string) (*environment, error
 
 // environmentToChange finds an environment that the caller may change.
 func (r *request) environmentToChange() (*environment, error) {
-	env, err := r.environment(r.params["environmentId"])
+	env, err := r.environmentInPath()
 	if err == nil && env.Owner == scopeOrganization {
 		err = r.mayChangeOrganization()
 	}
@@ -190,11 +190,7 @@ func listEnvironments(r *request) (reply, error) {
 	return reply{200, list}, nil
 }
 
-func getEnvironment(r *request) (reply, error) {
-	env, err := r.environment(r.params["environmentId"])
-	if err != nil {
-		return reply{}, err
-	}
+func getEnvironment(r *request, env *environment) (reply, error) {
 	defaultID, err := defaultEnvironment(r.tx)
 	if err != nil {
 		return reply{}, err
@@ -204,11 +200,7 @@ func getEnvironment(r *request) (reply, error) {
 }
 
 // deleteEnvironment refuses while a build runs, and refuses to delete the default while another one could replace it.
-func deleteEnvironment(r *request) (reply, error) {
-	env, err := r.environmentToChange()
-	if err != nil {
-		return reply{}, err
-	}
+func deleteEnvironment(r *request, env *environment) (reply, error) {
 	latest, err := r.build(env, env.LatestBuild)
 	if err != nil {
 		return reply{}, err

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/url"
@@ -135,15 +136,8 @@ func (e *Emulator) checkForm(given map[string]string) (uploadPolicy, error) {
 	if err != nil {
 		return policy, err
 	}
-	for name, value := range want {
-		if given[name] != value {
-			return policy, forbidden("The field %q of the form is missing or was changed.", name)
-		}
-	}
-	for name := range given {
-		if _, known := want[name]; !known {
-			return policy, forbidden("The field %q of the form was not signed.", name)
-		}
+	if !maps.Equal(given, want) {
+		return policy, forbidden("The fields of the form are not those that were signed.")
 	}
 	if !e.clock.Now().Before(timeOf(policy.Expires)) {
 		return policy, forbidden("The form has expired.")

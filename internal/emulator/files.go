@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -48,30 +49,26 @@ type (
 	}
 )
 
-// fileComputer finds the computer of a file operation and checks that its daemon can be reached and the name is allowed.
-func (r *request) fileComputer() (c *computer, fileName string, err error) {
-	fileName = r.params["fileName"]
-	if c, err = r.computer(r.params["computerId"]); err != nil {
-		return nil, "", err
+// fileComputer finds the computer of a file operation and checks that its daemon can be reached.
+func (r *request) fileComputer() (*computer, error) {
+	c, err := r.computerInPath()
+	if err != nil {
+		return nil, err
 	}
 	reachable := c.progressAt(r.now).status == statusActive && !c.DaemonDown
 	if c.ProviderType == providerBYOM && c.HostID == "" {
 		reachable = false
 	}
 	if !reachable {
-		return nil, "", fail(http.StatusFailedDependency, "The daemon on the computer %q cannot be reached.", c.Name)
+		return nil, fail(http.StatusFailedDependency, "The daemon on the computer %q cannot be reached.", c.Name)
 	}
-	return c, fileName, nil
+	return c, nil
 }
 
-func createFileUpload(r *request) (reply, error) {
-	f := r.fields()
+func createFileUpload(r *request, c *computer) (reply, error) {
+	f, fileName := r.fields(), r.params["fileName"]
 	object := storedObject{
 		Object: newID("obj_", r.now), Size: f.integer("sizeBytes"), ContentType: f.text("contentType"),
-	}
-	c, fileName, err := r.fileComputer()
-	if err != nil {
-		return reply{}, err
 	}
 	if err := r.e.dropUpload(r.tx, c.ID, fileName); err != nil {
 		return reply{}, err
@@ -96,13 +93,9 @@ func (e *Emulator) dropUpload(tx *bolt.Tx, computerID, fileName string) error {
 }
 
 // completeFileUpload moves an uploaded file into the workspace, where no file of its name may be.
-func completeFileUpload(r *request) (reply, error) {
-	f := r.fields()
+func completeFileUpload(r *request, c *computer) (reply, error) {
+	f, fileName := r.fields(), r.params["fileName"]
 	size := f.integer("sizeBytes")
-	c, fileName, err := r.fileComputer()
-	if err != nil {
-		return reply{}, err
-	}
 	if fileTable.has(r.tx, key(c.ID, fileName)) {
 		return reply{}, conflict("The workspace already has a file named %q.", fileName)
 	}
@@ -125,24 +118,14 @@ func completeFileUpload(r *request) (reply, error) {
 	)
 }
 
-func createFileDownload(r *request) (reply, error) {
-	f := r.fields()
-	f.text("sessionId")
+func createFileDownload(r *request, c *computer) (reply, error) {
+	f, fileName := r.fields(), r.params["fileName"]
 	contentType := f.text("contentType")
-	c, fileName, err := r.fileComputer()
-	if err != nil {
-		return reply{}, err
-	}
 	object, err := fileTable.get(r.tx, key(c.ID, fileName), notFound("The workspace has no file named %q.", fileName))
 	if err != nil {
 		return reply{}, err
 	}
-	for _, given := range []string{contentType, object.ContentType, defaultType} {
-		if given != "" {
-			object.ContentType = given
-			break
-		}
-	}
+	object.ContentType = cmp.Or(contentType, object.ContentType, defaultType)
 	expiresAt := millis(r.now.Add(signedURLLife))
 	return reply{200, downloadView{URL: r.e.downloadURL(*object, expiresAt), ExpiresAt: expiresAt}}, nil
 }

@@ -250,11 +250,7 @@ func (c *computer) clonedDirectories(p progress) []string {
 
 // installDeps starts another attempt to install dependencies; the computer's status does not change by it. Before the
 // first attempt there is nothing to repeat; where that failed another one is allowed, although the computer is not active.
-func installDeps(r *request) (reply, error) {
-	c, err := r.computer(r.params["computerId"])
-	if err != nil {
-		return reply{}, err
-	}
+func installDeps(r *request, c *computer) (reply, error) {
 	p := c.progressAt(r.now)
 	step := p.step(stepInstall)
 	switch {

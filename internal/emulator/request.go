@@ -55,6 +55,25 @@ type (
 	redirection string
 )
 
+// on is a handler of an object that the path names.
+func on[T any](find func(*request) (T, error), handle func(*request, T) (reply, error)) func(*request) (reply, error) {
+	return func(r *request) (reply, error) {
+		object, err := find(r)
+		if err != nil {
+			return reply{}, err
+		}
+		return handle(r, object)
+	}
+}
+
+func (r *request) computerInPath() (*computer, error) { return r.computer(r.params["computerId"]) }
+func (r *request) accountInPath() (*serviceAccount, error) {
+	return r.account(r.params["serviceAccountId"])
+}
+func (r *request) environmentInPath() (*environment, error) {
+	return r.environment(r.params["environmentId"])
+}
+
 // serveAPI is the handler that Options.Wrap wraps. Everything one request changes is in one transaction.
 func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 	x, ok := r.Context().Value(exchangeKey{}).(*exchange)

@@ -44,10 +44,10 @@ func serviceAccountArea() area {
 	routes := []route{
 		{operation: "listServiceAccounts", handle: listServiceAccounts},
 		{operation: "createServiceAccount", handle: createServiceAccount},
-		{operation: "getServiceAccount", handle: getServiceAccount},
-		{operation: "updateServiceAccount", handle: updateServiceAccount},
-		{operation: "deleteServiceAccount", handle: deleteServiceAccount},
-		{operation: "listApiKeys", handle: listAPIKeys},
+		{operation: "getServiceAccount", handle: on((*request).accountInPath, getServiceAccount)},
+		{operation: "updateServiceAccount", handle: on((*request).accountInPath, updateServiceAccount)},
+		{operation: "deleteServiceAccount", handle: on((*request).accountInPath, deleteServiceAccount)},
+		{operation: "listApiKeys", handle: on((*request).accountInPath, listAPIKeys)},
 		{operation: "createApiKey", handle: createAPIKey},
 		{operation: "revokeApiKey", handle: revokeAPIKey},
 		{operation: "rotateApiKey", handle: rotateAPIKey},
@@ -86,13 +86,9 @@ func listServiceAccounts(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	list := struct {
+	return reply{200, struct {
 		ServiceAccounts []accountView `json:"serviceAccounts"`
-	}{views(newest(accounts), (*serviceAccount).view)}
-	if r.e.opts.ShuffleLists {
-		shuffle(list.ServiceAccounts)
-	}
-	return reply{200, list}, nil
+	}{arrange(r.e, views(newest(accounts), (*serviceAccount).view))}}, nil
 }
 
 // arrange returns a list of a record, in random order if ShuffleLists is set.
@@ -127,21 +123,13 @@ func createServiceAccount(r *request) (reply, error) {
 	return reply{201, a.view()}, accountTable.put(r.tx, a.ID, a)
 }
 
-func getServiceAccount(r *request) (reply, error) {
-	a, err := r.account(r.params["serviceAccountId"])
-	if err != nil {
-		return reply{}, err
-	}
+func getServiceAccount(r *request, a *serviceAccount) (reply, error) {
 	return reply{200, a.view()}, nil
 }
 
-func updateServiceAccount(r *request) (reply, error) {
+func updateServiceAccount(r *request, a *serviceAccount) (reply, error) {
 	f := r.fields()
 	description, status := f.text("description"), f.text("status")
-	a, err := r.account(r.params["serviceAccountId"])
-	if err != nil {
-		return reply{}, err
-	}
 	if f.has("description") {
 		a.Description = description
 	}
@@ -153,11 +141,7 @@ func updateServiceAccount(r *request) (reply, error) {
 }
 
 // deleteServiceAccount keeps the record, tears down the account's computers and revokes its keys.
-func deleteServiceAccount(r *request) (reply, error) {
-	a, err := r.account(r.params["serviceAccountId"])
-	if err != nil {
-		return reply{}, err
-	}
+func deleteServiceAccount(r *request, a *serviceAccount) (reply, error) {
 	computers, err := computersOf(r.tx, a.ID)
 	if err != nil {
 		return reply{}, err

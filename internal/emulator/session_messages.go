@@ -86,12 +86,8 @@ func (s *session) addMessage(tx *bolt.Tx, m message) error {
 }
 
 // listSessionMessages shows the messages of a session, newest first.
-func listSessionMessages(r *request) (reply, error) {
+func listSessionMessages(r *request, s *session) (reply, error) {
 	role := r.query.Get("role")
-	s, err := r.session()
-	if err != nil {
-		return reply{}, err
-	}
 	stored, err := messageTable.list(r.tx, key(s.ID, "")) // Oldest first, also those of the future.
 	if err != nil {
 		return reply{}, err
@@ -201,12 +197,8 @@ func readBase64(f *fields) string {
 }
 
 // listSessionChildren shows the sessions that one started, as far as they are listed.
-func listSessionChildren(r *request) (reply, error) {
+func listSessionChildren(r *request, s *session) (reply, error) {
 	withArtifacts := r.query.Get("includeArtifacts") == "true"
-	s, err := r.session()
-	if err != nil {
-		return reply{}, err
-	}
 	all, err := sessionsOn(r.tx, "")
 	if err != nil {
 		return reply{}, err
@@ -223,10 +215,7 @@ func listSessionChildren(r *request) (reply, error) {
 		}
 		views = append(views, v)
 	}
-	if r.e.opts.ShuffleLists {
-		shuffle(views)
-	}
 	return reply{http.StatusOK, struct {
 		Sessions []sessionView `json:"sessions"`
-	}{views}}, nil
+	}{arrange(r.e, views)}}, nil
 }

@@ -103,13 +103,13 @@ func sessionArea() area {
 	routes := []route{
 		{operation: "listSessions", admit: sessionsServed, handle: listSessions},
 		{operation: "createSession", admit: sessionsServed, handle: createSession},
-		{operation: "getSession", admit: sessionsServed, handle: getSession},
-		{operation: "deleteSession", admit: sessionsServed, handle: deleteSession},
+		{operation: "getSession", admit: sessionsServed, handle: on((*request).session, getSession)},
+		{operation: "deleteSession", admit: sessionsServed, handle: on((*request).session, deleteSession)},
 		{operation: "updateSession", admit: sessionsServed, handle: updateSession},
-		{operation: "interruptSession", admit: sessionsServed, handle: interruptSession},
-		{operation: "listSessionMessages", admit: sessionsServed, handle: listSessionMessages},
+		{operation: "interruptSession", admit: sessionsServed, handle: on((*request).session, interruptSession)},
+		{operation: "listSessionMessages", admit: sessionsServed, handle: on((*request).session, listSessionMessages)},
 		{operation: "sendSessionMessage", maxBody: maxMessageBody, admit: sessionsServed, handle: sendSessionMessage},
-		{operation: "listSessionChildren", admit: sessionsServed, handle: listSessionChildren},
+		{operation: "listSessionChildren", admit: sessionsServed, handle: on((*request).session, listSessionChildren)},
 	}
 	return area{routes, []anyTable{sessionTable, messageTable}}
 }
@@ -309,11 +309,7 @@ func createSession(r *request) (reply, error) {
 	return reply{201, r.withSettings(s)}, s.save(r.tx)
 }
 
-func getSession(r *request) (reply, error) {
-	s, err := r.session()
-	if err != nil {
-		return reply{}, err
-	}
+func getSession(r *request, s *session) (reply, error) {
 	v := s.view(s.present(r.now))
 	v.ServiceCredits = &s.Credits
 	if r.e.switched().settingsOnReads {

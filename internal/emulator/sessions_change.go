@@ -13,11 +13,7 @@ import (
 )
 
 // deleteSession keeps the record, as the service does until the session can no longer be restored.
-func deleteSession(r *request) (reply, error) {
-	s, err := r.session()
-	if err != nil {
-		return reply{}, err
-	}
+func deleteSession(r *request, s *session) (reply, error) {
 	s.DeletedAt = millis(r.now)
 	r.did("deleted", objectSessions, s.ID, r.sessionName(s))
 	return reply{status: 204}, s.save(r.tx)
@@ -41,11 +37,7 @@ func updateSession(r *request) (reply, error) {
 	return reply{200, r.withSettings(s)}, s.save(r.tx)
 }
 
-func interruptSession(r *request) (reply, error) {
-	s, err := r.session()
-	if err != nil {
-		return reply{}, err
-	}
+func interruptSession(r *request, s *session) (reply, error) {
 	if err := s.endTurns(r.tx, r.now); err != nil {
 		return reply{}, err
 	}

@@ -66,14 +66,10 @@ func getUserLimits(r *request) (reply, error) {
 		return reply{}, err
 	}
 	members, err := memberTable.list(r.tx, "")
-	list := struct {
+	return reply{200, struct {
 		GlobalLimit *int64      `json:"globalLimit"`
 		UserLimits  []userLimit `json:"userLimits"`
-	}{limits[scopeOrganization], views(members, func(m *member) userLimit { return userLimit{m.Email, limits[m.ID]} })}
-	if r.e.opts.ShuffleLists {
-		shuffle(list.UserLimits)
-	}
-	return reply{200, list}, err
+	}{limits[scopeOrganization], arrange(r.e, views(members, func(m *member) userLimit { return userLimit{m.Email, limits[m.ID]} }))}}, err
 }
 
 // setUserLimits carries out each entry that names a member and lists the others under errors.
@@ -101,10 +97,8 @@ func setUserLimits(r *request) (reply, error) {
 		}
 		response.Updated = append(response.Updated, userLimit{m.Email, entry.Limit})
 	}
-	if r.e.opts.ShuffleLists {
-		shuffle(response.Updated)
-		shuffle(response.Errors)
-	}
+	response.Updated = arrange(r.e, response.Updated)
+	response.Errors = arrange(r.e, response.Errors)
 	return reply{200, response}, nil
 }
 

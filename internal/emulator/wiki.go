@@ -78,12 +78,12 @@ func wikiArea() area {
 		{operation: "createWikiRun", maxBody: maxWikiBody, handle: createWikiRun},
 		{operation: "getWikiHistory", handle: getWikiHistory},
 		{operation: "createWikiVideoUploadUrl", handle: createWikiVideoUpload},
-		{operation: "getWikiRun", handle: getWikiRun},
-		{operation: "deleteWikiRun", handle: deleteWikiRun},
-		{operation: "exportWikiRun", handle: exportWikiRun},
-		{operation: "getWikiPage", handle: getWikiPage},
-		{operation: "updateWikiPrivacy", unknown: 422, handle: updateWikiPrivacy},
-		{operation: "searchWikiRun", handle: searchWikiRun},
+		{operation: "getWikiRun", handle: on((*request).wikiRun, getWikiRun)},
+		{operation: "deleteWikiRun", handle: on((*request).wikiRunToChange, deleteWikiRun)},
+		{operation: "exportWikiRun", handle: on((*request).wikiRun, exportWikiRun)},
+		{operation: "getWikiPage", handle: on((*request).wikiRun, getWikiPage)},
+		{operation: "updateWikiPrivacy", unknown: 422, handle: on((*request).wikiRunToChange, updateWikiPrivacy)},
+		{operation: "searchWikiRun", handle: on((*request).wikiRun, searchWikiRun)},
 	}
 	for i := range routes {
 		routes[i].admit = admitWiki
@@ -158,9 +158,7 @@ func listWikiRuns(r *request) (reply, error) {
 		return shown[address]
 	})
 	list, err := r.wikiRunList(runs)
-	if r.e.opts.ShuffleLists {
-		shuffle(list.WikiRuns)
-	}
+	list.WikiRuns = arrange(r.e, list.WikiRuns)
 	return reply{200, list}, err
 }
 
@@ -245,30 +243,18 @@ func (r *request) wikiRunToChange() (*wikiRun, error) {
 	return run, err
 }
 
-func getWikiRun(r *request) (reply, error) {
-	run, err := r.wikiRun()
-	if err != nil {
-		return reply{}, err
-	}
+func getWikiRun(r *request, run *wikiRun) (reply, error) {
 	view, err := r.wikiRunView(run)
 	view.VideoOverview = run.VideoOverview
 	return reply{200, view}, err
 }
 
-func deleteWikiRun(r *request) (reply, error) {
-	run, err := r.wikiRunToChange()
-	if err != nil {
-		return reply{}, err
-	}
+func deleteWikiRun(r *request, run *wikiRun) (reply, error) {
 	r.did("deleted", objectWikis, run.ID, run.RepoURL)
 	return reply{200, map[string]bool{"deleted": true}}, removeWikiRun(r.tx, run.ID)
 }
 
-func updateWikiPrivacy(r *request) (reply, error) {
-	run, err := r.wikiRunToChange()
-	if err != nil {
-		return reply{}, err
-	}
+func updateWikiPrivacy(r *request, run *wikiRun) (reply, error) {
 	r.did("updated", objectWikis, run.ID, run.RepoURL)
 	run.PrivacyLevel = r.fields().text("privacyLevel")
 	view, err := r.wikiRunView(run)

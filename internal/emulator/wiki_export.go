@@ -69,11 +69,7 @@ func (e *Emulator) wikiExport() WikiExport {
 	return cmp.Or(e.switched().wikiExport, e.opts.WikiExport)
 }
 
-func exportWikiRun(r *request) (reply, error) {
-	run, err := r.wikiRun()
-	if err != nil {
-		return reply{}, err
-	}
+func exportWikiRun(r *request, run *wikiRun) (reply, error) {
 	x := r.e.wikiExport()
 	expires := millis(r.now.Add(x.Lifetime))
 	if x.Form == WikiExportArchive {

@@ -197,11 +197,7 @@ func wikiPages(tx *bolt.Tx, runID string) ([]*wikiPage, error) {
 	return wikiPageTable.list(tx, key(runID, ""))
 }
 
-func getWikiPage(r *request) (reply, error) {
-	run, err := r.wikiRun()
-	if err != nil {
-		return reply{}, err
-	}
+func getWikiPage(r *request, run *wikiRun) (reply, error) {
 	pages, err := wikiPages(r.tx, run.ID)
 	if err != nil {
 		return reply{}, err
@@ -223,11 +219,7 @@ type wikiResult struct {
 }
 
 // searchWikiRun counts a text in titles and contents, whatever the case. The pages with most of it come first.
-func searchWikiRun(r *request) (reply, error) {
-	run, err := r.wikiRun()
-	if err != nil {
-		return reply{}, err
-	}
+func searchWikiRun(r *request, run *wikiRun) (reply, error) {
 	pages, err := wikiPages(r.tx, run.ID)
 	if err != nil {
 		return reply{}, err
