@@ -127,12 +127,12 @@ func (r *accountResource) destroyed(ctx context.Context, state accountModel) dia
 		names[i] = owned[i].Name
 	}
 	slices.Sort(names)
-	count, named := phrase.Count(len(owned), "computer"), ": "+phrase.Names(names, 10)
+	count, owns := phrase.Count(len(owned), "computer"), "owns these computers: "+phrase.Names(names, 10)
 	if err != nil {
-		count, named = "its computers", fmt.Sprintf(", which the provider could not list (%s)", strings.TrimSuffix(err.Error(), "."))
+		count, owns = "its computers", fmt.Sprintf("may own computers, which the provider could not list (%s)", strings.TrimSuffix(err.Error(), "."))
 	}
-	return diag.Diagnostics{diag.NewWarningDiagnostic(fmt.Sprintf("Destroying service account %q deletes %s", state.Name.ValueString(), count),
-		fmt.Sprintf("Destroying service account %q (%s) also deletes all its computers%s. Their deletion_protection does not prevent this. Its API keys stop working.", state.Name.ValueString(), state.ID.ValueString(), named))}
+	return diag.Diagnostics{diag.NewWarningDiagnostic(fmt.Sprintf("Destroying service account %q with %s", state.Name.ValueString(), count), fmt.Sprintf("Service account %q (%s) %s. "+
+		"Destroying the account also deletes those that the plan does not destroy. Their deletion_protection does not prevent this. Its API keys stop working.", state.Name.ValueString(), state.ID.ValueString(), owns))}
 }
 
 // Create sets the status in a second request, because the create request does not support it.
