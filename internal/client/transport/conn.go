@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -158,9 +159,26 @@ func New(cfg Config) (*Conn, error) {
 	if err := CheckAPIKey(cfg.APIKey); err != nil {
 		return nil, err
 	}
+	if err := checkProxy(base); err != nil {
+		return nil, err
+	}
 	c := connect(cfg)
 	c.base = base
 	return c, nil
+}
+
+// checkProxy rejects a proxy's address that is not a URL: Go would ignore it and connect directly. The error never contains the address, which may
+// have a password.
+func checkProxy(base *url.URL) error {
+	name := strings.ToUpper(base.Scheme) + "_PROXY"
+	address := cmp.Or(os.Getenv(name), os.Getenv(strings.ToLower(name)))
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	if _, err := url.Parse(address); err != nil && !isLoopback(base.Hostname()) {
+		return fmt.Errorf("%s is not the URL of a proxy, such as http://proxy.example:3128; correct or unset it, because requests would bypass the proxy", name)
+	}
+	return nil
 }
 
 func connect(cfg Config) *Conn {

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -107,10 +108,11 @@ func IsAmbiguous(err error) bool {
 
 // MayHaveActed reports whether the response leaves the outcome open. Below 500, these are 408 and nonstandard statuses such as
 // 499, which gateways return when a client gives up while the service is working. With any other status, the service did not
-// act. The status of another server proves nothing, which matters if the request must not be sent twice.
+// act. The status of another server proves nothing, which matters if the request must not be sent twice, except for a limit that a gateway
+// checks before it passes a request on.
 func (e *APIError) MayHaveActed() bool {
 	switch {
-	case e.Once && !e.FromService && e.Status != http.StatusTooManyRequests:
+	case e.Once && !e.FromService && e.Status != http.StatusTooManyRequests && e.Status != http.StatusRequestEntityTooLarge:
 		return true
 	case e.Status == http.StatusNotImplemented:
 		return false
@@ -127,6 +129,9 @@ func (c *Conn) ErrorOf(op Operation, resp *http.Response, body []byte) *APIError
 	e.readBody(body)
 	if location := resp.Header.Get("Location"); e.Detail == "" && resp.StatusCode < http.StatusBadRequest && location != "" {
 		e.Detail = "a redirect, which the provider does not follow because it sends the API key only to base_url; correct base_url"
+	}
+	if bytes.Contains(body, []byte("No required SSL certificate was sent")) {
+		e.Detail = CertificateRequired
 	}
 	if e.Detail == "" {
 		e.Detail = "no explanation (" + http.StatusText(resp.StatusCode) + ")"

@@ -1,8 +1,12 @@
 package transport
 
 import (
+	"crypto/tls"
 	"errors"
+	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -87,7 +91,7 @@ func TestIsAmbiguous_pagesOfOtherServers(t *testing.T) {
 	t.Parallel()
 	repeatable := aWrite
 	repeatable.Op.Repeatable = true
-	for _, status := range []int{200, 302, 400, 401, 403, 404, 407, 413, 501, 502} {
+	for _, status := range []int{200, 302, 400, 401, 403, 404, 407, 501, 502} {
 		c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, status, "<html>") })
 		_, err := c.Exchange(t.Context(), aWrite, OnlyJSON)
 		if !IsAmbiguous(err) || rec.Count(http.MethodPost) != 1 {
@@ -109,7 +113,7 @@ func TestIsAmbiguous_answers(t *testing.T) {
 	} {
 		for _, fromService := range []bool{true, false} {
 			for _, once := range []bool{true, false} {
-				want := want || once && !fromService && status != http.StatusTooManyRequests
+				want := want || once && !fromService && status != http.StatusTooManyRequests && status != http.StatusRequestEntityTooLarge
 				if got := IsAmbiguous(&APIError{Op: Operation{Method: "POST"}, Status: status, FromService: fromService, Once: once}); got != want {
 					t.Errorf("%d, of the service %v, once %v: got %v", status, fromService, once, got)
 				}
@@ -144,6 +148,43 @@ func TestAPIError_masksTheKey(t *testing.T) {
 		clienttest.RespondJSON(w, 409, `{"detail":"`+clienttest.Key+` is known","status":409,"title":"t"}`)
 	})
 	if _, err := getSample(t.Context(), c); err == nil || !strings.HasSuffix(err.Error(), "409: *** is known") {
+		t.Error(err)
+	}
+}
+
+// Go bypasses a proxy whose address it cannot parse, so New refuses it, without its password.
+func TestNew_proxyThatIsNoURL(t *testing.T) {
+	for address, want := range map[string]string{
+		"proxy.example:3128": "", "http://u:p@proxy.example": "", "": "",
+		"http://u:p%zz@proxy.example": "HTTPS_PROXY is not", "proxy.example:p": "HTTPS_PROXY is not", "http://u:p#@proxy.example": "HTTPS_PROXY is not",
+	} {
+		t.Setenv("https_proxy", address)
+		for base, want := range map[string]string{"https://api.agentyard.example": want, "https://127.0.0.1": ""} {
+			if _, err := New(Config{BaseURL: base, APIKey: clienttest.Key}); (err == nil) != (want == "") || err != nil && (!strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "u:p")) {
+				t.Errorf("%s, proxy %q: %v", base, address, err)
+			}
+		}
+	}
+}
+
+// A server that requires a client certificate did not act, and a retry would not help.
+func TestExchange_clientCertificate(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	c, err := New(Config{BaseURL: server.URL, APIKey: clienttest.Key, MaxRetries: 3, Clock: clock.NewFake(clienttest.Start)})
+	clienttest.Must(t, err)
+	c.api.Transport.(*http.Transport).TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig
+	if _, err = c.Exchange(t.Context(), aWrite, OnlyJSON); !isCertificateDemand(err) || IsAmbiguous(err) {
+		t.Error(err)
+	}
+	c, _, _ = serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		clienttest.RespondJSON(w, 400, "<html>No required SSL certificate was sent</html>")
+	})
+	if _, err := getSample(t.Context(), c); err == nil || !strings.HasSuffix(err.Error(), "400: "+CertificateRequired) {
 		t.Error(err)
 	}
 }

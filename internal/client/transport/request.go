@@ -128,6 +128,9 @@ func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(
 		}
 		resp, err := api.Do(copyOf(req))
 		state.noteTimeout(req, err)
+		if isCertificateDemand(err) {
+			state.connected.Store(false)
+		}
 		again := c.afterAttempt(state, resp, err)
 		if err == nil && !again {
 			// A response that is cut off is retried like a failed connection.

@@ -13,6 +13,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -135,6 +136,15 @@ func (a *attempts) mayRepeat(resp *http.Response, err error) bool {
 		return a.repeatable
 	}
 	return false
+}
+
+// CertificateRequired is what TLS, and the page of a usual gateway, say to a client without a certificate.
+const CertificateRequired = "certificate required"
+
+// isCertificateDemand reports whether the server wants a certificate of the client. TLS 1.3 says so only after the request was sent, which
+// the server then drops.
+func isCertificateDemand(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "tls: "+CertificateRequired)
 }
 
 // A proxy rejected a connection with 407 or 403.

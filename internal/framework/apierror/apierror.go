@@ -263,7 +263,7 @@ func (f *failure) afterResponse(e *transport.APIError) (string, path.Path) {
 	if slices.Contains(named, strings.ReplaceAll(object, "_", " ")) && (e.Status == http.StatusNotFound || e.Status == http.StatusBadRequest) {
 		remedy = phrase.Join(remedy, fmt.Sprintf("If %s is a name, look up the ID with the data source agentyard_%s.", at, object))
 	}
-	return remedy, at
+	return phrase.Join(remedy, pathDecoded(e)), at
 }
 
 // named are the objects whose names are easily taken for IDs. Each has an argument, such as computer_id, and a data source.
@@ -303,15 +303,20 @@ func (f *failure) mayHaveActed() string {
 	return ""
 }
 
-const checkConnection = "Check base_url, the network, and any proxy."
+const (
+	checkConnection  = "Check base_url, the network, and any proxy."
+	needsCertificate = "The server at base_url, or a gateway in front of it, requires a client certificate, which the provider cannot send. Set base_url to an address that requires none."
+)
 
 // connections are what to do about errors of a connection that never go away by themselves, by what Go says about them.
 var connections = map[string]string{
-	x509.UnknownAuthorityError{}.Error(): "The certificate of base_url, or of a proxy, is from an unknown CA. On Linux, set SSL_CERT_FILE to a file with the CA's certificate. On macOS and Windows, add it to the system's store.",
-	http.ErrSchemeMismatch.Error():       "The server at base_url uses plain HTTP. Correct the port in base_url, or start it with http:// instead of https:// if the server is on this machine.",
-	transport.ErrHeldBack.Error():        "The service's rate limit was exceeded, and the provider stopped waiting. " + staySlow,
-	transport.ErrProxyRefused.Error():    "The proxy does not allow connections to the host of base_url. Have it allowed, or add the host to NO_PROXY.",
-	transport.ErrProxyLogin.Error():      "A proxy requires a login. Set HTTPS_PROXY to a URL with the proxy's user name and password, such as http://USER:PASSWORD@HOST:PORT.",
+	x509.UnknownAuthorityError{}.Error():    "The certificate of base_url, or of a proxy, is from an unknown CA. On Linux, set SSL_CERT_FILE to a file with the CA's certificate. On macOS and Windows, add it to the system's store.",
+	http.ErrSchemeMismatch.Error():          "The server at base_url uses plain HTTP. Correct the port in base_url, or start it with http:// instead of https:// if the server is on this machine.",
+	"tls: " + transport.CertificateRequired: needsCertificate,
+	"remote error: tls: handshake failure":  "The server at base_url, or a proxy, refused the TLS connection. It may require a client certificate, which the provider cannot send.",
+	transport.ErrHeldBack.Error():           "The service's rate limit was exceeded, and the provider stopped waiting. " + staySlow,
+	transport.ErrProxyRefused.Error():       "The proxy does not allow connections to the host of base_url. Have it allowed, or add the host to NO_PROXY.",
+	transport.ErrProxyLogin.Error():         "A proxy requires a login. Set HTTPS_PROXY to a URL with the proxy's user name and password, such as http://USER:PASSWORD@HOST:PORT.",
 }
 
 func connectionRemedy(err error) string {
@@ -332,7 +337,22 @@ func Foreign(err error) string {
 	if !errors.As(err, &api) || api.FromService {
 		return ""
 	}
-	return fmt.Sprintf("The response %d to %s %s is not in the service's format. It may come from a gateway, a proxy, or a login page. Check base_url, including its path. If it is correct, try again later.", api.Status, api.Op.Method, api.Op.Route)
+	why := "It may come from a gateway, a proxy, or a login page. Check base_url, including its path. If it is correct, try again later."
+	switch {
+	case api.Detail == transport.CertificateRequired:
+		why = needsCertificate
+	case api.Status == http.StatusRequestEntityTooLarge:
+		why = "A gateway or a proxy refused the request because it is too large, so the service did not act. Send less at once, or raise the limit of the gateway or proxy."
+	}
+	return phrase.Join(fmt.Sprintf("The response %d to %s %s is not in the service's format.", api.Status, api.Op.Method, api.Op.Route), why, pathDecoded(api))
+}
+
+// pathDecoded is a possible cause of a 404 if the path has a URL in it.
+func pathDecoded(e *transport.APIError) string {
+	if e.Status != http.StatusNotFound || !strings.Contains(e.Op.Route, "{repoUrl}") {
+		return ""
+	}
+	return "A proxy may also have decoded %2F in the path of the request. It must pass paths unchanged."
 }
 
 const outOfTime = "The operation exceeded its timeout. To allow more time, raise it in the timeouts block."

@@ -320,6 +320,22 @@ func TestFor_answersOfOthers(t *testing.T) {
 	}
 }
 
+// What a gateway certainly says, and what is possible.
+func TestFor_gateways(t *testing.T) {
+	t.Parallel()
+	post, history := transport.Operation{Method: "POST", Route: fixedRoute}, transport.Operation{Method: "GET", Route: "/api/v0/wiki/history/{repoUrl}"}
+	for want, e := range map[string]*transport.APIError{
+		"format. A gateway or a proxy refused the request because it is too large, so the service did not act. Send less at once, or raise the limit of the gateway or proxy.": {Op: post, Status: 413, Once: true},
+		"format. " + needsCertificate: {Op: history, Status: 400, Detail: transport.CertificateRequired},
+		"try again later. A proxy may also have decoded %2F in the path of the request. It must pass paths unchanged.": {Op: history, Status: 404},
+		remedies[404] + " A proxy may also have decoded %2F in the path of the request. It must pass paths unchanged.": {Op: history, Status: 404, FromService: true},
+	} {
+		if _, _, remedy := translate(t, "read", e); !strings.HasSuffix(remedy, want) {
+			t.Errorf("got %s\nwant %s", remedy, want)
+		}
+	}
+}
+
 // A connection that always fails the same way has a remedy of its own.
 func TestFor_connections(t *testing.T) {
 	t.Parallel()
@@ -328,7 +344,8 @@ func TestFor_connections(t *testing.T) {
 		"start it with http:// instead of https://":                                                        http.ErrSchemeMismatch,
 		"Set HTTPS_PROXY to a URL with the proxy's user name and password":                                 &net.OpError{Op: "proxyconnect", Err: transport.ErrProxyLogin},
 		"The service's rate limit was exceeded, and the provider stopped waiting. Set requests_per_second": transport.ErrHeldBack,
-		checkConnection: io.EOF,
+		needsCertificate + " Then run again.":                                                              errors.New("remote error: tls: certificate required"),
+		checkConnection:                                                                                    io.EOF,
 	} {
 		if _, _, remedy := translate(t, "create", &transport.TransportError{Op: transport.Operation{Name: "createComputer"}, Unsent: true, Err: err}); !strings.Contains(remedy, want) {
 			t.Errorf("%v: %s", err, remedy)
