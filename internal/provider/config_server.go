@@ -90,8 +90,8 @@ func refused(schema *tfprotov6.Schema, config *tfprotov6.DynamicValue) []*tfprot
 	_ = tftypes.Walk(root, func(at *tftypes.AttributePath, v tftypes.Value) (bool, error) {
 		switch {
 		case v.IsNull():
-			if element, ok := isElement(at); ok && !slices.Contains(at.Steps(), tftypes.AttributePathStep(tftypes.AttributeName(nullableArgument))) {
-				report(element, "Null element", "must not be null. Remove the element or set its value.")
+			if element, must, ok := isElement(at); ok && !slices.Contains(at.Steps(), tftypes.AttributePathStep(tftypes.AttributeName(nullableArgument))) {
+				report(element, "Null element", must+". Remove the element or set its value.")
 			}
 			return false, nil
 		case v.IsKnown() && v.Type().Is(tftypes.Number) && at.LastStep() != tftypes.AttributePathStep(tftypes.AttributeName(fractionalArgument)):
@@ -122,14 +122,14 @@ func roundedBy(n *big.Float) string {
 
 // isElement reports whether a path leads to an element of a list, set, or map, and returns the path for an error. The path of an
 // element of a set contains its value, which the CLIs cannot show, so the error stands at the set.
-func isElement(at *tftypes.AttributePath) (*tftypes.AttributePath, bool) {
+func isElement(at *tftypes.AttributePath) (element *tftypes.AttributePath, must string, ok bool) {
 	switch at.LastStep().(type) {
 	case tftypes.ElementKeyValue:
-		return at.WithoutLastStep(), true
+		return at.WithoutLastStep(), "must not contain null", true
 	case tftypes.ElementKeyInt, tftypes.ElementKeyString:
-		return at, true
+		return at, "must not be null", true
 	}
-	return nil, false
+	return nil, "", false
 }
 
 // spelled returns a path as HCL.

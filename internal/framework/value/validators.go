@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -41,7 +42,11 @@ func (r rule) ValidateString(_ context.Context, req validator.StringRequest, res
 	if r.accepts(given) {
 		return
 	}
-	detail := fmt.Sprintf("%s %s", req.Path, r.must)
+	at := req.Path.String()
+	if last, _ := req.Path.Steps().LastStep(); last.Equal(path.PathStepElementKeyValue{Value: req.ConfigValue}) {
+		at = fmt.Sprintf("%s[%q]", req.Path.ParentPath(), given)
+	}
+	detail := at + " " + r.must
 	if r.got != nil {
 		detail += ", not " + r.got(given)
 	}

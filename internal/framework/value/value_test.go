@@ -1,6 +1,7 @@
 package value
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -79,14 +80,15 @@ func TestValidators(t *testing.T) {
 		"one of":                 {OneOf("low", "high"), []string{"low", "high"}, map[string]string{"": "", "Low": `x must be "low" or "high", not "Low".`}},
 		"except":                 {Except("own", "Use another resource."), []string{"", "other"}, map[string]string{"own": `x must not be "own". Use another resource.`}},
 	} {
-		check := func(v types.String) string {
+		checkAt := func(at path.Path, v types.String) string {
 			resp := &validator.StringResponse{}
-			tc.validator.ValidateString(t.Context(), validator.StringRequest{Path: path.Root("x"), ConfigValue: v}, resp)
+			tc.validator.ValidateString(t.Context(), validator.StringRequest{Path: at, ConfigValue: v}, resp)
 			for _, d := range resp.Diagnostics {
 				return d.Detail()
 			}
 			return ""
 		}
+		check := func(v types.String) string { return checkAt(path.Root("x"), v) }
 		for _, s := range tc.good {
 			if said := check(types.StringValue(s)); said != "" {
 				t.Errorf("%s: %q is refused: %s", name, s, said)
@@ -95,6 +97,8 @@ func TestValidators(t *testing.T) {
 		for s, want := range tc.bad {
 			if said := check(types.StringValue(s)); said == "" || !strings.Contains(said, want) {
 				t.Errorf("%s: %q is answered %q, want %q", name, s, said, want)
+			} else if inSet := checkAt(path.Root("x").AtSetValue(types.StringValue(s)), types.StringValue(s)); inSet != fmt.Sprintf("x[%q]", s)+said[1:] {
+				t.Errorf("%s: %q in a set is answered %q", name, s, inSet)
 			}
 		}
 		if check(types.StringNull()) != "" || check(types.StringUnknown()) != "" {

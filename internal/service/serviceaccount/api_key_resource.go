@@ -51,7 +51,7 @@ var keyDurations = []string{"90m", "720h", "30d", "2w"}
 var atAccount = apierror.AtStatus{http.StatusNotFound: path.Root("service_account_id")}
 
 var existingKey = apierror.Existing(func(e wire.Ref) string {
-	return fmt.Sprintf("If an interrupted run created it, revoke it: terraform apply -invoke=action.agentyard_api_key_revoke.NAME, with key_id = %q.", e.ID)
+	return fmt.Sprintf("If an interrupted run created it, revoke it with the action or resource agentyard_api_key_revoke and key_id = %q.", e.ID)
 })
 
 // existingRenewal is for a key that prevents a renewal: the address of the old key is in use.
@@ -339,7 +339,7 @@ func (m *apiKeyModel) warnOfOthers(named []serviceaccounts.APIKey, now time.Time
 			return nil
 		case !k.CreatedAt.Time().Before(parseTime(m.CreatedAt)):
 			diags.AddWarning("Another live API key of the same name", fmt.Sprintf("API key %s (%q, created at %s) of service account %s was created after the destroyed key, and still works. "+
-				"If nobody uses it, revoke it with the action agentyard_api_key_revoke and key_id = %q.", k.ID, k.Name, utc(k.CreatedAt.Time()), k.AccountID, k.ID))
+				"If nobody uses it, revoke it with the action or resource agentyard_api_key_revoke and key_id = %q.", k.ID, k.Name, utc(k.CreatedAt.Time()), k.AccountID, k.ID))
 		}
 	}
 	return diags

@@ -34,8 +34,8 @@ var (
 // createOptions put an unknown computer on computer_id.
 var createOptions = apierror.Options{
 	apierror.AtStatus{http.StatusNotFound: path.Root("computer_id")},
-	apierror.Advice{http.StatusBadRequest: "If the computer was not found, correct computer_id. If it is not active, wait until it is, or wake a managed computer " +
-		"with the action agentyard_computer_restart. Otherwise, correct the value that the message names."},
+	apierror.Advice{http.StatusBadRequest: "If the computer was not found, correct computer_id. If its status is provisioning, wait until it is active. If it is asleep, wake it " +
+		"with the action or resource agentyard_computer_restart. Otherwise, correct the value that the message names."},
 }
 
 // NewSessionResource returns the resource agentyard_session. Its identity contains the computer, which some responses omit.
