@@ -41,6 +41,7 @@ func failed(e *acctest.Env, name string) bool {
 
 func environmentBuilds(g *reader) {
 	t, e := g.t, g.e
+	g.programs = append(g.programs, emulatorBinary(t))
 	fail := func(name string) {
 		t.Helper()
 		if err := e.FailBuild(emulator.BuildFailure{Name: name, Category: "validation", Reason: "repositories[0].script ended with status 2", Excerpt: "no rule to make target"}); err != nil {
@@ -61,7 +62,9 @@ func environmentBuilds(g *reader) {
 	if got := defaultName(e); got != "agents" {
 		t.Errorf("after a failed build the default is %q", got)
 	}
-	before := len(listed(e).Environments)
+	before := len(listed(e).Environments) + 1 // And the one that is retried.
+	g.run("terraform untaint agentyard_environment.next\nterraform apply")
+	g.expect(g.refused(), "validation", "make: exit 2")
 	g.step()
 	g.cli.MustPlanEmpty()
 	if got := defaultName(e); got != "agents-next" || len(listed(e).Environments) != before {

@@ -1,0 +1,4 @@
+resource "agentyard_environment" "retried" {
+  name         = "retried"
+  repositories = [{ url = "https://git.example/acme/app.git", script = "make" }]
+}
