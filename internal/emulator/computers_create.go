@@ -145,11 +145,10 @@ func (r *request) setUp(c *computer) (err error) {
 			c.InstallSessionID = uuid.NewString()
 		}
 	}
-	end, failure := c.progressAt(r.now.Add(ever)), ""
-	if end.status == statusError {
-		failure = "provisioning failed"
+	end, change := c.progressAt(r.now.Add(maxAhead)), r.did("created", objectComputers, c.ID, c.Name)
+	if change.Until = end.endedAt; end.status == statusError {
+		change.Failure = "provisioning failed"
 	}
-	r.didStart("created", objectComputers, c.ID, c.Name, end.endedAt, failure)
 	return saveComputer(r.tx, c)
 }
 

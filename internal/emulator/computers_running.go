@@ -165,14 +165,13 @@ func (c *computer) sampleAt(at time.Time) sample {
 // Sleep puts a managed computer to sleep now, as 30 minutes without activity do.
 // It is an error if there is no such computer, or if it is not an active managed one.
 func (e *Emulator) Sleep(computerID string) error {
-	now := e.clock.Now()
-	return e.changeComputer(computerID, func(c *computer) error {
-		p := c.progressAt(now)
+	return edit(e, computerTable, computerID, "computer", func(r *request, c *computer) error {
+		p := c.progressAt(r.now)
 		if c.ProviderType == providerBYOM || p.status != statusActive {
 			return fmt.Errorf("computer %s cannot sleep, because it is not an active managed computer", computerID)
 		}
-		if c.SleepingSince = c.asleepSince(now, p.endedAt); c.SleepingSince == 0 {
-			c.SleepingSince = millis(now)
+		if c.SleepingSince = c.asleepSince(r.now, p.endedAt); c.SleepingSince == 0 {
+			c.SleepingSince = millis(r.now)
 		}
 		return nil
 	})
@@ -181,8 +180,8 @@ func (e *Emulator) Sleep(computerID string) error {
 // Break gives an active managed computer the status error, as a failure at run time does.
 // It is an error if there is no such computer, or if it is not an active managed one.
 func (e *Emulator) Break(computerID string) error {
-	return e.changeComputer(computerID, func(c *computer) error {
-		if c.ProviderType == providerBYOM || c.progressAt(e.clock.Now()).status != statusActive {
+	return edit(e, computerTable, computerID, "computer", func(r *request, c *computer) error {
+		if c.ProviderType == providerBYOM || c.progressAt(r.now).status != statusActive {
 			return fmt.Errorf("computer %s cannot fail, because it is not an active managed computer", computerID)
 		}
 		c.Broken = true
@@ -203,23 +202,10 @@ func (e *Emulator) LoseComputer(computerID string) error {
 
 // UnavailableDaemon makes the file operations on a computer answer 424 until RestoreDaemon is called.
 func (e *Emulator) UnavailableDaemon(computerID string) error {
-	return e.changeComputer(computerID, func(c *computer) error { c.DaemonDown = true; return nil })
+	return edit(e, computerTable, computerID, "computer", func(_ *request, c *computer) error { c.DaemonDown = true; return nil })
 }
 
 // RestoreDaemon reverts UnavailableDaemon.
 func (e *Emulator) RestoreDaemon(computerID string) error {
-	return e.changeComputer(computerID, func(c *computer) error { c.DaemonDown = false; return nil })
-}
-
-func (e *Emulator) changeComputer(id string, change func(*computer) error) error {
-	return e.store.db.Update(func(tx *bolt.Tx) error {
-		c, err := computerTable.get(tx, id, fmt.Errorf("computer %s does not exist", id))
-		if err != nil {
-			return err
-		}
-		if err := change(c); err != nil {
-			return err
-		}
-		return computerTable.put(tx, id, *c)
-	})
+	return edit(e, computerTable, computerID, "computer", func(_ *request, c *computer) error { c.DaemonDown = false; return nil })
 }

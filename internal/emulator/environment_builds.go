@@ -3,13 +3,10 @@ package emulator
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"net/url"
 	"path"
 	"strings"
 	"time"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 // The states of a build.
@@ -184,10 +181,7 @@ func (r *request) startBuild(env *environment, trigger string) (err error) {
 			}
 		}
 	}
-	phase := r.e.opts.BuildPhase
-	if phase == 0 {
-		phase = 2 * time.Second
-	}
+	phase := orDefault(r.e.opts.BuildPhase, 2*time.Second)
 	b := &build{ID: newID("bld_", r.now), Trigger: trigger, definition: env.definition, Phase: max(1, phase.Milliseconds())}
 	if b.born, err = r.bornNow(buildTable); err != nil {
 		return err
@@ -196,27 +190,17 @@ func (r *request) startBuild(env *environment, trigger string) (err error) {
 		b.Failure = &BuildFailure{Phase: buildBuilding, Category: "provider", Reason: "The provider of the source is unavailable."}
 	}
 	env.LatestBuild = b.ID
-	end, failure := b.at(r.now.Add(ever)), ""
-	if end.failure != nil {
-		failure = "build failed"
+	end, verbs := b.at(r.now.Add(maxAhead)), map[string]string{"create": "created", "edit": "updated", "manual": "rebuilt"}
+	change := r.did(verbs[trigger], objectEnvironments, env.ID, env.Name)
+	if change.Until = end.finishedAt; end.failure != nil {
+		change.Failure = "build failed"
 	}
-	r.didStart(map[string]string{"create": "created", "edit": "updated", "manual": "rebuilt"}[trigger], objectEnvironments, env.ID, env.Name, end.finishedAt, failure)
 	return buildTable.put(r.tx, key(env.ID, b.ID), *b)
 }
 
 // StartBuild builds an environment again, as the service does on its own. It is an error if there is no such environment.
 func (e *Emulator) StartBuild(environmentID string) error {
-	return e.store.db.Update(func(tx *bolt.Tx) error {
-		env, err := environmentTable.get(tx, environmentID, fmt.Errorf("environment %s does not exist", environmentID))
-		if err != nil {
-			return err
-		}
-		r := &request{e: e, tx: tx, now: e.clock.Now()}
-		if err := r.startBuild(env, "scheduled"); err != nil {
-			return err
-		}
-		return environmentTable.put(tx, env.ID, *env)
-	})
+	return edit(e, environmentTable, environmentID, "environment", func(r *request, env *environment) error { return r.startBuild(env, "scheduled") })
 }
 
 // createEnvironmentBuild builds again what is asked for; a build that runs is not superseded by it.

@@ -131,7 +131,7 @@ func getEnvironmentBuildStatuses(r *request) (reply, error) {
 	ids := slices.Compact(slices.Sorted(slices.Values(r.query["environmentIds"])))
 	switch asked := len(r.query["environmentIds"]); {
 	case asked == 0:
-		return reply{}, invalid("The query parameter %q is required.", "environmentIds")
+		return reply{}, badRequest("The query parameter %q is required.", "environmentIds")
 	case asked > maxStatusesAsked:
 		return reply{}, refuse("environment-ids", "The query parameter %q can be given %d times, not %d times.", "environmentIds", maxStatusesAsked, asked)
 	}

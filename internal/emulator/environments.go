@@ -84,7 +84,7 @@ func environmentArea() area {
 		{operation: "getEnvironmentSourceOptions", handle: getEnvironmentSourceOptions},
 		{operation: "getEnvironment", handle: on((*request).environmentInPath, getEnvironment)},
 		{operation: "deleteEnvironment", handle: on((*request).environmentToChange, deleteEnvironment)},
-		{operation: "updateEnvironment", handle: updateEnvironment},
+		{operation: "updateEnvironment", handle: on((*request).environmentToChange, updateEnvironment)},
 		{operation: "getEnvironmentBuildDiagnostics", handle: on((*request).environmentInPath, getEnvironmentBuildDiagnostics)},
 		{operation: "createEnvironmentBuild", handle: on((*request).environmentToChange, createEnvironmentBuild)},
 		{operation: "cancelEnvironmentBuild", handle: on((*request).environmentToChange, cancelEnvironmentBuild)},

@@ -117,7 +117,7 @@ func (r *request) checkEnvironmentName(env *environment) error {
 }
 
 // updateEnvironment starts a build if what the environment is built from changes; one that runs is then superseded.
-func updateEnvironment(r *request) (reply, error) {
+func updateEnvironment(r *request, env *environment) (reply, error) {
 	f := r.fields()
 	name, repositories, sourceID := readEnvironmentName(f), readRepositories(f), f.text("sourceId")
 	var script string
@@ -125,10 +125,6 @@ func updateEnvironment(r *request) (reply, error) {
 		script = readScript(f, "setupScript")
 	}
 	if err := f.done(); err != nil {
-		return reply{}, err
-	}
-	env, err := r.environmentToChange()
-	if err != nil {
 		return reply{}, err
 	}
 	change, before := environmentChange{ID: env.ID}, *env

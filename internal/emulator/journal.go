@@ -20,8 +20,6 @@ type Journal struct {
 	mu      sync.Mutex
 	entries []*Entry
 	seq     int
-	// forgotten is the highest number of a run of which entries were forgotten.
-	forgotten int
 }
 
 // Entries returns a copy of all entries in the order of arrival.
@@ -62,13 +60,6 @@ func (j *Journal) newestRuns(n, before int) (runs [][]Entry, older bool) {
 	return runs, older
 }
 
-// isPartial reports whether requests of a run were forgotten. Runs are numbered in the order of their first requests.
-func (j *Journal) isPartial(run int) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return run <= j.forgotten
-}
-
 // Count returns how many requests of an operation arrived.
 func (j *Journal) Count(operation string) int {
 	j.mu.Lock()
@@ -86,7 +77,7 @@ func (j *Journal) Count(operation string) int {
 func (j *Journal) Reset() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.forget(len(j.entries))
+	j.entries = nil
 }
 
 func (j *Journal) begin(e *Entry) {
@@ -95,17 +86,9 @@ func (j *Journal) begin(e *Entry) {
 	j.seq++
 	e.Seq = j.seq
 	if len(j.entries) >= maxJournal {
-		j.forget(len(j.entries) / 10)
+		j.entries = j.entries[len(j.entries)/10:]
 	}
 	j.entries = append(j.entries, e)
-}
-
-// forget drops the oldest n entries.
-func (j *Journal) forget(n int) {
-	for _, e := range j.entries[:n] {
-		j.forgotten = max(j.forgotten, e.Run)
-	}
-	j.entries = j.entries[n:]
 }
 
 // change edits an entry under the journal's lock.

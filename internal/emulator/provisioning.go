@@ -32,9 +32,6 @@ const (
 	statusError        = "error"
 )
 
-// ever is later than anything that is planned.
-const ever = 100 * 365 * 24 * time.Hour
-
 // plannedStep is one step of a setup. Its state is never stored: it follows from the clock.
 type plannedStep struct {
 	ID       string
@@ -164,10 +161,7 @@ func (e *Emulator) plan(c *computer) []plannedStep {
 	for i, id := range ids {
 		length, ok := e.opts.Provisioning.Steps[id]
 		if !ok {
-			length = e.opts.Provisioning.Step
-		}
-		if !ok && length == 0 {
-			length = 2 * time.Second
+			length = orDefault(e.opts.Provisioning.Step, 2*time.Second)
 		}
 		steps[i] = plannedStep{ID: id, Duration: max(1, length.Milliseconds()), Error: e.stepError(c.Name, id)}
 	}

@@ -31,15 +31,9 @@ type request struct {
 }
 
 // did notes for the status page what the request does to an object.
-func (r *request) did(verb, kind, id, name string) {
+func (r *request) did(verb, kind, id, name string) *statuspage.Change {
 	r.effects = append(r.effects, statuspage.Change{Verb: verb, Ref: statuspage.Ref{Kind: kind, ID: id, Name: name}})
-}
-
-// didStart is did for an object that is ready, or has failed, only later.
-func (r *request) didStart(verb, kind, id, name string, until int64, failure string) {
-	r.did(verb, kind, id, name)
-	last := &r.effects[len(r.effects)-1]
-	last.Until, last.Failure = until, failure
+	return &r.effects[len(r.effects)-1]
 }
 
 // reply is a successful answer; a nil body means an empty one, and any but an archive or a redirection is sent as JSON.

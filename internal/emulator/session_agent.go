@@ -81,7 +81,7 @@ func (e *Emulator) AddMessage(id string, m SessionMessage) error {
 // planTurn counts the user's message and plans the agent's turn: after the turns already planned, or after one phase if the
 // agent is idle.
 func (s *session) planTurn(r *request, text string) error {
-	phase := r.e.opts.agentPhase()
+	phase := max(orDefault(r.e.opts.AgentPhase, defaultAgentPhase), time.Millisecond)
 	answer := SessionAnswer{}
 	if len(s.Answers) > 0 {
 		answer, s.Answers = s.Answers[0], s.Answers[1:]
@@ -120,13 +120,6 @@ func (s *session) planTurn(r *request, text string) error {
 		}
 	}
 	return nil
-}
-
-func (o *Options) agentPhase() time.Duration {
-	if o.AgentPhase == 0 {
-		return defaultAgentPhase
-	}
-	return max(o.AgentPhase, time.Millisecond)
 }
 
 // plan adds what the session will do next.

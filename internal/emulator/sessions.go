@@ -304,8 +304,7 @@ func createSession(r *request) (reply, error) {
 	}
 	maps.Copy(defaults, s.Settings)
 	s.Settings = defaults
-	visible := now + orDefault(r.e.opts.SessionDelay, defaultSessionDelay).Milliseconds()
-	r.didStart("created", objectSessions, s.ID, r.sessionName(s), visible, "")
+	r.did("created", objectSessions, s.ID, r.sessionName(s)).Until = now + orDefault(r.e.opts.SessionDelay, defaultSessionDelay).Milliseconds()
 	return reply{201, r.withSettings(s)}, s.save(r.tx)
 }
 

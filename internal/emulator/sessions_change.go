@@ -84,20 +84,12 @@ func (e *Emulator) ChangeSession(id string, c SessionChange) error {
 }
 
 // editSession changes a session that exists, and stores it.
-func (e *Emulator) editSession(id string, edit func(tx *bolt.Tx, s *session, now time.Time) error) error {
-	return e.store.db.Update(func(tx *bolt.Tx) error {
-		missing := fmt.Errorf("session %s does not exist", id)
-		s, err := sessionTable.get(tx, strings.ToLower(id), missing)
-		switch {
-		case err != nil:
-			return err
-		case s.DeletedAt != 0:
-			return missing
+func (e *Emulator) editSession(id string, change func(tx *bolt.Tx, s *session, now time.Time) error) error {
+	return edit(e, sessionTable, strings.ToLower(id), "session", func(r *request, s *session) error {
+		if s.DeletedAt != 0 {
+			return fmt.Errorf("session %s does not exist", id)
 		}
-		if err := edit(tx, s, e.clock.Now()); err != nil {
-			return err
-		}
-		return s.save(tx)
+		return change(r.tx, s, r.now)
 	})
 }
 

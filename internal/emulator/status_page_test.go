@@ -89,7 +89,7 @@ func TestStatusPage_failures(t *testing.T) {
 		"ci-1 manager@agentyard.example · Clone repositories: repository not found: <acme/api> error 2026-05-01 12:00 web-1 manager@agentyard.example active",
 		"backend organization · make: exit 2 failed",
 		"rate-limited createComputer, paths with bulk, after 4 more always", "provisioning failure computers ci-*, step clone-repos 1 left",
-		"build failure all environments, phase building always", "bulk failure after 3 computers 1 left", "Switched off: provider-b, sessions.",
+		"build failure all environments, phase building always", "bulk failure after 3 computers 1 left", "switched off provider-b always switched off sessions always",
 		"Created computer ci-1 (provisioning failed) , web-1 and environment backend (build failed) 1 × 404, 1 × 503, 1 × no response ", "GET /api/v0/nothing GET /api/v0/nothing 1 ",
 		"listMembers GET /api/v0/organization/users fault: drop-after-commit 1 ", "listComputers GET /api/v0/computers fault: status-before-commit 1 ",
 	)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -113,7 +114,7 @@ func (s *statusObjects) read() {
 	addRows(s, objectSessions, sessionTable, s.sessionRow)
 	addRows(s, objectKeys, keyTable, s.keyRow)
 	addRows(s, objectLimits, limitTable, func(owner string, credits *int64) *statusRow {
-		row := &statusRow{Row: statuspage.Row{Ref: statuspage.Ref{ID: owner, Name: s.owners[owner], MembersID: true}, State: thousands(*credits) + " credits", ImportID: s.owners[owner]}}
+		row := &statusRow{Row: statuspage.Row{Ref: statuspage.Ref{ID: owner, Name: s.owners[owner]}, State: thousands(*credits) + " credits", ImportID: s.owners[owner]}}
 		if owner == scopeOrganization {
 			row.Requests, row.Resource = "/usage/limits/global", "agentyard_global_usage_limit"
 			return row.with(globalLimit{credits}, apiAction("Remove", "PUT", "/api/v0/organization/usage/limits/global", `{"limit":null}`))
@@ -305,14 +306,13 @@ type statusSource struct{ *Emulator }
 
 func (e statusSource) Version() int64          { return e.changes.Load() }
 func (e statusSource) Connected() map[int]bool { return e.runs.connected() }
-func (e statusSource) IsPartial(run int) bool  { return e.journal.isPartial(run) }
 func (e statusSource) Requests() []Entry       { return e.journal.Entries() }
 
 func (e statusSource) State() statuspage.State {
 	s := e.switched()
 	return statuspage.State{
 		URL: e.URL(), ClockFile: e.ClockFile(), Tier: e.tier(), Now: e.clock.Now(), Ahead: e.clock.By(), Kept: e.opts.DataFile != "",
-		Faults: append(e.faults.view(), s.view()...), Off: s.off(),
+		Faults: append(e.faults.view(), s.view()...),
 	}
 }
 
@@ -346,7 +346,7 @@ func (f *Faults) view() []statuspage.Fault {
 	return views
 }
 
-// view shows the failures that were programmed for objects.
+// view shows the failures that were programmed for objects, and what is switched off.
 func (p switches) view() []statuspage.Fault {
 	var views []statuspage.Fault
 	for _, f := range p.failSteps {
@@ -358,27 +358,16 @@ func (p switches) view() []statuspage.Fault {
 	if p.bulk != nil {
 		views = append(views, statuspage.Fault{Kind: "bulk failure", For: fmt.Sprintf("after %d computers", p.bulk.after), Left: timesLeft(1)})
 	}
-	return views
-}
-
-// off lists what the control API switched off.
-func (p switches) off() []string {
-	var names []string
-	for _, s := range []struct {
-		off  bool
-		name string
-	}{{p.noEnvironments, "environments"}, {p.noSessions, "sessions"}, {p.noAnalytics, "analytics"}, {p.noIntegration, "repositories"}} {
-		if s.off {
-			names = append(names, s.name)
-		}
-	}
+	off := map[string]bool{"environments": p.noEnvironments, "sessions": p.noSessions, "analytics": p.noAnalytics, "repositories": p.noIntegration}
 	for id, available := range p.providers {
-		if !available {
-			names = append(names, id)
+		off[id] = !available
+	}
+	for _, name := range slices.Sorted(maps.Keys(off)) {
+		if off[name] {
+			views = append(views, statuspage.Fault{Kind: "switched off", For: name, Left: timesLeft(-1)})
 		}
 	}
-	slices.Sort(names)
-	return names
+	return views
 }
 
 func objectsNamed(plural, name string) string {

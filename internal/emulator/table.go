@@ -51,6 +51,20 @@ func (t *table[T]) clear(tx *bolt.Tx) error {
 	return errors.Join(err, t.open(tx))
 }
 
+// edit changes an object without a request of the API, and stores it. It is an error if there is no such object.
+func edit[T any](e *Emulator, t *table[T], id, noun string, change func(r *request, object *T) error) error {
+	return e.store.db.Update(func(tx *bolt.Tx) error {
+		object, err := t.get(tx, id, fmt.Errorf("%s %s does not exist", noun, id))
+		if err == nil {
+			err = change(&request{e: e, tx: tx, now: e.clock.Now()}, object)
+		}
+		if err != nil {
+			return err
+		}
+		return t.put(tx, id, *object)
+	})
+}
+
 // get returns the object under a key. If there is none, it returns missing, which may be nil.
 func (t *table[T]) get(tx *bolt.Tx, key string, missing error) (*T, error) {
 	data := t.bucket(tx).Get([]byte(key))

@@ -18,17 +18,12 @@ type fields struct {
 // problem is one thing that is wrong, and the rule behind it if it is not the contract's schema.
 type problem struct{ text, rule string }
 
-// invalid is a 400 that lists what is wrong.
-func invalid(format string, args ...any) error {
-	return invalidFor(problem{text: fmt.Sprintf(format, args...)})
-}
-
-// invalidBy is invalid with a rule, as in refuse.
+// invalidBy is a 400 with a rule, as in refuse.
 func invalidBy(rule, format string, args ...any) error {
 	return invalidFor(problem{fmt.Sprintf(format, args...), rule})
 }
 
-// invalidFor names the rules only if all problems have one: any other makes the request invalid by itself.
+// invalidFor is a 400 that lists what is wrong: either all problems have a rule, or none.
 func invalidFor(problems ...problem) error {
 	e := &apiError{status: http.StatusBadRequest, header: http.Header{}}
 	var rules []string
@@ -36,9 +31,9 @@ func invalidFor(problems ...problem) error {
 		e.problems, rules = append(e.problems, p.text), append(rules, p.rule)
 	}
 	e.detail = strings.Join(e.problems, " ")
-	if !slices.Contains(rules, "") {
-		slices.Sort(rules)
-		e.header.Set(RuleHeader, strings.Join(slices.Compact(rules), ", "))
+	slices.Sort(rules)
+	if text := strings.Join(slices.Compact(rules), ", "); text != "" {
+		e.header.Set(RuleHeader, text)
 	}
 	return e
 }

@@ -86,12 +86,5 @@ func (e *Emulator) WikiRuns() ([]WikiRun, error) {
 // SetVideoOverview sets a run's video overview, with any fields; nil removes it. It returns an error if there is no
 // such run.
 func (e *Emulator) SetVideoOverview(runID string, overview map[string]any) error {
-	return e.store.db.Update(func(tx *bolt.Tx) error {
-		run, err := wikiRunTable.get(tx, runID, fmt.Errorf("wiki run %s does not exist", runID))
-		if err != nil {
-			return err
-		}
-		run.VideoOverview = overview
-		return wikiRunTable.put(tx, runID, *run)
-	})
+	return edit(e, wikiRunTable, runID, "wiki run", func(_ *request, run *wikiRun) error { run.VideoOverview = overview; return nil })
 }

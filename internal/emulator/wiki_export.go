@@ -13,9 +13,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-const (
-	zipType = "application/zip"
-)
+const zipType = "application/zip"
 
 // WikiExportForm is the form of the response to an export of a wiki run.
 type WikiExportForm string
@@ -64,13 +62,8 @@ func (e *Emulator) SetWikiExport(form WikiExportForm, lifetime time.Duration) er
 	return nil
 }
 
-// wikiExport is how exports are answered now.
-func (e *Emulator) wikiExport() WikiExport {
-	return cmp.Or(e.switched().wikiExport, e.opts.WikiExport)
-}
-
 func exportWikiRun(r *request, run *wikiRun) (reply, error) {
-	x := r.e.wikiExport()
+	x := cmp.Or(r.e.switched().wikiExport, r.e.opts.WikiExport)
 	expires := millis(r.now.Add(x.Lifetime))
 	if x.Form == WikiExportArchive {
 		data, err := exportedWiki(r.tx, run)

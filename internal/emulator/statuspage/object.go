@@ -20,10 +20,7 @@ const (
 )
 
 // Ref is the address of an object's page. Without a kind, there is none.
-type Ref struct {
-	Kind, ID, Name string
-	MembersID      bool // The ID is that of a member, or of nothing.
-}
+type Ref struct{ Kind, ID, Name string }
 
 // Path is the path of the page, or empty.
 func (o Ref) Path() string {
@@ -33,31 +30,20 @@ func (o Ref) Path() string {
 	return objectsPrefix + o.Kind + "/" + url.PathEscape(o.ID)
 }
 
-// OwnID is the ID, or empty if the object has only that of a member.
-func (o Ref) OwnID() string {
-	if o.MembersID {
+// ShownID is the ID, or empty if the name contains it.
+func (o Ref) ShownID() string {
+	if strings.Contains(strings.ToLower(o.Name), strings.ToLower(o.ID)) {
 		return ""
 	}
 	return o.ID
 }
 
-// ShownID is OwnID, or empty if the name contains it.
-func (o Ref) ShownID() string {
-	if strings.Contains(strings.ToLower(o.Name), strings.ToLower(o.ID)) {
+// objectTimeOf is a time on the emulator's clock.
+func objectTimeOf(ms int64) string {
+	if ms == 0 {
 		return ""
 	}
-	return o.OwnID()
-}
-
-// objectTime is a time on the emulator's clock, to the minute and to the second.
-type objectTime struct{ Short, Exact string }
-
-func objectTimeOf(ms int64) objectTime {
-	if ms == 0 {
-		return objectTime{}
-	}
-	at := time.UnixMilli(ms).UTC()
-	return objectTime{at.Format("2006-01-02 15:04"), at.Format("2006-01-02 15:04:05")}
+	return time.UnixMilli(ms).UTC().Format(time.DateTime)
 }
 
 // objectPage is what the page of an object, or of all objects of a kind, shows. As on the status page, there are no
@@ -114,7 +100,7 @@ func (pages *Pages) objectPage(address *url.URL) (page, error) {
 	slices.SortStableFunc(d.History, func(a, b Event) int { return cmp.Compare(b.At, a.At) })
 	p.Others = max(0, len(d.History)-objectEvents)
 	for _, event := range d.History[:len(d.History)-p.Others] {
-		p.History = append(p.History, shownEvent{objectTimeOf(event.At).Exact, statusTimeOf(time.UnixMilli(event.At), p.Now).Age, event.Text, event.Note, stateClasses[event.State]})
+		p.History = append(p.History, shownEvent{objectTimeOf(event.At), statusTimeOf(time.UnixMilli(event.At), p.Now).Age, event.Text, event.Note, stateClasses[event.State]})
 	}
 	return p, nil
 }
@@ -163,4 +149,47 @@ func statusTimeOf(at, now time.Time) statusTime {
 		t.Age = Duration(age) + " ago"
 	}
 	return t
+}
+
+// Action is a button: a request to the emulator.
+type Action struct {
+	Label, Method, Path, Body string
+	Confirm                   bool   // The browser asks before it carries it out.
+	Note                      string // Why there is no button.
+}
+
+// Creations are the operations that create objects. Faults of the page affect the first, unless another one is chosen.
+var Creations = []string{
+	"createComputer", "bulkCreateComputers", "createApiKey", "createEnvironment", "createEnvironmentBuild", "createServiceAccount", "createSession", "createWikiRun",
+	"editCiWorkflow", "inviteMember", "sendSessionMessage", "setGlobalUsageLimit", "setUserUsageLimits",
+}
+
+// pageActions are the actions of the status page: they move the clock, or let the next creation fail.
+type pageActions struct {
+	Clock, Faults []Action
+	Creations     []string
+}
+
+func actionsOfPage() pageActions {
+	const clock, faults, operation = "/_emulator/clock", "/_emulator/faults", `{"operation":"createComputer","kind":`
+	return pageActions{
+		[]Action{
+			{Label: "Forward 1 day", Method: "POST", Path: clock, Body: `{"advance":"1d"}`},
+			{Label: "Forward 30 days", Method: "POST", Path: clock, Body: `{"advance":"30d"}`},
+		},
+		[]Action{
+			{Label: "Return 503", Method: "POST", Path: faults, Body: operation + `"status-before-commit","status":503}`},
+			{Label: "Lose the response", Method: "POST", Path: faults, Body: operation + `"drop-after-commit"}`},
+			{Label: "Clear faults of requests", Method: "DELETE", Path: faults},
+		},
+		Creations,
+	}
+}
+
+// ShellText is a word of a command line, in quotes if it needs them.
+func ShellText(text string) string {
+	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./") == "" && text != "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

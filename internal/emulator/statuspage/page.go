@@ -41,7 +41,6 @@ type statusPage struct {
 	NewerRuns bool // This is a page of older runs.
 	OlderRuns int  // The number that begins the next page of runs; 0 if there is none.
 	Faults    []Fault
-	Off       []string // What the control API switched off.
 	Actions   pageActions
 }
 
@@ -157,7 +156,7 @@ func IsLoopback(address string) bool {
 func (p *Pages) statusPage(address *url.URL) (page, error) {
 	before, _ := strconv.Atoi(address.Query().Get("before")) // Anything but a number begins with the newest run.
 	state := p.source.State()
-	shown := &statusPage{pageHeader: headerOf(state, ""), Kept: state.Kept, Faults: state.Faults, Off: state.Off, Actions: actionsOfPage()}
+	shown := &statusPage{pageHeader: headerOf(state, ""), Kept: state.Kept, Faults: state.Faults, Actions: actionsOfPage()}
 	// The settings as a shell takes them. The page must not show the key.
 	shown.Exports = []string{"AGENTYARD_BASE_URL=" + state.URL, "AGENTYARD_API_KEY=PASTE-THE-KEY", "AGENTYARD_EMULATOR_CLOCK=" + ShellText(state.ClockFile)}
 	kinds, _, _, err := p.objects("", "")
@@ -169,9 +168,7 @@ func (p *Pages) statusPage(address *url.URL) (page, error) {
 // objects reads and sorts the objects.
 func (p *Pages) objects(kind, id string) ([]*Kind, *Row, Detail, error) {
 	kinds, row, d, err := p.source.Objects(kind, id)
-	moved := p.source.State().Ahead > 0
 	for _, k := range kinds {
-		k.Moved = moved
 		k.finish()
 	}
 	if row != nil {
@@ -180,14 +177,12 @@ func (p *Pages) objects(kind, id string) ([]*Kind, *Row, Detail, error) {
 	return kinds, row, d, err
 }
 
-// byID returns all objects by their IDs. The ID of a limit is that of a member.
+// byID returns all objects by their IDs. The ID of a limit is that of a member, who comes first.
 func byID(kinds []*Kind) map[string]Ref {
 	objects := map[string]Ref{}
-	for _, k := range kinds {
+	for _, k := range slices.Backward(kinds) {
 		for i := range k.Rows {
-			if k.Rows[i].OwnID() != "" {
-				objects[k.Rows[i].ID] = k.Rows[i].Ref
-			}
+			objects[k.Rows[i].ID] = k.Rows[i].Ref
 		}
 	}
 	return objects
@@ -195,13 +190,7 @@ func byID(kinds []*Kind) map[string]Ref {
 
 // firstRows arranges the objects for the status page: kinds with failures first, and only the first rows of each.
 func firstRows(kinds []*Kind) []*Kind {
-	worst := func(k *Kind) int {
-		if k.Total == 0 {
-			return 1
-		}
-		return severity(k.Rows[0])
-	}
-	slices.SortStableFunc(kinds, func(a, b *Kind) int { return cmp.Compare(worst(a), worst(b)) })
+	slices.SortStableFunc(kinds, func(a, b *Kind) int { return cmp.Compare(min(b.Failed, 1), min(a.Failed, 1)) })
 	for _, k := range kinds {
 		k.Rows = k.Rows[:min(k.Total, statusRows)]
 		k.Rest = k.Total - len(k.Rows)
@@ -251,7 +240,6 @@ func (k *Kind) finish() {
 	slices.SortStableFunc(k.Rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(severity(a), severity(b)), cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.Name, b.Name))
 	})
-	k.Dated = k.Total > 0 && k.Rows[0].CreatedAt != 0
 }
 
 func (r *Row) finish() { r.Class, r.At = stateClasses[r.State], objectTimeOf(r.CreatedAt) }

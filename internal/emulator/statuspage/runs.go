@@ -19,8 +19,6 @@ const (
 	statusRuns = 8
 	// runLanes is how many lanes of a run the status page shows. The page of the run has all.
 	runLanes = 12
-	// laneObjects is how many objects a lane names.
-	laneObjects = 3
 	// barsPerAxis is how fine bars are: equal ones that are closer together are one.
 	barsPerAxis = 400
 	// pollPause is the shortest pause that counts as waiting for objects. Shorter ones may be the client's work.
@@ -38,7 +36,6 @@ type runView struct {
 	Duration, Reason  string
 	Connected         bool     // Its process still has a connection.
 	Open              bool     // It is the newest of the provider.
-	Partial           bool     // Its first requests are forgotten.
 	Ticks             []string // The times at a quarter, a half, three quarters, and the end.
 	Lanes             []*runLane
 	More              bool // Only the page of the run has all lanes.
@@ -277,7 +274,6 @@ func (pages *Pages) addRuns(p *statusPage, before int, objects map[string]Ref) {
 	hasOpen := false
 	for _, entries := range runs {
 		r := viewRun(entries, objects, now, p.Now, false)
-		r.Partial = pages.source.IsPartial(r.Number)
 		// Other clients, such as the buttons of the page, keep a connection although they wait for nothing.
 		if ofProvider(&entries[0]) {
 			r.Connected, r.Open, hasOpen = connected[r.Number], !hasOpen, true
@@ -358,10 +354,8 @@ func quantity(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-const (
-	// runsPrefix begins the paths of the pages of runs.
-	runsPrefix = "/runs/"
-)
+// runsPrefix begins the paths of the pages of runs.
+const runsPrefix = "/runs/"
 
 // runPage is what the page of a run shows: all its lanes.
 type runPage struct {
@@ -384,6 +378,6 @@ func (pages *Pages) runPage(address *url.URL) (page, error) {
 		return nil, err
 	}
 	p.Run = viewRun(entries, byID(kinds), clock.System.Now(), p.Now, true)
-	p.Run.Connected, p.Run.Partial, p.Run.Open = ofProvider(&entries[0]) && pages.source.Connected()[number], pages.source.IsPartial(number), true
+	p.Run.Connected, p.Run.Open = ofProvider(&entries[0]) && pages.source.Connected()[number], true
 	return p, nil
 }

@@ -174,7 +174,7 @@ func TestViewRun_waterfall(t *testing.T) {
 		sent("listComputers", 7*s, 10*ms, 200, 0), sent("listComputers", 7*s+15*ms, 5*ms, 200, 0), sent("getComputer", 10*s, 0, 0, 3), sent("getComputer", 10*s, s, 200, 4),
 	}
 	entries[1].Fault = "rate-limited"
-	objects := map[string]Ref{"3": {"computers", "3", "web-1", false}}
+	objects := map[string]Ref{"3": {"computers", "3", "web-1"}}
 	r := viewRun(entries, objects, runStart.Add(20*s), runStart, false)
 	var got []string
 	for _, lane := range r.Lanes {
@@ -194,7 +194,7 @@ func TestViewRun_waterfall(t *testing.T) {
 		"  ok 10.00% 10.00%: 201, 2.0 s after the start (12:00:02.000 UTC), took 2.0 s",
 		"  ok 30.00% 5.00%: 201, 6.0 s after the start (12:00:06.000 UTC), took 1.0 s, a retry",
 		"  rejected 10.00% 5.00%: 429, 2.0 s after the start (12:00:02.000 UTC), took 1.0 s, fault rate-limited",
-		"getComputer, 2 requests, 1 running, 11.0 s, [], [{computers 3 web-1 false} {  4 false}]",
+		"getComputer, 2 requests, 1 running, 11.0 s, [], [{computers 3 web-1} {  4}]",
 		"  ok 50.00% 5.00%: 200, 10.0 s after the start (12:00:10.000 UTC), took 1.0 s",
 		"  running 50.00% 50.00%: running, 10.0 s after the start (12:00:10.000 UTC), took 10.0 s",
 	}

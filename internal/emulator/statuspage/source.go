@@ -17,9 +17,8 @@ type Source interface {
 	NewestRuns(n, before int) (runs [][]Entry, older bool)
 	// Requests returns all requests, in the order of their arrival.
 	Requests() []Entry
-	// Connected has the runs whose process still has a connection; IsPartial reports whether the first requests of a run are forgotten.
+	// Connected has the runs whose process still has a connection.
 	Connected() map[int]bool
-	IsPartial(run int) bool
 	// Fail answers a request with an error. One that is fs.ErrNotExist is a 404.
 	Fail(w http.ResponseWriter, r *http.Request, err error)
 }
@@ -31,7 +30,6 @@ type State struct {
 	Ahead                time.Duration // By how much the clock was moved.
 	Kept                 bool          // The key and the objects outlive the process.
 	Faults               []Fault
-	Off                  []string // What the control API switched off.
 }
 
 // Fault is something that the control API programmed.
@@ -85,9 +83,7 @@ type Kind struct {
 	Operation, Note        string // The operation that returns an object, and what about it is worth knowing.
 	Rows                   []Row
 
-	Total, Failed int
-	Rest          int  // How many rows only the list of all has.
-	Dated, Moved  bool // Whether objects have times, and whether the clock was moved.
+	Total, Failed, Rest int // Rest is how many rows only the list of all has.
 }
 
 // Row is an object.
@@ -104,7 +100,7 @@ type Row struct {
 	Requests    string // What the path or the query of a request for it contains, if that is not the ID.
 
 	Class string
-	At    objectTime
+	At    string // The time of creation.
 }
 
 // Detail is what only the page of an object shows.

@@ -209,7 +209,7 @@ func (l *runLane) finish(end time.Duration, objects map[string]Ref) {
 			waits = append(waits, interval{s.waitedSince, s.from})
 		}
 	}
-	l.More = max(0, len(l.Objects)-laneObjects)
+	l.More = max(0, len(l.Objects)-3)
 	l.Objects = l.Objects[:len(l.Objects)-l.More]
 	l.Rejected, l.Total = counts[requestRejected], Duration(total)
 	l.Label = quantity(l.Count, "request")
