@@ -152,17 +152,6 @@ func TestFor_looksSoonThenSeldomAndOnceMoreAtTheDeadline(t *testing.T) {
 	}
 }
 
-// A shared poll may run early. It must not replace the poll at the deadline.
-func TestFor_aLookBeforeTheDeadlineIsNotTheLast(t *testing.T) {
-	t.Parallel()
-	s := newScript(t, "building", "building", "building", "ready")
-	s.early = 250 * time.Millisecond
-	_, err := For(t.Context(), s.clock, 3*time.Second, s.object(nil))
-	if want := seconds(0.25, 1, 2.75, 2.75); err != nil || !slices.Equal(s.looks, want) {
-		t.Errorf("%v after looks at %v, want %v", err, s.looks, want)
-	}
-}
-
 func hanging(ctx context.Context, _ time.Duration) (*string, error) {
 	<-ctx.Done()
 	return nil, fmt.Errorf("cut off: %w", ctx.Err())
@@ -181,21 +170,6 @@ func TestFor_aLookThatHangsEndsSoonAfterTheDeadline(t *testing.T) {
 		}
 		if took := time.Since(began); took != time.Minute+lastLookPatience {
 			t.Errorf("it took %v", took)
-		}
-	})
-}
-
-func TestFor_anInterruptionEndsItAtOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(3*time.Second, cancel)
-		began, start := time.Now(), "building"
-		last, err := For(ctx, clock.System, time.Hour, Object[string]{
-			Start: &start, Next: hanging, Status: func(s *string) string { return *s }, States: states,
-		})
-		if !errors.Is(err, context.Canceled) || last != &start || time.Since(began) != 3*time.Second {
-			t.Errorf("got %v and %v after %v", last, err, time.Since(began))
 		}
 	})
 }
