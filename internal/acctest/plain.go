@@ -1,6 +1,7 @@
 package acctest
 
 import (
+	"maps"
 	"math/big"
 	"reflect"
 	"testing"
@@ -56,6 +57,19 @@ func Plainly(t testing.TB, attributes map[string]tftypes.Value) map[string]any {
 		all[name] = Plain(t, v)
 	}
 	return all
+}
+
+// WithoutNulls removes the null attributes from a value of Plain.
+func WithoutNulls(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		maps.DeleteFunc(v, func(_ string, one any) bool { return WithoutNulls(one) == nil })
+	case []any:
+		for _, one := range v {
+			WithoutNulls(one)
+		}
+	}
+	return v
 }
 
 // MustHave fails the test unless an object has these attributes, among others.

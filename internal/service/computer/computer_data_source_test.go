@@ -34,7 +34,6 @@ func TestComputerDataSource_byIDAndByName(t *testing.T) {
 		{acctest.Values{"id": nobody}, "id", []string{"Computer not found"}},
 		{acctest.Values{"name": "nobody"}, "name", []string{"Computer not found"}},
 		{acctest.Values{"name": "theirs"}, "name", []string{"Computer not found", "service_account_id"}},
-		{acctest.Values{"id": ".."}, "", []string{"Cannot read computer", "cannot be part"}},
 	} {
 		e.MustNotRead(t, nil, computerType, tc.config, tc.at, tc.want...)
 	}

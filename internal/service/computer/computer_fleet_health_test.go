@@ -64,35 +64,6 @@ func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 	}
 }
 
-func TestFleet_keepsWhatFailedIfTold(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	i := e.NewInstance(t, fleetType)
-	keeping := fleetOf(2)
-	keeping["replace_failed"] = false
-	failSetUp(e, "web-1")
-	e.MustApply(t, i, keeping)
-	out := e.Plan(t, i, keeping)
-	if out.Action != acctest.ActionNone || !strings.Contains(out.WarningText(), "1 of 2") {
-		t.Errorf("the plan is %s:\n%s", out.Action, out.WarningText())
-	}
-	if out := e.MustApply(t, i, fleetOf(2)); out.Action != acctest.ActionUpdate || !slices.Equal(fleetStatuses(i), []string{"active", "active"}) {
-		t.Errorf("%s; the statuses are %v", out, fleetStatuses(i))
-	}
-}
-
-func TestFleet_whatFailedGoesFirst(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	i := e.NewInstance(t, fleetType)
-	failSetUp(e, "web-1")
-	e.MustApply(t, i, fleetOf(3))
-	e.MustApply(t, i, fleetOf(2))
-	if got := fleetNames(i); !slices.Equal(got, []string{"web-2", "web-3"}) || len(computers(e)) != 2 {
-		t.Errorf("the fleet is %v", got)
-	}
-}
-
 // Without a wait, a refresh records whether the computers are active or failed.
 func TestFleet_withoutWaitingARefreshTells(t *testing.T) {
 	t.Parallel()

@@ -58,34 +58,6 @@ func TestFleet_createOnlyAttributesReplace(t *testing.T) {
 	}
 }
 
-// A deleted computer is missing in the state until an apply creates it.
-func TestFleet_deletedElsewhere(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	_, i := e.Created(t, fleetType, fleetOf(3))
-	for _, tc := range []struct {
-		lost     []string
-		statuses []string
-		says     string
-	}{
-		{[]string{"web-2"}, []string{"active", "missing", "active"}, `1 of 3 computers of the fleet "web" no longer exists: web-2.`},
-		{numbered(1, 3), []string{"missing", "missing", "missing"}, `3 of 3 computers of the fleet "web" no longer exist: web-1, web-2, web-3.`},
-	} {
-		deleteComputers(e, tc.lost...)
-		out := e.Plan(t, i, fleetOf(3))
-		if acctest.Says(t, out.WarningText(), tc.says); out.Action != acctest.ActionUpdate || !slices.Equal(fleetStatuses(i), tc.statuses) {
-			t.Errorf("%s; the statuses are %v", out, fleetStatuses(i))
-		}
-		e.Apply(t, i, fleetOf(3)).MustDo(t, acctest.ActionUpdate)
-		if !slices.Equal(fleetNames(i), numbered(1, 3)) || len(fleetIDs(i)) != 3 || !slices.Equal(computerNames(e), numbered(1, 3)) {
-			t.Errorf("the emulator holds %v, the state %s", computerNames(e), i.State)
-		}
-		e.Plan(t, i, fleetOf(3)).MustDo(t, acctest.ActionNone)
-	}
-	deleteComputers(e, numbered(1, 3)...)
-	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
-}
-
 func TestFleet_invalidConfiguration(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -94,8 +66,6 @@ func TestFleet_invalidConfiguration(t *testing.T) {
 		value     any
 		at, want  string
 	}{
-		{"name_prefix", nil, "name_prefix", "required"},
-		{"quantity", nil, "quantity", "required"},
 		{"name_prefix", "", "name_prefix", "name_prefix must be 1 to 58 characters long"},
 		{"name_prefix", strings.Repeat("n", 59), "name_prefix", "name_prefix must be 1 to 58 characters long"},
 		{"name_prefix", "a/b", "name_prefix", "name_prefix must be lowercase"},
@@ -103,7 +73,6 @@ func TestFleet_invalidConfiguration(t *testing.T) {
 		{"provider_type", "byom", "provider_type", `provider_type must not be "byom". Use agentyard_computer`},
 		{"repos", []any{"acme/app"}, "repos[0]", "repos[0] must be an absolute URI"},
 		{"service_account_id", "a/b", "service_account_id", "service_account_id must not contain slashes"},
-		{"timeouts", map[string]any{"update": "soon"}, "timeouts.update", "Valid time units"},
 	} {
 		config := acctest.Values{"name_prefix": "web", "quantity": 1}
 		config[tc.attribute] = tc.value

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -74,25 +73,6 @@ func TestComputer_createOnlyAttributesReplace(t *testing.T) {
 	}
 }
 
-func TestComputer_importThenPlanIsEmpty(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	made := makeComputer(e, map[string]any{
-		"name": "existing", "remoteUser": "dev", "source": map[string]any{"kind": "template", "templateId": "template-base", "isListed": false},
-	})
-	i := e.NewInstance(t, computerType)
-	mustImport(t, e, i, made.ID)
-	config := acctest.Values{"name": "existing", "remote_user": "dev", "source": map[string]any{"kind": "template", "template_id": "template-base", "is_listed": false}}
-	e.Apply(t, i, config).MustDo(t, acctest.ActionNone)
-	// A create-only argument that is null in the state is adopted and does not force replacement.
-	config["repos"], config["auto_install_deps"] = []any{"https://git.example/acme/app"}, true
-	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
-	if i.ID() != made.ID || e.Journal().Count("updateComputer") != 0 {
-		t.Errorf("computer %s, want %s; %d updates, want none", i.ID(), made.ID, e.Journal().Count("updateComputer"))
-	}
-	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
-}
-
 // A failed creation is tainted. It is not protected, because it could not be replaced then.
 func TestComputer_failedProvisioningNamesTheStepAndIsReplaced(t *testing.T) {
 	t.Parallel()
@@ -106,22 +86,6 @@ func TestComputer_failedProvisioningNamesTheStepAndIsReplaced(t *testing.T) {
 		t.Errorf("the emulator holds %+v, the state %s", got, i.State)
 	}
 	e.Plan(t, i, nil).MustFail(t, "", "Cannot destroy protected computer")
-}
-
-func TestComputer_timeoutBoundsTheWait(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t, neverSetUp)
-	i := e.NewInstance(t, computerType)
-	e.Apply(t, i, acctest.Values{"name": "slow", "timeouts": map[string]any{"create": "2m"}}).MustFail(t, "",
-		"Timed out waiting for the computer", `still "provisioning" after 2m`, "continues at the service", "terraform untaint")
-	if waited := e.Clock.Now().Sub(acctest.Start); waited > 4*time.Minute || !i.Tainted {
-		t.Errorf("the wait of 2m took %v; tainted: %v", waited, i.Tainted)
-	}
-	unwatched := acctest.Values{"name": "slow", "wait_for_active": false}
-	if e.Apply(t, i, unwatched).MustDo(t, acctest.ActionReplace); i.Attribute("status") != "provisioning" {
-		t.Errorf("the state is %s", i.State)
-	}
-	e.Plan(t, i, unwatched).MustDo(t, acctest.ActionNone)
 }
 
 func TestComputer_invalidConfiguration(t *testing.T) {
@@ -153,7 +117,6 @@ func TestComputer_invalidConfiguration(t *testing.T) {
 		{source("computer", map[string]any{"source_computer_id": "x", "template_id": "t"}), in("template_id"), `source of kind "computer" cannot have template_id`},
 		{source("template", map[string]any{"template_id": "t"}), in("is_listed"), `source of kind "template" requires is_listed`},
 		{source("template", map[string]any{"template_id": "t", "is_listed": true, "software_draft": draft}), in("software_draft.workstream_id"), "must be a UUID"},
-		{acctest.Values{"timeouts": map[string]any{"create": "soon"}}, "timeouts.create", "Valid time units"},
 		{acctest.Values{"timeouts": map[string]any{"create": "0s"}}, "timeouts.create", "timeouts.create must be longer than 0s"},
 		{acctest.Values{"provider_type": "byom", "repos": []any{"https://git.example/a"}}, "repos", "cannot have repos. Remove it, or choose a managed provider"},
 		{acctest.Values{"provider_type": "byom", "auto_install_deps": true}, "auto_install_deps", "Only for managed computers"},
@@ -192,19 +155,4 @@ func TestComputer_errorsOfTheService(t *testing.T) {
 			mustCreateNothing(t, e, e.NewInstance(t, computerType), config).MustFail(t, tc.at, tc.want...)
 		})
 	}
-}
-
-func TestComputer_ofAServiceAccount(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	_, account := e.ServiceAccountKey()
-	owned := acctest.Values{"name": "robots", "service_account_id": account}
-	_, i := e.Created(t, computerType, owned)
-	if i.Attribute("owner_id") != account || i.Attribute("owner_principal_kind") != "service" {
-		t.Errorf("the state is %s", i.State)
-	}
-	imported := e.NewInstance(t, computerType)
-	mustImport(t, e, imported, i.ID())
-	e.Plan(t, imported, owned).MustDo(t, acctest.ActionNone)
-	e.Apply(t, i, acctest.Values{"name": "robots"}).MustDo(t, acctest.ActionReplace)
 }

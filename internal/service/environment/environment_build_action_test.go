@@ -179,7 +179,6 @@ func TestEnvironmentBuild_errors(t *testing.T) {
 		}{
 			{"", "", "environment_id", []string{"environment_id must not be empty"}},
 			{"env_unknown", "", "environment_id", []string{"Environment not found", `No environment with the ID "env_unknown" exists, or the provider's API key cannot see it.`, "Check the ID. getEnvironment", "returned 404: "}},
-			{"..", "", "", []string{"cannot be part of a request's path"}},
 			{id, user, "", []string{"403", "member with the Manager role or higher"}},
 		} {
 			settings := acctest.Values{}

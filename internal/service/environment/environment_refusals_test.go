@@ -21,7 +21,6 @@ func TestEnvironment_invalidConfiguration(t *testing.T) {
 		{acctest.Values{"repositories": []any{map[string]any{"url": "acme/app", "script": "make"}}}, element + "url", "repositories[0].url must be an absolute URI"},
 		{acctest.Values{"scope": "team"}, "scope", "scope must be \"user\" or \"organization\", not \"team\""},
 		{acctest.Values{"source_id": ""}, "source_id", "source_id must not be empty"},
-		{acctest.Values{"timeouts": map[string]any{"update": "soon"}}, "timeouts.update", "Valid time units"},
 		{acctest.Values{"make_organization_default": true, "scope": "user"}, "make_organization_default", `Set scope to "organization"`},
 	} {
 		e.Plan(t, e.NewInstance(t, environmentType), envValues(tc.values)).MustFail(t, tc.at, tc.want)

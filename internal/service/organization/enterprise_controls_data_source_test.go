@@ -2,7 +2,6 @@ package organization_test
 
 import (
 	"encoding/json"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -38,19 +37,6 @@ func snakeCase(name string) string {
 	return b.String()
 }
 
-// withoutNulls removes the null attributes of objects, as JSON lacks them.
-func withoutNulls(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		maps.DeleteFunc(v, func(_ string, field any) bool { return withoutNulls(field) == nil })
-	case []any:
-		for _, item := range v {
-			withoutNulls(item)
-		}
-	}
-	return value
-}
-
 // inSnakeCase renames the fields of a setting. The keys of a map have no capitals and stay.
 func inSnakeCase(path string, value any) any {
 	switch v := value.(type) {
@@ -83,7 +69,7 @@ func TestEnterpriseControls_everyAttribute(t *testing.T) {
 	changeControls(t, e, "maxAutonomyLevel", `"low"`, "")
 	changeControls(t, e, "addedLater", `{"z":1}`, "")
 	e.Journal().Reset()
-	got := withoutNulls(e.MustRead(t, nil, controlsType, nil)).(map[string]any)
+	got := acctest.WithoutNulls(e.MustRead(t, nil, controlsType, nil)).(map[string]any)
 	if entries := e.Journal().Entries(); len(entries) != 1 || entries[0].Query != "limit=1" {
 		t.Errorf("the requests are %v", entries)
 	}
@@ -107,7 +93,7 @@ func TestEnterpriseControls_otherTypes(t *testing.T) {
 	read := func(changes string) map[string]any {
 		body := `{"changes":[` + changes + `],"pagination":{"hasMore":false,"nextCursor":null}}`
 		e.Faults().Add(emulator.Fault{Operation: "listEnterpriseControlHistory", Kind: emulator.FaultOtherResponse, Body: body})
-		return withoutNulls(e.MustRead(t, nil, controlsType, nil)).(map[string]any)
+		return acctest.WithoutNulls(e.MustRead(t, nil, controlsType, nil)).(map[string]any)
 	}
 	acctest.Is(t, "never changed", read(""), map[string]any{})
 	change := func(settings string) map[string]any {

@@ -16,11 +16,8 @@ func TestUsageLimits_invalidConfiguration(t *testing.T) {
 		config   acctest.Values
 		at, want string
 	}{
-		"user without email":       {userLimitType, acctest.Values{"limit": 1_000_000}, "email", "required"},
-		"user without limit":       {userLimitType, acctest.Values{"email": avery}, "limit", "required"},
 		"user below the minimum":   {userLimitType, acctest.Values{"email": avery, "limit": 999_999}, "limit", least},
 		"no address":               {userLimitType, acctest.Values{"email": "avery", "limit": 1_000_000}, "email", noAddress},
-		"global without limit":     {globalLimitType, acctest.Values{}, "limit", "required"},
 		"global below the minimum": {globalLimitType, acctest.Values{"limit": 999_999}, "limit", least},
 	} {
 		t.Run(name, func(t *testing.T) {

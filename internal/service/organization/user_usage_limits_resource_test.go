@@ -122,7 +122,6 @@ func TestUserUsageLimits_invalidConfiguration(t *testing.T) {
 		config   acctest.Values
 		at, want string
 	}{
-		"none":        {acctest.Values{}, "limits", "required"},
 		"too low":     {limitsOf(map[string]any{avery: 999_999}), `limits["avery@agentyard.example"]`, "at least 1000000, got: 999999"},
 		"no address":  {limitsOf(map[string]any{"avery": 1_000_000}), `limits["avery"]`, "must be an email address"},
 		"two of case": {limitsOf(map[string]any{avery: 1_000_000, "Avery@agentyard.example": 1_000_000}), `limits["avery@agentyard.example"]`, `same address as "Avery@agentyard.example"`},

@@ -31,7 +31,7 @@ func rowsOf(t *testing.T, e *acctest.Env, typeName, list string, config acctest.
 	t.Helper()
 	var rows []map[string]any
 	for _, row := range e.MustRead(t, nil, typeName, config)[list].([]any) {
-		rows = append(rows, withoutNulls(row).(map[string]any))
+		rows = append(rows, acctest.WithoutNulls(row).(map[string]any))
 	}
 	return rows
 }

@@ -18,7 +18,6 @@ func TestSession_invalidConfiguration(t *testing.T) {
 		config   acctest.Values
 		at, want string
 	}{
-		"no computer":               {acctest.Values{}, "computer_id", "required"},
 		"a blank computer":          {acctest.Values{"computer_id": " "}, "computer_id", "Set the ID"},
 		"a blank addition":          {valuesOf(computer, acctest.Values{"system_prompt_append": "\t"}), "system_prompt_append", "Write an addition"},
 		"a blank directory":         {valuesOf(computer, acctest.Values{"cwd": ""}), "cwd", "Name a directory"},

@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"encoding/json"
-	"maps"
 	"net/http"
 	"testing"
 
@@ -42,19 +41,7 @@ func settingsIn(t *testing.T, i *acctest.Instance) map[string]any {
 // plain converts a value to a Go value without nulls. A set or list is a []any.
 func plain(t *testing.T, v tftypes.Value) any {
 	t.Helper()
-	return withoutNulls(acctest.Plain(t, v))
-}
-
-func withoutNulls(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		maps.DeleteFunc(v, func(_ string, one any) bool { return withoutNulls(one) == nil })
-	case []any:
-		for _, one := range v {
-			withoutNulls(one)
-		}
-	}
-	return v
+	return acctest.WithoutNulls(acctest.Plain(t, v))
 }
 
 // mustSettings checks the settings in a state. Nil is null.

@@ -13,7 +13,7 @@ import (
 // readSessions reads the data source, and returns its sessions without nulls.
 func readSessions(t *testing.T, e *acctest.Env, config acctest.Values) []any {
 	t.Helper()
-	return withoutNulls(e.MustRead(t, nil, "agentyard_sessions", config)["sessions"]).([]any)
+	return acctest.WithoutNulls(e.MustRead(t, nil, "agentyard_sessions", config)["sessions"]).([]any)
 }
 
 func TestSessionsDataSource_everyAttribute(t *testing.T) {

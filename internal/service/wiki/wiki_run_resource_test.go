@@ -200,7 +200,6 @@ func TestWikiRun_invalidConfiguration(t *testing.T) {
 		})
 	}
 	p := acctest.NewProcess(t, e, nil)
-	p.Plan(p.NewInstance(wikiRunType), acctest.Values{}).MustFail(t, "repo_url", "required")
 	p.Plan(p.NewInstance(wikiRunType), wikiRunOf(acctest.Values{"page_tree": treeJSON})).MustFail(t, "page_tree", `"pages" must be specified when "page_tree" is specified`)
 	t.Cleanup(func() {
 		if requests := e.Journal().Entries(); len(requests) > 0 {
