@@ -113,10 +113,11 @@ const (
 // FileUpload is agentyard_computer_file_upload.
 var FileUpload = crud.Operation{
 	Name:        "computer_file_upload",
-	Description: "Uploads a file to a computer's workspace. Fails if the workspace already has a file with this name and different content." + ownersKey + crud.AssumedFormat,
+	Description: "Uploads a file to a computer's workspace. Fails if the workspace already has a file with this name and different content." + ownersKey,
 	ResourceNotes: "\n\n**Secrets.** With `content_wo`, the content is in neither plan nor state. It requires Terraform 1.11 or OpenTofu 1.11, or newer. " +
 		"To upload a new value, change `content_wo_version` and `file_name`.\n\n" +
-		"**Existing files.** The service does not overwrite files, and destroying the resource keeps the file. For a new upload, choose another `file_name`.",
+		"**Existing files.** The service does not overwrite files, and destroying the resource keeps the file. For a new upload, choose another `file_name`." + crud.AssumedFormat,
+	ActionNotes:  crud.AssumedFormat,
 	ResourceOnly: []string{"content_wo", "content_wo_version"},
 	Arguments: map[string]schema.Attribute{
 		"computer_id": computerIDAttribute(),

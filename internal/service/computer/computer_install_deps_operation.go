@@ -13,7 +13,7 @@ import (
 var InstallDeps = crud.Operation{
 	Name: "computer_install_deps",
 	Description: "Reinstalls the dependencies of a managed computer's repositories. The computer must have been created with `auto_install_deps = true`." + ownersKey + "\n\n" +
-		"The installation continues after the apply. While one is running, the service refuses another one. " +
+		"**Duration.** The installation continues after the apply. While one is running, the service refuses another one. " +
 		"Registered machines (`byom`) are not supported.",
 	Arguments: computerArgument,
 	Run:       crud.Run(installDeps),

@@ -18,7 +18,7 @@ type computerOperationModel struct {
 	ComputerID types.String `tfsdk:"computer_id"`
 }
 
-const ownersKey = crud.Requires + "the API key of the computer's owner, or the " + crud.ManagerRole + " if a service account owns it."
+const ownersKey = crud.Requires + "the owner's API key, or the " + crud.ManagerRole + " if the owner is a service account."
 
 // computerArgument contains the only argument of an operation on a computer.
 var computerArgument = map[string]schema.Attribute{"computer_id": computerIDAttribute()}

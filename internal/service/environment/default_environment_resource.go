@@ -56,8 +56,7 @@ func (m *defaultEnvironmentModel) Identity() any {
 func (r *defaultEnvironmentResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages the organization's default environment. An organization has one default, so use this resource once." + crud.ManagersOnly + "\n\n" +
-			"Destroying this resource leaves the default unchanged. " +
-			"See [Environment builds](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/environment-builds#promoting-a-new-default).",
+			"**Destroy.** Destroying this resource leaves the default unchanged. See [Environment builds](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/environment-builds#promote-a-new-default).",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,

@@ -26,7 +26,7 @@ type environmentBuildCancelModel struct {
 var BuildCancel = crud.Operation{
 	Name: "environment_build_cancel",
 	Description: "Cancels a running build of an environment." + mayChange + "\n\n" +
-		"A canceled build counts as failed. If an `agentyard_environment` resource manages the environment, its next apply rebuilds it, or replaces it if that was the first build.",
+		"**Result.** A canceled build counts as failed. If an `agentyard_environment` resource manages the environment, its next apply rebuilds it, or replaces it if that was the first build.",
 	Arguments: map[string]schema.Attribute{
 		"environment_id": environmentIDArgument(),
 		"build_id": schema.StringAttribute{

@@ -30,7 +30,7 @@ type environmentListModel struct {
 func (l *environmentList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Lists environments, ordered by name. Includes the organization's environments and the API key owner's own." + anyViewer + "\n\n" +
-			"The list does not contain the reason for a failed build. It is read after the import.",
+			"**Failed builds.** The list does not contain the reason for a failed build. It is read after the import.",
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Optional: true,

@@ -82,7 +82,7 @@ const inviteeText = "Email address to invite, or of the member. Case-insensitive
 
 func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Invites a new member to the organization, or sets the role of an existing member." + crud.ManagersOnly + crud.WeakEvidence + "\n\n" +
+		MarkdownDescription: "Invites a new member to the organization, or sets the role of an existing member." + crud.ManagersOnly + "\n\n" +
 			"~> **Members.** Setting `role` also sets the role of an existing member, and the plan warns about it. Without `role`, an existing member is not changed. To rename this resource, add a `moved` block.\n\n" +
 			"**Drift.** The service shows neither pending invitations nor roles. A revoked or expired invitation stays in the state, and a role that was changed elsewhere is not detected. " +
 			"To repeat an invitation, run `terraform apply -replace=ADDRESS`. With `remove_on_destroy = true`, first check that the invitation was not accepted: the replacement would remove the member.\n\n" +
@@ -91,7 +91,7 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 			"or use the action `agentyard_member_remove`. Both remove a member or revoke a pending invitation. See [Offboarding](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/spend-governance#offboard-a-member).\n\n" +
 			"~> **Removal.** With `remove_on_destroy = true`, replacing the resource also removes the member: changing `email` removes the one with the old address. The plan warns about it, except with `-replace`. " +
 			"The value in the state applies: to keep the member, first apply `false`. To rename the resource or change its `for_each` key, add a `moved` block. " +
-			"Do not use `count` here: removing one address from a list would shift the others, and remove some of those members too.",
+			"Do not use `count` here: removing one address from a list would shift the others, and remove some of those members too." + crud.WeakEvidence,
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,

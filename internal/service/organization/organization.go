@@ -47,7 +47,7 @@ func limitOptionsAt(email path.Path) apierror.Options {
 }
 
 // noPeriod follows the description of each limit.
-const noPeriod = " The service's API documents do not say for which period."
+const noPeriod = " The service's API documents do not say which period it covers."
 
 // limitRange is the same in the text of both resources. A lower limit of the service can be read, but not configured.
 const limitRange = " Must be at least 1000000. After an import of a lower limit, the next apply raises it."

@@ -86,7 +86,7 @@ func (e *apiKeyEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, r
 			"After an error or Ctrl-C, Terraform does not close ephemeral resources, so the key works until it expires. Keep `expires_in` short.\n\n" +
 			"**A key for a secret store.** With `keep = terraform.applying`, a plan creates nothing. An apply creates a key that works after the run, and only if the account has no live key with the name. " +
 			"An existing key's value is not available, so `key` is then null. If a run is killed before the value is stored, the value is lost, and `key` is null in every later run. A run must then fail instead of storing null. The upload in the example does; for other stores, use the form of the guide.\n\n" +
-			"[API keys without state](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/api-keys-without-state) shows both." + crud.AssumedFormat,
+			"**More.** [API keys without state](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/api-keys-without-state) shows both." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Required:            true,

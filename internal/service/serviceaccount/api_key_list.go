@@ -30,7 +30,7 @@ type apiKeyListConfig struct {
 func (l *apiKeyList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Lists the API keys of one or all service accounts, newest first within each account." + crud.ManagersOnly + "\n\n" +
-			"The list does not include the keys' values: an imported key has a null `key` until it is rotated. " +
+			"**Values.** The list does not include the keys' values: an imported key has a null `key` until it is rotated. " +
 			"Expired keys are included, and a plan warns about them after the import. To replace one, set a later `expires_at` or use `expires_in`." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{

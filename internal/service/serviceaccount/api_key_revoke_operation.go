@@ -23,7 +23,7 @@ type apiKeyRevokeModel struct {
 var APIKeyRevoke = crud.Operation{
 	Name: "api_key_revoke",
 	Description: "Revokes an API key of a service account immediately. Succeeds if the key is already revoked." + crud.ManagersOnly + "\n\n" +
-		"Terraform does not have to manage the key. If an `agentyard_api_key` resource manages it, the next apply replaces the key.",
+		"**Keys in a state.** Terraform does not have to manage the key. If an `agentyard_api_key` resource manages it, the next apply replaces the key.",
 	Arguments: map[string]schema.Attribute{
 		"service_account_id": schema.StringAttribute{
 			Required:            true,

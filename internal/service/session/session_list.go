@@ -31,7 +31,7 @@ type sessionListModel struct {
 func (l *sessionList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Lists the sessions of the API key's owner, usually newest first." + ownSessions + "\n\n" +
-			"A new session can take several seconds to appear. " +
+			"**What is listed.** A new session can take several seconds to appear. " +
 			"Sessions without a computer are included; set `computer_id` in their generated configuration.",
 		Attributes: map[string]schema.Attribute{
 			"computer_id": schema.StringAttribute{

@@ -32,13 +32,13 @@ type sessionMessageModel struct {
 var Message = crud.Operation{
 	Name: "session_message",
 	Description: "Sends a message to the agent of a session, such as its task." + ownersSession + "\n\n" +
-		"**Answer.** Sending does not wait. To wait for the answer, use the resources `agentyard_session_message` and `agentyard_session_answer`.",
-	ActionNotes: "\n\n**Once.** Each invocation sends the message at most once. If the response is lost, the action looks for the message in the session. " +
+		"**Answer.** Sending does not wait.",
+	ActionNotes: " To wait for the answer, use the resources `agentyard_session_message` and `agentyard_session_answer`.\n\n**Once.** Each invocation sends the message at most once. If the response is lost, the action looks for the message in the session. " +
 		"If it is not there, the action fails.\n\n" +
 		"**Killed runs.** Terraform stores the trigger only after its actions. If the run is killed before that, the next apply sends the message again.\n\n" +
 		"**Trigger.** With Terraform 1.16 and newer, the `action_trigger` of the session itself can also invoke the action, with `session_id = caller.id`. " +
 		"But Terraform then stores the session in the state only after the action: a run that is killed before that loses the session. The example avoids this." + crud.WeakEvidence,
-	ResourceNotes: "\n\n**Once.** Each apply sends the message at most once. If the response is lost, the provider looks for the message in the session. If it is not there, the apply fails.\n\n" +
+	ResourceNotes: " To wait for the answer, use the resource `agentyard_session_answer`.\n\n**Once.** Each apply sends the message at most once. If the response is lost, the provider looks for the message in the session. If it is not there, the apply fails.\n\n" +
 		"**Killed runs.** After a killed run, the next apply sends only messages that are not in the state yet. A message that was being sent may arrive twice." + crud.WeakEvidence,
 	Arguments: map[string]schema.Attribute{
 		"session_id": schema.StringAttribute{

@@ -1,5 +1,5 @@
 // Command docscheck fails if a generated page has too many words before its first example, too long a sentence, or another
-// word for a member, or if an object's page does not begin with what the object requires.
+// word for a member, or if an object's page does not begin with what the object requires, or has a note without a lead.
 //
 // usage: go run ./internal/tools/docscheck [FOLDER]
 package main
@@ -28,6 +28,7 @@ var (
 	blockStart  = regexp.MustCompile(`(?m)^\s*(#|[-*] |\d+\. |\||[~\->]> )`)
 	sentenceEnd = regexp.MustCompile(`[.!?]["')*]*\s`)
 	word        = regexp.MustCompile(`[\pL\pN]`)
+	lead        = regexp.MustCompile(`^(\*\*|[~\-]> )`)
 	otherWord   = regexp.MustCompile(`(?i)^\PL*(humans?|persons?|people|leavers?)\PL*$`) // For a member of the organization.
 )
 
@@ -64,8 +65,17 @@ func main() {
 func check(page string) (problems []string) {
 	page = frontMatter.ReplaceAllString(page, "")
 	introduction, _, _ := strings.Cut(page, "```")
-	if strings.HasPrefix(strings.TrimSpace(page), "# agentyard_") && !strings.Contains(introduction, "\n**Requires:** ") {
-		problems = append(problems, "no line that says what the object requires, such as crud.AnyKey")
+	if strings.HasPrefix(strings.TrimSpace(page), "# agentyard_") {
+		if !strings.Contains(introduction, "\n**Requires:** ") {
+			problems = append(problems, "no line that says what the object requires, such as crud.AnyKey")
+		}
+		_, notes, _ := strings.Cut(codeBlock.ReplaceAllString(page, ""), "## Example Usage\n")
+		notes, _, _ = strings.Cut(notes, "<!--") // The schema.
+		for note := range strings.SplitSeq(strings.TrimSpace(notes), "\n\n") {
+			if note = strings.TrimSpace(note); note != "" && !lead.MatchString(note) {
+				problems = append(problems, "a note without a bold lead: "+note)
+			}
+		}
 	}
 	if n := len(words(introduction)); n > maxIntroduction {
 		problems = append(problems, fmt.Sprintf("%d words before the first example, at most %d", n, maxIntroduction))

@@ -22,6 +22,7 @@ func TestCheck(t *testing.T) {
 		"another word for a member":     {"# A person\n\nInvite a person, as `human`.\n\n| one | (People) |\n\nA personal team.\n", 2},
 		"an object and its requirement": {"# agentyard_x (Resource)\n\nOne.\n\n**Requires:** a key.\n\n```\n```\n", 0},
 		"an object without it":          {"# agentyard_x (Resource)\n\nOne.\n\n```\n```\n", 1},
+		"notes with and without a lead": {"# agentyard_x (Resource)\n\n**Requires:** a key.\n\n## Example Usage\n\n```\n```\n\n**A lead.** A note.\n\n-> A hint.\n\nA note.\n\n<!-- schema -->\n", 1},
 		"a period in code ends nothing": {"```\n```\n" + long + "`a. b` more.\n", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
