@@ -49,7 +49,11 @@ func createComputer(r *request) (reply, error) {
 		c.RemoteUser = defaultUser
 	}
 	if c.ProviderType == providerBYOM {
-		refuseForBYOM(f)
+		for _, name := range []string{"repos", "autoInstallDeps", "source"} {
+			if f.has(name) {
+				f.problemBy("byom-field", name, "is only for managed computers, not for the provider byom")
+			}
+		}
 	}
 	if err := f.done(); err != nil {
 		return reply{}, err
@@ -66,15 +70,6 @@ func createComputer(r *request) (reply, error) {
 		return reply{}, err
 	}
 	return reply{201, r.computerView(c, false)}, nil
-}
-
-// refuseForBYOM reports the fields that only a managed computer can have.
-func refuseForBYOM(f *fields) {
-	for _, name := range []string{"repos", "autoInstallDeps", "source"} {
-		if f.has(name) {
-			f.problemBy("byom-field", name, "is only for managed computers, not for the provider byom")
-		}
-	}
 }
 
 // creator returns who will own a new computer.
@@ -178,7 +173,12 @@ func bulkCreateComputers(r *request) (reply, error) {
 	model.OwnerKind, model.OwnerID = owner.Kind, owner.ID
 
 	response := bulkView{Computers: []computerView{}, RequestedQuantity: quantity}
-	failure := r.e.takeBulkFailure(quantity)
+	var failure *bulkFailure
+	r.e.program(func(s *switches) {
+		if s.bulk != nil && s.bulk.after < quantity {
+			failure, s.bulk = s.bulk, nil
+		}
+	})
 	for suffix := 1; len(response.Computers) < quantity; suffix++ {
 		if failure != nil && len(response.Computers) == failure.after {
 			response.Error = &errorMessage{failure.message}
@@ -200,13 +200,4 @@ func bulkCreateComputers(r *request) (reply, error) {
 // FailBulkAfter makes the next bulk creation of more than n computers stop after n, with this message in its response.
 func (e *Emulator) FailBulkAfter(n int, message string) {
 	e.program(func(s *switches) { s.bulk = &bulkFailure{after: n, message: message} })
-}
-
-func (e *Emulator) takeBulkFailure(quantity int) (failure *bulkFailure) {
-	e.program(func(s *switches) {
-		if s.bulk != nil && s.bulk.after < quantity {
-			failure, s.bulk = s.bulk, nil
-		}
-	})
-	return failure
 }

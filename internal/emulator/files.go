@@ -70,7 +70,11 @@ func createFileUpload(r *request, c *computer) (reply, error) {
 	object := storedObject{
 		Object: newID("obj_", r.now), Size: f.integer("sizeBytes"), ContentType: f.text("contentType"),
 	}
-	if err := r.e.dropUpload(r.tx, c.ID, fileName); err != nil {
+	former, err := uploadTable.get(r.tx, key(c.ID, fileName), nil)
+	if former != nil { // An upload of the same name that was never completed.
+		r.e.removeObjectOnCommit(r.tx, former.Object)
+	}
+	if err != nil {
 		return reply{}, err
 	}
 	expiresAt := millis(r.now.Add(signedURLLife))
@@ -80,16 +84,6 @@ func createFileUpload(r *request, c *computer) (reply, error) {
 	}
 	response := uploadView{URL: r.e.FilesURL() + "/upload", Fields: form, ExpiresAt: expiresAt}
 	return reply{200, response}, uploadTable.put(r.tx, key(c.ID, fileName), object)
-}
-
-// dropUpload forgets an upload of the same name that was never completed.
-func (e *Emulator) dropUpload(tx *bolt.Tx, computerID, fileName string) error {
-	former, err := uploadTable.get(tx, key(computerID, fileName), nil)
-	if former == nil {
-		return err
-	}
-	e.removeObjectOnCommit(tx, former.Object)
-	return uploadTable.remove(tx, key(computerID, fileName))
 }
 
 // completeFileUpload moves an uploaded file into the workspace, where no file of its name may be.

@@ -284,7 +284,7 @@ func thousands(n int64) string {
 
 // controlAction is an operation of the control API.
 func controlAction(label, method, path, body string) statuspage.Action {
-	return statuspage.Action{Label: label, Method: method, Path: controlPrefix + path, Body: body, Confirm: true}
+	return apiAction(label, method, controlPrefix+path, body)
 }
 
 // apiAction is an operation of the API itself. It is in the journal, and faults affect it, as for anybody else.

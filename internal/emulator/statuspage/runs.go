@@ -67,6 +67,7 @@ type runSpan struct {
 	retry       bool
 	waitedSince time.Duration // When the attempt before the retry had failed.
 	limited     bool          // That attempt was rejected with 429.
+	repeats     bool          // The same request succeeded before.
 	after       string        // What became of a failure.
 }
 
@@ -162,7 +163,7 @@ func spansOf(entries []Entry, now time.Time) []runSpan {
 		first, last time.Duration // When the first and the last ended.
 		limited     bool          // The last was a 429.
 	}
-	failed, unsolved := map[request]failures{}, map[request][]int{}
+	failed, unsolved, succeeded := map[request]failures{}, map[request][]int{}, map[request]bool{}
 	start := entries[0].Started
 	spans := make([]runSpan, len(entries))
 	for i := range entries {
@@ -173,6 +174,7 @@ func spansOf(entries []Entry, now time.Time) []runSpan {
 			s.to = max(s.from, now.Sub(start))
 		}
 		key := request{x.Method, x.Path, x.Query, x.BodyHash}
+		s.repeats = succeeded[key]
 		before, known := failed[key]
 		if known && before.first <= s.from {
 			s.retry, s.waitedSince, s.limited = true, before.first, before.limited
@@ -197,6 +199,7 @@ func spansOf(entries []Entry, now time.Time) []runSpan {
 				spans[j].class, spans[j].after = requestRecovered, ", recovered"
 			}
 			delete(unsolved, key)
+			succeeded[key] = true
 		}
 	}
 	for i := range spans {

@@ -19,7 +19,7 @@ type reason struct {
 // reasonsOf divides the time of a run among reasons: no moment has two.
 func reasonsOf(spans []runSpan, end time.Duration) []reason {
 	var sent, limited, retried []interval
-	writes := map[time.Duration]bool{}
+	next := map[time.Duration]*runSpan{}
 	for i := range spans {
 		s := &spans[i]
 		sent = append(sent, interval{s.from, s.to})
@@ -29,26 +29,34 @@ func reasonsOf(spans []runSpan, end time.Duration) []reason {
 		case s.retry:
 			retried = append(retried, wait)
 		}
-		writes[s.from] = writes[s.from] || s.Method != "GET"
+		next[s.from] = s
 	}
 	whole := []interval{{0, end}}
 	awaited, what := awaitedIn(spans)
-	var objects []interval
+	var objects, repeats []interval
 	requests := union(sent)
 	idle := minus(whole, requests)
 	limits := minus(union(limited), requests)
 	idle = minus(idle, limits)
 	retries := minus(minus(union(retried), requests), limits)
 	idle = minus(idle, retries)
-	for _, pause := range minus(idle, minus(whole, union(awaited))) {
-		if pause.to-pause.from >= pollPause && !writes[pause.to] {
-			objects = append(objects, pause)
+	others := minus(whole, union(awaited))
+	for _, pause := range idle {
+		s := next[pause.to]
+		if s == nil || s.Method != "GET" || pause.to-pause.from < pollPause {
+			continue
+		}
+		if part := minus([]interval{pause}, others); part != nil {
+			objects = append(objects, part...)
+		} else if s.repeats {
+			repeats = append(repeats, pause)
 		}
 	}
 	return []reason{
 		{"waiting for " + what, "Waiting for " + what, objects, true},
 		{"waiting because of the rate limit", "Rate limit", limits, true}, {"waiting to retry failures", "Retries of failures", retries, true},
-		{"in requests", "In requests", requests, false}, {"between requests", "Between requests", minus(idle, objects), false},
+		{"between repeated reads", "Between repeated reads", repeats, true}, {"in requests", "In requests", requests, false},
+		{"between other requests", "Between other requests", minus(minus(idle, objects), repeats), false},
 	}
 }
 
@@ -91,7 +99,7 @@ func awaitedIn(spans []runSpan) (awaited []interval, what string) {
 		}
 		kinds[i] += " " + becomes[kind]
 	}
-	return awaited, strings.Join(kinds, " and ")
+	return awaited, strings.Join(kinds, ", ")
 }
 
 // headline says why a run took as long as it did.
