@@ -230,44 +230,6 @@ func TestCancelBuild(t *testing.T) {
 	v.call(404, "POST", environments+"/"+id+"/builds/bld_none/cancel", nil)
 }
 
-func TestProgrammedBuildFailure(t *testing.T) {
-	v := startParallel(t)
-	v.fail(emulator.BuildFailure{Name: "ci-*", Phase: "validating", Category: "source-resolution", Reason: "no such branch"})
-	v.environment(object{"name": "ci-0", "scope": "user"})
-	v.call(409, "POST", environments, definition(object{"name": "ci-0", "scope": "user"}))
-	dev, first, second := v.environment(nil), v.environment(object{"name": "ci-1"}), v.environment(object{"name": "ci-2"})
-	v.fail(emulator.BuildFailure{Name: "ci-1"}) // An exact name; a refused request uses nothing up.
-	v.call(409, "POST", environments+"/"+first+"/builds", nil)
-	v.fail(emulator.BuildFailure{Name: "always", Times: -1})
-	v.fail(emulator.BuildFailure{Name: "twice", Times: 2})
-	always, twice := v.environment(object{"name": "always"}), v.environment(object{"name": "twice"})
-	states := func(want ...string) {
-		t.Helper()
-		v.clock.Advance(time.Minute)
-		var got []string
-		for _, id := range []string{dev, first, second, always, twice} {
-			got = append(got, strings.Fields(v.state(id))[0])
-		}
-		same(t, "states", got, want)
-	}
-	retry := func() {
-		for _, id := range []string{dev, first, second, always, twice} {
-			v.call(200, "POST", environments+"/"+id+"/builds", nil)
-		}
-	}
-	states("ready", "ready", "ready", "failed", "failed")
-	retry()
-	states("ready", "failed", "ready", "failed", "failed")
-	retry()
-	states("ready", "ready", "ready", "failed", "ready")
-
-	list := v.call(200, "GET", environments, nil).object(t)["environments"].([]any)
-	e := v.environmentOf(list[len(list)-1].(object)["id"].(string))
-	if b := e["latestBuild"].(object); e["name"] != "ci-0" || b["failureCategory"] != "source-resolution" || b["failureReason"] != "no such branch" {
-		t.Errorf("environment: %v", e)
-	}
-}
-
 // The diagnostics are the same wherever they are shown, but for the status.
 func TestBuildDiagnostics(t *testing.T) {
 	t.Parallel()
@@ -318,22 +280,6 @@ func TestBuildDiagnostics(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestDiagnosticsOfFormerBuilds(t *testing.T) {
-	v := startParallel(t)
-	v.fail(emulator.BuildFailure{Excerpt: "first"})
-	id, other := v.environment(nil), v.environment(object{"name": "other"})
-	first := v.latest(id)
-	v.clock.Advance(time.Minute)
-	v.call(200, "POST", environments+"/"+id+"/builds", nil)
-	v.clock.Advance(time.Minute)
-	one := environments + "/" + id
-	fields(t, "the first build", v.call(200, "GET", one+"/builds/"+first+"/diagnostics", nil).object(t), object{"excerpt": "first", "buildId": first, "status": "failed"})
-	if got := v.call(200, "GET", one+"/build-diagnostics", nil).object(t); got["excerpt"] != nil || got["buildId"] == first || got["status"] != "ready" {
-		t.Errorf("the latest build: %v", got)
-	}
-	v.detail(v.call(404, "GET", one+"/builds/"+v.latest(other)+"/diagnostics", nil), "has no build")
 }
 
 func TestBuildStatuses(t *testing.T) {

@@ -9,28 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-func TestKeepCase(t *testing.T) {
-	t.Parallel()
-	known := types.StringValue
-	for name, tc := range map[string]struct{ state, plan, want types.String }{
-		"the same":        {known("a@x"), known("a@x"), known("a@x")},
-		"in capitals":     {known("a@x"), known("A@X"), known("a@x")},
-		"no more so":      {known("A@x"), known("a@x"), known("A@x")},
-		"another address": {known("a@x"), known("b@x"), known("b@x")},
-		"a longer one":    {known("a@x"), known("a@x.y"), known("a@x.y")},
-		"a creation":      {types.StringNull(), known("A@x"), known("A@x")},
-		"not known yet":   {known("a@x"), types.StringUnknown(), types.StringUnknown()},
-		"a destruction":   {known("a@x"), types.StringNull(), types.StringNull()},
-		"empty":           {known(""), types.StringNull(), types.StringNull()},
-	} {
-		resp := &planmodifier.StringResponse{PlanValue: tc.plan}
-		KeepCase().PlanModifyString(t.Context(), planmodifier.StringRequest{StateValue: tc.state, PlanValue: tc.plan, ConfigValue: tc.plan}, resp)
-		if !resp.PlanValue.Equal(tc.want) || resp.RequiresReplace || len(resp.Diagnostics) > 0 {
-			t.Errorf("%s: got %+v", name, resp)
-		}
-	}
-}
-
 func TestKeepEqual(t *testing.T) {
 	t.Parallel()
 	m := KeepEqual(strings.HasPrefix, "A beginning is as good as the whole.")

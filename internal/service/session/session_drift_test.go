@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -44,19 +43,6 @@ func TestSession_drift(t *testing.T) {
 			mustHaveSent(t, &bodies, `PATCH {"sessionSettings":`+tc.sent+`}`)
 			mustPlan(t, e, configured, withSettings(one, tc.configured), "none")
 		})
-	}
-}
-
-// The plan shows only the settings that change.
-func TestSession_planShowsWhatChanges(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	computer := newComputer(e, "dev")
-	i := applied(t, e, withSettings(computer, map[string]any{"autonomy_level": "low", "worktree": map[string]any{"repo_root": "/srv"}}))
-	after := withSettings(computer, map[string]any{"autonomy_level": "high", "worktree": map[string]any{"repo_root": "/srv"}})
-	got := acctest.NewProcess(t, e, nil).Changes(i, after)
-	if want := []string{"session_settings.autonomy_level", "session_settings.autonomy_mode"}; !slices.Equal(got, want) {
-		t.Errorf("the plan shows %v", got)
 	}
 }
 
@@ -107,23 +93,6 @@ func TestSession_answersWithoutSettings(t *testing.T) {
 		e.MustApply(t, i, withSettings(computer, settings{"model": "model-standard"}))
 		mustSettings(t, i, settings{"model": "model-standard", "tags": all["tags"], "worktree": all["worktree"]})
 		mustPlan(t, e, i, withSettings(computer, settings{"model": "model-standard"}), "none")
-	}
-}
-
-// If the service returns a different value than requested, the next plan shows the difference. Nothing is replaced.
-func TestSession_answeredOtherwise(t *testing.T) {
-	t.Parallel()
-	type settings = map[string]any
-	e := acctest.New(t, rewrite(func(_ string, session map[string]any) {
-		edited(session, settings{"autonomyLevel": "low", "autonomyMode": nil, "providerLockTimestamp": nil})
-	}))
-	config := withSettings(newComputer(e, "dev"), settings{"autonomy_level": "high", "model": "model-light", "provider_lock_timestamp": "2026-11-24T00:00:00Z"})
-	i := applied(t, e, config)
-	id := i.ID()
-	mustPlan(t, e, i, config, "update")
-	mustSettings(t, i, settings{"autonomy_level": "low"})
-	if out := e.MustApply(t, i, config); i.Tainted || i.ID() != id {
-		t.Error(out)
 	}
 }
 

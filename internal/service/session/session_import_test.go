@@ -1,11 +1,7 @@
 package session_test
 
 import (
-	"fmt"
 	"testing"
-	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -17,38 +13,6 @@ func imported(t *testing.T, e *acctest.Env, id string) (*acctest.Instance, accte
 	p := acctest.NewProcess(t, e, nil)
 	i := p.NewInstance(sessionType)
 	return i, p.Import(i, id)
-}
-
-// Each form of import finds the session with its settings, even if it does not appear in responses for 2 seconds, and plans
-// no change. The computer in an identity only helps to find the session: the service's value is used.
-func TestSession_imported(t *testing.T) {
-	t.Parallel()
-	for _, settingsOnReads := range []bool{false, true} {
-		for name, create := range map[string]func(e *acctest.Env, computer string, settings map[string]any) string{"old": newSession, "young": newYoungSession} {
-			t.Run(fmt.Sprint(name, ", settings in reads: ", settingsOnReads), func(t *testing.T) {
-				t.Parallel()
-				bodies := acctest.Sent{Path: sessionsRoute}
-				e := acctest.New(t, bodies.Option, func(o *emulator.Options) { o.SessionListDelay = 2 * time.Second })
-				e.SessionSettingsOnReads(settingsOnReads)
-				computer, other := newComputer(e, "dev"), newComputer(e, "other")
-				config := withSettings(computer, map[string]any{"model": "model-light", "enabled_tool_ids": []any{"read", "write"}, "tags": []any{map[string]any{"name": "a"}}})
-				for _, named := range []any{"no identity", nil, computer, other, uuid.NewString()} {
-					id := create(e, computer, map[string]any{"model": "model-light", "enabledToolIds": []any{"write", "read"}, "tags": []any{map[string]any{"name": "a"}}})
-					p := acctest.NewProcess(t, e, nil)
-					i := p.NewInstance(sessionType)
-					var out acctest.Outcome
-					if named == "no identity" {
-						out = p.Import(i, id)
-					} else {
-						out = p.ImportByIdentity(i, acctest.Values{"id": id, "computer_id": named})
-					}
-					out.MustSucceed(t)
-					mustPlan(t, e, i, config, acctest.ActionNone)
-				}
-				mustHaveSent(t, &bodies)
-			})
-		}
-	}
 }
 
 // Many sessions whose identities name their computer are read from its listing.
@@ -146,17 +110,4 @@ func TestSession_ofAnotherOwner(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A user who is neither the owner nor a manager gets an error that says whose API key is needed. The state is kept.
-func TestSession_withTheKeyOfSomebodyElse(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	config := valuesOf(newComputer(e, "dev"), nil)
-	i := applied(t, e, config)
-	p := acctest.NewProcess(t, e, acctest.Values{"api_key": e.MemberKey("sam@agentyard.example", "")})
-	const advice = "API key of the session's owner"
-	p.Plan(i, config).MustFail(t, "", "403", advice)
-	p.Destroy(i).MustFail(t, "", "403", advice)
-	mustPlan(t, e, i, config, acctest.ActionNone)
 }

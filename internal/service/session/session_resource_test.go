@@ -175,27 +175,3 @@ func TestSession_everySettingSetChangedAndRemoved(t *testing.T) {
 	}
 	mustHaveSent(t, &bodies)
 }
-
-// A change of a create-only argument replaces the session.
-func TestSession_createOnlyReplaces(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	one, other := newComputer(e, "one"), newComputer(e, "other")
-	i := applied(t, e, valuesOf(one, nil))
-	for _, config := range []acctest.Values{
-		valuesOf(one, acctest.Values{"cwd": "/srv/app"}),
-		valuesOf(one, acctest.Values{"cwd": "/srv/app", "system_prompt": "Be brief."}),
-		valuesOf(one, acctest.Values{"cwd": "/srv/app", "system_prompt_append": "Be thorough."}),
-		valuesOf(one, acctest.Values{"cwd": "/srv/app"}),
-		withSettings(one, map[string]any{"tool_execution_mode": "direct_only"}),
-		withSettings(one, map[string]any{"tool_execution_mode": "script_only"}),
-		withSettings(one, map[string]any{"allow_subagents_in_scripts": false}),
-		withSettings(other, map[string]any{"allow_subagents_in_scripts": false}),
-	} {
-		e.MustApply(t, i, config).MustDo(t, acctest.ActionReplace)
-		mustPlan(t, e, i, config, acctest.ActionNone)
-	}
-	if len(idsOn(t, e, one)) != 0 || len(idsOn(t, e, other)) != 1 {
-		t.Errorf("left: %v and %v", idsOn(t, e, one), idsOn(t, e, other))
-	}
-}

@@ -15,20 +15,6 @@ func rewrite(edit func(method string, session map[string]any)) acctest.Option {
 	return acctest.Rewrite(sessionsRoute, "sessions", func(r *http.Request, session map[string]any) { edit(r.Method, session) })
 }
 
-// edited changes settings in responses. Nil removes a setting.
-func edited(session map[string]any, settings map[string]any) {
-	all, ok := session["sessionSettings"].(map[string]any)
-	if !ok {
-		return
-	}
-	for name, v := range settings {
-		all[name] = v
-		if v == nil {
-			delete(all, name)
-		}
-	}
-}
-
 // settingsIn returns the settings in a state, without null values.
 func settingsIn(t *testing.T, i *acctest.Instance) map[string]any {
 	t.Helper()
@@ -60,48 +46,6 @@ func encoded(t *testing.T, v any) string {
 	text, err := json.Marshal(v)
 	acctest.Must(t, err)
 	return string(text)
-}
-
-func TestSession_onlyWhatDiffersIsSent(t *testing.T) {
-	t.Parallel()
-	type settings = map[string]any
-	before := settings{
-		"model": "model-light", "interaction_mode": "agi", "archived_at": "2026-02-03T00:00:00Z", "allow_subagents_in_scripts": true, "compaction_threshold_check_enabled": true,
-		"tags": []any{settings{"name": "a", "metadata": settings{"b": "c", "d": "e"}}, settings{"name": "f"}}, "enabled_tool_ids": []any{"write", "read"},
-		"worktree": settings{"repo_root": "/srv", "lifecycle": "ephemeral"},
-	}
-	for name, tc := range map[string]struct {
-		after settings
-		sent  string // Empty if nothing is sent.
-	}{
-		"a text":                       {settings{"model": "model-standard"}, `{"model":"model-standard"}`},
-		"the new spelling of a mode":   {settings{"interaction_mode": "mission"}, ``},
-		"the same time":                {settings{"archived_at": "2026-02-03T01:00:00+01:00"}, ``},
-		"the same tags otherwise":      {settings{"tags": []any{settings{"name": "f", "metadata": settings{}}, settings{"name": "a", "metadata": settings{"b": "c", "d": "e"}}}}, ``},
-		"a part of the worktree":       {settings{"worktree": settings{"repo_root": "/srv"}}, ``},
-		"another part of the worktree": {settings{"worktree": settings{"repo_root": "/srv", "lifecycle": "persistent"}}, `{"worktree":{"repoRoot":"/srv","lifecycle":"persistent"}}`},
-		"nothing at all":               {settings{}, ``},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			bodies := acctest.Sent{Path: sessionsRoute}
-			e := acctest.New(t, bodies.Option)
-			computer := newComputer(e, "dev")
-			i := applied(t, e, withSettings(computer, before))
-			id := i.ID()
-			bodies.Take()
-			out := e.MustApply(t, i, withSettings(computer, tc.after))
-			if tc.sent == "" {
-				mustHaveSent(t, &bodies)
-			} else {
-				mustHaveSent(t, &bodies, `PATCH {"sessionSettings":`+tc.sent+`}`)
-			}
-			if i.ID() != id || len(out.Warnings) > 0 {
-				t.Errorf("%s", out)
-			}
-			mustPlan(t, e, i, withSettings(computer, tc.after), "none")
-		})
-	}
 }
 
 // Values that the service returned for one worktree are not sent for another one, and removed_at is sent only if it is
