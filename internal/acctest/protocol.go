@@ -2,7 +2,9 @@ package acctest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -444,13 +446,8 @@ func proposed(t testing.TB, attributes []*tfprotov6.SchemaAttribute, prior, conf
 		return config
 	}
 	var before, wanted map[string]tftypes.Value
-	if prior.As(&before) != nil || config.As(&wanted) != nil {
-		t.Fatal("the values are not objects")
-	}
-	merged := make(map[string]tftypes.Value, len(wanted))
-	for name, v := range wanted {
-		merged[name] = v
-	}
+	Must(t, errors.Join(prior.As(&before), config.As(&wanted)))
+	merged := maps.Clone(wanted)
 	for _, attribute := range attributes {
 		v := wanted[attribute.Name]
 		switch {
@@ -460,9 +457,8 @@ func proposed(t testing.TB, attributes []*tfprotov6.SchemaAttribute, prior, conf
 			merged[attribute.Name] = proposed(t, attribute.NestedType.Attributes, before[attribute.Name], v)
 		case attribute.NestedType != nil && attribute.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeList && v.IsKnown() && !v.IsNull():
 			var old, items []tftypes.Value
-			if before[attribute.Name].As(&old) != nil || v.As(&items) != nil {
-				t.Fatal("the values are not lists")
-			}
+			Must(t, errors.Join(before[attribute.Name].As(&old), v.As(&items)))
+			items = slices.Clone(items)
 			for i := range min(len(old), len(items)) {
 				items[i] = proposed(t, attribute.NestedType.Attributes, old[i], items[i])
 			}
