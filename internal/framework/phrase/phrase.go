@@ -51,6 +51,15 @@ func Verb(count int, one, several string) string {
 	return several
 }
 
+// Thousands writes an integer with commas: 1,000,000.
+func Thousands(n any) string {
+	text := fmt.Sprint(n)
+	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}
+
 // Count returns a count with its noun, whose plural ends in s: "1 computer", "3 computers".
 func Count(count int, noun string) string {
 	return fmt.Sprintf("%d %s", count, Verb(count, noun, noun+"s"))

@@ -20,6 +20,15 @@ func TestNames(t *testing.T) {
 	}
 }
 
+func TestThousands(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -999: "-999", -123456: "-123,456"} {
+		if got := Thousands(n); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	for want, sentences := range map[string][]string{"": nil, "A.": {"", "A.", ""}, "A. B.": {"A.", "", "B."}} {

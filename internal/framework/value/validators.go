@@ -53,6 +53,21 @@ func (r rule) ValidateString(_ context.Context, req validator.StringRequest, res
 	resp.Diagnostics.AddAttributeError(req.Path, r.summary, phrase.Join(detail+".", r.hint))
 }
 
+// AtLeast accepts integers from least.
+type AtLeast int64
+
+func (least AtLeast) Description(context.Context) string {
+	return "must be at least " + phrase.Thousands(int64(least))
+}
+
+func (least AtLeast) MarkdownDescription(ctx context.Context) string { return least.Description(ctx) }
+
+func (least AtLeast) ValidateInt64(ctx context.Context, req validator.Int64Request, resp *validator.Int64Response) {
+	if IsSet(req.ConfigValue) && req.ConfigValue.ValueInt64() < int64(least) {
+		resp.Diagnostics.AddAttributeError(req.Path, "Number out of range", fmt.Sprintf("%s %s, not %s.", req.Path, least.Description(ctx), phrase.Thousands(req.ConfigValue)))
+	}
+}
+
 // Length accepts strings of least to most characters. It counts characters, not bytes.
 func Length(least, most int) validator.String {
 	must := fmt.Sprintf("must be %d to %d characters long", least, most)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 )
 
 var (
@@ -81,7 +82,7 @@ func (r *globalUsageLimitResource) ModifyPlan(ctx context.Context, req resource.
 	live, err := r.Client.Organization.GlobalUsageLimitAtPlan(ctx)
 	resp.Diagnostics.Append(apierror.For("plan", "global usage limit", err, limitOptions)...)
 	if live != nil && !planned.IsUnknown() && planned.ValueInt64() != *live {
-		resp.Diagnostics.AddAttributeWarning(path.Root("limit"), "Limit will be replaced", fmt.Sprintf("The organization already has a global limit of %d credits. The apply changes it to %d credits.", *live, planned.ValueInt64()))
+		resp.Diagnostics.AddAttributeWarning(path.Root("limit"), "Limit will be replaced", fmt.Sprintf("The organization already has a global limit of %s credits. The apply changes it to %s credits.", phrase.Thousands(*live), phrase.Thousands(planned)))
 	}
 }
 

@@ -17,7 +17,7 @@ func TestGlobalUsageLimit_warnsBeforeItReplacesAnother(t *testing.T) {
 	said(t, e.Plan(t, i, config))
 	globalLimitElsewhere(e, 5_000_000)
 	for _, out := range []acctest.Outcome{e.Plan(t, i, config), e.Apply(t, i, config)} {
-		said(t, out, "Limit will be replaced: The organization already has a global limit of 5000000 credits. The apply changes it to 2000000 credits.")
+		said(t, out, "Limit will be replaced: The organization already has a global limit of 5,000,000 credits. The apply changes it to 2,000,000 credits.")
 	}
 	// A limit in the state needs no warning.
 	said(t, e.Apply(t, i, acctest.Values{"limit": 3_000_000}))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -53,5 +52,5 @@ const noPeriod = " The service's API documents do not say which period it covers
 const limitRange = " Must be at least 1000000. After an import of a lower limit, the next apply raises it."
 
 func limitValidators() []validator.Int64 {
-	return []validator.Int64{int64validator.AtLeast(organization.MinUsageLimit)}
+	return []validator.Int64{value.AtLeast(organization.MinUsageLimit)}
 }

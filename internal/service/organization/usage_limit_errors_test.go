@@ -10,7 +10,7 @@ import (
 
 func TestUsageLimits_invalidConfiguration(t *testing.T) {
 	t.Parallel()
-	const least, noAddress = "at least 1000000, got: 999999", "email must be an email address"
+	const least, noAddress = "at least 1,000,000, not 999,999", "email must be an email address"
 	for name, tc := range map[string]struct {
 		typeName string
 		config   acctest.Values

@@ -258,9 +258,9 @@ func warnAllReplaced(present, planned map[string]attr.Value, diags *diag.Diagnos
 		limit, ok := planned[email]
 		switch {
 		case !ok:
-			replaced = append(replaced, fmt.Sprintf("%s (%s to none)", email, present[email]))
+			replaced = append(replaced, fmt.Sprintf("%s (%s to none)", email, phrase.Thousands(present[email])))
 		case !limit.IsUnknown() && !limit.Equal(present[email]):
-			replaced = append(replaced, fmt.Sprintf("%s (%s to %s)", email, present[email], limit))
+			replaced = append(replaced, fmt.Sprintf("%s (%s to %s)", email, phrase.Thousands(present[email]), phrase.Thousands(limit)))
 		}
 	}
 	if len(replaced) > 0 {

@@ -103,7 +103,7 @@ func TestUserUsageLimits_warnsBeforeItReplacesOthers(t *testing.T) {
 	config := limitsOf(map[string]any{"AVERY@agentyard.example": 2_000_000, blake: 5_000_000})
 	for range 2 {
 		out := e.Plan(t, i, config)
-		said(t, out, "Limits will be replaced: The apply changes existing limits, in credits: blake@agentyard.example (3000000 to 5000000), casey@agentyard.example (4000000 to none).")
+		said(t, out, "Limits will be replaced: The apply changes existing limits, in credits: blake@agentyard.example (3,000,000 to 5,000,000), casey@agentyard.example (4,000,000 to none).")
 		if len(out.Warnings) != 1 {
 			t.Errorf("%s", out)
 		}
@@ -122,7 +122,7 @@ func TestUserUsageLimits_invalidConfiguration(t *testing.T) {
 		config   acctest.Values
 		at, want string
 	}{
-		"too low":     {limitsOf(map[string]any{avery: 999_999}), `limits["avery@agentyard.example"]`, "at least 1000000, got: 999999"},
+		"too low":     {limitsOf(map[string]any{avery: 999_999}), `limits["avery@agentyard.example"]`, "at least 1,000,000, not 999,999"},
 		"no address":  {limitsOf(map[string]any{"avery": 1_000_000}), `limits["avery"]`, "must be an email address"},
 		"two of case": {limitsOf(map[string]any{avery: 1_000_000, "Avery@agentyard.example": 1_000_000}), `limits["avery@agentyard.example"]`, `same address as "Avery@agentyard.example"`},
 	} {
