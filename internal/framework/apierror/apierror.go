@@ -35,6 +35,9 @@ type Advice map[int]string
 // AtStatus maps a status to the attribute at fault.
 type AtStatus map[int]path.Path
 
+// AtAccount puts a 404 on the service account.
+var AtAccount = AtStatus{http.StatusNotFound: path.Root("service_account_id")}
+
 // Existing returns what else to do about an existing object, besides importing it.
 type Existing func(wire.Ref) string
 

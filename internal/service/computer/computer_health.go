@@ -26,12 +26,6 @@ func wasImported(ctx context.Context, private modifier.PrivateState) bool {
 	return len(stored) > 0
 }
 
-// setUpFailed reports whether a failed computer was never active. Only listings have the steps that say so.
-func (r *computerResource) setUpFailed(ctx context.Context, id, account string) bool {
-	listed, err := r.Client.Computers.GetListed(ctx, id, account)
-	return err == nil && listed != nil && listed.SetUpFailed()
-}
-
 // checkHealth warns of a failed computer.
 func (r *computerResource) checkHealth(ctx context.Context, m *computerModel, found *computers.Computer, private modifier.PrivateState) diag.Diagnostics {
 	if found.Status != computers.StatusError {
@@ -51,7 +45,11 @@ func (r *computerResource) replaceFailed(ctx context.Context, plan *computerMode
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	isKept := !plan.ReplaceFailed.IsUnknown() && !plan.ReplaceFailed.ValueBool() // The final plan must not add a replacement.
 	isKept = isKept || state.DeletionProtection.ValueBool() || state.Status.ValueString() != computers.StatusError || wasImported(ctx, req.Private)
-	if isKept || !r.setUpFailed(ctx, state.ID.ValueString(), state.ServiceAccountID.ValueString()) {
+	if isKept {
+		return
+	}
+	listed, err := r.Client.Computers.GetListed(ctx, state.ID.ValueString(), state.ServiceAccountID.ValueString()) // Only listings have the steps.
+	if err != nil || listed == nil || !listed.SetUpFailed() {
 		return
 	}
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())...)

@@ -3,7 +3,6 @@ package computer
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -82,8 +81,5 @@ func unknownAccount(account types.String) apierror.AtStatus {
 	if account.IsNull() {
 		return nil
 	}
-	return atAccount
+	return apierror.AtAccount
 }
-
-// atAccount puts a 404 on the account.
-var atAccount = apierror.AtStatus{http.StatusNotFound: path.Root("service_account_id")}

@@ -233,6 +233,7 @@ func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 		r.replaceFailed(ctx, &m, req, resp)
 		return
 	}
+	resp.Diagnostics.Append(m.decide(ctx, &resp.Plan)...)
 	if m.ServiceAccountID.IsUnknown() {
 		return
 	}

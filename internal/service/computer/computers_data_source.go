@@ -48,7 +48,7 @@ var ComputersDataSource = crud.DataSource{
 		},
 		"computers": computerData.DataSourceRows("The computers, newest first."),
 	},
-	Verb: "list", Object: "computers", Options: apierror.Options{atAccount},
+	Verb: "list", Object: "computers", Options: apierror.Options{apierror.AtAccount},
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *computersModel) error {
 		found, err := c.Computers.List(ctx, computers.Filter{
 			HostID:                   m.HostID.ValueString(),

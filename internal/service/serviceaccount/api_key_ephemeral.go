@@ -130,7 +130,7 @@ func (e *apiKeyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, r
 	}
 	made, err := e.create(ctx, &m)
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("open", "API key", err, existingKey, atAccount)...)
+		resp.Diagnostics.Append(apierror.For("open", "API key", err, existingKey, apierror.AtAccount)...)
 		return
 	}
 	m.setResults(made)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -46,9 +45,6 @@ const (
 
 // keyDurations are examples for the errors of validators.
 var keyDurations = []string{"90m", "720h", "30d", "2w"}
-
-// atAccount puts the 404 of a new key on the account.
-var atAccount = apierror.AtStatus{http.StatusNotFound: path.Root("service_account_id")}
 
 var existingKey = apierror.Existing(func(e wire.Ref) string {
 	return fmt.Sprintf("If an interrupted run created it, revoke it with the action or resource agentyard_api_key_revoke and key_id = %q.", e.ID)
@@ -242,7 +238,7 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 	}
 	made, err := r.Client.ServiceAccounts.CreateKey(ctx, m.request(r.now()))
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("create", "API key", err, existingKey, atAccount)...)
+		resp.Diagnostics.Append(apierror.For("create", "API key", err, existingKey, apierror.AtAccount)...)
 		return
 	}
 	m.setMinted(made, settings, r.now())
