@@ -1,8 +1,10 @@
 package emulator
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -95,16 +97,12 @@ func newControls(e *Emulator) *http.ServeMux {
 		"POST computers/{id}/daemon-down": onObject(e.UnavailableDaemon),
 		"POST computers/{id}/daemon-up":   onObject(e.RestoreDaemon),
 
-		"POST environments/on":         does(func() { e.AllowEnvironments(true) }),
-		"POST environments/off":        does(func() { e.AllowEnvironments(false) }),
-		"POST environments/{id}/build": onObject(e.StartBuild),
-		"POST default-environment":     takes(func(in struct{ EnvironmentID string }) error { return e.SetDefaultEnvironment(in.EnvironmentID) }),
-		"POST source-providers/{id}/available": onObject(func(id string) error {
-			return e.SetSourceProvider(id, true)
-		}),
-		"POST source-providers/{id}/unavailable": onObject(func(id string) error {
-			return e.SetSourceProvider(id, false)
-		}),
+		"POST environments/on":                   does(func() { e.AllowEnvironments(true) }),
+		"POST environments/off":                  does(func() { e.AllowEnvironments(false) }),
+		"POST environments/{id}/build":           onObject(e.StartBuild),
+		"POST default-environment":               takes(func(in struct{ EnvironmentID string }) error { return e.SetDefaultEnvironment(in.EnvironmentID) }),
+		"POST source-providers/{id}/available":   onObject(func(id string) error { return e.SetSourceProvider(id, true) }),
+		"POST source-providers/{id}/unavailable": onObject(func(id string) error { return e.SetSourceProvider(id, false) }),
 
 		"POST sessions/on":  does(func() { e.AllowSessions(true) }),
 		"POST sessions/off": does(func() { e.AllowSessions(false) }),
@@ -201,20 +199,20 @@ func jsonHandler[T any](act func(T) (int, any, error)) controlFunc {
 		if err := readControl(r, &in); err != nil {
 			return 0, nil, err
 		}
-		return act(in)
+		status, body, err := act(in)
+		return status, body, sentence(err)
 	}
 }
 
 // done is the empty answer of an operation, or its refusal.
-func done(err error) (int, any, error) {
-	if err != nil {
-		return 0, nil, sentence(err)
-	}
-	return http.StatusNoContent, nil, nil
-}
+func done(err error) (int, any, error) { return http.StatusNoContent, nil, sentence(err) }
 
-// sentence is a 400 with an error as a sentence.
+// sentence is a 400 with an error as a sentence. It keeps no error, and a response.
 func sentence(err error) error {
+	var known *apiError
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
 	text := err.Error()
 	return badRequest("%s%s.", strings.ToUpper(text[:1]), text[1:])
 }
@@ -233,18 +231,12 @@ func (e *Emulator) addFault(in faultBody) (int, any, error) {
 
 func (e *Emulator) addWikiRun(in WikiRun) (int, any, error) {
 	id, err := e.AddWikiRun(in)
-	if err != nil {
-		return 0, nil, sentence(err)
-	}
-	return http.StatusCreated, map[string]string{"wikiRunId": id}, nil
+	return http.StatusCreated, map[string]string{"wikiRunId": id}, err
 }
 
 func (e *Emulator) addHuman(in Human) (int, any, error) {
 	id, key, err := e.AddHuman(in)
-	if err != nil {
-		return 0, nil, sentence(err)
-	}
-	return http.StatusCreated, map[string]string{"id": id, "key": key}, nil
+	return http.StatusCreated, map[string]string{"id": id, "key": key}, err
 }
 
 func (e *Emulator) hasOperation(name string) bool { return name == "" || e.routes[name] != nil }
@@ -252,8 +244,15 @@ func (e *Emulator) hasOperation(name string) bool { return name == "" || e.route
 func readControl(r *http.Request, into any) error {
 	dec := json.NewDecoder(io.LimitReader(r.Body, maxBody))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return badRequest("The body cannot be read: %v.", err)
+	err := dec.Decode(into)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.EOF):
+		return badRequest("The operation needs a JSON body, such as {}.")
+	case errors.As(err, &wrong):
+		return badRequest("The JSON body is wrong: %s must not be a JSON %s.", cmp.Or(strings.ToLower(wrong.Field), "it"), wrong.Value)
+	case err != nil:
+		return badRequest("The JSON body is wrong: %s.", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
 }

@@ -125,6 +125,8 @@ func TestControl_refuses(t *testing.T) {
 		{"faults", object{"kind": "explode"}, `"explode" does not exist`},
 		{"faults", object{"kind": "non-json", "operation": "none"}, `"none" does not exist`},
 		{"faults", object{"colour": 1}, "unknown field"},
+		{"tier", object{"tier": 3}, "tier must not be a JSON number."},
+		{"tier", nil, "needs a JSON body"},
 		{"provisioning-failures", object{"step": "none"}, `"none" does not exist`},
 		{"computers/" + uuidA + "/daemon-down", nil, "does not exist"},
 		{"humans", object{"email": "manager@agentyard.example"}, "already exists"},

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -88,7 +89,7 @@ func control(ctx context.Context, args []string, stdout io.Writer) error {
 	req.Header.Set("Authorization", "Bearer "+key)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return err
+		return fmt.Errorf("no emulator answers at %s: %w", address, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
@@ -96,7 +97,9 @@ func control(ctx context.Context, args []string, stdout io.Writer) error {
 	case err != nil:
 		return err
 	case resp.StatusCode >= 300:
-		return fmt.Errorf("%s %s: %s: %s", args[0], args[1], resp.Status, strings.TrimSpace(string(body)))
+		refusal := struct{ Detail string }{resp.Status}
+		_ = json.Unmarshal(body, &refusal) // The page of another server has no detail.
+		return fmt.Errorf("%s %s: %s", args[0], args[1], refusal.Detail)
 	}
 	_, err = stdout.Write(body)
 	return err

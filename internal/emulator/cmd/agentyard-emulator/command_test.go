@@ -158,7 +158,7 @@ func TestControl(t *testing.T) {
 	}{
 		"with a body":    {[]string{"POST", "clock", `{"advance":"30d"}`}, 0, `"ahead":"720h0m0s"`, ""},
 		"without a body": {[]string{"GET", "faults"}, 0, `{"faults":[]}`, ""},
-		"refused":        {[]string{"POST", "clock", `{"advance":"-1h"}`}, 1, "", "never goes back"},
+		"refused":        {[]string{"POST", "clock", `{"advance":"-1h"}`}, 1, "", "agentyard-emulator: POST clock: The clock never goes back, so \"advance\" cannot be -1h.\n"},
 		"too many":       {[]string{"POST", "clock", "{", "}"}, 1, "", "METHOD PATH"},
 	} {
 		t.Run(name, func(t *testing.T) {
