@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -43,6 +44,19 @@ func TestSession_drift(t *testing.T) {
 			mustHaveSent(t, &bodies, `PATCH {"sessionSettings":`+tc.sent+`}`)
 			mustPlan(t, e, configured, withSettings(one, tc.configured), "none")
 		})
+	}
+}
+
+// The plan shows only the settings that change.
+func TestSession_planShowsWhatChanges(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	i := applied(t, e, withSettings(computer, map[string]any{"autonomy_level": "low", "worktree": map[string]any{"repo_root": "/srv"}}))
+	after := withSettings(computer, map[string]any{"autonomy_level": "high", "worktree": map[string]any{"repo_root": "/srv"}})
+	got := acctest.NewProcess(t, e, nil).Changes(i, after)
+	if want := []string{"session_settings.autonomy_level", "session_settings.autonomy_mode"}; !slices.Equal(got, want) {
+		t.Errorf("the plan shows %v", got)
 	}
 }
 

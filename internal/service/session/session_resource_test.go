@@ -175,3 +175,15 @@ func TestSession_everySettingSetChangedAndRemoved(t *testing.T) {
 	}
 	mustHaveSent(t, &bodies)
 }
+
+// A change of a create-only setting replaces the session.
+func TestSession_createOnlySettingsReplace(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	i := applied(t, e, valuesOf(computer, nil))
+	for _, settings := range []map[string]any{{"tool_execution_mode": "direct_only"}, {"tool_execution_mode": "script_only"}, {"allow_subagents_in_scripts": false}} {
+		e.MustApply(t, i, withSettings(computer, settings)).MustDo(t, acctest.ActionReplace)
+		mustPlan(t, e, i, withSettings(computer, settings), acctest.ActionNone)
+	}
+}
