@@ -191,29 +191,3 @@ func TestEnvironmentBuild_errors(t *testing.T) {
 		}
 	}
 }
-
-// If the response names no build, or is lost, the previous build is not mistaken for it.
-func TestEnvironmentBuild_answerWithoutABuild(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		isBuilt bool
-		kind    emulator.FaultKind
-		waits   bool
-	}{
-		"built, waiting":          {true, emulator.FaultOtherResponse, true},
-		"lost, in the background": {true, emulator.FaultDropAfterCommit, false},
-		"nothing, waiting":        {false, emulator.FaultOtherServer, true},
-	} {
-		e := acctest.New(t)
-		id := environmentsReady(e, "a")[0]
-		before := latestBuild(e, id).ID
-		e.Faults().Add(emulator.Fault{Operation: "createEnvironmentBuild", Kind: tc.kind, Status: http.StatusOK, Body: `{}`})
-		progress, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id, "wait_for_build": tc.waits, "timeouts": map[string]any{"invoke": "5m"}})
-		if fails := !tc.isBuilt && tc.waits; len(out.Errors) > 0 != fails || fails && !strings.Contains(out.Text(), "Timed out waiting for the build") {
-			t.Errorf("%s: %s", name, out)
-		}
-		if after, last := latestBuild(e, id).ID, progress[len(progress)-1]; (after != before) != tc.isBuilt || strings.Contains(last, before) || strings.Contains(last, after) != tc.isBuilt {
-			t.Errorf("%s: the build before is %s, the one after %s: %s", name, before, after, last)
-		}
-	}
-}

@@ -1,7 +1,6 @@
 package environment_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -58,44 +57,5 @@ func TestEnvironment_aBuildWhoseStartWasLostIsWaitedFor(t *testing.T) {
 			}
 			e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 		})
-	}
-}
-
-func TestEnvironment_twoProcessesMakeTheSame(t *testing.T) {
-	t.Parallel()
-	e := acctest.NewRealTime(t, quickBuilds)
-	outs, made := make([]acctest.Outcome, 2), make([]*acctest.Instance, 2)
-	acctest.Together(2, 2, func(k int) {
-		p := acctest.NewProcess(t, e, nil)
-		made[k] = p.NewInstance(environmentType)
-		outs[k] = p.Apply(made[k], environmentOf("a", nil))
-	})
-	all := environmentsOf(e)
-	if len(all) != 1 {
-		t.Fatalf("the emulator holds %+v", all)
-	}
-	failed := 0
-	for k, out := range outs {
-		if len(out.Errors) > 0 {
-			failed++
-			if !strings.Contains(out.Text(), "terraform import ADDRESS "+all[0].ID) || !made[k].State.IsNull() {
-				t.Errorf("%s", out)
-			}
-		}
-	}
-	if failed != 1 {
-		t.Errorf("%d of 2 failed: %v", failed, outs)
-	}
-}
-
-// An environment becomes the default after its build, which the apply waits for.
-func TestEnvironment_theDefaultWaitsForABuildThatRuns(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t, slowBuilds)
-	i := e.NewInstance(t, environmentType)
-	acctest.NewProcess(t, e, nil).Import(i, newEnv(e, map[string]any{"name": "a", "scope": "organization"})).MustSucceed(t)
-	e.MustApply(t, i, environmentOf("a", acctest.Values{"make_organization_default": true}))
-	if all := environmentsOf(e); !all[0].IsDefault || i.Attribute("status") != "ready" {
-		t.Errorf("%+v, the status is %q", all, i.Attribute("status"))
 	}
 }

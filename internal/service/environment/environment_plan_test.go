@@ -2,7 +2,6 @@ package environment_test
 
 import (
 	"maps"
-	"net/http"
 	"slices"
 	"testing"
 
@@ -80,17 +79,6 @@ func TestEnvironment_sourceThatBecameUnavailable(t *testing.T) {
 		}
 		e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
 	}
-}
-
-// The service decides, and its error is shown at the attribute.
-func TestEnvironment_sourcesThatCannotBeListed(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	refuse(e, "getEnvironmentSourceOptions", http.StatusForbidden, -1)
-	p := acctest.NewProcess(t, e, nil)
-	i := p.NewInstance(environmentType)
-	p.Apply(i, envValues(acctest.Values{"source_id": "source-base"})).MustDo(t, acctest.ActionCreate)
-	p.Apply(i, envValues(acctest.Values{"source_id": "source-none"})).MustFail(t, "source_id", "404")
 }
 
 // The documents do not tie the default to a scope, so only a contradiction is an error.

@@ -2,30 +2,12 @@ package environment_test
 
 import (
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
-
-// A rebuild whose response names no build does not read the earlier failure as its own.
-func TestEnvironment_rebuildWhoseBuildIsNotNamed(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	config := envValues(nil)
-	_, i := e.Created(t, environmentType, config)
-	failBuild(t, e, emulator.BuildFailure{})
-	rebuilt(t, e, buildTime)
-	failed := strings.NewReplacer("ID", i.ID(), "BEFORE", latestOf(e)).Replace(`{"builds":[{"environmentId":"ID","environmentStatus":"failed","latestBuild":{"id":"BEFORE","status":"failed","truncated":false,"withheld":false}}]}`)
-	e.Faults().Add(emulator.Fault{Operation: "createEnvironmentBuild", Kind: emulator.FaultOtherResponse, Status: http.StatusOK, Body: `{}`})
-	e.Faults().Add(emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultOtherResponse, Body: failed})
-	if out := e.MustApply(t, i, config); out.Action != acctest.ActionUpdate || i.Attribute("status") != "ready" {
-		t.Errorf("%s; the status is %q", out, i.Attribute("status"))
-	}
-	mustRest(t, e, i, config)
-}
 
 // rewrite changes every environment in the responses to the provider.
 func rewrite(edit func(environment map[string]any)) acctest.Option {

@@ -20,9 +20,6 @@ const (
 	buildTime = time.Minute
 )
 
-// quickBuilds makes builds end before the first poll, for tests in real time.
-func quickBuilds(o *emulator.Options) { o.BuildPhase = time.Millisecond }
-
 // slowBuilds makes builds take half an hour, longer than any pause between requests.
 func slowBuilds(o *emulator.Options) { o.BuildPhase = 10 * time.Minute }
 

@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"net/http"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -238,49 +237,4 @@ func TestUserUsageLimits_faultMatrix(t *testing.T) {
 		Live: atService,
 		IDs:  allInState,
 	}.Run(t)
-}
-
-// Single limits are replaced in one apply. The order of creation and destruction does not matter.
-func TestUserUsageLimits_replaceSingleLimits(t *testing.T) {
-	t.Parallel()
-	for _, createFirst := range []bool{true, false} {
-		t.Run(fmt.Sprint(createFirst), func(t *testing.T) {
-			t.Parallel()
-			e := limitEnv(t, avery)
-			single := e.NewInstance(t, userLimitType)
-			e.Apply(t, single, acctest.Values{"email": avery, "limit": 2_000_000}).MustSucceed(t)
-			p := acctest.NewProcess(t, e, nil)
-			all := p.NewInstance(userLimitsType)
-			create := p.Save(all, limitsOf(map[string]any{avery: 2_000_000}))
-			if createFirst {
-				create().MustSucceed(t)
-			}
-			p.Destroy(single).MustSucceed(t)
-			if !createFirst {
-				create().MustSucceed(t)
-			}
-			mustBe(t, e, all, avery+"=2000000")
-		})
-	}
-}
-
-// Values, and then the whole map, are unknown at plan.
-func TestUserUsageLimits_unknownAtPlan(t *testing.T) {
-	t.Parallel()
-	e := limitEnv(t, avery, blake)
-	i := e.NewInstance(t, userLimitsType)
-	for _, step := range []struct {
-		planned acctest.Values
-		limit   int
-		action  acctest.Action
-	}{
-		{limitsOf(map[string]any{avery: tftypes.UnknownValue, strings.ToUpper(blake): 2_000_000}), 2_000_000, "create"},
-		{limitsOf(map[string]any{avery: tftypes.UnknownValue, strings.ToUpper(blake): 2_000_000}), 3_000_000, "update"},
-		{acctest.Values{"limits": tftypes.UnknownValue}, 4_000_000, "update"},
-	} {
-		config := limitsOf(map[string]any{avery: step.limit, strings.ToUpper(blake): 2_000_000})
-		acctest.NewProcess(t, e, nil).ApplyLater(i, step.planned, config).MustDo(t, step.action)
-		mustHold(t, e, limits{avery: int64(step.limit), blake: 2_000_000})
-		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
-	}
 }
