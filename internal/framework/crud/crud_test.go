@@ -83,6 +83,44 @@ func get(t *testing.T, state tfsdk.State, name string) string {
 	return v.ValueString()
 }
 
+// What is known in the plan stays as planned. Unknown values come from the service.
+func TestAsPlanned(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		plan   map[string]string
+		answer *thing
+		want   map[string]string
+	}{
+		"a result that has moved":                {map[string]string{"id": "1", "name": "b", "mood": "calm"}, &thing{"1", "b", "busy"}, map[string]string{"name": "b", "mood": "calm"}},
+		"a result that was unknown":              {map[string]string{"id": "1", "name": "b", "mood": "?"}, &thing{"1", "b", "busy"}, map[string]string{"name": "b", "mood": "busy"}},
+		"a result that was null":                 {map[string]string{"id": "1", "name": "b"}, &thing{"1", "b", "busy"}, map[string]string{"mood": ""}},
+		"an argument that was spelled otherwise": {map[string]string{"id": "1", "name": "b", "mood": "calm"}, &thing{"1", "B", "calm"}, map[string]string{"name": "b"}},
+		"an argument that was left out":          {map[string]string{"id": "1", "name": "b", "mood": "calm"}, &thing{"1", "", "calm"}, map[string]string{"name": "b"}},
+		"nothing was sent":                       {map[string]string{"id": "1", "name": "b", "mood": "calm"}, nil, map[string]string{"name": "b", "mood": "calm"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			planned := tfsdk.Plan{Raw: raw(tc.plan), Schema: thingSchema}
+			state := stateOf(map[string]string{"id": "1", "name": "a", "mood": "calm"})
+			var plan thingModel
+			diags := planned.Get(t.Context(), &plan)
+			if tc.answer != nil {
+				diags.Append(plan.FromAPI(t.Context(), tc.answer)...)
+			}
+			diags.Append(state.Set(t.Context(), &plan)...)
+			AsPlanned(&state, planned.Raw)
+			if diags.HasError() {
+				t.Fatal(diags)
+			}
+			for attribute, want := range tc.want {
+				if got := get(t, state, attribute); got != want {
+					t.Errorf("%s is %q, want %q", attribute, got, want)
+				}
+			}
+		})
+	}
+}
+
 func TestOnlyNamed(t *testing.T) {
 	t.Parallel()
 	id := func(t *thing) string { return t.id }
