@@ -152,7 +152,7 @@ func (r *request) days(most int) ([]*day, *workforce, analyticsMeta, error) {
 	w, err := readWorkforce(r.tx)
 	var days []*day
 	for d := start; !d.After(end); d = d.AddDate(0, 0, 1) {
-		days = append(days, &day{date: d.Format(time.DateOnly), workforce: w, shuffled: r.e.opts.ShuffleLists})
+		days = append(days, &day{date: d.Format(time.DateOnly), workforce: w, e: r.e})
 	}
 	return days, w, meta, err
 }

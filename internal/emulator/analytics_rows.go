@@ -57,11 +57,11 @@ type day struct {
 	date      string
 	people    []person
 	workforce *workforce
-	shuffled  bool
+	e         *Emulator
 }
 
 // alone is a person's part of a day.
-func (d *day) alone(p person) *day { return &day{d.date, []person{p}, d.workforce, d.shuffled} }
+func (d *day) alone(p person) *day { return &day{d.date, []person{p}, d.workforce, d.e} }
 
 // of sums a measure over items. The same person and date lead to the same numbers.
 func (d *day) of(name string, items ...string) int64 {
@@ -97,7 +97,7 @@ func (d *day) counted(itemField, countField string, names ...string) []values {
 			list = append(list, values{itemField: item, countField: n})
 		}
 	}
-	return arranged(d, list)
+	return arrange(d.e, list)
 }
 
 // grouped has a row for each item of the first of some measures.
@@ -112,15 +112,7 @@ func (d *day) grouped(names ...string) []values {
 			rows = append(rows, row)
 		}
 	}
-	return arranged(d, rows)
-}
-
-// arranged shuffles a list if ShuffleLists is set.
-func arranged[T any](d *day, list []T) []T {
-	if d.shuffled {
-		shuffle(list)
-	}
-	return list
+	return arrange(d.e, rows)
 }
 
 // users counts the people of a day with a measure.
@@ -151,7 +143,7 @@ func tokensRow(d *day) values {
 		u := d.alone(p)
 		byUser = append(byUser, values{"user_id": p.id, "user_email": p.email, "billable_tokens": u.of("billable_tokens"), "by_model": u.byModel()})
 	}
-	return d.row(values{"date": d.date, "by_model": d.byModel(), "by_user": arranged(d, byUser)},
+	return d.row(values{"date": d.date, "by_model": d.byModel(), "by_user": arrange(d.e, byUser)},
 		"billable_tokens", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 }
 

@@ -102,7 +102,7 @@ func partsOf(kind string, changes []*Change, objects map[string]Ref) (parts []ch
 		}
 	}
 	switch text := rangeOf(others); {
-	case len(others) == 1:
+	case len(others) == 1 && len(failed) <= 3:
 		one(others[0])
 	case text != "":
 		parts = append(parts, changePart{Lead: name + "s ", Text: text, Path: list})

@@ -80,7 +80,7 @@ const (
 	requestOK        = "ok"
 	requestRejected  = "rejected" // 429.
 	requestFailed    = "failed"
-	requestRecovered = "recovered" // A failure that did not remain.
+	requestRecovered = "recovered" // A failure that did not remain, or an object that does not exist.
 	requestRunning   = "running"
 )
 
@@ -90,6 +90,8 @@ func (x *Entry) class() string {
 		return requestRunning
 	case x.Status == 429:
 		return requestRejected
+	case x.Status == 404 && x.Method == "GET" && x.Operation != "":
+		return requestRecovered
 	case x.Status == 0 || x.Status >= 400 || x.unreadable() != "":
 		return requestFailed
 	}
@@ -140,8 +142,10 @@ func (x *Entry) name() string {
 	return Short(x.Method + " " + x.Path)
 }
 
-// names reports whether a request is about an object that a change is about.
-func (x *Entry) names(c *Change) bool { return strings.Contains(x.Path+"?"+x.Query, c.ID) }
+// names reports whether a request is about an object that a change is about. The ID of a limit is that of its owner.
+func (x *Entry) names(c *Change) bool {
+	return c.Kind != "usage-limits" && strings.Contains(x.Path+"?"+x.Query, c.ID)
+}
 
 // lists reports whether a request lists the objects of that kind.
 func (x *Entry) lists(c *Change) bool {
@@ -218,7 +222,7 @@ func (s *runSpan) findLater(later []runSpan) {
 		case x.names(c):
 			s.class, s.after = requestRecovered, ", recovered"
 			return
-		case x.lists(c):
+		case x.lists(c) && x.Time.UnixMilli() >= c.Listed:
 			s.class, s.after = requestRecovered, ", found later"
 		}
 	}

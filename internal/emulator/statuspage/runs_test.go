@@ -40,7 +40,7 @@ const (
 
 // that did adds what a request did to a computer that is ready, or has failed, at a time after the start of the run.
 func (x Entry) that(verb, name string, until time.Duration, failure string) Entry {
-	x.Changes = append(slices.Clone(x.Changes), Change{verb, Ref{Kind: "computers", ID: "id-" + name, Name: name}, runStart.Add(until).UnixMilli(), failure})
+	x.Changes = append(slices.Clone(x.Changes), Change{verb, Ref{Kind: "computers", ID: "id-" + name, Name: name}, runStart.Add(until).UnixMilli(), 0, failure})
 	return x
 }
 
@@ -60,8 +60,15 @@ func TestViewRun_says(t *testing.T) {
 	}
 	built := sent("updateEnvironment", 0, 10*ms, 200, 1)
 	for i, name := range []string{"docs", "web", "api"} {
-		built.Changes = append(built.Changes, Change{"updated", Ref{Kind: "environments", ID: name, Name: name}, runStart.UnixMilli(), []string{"build failed", "", ""}[i]})
+		built.Changes = append(built.Changes, Change{"updated", Ref{Kind: "environments", ID: name, Name: name}, runStart.UnixMilli(), 0, []string{"build failed", "", ""}[i]})
 	}
+	broken := sent("bulkCreateComputers", 0, 10*ms, 201, 2).that("created", "a", 0, "")
+	for _, name := range []string{"b", "c", "d", "e"} {
+		broken = broken.that("created", name, 0, "provisioning failed")
+	}
+	unfound, limit := sent("createSession", 0, 10*ms, 0, 1), sent("setGlobalUsageLimit", 0, 10*ms, 0, 2)
+	unfound.Changes = []Change{{Verb: "created", Ref: Ref{Kind: "sessions", ID: "id-s", Name: "on a"}, Listed: runStart.Add(5 * s).UnixMilli()}}
+	limit.Changes = []Change{{Verb: "set", Ref: Ref{Kind: "usage-limits", ID: "organization", Name: "organization"}}}
 	keyed := sent("createApiKey", s, 10*ms, 0, 1)
 	keyed.Changes = []Change{{Verb: "created", Ref: Ref{Kind: "api-keys", ID: "key_1", Name: "ci (a)"}}}
 	revoked := sent("revokeApiKey", 2*s, 10*ms, 204, 2).at("revokeApiKey", "/api-keys/key_1/revoke")
@@ -100,13 +107,17 @@ func TestViewRun_says(t *testing.T) {
 			[]Entry{create(0, "a", 9*s), list(s), sent("listComputers", 2*s, 10*ms, 429, 0), list(10 * s)},
 			"Created computer a", "10.0 s, mostly waiting because of the rate limit (8.0 s). Waiting for computer a to become active: 2.0 s.", "", "",
 		},
-		"a failed build": {[]Entry{built}, "Updated environment docs (build failed) and 2 other environments", "10 ms.", "", ""},
-		"a lost key":     {[]Entry{keyed, revoked}, "revokeApiKey", "1.0 s, mostly between other requests (990 ms).", "", "1 lost response, recovered"},
+		"failed builds": {[]Entry{built, broken}, "Created 4 computers (provisioning failed) and 1 other computer · updated environment docs (build failed) and 2 other environments", "10 ms.", "", ""},
+		"a lost key":    {[]Entry{keyed, revoked}, "revokeApiKey", "1.0 s, mostly between other requests (990 ms).", "", "1 lost response, recovered"},
+		"lost, and not found": {
+			[]Entry{unfound, limit, sent("listSessions", s, 10*ms, 200, 0), sent("listMembers", s, 10*ms, 200, 0).at("listMembers", "/api/v0/organization/users")},
+			"Created session on a · set usage limit organization", "1.0 s, mostly between other requests (990 ms).", "2 lost responses", "",
+		},
 		"a lost computer": {
 			[]Entry{sent("createComputer", 0, 10*ms, 0, 1).that("created", "a", 0, ""), list(20 * ms)}, "Created computer a", "30 ms.", "", "1 lost response, found later",
 		},
 		"a new session": {
-			[]Entry{sent("getSession", 0, 10*ms, 404, 3), sent("getSession", s, 10*ms, 200, 3)}, "Only reads", "1.0 s, mostly between other requests (990 ms).", "", "1 × 404, recovered",
+			[]Entry{sent("getSession", 0, 10*ms, 404, 3), sent("getSession", s, 10*ms, 200, 3)}, "Only reads", "1.0 s, mostly between other requests (990 ms).", "", "1 × 404",
 		},
 		"failed, and not there for long": {
 			[]Entry{

@@ -73,6 +73,7 @@ type Change struct {
 	Verb string // Such as "created".
 	Ref
 	Until   int64  // When the object is ready or has failed, in milliseconds on the emulator's clock; 0 for at once.
+	Listed  int64  // When lists show it; 0 for at once.
 	Failure string // What it then is, such as "build failed"; empty if it is ready.
 }
 

@@ -222,7 +222,7 @@ func (l *runLane) finish(end time.Duration, objects map[string]Ref) {
 	l.Rejected, l.Total = counts[requestRejected], Duration(total)
 	l.Label = quantity(l.Count, "request")
 	for _, part := range []struct{ class, text string }{
-		{requestRejected, "rejected with 429"}, {requestFailed, "failed"}, {requestRecovered, "recovered"}, {requestRunning, "running"},
+		{requestRejected, "rejected with 429"}, {requestFailed, "failed"}, {requestRecovered, "not found or recovered"}, {requestRunning, "running"},
 	} {
 		if n := counts[part.class]; n > 0 {
 			l.Label += fmt.Sprintf(", %d %s", n, part.text)
