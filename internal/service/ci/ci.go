@@ -13,8 +13,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
-// everyMember ends the description of every data source here.
-const everyMember = crud.AnyKey + crud.AssumedFormat
+// anyKey follows the description of every data source here.
+const anyKey = crud.AnyKey + crud.AssumedFormat
 
 // readOptions contains the advice for a read that the service refuses.
 var readOptions = apierror.Options{apierror.Advice{

@@ -21,7 +21,7 @@ type ciJobsModel struct {
 // CIJobsDataSource is the data source agentyard_ci_jobs.
 var CIJobsDataSource = crud.DataSource{
 	Name:        "ci_jobs",
-	Description: "Lists the jobs of CI automation. Each job is a workflow for which a pull request was opened." + everyMember,
+	Description: "Lists the jobs of CI automation. Each job is a workflow for which a pull request was opened." + anyKey,
 	Attributes: map[string]schema.Attribute{
 		"jobs": ciJob.DataSourceRows("The jobs, newest first."),
 	},

@@ -26,7 +26,7 @@ type ciRepositoriesModel struct {
 // CIRepositoriesDataSource is the data source agentyard_ci_repositories.
 var CIRepositoriesDataSource = crud.DataSource{
 	Name:        "ci_repositories",
-	Description: "Lists the repositories that CI automation can use." + everyMember,
+	Description: "Lists the repositories that CI automation can use." + anyKey,
 	Attributes: map[string]schema.Attribute{
 		"owner": schema.StringAttribute{
 			Optional:            true,

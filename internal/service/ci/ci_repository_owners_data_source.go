@@ -21,7 +21,7 @@ type ciRepositoryOwnersModel struct {
 // CIRepositoryOwnersDataSource is the data source agentyard_ci_repository_owners.
 var CIRepositoryOwnersDataSource = crud.DataSource{
 	Name:        "ci_repository_owners",
-	Description: "Lists the owners of the repositories that CI automation can use." + everyMember,
+	Description: "Lists the owners of the repositories that CI automation can use." + anyKey,
 	Attributes: map[string]schema.Attribute{
 		"owners":      ciOwner.DataSourceRows("The owners, ordered by `login`. Empty if no code host is connected."),
 		"integration": integrationAttribute(),

@@ -21,7 +21,7 @@ type ciRunsModel struct {
 // CIRunsDataSource is the data source agentyard_ci_runs.
 var CIRunsDataSource = crud.DataSource{
 	Name:        "ci_runs",
-	Description: "Lists the runs of the workflows that CI automation created." + everyMember,
+	Description: "Lists the runs of the workflows that CI automation created." + anyKey,
 	Attributes: map[string]schema.Attribute{
 		"runs":        ciRun.DataSourceRows("The runs, in the service's order."),
 		"integration": integrationAttribute(),

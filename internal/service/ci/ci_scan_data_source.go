@@ -25,7 +25,7 @@ type ciScanModel struct {
 // CIScanDataSource is the data source agentyard_ci_scan.
 var CIScanDataSource = crud.DataSource{
 	Name:        "ci_scan",
-	Description: "Lists the CI workflows in the connected repositories. An edit appears after its pull request is merged." + everyMember,
+	Description: "Lists the CI workflows in the connected repositories. An edit appears after its pull request is merged." + anyKey,
 	Attributes: map[string]schema.Attribute{
 		"force_refresh": schema.BoolAttribute{
 			Optional: true,

@@ -16,7 +16,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-// crud.ManagersOnly ends every description in this package.
+// needsManager is the remedy for a key without the role that every page of this package requires.
 var needsManager = apierror.Advice{
 	http.StatusForbidden: "This requires the API key of a member with the Manager role or higher.",
 }
