@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/float64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -131,7 +130,7 @@ func (p *agentyardProvider) Schema(_ context.Context, _ provider.SchemaRequest, 
 				Optional: true,
 				MarkdownDescription: "Maximum number of retries after a failure of the service or a broken connection. Must be 0–20. Defaults to `4`. " +
 					"A create request is retried only if the service certainly did not act. Waiting for the rate limit does not count as a retry.",
-				Validators: []validator.Int64{int64validator.Between(0, 20)},
+				Validators: []validator.Int64{value.Between(0, 20)},
 			},
 			"requests_per_second": schema.Float64Attribute{
 				Optional:            true,

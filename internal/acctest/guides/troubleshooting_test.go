@@ -89,7 +89,7 @@ func troubleshooting(g *reader) {
 		"resource \"agentyard_computer\" \"a\" {\n  name = \"build\"\n  cpu = 2\n}":                           "Unsupported argument",
 		"resource \"agentyard_computer\" \"a\" {\n  name = [\"build\"]\n}":                                    "Incorrect attribute value type",
 		"resource \"agentyard_computer\" \"a\" {\n  name = \"build\"\n  id = \"x\"\n}":                        "Invalid Configuration for Read-Only Attribute",
-		"resource \"agentyard_computer_fleet\" \"a\" {\n  name_prefix = \"build\"\n  quantity = -1\n}":        "Invalid Attribute Value",
+		"data \"agentyard_session_messages\" \"a\" {\n  session_id = \"x\"\n  roles = []\n}":                  "Invalid Attribute Value",
 		"resource \"agentyard_wiki_run\" \"a\" {\n  repo_url = \"https://a.example/b/c\"\n  pages = \"[\"\n}": "Invalid JSON String Value",
 	} {
 		g.cli.Write("main.tf", main+body+"\n")

@@ -236,7 +236,7 @@ var remedies = map[int]string{
 	http.StatusConflict:            "Resolve the conflict, or wait until the service has finished its work. Then apply again.",
 	http.StatusFailedDependency:    "The service could not reach another system that it needs, such as a computer or its file storage. Check that the computer is active, or try again later.",
 	http.StatusTooManyRequests:     "The service's rate limit was exceeded, and the provider stopped waiting. Try again later. " + staySlow,
-	http.StatusNotImplemented:      "This server does not offer the operation.",
+	http.StatusNotImplemented:      "This server does not offer the operation. Check base_url.",
 	http.StatusInternalServerError: "The service failed. Try again later.",
 	http.StatusOK:                  "The service does not return this status for this request. Check base_url.",
 }
@@ -347,7 +347,7 @@ func Foreign(err error) string {
 	case api.Status == http.StatusRequestEntityTooLarge:
 		why = "A gateway or a proxy refused the request because it is too large, so the service did not act. Send less at once, or raise the limit of the gateway or proxy."
 	}
-	return phrase.Join(fmt.Sprintf("The response %d to %s %s is not in the service's format.", api.Status, api.Op.Method, api.Op.Route), why, pathDecoded(api))
+	return phrase.Join(fmt.Sprintf("The response %d of %s to %s %s is not in the service's format.", api.Status, api.Host, api.Op.Method, api.Op.Route), why, pathDecoded(api))
 }
 
 // pathDecoded is a possible cause of a 404 if the path has a URL in it.

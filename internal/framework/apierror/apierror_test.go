@@ -309,8 +309,8 @@ func TestFor_ownRemedies(t *testing.T) {
 func TestFor_answersOfOthers(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{302, 400, 401, 403, 404, 407, 429, 502} {
-		e := &transport.APIError{Op: transport.Operation{Name: "createThing", Method: "POST", Route: idRoute}, Status: status, Once: status != 429, Detail: "no"}
-		want := fmt.Sprintf("The response %d to POST %s is not in the service's format. It may come from a gateway, a proxy, or a login page. Check base_url, including its path. If it is correct, try again later.", status, idRoute)
+		e := &transport.APIError{Op: transport.Operation{Name: "createThing", Method: "POST", Route: idRoute}, Status: status, Host: "proxy.example", Once: status != 429, Detail: "no"}
+		want := fmt.Sprintf("The response %d of proxy.example to POST %s is not in the service's format. It may come from a gateway, a proxy, or a login page. Check base_url, including its path. If it is correct, try again later.", status, idRoute)
 		for i, err := range []error{e, &create.LostError{Object: "computer", Name: "a", Err: e}, &create.LostError{Object: "session", Err: e}} {
 			at, _, remedy := translate(t, "create", err, AtStatus{status: path.Root("name")}, Advice{status: "Do that."})
 			if at != "" || !strings.HasPrefix(remedy, want) || i == 0 && strings.HasSuffix(remedy, acted) != e.Once {

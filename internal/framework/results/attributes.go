@@ -2,7 +2,6 @@ package results
 
 import (
 	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	dsschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/boolplanmodifier"
@@ -109,6 +108,6 @@ func MaxResults(description string) dsschema.Attribute {
 	return dsschema.Int64Attribute{
 		Optional:            true,
 		MarkdownDescription: description,
-		Validators:          []validator.Int64{int64validator.AtLeast(1)},
+		Validators:          []validator.Int64{value.AtLeast(1)},
 	}
 }

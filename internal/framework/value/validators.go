@@ -3,6 +3,7 @@ package value
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/mail"
 	"net/url"
 	"regexp"
@@ -54,17 +55,25 @@ func (r rule) ValidateString(_ context.Context, req validator.StringRequest, res
 }
 
 // AtLeast accepts integers from least.
-type AtLeast int64
+func AtLeast(least int64) validator.Int64 { return Between(least, math.MaxInt64) }
 
-func (least AtLeast) Description(context.Context) string {
-	return "must be at least " + phrase.Thousands(int64(least))
+// Between accepts integers from least to most.
+func Between(least, most int64) validator.Int64 { return integers{least, most} }
+
+type integers struct{ least, most int64 }
+
+func (i integers) Description(context.Context) string {
+	if i.most == math.MaxInt64 {
+		return "must be at least " + phrase.Thousands(i.least)
+	}
+	return fmt.Sprintf("must be from %s to %s", phrase.Thousands(i.least), phrase.Thousands(i.most))
 }
 
-func (least AtLeast) MarkdownDescription(ctx context.Context) string { return least.Description(ctx) }
+func (i integers) MarkdownDescription(ctx context.Context) string { return i.Description(ctx) }
 
-func (least AtLeast) ValidateInt64(ctx context.Context, req validator.Int64Request, resp *validator.Int64Response) {
-	if IsSet(req.ConfigValue) && req.ConfigValue.ValueInt64() < int64(least) {
-		resp.Diagnostics.AddAttributeError(req.Path, "Number out of range", fmt.Sprintf("%s %s, not %s.", req.Path, least.Description(ctx), phrase.Thousands(req.ConfigValue)))
+func (i integers) ValidateInt64(ctx context.Context, req validator.Int64Request, resp *validator.Int64Response) {
+	if n := req.ConfigValue.ValueInt64(); IsSet(req.ConfigValue) && (n < i.least || n > i.most) {
+		resp.Diagnostics.AddAttributeError(req.Path, "Number out of range", fmt.Sprintf("%s %s, not %s.", req.Path, i.Description(ctx), phrase.Thousands(n)))
 	}
 }
 

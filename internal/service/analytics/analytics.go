@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/datasourcevalidator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -58,7 +57,7 @@ func attributes(data schema.Attribute, more map[string]schema.Attribute) map[str
 		"last_days": schema.Int64Attribute{
 			Optional:            true,
 			MarkdownDescription: "Number of days up to and including `end_date`. Conflicts with `start_date`.",
-			Validators:          []validator.Int64{int64validator.AtLeast(1)},
+			Validators:          []validator.Int64{value.AtLeast(1)},
 		},
 		"org_id": schema.StringAttribute{Computed: true, MarkdownDescription: "ID of the organization."},
 		"data":   data,

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -135,7 +134,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"quantity": schema.Int64Attribute{
 				Required:            true,
 				MarkdownDescription: "Number of computers. Must be at least 0. Lowering it deletes failed computers first (see `replace_failed`), then those with the highest numbers.",
-				Validators:          []validator.Int64{int64validator.AtLeast(0)},
+				Validators:          []validator.Int64{value.AtLeast(0)},
 			},
 			"provider_type": schema.StringAttribute{
 				Optional: true, Computed: true,

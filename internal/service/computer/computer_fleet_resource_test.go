@@ -69,7 +69,7 @@ func TestFleet_invalidConfiguration(t *testing.T) {
 		{"name_prefix", "", "name_prefix", "name_prefix must be 1 to 58 characters long"},
 		{"name_prefix", strings.Repeat("n", 59), "name_prefix", "name_prefix must be 1 to 58 characters long"},
 		{"name_prefix", "a/b", "name_prefix", "name_prefix must be lowercase"},
-		{"quantity", -1, "quantity", "quantity value must be at least 0"},
+		{"quantity", -1, "quantity", "quantity must be at least 0, not -1."},
 		{"provider_type", "byom", "provider_type", `provider_type must not be "byom". Use agentyard_computer`},
 		{"repos", []any{"acme/app"}, "repos[0]", "repos[0] must be an absolute URI"},
 		{"service_account_id", "a/b", "service_account_id", "service_account_id must not contain slashes"},

@@ -68,6 +68,6 @@ func TestMembers_maxResults(t *testing.T) {
 	}
 	for _, typeName := range []string{"agentyard_members", "agentyard_enterprise_control_history"} {
 		_, out := acctest.NewProcess(t, e, nil).ReadData(typeName, acctest.Values{"max_results": 0})
-		out.MustFail(t, "max_results", "max_results value must be at least 1")
+		out.MustFail(t, "max_results", "max_results must be at least 1, not")
 	}
 }

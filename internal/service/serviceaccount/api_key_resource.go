@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -192,7 +191,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 						Optional: true,
 						MarkdownDescription: "How long the old key keeps working after a rotation, in minutes. Must be 0–10. Defaults to 0. " +
 							"The old key must not expire during this time.",
-						Validators: []validator.Int64{int64validator.Between(0, maxGraceMinutes)},
+						Validators: []validator.Int64{value.Between(0, maxGraceMinutes)},
 					},
 				},
 			},

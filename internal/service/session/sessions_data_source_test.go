@@ -79,7 +79,7 @@ func TestSessionsDataSource_errors(t *testing.T) {
 	e.Faults().Add(emulator.Fault{Operation: "listSessions", Kind: emulator.FaultStatusBeforeCommit, Status: 404})
 	fails(on(missing), "computer_id", cannot, "listSessions", "404", "computer was not found", "omit it")
 	fails(on(" "), "computer_id", "computer_id must not be blank. Give the ID of a computer, or omit it")
-	fails(acctest.Values{"max_results": 0}, "max_results", "max_results value must be at least 1")
+	fails(acctest.Values{"max_results": 0}, "max_results", "max_results must be at least 1, not 0.")
 	e.AllowSessions(false)
 	fails(nil, "", cannot, "403", "selected organizations")
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -40,7 +39,7 @@ var WikiSearchDataSource = crud.DataSource{
 		"limit": schema.Int64Attribute{
 			Optional:            true,
 			MarkdownDescription: "Maximum number of pages to return, 1 to 100. If omitted, the service chooses.",
-			Validators:          []validator.Int64{int64validator.Between(1, 100)},
+			Validators:          []validator.Int64{value.Between(1, 100)},
 		},
 		"results": wikiMatch.DataSourceRows("The pages in the service's order, best match first."),
 	},

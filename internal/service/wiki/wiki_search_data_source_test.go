@@ -69,7 +69,7 @@ func TestWikiSearch_errors(t *testing.T) {
 	fails(t, e, "search", search("", "x"), "wiki_run_id", "wiki_run_id must not be blank")
 	fails(t, e, "search", search(run, " \t"), "q", "q must not be blank")
 	for _, limit := range []int{0, 101} {
-		fails(t, e, "search", acctest.Values{"wiki_run_id": run, "q": "x", "limit": limit}, "limit", "limit value must be between 1 and 100")
+		fails(t, e, "search", acctest.Values{"wiki_run_id": run, "q": "x", "limit": limit}, "limit", "limit must be from 1 to 100, not")
 	}
 	e.Faults().Add(emulator.Fault{Operation: "searchWikiRun", Kind: emulator.FaultOtherResponse, Times: -1, Body: `{}`})
 	fails(t, e, "search", search(run, "x"), "", cannot, "the field results is missing")
