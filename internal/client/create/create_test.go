@@ -105,7 +105,6 @@ func TestOnce_named(t *testing.T) {
 		"302 of another server":                {after: []string{mine}, post: "302 <html>", wantID: "new"},
 		"403 of another server":                {after: []string{mine}, post: "403 <html>", wantID: "new"},
 		"407 of another server":                {after: []string{mine}, post: "407 <html>", wantID: "new"},
-		"413 of another server":                {after: []string{mine}, post: "413 <html>", wantID: "new"},
 		"lost, and shown late":                 {after: []string{mine}, late: 3, post: "drop", wantID: "new"},
 		"lost, and shown too late":             {after: []string{mine}, late: 4, post: "drop", wantErr: lost},
 		"lost, and another one appears":        {after: []string{blue}, post: "drop", wantErr: lost},
