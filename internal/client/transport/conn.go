@@ -17,6 +17,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/memo"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"golang.org/x/net/http/httpproxy"
 )
 
 // Defaults of Config.
@@ -167,15 +168,17 @@ func New(cfg Config) (*Conn, error) {
 	return c, nil
 }
 
-// checkProxy rejects a proxy's address that is not a URL: Go would ignore it and connect directly. The error never contains the address, which may
-// have a password.
+// checkProxy rejects the address of a needed proxy that is not a URL: Go would ignore it and connect directly. The error never contains the address,
+// which may have a password.
 func checkProxy(base *url.URL) error {
 	name := strings.ToUpper(base.Scheme) + "_PROXY"
 	address := cmp.Or(os.Getenv(name), os.Getenv(strings.ToLower(name)))
 	if !strings.Contains(address, "://") {
 		address = "http://" + address
 	}
-	if _, err := url.Parse(address); err != nil && !isLoopback(base.Hostname()) {
+	anyProxy := httpproxy.Config{HTTPProxy: "any", HTTPSProxy: "any", NoProxy: httpproxy.FromEnvironment().NoProxy}
+	needed, _ := anyProxy.ProxyFunc()(base)
+	if _, err := url.Parse(address); err != nil && needed != nil {
 		return fmt.Errorf("%s is not the URL of a proxy, such as http://proxy.example:3128; correct or unset it, because requests would bypass the proxy", name)
 	}
 	return nil

@@ -130,7 +130,7 @@ func (c *Conn) ErrorOf(op Operation, resp *http.Response, body []byte) *APIError
 	if location := resp.Header.Get("Location"); e.Detail == "" && resp.StatusCode < http.StatusBadRequest && location != "" {
 		e.Detail = "a redirect, which the provider does not follow because it sends the API key only to base_url; correct base_url"
 	}
-	if bytes.Contains(body, []byte("No required SSL certificate was sent")) {
+	if !e.FromService && bytes.Contains(body, []byte("No required SSL certificate was sent")) {
 		e.Detail = CertificateRequired
 	}
 	if e.Detail == "" {

@@ -159,7 +159,8 @@ func TestNew_proxyThatIsNoURL(t *testing.T) {
 		"http://u:p%zz@proxy.example": "HTTPS_PROXY is not", "proxy.example:p": "HTTPS_PROXY is not", "http://u:p#@proxy.example": "HTTPS_PROXY is not",
 	} {
 		t.Setenv("https_proxy", address)
-		for base, want := range map[string]string{"https://api.agentyard.example": want, "https://127.0.0.1": ""} {
+		t.Setenv("NO_PROXY", ".inside.example")
+		for base, want := range map[string]string{"https://api.agentyard.example": want, "https://127.0.0.1": "", "https://api.inside.example": ""} {
 			if _, err := New(Config{BaseURL: base, APIKey: clienttest.Key}); (err == nil) != (want == "") || err != nil && (!strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "u:p")) {
 				t.Errorf("%s, proxy %q: %v", base, address, err)
 			}
@@ -181,11 +182,12 @@ func TestExchange_clientCertificate(t *testing.T) {
 	if _, err = c.Exchange(t.Context(), aWrite, OnlyJSON); !isCertificateDemand(err) || IsAmbiguous(err) {
 		t.Error(err)
 	}
-	c, _, _ = serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-		clienttest.RespondJSON(w, 400, "<html>No required SSL certificate was sent</html>")
-	})
-	if _, err := getSample(t.Context(), c); err == nil || !strings.HasSuffix(err.Error(), "400: "+CertificateRequired) {
-		t.Error(err)
+	const page = "No required SSL certificate was sent"
+	for body, want := range map[string]string{page: CertificateRequired, `{"detail": "` + page + `"}`: page} {
+		c, _, _ = serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 400, body) })
+		if _, err := getSample(t.Context(), c); err == nil || !strings.HasSuffix(err.Error(), "400: "+want) {
+			t.Error(err)
+		}
 	}
 }
 
