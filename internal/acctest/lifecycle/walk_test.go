@@ -60,7 +60,7 @@ func TestResource_changedElsewhere(t *testing.T) {
 	t.Parallel()
 	forEachCreated(t, func(t *testing.T, e *acctest.Env, i *acctest.Instance, created, changed acctest.Values) {
 		if i.Type == "agentyard_api_key" {
-			return // Its change is a rotation; TestAPIKey_rotatedElsewhere covers a key that somebody else rotated.
+			return // Its change is a rotation; TestCreateAPIKey covers a key that somebody else rotated.
 		}
 		want := acctest.ActionUpdate
 		switch i.Type {

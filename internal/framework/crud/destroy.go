@@ -15,7 +15,7 @@ import (
 func DeletionProtection(object string) schema.BoolAttribute {
 	return schema.BoolAttribute{
 		Optional: true, Computed: true, Default: booldefault.StaticBool(false),
-		MarkdownDescription: fmt.Sprintf("Whether to fail every plan that destroys or replaces the %s. Defaults to `false`. See [Deletion protection](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/sharing-computers#deletion-protection).", object),
+		MarkdownDescription: fmt.Sprintf("Whether to refuse to destroy or replace the %s. Defaults to `false`. See [Deletion protection](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/sharing-computers#deletion-protection).", object),
 	}
 }
 
