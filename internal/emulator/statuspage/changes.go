@@ -91,7 +91,10 @@ func partsOf(kind string, changes []*Change, objects map[string]Ref) (parts []ch
 	failed := slices.DeleteFunc(slices.Clone(changes), func(c *Change) bool { return c.Failure == "" })
 	others := slices.DeleteFunc(changes, func(c *Change) bool { return c.Failure != "" })
 	one := func(c *Change) {
-		parts = append(parts, changePart{Text: c.Name, Path: objects[c.ID].Path(), Failure: c.Failure})
+		parts = append(parts, changePart{Text: c.Name, Failure: c.Failure})
+		if objects[c.ID].ID != "" && list != "" { // A limit has the ID of a member, who may still be there.
+			parts[len(parts)-1].Path = c.Path()
+		}
 		parts[0].Lead = name + " "
 	}
 	if len(failed) > 3 {

@@ -252,3 +252,14 @@ func TestShortDuration(t *testing.T) {
 		}
 	}
 }
+
+// A limit has the ID of its member.
+func TestPartsOf_linksTheLimit(t *testing.T) {
+	t.Parallel()
+	members := map[string]Ref{"user_1": {"members", "user_1", "ada"}}
+	for verb, want := range map[string]string{"set": "/objects/usage-limits/user_1", "removed": ""} {
+		if got := partsOf("usage-limits", []*Change{{Verb: verb, Ref: Ref{"usage-limits", "user_1", "ada"}}}, members)[0].Path; got != want {
+			t.Errorf("%s: %q", verb, got)
+		}
+	}
+}
