@@ -18,8 +18,7 @@ func (c *Change) isEnd() bool {
 
 // changesOf says what a run changed. It counts objects, not requests.
 func changesOf(spans []runSpan, objects map[string]Ref, now time.Time) (parts []changePart) {
-	type group struct{ verb, kind string }
-	groups := map[group][]*Change{}
+	groups := map[[2]string][]*Change{} // By verb and kind.
 	verbs, kinds := []string{"created", "set", "updated", "rotated"}, []string{}
 	for _, c := range netChanges(spans) {
 		if c.Until > now.UnixMilli() {
@@ -31,12 +30,12 @@ func changesOf(spans []runSpan, objects map[string]Ref, now time.Time) (parts []
 		if !slices.Contains(kinds, c.Kind) {
 			kinds = append(kinds, c.Kind)
 		}
-		groups[group{c.Verb, c.Kind}] = append(groups[group{c.Verb, c.Kind}], c)
+		groups[[2]string{c.Verb, c.Kind}] = append(groups[[2]string{c.Verb, c.Kind}], c)
 	}
 	for _, verb := range verbs {
 		var of []changePart
 		for _, kind := range kinds {
-			of = append(of, partsOf(kind, groups[group{verb, kind}], objects)...)
+			of = append(of, partsOf(kind, groups[[2]string{verb, kind}], objects)...)
 		}
 		for i := range of {
 			lead := ", "
@@ -45,8 +44,10 @@ func changesOf(spans []runSpan, objects map[string]Ref, now time.Time) (parts []
 				lead = strings.ToUpper(verb[:1]) + verb[1:] + " "
 			case i == 0:
 				lead = " · " + verb + " "
-			case i == len(of)-1:
+			case i == len(of)-1 && i == 1:
 				lead = " and "
+			case i == len(of)-1:
+				lead = ", and "
 			}
 			of[i].Lead = lead + of[i].Lead
 		}
