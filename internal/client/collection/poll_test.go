@@ -214,6 +214,7 @@ func TestPoller_whatOneRequestDoesNotBringIsAskedForAFewAtATime(t *testing.T) {
 	}
 }
 
+// Nobody is asked for after Close: who comes next is alone.
 func TestPoller_closeTellsOnceThatAWaitHasEnded(t *testing.T) {
 	bubble(t, func(t *testing.T, s *looked, p *Poller[thing]) {
 		a, b := p.Watch("x", "a"), p.Watch("y", "b")
@@ -227,6 +228,8 @@ func TestPoller_closeTellsOnceThatAWaitHasEnded(t *testing.T) {
 		if !slices.Equal(s.ended, []string{"x", "y"}) {
 			t.Errorf("ended: %v", s.ended)
 		}
+		mustNext(t, p.Watch("x", "c"), half)
+		s.want(t, "500ms single a", "1s single c")
 	})
 }
 
