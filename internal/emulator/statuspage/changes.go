@@ -125,7 +125,7 @@ func rangeOf(changes []*Change) string {
 	for i, c := range changes {
 		stem := strings.TrimRight(c.Name, "0123456789")
 		number, err := strconv.Atoi(c.Name[len(stem):])
-		if err != nil || i > 0 && stem != prefix {
+		if err != nil || stem+strconv.Itoa(number) != c.Name || i > 0 && stem != prefix {
 			return ""
 		}
 		prefix, numbers = stem, append(numbers, number)

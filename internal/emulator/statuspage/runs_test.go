@@ -107,8 +107,9 @@ func TestViewRun_says(t *testing.T) {
 			[]Entry{create(0, "a", 9*s), list(s), sent("listComputers", 2*s, 10*ms, 429, 0), list(10 * s)},
 			"Created computer a", "10.0 s, mostly waiting because of the rate limit (8.0 s). Waiting for computer a to become active: 2.0 s.", "", "",
 		},
-		"failed builds": {[]Entry{built, broken}, "Created 4 computers (provisioning failed) and 1 other computer · updated environment docs (build failed) and 2 other environments", "10 ms.", "", ""},
-		"a lost key":    {[]Entry{keyed, revoked}, "revokeApiKey", "1.0 s, mostly between other requests (990 ms).", "", "1 lost response, recovered"},
+		"numbers with zeros": {[]Entry{create(0, "ci-09", s), create(0, "ci-10", s)}, "Created 2 computers", "10 ms.", "", ""},
+		"failed builds":      {[]Entry{built, broken}, "Created 4 computers (provisioning failed) and 1 other computer · updated environment docs (build failed) and 2 other environments", "10 ms.", "", ""},
+		"a lost key":         {[]Entry{keyed, revoked}, "revokeApiKey", "1.0 s, mostly between other requests (990 ms).", "", "1 lost response, recovered"},
 		"lost, and not found": {
 			[]Entry{unfound, limit, sent("listSessions", s, 10*ms, 200, 0), sent("listMembers", s, 10*ms, 200, 0).at("listMembers", "/api/v0/organization/users")},
 			"Created session on a · set usage limit organization", "1.0 s, mostly between other requests (990 ms).", "2 lost responses", "",
