@@ -69,7 +69,7 @@ func TestStatusPage_empty(t *testing.T) {
 	shows(t, page,
 		"Clock 2026-05-01 12:00:00 UTC Tier enterprise Connecting Pause Control", "Members 1 Name Role", "Repositories 4 Name Permission",
 		"Connect export AGENTYARD_BASE_URL="+v.URL()+" export AGENTYARD_API_KEY=PASTE-THE-KEY export AGENTYARD_EMULATOR_CLOCK="+v.ClockFile()+" Copy Paste",
-		"If the key is lost, start the emulator again. It then has a new key, and no objects. With -data FILE , it keeps both.",
+		"If the key is lost, start the emulator again. With -data FILE , it keeps its key and its objects.",
 		"Runs None yet. Set the variables under Connect , and run Terraform.", "manager@agentyard.example manager 2026-05-01 12:00",
 	)
 	for _, part := range []string{`<noscript><meta http-equiv="refresh" content="5"></noscript>`, `<meta name="viewport"`, `href="/objects/members"`, `id="members"`} {
@@ -90,7 +90,7 @@ func TestStatusPage_failures(t *testing.T) {
 		"backend organization · make: exit 2 failed",
 		"rate-limited createComputer, paths with bulk, after 4 more always", "provisioning failure computers ci-*, step clone-repos 1 left",
 		"build failure all environments, phase building always", "bulk failure after 3 computers 1 left", "switched off provider-b always switched off sessions always",
-		"Created computer ci-1 (provisioning failed) , web-1 and environment backend (build failed) 1 × 404, 1 × 503, 1 × no response ", "GET /api/v0/nothing GET /api/v0/nothing 1 ",
+		"Created computer ci-1 (provisioning failed) , web-1 , and environment backend (build failed) 1 × 404, 1 × 503, 1 × no response ", "GET /api/v0/nothing GET /api/v0/nothing 1 ",
 		"listMembers GET /api/v0/organization/users fault: drop-after-commit 1 ", "listComputers GET /api/v0/computers fault: status-before-commit 1 ",
 	)
 	if strings.Contains(page, "<acme") || strings.Contains(page, "the log") {
