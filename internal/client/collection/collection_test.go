@@ -155,8 +155,8 @@ func TestCollection_peeks(t *testing.T) {
 			t.Errorf("got %+v after %d listings", got, s.lists.Load())
 		}
 	}
-	if _, err := sh.All(t.Context(), ""); err != nil {
-		t.Fatal(err)
+	if all, err := sh.All(t.Context(), ""); err != nil || len(all) != 2 {
+		t.Fatal(all, err)
 	}
 	peek("1", true)
 	peek("9", false)
