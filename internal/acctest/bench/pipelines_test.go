@@ -132,9 +132,9 @@ func (p *pipeline) destroy() {
 // jitter, but not on the machine.
 func TestPipelines_shareARateLimit(t *testing.T) {
 	for limit, most := range map[float64]struct{ apply, destroy float64 }{
-		3:  {3.2, 2.7},
-		5:  {2.8, 2.5},
-		10: {2.7, 2.5},
+		3:  {3.2, 2.3},
+		5:  {2.8, 2.3},
+		10: {2.7, 2.3},
 	} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			e := started(t, emulator.Options{RequestsPerSecond: limit})
