@@ -92,6 +92,19 @@ func TestFor_statuses(t *testing.T) {
 	}
 }
 
+// Only an ID in another form than the usual one may be a name.
+func TestNameHint(t *testing.T) {
+	t.Parallel()
+	for of, want := range map[[2]string]bool{
+		{"computer", "c0000000-0000-4000-8000-000000000001"}: false, {"environment", "env_1"}: false, {"service account", "sa_1"}: false,
+		{"computer", "ada"}: true, {"environment", "ada"}: true, {"service account", "ada"}: true, {"session", "ada"}: false, {"computer", ""}: false,
+	} {
+		if hint := NameHint(of[0], of[1]); (hint != "") != want {
+			t.Errorf("%q: %q", of, hint)
+		}
+	}
+}
+
 // A rejected key is not the object's failure, unless something else went wrong before.
 func TestFor_rejectedKey(t *testing.T) {
 	t.Parallel()
