@@ -4,6 +4,7 @@ package test
 
 import (
 	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/gruntwork-io/terratest/modules/terraform"
@@ -24,6 +25,9 @@ func TestTeam(t *testing.T) {
 	control(t, "POST", "faults",
 		`{"operation": "createComputer", "kind": "drop-after-commit"}`)
 	terraform.InitAndApplyContext(t, ctx, options)
+	if left := control(t, "GET", "faults"); strings.Contains(left, "drop") {
+		t.Errorf("No response was lost: %s", left)
+	}
 	agents := terraform.OutputMapContext(t, ctx, options, "computer_ids")
 	if len(agents) != 2 {
 		t.Errorf("computers: %v", agents)
@@ -38,8 +42,8 @@ func TestTeam(t *testing.T) {
 	}
 }
 
-// control sends a request to the emulator's control API.
-func control(t *testing.T, args ...string) {
+// control sends a request to the control API, and returns the answer.
+func control(t *testing.T, args ...string) string {
 	t.Helper()
 	args = append([]string{"control"}, args...)
 	out, err := exec.CommandContext(t.Context(), "agentyard-emulator", args...).
@@ -47,4 +51,5 @@ func control(t *testing.T, args ...string) {
 	if err != nil {
 		t.Fatalf("%v: %v: %s", args, err, out)
 	}
+	return string(out)
 }
