@@ -32,6 +32,12 @@ type Model[A any] interface {
 	FromAPI(context.Context, *A) diag.Diagnostics
 }
 
+// ModelOf is a pointer to a model of A's.
+type ModelOf[M, A any] interface {
+	*M
+	Model[A]
+}
+
 // Identified is a model with an identity.
 type Identified interface {
 	// Identity returns the identity's model, or nil for an object without one.
@@ -111,40 +117,42 @@ func configured(data any, diags *diag.Diagnostics) *client.Client {
 	return c
 }
 
-// Within returns ctx with the timeout that a timeouts block sets for an operation, and when it ends by the provider's clock.
-func Within(ctx context.Context, c *client.Client, timeout func(context.Context, time.Duration) (time.Duration, diag.Diagnostics), byDefault time.Duration, diags *diag.Diagnostics) (context.Context, context.CancelFunc, time.Time) {
-	most, problems := timeout(ctx, byDefault)
-	diags.Append(problems...)
+// WithTimeout returns ctx with the timeout that a timeouts block sets for an operation, and when it ends by the provider's clock.
+func WithTimeout(ctx context.Context, c *client.Client, timeout func(context.Context, time.Duration) (time.Duration, diag.Diagnostics), byDefault time.Duration,
+) (context.Context, context.CancelFunc, time.Time, diag.Diagnostics) {
+	most, diags := timeout(ctx, byDefault)
 	deadline := c.Conn.Clock.Now().Add(most)
 	ctx, stop := context.WithTimeout(ctx, most)
-	return ctx, stop, deadline
+	return ctx, stop, deadline, diags
 }
 
-// Create runs create on the plan and stores the result. What is known in the plan stays as planned.
-func Create[M, A any, P interface {
-	*M
-	Model[A]
-}](ctx context.Context, c *client.Client, object string, req resource.CreateRequest, resp *resource.CreateResponse, create func(*M) (*A, error), options ...apierror.Option) {
-	var m M
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+// Create runs create on the plan, and stores and returns the model and the record; nil if something failed. What is known in the
+// plan stays as planned.
+func Create[M, A any, P ModelOf[M, A]](ctx context.Context, c *client.Client, object string, req resource.CreateRequest, resp *resource.CreateResponse,
+	create func(context.Context, *M) (*A, error), options ...apierror.Option,
+) (*M, *A) {
+	m := new(M)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, m)...)
 	if resp.Diagnostics.HasError() {
-		return
+		return nil, nil
 	}
-	made, err := create(&m)
+	made, err := create(ctx, m)
 	if err != nil {
 		resp.Diagnostics.Append(explain("create", object, err, options)...)
-		return
+		return nil, nil
 	}
-	resp.Diagnostics.Append(Store(ctx, &resp.State, resp.Identity, P(&m), made)...)
-	AsPlanned(&resp.State, req.Plan.Raw)
+	resp.Diagnostics.Append(StoreAsPlanned(ctx, &resp.State, resp.Identity, req.Plan.Raw, P(m), made)...)
 	resp.Diagnostics.Append(Seen(ctx, c, resp.Private)...)
+	if resp.Diagnostics.HasError() {
+		return nil, nil
+	}
+	return m, made
 }
 
 // Read stores the result of read, or removes a missing object from the state with a warning.
-func Read[M, A any, P interface {
-	*M
-	Model[A]
-}](ctx context.Context, c *client.Client, object string, req resource.ReadRequest, resp *resource.ReadResponse, read func(*M) (*A, error), options ...apierror.Option) {
+func Read[M, A any, P ModelOf[M, A]](ctx context.Context, c *client.Client, object string, req resource.ReadRequest, resp *resource.ReadResponse,
+	read func(*M) (*A, error), options ...apierror.Option,
+) {
 	var m M
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	if resp.Diagnostics.HasError() {
@@ -166,35 +174,36 @@ func Read[M, A any, P interface {
 	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &m, P(&m).Identity())...)
 }
 
-// Update runs update on the plan and the prior state and stores the result. A nil result means that nothing was sent, and
-// the plan is stored. What is known in the plan stays as planned, even if it has changed since.
-func Update[M, A any, P interface {
-	*M
-	Model[A]
-}](ctx context.Context, object string, req resource.UpdateRequest, resp *resource.UpdateResponse, update func(plan, state *M) (*A, error), options ...apierror.Option) {
-	var plan, state M
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+// Update runs update on the plan and the prior state, and stores and returns the plan's model; nil if something failed. A nil result
+// means that nothing was sent, and the plan is stored. What is known in the plan stays as planned, even if it has changed since.
+func Update[M, A any, P ModelOf[M, A]](ctx context.Context, object string, req resource.UpdateRequest, resp *resource.UpdateResponse,
+	update func(plan, state *M) (*A, error), options ...apierror.Option,
+) *M {
+	plan, state := new(M), new(M)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, state)...)
 	if resp.Diagnostics.HasError() {
-		return
+		return nil
 	}
-	updated, err := update(&plan, &state)
+	updated, err := update(plan, state)
 	if err != nil {
 		resp.Diagnostics.Append(explain("update", object, err, options)...)
-		return
+		return nil
 	}
 	if updated != nil {
-		resp.Diagnostics.Append(P(&plan).FromAPI(ctx, updated)...)
+		resp.Diagnostics.Append(P(plan).FromAPI(ctx, updated)...)
 	}
-	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &plan, P(&plan).Identity())...)
+	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, plan, P(plan).Identity())...)
 	if updated == nil {
 		KnownOr(&resp.State, req.State.Raw)
 	}
 	AsPlanned(&resp.State, req.Plan.Raw)
-	if !resp.Diagnostics.HasError() {
-		// Terraform keeps the private state even if the update failed, so it must no longer mark anything as adopted.
-		resp.Diagnostics.Append(modifier.RemoveImported(ctx, resp.Private)...)
+	if resp.Diagnostics.HasError() {
+		return nil
 	}
+	// Terraform keeps the private state even if the update failed, so it must no longer mark anything as adopted.
+	resp.Diagnostics.Append(modifier.RemoveImported(ctx, resp.Private)...)
+	return plan
 }
 
 // AsPlanned sets what is known in the plan to its planned value, because Terraform rejects any other, and after a creation
@@ -253,6 +262,13 @@ func attributeOf(ctx context.Context, state tfsdk.State, name string) string {
 func Store[A any](ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, model Model[A], record *A) diag.Diagnostics {
 	diags := model.FromAPI(ctx, record)
 	diags.Append(Save(ctx, state, identity, model, model.Identity())...)
+	return diags
+}
+
+// StoreAsPlanned stores a record like Store. What is known in the plan stays as planned.
+func StoreAsPlanned[A any](ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, plan tftypes.Value, model Model[A], record *A) diag.Diagnostics {
+	diags := Store(ctx, state, identity, model, record)
+	AsPlanned(state, plan)
 	return diags
 }
 

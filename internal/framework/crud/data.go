@@ -65,7 +65,25 @@ type failure struct{ diags diag.Diagnostics }
 
 func (f *failure) Error() string { return f.diags[0].Summary() + ": " + f.diags[0].Detail() }
 
+// Explained adds options that only the cause of an error decides, such as which argument is at fault. It returns nil for nil.
+func Explained(err error, options ...apierror.Option) error {
+	if err == nil {
+		return nil
+	}
+	return &explained{err, options}
+}
+
+type explained struct {
+	error
+	options []apierror.Option
+}
+
+func (e *explained) Unwrap() error { return e.error }
+
 func explain(verb, object string, err error, options []apierror.Option) diag.Diagnostics {
+	if e, ok := err.(*explained); ok { //nolint:errorlint // It is made for the place where it is returned, and never wrapped.
+		err, options = e.error, slices.Concat(options, e.options)
+	}
 	if failed, ok := err.(*failure); ok { //nolint:errorlint // A failure is never wrapped either.
 		return failed.diags
 	}

@@ -13,10 +13,9 @@ import (
 
 // List yields a result for each item up to Terraform's limit: identity, display name, and the whole resource if requested.
 // Items are fetched lazily.
-func List[M, A any, P interface {
-	*M
-	Model[A]
-}](ctx context.Context, objects string, req list.ListRequest, stream *list.ListResultsStream, items iter.Seq2[A, error], displayName func(*A) string, options ...apierror.Option) {
+func List[M, A any, P ModelOf[M, A]](ctx context.Context, objects string, req list.ListRequest, stream *list.ListResultsStream,
+	items iter.Seq2[A, error], displayName func(*A) string, options ...apierror.Option,
+) {
 	stream.Results = func(yield func(list.ListResult) bool) {
 		count := int64(0)
 		for item, err := range items {

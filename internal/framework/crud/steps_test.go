@@ -19,6 +19,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 )
 
@@ -79,27 +80,49 @@ func (*bare) Identity() any { return nil }
 
 func TestCreate(t *testing.T) {
 	t.Parallel()
-	create := func(made *thing, err error) *resource.CreateResponse {
+	create := func(made *thing, err error) (*resource.CreateResponse, *thingModel, *thing) {
 		req := resource.CreateRequest{Plan: tfsdk.Plan{Raw: raw(map[string]string{"id": "?", "name": "a", "mood": "?"}), Schema: thingSchema}}
 		resp := &resource.CreateResponse{State: tfsdk.State{Raw: tftypes.NewValue(thingType, nil), Schema: thingSchema}, Identity: noIdentity()}
 		resp.Private = private(resp.Private)
-		Create(t.Context(), anyClient, "thing", req, resp, func(m *thingModel) (*thing, error) {
+		m, got := Create(t.Context(), anyClient, "thing", req, resp, func(_ context.Context, m *thingModel) (*thing, error) {
 			if m.Name.ValueString() != "a" {
 				t.Errorf("planned is %v", m.Name)
 			}
 			return made, err
 		})
-		return resp
+		return resp, m, got
 	}
-	made := create(&thing{"1", "a", "calm"}, nil)
+	record := &thing{"1", "a", "calm"}
+	made, m, got := create(record, nil)
 	tells(t, made.Diagnostics, "")
+	if got != record || m == nil || m.Mood.ValueString() != "calm" {
+		t.Errorf("returned %+v and %+v", m, got)
+	}
 	if id, mood := get(t, made.State, "id"), get(t, made.State, "mood"); id != "1" || mood != "calm" || idIn(t, made.Identity) != "1" {
 		t.Errorf("stored %s, %s with the identity %s", id, mood, idIn(t, made.Identity))
 	}
-	failed := create(nil, errRefused)
-	tells(t, failed.Diagnostics, "Error: Cannot create thing: ", "doThing", "odd")
-	if !failed.State.Raw.IsNull() {
-		t.Errorf("a creation that failed stored %v", failed.State.Raw)
+	for start, err := range map[string]error{
+		"Error: Cannot create thing: doThing":  errRefused,
+		"Error: Odd: The plan cannot be read.": Failure(diag.Diagnostics{diag.NewErrorDiagnostic("Odd", "The plan cannot be read.")}),
+	} {
+		failed, m, got := create(nil, err)
+		tells(t, failed.Diagnostics, start)
+		if !failed.State.Raw.IsNull() || m != nil || got != nil {
+			t.Errorf("a creation that failed with %v stored %v, and returned %+v and %+v", err, failed.State.Raw, m, got)
+		}
+	}
+}
+
+// What only the cause of an error decides is added to what the call knows.
+func TestExplained(t *testing.T) {
+	t.Parallel()
+	if err := Explained(nil); err != nil {
+		t.Errorf("explained nothing as %v", err)
+	}
+	diags := explain("update", "thing", Explained(errRefused, apierror.Advice{400: "Choose another mood."}), []apierror.Option{apierror.AtStatus{400: path.Root("mood")}})
+	tells(t, diags, "Error: Cannot update thing: ", "Choose another mood.")
+	if at, ok := diags[0].(diag.DiagnosticWithPath); !ok || !at.Path().Equal(path.Root("mood")) {
+		t.Errorf("the argument at fault is missing: %v", diags)
 	}
 }
 
@@ -186,13 +209,16 @@ func TestUpdate(t *testing.T) {
 			resp := &resource.UpdateResponse{State: prior(), Identity: noIdentity()}
 			resp.Private = private(resp.Private)
 			modifier.SetImported(t.Context(), resp.Private)
-			Update(t.Context(), "thing", req, resp, func(plan, state *thingModel) (*thing, error) {
+			stored := Update(t.Context(), "thing", req, resp, func(plan, state *thingModel) (*thing, error) {
 				if plan.Name.ValueString() != "b" || state.Name.ValueString() != "a" {
 					t.Errorf("from %v to %v", state.Name, plan.Name)
 				}
 				return tc.updated, tc.err
 			})
 			tells(t, resp.Diagnostics, tc.tells)
+			if (stored == nil) != (tc.err != nil) || stored != nil && stored.Name.ValueString() == "a" {
+				t.Errorf("returned %+v", stored)
+			}
 			if got := get(t, resp.State, "name"); got != tc.name {
 				t.Errorf("the name in the state is %q, want %q", got, tc.name)
 			}

@@ -192,8 +192,9 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	createCtx, stop, deadline := crud.Within(ctx, r.Client, m.Timeouts.Create, defaultFleetTimeout, &resp.Diagnostics)
+	createCtx, stop, deadline, diags := crud.WithTimeout(ctx, r.Client, m.Timeouts.Create, defaultFleetTimeout)
 	defer stop()
+	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -282,8 +283,9 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	present, _, diags := state.computersInState(ctx)
 	resp.Diagnostics.Append(diags...)
-	updateCtx, stop, deadline := crud.Within(ctx, r.Client, m.Timeouts.Update, defaultFleetTimeout, &resp.Diagnostics)
+	updateCtx, stop, deadline, diags := crud.WithTimeout(ctx, r.Client, m.Timeouts.Update, defaultFleetTimeout)
 	defer stop()
+	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -337,8 +339,9 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	members, _, diags := m.computersInState(ctx)
 	resp.Diagnostics.Append(diags...)
-	ctx, stop, _ := crud.Within(ctx, r.Client, m.Timeouts.Delete, defaultFleetDeleteTimeout, &resp.Diagnostics)
+	ctx, stop, _, diags := crud.WithTimeout(ctx, r.Client, m.Timeouts.Delete, defaultFleetDeleteTimeout)
 	defer stop()
+	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}

@@ -245,35 +245,23 @@ func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 }
 
 func (r *computerResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	var m computerModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	body, diags := m.createRequest(ctx)
-	resp.Diagnostics.Append(diags...)
-	createCtx, stop, deadline := crud.Within(ctx, r.Client, m.Timeouts.Create, defaultCreateTimeout, &resp.Diagnostics)
-	defer stop()
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	missing := unknownAccount(m.ServiceAccountID)
-	if !m.Source.IsNull() {
-		missing = nil // The service may not have found the source.
-	}
-	taken := apierror.Options{}
-	if body.HostID != "" {
-		taken = apierror.Options{apierror.Advice{http.StatusConflict: hostTaken}, apierror.AtStatus{http.StatusConflict: path.Root("host_id")}}
-	}
-	var made *computers.Computer
-	// Saved immediately, so that a failure below does not lose the computer.
-	crud.Create(ctx, r.Client, "computer", req, resp, func(*computerModel) (_ *computers.Computer, err error) {
-		made, err = r.Client.Computers.Create(createCtx, body)
-		return made, err
-	}, missing, taken)
-	if resp.Diagnostics.HasError() || !m.WaitForActive.ValueBool() {
+	var deadline time.Time
+	m, made := crud.Create(ctx, r.Client, "computer", req, resp, func(ctx context.Context, m *computerModel) (*computers.Computer, error) {
+		body, diags := m.createRequest(ctx)
+		createCtx, stop, until, problems := crud.WithTimeout(ctx, r.Client, m.Timeouts.Create, defaultCreateTimeout)
+		defer stop()
+		if err := crud.Failure(append(diags, problems...)); err != nil {
+			return nil, err
+		}
+		deadline = until
+		made, err := r.Client.Computers.Create(createCtx, body)
+		return made, crud.Explained(err, m.createOptions(body)...)
+	})
+	if made == nil || !m.WaitForActive.ValueBool() {
 		return
 	}
 	last, err := waitForActive(ctx, r.Client, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
-	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, last)...)
-	crud.AsPlanned(&resp.State, req.Plan.Raw)
+	resp.Diagnostics.Append(crud.StoreAsPlanned(ctx, &resp.State, resp.Identity, req.Plan.Raw, m, last)...)
 	if err != nil {
 		resp.Diagnostics.Append(r.notActive(ctx, made, last, err)...)
 	}
@@ -281,6 +269,17 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 		// The computer is tainted, and a protected one could not be replaced.
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("deletion_protection"), false)...)
 	}
+}
+
+// createOptions says which argument is at fault if a creation is refused.
+func (m *computerModel) createOptions(body computers.CreateRequest) (options apierror.Options) {
+	if m.Source.IsNull() { // Otherwise, the service may not have found the source.
+		options = append(options, unknownAccount(m.ServiceAccountID))
+	}
+	if body.HostID != "" {
+		options = append(options, apierror.Advice{http.StatusConflict: hostTaken}, apierror.AtStatus{http.StatusConflict: path.Root("host_id")})
+	}
+	return options
 }
 
 func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
@@ -300,26 +299,32 @@ func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, r
 const hostTaken = "Another computer may have this host_id. To find it, use the data source agentyard_computers with host_id. If it is another machine, correct host_id."
 
 func (r *computerResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	advice, at := apierror.Advice{}, apierror.AtStatus{}
 	crud.Update(ctx, "computer", req, resp, func(plan, state *computerModel) (*computers.Computer, error) {
 		body := plan.updateRequest(state)
 		if body == (computers.UpdateRequest{}) {
 			return nil, nil
 		}
-		if body.HostID != nil {
-			advice[http.StatusConflict], at[http.StatusConflict] = hostTaken, path.Root("host_id")
-		}
-		if body.IsRename() {
-			advice[http.StatusConflict], at[http.StatusConflict] = apierror.NameTaken("computer"), path.Root("name")
-		}
-		return r.Client.Computers.Update(ctx, state.ID.ValueString(), state.ServiceAccountID.ValueString(), body)
-	}, advice, at)
+		updated, err := r.Client.Computers.Update(ctx, state.ID.ValueString(), state.ServiceAccountID.ValueString(), body)
+		return updated, crud.Explained(err, conflictOf(body)...)
+	})
+}
+
+// conflictOf says what a 409 for an update means.
+func conflictOf(body computers.UpdateRequest) apierror.Options {
+	switch {
+	case body.IsRename():
+		return apierror.Options{apierror.Advice{http.StatusConflict: apierror.NameTaken("computer")}, apierror.AtStatus{http.StatusConflict: path.Root("name")}}
+	case body.HostID != nil:
+		return apierror.Options{apierror.Advice{http.StatusConflict: hostTaken}, apierror.AtStatus{http.StatusConflict: path.Root("host_id")}}
+	}
+	return nil
 }
 
 func (r *computerResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	crud.Delete(ctx, r.Client, "computer", req, resp, func(m *computerModel) error {
-		ctx, stop, _ := crud.Within(ctx, r.Client, m.Timeouts.Delete, defaultDeleteTimeout, &resp.Diagnostics)
+		ctx, stop, _, diags := crud.WithTimeout(ctx, r.Client, m.Timeouts.Delete, defaultDeleteTimeout)
 		defer stop()
+		resp.Diagnostics.Append(diags...)
 		return r.Client.Computers.Delete(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
 	})
 }

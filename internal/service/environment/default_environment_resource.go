@@ -106,7 +106,7 @@ var atEnvironment = apierror.AtStatus{
 }
 
 func (r *defaultEnvironmentResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	crud.Create(ctx, r.Client, "default environment", req, resp, func(m *defaultEnvironmentModel) (*string, error) {
+	crud.Create(ctx, r.Client, "default environment", req, resp, func(ctx context.Context, m *defaultEnvironmentModel) (*string, error) {
 		live, err := r.Client.Environments.DefaultNow(ctx)
 		wanted := m.EnvironmentID.ValueString()
 		switch {

@@ -249,8 +249,9 @@ var userScope = diag.NewAttributeErrorDiagnostic(path.Root("make_organization_de
 func (r *environmentResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m environmentModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	createCtx, stop, deadline := crud.Within(ctx, r.Client, m.Timeouts.Create, defaultBuildTimeout, &resp.Diagnostics)
+	createCtx, stop, deadline, diags := crud.WithTimeout(ctx, r.Client, m.Timeouts.Create, defaultBuildTimeout)
 	defer stop()
+	resp.Diagnostics.Append(diags...)
 	body, diags := m.createRequest(ctx)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
@@ -296,8 +297,9 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	var plan, state environmentModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	updateCtx, stop, deadline := crud.Within(ctx, r.Client, plan.Timeouts.Update, defaultBuildTimeout, &resp.Diagnostics)
+	updateCtx, stop, deadline, diags := crud.WithTimeout(ctx, r.Client, plan.Timeouts.Update, defaultBuildTimeout)
 	defer stop()
+	resp.Diagnostics.Append(diags...)
 	body, diags := plan.updateRequest(ctx, &state)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
@@ -359,8 +361,9 @@ func (r *environmentResource) rebuild(ctx context.Context, id, latest string) er
 
 func (r *environmentResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	crud.Delete(ctx, r.Client, "environment", req, resp, func(m *environmentModel) error {
-		ctx, stop, _ := crud.Within(ctx, r.Client, m.Timeouts.Delete, defaultDeleteTimeout, &resp.Diagnostics)
+		ctx, stop, _, diags := crud.WithTimeout(ctx, r.Client, m.Timeouts.Delete, defaultDeleteTimeout)
 		defer stop()
+		resp.Diagnostics.Append(diags...)
 		return r.Client.Environments.Delete(ctx, m.ID.ValueString())
 	}, deleteAdvice)
 }

@@ -87,7 +87,7 @@ func (r *globalUsageLimitResource) ModifyPlan(ctx context.Context, req resource.
 }
 
 func (r *globalUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	crud.Create(ctx, r.Client, "global usage limit", req, resp, func(m *globalUsageLimitModel) (*int64, error) {
+	crud.Create(ctx, r.Client, "global usage limit", req, resp, func(ctx context.Context, m *globalUsageLimitModel) (*int64, error) {
 		return r.set(ctx, m)
 	}, limitOptions)
 }

@@ -208,7 +208,7 @@ func invitationRemedy(err error) (remedy string, at path.Path) {
 
 // Create invites nobody who is a member, unless their role is configured: the service gives an invited member the default role.
 func (r *memberInvitationResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	crud.Create(ctx, r.Client, "member invitation", req, resp, func(m *memberInvitationModel) (*invitee, error) {
+	crud.Create(ctx, r.Client, "member invitation", req, resp, func(ctx context.Context, m *memberInvitationModel) (*invitee, error) {
 		member, err := r.Client.Organization.MemberNow(ctx, m.Email.ValueString())
 		if err != nil {
 			return nil, err

@@ -108,7 +108,7 @@ func (r *userUsageLimitResource) ModifyPlan(ctx context.Context, req resource.Mo
 }
 
 func (r *userUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	crud.Create(ctx, r.Client, "user usage limit", req, resp, func(m *userUsageLimitModel) (*organization.UserUsageLimit, error) {
+	crud.Create(ctx, r.Client, "user usage limit", req, resp, func(ctx context.Context, m *userUsageLimitModel) (*organization.UserUsageLimit, error) {
 		return r.Client.Organization.SetUserUsageLimit(ctx, m.Email.ValueString(), m.Limit.ValueInt64())
 	}, limitOptions)
 }

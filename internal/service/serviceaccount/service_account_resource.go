@@ -135,36 +135,22 @@ func (r *accountResource) destroyed(ctx context.Context, state accountModel) dia
 		"Destroying the account also deletes those that the plan does not destroy. Their deletion_protection does not prevent this. Its API keys stop working.", state.Name.ValueString(), state.ID.ValueString(), owns))}
 }
 
-// Create sets the status in a second request, because the create request does not support it.
+// Create sets the status in a second request, because the create request does not support it. The state has the planned status before:
+// an error would taint the account, and the next apply would replace it. The next refresh reads the actual status.
 func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	var made *serviceaccounts.Account
-	// Saved immediately, so that a failure below does not lose the account.
-	crud.Create(ctx, r.Client, "service account", req, resp, func(m *accountModel) (account *serviceaccounts.Account, err error) {
-		made, err = r.Client.ServiceAccounts.Create(ctx, m.createRequest())
-		return made, err
+	var wanted types.String
+	_, made := crud.Create(ctx, r.Client, "service account", req, resp, func(ctx context.Context, m *accountModel) (*serviceaccounts.Account, error) {
+		wanted = m.Status
+		return r.Client.ServiceAccounts.Create(ctx, m.createRequest())
 	})
-	if resp.Diagnostics.HasError() {
+	if made == nil || !value.IsSet(wanted) || wanted.ValueString() == made.Status {
 		return
 	}
-	var wanted, m accountModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &wanted)...)
-	resp.Diagnostics.Append(resp.State.Get(ctx, &m)...)
-	if !value.IsSet(wanted.Status) || wanted.Status.ValueString() == made.Status || resp.Diagnostics.HasError() {
-		return
+	_, err := r.Client.ServiceAccounts.Update(ctx, made.ID, serviceaccounts.UpdateRequest{Status: value.StringPointer(wanted)})
+	for _, d := range apierror.For("set the status of", "service account", err) {
+		resp.Diagnostics.AddAttributeWarning(path.Root("status"), "Service account created without its status",
+			fmt.Sprintf("Service account %q (%s) was created, but its status may not be %q. The next plan shows the actual status. %s", made.Name, made.ID, wanted.ValueString(), d.Detail()))
 	}
-	updated, err := r.Client.ServiceAccounts.Update(ctx, m.ID.ValueString(), serviceaccounts.UpdateRequest{Status: value.StringPointer(wanted.Status)})
-	if err != nil {
-		// An error would taint the account, and the next apply would replace it. The next refresh reads the actual status.
-		m.Status = wanted.Status
-		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-		for _, d := range apierror.For("set the status of", "service account", err) {
-			resp.Diagnostics.AddAttributeWarning(path.Root("status"), "Service account created without its status",
-				fmt.Sprintf("Service account %q (%s) was created, but its status may not be %q. The next plan shows the actual status. %s", m.Name.ValueString(), m.ID.ValueString(), wanted.Status.ValueString(), d.Detail()))
-		}
-		return
-	}
-	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, updated)...)
-	crud.AsPlanned(&resp.State, req.Plan.Raw)
 }
 
 func (r *accountResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {

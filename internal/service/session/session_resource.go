@@ -148,9 +148,11 @@ func (r *sessionResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 }
 
 func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	crud.Create(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*sessions.Session, error) {
+	crud.Create(ctx, r.Client, "session", req, resp, func(ctx context.Context, m *sessionModel) (*sessions.Session, error) {
 		body, diags := m.createRequest(ctx)
-		resp.Diagnostics.Append(diags...)
+		if err := crud.Failure(diags); err != nil {
+			return nil, err
+		}
 		return r.Client.Sessions.Create(ctx, body)
 	}, ownersOnly, createOptions)
 }
@@ -174,9 +176,10 @@ func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, re
 func (r *sessionResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	crud.Update(ctx, "session", req, resp, func(plan, state *sessionModel) (*sessions.Session, error) {
 		wanted, diags := settingsToAPI(ctx, plan.SessionSettings)
-		resp.Diagnostics.Append(diags...)
-		prior, diags := settingsToAPI(ctx, state.SessionSettings)
-		resp.Diagnostics.Append(diags...)
+		prior, priorDiags := settingsToAPI(ctx, state.SessionSettings)
+		if err := crud.Failure(append(diags, priorDiags...)); err != nil {
+			return nil, err
+		}
 		if wanted == nil || wanted.Changes(prior).IsEmpty() {
 			return nil, nil // The settings differ only in form, or only in what a create accepts and an import adopts.
 		}

@@ -168,7 +168,7 @@ func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 
 // Create sets the privacy level in a second request, because the create request does not support it.
 func (r *wikiRunResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	crud.Create(ctx, r.Client, "wiki run", req, resp, func(m *wikiRunModel) (*wikis.Run, error) {
+	crud.Create(ctx, r.Client, "wiki run", req, resp, func(ctx context.Context, m *wikiRunModel) (*wikis.Run, error) {
 		made, err := r.Client.Wikis.Create(ctx, m.createRequest())
 		if level := m.PrivacyLevel; err == nil && value.IsSet(level) && level.ValueString() != made.PrivacyLevel {
 			failed := r.Client.Wikis.SetPrivacy(ctx, made.ID, level.ValueString())
