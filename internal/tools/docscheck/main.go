@@ -1,12 +1,14 @@
 // Command docscheck fails if a generated page has too many words before its first example, too long a sentence, or another
-// word for a member, or if an object's page does not begin with what the object requires, or has a note without a lead.
+// word for a member, or if an object's page does not begin with what the object requires, or has a note without a lead. It
+// also fails if a link or an anchor leads nowhere, or a line of code is wider than the registry's column.
 //
-// usage: go run ./internal/tools/docscheck [FOLDER]
+// usage: go run ./internal/tools/docscheck [PROJECT]
 package main
 
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,33 +35,44 @@ var (
 )
 
 func main() {
-	folder := "docs"
+	project := "."
 	if len(os.Args) > 1 {
-		folder = os.Args[1]
+		project = os.Args[1]
 	}
-	found := 0
-	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".md" {
-			return err
-		}
-		page, err := os.ReadFile(path)
-		if err != nil || !frontMatter.Match(page) { // Without front matter, it is a note and no page.
-			return err
-		}
-		for _, problem := range check(string(page)) {
-			fmt.Printf("%s: %s\n", path, problem)
-			found++
-		}
-		return nil
-	})
+	pages, err := read(filepath.Join(project, "docs"))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "docscheck:", err)
 		os.Exit(1)
 	}
+	found := 0
+	for _, name := range slices.Sorted(maps.Keys(pages)) {
+		for _, problem := range slices.Concat(check(pages[name]), checkCode(pages[name]), checkLinks(name, pages, project)) {
+			fmt.Printf("docs/%s.md: %s\n", name, problem)
+			found++
+		}
+	}
 	if found > 0 {
-		fmt.Fprintf(os.Stderr, "docscheck: %d problems; shorten the text that the pages are generated from\n", found)
+		fmt.Fprintf(os.Stderr, "docscheck: %d problems; correct the text that the pages are generated from\n", found)
 		os.Exit(1)
 	}
+}
+
+// read returns the pages of a folder by name.
+func read(folder string) (map[string]string, error) {
+	pages := map[string]string{}
+	err := filepath.WalkDir(folder, func(file string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(file) != ".md" {
+			return err
+		}
+		name, err := filepath.Rel(folder, strings.TrimSuffix(file, ".md"))
+		if err != nil {
+			return err
+		}
+		page, err := os.ReadFile(file)
+		pages[filepath.ToSlash(name)] = string(page)
+		return err
+	})
+	return pages, err
 }
 
 func check(page string) (problems []string) {

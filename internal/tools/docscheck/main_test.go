@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,5 +34,37 @@ func TestCheck(t *testing.T) {
 				t.Errorf("got %d problems, want %d:\n%s", len(got), test.want, strings.Join(got, "\n"))
 			}
 		})
+	}
+}
+
+func TestCheckLinks(t *testing.T) {
+	t.Parallel()
+	tooWide := strings.Repeat("y ", maxCode/2) + "y"
+	project := t.TempDir()
+	for name, page := range map[string]string{
+		"index.md":       "[relative](guides/a)\n[good](" + registry + "/guides/a#first-steps)\n[bad](" + registry + "/guides/c)\n[other](https://example.com/x)\n",
+		"guides/a.md":    "## First `steps`\n\n```terraform\n# [no](link)\n```\n\n```klingon\n```\n\n[b](../resources/b)\n[here](#first-steps)\n[anchor](../resources/b#no)\n",
+		"resources/b.md": "<a id=\"nested\"></a>\n[a](../guides/a)\n[nested](#nested)\n[gone](c)\n[file](" + repository + "/tree/main/docs)\n[no file](" + repository + "/blob/main/none)\n\n```sh\n" + strings.Repeat("x ", maxCode/2) + "\n" + tooWide + "\n```\n",
+	} {
+		file := filepath.Join(project, "docs", filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pages, err := read(filepath.Join(project, "docs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]string{
+		"index":       {"guides/a: a link of the index page must be absolute", registry + "/guides/c: no such page"},
+		"guides/a":    {"a code block in an unknown language: klingon", "../resources/b#no: no such anchor"},
+		"resources/b": {"a line of code has more than 80 characters: " + tooWide, "c: no such page", repository + "/blob/main/none: no such file in the repository"},
+	} {
+		if got := slices.Concat(checkCode(pages[name]), checkLinks(name, pages, project)); !slices.Equal(got, want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
 	}
 }
