@@ -3,6 +3,8 @@ package environments
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -32,7 +34,15 @@ func (c *Client) DefaultNow(ctx context.Context) (string, error) {
 // SetDefault makes an environment the organization's default.
 func (c *Client) SetDefault(ctx context.Context, id string) error {
 	defer c.listings.InvalidateAll()
-	return c.conn.CallIgnoringBody(ctx, transport.Put("setDefaultEnvironment", "/api/v0/environments/default").With(map[string]string{"environmentId": id}))
+	r := transport.Put("setDefaultEnvironment", "/api/v0/environments/default").With(map[string]string{"environmentId": id})
+	response, err := c.conn.Exchange(ctx, r, transport.EmptyOrJSON)
+	var said struct {
+		ID wire.Nullable[string] `json:"defaultEnvironmentId"`
+	}
+	if err == nil && json.Unmarshal(response.Body, &said) == nil && said.ID.Denies(&id) && !strings.EqualFold(wire.Shown(said.ID.Value), wire.Shown(&id)) {
+		return r.Denied("defaultEnvironmentId", wire.Shown(said.ID.Value), wire.Shown(&id))
+	}
+	return err
 }
 
 // ProvisionDefault creates a default environment if the organization has none, and returns its ID. It reads the ID even if the run

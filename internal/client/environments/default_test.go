@@ -19,6 +19,10 @@ func TestSetDefaultEnvironment(t *testing.T) {
 		puts    int
 	}{
 		"set":           {answers: []string{`200 {"defaultEnvironmentId":"env_1"}`}, puts: 1},
+		"in capitals":   {answers: []string{`200 {"defaultEnvironmentId":"ENV_1"}`}, puts: 1},
+		"said nothing":  {answers: []string{"204 "}, puts: 1},
+		"another one":   {answers: []string{`200 {"defaultEnvironmentId":"env_2"}`}, wantErr: clienttest.Is[*wire.ResponseError], puts: 1},
+		"none":          {answers: []string{`200 {"defaultEnvironmentId":null}`}, wantErr: clienttest.Is[*wire.ResponseError], puts: 1},
 		"refused":       {answers: []string{`409 {"detail":"never built"}`}, wantErr: clienttest.Is[*transport.APIError], puts: 1},
 		"lost for good": {answers: []string{"drop"}, wantErr: clienttest.Is[*transport.TransportError], puts: 4},
 	} {

@@ -187,16 +187,12 @@ func (c *Client) putUserUsageLimits(ctx context.Context, emails []string, limits
 		}
 		defer release()
 	}
-	type entry struct {
-		Email string `json:"email"`
-		Limit *int64 `json:"limit"`
-	}
 	var body struct {
-		Users []entry `json:"users"`
+		Users []limitEntry `json:"users"`
 	}
 	for _, email := range emails {
 		if _, isSet := c.limitsSet.Load(emailKey(email)); limits[email] != nil || !isSet {
-			body.Users = append(body.Users, entry{email, limits[email]})
+			body.Users = append(body.Users, limitEntry{email, limits[email]})
 		}
 	}
 	if len(body.Users) == 0 {
@@ -207,11 +203,12 @@ func (c *Client) putUserUsageLimits(ctx context.Context, emails []string, limits
 	if err != nil {
 		return nil, err
 	}
-	problems := rejectedLimits(response.Body)
+	answer := readLimitsAnswer(response.Body)
 	var present *UsageLimits
 	refused := map[string]error{}
 	for _, e := range body.Users {
-		problem, isRefused := problems[emailKey(e.Email)]
+		field, problem := answer.problem(e)
+		isRefused := problem != ""
 		if isRefused && e.Limit == nil {
 			if present == nil {
 				c.usageLimits.DropAll()
@@ -223,7 +220,7 @@ func (c *Client) putUserUsageLimits(ctx context.Context, emails []string, limits
 		}
 		switch {
 		case isRefused:
-			refused[e.Email] = &RefusedError{Op: r.Op, Email: e.Email, Field: "email", Problem: problem}
+			refused[e.Email] = &RefusedError{Op: r.Op, Email: e.Email, Field: field, Problem: problem}
 		case e.Limit != nil:
 			c.limitsSet.Store(emailKey(e.Email), true)
 		}
@@ -241,13 +238,31 @@ func emailKeys(emails []string) []string {
 	return slices.Compact(keys)
 }
 
-// rejectedLimits returns the service's messages for the users that it rejected, by emailKey. It omits what it cannot decode.
-func rejectedLimits(body []byte) map[string]string {
+// limitEntry is a limit to set, or to remove if it is nil.
+type limitEntry struct {
+	Email string `json:"email"`
+	Limit *int64 `json:"limit"`
+}
+
+// limitsAnswer is what the service says about the limits that it was asked to set.
+type limitsAnswer struct {
+	// updated is nil if the response has no such list, or one that cannot be decoded: it then says nothing.
+	updated []listedLimit
+	// problems are the service's messages for the users that it rejected, by emailKey.
+	problems map[string]string
+}
+
+// readLimitsAnswer omits what it cannot decode.
+func readLimitsAnswer(body []byte) limitsAnswer {
 	var lists struct {
-		Errors []json.RawMessage `json:"errors"`
+		Updated json.RawMessage   `json:"updated"`
+		Errors  []json.RawMessage `json:"errors"`
 	}
 	_ = json.Unmarshal(body, &lists)
-	problems := map[string]string{}
+	answer := limitsAnswer{problems: map[string]string{}}
+	if json.Unmarshal(lists.Updated, &answer.updated) != nil {
+		answer.updated = nil
+	}
 	for _, raw := range lists.Errors {
 		var e struct {
 			Email string          `json:"email"`
@@ -255,10 +270,30 @@ func rejectedLimits(body []byte) map[string]string {
 		}
 		if json.Unmarshal(raw, &e) == nil {
 			text, _ := wire.TextOf(e.Error)
-			problems[emailKey(e.Email)] = cmp.Or(text, "no explanation")
+			answer.problems[emailKey(e.Email)] = cmp.Or(text, "no explanation")
 		}
 	}
-	return problems
+	return answer
+}
+
+// problem says why a limit is not set, and which field is at fault. It is empty unless the response denies the limit.
+func (a limitsAnswer) problem(e limitEntry) (field, problem string) {
+	if problem, ok := a.problems[emailKey(e.Email)]; ok {
+		return "email", problem
+	}
+	if a.updated != nil {
+		problem = "the response has the address neither in updated nor in errors"
+	}
+	for _, u := range a.updated {
+		switch {
+		case emailKey(u.Email) != emailKey(e.Email):
+		case u.Limit.Denies(e.Limit):
+			problem = fmt.Sprintf("the response has the limit %s instead of %s", wire.Shown(u.Limit.Value), wire.Shown(e.Limit))
+		default:
+			return "", ""
+		}
+	}
+	return "limit", problem
 }
 
 const (
@@ -309,9 +344,18 @@ func (c *Client) SetGlobalUsageLimit(ctx context.Context, limit *int64) error {
 	}
 	defer c.globalLimit.DropAll()
 	defer c.usageLimits.DropAll()
-	err = c.conn.CallIgnoringBody(ctx, r.With(map[string]*int64{"limit": limit}))
-	if err == nil && limit != nil {
+	response, err := c.conn.Exchange(ctx, r.With(map[string]*int64{"limit": limit}), transport.EmptyOrJSON)
+	if err != nil {
+		return err
+	}
+	var said struct {
+		Limit wire.Nullable[int64] `json:"limit"`
+	}
+	if json.Unmarshal(response.Body, &said) == nil && said.Limit.Denies(limit) {
+		return r.Denied("limit", wire.Shown(said.Limit.Value), wire.Shown(limit))
+	}
+	if limit != nil {
 		c.limitsSet.Store(everybody, true)
 	}
-	return err
+	return nil
 }

@@ -80,7 +80,7 @@ func TestUsageLimits_readsEveryForm(t *testing.T) {
 	}
 }
 
-// Success is every 2xx of the service that does not reject the address. The next refresh shows what was set.
+// Success is every 2xx of the service that does not deny the limit.
 func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 	t.Parallel()
 	const put, lookUp = putLimits, getLimits
@@ -95,8 +95,14 @@ func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 		calls        []string
 	}{
 		"set":                     {answer: updated("a@x 1000000"), calls: asked},
-		"set, others are refused": {answer: refusal(`{"email":"b@x","error":"no"}`), calls: asked},
+		"set, others are refused": {answer: `200 {"updated":[{"email":"A@x","limit":1000000}],"errors":[{"email":"b@x","error":"no"}]}`, calls: asked},
 		"set, 204":                {answer: "204 ", calls: asked},
+		"set, nothing is said":    {answer: "200 {}", calls: asked},
+		"set, no limit is said":   {answer: `200 {"updated":[{"email":"a@x"}]}`, calls: asked},
+		"set, another form":       {answer: `200 {"updated":["a@x"]}`, calls: asked},
+		"in neither list":         {answer: refusal(`{"email":"b@x","error":"no"}`), wantErr: isRefused, says: "a@x: the response has the address neither in updated nor in errors", calls: asked},
+		"another limit":           {answer: updated("a@x 5"), wantErr: isRefused, says: "a@x: the response has the limit 5 instead of 1000000", calls: asked},
+		"no limit":                {answer: updated("a@x null"), wantErr: isRefused, says: "a@x: the response has the limit null instead of 1000000", calls: asked},
 		"a page":                  {answer: "200 <html>", wantErr: clienttest.Is[*transport.TransportError], says: "setUserUsageLimits", calls: tried},
 		"refused":                 {answer: refusal(`{"email":"A@x","error":"is no member"}`), wantErr: isRefused, says: "refused for a@x: is no member", calls: asked},
 		"400":                     {answer: `400 {"detail":"below the minimum"}`, wantErr: isAPI, says: "below the minimum", calls: asked},
@@ -105,6 +111,7 @@ func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 		"removed":                      {removes: true, answer: updated("A@x null"), calls: asked},
 		"who has left":                 {removes: true, answer: refusal(`{"email":"A@x","error":"is no member"}`), list: limited("b@x 1"), calls: looked},
 		"who has none":                 {removes: true, answer: refusal(`{"email":"a@x"}`), list: limited("A@x null"), calls: looked},
+		"not removed":                  {removes: true, answer: updated("a@x 5"), list: limited("A@x 5"), wantErr: isRefused, says: "limit 5 instead of null", calls: looked},
 		"removal refused":              {removes: true, answer: refusal(`{"email":"a@x","error":"locked"}`), list: limited("A@x 5"), wantErr: isRefused, says: "locked", calls: looked},
 		"removal refused, and no list": {removes: true, answer: refusal(`{"email":"a@x","error":"locked"}`), list: `403 {"detail":"no"}`, wantErr: isRefused, says: "locked", calls: looked},
 	} {

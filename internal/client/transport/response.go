@@ -51,6 +51,11 @@ func (r Request) Unexpected(problem string) error {
 	return NewTransportError(r.Op, &wire.ResponseError{Problem: problem})
 }
 
+// Denied returns the error for a response that has another value than the requested one.
+func (r Request) Denied(field, said, wanted string) error {
+	return NewTransportError(r.Op, &wire.ResponseError{Problem: fmt.Sprintf("the field %s is %s instead of %s", field, said, wanted), Denies: true})
+}
+
 // CallItems calls an operation that returns a list, in a field with a name or bare. It reads the other fields of the response into
 // envelope, unless that is nil.
 func CallItems[T any](ctx context.Context, c *Conn, r Request, name string, envelope any) ([]T, error) {

@@ -80,7 +80,11 @@ func Mismatch(response Record, id string) string {
 }
 
 // ResponseError says that a successful response does not have the requested content.
-type ResponseError struct{ Problem string }
+type ResponseError struct {
+	Problem string
+	// Denies is true if the response says that the service did something else than it was asked to do.
+	Denies bool
+}
 
 func (e *ResponseError) Error() string { return "unexpected response: " + e.Problem }
 

@@ -52,6 +52,15 @@ func (n *Nullable[T]) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &n.Value)
 }
 
+// Denies reports whether the field is present with another value than wanted.
+func (n *Nullable[T]) Denies(wanted *T) bool { return n.IsPresent && Shown(n.Value) != Shown(wanted) }
+
+// Shown returns a value as JSON.
+func Shown[T any](value *T) string {
+	text, _ := json.Marshal(value) // What was decoded can be encoded.
+	return string(text)
+}
+
 // Metadata is what an organization keeps about a member. A value that is not a string is kept as JSON.
 type Metadata map[string]string
 

@@ -32,7 +32,7 @@ type Options []Option
 // Advice replaces the remedy for a status with one that is true of this object alone.
 type Advice map[int]string
 
-// AtStatus maps a status to the attribute at fault.
+// AtStatus maps a status to the attribute at fault. With 200, this is the attribute that a successful response denies.
 type AtStatus map[int]path.Path
 
 // AtAccount puts a 404 on the service account.
@@ -86,6 +86,9 @@ func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(at, summary, detail)}
 }
 
+// NotConfirmed is the remedy after a response with another value than the requested one.
+const NotConfirmed = "The service returned success, but another value. Look up the current value in the web app, and apply again."
+
 // ApplyFirst is the remedy while a provider setting is unknown. It is empty before the provider is configured.
 func ApplyFirst(missing *transport.UnconfiguredError) string {
 	if missing.Setting == "" {
@@ -136,6 +139,8 @@ func (f *failure) remedy() (string, path.Path) {
 		return phrase.Join(deadlineIn(f.err), cmp.Or(f.mayHaveActed(), "Then run again.")), path.Empty()
 	case errors.Is(f.err, transport.ErrTooLarge):
 		return "Read less, for example with max_results.", path.Empty()
+	case errors.As(f.err, &response) && response.Denies:
+		return NotConfirmed, f.atStatus[http.StatusOK]
 	case errors.As(f.err, &response):
 		return phrase.Join("The state was not changed.", checkConnection, f.mayHaveActed()), path.Empty()
 	case errors.As(f.err, &unanswered):

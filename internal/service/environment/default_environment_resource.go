@@ -102,7 +102,7 @@ var makeAdvice = apierror.Advice{
 }
 
 var atEnvironment = apierror.AtStatus{
-	http.StatusBadRequest: path.Root("environment_id"), http.StatusNotFound: path.Root("environment_id"), http.StatusConflict: path.Root("environment_id"),
+	http.StatusOK: path.Root("environment_id"), http.StatusBadRequest: path.Root("environment_id"), http.StatusNotFound: path.Root("environment_id"), http.StatusConflict: path.Root("environment_id"),
 }
 
 func (r *defaultEnvironmentResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {

@@ -100,6 +100,16 @@ func TestDefaultEnvironment_errors(t *testing.T) {
 	}
 }
 
+func TestDefaultEnvironment_deniedByTheAnswer(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	config := acctest.Values{"environment_id": environmentsReady(e, "a")[0]}
+	e.Faults().Add(emulator.Fault{Operation: "setDefaultEnvironment", Kind: emulator.FaultOtherServer, Body: `{"defaultEnvironmentId":"env_other"}`})
+	i := e.NewInstance(t, defaultType)
+	e.Apply(t, i, config).MustFail(t, "environment_id", `defaultEnvironmentId is "env_other" instead of`, "Look up the current value")
+	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
+}
+
 // The service refuses a default that was never built, so the apply waits for the build that runs.
 func TestDefaultEnvironment_waitsForTheBuild(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package organization
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -80,16 +81,18 @@ func (r *globalUsageLimitResource) ModifyPlan(ctx context.Context, req resource.
 	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("limit"), &planned)...)
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), theOrganization)...)
 	live, err := r.Client.Organization.GlobalUsageLimitAtPlan(ctx)
-	resp.Diagnostics.Append(apierror.For("plan", "global usage limit", err, limitOptions)...)
+	resp.Diagnostics.Append(apierror.For("plan", "global usage limit", err, globalLimitOptions)...)
 	if live != nil && !planned.IsUnknown() && planned.ValueInt64() != *live {
 		resp.Diagnostics.AddAttributeWarning(path.Root("limit"), "Limit will be replaced", fmt.Sprintf("The organization already has a global limit of %s credits. The apply changes it to %s credits.", phrase.Thousands(*live), phrase.Thousands(planned)))
 	}
 }
 
+var globalLimitOptions = apierror.Options{needsManager, apierror.AtStatus{http.StatusOK: path.Root("limit")}}
+
 func (r *globalUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	crud.Create(ctx, r.Client, "global usage limit", req, resp, func(ctx context.Context, m *globalUsageLimitModel) (*int64, error) {
 		return r.set(ctx, m)
-	}, limitOptions)
+	}, globalLimitOptions)
 }
 
 func (r *globalUsageLimitResource) set(ctx context.Context, m *globalUsageLimitModel) (*int64, error) {
@@ -104,19 +107,19 @@ func (r *globalUsageLimitResource) Read(ctx context.Context, req resource.ReadRe
 			return nil, &crud.UnsetError{}
 		}
 		return live, err
-	}, limitOptions)
+	}, globalLimitOptions)
 }
 
 func (r *globalUsageLimitResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	crud.Update(ctx, "global usage limit", req, resp, func(plan, _ *globalUsageLimitModel) (*int64, error) {
 		return r.set(ctx, plan)
-	}, limitOptions)
+	}, globalLimitOptions)
 }
 
 func (r *globalUsageLimitResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	crud.Delete(ctx, r.Client, "global usage limit", req, resp, func(*globalUsageLimitModel) error {
 		return r.Client.Organization.SetGlobalUsageLimit(ctx, nil)
-	}, limitOptions)
+	}, globalLimitOptions)
 }
 
 func (r *globalUsageLimitResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {

@@ -38,8 +38,11 @@ var limitOptions = limitOptionsAt(path.Root("email"))
 func limitOptionsAt(email path.Path) apierror.Options {
 	return apierror.Options{needsManager, apierror.Own(func(err error) (string, path.Path) {
 		var refused *organization.RefusedError
-		if !errors.As(err, &refused) {
+		switch {
+		case !errors.As(err, &refused):
 			return "", path.Empty()
+		case refused.Field == "limit":
+			return apierror.NotConfirmed, email
 		}
 		return "The limit of this member was not changed. Limits can be set for active members only. Correct the email address, or apply again after the member accepts the invitation.", email
 	})}

@@ -77,3 +77,27 @@ func TestOrganization_isForManagers(t *testing.T) {
 		out.MustFail(t, "", "Cannot read member", manager)
 	}
 }
+
+// An apply is not green if the answer denies what it set. The next apply sets it.
+func TestUsageLimits_deniedByTheAnswer(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		typeName, operation, answer string
+		config                      acctest.Values
+		at, want                    string
+	}{
+		"user":   {userLimitType, "setUserUsageLimits", `{"updated":[],"errors":[]}`, acctest.Values{"email": avery, "limit": 2_000_000}, "email", "neither in updated nor in errors"},
+		"users":  {userLimitsType, "setUserUsageLimits", `{"updated":[{"email":"` + avery + `","limit":5}],"errors":[]}`, acctest.Values{"limits": map[string]any{avery: 2_000_000}}, `limits["` + avery + `"]`, "limit 5 instead of 2000000"},
+		"global": {globalLimitType, "setGlobalUsageLimit", `{"limit":null}`, acctest.Values{"limit": 2_000_000}, "limit", "limit is null instead of 2000000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := limitEnv(t, avery)
+			e.Faults().Add(emulator.Fault{Operation: tc.operation, Kind: emulator.FaultOtherServer, Body: tc.answer})
+			i := e.NewInstance(t, tc.typeName)
+			e.Apply(t, i, tc.config).MustFail(t, tc.at, tc.want, "Look up the current value")
+			e.Apply(t, i, tc.config).MustDo(t, acctest.ActionCreate)
+			e.Plan(t, i, tc.config).MustDo(t, acctest.ActionNone)
+		})
+	}
+}
