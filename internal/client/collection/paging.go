@@ -93,7 +93,7 @@ func (p *Paged[T]) page(ctx context.Context, key string, listing *memo.Value[pag
 func (p *Paged[T]) Invalidate() { p.listings.DropAll() }
 
 // DropOld drops a listing that is too old for a creation to rely on.
-func (p *Paged[T]) DropOld(key string) { p.listings.DropOlder(key, freshFor) }
+func (p *Paged[T]) DropOld(key string) { p.listings.DropOlder(key, FreshFor) }
 
 // NewPages returns the listings of a request under /api/v0. A key is the query; see PageKey.
 func NewPages[T any, P wire.RecordOf[T]](c *transport.Conn, r transport.Request, envelope string) *Paged[[]T] {

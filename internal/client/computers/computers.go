@@ -19,15 +19,16 @@ type Client struct {
 	conn *transport.Conn
 
 	accounts *serviceaccounts.Client
-	listings *collection.Collection[Computer]
+	listings *collection.Listing[Computer]
+	ledger   *create.Ledger[Computer]
 	polls    *collection.Poller[Computer]
 }
 
 // New returns a client for computers.
 func New(conn *transport.Conn, accounts *serviceaccounts.Client) *Client {
 	c := &Client{conn: conn, accounts: accounts}
-	// The first read of a collection is a GET. For more reads, a listing costs less.
-	c.listings = collection.New(conn.Clock, 1, accounts.CreatedAt, c.listForReads)
+	c.listings = collection.NewListing(conn.Clock, true, c.listForReads)
+	c.ledger = create.NewLedger(conn, c.listings, accounts.CreatedAt)
 	c.polls = collection.NewPoller(conn, collection.PollSource[Computer]{
 		Single: c.GetUncached,
 		Many: func(ctx context.Context, account string, _ []string) ([]Computer, error) {
@@ -147,13 +148,12 @@ func (c *Client) GetByName(ctx context.Context, name, account string) (*Computer
 	return transport.CallObject[Computer](ctx, c.conn, transport.Get("getComputerByName", "/api/v0/computers/name/{name}", name).Where(q), "computer", wire.AnyID)
 }
 
-// Create creates a computer, and finds it after a lost response; see create.Once. A computer that the service
+// Create creates a computer, and finds it after a lost response; see create.Named. A computer that the service
 // created earlier for the same software draft is an error.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, error) {
-	return create.Once(ctx, c.conn, create.Object[Computer]{
+	return create.Named(ctx, c.ledger, create.NamedObject[Computer]{
 		Object:  "computer",
 		Name:    body.Name,
-		In:      c.listings,
 		Key:     body.ServiceAccountID,
 		HasName: func(c *Computer) bool { return c.Name == body.Name },
 		Send: func(ctx context.Context) (*Computer, error) {
@@ -183,14 +183,14 @@ func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequ
 			updated, err = present, nil
 		}
 	}
-	return c.listings.AfterWrite(account, updated, err)
+	return c.ledger.AfterUpdate(account, updated, err)
 }
 
 // Delete deletes a computer. Of a registered machine, only the registration is deleted. If it is already gone, the error is a
 // *MissingError.
 func (c *Client) Delete(ctx context.Context, id, account string) error {
 	err := c.conn.CallIgnoringBody(ctx, transport.Delete("deleteComputer", "/api/v0/computers/{computerId}", id))
-	return c.listings.AfterDelete(account, id, c.missing(ctx, account, err))
+	return c.ledger.AfterDelete(account, id, c.missing(ctx, account, err))
 }
 
 // RecordActivity advances the inactivity clock of an active managed computer and returns the new time.
@@ -270,7 +270,7 @@ func (c *Client) CheckAccess(ctx context.Context, account string) error {
 		purpose = "computers of service accounts"
 	}
 	return c.conn.CheckOnce(ctx, purpose, func(ctx context.Context) error {
-		_, err := c.listings.Snapshot(ctx, account, inFleet(""))
+		_, err := c.ledger.Before(ctx, account, inFleet(""))
 		return err
 	})
 }

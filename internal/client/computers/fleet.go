@@ -79,24 +79,22 @@ func (c *Client) GetMany(ctx context.Context, account string, ids []string) ([]C
 	return computers, nil
 }
 
-// foreignAmong returns the computers that are not members of the fleet.
-func foreignAmong(named []Computer, memberIDs []string) []Computer {
-	isMember := make(map[string]bool, len(memberIDs))
+// isForeign returns whether a computer has a name of a fleet and is not a member of it.
+func isForeign(prefix string, memberIDs []string) func(*Computer) bool {
+	isMember, hasName := make(map[string]bool, len(memberIDs)), inFleet(prefix)
 	for _, id := range memberIDs {
 		isMember[id] = true
 	}
-	return slices.DeleteFunc(named, func(c Computer) bool { return isMember[c.ID] })
+	return func(c *Computer) bool { return hasName(c) && !isMember[c.ID] }
 }
 
 // refuseForeign returns a *create.ExistsError unless the names of the fleet become free within ten seconds.
 func (c *Client) refuseForeign(ctx context.Context, named []Computer, prefix, account string, memberIDs []string) error {
-	if len(foreignAmong(named, memberIDs)) == 0 {
+	isTaken := isForeign(prefix, memberIDs)
+	if len(collection.Filter(named, isTaken)) == 0 {
 		return nil
 	}
-	others, err := create.UntilFree(ctx, c.conn, func(ctx context.Context) ([]Computer, error) {
-		present, err := c.listings.FindNow(ctx, account, inFleet(prefix))
-		return foreignAmong(present, memberIDs), err
-	})
+	others, err := c.ledger.UntilFree(ctx, account, isTaken)
 	if err != nil || len(others) == 0 {
 		return err
 	}
@@ -112,16 +110,16 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, member
 		return nil, nil
 	}
 	account := body.ServiceAccountID
-	release, err := c.listings.Creating.Lock(ctx, account+"/"+body.NamePrefix+"-")
+	unlock, err := c.ledger.Lock(ctx, account, body.NamePrefix+"-")
 	if err != nil {
 		return nil, err
 	}
-	defer release()
-	snapshot, err := c.listings.Snapshot(ctx, account, inFleet(body.NamePrefix))
+	defer unlock()
+	before, err := c.ledger.Before(ctx, account, inFleet(body.NamePrefix))
 	if err != nil {
 		return nil, err
 	}
-	if err := c.refuseForeign(ctx, snapshot.Wanted, body.NamePrefix, account, memberIDs); err != nil {
+	if err := c.refuseForeign(ctx, before.Named, body.NamePrefix, account, memberIDs); err != nil {
 		return nil, err
 	}
 	var created []Computer
@@ -130,9 +128,9 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, member
 			return created, fmt.Errorf("bulkCreateComputers was not sent for the remaining %d computers: %w", wanted-len(created), err)
 		}
 		body.Quantity = min(wanted-len(created), maxBulk)
-		batch, err := c.bulkCreate(ctx, body, snapshot)
+		batch, err := c.bulkCreate(ctx, body, before)
 		for i := range batch {
-			c.listings.Put(account, &batch[i])
+			c.ledger.Wrote(account, &batch[i])
 		}
 		if created = append(created, batch...); err != nil {
 			c.listings.Invalidate(account)
@@ -143,12 +141,12 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, member
 }
 
 // bulkCreate sends one request. If its response is lost or unusable, bulkCreate finds the computers that appeared since.
-func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, snapshot collection.Snapshot[Computer]) ([]Computer, error) {
+func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, before create.Before[Computer]) ([]Computer, error) {
 	r := transport.Post("bulkCreateComputers", "/api/v0/computers/bulk").With(body)
 	since := c.conn.ServiceTime()
 	result, err := transport.Call[BulkCreateResult](ctx, c.conn, r)
 	if err == nil {
-		if problem := batchProblem(result, body, snapshot); problem != "" {
+		if problem := batchProblem(result, body, before); problem != "" {
 			err = r.Unexpected(problem)
 		}
 	}
@@ -160,16 +158,18 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, snapsho
 	case !transport.IsAmbiguous(err):
 		return nil, err
 	}
-	found, findErr := create.FindAfterLoss(ctx, c.conn, body.Quantity, func(ctx context.Context) ([]Computer, error) {
+	found, findErr := create.LookAfterLoss(ctx, c.conn, body.Quantity, func(ctx context.Context) ([]Computer, error) {
 		present, err := c.listings.FindNow(ctx, body.ServiceAccountID, inFleet(body.NamePrefix))
-		return slices.DeleteFunc(present, func(found Computer) bool { return snapshot.Contains(found.ID) }), err
+		return slices.DeleteFunc(present, func(found Computer) bool { return before.Has(found.ID) }), err
 	})
 	proven := slices.DeleteFunc(slices.Clone(found), func(c Computer) bool { return !create.CreatedSince(c.CreatedAt.Time(), since) })
 	if len(found) == 0 || len(found) > body.Quantity || len(proven) < len(found) {
 		refs := fleetRefs(found, body.NamePrefix, body.ServiceAccountID)
 		return nil, &create.LostError{Object: "computer", Name: body.NamePrefix + "-<number>", Found: refs, Err: errors.Join(err, findErr)}
 	}
-	create.LogFound(ctx, "Found", wire.Refs(found)...)
+	for i := range found {
+		create.NoteFound(ctx, create.Found{Ref: found[i].Ref()})
+	}
 	if len(found) < body.Quantity {
 		return found, fmt.Errorf("the response to bulkCreateComputers was lost; %d of the %d requested computers were found: %w", len(found), body.Quantity, err)
 	}
@@ -177,7 +177,7 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, snapsho
 }
 
 // batchProblem says why a result does not fit the request; empty if it does.
-func batchProblem(result *BulkCreateResult, body BulkCreateRequest, snapshot collection.Snapshot[Computer]) string {
+func batchProblem(result *BulkCreateResult, body BulkCreateRequest, before create.Before[Computer]) string {
 	seen := map[string]bool{}
 	for i := range result.Computers {
 		c := &result.Computers[i]
@@ -188,7 +188,7 @@ func batchProblem(result *BulkCreateResult, body BulkCreateRequest, snapshot col
 		if problem := wire.Mismatch(c, wire.AnyID); problem != "" {
 			return fmt.Sprintf("its computer %d is invalid: %s", i+1, problem)
 		}
-		if _, ok := FleetNumber(body.NamePrefix, c.Name); !ok || snapshot.Contains(c.ID) {
+		if _, ok := FleetNumber(body.NamePrefix, c.Name); !ok || before.Has(c.ID) {
 			return fmt.Sprintf("it contains computer %s (%s), which existed before or does not belong to the fleet", c.Name, c.ID)
 		}
 	}

@@ -35,21 +35,21 @@ func (t *thing) MissingField() string { return "" }
 
 // things is a client that creates red things.
 type things struct {
-	conn *transport.Conn
-	in   *collection.Collection[thing]
+	conn   *transport.Conn
+	ledger *create.Ledger[thing]
+	sends  create.Sends
 }
 
 func newThings(conn *transport.Conn) *things {
-	c := &things{conn: conn}
-	c.in = collection.New(conn.Clock, 1, nil, func(ctx context.Context, _ string) ([]thing, error) {
+	listing := collection.NewListing(conn.Clock, true, func(ctx context.Context, _ string) ([]thing, error) {
 		return transport.CallList[thing](ctx, conn, transport.Get("listThings", "/api/v0/environments"), "things", nil)
 	})
-	return c
+	return &things{conn: conn, ledger: create.NewLedger(conn, listing, nil)}
 }
 
 func (c *things) create(ctx context.Context, name string) (*thing, error) {
-	return create.Once(ctx, c.conn, create.Object[thing]{
-		Object: "thing", Name: name, In: c.in,
+	return create.Named(ctx, c.ledger, create.NamedObject[thing]{
+		Object: "thing", Name: name,
 		HasName: func(t *thing) bool { return t.Name == name },
 		Send: func(ctx context.Context) (*thing, error) {
 			return transport.CallObject[thing](ctx, c.conn, transport.Post("createThing", "/api/v0/environments"), "thing", wire.AnyID)
@@ -60,8 +60,8 @@ func (c *things) create(ctx context.Context, name string) (*thing, error) {
 
 // createUnnamed creates a thing whose name says nothing.
 func (c *things) createUnnamed(ctx context.Context) (*thing, error) {
-	return create.Once(ctx, c.conn, create.Object[thing]{
-		Object: "thing", In: c.in, Body: "red",
+	return create.Unnamed(ctx, c.conn, &c.sends, create.UnnamedObject[thing]{
+		Object: "thing", Body: "red",
 		Send: func(ctx context.Context) (*thing, error) {
 			return transport.CallObject[thing](ctx, c.conn, transport.Post("createThing", "/api/v0/environments"), "thing", wire.AnyID)
 		},
@@ -82,7 +82,7 @@ const (
 	other = `{"id":"other","name":"CI","color":"red","createdAt":1772323200000}`
 )
 
-func TestOnce_named(t *testing.T) {
+func TestNamed(t *testing.T) {
 	t.Parallel()
 	exists, lost, refused := clienttest.Is[*create.ExistsError], clienttest.Is[*create.LostError], clienttest.Is[*transport.APIError]
 	for name, tc := range map[string]struct {
@@ -145,7 +145,7 @@ func TestOnce_named(t *testing.T) {
 }
 
 // A new object may be visible late, so the search is repeated with growing pauses, also after an interrupt.
-func TestOnce_searchesForAWhile(t *testing.T) {
+func TestNamed_searchesForAWhile(t *testing.T) {
 	t.Parallel()
 	c, _, clk := area.ServeShort(t, clienttest.Responses(map[string]string{"GET ": clienttest.PageOf("things", "", nil), "POST ": "drop"}))
 	_, err := c.create(t.Context(), "ci")
@@ -155,7 +155,7 @@ func TestOnce_searchesForAWhile(t *testing.T) {
 }
 
 // An interrupted run still finds what it created.
-func TestOnce_interrupted(t *testing.T) {
+func TestNamed_interrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	var made []string
@@ -174,7 +174,7 @@ func TestOnce_interrupted(t *testing.T) {
 }
 
 // The same run may delete what has the name, as after a rename without a moved block, so the creation waits ten seconds for it.
-func TestOnce_waitsUntilTheNameIsFree(t *testing.T) {
+func TestNamed_waitsUntilTheNameIsFree(t *testing.T) {
 	t.Parallel()
 	for free, isCreated := range map[int]bool{1: true, 4: true, 5: false} {
 		listings, list := 0, []string{older}
@@ -194,7 +194,7 @@ func TestOnce_waitsUntilTheNameIsFree(t *testing.T) {
 }
 
 // What this process wrote needs no listing, and a second one of the name is refused.
-func TestOnce_knowsWhatThisProcessMade(t *testing.T) {
+func TestNamed_knowsWhatThisProcessMade(t *testing.T) {
 	t.Parallel()
 	var made []string
 	c, rec, _ := area.ServeShort(t, func(call string) string {
@@ -218,7 +218,7 @@ func TestOnce_knowsWhatThisProcessMade(t *testing.T) {
 
 // Without a name, as many objects as were lost are given to those who asked for them. If there are more, or if one proves no age, the
 // errors name them.
-func TestOnce_unnamed(t *testing.T) {
+func TestUnnamed(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		posts    []string // What becomes of requests that are in flight together.
@@ -238,6 +238,7 @@ func TestOnce_unnamed(t *testing.T) {
 		"another's is not wanted":    {posts: []string{"red lost"}, theirs: `"color":"blue","createdAt":1772323200000`, served: 1},
 		"only another's, without it": {posts: []string{"unsent"}, theirs: `"color":"red"`, named: "theirs"},
 		"the service tells no time":  {posts: []string{"red lost"}, timeless: true, named: "new-1"},
+		"another's is answered":      {posts: []string{"red", "red earlier"}, served: 1, named: "new-1"},
 		"the last look fails":        {posts: []string{"red lost"}, looks: 1, named: "new-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -263,7 +264,12 @@ func TestOnce_unnamed(t *testing.T) {
 				}
 				color, isLost := strings.CutSuffix(tc.posts[sent], " lost")
 				sent++
-				object := fmt.Sprintf(`{"id":"new-%d","color":%q,"createdAt":1772323200000}`, sent, color)
+				color, isEarlier := strings.CutSuffix(color, " earlier")
+				number := sent
+				if isEarlier {
+					number = 1
+				}
+				object := fmt.Sprintf(`{"id":"new-%d","color":%q,"createdAt":1772323200000}`, number, color)
 				if color != "unsent" {
 					made = append(made, object)
 				}

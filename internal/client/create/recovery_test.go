@@ -11,17 +11,24 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
-func TestLogFound_isOneLineOfTheLogForEachObject(t *testing.T) {
+// What is found is a line of the log and, if it may be another run's, known to the caller.
+func TestNoteFound(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	ctx := tflogtest.RootLogger(t.Context(), &log)
+	ctx, all := WithFound(tflogtest.RootLogger(t.Context(), &log))
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	LogFound(ctx, "Found", wire.Ref{Object: "computer", Name: "ci", ID: "c1", CreatedAt: at}, wire.Ref{Object: "computer", ID: "c2"})
+	computer, key := Found{Ref: wire.Ref{Object: "computer", Name: "ci", ID: "c1", CreatedAt: at}}, Found{Ref: wire.Ref{Object: "API key", ID: "k2"}, Revoked: "f2"}
+	NoteFound(ctx, computer)
+	NoteFound(ctx, key)
+	LogFound(ctx, "Revoked without its value", wire.Ref{Object: "API key", ID: "k3"})
+	if len(*all) != 2 || (*all)[0] != computer || (*all)[1] != key {
+		t.Errorf("known are %v", *all)
+	}
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-	if len(lines) != 2 {
+	if len(lines) != 3 {
 		t.Fatalf("%d lines: %s", len(lines), log.String())
 	}
-	for i, want := range [][]string{{"Found after a lost response", "computer", "ci", "c1", "2026-03-01T12:00:00Z"}, {"Found", "c2"}} {
+	for i, want := range [][]string{{"Found after a lost response", "computer", "ci", "c1", "2026-03-01T12:00:00Z"}, {"Revoked without its value", "k2"}, {"Revoked", "k3"}} {
 		for _, part := range want {
 			if !strings.Contains(lines[i], part) {
 				t.Errorf("line %d lacks %q: %s", i+1, part, lines[i])

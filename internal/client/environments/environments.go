@@ -20,7 +20,8 @@ import (
 type Client struct {
 	conn *transport.Conn
 
-	listings   *collection.Collection[Environment]
+	listings   *collection.Listing[Environment]
+	ledger     *create.Ledger[Environment]
 	buildPolls *collection.Poller[BuildStatus]
 	sources    *memo.Memo[*SourceOptions]
 }
@@ -28,7 +29,8 @@ type Client struct {
 // New returns a client for environments and their builds.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn, sources: memo.New[*SourceOptions](conn.Clock, 0)}
-	c.listings = collection.New(conn.Clock, 1, nil, c.list)
+	c.listings = collection.NewListing(conn.Clock, true, c.list)
+	c.ledger = create.NewLedger(conn, c.listings, nil)
 	c.buildPolls = collection.NewPoller(conn, collection.PollSource[BuildStatus]{
 		Single:    c.singleBuildStatus,
 		Many:      c.BuildStatuses,
@@ -137,13 +139,12 @@ func (c *Client) Complete(ctx context.Context, e *Environment) (_ *Environment, 
 	return e, nil
 }
 
-// Create creates an environment and starts its first build, and finds the environment after a lost response; see create.Once.
+// Create creates an environment and starts its first build, and finds the environment after a lost response; see create.Named.
 // The response has only IDs, so the other fields are those of the request.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, error) {
-	created, err := create.Once(ctx, c.conn, create.Object[Environment]{
+	created, err := create.Named(ctx, c.ledger, create.NamedObject[Environment]{
 		Object:  "environment",
 		Name:    body.Name,
-		In:      c.listings,
 		Key:     collection.Organization,
 		HasName: body.hasName,
 		Send: func(ctx context.Context) (*Environment, error) {
@@ -171,7 +172,7 @@ func (c *Client) Update(ctx context.Context, id string, body UpdateRequest) (str
 // CheckAccess checks during a plan that the key, its role, and base_url can manage environments.
 func (c *Client) CheckAccess(ctx context.Context) error {
 	return c.conn.CheckOnce(ctx, "environments", func(ctx context.Context) error {
-		_, err := c.listings.Snapshot(ctx, collection.Organization, CreateRequest{}.hasName)
+		_, err := c.ledger.Before(ctx, collection.Organization, CreateRequest{}.hasName)
 		return err
 	})
 }
@@ -196,7 +197,7 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 		}
 		err = c.conn.Until(ctx, deleteRetryTime, time.Second, transport.IsConflict, func() error { return c.conn.CallIgnoringBody(ctx, r) })
 	}
-	return c.listings.AfterDelete(collection.Organization, id, collection.Gone(err))
+	return c.ledger.AfterDelete(collection.Organization, id, collection.Gone(err))
 }
 
 // cancelLatestBuild cancels an environment's latest build if it is running, unless the environment is the default beside others, which

@@ -17,8 +17,10 @@ import (
 type Client struct {
 	conn *transport.Conn
 
-	accounts *collection.Collection[Account]
-	keys     *collection.Collection[APIKey]
+	accounts  *collection.Listing[Account]
+	ledger    *create.Ledger[Account]
+	keys      *collection.Listing[APIKey]
+	keyLedger *create.Ledger[APIKey]
 	// created has the times at which this process created accounts, by ID.
 	created sync.Map
 }
@@ -26,8 +28,10 @@ type Client struct {
 // New returns a client for service accounts and their API keys.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
-	c.accounts = collection.New(conn.Clock, 1, nil, c.list)
-	c.keys = collection.New(conn.Clock, 0, c.CreatedAt, c.listKeys)
+	c.accounts = collection.NewListing(conn.Clock, true, c.list)
+	c.ledger = create.NewLedger(conn, c.accounts, nil)
+	c.keys = collection.NewListing(conn.Clock, false, c.listKeys)
+	c.keyLedger = create.NewLedger(conn, c.keys, c.CreatedAt)
 	return c
 }
 
@@ -110,13 +114,12 @@ func isNamed(name string) func(*Account) bool {
 	return func(a *Account) bool { return a.Name == name }
 }
 
-// Create creates an account, and finds it after a lost response; see create.Once. The API does not say whether names are
+// Create creates an account, and finds it after a lost response; see create.Named. The API does not say whether names are
 // unique, so if an account with the name exists, nothing is sent and the error is an *ExistsError.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, error) {
-	created, err := create.Once(ctx, c.conn, create.Object[Account]{
+	created, err := create.Named(ctx, c.ledger, create.NamedObject[Account]{
 		Object:  "service account",
 		Name:    body.Name,
-		In:      c.accounts,
 		Key:     collection.Organization,
 		HasName: isNamed(body.Name),
 		Send: func(ctx context.Context) (*Account, error) {
@@ -132,15 +135,17 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, erro
 
 // Update changes the fields that are set in body.
 func (c *Client) Update(ctx context.Context, id string, body UpdateRequest) (*Account, error) {
-	updated, err := transport.PatchObject(ctx, c.conn, transport.Patch("updateServiceAccount", "/api/v0/service-accounts/{serviceAccountId}", id).With(body), "serviceAccount", id, func(ctx context.Context) (*Account, error) { return c.getUncached(ctx, id) })
-	return c.accounts.AfterWrite(collection.Organization, updated, err)
+	r := transport.Patch("updateServiceAccount", "/api/v0/service-accounts/{serviceAccountId}", id).With(body)
+	read := func(ctx context.Context) (*Account, error) { return c.getUncached(ctx, id) }
+	updated, err := transport.PatchObject(ctx, c.conn, r, "serviceAccount", id, read)
+	return c.ledger.AfterUpdate(collection.Organization, updated, err)
 }
 
 // Delete soft-deletes an account: its computers are torn down, and its keys stop authenticating. If the account is already
 // gone, the error is a *MissingError.
 func (c *Client) Delete(ctx context.Context, id string) error {
 	err := c.conn.CallIgnoringBody(ctx, transport.Delete("deleteServiceAccount", "/api/v0/service-accounts/{serviceAccountId}", id))
-	return c.accounts.AfterDelete(collection.Organization, id, collection.Gone(err))
+	return c.ledger.AfterDelete(collection.Organization, id, collection.Gone(err))
 }
 
 // GoneWithAccount turns the 404 for a list of what an account owns into a *MissingError if the account itself is gone: computers and keys
@@ -157,7 +162,7 @@ func (c *Client) GoneWithAccount(ctx context.Context, account string, err error)
 // CheckAccess checks during a plan that the key, its role, and base_url can manage service accounts and their keys.
 func (c *Client) CheckAccess(ctx context.Context) error {
 	return c.conn.CheckOnce(ctx, "service accounts", func(ctx context.Context) error {
-		_, err := c.accounts.Snapshot(ctx, collection.Organization, isNamed(""))
+		_, err := c.ledger.Before(ctx, collection.Organization, isNamed(""))
 		return err
 	})
 }

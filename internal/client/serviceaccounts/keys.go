@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
@@ -68,11 +69,11 @@ func (c *Client) GetKey(ctx context.Context, accountID, keyID string) (*APIKey, 
 	return found, c.GoneWithAccount(ctx, accountID, err)
 }
 
-// KeysNamed returns the keys with a name from the snapshot, which this process updates with its own writes. It includes dead keys,
-// except those that this process revoked.
+// KeysNamed returns the keys with a name, as this process knows them before a creation. It includes dead keys, except those that this
+// process revoked.
 func (c *Client) KeysNamed(ctx context.Context, accountID, name string) ([]APIKey, error) {
-	snapshot, err := c.snapshotKeys(ctx, accountID, name)
-	return snapshot.Wanted, err
+	before, err := c.keysBefore(ctx, accountID, name)
+	return before.Named, err
 }
 
 func (c *Client) listKeys(ctx context.Context, accountID string) ([]APIKey, error) {
@@ -87,7 +88,7 @@ func (c *Client) listKeys(ctx context.Context, accountID string) ([]APIKey, erro
 // RevokeKey revokes a key immediately. Revoking a revoked key succeeds.
 func (c *Client) RevokeKey(ctx context.Context, accountID, keyID string) error {
 	err := c.conn.CallIgnoringBody(ctx, transport.Post("revokeApiKey", "/api/v0/service-accounts/{serviceAccountId}/api-keys/{keyId}/revoke", accountID, keyID).Repeatable())
-	return c.keys.AfterDelete(accountID, keyID, err)
+	return c.keyLedger.AfterDelete(accountID, keyID, err)
 }
 
 // RevokeExistingKey revokes a key. If the key is gone, the error is a *MissingError. A key that is listed as live must not be taken for a
@@ -110,7 +111,7 @@ func hasName(name string) func(*APIKey) bool {
 	return func(k *APIKey) bool { return wire.SameText(k.Name, name) }
 }
 
-func (c *Client) snapshotKeys(ctx context.Context, accountID, name string) (collection.Snapshot[APIKey], error) {
-	snapshot, err := c.keys.Snapshot(ctx, accountID, hasName(name))
-	return snapshot, c.GoneWithAccount(ctx, accountID, err)
+func (c *Client) keysBefore(ctx context.Context, accountID, name string) (create.Before[APIKey], error) {
+	before, err := c.keyLedger.Before(ctx, accountID, hasName(name))
+	return before, c.GoneWithAccount(ctx, accountID, err)
 }

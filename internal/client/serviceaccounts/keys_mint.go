@@ -23,6 +23,8 @@ type NewAPIKey struct {
 	AccountID, Name string
 	// ExpiresAt is zero for a key that never expires.
 	ExpiresAt time.Time
+	// HasOwnExpiry says that ExpiresAt was computed for this request: its milliseconds distinguish the key from those of other runs.
+	HasOwnExpiry bool
 }
 
 // Renewal describes the key to replace.
@@ -40,8 +42,7 @@ type keyCreation struct {
 	client *Client
 	key    NewAPIKey
 	old    Renewal
-	// snapshot has the keys that existed before.
-	snapshot collection.Snapshot[APIKey]
+	before create.Before[APIKey]
 }
 
 // CreateKey mints a key. If a live key with the same name exists and is not revoked meanwhile, nothing is sent and the error is an
@@ -53,7 +54,7 @@ func (c *Client) CreateKey(ctx context.Context, n NewAPIKey) (*MintedAPIKey, err
 // CreateMissingKey is CreateKey that does not wait until a live key with the name is revoked.
 func (c *Client) CreateMissingKey(ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
 	return c.createKey(ctx, n, Renewal{}, func(k *keyCreation, ctx context.Context) (*MintedAPIKey, error) {
-		return k.replace(ctx, k.snapshot.Wanted, k.findOthers) // The snapshot may be out of date.
+		return k.replace(ctx, k.before.Named, k.findOthers) // What is known may be out of date.
 	})
 }
 
@@ -76,25 +77,25 @@ func (c *Client) RenewKey(ctx context.Context, n NewAPIKey, old Renewal) (*Minte
 			}
 			return k.replace(ctx, named, k.awaitOthers)
 		}
-		if k.oldLives(k.snapshot.Wanted) {
+		if k.oldLives(k.before.Named) {
 			return k.rotate(ctx)
 		}
-		return k.replace(ctx, k.snapshot.Wanted, k.awaitOthers)
+		return k.replace(ctx, k.before.Named, k.awaitOthers)
 	})
 }
 
 // createKey serializes creations with one name, because neither would see the other's key.
 func (c *Client) createKey(ctx context.Context, n NewAPIKey, old Renewal, send func(*keyCreation, context.Context) (*MintedAPIKey, error)) (*MintedAPIKey, error) {
-	release, err := c.keys.Creating.Lock(ctx, n.AccountID+"/"+n.Name)
+	unlock, err := c.keyLedger.Lock(ctx, n.AccountID, n.Name)
 	if err != nil {
 		return nil, err
 	}
-	defer release()
-	snapshot, err := c.snapshotKeys(ctx, n.AccountID, n.Name)
+	defer unlock()
+	before, err := c.keysBefore(ctx, n.AccountID, n.Name)
 	if err != nil {
 		return nil, err
 	}
-	return send(&keyCreation{client: c, key: n, old: old, snapshot: snapshot}, ctx)
+	return send(&keyCreation{client: c, key: n, old: old, before: before}, ctx)
 }
 
 func (k *keyCreation) now() time.Time { return k.client.conn.Clock.Now() }
@@ -128,7 +129,7 @@ func (k *keyCreation) rotate(ctx context.Context) (*MintedAPIKey, error) {
 		}
 		return minted, err
 	case transport.StatusOf(err) == http.StatusBadRequest || transport.IsNotFound(err) || transport.IsConflict(err):
-		// Somebody may have revoked or rotated the key since the snapshot, or a killed run may have rotated it with a grace period.
+		// Somebody may have revoked or rotated the key since the listing, or a killed run may have rotated it with a grace period.
 		named, lookErr := k.keysNow(ctx)
 		if lookErr == nil && !k.oldLives(named) {
 			return k.replace(ctx, named, k.awaitOthers)
@@ -140,9 +141,11 @@ func (k *keyCreation) rotate(ctx context.Context) (*MintedAPIKey, error) {
 
 // others are the live keys that prevent a mint.
 func (k *keyCreation) others(named []APIKey) []APIKey {
-	return collection.Filter(named, func(key *APIKey) bool {
-		return key.IsLive(k.now()) && key.ID != k.old.ID && key.ID != k.old.PreviousID
-	})
+	return collection.Filter(named, k.isOther)
+}
+
+func (k *keyCreation) isOther(key *APIKey) bool {
+	return key.IsLive(k.now()) && key.ID != k.old.ID && key.ID != k.old.PreviousID
 }
 
 func (k *keyCreation) findOthers(ctx context.Context) ([]APIKey, error) {
@@ -152,7 +155,7 @@ func (k *keyCreation) findOthers(ctx context.Context) ([]APIKey, error) {
 
 // awaitOthers gives others time to be revoked.
 func (k *keyCreation) awaitOthers(ctx context.Context) ([]APIKey, error) {
-	return create.UntilFree(ctx, k.client.conn, k.findOthers)
+	return k.client.keyLedger.UntilFree(ctx, k.key.AccountID, func(key *APIKey) bool { return hasName(k.key.Name)(key) && k.isOther(key) })
 }
 
 // replace mints a key in place of a dead one, or of none, unless look still finds another live key with the name.
@@ -195,9 +198,9 @@ func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr e
 	ctx, cancel := transport.Outlive(ctx)
 	defer cancel()
 	var named []APIKey
-	found, err := create.FindAfterLoss(ctx, k.client.conn, 1, func(ctx context.Context) (_ []APIKey, err error) {
+	found, err := create.LookAfterLoss(ctx, k.client.conn, 1, func(ctx context.Context) (_ []APIKey, err error) {
 		named, err = k.keysNow(ctx)
-		return collection.Filter(named, func(key *APIKey) bool { return key.IsLive(k.now()) && !k.snapshot.Contains(key.ID) }), err
+		return collection.Filter(named, func(key *APIKey) bool { return key.IsLive(k.now()) && !k.before.Has(key.ID) }), err
 	})
 	// A rotation without a grace period ends the old key in the same step. If it still lives, nothing was rotated.
 	if err == nil && k.old.GraceMinutes == 0 && k.oldLives(named) {
@@ -208,20 +211,29 @@ func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr e
 	})
 	if err == nil && len(proven) == 1 {
 		if err = k.client.RevokeExistingKey(ctx, k.key.AccountID, proven[0].ID); err == nil || collection.IsGone(err) {
-			create.LogFound(ctx, "Revoked without its value", describeKeys(proven)...)
+			k.noteRevoked(ctx, &proven[0])
 			return nil
 		}
 	}
 	return &create.LostError{Object: "API key", Name: k.key.Name, Found: describeKeys(found), Err: errors.Join(lostErr, err)}
 }
 
+// noteRevoked notes a key that was revoked because its value was lost. An expiry of its own proves that no other run created it.
+func (k *keyCreation) noteRevoked(ctx context.Context, key *APIKey) {
+	if k.key.HasOwnExpiry {
+		create.LogFound(ctx, "Revoked without its value", key.Ref())
+		return
+	}
+	create.NoteFound(ctx, create.Found{Ref: key.Ref(), Revoked: cmp.Or(key.Fingerprint, "unknown")})
+}
+
 // send sends a mint or a rotation. A response without the value, or with another key, counts as lost. If the response has no
 // creation time, its date is used.
 func (k *keyCreation) send(ctx context.Context, r transport.Request) (*MintedAPIKey, error) {
-	keys, n := k.client.keys, k.key
+	n := k.key
 	response, err := k.client.conn.Exchange(ctx, r, transport.OnlyJSON)
 	if err != nil {
-		keys.Invalidate(n.AccountID)
+		k.client.keys.Invalidate(n.AccountID)
 		return nil, err
 	}
 	minted := &MintedAPIKey{}
@@ -231,13 +243,13 @@ func (k *keyCreation) send(ctx context.Context, r transport.Request) (*MintedAPI
 	if minted.ID == "" || minted.Value == "" {
 		return nil, r.Unexpected("the field id or value of apiKey is missing")
 	}
-	if k.snapshot.Contains(minted.ID) || minted.Name != "" && !wire.SameText(minted.Name, n.Name) {
+	if k.before.Has(minted.ID) || minted.Name != "" && !wire.SameText(minted.Name, n.Name) {
 		return nil, r.Unexpected(fmt.Sprintf("it contains API key %s (%q) instead of a new one named %q", minted.ID, minted.Name, n.Name))
 	}
 	if minted.CreatedAt == 0 && !response.At.IsZero() {
 		minted.CreatedAt = wire.Millis(response.At.UnixMilli())
 	}
-	keys.Put(n.AccountID, &APIKey{AccountID: n.AccountID, ID: minted.ID, Name: n.Name, Fingerprint: minted.Fingerprint, CreatedAt: minted.CreatedAt, ExpiresAt: minted.ExpiresAt})
+	k.client.keyLedger.Wrote(n.AccountID, &APIKey{AccountID: n.AccountID, ID: minted.ID, Name: n.Name, Fingerprint: minted.Fingerprint, CreatedAt: minted.CreatedAt, ExpiresAt: minted.ExpiresAt})
 	return minted, nil
 }
 

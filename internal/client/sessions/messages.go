@@ -124,13 +124,12 @@ func (b MessageRequest) isWanted(m *Message) bool {
 }
 
 // Send sends a message to the agent of a session once. After a lost response, it looks for the message in the session; see
-// create.Once.
+// create.Unnamed.
 func (c *Client) Send(ctx context.Context, id string, body MessageRequest) (*Message, error) {
 	defer c.invalidateAll()
-	return create.Once(ctx, c.conn, create.Object[Message]{
+	return create.Unnamed(ctx, c.conn, &c.sent, create.UnnamedObject[Message]{
 		Object: "message in the session " + id,
-		In:     c.sent,
-		Key:    strings.ToLower(id),
+		Place:  strings.ToLower(id),
 		Body:   body,
 		Send:   func(ctx context.Context) (*Message, error) { return c.sendMessage(ctx, id, body) },
 		List: func(ctx context.Context) ([]Message, error) {

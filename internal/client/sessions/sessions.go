@@ -19,17 +19,16 @@ import (
 type Client struct {
 	conn *transport.Conn
 
-	listings *collection.Collection[Session]
+	listings *collection.Listing[Session]
 	pages    *collection.Paged[[]Session]
-	// sent has the messages that this process sent.
-	sent *collection.Collection[Message]
+	// created and sent are what this process sends to create sessions and messages.
+	created, sent create.Sends
 }
 
 // New returns a client for sessions.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
-	c.listings = collection.New(conn.Clock, 0, nil, c.listForReads)
-	c.sent = collection.New[Message](conn.Clock, 0, nil, nil)
+	c.listings = collection.NewListing(conn.Clock, false, c.listForReads)
 	c.pages = newPages(conn)
 	return c
 }
@@ -174,16 +173,15 @@ func (c *Client) retryNotFound(ctx context.Context, send func() error) error {
 	return err
 }
 
-// Create creates a session, and finds it after a lost response; see create.Once.
+// Create creates a session, and finds it after a lost response; see create.Unnamed.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, error) {
 	if body.Settings.IsEmpty() {
 		body.Settings = nil
 	}
 	object := "session on the computer " + body.ComputerID
-	made, err := create.Once(ctx, c.conn, create.Object[Session]{
+	made, err := create.Unnamed(ctx, c.conn, &c.created, create.UnnamedObject[Session]{
 		Object: object,
-		In:     c.listings,
-		Key:    strings.ToLower(body.ComputerID),
+		Place:  strings.ToLower(body.ComputerID),
 		Body:   body,
 		Send:   func(ctx context.Context) (*Session, error) { return c.send(ctx, body) },
 		List: func(ctx context.Context) ([]Session, error) {

@@ -24,6 +24,14 @@ func (c *Conn) ListProviders(ctx context.Context) ([]string, error) {
 	return providers, err
 }
 
+// LearnServiceTime makes sure that the service's time is known: the response to the cheapest request has it. If that fails, the
+// caller's own request fails too, or its object is named in an error.
+func (c *Conn) LearnServiceTime(ctx context.Context) {
+	if c.ServiceTime().IsZero() {
+		_, _ = c.Providers(ctx)
+	}
+}
+
 // CheckOnce calls send for the first caller of each purpose in a process. It returns only errors that every other request would get
 // too, so that one mistake is reported once.
 func (c *Conn) CheckOnce(ctx context.Context, purpose string, send func(context.Context) error) error {

@@ -19,13 +19,14 @@ import (
 type Client struct {
 	conn *transport.Conn
 
-	listings *collection.Collection[Run]
+	listings *collection.Listing[Run]
+	created  create.Sends
 }
 
 // New returns a client for wiki runs.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
-	c.listings = collection.New(conn.Clock, 1, nil, c.list)
+	c.listings = collection.NewListing(conn.Clock, true, c.list)
 	return c
 }
 
@@ -170,13 +171,12 @@ func (c *Client) GetUncached(ctx context.Context, id string) (*Run, error) {
 	return transport.CallObject[Run](ctx, c.conn, transport.Get("getWikiRun", "/api/v0/wiki/{wikiRunId}", id), "wikiRun", id)
 }
 
-// Create creates a run, and finds it after a lost response; see create.Once.
+// Create creates a run, and finds it after a lost response; see create.Unnamed.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Run, error) {
 	defer c.listings.InvalidateAll()
-	return create.Once(ctx, c.conn, create.Object[Run]{
+	return create.Unnamed(ctx, c.conn, &c.created, create.UnnamedObject[Run]{
 		Object:   "wiki run of " + body.RepoURL,
-		In:       c.listings,
-		Key:      repositoryKey(body.RepoURL),
+		Place:    repositoryKey(body.RepoURL),
 		Body:     body,
 		Send:     func(ctx context.Context) (*Run, error) { return c.send(ctx, body) },
 		List:     func(ctx context.Context) ([]Run, error) { return c.list(ctx, body.RepoURL) },

@@ -57,7 +57,7 @@ type apiKeyEphemeralModel struct {
 func (m *apiKeyEphemeralModel) request(now time.Time) serviceaccounts.NewAPIKey {
 	n := serviceaccounts.NewAPIKey{AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString()}
 	if !m.ExpiresIn.IsNull() {
-		n.ExpiresAt = now.Add(parseDuration(m.ExpiresIn))
+		n.ExpiresAt, n.HasOwnExpiry = now.Add(parseDuration(m.ExpiresIn)), true
 	}
 	return n
 }

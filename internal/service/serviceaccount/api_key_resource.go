@@ -126,7 +126,7 @@ func (m *apiKeyModel) Identity() any {
 func (m *apiKeyModel) request(now time.Time) serviceaccounts.NewAPIKey {
 	n := serviceaccounts.NewAPIKey{AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString(), ExpiresAt: parseTime(m.ExpiresAt)}
 	if life := parseDuration(m.ExpiresIn); life != 0 {
-		n.ExpiresAt = now.Add(life)
+		n.ExpiresAt, n.HasOwnExpiry = now.Add(life), true
 	}
 	return n
 }

@@ -57,9 +57,9 @@ func newSource(n int) *source {
 	return s
 }
 
-func (s *source) shared(clk clock.Clock) *Collection[thing] { return New(clk, 1, nil, s.list) }
+func (s *source) shared(clk clock.Clock) *Listing[thing] { return NewListing(clk, true, s.list) }
 
-func mustGet(t *testing.T, sh *Collection[thing], s *source, key, id string) *thing {
+func mustGet(t *testing.T, sh *Listing[thing], s *source, key, id string) *thing {
 	t.Helper()
 	got, err := sh.Get(t.Context(), key, id, s.get)
 	if err != nil {
@@ -160,27 +160,11 @@ func TestCollection_peeks(t *testing.T) {
 	}
 	peek("1", true)
 	peek("9", false)
-	if got, err := sh.AfterWrite("", &thing{id: "1"}, s.err); err != nil || got.id != "1" {
-		t.Errorf("got %+v, %v", got, err)
-	}
+	sh.Invalidate("")
 	peek("1", false)
-	if got, err := sh.AfterWrite("", &thing{id: "1"}, errors.New("broken")); err == nil || got != nil {
-		t.Errorf("got %+v, %v", got, err)
-	}
 	s.err = errors.New("broken")
-	sh.listings.Start(t.Context(), "", func(context.Context) (*listing[thing], error) { return nil, s.err })
+	sh.listed.Start(t.Context(), "", func(context.Context) (*Objects[thing], error) { return nil, s.err })
 	if got := sh.Peek(t.Context(), "", "1"); got != nil {
 		t.Errorf("got %+v of a listing that fails", got)
-	}
-}
-
-func TestPosts_countLost(t *testing.T) {
-	t.Parallel()
-	var p Posts
-	for _, change := range []int{1, 1, -1} {
-		p.CountLost("a", change)
-	}
-	if a, b := p.CountLost("a", 0), p.CountLost("b", 0); a != 1 || b != 0 {
-		t.Errorf("%d and %d", a, b)
 	}
 }

@@ -1,0 +1,140 @@
+package create
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+)
+
+// UnnamedObject describes an object without a name.
+type UnnamedObject[T any] struct {
+	// Object is used in errors, such as "session on the computer 7".
+	Object string
+	// Place is what the object is created in, such as the ID of a computer.
+	Place string
+	// Body is what Send sends: equal requests create equal objects. IsWanted reports whether an object matches it.
+	Body     any
+	Send     func(ctx context.Context) (*T, error)
+	IsWanted func(*T) bool
+	// List returns the objects that may include the new one. ListedLate is how long it may lack the object, if that is longer than the
+	// search takes.
+	List       func(ctx context.Context) ([]T, error)
+	ListedLate time.Duration
+}
+
+// Unnamed creates an object without a name. Besides the service's own errors, it returns *LostError.
+//
+// Nothing is listed before, so after a lost response, a new object must prove its age by the service's clock, and never by the local one.
+// A network failure often loses the responses to several equal requests, and their objects are equal too: if there are no more of them
+// than lost responses, each request gets one.
+func Unnamed[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, s *Sends, o UnnamedObject[T]) (*T, error) {
+	c.LearnServiceTime(ctx)
+	since, place := c.ServiceTime(), s.to(o.Place)
+	made, err := sendUnnamed[T, P](ctx, place, o)
+	if !transport.IsAmbiguous(err) {
+		return made, err
+	}
+	return findUnnamed[T, P](ctx, c, place, o, since, err)
+}
+
+// sendUnnamed sends the request, and counts it if its response is lost.
+func sendUnnamed[T any, P wire.RecordOf[T]](ctx context.Context, place *sends, o UnnamedObject[T]) (*T, error) {
+	place.inFlight.RLock()
+	defer place.inFlight.RUnlock()
+	made, err := o.Send(ctx)
+	if err == nil && !place.take(P(made).Ref().ID) {
+		err = AnotherObject(o.Object, "", P(made).Ref())
+	}
+	if transport.IsAmbiguous(err) {
+		place.countLost(o.Body, 1)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return made, nil
+}
+
+// findUnnamed returns the object of a request whose response was lost.
+func findUnnamed[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, place *sends, o UnnamedObject[T], since time.Time, lostErr error) (*T, error) {
+	lostAt := c.Clock.Now()
+	sinceLost := func() time.Duration { return c.Clock.Now().Sub(lostAt) }
+	place.inFlight.Lock() // The search starts when no request is in flight.
+	defer place.inFlight.Unlock()
+	lost := place.countLost(o.Body, 0)
+	defer place.countLost(o.Body, -1)
+
+	_ = c.Clock.Sleep(ctx, o.ListedLate-sinceLost()) // After an interrupt, the search comes at once.
+	enough := math.MaxInt                            // An early listing may show only objects that somebody else created.
+	if sinceLost() >= o.ListedLate+searchTime {
+		enough = 1
+	}
+	listed, lookErr := LookAfterLoss(ctx, c, enough, o.List)
+	found := collection.Filter(listed, func(object *T) bool {
+		ref := P(object).Ref()
+		return !place.isTaken(ref.ID) && CreatedSince(ref.CreatedAt, since)
+	})
+	wanted := collection.Filter(found, o.IsWanted)
+	proven := collection.Filter(wanted, func(object *T) bool { return ProvenSince(P(object).Ref().CreatedAt, since) })
+	if lookErr != nil || len(proven) == 0 || len(wanted) > lost {
+		if len(wanted) > 0 {
+			found = wanted
+		}
+		return nil, &LostError{Object: o.Object, Found: wire.Refs[T, P](found), Err: errors.Join(lostErr, lookErr)}
+	}
+	oldest := slices.MinFunc(proven, func(a, b T) int { return P(&a).Ref().CreatedAt.Compare(P(&b).Ref().CreatedAt) })
+	place.take(P(&oldest).Ref().ID)
+	NoteFound(ctx, Found{Ref: P(&oldest).Ref()})
+	return &oldest, nil
+}
+
+// Sends are the requests of this process that create objects without names. The zero value is ready to use.
+type Sends struct{ places sync.Map }
+
+func (s *Sends) to(place string) *sends {
+	found, _ := s.places.LoadOrStore(place, &sends{lost: map[string]int{}, taken: map[string]bool{}})
+	return found.(*sends)
+}
+
+// sends are the requests for one place.
+type sends struct {
+	// inFlight is held for reading while a request is in flight, and for writing while the object of a lost response is searched for.
+	inFlight sync.RWMutex
+
+	mu sync.Mutex
+	// lost counts the requests whose responses were lost, by their bodies.
+	lost map[string]int
+	// taken has the IDs of the objects that a request got: they are no candidates for another one.
+	taken map[string]bool
+}
+
+// countLost changes the number of requests with a body whose responses were lost, and returns it.
+func (s *sends) countLost(body any, change int) int {
+	text, _ := json.Marshal(body) // The request has encoded it too.
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost[string(text)] += change
+	return s.lost[string(text)]
+}
+
+// take records that a request got an object. It returns false if another one got it before.
+func (s *sends) take(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	isFirst := !s.taken[id]
+	s.taken[id] = true
+	return isFirst
+}
+
+func (s *sends) isTaken(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.taken[id]
+}
