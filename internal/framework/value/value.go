@@ -55,3 +55,6 @@ func Strings(list types.List) []string {
 func IsSet(v attr.Value) bool {
 	return !v.IsNull() && !v.IsUnknown()
 }
+
+// MayBeTrue reports whether a bool is true or unknown.
+func MayBeTrue(b types.Bool) bool { return b.ValueBool() || b.IsUnknown() }

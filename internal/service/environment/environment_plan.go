@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -52,12 +53,12 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	switch {
 	case rebuilds && !changes:
 		resp.Diagnostics.AddWarning("Apply rebuilds failed environments", fmt.Sprintf("Environment %s: its latest build (%s) failed: %s. This apply starts a new build.",
-			name, latest, strings.TrimSuffix(cmp.Or(state.FailureReason.ValueString(), "the service gave no reason"), ".")))
+			name, latest, strings.TrimSuffix(cmp.Or(state.failure(), "the service gave no reason"), ".")))
 	case waits && !changes && left.Build:
 		resp.Diagnostics.AddWarning("Apply waits for an earlier build", fmt.Sprintf("Environment %s: build %s has not ended, and an earlier apply stopped waiting. This apply waits for it.", name, latest))
 	}
 	if changes || rebuilds || waits {
-		plan.expectBuild(&state)
+		plan.expectBuild(ctx, &state)
 	}
 	if makesDefault && !state.IsDefault.ValueBool() {
 		plan.IsDefault = types.BoolUnknown()
@@ -72,14 +73,12 @@ func (m *environmentModel) changesBuild(state *environmentModel) bool {
 
 // makesDefault reports whether an update may have to make the environment the organization's default.
 func (m *environmentModel) makesDefault(state *environmentModel, left steps) bool {
-	wanted := m.MakeOrganizationDefault.ValueBool() || m.MakeOrganizationDefault.IsUnknown()
-	return wanted && (!state.MakeOrganizationDefault.ValueBool() || left.Default && !state.IsDefault.ValueBool())
+	return value.MayBeTrue(m.MakeOrganizationDefault) && (!state.MakeOrganizationDefault.ValueBool() || left.Default && !state.IsDefault.ValueBool())
 }
 
 // waits reports whether an update that starts no build waits for the one that runs. A rename does not wait for somebody else's build.
 func (m *environmentModel) waits(state *environmentModel, left steps, makesDefault bool) bool {
-	isWanted := m.WaitForBuild.ValueBool() || m.WaitForBuild.IsUnknown()
-	return state.buildStatus() == environments.StatusBuilding && isWanted && (left.Build || makesDefault || !state.WaitForBuild.ValueBool())
+	return state.buildStatus() == environments.StatusBuilding && value.MayBeTrue(m.WaitForBuild) && (left.Build || makesDefault || !state.WaitForBuild.ValueBool())
 }
 
 // buildStatus is the environment's status, which may still be that of an earlier build while the latest one runs.
@@ -91,14 +90,51 @@ func (m *environmentModel) buildStatus() string {
 	return m.Status.ValueString()
 }
 
-// expectBuild plans the results that a build may change as unknown.
-func (m *environmentModel) expectBuild(state *environmentModel) {
+// failure is why the latest build failed. Right after the apply in which it failed, only the build has the reason.
+func (m *environmentModel) failure() string {
+	ofBuild, _ := m.LatestBuild.Attributes()["failure_reason"].(types.String)
+	return cmp.Or(m.FailureReason.ValueString(), ofBuild.ValueString())
+}
+
+// expectBuild plans the results that a build may change as unknown. What the plan decides stays known, because an unknown value can force the
+// replacement of whatever uses it. Without a wait, the apply ends before the build does. A build that fails is an error, not a result.
+func (m *environmentModel) expectBuild(ctx context.Context, state *environmentModel) {
 	m.LatestBuild, m.LatestBuildID, m.Status = types.ObjectUnknown(buildType.AttrTypes), types.StringUnknown(), types.StringUnknown()
-	m.FailureReason, m.LastSuccessfulBuildAt = types.StringUnknown(), types.StringUnknown()
-	m.ActiveRepositories, m.ActiveSource = types.ListUnknown(repositoryType), types.ObjectUnknown(sourceType.AttrTypes)
+	if !state.FailureReason.IsNull() {
+		m.FailureReason = types.StringUnknown()
+	}
 	if !m.SourceID.Equal(state.SourceID) {
 		m.Source = types.ObjectUnknown(sourceType.AttrTypes)
 	}
+	if !value.MayBeTrue(m.WaitForBuild) {
+		return
+	}
+	m.LastSuccessfulBuildAt = types.StringUnknown()
+	m.ActiveRepositories = m.activeAfterBuild(ctx)
+	if active := state.ActiveSource.Attributes()["id"]; active == nil || !active.Equal(m.SourceID) {
+		m.ActiveSource = types.ObjectUnknown(sourceType.AttrTypes)
+	}
+}
+
+// activeAfterBuild returns the active repositories after a build, whether it succeeds or fails.
+func (m *environmentModel) activeAfterBuild(ctx context.Context) types.List {
+	active, _ := repositoriesToAPI(ctx, m.ActiveRepositories)
+	planned, _ := repositoriesToAPI(ctx, m.Repositories)
+	switch given, err := m.Repositories.ToTerraformValue(ctx); {
+	case err != nil || !given.IsFullyKnown() || m.ActiveRepositories.IsNull() || !haveSameURLs(active, planned):
+		return types.ListUnknown(repositoryType)
+	case environments.SameRepositories(active, planned):
+		return m.ActiveRepositories
+	}
+	var parts []attr.Value
+	for _, repository := range active {
+		parts = append(parts, types.ObjectValueMust(repositoryType.AttrTypes, map[string]attr.Value{"url": types.StringValue(repository.URL), "script": types.StringUnknown()}))
+	}
+	return types.ListValueMust(repositoryType, parts)
+}
+
+func haveSameURLs(a, b []environments.Repository) bool {
+	return wire.SameInAnyOrder(a, b, func(x, y environments.Repository) bool { return wire.SameURL(x.URL, y.URL) })
 }
 
 // checkSource rejects options that a configured source does not support. State is nil for a new environment. An unchanged

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 func TestEnvironment_plansShowWhatChanges(t *testing.T) {
@@ -13,20 +14,53 @@ func TestEnvironment_plansShowWhatChanges(t *testing.T) {
 	e := acctest.New(t)
 	before := acctest.Values{"setup_script": "make", "scope": "organization"}
 	_, i := e.Created(t, environmentType, envValues(before))
-	built := []string{"active_repositories", "active_source", "failure_reason", "last_successful_build_at", "latest_build", "latest_build_id", "setup_script", "status"}
+	built := func(more ...string) []string {
+		return slices.Sorted(slices.Values(append(more, "last_successful_build_at", "latest_build", "latest_build_id", "status")))
+	}
 	for name, tc := range map[string]struct {
 		change acctest.Values
 		want   []string
 	}{
-		"a rename":    {acctest.Values{"name": "after"}, []string{"name"}},
-		"the default": {acctest.Values{"make_organization_default": true}, []string{"is_default", "make_organization_default"}},
-		"a script":    {acctest.Values{"setup_script": "true"}, built},
+		"a rename":              {acctest.Values{"name": "after"}, []string{"name"}},
+		"the default":           {acctest.Values{"make_organization_default": true}, []string{"is_default", "make_organization_default"}},
+		"a script":              {acctest.Values{"setup_script": "true"}, built("setup_script")},
+		"a source":              {acctest.Values{"source_id": "source-repositories", "setup_script": nil}, built("active_source", "setup_script", "source", "source_id")},
+		"a repository":          {acctest.Values{"repositories": repositories("app", "make", "api", "")}, built("active_repositories", "repositories", "repositories[1]")},
+		"a repository's script": {acctest.Values{"repositories": repositories("app", "true")}, built("active_repositories[0].script", "repositories[0].script")},
+		"a script, without a wait": {
+			acctest.Values{"setup_script": "true", "wait_for_build": false, "repositories": repositories("api", "")},
+			[]string{"latest_build", "latest_build_id", "repositories[0].script", "repositories[0].url", "setup_script", "status", "wait_for_build"},
+		},
 	} {
 		config := envValues(before)
 		maps.Copy(config, tc.change)
 		if got := acctest.NewProcess(t, e, nil).Changes(i, config); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: the plan shows %v, want %v", name, got, tc.want)
 		}
+	}
+}
+
+// What the plan decides about the active repositories holds in the apply, in whatever order the service returns them, also if the build fails.
+func TestEnvironment_activeRepositoriesStayKnown(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]bool{"succeeds": false, "fails": true} {
+		e := acctest.New(t)
+		_, i := e.Created(t, environmentType, envValues(acctest.Values{"repositories": repositories("app", "make", "api", "")}))
+		if fails {
+			failBuild(t, e, emulator.BuildFailure{Category: "validation", Reason: "exit 1"})
+		}
+		config := envValues(acctest.Values{"repositories": repositories("api", "true", "app", "make")})
+		p := acctest.NewProcess(t, e, nil)
+		out := p.Apply(i, config) // The harness compares the result with the plan.
+		if unknown := out.Unknown(t); slices.Contains(unknown, "active_repositories") || !slices.Contains(unknown, "active_repositories.script") || len(out.Errors) > 0 != fails {
+			t.Errorf("%s: unknown are %v; %s", name, unknown, out)
+		}
+		if fails {
+			out = p.Plan(i, config)
+			acctest.Says(t, out.WarningText(), "failed: exit 1")
+			e.MustApply(t, i, config)
+		}
+		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 	}
 }
 

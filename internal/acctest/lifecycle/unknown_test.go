@@ -1,0 +1,131 @@
+package lifecycle
+
+import (
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/lives"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// unknownResults are all results that any update in place makes unknown, with the reason. An unknown value can force the replacement of
+// whatever uses it, with everything on it. So add a row only if this update can change the result.
+var unknownResults = map[string]map[string]string{
+	"agentyard_api_key": {
+		"id": "a new key has another ID", "key": "a new key has another value", "fingerprint": "the same", "created_at": "the new key is created in the apply",
+		"next_rotation_at": "counts from the creation of the new key", "rotated_at": "the apply rotates the key", "previous_key_id": "a grace period keeps the old key",
+		"expires_at": "expires_in counts from the creation of the new key",
+		"is_revoked": "a dead key may stay if the arguments turn out to be the same", "revoked_at": "the same",
+	},
+	"agentyard_computer": {},
+	"agentyard_computer_fleet": {
+		"computers": "an unknown quantity decides the names", "computers.id": "a new computer replaces a missing or a failed one", "computers.status": "the same", "computers.hostname": "the same",
+		"computers.remote_user": "the same", "computers.relay_client_url": "the same", "computers.relay_agent_url": "the same", "computers.cloned_repo_directories": "the same",
+	},
+	"agentyard_environment": {
+		"latest_build": "the apply starts a build, or waits for one", "latest_build_id": "the same", "status": "the same",
+		"failure_reason":             "a failed environment has one until its new build starts",
+		"last_successful_build_at":   "the apply waits for a build",
+		"active_repositories":        "other repositories become active only if their build succeeds",
+		"active_repositories.script": "another script becomes active only if its build succeeds",
+		"active_source":              "another source becomes active only if its build succeeds", "source": "source_id selects another one",
+		"is_default": "the apply makes the environment the default",
+	},
+	"agentyard_member_invitation": {"status": "a role is a new invitation"},
+}
+
+// situations are more updates than those that set an argument to an unknown value: they change the service, and return the configuration.
+var situations = map[string][]func(e *acctest.Env, i *acctest.Instance, created acctest.Values) acctest.Values{
+	"agentyard_api_key": {
+		func(e *acctest.Env, i *acctest.Instance, created acctest.Values) acctest.Values {
+			e.API(http.MethodPost, "/api/v0/service-accounts/"+i.Attribute("service_account_id")+"/api-keys/"+i.ID()+"/revoke", nil, nil)
+			return created
+		},
+		func(_ *acctest.Env, _ *acctest.Instance, created acctest.Values) acctest.Values {
+			return with(created, acctest.Values{"expires_in": "24h"})
+		},
+	},
+	"agentyard_computer_fleet": {
+		func(e *acctest.Env, _ *acctest.Instance, created acctest.Values) acctest.Values {
+			var answer struct{ Computers []struct{ ID string } }
+			e.API(http.MethodGet, "/api/v0/computers", nil, &answer)
+			for _, c := range answer.Computers {
+				e.Try(http.MethodDelete, "/api/v0/computers/"+c.ID, nil)
+			}
+			return with(created, acctest.Values{"quantity": 3})
+		},
+	},
+	"agentyard_environment": {
+		func(_ *acctest.Env, _ *acctest.Instance, created acctest.Values) acctest.Values {
+			return with(created, acctest.Values{"repositories": []any{map[string]any{"url": "https://git.example/acme/app", "script": "make"}}})
+		},
+		func(e *acctest.Env, i *acctest.Instance, created acctest.Values) acctest.Values {
+			if err := e.FailBuild(emulator.BuildFailure{Category: "validation"}); err != nil {
+				panic(err)
+			}
+			e.API(http.MethodPost, "/api/v0/environments/"+i.ID()+"/builds", nil, nil)
+			e.Clock.Advance(time.Hour)
+			return created
+		},
+	},
+}
+
+func with(config, changes acctest.Values) acctest.Values {
+	changed := maps.Clone(config)
+	maps.Copy(changed, changes)
+	return changed
+}
+
+// Each update leaves known what it does not change: each argument unknown, the updates of the lives, and what changed elsewhere.
+func TestResource_unknownResults(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	seen := map[string]map[string]bool{}
+	t.Run("all", func(t *testing.T) {
+		forEach(t, func(t *testing.T, l *lives.Life, e *acctest.Env, ids *strings.Replacer) {
+			created, changed := values(t, ids.Replace(l.Create)), values(t, ids.Replace(l.Change))
+			_, i := e.Created(t, l.TypeName, created)
+			see := func(what, argument string, config acctest.Values) {
+				out := e.Plan(t, i.Clone(), config)
+				if len(out.Errors) > 0 || out.Action != acctest.ActionUpdate {
+					return // Another argument excludes this one, or forces a new object.
+				}
+				for _, name := range out.Unknown(t) {
+					if name == argument || strings.HasPrefix(name, argument+".") {
+						continue
+					}
+					if unknownResults[l.TypeName][name] == "" {
+						t.Errorf("%s: %s becomes unknown. Keep it known, or add the reason to unknownResults", what, name)
+					}
+					mu.Lock()
+					if seen[l.TypeName] == nil {
+						seen[l.TypeName] = map[string]bool{}
+					}
+					seen[l.TypeName][name] = true
+					mu.Unlock()
+				}
+			}
+			see("an update", "none", changed)
+			for _, argument := range acctest.NewProcess(t, e, nil).Arguments(l.TypeName) {
+				see("an unknown "+argument, argument, with(created, acctest.Values{argument: tftypes.UnknownValue}))
+			}
+			for _, change := range situations[l.TypeName] {
+				see("a change elsewhere", "none", change(e, i, created))
+			}
+		})
+	})
+	for typeName, rows := range unknownResults {
+		for name := range rows {
+			if !seen[typeName][name] {
+				t.Errorf("%s: no update makes %s unknown", typeName, name)
+			}
+		}
+	}
+}
