@@ -26,6 +26,7 @@ var layers = [][]string{
 	},
 	{"internal/framework/crud", "internal/framework/wait"},
 	{"internal/framework/apierror", "internal/framework/modifier", "internal/framework/results"},
+	{"internal/framework/privatestate"},
 	{"internal/framework/value"},
 	{"internal/framework/phrase"},
 	{"internal/client"},

@@ -22,7 +22,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 )
 
 // Model is the model of a resource.
@@ -142,7 +142,7 @@ func Create[M, A any, P ModelOf[M, A]](ctx context.Context, c *client.Client, ob
 		return nil, nil
 	}
 	resp.Diagnostics.Append(StoreAsPlanned(ctx, &resp.State, resp.Identity, req.Plan.Raw, P(m), made)...)
-	resp.Diagnostics.Append(Seen(ctx, c, resp.Private)...)
+	resp.Diagnostics.Append(RecordReader(ctx, c, resp.Private)...)
 	if resp.Diagnostics.HasError() {
 		return nil, nil
 	}
@@ -164,13 +164,13 @@ func Read[M, A any, P ModelOf[M, A]](ctx context.Context, c *client.Client, obje
 		return
 	}
 	resp.Diagnostics.Append(P(&m).FromAPI(ctx, found)...)
-	if modifier.IsUnread(ctx, resp.Private) {
+	if privatestate.IsImportUnread(ctx, resp.Private) {
 		if imported, ok := any(P(&m)).(Importable[A]); ok {
 			resp.Diagnostics.Append(imported.FromImport(ctx, found)...)
 		}
 	}
-	resp.Diagnostics.Append(modifier.SetRead(ctx, resp.Private)...)
-	resp.Diagnostics.Append(Seen(ctx, c, resp.Private)...)
+	resp.Diagnostics.Append(privatestate.MarkImportRead(ctx, resp.Private)...)
+	resp.Diagnostics.Append(RecordReader(ctx, c, resp.Private)...)
 	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &m, P(&m).Identity())...)
 }
 
@@ -202,7 +202,7 @@ func Update[M, A any, P ModelOf[M, A]](ctx context.Context, object string, req r
 		return nil
 	}
 	// Terraform keeps the private state even if the update failed, so it must no longer mark anything as adopted.
-	resp.Diagnostics.Append(modifier.RemoveImported(ctx, resp.Private)...)
+	resp.Diagnostics.Append(privatestate.ForgetImport(ctx, resp.Private)...)
 	return plan
 }
 

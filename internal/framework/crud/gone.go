@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,8 +15,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 )
 
 // OwnerOnly is a model of an object that may be visible only to its owner. A 404 for another API key does not mean that it
@@ -27,38 +26,20 @@ type OwnerOnly interface {
 	OwnerOnly() bool
 }
 
-const seenByKey = "seen_by"
-
-// seenBy identifies the API key that last read an object, or its key_owner, without revealing it.
-type seenBy struct {
-	Salt string `json:"salt"`
-	Hash string `json:"hash"`
-}
-
-func lastSeenBy(ctx context.Context, private modifier.PrivateReader) (seenBy, bool) {
-	var by seenBy
-	value, _ := private.GetKey(ctx, seenByKey)
-	return by, json.Unmarshal(value, &by) == nil
-}
-
-// Seen records in private state which API key last read an object, or its key_owner if one is set. It writes only if that has
+// RecordReader records in private state which API key last read an object, or its key_owner if one is set. It writes only if that has
 // changed.
-func Seen(ctx context.Context, c *client.Client, private modifier.PrivateState) diag.Diagnostics {
-	if by, ok := lastSeenBy(ctx, private); ok && by.Hash == c.Conn.KeyFingerprint(by.Salt) {
+func RecordReader(ctx context.Context, c *client.Client, private privatestate.State) diag.Diagnostics {
+	if by, ok := privatestate.ReaderOf(ctx, private); ok && by.Hash == c.Conn.KeyFingerprint(by.Salt) {
 		return nil
 	}
 	salt := rand.Text()[:8] // It is short, because each object in a state has one.
-	value, err := json.Marshal(seenBy{salt, c.Conn.KeyFingerprint(salt)})
-	if err != nil {
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Private state cannot be stored", err.Error())}
-	}
-	return private.SetKey(ctx, seenByKey, value)
+	return privatestate.SetReader(ctx, private, privatestate.LastReader{Salt: salt, Hash: c.Conn.KeyFingerprint(salt)})
 }
 
 // otherReader returns a sentence if an object was last read with another API key or key_owner. Otherwise, it is empty. A record
 // of a key also counts after key_owner is set: until the object is read again, nothing shows that the keys have the same owner.
-func otherReader(ctx context.Context, c *client.Client, private modifier.PrivateState) string {
-	if by, ok := lastSeenBy(ctx, private); !ok || by.Hash == c.Conn.KeyFingerprint(by.Salt) {
+func otherReader(ctx context.Context, c *client.Client, private privatestate.State) string {
+	if by, ok := privatestate.ReaderOf(ctx, private); !ok || by.Hash == c.Conn.KeyFingerprint(by.Salt) {
 		return ""
 	}
 	return "It was last read with another API key or key_owner."
@@ -72,7 +53,7 @@ type Missing struct {
 	Object  string
 	ID      string
 	Model   any
-	Private modifier.PrivateState
+	Private privatestate.State
 }
 
 // NotVisible returns an error if a missing object may still exist, because only its owner can see it, and it was last read
@@ -115,11 +96,11 @@ func Unreadable(ctx context.Context, c *client.Client, failed FailedRead, resp *
 		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
 	case collection.IsGone(err):
 		Gone(ctx, c, object, model, resp)
-	case errors.As(err, &unset) && modifier.IsUnread(ctx, resp.Private):
+	case errors.As(err, &unset) && privatestate.IsImportUnread(ctx, resp.Private):
 		resp.Diagnostics.AddError("Cannot import "+object, fmt.Sprintf("No %s is set. To set one, apply without the import.", object))
 	case errors.As(err, &unset):
 		remove(ctx, c, model, resp, title(object)+" is not set", fmt.Sprintf("No %s is set. It is removed from the state. If it is still configured, the next apply sets it again.", object))
-	case errors.As(err, &missing) && missing.Setting != "" && modifier.IsUnread(ctx, resp.Private):
+	case errors.As(err, &missing) && missing.Setting != "" && privatestate.IsImportUnread(ctx, resp.Private):
 		// A state with only the ID would be planned as a replacement, which destroys the imported object.
 		resp.Diagnostics.AddError("Cannot import "+object+" yet", fmt.Sprintf("The %s cannot be read, because the provider's %s is not known yet. "+
 			"First apply what %s depends on, for example with -target. Then plan the import.", object, missing.Setting, missing.Setting))
@@ -135,7 +116,7 @@ func Unreadable(ctx context.Context, c *client.Client, failed FailedRead, resp *
 // it returns an error, because Terraform's own one would suggest another region or endpoint.
 func Gone(ctx context.Context, c *client.Client, object string, model Identified, resp *resource.ReadResponse) {
 	id := cmp.Or(attributeOf(ctx, resp.State, "id"), attributeOf(ctx, resp.State, "email")) // An import sets only one of them.
-	if modifier.IsUnread(ctx, resp.Private) {
+	if privatestate.IsImportUnread(ctx, resp.Private) {
 		account := attributeOf(ctx, resp.State, "service_account_id")
 		resp.Diagnostics.AddError("Cannot import "+object, phrase.Join(apierror.NoSuch(object, id), apierror.NameHint("service account", account)))
 		return
@@ -155,7 +136,7 @@ func remove(ctx context.Context, c *client.Client, model Identified, resp *resou
 }
 
 // OtherOrganization returns a caution if another API key last read an object that is now missing. Otherwise, it is empty.
-func OtherOrganization(ctx context.Context, c *client.Client, private modifier.PrivateState) string {
+func OtherOrganization(ctx context.Context, c *client.Client, private privatestate.State) string {
 	if reader := otherReader(ctx, c, private); reader != "" {
 		return reader + " If that key belongs to another organization, do not apply."
 	}

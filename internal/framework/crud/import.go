@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 )
 
 // ID is the identity of an object that is identified by its ID.
@@ -37,7 +37,7 @@ func Import(ctx context.Context, attribute, object, form string, isValid func(st
 		return
 	}
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root(attribute), path.Root(attribute), req, resp)
-	resp.Diagnostics.Append(modifier.SetImported(ctx, resp.Private)...)
+	resp.Diagnostics.Append(privatestate.MarkImported(ctx, resp.Private)...)
 }
 
 // ImportByID imports an object by its "id", which is part of the paths of requests. Example is an ID for the error message.

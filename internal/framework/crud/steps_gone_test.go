@@ -103,7 +103,7 @@ func equals(t *testing.T, diags diag.Diagnostics, want string) {
 }
 
 // Terraform compares private state, so it must not change with every read, nor with every key of a key_owner.
-func TestSeen_isWrittenOnce(t *testing.T) {
+func TestRecordReader_isWrittenOnce(t *testing.T) {
 	t.Parallel()
 	var resp resource.ReadResponse
 	resp.Private = private(resp.Private)
@@ -111,8 +111,8 @@ func TestSeen_isWrittenOnce(t *testing.T) {
 	for _, c := range []*client.Client{
 		keyed(t, "own", ""), keyed(t, "own", ""), keyed(t, "own", "ci"), keyed(t, "own", "ci"), keyed(t, "successor", "ci"), keyed(t, "own", "blue"), keyed(t, "own", ""), keyed(t, "successor", ""),
 	} {
-		tells(t, Seen(t.Context(), c, resp.Private), "")
-		mark, _ := resp.Private.GetKey(t.Context(), seenByKey)
+		tells(t, RecordReader(t.Context(), c, resp.Private), "")
+		mark, _ := resp.Private.GetKey(t.Context(), "seen_by")
 		if n := len(marks); n == 0 || marks[n-1] != string(mark) {
 			marks = append(marks, string(mark))
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 )
 
 var (
@@ -159,7 +159,7 @@ func TestRead(t *testing.T) {
 			resp := &resource.ReadResponse{State: prior(), Identity: noIdentity()}
 			resp.Private = private(resp.Private)
 			if tc.imported {
-				modifier.SetImported(t.Context(), resp.Private)
+				privatestate.MarkImported(t.Context(), resp.Private)
 			}
 			Read(t.Context(), anyClient, "thing", resource.ReadRequest{State: prior()}, resp, func(m *thingModel) (*thing, error) {
 				if m.ID.ValueString() != "1" {
@@ -208,7 +208,7 @@ func TestUpdate(t *testing.T) {
 			}
 			resp := &resource.UpdateResponse{State: prior(), Identity: noIdentity()}
 			resp.Private = private(resp.Private)
-			modifier.SetImported(t.Context(), resp.Private)
+			privatestate.MarkImported(t.Context(), resp.Private)
 			stored := Update(t.Context(), "thing", req, resp, func(plan, state *thingModel) (*thing, error) {
 				if plan.Name.ValueString() != "b" || state.Name.ValueString() != "a" {
 					t.Errorf("from %v to %v", state.Name, plan.Name)
@@ -228,7 +228,7 @@ func TestUpdate(t *testing.T) {
 			if got := idIn(t, resp.Identity); (got == "1") != (tc.err == nil) {
 				t.Errorf("the identity is %q", got)
 			}
-			if got := modifier.MayAdopt(t.Context(), resp.Private, types.StringNull()); got != tc.adopts {
+			if got := privatestate.MayAdopt(t.Context(), resp.Private, types.StringNull()); got != tc.adopts {
 				t.Errorf("arguments are adopted after it: %t", got)
 			}
 		})

@@ -14,13 +14,13 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
 // Steady is a resource whose unchanged objects are read and planned without decoding them: a plan of thousands of objects spends
 // most of its time on that. False always means that the framework answers, so anything unusual is false, such as private state
-// that asks for work (HasNoWork).
+// that asks for work (IsAtRest).
 type Steady interface {
 	resource.ResourceWithConfigure
 	// IsCurrent reports whether the object in a listing that reads already share equals the state. It sends no request.
@@ -112,23 +112,14 @@ func Holds[R any](ctx context.Context, s *Stored, fields results.Fields[R], reco
 	return true
 }
 
-// HasNoWork reports whether the private state asks for nothing: it holds only which key last read the object, that an import was
-// read, and the given facts.
-func (s *Stored) HasNoWork(facts ...string) bool {
-	for key, value := range s.private {
-		if key != seenByKey && !modifier.IsRead(key, value) && !slices.Contains(facts, key) {
-			return false
-		}
-	}
-	return true
+// IsAtRest reports whether the private state asks for nothing.
+func (s *Stored) IsAtRest(alsoAtRest ...string) bool {
+	return privatestate.IsAtRest(s.private, alsoAtRest...)
 }
-
-// IsMarked reports whether a fact in the private state is true.
-func (s *Stored) IsMarked(fact string) bool { return string(s.private[fact]) == "true" }
 
 // WasSeenBy reports whether the provider's API key, or its key_owner, last read the object.
 func (s *Stored) WasSeenBy(ctx context.Context, c *client.Client) bool {
-	by, ok := lastSeenBy(ctx, s)
+	by, ok := privatestate.ReaderOf(ctx, s)
 	return ok && by.Hash == c.Conn.KeyFingerprint(by.Salt)
 }
 

@@ -4,6 +4,7 @@ package modifier
 import (
 	"context"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/boolplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/listplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapplanmodifier"
@@ -18,27 +19,27 @@ const description = "A change replaces the object, except for the first value af
 // CreateOnlyBool returns the plan modifier for a create-only bool.
 func CreateOnlyBool() planmodifier.Bool {
 	return boolplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.BoolRequest, resp *boolplanmodifier.RequiresReplaceIfFuncResponse) {
-		resp.RequiresReplace = !MayAdopt(ctx, req.Private, req.StateValue)
+		resp.RequiresReplace = !privatestate.MayAdopt(ctx, req.Private, req.StateValue)
 	}, description, description)
 }
 
 // CreateOnlyString returns the plan modifier for a create-only string.
 func CreateOnlyString() planmodifier.String {
 	return stringplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-		resp.RequiresReplace = !MayAdopt(ctx, req.Private, req.StateValue)
+		resp.RequiresReplace = !privatestate.MayAdopt(ctx, req.Private, req.StateValue)
 	}, description, description)
 }
 
 // CreateOnlyList returns the plan modifier for a create-only list. A change between null and empty does not replace.
 func CreateOnlyList() planmodifier.List {
 	return listplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.ListRequest, resp *listplanmodifier.RequiresReplaceIfFuncResponse) {
-		resp.RequiresReplace = !MayAdopt(ctx, req.Private, req.StateValue) && (req.PlanValue.IsUnknown() || len(req.StateValue.Elements())+len(req.PlanValue.Elements()) > 0)
+		resp.RequiresReplace = !privatestate.MayAdopt(ctx, req.Private, req.StateValue) && (req.PlanValue.IsUnknown() || len(req.StateValue.Elements())+len(req.PlanValue.Elements()) > 0)
 	}, description, description)
 }
 
 // CreateOnlyMap returns the plan modifier for a create-only map. A change between null and empty does not replace.
 func CreateOnlyMap() planmodifier.Map {
 	return mapplanmodifier.RequiresReplaceIf(func(ctx context.Context, req planmodifier.MapRequest, resp *mapplanmodifier.RequiresReplaceIfFuncResponse) {
-		resp.RequiresReplace = !MayAdopt(ctx, req.Private, req.StateValue) && (req.PlanValue.IsUnknown() || len(req.StateValue.Elements())+len(req.PlanValue.Elements()) > 0)
+		resp.RequiresReplace = !privatestate.MayAdopt(ctx, req.Private, req.StateValue) && (req.PlanValue.IsUnknown() || len(req.StateValue.Elements())+len(req.PlanValue.Elements()) > 0)
 	}, description, description)
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 )
 
 // Null and empty are equal, but not unknown.
@@ -81,7 +83,7 @@ func TestPlanModifiers(t *testing.T) {
 				State: tfsdk.State{Raw: raw(tc.prior)}, Plan: tfsdk.Plan{Raw: raw(tc.planned)}, StateValue: tc.prior, PlanValue: tc.planned, ConfigValue: tc.planned,
 			}
 			if req.Private = fresh(req.Private); tc.isImported {
-				SetImported(t.Context(), req.Private)
+				privatestate.MarkImported(t.Context(), req.Private)
 			}
 			resp := planmodifier.StringResponse{PlanValue: req.PlanValue}
 			CreateOnlyString().PlanModifyString(t.Context(), req, &resp)

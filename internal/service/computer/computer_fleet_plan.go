@@ -14,8 +14,8 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 )
 
 const (
@@ -114,7 +114,7 @@ func (m *fleetModel) planned(members []fleetMember, failed map[string]bool) flee
 }
 
 // neverActive returns the IDs of failed members that the fleet created and that were never active.
-func (r *fleetResource) neverActive(ctx context.Context, m *fleetModel, members []fleetMember, private modifier.PrivateState) map[string]bool {
+func (r *fleetResource) neverActive(ctx context.Context, m *fleetModel, members []fleetMember, private privatestate.State) map[string]bool {
 	failed := map[string]bool{}
 	if wasImported(ctx, private) {
 		return failed

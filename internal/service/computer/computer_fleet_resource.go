@@ -27,6 +27,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
@@ -214,7 +215,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	}
 	save(made)
-	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
+	resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
 	// From here on, failures are warnings: an error would taint the fleet, and the next apply would replace all computers.
 	if err != nil {
 		resp.Diagnostics.AddWarning(m.shortfall(quantity, len(made), err))
@@ -238,7 +239,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	imported := modifier.IsUnread(ctx, resp.Private)
+	imported := privatestate.IsImportUnread(ctx, resp.Private)
 	var found []computers.Computer
 	var err error
 	if imported {
@@ -271,9 +272,9 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	resp.Diagnostics.Append(m.setComputers(ctx, members, append(missing, memberNames(lost)...))...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	if caution == "" {
-		resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
+		resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
 	}
-	resp.Diagnostics.Append(modifier.SetRead(ctx, resp.Private)...)
+	resp.Diagnostics.Append(privatestate.MarkImportRead(ctx, resp.Private)...)
 }
 
 // Update deletes what the plan shows, and then creates what is missing: the service uses the lowest free numbers.
@@ -302,7 +303,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		m.setProviderType(made)
 		resp.Diagnostics.Append(m.setComputers(ctx, members, newNames(m.NamePrefix.ValueString(), members, quantity-len(members)))...)
 		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-		resp.Diagnostics.Append(modifier.RemoveImported(ctx, resp.Private)...)
+		resp.Diagnostics.Append(privatestate.ForgetImport(ctx, resp.Private)...)
 	}
 	if change.missing == 0 || resp.Diagnostics.HasError() {
 		save(nil)
@@ -373,12 +374,12 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 	for name, v := range map[string]any{"id": m.importID(), "name_prefix": m.NamePrefix, "service_account_id": m.ServiceAccountID, "wait_for_active": true, "replace_failed": true} {
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), v)...)
 	}
-	resp.Diagnostics.Append(modifier.SetImported(ctx, resp.Private)...)
+	resp.Diagnostics.Append(privatestate.MarkImported(ctx, resp.Private)...)
 	resp.Diagnostics.Append(setImported(ctx, resp.Private)...)
 }
 
 // remove returns the computers that it could not delete, with the first error.
-func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private modifier.PrivateState) (kept []fleetMember, diags diag.Diagnostics) {
+func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private privatestate.State) (kept []fleetMember, diags diag.Diagnostics) {
 	errs := r.Client.Computers.DeleteMany(ctx, memberIDs(members), m.ServiceAccountID.ValueString())
 	if len(errs) > 0 && !slices.ContainsFunc(errs, func(err error) bool { return !collection.IsGone(err) }) {
 		if hidden := crud.NotVisible(ctx, r.Client, crud.Missing{Verb: "delete", Object: "computer fleet", ID: m.importID(), Model: m, Private: private}); hidden.HasError() {

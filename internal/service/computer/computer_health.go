@@ -10,24 +10,24 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 )
 
 // importedKey is set by an import and never removed: what was imported may have been used, so its failure replaces nothing.
 const importedKey = "was_imported"
 
-func setImported(ctx context.Context, private modifier.PrivateState) diag.Diagnostics {
+func setImported(ctx context.Context, private privatestate.State) diag.Diagnostics {
 	return private.SetKey(ctx, importedKey, []byte("true"))
 }
 
-func wasImported(ctx context.Context, private modifier.PrivateState) bool {
+func wasImported(ctx context.Context, private privatestate.State) bool {
 	stored, _ := private.GetKey(ctx, importedKey)
 	return len(stored) > 0
 }
 
 // checkHealth warns of a failed computer.
-func (r *computerResource) checkHealth(ctx context.Context, m *computerModel, found *computers.Computer, private modifier.PrivateState) diag.Diagnostics {
+func (r *computerResource) checkHealth(ctx context.Context, m *computerModel, found *computers.Computer, private privatestate.State) diag.Diagnostics {
 	if found.Status != computers.StatusError {
 		return nil
 	}

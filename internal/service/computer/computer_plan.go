@@ -18,6 +18,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
@@ -30,7 +31,7 @@ func replaceHost(_ context.Context, req planmodifier.StringRequest, resp *string
 func replaceOwner(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
 	var owner types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("owner_id"), &owner)...)
-	resp.RequiresReplace = !modifier.MayAdopt(ctx, req.Private, req.StateValue) || !owner.Equal(req.PlanValue)
+	resp.RequiresReplace = !privatestate.MayAdopt(ctx, req.Private, req.StateValue) || !owner.Equal(req.PlanValue)
 }
 
 // replaceOrigin adopts a software draft after an import, which shows the source but not the draft.
@@ -42,7 +43,7 @@ func replaceOrigin(ctx context.Context, req planmodifier.ObjectRequest, resp *ob
 	var prior, planned originModel
 	resp.Diagnostics.Append(req.StateValue.As(ctx, &prior, basetypes.ObjectAsOptions{})...)
 	resp.Diagnostics.Append(req.PlanValue.As(ctx, &planned, basetypes.ObjectAsOptions{})...)
-	if modifier.MayAdopt(ctx, req.Private, prior.SoftwareDraft) {
+	if privatestate.MayAdopt(ctx, req.Private, prior.SoftwareDraft) {
 		planned.SoftwareDraft = prior.SoftwareDraft
 	}
 	resp.RequiresReplace = !prior.Kind.Equal(planned.Kind) || !prior.TemplateID.Equal(planned.TemplateID) || !prior.IsListed.Equal(planned.IsListed) ||

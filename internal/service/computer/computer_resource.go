@@ -25,6 +25,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/wait"
 )
@@ -285,7 +286,7 @@ func (m *computerModel) createOptions(body computers.CreateRequest) (options api
 func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "computer", req, resp, func(m *computerModel) (*computers.Computer, error) {
 		found, err := r.Client.Computers.Get(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
-		if err == nil && modifier.IsUnread(ctx, req.Private) {
+		if err == nil && privatestate.IsImportUnread(ctx, req.Private) {
 			err = r.Client.Computers.CompleteOwner(ctx, found)
 		}
 		if err == nil {
@@ -337,12 +338,12 @@ func (r *computerResource) ImportState(ctx context.Context, req resource.ImportS
 // IsCurrent implements crud.Steady.
 func (r *computerResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
 	found := r.Client.Computers.Peek(ctx, state.String("id"), state.String("service_account_id"))
-	return found != nil && state.HasNoWork(importedKey) && found.Status != computers.StatusError && crud.Holds(ctx, state, computerResults, found)
+	return found != nil && state.IsAtRest(importedKey) && found.Status != computers.StatusError && crud.Holds(ctx, state, computerResults, found)
 }
 
 // IsSettled implements crud.Steady: a failed computer may have to be replaced.
 func (r *computerResource) IsSettled(state, _ *crud.Stored) bool {
-	return state.HasNoWork(importedKey) && state.String("status") != computers.StatusError
+	return state.IsAtRest(importedKey) && state.String("status") != computers.StatusError
 }
 
 // waitForActive returns the computer as last seen, even with an error.

@@ -17,6 +17,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
@@ -43,7 +44,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 		return
 	}
 	resp.Diagnostics.Append(r.checkSource(ctx, sourceID, &plan, &state)...)
-	left := unfinished(ctx, req.Private)
+	left := privatestate.Unfinished(ctx, req.Private)
 	changes, makesDefault := plan.changesBuild(&state), plan.makesDefault(&state, left)
 	rebuilds, waits := state.buildStatus() == environments.StatusFailed, plan.waits(&state, left, makesDefault)
 	if makesDefault && plan.MakeOrganizationDefault.ValueBool() && plan.Scope.ValueString() == environments.ScopeUser {
@@ -72,12 +73,12 @@ func (m *environmentModel) changesBuild(state *environmentModel) bool {
 }
 
 // makesDefault reports whether an update may have to make the environment the organization's default.
-func (m *environmentModel) makesDefault(state *environmentModel, left steps) bool {
+func (m *environmentModel) makesDefault(state *environmentModel, left privatestate.Steps) bool {
 	return value.MayBeTrue(m.MakeOrganizationDefault) && (!state.MakeOrganizationDefault.ValueBool() || left.Default && !state.IsDefault.ValueBool())
 }
 
 // waits reports whether an update that starts no build waits for the one that runs. A rename does not wait for somebody else's build.
-func (m *environmentModel) waits(state *environmentModel, left steps, makesDefault bool) bool {
+func (m *environmentModel) waits(state *environmentModel, left privatestate.Steps, makesDefault bool) bool {
 	return state.buildStatus() == environments.StatusBuilding && value.MayBeTrue(m.WaitForBuild) && (left.Build || makesDefault || !state.WaitForBuild.ValueBool())
 }
 

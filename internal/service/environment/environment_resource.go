@@ -24,6 +24,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
@@ -286,7 +287,7 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 	}
 	// Store the environment now, so that the state has it even if the apply fails.
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, made)...)
-	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
+	resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -300,16 +301,16 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 	}
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	crud.AsPlanned(&resp.State, req.Plan.Raw)
-	resp.Diagnostics.Append(setUnfinished(ctx, resp.Private, steps{Build: !isBuilt, Default: !isDone && makesDefault})...)
+	resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, privatestate.Steps{Build: !isBuilt, Default: !isDone && makesDefault})...)
 }
 
 func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "environment", req, resp, func(m *environmentModel) (*environments.Environment, error) {
 		found, err := r.Client.Environments.Get(ctx, m.ID.ValueString())
-		if left := unfinished(ctx, req.Private); err == nil && left != (steps{}) {
+		if left := privatestate.Unfinished(ctx, req.Private); err == nil && left != (privatestate.Steps{}) {
 			left.Build = left.Build && found.IsBuilding()
 			left.Default = left.Default && (found.IsDefault == nil || !*found.IsDefault)
-			resp.Diagnostics.Append(setUnfinished(ctx, resp.Private, left)...)
+			resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
 		}
 		return found, err
 	})
@@ -328,13 +329,13 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 		return
 	}
 	id, latest, status := state.ID.ValueString(), state.LatestBuildID.ValueString(), state.buildStatus()
-	left := unfinished(ctx, req.Private)
+	left := privatestate.Unfinished(ctx, req.Private)
 	makesDefault, isBuilt, before := plan.makesDefault(&state, left), true, ""
 	if !body.IsEmpty() {
 		build, err := r.Client.Environments.Update(updateCtx, id, body)
 		if err != nil {
 			if transport.IsAmbiguous(err) {
-				resp.Diagnostics.Append(setUnfinished(ctx, resp.Private, steps{Build: true, Default: makesDefault})...)
+				resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, privatestate.Steps{Build: true, Default: makesDefault})...)
 			}
 			resp.Diagnostics.Append(apierror.For("update", "environment", err, refused(body.Name != nil, body.SourceID != nil))...)
 			return
@@ -364,9 +365,9 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
 	crud.KnownOr(&resp.State, req.State.Raw)
 	crud.AsPlanned(&resp.State, req.Plan.Raw)
-	resp.Diagnostics.Append(setUnfinished(ctx, resp.Private, steps{Build: !isBuilt, Default: !isDone && makesDefault})...)
+	resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, privatestate.Steps{Build: !isBuilt, Default: !isDone && makesDefault})...)
 	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(modifier.RemoveImported(ctx, resp.Private)...)
+		resp.Diagnostics.Append(privatestate.ForgetImport(ctx, resp.Private)...)
 	}
 }
 
@@ -415,11 +416,11 @@ func refused(renames, hasSource bool) apierror.Options {
 // IsCurrent implements crud.Steady. Of a failed environment, or one whose latest build failed, the listing lacks the log.
 func (r *environmentResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
 	found := r.Client.Environments.Peek(ctx, state.String("id"))
-	return found != nil && state.HasNoWork() && !found.HasFailed() && crud.Holds(ctx, state, environmentResults, found) &&
+	return found != nil && state.IsAtRest() && !found.HasFailed() && crud.Holds(ctx, state, environmentResults, found) &&
 		state.IsString("source_id", found.SourceID()) && state.IsString("latest_build_id", found.LatestBuildID())
 }
 
 // IsSettled implements crud.Steady: a failed environment is rebuilt. Terraform proposes the prior value of an omitted script.
 func (r *environmentResource) IsSettled(state, config *crud.Stored) bool {
-	return state.HasNoWork() && state.String("status") != environments.StatusFailed && state.Shares("repositories", config)
+	return state.IsAtRest() && state.String("status") != environments.StatusFailed && state.Shares("repositories", config)
 }

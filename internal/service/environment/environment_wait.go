@@ -3,7 +3,6 @@ package environment
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -19,7 +18,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/wait"
 )
 
@@ -126,33 +124,6 @@ var remedies = map[string]string{
 // named identifies an environment within a sentence.
 func named(e *environments.Environment) string {
 	return "environment " + wire.Ref{Name: e.Name, ID: e.ID}.String()
-}
-
-// unfinishedKey is in the private state after an apply that did not take its last steps. An update writes or removes it, and a refresh
-// removes the steps that are done: builds start by themselves, and a default that was changed later is not taken back.
-const unfinishedKey = "unfinished"
-
-// steps are what an apply has left to do.
-type steps struct {
-	// Build is the wait for a build, and Default is making the environment the organization's default.
-	Build, Default bool
-}
-
-func unfinished(ctx context.Context, private modifier.PrivateState) (left steps) {
-	stored, _ := private.GetKey(ctx, unfinishedKey)
-	_ = json.Unmarshal(stored, &left) // Nothing is left if nothing is stored.
-	return left
-}
-
-func setUnfinished(ctx context.Context, private modifier.PrivateState, left steps) diag.Diagnostics {
-	if left == (steps{}) {
-		return private.SetKey(ctx, unfinishedKey, nil)
-	}
-	stored, err := json.Marshal(left)
-	if err != nil {
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Private state cannot be stored", err.Error())}
-	}
-	return private.SetKey(ctx, unfinishedKey, stored)
 }
 
 // readNow reads the environment, even if the run is stopping.

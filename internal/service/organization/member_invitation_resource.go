@@ -23,6 +23,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
@@ -227,7 +228,7 @@ func (r *memberInvitationResource) invite(ctx context.Context, m *memberInvitati
 
 // Read removes a person from the state who was a member and no longer is. Somebody who has not joined may still be invited.
 func (r *memberInvitationResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	imported := modifier.IsUnread(ctx, req.Private)
+	imported := privatestate.IsImportUnread(ctx, req.Private)
 	crud.Read(ctx, r.Client, "member", req, resp, func(m *memberInvitationModel) (*invitee, error) {
 		email := m.Email.ValueString()
 		member, err := r.member(ctx, m)

@@ -192,7 +192,7 @@ func (r *userUsageLimitsResource) Create(ctx context.Context, req resource.Creat
 	}
 	plan.ID = types.StringValue(theOrganization)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
-	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
+	resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
 }
 
 func (r *userUsageLimitsResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {

@@ -24,7 +24,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
@@ -243,7 +243,7 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 	m.setMinted(made, settings, r.now())
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	resp.Diagnostics.Append(markExpiry(ctx, resp.Private, &config)...)
-	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
+	resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
 }
 
 // Read keeps a deleted key in the state as revoked while its account exists. The key is replaced in place, so that dependent
@@ -264,14 +264,14 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 		return
 	case found != nil:
 		resp.Diagnostics.Append(m.FromAPI(ctx, found)...)
-	case modifier.IsUnread(ctx, resp.Private):
+	case privatestate.IsImportUnread(ctx, resp.Private):
 		crud.Gone(ctx, r.Client, "API key", &m, resp)
 		return
 	default:
 		m.IsRevoked = types.BoolValue(true)
 	}
-	resp.Diagnostics.Append(modifier.SetRead(ctx, resp.Private)...)
-	resp.Diagnostics.Append(crud.Seen(ctx, r.Client, resp.Private)...)
+	resp.Diagnostics.Append(privatestate.MarkImportRead(ctx, resp.Private)...)
+	resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 }
 
@@ -305,7 +305,7 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 		return // The private state is saved only together with the state.
 	}
 	resp.Diagnostics.Append(markExpiry(ctx, resp.Private, &config)...)
-	resp.Diagnostics.Append(modifier.RemoveImported(ctx, resp.Private)...)
+	resp.Diagnostics.Append(privatestate.ForgetImport(ctx, resp.Private)...)
 }
 
 // Delete revokes the key, and the previous key in its grace period.
@@ -360,7 +360,7 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 	if resp.Identity != nil {
 		resp.Diagnostics.Append(resp.Identity.Set(ctx, &id)...)
 	}
-	resp.Diagnostics.Append(modifier.SetImported(ctx, resp.Private)...)
+	resp.Diagnostics.Append(privatestate.MarkImported(ctx, resp.Private)...)
 }
 
 // stillLive is null once the grace period of the previous key has ended.

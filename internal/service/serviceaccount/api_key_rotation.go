@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"strconv"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -15,7 +14,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
@@ -24,10 +23,6 @@ const sameExpiry = time.Second
 
 // sameCreation allows for responses with the time rounded to the second.
 const sameCreation = 2 * time.Second
-
-// expiryMark is the private state that records whether expires_at came from the configuration. The service may set one too;
-// treating that as a removed argument would rotate the key in every apply.
-const expiryMark = "expires_at"
 
 // keySettings are the arguments that determine rotation. Zero means null.
 type keySettings struct {
@@ -77,11 +72,9 @@ type keyState struct {
 	createdAt                             time.Time
 }
 
-func (m *apiKeyModel) keyState(ctx context.Context, private modifier.PrivateState) (*keyState, diag.Diagnostics) {
+func (m *apiKeyModel) keyState(ctx context.Context, private privatestate.State) (*keyState, diag.Diagnostics) {
 	settings, diags := m.settings(ctx)
-	mark, d := private.GetKey(ctx, expiryMark)
-	diags.Append(d...)
-	return &keyState{settings, !m.Key.IsNull(), m.IsRevoked.ValueBool(), string(mark) == "true", parseTime(m.CreatedAt)}, diags
+	return &keyState{settings, !m.Key.IsNull(), m.IsRevoked.ValueBool(), privatestate.IsExpiryConfigured(ctx, private), parseTime(m.CreatedAt)}, diags
 }
 
 func (s *keyState) isDead(now time.Time) bool { return s.isRevoked || s.settings.isOver(now) }
@@ -95,8 +88,8 @@ func (s *keySettings) isOver(now time.Time) bool {
 // expires_in. A plan cannot have another value then. An unknown expires_at may turn out to be null.
 func (m *apiKeyModel) hasFixedExpiry() bool { return value.IsSet(m.ExpiresAt) && !m.ExpiresIn.IsNull() }
 
-func markExpiry(ctx context.Context, private modifier.PrivateState, config *apiKeyModel) diag.Diagnostics {
-	return private.SetKey(ctx, expiryMark, []byte(strconv.FormatBool(!config.ExpiresAt.IsNull() && !config.hasFixedExpiry())))
+func markExpiry(ctx context.Context, private privatestate.State, config *apiKeyModel) diag.Diagnostics {
+	return privatestate.SetExpiryConfigured(ctx, private, !config.ExpiresAt.IsNull() && !config.hasFixedExpiry())
 }
 
 // changesExpiry adopts expires_in after an import, which cannot show it.
@@ -287,7 +280,7 @@ func (m *apiKeyModel) keepResults(config, state *apiKeyModel, due time.Time) {
 // IsCurrent implements crud.Steady.
 func (r *apiKeyResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
 	found := r.Client.ServiceAccounts.PeekKey(ctx, state.String("service_account_id"), state.String("id"))
-	if found == nil || !state.HasNoWork(expiryMark) || !isTimed(state) || !state.IsNull("previous_key_id") || state.Time("created_at").Sub(found.CreatedAt.Time()).Abs() >= sameCreation {
+	if found == nil || !state.IsAtRest(privatestate.ExpiresAt) || !isTimed(state) || !state.IsNull("previous_key_id") || state.Time("created_at").Sub(found.CreatedAt.Time()).Abs() >= sameCreation {
 		return false
 	}
 	return crud.Holds(ctx, state, apiKeyResults, found, "created_at")
@@ -297,7 +290,7 @@ func (r *apiKeyResource) IsCurrent(ctx context.Context, state *crud.Stored) bool
 func (r *apiKeyResource) IsSettled(state, config *crud.Stored) bool {
 	isFuture := func(name string) bool { return state.IsNull(name) || r.now().Before(state.Time(name)) }
 	isLive := state.String("key") != "" && !state.Bool("is_revoked") && isFuture("expires_at")
-	return state.HasNoWork(expiryMark) && isLive && isTimed(state) && isFuture("next_rotation_at") && config.IsNull("expires_at") != state.IsMarked(expiryMark)
+	return state.IsAtRest(privatestate.ExpiresAt) && isLive && isTimed(state) && isFuture("next_rotation_at") && config.IsNull("expires_at") != privatestate.IsExpiryConfigured(context.Background(), state)
 }
 
 // isTimed reports whether the state has the time of the next rotation. Without it, a read or a plan may have to compute it.

@@ -182,8 +182,8 @@ func (r *accountResource) ImportState(ctx context.Context, req resource.ImportSt
 // IsCurrent implements crud.Steady.
 func (r *accountResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
 	found := r.Client.ServiceAccounts.Peek(ctx, state.String("id"))
-	return found != nil && state.HasNoWork() && crud.Holds(ctx, state, accountResults, found)
+	return found != nil && state.IsAtRest() && crud.Holds(ctx, state, accountResults, found)
 }
 
 // IsSettled implements crud.Steady.
-func (r *accountResource) IsSettled(state, _ *crud.Stored) bool { return state.HasNoWork() }
+func (r *accountResource) IsSettled(state, _ *crud.Stored) bool { return state.IsAtRest() }

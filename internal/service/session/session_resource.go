@@ -21,6 +21,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
@@ -159,7 +160,7 @@ func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest
 
 func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*sessions.Session, error) {
-		isUnread := modifier.IsUnread(ctx, req.Private)
+		isUnread := privatestate.IsImportUnread(ctx, req.Private)
 		if isUnread && m.ComputerID.ValueString() != "" { // An import by identity, mostly one of many.
 			if listed, err := r.Client.Sessions.Listed(ctx, m.ID.ValueString(), m.ComputerID.ValueString()); err == nil && listed != nil {
 				return listed, nil
@@ -207,8 +208,8 @@ func (r *sessionResource) ImportState(ctx context.Context, req resource.ImportSt
 // IsCurrent implements crud.Steady.
 func (r *sessionResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
 	found := r.Client.Sessions.Peek(ctx, state.String("id"), state.String("computer_id"))
-	return found != nil && state.HasNoWork() && crud.Holds(ctx, state, sessionResults, found)
+	return found != nil && state.IsAtRest() && crud.Holds(ctx, state, sessionResults, found)
 }
 
 // IsSettled implements crud.Steady.
-func (r *sessionResource) IsSettled(state, _ *crud.Stored) bool { return state.HasNoWork() }
+func (r *sessionResource) IsSettled(state, _ *crud.Stored) bool { return state.IsAtRest() }

@@ -1,0 +1,141 @@
+// Package privatestate has what the provider keeps about an object beside its attributes. Terraform stores it in the state, and shows it to
+// nobody. A plan may depend on it, because it is a part of the state. Only a create, a read, an update, and an import write it.
+//
+//	key         objects      life span
+//	seen_by     all          from the create or the first read, for ever; changes when another API key reads the object
+//	imported    all          from an import to the first update; "unread" until the first read, then "read"
+//	unfinished  environment  from an apply that left its last steps undone, until an apply does them or a read finds them done
+//	expires_at  api_key      from the create, for ever; each new key changes it
+package privatestate
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+)
+
+// ExpiresAt is the key that says whether an API key's expires_at came from the configuration. The service may set one too; treating that as
+// a removed argument would rotate the key in every apply.
+const ExpiresAt = "expires_at"
+
+const (
+	seenBy     = "seen_by"
+	imported   = "imported"
+	unfinished = "unfinished"
+
+	unread, read = "unread", "read" // The values of imported: the ID alone is known, or more.
+)
+
+// Reader is private state that is only read.
+type Reader interface {
+	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
+}
+
+// State is the part of the framework's private state that the provider uses. Its own type is in an internal package.
+type State interface {
+	Reader
+	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
+}
+
+func get[V any](ctx context.Context, r Reader, key string) (v V, isSet bool) {
+	stored, _ := r.GetKey(ctx, key)
+	err := json.Unmarshal(stored, &v)
+	return v, err == nil
+}
+
+func set(ctx context.Context, s State, key string, v any) diag.Diagnostics {
+	stored, err := json.Marshal(v)
+	if err != nil {
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Private state cannot be stored", err.Error())}
+	}
+	return s.SetKey(ctx, key, stored)
+}
+
+// IsAtRest reports whether the keys ask for nothing: they are only the last reader, an import that was read, and the given ones.
+func IsAtRest(values map[string][]byte, alsoAtRest ...string) bool {
+	for key, value := range values {
+		isRead := key == imported && string(value) == `"`+read+`"`
+		if key != seenBy && !isRead && !slices.Contains(alsoAtRest, key) {
+			return false
+		}
+	}
+	return true
+}
+
+// LastReader identifies the API key that last read an object, or its key_owner, without revealing it.
+type LastReader struct {
+	Salt string `json:"salt"`
+	Hash string `json:"hash"`
+}
+
+// ReaderOf returns who last read an object, if that is known.
+func ReaderOf(ctx context.Context, r Reader) (LastReader, bool) {
+	return get[LastReader](ctx, r, seenBy)
+}
+
+// SetReader records who last read an object.
+func SetReader(ctx context.Context, s State, by LastReader) diag.Diagnostics {
+	return set(ctx, s, seenBy, by)
+}
+
+// MarkImported marks an object that was imported by its ID only: arguments that the service does not return are null in its state.
+func MarkImported(ctx context.Context, s State) diag.Diagnostics {
+	return set(ctx, s, imported, unread)
+}
+
+// IsImportUnread reports whether an object was imported and has not been read yet.
+func IsImportUnread(ctx context.Context, r Reader) bool {
+	mark, _ := get[string](ctx, r, imported)
+	return mark == unread
+}
+
+// MarkImportRead marks an imported object as read.
+func MarkImportRead(ctx context.Context, s State) diag.Diagnostics {
+	if !IsImportUnread(ctx, s) {
+		return nil
+	}
+	return set(ctx, s, imported, read)
+}
+
+// ForgetImport removes the mark after an update, so that no later change is adopted.
+func ForgetImport(ctx context.Context, s State) diag.Diagnostics { return s.SetKey(ctx, imported, nil) }
+
+// MayAdopt reports whether an object was imported and not updated since, and the argument has no prior value.
+func MayAdopt(ctx context.Context, r Reader, prior attr.Value) bool {
+	_, isImported := get[string](ctx, r, imported)
+	return isImported && prior.IsNull()
+}
+
+// Steps are what an apply has left to do: builds start by themselves, and a default that was changed later is not taken back.
+type Steps struct {
+	// Build is the wait for a build, and Default is making the environment the organization's default.
+	Build, Default bool
+}
+
+// Unfinished returns the steps that an earlier apply left.
+func Unfinished(ctx context.Context, r Reader) Steps {
+	left, _ := get[Steps](ctx, r, unfinished)
+	return left
+}
+
+// SetUnfinished records the steps that are left, or removes the key if none are.
+func SetUnfinished(ctx context.Context, s State, left Steps) diag.Diagnostics {
+	if left == (Steps{}) {
+		return s.SetKey(ctx, unfinished, nil)
+	}
+	return set(ctx, s, unfinished, left)
+}
+
+// IsExpiryConfigured reports whether an API key's expires_at came from the configuration.
+func IsExpiryConfigured(ctx context.Context, r Reader) bool {
+	isConfigured, _ := get[bool](ctx, r, ExpiresAt)
+	return isConfigured
+}
+
+// SetExpiryConfigured records whether an API key's expires_at came from the configuration.
+func SetExpiryConfigured(ctx context.Context, s State, isConfigured bool) diag.Diagnostics {
+	return set(ctx, s, ExpiresAt, isConfigured)
+}
