@@ -171,6 +171,6 @@ func (e *Env) TryWithKey(key, method, path string, body any) (int, []byte) {
 func Slow(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("slow: `make test-slow` runs it")
+		t.Skip("slow: `make test-slow` runs it") //nolint:forbidigo // They run there.
 	}
 }

@@ -257,7 +257,7 @@ func HasActions(t *testing.T) bool { return !IsOpenTofu() && atLeast(t, 14) }
 // HasTestFiles reports whether the CLI under test can run module tests.
 func HasTestFiles(t *testing.T) bool { return atLeast(t, 6) }
 
-// The functions below skip a test on a CLI without a feature. The runner counts the skips and knows which CLIs may have them.
+// The functions below skip a test on a CLI without a feature. With the newest Terraform, which has them all, the test fails instead.
 
 // NeedsActions is for actions and `query`.
 func NeedsActions(t *testing.T) { needs(t, HasActions(t), 14, "actions and query") }
@@ -279,8 +279,12 @@ func NeedsTestFiles(t *testing.T) { needs(t, HasTestFiles(t), 6, "test files") }
 
 func needs(t *testing.T, has bool, minor int, feature string) {
 	t.Helper()
-	if !has {
-		t.Skipf("needs a CLI with %s: Terraform 1.%d or newer", feature, minor)
+	switch {
+	case has:
+	case os.Getenv("AGENTYARD_CLI_HAS_ALL") != "":
+		t.Fatalf("skipped by mistake: the CLI has no %s", feature)
+	default:
+		t.Skipf("needs a CLI with %s: Terraform 1.%d or newer", feature, minor) //nolint:forbidigo // Older CLIs lack it.
 	}
 }
 

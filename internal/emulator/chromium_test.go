@@ -19,7 +19,7 @@ func chromium(t *testing.T) string {
 			return path
 		}
 	}
-	t.Skip("needs Chromium on the PATH")
+	t.Skip("needs Chromium on the PATH") //nolint:forbidigo // Not every machine has it.
 	return ""
 }
 

@@ -11,7 +11,7 @@ if [ -n "$unformatted" ]; then
 	printf 'Not formatted; run make fmt:\n%s\n' "$unformatted" >&2
 	exit 1
 fi
-for script in .ci/run scripts/*.sh internal/tools/*.sh internal/tools/mutate/path/go; do
+for script in .ci/run scripts/*.sh internal/tools/*.sh internal/tools/gremlins/path/go; do
 	bash -n "$script"
 done
 if grep -rn 'uses:' .github/workflows | grep -Ev '@[0-9a-f]{40} # v'; then

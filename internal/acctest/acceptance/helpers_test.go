@@ -18,7 +18,7 @@ import (
 func needService(t *testing.T) *run {
 	t.Helper()
 	if current == nil {
-		t.Skip("needs " + envBaseURL + " and " + envAPIKey + ", as `make testacc` requires them")
+		t.Skip("needs " + envBaseURL + " and " + envAPIKey + ", as `make testacc` requires them") //nolint:forbidigo // Without a service there is nothing to test.
 	}
 	return current
 }
@@ -59,7 +59,7 @@ func skip(t *testing.T, variable, why string) {
 	r.mu.Lock()
 	r.skips = append(r.skips, line)
 	r.mu.Unlock()
-	t.Skip(why)
+	t.Skip(why) //nolint:forbidigo // The caller has not opted in.
 }
 
 // deniedStatuses say that the key's owner, the organization's tier, or the service does not offer an operation.

@@ -26,7 +26,7 @@ func postgres(t *testing.T) (connection string, query func(sql string) string) {
 		found = append(found, path)
 	}
 	if len(found) == 0 {
-		t.Skip("needs PostgreSQL, such as the Debian package postgresql")
+		t.Skip("needs PostgreSQL, such as the Debian package postgresql") //nolint:forbidigo // Not every machine has it.
 	}
 	server, err := filepath.EvalSymlinks(found[0])
 	if err != nil {
@@ -126,7 +126,7 @@ kill -9 -- -$COPROC_PID
 AGENTYARD_API_KEY=$MANAGER terraform -chdir=platform plan -input=false -lock-timeout=10m`), "Error acquiring the state lock", "No changes.")
 
 	if !acctest.IsOpenTofu() {
-		g.t.Skip("needs OpenTofu for the rest")
+		g.t.Skip("needs OpenTofu for the rest") //nolint:forbidigo // Only OpenTofu encrypts states.
 	}
 	g.cli.Setenv("AGENTYARD_API_KEY", manager)
 	g.cli.Setenv("TF_VAR_passphrase", "correct horse battery staple")

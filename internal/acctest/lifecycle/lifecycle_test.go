@@ -1,5 +1,5 @@
 // Package lifecycle tests the life cycle and every form of import of each resource. All CLIs run the tests that end in
-// _everyCLI; see internal/tools/testall.
+// _everyCLI; see internal/tools/test.sh.
 package lifecycle
 
 import (
