@@ -7,18 +7,8 @@
 # else the pinned Terraform, which is built the first time.
 set -euo pipefail
 
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
-scratch=$(mktemp -d)
-emulator=
-cleanup() {
-	if [ -n "$emulator" ]; then
-		kill "$emulator" 2>/dev/null || true
-		wait "$emulator" 2>/dev/null || true
-	fi
-	rm -rf "$scratch"
-}
-trap cleanup EXIT
-trap 'exit 130' INT TERM
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
 
 title() { printf '\n=== %s\n' "$*"; }
 
@@ -51,76 +41,52 @@ find_cli() {
 	fi
 }
 
+# follow runs the demo with the CLI $cli, in the folder $scratch, against the emulator whose settings are in the environment.
+follow() {
+	color=-no-color
+	[ ! -t 1 ] || [ -n "${NO_COLOR:-}" ] || color=
+	terraform() { "$cli" -chdir="$scratch/demo" "$@" $color; }
+	changed=(-var 'agents=["ada","grace","edsger"]' -var workstation_user=builder)
+	mkdir "$scratch/demo"
+	cp examples/demo/*.tf "$scratch/demo"
+	terraform init >"$scratch/init.log" 2>&1 || { cat "$scratch/init.log" >&2 && return 1; }
+	title "Plan: two managed computers and a registered machine"
+	terraform plan -out=demo.tfplan
+	title "Apply that plan"
+	terraform apply demo.tfplan
+	title "Plan again: no changes"
+	terraform plan -detailed-exitcode
+	title "Change: a third agent, and another user on the registered machine"
+	terraform apply -auto-approve "${changed[@]}"
+	title "Destroy"
+	terraform destroy -auto-approve "${changed[@]}"
+	title "Done in $SECONDS s with $("$scratch/bin/agentyard-emulator" control GET journal | grep -o '"operation"' | wc -l) requests to the service"
+	echo "The emulator stops, and all files are removed. Next: the quick start in README.md, which begins with make install."
+}
+
+if [ "${1:-}" = follow ]; then
+	follow
+	exit
+fi
 # What the caller's environment says about another service or another working folder does not count here.
 unset TF_CLI_ARGS TF_DATA_DIR TF_REATTACH_PROVIDERS TF_WORKSPACE
 export CHECKPOINT_DISABLE=1 TF_IN_AUTOMATION=1 TF_INPUT=0
-# The provider is found in a folder, as a released one would be: a development override would be warned of in each run.
-cat >"$scratch/cli.tfrc" <<CONFIG
-provider_installation {
-  filesystem_mirror {
-    path = "$scratch/providers"
-  }
-}
-CONFIG
-export TF_CLI_CONFIG_FILE=$scratch/cli.tfrc
-color=-no-color
-[ ! -t 1 ] || [ -n "${NO_COLOR:-}" ] || color=
-
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 cli=$(find_cli)
-title "Building the provider and the emulator (the first time, about a minute)"
-platform=$(go env GOOS)_$(go env GOARCH)
+export scratch cli
+# The provider is found in a folder, as a released one would be: a development override would be warned of in each run.
+export TF_CLI_CONFIG_FILE=$scratch/cli.tfrc
+printf 'provider_installation {\n  filesystem_mirror {\n    path = "%s"\n  }\n}\n' "$scratch/providers" >"$TF_CLI_CONFIG_FILE"
 for host in registry.terraform.io registry.opentofu.org; do
 	mkdir -p "$scratch/providers/$host/agentyard/agentyard/0.1.0"
-	ln -s "$scratch/bin" "$scratch/providers/$host/agentyard/agentyard/0.1.0/$platform"
+	ln -s "$scratch/bin" "$scratch/providers/$host/agentyard/agentyard/0.1.0/$(go env GOOS)_$(go env GOARCH)"
 done
 mkdir "$scratch/bin"
-go build -o "$scratch/bin/" . ./internal/emulator/cmd/agentyard-emulator
+title "1 of 2: building the provider (the first time, one to three minutes without output)"
+go build -o "$scratch/bin/" .
+title "2 of 2: building the emulator"
+go build -o "$scratch/bin/" ./internal/emulator/cmd/agentyard-emulator
 # sed reads to the end, as head would not: a CLI that still writes when its reader is gone ends the demo.
 "$cli" version | sed -n 1p
-
-title "Starting the emulator"
-"$scratch/bin/agentyard-emulator" -listen 127.0.0.1:0 -data "$scratch/emulator.db" -step 300ms \
-	>"$scratch/settings" 2>"$scratch/emulator.log" &
-emulator=$!
-# It prints its settings once it is ready.
-for _ in $(seq 100); do
-	if grep -q AGENTYARD_API_KEY "$scratch/settings" || ! kill -0 "$emulator" 2>/dev/null; then
-		break
-	fi
-	sleep 0.1
-done
-if ! grep -q AGENTYARD_API_KEY "$scratch/settings"; then
-	echo "demo.sh: the emulator did not start:" >&2
-	cat "$scratch/emulator.log" >&2
-	exit 1
-fi
-# shellcheck source=/dev/null
-. "$scratch/settings"
-echo "It listens on $AGENTYARD_BASE_URL."
-
-mkdir "$scratch/demo"
-cp examples/demo/*.tf "$scratch/demo"
-changed=(-var 'agents=["ada","grace","edsger"]' -var workstation_user=builder)
-terraform() { "$cli" -chdir="$scratch/demo" "$@" $color; }
-if ! terraform init >"$scratch/init.log" 2>&1; then
-	cat "$scratch/init.log" >&2
-	exit 1
-fi
-
-title "Plan: two managed computers and a registered machine"
-terraform plan -out=demo.tfplan
-
-title "Apply that plan"
-terraform apply demo.tfplan
-
-title "Plan again: no changes"
-terraform plan -detailed-exitcode
-
-title "Change: a third agent, and another user on the registered machine"
-terraform apply -auto-approve "${changed[@]}"
-
-title "Destroy"
-terraform destroy -auto-approve "${changed[@]}"
-
-title "Requests to the service: $(grep -c 'method=' "$scratch/emulator.log" || true)"
-echo "The demo is finished. The emulator has stopped, and all files are removed."
+"$scratch/bin/agentyard-emulator" -step 300ms -- "$root/scripts/demo.sh" follow
