@@ -26,7 +26,7 @@ type operationAction struct {
 	op Operation
 }
 
-const useAction = "\n\n**Other versions.** Use the action with Terraform 1.14 or newer; use the resource of the same name with OpenTofu and older versions."
+const useAction = "\n\n**Action or resource.** The action returns nothing. For results, and with OpenTofu or Terraform before 1.14, use the resource of the same name."
 
 // Schema contains the arguments.
 func (a *operationAction) Schema(ctx context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {

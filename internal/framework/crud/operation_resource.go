@@ -40,7 +40,7 @@ type operationResource struct {
 	op Operation
 }
 
-const useResource = "\n\n**Other versions.** Use the action with Terraform 1.14 or newer; use this resource with OpenTofu and older versions.\n\n" +
+const useResource = "\n\n**Action or resource.** This resource stores its results, and works with every CLI. The action of the same name requires Terraform 1.14 and returns nothing.\n\n" +
 	"**When it runs.** Creating the resource runs the operation once. Changing an argument or `triggers` replaces the resource, which runs it again. " +
 	"A change that would send the same, such as of a timeout, is stored without running it again. " +
 	"To rename the resource, add a `moved` block. Destroying the resource does not undo the operation, and sends nothing.\n\n" +

@@ -169,7 +169,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 			},
 			"rotation": schema.SingleNestedAttribute{
 				Optional: true,
-				MarkdownDescription: "When to rotate the key. At least one of `triggers`, `interval`, or `before_expiry` is required. If omitted, only a changed expiry rotates the key. " +
+				MarkdownDescription: "When to rotate the key. Terraform ignores misspelled names here, so compare the plan with what you wrote. At least one of `triggers`, `interval`, or `before_expiry` is required. If omitted, only a changed expiry rotates the key. " +
 					"With it, the first apply after an import rotates the key once, to get its value. " +
 					"Only an apply rotates a key, so apply more often than keys become due.",
 				Attributes: map[string]schema.Attribute{

@@ -32,6 +32,8 @@ func TestSession_invalidConfiguration(t *testing.T) {
 		"an empty tool":             {withSettings(computer, settings{"enabled_tool_ids": []any{"a", ""}}), "session_settings.enabled_tool_ids[…]", "must not be empty"},
 		"a model without a name":    {withSettings(computer, settings{"compaction_model": "custom:"}), "session_settings.compaction_model", "such as custom:my-model"},
 
+		"no setting": {withSettings(computer, settings{"tags": nil}), "session_settings", "check the spelling"},
+
 		"an effort": {withSettings(computer, settings{"reasoning_effort": "some"}), "session_settings.reasoning_effort", `must be "none", "dynamic",`},
 	} {
 		t.Run(name, func(t *testing.T) {

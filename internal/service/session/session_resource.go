@@ -141,10 +141,11 @@ func (r *sessionResource) IdentitySchema(_ context.Context, _ resource.IdentityS
 	}}
 }
 
-// ModifyPlan fails before anything is created if the service rejects the API key.
+// ModifyPlan fails before anything is created if the service rejects the API key, or if no setting has a value.
 func (r *sessionResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.State.Raw.IsNull() && !req.Plan.Raw.IsNull() {
 		resp.Diagnostics.Append(apierror.For("plan", "session", r.Client.Conn.CheckAccess(ctx), ownersOnly)...)
+		resp.Diagnostics.Append(refuseNoSettings(ctx, req.Config)...)
 	}
 }
 

@@ -2,10 +2,14 @@ package session
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/boolplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/listplanmodifier"
@@ -14,6 +18,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/setplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
@@ -152,10 +157,23 @@ func settingsAttribute() schema.Attribute {
 	validateEnums(attributes)
 	return schema.SingleNestedAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: "Settings of the session. If a setting is omitted, the service chooses it. If it is removed, the current value is kept. If the service returns a value that the provider does not accept in a configuration, omit that setting.",
+		MarkdownDescription: "Settings of the session. Terraform ignores misspelled names here, so compare the plan with what you wrote. If a setting is omitted, the service chooses it. If it is removed, the current value is kept. If the service returns a value that the provider does not accept in a configuration, omit that setting.",
 		Attributes:          attributes,
 		PlanModifiers:       []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
 	}
+}
+
+// refuseNoSettings fails if all settings are null, as they are if their names are misspelled. Generated configuration may have such settings,
+// so it concerns only new sessions.
+func refuseNoSettings(ctx context.Context, config tfsdk.Config) diag.Diagnostics {
+	var settings types.Object
+	at := path.Root("session_settings")
+	diags := config.GetAttribute(ctx, at, &settings)
+	isSet := func(v attr.Value) bool { return !v.IsNull() }
+	if value.IsSet(settings) && !slices.ContainsFunc(slices.Collect(maps.Values(settings.Attributes())), isSet) {
+		diags.AddAttributeError(at, "No session settings", "session_settings has no value. Set one, or omit session_settings. Also check the spelling: Terraform ignores unknown names here.")
+	}
+	return diags
 }
 
 func worktreeAttribute() schema.Attribute {
