@@ -138,6 +138,9 @@ func (i *Instance) Clone() *Instance {
 	return &c
 }
 
+// ForgetPrivate removes the private state, which states of other versions may lack.
+func (i *Instance) ForgetPrivate() { i.private = nil }
+
 // Apply refreshes, plans, and applies a configuration. Nil destroys the resource. It taints the resource in the same cases
 // as Terraform.
 func (p *Process) Apply(i *Instance, config Values) Outcome {

@@ -24,7 +24,9 @@ var unknownResults = map[string]map[string]string{
 		"expires_at": "expires_in counts from the creation of the new key",
 		"is_revoked": "a dead key may stay if the arguments turn out to be the same", "revoked_at": "the same",
 	},
-	"agentyard_computer": {},
+	"agentyard_computer": {
+		"status": "the apply waits for a computer that was never active", "host_id": "the service sets it until then", "install_session_id": "the same", "cloned_repo_directories": "the same",
+	},
 	"agentyard_computer_fleet": {
 		"computers": "an unknown quantity decides the names", "computers.id": "a new computer replaces a missing or a failed one", "computers.status": "the same", "computers.hostname": "the same",
 		"computers.remote_user": "the same", "computers.relay_client_url": "the same", "computers.relay_agent_url": "the same", "computers.cloned_repo_directories": "the same",
@@ -42,18 +44,27 @@ var unknownResults = map[string]map[string]string{
 }
 
 // situations are more updates than those that set an argument to an unknown value: they change the service, and return the configuration.
-var situations = map[string][]func(e *acctest.Env, i *acctest.Instance, created acctest.Values) acctest.Values{
+var situations = map[string][]func(t *testing.T, e *acctest.Env, i *acctest.Instance, created acctest.Values) acctest.Values{
 	"agentyard_api_key": {
-		func(e *acctest.Env, i *acctest.Instance, created acctest.Values) acctest.Values {
+		func(_ *testing.T, e *acctest.Env, i *acctest.Instance, created acctest.Values) acctest.Values {
 			e.API(http.MethodPost, "/api/v0/service-accounts/"+i.Attribute("service_account_id")+"/api-keys/"+i.ID()+"/revoke", nil, nil)
 			return created
 		},
-		func(_ *acctest.Env, _ *acctest.Instance, created acctest.Values) acctest.Values {
+		func(_ *testing.T, _ *acctest.Env, _ *acctest.Instance, created acctest.Values) acctest.Values {
 			return with(created, acctest.Values{"expires_in": "24h"})
 		},
 	},
+	"agentyard_computer": {
+		func(t *testing.T, e *acctest.Env, i *acctest.Instance, created acctest.Values) acctest.Values {
+			created = with(created, acctest.Values{"name": "slow"})
+			p := acctest.NewProcess(t, e, nil)
+			*i = *p.NewInstance(i.Type)
+			p.Apply(i, with(created, acctest.Values{"wait_for_active": false})).MustSucceed(t)
+			return created
+		},
+	},
 	"agentyard_computer_fleet": {
-		func(e *acctest.Env, _ *acctest.Instance, created acctest.Values) acctest.Values {
+		func(_ *testing.T, e *acctest.Env, _ *acctest.Instance, created acctest.Values) acctest.Values {
 			var answer struct{ Computers []struct{ ID string } }
 			e.API(http.MethodGet, "/api/v0/computers", nil, &answer)
 			for _, c := range answer.Computers {
@@ -63,13 +74,11 @@ var situations = map[string][]func(e *acctest.Env, i *acctest.Instance, created 
 		},
 	},
 	"agentyard_environment": {
-		func(_ *acctest.Env, _ *acctest.Instance, created acctest.Values) acctest.Values {
+		func(_ *testing.T, _ *acctest.Env, _ *acctest.Instance, created acctest.Values) acctest.Values {
 			return with(created, acctest.Values{"repositories": []any{map[string]any{"url": "https://git.example/acme/app", "script": "make"}}})
 		},
-		func(e *acctest.Env, i *acctest.Instance, created acctest.Values) acctest.Values {
-			if err := e.FailBuild(emulator.BuildFailure{Category: "validation"}); err != nil {
-				panic(err)
-			}
+		func(t *testing.T, e *acctest.Env, i *acctest.Instance, created acctest.Values) acctest.Values {
+			acctest.Must(t, e.FailBuild(emulator.BuildFailure{Category: "validation"}))
 			e.API(http.MethodPost, "/api/v0/environments/"+i.ID()+"/builds", nil, nil)
 			e.Clock.Advance(time.Hour)
 			return created
@@ -117,7 +126,7 @@ func TestResource_unknownResults(t *testing.T) {
 				see("an unknown "+argument, argument, with(created, acctest.Values{argument: tftypes.UnknownValue}))
 			}
 			for _, change := range situations[l.TypeName] {
-				see("a change elsewhere", "none", change(e, i, created))
+				see("a change elsewhere", "none", change(t, e, i, created))
 			}
 		})
 	})

@@ -1,11 +1,12 @@
 // Package privatestate has what the provider keeps about an object beside its attributes. Terraform stores it in the state, and shows it to
 // nobody. A plan may depend on it, because it is a part of the state. Only a create, a read, an update, and an import write it.
 //
-//	key         objects      life span
-//	seen_by     all          from the create or the first read, for ever; changes when another API key reads the object
-//	imported    all          from an import to the first update; "unread" until the first read, then "read"
-//	unfinished  environment  from an apply that left its last steps undone, until an apply does them or a read finds them done
-//	expires_at  api_key      from the create, for ever; each new key changes it
+//	key           objects          life span
+//	seen_by       all              from the create or the first read, for ever; changes when another API key reads the object
+//	imported      all              from an import to the first update; "unread" until the first read, then "read"
+//	never_active  computer, fleet  from the create until a read or a wait sees the computer active; an import never sets it
+//	unfinished    environment      from an apply that left its last steps undone, until an apply does them or a read finds them done
+//	expires_at    api_key          from the create, for ever; each new key changes it
 package privatestate
 
 import (
@@ -22,9 +23,10 @@ import (
 const ExpiresAt = "expires_at"
 
 const (
-	seenBy     = "seen_by"
-	imported   = "imported"
-	unfinished = "unfinished"
+	seenBy      = "seen_by"
+	imported    = "imported"
+	neverActive = "never_active"
+	unfinished  = "unfinished"
 
 	unread, read = "unread", "read" // The values of imported: the ID alone is known, or more.
 )
@@ -107,6 +109,24 @@ func ForgetImport(ctx context.Context, s State) diag.Diagnostics { return s.SetK
 func MayAdopt(ctx context.Context, r Reader, prior attr.Value) bool {
 	_, isImported := get[string](ctx, r, imported)
 	return isImported && prior.IsNull()
+}
+
+// NeverActive returns the IDs of the computers that this configuration created, and that nothing has seen active since.
+func NeverActive(ctx context.Context, r Reader) map[string]bool {
+	ids, _ := get[[]string](ctx, r, neverActive)
+	marked := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		marked[id] = true
+	}
+	return marked
+}
+
+// SetNeverActive records the computers that were never active, or removes the key if there are none.
+func SetNeverActive(ctx context.Context, s State, ids []string) diag.Diagnostics {
+	if len(ids) == 0 {
+		return s.SetKey(ctx, neverActive, nil)
+	}
+	return set(ctx, s, neverActive, slices.Sorted(slices.Values(ids)))
 }
 
 // Steps are what an apply has left to do: builds start by themselves, and a default that was changed later is not taken back.

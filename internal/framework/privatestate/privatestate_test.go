@@ -56,7 +56,8 @@ func TestValuesInStates(t *testing.T) {
 			return append(MarkImported(t.Context(), s), MarkImportRead(t.Context(), s)...)
 		},
 		`unfinished {"Build":true,"Default":false}`: func(s State) diag.Diagnostics { return SetUnfinished(t.Context(), s, Steps{Build: true}) },
-		`expires_at true`: func(s State) diag.Diagnostics { return SetExpiryConfigured(t.Context(), s, true) },
+		`never_active ["a","b"]`:                    func(s State) diag.Diagnostics { return SetNeverActive(t.Context(), s, []string{"b", "a"}) },
+		`expires_at true`:                           func(s State) diag.Diagnostics { return SetExpiryConfigured(t.Context(), s, true) },
 	} {
 		key, value, _ := strings.Cut(want, " ")
 		p := privateState{}

@@ -1,6 +1,7 @@
 package computer_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +37,8 @@ func TestComputer_faultMatrixOfAnOwnMachine(t *testing.T) {
 	}.Run(t)
 }
 
-func TestComputer_interruptedWaitIsNotTainted(t *testing.T) {
+// The next apply waits for what an interrupted one left, and only then is done.
+func TestComputer_interruptedWaitIsResumed(t *testing.T) {
 	t.Parallel()
 	for typeName, tc := range map[string]struct {
 		config  acctest.Values
@@ -49,7 +51,12 @@ func TestComputer_interruptedWaitIsNotTainted(t *testing.T) {
 			t.Parallel()
 			var p *acctest.Process
 			// A single computer is polled by ID, so the first such request means that the wait has started.
-			e := acctest.New(t, neverSetUp, acctest.Meanwhile("GET /api/v0/computers/", func(int) { p.Stop() }))
+			slow := func(o *emulator.Options) { o.Provisioning.Step = 20 * time.Second }
+			e := acctest.New(t, slow, acctest.Meanwhile("GET /api/v0/computers/", func(n int) {
+				if n == 0 {
+					p.Stop()
+				}
+			}))
 			p = acctest.NewProcess(t, e, nil)
 			i := p.NewInstance(typeName)
 			out := p.Apply(i, tc.config)
@@ -57,8 +64,89 @@ func TestComputer_interruptedWaitIsNotTainted(t *testing.T) {
 				t.Errorf("tainted %v: %s", i.Tainted, out)
 			}
 			only(t, e)
+
+			noWait := maps.Clone(tc.config)
+			noWait["wait_for_active"] = false
+			if out := e.Plan(t, i.Clone(), noWait); out.Action != acctest.ActionUpdate || len(out.Warnings) > 0 || len(out.Unknown(t)) > 0 {
+				t.Errorf("without a wait: %s", out)
+			}
+			older := i.Clone()
+			older.ForgetPrivate()
+			e.Plan(t, older, tc.config).MustDo(t, acctest.ActionNone)
+
+			out = e.Apply(t, i, tc.config)
+			out.MustDo(t, acctest.ActionUpdate)
+			acctest.Says(t, out.WarningText(), "Apply waits for computers", "an earlier apply did not wait", "This apply waits for it.")
+			if got := only(t, e); got.Status != "active" {
+				t.Errorf("after the second apply: %+v", got)
+			}
+			mustBeQuiet(t, e.Plan(t, i, tc.config))
+			breakNow(t, e, only(t, e).Name) // It was active, so a failure does not replace it.
 			e.Plan(t, i, tc.config).MustDo(t, acctest.ActionNone)
 		})
+	}
+}
+
+// The wait of an update can fail too. It taints nothing, and the next apply waits again.
+func TestComputer_theSecondWaitEndsTooSoon(t *testing.T) {
+	t.Parallel()
+	for typeName, config := range map[string]acctest.Values{
+		computerType: {"name": "web-1", "timeouts": map[string]any{"create": "2m"}}, fleetType: fleetOf(1),
+	} {
+		t.Run(typeName, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t, neverSetUp)
+			i := e.NewInstance(t, typeName)
+			e.Apply(t, i, config)
+			i.Tainted = false // As after terraform untaint.
+			for range 2 {
+				out := e.Apply(t, i, config)
+				if out.Action != acctest.ActionUpdate || len(out.Errors) != 1 || i.Tainted {
+					t.Errorf("the wait times out: %s", out)
+				}
+				acctest.Says(t, out.Text(), `still "provisioning" after 2m0s`, "The next apply waits")
+			}
+			e.Clock.Advance(24 * time.Hour)
+			mustBeQuiet(t, e.Plan(t, i, config))
+		})
+	}
+}
+
+// An import may be of a computer that somebody uses.
+func TestComputer_anImportIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	for typeName, config := range map[string]acctest.Values{computerType: {"name": "web-1"}, fleetType: {"name_prefix": "web", "quantity": 1}} {
+		e := acctest.New(t, neverSetUp)
+		made := newComputer(e, map[string]any{"name": "web-1"})
+		id := map[string]string{computerType: made.ID, fleetType: "web"}[typeName]
+		i := e.NewInstance(t, typeName)
+		mustImport(t, e, i, id)
+		mustBeQuiet(t, e.Plan(t, i, config))
+	}
+}
+
+// A state without private state, as of another version, replaces nothing.
+func TestComputer_withoutAMarkNothingIsReplaced(t *testing.T) {
+	t.Parallel()
+	for typeName, config := range map[string]acctest.Values{
+		computerType: {"name": "web-1", "wait_for_active": false}, fleetType: {"name_prefix": "web", "quantity": 1, "wait_for_active": false},
+	} {
+		e := acctest.New(t)
+		failSetUp(e, "web-1")
+		_, i := e.Created(t, typeName, config)
+		e.Clock.Advance(provisioned)
+		e.Plan(t, i.Clone(), config) // Would replace it.
+		i.ForgetPrivate()
+		out := e.Plan(t, i, config)
+		out.MustDo(t, acctest.ActionNone)
+		acctest.Says(t, out.WarningText(), "To replace")
+	}
+}
+
+func mustBeQuiet(t *testing.T, out acctest.Outcome) {
+	t.Helper()
+	if out.MustDo(t, acctest.ActionNone); len(out.Warnings) > 0 {
+		t.Error(out)
 	}
 }
 

@@ -149,6 +149,18 @@ func newNames(prefix string, members []fleetMember, count int) []string {
 	return names
 }
 
+// asComputers returns what the fleet knows of its members.
+func asComputers(members []fleetMember) []computers.Computer {
+	known := make([]computers.Computer, len(members))
+	for i, m := range members {
+		known[i] = computers.Computer{
+			ID: m.ID.ValueString(), Name: m.name, Status: m.Status.ValueString(), Hostname: m.Hostname.ValueString(), RemoteUser: m.RemoteUser.ValueString(),
+			RelayClientURL: m.RelayClientURL.ValueString(), RelayAgentURL: m.RelayAgentURL.ValueString(), ClonedRepoDirectories: value.Strings(m.ClonedRepoDirectories),
+		}
+	}
+	return known
+}
+
 func memberNames(members []fleetMember) []string {
 	names := make([]string, len(members))
 	for i, member := range members {

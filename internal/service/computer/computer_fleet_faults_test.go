@@ -193,7 +193,7 @@ func TestFleet_aWaitThatEndsTooSoonDoesNotTaint(t *testing.T) {
 		t.Errorf("the wait of 2m took %v", waited)
 	}
 	out = e.Apply(t, i, fleetOf(3))
-	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "Of 1 new computer, 1 is not active") {
+	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "Of 3 computers, 3 are not active") {
 		t.Errorf("on update: %s", out)
 	}
 }

@@ -12,10 +12,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
 const (
@@ -49,8 +51,13 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), id)...)
 	computers := types.MapUnknown(fleetComputerType)
 	if !plan.NamePrefix.IsUnknown() && !plan.Quantity.IsUnknown() && !plan.ReplaceFailed.IsUnknown() {
-		computers, diags = plan.change(members, r.neverActive(ctx, &state, members, req.Private)).computers(ctx, &plan, state.Computers)
+		marked := privatestate.NeverActive(ctx, req.Private)
+		change, awaited := plan.change(members, r.failedSetUps(ctx, &state, members, marked)), plan.awaited(members, marked)
+		computers, diags = change.computers(ctx, &plan, state.Computers, awaited)
 		resp.Diagnostics.Append(diags...)
+		if req.Plan.Raw.Equal(req.State.Raw) { // Otherwise, the plan may be a replacement, which does not wait.
+			resp.Diagnostics.Append(plan.warnOfWait(change.stay, awaited)...)
+		}
 	}
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("computers"), computers)...)
 }
@@ -113,37 +120,59 @@ func (m *fleetModel) planned(members []fleetMember, failed map[string]bool) flee
 	return c
 }
 
-// neverActive returns the IDs of failed members that the fleet created and that were never active.
-func (r *fleetResource) neverActive(ctx context.Context, m *fleetModel, members []fleetMember, private privatestate.State) map[string]bool {
+// failedSetUps returns the IDs of the members that failed before they were ever active.
+func (r *fleetResource) failedSetUps(ctx context.Context, m *fleetModel, members []fleetMember, marked map[string]bool) map[string]bool {
 	failed := map[string]bool{}
-	if wasImported(ctx, private) {
-		return failed
-	}
 	for _, member := range members {
-		if member.Status.ValueString() == computers.StatusError {
-			listed, err := r.Client.Computers.GetListed(ctx, member.ID.ValueString(), m.ServiceAccountID.ValueString())
-			failed[member.ID.ValueString()] = err == nil && listed != nil && listed.SetUpFailed()
+		id := member.ID.ValueString()
+		if marked[id] && member.Status.ValueString() == computers.StatusError {
+			failed[id] = failedSetUp(ctx, r.Client, id, m.ServiceAccountID.ValueString())
 		}
 	}
 	return failed
 }
 
-func (c fleetChange) computers(ctx context.Context, plan *fleetModel, state types.Map) (types.Map, diag.Diagnostics) {
+// awaited returns the names of the members that an earlier apply left while they were set up, if the fleet waits. It follows from the
+// state and the configuration, so a plan and its apply agree.
+func (m *fleetModel) awaited(members []fleetMember, marked map[string]bool) map[string]bool {
+	names := map[string]bool{}
+	for _, member := range members {
+		isLeft := marked[member.ID.ValueString()] && member.Status.ValueString() == computers.StatusProvisioning
+		names[member.name] = isLeft && value.MayBeTrue(m.WaitForActive)
+	}
+	return names
+}
+
+// warnOfWait says which members the apply waits for.
+func (m *fleetModel) warnOfWait(stay []fleetMember, awaited map[string]bool) diag.Diagnostics {
+	waiting := memberNames(collection.Filter(stay, func(member *fleetMember) bool { return awaited[member.name] }))
+	if len(waiting) == 0 {
+		return nil
+	}
+	return diag.Diagnostics{diag.NewWarningDiagnostic(appliesWait, fmt.Sprintf("%s of the fleet %q %s not active yet, and an earlier apply did not wait until %s: %s. This apply waits for %s.",
+		phrase.Count(len(waiting), "computer"), m.NamePrefix.ValueString(), phrase.Verb(len(waiting), "is", "are"), phrase.Verb(len(waiting), "it was", "they were"),
+		phrase.Names(waiting, phrase.MaxNamed), phrase.Verb(len(waiting), "it", "them")))}
+}
+
+// newFleetComputer is an entry whose results the apply sets.
+func newFleetComputer(id types.String) fleetComputer {
+	unknown := types.StringUnknown()
+	return fleetComputer{ID: id, Status: unknown, Hostname: unknown, RemoteUser: unknown, RelayClientURL: unknown, RelayAgentURL: unknown, ClonedRepoDirectories: types.ListUnknown(types.StringType)}
+}
+
+func (c fleetChange) computers(ctx context.Context, plan *fleetModel, state types.Map, awaited map[string]bool) (types.Map, diag.Diagnostics) {
 	if c.missing > maxPlanned {
 		return types.MapUnknown(fleetComputerType), nil
 	}
-	created, diags := types.ObjectValueFrom(ctx, fleetComputerType.AttrTypes, fleetComputer{
-		ID:                    types.StringUnknown(),
-		Status:                types.StringUnknown(),
-		Hostname:              types.StringUnknown(),
-		RemoteUser:            types.StringUnknown(),
-		RelayClientURL:        types.StringUnknown(),
-		RelayAgentURL:         types.StringUnknown(),
-		ClonedRepoDirectories: types.ListUnknown(types.StringType),
-	})
+	created, diags := types.ObjectValueFrom(ctx, fleetComputerType.AttrTypes, newFleetComputer(types.StringUnknown()))
 	inState, entries := state.Elements(), map[string]attr.Value{}
 	for _, member := range c.stay {
 		entries[member.name] = inState[member.name]
+		if awaited[member.name] {
+			entry, d := types.ObjectValueFrom(ctx, fleetComputerType.AttrTypes, newFleetComputer(member.ID))
+			diags.Append(d...)
+			entries[member.name] = entry
+		}
 	}
 	missing := newNames(plan.NamePrefix.ValueString(), c.stay, c.missing)
 	for i, name := range missing {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -112,7 +113,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"**Missing computers.** A computer that no longer exists, or that the service did not create, has `status = \"missing\"`. The next apply creates it. " +
 			"If the service creates too few computers, the creation of the fleet warns, and an update fails. To fail in both cases, add a `postcondition` as in the example.\n\n" +
 			"**Failed computers.** If a new computer does not become active, the creation of the fleet warns, and an update fails. " +
-			"The creation only warns, because after an error the next apply would replace the whole fleet. The next apply replaces only computers that failed before dependencies were installed; see `replace_failed`.\n\n" +
+			"The creation only warns, because after an error the next apply would replace the whole fleet. The next apply waits for computers that are still provisioning. It replaces only computers that were never active and failed before dependencies were installed; see `replace_failed`.\n\n" +
 			"**Renamed computers.** If a computer is renamed elsewhere, its key in `computers` does not change.\n\n" +
 			"**Other computers with the same prefix.** The fleet includes only computers that it created or imported. " +
 			"While another computer is named `<name_prefix>-<number>`, the fleet creates no computers, and an error names that computer. Importing the fleet includes all computers with such a name.\n\n" +
@@ -156,11 +157,11 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"wait_for_active": schema.BoolAttribute{
 				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-				MarkdownDescription: "Whether to wait until new computers are active. Defaults to `true`.",
+				MarkdownDescription: "Whether to wait until new computers are active. If an apply ends before, the next one waits. Defaults to `true`.",
 			},
 			"replace_failed": schema.BoolAttribute{
 				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-				MarkdownDescription: "Whether to replace computers with the status `error`. Applies only to computers that failed to provision before dependencies were installed, and not to an imported fleet. Defaults to `true`.",
+				MarkdownDescription: "Whether to replace computers with the status `error`. Applies only to computers that this resource created, that have never been active since, and that failed before dependencies were installed. Defaults to `true`.",
 			},
 			"deletion_protection": crud.DeletionProtection("fleet"),
 			"computers": schema.MapNestedAttribute{
@@ -216,6 +217,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	}
 	save(made)
 	resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
+	resp.Diagnostics.Append(remember(ctx, resp.Private, made, all)...)
 	// From here on, failures are warnings: an error would taint the fleet, and the next apply would replace all computers.
 	if err != nil {
 		resp.Diagnostics.AddWarning(m.shortfall(quantity, len(made), err))
@@ -223,8 +225,9 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
 		return
 	}
-	last, inactive := r.waitForNew(ctx, made, &m, deadline.Sub(r.Client.Conn.Clock.Now()))
+	last, inactive := r.waitForActive(ctx, made, &m, deadline.Sub(r.Client.Conn.Clock.Now()))
 	save(last)
+	resp.Diagnostics.Append(remember(ctx, resp.Private, last, all)...)
 	if inactive != nil {
 		resp.Diagnostics.AddWarning(inactive.summary(), inactive.detail)
 	}
@@ -267,7 +270,8 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		}
 	}
 	resp.Diagnostics.Append(m.missingFrom(len(prior)+len(missing), lost, caution)...)
-	resp.Diagnostics.Append(m.failedComputers(found, wasImported(ctx, req.Private))...)
+	resp.Diagnostics.Append(m.failedComputers(found, privatestate.NeverActive(ctx, req.Private))...)
+	resp.Diagnostics.Append(remember(ctx, resp.Private, found, none)...)
 	m.setProviderType(found)
 	resp.Diagnostics.Append(m.setComputers(ctx, members, append(missing, memberNames(lost)...))...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
@@ -277,7 +281,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	resp.Diagnostics.Append(privatestate.MarkImportRead(ctx, resp.Private)...)
 }
 
-// Update deletes what the plan shows, and then creates what is missing: the service uses the lowest free numbers.
+// Update deletes what the plan shows, creates what is missing, and waits.
 func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var m, state fleetModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
@@ -290,43 +294,54 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	quantity, change := int(m.Quantity.ValueInt64()), m.planned(present, r.neverActive(ctx, &state, present, req.Private))
+	marked := privatestate.NeverActive(ctx, req.Private)
+	quantity, change := int(m.Quantity.ValueInt64()), m.planned(present, r.failedSetUps(ctx, &state, present, marked))
 	m.ID = types.StringValue(m.importID())
+
+	// 1. Delete first: the service uses the lowest free numbers.
 	kept, diags := r.remove(updateCtx, slices.Concat(change.failed, change.surplus), &m, req.Private)
 	resp.Diagnostics.Append(diags...)
 	stay := slices.Concat(change.stay, kept)
-	var names map[string]string
-	save := func(made []computers.Computer) {
-		added, diags := membersFromAPI(ctx, made, names)
-		resp.Diagnostics.Append(diags...)
-		members := slices.Concat(stay, added)
-		m.setProviderType(made)
-		resp.Diagnostics.Append(m.setComputers(ctx, members, newNames(m.NamePrefix.ValueString(), members, quantity-len(members)))...)
-		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
-		resp.Diagnostics.Append(privatestate.ForgetImport(ctx, resp.Private)...)
-	}
-	if change.missing == 0 || resp.Diagnostics.HasError() {
-		save(nil)
-		return
-	}
-	made, err := r.Client.Computers.CreateFleet(updateCtx, m.createRequest(change.missing), memberIDs(stay))
-	switch {
-	case err != nil && len(made) == 0:
-		resp.Diagnostics.Append(apierror.For("scale up", "computer fleet", err, m.options(fromState))...)
-		if len(stay) < len(present) {
-			save(nil)
+
+	// 2. Create what is missing.
+	var made []computers.Computer
+	if change.missing > 0 && !resp.Diagnostics.HasError() {
+		var err error
+		made, err = r.Client.Computers.CreateFleet(updateCtx, m.createRequest(change.missing), memberIDs(stay))
+		switch {
+		case err != nil && len(made) == 0:
+			resp.Diagnostics.Append(apierror.For("scale up", "computer fleet", err, m.options(fromState))...)
+			if len(stay) == len(present) {
+				return // Nothing changed.
+			}
+		case err != nil:
+			resp.Diagnostics.AddError(m.shortfall(quantity, len(stay)+len(made), err))
 		}
-		return
-	case err != nil:
-		resp.Diagnostics.AddError(m.shortfall(quantity, len(stay)+len(made), err))
 	}
-	names = assignNames(newNames(m.NamePrefix.ValueString(), stay, change.missing), made)
-	save(made)
-	if !m.WaitForActive.ValueBool() {
-		return
+
+	// 3. Wait for the new computers, and for those that an earlier apply left.
+	awaited := m.awaited(stay, marked)
+	waiting := collection.Filter(stay, func(member *fleetMember) bool { return awaited[member.name] })
+	names := assignNames(newNames(m.NamePrefix.ValueString(), stay, change.missing), made)
+	maps.Copy(names, namesByID(waiting))
+	followed, stay := slices.Concat(made, asComputers(waiting)), without(stay, waiting)
+	var inactive *notActiveError
+	if m.WaitForActive.ValueBool() && (len(made) > 0 || !resp.Diagnostics.HasError()) {
+		followed, inactive = r.waitForActive(ctx, followed, &m, deadline.Sub(r.Client.Conn.Clock.Now()))
 	}
-	last, inactive := r.waitForNew(ctx, made, &m, deadline.Sub(r.Client.Conn.Clock.Now()))
-	save(last)
+
+	// 4. Store.
+	added, diags := membersFromAPI(ctx, followed, names)
+	resp.Diagnostics.Append(diags...)
+	members := slices.Concat(stay, added)
+	m.setProviderType(made)
+	resp.Diagnostics.Append(m.setComputers(ctx, members, newNames(m.NamePrefix.ValueString(), members, quantity-len(members)))...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	resp.Diagnostics.Append(privatestate.ForgetImport(ctx, resp.Private)...)
+	isMade := func(id string) bool {
+		return slices.ContainsFunc(made, func(c computers.Computer) bool { return c.ID == id })
+	}
+	resp.Diagnostics.Append(remember(ctx, resp.Private, slices.Concat(asComputers(stay), followed), isMade)...)
 	switch {
 	case inactive != nil && inactive.interrupted:
 		resp.Diagnostics.AddWarning(inactive.summary(), inactive.detail)
@@ -375,7 +390,6 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), v)...)
 	}
 	resp.Diagnostics.Append(privatestate.MarkImported(ctx, resp.Private)...)
-	resp.Diagnostics.Append(setImported(ctx, resp.Private)...)
 }
 
 // remove returns the computers that it could not delete, with the first error.

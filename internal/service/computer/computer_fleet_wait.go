@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,16 +28,16 @@ func (e *notActiveError) summary() string {
 	return "Fleet computers are not active"
 }
 
-// waitForNew returns the new computers as last seen, even with an error.
-func (r *fleetResource) waitForNew(ctx context.Context, made []computers.Computer, m *fleetModel, timeout time.Duration) ([]computers.Computer, *notActiveError) {
-	last, errs := append([]computers.Computer(nil), made...), make([]error, len(made))
+// waitForActive returns the computers as last seen, even with an error.
+func (r *fleetResource) waitForActive(ctx context.Context, followed []computers.Computer, m *fleetModel, timeout time.Duration) ([]computers.Computer, *notActiveError) {
+	last, errs := slices.Clone(followed), make([]error, len(followed))
 	var running sync.WaitGroup
-	for i := range made {
-		if made[i].Status == computers.StatusActive {
+	for i := range followed {
+		if followed[i].Status == computers.StatusActive {
 			continue
 		}
 		running.Go(func() {
-			seen, err := waitForActive(ctx, r.Client, &made[i], m.ServiceAccountID.ValueString(), timeout)
+			seen, err := waitForActive(ctx, r.Client, followed[i].ID, m.ServiceAccountID.ValueString(), &followed[i], timeout)
 			if seen != nil {
 				last[i] = *seen
 			}
@@ -60,8 +61,8 @@ func (r *fleetResource) waitForNew(ctx context.Context, made []computers.Compute
 	if len(lines) == 0 {
 		return last, nil
 	}
-	return last, &notActiveError{interrupted: interrupted, detail: fmt.Sprintf("Of %s, %d %s not active:\n%s\n\nThey are kept in the state. The next apply replaces computers that failed before dependencies were installed, unless replace_failed = false. To replace another one, delete it at the service, then apply. To allow more time, raise create or update in the timeouts block.",
-		phrase.Count(len(last), "new computer"), len(lines), phrase.Verb(len(lines), "is", "are"), strings.Join(lines, "\n"))}
+	return last, &notActiveError{interrupted: interrupted, detail: fmt.Sprintf("Of %s, %d %s not active:\n%s\n\nThey are kept in the state. The next apply waits for computers that are still provisioning. The next apply replaces computers that failed before dependencies were installed, unless replace_failed = false. To replace another one, delete it at the service, then apply. To allow more time, raise create or update in the timeouts block.",
+		phrase.Count(len(last), "computer"), len(lines), phrase.Verb(len(lines), "is", "are"), strings.Join(lines, "\n"))}
 }
 
 // withSteps returns the computer of the shared listing, which includes the provisioning steps, if it is listed.

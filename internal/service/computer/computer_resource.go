@@ -2,7 +2,6 @@ package computer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -152,11 +151,11 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	attributes["source"] = originAttribute()
 	attributes["wait_for_active"] = schema.BoolAttribute{
 		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-		MarkdownDescription: "Whether to wait until a new computer is active, and fail if it fails to provision. Defaults to `true`.",
+		MarkdownDescription: "Whether to wait until a new computer is active, and fail if it fails to provision. If an apply ends before, the next one waits. Defaults to `true`.",
 	}
 	attributes["replace_failed"] = schema.BoolAttribute{
 		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-		MarkdownDescription: "Whether to replace the computer if its status is `error`. Applies only to a computer that failed to provision before dependencies were installed, and not to an imported one. Has no effect while `deletion_protection` is `true`. Defaults to `true`.",
+		MarkdownDescription: "Whether to replace the computer if its status is `error`. Applies only to a computer that this resource created, that has never been active since, and that failed before dependencies were installed. Has no effect while `deletion_protection` is `true`. Defaults to `true`.",
 	}
 	attributes["deletion_protection"] = crud.DeletionProtection("computer")
 	resp.Schema = schema.Schema{
@@ -220,20 +219,34 @@ func (r *computerResource) ValidateConfig(ctx context.Context, req resource.Vali
 	}
 }
 
-// ModifyPlan fails before anything is created if the service rejects the API key or the provider.
+// ModifyPlan checks a new computer before anything is created. It replaces a computer that failed before it was ever active, and waits for
+// one that an earlier apply left while it was set up.
 func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
 		return
 	}
-	var m computerModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
+	var plan, state computerModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if req.State.Raw.IsNull() {
+		if !resp.Diagnostics.HasError() {
+			r.planNew(ctx, &plan, resp)
+		}
 		return
 	}
-	if !req.State.Raw.IsNull() {
-		r.replaceFailed(ctx, &m, req, resp)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() || !privatestate.NeverActive(ctx, req.Private)[state.ID.ValueString()] {
 		return
 	}
+	switch state.Status.ValueString() {
+	case computers.StatusError:
+		r.planReplacement(ctx, &plan, &state, resp)
+	case computers.StatusProvisioning:
+		plan.planWait(ctx, req.Plan.Raw.Equal(req.State.Raw), resp)
+	}
+}
+
+// planNew fails before anything is created if the service rejects the API key or the provider.
+func (r *computerResource) planNew(ctx context.Context, m *computerModel, resp *resource.ModifyPlanResponse) {
 	resp.Diagnostics.Append(m.decide(ctx, &resp.Plan)...)
 	if m.ServiceAccountID.IsUnknown() {
 		return
@@ -258,14 +271,17 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 		made, err := r.Client.Computers.Create(createCtx, body)
 		return made, crud.Explained(err, m.createOptions(body)...)
 	})
-	if made == nil || !m.WaitForActive.ValueBool() {
+	if made == nil {
 		return
 	}
-	last, err := waitForActive(ctx, r.Client, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
-	resp.Diagnostics.Append(crud.StoreAsPlanned(ctx, &resp.State, resp.Identity, req.Plan.Raw, m, last)...)
-	if err != nil {
-		resp.Diagnostics.Append(r.notActive(ctx, made, last, err)...)
+	last := made
+	if m.WaitForActive.ValueBool() {
+		var err error
+		last, err = waitForActive(ctx, r.Client, made.ID, m.ServiceAccountID.ValueString(), made, deadline.Sub(r.Client.Conn.Clock.Now()))
+		resp.Diagnostics.Append(crud.StoreAsPlanned(ctx, &resp.State, resp.Identity, req.Plan.Raw, m, last)...)
+		resp.Diagnostics.Append(r.notActive(ctx, m, last, err, true)...)
 	}
+	resp.Diagnostics.Append(remember(ctx, resp.Private, []computers.Computer{*last}, all)...)
 	if resp.Diagnostics.HasError() {
 		// The computer is tainted, and a protected one could not be replaced.
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("deletion_protection"), false)...)
@@ -290,7 +306,8 @@ func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, r
 			err = r.Client.Computers.CompleteOwner(ctx, found)
 		}
 		if err == nil {
-			resp.Diagnostics.Append(r.checkHealth(ctx, m, found, resp.Private)...)
+			resp.Diagnostics.Append(r.warnOfFailure(ctx, m, found, req.Private)...)
+			resp.Diagnostics.Append(remember(ctx, resp.Private, []computers.Computer{*found}, none)...)
 		}
 		return found, err
 	})
@@ -299,8 +316,12 @@ func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, r
 // hostTaken is the advice for a conflict if a host ID was sent.
 const hostTaken = "Another computer may have this host_id. To find it, use the data source agentyard_computers with host_id. If it is another machine, correct host_id."
 
+// Update changes the computer, and then waits for one that an earlier apply left while it was set up: only then, the plan does not know its
+// status.
 func (r *computerResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	crud.Update(ctx, "computer", req, resp, func(plan, state *computerModel) (*computers.Computer, error) {
+	waits := false
+	m := crud.Update(ctx, "computer", req, resp, func(plan, state *computerModel) (*computers.Computer, error) {
+		waits = plan.Status.IsUnknown() && plan.WaitForActive.ValueBool()
 		body := plan.updateRequest(state)
 		if body == (computers.UpdateRequest{}) {
 			return nil, nil
@@ -308,6 +329,17 @@ func (r *computerResource) Update(ctx context.Context, req resource.UpdateReques
 		updated, err := r.Client.Computers.Update(ctx, state.ID.ValueString(), state.ServiceAccountID.ValueString(), body)
 		return updated, crud.Explained(err, conflictOf(body)...)
 	})
+	if m == nil || !waits {
+		return
+	}
+	timeout, diags := m.Timeouts.Create(ctx, defaultCreateTimeout) // The wait is the rest of the creation.
+	resp.Diagnostics.Append(diags...)
+	last, err := waitForActive(ctx, r.Client, m.ID.ValueString(), m.ServiceAccountID.ValueString(), nil, timeout)
+	if last != nil {
+		resp.Diagnostics.Append(crud.StoreAsPlanned(ctx, &resp.State, resp.Identity, req.Plan.Raw, m, last)...)
+		resp.Diagnostics.Append(remember(ctx, resp.Private, []computers.Computer{*last}, none)...)
+	}
+	resp.Diagnostics.Append(r.notActive(ctx, m, last, err, false)...)
 }
 
 // conflictOf says what a 409 for an update means.
@@ -332,49 +364,25 @@ func (r *computerResource) Delete(ctx context.Context, req resource.DeleteReques
 
 func (r *computerResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	crud.ImportByID(ctx, "computer", "1b4e28ba-2fa1-41d2-883f-0016d3cca427", req, resp)
-	resp.Diagnostics.Append(setImported(ctx, resp.Private)...)
 }
 
 // IsCurrent implements crud.Steady.
 func (r *computerResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
 	found := r.Client.Computers.Peek(ctx, state.String("id"), state.String("service_account_id"))
-	return found != nil && state.IsAtRest(importedKey) && found.Status != computers.StatusError && crud.Holds(ctx, state, computerResults, found)
+	return found != nil && state.IsAtRest() && found.Status != computers.StatusError && crud.Holds(ctx, state, computerResults, found)
 }
 
-// IsSettled implements crud.Steady: a failed computer may have to be replaced.
-func (r *computerResource) IsSettled(state, _ *crud.Stored) bool {
-	return state.IsAtRest(importedKey) && state.String("status") != computers.StatusError
-}
+// IsSettled implements crud.Steady.
+func (r *computerResource) IsSettled(state, _ *crud.Stored) bool { return state.IsAtRest() }
 
-// waitForActive returns the computer as last seen, even with an error.
-func waitForActive(ctx context.Context, c *client.Client, made *computers.Computer, account string, timeout time.Duration) (*computers.Computer, error) {
-	watch := c.Computers.Watch(made.ID, account)
+// waitForActive returns the computer as last seen, even with an error. It is nil if start is, and no poll succeeded.
+func waitForActive(ctx context.Context, c *client.Client, id, account string, start *computers.Computer, timeout time.Duration) (*computers.Computer, error) {
+	watch := c.Computers.Watch(id, account)
 	defer watch.Close()
 	return wait.For(ctx, c.Conn.Clock, timeout, wait.Object[computers.Computer]{
-		Start:  made,
+		Start:  start,
 		Next:   watch.Next,
 		Status: func(c *computers.Computer) string { return c.Status },
 		States: computerStates,
 	})
-}
-
-// notActive returns a warning for an interrupted run: an error would taint the computer, and the next apply would replace it.
-func (r *computerResource) notActive(ctx context.Context, made, last *computers.Computer, err error) diag.Diagnostics {
-	var failed *wait.FailedError
-	var late *wait.TimeoutError
-	switch {
-	case errors.As(err, &failed):
-		now := withSteps(ctx, r.Client, *last, last.ServiceAccount())
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Computer failed to provision",
-			fmt.Sprintf("Computer %q (%s) was created, but its status is %q: %s.\n\nIt is kept in the state as tainted, so the next apply replaces it. To keep it, run terraform untaint ADDRESS.", made.Name, made.ID, failed.Status, whyFailed(&now)))}
-	case errors.As(err, &late):
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Timed out waiting for the computer",
-			fmt.Sprintf("Computer %q (%s) was created, but is not active: %s. Provisioning continues at the service.\n\nThe computer is kept in the state as tainted. To keep it, run terraform untaint ADDRESS. Otherwise, the next apply replaces it. To allow more time, raise create in the timeouts block.", made.Name, made.ID, late))}
-	case errors.Is(err, context.Canceled):
-		return diag.Diagnostics{diag.NewWarningDiagnostic("Interrupted before the computer was active",
-			fmt.Sprintf("Computer %q (%s) was created and is kept in the state. Provisioning continues at the service. To see its status, run terraform plan.", made.Name, made.ID))}
-	}
-	diags := apierror.For("wait for", "computer", err)
-	diags.AddWarning("Computer status unknown", fmt.Sprintf("Computer %q (%s) was created, but its status is unknown. It is kept in the state as tainted. To keep it, run terraform untaint ADDRESS. Otherwise, the next apply replaces it.", made.Name, made.ID))
-	return diags
 }
