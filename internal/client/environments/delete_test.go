@@ -21,6 +21,7 @@ func TestDeleteEnvironment(t *testing.T) {
 	for name, tc := range map[string]struct {
 		deletes []string // The last response of each list is repeated.
 		reads   []string
+		lists   []string
 		cancel  string
 		wantErr func(error) bool
 		gone    bool
@@ -33,8 +34,12 @@ func TestDeleteEnvironment(t *testing.T) {
 		"building, and it has just ended": {deletes: []string{busy, "204 "}, reads: []string{building}, cancel: busy, calls: []string{del, get, cancel, del}},
 		"building, and not to be stopped": {deletes: []string{busy}, reads: []string{building}, cancel: `403 {"detail":"no"}`, wantErr: clienttest.Is[*transport.APIError], calls: []string{del, get, cancel}},
 		"building, and it ends later":     {deletes: []string{busy, busy, "204 "}, reads: []string{building}, cancel: "204 ", calls: []string{del, get, cancel, del, del}},
-		"gone meanwhile":                  {deletes: []string{busy, `404 {"detail":"no"}`}, reads: []string{`404 {"detail":"no"}`}, wantErr: collection.IsGone, gone: true, calls: []string{del, get, del}},
-		"409, and the cause is gone":      {deletes: []string{busy, "204 "}, reads: []string{ready}, calls: []string{del, get, del}},
+		"the default, until the others are gone": {
+			deletes: []string{busy, busy, "204 "}, reads: []string{strings.Replace(building, "false", "true", 1)}, cancel: "204 ", calls: []string{del, get, list, del, get, list, cancel, del},
+			lists: []string{listed(env("env_1", "a", ""), env("env_2", "b", `,"scope":"organization"`)), listed(env("env_1", "a", ""), env("env_3", "c", `,"scope":"user"`))},
+		},
+		"gone meanwhile":             {deletes: []string{busy, `404 {"detail":"no"}`}, reads: []string{`404 {"detail":"no"}`}, wantErr: collection.IsGone, gone: true, calls: []string{del, get, del}},
+		"409, and the cause is gone": {deletes: []string{busy, "204 "}, reads: []string{ready}, calls: []string{del, get, del}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -51,6 +56,8 @@ func TestDeleteEnvironment(t *testing.T) {
 					return next(&tc.deletes)
 				case get:
 					return next(&tc.reads)
+				case list:
+					return next(&tc.lists)
 				}
 				return tc.cancel
 			})

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -180,35 +181,35 @@ func (c *Client) CheckAccess(ctx context.Context) error {
 // deleteRetryTime is how long a deletion is retried after a 409.
 const deleteRetryTime = 30 * time.Second
 
-// Delete deletes an environment. The service returns 409 while a build runs, and for the organization's default while others
-// exist. After a 409, Delete cancels a running build and retries, unless the environment is such a default. If the environment is already
-// gone, the error is a *MissingError.
+// Delete deletes an environment. The service returns 409 while a build runs, and for the organization's default while it has others. After
+// a 409, Delete cancels a running build and retries. The build of such a default goes on until the others are gone: without that, the
+// default stays. If the environment is already gone, the error is a *MissingError.
 func (c *Client) Delete(ctx context.Context, id string) error {
 	defer c.listings.InvalidateAll()
 	r := transport.Delete("deleteEnvironment", "/api/v0/environments/{environmentId}", id)
 	err := c.conn.CallIgnoringBody(ctx, r)
-	if transport.IsConflict(err) {
-		isKept, cancelErr := c.cancelLatestBuild(ctx, id)
-		switch {
-		case isKept:
-			return err
-		case cancelErr != nil:
-			return fmt.Errorf("%s; canceling the build failed: %w", err.Error(), cancelErr)
-		}
-		err = c.conn.Until(ctx, deleteRetryTime, time.Second, transport.IsConflict, func() error { return c.conn.CallIgnoringBody(ctx, r) })
+	if refusal := err; transport.IsConflict(refusal) {
+		mayBuild := true
+		err = c.conn.Until(ctx, deleteRetryTime, time.Second, transport.IsConflict, func() error {
+			if mayBuild {
+				var cancelErr error
+				if mayBuild, cancelErr = c.cancelLatestBuild(ctx, id); cancelErr != nil {
+					return fmt.Errorf("%s; canceling the build failed: %w", refusal.Error(), cancelErr)
+				}
+			}
+			return c.conn.CallIgnoringBody(ctx, r)
+		})
 	}
 	return c.ledger.AfterDelete(collection.Organization, id, collection.Gone(err))
 }
 
-// cancelLatestBuild cancels an environment's latest build if it is running, unless the environment is the default beside others, which
-// the service does not delete.
+// cancelLatestBuild cancels an environment's latest build if it is running, unless the environment is the default beside others of the
+// organization, which the service does not delete.
 func (c *Client) cancelLatestBuild(ctx context.Context, id string) (isKept bool, err error) {
 	e, err := c.GetUncached(ctx, id)
 	if err == nil && e.IsBuilding() {
-		if e.IsDefault != nil && *e.IsDefault {
-			if all, listErr := c.list(ctx, collection.Organization); listErr != nil || len(all) > 1 {
-				return true, nil
-			}
+		if e.IsDefault != nil && *e.IsDefault && !c.isLast(ctx, id) {
+			return true, nil
 		}
 		err = c.CancelBuild(ctx, id, e.LatestBuild.ID)
 	}
@@ -216,4 +217,10 @@ func (c *Client) cancelLatestBuild(ctx context.Context, id string) (isKept bool,
 		return false, nil // The build or the environment has gone in the meantime.
 	}
 	return false, err
+}
+
+// isLast reports whether the organization has no other environment. Those of the caller alone do not count.
+func (c *Client) isLast(ctx context.Context, id string) bool {
+	all, err := c.list(ctx, collection.Organization)
+	return err == nil && !slices.ContainsFunc(all, func(e Environment) bool { return e.ID != id && e.Scope != ScopeUser })
 }

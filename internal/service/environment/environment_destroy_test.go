@@ -3,6 +3,7 @@ package environment_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
@@ -33,6 +34,32 @@ func TestEnvironment_theDefaultIsDeleted(t *testing.T) {
 	e.MustApply(t, a, nil)
 	if left := environmentsOf(e); len(left) > 0 {
 		t.Errorf("left: %+v", left)
+	}
+}
+
+// While the others are being destroyed in the same run, the deletion of a default that builds is repeated. Its build is canceled only if it is
+// the last one of the organization: other scopes do not count.
+func TestEnvironment_theDefaultIsDeletedWhileItBuilds(t *testing.T) {
+	t.Parallel()
+	for name, others := range map[string]string{"others go meanwhile": "organization", "a personal one stays": "user"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var e *acctest.Env
+			other := ""
+			e = acctest.New(t, slowBuilds, acctest.Meanwhile("DELETE "+environmentsRoute+"/", func(n int) {
+				if n == 2 && others == "organization" {
+					e.API(http.MethodDelete, environmentsRoute+"/"+other, nil, nil)
+				}
+			}))
+			other = newEnv(e, map[string]any{"name": "other", "scope": others})
+			e.Clock.Advance(time.Hour)
+			_, i := e.Created(t, environmentType, environmentOf("a", acctest.Values{"make_organization_default": true, "wait_for_build": false}))
+			e.MustApply(t, i, nil)
+			e.WantRequests(t, "cancelEnvironmentBuild", 1)
+			if left := environmentsOf(e); len(left) != 0 && (len(left) != 1 || left[0].ID != other) {
+				t.Errorf("left: %+v", left)
+			}
+		})
 	}
 }
 

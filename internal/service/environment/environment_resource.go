@@ -393,8 +393,8 @@ func (r *environmentResource) Delete(ctx context.Context, req resource.DeleteReq
 
 var deleteAdvice = apierror.Advice{
 	http.StatusForbidden: environmentAdvice[http.StatusForbidden],
-	http.StatusConflict: "If a build is running, apply again after it ends. If this is the organization's default environment, make another environment the default first, then apply again. " +
-		"Terraform deletes an environment before it updates agentyard_default_environment, so use two applies.",
+	http.StatusConflict: "If this is the organization's default environment, make another environment the default first, then apply again. " +
+		"Terraform deletes an environment before it updates agentyard_default_environment, so use two applies. Otherwise, apply again.",
 }
 
 func (r *environmentResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
