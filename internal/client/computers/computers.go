@@ -169,15 +169,18 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, err
 func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequest) (*Computer, error) {
 	get := func(ctx context.Context) (*Computer, error) { return c.GetUncached(ctx, id) }
 	r := transport.Patch("updateComputer", "/api/v0/computers/{computerId}", id).With(body)
-	var patience time.Duration
-	if body.IsRename() {
-		patience = transport.RenameTime
-	}
+	defer c.ledger.Changing(id)()
 	var updated *Computer
-	err := c.conn.Until(ctx, patience, time.Second, transport.IsConflict, func() (err error) {
+	send := func() (err error) {
 		updated, err = transport.PatchObject(ctx, c.conn, r, "computer", id, get)
 		return err
-	})
+	}
+	var err error
+	if body.IsRename() {
+		err = c.ledger.Rename(ctx, account, func(other *Computer) bool { return other.Name == *body.Name }, send)
+	} else {
+		err = send()
+	}
 	if transport.IsConflict(err) {
 		if present, readErr := get(ctx); readErr == nil && body.matches(present) {
 			updated, err = present, nil
@@ -189,6 +192,7 @@ func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequ
 // Delete deletes a computer. Of a registered machine, only the registration is deleted. If it is already gone, the error is a
 // *MissingError.
 func (c *Client) Delete(ctx context.Context, id, account string) error {
+	defer c.ledger.Changing(id)()
 	err := c.conn.CallIgnoringBody(ctx, transport.Delete("deleteComputer", "/api/v0/computers/{computerId}", id))
 	return c.ledger.AfterDelete(account, id, c.missing(ctx, account, err))
 }

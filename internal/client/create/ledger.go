@@ -21,6 +21,8 @@ type Ledger[T any] struct {
 	ownedSince func(key string) time.Time
 	// locks has a lock for each name under which an object is being created.
 	locks collection.Locks
+	// changes are the changes of objects that are under way, by ID: a context each, which ends with it.
+	changes sync.Map
 
 	mu    sync.Mutex
 	known map[string]*known[T]

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/url"
 	"slices"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -158,7 +157,7 @@ func (c *Client) singleBuildStatus(ctx context.Context, id string) (*BuildStatus
 // while a build runs. Therefore, a request whose response was lost is repeated: if it was carried out, the service refuses another,
 // and the latest build is no longer the one before.
 func (c *Client) StartBuild(ctx context.Context, id, before string) (string, error) {
-	build, err := c.change(ctx, id, 0, transport.Post("createEnvironmentBuild", "/api/v0/environments/{environmentId}/builds", id).Repeatable())
+	build, err := c.change(ctx, id, transport.Post("createEnvironmentBuild", "/api/v0/environments/{environmentId}/builds", id).Repeatable())
 	if transport.IsConflict(err) && transport.IsRepeated(err) {
 		if now, readErr := c.GetUncached(ctx, id); readErr == nil && now.LatestBuildID() != before {
 			return now.LatestBuildID(), nil
@@ -168,14 +167,10 @@ func (c *Client) StartBuild(ctx context.Context, id, before string) (string, err
 }
 
 // change sends a request that may start a build, and returns the build's ID, or empty: the response to a repeated request names none,
-// and that of createEnvironmentBuild is not documented. Patience is how long a 409 is retried.
-func (c *Client) change(ctx context.Context, id string, patience time.Duration, r transport.Request) (string, error) {
+// and that of createEnvironmentBuild is not documented.
+func (c *Client) change(ctx context.Context, id string, r transport.Request) (string, error) {
 	defer c.listings.InvalidateAll()
-	var response *transport.Response
-	err := c.conn.Until(ctx, patience, time.Second, transport.IsConflict, func() (err error) {
-		response, err = c.conn.Exchange(ctx, r, transport.EmptyOrJSON)
-		return err
-	})
+	response, err := c.conn.Exchange(ctx, r, transport.EmptyOrJSON)
 	if err != nil {
 		return "", err
 	}

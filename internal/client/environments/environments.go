@@ -162,12 +162,17 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, 
 }
 
 // Update changes the fields that are set in body, and returns the ID of the build that this started, or empty.
-func (c *Client) Update(ctx context.Context, id string, body UpdateRequest) (string, error) {
-	var patience time.Duration
-	if body.Name != nil {
-		patience = transport.RenameTime
+func (c *Client) Update(ctx context.Context, id string, body UpdateRequest) (buildID string, err error) {
+	defer c.ledger.Changing(id)()
+	r := transport.Patch("updateEnvironment", "/api/v0/environments/{environmentId}", id).With(body)
+	if body.Name == nil {
+		return c.change(ctx, id, r)
 	}
-	return c.change(ctx, id, patience, transport.Patch("updateEnvironment", "/api/v0/environments/{environmentId}", id).With(body))
+	err = c.ledger.Rename(ctx, collection.Organization, CreateRequest{Name: *body.Name}.hasName, func() (err error) {
+		buildID, err = c.change(ctx, id, r)
+		return err
+	})
+	return buildID, err
 }
 
 // CheckAccess checks during a plan that the key, its role, and base_url can manage environments.
@@ -186,6 +191,7 @@ const deleteRetryTime = 30 * time.Second
 // default stays. If the environment is already gone, the error is a *MissingError.
 func (c *Client) Delete(ctx context.Context, id string) error {
 	defer c.listings.InvalidateAll()
+	defer c.ledger.Changing(id)()
 	r := transport.Delete("deleteEnvironment", "/api/v0/environments/{environmentId}", id)
 	err := c.conn.CallIgnoringBody(ctx, r)
 	if refusal := err; transport.IsConflict(refusal) {

@@ -38,10 +38,6 @@ func Call[T any](ctx context.Context, c *Conn, r Request) (*T, error) {
 	return out, nil
 }
 
-// RenameTime is the patience of an update with a new name after a 409: the same apply may free the name a moment later, for example if
-// the first element of a list with count is removed.
-const RenameTime = 10 * time.Second
-
 // Until sends a request again, after a pause, while again accepts its error, for at most patience.
 func (c *Conn) Until(ctx context.Context, patience, pause time.Duration, again func(error) bool, send func() error) error {
 	for until := c.Clock.Now().Add(patience); ; {

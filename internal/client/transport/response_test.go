@@ -138,7 +138,7 @@ func TestExchange_describesAPage(t *testing.T) {
 // The last of the pauses ends with the patience.
 func TestUntil(t *testing.T) {
 	t.Parallel()
-	for patience, want := range map[time.Duration]int{0: 1, RenameTime: 4} {
+	for patience, want := range map[time.Duration]int{0: 1, 10 * time.Second: 4} {
 		c, _, clk := serve(t, nil)
 		sent, started := 0, clk.Now()
 		err := c.Until(t.Context(), patience, 4*time.Second, IsConflict, func() error {
@@ -150,7 +150,7 @@ func TestUntil(t *testing.T) {
 		}
 	}
 	c, _, _ := serve(t, nil)
-	if err := c.Until(t.Context(), RenameTime, time.Second, IsConflict, func() error { return nil }); err != nil {
+	if err := c.Until(t.Context(), 10*time.Second, time.Second, IsConflict, func() error { return nil }); err != nil {
 		t.Error(err)
 	}
 }

@@ -124,7 +124,7 @@ func (f *failure) remedy() (string, path.Path) {
 	}
 	switch {
 	case errors.As(f.err, &exists):
-		return f.afterExists(exists.Found), takenAt[exists.Field]
+		return f.afterExists(exists.Found, exists.Field), takenAt[exists.Field]
 	case f.afterLoss() != "":
 		return f.afterLoss(), path.Empty()
 	case errors.As(f.err, &missing):
@@ -164,7 +164,7 @@ func (f *failure) afterLoss() string {
 }
 
 // afterExists covers every object that may have the name: an unmanaged object, a renamed resource, or a replaced resource.
-func (f *failure) afterExists(found []wire.Ref) string {
+func (f *failure) afterExists(found []wire.Ref, field string) string {
 	remedy := "Nothing was created.\n"
 	if f.verb == "create" {
 		remedy += fmt.Sprintf("If this run deletes %s, apply again.\n", phrase.Verb(len(found), "it", "them"))
@@ -173,8 +173,8 @@ func (f *failure) afterExists(found []wire.Ref) string {
 	if f.verb == "create" {
 		remedy += "\nIf you renamed the resource, add a moved block."
 	}
-	if f.verb == "create" && f.existing == nil {
-		remedy += "\nIf the resource is replaced with create_before_destroy, its own or that of a resource that depends on it, change the name too."
+	if f.verb == "create" {
+		remedy += fmt.Sprintf("\nIf the resource is replaced with create_before_destroy, its own or that of a resource that depends on it, change %s too.", takenAt[field])
 	}
 	return remedy
 }
@@ -185,7 +185,8 @@ var takenAt = map[string]path.Path{"": path.Root("name"), "namePrefix": path.Roo
 // NameTaken is the advice if a new name belongs to another object.
 func NameTaken(object string) string {
 	return fmt.Sprintf("Another %[1]s has this name. If this run renames or deletes that %[1]s, apply again. Otherwise, choose another name. "+
-		"To exchange two names, first apply a temporary name for one of them.", object)
+		"To exchange two names, first apply a temporary name for one of them. "+
+		"If a list with count lost an element, use for_each with the names as keys, or apply with -parallelism above the number of names.", object)
 }
 
 const leftAsItIs = "No object was changed or added to the state.\n"

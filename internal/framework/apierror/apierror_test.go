@@ -224,7 +224,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		exists  = "Nothing was created.\nIf this run deletes it, apply again.\n"
 		exist   = "Nothing was created.\nIf this run deletes them, apply again.\n"
 		moved   = "\nIf you renamed the resource, add a moved block."
-		replace = "\nIf the resource is replaced with create_before_destroy, its own or that of a resource that depends on it, change the name too."
+		replace = "\nIf the resource is replaced with create_before_destroy, its own or that of a resource that depends on it, change name too."
 		adopt   = "If no resource manages it, in this or another configuration, import it:"
 		adopt2  = "If no resource manages them, in this or another configuration, import them:"
 		another = "\nOtherwise, apply again to create another one."
@@ -242,12 +242,12 @@ func TestFor_whatExistsAlready(t *testing.T) {
 		},
 		"another remedy": {
 			err: taken("API key"), options: []Option{sweep}, at: "name", want: []string{said("API key", "1")},
-			remedy: exists + adopt + " terraform import ADDRESS import-1\nOr sweep 1." + moved,
+			remedy: exists + adopt + " terraform import ADDRESS import-1\nOr sweep 1." + moved + replace,
 		},
 		"two": {
 			err: &create.ExistsError{Found: []wire.Ref{{Object: "API key", Name: "n", ID: "1", ImportID: "import-1"}, made("API key", "2")}}, options: []Option{sweep}, at: "name",
 			want:   []string{"The API key \"n\" (1) already exists, and so do others: \"n\" (2, created at 2026-03-01T00:00:00Z)."},
-			remedy: exist + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2\nOr sweep 1.\nOr sweep 2." + moved,
+			remedy: exist + adopt2 + "\nterraform import ADDRESS import-1\nterraform import ADDRESS import-2\nOr sweep 1.\nOr sweep 2." + moved + replace,
 		},
 		"two of which the same is said": {
 			err: &create.ExistsError{Found: []wire.Ref{{Object: "computer", Name: "n", ID: "1", ImportID: "import-1"}, made("computer", "2")}}, at: "name",
@@ -257,7 +257,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			err:     &create.ExistsError{Field: "namePrefix", Found: []wire.Ref{{Object: "computer", Name: "web-1", ID: "1", ImportID: "sa/web"}, {Object: "computer", Name: "web-2", ID: "2", ImportID: "sa/web"}}},
 			options: []Option{sweep}, at: "name_prefix",
 			want:   []string{"The computer \"web-1\" (1) already exists, and so do others: \"web-2\" (2)."},
-			remedy: exist + adopt2 + " terraform import ADDRESS sa/web\nOr sweep 1.\nOr sweep 2." + moved,
+			remedy: exist + adopt2 + " terraform import ADDRESS sa/web\nOr sweep 1.\nOr sweep 2." + moved + strings.Replace(replace, "change name", "change name_prefix", 1),
 		},
 		"two after a lost answer": {
 			err:    &create.LostError{Object: "computer", Name: "n", Found: []wire.Ref{made("computer", "1"), made("computer", "2")}, Err: sent},
