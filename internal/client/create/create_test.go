@@ -131,9 +131,13 @@ func TestNamed(t *testing.T) {
 				}
 				return clienttest.PageOf("things", "", listing)
 			})
-			made, err := c.create(t.Context(), "ci")
+			ctx, found := create.WithFound(t.Context())
+			made, err := c.create(ctx, "ci")
 			if !clienttest.IsA(err, tc.wantErr) || err == nil && made.ID != tc.wantID {
 				t.Errorf("got %+v, %v", made, err)
+			}
+			if isFound := err == nil && tc.post != "201 "+mine; (len(*found) == 1) != isFound || isFound && (*found)[0].ID != "new" {
+				t.Errorf("found are %v", *found)
 			}
 			rec.WantCount(t, http.MethodPost, map[bool]int{true: 0, false: 1}[tc.isNotSent])
 			var taken *create.ExistsError

@@ -136,13 +136,15 @@ func Create[M, A any, P ModelOf[M, A]](ctx context.Context, c *client.Client, ob
 	if resp.Diagnostics.HasError() {
 		return nil, nil
 	}
-	made, err := create(ctx, m)
+	createCtx, found := WithFound(ctx)
+	made, err := create(createCtx, m)
 	if err != nil {
 		resp.Diagnostics.Append(explain("create", object, err, options)...)
 		return nil, nil
 	}
 	resp.Diagnostics.Append(StoreAsPlanned(ctx, &resp.State, resp.Identity, req.Plan.Raw, P(m), made)...)
 	resp.Diagnostics.Append(RecordReader(ctx, c, resp.Private)...)
+	resp.Diagnostics.Append(found()...)
 	if resp.Diagnostics.HasError() {
 		return nil, nil
 	}

@@ -128,7 +128,9 @@ func (e *apiKeyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, r
 	if m.ExpiresIn.IsNull() && m.Keep.IsNull() {
 		m.ExpiresIn = types.StringValue(defaultLifetime)
 	}
-	made, err := e.create(ctx, &m)
+	createCtx, found := crud.WithFound(ctx)
+	made, err := e.create(createCtx, &m)
+	resp.Diagnostics.Append(found()...)
 	if err != nil {
 		resp.Diagnostics.Append(apierror.For("open", "API key", err, existingKey, apierror.AtAccount)...)
 		return

@@ -235,7 +235,9 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	made, err := r.Client.ServiceAccounts.CreateKey(ctx, m.request(r.now()))
+	createCtx, found := crud.WithFound(ctx)
+	made, err := r.Client.ServiceAccounts.CreateKey(createCtx, m.request(r.now()))
+	resp.Diagnostics.Append(found()...)
 	if err != nil {
 		resp.Diagnostics.Append(apierror.For("create", "API key", err, existingKey, apierror.AtAccount)...)
 		return
@@ -288,7 +290,9 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 	}
 	if m.ID.IsUnknown() {
 		old := serviceaccounts.Renewal{ID: state.ID.ValueString(), PreviousID: state.PreviousKeyID.ValueString(), GraceMinutes: int64(settings.grace / time.Minute), IsRevoked: state.IsRevoked.ValueBool()}
-		made, err := r.Client.ServiceAccounts.RenewKey(ctx, m.request(r.now()), old)
+		renewCtx, found := crud.WithFound(ctx)
+		made, err := r.Client.ServiceAccounts.RenewKey(renewCtx, m.request(r.now()), old)
+		resp.Diagnostics.Append(found()...)
 		if err != nil {
 			resp.Diagnostics.Append(apierror.For("rotate", "API key", err, existingRenewal)...)
 			return
@@ -324,15 +328,12 @@ func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest,
 	})
 }
 
-// warnOfOthers names the newer live keys with the name of a dead key: whoever rotated it by hand uses the new key, and a killed run
-// lost its value.
+// warnOfOthers names the newer live keys with the name of a key that is destroyed: whoever rotated it by hand uses the new key, and a
+// killed run lost its value. The old key may be in its grace period.
 func (m *apiKeyModel) warnOfOthers(named []serviceaccounts.APIKey, now time.Time) (diags diag.Diagnostics) {
 	for _, k := range named {
-		switch {
-		case !k.IsLive(now) || k.ID == m.PreviousKeyID.ValueString():
-		case k.ID == m.ID.ValueString():
-			return nil
-		case !k.CreatedAt.Time().Before(parseTime(m.CreatedAt)):
+		isOwn := k.ID == m.ID.ValueString() || k.ID == m.PreviousKeyID.ValueString()
+		if !isOwn && k.IsLive(now) && !k.CreatedAt.Time().Before(parseTime(m.CreatedAt)) {
 			diags.AddWarning("Another live API key of the same name", fmt.Sprintf("API key %s (%q, created at %s) of service account %s was created after the destroyed key, and still works. "+
 				"If nobody uses it, revoke it with the action or resource agentyard_api_key_revoke and key_id = %q.", k.ID, k.Name, utc(k.CreatedAt.Time()), k.AccountID, k.ID))
 		}

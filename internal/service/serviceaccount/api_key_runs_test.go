@@ -187,6 +187,23 @@ func TestAPIKey_destroyWarnsOfTheKeyThatReplacedIt(t *testing.T) {
 	}
 }
 
+// A run that was killed after a rotation has lost the new key, also while the old one is in its grace period.
+func TestAPIKey_destroyInTheGracePeriodWarnsOfTheNewKey(t *testing.T) {
+	t.Parallel()
+	e, account := newAccountEnv(t)
+	config := keyOf(account, acctest.Values{"rotation": map[string]any{"triggers": triggers("1"), "grace_period_minutes": 10}})
+	_, i := e.Created(t, keyType, config)
+	lost := rotateByHand(e, account, i.ID(), 10)
+	out := acctest.NewProcess(t, e, nil).Destroy(i)
+	out.MustSucceed(t)
+	acctest.Says(t, out.WarningText(), "Another live API key of the same name", lost.ID)
+
+	_, i = e.Created(t, keyType, keyOf(account, acctest.Values{"name": "alone"}))
+	if out := acctest.NewProcess(t, e, nil).Destroy(i); out.WarningText() != "" {
+		t.Errorf("a key without others warns: %s", out.WarningText())
+	}
+}
+
 // A destroy lists the keys only to warn, so it revokes the key although the listing fails.
 func TestAPIKey_destroyNeedsNoListing(t *testing.T) {
 	t.Parallel()
