@@ -54,8 +54,7 @@ func (p *Paged[T]) All(ctx context.Context, key string) iter.Seq2[T, error] {
 		cursors := map[string]bool{"": true}
 		for {
 			page, err := p.page(ctx, key, listing, last.Next)
-			isFirst := last.Next == ""
-			if err == nil && page.Next != "" && (cursors[page.Next] || !isFirst && slices.EqualFunc(last.Items, page.Items, p.same)) {
+			if err == nil && p.leadsBack(page, last, cursors) {
 				err = transport.NewTransportError(p.op, &wire.ResponseError{Problem: "its cursor leads back to an earlier page, so the list cannot be completed"})
 			}
 			if err != nil {
@@ -75,6 +74,15 @@ func (p *Paged[T]) All(ctx context.Context, key string) iter.Seq2[T, error] {
 			cursors[page.Next], last = true, page
 		}
 	}
+}
+
+// leadsBack reports whether the cursor of a page is that of an earlier page, or the page repeats the last one.
+func (p *Paged[T]) leadsBack(page, last *Page[T], cursors map[string]bool) bool {
+	if page.Next == "" {
+		return false
+	}
+	isFirst := last.Next == ""
+	return cursors[page.Next] || !isFirst && slices.EqualFunc(last.Items, page.Items, p.same)
 }
 
 // page returns one page of a listing, which readers share.
