@@ -3,6 +3,9 @@ package lifecycle
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,5 +63,49 @@ func TestResource_commitsLate(t *testing.T) {
 			t.Errorf("%s: %d are there", tc.operation, n)
 		}
 		p.Destroy(i).MustSucceed(t)
+	}
+}
+
+// What an apply found after a lost response may be another run's, so it is a warning, which an ordinary apply never shows.
+func TestResource_foundAfterALostResponse(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	_, account := e.ServiceAccountKey()
+	var computer struct{ ID string }
+	e.API("POST", "/api/v0/computers", map[string]any{"name": "host", "provider": "byom"}, &computer)
+	for _, tc := range []struct {
+		operation, resource string
+		config              acctest.Values
+		isNamed             string // The argument that distinguishes the objects.
+	}{
+		{"createServiceAccount", "agentyard_service_account", nil, "name"},
+		{"createComputer", "agentyard_computer", acctest.Values{"provider_type": "byom"}, "name"},
+		{"bulkCreateComputers", "agentyard_computer_fleet", acctest.Values{"quantity": 2}, "name_prefix"},
+		{"createEnvironment", "agentyard_environment", acctest.Values{"scope": "user", "repositories": []any{}, "wait_for_build": false}, "name"},
+		{"createSession", "agentyard_session", acctest.Values{"computer_id": computer.ID}, ""},
+		{"createWikiRun", "agentyard_wiki_run", acctest.Values{"repo_url": "https://code.example/acme/api"}, ""},
+		{"createApiKey", "agentyard_api_key", acctest.Values{"service_account_id": account}, "name"},
+	} {
+		for _, isLost := range []bool{true, false} {
+			config := maps.Clone(tc.config)
+			if tc.isNamed != "" {
+				config = acctest.Values{tc.isNamed: fmt.Sprint("lost-", isLost)}
+				maps.Copy(config, tc.config)
+			}
+			if isLost {
+				e.Faults().Add(emulator.Fault{Operation: tc.operation, Kind: emulator.FaultDropAfterCommit})
+			}
+			p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
+			i := p.NewInstance(tc.resource)
+			out := p.Apply(i, config)
+			out.MustSucceed(t)
+			text := out.WarningText()
+			if isFound := strings.Contains(text, "Found after a lost response"); isFound != isLost {
+				t.Errorf("%s, lost %t: %q", tc.operation, isLost, text)
+			}
+			if named := strings.Contains(text, i.ID()); isLost && !named && tc.resource != "agentyard_computer_fleet" && tc.resource != "agentyard_api_key" {
+				t.Errorf("%s: %q lacks %s", tc.operation, text, i.ID())
+			}
+		}
 	}
 }

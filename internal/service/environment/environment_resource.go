@@ -280,6 +280,7 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	createCtx, found := crud.WithFound(createCtx)
 	made, err := r.Client.Environments.Create(createCtx, body)
 	if err != nil {
 		resp.Diagnostics.Append(apierror.For("create", "environment", err, refused(false, body.SourceID != ""))...)
@@ -288,6 +289,7 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 	// Store the environment now, so that the state has it even if the apply fails.
 	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, made)...)
 	resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
+	resp.Diagnostics.Append(found()...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
