@@ -138,6 +138,9 @@ func TestRetryAfter(t *testing.T) {
 		"a negative time":   {map[string]string{"Retry-After": "-5"}, -2},
 		"as long as may be": {map[string]string{"Retry-After": "300"}, 5 * time.Minute},
 		"too long":          {map[string]string{"Retry-After": "301"}, -1},
+		"far too long":      {map[string]string{"Retry-After": "99999999999"}, -1},
+		"beyond a number":   {map[string]string{"Retry-After": "1e999"}, -1},
+		"no number":         {map[string]string{"Retry-After": "NaN"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

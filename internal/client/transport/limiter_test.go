@@ -315,6 +315,16 @@ func TestRefusals_areBounded(t *testing.T) {
 			}
 		})
 	}
+	for _, retryAfter := range []string{"301", "3600", "99999999999"} {
+		t.Run("after a pause of "+retryAfter+" seconds, no other request is sent", func(t *testing.T) {
+			t.Parallel()
+			c, rec, clk := serveRefusals(t, retryAfter)
+			_ = createSamples(t.Context(), c)
+			if err := createSamples(t.Context(), c); !errors.Is(err, ErrHeldBack) || rec.Count(http.MethodPost) != 1 || len(clk.Sleeps()) > 0 {
+				t.Errorf("got %v after %d requests and %v", err, rec.Count(http.MethodPost), clk.Sleeps())
+			}
+		})
+	}
 	t.Run("shut by others beyond the caller's deadline", func(t *testing.T) {
 		t.Parallel()
 		c, rec, _ := serveRefusals(t, "120")

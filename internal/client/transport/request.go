@@ -169,9 +169,6 @@ func (c *Conn) afterAttempt(state *attempts, resp *http.Response, err error) boo
 // the service did not act, but the wait is.
 func (c *Conn) afterRefusal(state *attempts, resp *http.Response) bool {
 	requested, _ := c.retry.retryAfter(resp.Header)
-	if requested > maxRetryAfter {
-		return false
-	}
 	err := c.limiter.refused(state.caller, &state.turn, requested)
 	if err != nil || state.caller.Err() != nil {
 		return false

@@ -190,8 +190,8 @@ func (p *retryPolicy) retryAfter(h http.Header) (time.Duration, bool) {
 	if value == "" {
 		return 0, false
 	}
-	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds < math.MaxInt32 {
-		return max(0, time.Duration(seconds*float64(time.Second))), true
+	if seconds, err := strconv.ParseFloat(value, 64); (err == nil || errors.Is(err, strconv.ErrRange)) && !math.IsNaN(seconds) {
+		return time.Duration(min(max(0, seconds), math.MaxInt32) * float64(time.Second)), true
 	}
 	at, err := http.ParseTime(value)
 	if err != nil {
