@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,8 +105,29 @@ func Decode(body []byte, noun string, into any) error {
 	if record, ok := into.(keeper); ok {
 		record.keep(body)
 	}
-	return decodingError(json.Unmarshal(body, into))
+	return decodingError(unmarshal(body, into))
 }
+
+// unmarshal decodes JSON, in which a whole number may have a fraction of zero or an exponent. Go's decoder rejects it for an integer.
+func unmarshal(body []byte, into any) error {
+	err := json.Unmarshal(body, into)
+	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok || !strings.HasPrefix(mistyped.Value, "number") {
+		return err
+	}
+	return json.Unmarshal(stringOrNumber.ReplaceAllFunc(body, func(token []byte) []byte {
+		number, err := strconv.ParseFloat(string(token), 64)
+		if err != nil || number != math.Trunc(number) || math.Abs(number) >= maxExact {
+			return token
+		}
+		return strconv.AppendInt(nil, int64(number), 10)
+	}), into)
+}
+
+// stringOrNumber matches strings too, so that numbers in them are not matched.
+var stringOrNumber = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?`)
+
+// maxExact is where a float64 begins to lack whole numbers.
+const maxExact = 1 << 53
 
 // decodingError returns the error for a response that cannot be decoded, without the names of Go types; nil if err is nil.
 func decodingError(err error) error {
@@ -150,7 +173,7 @@ func ReadList[T any](body []byte, envelope string) ([]T, error) {
 		body = list
 	}
 	var objects []T
-	if err := json.Unmarshal(body, &objects); err != nil {
+	if err := unmarshal(body, &objects); err != nil {
 		return nil, decodingError(err)
 	}
 	if _, keeps := any(new(T)).(keeper); keeps {

@@ -37,3 +37,29 @@ func TestMetadata(t *testing.T) {
 		t.Errorf("a list: %v", err)
 	}
 }
+
+// In JSON, 5.0 and 5e0 are the whole number 5. Go's decoder rejects both for an integer.
+func TestDecode_wholeNumbers(t *testing.T) {
+	t.Parallel()
+	type object struct {
+		Count   int64
+		Nested  []struct{ Limit *int64 }
+		Text    string
+		Share   float64
+		Present Nullable[int64]
+	}
+	body := `{"count": 5000000.0, "nested": [{"limit": 5.0E6}, {"limit": -2e0}], "text": "1.0 \\\" 2.0", "share": 0.5, "present": 3.0}`
+	var got object
+	if err := Decode([]byte(body), "", &got); err != nil || got.Count != 5000000 || *got.Nested[0].Limit != 5000000 || *got.Nested[1].Limit != -2 ||
+		got.Text != `1.0 \" 2.0` || got.Share != 0.5 || *got.Present.Value != 3 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if all, err := ReadList[object]([]byte(`{"all": [{"count": 1.0}, {"count": 2}]}`), "all"); err != nil || len(all) != 2 || all[0].Count != 1 || all[1].Count != 2 {
+		t.Errorf("got %+v, %v", all, err)
+	}
+	for _, number := range []string{"1.5", "1e-3", "1e30", `"1.0"`, "9007199254740993.0"} {
+		if err := Decode([]byte(`{"count": `+number+`}`), "", &got); err == nil {
+			t.Errorf("%s was read as %d", number, got.Count)
+		}
+	}
+}
