@@ -21,10 +21,9 @@ const mintAttempts = 3
 // NewAPIKey describes the key to create.
 type NewAPIKey struct {
 	AccountID, Name string
-	// ExpiresAt is zero for a key that never expires.
+	// ExpiresAt is when the key expires, and ExpiresIn how long it lives by the service's clock. Both are zero for a key that never expires.
 	ExpiresAt time.Time
-	// HasOwnExpiry says that ExpiresAt was computed for this request: its milliseconds distinguish the key from those of other runs.
-	HasOwnExpiry bool
+	ExpiresIn time.Duration
 }
 
 // Renewal describes the key to replace.
@@ -94,6 +93,9 @@ func (c *Client) createKey(ctx context.Context, n NewAPIKey, old Renewal, send f
 	before, err := c.keysBefore(ctx, n.AccountID, n.Name)
 	if err != nil {
 		return nil, err
+	}
+	if n.ExpiresIn != 0 {
+		n.ExpiresAt = c.conn.ServiceNow(ctx).Add(n.ExpiresIn) // Its milliseconds are those of this machine, so no other run's key has them.
 	}
 	return send(&keyCreation{client: c, key: n, old: old, before: before}, ctx)
 }
@@ -220,7 +222,7 @@ func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr e
 
 // noteRevoked notes a key that was revoked because its value was lost. An expiry of its own proves that no other run created it.
 func (k *keyCreation) noteRevoked(ctx context.Context, key *APIKey) {
-	if k.key.HasOwnExpiry {
+	if k.key.ExpiresIn != 0 {
 		create.LogFound(ctx, "Revoked without its value", key.Ref())
 		return
 	}

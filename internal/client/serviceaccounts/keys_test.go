@@ -163,3 +163,22 @@ func revoked(k *APIKey) { k.IsRevoked, k.RevokedAt = true, k.CreatedAt }
 func always(int) bool { return true }
 
 func once(n int) bool { return n == 1 }
+
+// A machine whose clock is wrong gives a key the life that the configuration says: the service counts by its own clock.
+func TestCreateKey_lifeByTheServicesClock(t *testing.T) {
+	t.Parallel()
+	const ahead, life = 15 * time.Minute, 20 * time.Minute
+	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		w.Header().Set("Date", clienttest.Start.Add(ahead).Format(http.TimeFormat))
+		if r.Method == http.MethodGet {
+			clienttest.RespondJSON(w, 200, `{"apiKeys":[]}`)
+			return
+		}
+		clienttest.RespondJSON(w, 201, `{"apiKey":{"id":"k","value":"v"}}`)
+	})
+	_, err := c.CreateKeyAmongOthers(t.Context(), NewAPIKey{AccountID: "sa", ExpiresIn: life})
+	clienttest.Must(t, err)
+	if want := fmt.Sprintf(`"expiresAt":%d}`, clienttest.Start.Add(ahead+life).UnixMilli()); !strings.HasSuffix(rec.Bodies[len(rec.Bodies)-1], want) {
+		t.Errorf("sent %v, want %s", rec.Bodies, want)
+	}
+}

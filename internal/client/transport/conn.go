@@ -3,6 +3,7 @@ package transport
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -230,6 +231,15 @@ func (c *Conn) ServiceTime() time.Time {
 	return c.service.latest
 }
 
+// ServiceNow returns the current time by the service's clock, for what the service counts: the clock of this machine may be wrong. If the
+// service has not responded yet, it sends a request for its time. Its milliseconds are those of this machine.
+func (c *Conn) ServiceNow(ctx context.Context) time.Time {
+	c.LearnServiceTime(ctx)
+	c.service.mu.Lock()
+	defer c.service.mu.Unlock()
+	return c.Clock.Now().Add(c.service.ahead)
+}
+
 // UnconfiguredError is the error of every call before the provider is configured, and while a provider setting is unknown,
 // such as during a plan that creates what the setting depends on.
 type UnconfiguredError struct {
@@ -258,13 +268,24 @@ func NewUnconfigured(setting string, clk clock.Clock) *Conn {
 type serviceClock struct {
 	mu     sync.Mutex
 	latest time.Time
+	// ahead is the difference to the clock of this machine in whole seconds, like the service's time; zero if it is less than sameClock.
+	ahead time.Duration
 }
 
-// note records the time of a response.
-func (s *serviceClock) note(at time.Time) {
+// sameClock allows for the way of a response, and for its time without fractions of a second.
+const sameClock = 2 * time.Second
+
+// note records the time of a response that came now.
+func (s *serviceClock) note(at, now time.Time) {
+	if at.IsZero() {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.latest = latest(s.latest, at)
+	s.latest, s.ahead = latest(s.latest, at), 0
+	if ahead := at.Sub(now); ahead.Abs() >= sameClock {
+		s.ahead = ahead.Round(time.Second)
+	}
 }
 
 // dateOf parses the Date header; zero if it is missing or invalid.

@@ -367,6 +367,25 @@ func TestServiceTime_followsTheServicesClock(t *testing.T) {
 	}
 }
 
+func TestServiceNow_countsFromTheServicesClock(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{
+		"Sun, 01 Mar 2026 00:15:00 GMT": 15*time.Minute - time.Second, "Sat, 28 Feb 2026 23:45:00 GMT": -15*time.Minute - time.Second, "Sat, 28 Feb 2026 23:59:59 GMT": 0, "soon": 0,
+	} {
+		c, rec, clk := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			w.Header().Set("Date", text)
+			clienttest.RespondJSON(w, 200, `{"providers":[]}`)
+		})
+		clk.Advance(700 * time.Millisecond) // The milliseconds remain those of this machine.
+		for range 2 {                       // Only the first one sends a request.
+			if ahead := c.ServiceNow(t.Context()).Sub(clk.Now()); ahead != want || rec.Count(http.MethodGet) != 1 {
+				t.Errorf("%s: %v ahead, want %v, after %d requests", text, ahead, want, rec.Count(http.MethodGet))
+			}
+			clk.Advance(time.Hour)
+		}
+	}
+}
+
 func TestServiceTime_ignoresOtherServers(t *testing.T) {
 	t.Parallel()
 	ahead := clienttest.Start.Add(10 * time.Minute).Format(http.TimeFormat)

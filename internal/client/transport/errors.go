@@ -138,7 +138,7 @@ func (c *Conn) ErrorOf(op Operation, resp *http.Response, body []byte) *APIError
 	}
 	e.Detail, e.Metadata = strings.ReplaceAll(e.Detail, c.apiKey, "***"), strings.ReplaceAll(e.Metadata, c.apiKey, "***")
 	if e.isDocumented && e.Status < http.StatusInternalServerError {
-		c.service.note(dateOf(resp.Header))
+		c.service.note(dateOf(resp.Header), c.Clock.Now())
 	}
 	return e
 }

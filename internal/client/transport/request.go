@@ -93,7 +93,7 @@ func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*Respons
 	}
 	at := dateOf(resp.Header)
 	if isOwn(body) {
-		c.service.note(at)
+		c.service.note(at, c.Clock.Now())
 	}
 	return &Response{Body: body, At: at}, nil
 }

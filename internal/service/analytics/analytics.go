@@ -95,12 +95,12 @@ func ofOrganization[T any](name, description, object string, row results.Fields[
 		Name: name, Description: description + managersOnly, Attributes: attributes(row.DataSourceRows("The days, ordered by "+order+"."+quietDays), groupBy),
 		Validators: []datasource.ConfigValidator{oneStart}, Verb: "read", Object: object, Options: organizationOptions,
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *daysModel) error {
-			return fetch(c, m, row, anyRange, func(days analytics.Days) (*analytics.Report[T], error) { return ask(c.Analytics, ctx, days, "") })
+			return fetch(ctx, c, m, row, anyRange, func(days analytics.Days) (*analytics.Report[T], error) { return ask(c.Analytics, ctx, days, "") })
 		}),
 	}
 	if groupBy != nil {
 		d.Fetch = crud.Fetch(func(ctx context.Context, c *client.Client, m *groupedModel) error {
-			return fetch(c, &m.daysModel, row, anyRange, func(days analytics.Days) (*analytics.Report[T], error) {
+			return fetch(ctx, c, &m.daysModel, row, anyRange, func(days analytics.Days) (*analytics.Report[T], error) {
 				return ask(c.Analytics, ctx, days, m.GroupBy.ValueString())
 			})
 		})
@@ -112,12 +112,12 @@ func ofOrganization[T any](name, description, object string, row results.Fields[
 const anyRange = 0
 
 // fetch completes the model with the rows of its days, which it reads with ask. There may be at most maxDays, unless that is anyRange.
-func fetch[T any](c *client.Client, m *daysModel, row results.Fields[*T], maxDays int, ask func(analytics.Days) (*analytics.Report[T], error)) error {
+func fetch[T any](ctx context.Context, c *client.Client, m *daysModel, row results.Fields[*T], maxDays int, ask func(analytics.Days) (*analytics.Report[T], error)) error {
 	if err := c.Conn.Configured(); err != nil {
 		return err
 	}
 	if m.EndDate.IsNull() {
-		m.EndDate = types.StringValue(c.Conn.Clock.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly))
+		m.EndDate = types.StringValue(c.Conn.ServiceNow(ctx).UTC().AddDate(0, 0, -1).Format(time.DateOnly))
 	}
 	end, _ := time.Parse(time.DateOnly, m.EndDate.ValueString()) // Validators accepted both days.
 	at := path.Root("start_date")

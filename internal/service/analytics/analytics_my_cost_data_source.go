@@ -47,7 +47,7 @@ var MyCostDataSource = crud.DataSource{
 	Validators: []datasource.ConfigValidator{oneStart},
 	Verb:       "read", Object: "analytics of own cost", Options: apierror.Options{ownAccess},
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *myCostModel) error {
-		return fetch(c, &m.daysModel, costDay, maxCostDays, func(days analytics.Days) (*analytics.Report[analytics.CostDay], error) {
+		return fetch(ctx, c, &m.daysModel, costDay, maxCostDays, func(days analytics.Days) (*analytics.Report[analytics.CostDay], error) {
 			found, err := c.Analytics.MyCost(ctx, m.QueryKey.ValueString(), days)
 			if err != nil {
 				return nil, err

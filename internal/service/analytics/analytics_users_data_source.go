@@ -38,7 +38,7 @@ var UsersDataSource = crud.DataSource{
 	Validators: []datasource.ConfigValidator{oneStart},
 	Verb:       "read", Object: "analytics of users", Options: organizationOptions,
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *usersModel) error {
-		return fetch(c, &m.daysModel, userRow, anyRange, func(days analytics.Days) (*analytics.Report[analytics.UserRow], error) {
+		return fetch(ctx, c, &m.daysModel, userRow, anyRange, func(days analytics.Days) (*analytics.Report[analytics.UserRow], error) {
 			return c.Analytics.Users(ctx, days, m.UserEmails, int(m.MaxResults.ValueInt64()))
 		})
 	}),

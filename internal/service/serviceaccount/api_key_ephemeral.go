@@ -54,12 +54,8 @@ type apiKeyEphemeralModel struct {
 }
 
 // request describes a key that never expires if it is kept and has no expires_in.
-func (m *apiKeyEphemeralModel) request(now time.Time) serviceaccounts.NewAPIKey {
-	n := serviceaccounts.NewAPIKey{AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString()}
-	if !m.ExpiresIn.IsNull() {
-		n.ExpiresAt, n.HasOwnExpiry = now.Add(parseDuration(m.ExpiresIn)), true
-	}
-	return n
+func (m *apiKeyEphemeralModel) request() serviceaccounts.NewAPIKey {
+	return serviceaccounts.NewAPIKey{AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString(), ExpiresIn: parseDuration(m.ExpiresIn)}
 }
 
 // setResults sets the results for a new key, or to null if nothing was created.
@@ -155,7 +151,7 @@ func (e *apiKeyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, r
 
 // create returns nil if it creates nothing: keep is false, or the account has a live key with the name.
 func (e *apiKeyEphemeral) create(ctx context.Context, m *apiKeyEphemeralModel) (*serviceaccounts.MintedAPIKey, error) {
-	keys, n := e.Client.ServiceAccounts, m.request(e.Client.Conn.Clock.Now())
+	keys, n := e.Client.ServiceAccounts, m.request()
 	switch {
 	case m.Keep.IsNull():
 		return keys.CreateKeyAmongOthers(ctx, n)

@@ -123,12 +123,8 @@ func (m *apiKeyModel) Identity() any {
 	return &apiKeyIdentity{ServiceAccountID: m.ServiceAccountID, ID: m.ID}
 }
 
-func (m *apiKeyModel) request(now time.Time) serviceaccounts.NewAPIKey {
-	n := serviceaccounts.NewAPIKey{AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString(), ExpiresAt: parseTime(m.ExpiresAt)}
-	if life := parseDuration(m.ExpiresIn); life != 0 {
-		n.ExpiresAt, n.HasOwnExpiry = now.Add(life), true
-	}
-	return n
+func (m *apiKeyModel) request() serviceaccounts.NewAPIKey {
+	return serviceaccounts.NewAPIKey{AccountID: m.ServiceAccountID.ValueString(), Name: m.Name.ValueString(), ExpiresAt: parseTime(m.ExpiresAt), ExpiresIn: parseDuration(m.ExpiresIn)}
 }
 
 func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
@@ -236,7 +232,7 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 		return
 	}
 	createCtx, found := crud.WithFound(ctx)
-	made, err := r.Client.ServiceAccounts.CreateKey(createCtx, m.request(r.now()))
+	made, err := r.Client.ServiceAccounts.CreateKey(createCtx, m.request())
 	resp.Diagnostics.Append(found()...)
 	if err != nil {
 		resp.Diagnostics.Append(apierror.For("create", "API key", err, existingKey, apierror.AtAccount)...)
@@ -291,7 +287,7 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 	if m.ID.IsUnknown() {
 		old := serviceaccounts.Renewal{ID: state.ID.ValueString(), PreviousID: state.PreviousKeyID.ValueString(), GraceMinutes: int64(settings.grace / time.Minute), IsRevoked: state.IsRevoked.ValueBool()}
 		renewCtx, found := crud.WithFound(ctx)
-		made, err := r.Client.ServiceAccounts.RenewKey(renewCtx, m.request(r.now()), old)
+		made, err := r.Client.ServiceAccounts.RenewKey(renewCtx, m.request(), old)
 		resp.Diagnostics.Append(found()...)
 		if err != nil {
 			resp.Diagnostics.Append(apierror.For("rotate", "API key", err, existingRenewal)...)
