@@ -20,8 +20,8 @@ import (
 var pauses = []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second}
 
 const (
-	// notFoundPatience is how long 404 responses are accepted: a service may return a new object only after a delay.
-	notFoundPatience = 15 * time.Second
+	// refusalPatience is how long a wait goes on after an error that is probably final: a service may return a new object only after a delay.
+	refusalPatience = 15 * time.Second
 	// lastLookPatience limits the last poll, which starts at the deadline.
 	lastLookPatience = 10 * time.Second
 )
@@ -116,9 +116,9 @@ type follower[T any] struct {
 	clock  clock.Clock
 	last   *T
 	status string
-	// lookErr is the error of the last poll. missingSince is the time of the first 404 since the object was last seen.
+	// lookErr is the error of the last poll. refusedSince is the time of the first one, since the object was last seen, that is probably final.
 	lookErr      error
-	missingSince time.Time
+	refusedSince time.Time
 }
 
 // take records the result of a poll, and reports whether it ends the wait.
@@ -126,14 +126,16 @@ func (f *follower[T]) take(ctx context.Context, next *T, err error) (ended bool,
 	f.lookErr = err
 	switch {
 	case err == nil:
-		f.missingSince = time.Time{}
+		f.refusedSince = time.Time{}
 		return f.see(ctx, next)
-	case !transport.IsNotFound(err):
-		return isFinal(err), err
-	case f.missingSince.IsZero():
-		f.missingSince = f.clock.Now()
+	case isFinal(err):
+		return true, err
+	case mayPass(err):
+		return false, err
+	case f.refusedSince.IsZero():
+		f.refusedSince = f.clock.Now()
 	}
-	return f.clock.Now().Sub(f.missingSince) >= notFoundPatience, err
+	return f.clock.Now().Sub(f.refusedSince) >= refusalPatience, err
 }
 
 // see records the object's status, and reports whether it is final.
@@ -154,11 +156,27 @@ func (f *follower[T]) see(ctx context.Context, next *T) (ended bool, _ error) {
 	return false, nil
 }
 
-// isFinal reports whether an error cannot be fixed by a retry.
+// isFinal reports whether no later poll can succeed.
 func isFinal(err error) bool {
-	switch transport.StatusOf(err) {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired:
+	if _, isUnset := errors.AsType[*transport.UnconfiguredError](err); isUnset || errors.Is(err, transport.ErrTooLarge) {
 		return true
 	}
-	return errors.Is(err, transport.ErrTooLarge)
+	switch transport.StatusOf(err) {
+	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotImplemented:
+		return true
+	}
+	return false
+}
+
+// mayPass reports whether an error says nothing about the object: there was no usable response, or it is temporary, or not the service's.
+func mayPass(err error) bool {
+	if _, isUnanswered := errors.AsType[*transport.TransportError](err); isUnanswered || transport.IsForeign(err) {
+		return true
+	}
+	status := transport.StatusOf(err)
+	switch status {
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusFailedDependency, http.StatusTooEarly, http.StatusTooManyRequests:
+		return true
+	}
+	return status >= http.StatusInternalServerError
 }

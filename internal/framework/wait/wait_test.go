@@ -61,7 +61,10 @@ func (s *script) object(start *string) Object[string] {
 
 func TestFor(t *testing.T) {
 	t.Parallel()
-	broken := errors.New("broken")
+	status := func(code int, text string) error {
+		return &transport.APIError{Status: code, Detail: text, FromService: true}
+	}
+	broken, refused, odd := status(500, "broken"), status(400, "refused"), errors.New("odd")
 	gone, forbidden := &transport.APIError{Status: 404, Detail: "gone", FromService: true}, &transport.APIError{Status: 403, Detail: "no"}
 	building, ready, failed := "building", "ready", "failed"
 	for name, tc := range map[string]struct {
@@ -79,19 +82,28 @@ func TestFor(t *testing.T) {
 		"failed":            {nil, []any{"building", "failed"}, "failed", new(*FailedError), `the status is "failed"`, "building failed", 2},
 		"never":             {nil, []any{"building"}, "building", new(*TimeoutError), `the status is still "building" after 1m0s`, "building", 15},
 		"fault on the way":  {nil, []any{"building", broken, broken, broken, broken, "ready"}, "ready", nil, "", "building ready", 6},
-		"broken to the end": {nil, []any{"building", broken}, "building", new(*TimeoutError), `still "building" after 1m0s (the last request failed: broken)`, "building", 15},
-		"never seen":        {nil, []any{broken}, "", new(*TimeoutError), "no status could be read in 1m0s (the last request failed: broken)", "", 15},
+		"broken to the end": {nil, []any{"building", broken}, "building", new(*TimeoutError), `still "building" after 1m0s (the last request failed: `, "building", 15},
+		"never seen":        {nil, []any{broken}, "", new(*TimeoutError), "no status could be read in 1m0s (the last request failed: ", "", 15},
 		"shown late":        {nil, []any{gone, gone, gone, gone, gone, "ready"}, "ready", nil, "", "ready", 6},
 		"gone":              {nil, []any{"building", gone}, "building", new(*transport.APIError), "gone", "building", 6},
 		"gone for exactly as long as one waits for a late one": {nil, []any{"building", "building", "building", "building", gone}, "building", new(*transport.APIError), "gone", "building", 8},
-		"gone and back": {nil, []any{gone, gone, gone, "building", gone, gone, gone, "ready"}, "ready", nil, "", "building ready", 8},
-		"forbidden":     {nil, []any{forbidden, "ready"}, "", new(*transport.APIError), "no", "", 1},
-		"too large":     {nil, []any{transport.ErrTooLarge, "ready"}, "", new(error), "larger than", "", 1},
+		"gone and back":            {nil, []any{gone, gone, gone, "building", gone, gone, gone, "ready"}, "ready", nil, "", "building ready", 8},
+		"forbidden":                {nil, []any{forbidden, "ready"}, "", new(*transport.APIError), "no", "", 1},
+		"refused for a while":      {nil, []any{"building", refused, refused, refused, refused, "ready"}, "ready", nil, "", "building ready", 6},
+		"refused":                  {nil, []any{"building", refused}, "building", new(*transport.APIError), "refused", "building", 6},
+		"refused and back":         {nil, []any{refused, refused, refused, "building", refused, refused, refused, "ready"}, "ready", nil, "", "building ready", 8},
+		"no method":                {nil, []any{status(405, "odd")}, "", new(*transport.APIError), "odd", "", 6},
+		"no entity":                {nil, []any{status(422, "odd")}, "", new(*transport.APIError), "odd", "", 6},
+		"an error of the provider": {nil, []any{odd}, "", new(error), "odd", "", 6},
+		"a conflict for ever":      {nil, []any{status(409, "busy")}, "", new(*TimeoutError), "no status could be read in 1m0s", "", 15},
+		"no such operation":        {nil, []any{status(501, "odd"), "ready"}, "", new(*transport.APIError), "odd", "", 1},
+		"not configured":           {nil, []any{&transport.UnconfiguredError{}, "ready"}, "", new(*transport.UnconfiguredError), "", "", 1},
+		"too large":                {nil, []any{transport.ErrTooLarge, "ready"}, "", new(error), "larger than", "", 1},
 
 		"done from the start":          {&ready, []any{"failed"}, "ready", nil, "", "ready", 0},
 		"failed from the start":        {&failed, []any{"ready"}, "failed", new(*FailedError), `the status is "failed"`, "failed", 0},
 		"starts as it goes on":         {&building, []any{"building", "ready"}, "ready", nil, "", "building ready", 2},
-		"never seen but its start":     {&building, []any{broken}, "building", new(*TimeoutError), `still "building" after 1m0s (the last request failed: broken)`, "building", 15},
+		"never seen but its start":     {&building, []any{broken}, "building", new(*TimeoutError), `still "building" after 1m0s (the last request failed: `, "building", 15},
 		"gone since its start":         {&building, []any{gone}, "building", new(*transport.APIError), "gone", "building", 6},
 		"refused to look at the start": {&building, []any{forbidden}, "building", new(*transport.APIError), "no", "building", 1},
 	} {

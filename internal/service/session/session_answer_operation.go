@@ -85,9 +85,6 @@ var Answer = crud.Operation{
 // because its status is out of date, or because the agent was stopped.
 func waitForAnswer(ctx context.Context, c *client.Client, m *sessionAnswerModel, call *crud.Call) (crud.Results, error) {
 	id, message := m.SessionID.ValueString(), m.MessageID.ValueString()
-	if err := c.Conn.Configured(); err != nil {
-		return nil, err // The wait would try again.
-	}
 	var seen sessions.Session
 	var quietSince time.Time // Local time since when the session is unchanged.
 	var turn sessions.Turn
