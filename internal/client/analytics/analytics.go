@@ -184,5 +184,5 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 		}
 	}
 	next, err := collection.NextPage(r, "meta", envelope.Meta.HasMore, envelope.Meta.NextCursor, 1)
-	return collection.Page[Report[T]]{Items: []Report[T]{{OrgID: envelope.Meta.OrgID, Rows: rows}}, Next: next}, err
+	return collection.Page[Report[T]]{Items: []Report[T]{{OrgID: envelope.Meta.OrgID, Rows: rows}}, IsEmpty: len(rows) == 0, Next: next}, err
 }

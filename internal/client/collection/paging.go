@@ -19,9 +19,14 @@ import (
 // MaxPageSize is the largest page size of the service.
 const MaxPageSize = 100
 
+// maxEmptyPages is how many pages in a row may have no objects.
+const maxEmptyPages = 100
+
 // Page is one response of a paged listing.
 type Page[T any] struct {
 	Items []T
+	// IsEmpty says that there are no objects: a service may filter a page after it has cut it.
+	IsEmpty bool
 	// Next is the cursor of the next page; empty at the end.
 	Next string
 }
@@ -46,16 +51,28 @@ func NewPaged[T any](clk clock.Clock, op transport.Operation, fetch func(ctx con
 }
 
 // All yields every object of a listing. An error is yielded once and ends the iteration, and the next reader starts a new listing.
-// A repeated cursor, or a repeated page with a new cursor, is an error, because the list cannot be completed.
+// A repeated cursor, a repeated page with a new cursor, or too many empty pages are an error, because the list cannot be completed.
 func (p *Paged[T]) All(ctx context.Context, key string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		listing := p.listings.Start(ctx, key, func(context.Context) (pages[T], error) { return memo.New[*Page[T]](p.clock, 0), nil })
 		last := &Page[T]{}
-		cursors := map[string]bool{"": true}
+		cursors, empty := map[string]bool{"": true}, 0
 		for {
 			page, err := p.page(ctx, key, listing, last.Next)
-			if err == nil && p.leadsBack(page, last, cursors) {
-				err = transport.NewTransportError(p.op, &wire.ResponseError{Problem: "its cursor leads back to an earlier page, so the list cannot be completed"})
+			if err == nil && page.Next != "" {
+				if empty++; !page.IsEmpty {
+					empty = 0
+				}
+				problem := ""
+				switch {
+				case p.leadsBack(page, last, cursors):
+					problem = "its cursor leads back to an earlier page, so the list cannot be completed"
+				case empty == maxEmptyPages:
+					problem = fmt.Sprintf("%d pages in a row have no objects, so the list cannot be completed", empty)
+				}
+				if problem != "" {
+					err = transport.NewTransportError(p.op, &wire.ResponseError{Problem: problem})
+				}
 			}
 			if err != nil {
 				p.listings.DropIf(key, listing)
@@ -76,13 +93,9 @@ func (p *Paged[T]) All(ctx context.Context, key string) iter.Seq2[T, error] {
 	}
 }
 
-// leadsBack reports whether the cursor of a page is that of an earlier page, or the page repeats the last one.
+// leadsBack reports whether the cursor of a page is that of an earlier page, or the page repeats the last one. Empty pages repeat nothing.
 func (p *Paged[T]) leadsBack(page, last *Page[T], cursors map[string]bool) bool {
-	if page.Next == "" {
-		return false
-	}
-	isFirst := last.Next == ""
-	return cursors[page.Next] || !isFirst && slices.EqualFunc(last.Items, page.Items, p.same)
+	return cursors[page.Next] || !page.IsEmpty && slices.EqualFunc(last.Items, page.Items, p.same)
 }
 
 // page returns one page of a listing, which readers share.
@@ -111,7 +124,7 @@ func NewPages[T any, P wire.RecordOf[T]](c *transport.Conn, r transport.Request,
 			return Page[[]T]{}, fmt.Errorf("%s: the query of a page: %w", r.Op.Name, err)
 		}
 		got, err := callPage[T, P](ctx, c, r.Where(query), envelope, cursor)
-		return Page[[]T]{Items: [][]T{got.Items}, Next: got.Next}, err
+		return Page[[]T]{Items: [][]T{got.Items}, IsEmpty: len(got.Items) == 0, Next: got.Next}, err
 	}
 	return NewPaged(c.Clock, r.Op, fetch, func(objects, others []T) bool {
 		return slices.EqualFunc(objects, others, func(x, y T) bool { return P(&x).Ref().ID == P(&y).Ref().ID })

@@ -30,7 +30,7 @@ var errBroken = errors.New("the page is broken")
 func (b *book) fetch(ctx context.Context, key, cursor string) (Page[int], error) {
 	b.mu.Lock()
 	b.came = append(b.came, key+"/"+cursor)
-	if len(b.came) > 100 {
+	if len(b.came) > 150 {
 		panic("the listing does not end")
 	}
 	b.open++
@@ -75,6 +75,15 @@ func read(ctx context.Context, p *Paged[int], key string, most int) string {
 	return got
 }
 
+// emptyPages are pages without objects, and the last page.
+func emptyPages(n int) map[string]Page[int] {
+	pages := map[string]Page[int]{fmt.Sprint("p", n): {IsEmpty: true}}
+	for i := range n {
+		pages[strings.TrimPrefix(fmt.Sprint("p", i), "p0")] = Page[int]{IsEmpty: true, Next: fmt.Sprint("p", i+1)}
+	}
+	return pages
+}
+
 func TestPaged(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -83,17 +92,19 @@ func TestPaged(t *testing.T) {
 		want    string
 		fetched int
 	}{
-		"two pages":       {map[string]Page[int]{"": {[]int{1, 2}, "a"}, "a": {[]int{3}, ""}}, 0, "1 2 3 ", 2},
+		"two pages":       {map[string]Page[int]{"": {Items: []int{1, 2}, Next: "a"}, "a": {Items: []int{3}, Next: ""}}, 0, "1 2 3 ", 2},
 		"empty":           {map[string]Page[int]{"": {}}, 0, "", 1},
-		"an empty page":   {map[string]Page[int]{"": {[]int{1}, "a"}, "a": {nil, "b"}, "b": {[]int{2}, ""}}, 0, "1 2 ", 3},
-		"broken half-way": {map[string]Page[int]{"": {[]int{1}, "a"}, "a": {[]int{2}, "b"}}, 0, "1 2 broken", 3},
-		"circle":          {map[string]Page[int]{"": {[]int{1}, "a"}, "a": {[]int{2}, "a"}}, 0, "1 circle", 2},
-		"long way round":  {map[string]Page[int]{"": {[]int{1}, "a"}, "a": {[]int{2}, "b"}, "b": {[]int{3}, "c"}, "c": {[]int{4}, "a"}}, 0, "1 2 3 circle", 4},
-		"same page":       {map[string]Page[int]{"": {[]int{1}, "a"}, "a": {[]int{2, 3}, "b"}, "b": {[]int{2, 3}, "c"}}, 0, "1 2 3 circle", 3},
-		"same last page":  {map[string]Page[int]{"": {[]int{1}, "a"}, "a": {[]int{1}, ""}}, 0, "1 1 ", 2},
-		"same, then more": {map[string]Page[int]{"": {[]int{1}, "a"}, "a": {[]int{1, 2}, "b"}, "b": {[]int{1}, ""}}, 0, "1 1 2 1 ", 3},
-		"empty for ever":  {map[string]Page[int]{"": {nil, "a"}, "a": {nil, "b"}}, 0, "circle", 2},
-		"enough":          {map[string]Page[int]{"": {[]int{1, 2}, "a"}, "a": {[]int{3}, ""}}, 2, "1 2 ", 1},
+		"an empty page":   {map[string]Page[int]{"": {Items: []int{1}, Next: "a"}, "a": {IsEmpty: true, Next: "b"}, "b": {Items: []int{2}, Next: ""}}, 0, "1 2 ", 3},
+		"broken half-way": {map[string]Page[int]{"": {Items: []int{1}, Next: "a"}, "a": {Items: []int{2}, Next: "b"}}, 0, "1 2 broken", 3},
+		"circle":          {map[string]Page[int]{"": {Items: []int{1}, Next: "a"}, "a": {Items: []int{2}, Next: "a"}}, 0, "1 circle", 2},
+		"long way round":  {map[string]Page[int]{"": {Items: []int{1}, Next: "a"}, "a": {Items: []int{2}, Next: "b"}, "b": {Items: []int{3}, Next: "c"}, "c": {Items: []int{4}, Next: "a"}}, 0, "1 2 3 circle", 4},
+		"same page":       {map[string]Page[int]{"": {Items: []int{1}, Next: "a"}, "a": {Items: []int{2, 3}, Next: "b"}, "b": {Items: []int{2, 3}, Next: "c"}}, 0, "1 2 3 circle", 3},
+		"same last page":  {map[string]Page[int]{"": {Items: []int{1}, Next: "a"}, "a": {Items: []int{1}, Next: ""}}, 0, "1 1 ", 2},
+		"same, then more": {map[string]Page[int]{"": {Items: []int{1}, Next: "a"}, "a": {Items: []int{1, 2}, Next: "b"}, "b": {Items: []int{1}, Next: ""}}, 0, "1 1 2 1 ", 3},
+		"two empty pages": {map[string]Page[int]{"": {IsEmpty: true, Next: "a"}, "a": {IsEmpty: true, Next: "b"}, "b": {Items: []int{1}}}, 0, "1 ", 3},
+		"empty for ever":  {emptyPages(200), 0, "circle", maxEmptyPages},
+		"empty for long":  {emptyPages(maxEmptyPages - 1), 0, "", maxEmptyPages},
+		"enough":          {map[string]Page[int]{"": {Items: []int{1, 2}, Next: "a"}, "a": {Items: []int{3}, Next: ""}}, 2, "1 2 ", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +119,7 @@ func TestPaged(t *testing.T) {
 func TestPaged_readersShareTheirPages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := &book{pages: map[string]Page[int]{"": {[]int{1, 2}, "a"}, "a": {[]int{3}, "b"}, "b": {[]int{4}, ""}}}
+		b := &book{pages: map[string]Page[int]{"": {Items: []int{1, 2}, Next: "a"}, "a": {Items: []int{3}, Next: "b"}, "b": {Items: []int{4}, Next: ""}}}
 		p, begun := b.paged(), clock.System.Now()
 		var wait sync.WaitGroup
 		for n := range 5 {
@@ -141,12 +152,12 @@ func TestPaged_readersShareTheirPages(t *testing.T) {
 
 func TestPaged_failureIsForgotten(t *testing.T) {
 	t.Parallel()
-	b := &book{pages: map[string]Page[int]{"": {[]int{1}, "a"}}}
+	b := &book{pages: map[string]Page[int]{"": {Items: []int{1}, Next: "a"}}}
 	p := b.paged()
 	if got := read(t.Context(), p, "", 0); got != "1 broken" {
 		t.Errorf("got %q", got)
 	}
-	b.pages["a"] = Page[int]{[]int{2}, ""}
+	b.pages["a"] = Page[int]{Items: []int{2}, Next: ""}
 	if got := read(t.Context(), p, "", 0); got != "1 2 " {
 		t.Errorf("after the failure: got %q", got)
 	}
@@ -156,7 +167,7 @@ func TestPaged_failureIsForgotten(t *testing.T) {
 func TestPaged_readerIsStopped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := &book{pages: map[string]Page[int]{"": {[]int{1}, "a"}, "a": {[]int{2}, ""}}}
+		b := &book{pages: map[string]Page[int]{"": {Items: []int{1}, Next: "a"}, "a": {Items: []int{2}, Next: ""}}}
 		p := b.paged()
 		stopped, stop := context.WithCancel(t.Context())
 		stop()
