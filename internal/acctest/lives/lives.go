@@ -56,7 +56,7 @@ var All = map[string]Life{
 		Identity: []string{"id", "service_account_id"}, ImportID: "{service_account_id}/{id}",
 		NotImported: []string{"key", "rotation", "previous_key_id", "rotated_at"}, ImportPlansAnUpdate: true,
 		NoImport: map[string]string{
-			"key_1": keyID, "/key_1": keyID, "a/b/c": keyID,
+			"": keyID, "../key_1": keyID, "key_1": keyID, "/key_1": keyID, "a/b/c": keyID,
 			"$account/key_absent": nonExistent, "sa_absent/key_absent": nonExistent,
 		},
 		Path: "/api/v0/service-accounts/$account/api-keys", Text: `"isRevoked":false`,
@@ -67,6 +67,7 @@ var All = map[string]Life{
 		NoImport: map[string]string{
 			"a/b":                                  `Invalid import ID(.|\n)*its ID at the service(.|\n)*1b4e28ba-(.|\n)*"a/b"`,
 			"00000000-0000-4000-8000-000000000000": nonExistent,
+			"":                                     `Invalid import ID(.|\n)*its ID at the service(.|\n)*""`,
 		},
 		Path: "/api/v0/computers?includeUnlisted=true", Text: `"name":"$name-b"`,
 	},
@@ -74,7 +75,7 @@ var All = map[string]Life{
 		TypeName: "agentyard_computer_fleet",
 		Create:   "name_prefix = \"$name\"\nquantity = 1", Change: "name_prefix = \"$name\"\nquantity = 2", Identity: []string{"name_prefix", "service_account_id"},
 		NoImport: map[string]string{
-			"a/b/c": fleetID + `"a/b/c"`, "/web": fleetID + `"/web"`, "a/": fleetID + `"a/"`, "we b": fleetID + `"we b"`,
+			"": fleetID + `""`, "../web": fleetID + `"../web"`, "a/b/c": fleetID + `"a/b/c"`, "/web": fleetID + `"/web"`, "a/": fleetID + `"a/"`, "we b": fleetID + `"we b"`,
 			"web": nonExistent, "unknown/web": nonExistent,
 		},
 		Path: "/api/v0/computers?includeUnlisted=true", Text: `"name":"$name-2"`,
@@ -140,6 +141,7 @@ var All = map[string]Life{
 		Change:   "computer_id = \"$computer\"\nsession_settings = { tags = [{ name = \"$name\" }, { name = \"b\" }] }",
 		Identity: []string{"id", "computer_id"},
 		NoImport: map[string]string{
+			"":                                     `Invalid import ID(.|\n)*such\s+as\s+7f9c2ba4(.|\n)*""`,
 			"0b2f7f6e-0000-4000-8000-000000000000": nonExistent,
 			"../computers":                         `Invalid import ID(.|\n)*its\s+ID\s+at\s+the\s+service,\s+such\s+as\s+7f9c2ba4`,
 			"a b":                                  `Invalid import ID`,

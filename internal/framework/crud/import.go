@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
@@ -29,7 +30,7 @@ func IDSchema(description string) identityschema.Schema {
 // which completes the state.
 func Import(ctx context.Context, attribute, object, form string, isValid func(string) bool, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	given := types.StringValue(req.ID)
-	if req.ID == "" && req.Identity != nil {
+	if hasIdentity(req) {
 		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root(attribute), &given)...)
 	}
 	if !isValid(given.ValueString()) {
@@ -40,10 +41,24 @@ func Import(ctx context.Context, attribute, object, form string, isValid func(st
 	resp.Diagnostics.Append(privatestate.MarkImported(ctx, resp.Private)...)
 }
 
+// IdentityOf decodes the identity of an import, and reports whether there is one.
+func IdentityOf(ctx context.Context, req resource.ImportStateRequest, identity any, diags *diag.Diagnostics) bool {
+	if !hasIdentity(req) {
+		return false
+	}
+	diags.Append(req.Identity.Get(ctx, identity)...)
+	return true
+}
+
+// hasIdentity reports whether an import is by identity. The framework passes a null identity with an empty ID.
+func hasIdentity(req resource.ImportStateRequest) bool {
+	return req.ID == "" && req.Identity != nil && !req.Identity.Raw.IsNull()
+}
+
 // ImportByID imports an object by its "id", which is part of the paths of requests. Example is an ID for the error message.
 func ImportByID(ctx context.Context, object, example string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	Import(ctx, "id", object, "its ID at the service, such as "+example, func(id string) bool {
-		return id != "." && id != ".." && !strings.ContainsAny(id, "/ \t\n")
+		return id != "" && id != "." && id != ".." && !strings.ContainsAny(id, "/ \t\n")
 	}, req, resp)
 }
 

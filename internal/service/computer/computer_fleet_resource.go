@@ -375,16 +375,15 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 
 func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var m fleetModel
-	if req.ID == "" {
-		var identity fleetIdentity
-		resp.Diagnostics.Append(req.Identity.Get(ctx, &identity)...)
+	var identity fleetIdentity
+	if crud.IdentityOf(ctx, req, &identity, &resp.Diagnostics) {
 		m.NamePrefix, m.ServiceAccountID = identity.NamePrefix, identity.ServiceAccountID
 	} else {
 		account, prefix, found := strings.Cut(req.ID, "/")
 		if !found {
 			account, prefix = "", req.ID
 		}
-		if prefix == "" || found && account == "" || !withoutSlash.MatchString(prefix) {
+		if prefix == "" || found && account == "" || account == "." || account == ".." || !withoutSlash.MatchString(prefix) {
 			resp.Diagnostics.AddError("Invalid import ID", fmt.Sprintf("The import ID of a computer fleet is name_prefix, such as build, or service_account_id/name_prefix, such as ACCOUNT_ID/build, not %q.", req.ID))
 			return
 		}

@@ -339,11 +339,9 @@ func (m *apiKeyModel) warnOfOthers(named []serviceaccounts.APIKey, now time.Time
 
 func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var id apiKeyIdentity
-	if req.ID == "" {
-		resp.Diagnostics.Append(req.Identity.Get(ctx, &id)...)
-	} else {
+	if !crud.IdentityOf(ctx, req, &id, &resp.Diagnostics) {
 		account, key, ok := strings.Cut(req.ID, "/")
-		if !ok || account == "" || key == "" || strings.ContainsAny(key, "/ \t\n") || strings.ContainsAny(account, " \t\n") {
+		if !ok || account == "" || key == "" || account == "." || account == ".." || strings.ContainsAny(key, "/ \t\n") || strings.ContainsAny(account, " \t\n") {
 			resp.Diagnostics.AddError("Invalid import ID", fmt.Sprintf("The import ID of an API key is service_account_id/key_id, such as sa_01/key_01, not %q.", req.ID))
 			return
 		}

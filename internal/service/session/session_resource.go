@@ -197,9 +197,7 @@ func (r *sessionResource) Delete(ctx context.Context, req resource.DeleteRequest
 
 func (r *sessionResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var identity sessionIdentity
-	if req.ID == "" && req.Identity != nil {
-		resp.Diagnostics.Append(req.Identity.Get(ctx, &identity)...)
-	}
+	crud.IdentityOf(ctx, req, &identity, &resp.Diagnostics)
 	crud.ImportByID(ctx, "session", "7f9c2ba4-e88f-427d-8a1e-0d2d5e6b3c11", req, resp)
 	if !resp.Diagnostics.HasError() && strings.TrimSpace(identity.ComputerID.ValueString()) != "" {
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("computer_id"), identity.ComputerID)...)
