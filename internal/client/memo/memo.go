@@ -29,13 +29,13 @@ type Value[V any] struct {
 	readAt time.Time
 }
 
-// New returns an empty Memo. A lifetime of 0 means that values, and the errors of reads, are kept until they are dropped.
+// New returns an empty Memo. A lifetime of 0 means that values are kept until they are dropped.
 func New[V any](clk clock.Clock, lifetime time.Duration) *Memo[V] {
 	return &Memo[V]{clock: clk, lifetime: lifetime, values: map[string]*Value[V]{}}
 }
 
-// Get returns the value of a key, from read if there is none. If read fails, all callers that wait for it get its error. With a
-// lifetime, the next call reads again.
+// Get returns the value of a key, from read if there is none. If read fails, all callers that wait for it get its error, and the
+// next call reads again.
 func (m *Memo[V]) Get(ctx context.Context, key string, read func(context.Context) (V, error)) (V, error) {
 	return m.Start(ctx, key, read).Wait(ctx)
 }
@@ -60,7 +60,7 @@ func (m *Memo[V]) fill(ctx context.Context, key string, v *Value[V], read func(c
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	v.readAt = m.clock.Now()
-	if v.err != nil && m.lifetime > 0 && m.values[key] == v {
+	if v.err != nil && m.values[key] == v {
 		delete(m.values, key)
 	}
 }

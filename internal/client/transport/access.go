@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -14,7 +15,16 @@ func (c *Conn) CheckAccess(ctx context.Context) error {
 
 // Providers is ListProviders with one request per process, whose error stays too.
 func (c *Conn) Providers(ctx context.Context) ([]string, error) {
-	return c.providers.Get(ctx, "", c.ListProviders)
+	got, err := c.providers.Get(ctx, "", func(ctx context.Context) (providersResponse, error) {
+		providers, err := c.ListProviders(ctx)
+		return providersResponse{providers, err}, nil // The error stays too, because each creation asks.
+	})
+	return got.providers, cmp.Or(err, got.err)
+}
+
+type providersResponse struct {
+	providers []string
+	err       error
 }
 
 // ListProviders returns the managed providers that the organization may use. It is the cheapest request that needs an API key.

@@ -43,3 +43,16 @@ func TestCheckAccess(t *testing.T) {
 		t.Errorf("unknown settings: %v", err)
 	}
 }
+
+// Each creation asks, so the providers are requested once per process, even if that fails.
+func TestProviders_onceEvenIfRefused(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		clienttest.RespondJSON(w, http.StatusForbidden, `{"detail":"no","title":"No"}`)
+	})
+	for range 2 {
+		if _, err := c.Providers(t.Context()); StatusOf(err) != http.StatusForbidden || rec.Count(http.MethodGet) != 1 {
+			t.Errorf("got %v after %d requests", err, rec.Count(http.MethodGet))
+		}
+	}
+}

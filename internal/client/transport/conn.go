@@ -149,7 +149,7 @@ type Conn struct {
 	unconfigured error
 	// checked has the purposes for which CheckOnce has sent its request.
 	checked   sync.Map
-	providers *memo.Memo[[]string]
+	providers *memo.Memo[providersResponse]
 }
 
 // New returns a connection, or a *ConfigError that names the invalid setting.
@@ -204,7 +204,7 @@ func connect(cfg Config) *Conn {
 		KeyOwner:          cfg.KeyOwner,
 		userAgent:         cfg.UserAgent,
 		Clock:             cfg.Clock,
-		providers:         memo.New[[]string](cfg.Clock, 0),
+		providers:         memo.New[providersResponse](cfg.Clock, 0),
 		limiter:           newLimiter(cfg.Clock, cfg.Random, policy.backoff, cfg.RequestsPerSecond),
 		api:               &http.Client{Transport: cfg.Transport, Timeout: cfg.RequestTimeout, CheckRedirect: neverRedirect},
 		transfers:         newTransferClient(cfg.RequestTimeout),
