@@ -5,6 +5,7 @@ import (
 	"flag"
 	"log"
 	"os"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -38,7 +39,7 @@ func main() {
 // logLevels are the variables from which the plugin libraries take their log levels.
 var logLevels = []string{"TF_LOG_SDK", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_PROTO", "TF_LOG_PROVIDER_AGENTYARD"}
 
-// ballast counts as memory in use but is never written, so it occupies no memory of the machine.
+// ballast counts as memory in use but is never written, so it occupies no memory of the machine on Unix. Windows would reserve it.
 var ballast []byte
 
 const (
@@ -50,7 +51,7 @@ const (
 // tune halves the processor time of a plan with a thousand objects. The ballast allows 128 MB of garbage even if little
 // memory is in use. There is no memory limit: near a limit, the collector takes most of the processor time.
 func tune() {
-	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
+	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" && runtime.GOOS != "windows" {
 		debug.SetGCPercent(gcPercent)
 		ballast = make([]byte, ballastSize)
 	}
