@@ -14,6 +14,13 @@ resource "agentyard_ci_workflow_edit" "security" {
     schedule      = "0 6 * * 1"
     github_events = ["pr-opened"]
   }
+
+  lifecycle {
+    postcondition {
+      condition     = alltrue([for r in self.results : r.error == null])
+      error_message = "Failed: ${join(", ", [for r in self.results : r.repo_full_name if r.error != null])}"
+    }
+  }
 }
 
 output "pull_requests" {

@@ -45,8 +45,8 @@ type Changes struct {
 	CustomCIReasoningEffort *string  `json:"customCIReasoningEffort,omitempty"`
 }
 
-// Outcome is the result for a repository: a pull request, a message if there is none, or an error. Fields that the service
-// does not return are empty.
+// Outcome is the result for a repository: a pull request, a message if there is none, or an error. Error is never empty if there is
+// neither of the others. Other fields that the service does not return are empty.
 type Outcome struct {
 	RepoFullName Loose `json:"repoFullName"`
 	SessionID    Loose `json:"sessionId"`
@@ -55,15 +55,28 @@ type Outcome struct {
 	Error        Loose `json:"error"`
 }
 
-// EditWorkflow opens pull requests that create, change, or delete a workflow. It returns the outcomes in the order of the
-// repositories of the request. Each request opens new pull requests, so one that the service may have acted on is not retried.
+// EditWorkflow opens pull requests that create, change, or delete a workflow. It returns an outcome for each repository, in the order
+// of the request. Each request opens new pull requests, so one that the service may have acted on is not retried.
 func (c *Client) EditWorkflow(ctx context.Context, body EditWorkflowRequest) ([]Outcome, error) {
 	r := transport.Post("editCiWorkflow", route+"edit").With(body)
 	r.Op.Slow = true
 	outcomes, err := transport.CallItems[Outcome](ctx, c.conn, r, "sessions", nil)
+	if err != nil {
+		return nil, err
+	}
+	for i := range outcomes {
+		if o := &outcomes[i]; o.PullRequest == "" && o.Message == "" && o.Error == "" {
+			o.Error = "neither a pull request nor an error"
+		}
+	}
+	for _, target := range body.Repos {
+		if !slices.ContainsFunc(outcomes, func(o Outcome) bool { return strings.EqualFold(target.RepoFullName, string(o.RepoFullName)) }) {
+			outcomes = append(outcomes, Outcome{RepoFullName: Loose(target.RepoFullName), Error: "the response has no result"})
+		}
+	}
 	position := func(o Outcome) int {
 		return slices.IndexFunc(body.Repos, func(t Target) bool { return strings.EqualFold(t.RepoFullName, string(o.RepoFullName)) })
 	}
 	slices.SortStableFunc(outcomes, func(a, b Outcome) int { return cmp.Compare(position(a), position(b)) })
-	return outcomes, err
+	return outcomes, nil
 }

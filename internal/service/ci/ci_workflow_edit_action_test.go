@@ -128,6 +128,41 @@ func TestCIWorkflowEdit_outcomes(t *testing.T) {
 	}
 }
 
+// A partial result of the resource is stored, so that the next apply does not open the pull requests of the good repositories again.
+func TestCIWorkflowEdit_partialResult(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance(typeName)
+	config := creation(repo("acme/none"), repo("acme/api"))
+	out := p.Apply(i, config)
+	if len(out.Errors) > 0 || len(out.Warnings) != 1 || i.Tainted {
+		t.Fatalf("errors %s, %d warnings", out.Text(), len(out.Warnings))
+	}
+	for _, want := range []string{"acme/none: error: The code-host integration", "Pull requests were opened: https://code.example/acme/api/pull/1", "set service_automation_id to "} {
+		if !strings.Contains(out.Warnings[0].Detail, want) {
+			t.Errorf("%q is missing in %s", want, out.Warnings[0].Detail)
+		}
+	}
+	state := i.State.String()
+	for _, want := range []string{"does not cover the repository acme/none", "https://code.example/acme/api/pull/1"} {
+		if !strings.Contains(state, want) {
+			t.Errorf("%q is missing in the state %s", want, state)
+		}
+	}
+	if out := p.Apply(i, config); len(out.Errors)+len(out.Warnings) > 0 || out.Action != acctest.ActionNone || e.Journal().Count("editCiWorkflow") != 1 {
+		t.Errorf("the second apply: %v, %d requests, %s", out.Action, e.Journal().Count("editCiWorkflow"), out.Text())
+	}
+	config["triggers"] = map[string]any{"again": "1"}
+	if out := p.Apply(i, config); len(out.Errors) > 0 || e.Journal().Count("editCiWorkflow") != 2 {
+		t.Errorf("a trigger: %d requests, %s", e.Journal().Count("editCiWorkflow"), out.Text())
+	}
+	none := p.NewInstance(typeName)
+	if out := p.Apply(none, creation(repo("acme/none"))); len(out.Errors) != 1 || !none.State.IsNull() {
+		t.Errorf("all fail: %s, state %s", out.Text(), none.State)
+	}
+}
+
 // The request contains the configuration. A new workflow has an automation and a mode; a delete needs neither.
 func TestCIWorkflowEdit_request(t *testing.T) {
 	t.Parallel()
@@ -245,10 +280,10 @@ func TestCIWorkflowEdit_answersThatDoNotFit(t *testing.T) {
 		progress []string
 		failed   string
 	}{
-		"one is missing":  {`{"repoFullName":"acme/api","prUrl":"P"}`, []string{"acme/api: pull request P", "acme/web: the response has no result"}, "acme/web: the response has no result"},
+		"one is missing":  {`{"repoFullName":"acme/api","prUrl":"P"}`, []string{"acme/api: pull request P", "acme/web: error: the response has no result"}, "acme/web: error: the response has no result"},
 		"one more":        {opened + `{"repoFullName":"Acme/Web","message":"M"},{"repoFullName":"robin/tools","prUrl":"Q"}`, []string{"robin/tools: pull request Q", "acme/api: pull request P", "Acme/Web: no pull request: M"}, ""},
 		"without a name":  {opened + `{"repoFullName":"acme/web","prUrl":"Q"},{"error":"E"}`, []string{"a result without a repository: error: E", "acme/api: pull request P", "acme/web: pull request Q"}, "a result without a repository: error: E"},
-		"a session alone": {opened + `{"repoFullName":"acme/web","sessionId":"s"}`, []string{"acme/api: pull request P", "acme/web: neither a pull request nor an error (session s)"}, "acme/web: neither a pull request nor an error (session s)"},
+		"a session alone": {opened + `{"repoFullName":"acme/web","sessionId":"s"}`, []string{"acme/api: pull request P", "acme/web: error: neither a pull request nor an error (session s)"}, "acme/web: error: neither a pull request nor an error (session s)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
@@ -115,13 +116,14 @@ var WorkflowEdit = crud.Operation{
 	Name: "ci_workflow_edit",
 	Description: "Opens pull requests that create, change, or delete a CI workflow in repositories of the organization. A change takes effect when its pull request is merged." + crud.AnyKey + "\n\n" +
 		"**Permissions.** The API key's owner and the service's app must be able to write to each repository. The data source `agentyard_ci_repositories` shows both.\n\n" +
-		"**Partial failures.** A failed repository does not stop the others. The error names the failed repositories, those whose result is unknown, and the pull requests that were opened.\n\n" +
+		"**Partial failures.** A failed repository does not stop the others. A message names the failed repositories, those whose result is unknown, and the pull requests that were opened.\n\n" +
 		"**Duration.** The service handles all repositories in one request. The provider waits 5 minutes for it, or `request_timeout` if that is longer." + crud.AssumedFormat,
-	ActionNotes: "\n\n**Invoking again.** Each invocation opens new pull requests, so the provider does not retry an uncertain request. " +
+	ActionNotes: "\n\n**Errors.** The action fails if one repository fails.\n\n**Invoking again.** Each invocation opens new pull requests, so the provider does not retry an uncertain request. " +
 		"A second apply does not invoke the action again unless its trigger changes. To invoke it, run `terraform apply -invoke=action.agentyard_ci_workflow_edit.NAME`.\n\n" +
 		"**Interrupts.** If you interrupt the apply, check the repositories listed in the first progress message.",
 	ResourceNotes: "\n\n**Applying again.** Each creation opens new pull requests, so the provider does not retry an uncertain request. " +
-		"After an error, remove the finished repositories from `repos` before you apply again.",
+		"If all repositories fail, nothing is stored, and the next apply runs the operation again. If some fail, the apply ends with a warning, and the next one opens no pull requests. " +
+		"To fail the apply, use a `postcondition` as in the example. Then remove the finished repositories from `repos`, and apply again.",
 	Arguments: map[string]schema.Attribute{
 		"action": schema.StringAttribute{
 			Required:            true,
@@ -211,6 +213,7 @@ var outcomeResults = results.Fields[*ci.Outcome]{
 	"pr_url":         results.String("URL of the pull request. Null if none was needed.", func(o *ci.Outcome) string { return string(o.PullRequest) }),
 	"session_id":     results.String("ID of the session that made the change. Null if the service does not return it.", func(o *ci.Outcome) string { return string(o.SessionID) }),
 	"message":        results.String("Message of the service. Null if there is none.", func(o *ci.Outcome) string { return string(o.Message) }),
+	"error":          results.String("Why the repository failed. Null if it did not.", func(o *ci.Outcome) string { return string(o.Error) }),
 }
 
 func editWorkflow(ctx context.Context, c *client.Client, m *ciWorkflowEditModel, call *crud.Call) (crud.Results, error) {
@@ -230,8 +233,12 @@ func editWorkflow(ctx context.Context, c *client.Client, m *ciWorkflowEditModel,
 	case err != nil:
 		return nil, err
 	}
-	if err := request.report(outcomes, call.Tell); err != nil {
-		return nil, err
+	switch failed, opened := report(outcomes, call.Tell); {
+	case len(failed) == 0:
+	case call.IsAction || len(failed) == len(outcomes): // An action stores no results that could fail a later condition.
+		return nil, &crud.ObjectError{At: path.Root("repos"), Summary: cannotEdit, Detail: request.failure(failed, opened)}
+	default:
+		call.Warn("CI workflow edit incomplete", request.failure(failed, opened))
 	}
 	found := crud.Results{"automation_id": types.StringPointerValue(body.ServiceAutomationID), "results": results.ListOf(outcomeResults, outcomes)}
 	for _, outcome := range slices.Backward(outcomes) {

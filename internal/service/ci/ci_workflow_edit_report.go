@@ -1,10 +1,9 @@
 package ci
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
-
-	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
@@ -35,48 +34,34 @@ func (a editRequest) repositories() string {
 	return strings.Join(all, ", ")
 }
 
-// report sends one progress message for each outcome. The error has those that failed or are unknown.
-func (a editRequest) report(outcomes []ci.Outcome, tell crud.Tell) error {
-	var failed, opened []string
-	hasOutcome := map[string]bool{}
-	add := func(repository, said string, isDone bool) {
-		tell("%s: %s", repository, said)
-		if !isDone {
-			failed = append(failed, repository+": "+said)
-		}
-	}
+// report sends one progress message for each outcome. It returns the lines of those that failed, and the pull requests of the others.
+func report(outcomes []ci.Outcome, tell crud.Tell) (failed, opened []string) {
 	for _, outcome := range outcomes {
-		said, isDone := read(outcome)
+		line := cmp.Or(string(outcome.RepoFullName), "a result without a repository") + ": " + read(outcome)
+		tell("%s", line)
+		if outcome.Error != "" {
+			failed = append(failed, line)
+		}
 		if outcome.PullRequest != "" {
 			opened = append(opened, string(outcome.PullRequest))
 		}
-		if outcome.RepoFullName == "" {
-			add("a result without a repository", said, isDone)
-			continue
-		}
-		hasOutcome[strings.ToLower(string(outcome.RepoFullName))] = true
-		add(string(outcome.RepoFullName), said, isDone)
 	}
-	for _, target := range a.body.Repos {
-		if name := strings.ToLower(target.RepoFullName); !hasOutcome[name] {
-			hasOutcome[name] = true
-			add(target.RepoFullName, "the response has no result", false)
-		}
-	}
-	if len(failed) == 0 {
-		return nil
-	}
+	return failed, opened
+}
+
+// failure explains which repositories failed, and how to run the operation for them alone.
+func (a editRequest) failure(failed, opened []string) string {
 	pulls := "The response lists no opened pull request."
 	if len(opened) > 0 {
 		pulls = "Pull requests were opened: " + strings.Join(opened, ", ")
 	}
-	return &crud.ObjectError{At: path.Root("repos"), Summary: cannotEdit, Detail: "These repositories failed or have no known result:\n" + strings.Join(failed, "\n") + "\n\n" + pulls + "\n\n" +
-		phrase.Join("The data source agentyard_ci_repositories lists the connected repositories and their permissions.", a.beforeAgain())}
+	return "These repositories failed or have no known result:\n" + strings.Join(failed, "\n") + "\n\n" + pulls + "\n\n" +
+		phrase.Join("The data source agentyard_ci_repositories lists the connected repositories and their permissions.", a.beforeAgain())
 }
 
 const cannotEdit = "Cannot edit CI workflow"
 
-// beforeAgain is the advice that prevents duplicate pull requests, and names the generated ID, which is stored nowhere else.
+// beforeAgain is the advice that prevents duplicate pull requests, and names the generated ID, which an error does not store.
 func (a editRequest) beforeAgain() string {
 	text := "Before you run it again, check the pull requests of the repositories, and remove finished repositories from repos: each request opens new pull requests."
 	if a.newAutomation != "" {
@@ -85,19 +70,16 @@ func (a editRequest) beforeAgain() string {
 	return text
 }
 
-func read(outcome ci.Outcome) (said string, isDone bool) {
+func read(outcome ci.Outcome) string {
+	said := "no pull request: " + string(outcome.Message)
 	switch {
 	case outcome.Error != "":
 		said = "error: " + string(outcome.Error)
 	case outcome.PullRequest != "":
-		said, isDone = "pull request "+string(outcome.PullRequest), true
-	case outcome.Message != "":
-		said, isDone = "no pull request: "+string(outcome.Message), true
-	default:
-		said = "neither a pull request nor an error"
+		said = "pull request " + string(outcome.PullRequest)
 	}
 	if outcome.SessionID != "" {
 		said += fmt.Sprintf(" (session %s)", outcome.SessionID)
 	}
-	return said, isDone
+	return said
 }
