@@ -20,7 +20,7 @@ deny contains sprintf("Set service_account_id: %s.", [r.address]) if {
 	not r.change.after_unknown.service_account_id
 }
 
-# A key expires. Without expires_in, it may live forever.
+# A key expires. Without expires_in, it may live forever. Plans do not show ephemeral keys: check their expires_in in the code.
 deny contains sprintf("Limit expires_in to %dd: %s.", [settings.max_key_days, r.address]) if {
 	some r in planned
 	r.type == "agentyard_api_key"
@@ -63,6 +63,8 @@ deny contains sprintf("Not in allow_destroy: %s.", [r.address]) if {
 		"agentyard_computer_fleet",
 		"agentyard_global_usage_limit",
 		"agentyard_service_account",
+		"agentyard_user_usage_limit",
+		"agentyard_user_usage_limits",
 	}
 	destroys(r.change)
 	not r.address in settings.allow_destroy
@@ -71,6 +73,17 @@ deny contains sprintf("Not in allow_destroy: %s.", [r.address]) if {
 destroys(change) if "delete" in change.actions
 
 destroys(change) if change.after.quantity < change.before.quantity # A smaller fleet.
+
+destroys(change) if { # A fleet that may become smaller.
+	change.after_unknown.quantity
+	"update" in change.actions
+}
+
+destroys(change) if { # A member without a limit.
+	"update" in change.actions
+	some email, _ in change.before.limits
+	not lower(email) in {lower(kept) | some kept, _ in change.after.limits}
+}
 
 # The same applies to members who leave with their invitation.
 deny contains sprintf("Not in allow_destroy: %s.", [r.address]) if {

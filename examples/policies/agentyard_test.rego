@@ -66,7 +66,7 @@ test_limits_of_all_users if {
 }
 
 test_destroy if {
-	every type in ["agentyard_computer", "agentyard_computer_fleet", "agentyard_global_usage_limit", "agentyard_service_account"] {
+	every type in ["agentyard_computer", "agentyard_computer_fleet", "agentyard_global_usage_limit", "agentyard_service_account", "agentyard_user_usage_limit", "agentyard_user_usage_limits"] {
 		r := object.union(resource(type, null), {"change": {"actions": ["delete"], "before": computer}})
 		denied([r], {}) == {sprintf("Not in allow_destroy: %s.x.", [type])}
 		denied([r], {"allow_destroy": [r.address]}) == set()
@@ -108,6 +108,20 @@ test_smaller_fleet if {
 	)
 	denied([fleet], {}) == {"Not in allow_destroy: agentyard_computer_fleet.x."}
 	denied([object.union(fleet, {"change": {"before": {"quantity": 2}}})], {}) == set()
+	not_known := {"change": {"after": computer, "after_unknown": {"quantity": true}}}
+	denied([object.union(object.remove(fleet, ["change"]), {"change": {"actions": ["update"], "before": {"quantity": 3}, "after": computer, "after_unknown": {"quantity": true}}})], {}) == {"Not in allow_destroy: agentyard_computer_fleet.x."}
+	denied([object.union(resource("agentyard_computer_fleet", computer), not_known)], {}) == set() # It is new.
+}
+
+test_member_without_limit if {
+	limits := object.union(
+		resource("agentyard_user_usage_limits", {"limits": {"A@example.com": 1}}),
+		{"change": {"actions": ["update"], "before": {"limits": {"a@example.com": 1}}}},
+	)
+	denied([limits], {}) == set()
+	denied([object.union(limits, {"change": {"before": {"limits": {"b@example.com": 2}}}})], {}) == {"Not in allow_destroy: agentyard_user_usage_limits.x."}
+	not_known := object.union(unknown("agentyard_user_usage_limits", {"limits": true}), {"change": {"actions": ["update"], "before": {"limits": {"a@example.com": 1}}}})
+	count(denied([not_known], {})) == 2
 }
 
 test_protection if {
@@ -117,6 +131,8 @@ test_protection if {
 			denied([resource(type, after)], {"production": true}) == {sprintf("Set deletion_protection: %s.x.", [type])}
 			denied([resource(type, after)], {}) == set()
 		}
+		not_known := object.union(resource(type, computer), {"change": {"after_unknown": {"deletion_protection": true}}})
+		denied([not_known], {"production": true}) == {sprintf("Set deletion_protection: %s.x.", [type])}
 	}
 }
 
