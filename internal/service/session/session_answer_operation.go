@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
@@ -49,7 +50,7 @@ var Answer = crud.Operation{
 	Description: "Waits for the agent's answer to a message, and stores it." + ownersSession,
 	ResourceNotes: "\n\n**When it waits.** Creating the resource waits until the session is idle. Later plans read nothing. Changing an argument waits for another answer. Destroying the resource sends nothing.\n\n" +
 		"**Which answer.** The answer is the agent's last message after yours, and before the next one of a user. Send one message at a time: otherwise, the answer may be that of another message. " +
-		"The service lists messages late, so an answer takes at least 30 seconds.\n\n" +
+		"The service lists messages late, so a new answer takes at least 30 seconds.\n\n" +
 		"**No answer.** If the agent was interrupted, `text` is null and `is_error` is `true`. If it answered only after a later message, both are null, with a warning.\n\n" +
 		"**Failed agents.** If the agent reports an error, `is_error` is `true`, and the apply succeeds. To fail the apply, use a `postcondition` as in the example. Later plans then fail too, until you change the message or replace it with `-replace`.\n\n" +
 		"**Failures.** After a timeout or another failure, nothing is stored, so the next apply waits again. The agent is not stopped." + crud.WeakEvidence,
@@ -100,14 +101,15 @@ func waitForAnswer(ctx context.Context, c *client.Client, m *sessionAnswerModel,
 		if s.Status != seen.Status || s.MessageCount != seen.MessageCount || s.UpdatedAt != seen.UpdatedAt {
 			seen, quietSince = *s, c.Conn.Clock.Now() // A slow response may be much newer than its request.
 		}
+		isOld := func(at wire.Millis) bool { return at != 0 && c.Conn.ServiceNow(ctx).Sub(at.Time()) >= listedWithin }
 		quiet := asked.Sub(quietSince)
-		if s.Status != sessions.StatusIdle || quiet < listedWithin {
+		if s.Status != sessions.StatusIdle || quiet < listedWithin && !isOld(s.UpdatedAt) {
 			return &s.Status, nil
 		}
 		if turn, err = c.Sessions.Turn(ctx, id, message); err != nil {
 			return nil, err
 		}
-		if turn.Answer != nil || quiet >= silencePatience {
+		if turn.Answer != nil && (quiet >= listedWithin || isOld(turn.Answer.CreatedAt)) || quiet >= silencePatience {
 			return new(turnEnded), nil
 		}
 		return &s.Status, nil

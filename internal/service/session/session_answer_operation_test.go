@@ -106,6 +106,23 @@ func TestSessionAnswer(t *testing.T) {
 	}
 }
 
+// An answer that the service has had for long is stored at once, and one that it may still list in part is not.
+func TestSessionAnswer_ofAnOldMessage(t *testing.T) {
+	t.Parallel()
+	for age, atMost := range map[time.Duration]time.Duration{time.Hour: time.Second, 10 * time.Second: time.Minute} {
+		e := acctest.New(t)
+		s := makeTalk(e, newComputer(e, "dev"), nil)
+		id := sendTo(e, s.ID, "a")
+		e.Clock.Advance(age)
+		begin := e.Clock.Now()
+		i := e.NewInstance(t, answerType)
+		e.MustApply(t, i, answerTo(s.ID, id))
+		if took := e.Clock.Now().Sub(begin); i.Attribute("text") != "a" || took > atMost || age < time.Minute && took < 15*time.Second {
+			t.Errorf("after %s: %q after %s", age, i.Attribute("text"), took)
+		}
+	}
+}
+
 // All fields are those of the last message. An answer without text has null.
 func TestSessionAnswer_everyField(t *testing.T) {
 	t.Parallel()
