@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -154,6 +155,12 @@ func (r *operationResource) sent(ctx context.Context, raw tftypes.Value) (map[st
 	if err := errors.Join(raw.As(&given), config.Raw.As(&sent)); err != nil {
 		diags.AddError("State cannot be read", err.Error())
 		return nil, diags
+	}
+	for name, v := range sent {
+		var id string
+		if strings.HasSuffix(name, "_id") && v.IsFullyKnown() && v.As(&id) == nil && uuid.Validate(id) == nil {
+			sent[name] = tftypes.NewValue(tftypes.String, strings.ToLower(id)) // The service accepts any case.
+		}
 	}
 	sent["triggers"] = given["triggers"]
 	return sent, diags

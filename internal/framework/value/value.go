@@ -2,6 +2,7 @@
 package value
 
 import (
+	"path/filepath"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -58,3 +59,11 @@ func IsSet(v attr.Value) bool {
 
 // MayBeTrue reports whether a bool is true or unknown.
 func MayBeTrue(b types.Bool) bool { return b.ValueBool() || b.IsUnknown() }
+
+// AbsolutePath returns the same text for all spellings of a local path. It keeps one that is null or not known.
+func AbsolutePath(name types.String) types.String {
+	if absolute, err := filepath.Abs(name.ValueString()); err == nil && IsSet(name) {
+		return types.StringValue(absolute)
+	}
+	return name
+}

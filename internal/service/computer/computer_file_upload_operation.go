@@ -159,11 +159,16 @@ var FileUpload = crud.Operation{
 	},
 	Timeout:     defaultUploadTimeout,
 	TimeoutText: "Maximum time for the upload. Defaults to `30m`. An upload also fails if no data is sent for the provider's `request_timeout`.",
-	Canonical:   crud.CanonicalModel(func(m *computerFileUploadModel) { m.ContentType = types.StringValue(m.contentType()) }),
-	Check:       checkUpload,
-	Run:         crud.Run(uploadFile),
-	Verb:        "upload",
-	Object:      "file",
+	Canonical: crud.CanonicalModel(func(m *computerFileUploadModel) {
+		m.ContentType, m.SourcePath = types.StringValue(m.contentType()), value.AbsolutePath(m.SourcePath)
+		if value.IsSet(m.Content) {
+			m.ContentBase64, m.Content = types.StringValue(base64.StdEncoding.EncodeToString([]byte(m.Content.ValueString()))), types.StringNull()
+		}
+	}),
+	Check:  checkUpload,
+	Run:    crud.Run(uploadFile),
+	Verb:   "upload",
+	Object: "file",
 	Options: apierror.Options{atComputer, apierror.Advice{
 		http.StatusConflict: "The workspace already has a file with this name, and the service does not overwrite files. Choose another file_name, or check the file in the workspace: to replace it, delete it there and upload again.",
 	}},

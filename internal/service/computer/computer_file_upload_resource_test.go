@@ -2,6 +2,7 @@ package computer_test
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,5 +62,33 @@ resource "agentyard_computer_file_upload" "x" {
 		if content, _ := e.File(c.ID, name); content != "do-not-show" {
 			t.Errorf("%s has %q", name, content)
 		}
+	}
+}
+
+// Another spelling of the same path, of the same bytes, or of the computer's ID uploads nothing.
+func TestComputerFileUpload_sameInAnotherForm(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	c := makeComputer(e, map[string]any{"name": "a"})
+	folder := t.TempDir()
+	source := filepath.Join(folder, "task.txt")
+	acctest.Must(t, os.WriteFile(source, []byte("x"), 0o600))
+	for name, tc := range map[string]struct{ from, to acctest.Values }{
+		"path":  {acctest.Values{"source_path": source}, acctest.Values{"source_path": folder + "/./task.txt"}},
+		"bytes": {acctest.Values{"content": "hi"}, acctest.Values{"content_base64": "aGk="}},
+		"ID":    {acctest.Values{"content": "hi"}, acctest.Values{"content": "hi", "computer_id": strings.ToUpper(c.ID)}},
+	} {
+		config := func(more acctest.Values) acctest.Values {
+			all := acctest.Values{"computer_id": c.ID, "file_name": name}
+			maps.Copy(all, more)
+			return all
+		}
+		i := e.NewInstance(t, "agentyard_computer_file_upload")
+		e.MustApply(t, i, config(tc.from))
+		e.Journal().Reset()
+		if e.Apply(t, i, config(tc.to)).MustDo(t, acctest.ActionUpdate); len(e.Journal().Entries()) > 0 {
+			t.Errorf("%s: %d requests", name, len(e.Journal().Entries()))
+		}
+		e.Plan(t, i, config(acctest.Values{"content": "other"})).MustDo(t, acctest.ActionReplace)
 	}
 }

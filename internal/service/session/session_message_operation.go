@@ -84,7 +84,11 @@ var Message = crud.Operation{
 		"sent_at": {Text: "When the message was sent, by the service's clock (RFC 3339, UTC).", Type: types.StringType},
 	},
 	Canonical: crud.CanonicalModel(func(m *sessionMessageModel) {
+		for i := range m.Images {
+			m.Images[i].Path = value.AbsolutePath(m.Images[i].Path)
+		}
 		for i, file := range m.Files {
+			m.Files[i].Path = value.AbsolutePath(file.Path)
 			if data, err := readAttachment(path.Empty(), file.Path.ValueString(), new(int64)); err == nil && !file.MediaType.IsUnknown() {
 				m.Files[i].MediaType = types.StringValue(attachmentOf("", file.MediaType.ValueString(), data).MediaType)
 			}
