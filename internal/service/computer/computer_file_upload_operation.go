@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/actionvalidator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -145,8 +144,8 @@ var FileUpload = crud.Operation{
 		},
 		"content_wo_version": schema.StringAttribute{
 			Optional:            true,
-			MarkdownDescription: "Version of `content_wo`. Terraform does not see changes of `content_wo`; changing the version uploads it again. Conflicts with the other sources.",
-			Validators:          []validator.String{value.NotEmpty(), stringvalidator.ConflictsWith(path.MatchRoot("source_path"), path.MatchRoot("content"), path.MatchRoot("content_base64"))},
+			MarkdownDescription: "Version of `content_wo`. Terraform does not see changes of `content_wo`; changing the version uploads it again. Required with `content_wo`. Conflicts with the other sources.",
+			Validators:          []validator.String{value.NotEmpty()},
 		},
 		"content_type": schema.StringAttribute{
 			Optional:            true,
@@ -176,12 +175,14 @@ var FileUpload = crud.Operation{
 
 func checkUpload(ctx context.Context, config tfsdk.Config, call *crud.Call) diag.Diagnostics {
 	sources := []path.Expression{path.MatchRoot("source_path"), path.MatchRoot("content"), path.MatchRoot("content_base64")}
-	check := actionvalidator.ExactlyOneOf(sources...)
-	if !call.IsAction { // A write-only value may be null in every run but that which creates the resource, so file requires one.
-		check = actionvalidator.Conflicting(append(sources, path.MatchRoot("content_wo"))...)
-	}
 	var one action.ValidateConfigResponse
-	check.ValidateAction(ctx, action.ValidateConfigRequest{Config: config}, &one)
+	if !call.IsAction {
+		actionvalidator.Conflicting(append(sources, path.MatchRoot("content_wo"))...).ValidateAction(ctx, action.ValidateConfigRequest{Config: config}, &one)
+		sources = append(sources, path.MatchRoot("content_wo_version")) // The value itself may be null in every run but that which creates the resource.
+	}
+	if !one.Diagnostics.HasError() {
+		actionvalidator.ExactlyOneOf(sources...).ValidateAction(ctx, action.ValidateConfigRequest{Config: config}, &one)
+	}
 	var encoded types.String
 	one.Diagnostics.Append(config.GetAttribute(ctx, path.Root("content_base64"), &encoded)...)
 	if value.IsSet(encoded) {

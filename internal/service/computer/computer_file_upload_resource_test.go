@@ -92,3 +92,24 @@ func TestComputerFileUpload_sameInAnotherForm(t *testing.T) {
 		e.Plan(t, i, config(acctest.Values{"content": "other"})).MustDo(t, acctest.ActionReplace)
 	}
 }
+
+// The value of content_wo may be null in a run that uploads nothing, so its version says that it is the source.
+func TestComputerFileUpload_withoutContent(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	c := makeComputer(e, map[string]any{"name": "a"})
+	for _, tc := range []struct {
+		more acctest.Values
+		want string
+	}{
+		{nil, "Missing Attribute Configuration"},
+		{acctest.Values{"content_wo": "x"}, "Missing Attribute Configuration"},
+		{acctest.Values{"content": "x", "content_wo_version": "1"}, "Invalid Attribute Combination"},
+		{acctest.Values{"content": "x", "content_wo": "x"}, "Invalid Attribute Combination"},
+		{acctest.Values{"content": "x", "source_path": "x"}, "Invalid Attribute Combination"},
+	} {
+		config := acctest.Values{"computer_id": c.ID, "file_name": "a"}
+		maps.Copy(config, tc.more)
+		acctest.Says(t, e.Plan(t, e.NewInstance(t, "agentyard_computer_file_upload"), config).Text(), tc.want)
+	}
+}
