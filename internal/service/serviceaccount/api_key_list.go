@@ -3,6 +3,8 @@ package serviceaccount
 import (
 	"context"
 	"iter"
+	"slices"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -84,7 +87,7 @@ func (l *apiKeyList) keys(ctx context.Context, config apiKeyListConfig, names ma
 		}
 		for _, account := range accounts {
 			keys, err := l.Client.ServiceAccounts.ListKeys(ctx, account.ID)
-			if collection.IsGone(err) {
+			if config.ServiceAccountID.IsNull() && transport.IsNotFound(err) {
 				continue // The account was deleted in the meantime.
 			}
 			if err != nil {
@@ -93,8 +96,9 @@ func (l *apiKeyList) keys(ctx context.Context, config apiKeyListConfig, names ma
 			}
 			names[account.ID] = account.Name
 			sortNewestFirst(keys)
-			for _, key := range keys {
-				if key.IsRevoked && !config.IncludeRevoked.ValueBool() {
+			now := l.Client.Conn.ServiceNow(ctx)
+			for i, key := range keys {
+				if (key.IsRevoked || isReplaced(&key, keys[:i], now)) && !config.IncludeRevoked.ValueBool() {
 					continue
 				}
 				if !yield(key, nil) {
@@ -103,4 +107,12 @@ func (l *apiKeyList) keys(ctx context.Context, config apiKeyListConfig, names ma
 			}
 		}
 	}
+}
+
+// isReplaced reports whether a key may be in its grace period after a rotation, which the service does not show: one of the newer keys has
+// its name, and is not older than the longest grace period.
+func isReplaced(key *serviceaccounts.APIKey, newer []serviceaccounts.APIKey, now time.Time) bool {
+	return slices.ContainsFunc(newer, func(k serviceaccounts.APIKey) bool {
+		return k.Name == key.Name && k.IsLive(now) && now.Sub(k.CreatedAt.Time()) < maxGraceMinutes*time.Minute
+	})
 }

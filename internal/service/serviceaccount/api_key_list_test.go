@@ -4,8 +4,10 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 func TestAPIKeyList(t *testing.T) {
@@ -58,5 +60,38 @@ func TestAPIKeyList_accountVanishesMeanwhile(t *testing.T) {
 	listed, out := acctest.NewProcess(t, e, nil).List(keyType, nil)
 	if out.MustSucceed(t); len(listed) != 1 {
 		t.Errorf("%d keys are listed", len(listed))
+	}
+}
+
+// An account whose keys are gone is skipped, even if it is listed again.
+func TestAPIKeyList_keysOfAnAccountAreGone(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	a := newAccount(e, "a")
+	newKey(e, a, "k")
+	newKey(e, newAccount(e, "b"), "k")
+	e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusNotFound})
+	listed, out := acctest.NewProcess(t, e, nil).List(keyType, nil)
+	if out.MustSucceed(t); len(listed) != 1 {
+		t.Errorf("%d keys are listed", len(listed))
+	}
+	e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusNotFound})
+	_, out = acctest.NewProcess(t, e, nil).List(keyType, acctest.Values{"service_account_id": a})
+	acctest.Says(t, out.Text(), "Cannot list API keys", "404")
+}
+
+// A key in its grace period after a rotation would be a second one to import.
+func TestAPIKeyList_withoutTheOldKeyOfARotation(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	account := newAccount(e, "ci")
+	old := newKey(e, account, "k")
+	e.Clock.Advance(time.Hour)
+	e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys/"+old.ID+"/rotate", map[string]any{"gracePeriodMinutes": 10}, nil)
+	for include, want := range map[bool]int{false: 1, true: 2} {
+		listed, out := acctest.NewProcess(t, e, nil).List(keyType, acctest.Values{"include_revoked": include})
+		if out.MustSucceed(t); len(listed) != want || !include && acctest.Plain(t, listed[0]).(map[string]any)["id"] == old.ID {
+			t.Errorf("include_revoked = %t: %v", include, listed)
+		}
 	}
 }
