@@ -158,7 +158,7 @@ func (c *Client) SetUserUsageLimits(ctx context.Context, limits map[string]*int6
 		maps.Copy(failed, refused)
 		switch {
 		case isInvalid(err):
-			failed[emails[0]] = err
+			failed[emails[0]] = fmt.Errorf("the limit of %s: %w", emails[0], err) // The service's message may not name the member.
 		case err != nil:
 			for _, email := range slices.Concat(requests...) {
 				failed[email] = err
@@ -168,6 +168,12 @@ func (c *Client) SetUserUsageLimits(ctx context.Context, limits map[string]*int6
 		requests = requests[1:]
 	}
 	return failed
+}
+
+// HasSetLimit reports whether this process has set a user's limit.
+func (c *Client) HasSetLimit(email string) bool {
+	_, isSet := c.limitsSet.Load(emailKey(email))
+	return isSet
 }
 
 // IsAboutUser reports whether the service rejected a limit because of its user or value.
@@ -191,7 +197,7 @@ func (c *Client) putUserUsageLimits(ctx context.Context, emails []string, limits
 		Users []limitEntry `json:"users"`
 	}
 	for _, email := range emails {
-		if _, isSet := c.limitsSet.Load(emailKey(email)); limits[email] != nil || !isSet {
+		if limits[email] != nil || !c.HasSetLimit(email) {
 			body.Users = append(body.Users, limitEntry{email, limits[email]})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -161,7 +162,9 @@ func (r *userUsageLimitsResource) ModifyPlan(ctx context.Context, req resource.M
 	all, err := r.Client.Organization.UsageLimitsAtPlan(ctx)
 	resp.Diagnostics.Append(apierror.For("plan", "user usage limits", err, limitOptions)...)
 	if all != nil && !planned.IsUnknown() {
-		warnAllReplaced(overridesLike(planned, all), planned.Elements(), &resp.Diagnostics)
+		present := overridesLike(planned, all)
+		maps.DeleteFunc(present, func(email string, _ attr.Value) bool { return r.Client.Organization.HasSetLimit(email) }) // The apply keeps them.
+		warnAllReplaced(present, planned.Elements(), &resp.Diagnostics)
 	}
 }
 
@@ -242,7 +245,8 @@ func limitErrors(verb string, failed map[string]error) diag.Diagnostics {
 			unset = append(unset, email)
 			continue
 		}
-		diags.Append(apierror.For(verb, "user usage limits", failed[email], limitOptionsAt(path.Root("limits").AtMapKey(email)))...)
+		at := path.Root("limits").AtMapKey(email)
+		diags.Append(apierror.For(verb, "user usage limits", failed[email], limitOptionsAt(at), apierror.AtStatus{http.StatusBadRequest: at, http.StatusUnprocessableEntity: at})...)
 	}
 	if len(unset) > 0 {
 		err := fmt.Errorf("%w\n\nThe limits of these members may be unchanged: %s", failed[unset[0]], phrase.Names(unset, phrase.MaxNamed))

@@ -153,6 +153,34 @@ func TestUserUsageLimits_refusedAtCreation(t *testing.T) {
 	mustBe(t, e, i, avery+"=2000000", blake+"=2000000", casey+"=2000000")
 }
 
+// A service that refuses a whole request because of one member does not name the member, so the error does.
+func TestUserUsageLimits_refusedAsAWhole(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery, blake, casey)
+	p := acctest.NewProcess(t, e, nil)
+	i := p.NewInstance(userLimitsType)
+	e.Faults().Add(emulator.Fault{Operation: "setUserUsageLimits", Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusBadRequest, Times: 2}) // All, and then the first one.
+	out := p.Apply(i, limitsOf(map[string]any{avery: 2_000_000, blake: 2_000_000, casey: 2_000_000}))
+	out.MustFail(t, fmt.Sprintf("limits[%q]", avery), "The limit of "+avery+": setUserUsageLimits", "400")
+	if len(out.Errors) != 1 || fmt.Sprint(atService(e)) != "[blake@agentyard.example=2000000 casey@agentyard.example=2000000]" {
+		t.Errorf("%v: %s", atService(e), out.Text())
+	}
+}
+
+// The apply keeps a limit that it has just set for another resource, so it does not warn that the limit will be removed.
+func TestUserUsageLimits_besideOneOfTheSameApply(t *testing.T) {
+	t.Parallel()
+	e := limitEnv(t, avery, blake)
+	p := acctest.NewProcess(t, e, nil)
+	p.Apply(p.NewInstance("agentyard_user_usage_limit"), acctest.Values{"email": blake, "limit": 3_000_000}).MustSucceed(t)
+	config := limitsOf(map[string]any{avery: 2_000_000})
+	if out := p.Plan(p.NewInstance(userLimitsType), config); len(out.Warnings) > 0 {
+		t.Errorf("a warning during the apply: %s", out.WarningText())
+	}
+	out := e.Plan(t, e.NewInstance(t, userLimitsType), config)
+	acctest.Says(t, out.WarningText(), "Limits will be replaced", blake+" (3,000,000 to none)")
+}
+
 // A failed update keeps what was set, and the next apply does the rest.
 func TestUserUsageLimits_refusedAtUpdate(t *testing.T) {
 	t.Parallel()
