@@ -12,6 +12,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -137,7 +138,8 @@ func openBolt(file string, options *bolt.Options) (db *bolt.DB, err error) {
 			err = damaged(problem)
 		}
 	}()
-	// Only to read, because otherwise a file without its end panics in a goroutine, where nobody can recover.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	// Only to read, because otherwise a damaged file panics in a goroutine, where nobody can recover.
 	if info, err := os.Stat(file); err == nil && info.Size() > 0 && info.Mode().IsRegular() && !options.ReadOnly {
 		db, err := openBolt(file, &bolt.Options{ReadOnly: true})
 		if err != nil {
@@ -150,7 +152,7 @@ func openBolt(file string, options *bolt.Options) (db *bolt.DB, err error) {
 			if first, _ := tx.Cursor().First(); first != nil && tx.Bucket([]byte(metaTable.name)) == nil {
 				return damaged("it is a database without an emulator's data")
 			}
-			return nil
+			return tx.ForEach(readBucket)
 		})
 		if err := errors.Join(err, db.Close()); err != nil {
 			return nil, err
@@ -166,6 +168,16 @@ func openBolt(file string, options *bolt.Options) (db *bolt.DB, err error) {
 		return nil, errors.New("another emulator is using it; stop that one, or use another file")
 	}
 	return nil, damaged(err)
+}
+
+// readBucket reads all pages of a bucket. It panics if one is damaged.
+func readBucket(_ []byte, b *bolt.Bucket) error {
+	return b.ForEach(func(k, v []byte) error {
+		if v == nil {
+			return readBucket(k, b.Bucket(k))
+		}
+		return nil
+	})
 }
 
 func damaged(cause any) error {

@@ -96,6 +96,9 @@ func CheckAPIKey(key string) error {
 	if strings.ContainsAny(key[:1], `"'`) {
 		return &ConfigError{Setting: "api_key", Problem: "begins with a quotation mark; write the key without quotes"}
 	}
+	if strings.TrimSpace(key) != key {
+		return &ConfigError{Setting: "api_key", Problem: "begins or ends with a space or a line break; if it comes from a file, use trimspace()"}
+	}
 	for _, r := range key {
 		if r <= ' ' || r > '~' {
 			return &ConfigError{Setting: "api_key", Problem: "contains a space, a line break, or another character that an API key cannot have; copy the key again"}
