@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -17,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	bolt "go.etcd.io/bbolt"
 )
 
 // The file storage is the second listener. It stands for the storage of another operator: it knows no API keys,
@@ -172,10 +175,24 @@ func (e *Emulator) storeFile(form *multipart.Reader, part *multipart.Part, polic
 	if _, err := form.NextPart(); !errors.Is(err, io.EOF) {
 		return badRequest("The file must be the last part of the form.")
 	}
+	if done, err := e.isCompleted(policy.Key); err != nil || done {
+		return cmp.Or(err, forbidden("The upload was completed, so the form does not work any more."))
+	}
 	if err := os.Rename(f.Name(), e.objectPath(policy.Key)); err != nil {
 		return fmt.Errorf("store an uploaded file: %w", err)
 	}
 	return nil
+}
+
+// isCompleted reports whether an object is in a workspace, where nothing may change it.
+func (e *Emulator) isCompleted(object string) (done bool, err error) {
+	err = e.store.db.View(func(tx *bolt.Tx) error {
+		return fileTable.each(tx, "", func(_ string, o *storedObject) error {
+			done = done || o.Object == object
+			return nil
+		})
+	})
+	return done, err
 }
 
 func (e *Emulator) sendFile(w http.ResponseWriter, r *http.Request, object string) error {

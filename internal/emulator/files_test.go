@@ -116,6 +116,7 @@ func TestUploadAndDownload(t *testing.T) {
 	v.detail(v.file(400, "notes.txt", "complete-upload", object{"sizeBytes": 6}), "has 5 bytes")
 	same(t, "complete-upload", string(v.file(200, "notes.txt", "complete-upload", object{}).raw), `{"fileName":"notes.txt","sizeBytes":5,"path":"/home/agent/workspace/notes.txt"}`)
 	v.detail(v.file(409, "notes.txt", "complete-upload", nil), "already has a file")
+	v.upload(403, url, fields, strings.NewReader("other"), nil)
 
 	var link struct {
 		URL       string
