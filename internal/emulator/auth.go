@@ -99,7 +99,7 @@ func putKey(tx *bolt.Tx, k keyRecord) error { return keyTable.put(tx, k.Hash, k)
 // authenticate finds the caller that an Authorization header belongs to, or answers 401.
 func authenticate(tx *bolt.Tx, header string, now time.Time) (principal, error) {
 	scheme, value, _ := strings.Cut(header, " ")
-	if !strings.EqualFold(scheme, "Bearer") || value == "" {
+	if scheme != "Bearer" || value == "" {
 		return principal{}, unauthorized("An API key is required in the header Authorization: Bearer.")
 	}
 	k, err := keyTable.get(tx, hashKey(value), unauthorized("The API key is not known."))

@@ -196,7 +196,7 @@ func (v *env) detail(a response, text string) {
 func TestAuthentication(t *testing.T) {
 	v := startParallel(t)
 	for name, header := range map[string]string{
-		"missing": "", "unknown": "Bearer fk-unknown", "scheme": "Basic " + v.BootstrapKey(), "bare": v.BootstrapKey(),
+		"missing": "", "unknown": "Bearer fk-unknown", "scheme": "Basic " + v.BootstrapKey(), "case": "bearer " + v.BootstrapKey(), "bare": v.BootstrapKey(),
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.URL()+"/api/v0/computers", nil)
 		must(t, err)
