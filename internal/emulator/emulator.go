@@ -247,10 +247,10 @@ func (e *Emulator) listen(ctx context.Context) error {
 	var lc net.ListenConfig
 	var err error
 	if e.apiListener, err = lc.Listen(ctx, "tcp", e.opts.Listen); err != nil {
-		return fmt.Errorf("listen for the API on %s (-listen): %w", e.opts.Listen, err)
+		return fmt.Errorf("listen for the API on %s: %w; set -listen to a free address, such as 127.0.0.1:8790, or 127.0.0.1:0 for any port", e.opts.Listen, err)
 	}
 	if e.filesListener, err = lc.Listen(ctx, "tcp", e.opts.FilesListen); err != nil {
-		return errors.Join(fmt.Errorf("listen for files on %s (-files-listen): %w", e.opts.FilesListen, err), e.apiListener.Close())
+		return errors.Join(fmt.Errorf("listen for files on %s: %w; set -files-listen to a free address, such as 127.0.0.1:8788", e.opts.FilesListen, err), e.apiListener.Close())
 	}
 	ctx, e.cancel = context.WithCancel(ctx)
 	base := func(net.Listener) context.Context { return ctx }

@@ -2,11 +2,13 @@ package emulator
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -47,12 +49,24 @@ func ReadSeed(file string) (*Seed, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(seed); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s%s; a seed is an object with members, repositories, serviceAccounts, and usageLimits, as in the README", file, seedProblem(data, err))
 	}
 	if dec.More() {
 		return nil, fmt.Errorf("%s: there is more than one value", file)
 	}
 	return seed, nil
+}
+
+// seedProblem says where a seed is wrong, and why.
+func seedProblem(data []byte, err error) string {
+	line := func(offset int64) int { return 1 + bytes.Count(data[:min(offset, int64(len(data)))], []byte("\n")) }
+	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Sprintf(":%d: %s cannot be a %s", line(mistyped.Offset), cmp.Or(mistyped.Field, "the seed"), mistyped.Value)
+	}
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Sprintf(":%d: %s", line(syntax.Offset), err)
+	}
+	return ": " + strings.TrimPrefix(err.Error(), "json: ")
 }
 
 // loadSeed fills an empty organization with the seed. If the same seed filled it before, it stays as it is.

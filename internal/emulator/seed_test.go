@@ -122,8 +122,10 @@ func TestSeed_fillsOnlyAnEmptyOrganization(t *testing.T) {
 func TestReadSeed_refuses(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ text, want string }{
+		"no object":         {"{\n\"members\": [\"ada\"]}", `2: members cannot be a string; a seed is an object with members`},
+		"no JSON":           {"{\"members\": [\n]]}", `2: invalid character ']'`},
 		"more than one":     {"{}\n{}", "there is more than one value"},
-		"an unknown field":  {`{"members": [{"mail": "a@b.example"}]}`, `json: unknown field "mail"`},
+		"an unknown field":  {`{"members": [{"mail": "a@b.example"}]}`, `unknown field "mail"; a seed is an object with members, repositories,`},
 		"no address":        {`{"members": [{"email": "a@b.example"}, {"email": "ada"}]}`, `members[1]: the email address "ada" is not valid`},
 		"the manager":       {`{"members": [{"email": "Manager@agentyard.example"}]}`, `members[0]: a member with the email address Manager@agentyard.example already exists`},
 		"a repository":      {`{"repositories": [{"url": "acme/api"}]}`, `repositories[0]: the URL "acme/api" must have the form https://host/owner/name`},
@@ -139,7 +141,7 @@ func TestReadSeed_refuses(t *testing.T) {
 			if err == nil {
 				_, err = emulator.Start(t.Context(), emulator.Options{Seed: seed})
 			}
-			fails(t, err, "organization.json: "+tc.want)
+			fails(t, err, "organization.json:", tc.want)
 		})
 	}
 	_, err := emulator.ReadSeed(filepath.Join(t.TempDir(), "none.json"))

@@ -138,11 +138,7 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 		listen, step, sessionDelay, sessionListDelay, messageDelay = "127.0.0.1:0", 0, 0, 0, 0
 	}
 	flags := flag.NewFlagSet("agentyard-emulator", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	flags.Usage = func() {
-		_, _ = fmt.Fprint(stderr, usage)
-		flags.PrintDefaults()
-	}
+	flags.SetOutput(io.Discard)
 	flags.StringVar(&s.Listen, "listen", listen, "`address` of the API")
 	flags.StringVar(&s.FilesListen, "files-listen", "127.0.0.1:0", "`address` of the file storage")
 	flags.StringVar(&s.FilesURL, "files-url", "", "`URL` of the file storage for clients in other containers, such as http://emulator:8788")
@@ -160,8 +156,13 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	flags.BoolVar(&s.printVersion, "version", false, "print the version and exit")
 	seed := flags.String("seed", "", "JSON `file` that fills an empty organization")
 	quiet := flags.Bool("quiet", runs, "do not log requests")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		_, _ = fmt.Fprint(stderr, usage)
+		flags.SetOutput(stderr)
+		flags.PrintDefaults()
 		return nil, err
+	} else if err != nil {
+		return nil, fmt.Errorf("%w; see -help (a duration has a unit, such as 200ms)", err)
 	}
 	if flags.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q; put a command after --, see -help", flags.Arg(0))
@@ -173,6 +174,9 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 		}
 	}
 	s.APIKey, s.FilesURL = cmp.Or(s.APIKey, os.Getenv(envGivenKey)), strings.TrimSuffix(s.FilesURL, "/")
+	if err := checkFilesURL(s.FilesURL); err != nil {
+		return nil, err
+	}
 	s.Provisioning.Step = max(s.Provisioning.Step, time.Millisecond)
 	s.BuildPhase, s.AgentPhase = s.Provisioning.Step, s.Provisioning.Step
 	for _, delay := range []*time.Duration{&s.SessionDelay, &s.SessionListDelay, &s.MessageDelay} {
@@ -180,15 +184,28 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 			*delay = -1 // None; 0 would mean the default.
 		}
 	}
-	for _, address := range []string{s.Listen, s.FilesListen} {
-		if !statuspage.IsLoopback(address) {
-			_, _ = fmt.Fprintf(stderr, "Warning: other machines can reach %s, without encryption.\n", address)
+	for _, address := range []*string{&s.Listen, &s.FilesListen} {
+		if !strings.Contains(*address, ":") {
+			*address = "127.0.0.1:" + *address // A port alone.
+		}
+		if !statuspage.IsLoopback(*address) {
+			_, _ = fmt.Fprintf(stderr, "Warning: other machines can reach %s, without encryption.\n", *address)
 		}
 	}
 	if !*quiet {
 		s.Logger = slog.New(slog.NewTextHandler(stderr, nil))
 	}
 	return s, nil
+}
+
+// checkFilesURL rejects what the provider would reject in the first upload.
+func checkFilesURL(address string) error {
+	u, err := url.Parse(address)
+	isOrigin := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+	if address == "" || isOrigin {
+		return nil
+	}
+	return errors.New("-files-url must be a URL with http or https and a host, without a user, a query, or a fragment, such as http://emulator:8788")
 }
 
 // serve runs an emulator until ctx is done. The provider's settings go to stdout, which a shell may read. The key is in the fragment of the
@@ -199,7 +216,7 @@ func serve(ctx context.Context, s *settings, stdout, stderr io.Writer) error {
 		return err
 	}
 	if _, err := fmt.Fprintf(stdout, "export %s=%s\nexport %s=%s\nexport %s=%s\n",
-		envBaseURL, e.URL(), envAPIKey, e.BootstrapKey(), envClock, statuspage.ShellText(e.ClockFile())); err != nil {
+		envBaseURL, e.URL(), envAPIKey, statuspage.ShellText(e.BootstrapKey()), envClock, statuspage.ShellText(e.ClockFile())); err != nil {
 		return errors.Join(err, e.Close())
 	}
 	_, _ = fmt.Fprintf(stderr, "Status page, for browsers on this machine: %s/#key=%s\n", e.URL(), url.QueryEscape(e.BootstrapKey()))

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,16 +34,17 @@ func (l lineOf) Write(p []byte) (int, error) {
 // What it prints works, and it ends with its context. TestCommand_settings keeps the key in a data file.
 func TestServe(t *testing.T) {
 	t.Parallel()
+	const key = "a'b$(c)"
 	ctx, stop := context.WithCancel(t.Context())
 	out, stdout := io.Pipe()
 	ended := make(chan error, 1)
 	page := make(lineOf, 1)
-	go func() { ended <- serveArgs(ctx, []string{"-listen", "127.0.0.1:0"}, stdout, page) }()
+	go func() { ended <- serveArgs(ctx, []string{"-listen", "127.0.0.1:0", "-api-key", key}, stdout, page) }()
 	printed, lines := map[string]string{}, bufio.NewScanner(out)
 	for range 3 {
 		lines.Scan()
 		name, value, _ := strings.Cut(strings.TrimPrefix(lines.Text(), "export "), "=")
-		printed[name] = value
+		printed[name] = strings.ReplaceAll(strings.Trim(value, "'"), `'\''`, "'") // As a shell reads it.
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, printed["AGENTYARD_BASE_URL"]+"/api/v0/computers", nil)
 	if err != nil {
@@ -59,7 +61,7 @@ func TestServe(t *testing.T) {
 	if text, err := os.ReadFile(printed["AGENTYARD_EMULATOR_CLOCK"]); err != nil || string(text) != "0s" {
 		t.Errorf("the printed clock: %q %v", text, err)
 	}
-	if got, want := <-page, printed["AGENTYARD_BASE_URL"]+"/#key="+printed["AGENTYARD_API_KEY"]+"\n"; !strings.HasSuffix(got, ": "+want) {
+	if got, want := <-page, printed["AGENTYARD_BASE_URL"]+"/#key="+url.QueryEscape(key)+"\n"; !strings.HasSuffix(got, ": "+want) {
 		t.Errorf("the status page: %q", got)
 	}
 	stop()
@@ -91,6 +93,12 @@ func TestParse(t *testing.T) {
 	for want, args := range map[string][]string{
 		"unexpected argument": {"extra", "--", "true"},
 		"not defined":         {"-nonsense"},
+		"see -help":           {"-nonsense"},
+		"such as 200ms":       {"-latency", "200"},
+		"such as http://emul": {"-files-url", "javascript:alert(1)"},
+		"without a user":      {"-files-url", "http://a:b@h"},
+		"http or https":       {"-files-url", "h:8788"},
+		"a query":             {"-files-url", "http://h?x=1"},
 		"no command after --": {"--"},
 		"needs an argument":   {"-data", "--", "true"},
 		"read the seed":       {"-seed", filepath.Join(t.TempDir(), "none.json")},
@@ -98,6 +106,13 @@ func TestParse(t *testing.T) {
 		if _, err := parse(args, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: error %v does not contain %q", args, err, want)
 		}
+	}
+	var refusal strings.Builder
+	if _, err := parse([]string{"-nonsense"}, &refusal); err == nil || refusal.Len() > 0 {
+		t.Errorf("an unknown flag prints %s beside its error %v", refusal.String(), err)
+	}
+	if s, err := parse([]string{"-listen", "8790", "-files-url", "https://files.example/a/"}, io.Discard); err != nil || s.Listen != "127.0.0.1:8790" || s.FilesURL != "https://files.example/a" {
+		t.Errorf("a port alone: %v", err)
 	}
 	type result struct {
 		listen                       string
@@ -130,6 +145,7 @@ func TestServe_refuses(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
 		"listen for the API":  {"-listen", "127.0.0.1:99999"},
+		"such as 127.0.0.1:8": {"-listen", "127.0.0.1:99999"},
 		"team, or enterprise": {"-listen", "127.0.0.1:0", "-tier", "gold"},
 		"data file":           {"-listen", "127.0.0.1:0", "-data", t.TempDir()},
 	} {
