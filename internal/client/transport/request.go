@@ -250,7 +250,7 @@ func (c *Conn) target(r Request) (string, error) {
 	path := r.Op.Route
 	for _, value := range r.Path {
 		if value == "" || value == "." || value == ".." {
-			return "", fmt.Errorf("%s: %q cannot be part of a request's path; correct the ID or name", r.Op.Name, value)
+			return "", fmt.Errorf("%s: %q cannot be part of a request's path; correct the ID, or use the object's ID if this is its name", r.Op.Name, value)
 		}
 		head, rest, found := strings.Cut(path, "{")
 		_, tail, _ := strings.Cut(rest, "}")

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-const timeoutsText = "Maximum times, as durations such as `90s`, `30m`, or `1h30m`."
+const timeoutsText = "Maximum times, as durations such as `90s`, `30m`, or `1h30m`. The largest unit is the hour: two days are `48h`."
 
 // Timeouts describes a resource's timeouts block, and makes it reject durations of zero or less.
 func Timeouts(block schema.Block) schema.Block {

@@ -219,6 +219,9 @@ func uploadFile(ctx context.Context, c *client.Client, m *computerFileUploadMode
 		return nil, &crud.ObjectError{Summary: "Timed out uploading the file",
 			Detail: fmt.Sprintf("Uploading file %q to computer %s did not finish within %s. The file may be in the workspace. Check there, or download it with agentyard_computer_file_download.\n\n"+
 				"To allow more time, raise the timeout in the timeouts block, then upload again.", name, id, call.Timeout)}
+	case errors.As(err, &storage) && errors.Is(err, transport.ErrFileChanged):
+		return nil, &crud.ObjectError{At: path.Root("source_path"), Summary: "Cannot upload file",
+			Detail: fmt.Sprintf("The upload of %s failed: %s.\n\nNothing was written to the workspace. Upload the file after it is complete. A file that reports no length, such as one in /proc, cannot be uploaded: copy it first.", m.SourcePath, errors.Unwrap(storage))}
 	case errors.As(err, &storage):
 		return nil, &crud.ObjectError{Summary: "Cannot upload file",
 			Detail: "The upload failed: " + strings.TrimSuffix(err.Error(), ".") + ".\n\nNothing was written to the workspace. Check that this machine can reach the file storage, then upload again."}

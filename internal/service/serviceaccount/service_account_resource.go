@@ -131,8 +131,8 @@ func (r *accountResource) destroyed(ctx context.Context, state accountModel) dia
 	if err != nil {
 		count, owns = "its computers", fmt.Sprintf("may own computers, which the provider could not list (%s)", strings.TrimSuffix(err.Error(), "."))
 	}
-	return diag.Diagnostics{diag.NewWarningDiagnostic(fmt.Sprintf("Destroying service account %q with %s", state.Name.ValueString(), count), fmt.Sprintf("Service account %q (%s) %s. "+
-		"Destroying the account also deletes those that the plan does not destroy. Their deletion_protection does not prevent this. Its API keys stop working.", state.Name.ValueString(), state.ID.ValueString(), owns))}
+	return diag.Diagnostics{diag.NewWarningDiagnostic(fmt.Sprintf("Service account %q with %s", state.Name.ValueString(), count), fmt.Sprintf("Service account %q (%s) %s. "+
+		"A destroy of the account also deletes those that the plan does not destroy. Their deletion_protection does not prevent this. Its API keys stop working.", state.Name.ValueString(), state.ID.ValueString(), owns))}
 }
 
 // Create sets the status in a second request, because the create request does not support it. The state has the planned status before:

@@ -40,7 +40,7 @@ var WikiExportDataSource = crud.DataSource{
 		"wiki_run_id": ofRun(),
 		"output_path": schema.StringAttribute{
 			Required: true,
-			MarkdownDescription: "Path of the archive. Relative paths start at the working directory. The directory must exist. An existing ZIP archive is replaced. Any other file, and a symbolic link, is an error. " +
+			MarkdownDescription: "Path of the archive. Relative paths start at the working directory. Missing directories are created. An existing ZIP archive is replaced. Any other file, and a symbolic link, is an error. " +
 				"Give each export its own path: exports to the same path overwrite each other.",
 			Validators: []validator.String{value.NotBlank("Give the path of a file.")},
 		},
@@ -70,7 +70,7 @@ func (m *wikiExportModel) fault(err error) error {
 		return &crud.ObjectError{At: path.Root("output_path"), Summary: "Cannot replace file", Detail: fmt.Sprintf("The archive of wiki run %s was not written to %s: %v. Set output_path to a new path, or to the path of an archive to replace.",
 			m.WikiRunID.ValueString(), m.OutputPath, reason)}
 	case reason != nil:
-		return &crud.ObjectError{At: path.Root("output_path"), Summary: "Cannot write archive", Detail: fmt.Sprintf("The archive of wiki run %s was not written to %s: %v. Set output_path to a file that Terraform can write, in an existing directory.",
+		return &crud.ObjectError{At: path.Root("output_path"), Summary: "Cannot write archive", Detail: fmt.Sprintf("The archive of wiki run %s was not written to %s: %v. Set output_path to a file that Terraform can write.",
 			m.WikiRunID.ValueString(), m.OutputPath, reason)}
 	case errors.As(err, &storage) && !errors.Is(err, context.Canceled):
 		return &crud.ObjectError{Summary: "Cannot export wiki run", Detail: apierror.Sentences(named) + " No file was changed." +
@@ -98,6 +98,9 @@ var errNotArchive = errors.New("it exists and is not a ZIP archive")
 // writeArchive writes a complete archive or nothing: it exports to a temporary file and renames it. It replaces only archives.
 func writeArchive(name string, export func(io.Writer) (*wikis.Export, error)) (*wikis.Export, error) {
 	if err := mayReplace(name); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil { // In a fresh checkout, a destroy reads the data source too.
 		return nil, err
 	}
 	unfinished := filepath.Join(filepath.Dir(name), ".agentyard-"+rand.Text()+".part")
