@@ -268,8 +268,8 @@ func TestTarget_takesAValueForEachPlaceholder(t *testing.T) {
 		"/a":       {Op: Operation{Route: "/a"}},
 		"/a/1/b/2": {Op: Operation{Route: "/a/{x}/b/{y}"}, Path: []string{"1", "2"}},
 		"/a/1?q=2": {Op: Operation{Route: "/a/{x}"}, Path: []string{"1"}, Query: url.Values{"q": {"2"}}},
-		"more path values than placeholders in /a/{x}":                        {Op: Operation{Route: "/a/{x}"}, Path: []string{"1", "2"}},
-		"a path value is missing for /a/{x}/{y}":                              {Op: Operation{Route: "/a/{x}/{y}"}, Path: []string{"1"}},
+		"more path values than placeholders in /a/{x}":                                                            {Op: Operation{Route: "/a/{x}"}, Path: []string{"1", "2"}},
+		"a path value is missing for /a/{x}/{y}":                                                                  {Op: Operation{Route: "/a/{x}/{y}"}, Path: []string{"1"}},
 		`do: ".." cannot be part of a request's path; correct the ID, or use the object's ID if this is its name`: {Op: Operation{Name: "do", Route: "/a/{x}"}, Path: []string{".."}},
 	} {
 		got, err := c.target(r)
