@@ -132,8 +132,8 @@ func (r *defaultEnvironmentResource) set(ctx context.Context, id string) error {
 	if readErr != nil || e.Status != environments.StatusBuilding {
 		return err
 	}
-	if last, waitErr := waitForBuild(ctx, r.Client, id, "", defaultBuildTimeout, nil); waitErr != nil {
-		return notBuilt(ctx, r.Client, e, last, waitErr)
+	if last, waitErr := waitForBuild(ctx, r.Client, id, earlierBuild{}, defaultBuildTimeout, nil); waitErr != nil {
+		return buildError(ctx, r.Client, e, last, waitErr)
 	}
 	return r.Client.Environments.SetDefault(ctx, id)
 }

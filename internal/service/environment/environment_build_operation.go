@@ -86,7 +86,7 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 	}
 	deadline, before, build := c.Conn.Clock.Now().Add(call.Timeout), e.LatestBuildID(), ""
 	follow := func(before string) (*environments.Build, error) {
-		return waitForBuild(ctx, c, e.ID, before, deadline.Sub(c.Conn.Clock.Now()), func(b *environments.Build) {
+		return waitForBuild(ctx, c, e.ID, earlierBuild{id: before}, deadline.Sub(c.Conn.Clock.Now()), func(b *environments.Build) {
 			call.Tell("%s: %s", buildOf(e, cmp.Or(b.ID, build)), b.Status)
 		})
 	}
@@ -98,7 +98,7 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 		var failed *wait.FailedError
 		switch {
 		case waitErr != nil && !errors.As(waitErr, &failed):
-			return nil, notBuilt(ctx, c, e, running, waitErr)
+			return nil, buildError(ctx, c, e, running, waitErr)
 		case running.ID == before && c.Conn.Clock.Sleep(ctx, lookPause) != nil:
 			return nil, err
 		}
@@ -120,7 +120,7 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 	}
 	last, err := follow(before)
 	if err != nil {
-		return nil, notBuilt(ctx, c, e, last, err)
+		return nil, buildError(ctx, c, e, last, err)
 	}
 	return crud.Results{"id": types.StringValue(cmp.Or(build, last.ID)), "build_id": types.StringValue(last.ID), "status": types.StringValue(last.Status)}, nil
 }

@@ -126,6 +126,27 @@ func TestEnvironment_marksOfUnfinishedWaits(t *testing.T) {
 	}
 }
 
+// If the start of a rebuild fails, both last steps are left, and the changes are stored.
+func TestEnvironment_aRebuildThatDoesNotStartLeavesItsSteps(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	_, i := e.Created(t, environmentType, environmentOf("a", nil))
+	failBuild(t, e, emulator.BuildFailure{})
+	rebuilt(t, e, buildTime)
+	config := environmentOf("b", acctest.Values{"make_organization_default": true})
+	refuse(e, "createEnvironmentBuild", http.StatusForbidden, -1)
+	e.Apply(t, i, config).MustFail(t, "", "createEnvironmentBuild")
+	if got := onlyEnv(t, e); got.IsDefault || got.Name != "b" || i.Attribute("name") != "b" {
+		t.Errorf("%+v; the state is %s", got, i.State)
+	}
+	e.Faults().Clear()
+	e.MustApply(t, i, config).MustDo(t, acctest.ActionUpdate)
+	if !onlyEnv(t, e).IsDefault {
+		t.Error("it is not the default")
+	}
+	mustRest(t, e, i, config)
+}
+
 func TestEnvironment_makeOrganizationDefault(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

@@ -1,6 +1,9 @@
 package environment_test
 
 import (
+	"maps"
+	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -56,6 +59,45 @@ func TestEnvironment_aBuildWhoseStartWasLostIsWaitedFor(t *testing.T) {
 				t.Errorf("%d more builds were started", n-started)
 			}
 			e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+		})
+	}
+}
+
+// A service need not name the build that an update starts, and may show the one before for some seconds. That one is not waited for. If the
+// update started none, it counts after all.
+func TestEnvironment_anUnnamedBuildIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	for name, lag := range map[string]time.Duration{"at once": 0, "late": 3 * time.Second, "never": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var e *acctest.Env
+			var mu sync.Mutex
+			var until time.Time
+			before := map[string]map[string]any{}
+			e = acctest.New(t, acctest.Rewrite(environmentsRoute, "environments", func(r *http.Request, object map[string]any) {
+				mu.Lock()
+				defer mu.Unlock()
+				if r.Method == http.MethodPatch {
+					delete(object, "buildId")
+					until = e.Clock.Now().Add(lag)
+					return
+				}
+				if e.Clock.Now().Before(until) {
+					clear(object)
+					maps.Copy(object, before[r.URL.Path])
+				}
+				before[r.URL.Path] = maps.Clone(object)
+			}))
+			_, i := e.Created(t, environmentType, environmentOf("a", nil))
+			first := i.Attribute("latest_build_id")
+			started := e.Clock.Now()
+			e.MustApply(t, i, environmentOf("a", acctest.Values{"setup_script": "make"})).MustDo(t, acctest.ActionUpdate)
+			if isNew := i.Attribute("latest_build_id") != first; isNew != (lag < time.Hour) || i.Attribute("status") != "ready" {
+				t.Errorf("the state is %s", i.State)
+			}
+			if waited := e.Clock.Now().Sub(started); waited > time.Minute {
+				t.Errorf("waited %v", waited)
+			}
 		})
 	}
 }

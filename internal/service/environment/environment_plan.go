@@ -45,41 +45,55 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	}
 	resp.Diagnostics.Append(r.checkSource(ctx, sourceID, &plan, &state)...)
 	left := privatestate.Unfinished(ctx, req.Private)
-	changes, makesDefault := plan.changesBuild(&state), plan.makesDefault(&state, left)
-	rebuilds, waits := state.buildStatus() == environments.StatusFailed, plan.waits(&state, left, makesDefault)
-	if makesDefault && plan.MakeOrganizationDefault.ValueBool() && plan.Scope.ValueString() == environments.ScopeUser {
+	w := plan.work(&state, left)
+	if w.makesDefault && plan.MakeOrganizationDefault.ValueBool() && plan.Scope.ValueString() == environments.ScopeUser {
 		resp.Diagnostics.Append(userScope)
 	}
 	name, latest := wire.Ref{Name: state.Name.ValueString(), ID: state.ID.ValueString()}, state.LatestBuildID.ValueString()
 	switch {
-	case rebuilds && !changes:
+	case w.rebuilds:
 		resp.Diagnostics.AddWarning("Apply rebuilds failed environments", fmt.Sprintf("Environment %s: its latest build (%s) failed: %s. This apply starts a new build.",
 			name, latest, strings.TrimSuffix(cmp.Or(state.failure(), "the service gave no reason"), ".")))
-	case waits && !changes && left.Build:
+	case w.waits && !w.changes && left.Build:
 		resp.Diagnostics.AddWarning("Apply waits for an earlier build", fmt.Sprintf("Environment %s: build %s has not ended, and an earlier apply stopped waiting. This apply waits for it.", name, latest))
 	}
-	if changes || rebuilds || waits {
+	if w.touchesBuild() {
 		plan.expectBuild(ctx, &state)
 	}
-	if makesDefault && !state.IsDefault.ValueBool() {
+	if w.makesDefault && !state.IsDefault.ValueBool() {
 		plan.IsDefault = types.BoolUnknown()
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
 
+// work is what an apply does besides its request for changes. It follows from the plan, the state, and what an earlier apply left, so a plan
+// and its apply agree. In a plan, an unknown value counts as a change.
+type work struct {
+	changes      bool // The request starts a build.
+	rebuilds     bool // The latest build failed, and the request starts no other, so the apply starts one.
+	waits        bool // A build runs that this apply did not start, and waits for.
+	makesDefault bool
+}
+
+// touchesBuild reports whether the latest build may be another one after the apply.
+func (w work) touchesBuild() bool { return w.changes || w.rebuilds || w.waits }
+
+func (m *environmentModel) work(state *environmentModel, left privatestate.Steps) work {
+	w := work{changes: m.changesBuild(state)}
+	w.rebuilds = state.buildStatus() == environments.StatusFailed && !w.changes
+	if value.MayBeTrue(m.MakeOrganizationDefault) {
+		isNew, isLeft := !state.MakeOrganizationDefault.ValueBool(), left.Default && !state.IsDefault.ValueBool()
+		w.makesDefault = isNew || isLeft
+	}
+	if value.MayBeTrue(m.WaitForBuild) && state.buildStatus() == environments.StatusBuilding {
+		w.waits = left.Build || w.makesDefault || !state.WaitForBuild.ValueBool() // A rename does not wait for somebody else's build.
+	}
+	return w
+}
+
 // changesBuild reports whether the plan changes what is built. An unknown value counts as a change.
 func (m *environmentModel) changesBuild(state *environmentModel) bool {
 	return !m.Repositories.Equal(state.Repositories) || !m.SetupScript.Equal(state.SetupScript) || !m.SourceID.Equal(state.SourceID)
-}
-
-// makesDefault reports whether an update may have to make the environment the organization's default.
-func (m *environmentModel) makesDefault(state *environmentModel, left privatestate.Steps) bool {
-	return value.MayBeTrue(m.MakeOrganizationDefault) && (!state.MakeOrganizationDefault.ValueBool() || left.Default && !state.IsDefault.ValueBool())
-}
-
-// waits reports whether an update that starts no build waits for the one that runs. A rename does not wait for somebody else's build.
-func (m *environmentModel) waits(state *environmentModel, left privatestate.Steps, makesDefault bool) bool {
-	return state.buildStatus() == environments.StatusBuilding && value.MayBeTrue(m.WaitForBuild) && (left.Build || makesDefault || !state.WaitForBuild.ValueBool())
 }
 
 // buildStatus is the environment's status, which may still be that of an earlier build while the latest one runs.

@@ -270,40 +270,28 @@ var userScope = diag.NewAttributeErrorDiagnostic(path.Root("make_organization_de
 	"An environment with scope \"user\" cannot be the organization's default. Set scope to \"organization\", or remove make_organization_default.")
 
 func (r *environmentResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	var m environmentModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	createCtx, stop, deadline, diags := crud.WithTimeout(ctx, r.Client, m.Timeouts.Create, defaultBuildTimeout)
-	defer stop()
-	resp.Diagnostics.Append(diags...)
-	body, diags := m.createRequest(ctx)
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
+	var deadline time.Time
+	m, made := crud.Create(ctx, r.Client, "environment", req, resp, func(ctx context.Context, m *environmentModel) (*environments.Environment, error) {
+		body, diags := m.createRequest(ctx)
+		createCtx, stop, until, problems := crud.WithTimeout(ctx, r.Client, m.Timeouts.Create, defaultBuildTimeout)
+		defer stop()
+		if err := crud.Failure(append(diags, problems...)); err != nil {
+			return nil, err
+		}
+		deadline = until
+		made, err := r.Client.Environments.Create(createCtx, body)
+		return made, crud.Explained(err, refused(false, body.SourceID != "")...)
+	})
+	if made == nil {
 		return
 	}
-	createCtx, found := crud.WithFound(createCtx)
-	made, err := r.Client.Environments.Create(createCtx, body)
-	if err != nil {
-		resp.Diagnostics.Append(apierror.For("create", "environment", err, refused(false, body.SourceID != ""))...)
-		return
-	}
-	// Store the environment now, so that the state has it even if the apply fails.
-	resp.Diagnostics.Append(crud.Store(ctx, &resp.State, resp.Identity, &m, made)...)
-	resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
-	resp.Diagnostics.Append(found()...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	diags, isBuilt := r.settle(ctx, &m, nil, "", deadline.Sub(r.Client.Conn.Clock.Now()))
+	// Without a wait, the request has made it the default.
+	w := work{changes: true, makesDefault: m.MakeOrganizationDefault.ValueBool() && m.WaitForBuild.ValueBool()}
+	left, diags := r.finish(ctx, m, w, earlierBuild{}, deadline, true)
 	resp.Diagnostics.Append(diags...)
-	isDone := isBuilt
-	makesDefault := m.MakeOrganizationDefault.ValueBool() && m.WaitForBuild.ValueBool() // Otherwise, the request made it the default.
-	if isDone && makesDefault {
-		diags, isDone = r.makeDefault(ctx, &m, nil)
-		resp.Diagnostics.Append(diags...)
-	}
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, m, m.Identity())...)
 	crud.AsPlanned(&resp.State, req.Plan.Raw)
-	resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, privatestate.Steps{Build: !isBuilt, Default: !isDone && makesDefault})...)
+	resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
 }
 
 func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
@@ -330,51 +318,54 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	id, latest, status := state.ID.ValueString(), state.LatestBuildID.ValueString(), state.buildStatus()
-	left := privatestate.Unfinished(ctx, req.Private)
-	makesDefault, isBuilt, before := plan.makesDefault(&state, left), true, ""
+	id, latest := state.ID.ValueString(), state.LatestBuildID.ValueString()
+	w := plan.work(&state, privatestate.Unfinished(ctx, req.Private))
+	left := privatestate.Steps{Build: true, Default: w.makesDefault} // What is left if the next step fails.
+	before := earlierBuild{}
+	if state.buildStatus() == environments.StatusFailed {
+		before.id = latest // This apply builds it again, by one request or the other.
+	}
+
+	// 1. Send what has changed.
 	if !body.IsEmpty() {
 		build, err := r.Client.Environments.Update(updateCtx, id, body)
+		if transport.IsAmbiguous(err) {
+			resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
+		}
 		if err != nil {
-			if transport.IsAmbiguous(err) {
-				resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, privatestate.Steps{Build: true, Default: makesDefault})...)
-			}
 			resp.Diagnostics.Append(apierror.For("update", "environment", err, refused(body.Name != nil, body.SourceID != nil))...)
 			return
 		}
-		if build != "" && build != latest || status == environments.StatusFailed { // Otherwise, the build to wait for is whatever is the latest.
-			before = latest
+		switch {
+		case build != "" && build != latest:
+			before.id = latest
+		case build == "" && w.changes && before.id == "":
+			before = earlierBuild{latest, r.Client.Conn.Clock.Now().Add(unnamedBuildTime)}
 		}
 	}
-	builds := body.Builds()
-	if status == environments.StatusFailed && !builds {
-		builds, before = true, latest
-		if err := r.rebuild(updateCtx, id, latest); err != nil {
-			resp.Diagnostics.Append(apierror.For("build", "environment", err, environmentAdvice)...)
-			isBuilt = false
-		}
+	// 2. Build a failed environment again.
+	var err error
+	if w.rebuilds {
+		err = r.startBuild(updateCtx, id, latest)
+		resp.Diagnostics.Append(apierror.For("build", "environment", err, environmentAdvice)...)
 	}
-	if isBuilt && (builds || plan.waits(&state, left, makesDefault)) {
-		diags, isBuilt = r.settle(ctx, &plan, &state, before, deadline.Sub(r.Client.Conn.Clock.Now()))
+	// 3. Wait, read, and set the default.
+	if err == nil {
+		left, diags = r.finish(ctx, &plan, w, before, deadline, false)
 		resp.Diagnostics.Append(diags...)
 	}
-	isDone := isBuilt
-	if isBuilt && makesDefault {
-		diags, isDone = r.makeDefault(ctx, &plan, &state)
-		resp.Diagnostics.Append(diags...)
-	}
-	// Store the changes even after an error, because the service has applied them.
+	// 4. Store the changes even after an error, because the service has applied them.
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
 	crud.KnownOr(&resp.State, req.State.Raw)
 	crud.AsPlanned(&resp.State, req.Plan.Raw)
-	resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, privatestate.Steps{Build: !isBuilt, Default: !isDone && makesDefault})...)
+	resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(privatestate.ForgetImport(ctx, resp.Private)...)
 	}
 }
 
-// rebuild starts a build. If something else has just started one, that is the build to wait for.
-func (r *environmentResource) rebuild(ctx context.Context, id, latest string) error {
+// startBuild starts a build. If something else has just started one, that is the build to wait for.
+func (r *environmentResource) startBuild(ctx context.Context, id, latest string) error {
 	_, err := r.Client.Environments.StartBuild(ctx, id, latest)
 	if transport.IsConflict(err) {
 		if now, readErr := r.Client.Environments.GetUncached(ctx, id); readErr == nil && now.LatestBuildID() != latest {

@@ -18,6 +18,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/wait"
 )
 
@@ -28,10 +29,24 @@ var buildStates = wait.States{
 	Failed:     []string{environments.BuildFailed},
 }
 
+// unnamedBuildTime is how long a service may show the build before the one that it started without naming it.
+const unnamedBuildTime = 10 * time.Second
+
+// earlierBuild is the latest build when another one was requested: a poll that shows it is outdated. Without an ID, whatever build is the
+// latest is the one to wait for.
+type earlierBuild struct {
+	id string
+	// until is when it counts after all, because the service may have started no other. The zero time is never.
+	until time.Time
+}
+
+func (b earlierBuild) isShownBy(build string, now time.Time) bool {
+	return b.id != "" && b.id == build && (b.until.IsZero() || now.Before(b.until))
+}
+
 // waitForBuild waits for an environment's latest build, because a newer one supersedes the others. It returns the build as last seen,
-// also with an error. Before is the latest build when another was requested: a poll that shows it is outdated. It is empty
-// to wait for whatever build is the latest. onStatus is called when the status changes. It may be nil.
-func waitForBuild(ctx context.Context, c *client.Client, id, before string, timeout time.Duration, onStatus func(*environments.Build)) (*environments.Build, error) {
+// also with an error. onStatus is called when the status changes. It may be nil.
+func waitForBuild(ctx context.Context, c *client.Client, id string, before earlierBuild, timeout time.Duration, onStatus func(*environments.Build)) (*environments.Build, error) {
 	watch := c.Environments.WatchBuild(id)
 	defer watch.Close()
 	return wait.For(ctx, c.Conn.Clock, timeout, wait.Object[environments.Build]{
@@ -42,9 +57,9 @@ func waitForBuild(ctx context.Context, c *client.Client, id, before string, time
 			}
 			build := seen.LatestBuild
 			switch {
-			case before != "" && build.ID == "":
+			case before.id != "" && before.until.IsZero() && build.ID == "":
 				return nil, errors.New("getEnvironmentBuildStatuses returned no latestBuild.id, although the environment has had a build")
-			case before != "" && build.ID == before:
+			case before.isShownBy(build.ID, c.Conn.Clock.Now()):
 				return &environments.Build{Status: environments.BuildQueued}, nil
 			}
 			ofEnvironment := map[string]string{environments.StatusReady: environments.BuildSucceeded, environments.StatusFailed: environments.BuildFailed}
@@ -57,9 +72,9 @@ func waitForBuild(ctx context.Context, c *client.Client, id, before string, time
 	})
 }
 
-// unbuilt says why a build did not succeed, given the environment as read after the wait. The summary is empty if the error is one of
+// whyNotBuilt says why a build did not succeed, given the environment as read after the wait. The summary is empty if the error is one of
 // the service.
-func unbuilt(e *environments.Environment, last *environments.Build, err error) (summary, detail string) {
+func whyNotBuilt(e *environments.Environment, last *environments.Build, err error) (summary, detail string) {
 	if _, isFailed := errors.AsType[*wait.FailedError](err); isFailed {
 		return "Environment failed to build", failureOf(e, last)
 	}
@@ -73,12 +88,12 @@ func unbuilt(e *environments.Environment, last *environments.Build, err error) (
 	return "", ""
 }
 
-// notBuilt is unbuilt for an object that only refers to the environment. E is the environment as read before the wait.
-func notBuilt(ctx context.Context, c *client.Client, e *environments.Environment, last *environments.Build, err error) error {
+// buildError is whyNotBuilt for an object that only refers to the environment. E is the environment as read before the wait.
+func buildError(ctx context.Context, c *client.Client, e *environments.Environment, last *environments.Build, err error) error {
 	if now, readErr := c.Environments.GetUncached(ctx, e.ID); readErr == nil {
 		e = now
 	}
-	if summary, detail := unbuilt(e, last, err); summary != "" {
+	if summary, detail := whyNotBuilt(e, last, err); summary != "" {
 		return &crud.ObjectError{At: path.Root("environment_id"), Summary: summary, Detail: detail}
 	}
 	return err
@@ -133,45 +148,67 @@ func (r *environmentResource) readNow(ctx context.Context, id string) (*environm
 	return r.Client.Environments.GetNow(ctx, id)
 }
 
-// settle waits for the build if the environment waits for builds, and reads the environment into m, even if the run is stopping. State
-// is nil after a creation, where an error would taint the environment.
-func (r *environmentResource) settle(ctx context.Context, m, state *environmentModel, before string, timeout time.Duration) (diags diag.Diagnostics, isDone bool) {
+// finish takes the last steps of an apply: it waits for the build, reads the environment into m, and makes it the organization's default. It
+// returns what is left to do. IsNew says that the apply created the environment, which an error taints.
+func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w work, before earlierBuild, deadline time.Time, isNew bool) (privatestate.Steps, diag.Diagnostics) {
+	left := privatestate.Steps{Build: w.touchesBuild(), Default: w.makesDefault}
+	var diags diag.Diagnostics
+	if left.Build {
+		found, last, err := r.awaitBuild(ctx, m, before, deadline, &diags)
+		if err != nil {
+			diags.Append(notBuilt(found, last, err, isNew)...)
+			return left, diags
+		}
+		left.Build = false
+	}
+	if left.Default {
+		problems := r.makeDefault(ctx, m, isNew)
+		diags.Append(problems...)
+		left.Default = len(problems) > 0
+	}
+	return left, diags
+}
+
+// awaitBuild waits for the build if m asks for that, and reads the environment into m, even if the run is stopping.
+func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentModel, before earlierBuild, deadline time.Time, diags *diag.Diagnostics) (
+	found *environments.Environment, last *environments.Build, err error,
+) {
 	id := m.ID.ValueString()
-	var last *environments.Build
-	var err error
-	var found *environments.Environment
-	var readErr error
-	deadline := r.Client.Conn.Clock.Now().Add(timeout)
-	for isOutdated := true; isOutdated; {
+	for {
 		if m.WaitForBuild.ValueBool() {
 			last, err = waitForBuild(ctx, r.Client, id, before, deadline.Sub(r.Client.Conn.Clock.Now()), nil)
 		}
-		found, readErr = r.readNow(ctx, id)
-		isOutdated = err == nil && last != nil && readErr == nil && found.IsBuilding() && found.LatestBuildID() != last.ID
-		if isOutdated {
-			before = last.ID // The poll showed an earlier build.
+		found, readErr := r.readNow(ctx, id)
+		if readErr != nil {
+			found = &environments.Environment{ID: id, Name: m.Name.ValueString()}
+			if err != nil {
+				m.Status = types.StringValue(environments.StatusBuilding) // The next apply waits, even without a refresh.
+				return found, last, err
+			}
+			diags.AddWarning("Environment not read back", fmt.Sprintf("The apply of %s succeeded, but it could not be read afterward: %s The next refresh updates its computed attributes.", named(found), apierror.Sentences(readErr)))
+			return found, last, nil
 		}
-	}
-	if readErr == nil {
+		hasEnded := err == nil && last != nil
+		if hasEnded && found.IsBuilding() && found.LatestBuildID() != last.ID {
+			before = earlierBuild{id: last.ID} // The poll showed an earlier build.
+			continue
+		}
 		diags.Append(m.FromAPI(ctx, found)...)
-	} else {
-		found = &environments.Environment{ID: id, Name: m.Name.ValueString()}
-		if err != nil {
-			m.Status = types.StringValue(environments.StatusBuilding) // The next apply waits, even without a refresh.
-		}
+		return found, last, err
 	}
+}
+
+// notBuilt says why a build did not succeed, and what the next apply does. Only after an error of a creation is the environment tainted.
+func notBuilt(found *environments.Environment, last *environments.Build, err error, isNew bool) (diags diag.Diagnostics) {
 	next := "The next apply waits for the build, or rebuilds the environment if the build failed."
 	if _, isFailed := errors.AsType[*wait.FailedError](err); isFailed {
 		next = "The next apply rebuilds it."
 	}
-	if state == nil {
+	if isNew {
 		next = "The environment is tainted, so the next apply replaces it. To keep and rebuild it instead, run terraform untaint ADDRESS, then apply."
 	}
-	summary, detail := unbuilt(found, last, err)
+	summary, detail := whyNotBuilt(found, last, err)
 	switch {
-	case err == nil && readErr != nil:
-		diags.AddWarning("Environment not read back", fmt.Sprintf("The apply of %s succeeded, but it could not be read afterward: %s The next refresh updates its computed attributes.", named(found), apierror.Sentences(readErr)))
-	case err == nil:
 	case errors.Is(err, context.Canceled): // An error would taint a new environment.
 		diags.AddWarning(summary, detail+" The environment is kept in the state, and the next apply waits for the build.")
 	case summary != "":
@@ -180,23 +217,23 @@ func (r *environmentResource) settle(ctx context.Context, m, state *environmentM
 		diags.Append(apierror.For("wait for the build of", "environment", err)...)
 		diags.AddWarning("Build result unknown", fmt.Sprintf("The result of the build of %s is unknown. %s", named(found), next))
 	}
-	return diags, err == nil
+	return diags
 }
 
-// makeDefault makes the environment the organization's default. After a creation, a failure is a warning, because an error would taint
-// the environment.
-func (r *environmentResource) makeDefault(ctx context.Context, m, state *environmentModel) (diags diag.Diagnostics, isDone bool) {
+// makeDefault makes the environment the organization's default. After a creation, a failure is a warning, because an error would taint the
+// environment.
+func (r *environmentResource) makeDefault(ctx context.Context, m *environmentModel, isNew bool) (diags diag.Diagnostics) {
 	err := r.Client.Environments.SetDefault(ctx, m.ID.ValueString())
 	if err == nil {
 		m.IsDefault = types.BoolValue(true)
-		return nil, true
+		return nil
 	}
 	for _, d := range apierror.For("set", "default environment", err, makeAdvice) {
-		if state == nil {
+		if isNew {
 			diags.AddWarning("Environment is not the default", d.Detail()+"\n\nThe next apply tries again.")
 		} else {
 			diags.AddAttributeError(path.Root("make_organization_default"), d.Summary(), d.Detail())
 		}
 	}
-	return diags, false
+	return diags
 }
