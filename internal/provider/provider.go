@@ -44,6 +44,8 @@ const typeName = "agentyard"
 const (
 	EnvBaseURL = "AGENTYARD_BASE_URL"
 	EnvAPIKey  = "AGENTYARD_API_KEY" //nolint:gosec // The name of a variable, not a credential.
+	// EnvNoShortcut, set to anything, reads and plans unchanged objects like all others.
+	EnvNoShortcut = "AGENTYARD_NO_SHORTCUT"
 )
 
 var (

@@ -88,11 +88,6 @@ func (c *Client) listWithDefault(ctx context.Context, account string) (found []E
 	return found, id, nil
 }
 
-// Peek returns an environment from the listing that reads share now, without a request, or nil.
-func (c *Client) Peek(ctx context.Context, id string) *Environment {
-	return c.listings.Peek(ctx, collection.Organization, id)
-}
-
 // Get reads one environment. Reads in a short time share one listing; only a failed environment needs its own request. If the
 // environment does not exist, the error is a *MissingError.
 func (c *Client) Get(ctx context.Context, id string) (*Environment, error) {

@@ -101,11 +101,6 @@ func (c *Client) Get(ctx context.Context, id string) (*Account, error) {
 	return c.accounts.Get(ctx, collection.Organization, id, func(ctx context.Context) (*Account, error) { return c.getUncached(ctx, id) })
 }
 
-// Peek returns an account from the listing that reads share now, without a request, or nil.
-func (c *Client) Peek(ctx context.Context, id string) *Account {
-	return c.accounts.Peek(ctx, collection.Organization, id)
-}
-
 func (c *Client) getUncached(ctx context.Context, id string) (*Account, error) {
 	return transport.CallObject[Account](ctx, c.conn, transport.Get("getServiceAccount", "/api/v0/service-accounts/{serviceAccountId}", id), "serviceAccount", id)
 }

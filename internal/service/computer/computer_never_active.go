@@ -43,7 +43,7 @@ func failedSetUp(ctx context.Context, c *client.Client, id, account string) bool
 
 // warnOfFailure warns of a failed computer. If the plan keeps it, the warning says how to replace it.
 func (r *computerResource) warnOfFailure(ctx context.Context, m *computerModel, found *computers.Computer, s privatestate.Reader) diag.Diagnostics {
-	if found.Status != computers.StatusError {
+	if !hasFailed(found.Status) {
 		return nil
 	}
 	now := withSteps(ctx, r.Client, *found, m.ServiceAccountID.ValueString())

@@ -245,6 +245,11 @@ func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 	}
 }
 
+// PlanIsUnchanged implements crud.Shortcut: a computer at rest was active, so ModifyPlan neither replaces it nor waits for it.
+func (r *computerResource) PlanIsUnchanged(state, _ *crud.RawObject) bool { return state.IsAtRest() }
+
+func hasFailed(status string) bool { return status == computers.StatusError }
+
 // planNew fails before anything is created if the service rejects the API key or the provider.
 func (r *computerResource) planNew(ctx context.Context, m *computerModel, resp *resource.ModifyPlanResponse) {
 	resp.Diagnostics.Append(m.decide(ctx, &resp.Plan)...)
@@ -316,6 +321,12 @@ func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, r
 // hostTaken is the advice for a conflict if a host ID was sent.
 const hostTaken = "Another computer may have this host_id. To find it, use the data source agentyard_computers with host_id. If it is another machine, correct host_id."
 
+// ReadIsUnchanged implements crud.Shortcut: Read would store what the state has, and say nothing.
+func (r *computerResource) ReadIsUnchanged(ctx context.Context, state *crud.RawObject) bool {
+	found := r.Client.Computers.Peek(ctx, state.String("id"), state.String("service_account_id"))
+	return found != nil && state.IsAtRest() && !hasFailed(found.Status) && crud.HasValuesOf(ctx, state, computerResults, found)
+}
+
 // Update changes the computer, and then waits for one that an earlier apply left while it was set up: only then, the plan does not know its
 // status.
 func (r *computerResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
@@ -365,15 +376,6 @@ func (r *computerResource) Delete(ctx context.Context, req resource.DeleteReques
 func (r *computerResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	crud.ImportByID(ctx, "computer", "1b4e28ba-2fa1-41d2-883f-0016d3cca427", req, resp)
 }
-
-// IsCurrent implements crud.Steady.
-func (r *computerResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
-	found := r.Client.Computers.Peek(ctx, state.String("id"), state.String("service_account_id"))
-	return found != nil && state.IsAtRest() && found.Status != computers.StatusError && crud.Holds(ctx, state, computerResults, found)
-}
-
-// IsSettled implements crud.Steady.
-func (r *computerResource) IsSettled(state, _ *crud.Stored) bool { return state.IsAtRest() }
 
 // waitForActive returns the computer as last seen, even with an error. It is nil if start is, and no poll succeeded.
 func waitForActive(ctx context.Context, c *client.Client, id, account string, start *computers.Computer, timeout time.Duration) (*computers.Computer, error) {

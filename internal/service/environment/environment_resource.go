@@ -405,15 +405,3 @@ func refused(renames, hasSource bool) apierror.Options {
 	}
 	return options
 }
-
-// IsCurrent implements crud.Steady. Of a failed environment, or one whose latest build failed, the listing lacks the log.
-func (r *environmentResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
-	found := r.Client.Environments.Peek(ctx, state.String("id"))
-	return found != nil && state.IsAtRest() && !found.HasFailed() && crud.Holds(ctx, state, environmentResults, found) &&
-		state.IsString("source_id", found.SourceID()) && state.IsString("latest_build_id", found.LatestBuildID())
-}
-
-// IsSettled implements crud.Steady: a failed environment is rebuilt. Terraform proposes the prior value of an omitted script.
-func (r *environmentResource) IsSettled(state, config *crud.Stored) bool {
-	return state.IsAtRest() && state.String("status") != environments.StatusFailed && state.Shares("repositories", config)
-}

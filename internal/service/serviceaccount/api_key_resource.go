@@ -91,7 +91,7 @@ func (m *apiKeyModel) FromAPI(ctx context.Context, k *serviceaccounts.APIKey) di
 	}
 	m.Fingerprint = value.StringOrNull(k.Fingerprint)
 	// The create response rounds the time to the second.
-	if inState := parseTime(m.CreatedAt); inState.IsZero() || inState.Sub(k.CreatedAt.Time()).Abs() >= sameCreation {
+	if inState := parseTime(m.CreatedAt); inState.IsZero() || !isSameCreation(inState, k.CreatedAt.Time()) {
 		m.CreatedAt = value.Time(k.CreatedAt.Time())
 	}
 	m.setExpiry(k.ExpiresAt.Time())
@@ -271,6 +271,14 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	resp.Diagnostics.Append(privatestate.MarkImportRead(ctx, resp.Private)...)
 	resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+}
+
+// ReadIsUnchanged implements crud.Shortcut: Read would store what the state has, and say nothing.
+func (r *apiKeyResource) ReadIsUnchanged(ctx context.Context, state *crud.RawObject) bool {
+	found := r.Client.ServiceAccounts.PeekKey(ctx, state.String("service_account_id"), state.String("id"))
+	isQuiet := state.IsAtRest(privatestate.ExpiresAt) && isTimed(state) && state.IsNull("previous_key_id")
+	return found != nil && isQuiet && isSameCreation(state.Time("created_at"), found.CreatedAt.Time()) &&
+		crud.HasValuesOf(ctx, state, apiKeyResults, found, "created_at")
 }
 
 // Update creates a new key if its ID is unknown in the plan. Otherwise, it only stores the configuration.

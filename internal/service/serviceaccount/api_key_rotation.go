@@ -21,8 +21,8 @@ import (
 // sameExpiry allows for rounding.
 const sameExpiry = time.Second
 
-// sameCreation allows for responses with the time rounded to the second.
-const sameCreation = 2 * time.Second
+// isSameCreation reports whether two times are one, with allowance for responses that are rounded to the second.
+func isSameCreation(a, b time.Time) bool { return a.Sub(b).Abs() < 2*time.Second }
 
 // keySettings are the arguments that determine rotation. Zero means null.
 type keySettings struct {
@@ -195,6 +195,19 @@ func (r *apiKeyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlan
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
 
+// PlanIsUnchanged implements crud.Shortcut: the key works, no rotation is due, and only arguments in the state determine the next one.
+func (r *apiKeyResource) PlanIsUnchanged(state, config *crud.RawObject) bool {
+	isInFuture := func(name string) bool { return state.IsNull(name) || r.now().Before(state.Time(name)) }
+	isLive := state.String("key") != "" && !state.Bool("is_revoked") && isInFuture("expires_at")
+	keepsExpiry := config.IsNull("expires_at") != privatestate.IsExpiryConfigured(context.Background(), state)
+	return state.IsAtRest(privatestate.ExpiresAt) && isLive && isTimed(state) && isInFuture("next_rotation_at") && keepsExpiry
+}
+
+// isTimed reports whether the state has the time of the next rotation. Without it, a read or a plan may have to compute it.
+func isTimed(state *crud.RawObject) bool {
+	return state.IsNull("rotation") || !state.IsNull("next_rotation_at")
+}
+
 func (r *apiKeyResource) planCreation(ctx context.Context, config, plan *apiKeyModel, wanted *keySettings) diag.Diagnostics {
 	diags := wanted.checkNow(nil, true, r.now())
 	plan.newResults(config, wanted)
@@ -275,25 +288,4 @@ func (m *apiKeyModel) keepResults(config, state *apiKeyModel, due time.Time) {
 	if config.ExpiresAt.IsNull() {
 		m.ExpiresAt = state.ExpiresAt
 	}
-}
-
-// IsCurrent implements crud.Steady.
-func (r *apiKeyResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
-	found := r.Client.ServiceAccounts.PeekKey(ctx, state.String("service_account_id"), state.String("id"))
-	if found == nil || !state.IsAtRest(privatestate.ExpiresAt) || !isTimed(state) || !state.IsNull("previous_key_id") || state.Time("created_at").Sub(found.CreatedAt.Time()).Abs() >= sameCreation {
-		return false
-	}
-	return crud.Holds(ctx, state, apiKeyResults, found, "created_at")
-}
-
-// IsSettled implements crud.Steady: no rotation is due, and only arguments in the state determine the next one.
-func (r *apiKeyResource) IsSettled(state, config *crud.Stored) bool {
-	isFuture := func(name string) bool { return state.IsNull(name) || r.now().Before(state.Time(name)) }
-	isLive := state.String("key") != "" && !state.Bool("is_revoked") && isFuture("expires_at")
-	return state.IsAtRest(privatestate.ExpiresAt) && isLive && isTimed(state) && isFuture("next_rotation_at") && config.IsNull("expires_at") != privatestate.IsExpiryConfigured(context.Background(), state)
-}
-
-// isTimed reports whether the state has the time of the next rotation. Without it, a read or a plan may have to compute it.
-func isTimed(state *crud.Stored) bool {
-	return state.IsNull("rotation") || !state.IsNull("next_rotation_at")
 }

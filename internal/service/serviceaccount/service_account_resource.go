@@ -178,12 +178,3 @@ func (r *accountResource) Delete(ctx context.Context, req resource.DeleteRequest
 func (r *accountResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	crud.ImportByID(ctx, "service account", "sa_01hzy3v7k2m4n6p8q0r2s4t6v8", req, resp)
 }
-
-// IsCurrent implements crud.Steady.
-func (r *accountResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
-	found := r.Client.ServiceAccounts.Peek(ctx, state.String("id"))
-	return found != nil && state.IsAtRest() && crud.Holds(ctx, state, accountResults, found)
-}
-
-// IsSettled implements crud.Steady.
-func (r *accountResource) IsSettled(state, _ *crud.Stored) bool { return state.IsAtRest() }

@@ -149,6 +149,9 @@ func (r *sessionResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	}
 }
 
+// PlanIsUnchanged implements crud.Shortcut: ModifyPlan concerns only new sessions.
+func (r *sessionResource) PlanIsUnchanged(state, _ *crud.RawObject) bool { return state.IsAtRest() }
+
 func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	crud.Create(ctx, r.Client, "session", req, resp, func(ctx context.Context, m *sessionModel) (*sessions.Session, error) {
 		body, diags := m.createRequest(ctx)
@@ -173,6 +176,12 @@ func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, re
 		createdAt, _ := time.Parse(time.RFC3339Nano, m.CreatedAt.ValueString()) // Zero if the service does not return it.
 		return r.Client.Sessions.Get(ctx, m.ID.ValueString(), m.ComputerID.ValueString(), createdAt)
 	}, ownersOnly)
+}
+
+// ReadIsUnchanged implements crud.Shortcut: Read would store what the state has, and say nothing.
+func (r *sessionResource) ReadIsUnchanged(ctx context.Context, state *crud.RawObject) bool {
+	found := r.Client.Sessions.Peek(ctx, state.String("id"), state.String("computer_id"))
+	return found != nil && state.IsAtRest() && crud.HasValuesOf(ctx, state, sessionResults, found)
 }
 
 func (r *sessionResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
@@ -203,12 +212,3 @@ func (r *sessionResource) ImportState(ctx context.Context, req resource.ImportSt
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("computer_id"), identity.ComputerID)...)
 	}
 }
-
-// IsCurrent implements crud.Steady.
-func (r *sessionResource) IsCurrent(ctx context.Context, state *crud.Stored) bool {
-	found := r.Client.Sessions.Peek(ctx, state.String("id"), state.String("computer_id"))
-	return found != nil && state.IsAtRest() && crud.Holds(ctx, state, sessionResults, found)
-}
-
-// IsSettled implements crud.Steady.
-func (r *sessionResource) IsSettled(state, _ *crud.Stored) bool { return state.IsAtRest() }

@@ -30,7 +30,7 @@ func withID(typ tftypes.Object, name, id string) (tftypes.Value, bool) {
 }
 
 // Every argument that takes the ID of an object with a name fails in the plan if it has the name. An ID needs no request.
-func TestReferences_namesInsteadOfIDs(t *testing.T) {
+func TestIDs_namesInsteadOfIDs(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	p := acctest.NewProcess(t, e, nil)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
 // unchangedPlan refreshes and plans an object three times after an hour, so that the last time, reads share a listing. It returns the
@@ -22,7 +23,7 @@ func unchangedPlan(e *acctest.Env, p *acctest.Process, i *acctest.Instance, conf
 	return out, p.Answered(i.Type) - before
 }
 
-func TestUnchanged(t *testing.T) {
+func TestShortcut(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, func(o *emulator.Options) { o.MaxPageSize = 100 })
 	p := acctest.NewProcess(t, e, nil)
@@ -40,9 +41,7 @@ func TestUnchanged(t *testing.T) {
 		config acctest.Values
 	}{
 		"agentyard_computer":             {c, computer},
-		"agentyard_service_account":      {account, acctest.Values{"name": "ci"}},
 		"agentyard_session":              {nil, acctest.Values{"computer_id": c.ID(), "session_settings": map[string]any{"tags": []any{map[string]any{"name": "ci", "metadata": map[string]any{"team": "a"}}}}}},
-		"agentyard_environment":          {nil, acctest.Values{"name": "e", "repositories": []any{map[string]any{"url": "https://git.example/acme/app.git", "script": ""}}}},
 		"agentyard_api_key":              {nil, acctest.Values{"service_account_id": account.ID(), "name": "a"}},
 		"agentyard_api_key that rotates": {nil, rotating},
 	} {
@@ -52,5 +51,30 @@ func TestUnchanged(t *testing.T) {
 		if out, answered := unchangedPlan(e, p, tc.i, tc.config); out.Action != acctest.ActionNone || answered != 2 {
 			t.Errorf("%s: %s, %d of the read and the plan were answered without the framework, want both", name, out, answered)
 		}
+	}
+}
+
+// Some resources cost too little, or are too few, and the switch is for whoever doubts a plan.
+func TestShortcut_off(t *testing.T) { //nolint:paralleltest // It sets a variable of the environment.
+	e := acctest.New(t)
+	for name, tc := range map[string]struct{ typeName, value string }{
+		"switched off":     {"agentyard_computer", "1"},
+		"another type":     {"agentyard_service_account", ""},
+		"one more of them": {"agentyard_environment", ""},
+	} {
+		t.Run(name, func(t *testing.T) { //nolint:paralleltest // It sets a variable of the environment.
+			t.Setenv(provider.EnvNoShortcut, tc.value)
+			p := acctest.NewProcess(t, e, nil)
+			config := map[string]acctest.Values{
+				"agentyard_computer":        {"name": "c", "provider_type": "byom"},
+				"agentyard_service_account": {"name": "ci"},
+				"agentyard_environment":     {"name": "e", "repositories": []any{}},
+			}[tc.typeName]
+			i := p.NewInstance(tc.typeName)
+			p.Apply(i, config).MustDo(t, acctest.ActionCreate)
+			if out, answered := unchangedPlan(e, p, i, config); out.Action != acctest.ActionNone || answered != 0 {
+				t.Errorf("%s, %d of the read and the plan were answered without the framework, want none", out, answered)
+			}
+		})
 	}
 }

@@ -22,17 +22,17 @@ type Server interface {
 	tfprotov6.ActionServer
 }
 
-// newPacedServer returns a server in front of inner. It cannot pace the responses of other providers in the same run.
-func newPacedServer(inner Server, clk clock.Clock) Server {
-	return &pacedServer{Server: inner, clock: clk}
+// newFailedCreatePacer returns a server in front of inner. It cannot pace the responses of other providers in the same run.
+func newFailedCreatePacer(inner Server, clk clock.Clock) Server {
+	return &failedCreatePacer{Server: inner, clock: clk}
 }
 
-// pacedServer separates the responses to failed creates from other responses.
+// failedCreatePacer separates the responses to failed creates from other responses.
 //
 // Terraform 1.16.4 briefly keeps an object whose create failed without a status, until it marks the object as tainted. If
 // another response makes it save the state in that moment, it panics and leaves an empty state file. Several creates that
 // fail at about the same time almost always cause this. OpenTofu and Terraform 1.5 do not have this bug.
-type pacedServer struct {
+type failedCreatePacer struct {
 	Server
 	clock clock.Clock
 
@@ -51,7 +51,7 @@ const (
 	failedCreation
 )
 
-func (s *pacedServer) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
+func (s *failedCreatePacer) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	resp, err := s.Server.ApplyResourceChange(ctx, req)
 	kind := ordinary
 	if err == nil && isFailedCreation(req, resp) {
@@ -62,7 +62,7 @@ func (s *pacedServer) ApplyResourceChange(ctx context.Context, req *tfprotov6.Ap
 }
 
 // ReadDataSource is paced because Terraform may also call it during an apply, and then saves the state.
-func (s *pacedServer) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
+func (s *failedCreatePacer) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
 	resp, err := s.Server.ReadDataSource(ctx, req)
 	s.leave(context.WithoutCancel(ctx), ordinary)
 	return resp, err
@@ -70,7 +70,7 @@ func (s *pacedServer) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDat
 
 // leave waits until a response may be sent. The caller's ctx is never canceled, because even an interrupted run must not
 // lose its state.
-func (s *pacedServer) leave(ctx context.Context, kind responseKind) {
+func (s *failedCreatePacer) leave(ctx context.Context, kind responseKind) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if kind == failedCreation || s.last == failedCreation {

@@ -61,7 +61,7 @@ func malformations(typ tftypes.Type, path string) []malformed {
 func unknownOf(typ tftypes.Type) tftypes.Value { return tftypes.NewValue(typ, tftypes.UnknownValue) }
 
 // Every argument of every kind of object refuses null elements and numbers that are not whole, where the configuration has them.
-func TestConfigServer_everyArgument(t *testing.T) {
+func TestValues_everyArgument(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	server, err := NewServer("test")
@@ -132,7 +132,7 @@ func TestConfigServer_everyArgument(t *testing.T) {
 }
 
 // An ordinary formula may miss an integer by a rounding error, and the floor of it would be one less.
-func TestConfigServer_roundingErrors(t *testing.T) {
+func TestValues_roundingErrors(t *testing.T) {
 	t.Parallel()
 	exact := func(text string) *big.Float {
 		f, _, err := big.ParseFloat(text, 10, 512, big.ToNearestEven)

@@ -18,19 +18,19 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
-// Steady is a resource whose unchanged objects are read and planned without decoding them: a plan of thousands of objects spends
+// Shortcut is a resource whose unchanged objects are read and planned without decoding them: a plan of thousands of objects spends
 // most of its time on that. False always means that the framework answers, so anything unusual is false, such as private state
 // that asks for work (IsAtRest).
-type Steady interface {
+type Shortcut interface {
 	resource.ResourceWithConfigure
-	// IsCurrent reports whether the object in a listing that reads already share equals the state. It sends no request.
-	IsCurrent(ctx context.Context, state *Stored) bool
-	// IsSettled reports whether the plan of the object is its state if Terraform proposes that.
-	IsSettled(state, config *Stored) bool
+	// ReadIsUnchanged reports whether the object in a listing that reads already share equals the state. It sends no request.
+	ReadIsUnchanged(ctx context.Context, state *RawObject) bool
+	// PlanIsUnchanged reports whether the plan of the object is its state if Terraform proposes that.
+	PlanIsUnchanged(state, config *RawObject) bool
 }
 
-// Stored is an object or a configuration as Terraform sends it.
-type Stored struct {
+// RawObject is an object or a configuration as Terraform sends it.
+type RawObject struct {
 	attributes map[string][]byte
 	private    map[string][]byte
 }
@@ -38,8 +38,8 @@ type Stored struct {
 // null is how Terraform encodes a null value.
 var null = []byte{0xc0}
 
-// NewStored splits an object and its private state. It returns nil if Terraform sends another encoding, or no object.
-func NewStored(object *tfprotov6.DynamicValue, private []byte) *Stored {
+// DecodeRaw splits an object and its private state. It returns nil if Terraform sends another encoding, or no object.
+func DecodeRaw(object *tfprotov6.DynamicValue, private []byte) *RawObject {
 	if object == nil {
 		return nil
 	}
@@ -48,7 +48,7 @@ func NewStored(object *tfprotov6.DynamicValue, private []byte) *Stored {
 	if err != nil || n < 0 {
 		return nil
 	}
-	s := &Stored{attributes: make(map[string][]byte, n)}
+	s := &RawObject{attributes: make(map[string][]byte, n)}
 	for range n {
 		name, err := decoder.DecodeString()
 		if err != nil {
@@ -65,47 +65,42 @@ func NewStored(object *tfprotov6.DynamicValue, private []byte) *Stored {
 }
 
 // GetKey returns a value of the private state, as the framework's does.
-func (s *Stored) GetKey(_ context.Context, key string) ([]byte, diag.Diagnostics) {
+func (s *RawObject) GetKey(_ context.Context, key string) ([]byte, diag.Diagnostics) {
 	return s.private[key], nil
 }
 
 // IsNull reports whether an attribute is null.
-func (s *Stored) IsNull(name string) bool { return bytes.Equal(s.attributes[name], null) }
+func (s *RawObject) IsNull(name string) bool { return bytes.Equal(s.attributes[name], null) }
 
 // String returns a string attribute; empty if it is null or of another type.
-func (s *Stored) String(name string) (text string) {
+func (s *RawObject) String(name string) (text string) {
 	_ = msgpack.Unmarshal(s.attributes[name], &text)
 	return text
 }
 
 // Bool reports whether an attribute is true.
-func (s *Stored) Bool(name string) bool { return bytes.Equal(s.attributes[name], []byte{0xc3}) }
+func (s *RawObject) Bool(name string) bool { return bytes.Equal(s.attributes[name], []byte{0xc3}) }
 
 // Time returns an attribute with a time; the zero time if it is null.
-func (s *Stored) Time(name string) time.Time {
+func (s *RawObject) Time(name string) time.Time {
 	at, _ := time.Parse(time.RFC3339, s.String(name))
 	return at
 }
 
-// Is reports whether an attribute has a value.
-func (s *Stored) Is(name string, value tftypes.Value) bool {
+// Equals reports whether an attribute has a value.
+func (s *RawObject) Equals(name string, value tftypes.Value) bool {
 	encoded, err := tfprotov6.NewDynamicValue(value.Type(), value)
 	return err == nil && bytes.Equal(encoded.MsgPack, s.attributes[name])
 }
 
-// IsString reports whether an attribute is a string; an empty one is null.
-func (s *Stored) IsString(name, text string) bool {
-	return s.String(name) == text && (text != "" || s.IsNull(name))
-}
-
-// Holds reports whether the state has the values of a record. It does not compare the fields that the caller compares itself.
-func Holds[R any](ctx context.Context, s *Stored, fields results.Fields[R], record R, compared ...string) bool {
+// HasValuesOf reports whether the state has the values of a record. It does not compare the fields that the caller compares itself.
+func HasValuesOf[R any](ctx context.Context, s *RawObject, fields results.Fields[R], record R, compared ...string) bool {
 	for name, field := range fields {
 		if slices.Contains(compared, name) {
 			continue
 		}
 		value, err := field.Value(record).ToTerraformValue(ctx)
-		if err != nil || !s.Is(name, value) {
+		if err != nil || !s.Equals(name, value) {
 			return false
 		}
 	}
@@ -113,25 +108,20 @@ func Holds[R any](ctx context.Context, s *Stored, fields results.Fields[R], reco
 }
 
 // IsAtRest reports whether the private state asks for nothing.
-func (s *Stored) IsAtRest(alsoAtRest ...string) bool {
+func (s *RawObject) IsAtRest(alsoAtRest ...string) bool {
 	return privatestate.IsAtRest(s.private, alsoAtRest...)
 }
 
-// WasSeenBy reports whether the provider's API key, or its key_owner, last read the object.
-func (s *Stored) WasSeenBy(ctx context.Context, c *client.Client) bool {
+// WasReadBy reports whether the provider's API key, or its key_owner, last read the object.
+func (s *RawObject) WasReadBy(ctx context.Context, c *client.Client) bool {
 	by, ok := privatestate.ReaderOf(ctx, s)
 	return ok && by.Hash == c.Conn.KeyFingerprint(by.Salt)
 }
 
-// Shares reports whether another object has the same value of an attribute.
-func (s *Stored) Shares(name string, other *Stored) bool {
-	return bytes.Equal(s.attributes[name], other.attributes[name])
-}
-
-// IsPartOf reports whether another object has the same values of all its attributes.
-func (s *Stored) IsPartOf(other *Stored) bool {
+// IsContainedIn reports whether another object has the same values of all its attributes.
+func (s *RawObject) IsContainedIn(other *RawObject) bool {
 	for name := range s.attributes {
-		if !s.Shares(name, other) {
+		if !bytes.Equal(s.attributes[name], other.attributes[name]) {
 			return false
 		}
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// configServer rejects values in a configuration that no argument accepts: null elements, and numbers that the API's JSON cannot
-// carry. The framework's validators for lists let null elements pass, and it reports a fraction as a bug of the provider before any
-// validator runs. Terraform validates again in the apply, with values that were unknown before.
-type configServer struct {
+// valueServer rejects values in a configuration that no argument accepts: null elements, and numbers that the API's JSON cannot
+// carry. The framework's validators see no fraction, and each list would need one for null elements. Terraform validates again in the
+// apply, with values that were unknown before.
+type valueServer struct {
 	Server
 	schemas *tfprotov6.GetProviderSchemaResponse
 }
@@ -28,42 +28,42 @@ const nullableArgument = "triggers"
 // largestInteger is the largest integer that every reader of JSON keeps.
 const largestInteger = 1<<53 - 1
 
-func (s configServer) ValidateProviderConfig(ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest) (*tfprotov6.ValidateProviderConfigResponse, error) {
+func (s valueServer) ValidateProviderConfig(ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest) (*tfprotov6.ValidateProviderConfigResponse, error) {
 	if errs := refused(s.schemas.Provider, req.Config); errs != nil {
 		return &tfprotov6.ValidateProviderConfigResponse{Diagnostics: errs}, nil
 	}
 	return s.Server.ValidateProviderConfig(ctx, req)
 }
 
-func (s configServer) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
+func (s valueServer) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	if errs := refused(s.schemas.ResourceSchemas[req.TypeName], req.Config); errs != nil {
 		return &tfprotov6.ValidateResourceConfigResponse{Diagnostics: errs}, nil
 	}
 	return s.Server.ValidateResourceConfig(ctx, req)
 }
 
-func (s configServer) ValidateDataResourceConfig(ctx context.Context, req *tfprotov6.ValidateDataResourceConfigRequest) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
+func (s valueServer) ValidateDataResourceConfig(ctx context.Context, req *tfprotov6.ValidateDataResourceConfigRequest) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
 	if errs := refused(s.schemas.DataSourceSchemas[req.TypeName], req.Config); errs != nil {
 		return &tfprotov6.ValidateDataResourceConfigResponse{Diagnostics: errs}, nil
 	}
 	return s.Server.ValidateDataResourceConfig(ctx, req)
 }
 
-func (s configServer) ValidateEphemeralResourceConfig(ctx context.Context, req *tfprotov6.ValidateEphemeralResourceConfigRequest) (*tfprotov6.ValidateEphemeralResourceConfigResponse, error) {
+func (s valueServer) ValidateEphemeralResourceConfig(ctx context.Context, req *tfprotov6.ValidateEphemeralResourceConfigRequest) (*tfprotov6.ValidateEphemeralResourceConfigResponse, error) {
 	if errs := refused(s.schemas.EphemeralResourceSchemas[req.TypeName], req.Config); errs != nil {
 		return &tfprotov6.ValidateEphemeralResourceConfigResponse{Diagnostics: errs}, nil
 	}
 	return s.Server.ValidateEphemeralResourceConfig(ctx, req)
 }
 
-func (s configServer) ValidateListResourceConfig(ctx context.Context, req *tfprotov6.ValidateListResourceConfigRequest) (*tfprotov6.ValidateListResourceConfigResponse, error) {
+func (s valueServer) ValidateListResourceConfig(ctx context.Context, req *tfprotov6.ValidateListResourceConfigRequest) (*tfprotov6.ValidateListResourceConfigResponse, error) {
 	if errs := refused(s.schemas.ListResourceSchemas[req.TypeName], req.Config); errs != nil {
 		return &tfprotov6.ValidateListResourceConfigResponse{Diagnostics: errs}, nil
 	}
 	return s.Server.ValidateListResourceConfig(ctx, req)
 }
 
-func (s configServer) ValidateActionConfig(ctx context.Context, req *tfprotov6.ValidateActionConfigRequest) (*tfprotov6.ValidateActionConfigResponse, error) {
+func (s valueServer) ValidateActionConfig(ctx context.Context, req *tfprotov6.ValidateActionConfigRequest) (*tfprotov6.ValidateActionConfigResponse, error) {
 	if action := s.schemas.ActionSchemas[req.ActionType]; action != nil {
 		if errs := refused(action.Schema, req.Config); errs != nil {
 			return &tfprotov6.ValidateActionConfigResponse{Diagnostics: errs}, nil

@@ -12,8 +12,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 )
 
-// referenceServer fails a plan in which an argument that takes an ID has a name. Such a mistake would otherwise show only in the apply.
-type referenceServer struct {
+// idServer fails a plan in which an argument that takes an ID has a name. Such a mistake would otherwise show only in the apply.
+type idServer struct {
 	Server
 	provider *agentyardProvider
 	schemas  *tfprotov6.GetProviderSchemaResponse
@@ -46,7 +46,7 @@ var references = map[tftypes.AttributeName]reference{
 	"service_account_id": toAccount, "computer_id": toComputer, "source_computer_id": toComputer, "environment_id": toEnvironment,
 }
 
-func (s referenceServer) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
+func (s idServer) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	if !isNull(req.ProposedNewState) {
 		if errs := s.checkReferences(ctx, s.schemas.ResourceSchemas[req.TypeName], req.Config, req.PriorState); errs != nil {
 			return &tfprotov6.PlanResourceChangeResponse{PlannedState: req.ProposedNewState, PlannedPrivate: req.PriorPrivate, Diagnostics: errs}, nil
@@ -55,7 +55,7 @@ func (s referenceServer) PlanResourceChange(ctx context.Context, req *tfprotov6.
 	return s.Server.PlanResourceChange(ctx, req)
 }
 
-func (s referenceServer) PlanAction(ctx context.Context, req *tfprotov6.PlanActionRequest) (*tfprotov6.PlanActionResponse, error) {
+func (s idServer) PlanAction(ctx context.Context, req *tfprotov6.PlanActionRequest) (*tfprotov6.PlanActionResponse, error) {
 	if action := s.schemas.ActionSchemas[req.ActionType]; action != nil {
 		if errs := s.checkReferences(ctx, action.Schema, req.Config, nil); errs != nil {
 			return &tfprotov6.PlanActionResponse{Diagnostics: errs}, nil
@@ -65,7 +65,7 @@ func (s referenceServer) PlanAction(ctx context.Context, req *tfprotov6.PlanActi
 }
 
 // checkReferences returns an error for each new value of an ID that the service does not find. Prior is nil if there is no object yet.
-func (s referenceServer) checkReferences(ctx context.Context, schema *tfprotov6.Schema, config, prior *tfprotov6.DynamicValue) []*tfprotov6.Diagnostic {
+func (s idServer) checkReferences(ctx context.Context, schema *tfprotov6.Schema, config, prior *tfprotov6.DynamicValue) []*tfprotov6.Diagnostic {
 	c := s.provider.client.Load()
 	if c == nil || c.Conn.Configured() != nil || schema == nil || config == nil {
 		return nil

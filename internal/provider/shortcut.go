@@ -12,25 +12,27 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 )
 
-// unchangedServer answers reads and plans of unchanged objects itself. The framework converts each object several times, which
+// shortcutServer answers reads and plans of unchanged objects itself. The framework converts each object several times, which
 // takes most of the time of a plan of thousands of objects. Whatever is unusual goes to the framework.
-type unchangedServer struct {
+type shortcutServer struct {
 	Server
-	provider *agentyardProvider
-	steady   map[string]steadyType
+	provider  *agentyardProvider
+	shortcuts map[string]shortcutType
 }
 
-// steadyType is a type of resource whose unchanged objects are answered here.
-type steadyType struct {
+// shortcutType is a type of resource whose unchanged objects are answered here.
+type shortcutType struct {
 	new      func() resource.Resource
 	defaults map[string]tftypes.Value
 }
 
-func newUnchangedServer(ctx context.Context, inner Server, p *agentyardProvider) (Server, error) {
-	s := &unchangedServer{Server: inner, provider: p, steady: map[string]steadyType{}}
+// shortcuts returns the types with a shortcut by name. A type has one if the framework takes more than 2 ms for an object, and organizations
+// have thousands of them.
+func (p *agentyardProvider) shortcuts(ctx context.Context) (map[string]shortcutType, error) {
+	types := map[string]shortcutType{}
 	for _, construct := range p.Resources(ctx) {
 		r := construct()
-		if _, ok := r.(crud.Steady); !ok {
+		if _, ok := r.(crud.Shortcut); !ok {
 			continue
 		}
 		var metadata resource.MetadataResponse
@@ -41,42 +43,42 @@ func newUnchangedServer(ctx context.Context, inner Server, p *agentyardProvider)
 		if err != nil {
 			return nil, fmt.Errorf("defaults of %s: %w", metadata.TypeName, err)
 		}
-		s.steady[metadata.TypeName] = steadyType{construct, defaults}
+		types[metadata.TypeName] = shortcutType{construct, defaults}
 	}
-	return s, nil
+	return types, nil
 }
 
-// steadyObject is an object of the state that may be answered here.
-type steadyObject struct {
-	crud.Steady
-	steadyType
-	state *crud.Stored
+// shortcutObject is an object of the state that may be answered here.
+type shortcutObject struct {
+	crud.Shortcut
+	shortcutType
+	state *crud.RawObject
 }
 
 // find returns nil if the framework must answer: the type does not take part, the provider has no client, the object is not in the
 // usual encoding, or a read would change its identity or the key that last read it.
-func (s *unchangedServer) find(ctx context.Context, typeName string, object *tfprotov6.DynamicValue, private []byte, identity *tfprotov6.ResourceIdentityData) *steadyObject {
-	typ, ok := s.steady[typeName]
+func (s *shortcutServer) find(ctx context.Context, typeName string, object *tfprotov6.DynamicValue, private []byte, identity *tfprotov6.ResourceIdentityData) *shortcutObject {
+	typ, ok := s.shortcuts[typeName]
 	c := s.provider.client.Load()
 	if !ok || c == nil || c.Conn.Configured() != nil || identity == nil {
 		return nil
 	}
-	state, id := crud.NewStored(object, private), crud.NewStored(identity.IdentityData, nil)
-	if state == nil || id == nil || !id.IsPartOf(state) || !state.WasSeenBy(ctx, c) {
+	state, id := crud.DecodeRaw(object, private), crud.DecodeRaw(identity.IdentityData, nil)
+	if state == nil || id == nil || !id.IsContainedIn(state) || !state.WasReadBy(ctx, c) {
 		return nil
 	}
-	r, ok := typ.new().(crud.Steady)
+	r, ok := typ.new().(crud.Shortcut)
 	if !ok {
 		return nil
 	}
 	var configured resource.ConfigureResponse
 	r.Configure(ctx, resource.ConfigureRequest{ProviderData: c}, &configured)
-	return &steadyObject{r, typ, state}
+	return &shortcutObject{r, typ, state}
 }
 
-func (s *unchangedServer) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
+func (s *shortcutServer) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
 	o := s.find(ctx, req.TypeName, req.CurrentState, req.Private, req.CurrentIdentity)
-	if o == nil || o.lacksDefault() || !o.IsCurrent(ctx, o.state) {
+	if o == nil || o.lacksDefault() || !o.ReadIsUnchanged(ctx, o.state) {
 		return s.Server.ReadResource(ctx, req)
 	}
 	answer := &tfprotov6.ReadResourceResponse{NewState: req.CurrentState, Private: req.Private, NewIdentity: req.CurrentIdentity}
@@ -88,7 +90,7 @@ func (s *unchangedServer) ReadResource(ctx context.Context, req *tfprotov6.ReadR
 }
 
 // lacksDefault reports whether an attribute is null that a read sets to its default.
-func (o *steadyObject) lacksDefault() bool {
+func (o *shortcutObject) lacksDefault() bool {
 	for name := range o.defaults {
 		if o.state.IsNull(name) {
 			return true
@@ -97,13 +99,13 @@ func (o *steadyObject) lacksDefault() bool {
 	return false
 }
 
-func (s *unchangedServer) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
+func (s *shortcutServer) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	if req.PriorState == nil || req.ProposedNewState == nil || !bytes.Equal(req.PriorState.MsgPack, req.ProposedNewState.MsgPack) {
 		return s.Server.PlanResourceChange(ctx, req)
 	}
 	o := s.find(ctx, req.TypeName, req.PriorState, req.PriorPrivate, req.PriorIdentity)
-	config := crud.NewStored(req.Config, nil)
-	if o == nil || config == nil || o.changesDefault(config) || !o.IsSettled(o.state, config) {
+	config := crud.DecodeRaw(req.Config, nil)
+	if o == nil || config == nil || o.changesDefault(config) || !o.PlanIsUnchanged(o.state, config) {
 		return s.Server.PlanResourceChange(ctx, req)
 	}
 	answer := &tfprotov6.PlanResourceChangeResponse{PlannedState: req.ProposedNewState, PlannedPrivate: req.PriorPrivate, PlannedIdentity: req.PriorIdentity}
@@ -115,9 +117,9 @@ func (s *unchangedServer) PlanResourceChange(ctx context.Context, req *tfprotov6
 }
 
 // changesDefault reports whether a plan sets an omitted argument to its default.
-func (o *steadyObject) changesDefault(config *crud.Stored) bool {
+func (o *shortcutObject) changesDefault(config *crud.RawObject) bool {
 	for name, value := range o.defaults {
-		if config.IsNull(name) && !o.state.Is(name, value) {
+		if config.IsNull(name) && !o.state.Equals(name, value) {
 			return true
 		}
 	}
