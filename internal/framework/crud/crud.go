@@ -162,7 +162,7 @@ func Read[M, A any, P ModelOf[M, A]](ctx context.Context, c *client.Client, obje
 	}
 	found, err := read(&m)
 	if err != nil {
-		Unreadable(ctx, c, FailedRead{object, P(&m), err, options}, resp)
+		HandleFailedRead(ctx, c, FailedRead{object, P(&m), err, options}, resp)
 		return
 	}
 	resp.Diagnostics.Append(P(&m).FromAPI(ctx, found)...)
@@ -197,9 +197,9 @@ func Update[M, A any, P ModelOf[M, A]](ctx context.Context, object string, req r
 	}
 	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, plan, P(plan).Identity())...)
 	if updated == nil {
-		KnownOr(&resp.State, req.State.Raw)
+		FillFromPrior(&resp.State, req.State.Raw)
 	}
-	AsPlanned(&resp.State, req.Plan.Raw)
+	KeepPlanned(&resp.State, req.Plan.Raw)
 	if resp.Diagnostics.HasError() {
 		return nil
 	}
@@ -208,18 +208,18 @@ func Update[M, A any, P ModelOf[M, A]](ctx context.Context, object string, req r
 	return plan
 }
 
-// AsPlanned sets what is known in the plan to its planned value, because Terraform rejects any other, and after a creation
+// KeepPlanned sets what is known in the plan to its planned value, because Terraform rejects any other, and after a creation
 // replaces the object. What the service stored instead is the difference that the next refresh shows.
-func AsPlanned(state *tfsdk.State, plan tftypes.Value) {
-	state.Raw = asPlanned(plan, state.Raw)
+func KeepPlanned(state *tfsdk.State, plan tftypes.Value) {
+	state.Raw = keepPlanned(plan, state.Raw)
 }
 
-// KnownOr sets what is unknown in a state to its prior value: what the plan leaves open did not change, or could not be read.
-func KnownOr(state *tfsdk.State, prior tftypes.Value) {
-	state.Raw = asPlanned(state.Raw, prior)
+// FillFromPrior sets what is unknown in a state to its prior value: what the plan leaves open did not change, or could not be read.
+func FillFromPrior(state *tfsdk.State, prior tftypes.Value) {
+	state.Raw = keepPlanned(state.Raw, prior)
 }
 
-func asPlanned(planned, stored tftypes.Value) tftypes.Value {
+func keepPlanned(planned, stored tftypes.Value) tftypes.Value {
 	if planned.IsFullyKnown() {
 		return planned
 	}
@@ -228,7 +228,7 @@ func asPlanned(planned, stored tftypes.Value) tftypes.Value {
 		return stored
 	}
 	for name, part := range plannedParts {
-		parts[name] = asPlanned(part, parts[name])
+		parts[name] = keepPlanned(part, parts[name])
 	}
 	return tftypes.NewValue(stored.Type(), parts)
 }
@@ -244,7 +244,7 @@ func Delete[M any](ctx context.Context, c *client.Client, object string, req res
 	id := attributeOf(ctx, req.State, "id")
 	switch {
 	case collection.IsGone(err):
-		resp.Diagnostics.Append(NotVisible(ctx, c, Missing{"delete", object, id, &m, req.Private})...)
+		resp.Diagnostics.Append(NotVisibleError(ctx, c, Missing{"delete", object, id, &m, req.Private})...)
 	case err != nil:
 		which := wire.Ref{Name: attributeOf(ctx, req.State, "name"), ID: id}
 		resp.Diagnostics.Append(apierror.For("delete", object, fmt.Errorf("deleting the %s %s: %w", object, which, err), options...)...)
@@ -270,7 +270,7 @@ func Store[A any](ctx context.Context, state *tfsdk.State, identity *tfsdk.Resou
 // StoreAsPlanned stores a record like Store. What is known in the plan stays as planned.
 func StoreAsPlanned[A any](ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, plan tftypes.Value, model Model[A], record *A) diag.Diagnostics {
 	diags := Store(ctx, state, identity, model, record)
-	AsPlanned(state, plan)
+	KeepPlanned(state, plan)
 	return diags
 }
 

@@ -108,7 +108,7 @@ func TestAsPlanned(t *testing.T) {
 				diags.Append(plan.FromAPI(t.Context(), tc.answer)...)
 			}
 			diags.Append(state.Set(t.Context(), &plan)...)
-			AsPlanned(&state, planned.Raw)
+			KeepPlanned(&state, planned.Raw)
 			if diags.HasError() {
 				t.Fatal(diags)
 			}

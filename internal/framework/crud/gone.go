@@ -56,9 +56,9 @@ type Missing struct {
 	Private privatestate.State
 }
 
-// NotVisible returns an error if a missing object may still exist, because only its owner can see it, and it was last read
+// NotVisibleError returns an error if a missing object may still exist, because only its owner can see it, and it was last read
 // with another API key or key_owner. Without an error, the object is gone.
-func NotVisible(ctx context.Context, c *client.Client, m Missing) diag.Diagnostics {
+func NotVisibleError(ctx context.Context, c *client.Client, m Missing) diag.Diagnostics {
 	visible, ok := m.Model.(OwnerOnly)
 	if !ok || !visible.OwnerOnly() {
 		return nil
@@ -85,9 +85,9 @@ type FailedRead struct {
 	Options []apierror.Option
 }
 
-// Unreadable handles a failed Read. It removes a missing object from the state with a warning. It leaves the state unchanged
+// HandleFailedRead handles a failed Read. It removes a missing object from the state with a warning. It leaves the state unchanged
 // if the object is not visible yet, or if settings are unknown during a plan. Anything else is an error.
-func Unreadable(ctx context.Context, c *client.Client, failed FailedRead, resp *resource.ReadResponse) {
+func HandleFailedRead(ctx context.Context, c *client.Client, failed FailedRead, resp *resource.ReadResponse) {
 	object, model, err := failed.Object, failed.Model, failed.Err
 	var missing *transport.UnconfiguredError
 	var unset *UnsetError
@@ -95,7 +95,7 @@ func Unreadable(ctx context.Context, c *client.Client, failed FailedRead, resp *
 	case collection.IsNew(err):
 		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
 	case collection.IsGone(err):
-		Gone(ctx, c, object, model, resp)
+		HandleGone(ctx, c, object, model, resp)
 	case errors.As(err, &unset) && privatestate.IsImportUnread(ctx, resp.Private):
 		resp.Diagnostics.AddError("Cannot import "+object, fmt.Sprintf("No %s is set. To set one, apply without the import.", object))
 	case errors.As(err, &unset):
@@ -112,16 +112,16 @@ func Unreadable(ctx context.Context, c *client.Client, failed FailedRead, resp *
 	}
 }
 
-// Gone removes a missing object from the state, unless it may still exist but be invisible to the API key. After an import,
+// HandleGone removes a missing object from the state, unless it may still exist but be invisible to the API key. After an import,
 // it returns an error, because Terraform's own one would suggest another region or endpoint.
-func Gone(ctx context.Context, c *client.Client, object string, model Identified, resp *resource.ReadResponse) {
+func HandleGone(ctx context.Context, c *client.Client, object string, model Identified, resp *resource.ReadResponse) {
 	id := cmp.Or(attributeOf(ctx, resp.State, "id"), attributeOf(ctx, resp.State, "email")) // An import sets only one of them.
 	if privatestate.IsImportUnread(ctx, resp.Private) {
 		account := attributeOf(ctx, resp.State, "service_account_id")
 		resp.Diagnostics.AddError("Cannot import "+object, phrase.Join(apierror.NoSuch(object, id), apierror.NameHint("service account", account)))
 		return
 	}
-	if hidden := NotVisible(ctx, c, Missing{"read", object, id, model, resp.Private}); hidden.HasError() {
+	if hidden := NotVisibleError(ctx, c, Missing{"read", object, id, model, resp.Private}); hidden.HasError() {
 		resp.Diagnostics.Append(hidden...)
 		return
 	}

@@ -15,7 +15,7 @@ import (
 func TestGone_withoutAnIdentity(t *testing.T) {
 	t.Parallel()
 	resp := &resource.ReadResponse{State: prior()}
-	Gone(t.Context(), nil, "api key", &bare{}, resp)
+	HandleGone(t.Context(), nil, "api key", &bare{}, resp)
 	tells(t, resp.Diagnostics, "Warning: Api key not found: The api key 1 no longer exists.")
 }
 

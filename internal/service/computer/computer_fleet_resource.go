@@ -253,11 +253,11 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		found, err = r.Client.Computers.GetMany(ctx, m.ServiceAccountID.ValueString(), memberIDs(prior))
 	}
 	if err != nil {
-		crud.Unreadable(ctx, r.Client, crud.FailedRead{Object: "computer fleet", Model: &m, Err: err}, resp)
+		crud.HandleFailedRead(ctx, r.Client, crud.FailedRead{Object: "computer fleet", Model: &m, Err: err}, resp)
 		return
 	}
 	if imported && len(found) == 0 {
-		crud.Gone(ctx, r.Client, "computer fleet", &m, resp)
+		crud.HandleGone(ctx, r.Client, "computer fleet", &m, resp)
 		return
 	}
 	members, diags := membersFromAPI(ctx, found, namesByID(prior))
@@ -266,7 +266,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	caution := ""
 	if len(prior) > 0 && len(lost) == len(prior) {
 		caution = crud.OtherOrganization(ctx, r.Client, resp.Private)
-		resp.Diagnostics.Append(crud.NotVisible(ctx, r.Client, crud.Missing{Verb: "read", Object: "computer fleet", ID: m.importID(), Model: &m, Private: resp.Private})...)
+		resp.Diagnostics.Append(crud.NotVisibleError(ctx, r.Client, crud.Missing{Verb: "read", Object: "computer fleet", ID: m.importID(), Model: &m, Private: resp.Private})...)
 		if resp.Diagnostics.HasError() {
 			return
 		}
@@ -399,7 +399,7 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private privatestate.State) (kept []fleetMember, diags diag.Diagnostics) {
 	errs := r.Client.Computers.DeleteMany(ctx, memberIDs(members), m.ServiceAccountID.ValueString())
 	if len(errs) > 0 && !slices.ContainsFunc(errs, func(err error) bool { return !collection.IsGone(err) }) {
-		if hidden := crud.NotVisible(ctx, r.Client, crud.Missing{Verb: "delete", Object: "computer fleet", ID: m.importID(), Model: m, Private: private}); hidden.HasError() {
+		if hidden := crud.NotVisibleError(ctx, r.Client, crud.Missing{Verb: "delete", Object: "computer fleet", ID: m.importID(), Model: m, Private: private}); hidden.HasError() {
 			return members, hidden
 		}
 	}

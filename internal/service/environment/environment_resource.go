@@ -290,7 +290,7 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 	left, diags := r.finish(ctx, m, w, earlierBuild{}, deadline, true)
 	resp.Diagnostics.Append(diags...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, m, m.Identity())...)
-	crud.AsPlanned(&resp.State, req.Plan.Raw)
+	crud.KeepPlanned(&resp.State, req.Plan.Raw)
 	resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
 }
 
@@ -356,8 +356,8 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	}
 	// 4. Store the changes even after an error, because the service has applied them.
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
-	crud.KnownOr(&resp.State, req.State.Raw)
-	crud.AsPlanned(&resp.State, req.Plan.Raw)
+	crud.FillFromPrior(&resp.State, req.State.Raw)
+	crud.KeepPlanned(&resp.State, req.Plan.Raw)
 	resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(privatestate.ForgetImport(ctx, resp.Private)...)

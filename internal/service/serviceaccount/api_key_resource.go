@@ -258,12 +258,12 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	}
 	switch {
 	case err != nil:
-		crud.Unreadable(ctx, r.Client, crud.FailedRead{Object: "API key", Model: &m, Err: err}, resp)
+		crud.HandleFailedRead(ctx, r.Client, crud.FailedRead{Object: "API key", Model: &m, Err: err}, resp)
 		return
 	case found != nil:
 		resp.Diagnostics.Append(m.FromAPI(ctx, found)...)
 	case privatestate.IsImportUnread(ctx, resp.Private):
-		crud.Gone(ctx, r.Client, "API key", &m, resp)
+		crud.HandleGone(ctx, r.Client, "API key", &m, resp)
 		return
 	default:
 		m.IsRevoked = types.BoolValue(true)
