@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -59,40 +58,6 @@ func TestEveryOperationIsDeclared(t *testing.T) {
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
 		t.Errorf("the contract has %v, want %v", got, want)
-	}
-}
-
-func TestStatuses(t *testing.T) {
-	t.Parallel()
-	d := document(t)
-	for _, operations := range allExpected() {
-		for _, o := range operations {
-			t.Run(o.id, func(t *testing.T) {
-				t.Parallel()
-				var success, documented, assumed []int
-				for code, response := range operation(t, d, o.id).Responses.Map() {
-					status, err := strconv.Atoi(code)
-					must(t, err)
-					switch {
-					case status < 400:
-						success = append(success, status)
-					case response.Value.Extensions["x-assumption"] == nil:
-						documented = append(documented, status)
-					default:
-						assumed = append(assumed, status)
-					}
-				}
-				for _, c := range []struct {
-					what      string
-					got, want []int
-				}{{"successful", success, o.success}, {"documented error", documented, o.documented}, {"assumed error", assumed, o.assumed}} {
-					slices.Sort(c.got)
-					if !slices.Equal(c.got, c.want) {
-						t.Errorf("%s statuses: got %v, want %v", c.what, c.got, c.want)
-					}
-				}
-			})
-		}
 	}
 }
 

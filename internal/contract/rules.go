@@ -29,9 +29,8 @@ type Source string
 
 // The sources, from the strongest to the weakest.
 const (
-	Spec      Source = "the spec"
-	Reference Source = "the reference"
-	Assumed   Source = "an assumption of this project"
+	Spec    Source = "the spec"
+	Assumed Source = "an assumption of this project"
 )
 
 // Rules returns all rules. Whoever adds one says here where it comes from; without that a refusal is a violation.
@@ -69,7 +68,7 @@ var rules = []Rule{
 	{"date-order", []string{"getTokenAnalytics", "queryMyCost", "getToolAnalytics", "getActivityAnalytics", "getProductivityAnalytics", "getUserAnalytics"}, "A last day before the first returns 400.", Assumed},
 	{"date-history", []string{"getTokenAnalytics", "queryMyCost", "getToolAnalytics", "getActivityAnalytics", "getProductivityAnalytics", "getUserAnalytics"}, "A first day before 2026-01-14 returns 400, not the days from then on.", Assumed},
 	{"date-unavailable", []string{"getTokenAnalytics", "queryMyCost", "getToolAnalytics", "getActivityAnalytics", "getProductivityAnalytics", "getUserAnalytics"}, "There is data through yesterday in UTC.", Spec},
-	{"date-range", []string{"queryMyCost"}, "The caller's own credits are asked about for at most 90 days, the first and the last included.", Spec},
+	{"date-range", []string{"queryMyCost"}, "A query of the caller's own credits for 91 days, the first and the last included, returns 400. The spec says at most 90 days.", Assumed},
 
 	// Sessions.
 	{"session-computer", []string{"createSession", "sendSessionMessage"}, "A new session on a computer that is unknown, not active, or not the caller's returns 400, not 404. So does a message to a session whose computer is not active.", Assumed},
@@ -78,15 +77,15 @@ var rules = []Rule{
 
 	// Wiki runs.
 	{"wiki-tree", []string{"createWikiRun"}, "Two pages of an upload with the same path or ID return 400. So does a tree with a node of no page.", Assumed},
-	{"wiki-depth", []string{"createWikiRun"}, "A tree of pages has at most five levels.", Reference},
+	{"wiki-depth", []string{"createWikiRun"}, "A tree of pages with more than five levels returns 400.", Assumed},
 	{"wiki-path", []string{"createWikiRun"}, "A page returns 400 if its path is absolute, leads out of the wiki, or is that of the export's own file.", Assumed},
 
 	// API keys.
 	{"expiry-past", []string{"createApiKey", "rotateApiKey"}, "A new key, or one from a rotation, whose `expiresAt` is not in the future returns 400.", Assumed},
-	{"grace-beyond-expiry", []string{"rotateApiKey"}, "The old key must not expire before its grace period ends, even if that has no length.", Reference},
+	{"grace-beyond-expiry", []string{"rotateApiKey"}, "A rotation of a key that expires before its grace period ends, even if that has no length, returns 400.", Assumed},
 
 	// CI automation.
-	{"ci-changes", []string{"editCiWorkflow"}, "An edit says what to change.", Reference},
+	{"ci-changes", []string{"editCiWorkflow"}, "An edit without `changes` returns 400.", Assumed},
 	{"ci-path", []string{"editCiWorkflow"}, "A path returns 400 unless it is that of a file under .github/workflows/, or in a folder there. The file has a name before .yml or .yaml. The path is in its shortest form, without two dots in a row and control characters, and has at most 1024 bytes.", Assumed},
 	{"ci-twice", []string{"editCiWorkflow"}, "A request that names a file of a repository twice, in any case of the repository, returns 400. A new file without a path counts by the name that it is given.", Assumed},
 	{"ci-schedule", []string{"editCiWorkflow"}, "A schedule returns 400 unless it is empty or a cron expression: five fields with blanks between and none at its ends. Each field is a list of values, ranges and *, with steps or without. Values are numbers of at most two digits in their bounds, and English names of three letters for months and days of the week. A step is from 1 to 99.", Assumed},

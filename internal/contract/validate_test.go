@@ -92,7 +92,6 @@ func TestHandlerChecksRequests(t *testing.T) {
 		{"no credential", get, "/api/v0/computers", "", map[string]string{"Authorization": ""}, listed, "header Authorization"},
 		{"another credential", get, "/api/v0/computers", "", map[string]string{"Authorization": "Basic a2V5"}, listed, "header Authorization"},
 		{"all query parameters", get, "/api/v0/computers?hostId=" + uuid + "&serviceAccountId=sa_1&includeProvisioningSteps=true&includeUnlisted=false", "", nil, listed, ""},
-		{"steps of one computer", get, "/api/v0/computers/c?includeProvisioningSteps=true", "", nil, response{status: 200, body: computerJSON}, ""},
 		{"empty service account", get, "/api/v0/computers?serviceAccountId=", "", nil, response{status: 400, body: problem400}, "serviceAccountId"},
 		{"empty service account of environments", get, "/api/v0/environments?serviceAccountId=", "", nil, response{status: 400, body: problem400}, "serviceAccountId"},
 		{"empty service account in a body", post, "/api/v0/computers", `{"name":"a","serviceAccountId":""}`, nil, response{status: 400, body: problem400}, "at /serviceAccountId"},

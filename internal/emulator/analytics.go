@@ -40,7 +40,7 @@ type analyticsResponse struct {
 
 func analyticsArea() area {
 	routes := []route{
-		{operation: "getTokenAnalytics", admit: admitManagers, handle: daily("model", tokensRow, "billable_tokens", "input_tokens", "output_tokens")},
+		{operation: "getTokenAnalytics", admit: admitManagers, handle: daily("model", tokensRow, "billable_tokens", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")},
 		{operation: "queryMyCost", admit: admitHumans, handle: queryMyCost},
 		{operation: "getToolAnalytics", admit: admitManagers, handle: daily("tool_name", toolsRow, "tool_calls")},
 		{operation: "getActivityAnalytics", admit: admitManagers, handle: daily("client", activityRow, "daily_active_users")},

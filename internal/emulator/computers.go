@@ -213,8 +213,7 @@ func getComputerByName(r *request) (reply, error) {
 }
 
 func getComputer(r *request, c *computer) (reply, error) {
-	steps := r.query.Get("includeProvisioningSteps") == "true"
-	return reply{200, r.computerView(c, steps)}, nil
+	return reply{200, r.computerView(c, false)}, nil
 }
 
 func deleteComputer(r *request, c *computer) (reply, error) {

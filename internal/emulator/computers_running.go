@@ -61,10 +61,8 @@ func recordComputerActivity(r *request) (reply, error) {
 	return reply{200, response}, computerTable.put(r.tx, c.ID, *c)
 }
 
-// restartComputer wakes a computer that sleeps. One that runs is left alone, unless a reboot is asked for.
+// restartComputer wakes a computer that sleeps. One that runs is left alone.
 func restartComputer(r *request) (reply, error) {
-	f := r.fields()
-	reboots := f.text("mode") == "reboot"
 	c, readyAt, err := r.runningComputer("Restarting")
 	if err != nil {
 		return reply{}, err
@@ -72,11 +70,8 @@ func restartComputer(r *request) (reply, error) {
 	var response struct {
 		WasRestarted bool `json:"wasRestarted"`
 	}
-	since := c.asleepSince(r.now, readyAt)
-	if since != 0 {
+	if since := c.asleepSince(r.now, readyAt); since != 0 {
 		c.Slept = append(c.Slept, span{since, millis(r.now)})
-	}
-	if since != 0 || reboots {
 		response.WasRestarted = true
 		c.SleepingSince, c.LastActiveAt = 0, millis(r.now)
 		err = computerTable.put(r.tx, c.ID, *c)

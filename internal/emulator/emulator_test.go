@@ -258,7 +258,7 @@ func TestRestartAndReset(t *testing.T) {
 	v.AllowAnalytics(false)
 	v.ConnectIntegration(false)
 	must(t, errors.Join(v.SetTier(emulator.TierTeam), v.SetSourceProvider("provider-a", false), v.SetWikiExport(emulator.WikiExportArchive, 0)))
-	v.SessionSettingsOnReads(true)
+	v.SessionSettingsOnReads(false)
 	v.fail(emulator.BuildFailure{Times: -1})
 	v.call(204, "POST", "/_emulator/reset", nil)
 	ids := regexp.MustCompile(`(user|rev|ecc)_[0-9A-Z]+|"createdAt":[^,}]+|"(updatedAt|lastSignInAt)":[^,}]+|"scannedAt":[^,}]+|[0-9a-f]{8}-[0-9a-f-]{27}`)

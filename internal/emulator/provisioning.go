@@ -76,7 +76,7 @@ type switches struct {
 
 	noEnvironments, noAnalytics, noSessions bool
 	noIntegration                           bool // The code-host integration is not connected.
-	settingsOnReads                         bool // Also reads of one session show its settings.
+	noSettingsOnReads                       bool // Reads of one session lack its settings.
 }
 
 type bulkFailure struct {

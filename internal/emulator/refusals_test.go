@@ -72,7 +72,7 @@ func TestNamedRefusals(t *testing.T) {
 		{"byom-unsupported", "POST", byom + "/restart", nil},
 		{"byom-unsupported", "GET", byom + "/metrics", nil},
 		{"not-active", "POST", starting + "/activity", nil},
-		{"not-active", "POST", starting + "/restart", object{"mode": "reboot"}},
+		{"not-active", "POST", starting + "/restart", nil},
 		{"not-active", "GET", starting + "/metrics", nil},
 		{"not-active", "POST", starting + "/install-deps", nil},
 		{"install-not-configured", "POST", active + "/install-deps", nil},

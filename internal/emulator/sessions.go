@@ -312,7 +312,7 @@ func createSession(r *request) (reply, error) {
 func getSession(r *request, s *session) (reply, error) {
 	v := s.view(s.present(r.now))
 	v.ServiceCredits = &s.Credits
-	if r.e.switched().settingsOnReads {
+	if !r.e.switched().noSettingsOnReads {
 		v.SessionSettings = s.Settings.shown(r.e.opts.ShuffleLists)
 	}
 	return reply{200, v}, nil

@@ -150,10 +150,10 @@ func (e *Emulator) AllowSessions(allowed bool) {
 	e.program(func(s *switches) { s.noSessions = !allowed })
 }
 
-// SessionSettingsOnReads makes reads of one session show its settings, as is documented. By default they do not, as in
-// the service.
+// SessionSettingsOnReads says whether reads of one session show its settings. By default they do, as is documented; reported answers of
+// the service lacked them.
 func (e *Emulator) SessionSettingsOnReads(on bool) {
-	e.program(func(s *switches) { s.settingsOnReads = on })
+	e.program(func(s *switches) { s.noSettingsOnReads = !on })
 }
 
 // Session is a session as the emulator keeps it, with what the API never shows.

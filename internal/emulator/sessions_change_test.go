@@ -110,6 +110,7 @@ func TestControlSessions(t *testing.T) {
 		"id": "a", "kind": "pull_request", "url": "https://code.example/acme/api/pull/1", "title": "Fix", "provider": "code", "action": "create",
 		"externalId": "acme/api#1", "createdAt": "2026-05-01T12:00:00Z",
 	}
+	v.SessionSettingsOnReads(false)
 	v.call(204, "POST", control, object{
 		"status": "pending", "title": "ä", "messageCount": 2, "serviceCredits": 1.5, "archivedAt": "2026-01-01T00:00:00Z", "parentSessionId": uuidA,
 		"computerId": uuidB, "completedAt": 5, "artifacts": []any{artifact},

@@ -70,7 +70,6 @@ func TestSessionLife(t *testing.T) {
 	want["artifacts"] = []any{}
 	same(t, "listed", v.sessionPage(v.BootstrapKey(), "?computerId="+computerID), []any{want})
 	delete(want, "artifacts")
-	delete(want, "sessionSettings")
 	want["serviceCredits"] = 0
 	same(t, "read", v.call(200, "GET", one+"?computerId="+computerID, nil).object(t), want)
 	same(t, "interrupted", v.call(200, "POST", one+"/interrupt", nil).object(t), object{"status": "idle"})

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"maps"
 	"slices"
@@ -141,7 +142,7 @@ description: |-
 # Evidence
 
 The provider follows the service's API documents. Where they are silent, it makes an assumption. This page lists all %d assumptions.
-%s
+%s Where a row speaks of live answers, other people reported them; the makers of this provider have seen none.
 
 ` + "```sh" + `
 agentyard-probe -out report
@@ -158,10 +159,38 @@ its public reference.
 
 `
 
+// objectList has a line for each object of the provider, with the operations that it uses.
+//
+//go:embed objects.txt
+var objectList string
+
+// writeObjects writes on which assumptions and undocumented operations each object rests.
+func writeObjects(b *strings.Builder, doc *contract.Document) {
+	b.WriteString("## Objects\n\nEach object also rests on assumptions of [several areas](#several-areas).\n\n")
+	objects := strings.Split(strings.TrimSpace(objectList), "\n")
+	table(b, "", []string{"object", "assumptions", "operations beyond the documents"}, len(objects), func(i int) []string {
+		name, list, _ := strings.Cut(objects[i], ": ")
+		used := strings.Fields(list)
+		var assumed, beyond []string
+		for _, a := range doc.Assumptions() {
+			if len(a.Areas) == 1 && slices.ContainsFunc(a.Operations, func(id string) bool { return slices.Contains(used, id) }) {
+				assumed = append(assumed, "`"+a.ID+"`")
+			}
+		}
+		for _, o := range doc.Operations() {
+			if o.Beyond != "" && slices.Contains(used, o.ID) {
+				beyond = append(beyond, "`"+o.ID+"`")
+			}
+		}
+		return []string{"`agentyard_" + name + "`", strings.Join(assumed, ", "), strings.Join(beyond, ", ")}
+	})
+}
+
 // Page returns the page of the evidence.
 func Page(doc *contract.Document, record Record) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, pageHead, len(doc.Assumptions()), summary(doc, record))
+	writeObjects(&b, doc)
 	var areas []string
 	for _, o := range doc.Operations() {
 		areas = append(areas, o.Tag)

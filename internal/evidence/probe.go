@@ -103,7 +103,7 @@ getServiceAccount
 listApiKeys
 listComputerProviders
 listComputers - serviceAccountId={serviceAccountId}
-getComputer includeProvisioningSteps=true
+getComputer
 getComputerByName
 getComputerMetrics
 getEnvironmentSourceOptions

@@ -97,6 +97,30 @@ var accountTrials = []Trial{
 		},
 	},
 	{
+		Name: "keys of a service account",
+		Rules: []string{
+			"inactive-account-keys", // A guide says that the status is not enough for a leaked key.
+			"deleted-account-keys",  // The warning of a destroy leaves out the keys.
+		},
+		run: func(x *exam) {
+			id := x.newAccount()
+			if id == "" {
+				return
+			}
+			use := x.useOf(x.post(keys, object{"name": x.lab.NewName("key")}, id))
+			if first := use(); !first.ok() {
+				x.blocked("using a new key", first)
+				return
+			}
+			if x.patch(account, object{"status": "inactive"}, id).ok() {
+				x.answers("inactive-account-keys", "a key of an inactive account", use(), 401)
+			}
+			if x.remove(account, id).ok() {
+				x.answers("deleted-account-keys", "a key of a deleted account", use(), 401)
+			}
+		},
+	},
+	{
 		Name:  "expiry of API keys",
 		Rules: []string{"api-key-expiry"}, // The client converts a time to this unit.
 		run: func(x *exam) {

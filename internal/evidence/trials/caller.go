@@ -180,8 +180,5 @@ func (x *exam) laterEnvironment(id string) {
 	})
 }
 
-// padded returns a name with exactly n characters.
-func padded(name string, n int) string { return name + strings.Repeat("x", max(0, n-len(name))) }
-
 // unknownID has the form of IDs that services use, and is nobody's.
 const unknownID = "7f3f2d0c-5b1e-4a6e-9d53-0c1b2a394857"

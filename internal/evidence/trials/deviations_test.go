@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
@@ -64,6 +65,12 @@ func instead(of, by int) func(e *exchange) {
 			e.status = by
 		}
 	}
+}
+
+// once changes only the first answer.
+func once(change func(e *exchange)) func(e *exchange) {
+	var first sync.Once
+	return func(e *exchange) { first.Do(func() { change(e) }) }
 }
 
 func reversed(field string) func(e *exchange) {
@@ -122,6 +129,9 @@ func TestTrials_deviations(t *testing.T) {
 		"get-user-usage-limits":                          {wrap: on("GET", "/organization/usage/limits/users", func(e *exchange) { e.body["userLimits"] = []any{} })},
 		"get-environment-build-statuses-environment-ids": {wrap: on("GET", "/environments/build-statuses", func(e *exchange) { e.body["builds"] = e.list("builds")[:1] })},
 		"update-service-account-description":             {wrap: on("GET", "/service-accounts/*", func(e *exchange) { e.body["description"] = "The first." })},
+
+		"inactive-account-keys": {wrap: on("GET", "/computers", instead(401, 200)), also: []string{"deleted-account-keys"}},
+		"account-computers":     {wrap: on("DELETE", "/computers/*", once(instead(204, 403)))},
 
 		// Forms of requests.
 		"create-computer-remote-user": {wrap: on("POST", "/computers", func(e *exchange) {
