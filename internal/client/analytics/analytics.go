@@ -45,7 +45,9 @@ type Days struct{ Start, End string }
 type Report[T any] struct {
 	// OrgID is the organization's ID; empty if the service does not return it.
 	OrgID string
-	Rows  []T
+	// Days are those of the response; both ends are empty if it does not name them.
+	Days Days
+	Rows []T
 }
 
 func (r *TokenRow) key() string        { return keyOf(r.Date, r.GroupKey) }
@@ -136,7 +138,7 @@ func (a *query[T]) run(ctx context.Context, query url.Values, isSelected func(*T
 		if err != nil {
 			return nil, err
 		}
-		found.OrgID = cmp.Or(found.OrgID, page.OrgID)
+		found.OrgID, found.Days = cmp.Or(found.OrgID, page.OrgID), cmp.Or(found.Days, page.Days)
 		for _, row := range page.Rows {
 			if (isSelected == nil || isSelected(&row)) && (a.order == nil || !earlier[a.key(&row)]) {
 				found.Rows = append(found.Rows, row)
@@ -170,6 +172,8 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 	var envelope struct {
 		Meta struct {
 			OrgID      string          `json:"org_id"`
+			StartDate  string          `json:"start_date"`
+			EndDate    string          `json:"end_date"`
 			HasMore    *bool           `json:"has_more"`
 			NextCursor json.RawMessage `json:"next_cursor"`
 		} `json:"meta"`
@@ -184,5 +188,5 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 		}
 	}
 	next, err := collection.NextPage(r, "meta", envelope.Meta.HasMore, envelope.Meta.NextCursor, 1)
-	return collection.Page[Report[T]]{Items: []Report[T]{{OrgID: envelope.Meta.OrgID, Rows: rows}}, IsEmpty: len(rows) == 0, Next: next}, err
+	return collection.Page[Report[T]]{Items: []Report[T]{{OrgID: envelope.Meta.OrgID, Days: Days{envelope.Meta.StartDate, envelope.Meta.EndDate}, Rows: rows}}, IsEmpty: len(rows) == 0, Next: next}, err
 }

@@ -24,6 +24,8 @@ func CostQueryKeys() []string {
 type MyCost struct {
 	// OrgID is the organization's ID; empty if the service does not return it.
 	OrgID string
+	// Range is that of the response, as in Report.
+	Range Days
 	// Rows are unchanged, because the fields of most queries are not documented.
 	Rows []json.RawMessage
 	// Days are the rows of CostHeadlineDaily; nil for another query.
@@ -45,7 +47,7 @@ func (c *Client) MyCost(ctx context.Context, queryKey string, days Days) (*MyCos
 	if err != nil {
 		return nil, err
 	}
-	found := &MyCost{OrgID: report.OrgID, Rows: report.Rows}
+	found := &MyCost{OrgID: report.OrgID, Range: report.Days, Rows: report.Rows}
 	if queryKey != CostHeadlineDaily {
 		return found, nil
 	}

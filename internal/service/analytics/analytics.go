@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/datasourcevalidator"
@@ -87,20 +88,20 @@ func groupOfRow[R any](text string, get func(R) *string) results.Field[R] {
 const dateAndGroup = "`date` and then `group_key`"
 
 // quietDays ends the description of the rows.
-const quietDays = " Days without activity are left out."
+const quietDays = " The service may leave out days without activity."
 
 // ofOrganization returns a data source about the whole organization. GroupBy is nil if its rows cannot be grouped.
-func ofOrganization[T any](name, description, object string, row results.Fields[*T], order string, groupBy map[string]schema.Attribute, ask func(*analytics.Client, context.Context, analytics.Days, string) (*analytics.Report[T], error)) crud.DataSource {
+func ofOrganization[T any](name, description, notes, object string, row results.Fields[*T], order string, groupBy map[string]schema.Attribute, ask func(*analytics.Client, context.Context, analytics.Days, string) (*analytics.Report[T], error)) crud.DataSource {
 	d := crud.DataSource{
-		Name: name, Description: description + managersOnly, Attributes: attributes(row.DataSourceRows("The days, ordered by "+order+"."+quietDays), groupBy),
+		Name: name, Description: description + managersOnly + notes, Attributes: attributes(row.DataSourceRows("The days, ordered by "+order+"."+quietDays), groupBy),
 		Validators: []datasource.ConfigValidator{oneStart}, Verb: "read", Object: object, Options: organizationOptions,
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *daysModel) error {
-			return fetch(ctx, c, m, row, anyRange, func(days analytics.Days) (*analytics.Report[T], error) { return ask(c.Analytics, ctx, days, "") })
+			return fetch(ctx, c, m, row, func(days analytics.Days) (*analytics.Report[T], error) { return ask(c.Analytics, ctx, days, "") })
 		}),
 	}
 	if groupBy != nil {
 		d.Fetch = crud.Fetch(func(ctx context.Context, c *client.Client, m *groupedModel) error {
-			return fetch(ctx, c, &m.daysModel, row, anyRange, func(days analytics.Days) (*analytics.Report[T], error) {
+			return fetch(ctx, c, &m.daysModel, row, func(days analytics.Days) (*analytics.Report[T], error) {
 				return ask(c.Analytics, ctx, days, m.GroupBy.ValueString())
 			})
 		})
@@ -108,11 +109,8 @@ func ofOrganization[T any](name, description, object string, row results.Fields[
 	return d
 }
 
-// anyRange is for a query that may be about any number of days.
-const anyRange = 0
-
-// fetch completes the model with the rows of its days, which it reads with ask. There may be at most maxDays, unless that is anyRange.
-func fetch[T any](ctx context.Context, c *client.Client, m *daysModel, row results.Fields[*T], maxDays int, ask func(analytics.Days) (*analytics.Report[T], error)) error {
+// fetch completes the model with the rows of its days, which it reads with ask.
+func fetch[T any](ctx context.Context, c *client.Client, m *daysModel, row results.Fields[*T], ask func(analytics.Days) (*analytics.Report[T], error)) error {
 	if err := c.Conn.Configured(); err != nil {
 		return err
 	}
@@ -126,17 +124,18 @@ func fetch[T any](ctx context.Context, c *client.Client, m *daysModel, row resul
 		m.StartDate = types.StringValue(end.AddDate(0, 0, 1-int(m.LastDays.ValueInt64())).Format(time.DateOnly))
 	}
 	start, _ := time.Parse(time.DateOnly, m.StartDate.ValueString())
-	if days := int(end.Sub(start)/(24*time.Hour)) + 1; start.Format(time.DateOnly) < firstDay || days < 1 || maxDays != anyRange && days > maxDays {
-		most := ""
-		if maxDays != anyRange {
-			most = fmt.Sprintf(" The maximum is %d days.", maxDays)
-		}
-		return &crud.ObjectError{At: at, Summary: "Invalid date range", Detail: fmt.Sprintf("The service cannot return the days from %s to %s. The first day must be %s or later, and not after the last day.%s",
-			m.StartDate.ValueString(), m.EndDate.ValueString(), firstDay, most)}
+	if start.Format(time.DateOnly) < firstDay || end.Before(start) {
+		return &crud.ObjectError{At: at, Summary: "Invalid date range", Detail: fmt.Sprintf("The service cannot return the days from %s to %s. The first day must be %s or later, and not after the last day.",
+			m.StartDate.ValueString(), m.EndDate.ValueString(), firstDay)}
 	}
 	found, err := ask(analytics.Days{Start: m.StartDate.ValueString(), End: m.EndDate.ValueString()})
 	if err != nil {
 		return err
+	}
+	isOther := func(said string, asked types.String) bool { return said != "" && !strings.HasPrefix(said, asked.ValueString()) }
+	if isOther(found.Days.Start, m.StartDate) || isOther(found.Days.End, m.EndDate) {
+		return &crud.ObjectError{At: at, Summary: "Other days in the response", Detail: fmt.Sprintf("The service returned the days from %s to %s instead of %s to %s, so sums of them would be wrong. Read fewer days at once.",
+			found.Days.Start, found.Days.End, m.StartDate.ValueString(), m.EndDate.ValueString())}
 	}
 	m.OrgID, m.Data = value.StringOrNull(found.OrgID), results.RowsOf(row, found.Rows)
 	return nil
@@ -152,10 +151,13 @@ const (
 
 // organizationAccess and ownAccess list what may be missing, because the service returns 403 in every case.
 var (
-	organizationAccess = access("the Enterprise tier, Analytics enabled for the organization, and the API key of a member with the Manager role or higher. Keys of service accounts have no access.")
-	ownAccess          = access("the Enterprise tier, Analytics enabled for the organization, and the API key of a member. Keys of service accounts have no access.")
+	organizationAccess = access("the Enterprise tier, Analytics enabled for the organization, and the API key of a member with the Manager role or higher.")
+	ownAccess          = access("the Enterprise tier, Analytics enabled for the organization, and the API key of a member.")
 
-	organizationOptions = apierror.Options{organizationAccess}
+	organizationOptions = apierror.Options{organizationAccess, atDays}
+
+	// atDays puts a 400 on the days, because most of its documented causes are about them.
+	atDays = apierror.AtStatus{http.StatusBadRequest: path.Root("end_date")}
 )
 
 func access(required string) apierror.Advice {

@@ -9,7 +9,7 @@ import (
 )
 
 // ActivityDataSource is the data source agentyard_analytics_activity.
-var ActivityDataSource = ofOrganization("analytics_activity", "Returns the active users, sessions, and messages of the organization for each day.", "analytics of activity", activityRow,
+var ActivityDataSource = ofOrganization("analytics_activity", "Returns the active users, sessions, and messages of the organization for each day.", "", "analytics of activity", activityRow,
 	dateAndGroup, groupBy("client", "client", "`daily_active_users`"), (*analytics.Client).Activity)
 
 var activityRow = results.Fields[*analytics.ActivityRow]{

@@ -211,9 +211,9 @@ func TestAnalytics_access(t *testing.T) {
 	days := between("2026-02-27", "2026-02-28")
 	for _, s := range sources {
 		isOwn := s.name == "my_cost"
-		needed := []string{needs + " with the Manager role or higher", "service accounts have no access", "returned 403", "Cannot read analytics of ", s.operation}
+		needed := []string{needs + " with the Manager role or higher.", "returned 403", "Cannot read analytics of ", s.operation}
 		if isOwn {
-			needed[0] = needs + ". Keys of service accounts have no access"
+			needed[0] = needs + "."
 		}
 		s.mustFail(t, e, acctest.Values{"api_key": robot}, days, "", needed...)
 		if isOwn {

@@ -3,7 +3,6 @@ package analytics
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
@@ -20,9 +19,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-// maxCostDays is the maximum number of days in a cost query.
-const maxCostDays = 90
-
 type myCostModel struct {
 	daysModel
 	QueryKey types.String         `tfsdk:"query_key"`
@@ -32,7 +28,7 @@ type myCostModel struct {
 // MyCostDataSource is the data source agentyard_analytics_my_cost.
 var MyCostDataSource = crud.DataSource{
 	Name:        "analytics_my_cost",
-	Description: fmt.Sprintf("Returns the personal usage of the API key's owner, such as the credits of each day, for up to %d days.", maxCostDays) + membersOnly,
+	Description: "Returns the personal usage of the API key's owner, such as the credits of each day, for up to 90 days." + membersOnly + crud.AssumedFormat,
 	Attributes: attributes(costDay.DataSourceRows("The days of `headline_daily`, ordered by `date`. Empty for any other `query_key`."), map[string]schema.Attribute{
 		"query_key": schema.StringAttribute{
 			Required:            true,
@@ -45,9 +41,9 @@ var MyCostDataSource = crud.DataSource{
 		},
 	}),
 	Validators: []datasource.ConfigValidator{oneStart},
-	Verb:       "read", Object: "analytics of own cost", Options: apierror.Options{ownAccess},
+	Verb:       "read", Object: "analytics of own cost", Options: apierror.Options{ownAccess, atDays},
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *myCostModel) error {
-		return fetch(ctx, c, &m.daysModel, costDay, maxCostDays, func(days analytics.Days) (*analytics.Report[analytics.CostDay], error) {
+		return fetch(ctx, c, &m.daysModel, costDay, func(days analytics.Days) (*analytics.Report[analytics.CostDay], error) {
 			found, err := c.Analytics.MyCost(ctx, m.QueryKey.ValueString(), days)
 			if err != nil {
 				return nil, err
@@ -57,7 +53,7 @@ var MyCostDataSource = crud.DataSource{
 				return nil, err
 			}
 			m.DataJSON, err = value.JSON(rows)
-			return &analytics.Report[analytics.CostDay]{OrgID: found.OrgID, Rows: found.Days}, err
+			return &analytics.Report[analytics.CostDay]{OrgID: found.OrgID, Days: found.Range, Rows: found.Days}, err
 		})
 	}),
 }

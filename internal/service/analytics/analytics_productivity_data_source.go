@@ -8,7 +8,7 @@ import (
 )
 
 // ProductivityDataSource is the data source agentyard_analytics_productivity.
-var ProductivityDataSource = ofOrganization("analytics_productivity", "Returns the files, commits, and pull requests of the organization for each day.", "analytics of productivity", productivityRow, "`date`", nil,
+var ProductivityDataSource = ofOrganization("analytics_productivity", "Returns the files, commits, and pull requests of the organization for each day.", "", "analytics of productivity", productivityRow, "`date`", nil,
 	func(c *analytics.Client, ctx context.Context, days analytics.Days, _ string) (*analytics.Report[analytics.ProductivityRow], error) {
 		return c.Productivity(ctx, days)
 	})

@@ -2,13 +2,14 @@ package analytics
 
 import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
 // TokensDataSource is the data source agentyard_analytics_tokens.
 var TokensDataSource = ofOrganization("analytics_tokens", "Returns the standard credits and tokens of the organization for each day, by model and by user. "+
-	"With thousands of users, set `group_by` to leave out `by_user`.", "analytics of tokens", tokenRow, dateAndGroup,
-	groupBy("model", "model", "`billable_tokens`, `input_tokens`, and `output_tokens`, and possibly `cache_read_tokens` and `cache_write_tokens`"), (*analytics.Client).Tokens)
+	"With thousands of users, set `group_by` to leave out `by_user`.", crud.AssumedFormat, "analytics of tokens", tokenRow, dateAndGroup,
+	groupBy("model", "model", "the five numbers of credits and tokens"), (*analytics.Client).Tokens)
 
 var tokenRow = results.Fields[*analytics.TokenRow]{
 	"date":               dateOfRow(func(r *analytics.TokenRow) string { return r.Date }),
@@ -16,8 +17,8 @@ var tokenRow = results.Fields[*analytics.TokenRow]{
 	"billable_tokens":    results.Float64("Standard credits used. The service computes them from input and output tokens, with discounts for cached tokens.", func(r *analytics.TokenRow) *float64 { return r.BillableTokens }),
 	"input_tokens":       results.Float64("Input tokens.", func(r *analytics.TokenRow) *float64 { return r.InputTokens }),
 	"output_tokens":      results.Float64("Output tokens.", func(r *analytics.TokenRow) *float64 { return r.OutputTokens }),
-	"cache_read_tokens":  results.Float64("Tokens read from the cache. Can be null with `group_by`.", func(r *analytics.TokenRow) *float64 { return r.CacheReadTokens }),
-	"cache_write_tokens": results.Float64("Tokens written to the cache. Can be null with `group_by`.", func(r *analytics.TokenRow) *float64 { return r.CacheWriteTokens }),
+	"cache_read_tokens":  results.Float64("Tokens read from the cache.", func(r *analytics.TokenRow) *float64 { return r.CacheReadTokens }),
+	"cache_write_tokens": results.Float64("Tokens written to the cache.", func(r *analytics.TokenRow) *float64 { return r.CacheWriteTokens }),
 	"by_model":           results.List("Usage by model, ordered by `model_id`.", modelTokens, func(r *analytics.TokenRow) []analytics.ModelTokens { return r.ByModel }),
 	"by_user":            results.List("Usage by user, ordered by `user_id`.", userTokens, func(r *analytics.TokenRow) []analytics.UserTokens { return r.ByUser }),
 }

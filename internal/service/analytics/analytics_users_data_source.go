@@ -25,7 +25,7 @@ type usersModel struct {
 // UsersDataSource is the data source agentyard_analytics_users.
 var UsersDataSource = crud.DataSource{
 	Name: "analytics_users",
-	Description: "Returns the usage of each user of the organization on each day, including former members. " +
+	Description: "Returns the usage of each user of the organization on each day. " +
 		"All entries are stored in the state. With thousands of users, read a few days at a time, or only some users." + managersOnly,
 	Attributes: attributes(userRow.DataSourceRows("One entry for each user and day, ordered by `date` and then `user_id`."+quietDays), map[string]schema.Attribute{
 		"user_emails": schema.SetAttribute{
@@ -38,7 +38,7 @@ var UsersDataSource = crud.DataSource{
 	Validators: []datasource.ConfigValidator{oneStart},
 	Verb:       "read", Object: "analytics of users", Options: organizationOptions,
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *usersModel) error {
-		return fetch(ctx, c, &m.daysModel, userRow, anyRange, func(days analytics.Days) (*analytics.Report[analytics.UserRow], error) {
+		return fetch(ctx, c, &m.daysModel, userRow, func(days analytics.Days) (*analytics.Report[analytics.UserRow], error) {
 			return c.Analytics.Users(ctx, days, m.UserEmails, int(m.MaxResults.ValueInt64()))
 		})
 	}),
@@ -46,7 +46,7 @@ var UsersDataSource = crud.DataSource{
 
 const (
 	userIDText    = "ID of the user."
-	userEmailText = "Email address of the user. Null for a former member."
+	userEmailText = "Email address of the user. Can be null."
 )
 
 var userRow = results.Fields[*analytics.UserRow]{
