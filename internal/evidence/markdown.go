@@ -142,7 +142,7 @@ description: |-
 # Evidence
 
 The provider follows the service's API documents. Where they are silent, it makes an assumption. This page lists all %d assumptions.
-%s Where a row speaks of live answers, other people reported them; the makers of this provider have seen none.
+%s Where a row speaks of live answers, the makers of independent clients reported them.
 
 ` + "```sh" + `
 agentyard-probe -out report
@@ -182,7 +182,7 @@ func writeObjects(b *strings.Builder, doc *contract.Document) {
 				beyond = append(beyond, "`"+o.ID+"`")
 			}
 		}
-		return []string{"`agentyard_" + name + "`", strings.Join(assumed, ", "), strings.Join(beyond, ", ")}
+		return []string{"`agentyard_" + name + "`", strings.Join(assumed, "<br>"), strings.Join(beyond, "<br>")}
 	})
 }
 

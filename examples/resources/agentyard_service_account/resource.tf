@@ -4,7 +4,7 @@ resource "agentyard_service_account" "builds" {
   description = "Runs the builds of the main branch"
 }
 
-# An inactive account. Its keys work only after it is active.
+# An inactive account. Its keys should work only after it is active.
 resource "agentyard_service_account" "releases" {
   name   = "releases"
   status = "inactive"

@@ -51,4 +51,12 @@ func apiKeyRotation(g *reader) {
 		t.Errorf("live are %v, and %s has leaked", keys, leaked)
 	}
 	quiet()
+
+	before := slices.Concat(live(e)["deploy"], live(e)["scheduled"])
+	g.step()
+	after := slices.Concat(live(e)["deploy"], live(e)["scheduled"])
+	if len(after) != 2 || slices.ContainsFunc(after, func(id string) bool { return slices.Contains(before, id) }) {
+		t.Errorf("live are %v, and any of %v may have leaked", after, before)
+	}
+	quiet()
 }

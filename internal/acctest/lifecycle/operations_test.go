@@ -52,7 +52,7 @@ var operations = map[string]operation{
 	},
 	"computer_activity":     {config: acctest.Values{"computer_id": "{computer}"}, request: "recordComputerActivity", results: map[string]string{"last_active_at": "*"}},
 	"computer_file_upload":  {config: acctest.Values{"computer_id": "{computer}", "file_name": "a.txt", "content": "x"}, again: acctest.Values{"file_name": "b.txt"}, equal: []acctest.Values{{"content_type": mime.TypeByExtension(".txt")}}, request: "completeFileUpload", results: map[string]string{"path": "*"}},
-	"computer_install_deps": {config: acctest.Values{"computer_id": "{computer}"}, request: "installComputerDeps", prepare: func(e *acctest.Env, _ *strings.Replacer) { e.Clock.Advance(time.Hour) }},
+	"computer_install_deps": {config: acctest.Values{"computer_id": "{computer}"}, request: "installComputerDeps", results: map[string]string{"install_session_id": "*"}, prepare: func(e *acctest.Env, _ *strings.Replacer) { e.Clock.Advance(time.Hour) }},
 	"computer_refresh":      {config: acctest.Values{"computer_id": "{computer}"}, request: "refreshComputer", results: map[string]string{"configured": "*", "secrets_configured": "*"}},
 	"computer_restart":      {config: acctest.Values{"computer_id": "{computer}"}, request: "restartComputer", results: map[string]string{"was_restarted": "*"}},
 	"environment_build":     {config: acctest.Values{"environment_id": "{environment}"}, equal: []acctest.Values{{"wait_for_build": true}, {"wait_for_build": false}}, request: "createEnvironmentBuild", results: map[string]string{"build_id": "*", "status": "succeeded"}},

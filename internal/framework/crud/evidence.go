@@ -14,5 +14,10 @@ const WeakEvidence = "\n\n~> **Undocumented operations.** The service's API docu
 // AssumedFormat is a paragraph in the description of each object whose records or requests the documents do not show in full.
 const AssumedFormat = "\n\n-> **Assumed format.** The service's API documents do not show this data in full, so parts of its format are assumptions. See [Evidence](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/evidence)."
 
+// Assumed returns the end of a sentence that rests on an assumption of the contract.
+func Assumed(id string) string {
+	return " (assumption [`" + id + "`](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/evidence)). "
+}
+
 // WholeRecord describes the attribute raw_json of such a record in a data source.
 const WholeRecord = "The service's record, as normalized JSON. It also contains fields without an attribute."

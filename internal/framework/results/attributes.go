@@ -87,17 +87,13 @@ func keepInUpdate(attribute schema.Attribute) schema.Attribute {
 
 // ByIDOrName returns the attributes of a data source that looks up a record by ID or by name. A name has at most maxName
 // characters; 0 means that the maximum is unknown.
-func (r Fields[R]) ByIDOrName(maxName int, more ...map[string]dsschema.Attribute) map[string]dsschema.Attribute {
+func (r Fields[R]) ByIDOrName(more ...map[string]dsschema.Attribute) map[string]dsschema.Attribute {
 	attributes := r.DataSource(more...)
-	checks := map[string]validator.String{"id": value.NotEmpty(), "name": value.NotEmpty()}
-	if maxName > 0 {
-		checks["name"] = value.Length(1, maxName)
-	}
-	for name, check := range checks {
+	for _, name := range []string{"id", "name"} {
 		attributes[name] = dsschema.StringAttribute{
 			Optional: true, Computed: true,
 			MarkdownDescription: r[name].Text + " Exactly one of `id` and `name` is required.",
-			Validators:          []validator.String{check},
+			Validators:          []validator.String{value.NotEmpty()},
 		}
 	}
 	return attributes

@@ -132,7 +132,9 @@ func fetch[T any](ctx context.Context, c *client.Client, m *daysModel, row resul
 	if err != nil {
 		return err
 	}
-	isOther := func(said string, asked types.String) bool { return said != "" && !strings.HasPrefix(said, asked.ValueString()) }
+	isOther := func(said string, asked types.String) bool {
+		return said != "" && !strings.HasPrefix(said, asked.ValueString())
+	}
 	if isOther(found.Days.Start, m.StartDate) || isOther(found.Days.End, m.EndDate) {
 		return &crud.ObjectError{At: at, Summary: "Other days in the response", Detail: fmt.Sprintf("The service returned the days from %s to %s instead of %s to %s, so sums of them would be wrong. Read fewer days at once.",
 			found.Days.Start, found.Days.End, m.StartDate.ValueString(), m.EndDate.ValueString())}

@@ -30,7 +30,7 @@ type computerDataModel struct {
 var ComputerDataSource = crud.DataSource{
 	Name:        "computer",
 	Description: "Returns a computer by ID or name." + ownersKey,
-	Attributes: computerData.ByIDOrName(63, map[string]schema.Attribute{
+	Attributes: computerData.ByIDOrName(map[string]schema.Attribute{
 		"service_account_id": schema.StringAttribute{
 			Optional:            true,
 			MarkdownDescription: "ID of the service account that owns the computer with this `name`. Defaults to the owner of the API key.",

@@ -1,7 +1,6 @@
 package computer_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -30,7 +29,6 @@ func TestComputerDataSource_byIDAndByName(t *testing.T) {
 		{nil, "", []string{"Exactly one of these attributes must be configured: [id,name]"}},
 		{acctest.Values{"id": "a", "name": "b"}, "id", []string{"Exactly one of these attributes must be configured"}},
 		{acctest.Values{"id": "a", "service_account_id": "b"}, "service_account_id", []string{`Attribute "name" must be specified when`}},
-		{acctest.Values{"name": strings.Repeat("n", 64)}, "name", []string{"name must be 1 to 63 characters long"}},
 		{acctest.Values{"id": nobody}, "id", []string{"Computer not found"}},
 		{acctest.Values{"name": "nobody"}, "name", []string{"Computer not found"}},
 		{acctest.Values{"name": "theirs"}, "name", []string{"Computer not found", "service_account_id"}},

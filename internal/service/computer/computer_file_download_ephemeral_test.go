@@ -25,7 +25,7 @@ func TestComputerFileDownload_invalid(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	for _, tc := range []struct{ name, value, want string }{
-		{"file_name", "a/b", "must be a file name"}, {"computer_id", "", "must not be empty"}, {"session_id", "", "must not be empty"}, {"content_type", "", "must be 1 to 255 characters long"},
+		{"file_name", "a/b", "must be a file name"}, {"computer_id", "", "must not be empty"}, {"session_id", "", "must not be empty"}, {"content_type", "", "content_type must not be empty"},
 	} {
 		config := acctest.Values{"computer_id": "c", "file_name": "a"}
 		config[tc.name] = tc.value

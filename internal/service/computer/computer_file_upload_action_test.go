@@ -97,7 +97,7 @@ func TestComputerFileUpload_errors(t *testing.T) {
 	}{
 		"file exists": {c.ID, "taken.txt", []string{"Cannot upload file", "completeFileUpload", "409", "does not overwrite", "Choose another file_name"}},
 		"no computer": {nobody, "a", []string{"Cannot upload file", "createFileUpload", "404", "No computer with the ID"}},
-		"unreachable": {down.ID, "a", []string{"Cannot upload file", "createFileUpload", "424", "Check that the computer is active"}},
+		"unreachable": {down.ID, "a", []string{"Cannot upload file", "createFileUpload", "424", "check that the computer is active"}},
 	} {
 		_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": tc.id, "file_name": tc.file, "content": "mine"})
 		acctest.Says(t, out.Text(), tc.want...)

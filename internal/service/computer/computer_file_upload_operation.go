@@ -149,8 +149,8 @@ var FileUpload = crud.Operation{
 		},
 		"content_type": schema.StringAttribute{
 			Optional:            true,
-			MarkdownDescription: "Media type of the file. Must be 1–255 characters. Defaults to the type of `file_name`'s extension, or `" + defaultContentType + "`.",
-			Validators:          []validator.String{value.Length(1, 255)},
+			MarkdownDescription: "Media type of the file. Must not be empty. Defaults to the type of `file_name`'s extension, or `" + defaultContentType + "`.",
+			Validators:          []validator.String{value.NotEmpty()},
 		},
 	},
 	Results: results.Fields[any]{

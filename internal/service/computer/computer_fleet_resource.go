@@ -47,9 +47,6 @@ const (
 // withoutSlash excludes the separator of an import ID.
 var withoutSlash = regexp.MustCompile(`^[^/\s]*$`)
 
-// prefixPattern and the maximum of 58 characters are assumptions of the contract. A name has at most 63 characters.
-var prefixPattern = regexp.MustCompile(`^[a-z](?:[a-z0-9-]*[a-z0-9])?$`)
-
 // NewComputerFleetResource returns the resource agentyard_computer_fleet.
 func NewComputerFleetResource() resource.Resource {
 	// A fleet that was imported with its account's own key adopts the account, which changes the identity.
@@ -126,12 +123,9 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"name_prefix": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "Prefix of the computers' names. Must be 1–58 lowercase letters, digits, and hyphens, start with a letter, and not end with a hyphen. Changing this forces a new fleet.",
-				Validators: []validator.String{
-					value.Length(1, 58),
-					value.Matching(prefixPattern, "must be lowercase letters, digits, and hyphens, start with a letter, and not end with a hyphen"),
-				},
-				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+				MarkdownDescription: "Prefix of the computers' names. Must have 1–61 characters, so that a name with its number has at most 63. The service accepts 1–58 lowercase letters, digits, and hyphens; the first one is a letter, and the last one no hyphen" + crud.Assumed("bulk-create-computers-name-prefix") + "Changing this forces a new fleet.",
+				Validators:          []validator.String{value.Length(1, 61)},
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			},
 			"quantity": schema.Int64Attribute{
 				Required:            true,

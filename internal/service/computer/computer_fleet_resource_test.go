@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 func makeComputers(e *acctest.Env, prefix string, quantity int) {
@@ -66,9 +67,8 @@ func TestFleet_invalidConfiguration(t *testing.T) {
 		value     any
 		at, want  string
 	}{
-		{"name_prefix", "", "name_prefix", "name_prefix must be 1 to 58 characters long"},
-		{"name_prefix", strings.Repeat("n", 59), "name_prefix", "name_prefix must be 1 to 58 characters long"},
-		{"name_prefix", "a/b", "name_prefix", "name_prefix must be lowercase"},
+		{"name_prefix", "", "name_prefix", "name_prefix must be 1 to 61 characters long"},
+		{"name_prefix", strings.Repeat("n", 62), "name_prefix", "name_prefix must be 1 to 61 characters long"},
 		{"quantity", -1, "quantity", "quantity must be at least 0, not -1."},
 		{"provider_type", "byom", "provider_type", `provider_type must not be "byom". Use agentyard_computer`},
 		{"repos", []any{"acme/app"}, "repos[0]", "repos[0] must be an absolute URI"},
@@ -79,6 +79,18 @@ func TestFleet_invalidConfiguration(t *testing.T) {
 		e.Plan(t, e.NewInstance(t, fleetType), config).MustInclude(t, tc.at, tc.want)
 	}
 	mustBeSilent(t, e)
+}
+
+// A rule that no API document states is left to the service, whose refusal is at the argument.
+func TestComputers_refusedByTheService(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	e.Faults().Add(emulator.Fault{Operation: "bulkCreateComputers", Kind: emulator.FaultStatusBeforeCommit, Status: 400})
+	e.Apply(t, e.NewInstance(t, fleetType), acctest.Values{"name_prefix": "web", "quantity": 1}).MustFail(t, "name_prefix", "bulkCreateComputers", "returned 400")
+	byom := acctest.Values{"name": "own", "provider_type": "byom", "repos": []any{"https://git.example/a"}}
+	e.Apply(t, e.NewInstance(t, computerType), byom).MustFail(t, "provider_type", "createComputer", "returned 400", "repos")
+	_, out := acctest.NewProcess(t, e, nil).ReadData(computerType, acctest.Values{"name": strings.Repeat("n", 64)})
+	out.MustFail(t, "name", "Computer not found")
 }
 
 // mustBeSilent fails the test if any request was sent.

@@ -27,7 +27,7 @@ type computerMetricsModel struct {
 // ComputerMetricsDataSource is the data source agentyard_computer_metrics.
 var ComputerMetricsDataSource = crud.DataSource{
 	Name:        "computer_metrics",
-	Description: "Returns the CPU, memory, and disk usage of an active managed computer. Registered machines (`byom`) have no metrics: reading them is an error." + ownersKey,
+	Description: "Returns the CPU, memory, and disk usage of an active managed computer. Registered machines (`byom`) have no metrics: reading them is an error." + ownersKey + crud.AssumedFormat,
 	Attributes: map[string]schema.Attribute{
 		"computer_id": schema.StringAttribute{
 			Required:            true,
@@ -38,7 +38,7 @@ var ComputerMetricsDataSource = crud.DataSource{
 			Optional: true, CustomType: timetypes.RFC3339Type{},
 			MarkdownDescription: "Return only samples from this time on (RFC 3339). If omitted, the service chooses.",
 		},
-		"samples": metricsSample.DataSourceRows("The samples, one for each interval in which the computer was awake."),
+		"samples": metricsSample.DataSourceRows("The samples, one for each interval."),
 	},
 	Verb: "read", Object: "metrics of the computer", Options: apierror.Options{atComputer, activeManagedOnly},
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *computerMetricsModel) error {

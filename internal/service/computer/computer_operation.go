@@ -39,7 +39,7 @@ var activeManagedOnly = apierror.Advice{
 	http.StatusBadRequest: "The computer must be a managed computer and active. Registered machines (byom) are not supported.",
 }
 
-const fileNameText = "Name of the file in the workspace. Must be 1–255 characters, without slashes, backslashes, or `..`."
+var fileNameText = "Name of the file in the workspace. The service accepts 1–255 characters, without slashes, backslashes, or `..`" + crud.Assumed("file-name-parameter")
 
 func fileNameValidators() []validator.String {
 	return []validator.String{value.Length(1, 255), value.Where("must be a file name without slashes, backslashes, or \"..\", and not blank or \".\"", func(name string) bool {

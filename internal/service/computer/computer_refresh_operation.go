@@ -14,7 +14,7 @@ import (
 // Refresh is agentyard_computer_refresh.
 var Refresh = crud.Operation{
 	Name:        "computer_refresh",
-	Description: "Updates the Git credentials and the owner's secrets on a managed computer. A registered machine (`byom`) is left unchanged." + ownersKey,
+	Description: "Updates the Git credentials and the owner's secrets on a managed computer. A registered machine (`byom`) is left unchanged." + ownersKey + crud.AssumedFormat,
 	Arguments:   computerArgument,
 	Results: results.Fields[any]{
 		"configured":         {Text: "Number of updated Git credentials.", Type: types.Int64Type},

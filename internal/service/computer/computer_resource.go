@@ -2,7 +2,6 @@ package computer
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -115,7 +114,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	attributes := computerResults.Resource()
 	attributes["name"] = schema.StringAttribute{
 		Required:            true,
-		MarkdownDescription: computerResults["name"].Text + " Must be 1–63 characters and unique among the owner's computers.",
+		MarkdownDescription: computerResults["name"].Text + " The service accepts 1–63 characters, and a name only once among the owner's computers" + crud.Assumed("computer-name"),
 		Validators:          []validator.String{value.Length(1, 63)},
 	}
 	attributes["provider_type"] = schema.StringAttribute{
@@ -136,7 +135,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	}
 	attributes["remote_user"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: computerResults["remote_user"].Text + " Must be 1–63 characters. If omitted, the service chooses.",
+		MarkdownDescription: computerResults["remote_user"].Text + " The service accepts 1–63 characters" + crud.Assumed("remote-user") + "If omitted, the service chooses. Removing it keeps the current value.",
 		Validators:          []validator.String{value.Length(1, 63)},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
@@ -180,7 +179,7 @@ const equalURLs = "The order, repetitions, and a trailing `.git` or slash are ig
 func reposAttribute(object string) schema.ListAttribute {
 	return schema.ListAttribute{
 		Optional: true, ElementType: types.StringType,
-		MarkdownDescription: "URLs of the repositories to clone. Must contain at most 20 URLs of at most 2048 characters. " + equalURLs + " Changing this forces a new " + object + "." + adopted,
+		MarkdownDescription: "URLs of the repositories to clone. The service accepts at most 20 URLs of at most 2048 characters" + crud.Assumed("repos") + equalURLs + " Changing this forces a new " + object + "." + adopted,
 		Validators: []validator.List{
 			listvalidator.SizeAtMost(20),
 			listvalidator.ValueStringsAre(value.URI(), value.Length(0, 2048)),
@@ -208,15 +207,6 @@ func (r *computerResource) ValidateConfig(ctx context.Context, req resource.Vali
 		return
 	}
 	resp.Diagnostics.Append(validateOrigin(ctx, m.Source)...)
-	if m.ProviderType.ValueString() != computers.ProviderBYOM {
-		return
-	}
-	for name, isSet := range map[string]bool{"repos": len(m.Repos.Elements()) > 0, "auto_install_deps": value.IsSet(m.AutoInstallDeps), "source": value.IsSet(m.Source)} {
-		if isSet {
-			resp.Diagnostics.AddAttributeError(path.Root(name), "Only for managed computers",
-				fmt.Sprintf("A registered machine (provider_type = %q) cannot have %s. Remove it, or choose a managed provider.", computers.ProviderBYOM, name))
-		}
-	}
 }
 
 // ModifyPlan checks a new computer before anything is created. It replaces a computer that failed before it was ever active, and waits for
@@ -300,6 +290,9 @@ func (m *computerModel) createOptions(body computers.CreateRequest) (options api
 	}
 	if body.HostID != "" {
 		options = append(options, apierror.Advice{http.StatusConflict: hostTaken}, apierror.AtStatus{http.StatusConflict: path.Root("host_id")})
+	}
+	if body.Provider == computers.ProviderBYOM { // Mostly, the service refuses what only a managed computer can have.
+		options = append(options, apierror.AtStatus{http.StatusBadRequest: path.Root("provider_type")})
 	}
 	return options
 }

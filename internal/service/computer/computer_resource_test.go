@@ -118,9 +118,6 @@ func TestComputer_invalidConfiguration(t *testing.T) {
 		{source("template", map[string]any{"template_id": "t"}), in("is_listed"), `source of kind "template" requires is_listed`},
 		{source("template", map[string]any{"template_id": "t", "is_listed": true, "software_draft": draft}), in("software_draft.workstream_id"), "must be a UUID"},
 		{acctest.Values{"timeouts": map[string]any{"create": "0s"}}, "timeouts.create", "timeouts.create must be longer than 0s"},
-		{acctest.Values{"provider_type": "byom", "repos": []any{"https://git.example/a"}}, "repos", "cannot have repos. Remove it, or choose a managed provider"},
-		{acctest.Values{"provider_type": "byom", "auto_install_deps": true}, "auto_install_deps", "Only for managed computers"},
-		{acctest.Values{"provider_type": "byom", "source": map[string]any{"kind": "computer", "source_computer_id": "x"}}, "source", "Only for managed computers"},
 	} {
 		config := acctest.Values{"name": "n"}
 		maps.Copy(config, tc.values)

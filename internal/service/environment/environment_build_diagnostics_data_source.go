@@ -29,7 +29,7 @@ type buildDiagnosticsModel struct {
 // EnvironmentBuildDiagnosticsDataSource is the data source agentyard_environment_build_diagnostics.
 var EnvironmentBuildDiagnosticsDataSource = crud.DataSource{
 	Name:        "environment_build_diagnostics",
-	Description: "Returns the status of an environment's build, with an excerpt of its log. Fails if the environment was never built." + crud.AnyKey,
+	Description: "Returns the status of an environment's build, with an excerpt of its log. Fails if the environment was never built." + crud.AnyKey + crud.AssumedFormat,
 	Attributes: map[string]schema.Attribute{
 		"environment_id": schema.StringAttribute{
 			Required:            true,

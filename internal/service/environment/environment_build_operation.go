@@ -55,7 +55,7 @@ func environmentNamed(ctx context.Context, c *client.Client, id string) (*enviro
 var Build = crud.Operation{
 	Name: "environment_build",
 	Description: "Starts a new build of an environment, for example to include new commits." + mayChange + "\n\n" +
-		"**Other builds.** If another build is running, waits for it to end before it starts the new one.",
+		"**Other builds.** If another build is running, waits for it to end before it starts the new one." + crud.AssumedFormat,
 	Arguments: map[string]schema.Attribute{
 		"environment_id": environmentIDArgument(),
 		"wait_for_build": schema.BoolAttribute{

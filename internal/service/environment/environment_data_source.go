@@ -33,7 +33,7 @@ type environmentDataRecord struct {
 var EnvironmentDataSource = crud.DataSource{
 	Name:        "environment",
 	Description: "Returns an environment by ID or name. If both scopes have an environment with the name, use the ID." + anyViewer,
-	Attributes: environmentData.ByIDOrName(0, map[string]schema.Attribute{
+	Attributes: environmentData.ByIDOrName(map[string]schema.Attribute{
 		"service_account_id": schema.StringAttribute{
 			Optional: true,
 			MarkdownDescription: "Search the environments that this service account can see. Defaults to the API key's owner. " +

@@ -16,8 +16,8 @@ import (
 // ServiceAccountDataSource is the data source agentyard_service_account.
 var ServiceAccountDataSource = crud.DataSource{
 	Name:        "service_account",
-	Description: "Returns a service account by ID or name." + crud.ManagersOnly,
-	Attributes:  accountResults.ByIDOrName(0),
+	Description: "Returns a service account by ID or name." + crud.ManagersOnly + crud.AssumedFormat,
+	Attributes:  accountResults.ByIDOrName(),
 	Validators:  crud.IDOrName(),
 	Verb:        "read", Object: "service account",
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *accountRecord) error {

@@ -27,7 +27,7 @@ func TestServiceAccount_destroyWarnsHowManyComputersGoWithIt(t *testing.T) {
 		"many":                {computers: 12, want: []string{`Service account "ci" with 12 computers: `, "and 2 more", "those that the plan does not destroy"}, listings: 1},
 		"replaced":            {computers: 2, config: acctest.Values{"name": "cd"}, want: []string{"with 2 computers:", "c-0", "c-1"}, listings: 1},
 		"unchanged":           {computers: 2, config: acctest.Values{"name": "ci"}},
-		"the look is refused": {computers: 2, fault: &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, want: []string{`Service account "ci" with its computers: `, "listComputers", "403", "API keys stop working"}, listings: 1},
+		"the look is refused": {computers: 2, fault: &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, want: []string{`Service account "ci" with its computers: `, "listComputers", "403"}, listings: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -20,7 +20,7 @@ func NewServiceAccountList() list.ListResource {
 type accountList struct{ crud.Resource }
 
 func (l *accountList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
-	resp.Schema = schema.Schema{MarkdownDescription: "Lists the service accounts of the organization, ordered by name." + crud.ManagersOnly}
+	resp.Schema = schema.Schema{MarkdownDescription: "Lists the service accounts of the organization, ordered by name." + crud.ManagersOnly + crud.AssumedFormat}
 }
 
 func (l *accountList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {

@@ -64,8 +64,8 @@ func (m *accountModel) updateRequest(state *accountModel) serviceaccounts.Update
 func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a service account: an identity for automation, which owns API keys and computers and is not a member." + crud.ManagersOnly + "\n\n" +
-			"~> Destroying a service account also deletes all its computers, even those with `deletion_protection`, and its API keys stop working. The service also tries to delete the Git credentials that it stores for the account. The plan warns about the computers, except with `-replace` or for a tainted account.\n\n" +
-			"**Keys.** To give each team an account and a rotating key, see [Teams and keys](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/teams-and-keys).",
+			"~> Destroying a service account also deletes all its computers, even those with `deletion_protection`, and the service should stop accepting its API keys" + crud.Assumed("deleted-account-keys") + "The service also tries to delete the Git credentials that it stores for the account. The plan warns about the computers, except with `-replace` or for a tainted account.\n\n" +
+			"**Keys.** To give each team an account and a rotating key, see [Teams and keys](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/teams-and-keys)." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"id": accountResults.Resource()["id"],
 			"name": schema.StringAttribute{
@@ -132,7 +132,7 @@ func (r *accountResource) destroyed(ctx context.Context, state accountModel) dia
 		count, owns = "its computers", fmt.Sprintf("may own computers, which the provider could not list (%s)", strings.TrimSuffix(err.Error(), "."))
 	}
 	return diag.Diagnostics{diag.NewWarningDiagnostic(fmt.Sprintf("Service account %q with %s", state.Name.ValueString(), count), fmt.Sprintf("Service account %q (%s) %s. "+
-		"A destroy of the account also deletes those that the plan does not destroy. Their deletion_protection does not prevent this. Its API keys stop working.", state.Name.ValueString(), state.ID.ValueString(), owns))}
+		"A destroy of the account also deletes those that the plan does not destroy. Their deletion_protection does not prevent this.", state.Name.ValueString(), state.ID.ValueString(), owns))}
 }
 
 // Create sets the status in a second request, because the create request does not support it. The state has the planned status before:

@@ -18,7 +18,7 @@ type accountsModel struct {
 // ServiceAccountsDataSource is the data source agentyard_service_accounts.
 var ServiceAccountsDataSource = crud.DataSource{
 	Name:        "service_accounts",
-	Description: "Lists all service accounts of the organization." + crud.ManagersOnly,
+	Description: "Lists all service accounts of the organization." + crud.ManagersOnly + crud.AssumedFormat,
 	Attributes: map[string]schema.Attribute{
 		"service_accounts": accountResults.DataSourceRows("The service accounts, ordered by name."),
 	},
