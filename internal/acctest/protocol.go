@@ -138,9 +138,6 @@ func (i *Instance) Clone() *Instance {
 	return &c
 }
 
-// ForgetPrivate removes the private state, which states of other versions may lack.
-func (i *Instance) ForgetPrivate() { i.private = nil }
-
 // Apply refreshes, plans, and applies a configuration. Nil destroys the resource. It taints the resource in the same cases
 // as Terraform.
 func (p *Process) Apply(i *Instance, config Values) Outcome {
@@ -214,35 +211,6 @@ func (p *Process) Changes(i *Instance, config Values) []string {
 	}
 	slices.Sort(changed)
 	return changed
-}
-
-// Arguments returns the names of a resource's arguments.
-func (p *Process) Arguments(typeName string) (names []string) {
-	for _, attribute := range p.schemas[typeName].Block.Attributes {
-		if attribute.Required || attribute.Optional {
-			names = append(names, attribute.Name)
-		}
-	}
-	return names
-}
-
-// Unknown returns the attributes that the planned state leaves unknown, without the keys of elements.
-func (o Outcome) Unknown(t testing.TB) (names []string) {
-	t.Helper()
-	Must(t, tftypes.Walk(o.Planned, func(path *tftypes.AttributePath, v tftypes.Value) (bool, error) {
-		if v.IsKnown() {
-			return true, nil
-		}
-		var parts []string
-		for _, step := range path.Steps() {
-			if name, ok := step.(tftypes.AttributeName); ok {
-				parts = append(parts, string(name))
-			}
-		}
-		names = append(names, strings.Join(parts, "."))
-		return false, nil
-	}))
-	return names
 }
 
 // Plan refreshes and plans a configuration without applying it.

@@ -2,6 +2,7 @@ package acctest
 
 import (
 	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -53,3 +54,35 @@ func elements(t testing.TB, typ tftypes.Type, v any) []tftypes.Value {
 	}
 	return out
 }
+
+// Arguments returns the names of a resource's arguments.
+func (p *Process) Arguments(typeName string) (names []string) {
+	for _, attribute := range p.schemas[typeName].Block.Attributes {
+		if attribute.Required || attribute.Optional {
+			names = append(names, attribute.Name)
+		}
+	}
+	return names
+}
+
+// Unknown returns the attributes that the planned state leaves unknown, without the keys of elements.
+func (o Outcome) Unknown(t testing.TB) (names []string) {
+	t.Helper()
+	Must(t, tftypes.Walk(o.Planned, func(path *tftypes.AttributePath, v tftypes.Value) (bool, error) {
+		if v.IsKnown() {
+			return true, nil
+		}
+		var parts []string
+		for _, step := range path.Steps() {
+			if name, ok := step.(tftypes.AttributeName); ok {
+				parts = append(parts, string(name))
+			}
+		}
+		names = append(names, strings.Join(parts, "."))
+		return false, nil
+	}))
+	return names
+}
+
+// ForgetPrivate removes the private state, which states of other versions may lack.
+func (i *Instance) ForgetPrivate() { i.private = nil }

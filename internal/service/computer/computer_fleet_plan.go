@@ -157,7 +157,10 @@ func (m *fleetModel) warnOfWait(stay []fleetMember, awaited map[string]bool) dia
 // newFleetComputer is an entry whose results the apply sets.
 func newFleetComputer(id types.String) fleetComputer {
 	unknown := types.StringUnknown()
-	return fleetComputer{ID: id, Status: unknown, Hostname: unknown, RemoteUser: unknown, RelayClientURL: unknown, RelayAgentURL: unknown, ClonedRepoDirectories: types.ListUnknown(types.StringType)}
+	return fleetComputer{
+		ID: id, Status: unknown, Hostname: unknown, RemoteUser: unknown, RelayClientURL: unknown, RelayAgentURL: unknown,
+		ClonedRepoDirectories: types.ListUnknown(types.StringType),
+	}
 }
 
 func (c fleetChange) computers(ctx context.Context, plan *fleetModel, state types.Map, awaited map[string]bool) (types.Map, diag.Diagnostics) {

@@ -49,7 +49,8 @@ func (r *computerResource) warnOfFailure(ctx context.Context, m *computerModel, 
 	now := withSteps(ctx, r.Client, *found, m.ServiceAccountID.ValueString())
 	mayReplace := m.ReplaceFailed.ValueBool() && !m.DeletionProtection.ValueBool()
 	remedy := ""
-	if !mayReplace || !now.SetUpFailed() || !privatestate.NeverActive(ctx, s)[now.ID] { // Otherwise, the plan says that it replaces the computer.
+	isFailedSetUp := now.SetUpFailed() && privatestate.NeverActive(ctx, s)[now.ID]
+	if !isFailedSetUp || !mayReplace { // Otherwise, the plan says that it replaces the computer.
 		remedy = "To replace it, run terraform apply -replace=ADDRESS."
 	}
 	return diag.Diagnostics{diag.NewWarningDiagnostic("Computer failed", phrase.Join(fmt.Sprintf("Computer %q (%s) has the status %q: %s.", now.Name, now.ID, now.Status, whyFailed(&now)), remedy))}
@@ -105,7 +106,8 @@ func (r *computerResource) notActive(ctx context.Context, m *computerModel, last
 		waits = kept + ": the next apply then waits for it."
 	}
 	if failed, ok := errors.AsType[*wait.FailedError](err); ok {
-		now, next := withSteps(ctx, r.Client, *last, m.ServiceAccountID.ValueString()), "The next apply replaces it if it failed before dependencies were installed, unless replace_failed = false or deletion_protection = true."
+		now := withSteps(ctx, r.Client, *last, m.ServiceAccountID.ValueString())
+		next := "The next apply replaces it if it failed before dependencies were installed, unless replace_failed = false or deletion_protection = true."
 		if isNew {
 			next = kept + "."
 		}

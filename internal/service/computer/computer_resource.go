@@ -371,7 +371,9 @@ func (r *computerResource) ImportState(ctx context.Context, req resource.ImportS
 }
 
 // waitForActive returns the computer as last seen, even with an error. It is nil if start is, and no poll succeeded.
-func waitForActive(ctx context.Context, c *client.Client, id, account string, start *computers.Computer, timeout time.Duration) (*computers.Computer, error) {
+func waitForActive(ctx context.Context, c *client.Client, id, account string, start *computers.Computer, timeout time.Duration) (
+	*computers.Computer, error,
+) {
 	watch := c.Computers.Watch(id, account)
 	defer watch.Close()
 	return wait.For(ctx, c.Conn.Clock, timeout, wait.Object[computers.Computer]{

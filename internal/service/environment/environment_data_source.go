@@ -63,9 +63,11 @@ func findEnvironment(ctx context.Context, c *client.Client, m *environmentDataMo
 		}
 		return found, err
 	}
-	all, err := c.Environments.Find(ctx, m.ServiceAccountID.ValueString(), func(e *environments.Environment) bool {
-		return id != "" && e.ID == id || id == "" && e.Name == m.Name.ValueString()
-	})
+	isWanted := func(e *environments.Environment) bool { return e.Name == m.Name.ValueString() }
+	if id != "" {
+		isWanted = func(e *environments.Environment) bool { return e.ID == id }
+	}
+	all, err := c.Environments.Find(ctx, m.ServiceAccountID.ValueString(), isWanted)
 	if err != nil {
 		return nil, err
 	}

@@ -135,15 +135,18 @@ func (m *environmentModel) expectBuild(ctx context.Context, state *environmentMo
 func (m *environmentModel) activeAfterBuild(ctx context.Context) types.List {
 	active, _ := repositoriesToAPI(ctx, m.ActiveRepositories)
 	planned, _ := repositoriesToAPI(ctx, m.Repositories)
-	switch given, err := m.Repositories.ToTerraformValue(ctx); {
-	case err != nil || !given.IsFullyKnown() || m.ActiveRepositories.IsNull() || !haveSameURLs(active, planned):
+	given, err := m.Repositories.ToTerraformValue(ctx)
+	isKnown := err == nil && given.IsFullyKnown() && !m.ActiveRepositories.IsNull()
+	switch {
+	case !isKnown || !haveSameURLs(active, planned):
 		return types.ListUnknown(repositoryType)
 	case environments.SameRepositories(active, planned):
 		return m.ActiveRepositories
 	}
 	var parts []attr.Value
 	for _, repository := range active {
-		parts = append(parts, types.ObjectValueMust(repositoryType.AttrTypes, map[string]attr.Value{"url": types.StringValue(repository.URL), "script": types.StringUnknown()}))
+		part := map[string]attr.Value{"url": types.StringValue(repository.URL), "script": types.StringUnknown()}
+		parts = append(parts, types.ObjectValueMust(repositoryType.AttrTypes, part))
 	}
 	return types.ListValueMust(repositoryType, parts)
 }

@@ -246,7 +246,8 @@ func sameRepositories(ctx context.Context, prior, planned types.List) bool {
 	before, _ := repositoriesToAPI(ctx, prior)
 	after, _ := repositoriesToAPI(ctx, planned)
 	given, err := planned.ToTerraformValue(ctx)
-	return err == nil && given.IsFullyKnown() && !prior.IsNull() && environments.SameRepositories(before, after)
+	isKnown := err == nil && given.IsFullyKnown()
+	return isKnown && !prior.IsNull() && environments.SameRepositories(before, after)
 }
 
 // noSecrets describes inputs that the service also returns in attributes and logs, where nothing marks them as sensitive.

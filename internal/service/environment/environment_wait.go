@@ -46,7 +46,9 @@ func (b earlierBuild) isShownBy(build string, now time.Time) bool {
 
 // waitForBuild waits for an environment's latest build, because a newer one supersedes the others. It returns the build as last seen,
 // also with an error. onStatus is called when the status changes. It may be nil.
-func waitForBuild(ctx context.Context, c *client.Client, id string, before earlierBuild, timeout time.Duration, onStatus func(*environments.Build)) (*environments.Build, error) {
+func waitForBuild(ctx context.Context, c *client.Client, id string, before earlierBuild, timeout time.Duration,
+	onStatus func(*environments.Build),
+) (*environments.Build, error) {
 	watch := c.Environments.WatchBuild(id)
 	defer watch.Close()
 	return wait.For(ctx, c.Conn.Clock, timeout, wait.Object[environments.Build]{
@@ -150,7 +152,9 @@ func (r *environmentResource) readNow(ctx context.Context, id string) (*environm
 
 // finish takes the last steps of an apply: it waits for the build, reads the environment into m, and makes it the organization's default. It
 // returns what is left to do. IsNew says that the apply created the environment, which an error taints.
-func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w work, before earlierBuild, deadline time.Time, isNew bool) (privatestate.Steps, diag.Diagnostics) {
+func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w work, before earlierBuild, deadline time.Time, isNew bool) (
+	privatestate.Steps, diag.Diagnostics,
+) {
 	left := privatestate.Steps{Build: w.touchesBuild(), Default: w.makesDefault}
 	var diags diag.Diagnostics
 	if left.Build {
@@ -170,7 +174,8 @@ func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w
 }
 
 // awaitBuild waits for the build if m asks for that, and reads the environment into m, even if the run is stopping.
-func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentModel, before earlierBuild, deadline time.Time, diags *diag.Diagnostics) (
+func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentModel, before earlierBuild, deadline time.Time,
+	diags *diag.Diagnostics) (
 	found *environments.Environment, last *environments.Build, err error,
 ) {
 	id := m.ID.ValueString()
