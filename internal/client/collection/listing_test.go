@@ -21,11 +21,6 @@ func (t *thing) Ref() wire.Ref { return wire.Ref{ID: t.id, Name: t.state} }
 
 func (t *thing) MissingField() string { return "" }
 
-// isIn returns whether a thing has a state.
-func isIn(state string) func(*thing) bool {
-	return func(t *thing) bool { return t.state == state }
-}
-
 // source counts its listings and reads.
 type source struct {
 	lists, gets atomic.Int64

@@ -55,25 +55,9 @@ func NewPaged[T any](clk clock.Clock, op transport.Operation, fetch func(ctx con
 func (p *Paged[T]) All(ctx context.Context, key string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		listing := p.listings.Start(ctx, key, func(context.Context) (pages[T], error) { return memo.New[*Page[T]](p.clock, 0), nil })
-		last := &Page[T]{}
-		cursors, empty := map[string]bool{"": true}, 0
+		r := &reader[T]{paged: p, key: key, listing: listing, last: &Page[T]{}, cursors: map[string]bool{"": true}}
 		for {
-			page, err := p.page(ctx, key, listing, last.Next)
-			if err == nil && page.Next != "" {
-				if empty++; !page.IsEmpty {
-					empty = 0
-				}
-				problem := ""
-				switch {
-				case p.leadsBack(page, last, cursors):
-					problem = "its cursor leads back to an earlier page, so the list cannot be completed"
-				case empty == maxEmptyPages:
-					problem = fmt.Sprintf("%d pages in a row have no objects, so the list cannot be completed", empty)
-				}
-				if problem != "" {
-					err = transport.NewTransportError(p.op, &wire.ResponseError{Problem: problem})
-				}
-			}
+			page, err := r.next(ctx)
 			if err != nil {
 				p.listings.DropIf(key, listing)
 				var none T
@@ -88,14 +72,45 @@ func (p *Paged[T]) All(ctx context.Context, key string) iter.Seq2[T, error] {
 			if page.Next == "" {
 				return
 			}
-			cursors[page.Next], last = true, page
 		}
 	}
 }
 
-// leadsBack reports whether the cursor of a page is that of an earlier page, or the page repeats the last one. Empty pages repeat nothing.
-func (p *Paged[T]) leadsBack(page, last *Page[T], cursors map[string]bool) bool {
-	return cursors[page.Next] || !page.IsEmpty && slices.EqualFunc(last.Items, page.Items, p.same)
+// reader reads the pages of a listing in turn.
+type reader[T any] struct {
+	paged   *Paged[T]
+	key     string
+	listing *memo.Value[pages[T]]
+	last    *Page[T]
+	cursors map[string]bool
+	// empty counts the latest pages without objects.
+	empty int
+}
+
+// next returns the next page, or an error if the listing cannot be completed after it: its cursor is that of an earlier page, it repeats
+// the last page, or too many pages in a row are empty.
+func (r *reader[T]) next(ctx context.Context) (*Page[T], error) {
+	page, err := r.paged.page(ctx, r.key, r.listing, r.last.Next)
+	if err != nil {
+		return nil, err
+	}
+	if r.empty++; !page.IsEmpty {
+		r.empty = 0
+	}
+	isRepeated := !page.IsEmpty && slices.EqualFunc(r.last.Items, page.Items, r.paged.same)
+	problem := ""
+	switch {
+	case page.Next == "":
+	case r.cursors[page.Next], isRepeated:
+		problem = "its cursor leads back to an earlier page, so the list cannot be completed"
+	case r.empty == maxEmptyPages:
+		problem = fmt.Sprintf("%d pages in a row have no objects, so the list cannot be completed", r.empty)
+	}
+	if problem != "" {
+		return nil, transport.NewTransportError(r.paged.op, &wire.ResponseError{Problem: problem})
+	}
+	r.cursors[page.Next], r.last = true, page
+	return page, nil
 }
 
 // page returns one page of a listing, which readers share.
