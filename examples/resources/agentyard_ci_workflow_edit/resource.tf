@@ -18,7 +18,7 @@ resource "agentyard_ci_workflow_edit" "security" {
   lifecycle {
     postcondition {
       condition     = alltrue([for r in self.results : r.error == null])
-      error_message = "Failed: ${join(", ", [for r in self.results : r.repo_full_name if r.error != null])}"
+      error_message = "Failed: ${join("; ", compact(self.results[*].error))}"
     }
   }
 }
