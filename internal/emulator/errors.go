@@ -46,8 +46,7 @@ func unauthorized(detail string) error {
 
 // asAPIError turns any error into a response; one that is not an apiError is a defect or a failing disk: 500.
 func asAPIError(err error) *apiError {
-	var known *apiError
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*apiError](err); ok {
 		return known
 	}
 	return &apiError{status: http.StatusInternalServerError, detail: "The emulator failed: " + err.Error() + "."}

@@ -114,8 +114,7 @@ func (e *Emulator) fill(tx *bolt.Tx) error {
 	}
 	r := &request{e: e, tx: tx, now: e.clock.Now()}
 	at := func(err error, format string, args ...any) error {
-		var refused *apiError
-		if errors.As(err, &refused) {
+		if refused, ok := errors.AsType[*apiError](err); ok {
 			err = errors.New(refused.detail)
 		}
 		return fmt.Errorf("%s: %s: %w", s.file, fmt.Sprintf(format, args...), err)

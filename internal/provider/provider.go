@@ -234,8 +234,7 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 	c, err := client.New(cfg)
 	if err != nil {
 		at := path.Empty()
-		var setting *transport.ConfigError
-		if errors.As(err, &setting) {
+		if setting, ok := errors.AsType[*transport.ConfigError](err); ok {
 			at = path.Root(setting.Setting)
 		}
 		resp.Diagnostics.AddAttributeError(at, "Invalid provider setting", err.Error())

@@ -67,8 +67,7 @@ func (e *TransportError) Unwrap() error { return e.Err }
 
 // StatusOf returns the HTTP status of the service's error response in err, or 0 if there is none.
 func StatusOf(err error) int {
-	var api *APIError
-	if errors.As(err, &api) {
+	if api, ok := errors.AsType[*APIError](err); ok {
 		return api.Status
 	}
 	return 0
@@ -98,8 +97,7 @@ func IsRepeated(err error) bool {
 
 // IsAmbiguous reports whether the service may have acted on a failed request.
 func IsAmbiguous(err error) bool {
-	var transport *TransportError
-	if errors.As(err, &transport) {
+	if transport, ok := errors.AsType[*TransportError](err); ok {
 		return !transport.Unsent
 	}
 	var api *APIError

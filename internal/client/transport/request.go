@@ -297,8 +297,7 @@ func isOwn(body []byte) bool {
 
 // WithoutURL removes the URL that net/http adds to its errors: a signed URL is a secret, and the operation and route say more.
 func WithoutURL(err error) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		return wrapped.Err
 	}
 	return err

@@ -75,8 +75,7 @@ func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 		detail += "\n\n" + remedy
 	}
 	summary := "Cannot " + verb + " " + object
-	var api *transport.APIError
-	if errors.As(err, &api) && api.Status == http.StatusUnauthorized && api.FromService && err.Error() == api.Error() {
+	if api, ok := errors.AsType[*transport.APIError](err); ok && api.Status == http.StatusUnauthorized && api.FromService && err.Error() == api.Error() {
 		summary = "API key rejected" // The object is not to blame, and nothing else went wrong.
 		detail = phrase.Join(detail, "The key was sent to "+api.Host+".")
 	}

@@ -159,8 +159,7 @@ func (e *apiKeyEphemeral) create(ctx context.Context, m *apiKeyEphemeralModel) (
 		return nil, keys.CheckAccess(ctx)
 	}
 	made, err := keys.CreateMissingKey(ctx, n)
-	var exists *create.ExistsError
-	if errors.As(err, &exists) {
+	if _, ok := errors.AsType[*create.ExistsError](err); ok {
 		return nil, nil
 	}
 	return made, err
