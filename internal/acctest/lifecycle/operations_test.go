@@ -296,8 +296,10 @@ func TestOperations_uploadOfASecret(t *testing.T) {
 	e, config, _ := newOperations(t, &upload)
 	delete(config, "content")
 	i := e.NewInstance(t, "agentyard_computer_file_upload")
+	e.Plan(t, i, config).MustFail(t, "", "Exactly one of these attributes must be configured")
+	config["content_wo_version"] = "1"
 	e.Apply(t, i, config).MustFail(t, "content_wo", "Missing content", "Set source_path, content, content_base64, or content_wo.")
-	config["content_wo"], config["content_wo_version"] = "s3cret", "1"
+	config["content_wo"] = "s3cret"
 	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
 	if strings.Contains(i.State.String(), "s3cret") {
 		t.Error(i.State)
@@ -310,7 +312,7 @@ func TestOperations_uploadOfASecret(t *testing.T) {
 	e.WantRequests(t, "completeFileUpload", 1)
 	delete(config, "content_wo")
 	config["content"] = "x"
-	e.Plan(t, i, config).MustFail(t, "content_wo_version", "content")
+	e.Plan(t, i, config).MustFail(t, "content", "content_wo_version")
 }
 
 // Every write-only argument is null in a run in which its ephemeral source is null. Nothing requires it in a plan, an update, or a
