@@ -105,7 +105,7 @@ func (m *apiKeyModel) FromAPI(ctx context.Context, k *serviceaccounts.APIKey) di
 // setMinted uses the current time for the next rotation if the response has no creation time.
 func (m *apiKeyModel) setMinted(k *serviceaccounts.MintedAPIKey, settings keySettings, now time.Time) {
 	m.ID, m.Key, m.Fingerprint = types.StringValue(k.ID), types.StringValue(k.Value), value.StringOrNull(k.Fingerprint)
-	if !m.ExpiresAt.IsNull() { // The next refresh adds an expiry that was not planned.
+	if m.ExpiresAt.IsUnknown() { // The next refresh shows an expiry other than the planned one.
 		m.setExpiry(k.ExpiresAt.Time())
 	}
 	m.CreatedAt, m.IsRevoked, m.RevokedAt = value.Time(k.CreatedAt.Time()), types.BoolValue(false), types.StringNull()

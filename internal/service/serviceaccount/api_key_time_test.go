@@ -86,6 +86,31 @@ func TestAPIKey_expiryThatTheServiceSets(t *testing.T) {
 	}
 }
 
+// Terraform rejects another expiry than the planned one, and would taint the key. So the response to a creation or rotation does not change it.
+func TestAPIKey_configuredExpiryThatTheResponseLacks(t *testing.T) {
+	t.Parallel()
+	for name, at := range map[string]any{"omitted": nil, "another": acctest.Start.Add(day).UnixMilli()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t, acctest.Rewrite("/api/v0/service-accounts/", "", func(r *http.Request, body map[string]any) {
+				if key, ok := body["apiKey"].(map[string]any); ok && r.Method == http.MethodPost {
+					key["expiresAt"] = at
+				}
+			}))
+			account := newAccount(e, "robots")
+			i := e.NewInstance(t, keyType)
+			for _, expiry := range []string{"2026-05-30T12:00:00Z", "2026-06-30T12:00:00Z"} {
+				config := keyOf(account, acctest.Values{"expires_at": expiry})
+				e.MustApply(t, i, config)
+				e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+				if mustWork(t, e, i); i.Attribute("expires_at") != expiry {
+					t.Error(i.State)
+				}
+			}
+		})
+	}
+}
+
 // A second rotation within the grace period does not end it. A destroy also revokes the previous key.
 func TestAPIKey_graceKeepsThePreviousKeyAlive(t *testing.T) {
 	t.Parallel()
