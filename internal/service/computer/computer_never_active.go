@@ -59,7 +59,7 @@ func (r *computerResource) warnOfFailure(ctx context.Context, m *computerModel, 
 // planReplacement replaces a computer that failed before it was ever active: nobody has used it.
 func (r *computerResource) planReplacement(ctx context.Context, plan, state *computerModel, resp *resource.ModifyPlanResponse) {
 	// The final plan must not add a replacement, so an unknown value counts as true.
-	mayReplace := value.MayBeTrue(plan.ReplaceFailed) && !state.DeletionProtection.ValueBool()
+	mayReplace := value.MayBeTrue(plan.ReplaceFailed) && !state.DeletionProtection.ValueBool() && !plan.DeletionProtection.ValueBool()
 	if !mayReplace || !failedSetUp(ctx, r.Client, state.ID.ValueString(), state.ServiceAccountID.ValueString()) {
 		return
 	}
@@ -102,7 +102,7 @@ func (r *computerResource) notActive(ctx context.Context, m *computerModel, last
 	which, kept, waits := fmt.Sprintf("Computer %q (%s)", m.Name.ValueString(), m.ID.ValueString()), "", "The next apply waits again."
 	if isNew {
 		which += " was created, but"
-		kept = "The computer is kept in the state as tainted, so the next apply replaces it. To keep it, run terraform untaint ADDRESS"
+		kept = "The computer is kept in the state as tainted, so the next apply replaces it. To keep it, set replace_failed = false and run terraform untaint ADDRESS"
 		waits = kept + ": the next apply then waits for it."
 	}
 	if failed, ok := errors.AsType[*wait.FailedError](err); ok {

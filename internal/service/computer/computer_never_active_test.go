@@ -36,6 +36,20 @@ func TestComputer_replacesWhatWasNeverActive(t *testing.T) {
 	}
 }
 
+// Whoever follows the advice to keep a computer that failed in its creation, or protects it, keeps it.
+func TestComputer_keepsWhatFailedInItsCreation(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	failSetUp(e, "a")
+	i, config := e.NewInstance(t, computerType), acctest.Values{"name": "a", "deletion_protection": true}
+	e.Apply(t, i, config).MustFail(t, "", "Computer failed to provision", "set replace_failed = false and run terraform untaint ADDRESS.")
+	i.Tainted = false // As after terraform untaint.
+	e.Plan(t, i, acctest.Values{"name": "a"}).MustDo(t, acctest.ActionReplace)
+	for _, keeping := range []acctest.Values{config, {"name": "a", "replace_failed": false}} {
+		e.Apply(t, i.Clone(), keeping).MustDo(t, acctest.ActionUpdate)
+	}
+}
+
 // A computer that was active may have been used, so it is kept.
 func TestComputer_warnsOfWhatWasUsed(t *testing.T) {
 	t.Parallel()
