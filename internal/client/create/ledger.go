@@ -103,14 +103,14 @@ var looksWhileTaken = []time.Duration{0, time.Second, 3 * time.Second, 6 * time.
 
 // UntilFree waits until a listing has none of the objects that prevent a creation, and otherwise returns them: a listing may be out of
 // date, and the same run may delete them, as with a resource that was renamed without a moved block. A collection has ten seconds for
-// all names that are taken, and all who wait share its listings. A plan says nothing about such a name, because only Terraform knows
+// all names that are taken, and all who wait share its listings. Who comes later looks once. A plan says nothing about such a name, because only Terraform knows
 // what the same apply deletes, renames, or moves.
 func (l *Ledger[T]) UntilFree(ctx context.Context, key string, isTaken func(*T) bool) (taken []T, err error) {
 	now := l.conn.Clock.Now
 	asked, since := now(), l.takenSince(key)
 	for _, look := range looksWhileTaken {
 		if l.conn.Clock.Sleep(ctx, since.Add(look).Sub(now())) != nil {
-			break
+			return taken, nil
 		}
 		taken, err = l.listedAfter(ctx, key, since.Add(look), isTaken)
 		if err == nil && len(taken) == 0 { // The caller may know more than an older listing.
@@ -120,10 +120,10 @@ func (l *Ledger[T]) UntilFree(ctx context.Context, key string, isTaken func(*T) 
 			return nil, err
 		}
 	}
-	return taken, nil
+	return l.listedAfter(ctx, key, asked, isTaken) // All looks may be over.
 }
 
-// listedAfter returns the objects that are wanted from a listing that ended after a time.
+// listedAfter returns the objects that are wanted from a listing that ended after a time, without those that this process deleted.
 func (l *Ledger[T]) listedAfter(ctx context.Context, key string, at time.Time, isWanted func(*T) bool) ([]T, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,7 +131,10 @@ func (l *Ledger[T]) listedAfter(ctx context.Context, key string, at time.Time, i
 	if err != nil {
 		return nil, err
 	}
-	return collection.Filter(k.listed.All, isWanted), nil
+	return collection.Filter(k.listed.All, func(object *T) bool {
+		own, isWritten := k.written[l.ref(object).ID]
+		return isWanted(object) && (own != nil || !isWritten)
+	}), nil
 }
 
 // takenSince returns when the patience for names that are taken began. It begins again after a while without it.
