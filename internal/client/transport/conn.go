@@ -278,7 +278,7 @@ type serviceClock struct {
 // sameClock allows for the way of a response, and for its time without fractions of a second.
 const sameClock = 2 * time.Second
 
-// note records the time of a response that came now.
+// note records the time of a response whose header came now.
 func (s *serviceClock) note(at, now time.Time) {
 	if at.IsZero() {
 		return

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -383,6 +384,31 @@ func TestServiceNow_countsFromTheServicesClock(t *testing.T) {
 			}
 			clk.Advance(time.Hour)
 		}
+	}
+}
+
+// slowBody is a service whose clock is right, and whose bodies take long.
+type slowBody struct {
+	io.Reader
+	clk *clock.Fake
+}
+
+func (s *slowBody) RoundTrip(*http.Request) (*http.Response, error) {
+	header := http.Header{"Date": {s.clk.Now().Format(http.TimeFormat)}}
+	return &http.Response{StatusCode: 200, Header: header, Body: io.NopCloser(&slowBody{strings.NewReader("{}"), s.clk})}, nil
+}
+
+func (s *slowBody) Read(p []byte) (int, error) {
+	s.clk.Advance(30 * time.Second)
+	return s.Reader.Read(p)
+}
+
+func TestServiceNow_isNotBehindAfterASlowBody(t *testing.T) {
+	t.Parallel()
+	clk := clock.NewFake(clienttest.Start)
+	c := connected(t, Config{BaseURL: "https://api.agentyard.example", APIKey: "k", Clock: clk, Transport: &slowBody{clk: clk}})
+	if got := c.ServiceNow(t.Context()); !got.Equal(clk.Now()) || got.Equal(clienttest.Start) {
+		t.Errorf("%v instead of %v", got, clk.Now())
 	}
 }
 

@@ -93,7 +93,7 @@ func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*Respons
 	}
 	at := dateOf(resp.Header)
 	if isOwn(body) {
-		c.service.note(at, c.Clock.Now())
+		c.service.note(at, state.arrivedAt)
 	}
 	return &Response{Body: body, At: at}, nil
 }
@@ -123,6 +123,7 @@ func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(
 			return nil, false, err
 		}
 		resp, err := api.Do(copyOf(req))
+		state.arrivedAt = c.Clock.Now()
 		state.noteTimeout(req, err)
 		if isCertificateDemand(err) {
 			state.connected.Store(false)

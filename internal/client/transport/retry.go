@@ -48,6 +48,8 @@ type attempts struct {
 	actedBefore bool
 	// timedOut says that the last attempt reached its own timeout.
 	timedOut bool
+	// arrivedAt is when the header of the last response arrived. Its body may take long.
+	arrivedAt time.Time
 	// refusal is the last response if it was a 429, in case there is no further attempt.
 	refusal *APIError
 }
