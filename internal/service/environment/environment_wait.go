@@ -40,6 +40,9 @@ type earlierBuild struct {
 	until time.Time
 }
 
+// notListed is the ID of an earlierBuild whose poll showed none: from then on, a poll has to show one.
+const notListed = "none"
+
 func (b earlierBuild) isShownBy(build string, now time.Time) bool {
 	return b.id != "" && b.id == build && (b.until.IsZero() || now.Before(b.until))
 }
@@ -195,7 +198,7 @@ func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentMode
 		}
 		hasEnded := err == nil && last != nil
 		if hasEnded && found.IsBuilding() && found.LatestBuildID() != last.ID {
-			before = earlierBuild{id: last.ID} // The poll showed an earlier build.
+			before = earlierBuild{id: cmp.Or(last.ID, notListed)} // The poll showed an earlier build, or none.
 			continue
 		}
 		diags.Append(m.FromAPI(ctx, found)...)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -49,6 +50,32 @@ func TestEnvironment_failedUpdateIsRebuiltInPlace(t *testing.T) {
 		t.Errorf("sent %s; the state is %s", sent, i.State)
 	}
 	mustRest(t, e, i, after)
+}
+
+// A poll that calls the environment ready and names no build does not end the wait for the one that runs, nor prolong it.
+func TestEnvironment_aPollWithoutABuildIsNoResult(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		times int
+		fails string
+	}{"once": {1, ""}, "always": {-1, "no latestBuild.id"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			option, arm := atFirstLook()
+			e := acctest.New(t, option)
+			arm(func() {
+				e.Faults().Add(emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultOtherResponse, Times: tc.times,
+					Body: fmt.Sprintf(`{"builds":[{"environmentId":%q,"environmentStatus":"ready"}]}`, onlyEnv(t, e).ID)})
+			})
+			i := e.NewInstance(t, environmentType)
+			started := e.Clock.Now()
+			out := e.Apply(t, i, envValues(acctest.Values{"timeouts": map[string]any{"create": "2m"}}))
+			if took := e.Clock.Now().Sub(started); (len(out.Errors) > 0) != (tc.fails != "") || took > 3*time.Minute {
+				t.Errorf("after %v: %s", took, out)
+			}
+			acctest.Says(t, out.Text(), tc.fails)
+		})
+	}
 }
 
 // A rename does not build, so a failed environment that is renamed is also rebuilt.
