@@ -1,9 +1,12 @@
 package environment_test
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
+	"path"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -99,5 +102,40 @@ func TestEnvironment_anUnnamedBuildIsWaitedFor(t *testing.T) {
 				t.Errorf("waited %v", waited)
 			}
 		})
+	}
+}
+
+// A change of a failed environment may start no build. Then the failed build counts after all, and the next apply starts one.
+func TestEnvironment_aChangeThatBuildsNothing(t *testing.T) {
+	t.Parallel()
+	for _, named := range []bool{true, false} {
+		build := ""
+		var changes atomic.Bool
+		e := acctest.New(t, acctest.Wrap(func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != http.MethodPatch || !changes.Load() {
+					next.ServeHTTP(w, r)
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = fmt.Fprintf(w, `{"id":%q%s}`, path.Base(r.URL.Path), build)
+			})
+		}))
+		_, i := e.Created(t, environmentType, envValues(nil))
+		failBuild(t, e, emulator.BuildFailure{Reason: "The disk is full."})
+		rebuilt(t, e, buildTime)
+		if named {
+			build = fmt.Sprintf(`,"buildId":%q`, latestOf(e))
+		}
+		changes.Store(true)
+		started := e.Clock.Now()
+		config := envValues(acctest.Values{"setup_script": "make"})
+		e.Apply(t, i, config).MustFail(t, "", "Environment failed to build", "The disk is full.", "The next apply rebuilds it.")
+		if waited := e.Clock.Now().Sub(started); waited > time.Minute {
+			t.Errorf("waited %v", waited)
+		}
+		changes.Store(false)
+		e.MustApply(t, i, config)
+		mustRest(t, e, i, config)
 	}
 }

@@ -340,7 +340,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 		switch {
 		case build != "" && build != latest:
 			before.id = latest
-		case build == "" && w.changes && before.id == "":
+		case w.changes && (build == "" || before.id != ""): // A failed one that stays the latest is rebuilt by the next apply.
 			before = earlierBuild{latest, r.Client.Conn.Clock.Now().Add(unnamedBuildTime)}
 		}
 	}
