@@ -149,7 +149,7 @@ func (m *fleetModel) warnOfWait(stay []fleetMember, awaited map[string]bool) dia
 	if len(waiting) == 0 {
 		return nil
 	}
-	return diag.Diagnostics{diag.NewWarningDiagnostic(appliesWait, fmt.Sprintf("%s of the fleet %q %s not active yet, and an earlier apply did not wait until %s: %s. This apply waits for %s.",
+	return diag.Diagnostics{diag.NewWarningDiagnostic(notYetActive, fmt.Sprintf("%s of the fleet %q %s not active yet, and an earlier apply did not wait until %s: %s. An apply that keeps %s waits for %[6]s.",
 		phrase.Count(len(waiting), "computer"), m.NamePrefix.ValueString(), phrase.Verb(len(waiting), "is", "are"), phrase.Verb(len(waiting), "it was", "they were"),
 		phrase.Names(waiting, phrase.MaxNamed), phrase.Verb(len(waiting), "it", "them")))}
 }

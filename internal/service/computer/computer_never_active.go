@@ -66,17 +66,17 @@ func (r *computerResource) planReplacement(ctx context.Context, plan, state *com
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())...)
 	resp.RequiresReplace.Append(path.Root("status"))
 	resp.Diagnostics.AddAttributeWarning(path.Root("replace_failed"), "Computer will be replaced",
-		fmt.Sprintf("Computer %q (%s) failed to provision and was never active, so the plan replaces it. To keep it, set replace_failed = false.", state.Name.ValueString(), state.ID.ValueString()))
+		fmt.Sprintf("Computer %q (%s) failed to provision and was never active, so the plan replaces it. Unless another change replaces it, replace_failed = false keeps it.", state.Name.ValueString(), state.ID.ValueString()))
 }
 
 // planWait makes the status unknown, and the results that the service has not set yet. With other changes, the plan may be a replacement,
-// which does not wait, so there is no warning.
+// so there is no warning. Nothing shows it one with -replace.
 func (m *computerModel) planWait(ctx context.Context, isOnlyChange bool, resp *resource.ModifyPlanResponse) {
 	if !value.MayBeTrue(m.WaitForActive) {
 		return
 	}
 	if isOnlyChange {
-		resp.Diagnostics.AddWarning(appliesWait, fmt.Sprintf("Computer %q (%s) is not active yet, and an earlier apply did not wait until it was. This apply waits for it.", m.Name.ValueString(), m.ID.ValueString()))
+		resp.Diagnostics.AddWarning(notYetActive, fmt.Sprintf("Computer %q (%s) is not active yet, and an earlier apply did not wait until it was. An apply that keeps it waits until it is.", m.Name.ValueString(), m.ID.ValueString()))
 	}
 	m.Status = types.StringUnknown()
 	for _, result := range []*types.String{&m.Hostname, &m.HostID, &m.RelayClientURL, &m.RelayAgentURL, &m.InstallSessionID} {
@@ -90,8 +90,8 @@ func (m *computerModel) planWait(ctx context.Context, isOnlyChange bool, resp *r
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
 }
 
-// appliesWait is one summary for computers and fleets, because Terraform groups warnings by it.
-const appliesWait = "Apply waits for computers"
+// notYetActive is one summary for computers and fleets, because Terraform groups warnings by it.
+const notYetActive = "Computers are not active yet"
 
 // notActive says why a wait ended too early. Only an error of a creation taints the computer. An interrupted run gets a warning, because
 // after an error the next apply would replace the computer.

@@ -41,7 +41,7 @@ func TestEnvironment_timeouts(t *testing.T) {
 			}
 			i.Tainted = false
 			config["timeouts"] = map[string]any{"update": "5h"}
-			acctest.Says(t, e.Plan(t, i, config).WarningText(), "Apply waits for an earlier build", i.ID(), "build "+i.Attribute("latest_build_id")+" has not ended, and an earlier apply stopped waiting. This apply waits for it.")
+			acctest.Says(t, e.Plan(t, i, config).WarningText(), "Earlier build has not ended", i.ID(), "build "+i.Attribute("latest_build_id")+" has not ended, and an earlier apply stopped waiting. An apply that keeps the environment waits for it.")
 			e.Journal().Reset()
 			e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 			if sent := changesSent(e); sent != "" {

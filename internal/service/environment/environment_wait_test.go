@@ -114,7 +114,7 @@ func TestEnvironment_foundFailed(t *testing.T) {
 			maps.Copy(config, tc.change)
 			p := acctest.NewProcess(t, e, nil)
 			plan := p.Plan(i, config)
-			if told := strings.Contains(plan.WarningText(), "The disk is full. This apply starts a new build"); told == (tc.change["setup_script"] != nil) {
+			if told := strings.Contains(plan.WarningText(), "The disk is full. An apply that keeps the environment starts a new build"); told == (tc.change["setup_script"] != nil) {
 				t.Errorf("the plan says: %s", plan.WarningText())
 			}
 			p.Apply(i, config).MustDo(t, acctest.ActionUpdate)
