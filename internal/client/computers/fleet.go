@@ -171,7 +171,7 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, before 
 		create.NoteFound(ctx, create.Found{Ref: found[i].Ref()})
 	}
 	if len(found) < body.Quantity {
-		return found, fmt.Errorf("the response to bulkCreateComputers was lost; %d of the %d requested computers were found: %w", len(found), body.Quantity, err)
+		return found, fmt.Errorf("the response to bulkCreateComputers was lost or unusable; %d of the %d requested computers were found: %w", len(found), body.Quantity, err)
 	}
 	return found, nil
 }

@@ -23,11 +23,11 @@ func WithFound(ctx context.Context) (context.Context, func() diag.Diagnostics) {
 				adopted = append(adopted, f.Ref)
 				continue
 			}
-			lines = append(lines, fmt.Sprintf("The response to a request for a new API key was lost. The provider revoked the API key %s with the fingerprint %s, which appeared since: its value is lost here. "+
+			lines = append(lines, fmt.Sprintf("The response to a request for a new API key was lost or unusable. The provider revoked the API key %s with the fingerprint %s, which appeared since: its value is lost here. "+
 				"If another run created that key, it does not work there any more: replace it.", f.Ref, f.Revoked))
 		}
 		if len(adopted) > 0 {
-			lines = append(lines, fmt.Sprintf("The response to a creation was lost. Found and added to this state: %s %s. "+
+			lines = append(lines, fmt.Sprintf("The response to a creation was lost or unusable. Found and added to this state: %s %s. "+
 				"If another run created this, two states have it, and destroying it in one destroys it for both: remove it from one of them with terraform state rm.", adopted[0].Object, create.List(adopted)))
 		}
 		if len(lines) > 0 {

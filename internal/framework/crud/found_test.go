@@ -28,12 +28,12 @@ func TestWithFound(t *testing.T) {
 	}{
 		"nothing": {},
 		"one": {
-			[]create.Found{computer("1")}, "Warning: Found after a lost response: The response to a creation was lost.",
+			[]create.Found{computer("1")}, "Warning: Found after a lost response: The response to a creation was lost or unusable.",
 			[]string{`computer "ci-1" (1, created at 2026-03-01T12:00:00Z)`, "If another run created this, two states have it", "terraform state rm"},
 		},
 		"several": {[]create.Found{computer("1"), computer("2")}, "Warning: Found after a lost response: ", []string{`computer "ci-1" (1, `, `, "ci-2" (2, `}},
 		"a key": {
-			[]create.Found{key}, "Warning: Found after a lost response: The response to a request for a new API key was lost.",
+			[]create.Found{key}, "Warning: Found after a lost response: The response to a request for a new API key was lost or unusable.",
 			[]string{`revoked the API key "ci" (k1, created at 2026-03-01T12:00:00Z) with the fingerprint f1`, "does not work there any more"},
 		},
 	} {
