@@ -92,8 +92,8 @@ func (l *Ledger[T]) listedWithin(ctx context.Context, key string, maxAge time.Du
 	l.mu.Unlock()
 	listed, err := listing.Wait(ctx)
 	l.mu.Lock()
-	if err == nil {
-		k.listed, k.listedAt = listed, l.conn.Clock.Now()
+	if err == nil && !listing.ReadAt().Before(k.listedAt) {
+		k.listed, k.listedAt = listed, listing.ReadAt()
 	}
 	return k, err
 }

@@ -122,6 +122,22 @@ func TestLedger_isLearnedAnew(t *testing.T) {
 	}
 }
 
+// A listing that a read has made is as old for creations as it is.
+func TestLedger_countsTheAgeOfAListingFromItsRead(t *testing.T) {
+	t.Parallel()
+	s, clk := newSource(1), clock.NewFake(time.Now())
+	sh := s.ledger(clk, nil)
+	if _, err := sh.Listing.All(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	for listings, pass := range []time.Duration{collection.FreshFor - 1, 1} {
+		clk.Advance(pass)
+		if mustKnow(t, sh, ""); s.lists.Load() != int64(listings+1) {
+			t.Errorf("after another %v: %d listings", pass, s.lists.Load())
+		}
+	}
+}
+
 // A creation knows the objects that existed when it started, and those that this process creates meanwhile. An object that
 // only a later listing shows does not count as known.
 func TestLedger_knowsWhatWasThereBefore(t *testing.T) {

@@ -129,6 +129,9 @@ func (v *Value[V]) IsRead() bool {
 	}
 }
 
+// ReadAt returns when the read ended. It must have ended.
+func (v *Value[V]) ReadAt() time.Time { return v.readAt }
+
 // Wait returns the value, or the error of its read, or of ctx if that ends first.
 func (v *Value[V]) Wait(ctx context.Context) (V, error) {
 	if v.IsRead() {
