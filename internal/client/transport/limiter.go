@@ -91,6 +91,9 @@ func (l *limiter) wait(ctx context.Context, t *turn) error {
 		}
 		now := l.clock.Now()
 		left := latest(l.until, l.last.Add(l.spacing())).Sub(now)
+		if left < -calmTime { // No call has asked meanwhile.
+			l.fruitless = 0
+		}
 		if l.queue[0] != t {
 			left = max(left, l.spacing(), time.Millisecond) // The rate may rise meanwhile, so this is not its share of the queue.
 		} else if left <= 0 {

@@ -246,6 +246,17 @@ func TestLimiter_waitsToTheLastMoment(t *testing.T) {
 	}
 }
 
+// A call that ended with a 429 long ago says nothing about how long the service has accepted nothing.
+func TestLimiter_forgetsARefusalWithoutFurtherRequests(t *testing.T) {
+	t.Parallel()
+	l := newTurns(0, 0)
+	clienttest.Must(t, l.refused(t.Context(), l.take(t), time.Second))
+	l.clk.Advance(patience + time.Second)
+	first := l.take(t)
+	l.take(t)
+	clienttest.Must(t, l.refused(t.Context(), first, time.Second))
+}
+
 func TestRefusals_areBounded(t *testing.T) {
 	t.Parallel()
 	serveRefusals := func(t *testing.T, retryAfter string) (*Conn, *clienttest.Recorder, *clock.Fake) {
