@@ -30,11 +30,11 @@ mapfile -t without < <(grep -v "$harness " <<<"$tested" | sed -n 's| .*||p')
 mapfile -t differing < <(grep -rl --include='*_test.go' '_everyCLI(' internal | xargs -n 1 dirname | sort -u | sed 's|^|./|' | grep -v '/\(firststeps\|guides\)$')
 # run NAME ARGUMENT...: runs go test, and keeps what it says.
 run() {
+	local log=$scratch/$BASHPID-$RANDOM.log
 	printf '\n=== %s: go test %s\n' "$1" "${*:2}"
-	"$gotestsum" --format pkgname --format-hide-empty-pkg --hide-summary skipped -- -count=1 -parallel=8 -timeout=30m "${@:2}" 2>&1 | tee "$scratch/$BASHPID.log" || return 1
-	! grep '^DONE 0 tests' "$scratch/$BASHPID.log"
+	"$gotestsum" --format pkgname --format-hide-empty-pkg --hide-summary skipped -- -count=1 -parallel=8 -timeout=30m "${@:2}" 2>&1 | tee "$log" || return 1
+	! grep '^DONE 0 tests' "$log"
 }
-
 # with_cli CLI VARIABLE ARGUMENT...: runs tests with the CLI that the caller has given in the variable, else with the pinned one.
 with_cli() (
 	given=${!2:-} && path=$(command -v "${given:-$(internal/tools/install.sh "$1")}") || { echo "test.sh: $2 names no program" >&2 && exit 1; }
