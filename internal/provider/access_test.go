@@ -22,7 +22,7 @@ func TestPlan_accessOfACreate(t *testing.T) {
 			e := acctest.New(t)
 			acctest.Must(t, e.SetTier(emulator.TierFree))
 			p := acctest.NewProcess(t, e, nil)
-			p.Plan(p.NewInstance(typeName), config).MustFail(t, "", "returned 402", "Upgrade the plan")
+			p.Plan(p.NewInstance(typeName), config).MustFail(t, "", "returned 402", "The organization's plan may not include this")
 
 			acctest.Must(t, e.SetTier(emulator.TierEnterprise))
 			for _, status := range []int{http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusTooManyRequests} {

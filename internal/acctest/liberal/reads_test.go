@@ -94,6 +94,9 @@ func (o organization) testRefusals(t *testing.T, row string, read func() reading
 	o.Journal().Reset()
 	read()
 	for _, entry := range o.Journal().Entries() {
+		if entry.Operation == "listComputerProviders" && strings.HasPrefix(row, "agentyard_analytics_") {
+			continue // It is asked only for the service's time, and this machine's clock replaces that.
+		}
 		o.Faults().Add(emulator.Fault{Operation: entry.Operation, Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusForbidden, Times: -1})
 		got := read()
 		o.Faults().Clear()

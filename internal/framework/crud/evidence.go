@@ -16,7 +16,7 @@ const AssumedFormat = "\n\n-> **Assumed format.** The service's API documents do
 
 // Assumed returns the end of a sentence that rests on an assumption of the contract.
 func Assumed(id string) string {
-	return " (assumption [`" + id + "`](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/evidence)). "
+	return " (assumption [`" + id + "`](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/evidence))."
 }
 
 // WholeRecord describes the attribute raw_json of such a record in a data source.

@@ -41,7 +41,7 @@ func (e *computerFileDownloadEphemeral) Schema(_ context.Context, _ ephemeral.Sc
 		MarkdownDescription: "Creates a signed URL for downloading a file from a computer's workspace. Each plan and apply creates a new one, which is never stored." + ownersKey + "\n\n" +
 			"**Missing files.** Terraform opens ephemeral resources in each plan, also before a destroy. A file that the apply uploads does not exist then, so a missing file is a warning, and `url` is null. " +
 			"An ephemeral resource cannot tell a plan from an apply. In a provisioner, write `coalesce` around `url`, as in the example. In a write-only argument, write `terraform.applying ? coalesce(…) : \"none\"`. An apply without the file then fails.\n\n" +
-			"**Status 424.** A response with this status is treated like a missing file, because the computer may only be active later" + crud.Assumed("meaning-of-failed-dependency") + "The warning contains the service's message." + crud.AssumedFormat,
+			"**Status 424.** A response with this status is treated like a missing file, because the computer may only be active later" + crud.Assumed("meaning-of-failed-dependency") + " The warning contains the service's message." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"computer_id": schema.StringAttribute{
 				Required:            true,

@@ -123,7 +123,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"name_prefix": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "Prefix of the computers' names. Must have 1–61 characters, so that a name with its number has at most 63. The service accepts 1–58 lowercase letters, digits, and hyphens; the first one is a letter, and the last one no hyphen" + crud.Assumed("bulk-create-computers-name-prefix") + "Changing this forces a new fleet.",
+				MarkdownDescription: "Prefix of the computers' names. Must have 1–61 characters, so that a name with its number has at most 63. The service accepts 1–58 lowercase letters, digits, and hyphens; the first one is a letter, and the last one no hyphen" + crud.Assumed("bulk-create-computers-name-prefix") + " Changing this forces a new fleet.",
 				Validators:          []validator.String{value.Length(1, 61)},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			},

@@ -146,7 +146,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 			},
 			"name": schema.StringAttribute{
 				Required: true,
-				MarkdownDescription: "Name of the key. The service accepts 1–128 characters" + crud.Assumed("create-api-key") + "Must be different from the account's other live keys. Changing this forces a new API key. " +
+				MarkdownDescription: "Name of the key. The service accepts 1–128 characters" + crud.Assumed("create-api-key") + " Must be different from the account's other live keys. Changing this forces a new API key. " +
 					"With `create_before_destroy`, a replacement needs another name; to renew a key, use `rotation.triggers`.",
 				Validators:    []validator.String{value.Length(1, maxKeyName)},
 				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
@@ -185,7 +185,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 					},
 					"grace_period_minutes": schema.Int64Attribute{
 						Optional: true,
-						MarkdownDescription: "How long the old key keeps working after a rotation, in minutes. The service accepts 0–10" + crud.Assumed("rotate-api-key-grace-period-minutes") + "Defaults to 0. " +
+						MarkdownDescription: "How long the old key keeps working after a rotation, in minutes. The service accepts 0–10" + crud.Assumed("rotate-api-key-grace-period-minutes") + " Defaults to 0. " +
 							"The old key must not expire during this time.",
 						Validators: []validator.Int64{value.Between(0, maxGraceMinutes)},
 					},

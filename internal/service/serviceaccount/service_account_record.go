@@ -35,5 +35,5 @@ var accountResults = results.Fields[*serviceaccounts.Account]{
 	"id":          results.String("The service account's ID.", func(a *serviceaccounts.Account) string { return a.ID }),
 	"name":        results.String("The service account's name.", func(a *serviceaccounts.Account) string { return a.Name }),
 	"description": results.String("The service account's description.", func(a *serviceaccounts.Account) string { return a.Description }),
-	"status":      results.String("The service account's status. The service should accept API keys only while their account is `active`"+crud.Assumed("inactive-account-keys")+"The API documents list no values; the examples use `active` and `inactive`.", func(a *serviceaccounts.Account) string { return a.Status }),
+	"status":      results.String("The service account's status. The service should accept API keys only while their account is `active`"+crud.Assumed("inactive-account-keys")+" The API documents list no values; the examples use `active` and `inactive`.", func(a *serviceaccounts.Account) string { return a.Status }),
 }

@@ -64,7 +64,7 @@ func (m *accountModel) updateRequest(state *accountModel) serviceaccounts.Update
 func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a service account: an identity for automation, which owns API keys and computers and is not a member." + crud.ManagersOnly + "\n\n" +
-			"~> Destroying a service account also deletes all its computers, even those with `deletion_protection`, and the service should stop accepting its API keys" + crud.Assumed("deleted-account-keys") + "The service also tries to delete the Git credentials that it stores for the account. The plan warns about the computers, except with `-replace` or for a tainted account.\n\n" +
+			"~> Destroying a service account also deletes all its computers, even those with `deletion_protection`, and the service should stop accepting its API keys" + crud.Assumed("deleted-account-keys") + " The service also tries to delete the Git credentials that it stores for the account. The plan warns about the computers, except with `-replace` or for a tainted account.\n\n" +
 			"**Keys.** To give each team an account and a rotating key, see [Teams and keys](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/teams-and-keys)." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"id": accountResults.Resource()["id"],
