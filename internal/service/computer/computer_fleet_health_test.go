@@ -137,6 +137,32 @@ func TestFleet_whatRecoversIsNotReplaced(t *testing.T) {
 	e.WantRequests(t, "bulkCreateComputers", 1)
 }
 
+// A wait plans as unknown only what the rest of the set-up sets. What was known stays, whatever the service returns.
+func TestFleet_aWaitKeepsWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	var changed atomic.Bool
+	e := acctest.New(t, acctest.Rewrite("/api/v0/computers", "computers", func(_ *http.Request, c map[string]any) {
+		if changed.Load() {
+			c["remoteUser"] = "another"
+		}
+	}))
+	config := fleetOf(1)
+	config["wait_for_active"] = false
+	p, i := e.Created(t, fleetType, config)
+	user := fleetComputers(i)["web-1"]["remote_user"]
+	apply := p.Save(i, fleetOf(1))
+	changed.Store(true)
+	p.Restart()
+	out := apply() // The harness compares the result with the plan.
+	out.MustDo(t, acctest.ActionUpdate)
+	if unknown := out.Unknown(t); slices.Contains(unknown, "computers.remote_user") || !slices.Contains(unknown, "computers.status") {
+		t.Errorf("unknown are %v", unknown)
+	}
+	if got := fleetComputers(i)["web-1"]; got["remote_user"] != user || got["status"] != "active" {
+		t.Errorf("the state holds %v", got)
+	}
+}
+
 // A typo in quantity must not use the memory for a million computers.
 func TestFleet_aHugeGrowthIsUnknownAsAWhole(t *testing.T) {
 	t.Parallel()

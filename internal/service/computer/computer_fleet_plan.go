@@ -163,6 +163,20 @@ func newFleetComputer(id types.String) fleetComputer {
 	}
 }
 
+// keep keeps what was known before the wait: the rest of the set-up sets only what is null.
+func (c *fleetComputer) keep(prior *fleetComputer) {
+	for result, known := range map[*types.String]types.String{
+		&c.Hostname: prior.Hostname, &c.RemoteUser: prior.RemoteUser, &c.RelayClientURL: prior.RelayClientURL, &c.RelayAgentURL: prior.RelayAgentURL,
+	} {
+		if !known.IsNull() {
+			*result = known
+		}
+	}
+	if !prior.ClonedRepoDirectories.IsNull() {
+		c.ClonedRepoDirectories = prior.ClonedRepoDirectories
+	}
+}
+
 func (c fleetChange) computers(ctx context.Context, plan *fleetModel, state types.Map, awaited map[string]bool) (types.Map, diag.Diagnostics) {
 	if c.missing > maxPlanned {
 		return types.MapUnknown(fleetComputerType), nil
@@ -172,7 +186,9 @@ func (c fleetChange) computers(ctx context.Context, plan *fleetModel, state type
 	for _, member := range c.stay {
 		entries[member.name] = inState[member.name]
 		if awaited[member.name] {
-			entry, d := types.ObjectValueFrom(ctx, fleetComputerType.AttrTypes, newFleetComputer(member.ID))
+			waiting := newFleetComputer(member.ID)
+			waiting.keep(&member.fleetComputer)
+			entry, d := types.ObjectValueFrom(ctx, fleetComputerType.AttrTypes, waiting)
 			diags.Append(d...)
 			entries[member.name] = entry
 		}

@@ -331,6 +331,9 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	// 4. Store.
 	added, diags := membersFromAPI(ctx, followed, names)
 	resp.Diagnostics.Append(diags...)
+	for n := range waiting {
+		added[len(made)+n].keep(&waiting[n].fleetComputer)
+	}
 	members := slices.Concat(stay, added)
 	m.setProviderType(made)
 	resp.Diagnostics.Append(m.setComputers(ctx, members, newNames(m.NamePrefix.ValueString(), members, quantity-len(members)))...)
