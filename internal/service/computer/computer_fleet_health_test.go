@@ -137,6 +137,32 @@ func TestFleet_whatRecoversIsNotReplaced(t *testing.T) {
 	e.WantRequests(t, "bulkCreateComputers", 1)
 }
 
+// The name of a failed computer is not planned if a lower number is free. Once it has recovered, it gets the planned one.
+func TestFleet_whatRecoversTakesThePlaceOfANewOne(t *testing.T) {
+	t.Parallel()
+	var recovered atomic.Bool
+	e := acctest.New(t, acctest.Rewrite("/api/v0/computers", "computers", func(_ *http.Request, c map[string]any) {
+		if recovered.Load() {
+			c["status"] = "active"
+		}
+	}))
+	failSetUp(e, "web-4")
+	p, i := e.Created(t, fleetType, fleetOf(4))
+	before := fleetIDs(i)
+	deleteComputers(e, "web-2", "web-3")
+	p.Restart()
+	apply := p.Save(i, fleetOf(2))
+	recovered.Store(true)
+	p.Restart()
+	apply().MustDo(t, acctest.ActionUpdate)
+	if got := fleetIDs(i); len(got) != 2 || got[0] != before[0] || got[1] != before[3] {
+		t.Errorf("the computers were %v and are %v", before, got)
+	}
+	acctest.Is(t, "the names", strings.Join(fleetNames(i), " "), "web-1 web-2")
+	e.WantRequests(t, "deleteComputer", 2) // Those of the test.
+	e.WantRequests(t, "bulkCreateComputers", 1)
+}
+
 // A wait plans as unknown only what the rest of the set-up sets. What was known stays, whatever the service returns.
 func TestFleet_aWaitKeepsWhatIsKnown(t *testing.T) {
 	t.Parallel()

@@ -103,17 +103,27 @@ func (m *fleetModel) planned(members []fleetMember, failed map[string]bool) flee
 		return m.change(members, failed)
 	}
 	var c fleetChange
+	var unplanned []fleetMember
 	entries := m.Computers.Elements()
 	for _, member := range members {
 		entry, isPlanned := entries[member.name].(types.Object)
 		isReplaced := isPlanned && (entry.IsUnknown() || entry.Attributes()["id"].IsUnknown())
 		switch {
 		case !isPlanned:
-			c.surplus = append(c.surplus, member)
+			unplanned = append(unplanned, member)
 		case isReplaced && failed[member.ID.ValueString()]:
 			c.failed = append(c.failed, member)
 		default:
 			c.stay = append(c.stay, member)
+		}
+	}
+	for _, member := range unplanned {
+		// A plan that creates computers has no surplus, so this one had failed. It takes the place of a new one.
+		if len(c.stay) < len(entries) && !failed[member.ID.ValueString()] {
+			member.name = newNames(m.NamePrefix.ValueString(), c.stay, 1)[0]
+			c.stay = append(c.stay, member)
+		} else {
+			c.surplus = append(c.surplus, member)
 		}
 	}
 	c.missing = len(entries) - len(c.stay)
