@@ -58,7 +58,7 @@ emulator() {
 	trap 'rm -rf "$scratch"' EXIT
 	build
 	go build -o "$scratch/agentyard-emulator" ./internal/emulator/cmd/agentyard-emulator
-	"$scratch/agentyard-emulator" -data "$scratch/emulator.db" -requests-per-second "${RATE:-20}" -latency "${LATENCY:-50ms}" -step 1s \
+	"$scratch/agentyard-emulator" -data "$scratch/emulator.db" -requests-per-second "${RATE:-20}" -latency "${LATENCY:-50ms}" -step 2s \
 		-session-delay 5s -session-list-delay 10s -message-delay 5s -max-page-size 20 -shuffle-lists -- \
 		"$root/scripts/acceptance.sh" on-emulator
 }
