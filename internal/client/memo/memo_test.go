@@ -78,7 +78,7 @@ func TestMemo_expiresAndIsDropped(t *testing.T) {
 	}
 }
 
-// A failure is told to those who wait. The next call reads again.
+// Those who wait get the error of a failed read. The next call reads again.
 func TestMemo_failures(t *testing.T) {
 	t.Parallel()
 	for lifetime, reads := range map[time.Duration]int{time.Minute: 2, 0: 2} {
