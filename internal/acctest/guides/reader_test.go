@@ -42,6 +42,9 @@ func page(t *testing.T, name string) string {
 func blocksOf(text string) (all []block) {
 	file, end := "main.tf", 0
 	for _, at := range fenced.FindAllStringSubmatchIndex(text, -1) {
+		if text[at[2]:at[3]] == "text" {
+			continue // A drawing.
+		}
 		if names := fileName.FindAllStringSubmatch(text[end:at[0]], -1); len(names) > 0 {
 			file = names[len(names)-1][1]
 		}
