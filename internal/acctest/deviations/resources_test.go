@@ -1,4 +1,4 @@
-package liberal
+package deviations
 
 import (
 	"testing"

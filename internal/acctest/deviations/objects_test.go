@@ -1,6 +1,6 @@
-// Package liberal tests what the provider makes of responses that differ from the contract as those of a real service may, and
+// Package deviations tests what the provider makes of responses that differ from the contract as those of a real service may, and
 // that each field of the contract reaches an attribute. Both are derived from the contract, so a new field is tested by itself.
-package liberal
+package deviations
 
 import (
 	"encoding/json"

@@ -1,5 +1,5 @@
-// Package driven checks that the tests have driven every operation of the contract through the provider.
-package driven
+// Package coverage checks that the tests have driven every operation of the contract through the provider.
+package coverage
 
 import (
 	"os"

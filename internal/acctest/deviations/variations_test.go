@@ -1,4 +1,4 @@
-package liberal
+package deviations
 
 import (
 	"bytes"
@@ -148,7 +148,7 @@ func (s *service) layer(next http.Handler) http.Handler {
 			}
 			if s.isFilled || s.varied != nil {
 				body = encode(changed)
-				w.Header().Set(contract.FaultHeader, "liberal")
+				w.Header().Set(contract.FaultHeader, "deviates")
 			}
 		}
 		s.exchanges = append(s.exchanges, x)
