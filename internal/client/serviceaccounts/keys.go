@@ -24,7 +24,7 @@ type APIKey struct {
 	RevokedAt wire.Millis `json:"revokedAt"`
 }
 
-// IsLive reports whether the key is neither revoked nor expired.
+// IsLive reports whether the key is neither revoked nor expired. Now is the service's time.
 func (k *APIKey) IsLive(now time.Time) bool {
 	return !k.IsRevoked && (k.ExpiresAt == 0 || k.ExpiresAt.Time().After(now))
 }
@@ -101,7 +101,7 @@ func (c *Client) RevokeExistingKey(ctx context.Context, accountID, keyID string)
 	switch found, listErr := c.GetKey(ctx, accountID, keyID); {
 	case listErr != nil:
 		return listErr
-	case found != nil && found.IsLive(c.conn.Clock.Now()):
+	case found != nil && found.IsLive(c.conn.ServiceNow(ctx)):
 		return err
 	}
 	return collection.Gone(err)

@@ -42,6 +42,8 @@ type keyCreation struct {
 	key    NewAPIKey
 	old    Renewal
 	before create.Before[APIKey]
+	// now returns the service's time, by which keys expire.
+	now func() time.Time
 }
 
 // CreateKey mints a key. If a live key with the same name exists and is not revoked meanwhile, nothing is sent and the error is an
@@ -94,13 +96,12 @@ func (c *Client) createKey(ctx context.Context, n NewAPIKey, old Renewal, send f
 	if err != nil {
 		return nil, err
 	}
+	now := func() time.Time { return c.conn.ServiceNow(ctx) }
 	if n.ExpiresIn != 0 {
-		n.ExpiresAt = c.conn.ServiceNow(ctx).Add(n.ExpiresIn) // Its milliseconds are those of this machine, so no other run's key has them.
+		n.ExpiresAt = now().Add(n.ExpiresIn) // Its milliseconds are those of this machine, so no other run's key has them.
 	}
-	return send(&keyCreation{client: c, key: n, old: old, before: before}, ctx)
+	return send(&keyCreation{client: c, key: n, old: old, before: before, now: now}, ctx)
 }
-
-func (k *keyCreation) now() time.Time { return k.client.conn.Clock.Now() }
 
 // keysNow lists the keys with the name again.
 func (k *keyCreation) keysNow(ctx context.Context) ([]APIKey, error) {
@@ -122,8 +123,11 @@ func (k *keyCreation) rotate(ctx context.Context) (*MintedAPIKey, error) {
 	minted, err := k.send(ctx, r.With(body{millisOf(k.key.ExpiresAt), k.old.GraceMinutes}))
 	switch {
 	case transport.IsAmbiguous(err):
-		if lost := k.revokeLost(ctx, since, err); lost != nil || ctx.Err() != nil {
-			return nil, cmp.Or(lost, err) // In a run that is stopping, the value of another key could not be stored.
+		if lost := k.revokeLost(ctx, since, err); lost != nil {
+			return nil, lost
+		}
+		if ctx.Err() != nil {
+			return nil, err // In a run that is stopping, the value of another key could not be stored.
 		}
 		minted, err := k.mint(ctx)
 		if err != nil {
@@ -164,7 +168,10 @@ func (k *keyCreation) awaitOthers(ctx context.Context) ([]APIKey, error) {
 func (k *keyCreation) replace(ctx context.Context, named []APIKey, look func(context.Context) ([]APIKey, error)) (*MintedAPIKey, error) {
 	if len(k.others(named)) > 0 {
 		found, err := look(ctx)
-		if err = cmp.Or(err, create.AlreadyExists(describeKeys(found))); err != nil {
+		if len(found) > 0 {
+			return nil, create.AlreadyExists(describeKeys(found))
+		}
+		if err != nil {
 			return nil, k.client.GoneWithAccount(ctx, k.key.AccountID, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -180,5 +181,55 @@ func TestCreateKey_lifeByTheServicesClock(t *testing.T) {
 	clienttest.Must(t, err)
 	if want := fmt.Sprintf(`"expiresAt":%d}`, clienttest.Start.Add(ahead+life).UnixMilli()); !strings.HasSuffix(rec.Bodies[len(rec.Bodies)-1], want) {
 		t.Errorf("sent %v, want %s", rec.Bodies, want)
+	}
+}
+
+// A machine whose clock is wrong judges by the service's clock whether a key has expired: before a creation, a rotation, and after a 404 for
+// a revocation.
+func TestKeys_expireByTheServicesClock(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		ahead, expiresIn time.Duration // The service's clock, and a key, by this machine's clock.
+		create, renew    string        // What is sent for another key with the name, and in place of the key.
+		isGone           bool          // Whether the key is gone after a 404 for its revocation.
+	}{
+		"behind the service, the key has expired":   {15 * time.Minute, 10 * time.Minute, "api-keys", "api-keys", true},
+		"behind the service, the key lives":         {15 * time.Minute, 20 * time.Minute, "", "rotate", false},
+		"ahead of the service, the key has expired": {-15 * time.Minute, -20 * time.Minute, "api-keys", "api-keys", true},
+		"ahead of the service, the key lives":       {-15 * time.Minute, -10 * time.Minute, "", "rotate", false},
+	} {
+		c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
+			w.Header().Set("Date", clienttest.Start.Add(tc.ahead).Format(http.TimeFormat))
+			switch {
+			case strings.HasSuffix(r.URL.Path, "/revoke"):
+				clienttest.RespondJSON(w, 404, `{"detail":"no"}`)
+			case r.Method == http.MethodPost:
+				clienttest.RespondJSON(w, 201, fmt.Sprintf(`{"apiKey":{"id":"new-%d","value":"v"}}`, n))
+			default:
+				clienttest.RespondJSON(w, 200, fmt.Sprintf(`{"apiKeys":[{"id":"old","name":"ci","expiresAt":%d}]}`, clienttest.Start.Add(tc.expiresIn).UnixMilli()))
+			}
+		})
+		sent := func() string {
+			last := rec.Calls()[len(rec.Calls())-1]
+			if !strings.HasPrefix(last, http.MethodPost) {
+				return ""
+			}
+			return last[strings.LastIndex(last, "/")+1:]
+		}
+		if err := c.RevokeExistingKey(t.Context(), "sa", "old"); collection.IsGone(err) != tc.isGone {
+			t.Errorf("%s: revoked: %v", name, err)
+		}
+		n := NewAPIKey{AccountID: "sa", Name: "ci"}
+		made, err := c.CreateKey(t.Context(), n)
+		if sent() != tc.create || (err == nil) != (tc.create != "") {
+			t.Errorf("%s: create: sent %q, %v", name, sent(), err)
+		}
+		old := Renewal{ID: "old"}
+		if made != nil {
+			old.PreviousID = made.ID
+		}
+		if _, err := c.RenewKey(t.Context(), n, old); sent() != tc.renew || err != nil {
+			t.Errorf("%s: renew: sent %q, %v", name, sent(), err)
+		}
 	}
 }
