@@ -158,7 +158,7 @@ func (a *query[T]) run(ctx context.Context, query url.Values, isSelected func(*T
 	return found, nil
 }
 
-// fetch reads a page. The page is one item of the listing, because it has the organization's ID even without rows.
+// fetch reads a page, which has the organization's ID even without rows.
 func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.Page[Report[T]], error) {
 	var none collection.Page[Report[T]]
 	q, err := url.ParseQuery(query)
@@ -188,5 +188,6 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 		}
 	}
 	next, err := collection.NextPage(r, "meta", envelope.Meta.HasMore, envelope.Meta.NextCursor, 1)
-	return collection.Page[Report[T]]{Items: []Report[T]{{OrgID: envelope.Meta.OrgID, Days: Days{envelope.Meta.StartDate, envelope.Meta.EndDate}, Rows: rows}}, IsEmpty: len(rows) == 0, Next: next}, err
+	report := Report[T]{OrgID: envelope.Meta.OrgID, Days: Days{envelope.Meta.StartDate, envelope.Meta.EndDate}, Rows: rows}
+	return collection.Page[Report[T]]{Content: report, Count: len(rows), Next: next}, err
 }

@@ -1,5 +1,4 @@
-// Package collection reads the collections of the service: listings that reads share, what existed before a creation, pages, and
-// polls.
+// Package collection reads the collections of the service: listings, pages, and polls that reads share.
 package collection
 
 import (

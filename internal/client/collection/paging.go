@@ -23,53 +23,44 @@ const MaxPageSize = 100
 const maxEmptyPages = 100
 
 // Page is one response of a paged listing.
-type Page[T any] struct {
-	Items []T
-	// IsEmpty says that there are no objects: a service may filter a page after it has cut it.
-	IsEmpty bool
+type Page[C any] struct {
+	// Content is what a reader gets: a list, or a report with rows.
+	Content C
+	// Count is the number of objects in the content. It may be 0 before the end: a service may filter a page after it has cut it.
+	Count int
 	// Next is the cursor of the next page; empty at the end.
 	Next string
 }
 
 // Paged keeps the paged listings of one operation by key (the query). It requests a page only when a reader has used up the
 // pages before it. All readers that start within SharedLifetime of the first one share the pages.
-type Paged[T any] struct {
+type Paged[C any] struct {
 	clock clock.Clock
 	op    transport.Operation
-	fetch func(ctx context.Context, key, cursor string) (Page[T], error)
-	// same reports whether two items are equal.
-	same     func(T, T) bool
-	listings *memo.Memo[pages[T]]
+	fetch func(ctx context.Context, key, cursor string) (Page[C], error)
+	// same reports whether the contents of two pages are equal.
+	same func(C, C) bool
+	// listings have the pages of each listing by cursor.
+	listings *memo.Memo[*memo.Memo[Page[C]]]
 }
-
-// pages are the pages of one listing, by cursor. With pointers as values, the code of a memo is compiled once.
-type pages[T any] = *memo.Memo[*Page[T]]
 
 // NewPaged returns an empty cache for the listings of op. Fetch requests one page of the listing with a key.
-func NewPaged[T any](clk clock.Clock, op transport.Operation, fetch func(ctx context.Context, key, cursor string) (Page[T], error), same func(T, T) bool) *Paged[T] {
-	return &Paged[T]{clock: clk, op: op, fetch: fetch, same: same, listings: memo.New[pages[T]](clk, SharedLifetime)}
+func NewPaged[C any](clk clock.Clock, op transport.Operation, fetch func(ctx context.Context, key, cursor string) (Page[C], error), same func(C, C) bool) *Paged[C] {
+	return &Paged[C]{clock: clk, op: op, fetch: fetch, same: same, listings: memo.New[*memo.Memo[Page[C]]](clk, SharedLifetime)}
 }
 
-// All yields every object of a listing. An error is yielded once and ends the iteration, and the next reader starts a new listing.
+// All yields the content of each page. An error is yielded once and ends the iteration, and the next reader starts a new listing.
 // A repeated cursor, a repeated page with a new cursor, or too many empty pages are an error, because the list cannot be completed.
-func (p *Paged[T]) All(ctx context.Context, key string) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		listing := p.listings.Start(ctx, key, func(context.Context) (pages[T], error) { return memo.New[*Page[T]](p.clock, 0), nil })
-		r := &reader[T]{paged: p, key: key, listing: listing, last: &Page[T]{}, cursors: map[string]bool{"": true}}
+func (p *Paged[C]) All(ctx context.Context, key string) iter.Seq2[C, error] {
+	return func(yield func(C, error) bool) {
+		listing := p.listings.Start(ctx, key, func(context.Context) (*memo.Memo[Page[C]], error) { return memo.New[Page[C]](p.clock, 0), nil })
+		r := &reader[C]{paged: p, key: key, listing: listing, cursors: map[string]bool{"": true}}
 		for {
 			page, err := r.next(ctx)
 			if err != nil {
 				p.listings.DropIf(key, listing)
-				var none T
-				yield(none, err)
-				return
 			}
-			for _, item := range page.Items {
-				if !yield(item, nil) {
-					return
-				}
-			}
-			if page.Next == "" {
+			if !yield(page.Content, err) || err != nil || page.Next == "" {
 				return
 			}
 		}
@@ -77,11 +68,11 @@ func (p *Paged[T]) All(ctx context.Context, key string) iter.Seq2[T, error] {
 }
 
 // reader reads the pages of a listing in turn.
-type reader[T any] struct {
-	paged   *Paged[T]
+type reader[C any] struct {
+	paged   *Paged[C]
 	key     string
-	listing *memo.Value[pages[T]]
-	last    *Page[T]
+	listing *memo.Value[*memo.Memo[Page[C]]]
+	last    Page[C]
 	cursors map[string]bool
 	// empty counts the latest pages without objects.
 	empty int
@@ -89,15 +80,15 @@ type reader[T any] struct {
 
 // next returns the next page, or an error if the listing cannot be completed after it: its cursor is that of an earlier page, it repeats
 // the last page, or too many pages in a row are empty.
-func (r *reader[T]) next(ctx context.Context) (*Page[T], error) {
-	page, err := r.paged.page(ctx, r.key, r.listing, r.last.Next)
+func (r *reader[C]) next(ctx context.Context) (Page[C], error) {
+	page, err := r.request(ctx, r.last.Next)
 	if err != nil {
-		return nil, err
+		return Page[C]{}, err
 	}
-	if r.empty++; !page.IsEmpty {
+	if r.empty++; page.Count > 0 {
 		r.empty = 0
 	}
-	isRepeated := !page.IsEmpty && slices.EqualFunc(r.last.Items, page.Items, r.paged.same)
+	isRepeated := page.Count > 0 && page.Count == r.last.Count && r.paged.same(r.last.Content, page.Content)
 	problem := ""
 	switch {
 	case page.Next == "":
@@ -107,29 +98,26 @@ func (r *reader[T]) next(ctx context.Context) (*Page[T], error) {
 		problem = fmt.Sprintf("%d pages in a row have no objects, so the list cannot be completed", r.empty)
 	}
 	if problem != "" {
-		return nil, transport.NewTransportError(r.paged.op, &wire.ResponseError{Problem: problem})
+		return Page[C]{}, transport.NewTransportError(r.paged.op, &wire.ResponseError{Problem: problem})
 	}
 	r.cursors[page.Next], r.last = true, page
 	return page, nil
 }
 
-// page returns one page of a listing, which readers share.
-func (p *Paged[T]) page(ctx context.Context, key string, listing *memo.Value[pages[T]], cursor string) (*Page[T], error) {
-	pages, err := listing.Wait(ctx)
+// request returns one page of the listing, which readers share.
+func (r *reader[C]) request(ctx context.Context, cursor string) (Page[C], error) {
+	pages, err := r.listing.Wait(ctx)
 	if err != nil {
-		return nil, err
+		return Page[C]{}, err
 	}
-	return pages.Get(ctx, cursor, func(ctx context.Context) (*Page[T], error) {
-		page, err := p.fetch(ctx, key, cursor)
-		return &page, err
-	})
+	return pages.Get(ctx, cursor, func(ctx context.Context) (Page[C], error) { return r.paged.fetch(ctx, r.key, cursor) })
 }
 
 // Invalidate drops all cached listings.
-func (p *Paged[T]) Invalidate() { p.listings.DropAll() }
+func (p *Paged[C]) Invalidate() { p.listings.DropAll() }
 
 // DropOld drops a listing that is too old for a creation to rely on.
-func (p *Paged[T]) DropOld(key string) { p.listings.DropOlder(key, FreshFor) }
+func (p *Paged[C]) DropOld(key string) { p.listings.DropOlder(key, FreshFor) }
 
 // NewPages returns the listings of a request under /api/v0. A key is the query; see PageKey.
 func NewPages[T any, P wire.RecordOf[T]](c *transport.Conn, r transport.Request, envelope string) *Paged[[]T] {
@@ -138,8 +126,7 @@ func NewPages[T any, P wire.RecordOf[T]](c *transport.Conn, r transport.Request,
 		if err != nil {
 			return Page[[]T]{}, fmt.Errorf("%s: the query of a page: %w", r.Op.Name, err)
 		}
-		got, err := callPage[T, P](ctx, c, r.Where(query), envelope, cursor)
-		return Page[[]T]{Items: [][]T{got.Items}, IsEmpty: len(got.Items) == 0, Next: got.Next}, err
+		return callPage[T, P](ctx, c, r.Where(query), envelope, cursor)
 	}
 	return NewPaged(c.Clock, r.Op, fetch, func(objects, others []T) bool {
 		return slices.EqualFunc(objects, others, func(x, y T) bool { return P(&x).Ref().ID == P(&y).Ref().ID })
@@ -183,7 +170,7 @@ func Gather[T any, P wire.RecordOf[T]](pages iter.Seq2[[]T, error], most int) ([
 }
 
 // callPage requests one page of a listing under /api/v0, whose objects are in a field named by envelope.
-func callPage[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, r transport.Request, envelope, cursor string) (Page[T], error) {
+func callPage[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, r transport.Request, envelope, cursor string) (Page[[]T], error) {
 	if cursor != "" {
 		r.Query.Set("cursor", cursor)
 	}
@@ -198,15 +185,15 @@ func callPage[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn,
 		err = r.Unexpected("the field " + envelope + " is null")
 	}
 	if err != nil {
-		return Page[T]{}, err
+		return Page[[]T]{}, err
 	}
 	size, _ := strconv.Atoi(r.Query.Get("limit")) // PageKey has set it.
 	next, err := NextPage(r, "pagination", paging.Pagination.HasMore, paging.Pagination.NextCursor, size-len(objects))
-	return Page[T]{Items: objects, Next: next}, err
+	return Page[[]T]{Content: objects, Count: len(objects), Next: next}, err
 }
 
-// NextPage returns the cursor of the next page; empty at the end. Field is the one that has both values, for errors. A response with neither field is the last page if it has
-// room for more objects. A response that is unclear about the next page is an error.
+// NextPage returns the cursor of the next page; empty at the end. Field is the one that has both values, for errors. A response with
+// neither value is the last page if it has room for more objects. A response that is unclear about the next page is an error.
 func NextPage(r transport.Request, field string, hasMore *bool, cursor json.RawMessage, room int) (string, error) {
 	next := ""
 	if cursor != nil {

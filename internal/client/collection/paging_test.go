@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +19,7 @@ import (
 
 // book is a paged listing of numbers, by cursor. The request of a missing page fails.
 type book struct {
-	pages map[string]Page[int]
+	pages map[string]Page[[]int]
 	// came has an entry for each request; open counts the requests in flight, and widest is the maximum of open.
 	came         []string
 	mu           sync.Mutex
@@ -27,7 +28,7 @@ type book struct {
 
 var errBroken = errors.New("the page is broken")
 
-func (b *book) fetch(ctx context.Context, key, cursor string) (Page[int], error) {
+func (b *book) fetch(ctx context.Context, key, cursor string) (Page[[]int], error) {
 	b.mu.Lock()
 	b.came = append(b.came, key+"/"+cursor)
 	if len(b.came) > 150 {
@@ -47,14 +48,14 @@ func (b *book) fetch(ctx context.Context, key, cursor string) (Page[int], error)
 	return p, nil
 }
 
-func (b *book) paged() *Paged[int] {
-	return NewPaged(clock.System, transport.Operation{Name: "listNumbers", Method: "GET", Route: "/numbers"}, b.fetch, func(x, y int) bool { return x == y })
+func (b *book) paged() *Paged[[]int] {
+	return NewPaged(clock.System, transport.Operation{Name: "listNumbers", Method: "GET", Route: "/numbers"}, b.fetch, slices.Equal[[]int])
 }
 
 // read reads at most so many numbers; 0 means all.
-func read(ctx context.Context, p *Paged[int], key string, most int) string {
+func read(ctx context.Context, p *Paged[[]int], key string, most int) string {
 	got, n := "", 0
-	for item, err := range p.All(ctx, key) {
+	for page, err := range p.All(ctx, key) {
 		if err != nil {
 			var answer *wire.ResponseError
 			switch {
@@ -67,19 +68,21 @@ func read(ctx context.Context, p *Paged[int], key string, most int) string {
 			}
 			return got + err.Error()
 		}
-		got += fmt.Sprint(item, " ")
-		if n++; n == most {
-			break
+		for _, number := range page {
+			got += fmt.Sprint(number, " ")
+			if n++; n == most {
+				return got
+			}
 		}
 	}
 	return got
 }
 
 // emptyPages are pages without objects, and the last page.
-func emptyPages(n int) map[string]Page[int] {
-	pages := map[string]Page[int]{fmt.Sprint("p", n): {IsEmpty: true}}
+func emptyPages(n int) map[string]Page[[]int] {
+	pages := map[string]Page[[]int]{fmt.Sprint("p", n): {}}
 	for i := range n {
-		pages[strings.TrimPrefix(fmt.Sprint("p", i), "p0")] = Page[int]{IsEmpty: true, Next: fmt.Sprint("p", i+1)}
+		pages[strings.TrimPrefix(fmt.Sprint("p", i), "p0")] = Page[[]int]{Next: fmt.Sprint("p", i+1)}
 	}
 	return pages
 }
@@ -87,24 +90,24 @@ func emptyPages(n int) map[string]Page[int] {
 func TestPaged(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		pages   map[string]Page[int]
+		pages   map[string]Page[[]int]
 		most    int
 		want    string
 		fetched int
 	}{
-		"two pages":       {map[string]Page[int]{"": {Items: []int{1, 2}, Next: "a"}, "a": {Items: []int{3}, Next: ""}}, 0, "1 2 3 ", 2},
-		"empty":           {map[string]Page[int]{"": {}}, 0, "", 1},
-		"an empty page":   {map[string]Page[int]{"": {Items: []int{1}, Next: "a"}, "a": {IsEmpty: true, Next: "b"}, "b": {Items: []int{2}, Next: ""}}, 0, "1 2 ", 3},
-		"broken half-way": {map[string]Page[int]{"": {Items: []int{1}, Next: "a"}, "a": {Items: []int{2}, Next: "b"}}, 0, "1 2 broken", 3},
-		"circle":          {map[string]Page[int]{"": {Items: []int{1}, Next: "a"}, "a": {Items: []int{2}, Next: "a"}}, 0, "1 circle", 2},
-		"long way round":  {map[string]Page[int]{"": {Items: []int{1}, Next: "a"}, "a": {Items: []int{2}, Next: "b"}, "b": {Items: []int{3}, Next: "c"}, "c": {Items: []int{4}, Next: "a"}}, 0, "1 2 3 circle", 4},
-		"same page":       {map[string]Page[int]{"": {Items: []int{1}, Next: "a"}, "a": {Items: []int{2, 3}, Next: "b"}, "b": {Items: []int{2, 3}, Next: "c"}}, 0, "1 2 3 circle", 3},
-		"same last page":  {map[string]Page[int]{"": {Items: []int{1}, Next: "a"}, "a": {Items: []int{1}, Next: ""}}, 0, "1 1 ", 2},
-		"same, then more": {map[string]Page[int]{"": {Items: []int{1}, Next: "a"}, "a": {Items: []int{1, 2}, Next: "b"}, "b": {Items: []int{1}, Next: ""}}, 0, "1 1 2 1 ", 3},
-		"two empty pages": {map[string]Page[int]{"": {IsEmpty: true, Next: "a"}, "a": {IsEmpty: true, Next: "b"}, "b": {Items: []int{1}}}, 0, "1 ", 3},
+		"two pages":       {map[string]Page[[]int]{"": {Content: []int{1, 2}, Count: 2, Next: "a"}, "a": {Content: []int{3}, Count: 1, Next: ""}}, 0, "1 2 3 ", 2},
+		"empty":           {map[string]Page[[]int]{"": {}}, 0, "", 1},
+		"an empty page":   {map[string]Page[[]int]{"": {Content: []int{1}, Count: 1, Next: "a"}, "a": {Next: "b"}, "b": {Content: []int{2}, Count: 1, Next: ""}}, 0, "1 2 ", 3},
+		"broken half-way": {map[string]Page[[]int]{"": {Content: []int{1}, Count: 1, Next: "a"}, "a": {Content: []int{2}, Count: 1, Next: "b"}}, 0, "1 2 broken", 3},
+		"circle":          {map[string]Page[[]int]{"": {Content: []int{1}, Count: 1, Next: "a"}, "a": {Content: []int{2}, Count: 1, Next: "a"}}, 0, "1 circle", 2},
+		"long way round":  {map[string]Page[[]int]{"": {Content: []int{1}, Count: 1, Next: "a"}, "a": {Content: []int{2}, Count: 1, Next: "b"}, "b": {Content: []int{3}, Count: 1, Next: "c"}, "c": {Content: []int{4}, Count: 1, Next: "a"}}, 0, "1 2 3 circle", 4},
+		"same page":       {map[string]Page[[]int]{"": {Content: []int{1}, Count: 1, Next: "a"}, "a": {Content: []int{2, 3}, Count: 2, Next: "b"}, "b": {Content: []int{2, 3}, Count: 2, Next: "c"}}, 0, "1 2 3 circle", 3},
+		"same last page":  {map[string]Page[[]int]{"": {Content: []int{1}, Count: 1, Next: "a"}, "a": {Content: []int{1}, Count: 1, Next: ""}}, 0, "1 1 ", 2},
+		"same, then more": {map[string]Page[[]int]{"": {Content: []int{1}, Count: 1, Next: "a"}, "a": {Content: []int{1, 2}, Count: 2, Next: "b"}, "b": {Content: []int{1}, Count: 1, Next: ""}}, 0, "1 1 2 1 ", 3},
+		"two empty pages": {map[string]Page[[]int]{"": {Next: "a"}, "a": {Next: "b"}, "b": {Content: []int{1}, Count: 1}}, 0, "1 ", 3},
 		"empty for ever":  {emptyPages(200), 0, "circle", maxEmptyPages},
 		"empty for long":  {emptyPages(maxEmptyPages - 1), 0, "", maxEmptyPages},
-		"enough":          {map[string]Page[int]{"": {Items: []int{1, 2}, Next: "a"}, "a": {Items: []int{3}, Next: ""}}, 2, "1 2 ", 1},
+		"enough":          {map[string]Page[[]int]{"": {Content: []int{1, 2}, Count: 2, Next: "a"}, "a": {Content: []int{3}, Count: 1, Next: ""}}, 2, "1 2 ", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -119,7 +122,7 @@ func TestPaged(t *testing.T) {
 func TestPaged_readersShareTheirPages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := &book{pages: map[string]Page[int]{"": {Items: []int{1, 2}, Next: "a"}, "a": {Items: []int{3}, Next: "b"}, "b": {Items: []int{4}, Next: ""}}}
+		b := &book{pages: map[string]Page[[]int]{"": {Content: []int{1, 2}, Count: 2, Next: "a"}, "a": {Content: []int{3}, Count: 1, Next: "b"}, "b": {Content: []int{4}, Count: 1, Next: ""}}}
 		p, begun := b.paged(), clock.System.Now()
 		var wait sync.WaitGroup
 		for n := range 5 {
@@ -152,12 +155,12 @@ func TestPaged_readersShareTheirPages(t *testing.T) {
 
 func TestPaged_failureIsForgotten(t *testing.T) {
 	t.Parallel()
-	b := &book{pages: map[string]Page[int]{"": {Items: []int{1}, Next: "a"}}}
+	b := &book{pages: map[string]Page[[]int]{"": {Content: []int{1}, Count: 1, Next: "a"}}}
 	p := b.paged()
 	if got := read(t.Context(), p, "", 0); got != "1 broken" {
 		t.Errorf("got %q", got)
 	}
-	b.pages["a"] = Page[int]{Items: []int{2}, Next: ""}
+	b.pages["a"] = Page[[]int]{Content: []int{2}, Count: 1, Next: ""}
 	if got := read(t.Context(), p, "", 0); got != "1 2 " {
 		t.Errorf("after the failure: got %q", got)
 	}
@@ -167,7 +170,7 @@ func TestPaged_failureIsForgotten(t *testing.T) {
 func TestPaged_readerIsStopped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := &book{pages: map[string]Page[int]{"": {Items: []int{1}, Next: "a"}, "a": {Items: []int{2}, Next: ""}}}
+		b := &book{pages: map[string]Page[[]int]{"": {Content: []int{1}, Count: 1, Next: "a"}, "a": {Content: []int{2}, Count: 1, Next: ""}}}
 		p := b.paged()
 		stopped, stop := context.WithCancel(t.Context())
 		stop()
@@ -271,7 +274,7 @@ func TestCallPage(t *testing.T) {
 		r := transport.Get("listMembers", "/api/v0/organization/users").Where(url.Values{"limit": {"2"}})
 		got, err := callPage[listedRow](t.Context(), c, r, "users", "a b")
 		text := ""
-		for _, n := range got.Items {
+		for _, n := range got.Content {
 			text += n.ID
 		}
 		text += " then " + got.Next
