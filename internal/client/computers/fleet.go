@@ -95,7 +95,7 @@ func (c *Client) refuseForeign(ctx context.Context, named []Computer, prefix, ac
 		return nil
 	}
 	others, err := c.ledger.UntilFree(ctx, account, isTaken)
-	if err != nil || len(others) == 0 {
+	if len(others) == 0 {
 		return err
 	}
 	return &create.ExistsError{Found: fleetRefs(others, prefix, account), Field: "namePrefix"}

@@ -30,14 +30,12 @@ type Ledger[T any] struct {
 
 // known is what this process knows about one collection.
 type known[T any] struct {
-	listed   *collection.Objects[T]
-	listedAt time.Time
-	// relisting will replace listed. A write of this process does not discard it.
-	relisting *memo.Value[*collection.Objects[T]]
-	// takenSince is when a creation found its name taken, the first one in a while.
-	takenSince time.Time
+	// latest is the latest listing that succeeded, and next the one that will replace it, or nil. A write of this process discards neither.
+	latest, next *memo.Value[*collection.Objects[T]]
 	// written are the objects that this process created or updated, by ID; nil for a deleted one.
 	written map[string]*T
+	// takenSince is when a creation found its name taken, the first one in a while.
+	takenSince time.Time
 }
 
 // NewLedger returns a Ledger beside a listing. OwnedSince may be nil, and its time may be zero.
@@ -53,128 +51,141 @@ func (l *Ledger[T]) Lock(ctx context.Context, key, name string) (unlock func(), 
 // Before is what was known when a creation started.
 type Before[T any] struct {
 	// Named are the objects that have the name.
-	Named  []T
-	mu     *sync.Mutex
+	Named []T
+
 	listed *collection.Objects[T]
-	known  *known[T]
+	ledger *Ledger[T]
+	key    string
 }
 
-// Has reports whether an object was known before the creation started, or was written by this process since.
+// Has reports whether an object is certainly not the new one: it existed before, or this process has written it, also after the creation
+// started.
 func (b Before[T]) Has(id string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	_, isWritten := b.known.written[id]
+	_, isWritten := b.ledger.own(b.key, id)
 	return isWritten || b.listed.Has(id)
 }
 
 // Before returns what is known about a collection, with the objects that have a name. It lists the collection if nothing is known, or
 // if that may be out of date.
 func (l *Ledger[T]) Before(ctx context.Context, key string, hasName func(*T) bool) (Before[T], error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	k, err := l.listedWithin(ctx, key, collection.FreshFor)
+	listed, err := l.listedAfter(ctx, key, l.conn.Clock.Now().Add(-collection.FreshFor))
 	if err != nil {
 		return Before[T]{}, err
 	}
-	return Before[T]{Named: l.named(k, hasName), mu: &l.mu, listed: k.listed, known: k}, nil
+	return Before[T]{Named: l.named(key, listed, hasName), listed: listed, ledger: l, key: key}, nil
 }
 
-// listedWithin returns what is known from a listing that is younger than maxAge. All who need one share it. The caller holds mu.
-func (l *Ledger[T]) listedWithin(ctx context.Context, key string, maxAge time.Duration) (*known[T], error) {
-	k := l.of(key)
-	if k.listed != nil && l.conn.Clock.Now().Sub(k.listedAt) < maxAge {
-		return k, nil
-	}
-	if k.relisting == nil || k.relisting.IsRead() {
-		k.relisting = l.Listing.Start(ctx, key, maxAge)
-	}
-	listing := k.relisting
-	l.mu.Unlock()
-	listed, err := listing.Wait(ctx)
+// named returns the objects with a name among the listed ones and those that this process wrote.
+func (l *Ledger[T]) named(key string, listed *collection.Objects[T], hasName func(*T) bool) []T {
 	l.mu.Lock()
-	if err == nil && !listing.ReadAt().Before(k.listedAt) {
-		k.listed, k.listedAt = listed, listing.ReadAt()
+	defer l.mu.Unlock()
+	written := l.of(key).written
+	named := collection.Filter(listed.All, func(object *T) bool {
+		_, isWritten := written[l.ref(object).ID]
+		return !isWritten && hasName(object)
+	})
+	for _, object := range written {
+		if object != nil && hasName(object) {
+			named = append(named, *object)
+		}
 	}
-	return k, err
+	return named
 }
 
 // looksWhileTaken are when a collection is listed again after a creation found its name taken.
 var looksWhileTaken = []time.Duration{0, time.Second, 3 * time.Second, 6 * time.Second, 10 * time.Second}
 
 // UntilFree waits until a listing has none of the objects that prevent a creation, and otherwise returns them: a listing may be out of
-// date, and the same run may delete them, as with a resource that was renamed without a moved block. A collection has ten seconds for
-// all names that are taken, and all who wait share its listings. Who comes later looks once. A plan says nothing about such a name, because only Terraform knows
-// what the same apply deletes, renames, or moves.
+// date, and the same run may delete them, as with a resource that was renamed without a moved block. A plan says nothing about such a
+// name, because only Terraform knows what the same apply deletes, renames, or moves. An interrupted wait returns them with its error.
 func (l *Ledger[T]) UntilFree(ctx context.Context, key string, isTaken func(*T) bool) (taken []T, err error) {
-	now := l.conn.Clock.Now
-	asked, since := now(), l.takenSince(key)
-	for _, look := range looksWhileTaken {
-		if l.conn.Clock.Sleep(ctx, since.Add(look).Sub(now())) != nil {
-			return taken, nil
+	for _, look := range l.looks(key) {
+		if err := l.conn.Clock.Sleep(ctx, look.Sub(l.conn.Clock.Now())); err != nil {
+			return taken, err
 		}
-		taken, err = l.listedAfter(ctx, key, since.Add(look), isTaken)
-		if err == nil && len(taken) == 0 { // The caller may know more than an older listing.
-			taken, err = l.listedAfter(ctx, key, asked, isTaken)
-		}
-		if err != nil || len(taken) == 0 {
+		listed, err := l.listedAfter(ctx, key, look)
+		if err != nil {
 			return nil, err
 		}
+		taken = collection.Filter(listed.All, func(object *T) bool {
+			own, isWritten := l.own(key, l.ref(object).ID)
+			isDeleted := isWritten && own == nil
+			return isTaken(object) && !isDeleted
+		})
+		if len(taken) == 0 {
+			return nil, nil
+		}
 	}
-	return l.listedAfter(ctx, key, asked, isTaken) // All looks may be over.
+	return taken, nil
 }
 
-// listedAfter returns the objects that are wanted from a listing that ended after a time, without those that this process deleted.
-func (l *Ledger[T]) listedAfter(ctx context.Context, key string, at time.Time, isWanted func(*T) bool) ([]T, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	k, err := l.listedWithin(ctx, key, l.conn.Clock.Now().Sub(at))
-	if err != nil {
-		return nil, err
-	}
-	return collection.Filter(k.listed.All, func(object *T) bool {
-		own, isWritten := k.written[l.ref(object).ID]
-		return isWanted(object) && (own != nil || !isWritten)
-	}), nil
-}
-
-// takenSince returns when the patience for names that are taken began. It begins again after a while without it.
-func (l *Ledger[T]) takenSince(key string) time.Time {
+// looks returns when to list a collection for a name that is taken. A collection has ten seconds for all such names, and all who wait
+// share its listings. Who comes later looks once, now.
+func (l *Ledger[T]) looks(key string) []time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k, now := l.of(key), l.conn.Clock.Now()
-	if now.Sub(k.takenSince) >= looksWhileTaken[len(looksWhileTaken)-1]+collection.FreshFor {
+	patience := looksWhileTaken[len(looksWhileTaken)-1]
+	if now.Sub(k.takenSince) >= patience+collection.FreshFor {
 		k.takenSince = now
 	}
-	return k.takenSince
+	var looks []time.Time
+	for _, after := range looksWhileTaken {
+		if look := k.takenSince.Add(after); !look.Before(now) {
+			looks = append(looks, look)
+		}
+	}
+	if len(looks) == 0 {
+		return []time.Time{now}
+	}
+	return looks
+}
+
+// listedAfter returns the objects of a collection from a listing that ended after a time.
+func (l *Ledger[T]) listedAfter(ctx context.Context, key string, at time.Time) (*collection.Objects[T], error) {
+	return l.startAfter(ctx, key, at).Wait(ctx)
+}
+
+// startAfter returns the listing for listedAfter: the latest one if it suffices, else the next one, which all share that need it.
+func (l *Ledger[T]) startAfter(ctx context.Context, key string, at time.Time) *memo.Value[*collection.Objects[T]] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := l.of(key)
+	if k.next != nil && k.next.IsRead() {
+		if !k.next.ReadAt().Before(k.latest.ReadAt()) {
+			k.latest = k.next
+		}
+		k.next = nil
+	}
+	if k.latest.ReadAt().After(at) {
+		return k.latest
+	}
+	if k.next == nil {
+		k.next = l.Listing.Start(ctx, key, l.conn.Clock.Now().Sub(at))
+	}
+	return k.next
 }
 
 // of returns what is known about a collection. The caller holds mu.
 func (l *Ledger[T]) of(key string) *known[T] {
 	k := l.known[key]
 	if k == nil {
-		k = &known[T]{written: map[string]*T{}}
+		var emptyAt time.Time
 		if l.ownedSince != nil {
-			if at := l.ownedSince(key); !at.IsZero() {
-				k.listed, k.listedAt = &collection.Objects[T]{}, at
-			}
+			emptyAt = l.ownedSince(key)
 		}
+		k = &known[T]{latest: memo.Read(&collection.Objects[T]{}, emptyAt), written: map[string]*T{}}
 		l.known[key] = k
 	}
 	return k
 }
 
-// named returns the known objects that have a name. The caller holds mu.
-func (l *Ledger[T]) named(k *known[T], hasName func(*T) bool) []T {
-	found := collection.Filter(k.listed.All, func(object *T) bool {
-		_, isWritten := k.written[l.ref(object).ID]
-		return !isWritten && hasName(object)
-	})
-	for _, object := range k.written {
-		if object != nil && hasName(object) {
-			found = append(found, *object)
-		}
-	}
-	return found
+// own returns what this process wrote of an object: nil if it deleted the object.
+func (l *Ledger[T]) own(key, id string) (object *T, isWritten bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	object, isWritten = l.of(key).written[id]
+	return object, isWritten
 }
 
 // Wrote records an object that this process created or updated, and drops the listing without it.

@@ -45,7 +45,10 @@ func Named[T any, P wire.RecordOf[T]](ctx context.Context, l *Ledger[T], o Named
 	}
 	if len(before.Named) > 0 {
 		taken, err := l.UntilFree(ctx, o.Key, o.HasName)
-		if err = errors.Join(err, AlreadyExists(wire.Refs[T, P](taken))); err != nil {
+		if len(taken) > 0 {
+			return nil, AlreadyExists(wire.Refs[T, P](taken))
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

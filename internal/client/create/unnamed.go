@@ -64,17 +64,16 @@ func sendUnnamed[T any, P wire.RecordOf[T]](ctx context.Context, place *sends, o
 
 // findUnnamed returns the object of a request whose response was lost.
 func findUnnamed[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, place *sends, o UnnamedObject[T], since time.Time, lostErr error) (*T, error) {
-	lostAt := c.Clock.Now()
-	sinceLost := func() time.Duration { return c.Clock.Now().Sub(lostAt) }
+	listedBy := c.Clock.Now().Add(o.ListedLate)
 	place.inFlight.Lock() // The search starts when no request is in flight.
 	defer place.inFlight.Unlock()
 	lost := place.countLost(o.Body, 0)
 	defer place.countLost(o.Body, -1)
 
-	_ = c.Clock.Sleep(ctx, o.ListedLate-sinceLost()) // After an interrupt, the search comes at once.
-	enough := math.MaxInt                            // An early listing may show only objects that somebody else created.
-	if sinceLost() >= o.ListedLate+searchTime {
-		enough = 1
+	_ = c.Clock.Sleep(ctx, listedBy.Sub(c.Clock.Now())) // After an interrupt, the search comes at once.
+	enough := math.MaxInt                               // An early listing may show only objects that somebody else created.
+	if c.Clock.Now().Sub(listedBy) >= searchTime {
+		enough = 1 // The searches for other requests took as long as this one would.
 	}
 	listed, lookErr := LookAfterLoss(ctx, c, enough, o.List)
 	found := collection.Filter(listed, func(object *T) bool {

@@ -25,8 +25,15 @@ type Value[V any] struct {
 	done  chan struct{}
 	value V
 	err   error
-	// readAt is guarded by Memo.mu; zero during the read.
+	// readAt is guarded by Memo.mu; zero during the read, and after an error.
 	readAt time.Time
+}
+
+// Read returns a value that was read at a time.
+func Read[V any](value V, at time.Time) *Value[V] {
+	v := &Value[V]{done: make(chan struct{}), value: value, readAt: at}
+	close(v.done)
+	return v
 }
 
 // New returns an empty Memo. A lifetime of 0 means that values are kept until they are dropped.
@@ -59,8 +66,9 @@ func (m *Memo[V]) fill(ctx context.Context, key string, v *Value[V], read func(c
 	v.value, v.err = read(ctx)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	v.readAt = m.clock.Now()
-	if v.err != nil && m.values[key] == v {
+	if v.err == nil {
+		v.readAt = m.clock.Now()
+	} else if m.values[key] == v {
 		delete(m.values, key)
 	}
 }
@@ -129,7 +137,7 @@ func (v *Value[V]) IsRead() bool {
 	}
 }
 
-// ReadAt returns when the read ended. It must have ended.
+// ReadAt returns when the read ended; zero after an error. It must have ended.
 func (v *Value[V]) ReadAt() time.Time { return v.readAt }
 
 // Wait returns the value, or the error of its read, or of ctx if that ends first.
