@@ -181,7 +181,7 @@ var readConfigs = map[string]map[string]values{
 		"agentyard_wiki_run":                                 {"id": "$run"},
 		"agentyard_wiki_run_history":                         {"repo_url": repoURL},
 		"agentyard_wiki_runs":                                {},
-		"agentyard_wiki_search":                              {"wiki_run_id": "$run", "q": "stored", "limit": 10},
+		"agentyard_wiki_search":                              {"wiki_run_id": "$run", "query": "stored", "limit": 10},
 	},
 	"ephemeral": {
 		"agentyard_api_key":                {"service_account_id": "$account", "name": "run", "expires_in": "30m"},

@@ -23,7 +23,7 @@ func TestWiki_rawJSON(t *testing.T) {
 		"runs":        {"listWikiRuns", `{"wikiRuns":[` + run + `]}`, nil, "wiki_runs", normal},
 		"run_history": {"getWikiHistory", `[` + run + `]`, acctest.Values{"repo_url": acmeAPI}, "wiki_runs", normal},
 		"page":        {"getWikiPage", `{"pageId":"p1","new":null,"content":""}`, acctest.Values{"wiki_run_id": "w1", "page_id": "p1"}, "", `{"content":"","new":null,"pageId":"p1"}`},
-		"search":      {"searchWikiRun", `{"results":[{"pageId":"p1","score":0.5}]}`, acctest.Values{"wiki_run_id": "w1", "q": "x"}, "results", `{"pageId":"p1","score":0.5}`},
+		"search":      {"searchWikiRun", `{"results":[{"pageId":"p1","score":0.5}]}`, acctest.Values{"wiki_run_id": "w1", "query": "x"}, "results", `{"pageId":"p1","score":0.5}`},
 	} {
 		e.Faults().Clear()
 		e.Faults().Add(emulator.Fault{Operation: tc.operation, Kind: emulator.FaultOtherResponse, Times: -1, Body: tc.body})

@@ -3,10 +3,8 @@ package wiki
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -20,7 +18,7 @@ import (
 
 type wikiSearchModel struct {
 	WikiRunID types.String `tfsdk:"wiki_run_id"`
-	Q         types.String `tfsdk:"q"`
+	Query     types.String `tfsdk:"query"`
 	Limit     types.Int64  `tfsdk:"limit"`
 	Results   types.List   `tfsdk:"results"`
 }
@@ -31,22 +29,22 @@ var WikiSearchDataSource = crud.DataSource{
 	Description: "Returns the pages of a wiki run that contain a text." + crud.AnyKey + crud.AssumedFormat,
 	Attributes: map[string]schema.Attribute{
 		"wiki_run_id": ofRun(),
-		"q": schema.StringAttribute{
+		"query": schema.StringAttribute{
 			Required:            true,
 			MarkdownDescription: "Text to search for.",
 			Validators:          []validator.String{value.NotBlank("Give a text to look for.")},
 		},
 		"limit": schema.Int64Attribute{
 			Optional:            true,
-			MarkdownDescription: "Maximum number of pages to return, 1 to 100. If omitted, the service chooses.",
-			Validators:          []validator.Int64{value.Between(1, 100)},
+			MarkdownDescription: "Maximum number of pages to return. The service accepts 1–100" + crud.Assumed("search-wiki-run-limit") + " If omitted, the service chooses.",
+			Validators:          []validator.Int64{value.AtLeast(1)},
 		},
 		"results": wikiMatch.DataSourceRows("The pages in the service's order, best match first."),
 	},
 	Verb: "search", Object: "wiki run",
-	Options: apierror.Options{ofRunAdvice, apierror.AtStatus{http.StatusBadRequest: path.Root("q")}},
+	Options: apierror.Options{ofRunAdvice},
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiSearchModel) error {
-		found, err := c.Wikis.Search(ctx, m.WikiRunID.ValueString(), m.Q.ValueString(), m.Limit.ValueInt64())
+		found, err := c.Wikis.Search(ctx, m.WikiRunID.ValueString(), m.Query.ValueString(), m.Limit.ValueInt64())
 		if err != nil {
 			return aboutRun("searching", m.WikiRunID.ValueString(), err)
 		}
