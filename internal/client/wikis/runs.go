@@ -32,8 +32,7 @@ func New(conn *transport.Conn) *Client {
 
 // Privacy levels of a wiki run.
 const (
-	PrivacyPrivate      = "private"
-	PrivacyOrganization = "organization"
+	PrivacyPrivate = "private"
 )
 
 // Run is a wiki of one commit of a repository. Only its privacy can be changed.

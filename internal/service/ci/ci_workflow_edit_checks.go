@@ -3,13 +3,10 @@ package ci
 import (
 	"context"
 	"fmt"
-	posixpath "path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -25,17 +22,14 @@ const (
 	actionDelete = "delete"
 )
 
-var (
-	workflowActions = []string{actionCreate, actionEdit, actionDelete}
-	githubEvents    = []string{"pull-request", "pr-opened", "comment-added", "push", "label-change", "checks-completed"}
-)
+var workflowActions = []string{actionCreate, actionEdit, actionDelete}
 
 // check is not part of the schema because it runs three times: validation does not know the values of variables, and the
 // plan does not know computed values.
 func (m *ciWorkflowEditModel) check(ctx context.Context) diag.Diagnostics {
 	var found diag.Diagnostics
 	must(&found, path.Root("action"), m.Action, "Invalid action", "must be "+phrase.Either(workflowActions), isIn(workflowActions))
-	mustRedacted(&found, path.Root("service_automation_id"), m.ServiceAutomationID, "Invalid UUID", "must be a UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427", isUUID)
+	must(&found, path.Root("service_automation_id"), m.ServiceAutomationID, "Blank value", "must not be blank", isNotBlank)
 	must(&found, path.Root("automation_name"), m.AutomationName, "Blank value", "must not be blank", isNotBlank)
 	must(&found, path.Root("mode_id"), m.ModeID, "Blank value", "must not be blank", isNotBlank)
 	if m.Changes.IsNull() && m.Action.ValueString() == actionEdit {
@@ -65,7 +59,7 @@ func (m *ciWorkflowEditModel) checkRepos(ctx context.Context) diag.Diagnostics {
 		found.Append(object.As(ctx, &repo, basetypes.ObjectAsOptions{UnhandledNullAsEmpty: true})...)
 		required(&found, at.AtName("repo_full_name"), repo.RepoFullName)
 		must(&found, at.AtName("repo_full_name"), repo.RepoFullName, "Invalid repository", `must be owner/name, such as acme/api, without whitespace, "..", "?", "#", "%", or "\"`, isRepository)
-		must(&found, at.AtName("file_path"), repo.FilePath, "Invalid workflow path", "must be a file name under .github/workflows/ that ends in .yml or .yaml, without \"..\" or control characters, and at most 1024 bytes long", isWorkflow)
+		must(&found, at.AtName("file_path"), repo.FilePath, "Blank value", "must not be blank", isNotBlank)
 		if action := m.Action.ValueString(); repo.FilePath.IsNull() && (action == actionEdit || action == actionDelete) {
 			found.AddAttributeError(at.AtName("file_path"), "Missing workflow path", fmt.Sprintf("%s is required if action is %s. The data source agentyard_ci_scan lists the workflows.", at.AtName("file_path"), action))
 		}
@@ -90,14 +84,13 @@ func (m *ciWorkflowEditModel) checkChanges(ctx context.Context) diag.Diagnostics
 	var changes ciChangesModel
 	found := m.Changes.As(ctx, &changes, basetypes.ObjectAsOptions{})
 	at := path.Root("changes")
-	mustRedacted(&found, at.AtName("schedule"), changes.Schedule, "Invalid schedule", "must be five cron fields separated by spaces, such as \"0 6 * * 1\" for Mondays at 6:00, or empty for no schedule", schedule.MatchString)
 	for i, element := range changes.GithubEvents.Elements() {
 		event, ok := element.(types.String)
 		if !ok {
 			continue
 		}
 		required(&found, at.AtName("github_events").AtListIndex(i), event)
-		must(&found, at.AtName("github_events").AtListIndex(i), event, "Invalid event", "must be "+phrase.Either(githubEvents), isIn(githubEvents))
+		must(&found, at.AtName("github_events").AtListIndex(i), event, "Blank value", "must not be blank", isNotBlank)
 	}
 	return found
 }
@@ -111,21 +104,14 @@ func required(found *diag.Diagnostics, at path.Path, v types.String) {
 
 // must rejects a known value that accepts does not accept.
 func must(found *diag.Diagnostics, at path.Path, v types.String, summary, be string, accepts func(string) bool) {
-	mustRedacted(found, at, v, summary, fmt.Sprintf("%s, not %q", be, v.ValueString()), accepts)
-}
-
-// mustRedacted is must without the value in the message, because it may be a secret.
-func mustRedacted(found *diag.Diagnostics, at path.Path, v types.String, summary, be string, accepts func(string) bool) {
 	if value.IsSet(v) && !accepts(v.ValueString()) {
-		found.AddAttributeError(at, summary, fmt.Sprintf("%s %s.", at, be))
+		found.AddAttributeError(at, summary, fmt.Sprintf("%s %s, not %q.", at, be, v.ValueString()))
 	}
 }
 
 func isIn(names []string) func(string) bool {
 	return func(s string) bool { return slices.Contains(names, s) }
 }
-
-func isUUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
 
 func isNotBlank(s string) bool { return strings.TrimSpace(s) != "" }
 
@@ -135,19 +121,3 @@ func isRepository(s string) bool {
 }
 
 func isBlankOrControl(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
-
-const workflowFolder = ".github/workflows/"
-
-const maxPath = 1024
-
-func isWorkflow(s string) bool {
-	if len(s) > maxPath || posixpath.Clean(s) != s || strings.Contains(s, "..") || strings.ContainsFunc(s, unicode.IsControl) {
-		return false
-	}
-	file, isThere := strings.CutPrefix(s, workflowFolder)
-	ending := posixpath.Ext(file)
-	return isThere && (ending == ".yml" || ending == ".yaml") && posixpath.Base(file) != ending
-}
-
-// schedule is empty or has five fields of lists, ranges, and steps. Only the service knows their bounds.
-var schedule = regexp.MustCompile(`^([0-9A-Za-z*,/-]+( +[0-9A-Za-z*,/-]+){4})?$`)

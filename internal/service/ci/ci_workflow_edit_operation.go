@@ -139,7 +139,7 @@ var WorkflowEdit = crud.Operation{
 				},
 				"file_path": schema.StringAttribute{
 					Optional: true,
-					MarkdownDescription: "Path of the workflow file in the repository. Must be under `.github/workflows/`, end in `.yml` or `.yaml`, and not contain `..`. " +
+					MarkdownDescription: "Path of the workflow file in the repository, such as `.github/workflows/review.yml`. " +
 						"Required for `edit` and `delete`. If omitted for `create`, the service chooses it.",
 				},
 			}},
@@ -156,11 +156,11 @@ var WorkflowEdit = crud.Operation{
 				"custom_prompt": schema.StringAttribute{Optional: true, MarkdownDescription: "Prompt for the agent, for a custom job."},
 				"schedule": schema.StringAttribute{
 					Optional:            true,
-					MarkdownDescription: "Schedule of the workflow, as five cron fields, such as `0 6 * * 1`. Empty for no schedule.",
+					MarkdownDescription: "Schedule of the workflow, such as `0 6 * * 1`. The service accepts five cron fields, and an empty text for no schedule" + crud.Assumed("edit-ci-workflow-body"),
 				},
 				"github_events": schema.ListAttribute{
 					Optional: true, ElementType: types.StringType,
-					MarkdownDescription: "Events that start the workflow. Any of `" + strings.Join(githubEvents, "`, `") + "`. The workflow can always be started manually.",
+					MarkdownDescription: "Events that start the workflow. The service accepts `pull-request`, `pr-opened`, `comment-added`, `push`, `label-change`, and `checks-completed`" + crud.Assumed("edit-ci-workflow-body") + " The workflow can always be started manually.",
 				},
 				"custom_ci_model":            schema.StringAttribute{Optional: true, MarkdownDescription: "Model of the agent, for a custom job."},
 				"custom_ci_reasoning_effort": schema.StringAttribute{Optional: true, MarkdownDescription: "Reasoning effort of the agent, for a custom job."},
@@ -172,7 +172,7 @@ var WorkflowEdit = crud.Operation{
 		},
 		"service_automation_id": schema.StringAttribute{
 			Optional:            true,
-			MarkdownDescription: "ID of the automation that the workflow belongs to, as a UUID. If omitted for `create`, a new ID is used. Ignored for `delete`.",
+			MarkdownDescription: "ID of the automation that the workflow belongs to, such as a UUID. If omitted for `create`, a new ID is used. Ignored for `delete`.",
 		},
 		"mode_id": schema.StringAttribute{
 			Optional: true,

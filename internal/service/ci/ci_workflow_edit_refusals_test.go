@@ -39,12 +39,12 @@ func TestCIWorkflowEdit_checks(t *testing.T) {
 		"edit with unknown changes":   {acctest.Values{"action": "edit", "repos": []any{repo("acme/api", review)}, "changes": unknown}, nil},
 		"edit without a file":         {acctest.Values{"action": "edit", "repos": []any{repo("acme/api", review), repo("acme/web")}, "changes": map[string]any{}}, map[string]string{"repos[1].file_path": "is required if action is edit"}},
 		"delete without a file":       {ofRepos("delete", repo("acme/api")), map[string]string{"repos[0].file_path": "is required if action is delete"}},
-		"no UUID":                     {with("service_automation_id", "1b4e28ba2fa141d2883f0016d3cca427"), map[string]string{"service_automation_id": "must be a UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427."}},
+		"a blank automation":          {with("service_automation_id", " "), map[string]string{"service_automation_id": "must not be blank"}},
 		"a blank name":                {with("automation_name", " "), map[string]string{"automation_name": "must not be blank"}},
-		"a schedule of four fields":   {changes("schedule", "0 6 * *"), map[string]string{"changes.schedule": "must be five cron fields"}},
+		"what no document bounds":     {acctest.Values{"action": "create", "service_automation_id": "a1", "repos": []any{repo("acme/api", "ci/a.json")}, "changes": map[string]any{"schedule": "@daily", "github_events": []any{"release"}}}, nil},
 		"an unknown event":            {changes("github_events", []any{unknown, "push"}), nil},
-		"another event":               {changes("github_events", []any{"push", "pull_request"}), map[string]string{"changes.github_events[1]": "must be \"pull-request\", \"pr-opened\""}},
-		"several things are wrong":    {acctest.Values{"action": "x", "repos": []any{repo("x", "x")}, "mode_id": ""}, map[string]string{"action": "", "repos[0].repo_full_name": "must be owner/name", "repos[0].file_path": "", "mode_id": ""}},
+		"a blank event":               {changes("github_events", []any{"push", ""}), map[string]string{"changes.github_events[1]": "must not be blank"}},
+		"several things are wrong":    {acctest.Values{"action": "x", "repos": []any{repo("x", " ")}, "mode_id": ""}, map[string]string{"action": "", "repos[0].repo_full_name": "must be owner/name", "repos[0].file_path": "", "mode_id": ""}},
 		"everything is still to come": {acctest.Values{"action": unknown, "repos": unknown, "changes": unknown, "automation_name": unknown, "service_automation_id": unknown, "mode_id": unknown}, nil},
 	} {
 		out := p.PlanAction(typeName, tc.config)

@@ -15,8 +15,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-const maxTreeLevels = 5
-
 // jsonRule accepts JSON that read can decode. The attribute's type already rejects invalid JSON.
 type jsonRule struct {
 	summary, must string
@@ -25,7 +23,7 @@ type jsonRule struct {
 
 var (
 	pagesRule = jsonRule{"Invalid pages", "a list of pages with path, title, and content", func(s string) error { _, err := readPages(s); return err }}
-	treeRule  = jsonRule{"Invalid page tree", "a tree of pages with title and path, at most five levels deep", func(s string) error { _, err := readTree(s); return err }}
+	treeRule  = jsonRule{"Invalid page tree", "a tree of pages with title and path", func(s string) error { _, err := readTree(s); return err }}
 )
 
 func (r jsonRule) Description(context.Context) string { return "must be " + r.must }
@@ -72,19 +70,16 @@ func readTree(text string) ([]wikis.TreeNode, error) {
 	if err := decode(text, &nodes); err != nil {
 		return nil, err
 	}
-	return nodes, checkNodes("page_tree", nodes, 1)
+	return nodes, checkNodes("page_tree", nodes)
 }
 
-func checkNodes(where string, nodes []wikis.TreeNode, level int) error {
+func checkNodes(where string, nodes []wikis.TreeNode) error {
 	for i, node := range nodes {
 		at := fmt.Sprintf("%s[%d]", where, i)
-		if level > maxTreeLevels {
-			return fmt.Errorf("%s is on level %d", at, level)
-		}
 		if node.Title == "" || node.Path == "" {
 			return fmt.Errorf("%s needs a title and a path", at)
 		}
-		if err := checkNodes(at+".children", node.Children, level+1); err != nil {
+		if err := checkNodes(at+".children", node.Children); err != nil {
 			return err
 		}
 	}

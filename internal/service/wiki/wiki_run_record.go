@@ -57,7 +57,7 @@ var wikiRunResults = results.Fields[*wikis.Run]{
 	"owner_user_id":                      results.String("User ID of the wiki run's owner. Null if unknown.", func(w *wikis.Run) string { return w.OwnerUserID }),
 	"model_used":                         results.Object("Model that wrote the pages. Null if unknown.", wikiModel, func(w *wikis.Run) *wikis.Model { return w.ModelUsed }),
 	"agent_version":                      results.String("Version of the agent that wrote the pages. Null if unknown.", func(w *wikis.Run) string { return w.AgentVersion }),
-	"privacy_level":                      results.String("Who can see the wiki. One of `organization` or `private` (its owner).", func(w *wikis.Run) string { return w.PrivacyLevel }),
+	"privacy_level":                      results.String("Who can see the wiki: `organization`, or `private` (its owner).", func(w *wikis.Run) string { return w.PrivacyLevel }),
 	"can_update_privacy":                 results.Bool("Whether the API key can change the privacy level and delete the wiki run.", func(w *wikis.Run) *bool { return w.CanUpdatePrivacy }),
 	"is_repo_covered_by_org_integration": results.Bool("Whether the organization's code-host integration covers the repository.", func(w *wikis.Run) *bool { return w.IsRepoCoveredByOrgIntegration }),
 	"status":                             results.String("Status of the wiki run, in the service's words. Null if the service does not return it; lists may lack it.", func(w *wikis.Run) string { return w.Status }),
@@ -65,7 +65,7 @@ var wikiRunResults = results.Fields[*wikis.Run]{
 
 // wikiRunData are the fields of a wiki run in data sources.
 var wikiRunData = results.Merge(wikiRunResults, results.Fields[*wikis.Run]{
-	"page_tree": results.JSON("Tree of pages, as JSON: a list of objects with `pageId`, `title`, `path`, `order`, and `children`. `children` is again such a list, at most five levels deep.",
+	"page_tree": results.JSON("Tree of pages, as JSON: a list of objects with `pageId`, `title`, `path`, `order`, and `children`. `children` is again such a list.",
 		func(w *wikis.Run) json.RawMessage { return w.PageTree }),
 	"video_overview": results.JSON("The wiki's video, as JSON in the service's format. Null if there is none.", func(w *wikis.Run) json.RawMessage { return w.VideoOverview }),
 	"raw_json":       results.JSON(crud.WholeRecord, func(w *wikis.Run) json.RawMessage { return w.Raw }),

@@ -129,16 +129,16 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	attributes["page_tree"] = schema.StringAttribute{
 		Optional: true, CustomType: jsontypes.NormalizedType{},
 		MarkdownDescription: "Tree of the uploaded pages, as JSON: a list of objects with `title` and `path`, and optionally `pageId`, `order`, and `children`. " +
-			"`children` is again such a list, at most five levels deep. Use `jsonencode`. " +
+			"`children` is again such a list. Use `jsonencode`. " +
 			"Requires `pages`. The data source `agentyard_wiki_run` returns the tree that the service stores." + replacesRun + adopted,
 		Validators:    []validator.String{treeRule, stringvalidator.AlsoRequires(path.MatchRoot("pages"))},
 		PlanModifiers: []planmodifier.String{modifier.KeepEqual(sameJSON, equalJSON), modifier.CreateOnlyString()},
 	}
 	attributes["privacy_level"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: wikiRunResults["privacy_level"].Text + " If omitted, the service chooses the level of a new wiki run, and the current level is kept. " +
+		MarkdownDescription: wikiRunResults["privacy_level"].Text + " The service accepts these two" + crud.Assumed("wiki-privacy-level") + " If omitted, the service chooses the level of a new wiki run, and the current level is kept. " +
 			"A new wiki run briefly has the service's level before it gets this one. If setting it fails, the apply warns, and the next apply tries again.",
-		Validators:    []validator.String{value.OneOf(wikis.PrivacyPrivate, wikis.PrivacyOrganization)},
+		Validators:    []validator.String{value.NotBlank("To keep the level, omit it.")},
 		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
 	attributes["triggers"] = schema.MapAttribute{
