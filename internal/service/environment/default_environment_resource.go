@@ -55,7 +55,7 @@ func (m *defaultEnvironmentModel) Identity() any {
 
 func (r *defaultEnvironmentResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages the organization's default environment. An organization has one default, so use this resource once." + crud.ManagersOnly + "\n\n" +
+		MarkdownDescription: "Manages the organization's default environment. An organization has one default, so use this resource once." + crud.ManagersAssumed("set-default-environment") + "\n\n" +
 			"**Destroy.** Destroying this resource leaves the default unchanged. See [Environment builds](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/environment-builds#promote-a-new-default).",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{

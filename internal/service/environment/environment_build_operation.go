@@ -29,8 +29,8 @@ type environmentBuildModel struct {
 }
 
 // What an environment requires: who changes it, and who reads it.
-const (
-	mayChange = crud.Requires + "the " + crud.ManagerRole + " for the scope `organization`, or the owner's API key for the scope `user`."
+var (
+	mayChange = crud.Requires + "the owner's API key for the scope `user`, or the " + crud.ManagerRole + " for the scope `organization`" + crud.Assumed("create-environment")
 	anyViewer = crud.Requires + "any API key, or the " + crud.ManagerRole + " to set `service_account_id`."
 )
 

@@ -215,7 +215,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 		MarkdownDescription: "Manages an environment: repositories, scripts, and the source to build from. The apply waits for the build and fails if the build fails. The next apply then rebuilds the environment, or replaces it if this was its first build." + mayChange + "\n\n" +
 			"~> Do not put secrets in URLs or scripts. The service returns them in clear text, also in parts of build logs. Use the organization's secrets at the service instead.\n\n" +
 			"**Replacing the default environment.** The service does not delete the default while the organization has other environments with `scope = \"organization\"`. " +
-			"Create the new environment and change `agentyard_default_environment` in one apply. Remove the old environment in a later apply. See [Environment builds](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/environment-builds).",
+			"Create the new environment and change `agentyard_default_environment` in one apply. Remove the old environment in a later apply. See [Environment builds](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/environment-builds)." + crud.Concepts,
 		Attributes: attributes,
 		Blocks: map[string]schema.Block{
 			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{

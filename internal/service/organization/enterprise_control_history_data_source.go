@@ -24,7 +24,7 @@ type controlHistoryModel struct {
 // EnterpriseControlHistoryDataSource is the data source agentyard_enterprise_control_history.
 var EnterpriseControlHistoryDataSource = crud.DataSource{
 	Name:        "enterprise_control_history",
-	Description: "Lists the changes to the organization's enterprise control settings." + crud.ManagersOnly,
+	Description: "Lists the changes to the organization's enterprise control settings." + crud.ManagersAssumed("list-enterprise-control-history"),
 	Attributes: map[string]schema.Attribute{
 		"max_results": results.MaxResults("Maximum number of changes to return, newest first. Defaults to all changes."),
 		"since_revision": schema.Int64Attribute{

@@ -17,7 +17,7 @@ import (
 // EnterpriseControlsDataSource is the data source agentyard_enterprise_controls.
 var EnterpriseControlsDataSource = crud.DataSource{
 	Name: "enterprise_controls",
-	Description: "Returns the organization's current enterprise control settings." + crud.ManagersOnly + "\n\n" +
+	Description: "Returns the organization's current enterprise control settings." + crud.ManagersAssumed("list-enterprise-control-history") + "\n\n" +
 		"**Null.** An attribute is null if the setting is absent, or if its value has another type than documented. " +
 		"All attributes are null if the settings were never changed. Objects can be null too, so use `try` to read their attributes.\n\n" +
 		"**Other settings.** Custom models, hooks, environment variables, plugins, permission rules, and telemetry headers are only in `settings`. " +

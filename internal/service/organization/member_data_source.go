@@ -31,7 +31,7 @@ type memberModel struct {
 // MemberDataSource is the data source agentyard_member.
 var MemberDataSource = crud.DataSource{
 	Name:        "member",
-	Description: "Returns a member of the organization by email address. Pending invitations are not included." + crud.ManagersOnly,
+	Description: "Returns a member of the organization by email address. Pending invitations are not included." + crud.ManagersAssumed("list-members"),
 	Attributes: memberResults.DataSource(map[string]schema.Attribute{
 		"email": schema.StringAttribute{
 			Required:            true,

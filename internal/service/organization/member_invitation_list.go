@@ -21,7 +21,7 @@ type memberInvitationList struct{ memberInvitationResource }
 
 func (l *memberInvitationList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Lists the members of the organization, without pending invitations. `role` and `status` are null, as after an import." + crud.ManagersOnly,
+		MarkdownDescription: "Lists the members of the organization, without pending invitations. `role` and `status` are null, as after an import." + crud.ManagersAssumed("list-members"),
 	}
 }
 

@@ -83,7 +83,7 @@ const inviteeText = "Email address to invite, or of the member. Case-insensitive
 
 func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Invites a new member to the organization, or sets the role of an existing member." + crud.ManagersOnly + "\n\n" +
+		MarkdownDescription: "Invites a new member to the organization, or sets the role of an existing member." + crud.ManagersAssumed("invite-member") + "\n\n" +
 			"~> **Members.** Setting `role` also sets the role of an existing member, and the plan warns about it. Without `role`, an existing member is not changed. To rename this resource, add a `moved` block.\n\n" +
 			"**Drift.** The service shows neither pending invitations nor roles. A revoked or expired invitation stays in the state, and a role that was changed elsewhere is not detected. " +
 			"To repeat an invitation, run `terraform apply -replace=ADDRESS`. With `remove_on_destroy = true`, first check that the invitation was not accepted: the replacement would remove the member.\n\n" +

@@ -24,7 +24,7 @@ type memberRemoveModel struct {
 // MemberRemove is agentyard_member_remove.
 var MemberRemove = crud.Operation{
 	Name: "member_remove",
-	Description: "Removes a member from the organization, or revokes a pending invitation. Succeeds if the member is already gone." + crud.ManagersOnly + "\n\n" +
+	Description: "Removes a member from the organization, or revokes a pending invitation. Succeeds if the member is already gone." + crud.ManagersAssumed("remove-member") + "\n\n" +
 		"~> Removing a member cannot be undone. The service should also delete their usage limit and stop accepting their API keys" + crud.Assumed("remove-member") +
 		" Computers of service accounts are kept. To bring a member back, invite them again, for example with `agentyard_member_invitation`.",
 	Arguments: map[string]schema.Attribute{

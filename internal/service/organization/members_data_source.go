@@ -20,7 +20,7 @@ type membersModel struct {
 // MembersDataSource is the data source agentyard_members.
 var MembersDataSource = crud.DataSource{
 	Name:        "members",
-	Description: "Lists the members of the organization, without pending invitations." + crud.ManagersOnly,
+	Description: "Lists the members of the organization, without pending invitations." + crud.ManagersAssumed("list-members"),
 	Attributes: map[string]schema.Attribute{
 		"max_results": results.MaxResults("Maximum number of members to return, oldest first. Defaults to all members."),
 		"members":     memberResults.DataSourceRows("The members, ordered by when they joined."),

@@ -22,7 +22,7 @@ type usageLimitsModel struct {
 // UsageLimitsDataSource is the data source agentyard_usage_limits.
 var UsageLimitsDataSource = crud.DataSource{
 	Name: "usage_limits",
-	Description: "Returns the global limit of the organization, and the limits of its members." + crud.ManagersOnly + "\n\n" +
+	Description: "Returns the global limit of the organization, and the limits of its members." + crud.ManagersAssumed("get-user-usage-limits") + "\n\n" +
 		"**Requests.** `effective_limits` needs one request for each 100 members. In the same run, the data source `agentyard_members` uses the same requests.",
 	Attributes: map[string]schema.Attribute{
 		"global_limit": schema.Int64Attribute{

@@ -23,7 +23,7 @@ type userUsageLimitList struct{ userUsageLimitResource }
 
 func (l *userUsageLimitList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Lists the members who have a limit of their own, ordered by email address." + crud.ManagersOnly,
+		MarkdownDescription: "Lists the members who have a limit of their own, ordered by email address." + crud.ManagersAssumed("get-user-usage-limits"),
 	}
 }
 

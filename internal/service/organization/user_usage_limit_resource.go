@@ -63,7 +63,7 @@ const (
 
 func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages the limit of one member: the credits that they can use, instead of the global limit." + crud.ManagersOnly + "\n\n" +
+		MarkdownDescription: "Manages the limit of one member: the credits that they can use, instead of the global limit." + crud.ManagersAssumed("set-user-usage-limits") + "\n\n" +
 			"**Many members.** Create one resource for each member. Two resources for the same member overwrite each other. Each resource sends its own request. " +
 			"To manage the limits of all members in one resource, with up to 100 limits in each request, use `agentyard_user_usage_limits`. Do not use both: it removes the limits of this resource. See [Spend governance](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/spend-governance).\n\n" +
 			"~> Destroying this resource removes the limit. The global limit then applies to the member. Without a global limit, they can use any number of credits. " +

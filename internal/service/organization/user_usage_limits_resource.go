@@ -101,7 +101,7 @@ func limitChanges(prior, planned map[string]attr.Value) map[string]*int64 {
 
 func (r *userUsageLimitsResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages the limits of all members who have one of their own, in one resource." + crud.ManagersOnly + "\n\n" +
+		MarkdownDescription: "Manages the limits of all members who have one of their own, in one resource." + crud.ManagersAssumed("set-user-usage-limits") + "\n\n" +
 			"~> This resource removes the limit of every member who is not in `limits`. The plan shows these limits. Use the resource once, and without any `agentyard_user_usage_limit`: " +
 			"otherwise, they change each other's limits in every apply.\n\n" +
 			"**Errors.** If the service refuses the limit of a member, the apply sets the others and fails. If this is the first apply, the state stays empty, and the next apply sets all limits again.\n\n" +

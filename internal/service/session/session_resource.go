@@ -91,11 +91,12 @@ func (m *sessionModel) createRequest(ctx context.Context) (sessions.CreateReques
 const (
 	forcesNew   = " Changing this forces a new session."
 	notReturned = forcesNew + " The service does not return this, so the configured value is adopted after an import."
-	// Who can use one session, and who can list their own.
-	ownersSession = crud.Requires + "the owner's API key, or the " + crud.ManagerRole + "." + selected
-	ownSessions   = crud.AnyKey + selected
-	selected      = " Sessions are enabled for selected organizations only."
+	ownSessions = crud.AnyKey + selected // Who can list their own.
+	selected    = " Sessions are enabled for selected organizations only."
 )
+
+// ownersSession says who can use one session.
+var ownersSession = crud.Requires + "the owner's API key, or the " + crud.ManagerRole + crud.Assumed("get-session") + selected
 
 func (r *sessionResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := sessionResults.Resource()
@@ -129,7 +130,7 @@ func (r *sessionResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 			"-> A session belongs to the API key's owner. If several members apply the configuration, use the API key of a service account.\n\n" +
 			"**Tasks.** A new session is idle. [agentyard_session_message](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/resources/session_message) gives it a task, and [agentyard_session_answer](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/resources/session_answer) waits for the answer.\n\n" +
 			"**Destroy.** Destroying the resource deletes the session. The service can restore it for a limited time, but Terraform cannot.\n\n" +
-			"**More.** To create, watch, and interrupt sessions, see [Agent sessions](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/agent-sessions).",
+			"**More.** To create, watch, and interrupt sessions, see [Agent sessions](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/agent-sessions)." + crud.Concepts,
 		Attributes: attributes,
 	}
 }

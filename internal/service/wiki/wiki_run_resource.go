@@ -148,7 +148,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a wiki run: the wiki of a repository at one commit. The service writes its pages, or you upload them. Only `privacy_level` can be updated in place." +
-			crud.Requires + "any API key to create a wiki run, and the owner's or the " + crud.ManagerRole + " to change or delete it.\n\n" +
+			crud.Requires + "any API key to create a wiki run, and the owner's or the " + crud.ManagerRole + " to change or delete it" + crud.Assumed("delete-wiki-run") + "\n\n" +
 			"**Replacement.** Any other change deletes the wiki run and creates a new one. To keep a wiki available meanwhile, set `create_before_destroy = true` in the `lifecycle` block.\n\n" +
 			"**Pipelines.** To create and publish wikis in a pipeline, see [Wikis from pipelines](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/wikis-from-pipelines)." + crud.AssumedFormat,
 		Attributes: attributes,
