@@ -1,12 +1,13 @@
 // Package privatestate has what the provider keeps about an object beside its attributes. Terraform stores it in the state, and shows it to
 // nobody. A plan may depend on it, because it is a part of the state. Only a create, a read, an update, and an import write it.
 //
-//	key           objects          life span
-//	seen_by       all              from the create or the first read, for ever; changes when another API key reads the object
-//	imported      all              from an import to the first update; "unread" until the first read, then "read"
-//	never_active  computer, fleet  from the create until a read or a wait sees the computer active; an import never sets it
-//	unfinished    environment      from an apply that left its last steps undone, until an apply does them or a read finds them done
-//	expires_at    api_key          from the create, for ever; each new key changes it
+//	key            objects          life span
+//	seen_by        all              from the create or the first read, for ever; changes when another API key reads the object
+//	imported       all              from an import to the first update; "unread" until the first read, then "read"
+//	never_active   computer, fleet  from the create until a read or a wait sees the computer active; an import never sets it
+//	set_up_failed  computer, fleet  from a read or a wait that sees that a computer of never_active failed, until one does not
+//	unfinished     environment      from an apply that left its last steps undone, until an apply does them or a read finds them done
+//	expires_at     api_key          from the create, for ever; each new key changes it
 package privatestate
 
 import (
@@ -22,11 +23,16 @@ import (
 // a removed argument would rotate the key in every apply.
 const ExpiresAt = "expires_at"
 
+// NeverActive and SetUpFailed are the keys that list computers.
 const (
-	seenBy      = "seen_by"
-	imported    = "imported"
-	neverActive = "never_active"
-	unfinished  = "unfinished"
+	NeverActive = "never_active"
+	SetUpFailed = "set_up_failed"
+)
+
+const (
+	seenBy     = "seen_by"
+	imported   = "imported"
+	unfinished = "unfinished"
 
 	unread, read = "unread", "read" // The values of imported: the ID alone is known, or more.
 )
@@ -111,22 +117,18 @@ func MayAdopt(ctx context.Context, r Reader, prior attr.Value) bool {
 	return isImported && prior.IsNull()
 }
 
-// NeverActive returns the IDs of the computers that this configuration created, and that nothing has seen active since.
-func NeverActive(ctx context.Context, r Reader) map[string]bool {
-	ids, _ := get[[]string](ctx, r, neverActive)
-	marked := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		marked[id] = true
-	}
-	return marked
+// IDs returns the IDs of the computers that a key lists.
+func IDs(ctx context.Context, r Reader, key string) []string {
+	ids, _ := get[[]string](ctx, r, key)
+	return ids
 }
 
-// SetNeverActive records the computers that were never active, or removes the key if there are none.
-func SetNeverActive(ctx context.Context, s State, ids []string) diag.Diagnostics {
+// SetIDs lists computers under a key, or removes the key if there are none.
+func SetIDs(ctx context.Context, s State, key string, ids []string) diag.Diagnostics {
 	if len(ids) == 0 {
-		return s.SetKey(ctx, neverActive, nil)
+		return s.SetKey(ctx, key, nil)
 	}
-	return set(ctx, s, neverActive, slices.Sorted(slices.Values(ids)))
+	return set(ctx, s, key, slices.Sorted(slices.Values(ids)))
 }
 
 // Steps are what an apply has left to do: builds start by themselves, and a default that was changed later is not taken back.

@@ -8,10 +8,13 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -46,32 +49,78 @@ var fleetComputerType = fleetComputerResults.ObjectType()
 type fleetMember struct {
 	name string
 	fleetComputer
+	life
 }
 
-// membersFromAPI returns the computers in the same order, with their names in the fleet by ID. A computer without one keeps its
-// own: it was imported.
-func membersFromAPI(ctx context.Context, computers []computers.Computer, names map[string]string) ([]fleetMember, diag.Diagnostics) {
+// see takes over what was seen of the computer.
+func (f *fleetMember) see(ctx context.Context, seen *computers.Computer) diag.Diagnostics {
+	f.life = f.life.after(seen)
+	return fleetComputerResults.Into(ctx, seen, &f.fleetComputer)
+}
+
+// keep keeps what was known before a wait: the rest of the set-up sets only what is null.
+func (f *fleetMember) keep(prior *fleetComputer) {
+	for result, known := range map[*types.String]types.String{
+		&f.Hostname: prior.Hostname, &f.RemoteUser: prior.RemoteUser, &f.RelayClientURL: prior.RelayClientURL, &f.RelayAgentURL: prior.RelayAgentURL,
+	} {
+		if !known.IsNull() {
+			*result = known
+		}
+	}
+	if !prior.ClonedRepoDirectories.IsNull() {
+		f.ClonedRepoDirectories = prior.ClonedRepoDirectories
+	}
+}
+
+// membersFromAPI returns the computers in the same order, with what the fleet knows of them. One that it does not know was imported.
+func membersFromAPI(ctx context.Context, found []computers.Computer, known []fleetMember) (members []fleetMember, diags diag.Diagnostics) {
+	byID := make(map[string]fleetMember, len(known))
+	for _, member := range known {
+		byID[member.ID.ValueString()] = member
+	}
+	for i := range found {
+		member, isKnown := byID[found[i].ID]
+		if !isKnown {
+			member.name = found[i].Name
+		}
+		diags.Append(member.see(ctx, &found[i])...)
+		members = append(members, member)
+	}
+	return members, diags
+}
+
+// newMembers returns computers that the fleet created, with planned names. One with a name that was not planned gets one that is left.
+func newMembers(ctx context.Context, planned []string, made []computers.Computer) ([]fleetMember, diag.Diagnostics) {
 	var diags diag.Diagnostics
-	members := make([]fleetMember, len(computers))
-	for i, c := range computers {
-		members[i].name = cmp.Or(names[c.ID], c.Name)
-		diags.Append(fleetComputerResults.Into(ctx, &c, &members[i].fleetComputer)...)
+	members, left := make([]fleetMember, len(made)), slices.Clone(planned)
+	for i := range made {
+		members[i].neverActive = true
+		diags.Append(members[i].see(ctx, &made[i])...)
+		if at := slices.Index(left, made[i].Name); at >= 0 {
+			members[i].name, left = made[i].Name, slices.Delete(left, at, at+1)
+		}
+	}
+	for i := range members {
+		if members[i].name == "" {
+			members[i].name, left = left[0], left[1:]
+		}
 	}
 	return members, diags
 }
 
 // computersInState returns the computers that exist, ordered by number, and the names of the missing ones.
-func (m *fleetModel) computersInState(ctx context.Context) (members []fleetMember, missing []string, diags diag.Diagnostics) {
+func (m *fleetModel) computersInState(ctx context.Context, private privatestate.Reader) (members []fleetMember, missing []string, diags diag.Diagnostics) {
 	if !value.IsSet(m.Computers) {
 		return nil, nil, nil
 	}
+	remembered := lives(ctx, private)
 	var entries map[string]fleetComputer
 	diags = m.Computers.ElementsAs(ctx, &entries, false)
 	for name, entry := range entries {
 		if entry.ID.IsNull() {
 			missing = append(missing, name)
 		} else {
-			members = append(members, fleetMember{name, entry})
+			members = append(members, fleetMember{name, entry, remembered[entry.ID.ValueString()]})
 		}
 	}
 	prefix := m.NamePrefix.ValueString()
@@ -86,42 +135,19 @@ func orderOf(prefix, name string) int {
 	return number
 }
 
-// namesByID returns the names in the fleet.
-func namesByID(members []fleetMember) map[string]string {
-	names := make(map[string]string, len(members))
-	for _, member := range members {
-		names[member.ID.ValueString()] = member.name
-	}
-	return names
-}
-
-// assignNames returns the planned names of new computers by ID. A computer with a name that was not planned gets one that is left.
-func assignNames(planned []string, made []computers.Computer) map[string]string {
-	names, left := map[string]string{}, slices.Clone(planned)
-	for i := range made {
-		if at := slices.Index(left, made[i].Name); at >= 0 {
-			names[made[i].ID], left = made[i].Name, slices.Delete(left, at, at+1)
-		}
-	}
-	for i := range made {
-		if id := made[i].ID; names[id] == "" {
-			names[id], left = left[0], left[1:]
-		}
-	}
-	return names
-}
-
-func (m *fleetModel) setComputers(ctx context.Context, members []fleetMember, missing []string) diag.Diagnostics {
-	entries := make(map[string]fleetComputer, len(members)+len(missing))
+// store saves the fleet with its members, and with entries of the missing ones.
+func (m *fleetModel) store(ctx context.Context, members []fleetMember, missing []string, state *tfsdk.State, identity *tfsdk.ResourceIdentity, private privatestate.State) diag.Diagnostics {
+	entries, remembered := make(map[string]fleetComputer, len(members)+len(missing)), make(map[string]life, len(members))
 	for _, name := range missing {
 		entries[name] = fleetComputer{Status: types.StringValue(statusMissing), ClonedRepoDirectories: types.ListNull(types.StringType)}
 	}
 	for _, member := range members {
-		entries[member.name] = member.fleetComputer
+		entries[member.name], remembered[member.ID.ValueString()] = member.fleetComputer, member.life
 	}
 	computers, diags := types.MapValueFrom(ctx, fleetComputerType, entries)
 	m.Computers, m.Quantity = computers, types.Int64Value(int64(len(entries)))
-	return diags
+	diags.Append(crud.Save(ctx, state, identity, m, m.Identity())...)
+	return append(diags, setLives(ctx, private, remembered)...)
 }
 
 func (m *fleetModel) setProviderType(computers []computers.Computer) {
@@ -147,18 +173,6 @@ func newNames(prefix string, members []fleetMember, count int) []string {
 		}
 	}
 	return names
-}
-
-// asComputers returns what the fleet knows of its members.
-func asComputers(members []fleetMember) []computers.Computer {
-	known := make([]computers.Computer, len(members))
-	for i, m := range members {
-		known[i] = computers.Computer{
-			ID: m.ID.ValueString(), Name: m.name, Status: m.Status.ValueString(), Hostname: m.Hostname.ValueString(), RemoteUser: m.RemoteUser.ValueString(),
-			RelayClientURL: m.RelayClientURL.ValueString(), RelayAgentURL: m.RelayAgentURL.ValueString(), ClonedRepoDirectories: value.Strings(m.ClonedRepoDirectories),
-		}
-	}
-	return known
 }
 
 func memberNames(members []fleetMember) []string {

@@ -53,13 +53,14 @@ func (m *fleetModel) missingFrom(total int, lost []fleetMember, caution string) 
 		len(lost), total, m.NamePrefix.ValueString(), phrase.Verb(len(lost), "exists", "exist"), phrase.Names(memberNames(lost), phrase.MaxNamed)), caution))}
 }
 
-func (m *fleetModel) failedComputers(found []computers.Computer, marked map[string]bool) diag.Diagnostics {
+// failedComputers warns of failed computers. Members are the same ones, in the same order.
+func (m *fleetModel) failedComputers(found []computers.Computer, members []fleetMember) diag.Diagnostics {
 	var lines []string
 	remedy := ""
 	for i := range found {
-		if c := &found[i]; c.Status == computers.StatusError {
+		if c := &found[i]; hasFailed(c.Status) {
 			lines = append(lines, fmt.Sprintf("- %s (%s): %s", c.Name, c.ID, whyFailed(c)))
-			if !c.SetUpFailed() || !marked[c.ID] || !m.ReplaceFailed.ValueBool() {
+			if !members[i].setUpFailed || !m.ReplaceFailed.ValueBool() {
 				remedy = "\n\nTo replace a computer that the plan keeps, delete it at the service, then apply."
 			}
 		}

@@ -13,10 +13,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
@@ -32,7 +30,7 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
-	members, _, diags := state.computersInState(ctx)
+	members, _, diags := state.computersInState(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if req.Plan.Raw.IsNull() {
 		return
@@ -51,12 +49,11 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), id)...)
 	computers := types.MapUnknown(fleetComputerType)
 	if !plan.NamePrefix.IsUnknown() && !plan.Quantity.IsUnknown() && !plan.ReplaceFailed.IsUnknown() {
-		marked := privatestate.NeverActive(ctx, req.Private)
-		change, awaited := plan.change(members, r.failedSetUps(ctx, &state, members, marked)), plan.awaited(members, marked)
-		computers, diags = change.computers(ctx, &plan, state.Computers, awaited)
+		change := plan.change(members)
+		computers, diags = change.computers(ctx, &plan, state.Computers)
 		resp.Diagnostics.Append(diags...)
 		if req.Plan.Raw.Equal(req.State.Raw) { // Otherwise, the plan may be a replacement, which does not wait.
-			resp.Diagnostics.Append(plan.warnOfWait(change.stay, awaited)...)
+			resp.Diagnostics.Append(plan.warnOfWait(change.stay)...)
 		}
 	}
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("computers"), computers)...)
@@ -79,11 +76,11 @@ type fleetChange struct {
 	missing               int
 }
 
-// change replaces the failed members, by ID.
-func (m *fleetModel) change(members []fleetMember, failed map[string]bool) fleetChange {
+// change is what a plan shows.
+func (m *fleetModel) change(members []fleetMember) fleetChange {
 	var c fleetChange
 	for _, member := range members {
-		if m.ReplaceFailed.ValueBool() && failed[member.ID.ValueString()] {
+		if m.ReplaceFailed.ValueBool() && member.setUpFailed {
 			c.failed = append(c.failed, member)
 		} else {
 			c.stay = append(c.stay, member)
@@ -97,10 +94,10 @@ func (m *fleetModel) change(members []fleetMember, failed map[string]bool) fleet
 	return c
 }
 
-// planned is the change that the plan shows. A member that has recovered since stays.
-func (m *fleetModel) planned(members []fleetMember, failed map[string]bool) fleetChange {
+// planned is the change that the plan has shown. A member that has recovered since stays.
+func (m *fleetModel) planned(members []fleetMember) fleetChange {
 	if m.Computers.IsUnknown() {
-		return m.change(members, failed)
+		return m.change(members)
 	}
 	var c fleetChange
 	var unplanned []fleetMember
@@ -111,7 +108,7 @@ func (m *fleetModel) planned(members []fleetMember, failed map[string]bool) flee
 		switch {
 		case !isPlanned:
 			unplanned = append(unplanned, member)
-		case isReplaced && failed[member.ID.ValueString()]:
+		case isReplaced && member.setUpFailed:
 			c.failed = append(c.failed, member)
 		default:
 			c.stay = append(c.stay, member)
@@ -119,7 +116,7 @@ func (m *fleetModel) planned(members []fleetMember, failed map[string]bool) flee
 	}
 	for _, member := range unplanned {
 		// A plan that creates computers has no surplus, so this one had failed. It takes the place of a new one.
-		if len(c.stay) < len(entries) && !failed[member.ID.ValueString()] {
+		if len(c.stay) < len(entries) && !member.setUpFailed {
 			member.name = newNames(m.NamePrefix.ValueString(), c.stay, 1)[0]
 			c.stay = append(c.stay, member)
 		} else {
@@ -130,32 +127,33 @@ func (m *fleetModel) planned(members []fleetMember, failed map[string]bool) flee
 	return c
 }
 
-// failedSetUps returns the IDs of the members that failed before they were ever active.
-func (r *fleetResource) failedSetUps(ctx context.Context, m *fleetModel, members []fleetMember, marked map[string]bool) map[string]bool {
-	failed := map[string]bool{}
-	for _, member := range members {
-		id := member.ID.ValueString()
-		if marked[id] && member.Status.ValueString() == computers.StatusError {
-			failed[id] = failedSetUp(ctx, r.Client, id, m.ServiceAccountID.ValueString())
+// lookAgain looks whether failed members that the plan replaces have recovered since: a saved plan may be old.
+func (r *fleetResource) lookAgain(ctx context.Context, m *fleetModel, members []fleetMember) (diags diag.Diagnostics) {
+	for i := range members {
+		if !members[i].setUpFailed || !m.ReplaceFailed.ValueBool() {
+			continue
+		}
+		listed, err := r.Client.Computers.GetListed(ctx, members[i].ID.ValueString(), m.ServiceAccountID.ValueString())
+		switch {
+		case err != nil:
+			return apierror.For("update", "computer fleet", err)
+		case listed == nil: // Nothing proves that it has not recovered.
+			members[i].setUpFailed = false
+		default:
+			diags.Append(members[i].see(ctx, listed)...)
 		}
 	}
-	return failed
+	return diags
 }
 
-// awaited returns the names of the members that an earlier apply left while they were set up, if the fleet waits. It follows from the
-// state and the configuration, so a plan and its apply agree.
-func (m *fleetModel) awaited(members []fleetMember, marked map[string]bool) map[string]bool {
-	names := map[string]bool{}
-	for _, member := range members {
-		isLeft := marked[member.ID.ValueString()] && member.Status.ValueString() == computers.StatusProvisioning
-		names[member.name] = isLeft && value.MayBeTrue(m.WaitForActive)
-	}
-	return names
+// awaits reports whether the fleet waits for a member that an earlier apply left while it was set up.
+func (m *fleetModel) awaits(member *fleetMember) bool {
+	return value.MayBeTrue(m.WaitForActive) && member.isLeft(member.Status.ValueString())
 }
 
 // warnOfWait says which members the apply waits for.
-func (m *fleetModel) warnOfWait(stay []fleetMember, awaited map[string]bool) diag.Diagnostics {
-	waiting := memberNames(collection.Filter(stay, func(member *fleetMember) bool { return awaited[member.name] }))
+func (m *fleetModel) warnOfWait(stay []fleetMember) diag.Diagnostics {
+	waiting := memberNames(collection.Filter(stay, m.awaits))
 	if len(waiting) == 0 {
 		return nil
 	}
@@ -173,21 +171,7 @@ func newFleetComputer(id types.String) fleetComputer {
 	}
 }
 
-// keep keeps what was known before the wait: the rest of the set-up sets only what is null.
-func (c *fleetComputer) keep(prior *fleetComputer) {
-	for result, known := range map[*types.String]types.String{
-		&c.Hostname: prior.Hostname, &c.RemoteUser: prior.RemoteUser, &c.RelayClientURL: prior.RelayClientURL, &c.RelayAgentURL: prior.RelayAgentURL,
-	} {
-		if !known.IsNull() {
-			*result = known
-		}
-	}
-	if !prior.ClonedRepoDirectories.IsNull() {
-		c.ClonedRepoDirectories = prior.ClonedRepoDirectories
-	}
-}
-
-func (c fleetChange) computers(ctx context.Context, plan *fleetModel, state types.Map, awaited map[string]bool) (types.Map, diag.Diagnostics) {
+func (c fleetChange) computers(ctx context.Context, plan *fleetModel, state types.Map) (types.Map, diag.Diagnostics) {
 	if c.missing > maxPlanned {
 		return types.MapUnknown(fleetComputerType), nil
 	}
@@ -195,10 +179,10 @@ func (c fleetChange) computers(ctx context.Context, plan *fleetModel, state type
 	inState, entries := state.Elements(), map[string]attr.Value{}
 	for _, member := range c.stay {
 		entries[member.name] = inState[member.name]
-		if awaited[member.name] {
-			waiting := newFleetComputer(member.ID)
+		if plan.awaits(&member) {
+			waiting := fleetMember{fleetComputer: newFleetComputer(member.ID)}
 			waiting.keep(&member.fleetComputer)
-			entry, d := types.ObjectValueFrom(ctx, fleetComputerType.AttrTypes, waiting)
+			entry, d := types.ObjectValueFrom(ctx, fleetComputerType.AttrTypes, waiting.fleetComputer)
 			diags.Append(d...)
 			entries[member.name] = entry
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -203,29 +202,22 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		return
 	}
 	m.ID = types.StringValue(m.importID())
-	names := assignNames(newNames(m.NamePrefix.ValueString(), nil, quantity), made)
-	save := func(computers []computers.Computer) {
-		members, diags := membersFromAPI(ctx, computers, names)
-		resp.Diagnostics.Append(diags...)
-		m.setProviderType(computers)
-		resp.Diagnostics.Append(m.setComputers(ctx, members, newNames(m.NamePrefix.ValueString(), members, quantity-len(members)))...)
-		resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	m.setProviderType(made)
+	members, diags := newMembers(ctx, newNames(m.NamePrefix.ValueString(), nil, quantity), made)
+	resp.Diagnostics.Append(diags...)
+	save := func() {
+		missing := newNames(m.NamePrefix.ValueString(), members, quantity-len(members))
+		resp.Diagnostics.Append(m.store(ctx, members, missing, &resp.State, resp.Identity, resp.Private)...)
 	}
-	save(made)
+	save()
 	resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
-	resp.Diagnostics.Append(remember(ctx, resp.Private, made, all)...)
 	// From here on, failures are warnings: an error would taint the fleet, and the next apply would replace all computers.
 	if err != nil {
 		resp.Diagnostics.AddWarning(m.shortfall(quantity, len(made), err))
 	}
-	if !m.WaitForActive.ValueBool() || resp.Diagnostics.HasError() {
-		return
-	}
-	last, inactive := r.waitForActive(ctx, made, &m, deadline.Sub(r.Client.Conn.Clock.Now()))
-	save(last)
-	resp.Diagnostics.Append(remember(ctx, resp.Private, last, all)...)
-	if inactive != nil {
-		resp.Diagnostics.AddWarning(inactive.summary(), inactive.detail)
+	if m.WaitForActive.ValueBool() && !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(r.waitForActive(ctx, pointers(members), &m, deadline, true)...)
+		save()
 	}
 }
 
@@ -233,7 +225,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var m fleetModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	prior, missing, diags := m.computersInState(ctx)
+	prior, missing, diags := m.computersInState(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -254,7 +246,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		crud.HandleGone(ctx, r.Client, "computer fleet", &m, resp)
 		return
 	}
-	members, diags := membersFromAPI(ctx, found, namesByID(prior))
+	members, diags := membersFromAPI(ctx, found, prior)
 	resp.Diagnostics.Append(diags...)
 	lost := without(prior, members)
 	caution := ""
@@ -266,11 +258,9 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		}
 	}
 	resp.Diagnostics.Append(m.missingFrom(len(prior)+len(missing), lost, caution)...)
-	resp.Diagnostics.Append(m.failedComputers(found, privatestate.NeverActive(ctx, req.Private))...)
-	resp.Diagnostics.Append(remember(ctx, resp.Private, found, none)...)
+	resp.Diagnostics.Append(m.failedComputers(found, members)...)
 	m.setProviderType(found)
-	resp.Diagnostics.Append(m.setComputers(ctx, members, append(missing, memberNames(lost)...))...)
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	resp.Diagnostics.Append(m.store(ctx, members, append(missing, memberNames(lost)...), &resp.State, resp.Identity, resp.Private)...)
 	if caution == "" {
 		resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
 	}
@@ -282,17 +272,17 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	var m, state fleetModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	present, _, diags := state.computersInState(ctx)
+	present, _, diags := state.computersInState(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	updateCtx, stop, deadline, diags := crud.WithTimeout(ctx, r.Client, m.Timeouts.Update, defaultFleetTimeout)
 	defer stop()
 	resp.Diagnostics.Append(diags...)
+	resp.Diagnostics.Append(r.lookAgain(updateCtx, &m, present)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	marked := privatestate.NeverActive(ctx, req.Private)
-	quantity, change := int(m.Quantity.ValueInt64()), m.planned(present, r.failedSetUps(ctx, &state, present, marked))
 	m.ID = types.StringValue(m.importID())
+	quantity, change := int(m.Quantity.ValueInt64()), m.planned(present)
 
 	// 1. Delete first: the service uses the lowest free numbers.
 	kept, diags := r.remove(updateCtx, slices.Concat(change.failed, change.surplus), &m, req.Private)
@@ -316,45 +306,44 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 			resp.Diagnostics.AddError(m.shortfall(quantity, len(stay)+len(made), err))
 		}
 	}
+	added, diags := newMembers(ctx, newNames(m.NamePrefix.ValueString(), stay, change.missing), made)
+	resp.Diagnostics.Append(diags...)
 
 	// 3. Wait for the new computers, and for those that an earlier apply left.
-	awaited := m.awaited(stay, marked)
-	waiting := collection.Filter(stay, func(member *fleetMember) bool { return awaited[member.name] })
-	names := assignNames(newNames(m.NamePrefix.ValueString(), stay, change.missing), made)
-	maps.Copy(names, namesByID(waiting))
-	followed, stay := slices.Concat(made, asComputers(waiting)), without(stay, waiting)
-	var inactive *notActiveError
-	if m.WaitForActive.ValueBool() && (len(made) > 0 || !resp.Diagnostics.HasError()) {
-		followed, inactive = r.waitForActive(ctx, followed, &m, deadline.Sub(r.Client.Conn.Clock.Now()))
+	members := slices.Concat(stay, added)
+	if m.WaitForActive.ValueBool() && (len(added) > 0 || !resp.Diagnostics.HasError()) {
+		awaited := pointers(members[len(stay):])
+		for i := range stay {
+			if m.awaits(&stay[i]) {
+				awaited = append(awaited, &members[i])
+			}
+		}
+		resp.Diagnostics.Append(r.waitForActive(ctx, awaited, &m, deadline, false)...)
+	}
+	for i := range stay {
+		members[i].keep(&stay[i].fleetComputer)
 	}
 
 	// 4. Store.
-	added, diags := membersFromAPI(ctx, followed, names)
-	resp.Diagnostics.Append(diags...)
-	for n := range waiting {
-		added[len(made)+n].keep(&waiting[n].fleetComputer)
-	}
-	members := slices.Concat(stay, added)
 	m.setProviderType(made)
-	resp.Diagnostics.Append(m.setComputers(ctx, members, newNames(m.NamePrefix.ValueString(), members, quantity-len(members)))...)
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	missing := newNames(m.NamePrefix.ValueString(), members, quantity-len(members))
+	resp.Diagnostics.Append(m.store(ctx, members, missing, &resp.State, resp.Identity, resp.Private)...)
 	resp.Diagnostics.Append(privatestate.ForgetImport(ctx, resp.Private)...)
-	isMade := func(id string) bool {
-		return slices.ContainsFunc(made, func(c computers.Computer) bool { return c.ID == id })
+}
+
+// pointers returns pointers to the members in a list.
+func pointers(members []fleetMember) []*fleetMember {
+	all := make([]*fleetMember, len(members))
+	for i := range members {
+		all[i] = &members[i]
 	}
-	resp.Diagnostics.Append(remember(ctx, resp.Private, slices.Concat(asComputers(stay), followed), isMade)...)
-	switch {
-	case inactive != nil && inactive.interrupted:
-		resp.Diagnostics.AddWarning(inactive.summary(), inactive.detail)
-	case inactive != nil:
-		resp.Diagnostics.AddError(inactive.summary(), inactive.detail)
-	}
+	return all
 }
 
 func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var m fleetModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	members, _, diags := m.computersInState(ctx)
+	members, _, diags := m.computersInState(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	ctx, stop, _, diags := crud.WithTimeout(ctx, r.Client, m.Timeouts.Delete, defaultFleetDeleteTimeout)
 	defer stop()
@@ -365,8 +354,7 @@ func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	kept, diags := r.remove(ctx, members, &m, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if len(kept) > 0 {
-		resp.Diagnostics.Append(m.setComputers(ctx, kept, nil)...)
-		resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+		resp.Diagnostics.Append(m.store(ctx, kept, nil, &resp.State, resp.Identity, resp.Private)...)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
@@ -58,6 +59,39 @@ func sameDraft(prior, planned types.Object) bool {
 		}
 	}
 	return prior.IsNull() == planned.IsNull() && !planned.IsUnknown()
+}
+
+// planReplacement replaces a computer whose set-up failed: nobody has used it.
+func (m *computerModel) planReplacement(ctx context.Context, state *computerModel, resp *resource.ModifyPlanResponse) {
+	// The final plan must not add a replacement, so an unknown value counts as true.
+	if !value.MayBeTrue(m.ReplaceFailed) || state.DeletionProtection.ValueBool() || m.DeletionProtection.ValueBool() {
+		return
+	}
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())...)
+	resp.RequiresReplace.Append(path.Root("status"))
+	resp.Diagnostics.AddAttributeWarning(path.Root("replace_failed"), "Computer will be replaced",
+		fmt.Sprintf("Computer %q (%s) failed to provision and was never active, so the plan replaces it. Unless another change replaces it, replace_failed = false keeps it.", state.Name.ValueString(), state.ID.ValueString()))
+}
+
+// planWait makes the status unknown, and the results that the service has not set yet. With other changes, the plan may be a replacement,
+// so there is no warning. Nothing shows it one with -replace.
+func (m *computerModel) planWait(ctx context.Context, isOnlyChange bool, resp *resource.ModifyPlanResponse) {
+	if !value.MayBeTrue(m.WaitForActive) {
+		return
+	}
+	if isOnlyChange {
+		resp.Diagnostics.AddWarning(notYetActive, fmt.Sprintf("Computer %q (%s) is not active yet, and an earlier apply did not wait until it was. An apply that keeps it waits until it is.", m.Name.ValueString(), m.ID.ValueString()))
+	}
+	m.Status = types.StringUnknown()
+	for _, result := range []*types.String{&m.Hostname, &m.HostID, &m.RelayClientURL, &m.RelayAgentURL, &m.InstallSessionID} {
+		if result.IsNull() {
+			*result = types.StringUnknown()
+		}
+	}
+	if m.ClonedRepoDirectories.IsNull() {
+		m.ClonedRepoDirectories = types.ListUnknown(types.StringType)
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
 }
 
 // checkProvider fails before anything is created if the organization cannot use the provider.

@@ -17,7 +17,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
@@ -25,7 +24,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/wait"
 )
 
 var (
@@ -40,12 +38,6 @@ const (
 	defaultCreateTimeout = 30 * time.Minute
 	defaultDeleteTimeout = 10 * time.Minute
 )
-
-var computerStates = wait.States{
-	Done:       []string{computers.StatusActive},
-	InProgress: []string{computers.StatusProvisioning},
-	Failed:     []string{computers.StatusError},
-}
 
 // NewComputerResource returns the resource agentyard_computer.
 func NewComputerResource() resource.Resource {
@@ -224,13 +216,14 @@ func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 		return
 	}
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() || !privatestate.NeverActive(ctx, req.Private)[state.ID.ValueString()] {
+	if resp.Diagnostics.HasError() {
 		return
 	}
-	switch state.Status.ValueString() {
-	case computers.StatusError:
-		r.planReplacement(ctx, &plan, &state, resp)
-	case computers.StatusProvisioning:
+	seen := lives(ctx, req.Private)[state.ID.ValueString()]
+	switch {
+	case seen.setUpFailed:
+		plan.planReplacement(ctx, &state, resp)
+	case seen.isLeft(state.Status.ValueString()):
 		plan.planWait(ctx, req.Plan.Raw.Equal(req.State.Raw), resp)
 	}
 }
@@ -272,11 +265,11 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 	last := made
 	if m.WaitForActive.ValueBool() {
 		var err error
-		last, err = waitForActive(ctx, r.Client, made.ID, m.ServiceAccountID.ValueString(), made, deadline.Sub(r.Client.Conn.Clock.Now()))
+		last, err = waitForActive(ctx, r.Client, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
 		resp.Diagnostics.Append(crud.StoreAsPlanned(ctx, &resp.State, resp.Identity, req.Plan.Raw, m, last)...)
-		resp.Diagnostics.Append(r.notActive(ctx, m, last, err, true)...)
+		resp.Diagnostics.Append(m.notActive(last, err, true)...)
 	}
-	resp.Diagnostics.Append(remember(ctx, resp.Private, []computers.Computer{*last}, all)...)
+	resp.Diagnostics.Append(setLives(ctx, resp.Private, map[string]life{made.ID: life{neverActive: true}.after(last)})...)
 	if resp.Diagnostics.HasError() {
 		// The computer is tainted, and a protected one could not be replaced.
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("deletion_protection"), false)...)
@@ -303,11 +296,14 @@ func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, r
 		if err == nil && privatestate.IsImportUnread(ctx, req.Private) {
 			err = r.Client.Computers.CompleteOwner(ctx, found)
 		}
-		if err == nil {
-			resp.Diagnostics.Append(r.warnOfFailure(ctx, m, found, req.Private)...)
-			resp.Diagnostics.Append(remember(ctx, resp.Private, []computers.Computer{*found}, none)...)
+		if err != nil {
+			return nil, err
 		}
-		return found, err
+		found = withSteps(ctx, r.Client, found, m.ServiceAccountID.ValueString())
+		seen := lives(ctx, req.Private)[found.ID].after(found)
+		resp.Diagnostics.Append(setLives(ctx, resp.Private, map[string]life{found.ID: seen})...)
+		resp.Diagnostics.Append(m.warnOfFailure(found, seen.setUpFailed)...)
+		return found, nil
 	})
 }
 
@@ -320,30 +316,30 @@ func (r *computerResource) ReadIsUnchanged(ctx context.Context, state *crud.RawO
 	return found != nil && state.IsAtRest() && !hasFailed(found.Status) && crud.HasValuesOf(ctx, state, computerResults, found)
 }
 
-// Update changes the computer, and then waits for one that an earlier apply left while it was set up: only then, the plan does not know its
-// status.
+// Update changes the computer, and then waits for one that an earlier apply left while it was set up, as the plan shows.
 func (r *computerResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	waits := false
+	var known computers.Computer
 	m := crud.Update(ctx, "computer", req, resp, func(plan, state *computerModel) (*computers.Computer, error) {
-		waits = plan.Status.IsUnknown() && plan.WaitForActive.ValueBool()
+		known = computers.Computer{ID: state.ID.ValueString(), Name: state.Name.ValueString(), Status: state.Status.ValueString()}
 		body := plan.updateRequest(state)
 		if body == (computers.UpdateRequest{}) {
 			return nil, nil
 		}
-		updated, err := r.Client.Computers.Update(ctx, state.ID.ValueString(), state.ServiceAccountID.ValueString(), body)
+		updated, err := r.Client.Computers.Update(ctx, known.ID, state.ServiceAccountID.ValueString(), body)
 		return updated, crud.Explained(err, conflictOf(body)...)
 	})
-	if m == nil || !waits {
+	seen := lives(ctx, req.Private)[known.ID]
+	if m == nil || !m.WaitForActive.ValueBool() || !seen.isLeft(known.Status) {
 		return
 	}
 	timeout, diags := m.Timeouts.Create(ctx, defaultCreateTimeout) // The wait is the rest of the creation.
 	resp.Diagnostics.Append(diags...)
-	last, err := waitForActive(ctx, r.Client, m.ID.ValueString(), m.ServiceAccountID.ValueString(), nil, timeout)
-	if last != nil {
+	last, err := waitForActive(ctx, r.Client, &known, m.ServiceAccountID.ValueString(), timeout)
+	if last != &known {
 		resp.Diagnostics.Append(crud.StoreAsPlanned(ctx, &resp.State, resp.Identity, req.Plan.Raw, m, last)...)
-		resp.Diagnostics.Append(remember(ctx, resp.Private, []computers.Computer{*last}, none)...)
+		resp.Diagnostics.Append(setLives(ctx, resp.Private, map[string]life{known.ID: seen.after(last)})...)
 	}
-	resp.Diagnostics.Append(r.notActive(ctx, m, last, err, false)...)
+	resp.Diagnostics.Append(m.notActive(last, err, false)...)
 }
 
 // conflictOf says what a 409 for an update means.
@@ -368,18 +364,4 @@ func (r *computerResource) Delete(ctx context.Context, req resource.DeleteReques
 
 func (r *computerResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	crud.ImportByID(ctx, "computer", "1b4e28ba-2fa1-41d2-883f-0016d3cca427", req, resp)
-}
-
-// waitForActive returns the computer as last seen, even with an error. It is nil if start is, and no poll succeeded.
-func waitForActive(ctx context.Context, c *client.Client, id, account string, start *computers.Computer, timeout time.Duration) (
-	*computers.Computer, error,
-) {
-	watch := c.Computers.Watch(id, account)
-	defer watch.Close()
-	return wait.For(ctx, c.Conn.Clock, timeout, wait.Object[computers.Computer]{
-		Start:  start,
-		Next:   watch.Next,
-		Status: func(c *computers.Computer) string { return c.Status },
-		States: computerStates,
-	})
 }
