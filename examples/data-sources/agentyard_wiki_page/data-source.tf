@@ -5,7 +5,7 @@ variable "wiki_run_id" {
 
 data "agentyard_wiki_search" "storage" {
   wiki_run_id = var.wiki_run_id
-  q           = "storage"
+  query       = "storage"
   limit       = 1
 }
 

@@ -12,7 +12,7 @@ data "agentyard_wiki_run_history" "api" {
 
 data "agentyard_wiki_search" "deployment" {
   wiki_run_id = local.ours.id
-  q           = "deployment"
+  query       = "deployment"
 }
 
 output "newest" {
