@@ -93,7 +93,7 @@ func (r *request) mint(verb string, a *serviceAccount, name string, expiresAt in
 		ID: newID("key_", r.now), Name: name, Hash: hashKey(value), OwnerKind: kindService, OwnerID: a.ID,
 		born: created, ExpiresAt: expiresAt,
 	}
-	r.did(verb, objectKeys, k.ID, a.Name+" ("+name+")")
+	r.noteChange(verb, objectKeys, k.ID, a.Name+" ("+name+")")
 	view := mintedKeyView{ID: k.ID, Value: value, Fingerprint: k.fingerprint(), Name: name, ExpiresAt: orNull(expiresAt)}
 	return mintedKey{view}, putKey(r.tx, k)
 }
@@ -123,7 +123,7 @@ func revokeAPIKey(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	r.did("revoked", objectKeys, k.ID, a.Name+" ("+k.Name+")")
+	r.noteChange("revoked", objectKeys, k.ID, a.Name+" ("+k.Name+")")
 	return reply{status: 204}, revokeKey(r.tx, k, r.now)
 }
 

@@ -389,7 +389,7 @@ func (r *request) openPullRequest(action string, repo connectedRepository, wante
 	if j.Born, err = r.bornNow(jobTable); err != nil {
 		return "", err
 	}
-	r.did("created", objectJobs, j.Job.ID, j.Job.RepoFullName+" "+j.Job.FilePath)
+	r.noteChange("created", objectJobs, j.Job.ID, j.Job.RepoFullName+" "+j.Job.FilePath)
 	return address, errors.Join(
 		pullTable.put(r.tx, key(repositoryKey(repo.FullName), fmt.Sprintf("%010d", number)), address),
 		jobTable.put(r.tx, key(repositoryKey(repo.FullName), wanted.FilePath), j),

@@ -217,7 +217,7 @@ func getComputer(r *request, c *computer) (reply, error) {
 }
 
 func deleteComputer(r *request, c *computer) (reply, error) {
-	r.did("deleted", objectComputers, c.ID, c.Name)
+	r.noteChange("deleted", objectComputers, c.ID, c.Name)
 	return reply{status: 204}, r.e.removeComputer(r.tx, c)
 }
 
@@ -238,7 +238,7 @@ func updateComputer(r *request, c *computer) (reply, error) {
 	if remoteUser != "" {
 		c.RemoteUser = remoteUser
 	}
-	r.did("updated", objectComputers, c.ID, c.Name)
+	r.noteChange("updated", objectComputers, c.ID, c.Name)
 	return reply{200, r.computerView(c, false)}, saveComputer(r.tx, c)
 }
 

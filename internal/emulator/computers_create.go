@@ -140,7 +140,7 @@ func (r *request) setUp(c *computer) (err error) {
 			c.InstallSessionID = uuid.NewString()
 		}
 	}
-	end, change := c.progressAt(r.now.Add(maxAhead)), r.did("created", objectComputers, c.ID, c.Name)
+	end, change := c.progressAt(r.now.Add(maxAhead)), r.noteChange("created", objectComputers, c.ID, c.Name)
 	if change.Until = end.endedAt; end.status == statusError {
 		change.Failure = "provisioning failed"
 	}

@@ -191,7 +191,7 @@ func (r *request) startBuild(env *environment, trigger string) (err error) {
 	}
 	env.LatestBuild = b.ID
 	end, verbs := b.at(r.now.Add(maxAhead)), map[string]string{"create": "created", "edit": "updated", "manual": "rebuilt"}
-	change := r.did(verbs[trigger], objectEnvironments, env.ID, env.Name)
+	change := r.noteChange(verbs[trigger], objectEnvironments, env.ID, env.Name)
 	if change.Until = end.finishedAt; end.failure != nil {
 		change.Failure = "build failed"
 	}

@@ -237,7 +237,7 @@ func setDefaultEnvironment(r *request) (reply, error) {
 	if active == nil {
 		return reply{}, conflict("The environment %q cannot be the default: no build of it has succeeded yet.", env.Name)
 	}
-	r.did("made default", objectEnvironments, env.ID, env.Name)
+	r.noteChange("made default", objectEnvironments, env.ID, env.Name)
 	return reply{200, struct {
 		DefaultEnvironmentID string `json:"defaultEnvironmentId"`
 	}{env.ID}}, putDefaultEnvironment(r.tx, env.ID)

@@ -220,6 +220,6 @@ func deleteEnvironment(r *request, env *environment) (reply, error) {
 			return reply{}, err
 		}
 	}
-	r.did("deleted", objectEnvironments, env.ID, env.Name)
+	r.noteChange("deleted", objectEnvironments, env.ID, env.Name)
 	return reply{status: 204}, errors.Join(environmentTable.remove(r.tx, env.ID), buildTable.removeAll(r.tx, key(env.ID, "")))
 }

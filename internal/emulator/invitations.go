@@ -64,7 +64,7 @@ func (r *request) invite(in invitation) (invitationResult, error) {
 	case !r.hasFreeSeat():
 		return invitationResult{in.Email, in.Role, invitationFailed, "The organization has no free seat."}, nil
 	}
-	r.did("sent", objectInvitations, emailKey(in.Email), in.Email)
+	r.noteChange("sent", objectInvitations, emailKey(in.Email), in.Email)
 	return invitationResult{Email: in.Email, Role: in.Role, Status: invitationSent}, invitationTable.put(r.tx, emailKey(in.Email), in)
 }
 
@@ -77,7 +77,7 @@ func (r *request) changeRole(m member, role string) (invitationResult, error) {
 		return invitationResult{m.Email, m.Role, invitationFailed, "You cannot change your own role; another manager or owner can change it."}, nil
 	}
 	m.Role = role
-	r.did("updated", objectMembers, m.ID, m.Email)
+	r.noteChange("updated", objectMembers, m.ID, m.Email)
 	return invitationResult{Email: m.Email, Role: role, Status: invitationRole}, putMember(r.tx, m)
 }
 

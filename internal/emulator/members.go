@@ -79,7 +79,7 @@ func removeMember(r *request) (reply, error) {
 	case !isAddress(email):
 		return reply{}, invalidBy("email-form", "The query parameter %q must be an email address.", "email")
 	case invitationTable.has(r.tx, emailKey(email)):
-		r.did("revoked", objectInvitations, emailKey(email), email)
+		r.noteChange("revoked", objectInvitations, emailKey(email), email)
 		return reply{status: 204}, invitationTable.remove(r.tx, emailKey(email))
 	}
 	m, err := memberByEmail(r.tx, email, notFound("The organization has no member and no pending invitation with the email address %q.", email))
@@ -89,7 +89,7 @@ func removeMember(r *request) (reply, error) {
 	case m.ID == r.who.ID:
 		return reply{}, r.refuseSelfRemoval()
 	}
-	r.did("removed", objectMembers, m.ID, m.Email)
+	r.noteChange("removed", objectMembers, m.ID, m.Email)
 	return reply{status: 204}, errors.Join(
 		formerMemberTable.put(r.tx, m.ID, formerMember{*m, millis(r.now)}), memberTable.remove(r.tx, m.ID), limitTable.remove(r.tx, m.ID),
 	)

@@ -30,8 +30,8 @@ type request struct {
 	effects []statuspage.Change
 }
 
-// did notes for the status page what the request does to an object.
-func (r *request) did(verb, kind, id, name string) *statuspage.Change {
+// noteChange notes for the status page what the request does to an object.
+func (r *request) noteChange(verb, kind, id, name string) *statuspage.Change {
 	r.effects = append(r.effects, statuspage.Change{Verb: verb, Ref: statuspage.Ref{Kind: kind, ID: id, Name: name}})
 	return &r.effects[len(r.effects)-1]
 }

@@ -119,7 +119,7 @@ func createServiceAccount(r *request) (reply, error) {
 	if a.born, err = r.bornNow(accountTable); err != nil {
 		return reply{}, err
 	}
-	r.did("created", objectAccounts, a.ID, a.Name)
+	r.noteChange("created", objectAccounts, a.ID, a.Name)
 	return reply{201, a.view()}, accountTable.put(r.tx, a.ID, a)
 }
 
@@ -136,7 +136,7 @@ func updateServiceAccount(r *request, a *serviceAccount) (reply, error) {
 	if f.has("status") {
 		a.Status = status
 	}
-	r.did("updated", objectAccounts, a.ID, a.Name)
+	r.noteChange("updated", objectAccounts, a.ID, a.Name)
 	return reply{200, a.view()}, accountTable.put(r.tx, a.ID, *a)
 }
 
@@ -146,9 +146,9 @@ func deleteServiceAccount(r *request, a *serviceAccount) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	r.did("deleted", objectAccounts, a.ID, a.Name)
+	r.noteChange("deleted", objectAccounts, a.ID, a.Name)
 	for _, c := range computers {
-		r.did("deleted", objectComputers, c.ID, c.Name)
+		r.noteChange("deleted", objectComputers, c.ID, c.Name)
 		if err := r.e.removeComputer(r.tx, c); err != nil {
 			return reply{}, err
 		}

@@ -128,7 +128,7 @@ func sendSessionMessage(r *request) (reply, error) {
 		return reply{}, err
 	}
 	before := s.present(r.now).Status
-	r.did("sent a message to", objectSessions, s.ID, r.sessionName(s))
+	r.noteChange("sent a message to", objectSessions, s.ID, r.sessionName(s))
 	m := message{ID: uuid.NewString(), Role: messageOfUser, Content: content, CreatedAt: millis(r.now)}
 	if err := errors.Join(s.addMessage(r.tx, m), s.planTurn(r, text)); err != nil {
 		return reply{}, err

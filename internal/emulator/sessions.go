@@ -304,7 +304,7 @@ func createSession(r *request) (reply, error) {
 	}
 	maps.Copy(defaults, s.Settings)
 	s.Settings = defaults
-	change := r.did("created", objectSessions, s.ID, r.sessionName(s))
+	change := r.noteChange("created", objectSessions, s.ID, r.sessionName(s))
 	change.Until, change.Listed = now+orDefault(r.e.opts.SessionDelay, defaultSessionDelay).Milliseconds(), now+orDefault(r.e.opts.SessionListDelay, defaultSessionListDelay).Milliseconds()
 	return reply{201, r.withSettings(s)}, s.save(r.tx)
 }

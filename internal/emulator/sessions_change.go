@@ -15,7 +15,7 @@ import (
 // deleteSession keeps the record, as the service does until the session can no longer be restored.
 func deleteSession(r *request, s *session) (reply, error) {
 	s.DeletedAt = millis(r.now)
-	r.did("deleted", objectSessions, s.ID, r.sessionName(s))
+	r.noteChange("deleted", objectSessions, s.ID, r.sessionName(s))
 	return reply{status: 204}, s.save(r.tx)
 }
 
@@ -32,7 +32,7 @@ func updateSession(r *request) (reply, error) {
 	if len(given) > 0 {
 		s.Settings = s.Settings.changed(given)
 		s.ChangedAt = millis(r.now)
-		r.did("updated", objectSessions, s.ID, r.sessionName(s))
+		r.noteChange("updated", objectSessions, s.ID, r.sessionName(s))
 	}
 	return reply{200, r.withSettings(s)}, s.save(r.tx)
 }

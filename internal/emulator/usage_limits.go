@@ -22,10 +22,10 @@ var limitTable = &table[int64]{name: "usage_limits"}
 // setLimit stores the limit of a member, or of the organization; nil removes it.
 func (r *request) setLimit(owner, name string, limit *int64) error {
 	if limit == nil {
-		r.did("removed", objectLimits, owner, name)
+		r.noteChange("removed", objectLimits, owner, name)
 		return limitTable.remove(r.tx, owner)
 	}
-	r.did("set", objectLimits, owner, name)
+	r.noteChange("set", objectLimits, owner, name)
 	return limitTable.put(r.tx, owner, *limit)
 }
 

@@ -220,7 +220,7 @@ func (r *request) finishWikiRun(run *wikiRun, repo connectedRepository, pages []
 	if run.born, err = r.bornNow(wikiRunTable); err != nil {
 		return err
 	}
-	r.did("created", objectWikis, run.ID, run.RepoURL)
+	r.noteChange("created", objectWikis, run.ID, run.RepoURL)
 	return putWikiRun(r.tx, run, pages)
 }
 
@@ -250,12 +250,12 @@ func getWikiRun(r *request, run *wikiRun) (reply, error) {
 }
 
 func deleteWikiRun(r *request, run *wikiRun) (reply, error) {
-	r.did("deleted", objectWikis, run.ID, run.RepoURL)
+	r.noteChange("deleted", objectWikis, run.ID, run.RepoURL)
 	return reply{200, map[string]bool{"deleted": true}}, removeWikiRun(r.tx, run.ID)
 }
 
 func updateWikiPrivacy(r *request, run *wikiRun) (reply, error) {
-	r.did("updated", objectWikis, run.ID, run.RepoURL)
+	r.noteChange("updated", objectWikis, run.ID, run.RepoURL)
 	run.PrivacyLevel = r.fields().text("privacyLevel")
 	view, err := r.wikiRunView(run)
 	return reply{200, view}, errors.Join(err, wikiRunTable.put(r.tx, run.ID, *run))
