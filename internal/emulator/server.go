@@ -128,7 +128,7 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 	// The body is read at once: only then does the server notice that a client hung up during a delay.
 	body, err := io.ReadAll(io.LimitReader(r.Body, int64(x.route.bodyLimit())+1))
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	e.journal.change(func() { x.entry.BodyHash = maphash.Bytes(hashSeed, body) })
+	e.journal.change(func() { x.entry.BodyHash, x.entry.Named = maphash.Bytes(hashSeed, body), nameIn(body) })
 	a := &response{header: http.Header{}, drop: err != nil}
 	fault, hit := Fault{}, false
 	if !a.drop {
@@ -147,12 +147,19 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 		if !a.drop || a.partial {
 			x.entry.Status = a.status
 		}
+		if r.Method != http.MethodGet || a.status >= http.StatusBadRequest {
+			x.entry.Refusals = refusalsIn(a.body.Bytes())
+		}
 	})
 	e.changes.Add(1)
 	if hit && a.drop {
 		e.runs.cut(run, clock.System.Now())
 	}
-	e.log.Info("request", "operation", x.entry.Operation, "method", r.Method, "path", r.URL.Path, "status", a.status, "fault", string(fault.Kind))
+	attributes := []any{"status", a.status, "operation", x.entry.Operation, "method", r.Method, "path", r.URL.Path, "took", x.entry.Duration.Round(time.Millisecond)}
+	if hit {
+		attributes = append(attributes, "fault", string(fault.Kind))
+	}
+	e.log.Info("request", attributes...)
 	a.sendTo(w)
 }
 

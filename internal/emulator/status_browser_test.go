@@ -49,7 +49,14 @@ async function drive() {
   seen.Right = await forward(doc, key);
   await create("first-live");
   await until(() => says(doc, "first-live"));
+  seen.States = [await until(() => state.dataset.state)];
+  const link = await until(() => [...doc.querySelectorAll("#computers a")].find(a => a.textContent === "first-live")), age = doc.querySelector("#runs time").textContent;
+  link.focus();
+  await create("focus-kept");
+  await until(() => says(doc, "focus-kept") && doc.querySelector("#runs time").textContent !== age);
+  seen.Focused = doc.activeElement === link;
   pause.click();
+  seen.States.push(state.dataset.state);
   seen.Paused = state.textContent + ", " + pause.textContent;
   await create("second-live");
   await new Promise(done => setTimeout(done, 2500));
@@ -60,10 +67,15 @@ async function drive() {
   field.value = "CI-1";
   field.dispatchEvent(new Event("input", {bubbles: true}));
   seen.Filtered = [...list.querySelectorAll("#list tbody tr")].filter(row => row.offsetHeight).length;
+  seen.Count = list.getElementById("count").textContent;
   sessionStorage.clear();
   const opened = await open("/#key=" + encodeURIComponent(key), 1000);
   seen.Opened = [buttonOf(opened, "Forward 1 day").disabled, opened.getElementById("api-key").closest("p").hidden, opened.location.hash].join();
   seen.Stored = [Object.keys(sessionStorage).sort().join(), localStorage.length, document.cookie];
+  opened.defaultView.fetch = () => Promise.reject(new Error("The emulator is gone."));
+  const gone = opened.getElementById("live-state");
+  await until(() => gone.dataset.state === "disconnected");
+  seen.States.push(gone.dataset.state + ", " + (getComputedStyle(gone).color !== getComputedStyle(opened.body).color));
   await fetch("/measured", {method: "POST", body: JSON.stringify(seen)});
 }
 drive().catch(e => fetch("/measured", {method: "POST", body: String(e && e.stack || e)}));
@@ -96,6 +108,9 @@ func TestStatusPage_inChromium(t *testing.T) {
 			Cut            []string
 		}
 		WithoutKey, WhilePaused bool
+		Focused                 bool
+		Count                   string
+		States                  []string
 		Filtered                int
 		Wrong, Right            string
 		Paused, Opened          string
@@ -116,6 +131,9 @@ func TestStatusPage_inChromium(t *testing.T) {
 	same(t, "paused", seen.Paused, "Paused, Continue")
 	same(t, "changes while paused", seen.WhilePaused, false)
 	same(t, "computers named like ci-1", seen.Filtered, 4)
+	same(t, "how many of how many", seen.Count, "4 of 17")
+	same(t, "a link keeps the focus while the page changes", seen.Focused, true)
+	same(t, "states of the connection", seen.States, []string{"live", "paused", "disconnected, true"})
 	same(t, "the printed address", seen.Opened, "false,true,")
 	same(t, "what the browser keeps", fmt.Sprint(seen.Stored), "[agentyard-api-key 0 ]")
 }

@@ -190,6 +190,6 @@ func TestObjectPage_ofAKind(t *testing.T) {
 	}
 	same(t, "rows", strings.Count(v.page(200, "/objects/computers"), ">dev-"), 25)
 	v.call(200, "DELETE", accounts+"/"+account, nil)
-	shows(t, v.page(200, "/objects/service-accounts"), "Service accounts 0")
+	shows(t, v.page(200, "/objects/service-accounts"), "Service accounts Filter 0 Name")
 	v.page(404, "/objects/service-accounts/"+account)
 }

@@ -67,12 +67,12 @@ func TestStatusPage_empty(t *testing.T) {
 	v := startParallel(t)
 	page := v.statusPage()
 	shows(t, page,
-		"Clock 2026-05-01 12:00:00 UTC Tier enterprise Connecting Pause Control", "Members 1 Name Role", "Repositories 4 Name Permission",
+		"Clock 2026-05-01 12:00:00 UTC Tier enterprise Connecting Pause Reload the page to see what is new. Connect export", "Members 1 Name Role", "Repositories 4 Name Permission",
 		"Connect export AGENTYARD_BASE_URL="+v.URL()+" export AGENTYARD_API_KEY=PASTE-THE-KEY export AGENTYARD_EMULATOR_CLOCK="+v.ClockFile()+" Copy Paste",
 		"If the key is lost, start the emulator again. With -data FILE , it keeps its key and its objects.",
 		"Runs None yet. Set the variables under Connect , and run Terraform.", "manager@agentyard.example manager 2026-05-01 12:00",
 	)
-	for _, part := range []string{`<noscript><meta http-equiv="refresh" content="5"></noscript>`, `<meta name="viewport"`, `href="/objects/members"`, `id="members"`} {
+	for _, part := range []string{`<meta name="viewport"`, `href="/objects/members"`, `id="members"`} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page has no %s", part)
 		}
@@ -85,12 +85,12 @@ func TestStatusPage_failures(t *testing.T) {
 	v.call(200, "POST", "/_emulator/clock", object{"advance": "30d"})
 	page := v.statusPage()
 	shows(t, page,
-		"UTC , 30 d ahead of this machine", "Computers 2 1 failed", "Environments 1 1 failed",
+		"UTC , 30 d ahead ", "Computers 2 1 failed", "Environments 1 1 failed",
 		"ci-1 manager@agentyard.example · Clone repositories: repository not found: <acme/api> error 2026-05-01 12:00 web-1 manager@agentyard.example active",
 		"backend organization · make: exit 2 failed",
 		"rate-limited createComputer, paths with bulk, after 4 more always", "provisioning failure computers ci-*, step clone-repos 1 left",
 		"build failure all environments, phase building always", "bulk failure after 3 computers 1 left", "switched off provider-b always switched off sessions always",
-		"Created computer ci-1 (provisioning failed) , web-1 , and environment backend (build failed) 1 × 404, 1 × 503, 1 × no response ", "GET /api/v0/nothing GET /api/v0/nothing 1 ",
+		"Created computer ci-1 (provisioning failed) , web-1 , and environment backend (build failed) 1 × 404, 1 × 503, 1 × no response listComputers : 503, A programmed fault answered this request. listMembers : no response GET /api/v0/nothing : 404, There is no operation at the path /api/v0/nothing. Computer ci-1 : provisioning failed, Clone repositories: repository not found: <acme/api> Environment backend : build failed, make: exit 2 Run 1,", "GET /api/v0/nothing GET /api/v0/nothing 1 ",
 		"listMembers GET /api/v0/organization/users fault: drop-after-commit 1 ", "listComputers GET /api/v0/computers fault: status-before-commit 1 ",
 	)
 	if strings.Contains(page, "<acme") || strings.Contains(page, "the log") {
@@ -205,11 +205,11 @@ func TestStatusPage_olderRuns(t *testing.T) {
 		}
 	}
 	newest := v.statusPage()
-	shows(t, newest, "Run 10,", "Run 3,", "Older runs A run is")
+	shows(t, newest, "Run 10,", "Run 3,", "Older runs What a run is")
 	if strings.Contains(newest, "Run 2,") || strings.Count(newest, " open>") != 1 || !strings.Contains(newest, `<a href="/?before=3">`) {
 		t.Error("the page has older runs, or several open ones, or no link")
 	}
-	shows(t, string(v.as("", 200, "GET", "/?before=3", nil).raw), "Run 2,", "Run 1,", "Newest runs A run is")
+	shows(t, string(v.as("", 200, "GET", "/?before=3", nil).raw), "Run 2,", "Run 1,", "Newest runs What a run is")
 	// Another client, such as the page's buttons, is neither running nor opened.
 	v.call(200, "GET", computers, nil)
 	newest = v.statusPage()

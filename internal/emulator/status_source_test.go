@@ -56,7 +56,7 @@ func TestAddRuns_fullJournal(t *testing.T) {
 	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	r.RemoteAddr, r.Host = "127.0.0.1:5", "localhost"
 	e.Handler().ServeHTTP(w, r)
-	if runs := strings.Count(w.Body.String(), `<details class="run"`); runs != 8 || w.Body.Len() > 1<<20 {
+	if runs := strings.Count(w.Body.String(), `<div class="run"`); runs != 8 || w.Body.Len() > 1<<20 {
 		t.Errorf("%d runs in %d bytes", runs, w.Body.Len())
 	}
 	x := Entry{Run: 11}

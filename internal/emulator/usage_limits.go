@@ -22,10 +22,10 @@ var limitTable = &table[int64]{name: "usage_limits"}
 // setLimit stores the limit of a member, or of the organization; nil removes it.
 func (r *request) setLimit(owner, name string, limit *int64) error {
 	if limit == nil {
-		r.noteChange("removed", objectLimits, owner, name)
+		r.noteChange("removed", objectLimits, owner, "of "+name)
 		return limitTable.remove(r.tx, owner)
 	}
-	r.noteChange("set", objectLimits, owner, name)
+	r.noteChange("set", objectLimits, owner, "of "+name)
 	return limitTable.put(r.tx, owner, *limit)
 }
 
@@ -40,7 +40,7 @@ func setGlobalLimit(r *request) (reply, error) {
 	if err := f.done(); err != nil {
 		return reply{}, err
 	}
-	return reply{200, globalLimit{limit}}, r.setLimit(scopeOrganization, scopeOrganization, limit)
+	return reply{200, globalLimit{limit}}, r.setLimit(scopeOrganization, "the organization", limit)
 }
 
 // readLimit reads the field limit, which has to be there: a number of credits, or null for none.

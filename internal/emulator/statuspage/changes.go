@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// failureObjects is how many objects a line about a failure names.
+const failureObjects = 3
+
 // changePart is a part of the sentence that says what a run changed.
 type changePart struct{ Lead, Text, Path, Failure string }
 
@@ -16,14 +19,60 @@ func (c *Change) isEnd() bool {
 	return c.Verb == "deleted" || c.Verb == "revoked" || c.Verb == "removed"
 }
 
+// failure is what failed for one reason: requests, or objects.
+type failure struct {
+	What, Why string
+	Objects   []Ref // The first ones.
+	Others    int   // How many are left out.
+	count     int
+}
+
+// failuresOf are the requests of a run that remained failed, and the objects that did, by reason.
+func failuresOf(spans []runSpan, net []*Change, objects map[string]Row) (failures []failure) {
+	at := map[[2]string]int{}
+	add := func(what, why string, o Ref) {
+		key := [2]string{what, why}
+		i, known := at[key]
+		if !known {
+			i = len(failures)
+			at[key], failures = i, append(failures, failure{What: what, Why: why})
+		}
+		f := &failures[i]
+		f.count++
+		switch isNew := o.Name != "" && !slices.Contains(f.Objects, o); {
+		case isNew && len(f.Objects) < failureObjects:
+			f.Objects = append(f.Objects, o)
+		case isNew:
+			f.Others++
+		}
+	}
+	for i := range spans {
+		if s := &spans[i]; s.class == requestFailed {
+			o := s.object(objects)
+			if s.Method == "POST" && s.Named != "" {
+				o = Ref{Name: s.Named}
+			}
+			add(s.name(), s.outcome(), o)
+		}
+	}
+	for _, c := range net {
+		if c.Failure != "" {
+			add(sentence(noun(c.Kind)), strings.TrimSuffix(c.Failure+", "+objects[c.ID].Note, ", "), c.Ref)
+		}
+	}
+	for i := range failures {
+		if f := &failures[i]; f.count > max(1, len(f.Objects)+f.Others) {
+			f.Why += fmt.Sprintf(" (%d times)", f.count)
+		}
+	}
+	return failures
+}
+
 // changesOf says what a run changed. It counts objects, not requests.
-func changesOf(spans []runSpan, objects map[string]Ref, now time.Time) (parts []changePart) {
+func changesOf(net []*Change, objects map[string]Row) (parts []changePart) {
 	groups := map[[2]string][]*Change{} // By verb and kind.
 	verbs, kinds := []string{"created", "set", "updated", "rotated"}, []string{}
-	for _, c := range netChanges(spans) {
-		if c.Until > now.UnixMilli() {
-			c.Failure = ""
-		}
+	for _, c := range net {
 		if !slices.Contains(verbs, c.Verb) {
 			verbs = append(verbs, c.Verb)
 		}
@@ -41,7 +90,7 @@ func changesOf(spans []runSpan, objects map[string]Ref, now time.Time) (parts []
 			lead := ", "
 			switch {
 			case i == 0 && len(parts) == 0:
-				lead = strings.ToUpper(verb[:1]) + verb[1:] + " "
+				lead = sentence(verb) + " "
 			case i == 0:
 				lead = " · " + verb + " "
 			case i == len(of)-1 && i == 1:
@@ -56,12 +105,22 @@ func changesOf(spans []runSpan, objects map[string]Ref, now time.Time) (parts []
 	return parts
 }
 
+// actions are what successful requests did that changed no object for good.
+var actions = map[string]string{
+	"cancelEnvironmentBuild": "canceled a build of", "completeFileUpload": "uploaded a file to", "installComputerDeps": "installed dependencies on",
+	"interruptSession": "interrupted", "refreshComputer": "refreshed", "restartComputer": "restarted",
+}
+
 // netChanges are the changes of a run, one for each object. An object that it created and deleted has none.
-func netChanges(spans []runSpan) []*Change {
+func netChanges(spans []runSpan, objects map[string]Row, now time.Time) []*Change {
 	last := map[Ref]*Change{}
 	var net []*Change
 	for i := range spans {
-		for _, c := range spans[i].Changes {
+		changes := spans[i].Changes
+		if verb := actions[spans[i].Operation]; verb != "" && changes == nil && spans[i].class == requestOK {
+			changes = []Change{{Verb: verb, Ref: spans[i].object(objects)}}
+		}
+		for _, c := range changes {
 			key := Ref{Kind: c.Kind, ID: c.ID}
 			before := last[key]
 			if before == nil {
@@ -77,11 +136,16 @@ func netChanges(spans []runSpan) []*Change {
 			*before = c
 		}
 	}
+	for _, c := range net {
+		if c.Until > now.UnixMilli() {
+			c.Failure = "" // It has not happened yet.
+		}
+	}
 	return slices.DeleteFunc(net, func(c *Change) bool { return c.Verb == "" })
 }
 
 // partsOf names the changed objects of a kind, or counts them if they are many. Those that failed are first.
-func partsOf(kind string, changes []*Change, objects map[string]Ref) (parts []changePart) {
+func partsOf(kind string, changes []*Change, objects map[string]Row) (parts []changePart) {
 	if len(changes) == 0 {
 		return nil
 	}
@@ -157,6 +221,9 @@ func unchanged(spans []runSpan) string {
 	}
 	return Short(strings.Join(names, ", "))
 }
+
+// sentence begins with a capital letter.
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // noun is the name of one object of a kind.
 func noun(kind string) string {

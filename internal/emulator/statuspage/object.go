@@ -74,6 +74,8 @@ func (pages *Pages) objectPage(address *url.URL) (page, error) {
 	p.Kind = kinds[at]
 	p.Title = p.Kind.Name
 	if row == nil {
+		p.Kind.Whole = true
+		slices.SortStableFunc(p.Kind.Rows, func(a, b Row) int { return cmp.Or(cmp.Compare(severity(a), severity(b)), byName(a.Name, b.Name)) })
 		return p, nil
 	}
 	p.Title, p.By, p.Note, p.Actions = row.Name, p.Kind.Operation, p.Kind.Note, d.Actions
@@ -103,6 +105,12 @@ func (pages *Pages) objectPage(address *url.URL) (page, error) {
 		p.History = append(p.History, shownEvent{objectTimeOf(event.At), statusTimeOf(time.UnixMilli(event.At), p.Now).Age, event.Text, event.Note, stateClasses[event.State]})
 	}
 	return p, nil
+}
+
+// byName orders names that end in numbers by these, such as ci-2 before ci-10.
+func byName(a, b string) int {
+	x, y := strings.TrimRight(a, "0123456789"), strings.TrimRight(b, "0123456789")
+	return cmp.Or(cmp.Compare(x, y), cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
 
 // importOf is a block that imports an object, or empty. Its label is made of the name.
@@ -180,7 +188,7 @@ func actionsOfPage() pageActions {
 		[]Action{
 			{Label: "Return 503", Method: "POST", Path: faults, Body: operation + `"status-before-commit","status":503}`},
 			{Label: "Lose the response", Method: "POST", Path: faults, Body: operation + `"drop-after-commit"}`},
-			{Label: "Clear faults of requests", Method: "DELETE", Path: faults},
+			{Label: "Clear request faults", Method: "DELETE", Path: faults},
 		},
 		Creations,
 	}

@@ -178,11 +178,11 @@ func (p *Pages) objects(kind, id string) ([]*Kind, *Row, Detail, error) {
 }
 
 // byID returns all objects by their IDs. The ID of a limit is that of a member, who comes first.
-func byID(kinds []*Kind) map[string]Ref {
-	objects := map[string]Ref{}
+func byID(kinds []*Kind) map[string]Row {
+	objects := map[string]Row{}
 	for _, k := range slices.Backward(kinds) {
 		for i := range k.Rows {
-			objects[k.Rows[i].ID] = k.Rows[i].Ref
+			objects[k.Rows[i].ID] = k.Rows[i]
 		}
 	}
 	return objects

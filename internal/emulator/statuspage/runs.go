@@ -17,8 +17,8 @@ const (
 	ProviderAgent = "terraform-provider-agentyard/"
 	// statusRuns is how many runs the status page lists. Older ones are on further pages.
 	statusRuns = 8
-	// runLanes is how many lanes of a run the status page shows. The page of the run has all.
-	runLanes = 12
+	// runLanes and runFailures are how many lanes and failures of a run the status page shows. The page of the run has all.
+	runLanes, runFailures = 12, 5
 	// barsPerAxis is how fine bars are: equal ones that are closer together are one.
 	barsPerAxis = 400
 	// pollPause is the shortest pause that counts as waiting for objects. Shorter ones may be the client's work.
@@ -30,15 +30,19 @@ type runView struct {
 	Number            int
 	Client            string
 	Changes           []changePart
+	Failures          []failure
+	OtherFailures     int    // How many are left out.
 	Rejected          int    // By 429.
 	Failed, Recovered string // What else went wrong, and did or did not remain so.
 	Started           statusTime
-	Duration, Reason  string
+	Duration, Reason  string   // The reason is empty for a run that waited for nothing.
 	Connected         bool     // Its process still has a connection.
 	Open              bool     // It is the newest of the provider.
 	Ticks             []string // The times at a quarter, a half, three quarters, and the end.
 	Lanes             []*runLane
-	More              bool // Only the page of the run has all lanes.
+	Shows             map[string]bool // The classes of the bars.
+	More              bool            // Only the page of the run has all lanes.
+	Results           bool            // Each lane lists its results.
 }
 
 // runLane is all requests with one method and path, or the only requests of an operation for several objects, or a wait.
@@ -49,7 +53,7 @@ type runLane struct {
 	Faults          []string // That hit requests of the lane.
 	Bars            []runBar
 	Count, Rejected int
-	Total           string
+	Total, Results  string
 	Label           string
 	spans           []*runSpan
 }
@@ -67,6 +71,7 @@ type runSpan struct {
 	retry       bool
 	waitedSince time.Duration // When the attempt before the retry had failed.
 	limited     bool          // That attempt was rejected with 429.
+	refused     *runSpan      // The attempt before this one, if the service refused it for a reason that may pass.
 	repeats     bool          // The same request succeeded before.
 	after       string        // What became of a failure.
 }
@@ -92,11 +97,14 @@ func (x *Entry) class() string {
 		return requestRejected
 	case x.Status == 404 && x.Method == "GET" && x.Operation != "":
 		return requestRecovered
-	case x.Status == 0 || x.Status >= 400 || x.unreadable() != "":
+	case x.Status == 0 || x.Status >= 400 || x.unreadable() != "" || x.isPartial():
 		return requestFailed
 	}
 	return requestOK
 }
+
+// isPartial reports whether the service refused a part of what it otherwise carried out.
+func (x *Entry) isPartial() bool { return x.Status < 300 && len(x.Refusals) > 0 }
 
 func (x *Entry) running() bool { return x.Status == 0 && x.Duration == 0 }
 
@@ -111,8 +119,15 @@ func (x *Entry) result() string {
 		return "no response"
 	case x.unreadable() != "":
 		return strconv.Itoa(x.Status) + " with " + x.unreadable()
+	case x.isPartial():
+		return strconv.Itoa(x.Status) + " with refusals"
 	}
 	return strconv.Itoa(x.Status)
+}
+
+// outcome is the result with the service's words.
+func (x *Entry) outcome() string {
+	return strings.Join(append([]string{x.result()}, x.Refusals...), ", ")
 }
 
 // lostResponse is the result of a request that was carried out, but not answered.
@@ -167,12 +182,13 @@ func spansOf(entries []Entry, now time.Time) []runSpan {
 		first, last time.Duration // When the first and the last ended.
 		limited     bool          // The last was a 429.
 	}
-	failed, unsolved, succeeded := map[request]failures{}, map[request][]int{}, map[request]bool{}
+	failed, unsolved, succeeded, refused := map[request]failures{}, map[request][]int{}, map[request]bool{}, map[request]*runSpan{}
 	start := entries[0].Started
 	spans := make([]runSpan, len(entries))
 	for i := range entries {
 		x := &entries[i]
-		s := runSpan{Entry: x, from: x.Started.Sub(start), class: x.class()}
+		s := &spans[i]
+		*s = runSpan{Entry: x, from: x.Started.Sub(start), class: x.class()}
 		s.to = s.from + x.Duration
 		if x.running() {
 			s.to = max(s.from, now.Sub(start))
@@ -194,7 +210,12 @@ func spansOf(entries []Entry, now time.Time) []runSpan {
 		case !x.running():
 			delete(failed, key)
 		}
-		spans[i] = s
+		if last := refused[key]; last != nil && last.to <= s.from {
+			s.refused, s.waitedSince = last, last.to
+		}
+		if delete(refused, key); x.Method != "GET" && s.class == requestFailed && x.Status >= 400 && !x.isRetriable() {
+			refused[key] = s
+		}
 		switch s.class {
 		case requestFailed:
 			unsolved[key] = append(unsolved[key], i)
@@ -207,7 +228,7 @@ func spansOf(entries []Entry, now time.Time) []runSpan {
 		}
 	}
 	for i := range spans {
-		if s := &spans[i]; s.class == requestFailed && len(s.Changes) > 0 {
+		if s := &spans[i]; s.class == requestFailed && len(s.Changes) > 0 && !s.isPartial() {
 			s.findLater(spans[i+1:])
 		}
 	}
@@ -274,17 +295,16 @@ func length(all []interval) time.Duration {
 }
 
 // addRuns adds the newest runs, or those before a number, to the status page.
-func (pages *Pages) addRuns(p *statusPage, before int, objects map[string]Ref) {
+func (pages *Pages) addRuns(p *statusPage, before int, objects map[string]Row) {
 	runs, older := pages.source.NewestRuns(statusRuns, max(0, before))
 	p.NewerRuns = before > 0
 	connected, now := pages.source.Connected(), clock.System.Now()
 	hasOpen := false
 	for _, entries := range runs {
-		r := viewRun(entries, objects, now, p.Now, false)
 		// Other clients, such as the buttons of the page, keep a connection although they wait for nothing.
-		if ofProvider(&entries[0]) {
-			r.Connected, r.Open, hasOpen = connected[r.Number], !hasOpen, true
-		}
+		isProvider := ofProvider(&entries[0])
+		r := viewRun(entries, objects, now, p.Now, isProvider && connected[entries[0].Run], false)
+		r.Open, hasOpen = isProvider && !hasOpen, hasOpen || isProvider
 		p.Runs = append(p.Runs, r)
 		if older {
 			p.OlderRuns = r.Number
@@ -293,16 +313,20 @@ func (pages *Pages) addRuns(p *statusPage, before int, objects map[string]Ref) {
 }
 
 // viewRun is what a page shows of a run, with all its lanes or with the first ones. Its entries are in the order of their arrival. The time
-// of the machine is now, and that of the emulator is clock.
-func viewRun(entries []Entry, objects map[string]Ref, now, clock time.Time, all bool) *runView {
+// of the machine is now, and that of the emulator is clock. A connected run lasts until now.
+func viewRun(entries []Entry, objects map[string]Row, now, clock time.Time, connected, all bool) *runView {
 	spans := spansOf(entries, now)
 	var end time.Duration
+	if connected {
+		end = now.Sub(entries[0].Started)
+	}
 	for i := range spans {
 		end = max(end, spans[i].to)
 	}
+	net := netChanges(spans, objects, clock)
 	r := &runView{
 		Number: entries[0].Run, Client: clientName(entries[0].UserAgent), Started: statusTimeOf(entries[0].Started, now), Duration: Duration(end),
-		Changes: changesOf(spans, objects, clock),
+		Changes: changesOf(net, objects), Connected: connected, Results: all, Shows: map[string]bool{},
 	}
 	if r.Changes == nil {
 		r.Changes = []changePart{{Text: unchanged(spans)}}
@@ -319,10 +343,15 @@ func viewRun(entries []Entry, objects map[string]Ref, now, clock time.Time, all 
 		}
 	}
 	r.Failed, r.Recovered = countedResults(failed), countedResults(recovered)
+	r.Failures = failuresOf(spans, net, objects)
+	if !all {
+		r.OtherFailures = max(0, len(r.Failures)-runFailures)
+		r.Failures = r.Failures[:len(r.Failures)-r.OtherFailures]
+	}
 	for _, part := range []time.Duration{25, 50, 75, 100} {
 		r.Ticks = append(r.Ticks, Duration(end*part/100))
 	}
-	reasons := reasonsOf(spans, end)
+	reasons := reasonsOf(spans, objects, end)
 	r.Reason = headline(reasons, end)
 	lanes := lanesOf(spans)
 	if !all {
@@ -335,6 +364,11 @@ func viewRun(entries []Entry, objects map[string]Ref, now, clock time.Time, all 
 		lane.finish(end, objects)
 	}
 	r.Lanes = append(waitLanes(reasons, end), lanes...)
+	for _, lane := range r.Lanes {
+		for _, bar := range lane.Bars {
+			r.Shows[bar.Class] = true
+		}
+	}
 	return r
 }
 
@@ -384,7 +418,7 @@ func (pages *Pages) runPage(address *url.URL) (page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Run = viewRun(entries, byID(kinds), clock.System.Now(), p.Now, true)
-	p.Run.Connected, p.Run.Open = ofProvider(&entries[0]) && pages.source.Connected()[number], true
+	p.Run = viewRun(entries, byID(kinds), clock.System.Now(), p.Now, ofProvider(&entries[0]) && pages.source.Connected()[number], true)
+	p.Run.Open = true
 	return p, nil
 }

@@ -50,6 +50,63 @@ func (x Entry) at(operation, path string) Entry {
 	return x
 }
 
+var objects = map[string]Row{"3": {Ref: Ref{"computers", "3", "web-1"}, Note: "Clone repositories: not found"}}
+
+// because adds the service's words to a refusal, or to a success with refusals.
+func (x Entry) because(words ...string) Entry {
+	x.Refusals = words
+	return x
+}
+
+// Whoever reads the page learns what failed, which objects are concerned, and why.
+func TestViewRun_failures(t *testing.T) {
+	t.Parallel()
+	named := func(x Entry, name string) Entry {
+		x.Named = name
+		return x
+	}
+	bad := Change{Verb: "created", Ref: objects["3"].Ref, Failure: "provisioning failed"}
+	made := sent("createComputer", 0, ms, 201, 9)
+	made.Changes = []Change{bad}
+	entries := []Entry{
+		named(sent("createComputer", 0, ms, 400, 1), "a").because("No."), named(sent("createComputer", 0, ms, 400, 2), "b").because("No."),
+		named(sent("createComputer", 0, ms, 400, 3), "c").because("No."), named(sent("createComputer", 0, ms, 400, 4), "d").because("No."),
+		sent("deleteComputer", 0, ms, 409, 3).because("In use."), sent("deleteComputer", 10*s, ms, 409, 3).because("In use."),
+		sent("setUserUsageLimits", 0, ms, 200, 5).because("x@y: no member"), sent("listComputers", 0, ms, 0, 6), made,
+	}
+	var got []string
+	r := viewRun(entries, objects, runStart, runStart.Add(time.Hour), false, true)
+	for _, f := range r.Failures {
+		got = append(got, fmt.Sprintf("%s %v %d: %s", f.What, f.Objects, f.Others, f.Why))
+	}
+	want := []string{
+		"createComputer [{  a} {  b} {  c}] 1: 400, No.", "deleteComputer [{computers 3 web-1}] 0: 409, In use. (2 times)",
+		"setUserUsageLimits [] 0: 200 with refusals, x@y: no member", "listComputers [] 0: no response",
+		"Computer [{computers 3 web-1}] 0: provisioning failed, Clone repositories: not found",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if r.Failed != "4 × 400, 2 × 409, 1 × 200 with refusals, 1 × no response" {
+		t.Error(r.Failed)
+	}
+	for i := range 7 {
+		entries = append(entries, sent("createComputer", 0, ms, 400, 10).because(fmt.Sprint(i)))
+	}
+	if r := viewRun(entries, objects, runStart, runStart, false, false); len(r.Failures) != runFailures || r.OtherFailures != 7 {
+		t.Errorf("%d failures, and %d others", len(r.Failures), r.OtherFailures)
+	}
+}
+
+// A run under way lasts until now, and the legend explains what its bars show.
+func TestViewRun_connected(t *testing.T) {
+	t.Parallel()
+	r := viewRun([]Entry{sent("listComputers", 0, s, 200, 0)}, nil, runStart.Add(30*s), runStart, true, false)
+	if r.Duration != "30.0 s" || r.Reason != "30.0 s, all of it in the client, without a request." || fmt.Sprint(r.Shows) != "map[ok:true]" {
+		t.Errorf("%s, %s, %v", r.Duration, r.Reason, r.Shows)
+	}
+}
+
 func TestViewRun_says(t *testing.T) {
 	t.Parallel()
 	half, html := sent("listComputers", 0, 10*ms, 200, 0), sent("listComputers", s, 10*ms, 200, 0)
@@ -68,19 +125,29 @@ func TestViewRun_says(t *testing.T) {
 	}
 	unfound, limit := sent("createSession", 0, 10*ms, 0, 1), sent("setGlobalUsageLimit", 0, 10*ms, 0, 2)
 	unfound.Changes = []Change{{Verb: "created", Ref: Ref{Kind: "sessions", ID: "id-s", Name: "on a"}, Listed: runStart.Add(5 * s).UnixMilli()}}
-	limit.Changes = []Change{{Verb: "set", Ref: Ref{Kind: "usage-limits", ID: "organization", Name: "organization"}}}
+	limit.Changes = []Change{{Verb: "set", Ref: Ref{Kind: "usage-limits", ID: "organization", Name: "of the organization"}}}
 	keyed := sent("createApiKey", s, 10*ms, 0, 1)
 	keyed.Changes = []Change{{Verb: "created", Ref: Ref{Kind: "api-keys", ID: "key_1", Name: "ci (a)"}}}
 	revoked := sent("revokeApiKey", 2*s, 10*ms, 204, 2).at("revokeApiKey", "/api-keys/key_1/revoke")
 	revoked.Changes = []Change{{Verb: "revoked", Ref: keyed.Changes[0].Ref}}
+	refused := func(at time.Duration) Entry {
+		return sent("deleteComputer", at, 10*ms, 409, 2).because("It is in use.")
+	}
+	var eleven []Entry
+	for i := range 10 {
+		eleven = append(eleven, create(0, fmt.Sprint("c-", i), 9*s))
+	}
+	eleven = append(eleven, list(s), list(10*s), create(10*s+20*ms, "c-10", 19*s), list(11*s), list(20*s))
+	restart := sent("restartComputer", 0, 10*ms, 200, 1).at("restartComputer", "/api/v0/computers/3")
+	restart.Route = "/api/v0/computers/{computerId}"
 	for name, tc := range map[string]struct {
 		entries                 []Entry
 		changes, reason, failed string
 		recovered               string
 	}{
-		"one request": {[]Entry{sent("listComputers", 0, 12*ms, 200, 0)}, "Only reads", "12 ms.", "", ""},
+		"one request": {[]Entry{sent("listComputers", 0, 12*ms, 200, 0)}, "Only reads", "", "", ""},
 		"responses that nobody can read": {
-			[]Entry{half, html, list(3 * s)}, "Only reads", "3.0 s, mostly waiting to retry failures (3.0 s).", "", "1 × 200 with HTML, recovered, 1 × 200 with half a body, recovered",
+			[]Entry{half, html, list(3 * s)}, "Only reads", "3.0 s, all of it waiting to retry failures.", "", "1 × 200 with HTML, recovered, 1 × 200 with half a body, recovered",
 		},
 		"a rate limit": {
 			[]Entry{
@@ -89,48 +156,54 @@ func TestViewRun_says(t *testing.T) {
 		},
 		"others work while a retry waits": {
 			[]Entry{sent("createComputer", 0, s, 429, 1), sent("createComputer", s, 9*s, 201, 2), sent("createComputer", 11*s, s, 201, 1)},
-			"createComputer", "12.0 s, mostly in requests (11.0 s). Rate limit: 1.0 s.", "", "",
+			"createComputer", "12.0 s, mostly in requests (11.0 s). Waiting because of the rate limit: 1.0 s.", "", "",
 		},
 		"failures": {
 			[]Entry{
 				sent("createComputer", 0, 10*ms, 503, 1), sent("createComputer", s, 10*ms, 0, 1), sent("createComputer", 2*s, 10*ms, 503, 1), sent("deleteComputer", 3*s, 10*ms, 409, 2),
-			}, "Nothing changed", "3.0 s, mostly waiting to retry failures (2.0 s). Between other requests: 990 ms.", "2 × 503, 1 × 409, 1 × no response", "",
+			}, "Nothing changed", "3.0 s, mostly waiting to retry failures (2.0 s). In the client, without a request: 990 ms.", "2 × 503, 1 × 409, 1 × no response", "",
 		},
 		"waiting for computers": {
 			[]Entry{create(0, "ci-9", 6*s), create(0, "ci-10", 6*s), list(s), sent("createComputer", 2*s, 10*ms, 201, 1), list(5 * s), list(10 * s), list(14 * s)},
-			"Created computers ci-9 to ci-10", "14.0 s, mostly waiting for 2 computers to become active (9.0 s). Between repeated reads: 4.0 s. Between other requests: 990 ms.", "", "",
+			"Created computers ci-9 to ci-10", "14.0 s, mostly waiting for 2 computers to become active (9.0 s). Waiting between repeated reads: 4.0 s. In the client, without a request: 990 ms.", "", "",
 		},
 		"nobody looks while a computer is set up": {
-			[]Entry{create(0, "a", 6*s), list(10 * s)}, "Created computer a", "10.0 s, mostly between other requests (10.0 s).", "", "",
+			[]Entry{create(0, "a", 6*s), list(10 * s)}, "Created computer a", "10.0 s, all of it in the client, without a request.", "", "",
 		},
 		"a limit while computers are set up": {
 			[]Entry{create(0, "a", 9*s), list(s), sent("listComputers", 2*s, 10*ms, 429, 0), list(10 * s)},
 			"Created computer a", "10.0 s, mostly waiting because of the rate limit (8.0 s). Waiting for computer a to become active: 2.0 s.", "", "",
 		},
-		"numbers with zeros": {[]Entry{create(0, "ci-09", s), create(0, "ci-10", s)}, "Created 2 computers", "10 ms.", "", ""},
-		"failed builds":      {[]Entry{built, broken}, "Created 4 computers (provisioning failed) and 1 other computer · updated environment docs (build failed) and 2 other environments", "10 ms.", "", ""},
-		"a lost key":         {[]Entry{keyed, revoked}, "revokeApiKey", "1.0 s, mostly between other requests (990 ms).", "", "1 lost response, recovered"},
+		"numbers with zeros": {[]Entry{create(0, "ci-09", s), create(0, "ci-10", s)}, "Created 2 computers", "", "", ""},
+		"failed builds":      {[]Entry{built, broken}, "Created 4 computers (provisioning failed) and 1 other computer · updated environment docs (build failed) and 2 other environments", "", "", ""},
+		"a lost key":         {[]Entry{keyed, revoked}, "revokeApiKey", "1.0 s, all of it in the client, without a request.", "", "1 lost response, recovered"},
 		"lost, and not found": {
 			[]Entry{unfound, limit, sent("listSessions", s, 10*ms, 200, 0), sent("listMembers", s, 10*ms, 200, 0).at("listMembers", "/api/v0/organization/users")},
-			"Created session on a · set usage limit organization", "1.0 s, mostly between other requests (990 ms).", "2 lost responses", "",
+			"Created session on a · set usage limit of the organization", "1.0 s, all of it in the client, without a request.", "2 lost responses", "",
 		},
 		"a lost computer": {
-			[]Entry{sent("createComputer", 0, 10*ms, 0, 1).that("created", "a", 0, ""), list(20 * ms)}, "Created computer a", "30 ms.", "", "1 lost response, found later",
+			[]Entry{sent("createComputer", 0, 10*ms, 0, 1).that("created", "a", 0, ""), list(20 * ms)}, "Created computer a", "", "", "1 lost response, found later",
 		},
 		"a new session": {
-			[]Entry{sent("getSession", 0, 10*ms, 404, 3), sent("getSession", s, 10*ms, 200, 3)}, "Only reads", "1.0 s, mostly between other requests (990 ms).", "", "1 × 404",
+			[]Entry{sent("getSession", 0, 10*ms, 404, 3), sent("getSession", s, 10*ms, 200, 3)}, "Only reads", "1.0 s, all of it in the client, without a request.", "", "1 × 404",
 		},
 		"failed, and not there for long": {
 			[]Entry{
 				sent("createComputer", 0, 10*ms, 201, 1).that("created", "a", s, "provisioning failed").that("created", "b", 2*s, "").that("created", "c", 100*time.Hour, "not yet"),
 				sent("deleteComputer", 20*ms, 10*ms, 204, 2).that("deleted", "b", 0, "").that("deleted", "x", 0, ""),
-			}, "Created computer a (provisioning failed) and c · deleted computer x", "30 ms.", "", "",
+			}, "Created computer a (provisioning failed) and c · deleted computer x", "", "", "",
 		},
+		"a refusal again and again": {
+			[]Entry{refused(0), refused(10 * s), refused(20 * s), sent("deleteComputer", 30*s, 10*ms, 204, 2).that("deleted", "a", 0, "")},
+			"Deleted computer a", "30.0 s, all of it repeating deleteComputer 2, refused 3 times: 409, It is in use.", "", "3 × 409, recovered",
+		},
+		"ten at a time":                   {eleven, "Created computers c-0 to c-10", "20.0 s, all of it waiting for 11 computers to become active, 10 at a time (raise -parallelism, or use a fleet).", "", ""},
+		"what changes no object for good": {[]Entry{restart}, "Restarted computer web-1", "", "", ""},
 		"under way": {
-			[]Entry{list(0), sent("createComputer", 2*s, 0, 0, 1)}, "Nothing changed", "1 min, mostly in requests (58.0 s).", "", "",
+			[]Entry{list(0), sent("createComputer", 2*s, 0, 0, 1)}, "Nothing changed", "1 min, all of it in requests.", "", "",
 		},
 	} {
-		r, changes := viewRun(tc.entries, nil, runStart.Add(time.Minute), runStart.Add(time.Minute), false), ""
+		r, changes := viewRun(tc.entries, objects, runStart.Add(time.Minute), runStart.Add(time.Minute), false, false), ""
 		for _, part := range r.Changes {
 			changes += part.Lead + part.Text
 			if part.Failure != "" {
@@ -186,8 +259,7 @@ func TestViewRun_waterfall(t *testing.T) {
 		sent("listComputers", 7*s, 10*ms, 200, 0), sent("listComputers", 7*s+15*ms, 5*ms, 200, 0), sent("getComputer", 10*s, 0, 0, 3), sent("getComputer", 10*s, s, 200, 4),
 	}
 	entries[1].Fault = "rate-limited"
-	objects := map[string]Ref{"3": {"computers", "3", "web-1"}}
-	r := viewRun(entries, objects, runStart.Add(20*s), runStart, false)
+	r := viewRun(entries, objects, runStart.Add(20*s), runStart, false, false)
 	var got []string
 	for _, lane := range r.Lanes {
 		got = append(got, fmt.Sprintf("%s, %s, %s, %v, %v", lane.Name, lane.Label, lane.Total, lane.Faults, lane.Objects))
@@ -196,7 +268,7 @@ func TestViewRun_waterfall(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Rate limit, 2.0 s, 2.0 s, [], []",
+		"Waiting because of the rate limit, 2.0 s, 2.0 s, [], []",
 		"  wait 20.00% 10.00%: 2.0 s",
 		"listComputers, 3 requests, 2.0 s, [], []",
 		"  ok 0.00% 10.00%: 200, <1 ms after the start (12:00:00.000 UTC), took 2.0 s",
@@ -232,7 +304,7 @@ func TestViewRun_mergesBars(t *testing.T) {
 		entries = append(entries, sent("listComputers", time.Duration(i)*10*time.Microsecond, 5*time.Microsecond, 200+200*(i%2), 0))
 	}
 	entries = append(entries, sent("listComputers", time.Minute, s, 200, 0))
-	r := viewRun(entries, nil, runStart, runStart, false)
+	r := viewRun(entries, nil, runStart, runStart, false, false)
 	var classes []string
 	for _, bar := range r.Lanes[1].Bars {
 		classes = append(classes, bar.Class)
@@ -257,7 +329,7 @@ func TestShortDuration(t *testing.T) {
 // A limit has the ID of its member.
 func TestPartsOf_linksTheLimit(t *testing.T) {
 	t.Parallel()
-	members := map[string]Ref{"user_1": {"members", "user_1", "ada"}}
+	members := map[string]Row{"user_1": {Ref: Ref{"members", "user_1", "ada"}}}
 	for verb, want := range map[string]string{"set": "/objects/usage-limits/user_1", "removed": ""} {
 		if got := partsOf("usage-limits", []*Change{{Verb: verb, Ref: Ref{"usage-limits", "user_1", "ada"}}}, members)[0].Path; got != want {
 			t.Errorf("%s: %q", verb, got)

@@ -62,6 +62,10 @@ type Entry struct {
 	Duration time.Duration `json:"-"`
 	// Principal is the ID of the authenticated caller, empty when the request did not get that far.
 	Principal string `json:"principal,omitempty"`
+	// Named is the name in the body, such as that of an object to create.
+	Named string `json:"-"`
+	// Refusals are why the service refused the request, or parts of one that it otherwise carried out.
+	Refusals []string `json:"refusals,omitempty"`
 	// Fault is the kind of the fault that hit the request, empty for none.
 	Fault string `json:"fault,omitempty"`
 	// Changes are what the request did to objects, also if its response was lost.
@@ -84,7 +88,8 @@ type Kind struct {
 	Operation, Note        string // The operation that returns an object, and what about it is worth knowing.
 	Rows                   []Row
 
-	Total, Failed, Rest int // Rest is how many rows only the list of all has.
+	Total, Failed, Rest int  // Rest is how many rows only the list of all has.
+	Whole               bool // This is the list of all.
 }
 
 // Row is an object.

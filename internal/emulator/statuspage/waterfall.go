@@ -9,16 +9,17 @@ import (
 	"time"
 )
 
-// reason is what a part of a run's time passed with, as far as the requests show. Its name follows "mostly"; its label is for itself.
+// reason is what a part of a run's time passed with, as far as the requests show.
 type reason struct {
-	name, label string
-	time        []interval
-	wait        bool
+	name string
+	time []interval
+	wait bool
 }
 
 // reasonsOf divides the time of a run among reasons: no moment has two.
-func reasonsOf(spans []runSpan, end time.Duration) []reason {
-	var sent, limited, retried []interval
+func reasonsOf(spans []runSpan, known map[string]Row, end time.Duration) []reason {
+	var sent, limited, retried, refused []interval
+	var refusals []*runSpan
 	next := map[time.Duration]*runSpan{}
 	for i := range spans {
 		s := &spans[i]
@@ -28,6 +29,8 @@ func reasonsOf(spans []runSpan, end time.Duration) []reason {
 			limited = append(limited, wait)
 		case s.retry:
 			retried = append(retried, wait)
+		case s.refused != nil:
+			refused, refusals = append(refused, wait), append(refusals, s.refused)
 		}
 		next[s.from] = s
 	}
@@ -40,6 +43,8 @@ func reasonsOf(spans []runSpan, end time.Duration) []reason {
 	idle = minus(idle, limits)
 	retries := minus(minus(union(retried), requests), limits)
 	idle = minus(idle, retries)
+	repetitions := minus(minus(minus(union(refused), requests), limits), retries)
+	idle = minus(idle, repetitions)
 	others := minus(whole, union(awaited))
 	for _, pause := range idle {
 		s := next[pause.to]
@@ -53,11 +58,34 @@ func reasonsOf(spans []runSpan, end time.Duration) []reason {
 		}
 	}
 	return []reason{
-		{"waiting for " + what, "Waiting for " + what, objects, true},
-		{"waiting because of the rate limit", "Rate limit", limits, true}, {"waiting to retry failures", "Retries of failures", retries, true},
-		{"between repeated reads", "Between repeated reads", repeats, true}, {"in requests", "In requests", requests, false},
-		{"between other requests", "Between other requests", minus(minus(idle, objects), repeats), false},
+		{"waiting for " + what, objects, true}, {"waiting because of the rate limit", limits, true}, {"waiting to retry failures", retries, true},
+		{repeated(refusals, known), repetitions, true}, {"waiting between repeated reads", repeats, true}, {"in requests", requests, false},
+		{"in the client, without a request", minus(minus(idle, objects), repeats), false},
 	}
+}
+
+// repeated says which refused requests the client repeated, and why the service refused the first one.
+func repeated(refusals []*runSpan, objects map[string]Row) string {
+	counts := map[string]int{}
+	for _, s := range refusals {
+		counts[s.Operation+s.Path]++
+	}
+	switch len(counts) {
+	case 0:
+		return "waiting to repeat refused requests"
+	case 1:
+		first := refusals[0]
+		return strings.TrimSpace("repeating "+first.name()+" "+brief(first.object(objects).Name)) + ", refused " + quantity(len(refusals), "time") + ": " + first.outcome()
+	}
+	return fmt.Sprintf("repeating %d refused requests, %s first: %s", len(counts), refusals[0].name(), refusals[0].outcome())
+}
+
+// brief is a name in a sentence.
+func brief(name string) string {
+	if runes := []rune(name); len(runes) > 40 {
+		return string(runes[:39]) + "…"
+	}
+	return name
 }
 
 // becomes is what the client waits for an object to do.
@@ -66,7 +94,7 @@ var becomes = map[string]string{"computers": "to become active", "environments":
 // awaitedIn is when the client waited for objects that it had changed, and for which: it read the state of each before and after it was
 // ready, or again and again.
 func awaitedIn(spans []runSpan) (awaited []interval, what string) {
-	byKind := map[string][]*Change{}
+	byKind, waits := map[string][]*Change{}, map[string][]interval{}
 	var kinds []string
 	for i := range spans {
 		for at := range spans[i].Changes {
@@ -85,7 +113,7 @@ func awaitedIn(spans []runSpan) (awaited []interval, what string) {
 			if reads < 2 {
 				continue
 			}
-			awaited = append(awaited, wait)
+			awaited, waits[c.Kind] = append(awaited, wait), append(waits[c.Kind], wait)
 			if byKind[c.Kind] == nil {
 				kinds = append(kinds, c.Kind)
 			}
@@ -95,27 +123,52 @@ func awaitedIn(spans []runSpan) (awaited []interval, what string) {
 	for i, kind := range kinds {
 		kinds[i] = quantity(len(byKind[kind]), noun(kind))
 		if len(byKind[kind]) == 1 {
-			kinds[i] = noun(kind) + " " + byKind[kind][0].Name
+			kinds[i] = noun(kind) + " " + brief(byKind[kind][0].Name)
 		}
 		kinds[i] += " " + becomes[kind]
+		if len(waits[kind]) > usualParallelism && most(waits[kind]) == usualParallelism {
+			kinds[i] += fmt.Sprintf(", %d at a time (raise -parallelism%s)", usualParallelism, map[string]string{"computers": ", or use a fleet"}[kind])
+		}
 	}
-	return awaited, strings.Join(kinds, ", ")
+	return awaited, strings.Join(kinds, " and ")
 }
 
-// headline says why a run took as long as it did.
+// usualParallelism is how many objects a CLI works on at a time unless it is told otherwise.
+const usualParallelism = 10
+
+// most is how many intervals overlap at most.
+func most(all []interval) (count int) {
+	for _, i := range all {
+		overlapping := 0
+		for _, other := range all {
+			if other.from <= i.from && i.from < other.to {
+				overlapping++
+			}
+		}
+		count = max(count, overlapping)
+	}
+	return count
+}
+
+// headline says why a run took as long as it did; nothing if nothing took time.
 func headline(reasons []reason, end time.Duration) string {
 	text, rest := Duration(end), ""
 	slices.SortStableFunc(reasons, func(a, b reason) int { return cmp.Compare(length(b.time), length(a.time)) })
 	for _, r := range reasons {
 		switch took := length(r.time); {
 		case took < max(pollPause, end/20):
+		case 20*took >= 19*end && rest == "":
+			text += ", all of it " + r.name
 		case 2*took >= end && rest == "":
 			text += fmt.Sprintf(", mostly %s (%s)", r.name, Duration(took))
 		default:
-			rest += fmt.Sprintf(" %s: %s.", r.label, Duration(took))
+			rest += fmt.Sprintf(" %s: %s.", sentence(r.name), Duration(took))
 		}
 	}
-	return text + "." + rest
+	if text+rest == Duration(end) {
+		return ""
+	}
+	return strings.TrimSuffix(text, ".") + "." + rest
 }
 
 // waitLanes are the waits of a run, longest first.
@@ -125,7 +178,7 @@ func waitLanes(reasons []reason, end time.Duration) (lanes []*runLane) {
 		if !r.wait || took < time.Millisecond {
 			continue
 		}
-		lane := &runLane{Name: r.label, Total: Duration(took), Label: Duration(took)}
+		lane := &runLane{Name: sentence(r.name), Total: Duration(took), Label: Duration(took)}
 		for i := range r.time { // Waits that are close become one bar.
 			r.time[i].to = max(r.time[i].to, r.time[i].from+end/barsPerAxis)
 		}
@@ -199,17 +252,18 @@ func folded(lanes []*runLane) []*runLane {
 var layers = []string{barWait, requestOK, requestRunning, requestRejected, requestRecovered, requestFailed}
 
 // finish draws the bars of a lane.
-func (l *runLane) finish(end time.Duration, objects map[string]Ref) {
+func (l *runLane) finish(end time.Duration, objects map[string]Row) {
 	l.Count = len(l.spans)
 	var total time.Duration
 	var waits []interval
-	counts, seen := map[string]int{}, map[Ref]bool{}
+	counts, seen, results := map[string]int{}, map[Ref]bool{}, map[string]int{}
 	for _, s := range l.spans {
 		total += s.to - s.from
 		if o := s.object(objects); o.Name != "" && !seen[o] {
 			l.Objects, seen[o] = append(l.Objects, o), true
 		}
 		counts[s.class]++
+		results[s.result()]++
 		if s.Fault != "" && !slices.Contains(l.Faults, s.Fault) {
 			l.Faults = append(l.Faults, s.Fault)
 		}
@@ -219,7 +273,7 @@ func (l *runLane) finish(end time.Duration, objects map[string]Ref) {
 	}
 	l.More = max(0, len(l.Objects)-3)
 	l.Objects = l.Objects[:len(l.Objects)-l.More]
-	l.Rejected, l.Total = counts[requestRejected], Duration(total)
+	l.Rejected, l.Total, l.Results = counts[requestRejected], Duration(total), countedResults(results)
 	l.Label = quantity(l.Count, "request")
 	for _, part := range []struct{ class, text string }{
 		{requestRejected, "rejected with 429"}, {requestFailed, "failed"}, {requestRecovered, "not found or recovered"}, {requestRunning, "running"},
@@ -245,8 +299,8 @@ func (l *runLane) finish(end time.Duration, objects map[string]Ref) {
 	}
 }
 
-// object is what a request names last in its path: the object, or its name if it does not exist. It is empty if there is none.
-func (s *runSpan) object(objects map[string]Ref) Ref {
+// object is what a request names in its path: the last object, or the last name if no such object exists. It is empty if there is none.
+func (s *runSpan) object(objects map[string]Row) (named Ref) {
 	route, path := strings.Split(s.Route, "/"), strings.Split(s.Path, "/")
 	if len(route) != len(path) { // A parameter contains a slash.
 		return Ref{}
@@ -256,16 +310,16 @@ func (s *runSpan) object(objects map[string]Ref) Ref {
 			continue
 		}
 		if o := objects[path[i]]; o.Kind != "" {
-			return o
+			return o.Ref
 		}
 		for _, c := range s.Changes {
 			if c.ID == path[i] {
 				return Ref{Name: Short(c.Name)}
 			}
 		}
-		return Ref{Name: Short(path[i])}
+		named.Name = cmp.Or(named.Name, Short(path[i]))
 	}
-	return Ref{}
+	return named
 }
 
 // joins reports whether a request is drawn as one bar with another one that came before it.

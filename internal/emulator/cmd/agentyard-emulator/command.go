@@ -101,6 +101,8 @@ func control(ctx context.Context, args []string, stdout io.Writer) error {
 		_ = json.Unmarshal(body, &refusal) // The page of another server has no detail.
 		return fmt.Errorf("%s %s: %s", args[0], args[1], refusal.Detail)
 	}
-	_, err = stdout.Write(body)
+	if _, err = stdout.Write(body); len(body) > 0 && err == nil {
+		_, err = io.WriteString(stdout, "\n")
+	}
 	return err
 }

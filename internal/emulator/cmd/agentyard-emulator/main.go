@@ -193,9 +193,20 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 		}
 	}
 	if !*quiet {
-		s.Logger = slog.New(slog.NewTextHandler(stderr, nil))
+		s.Logger = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{ReplaceAttr: shortened}))
 	}
 	return s, nil
+}
+
+// shortened leaves out of a log line what each has, and the date.
+func shortened(_ []string, a slog.Attr) slog.Attr {
+	switch text := a.Value.String(); {
+	case a.Key == slog.TimeKey:
+		return slog.String(a.Key, a.Value.Time().Format(time.TimeOnly))
+	case a.Key == slog.LevelKey && text == "INFO", a.Key == slog.MessageKey && text == "request":
+		return slog.Attr{}
+	}
+	return a
 }
 
 // checkFilesURL rejects what the provider would reject in the first upload.
@@ -215,11 +226,16 @@ func serve(ctx context.Context, s *settings, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	_, _ = fmt.Fprintf(stderr, "Listening on %s. To stop, press Ctrl-C. Paste these lines into the shell that runs Terraform:\n", e.URL())
 	if _, err := fmt.Fprintf(stdout, "export %s=%s\nexport %s=%s\nexport %s=%s\n",
 		envBaseURL, e.URL(), envAPIKey, statuspage.ShellText(e.BootstrapKey()), envClock, statuspage.ShellText(e.ClockFile())); err != nil {
 		return errors.Join(err, e.Close())
 	}
-	_, _ = fmt.Fprintf(stderr, "Status page, for browsers on this machine: %s/#key=%s\n", e.URL(), url.QueryEscape(e.BootstrapKey()))
+	where := "for browsers on this machine"
+	if !statuspage.IsLoopback(s.Listen) {
+		where = "only inside of this machine or container"
+	}
+	_, _ = fmt.Fprintf(stderr, "Status page, %s: %s/#key=%s\n", where, e.URL(), url.QueryEscape(e.BootstrapKey()))
 	<-ctx.Done()
 	return stop(ctx, e)
 }

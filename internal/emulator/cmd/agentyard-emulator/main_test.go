@@ -23,7 +23,7 @@ func serveArgs(ctx context.Context, args []string, stdout, stderr io.Writer) err
 	return serve(ctx, s, stdout, stderr)
 }
 
-// lineOf is a writer for one line.
+// lineOf is a writer for lines.
 type lineOf chan string
 
 func (l lineOf) Write(p []byte) (int, error) {
@@ -38,7 +38,7 @@ func TestServe(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	out, stdout := io.Pipe()
 	ended := make(chan error, 1)
-	page := make(lineOf, 1)
+	page := make(lineOf, 2)
 	go func() { ended <- serveArgs(ctx, []string{"-listen", "127.0.0.1:0", "-api-key", key}, stdout, page) }()
 	printed, lines := map[string]string{}, bufio.NewScanner(out)
 	for range 3 {
@@ -60,6 +60,9 @@ func TestServe(t *testing.T) {
 	}
 	if text, err := os.ReadFile(printed["AGENTYARD_EMULATOR_CLOCK"]); err != nil || string(text) != "0s" {
 		t.Errorf("the printed clock: %q %v", text, err)
+	}
+	if got := <-page; !strings.Contains(got, "Ctrl-C") || !strings.Contains(got, printed["AGENTYARD_BASE_URL"]) {
+		t.Errorf("the first line: %q", got)
 	}
 	if got, want := <-page, printed["AGENTYARD_BASE_URL"]+"/#key="+url.QueryEscape(key)+"\n"; !strings.HasSuffix(got, ": "+want) {
 		t.Errorf("the status page: %q", got)

@@ -1,7 +1,6 @@
 "use strict";
 // Buttons that act with the API key that the emulator printed. It is only in the tab's storage and in the Authorization header of requests to
 // the emulator. The printed address has it after #, which no browser sends; it does not stay in the address.
-const keyName = "agentyard-api-key";
 const given = new URLSearchParams(location.hash.slice(1)).get("key");
 if (given) {
   sessionStorage.setItem(keyName, given);
