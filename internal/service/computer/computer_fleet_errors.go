@@ -3,11 +3,9 @@ package computer
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
@@ -25,7 +23,7 @@ func (m *fleetModel) options(first string) apierror.Options {
 	if first != "" {
 		existing += "\nOtherwise, create the additional computers in another fleet, with another name_prefix."
 	}
-	return apierror.Options{unknownAccount(m.ServiceAccountID), apierror.AtStatus{http.StatusBadRequest: path.Root("name_prefix")}, apierror.Existing(func(wire.Ref) string { return existing })}
+	return apierror.Options{unknownAccount(m.ServiceAccountID), apierror.Existing(func(wire.Ref) string { return existing })}
 }
 
 func (m *fleetModel) shortfall(wanted, present int, err error) (summary, detail string) {

@@ -81,12 +81,12 @@ func TestFleet_invalidConfiguration(t *testing.T) {
 	mustBeSilent(t, e)
 }
 
-// A rule that no API document states is left to the service, whose refusal is at the argument.
+// A rule that no API document states is left to the service. Only it knows which value it refused.
 func TestComputers_refusedByTheService(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	e.Faults().Add(emulator.Fault{Operation: "bulkCreateComputers", Kind: emulator.FaultStatusBeforeCommit, Status: 400})
-	e.Apply(t, e.NewInstance(t, fleetType), acctest.Values{"name_prefix": "web", "quantity": 1}).MustFail(t, "name_prefix", "bulkCreateComputers", "returned 400")
+	e.Apply(t, e.NewInstance(t, fleetType), acctest.Values{"name_prefix": "web", "quantity": 1}).MustFail(t, "", "bulkCreateComputers", "returned 400")
 	byom := acctest.Values{"name": "own", "provider_type": "byom", "repos": []any{"https://git.example/a"}}
 	e.Apply(t, e.NewInstance(t, computerType), byom).MustFail(t, "provider_type", "createComputer", "returned 400", "repos")
 	_, out := acctest.NewProcess(t, e, nil).ReadData(computerType, acctest.Values{"name": strings.Repeat("n", 64)})
