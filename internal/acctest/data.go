@@ -3,6 +3,7 @@ package acctest
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -85,6 +86,13 @@ func (o Outcome) MustInclude(t testing.TB, attribute, text string) {
 	}) {
 		t.Errorf("no error at %s says %q: %s", attribute, text, o)
 	}
+}
+
+// Refuses reports whether an error on the attribute contains the text.
+func (o Outcome) Refuses(attribute *regexp.Regexp, text string) bool {
+	return slices.ContainsFunc(o.Errors, func(d *tfprotov6.Diagnostic) bool {
+		return attribute.MatchString(attributePath(d.Attribute)) && strings.Contains(d.Summary+": "+d.Detail, text)
+	})
 }
 
 func attributePath(path *tftypes.AttributePath) string {

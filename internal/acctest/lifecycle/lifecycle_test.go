@@ -3,69 +3,32 @@
 package lifecycle
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"net/http"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/lives"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// newOrganization returns an emulator with objects that were created outside Terraform.
-func newOrganization(t *testing.T) (*acctest.Env, *strings.Replacer) {
+// newOrganization returns an emulator with objects that were created outside Terraform. They can be seen at once.
+func newOrganization(t *testing.T) *acctest.Organization {
 	t.Helper()
-	e := acctest.New(t, func(o *emulator.Options) { o.SessionDelay, o.SessionListDelay = -1, -1 })
-	return e, fill(t, e)
+	return acctest.NewOrganization(t, acctest.New(t, func(o *emulator.Options) { o.SessionDelay, o.SessionListDelay, o.MessageDelay = -1, -1, -1 }))
 }
 
-func fill(t *testing.T, e *acctest.Env) *strings.Replacer {
+func forEach(t *testing.T, test func(t *testing.T, r specimens.Resource, o *acctest.Organization)) {
 	t.Helper()
-	for _, email := range []string{"avery@agentyard.example", "blake@agentyard.example"} {
-		if _, _, err := e.AddHuman(emulator.Human{Email: email}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var account, computer, first, second struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robot"}, &account)
-	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": "workstation", "provider": "byom", "hostId": "1b4e28ba-2fa1-41d2-883f-0016d3cca427"}, &computer)
-	environment := map[string]any{"name": "first", "scope": "organization", "repositories": []any{map[string]any{"url": "https://git.example/acme/app", "script": "make"}}}
-	e.API(http.MethodPost, "/api/v0/environments", environment, &first)
-	environment["name"] = "second"
-	e.API(http.MethodPost, "/api/v0/environments", environment, &second)
-	e.API(http.MethodPost, "/_emulator/clock", map[string]string{"advance": "1h"}, nil) // All builds have ended.
-	return strings.NewReplacer(
-		"$account", account.ID, "$computer", computer.ID, "$first", first.ID, "$second", second.ID,
-		"$name", "ci", "$member", "avery@agentyard.example", "$lower", "1000000", "$higher", "9007199254740991",
-		"$repositories", `[{ url = "https://git.example/acme/app" }]`, "$wiki_repository", "https://code.example/acme/api",
-		"$machine", "", "$environment", "",
-	)
-}
-
-// exists reports whether the object exists in the emulator.
-func exists(l *lives.Life, e *acctest.Env, ids *strings.Replacer) bool {
-	var answer json.RawMessage
-	e.API(http.MethodGet, ids.Replace(l.Path), nil, &answer)
-	return bytes.Contains(answer, []byte(ids.Replace(l.Text)))
-}
-
-func forEach(t *testing.T, test func(t *testing.T, l *lives.Life, e *acctest.Env, ids *strings.Replacer)) {
-	t.Helper()
-	for name, l := range lives.All {
-		t.Run(name, func(t *testing.T) {
+	for _, r := range specimens.Resources {
+		t.Run(r.Title(), func(t *testing.T) {
 			t.Parallel()
-			e, ids := newOrganization(t)
-			test(t, &l, e, ids)
+			test(t, r, newOrganization(t))
 		})
 	}
 }
@@ -73,57 +36,73 @@ func forEach(t *testing.T, test func(t *testing.T, l *lives.Life, e *acctest.Env
 // Create, update in place, import by ID and by identity, and destroy. The plan after each step is empty, and the identity is in the state.
 func TestAccResource_lifeCycle_everyCLI(t *testing.T) {
 	t.Parallel()
-	forEach(t, func(t *testing.T, l *lives.Life, e *acctest.Env, ids *strings.Replacer) {
-		hasIdentity := acctest.HasActions(t) // The test library reads identities only from such a CLI.
-		step := func(arguments string, action plancheck.ResourceActionType) resource.TestStep {
-			s := resource.TestStep{
-				Config: e.Config(l.Config(ids.Replace(arguments))),
-				ConfigPlanChecks: resource.ConfigPlanChecks{
-					PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(l.Address(), action)},
-					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-				},
+	forEach(t, func(t *testing.T, r specimens.Resource, o *acctest.Organization) {
+		steps := r.Steps(o.Fill, acctest.HasActions(t)) // The test library reads identities only from such a CLI.
+		for i := range steps {
+			if steps[i].Config != "" {
+				steps[i].Config = o.Config(steps[i].Config)
 			}
-			for _, name := range l.Identity {
-				if hasIdentity {
-					s.ConfigStateChecks = append(s.ConfigStateChecks, statecheck.ExpectIdentityValueMatchesState(l.Address(), tfjsonpath.New(name)))
-				}
-			}
-			return s
 		}
-		changed := step(l.Change, plancheck.ResourceActionUpdate)
-		changed.Check = func(*terraform.State) error {
-			if l.Path != "" && !exists(l, e, ids) {
-				return fmt.Errorf("%s does not show %s", l.Path, l.Text)
+		steps[1].Check = func(*terraform.State) error {
+			if r.Listing.Path != "" && len(o.Find(r.Listing)) == 0 {
+				return fmt.Errorf("%s does not show it", r.Listing.Path)
 			}
 			return nil
 		}
-		steps := []resource.TestStep{
-			step(l.Create, plancheck.ResourceActionCreate),
-			changed,
-			{ResourceName: l.Address(), ImportState: true, ImportStateIdFunc: l.ImportIDOf, ImportStateVerify: true, ImportStateVerifyIgnore: l.NotImported},
-		}
-		if hasIdentity {
-			steps = append(steps, resource.TestStep{
-				ResourceName: l.Address(), ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity, ExpectNonEmptyPlan: l.ImportPlansAnUpdate,
-			})
-		}
-		resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: e.Factories, Steps: steps})
-		if l.Path != "" && exists(l, e, ids) {
-			t.Errorf("%s still shows %s after the destruction", l.Path, l.Text)
+		resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: o.Factories, Steps: steps})
+		if r.Listing.Path != "" && len(o.Find(r.Listing)) > 0 {
+			t.Errorf("%s still shows it after the destruction", r.Listing.Path)
 		}
 	})
 }
 
-// A resource without a row would be tested only on the newest Terraform.
-func TestResource_everyOneHasALife(t *testing.T) {
+// An import ID or identity that cannot be one, or that nothing has, is an error that says what it is.
+func TestResource_importErrors(t *testing.T) {
 	t.Parallel()
-	server, err := acctest.New(t).Factories["agentyard"]()
-	acctest.Must(t, err)
-	schemas, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
-	acctest.Must(t, err)
-	for name := range schemas.ResourceSchemas {
-		if _, ok := lives.All[strings.TrimPrefix(name, "agentyard_")]; !ok && !acctest.IsOperation(schemas, name) {
-			t.Errorf("%s has no row: add it to All in internal/acctest/lives/lives.go", name)
+	forEach(t, func(t *testing.T, r specimens.Resource, o *acctest.Organization) {
+		p := acctest.NewProcess(t, o.Env, nil)
+		mustMatch := func(out acctest.Outcome, want string) {
+			if !regexp.MustCompile(want).MatchString(out.Text()) {
+				t.Errorf("%q does not match %q", out.Text(), want)
+			}
 		}
-	}
+		for id, want := range r.NoImport {
+			mustMatch(p.Import(p.NewInstance(r.Type), specimens.Fill(o.Fill).Text(id)), want)
+		}
+		if r.NoIdentity != nil {
+			mustMatch(p.ImportByIdentity(p.NewInstance(r.Type), r.NoIdentity), "Invalid import ID")
+		}
+	})
+}
+
+// Resources that are renamed without moved blocks are deleted and created in one apply. Each creation waits until its name is free.
+func TestAccResource_renamedWithoutMoved(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.Provisioning.Step = time.Millisecond })
+	const resources = `
+resource "agentyard_service_account" "ADDRESS" {
+  name = "robot"
+}
+resource "agentyard_api_key" "ADDRESS" {
+  service_account_id = agentyard_service_account.ADDRESS.id
+  name               = "ci"
+}
+resource "agentyard_computer" "ADDRESS" {
+  name = "c"
+}
+resource "agentyard_computer_fleet" "ADDRESS" {
+  name_prefix = "f"
+  quantity    = 2
+}
+resource "agentyard_environment" "ADDRESS" {
+  name           = "ci"
+  wait_for_build = false
+  repositories   = [{ url = "https://git.example/acme/app", script = "make" }]
+}
+`
+	cli := acctest.NewCLI(t, e, strings.ReplaceAll(resources, "ADDRESS", "before"))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	cli.Write("main.tf", strings.ReplaceAll(resources, "ADDRESS", "after"))
+	acctest.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false").Output, "5 added, 0 changed, 5 destroyed")
+	cli.MustPlanEmpty()
 }

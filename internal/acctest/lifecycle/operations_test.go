@@ -1,8 +1,8 @@
 package lifecycle
 
 import (
+	"fmt"
 	"maps"
-	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,161 +12,59 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// operation is one row for both kinds: an action, and a resource of the same name.
-type operation struct {
-	// config contains placeholders for IDs: {account}, {computer}, {environment}, {key}, {session}, {message}, {second session}, {second message}.
-	config acctest.Values
-	// again are the changes with which it runs again. Without them, a trigger changes.
-	again acctest.Values
-	// equal are changes that run nothing, besides null and empty triggers: defaults written out, and how to wait.
-	equal []acctest.Values
-	// request is the operation of the contract that runs it.
-	request string
-	// results are values of the resource. "*" is any value.
-	results map[string]string
-	// prepare makes the operation possible again. It may be nil.
-	prepare func(e *acctest.Env, ids *strings.Replacer)
-}
-
-// operations are the rows by type name. Words after it tell rows of one type apart.
-var operations = map[string]operation{
-	"api_key_revoke": {config: acctest.Values{"service_account_id": "{account}", "key_id": "{key}"}, request: "revokeApiKey"},
-	"ci_workflow_edit": {
-		config:  acctest.Values{"action": "create", "repos": []any{map[string]any{"repo_full_name": "acme/api"}}},
-		request: "editCiWorkflow", equal: []acctest.Values{{"mode_id": "code-review"}}, results: map[string]string{"pull_request_url": "*", "automation_id": "*"},
-	},
-	"ci_workflow_edit delete": {
-		config: acctest.Values{"action": "delete", "repos": []any{map[string]any{"repo_full_name": "acme/api", "file_path": ".github/workflows/x.yml"}}}, request: "editCiWorkflow",
-		equal: []acctest.Values{{"mode_id": "wiki", "automation_name": "x"}, {"changes": map[string]any{"name": "x"}}},
-	},
-	"ci_workflow_edit in another order": {
-		config: acctest.Values{"action": "create", "repos": []any{map[string]any{"repo_full_name": "acme/api"}, map[string]any{"repo_full_name": "robin/tools"}}, "changes": map[string]any{"github_events": []any{"push", "pr-opened"}}},
-		equal: []acctest.Values{
-			{"repos": []any{map[string]any{"repo_full_name": "Robin/Tools"}, map[string]any{"repo_full_name": "acme/api"}}},
-			{"changes": map[string]any{"github_events": []any{"pr-opened", "push"}}},
-		},
-		request: "editCiWorkflow",
-	},
-	"computer_activity":     {config: acctest.Values{"computer_id": "{computer}"}, request: "recordComputerActivity", results: map[string]string{"last_active_at": "*"}},
-	"computer_file_upload":  {config: acctest.Values{"computer_id": "{computer}", "file_name": "a.txt", "content": "x"}, again: acctest.Values{"file_name": "b.txt"}, equal: []acctest.Values{{"content_type": mime.TypeByExtension(".txt")}}, request: "completeFileUpload", results: map[string]string{"path": "*"}},
-	"computer_install_deps": {config: acctest.Values{"computer_id": "{computer}"}, request: "installComputerDeps", results: map[string]string{"install_session_id": "*"}, prepare: func(e *acctest.Env, _ *strings.Replacer) { e.Clock.Advance(time.Hour) }},
-	"computer_refresh":      {config: acctest.Values{"computer_id": "{computer}"}, request: "refreshComputer", results: map[string]string{"configured": "*", "secrets_configured": "*"}},
-	"computer_restart":      {config: acctest.Values{"computer_id": "{computer}"}, request: "restartComputer", results: map[string]string{"was_restarted": "*"}},
-	"environment_build":     {config: acctest.Values{"environment_id": "{environment}"}, equal: []acctest.Values{{"wait_for_build": true}, {"wait_for_build": false}}, request: "createEnvironmentBuild", results: map[string]string{"build_id": "*", "status": "succeeded"}},
-	"environment_build_cancel": {
-		config: acctest.Values{"environment_id": "{environment}"}, request: "cancelEnvironmentBuild", results: map[string]string{"canceled_build_id": "*"},
-		prepare: func(e *acctest.Env, ids *strings.Replacer) {
-			e.Clock.Advance(time.Hour) // No other build is running.
-			e.API(http.MethodPost, ids.Replace("/api/v0/environments/{environment}/builds"), nil, nil)
-		},
-	},
-	"member_remove": {config: acctest.Values{"email": "avery@agentyard.example"}, equal: []acctest.Values{{"email": "Avery@Agentyard.example"}}, request: "removeMember"},
-	// An answer only waits, so it has no action and no triggers.
-	"session_answer": {
-		config: acctest.Values{"session_id": "{session}", "message_id": "{message}"}, again: acctest.Values{"session_id": "{second session}", "message_id": "{second message}"},
-		request: "listSessionMessages", results: map[string]string{"text": "Hello.", "answered_at": "*"},
-	},
-	"session_message": {config: acctest.Values{"session_id": "{session}", "text": "Hello."}, equal: []acctest.Values{{"files": []any{}}, {"images": []any{}}}, request: "sendSessionMessage", results: map[string]string{"sent_at": "*"}},
-	"session_message with a file": {
-		config: acctest.Values{"session_id": "{session}", "text": "Hello.", "files": []any{map[string]any{"path": "operations_test.go"}}}, request: "sendSessionMessage",
-		equal: []acctest.Values{{"files": []any{map[string]any{"path": "operations_test.go", "media_type": "text/plain"}}}},
-	},
-	"session_interrupt": {config: acctest.Values{"session_id": "{session}"}, request: "interruptSession", results: map[string]string{"status": "idle"}},
-}
-
-func withIDs(values acctest.Values, ids *strings.Replacer) acctest.Values {
-	config := maps.Clone(values)
-	for name, v := range config {
-		if text, ok := v.(string); ok {
-			config[name] = ids.Replace(text)
-		}
-	}
-	return config
-}
-
-func newOperations(t *testing.T, row *operation) (*acctest.Env, acctest.Values, func()) {
+// newOperations returns an organization and the arguments of an operation that is possible. Prepare makes it possible again.
+func newOperations(t *testing.T, row specimens.Operation) (o *acctest.Organization, config acctest.Values, prepare func()) {
 	t.Helper()
-	e, _ := newOrganization(t)
-	var account, computer, environment struct{ ID string }
-	var key struct{ APIKey struct{ ID string } }
-	var session struct {
-		ID string `json:"sessionId"`
-	}
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "revoked"}, &account)
-	e.API(http.MethodPost, "/api/v0/service-accounts/"+account.ID+"/api-keys", map[string]any{"name": "leaked"}, &key)
-	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": "managed", "autoInstallDeps": true}, &computer)
-	e.API(http.MethodPost, "/api/v0/environments", map[string]any{"name": "third", "scope": "organization", "repositories": []any{map[string]any{"url": "https://git.example/acme/app", "script": "make"}}}, &environment)
-	e.Clock.Advance(time.Hour)
-	e.API(http.MethodPost, "/api/v0/computers/"+computer.ID+"/restart", nil, nil)
-	var message struct{ MessageID string }
-	talk := func(sessionName, messageName string) []string {
-		e.API(http.MethodPost, "/api/v0/sessions", map[string]any{"computerId": computer.ID}, &session)
-		if row.request == "listSessionMessages" {
-			e.Clock.Advance(time.Minute)
-			e.API(http.MethodPost, "/api/v0/sessions/"+session.ID+"/messages", map[string]any{"text": "Hello."}, &message)
+	o = newOrganization(t)
+	config = o.In(row.Values)
+	o.In(row.Again)
+	prepare = func() {
+		o.Clock.Advance(time.Hour) // Nothing else is running.
+		if row.Request == "cancelEnvironmentBuild" {
+			o.API(http.MethodPost, fmt.Sprintf("/api/v0/environments/%s/builds", o.Fill("$building")), nil, nil)
 		}
-		return []string{sessionName, session.ID, messageName, message.MessageID}
-	}
-	ids := strings.NewReplacer(slices.Concat([]string{"{account}", account.ID, "{key}", key.APIKey.ID, "{computer}", computer.ID, "{environment}", environment.ID},
-		talk("{session}", "{message}"), talk("{second session}", "{second message}"))...)
-	prepare := func() {
-		if row.prepare != nil {
-			row.prepare(e, ids)
-		}
-		e.Journal().Reset()
+		o.Journal().Reset()
 	}
 	prepare()
-	row.again = withIDs(row.again, ids)
-	return e, withIDs(row.config, ids), prepare
+	return o, config, prepare
 }
 
-func forEachOperation(t *testing.T, test func(t *testing.T, typeName string, row operation)) {
+func forEachOperation(t *testing.T, test func(t *testing.T, row specimens.Operation)) {
 	t.Helper()
-	for name, row := range operations {
-		t.Run(name, func(t *testing.T) {
+	for _, row := range specimens.Operations {
+		t.Run(row.Title(), func(t *testing.T) {
 			t.Parallel()
-			test(t, "agentyard_"+strings.Fields(name)[0], row)
+			test(t, row)
 		})
-	}
-}
-
-// Each action has a row, and is a resource too.
-func TestOperations_everyActionIsAResource(t *testing.T) {
-	t.Parallel()
-	schemas := acctest.NewProcess(t, acctest.New(t), nil).Schemas()
-	for name := range schemas.ActionSchemas {
-		_, isTested := operations[strings.TrimPrefix(name, "agentyard_")]
-		if _, ok := schemas.ResourceSchemas[name]; !ok || !isTested {
-			t.Errorf("%s is no resource, or has no row in operations of internal/acctest/lifecycle/operations_test.go", name)
-		}
 	}
 }
 
 func TestOperations_actionRunsOnce(t *testing.T) {
 	t.Parallel()
-	forEachOperation(t, func(t *testing.T, typeName string, row operation) {
-		e, config, _ := newOperations(t, &row)
-		if typeName == "agentyard_session_answer" {
+	forEachOperation(t, func(t *testing.T, row specimens.Operation) {
+		if row.IsNoAction {
 			return
 		}
-		_, out := acctest.NewProcess(t, e, nil).Invoke(typeName, config)
+		e, config, _ := newOperations(t, row)
+		_, out := acctest.NewProcess(t, e.Env, nil).Invoke(row.Type, config)
 		out.MustSucceed(t)
-		e.WantRequests(t, row.request, 1)
+		e.WantRequests(t, row.Request, 1)
 	})
 }
 
 // Create sends the request once, refreshes and plans send nothing, and a destroy sends nothing.
 func TestOperations_resourceRunsOnce(t *testing.T) {
 	t.Parallel()
-	forEachOperation(t, func(t *testing.T, typeName string, row operation) {
-		e, config, prepare := newOperations(t, &row)
-		i := e.NewInstance(t, typeName)
+	forEachOperation(t, func(t *testing.T, row specimens.Operation) {
+		e, config, prepare := newOperations(t, row)
+		i := e.NewInstance(t, row.Type)
 		e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
-		e.WantRequests(t, row.request, 1)
-		for name, want := range row.results {
+		e.WantRequests(t, row.Request, 1)
+		for name, want := range row.Results {
 			var all map[string]tftypes.Value
 			acctest.Must(t, i.State.As(&all))
 			if all[name].IsNull() || want != "*" && i.Attribute(name) != want {
@@ -174,12 +72,12 @@ func TestOperations_resourceRunsOnce(t *testing.T) {
 			}
 		}
 		first := i.ID()
-		if ranAt, err := time.Parse(time.RFC3339, i.Attribute("ran_at")); typeName != "agentyard_session_answer" && err != nil || ranAt.After(e.Clock.Now()) || first == "" {
+		if ranAt, err := time.Parse(time.RFC3339, i.Attribute("ran_at")); !row.IsNoAction && err != nil || ranAt.After(e.Clock.Now()) || first == "" {
 			t.Errorf("id %q, ran_at %v: %v", first, ranAt, err)
 		}
 		prepare()
 		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
-		if hasTimeouts(t, e, typeName) {
+		if hasTimeouts(t, e.Env, row.Type) {
 			config["timeouts"] = map[string]any{"create": "3h"}
 			e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 			e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
@@ -188,11 +86,11 @@ func TestOperations_resourceRunsOnce(t *testing.T) {
 			t.Errorf("id %q, was %q; requests: %v", i.ID(), first, e.Journal().Entries())
 		}
 
-		if maps.Copy(config, row.again); row.again == nil {
+		if maps.Copy(config, e.In(row.Again)); row.Again == nil {
 			config["triggers"] = map[string]any{"v": "2"}
 		}
 		e.Apply(t, i, config).MustDo(t, acctest.ActionReplace)
-		e.WantRequests(t, row.request, 1)
+		e.WantRequests(t, row.Request, 1)
 		if i.ID() == first {
 			t.Error("the second run has the first one's id")
 		}
@@ -207,23 +105,23 @@ func TestOperations_resourceRunsOnce(t *testing.T) {
 // Null and empty are equal, and so is a default that is written out. What only controls the wait runs nothing.
 func TestOperations_equalValuesRunNothing(t *testing.T) {
 	t.Parallel()
-	forEachOperation(t, func(t *testing.T, typeName string, row operation) {
-		e, config, prepare := newOperations(t, &row)
-		i := e.NewInstance(t, typeName)
+	forEachOperation(t, func(t *testing.T, row specimens.Operation) {
+		e, config, prepare := newOperations(t, row)
+		i := e.NewInstance(t, row.Type)
 		e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
 		first := i.ID()
 		prepare()
-		changes := slices.Clone(row.equal)
-		if typeName != "agentyard_session_answer" {
+		changes := slices.Clone(row.Equal)
+		if !row.IsNoAction {
 			changes = append(changes, acctest.Values{"triggers": map[string]any{}}, acctest.Values{"triggers": nil})
 		}
 		for _, change := range changes {
-			maps.Copy(config, change)
+			maps.Copy(config, e.In(change))
 			e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 			e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 		}
 		for name := range config { // Back to null.
-			if _, ok := row.config[name]; !ok {
+			if _, ok := row.Values[name]; !ok {
 				delete(config, name)
 			}
 		}
@@ -247,7 +145,7 @@ func TestOperations_faults(t *testing.T) {
 	t.Parallel()
 	// Repeating these would run them twice.
 	once := []string{"agentyard_ci_workflow_edit", "agentyard_session_message"}
-	forEachOperation(t, func(t *testing.T, typeName string, row operation) {
+	forEachOperation(t, func(t *testing.T, row specimens.Operation) {
 		for _, fault := range []emulator.Fault{
 			{Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusNotImplemented},
 			{Kind: emulator.FaultDropBeforeCommit},
@@ -258,22 +156,22 @@ func TestOperations_faults(t *testing.T) {
 		} {
 			t.Run(string(fault.Kind), func(t *testing.T) {
 				t.Parallel()
-				e, config, prepare := newOperations(t, &row)
-				i := e.NewInstance(t, typeName)
-				fault.Operation, fault.Times = row.request, 1
+				e, config, prepare := newOperations(t, row)
+				i := e.NewInstance(t, row.Type)
+				fault.Operation, fault.Times = row.Request, 1
 				e.Faults().Add(fault)
 				out := e.Apply(t, i, config)
 				if len(out.Errors) > 1 || (len(out.Errors) == 0) == i.State.IsNull() || strings.Contains(out.Text(), "nvoke") || strings.Contains(out.Text(), "again}") {
 					t.Errorf("state %s, %s", i.State, out)
 				}
-				if slices.Contains(once, typeName) {
-					e.WantRequests(t, row.request, 1)
+				if slices.Contains(once, row.Type) {
+					e.WantRequests(t, row.Request, 1)
 				}
 				prepare()
 				e.Apply(t, i, config)
 				e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
-				if i.State.IsNull() || e.Journal().Count(row.request) > 1 {
-					t.Errorf("state %s, %d requests", i.State, e.Journal().Count(row.request))
+				if i.State.IsNull() || e.Journal().Count(row.Request) > 1 {
+					t.Errorf("state %s, %d requests", i.State, e.Journal().Count(row.Request))
 				}
 			})
 		}
@@ -283,17 +181,16 @@ func TestOperations_faults(t *testing.T) {
 func TestOperations_noImport(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	for _, name := range slices.Sorted(maps.Keys(operations)) {
+	for _, row := range specimens.Operations {
 		p := acctest.NewProcess(t, e, nil)
-		p.Import(p.NewInstance("agentyard_"+strings.Fields(name)[0]), "x").MustFail(t, "", "Operation cannot be imported", "Remove the import.")
+		p.Import(p.NewInstance(row.Type), "x").MustFail(t, "", "Operation cannot be imported", "Remove the import.")
 	}
 }
 
 // The content is in no state and no plan, but in the workspace. A new version uploads again.
 func TestOperations_uploadOfASecret(t *testing.T) {
 	t.Parallel()
-	upload := operations["computer_file_upload"]
-	e, config, _ := newOperations(t, &upload)
+	e, config, _ := newOperations(t, specimens.OperationOf("agentyard_computer_file_upload"))
 	delete(config, "content")
 	i := e.NewInstance(t, "agentyard_computer_file_upload")
 	e.Plan(t, i, config).MustFail(t, "", "Exactly one of these attributes must be configured")
@@ -327,8 +224,7 @@ func TestResources_writeOnlyValueIsNullLater(t *testing.T) {
 			}
 		}
 	}
-	upload := operations["computer_file_upload"]
-	e, config, _ := newOperations(t, &upload)
+	e, config, _ := newOperations(t, specimens.OperationOf("agentyard_computer_file_upload"))
 	delete(config, "content")
 	config["content_wo"], config["content_wo_version"] = "s3cret", "1"
 	i := e.NewInstance(t, "agentyard_computer_file_upload")

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -11,7 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/lives"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -51,15 +50,15 @@ var situations = map[string][]func(t *testing.T, e *acctest.Env, i *acctest.Inst
 			return created
 		},
 		func(_ *testing.T, _ *acctest.Env, _ *acctest.Instance, created acctest.Values) acctest.Values {
-			return with(created, acctest.Values{"expires_in": "24h"})
+			return with(created, "expires_in", "24h")
 		},
 	},
 	"agentyard_computer": {
 		func(t *testing.T, e *acctest.Env, i *acctest.Instance, created acctest.Values) acctest.Values {
-			created = with(created, acctest.Values{"name": "slow"})
+			created = with(created, "name", "slow")
 			p := acctest.NewProcess(t, e, nil)
 			*i = *p.NewInstance(i.Type)
-			p.Apply(i, with(created, acctest.Values{"wait_for_active": false})).MustSucceed(t)
+			p.Apply(i, with(created, "wait_for_active", false)).MustSucceed(t)
 			return created
 		},
 	},
@@ -70,12 +69,12 @@ var situations = map[string][]func(t *testing.T, e *acctest.Env, i *acctest.Inst
 			for _, c := range answer.Computers {
 				e.Try(http.MethodDelete, "/api/v0/computers/"+c.ID, nil)
 			}
-			return with(created, acctest.Values{"quantity": 3})
+			return with(created, "quantity", 3)
 		},
 	},
 	"agentyard_environment": {
 		func(_ *testing.T, _ *acctest.Env, _ *acctest.Instance, created acctest.Values) acctest.Values {
-			return with(created, acctest.Values{"repositories": []any{map[string]any{"url": "https://git.example/acme/app", "script": "make"}}})
+			return with(created, "repositories", []any{map[string]any{"url": "https://git.example/acme/app", "script": "make"}})
 		},
 		func(t *testing.T, e *acctest.Env, i *acctest.Instance, created acctest.Values) acctest.Values {
 			acctest.Must(t, e.FailBuild(emulator.BuildFailure{Category: "validation"}))
@@ -86,21 +85,15 @@ var situations = map[string][]func(t *testing.T, e *acctest.Env, i *acctest.Inst
 	},
 }
 
-func with(config, changes acctest.Values) acctest.Values {
-	changed := maps.Clone(config)
-	maps.Copy(changed, changes)
-	return changed
-}
-
-// Each update leaves known what it does not change: each argument unknown, the updates of the lives, and what changed elsewhere.
+// Each update leaves known what it does not change: each argument unknown, the updates of the specimens, and what changed elsewhere.
 func TestResource_unknownResults(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	seen := map[string]map[string]bool{}
 	t.Run("all", func(t *testing.T) {
-		forEach(t, func(t *testing.T, l *lives.Life, e *acctest.Env, ids *strings.Replacer) {
-			created, changed := values(t, ids.Replace(l.Create)), values(t, ids.Replace(l.Change))
-			_, i := e.Created(t, l.TypeName, created)
+		forEach(t, func(t *testing.T, r specimens.Resource, o *acctest.Organization) {
+			e, created, changed := o.Env, o.In(r.Least), o.In(r.Changed)
+			_, i := e.Created(t, r.Type, created)
 			see := func(what, argument string, config acctest.Values) {
 				out := e.Plan(t, i.Clone(), config)
 				if len(out.Errors) > 0 || out.Action != acctest.ActionUpdate {
@@ -110,22 +103,22 @@ func TestResource_unknownResults(t *testing.T) {
 					if name == argument || strings.HasPrefix(name, argument+".") {
 						continue
 					}
-					if unknownResults[l.TypeName][name] == "" {
+					if unknownResults[r.Type][name] == "" {
 						t.Errorf("%s: %s becomes unknown. Keep it known, or add the reason to unknownResults", what, name)
 					}
 					mu.Lock()
-					if seen[l.TypeName] == nil {
-						seen[l.TypeName] = map[string]bool{}
+					if seen[r.Type] == nil {
+						seen[r.Type] = map[string]bool{}
 					}
-					seen[l.TypeName][name] = true
+					seen[r.Type][name] = true
 					mu.Unlock()
 				}
 			}
 			see("an update", "none", changed)
-			for _, argument := range acctest.NewProcess(t, e, nil).Arguments(l.TypeName) {
-				see("an unknown "+argument, argument, with(created, acctest.Values{argument: tftypes.UnknownValue}))
+			for _, argument := range acctest.NewProcess(t, e, nil).Arguments(r.Type) {
+				see("an unknown "+argument, argument, with(created, argument, tftypes.UnknownValue))
 			}
-			for _, change := range situations[l.TypeName] {
+			for _, change := range situations[r.Type] {
 				see("a change elsewhere", "none", change(t, e, i, created))
 			}
 		})

@@ -1,0 +1,197 @@
+package acceptance
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// places returns what stands for the places of specimens in a test: the same each time. It skips the test if the key's owner may not have
+// such an object, or has not opted in.
+func places(t *testing.T) specimens.Fill {
+	t.Helper()
+	known := map[string]any{}
+	return func(place string) any {
+		if _, ok := known[place]; !ok {
+			for name, v := range valuesOf(t, place) {
+				known[name] = v
+			}
+		}
+		return known[place]
+	}
+}
+
+// valuesOf returns the value of a place, and of those that belong to it.
+func valuesOf(t *testing.T, place string) map[string]any {
+	t.Helper()
+	switch place {
+	case "$first", "$second":
+		return defaultEnvironments(t)
+	case "$member":
+		return map[string]any{place: memberWithoutLimit(t)}
+	case "$run", "$page":
+		run, page := anyWiki(t)
+		if place == "$page" && page == "" {
+			skip(t, envWiki, "no wiki run has pages")
+		}
+		return map[string]any{"$run": run, "$page": page}
+	}
+	return map[string]any{place: value(t, place)}
+}
+
+func value(t *testing.T, place string) any {
+	t.Helper()
+	day := func(back int) string { return clock.System.Now().UTC().AddDate(0, 0, -back).Format(time.DateOnly) }
+	switch place {
+	case "$name":
+		return newName(t, "life")
+	case "$first_day": // The data of a day is there on the next one, in UTC.
+		return day(4)
+	case "$last_day":
+		return day(2)
+	case "$start":
+		return nil
+	case "$account":
+		return ownAccount(t).ID
+	case "$account_name":
+		return ownAccount(t).Name
+	case "$key":
+		return ownKey(t).ID
+	case "$leaked":
+		key, err := connect(t).ServiceAccounts.CreateKey(t.Context(), serviceaccounts.NewAPIKey{AccountID: ownAccount(t).ID, Name: newName(t, "key")})
+		must(t, err)
+		return key.ID
+	case "$machine", "$refreshed": // At a service, nothing is changed on a registered machine.
+		return ownMachine(t).ID
+	case "$machine_name":
+		return ownMachine(t).Name
+	case "$provider":
+		return computers.ProviderBYOM
+	case "$host":
+		return uuid.NewString()
+	case "$user":
+		return remoteUser
+	case "$managed_provider":
+		optIn(t, envManagedComputers)
+		return managedProvider(t)
+	case "$fleet_provider":
+		optIn(t, envManagedComputers)
+		managedProvider(t)
+		return nil
+	case "$managed":
+		return ownManaged(t).ID
+	case "$measured":
+		return activeManaged(t)
+	case "$computer":
+		return sessionComputer(t)
+	case "$file":
+		needsCLI(t, 14)
+		name := newName(t, "file") + ".txt"
+		arguments := specimens.HCL(specimens.Values{"computer_id": ownManaged(t).ID, "file_name": name, "content": "hello"})
+		config := specimens.Block("action", "agentyard_computer_file_upload", "config {\n"+arguments+"}\n")
+		runSteps(t, nil, resource.TestStep{Config: config + triggered("agentyard_computer_file_upload.test")})
+		return name
+	case "$environment", "$broken":
+		return ownEnvironment(t).ID
+	case "$environment_name":
+		return ownEnvironment(t).Name
+	case "$broken_build":
+		found, err := connect(t).Environments.BuildDiagnostics(t.Context(), ownEnvironment(t).ID, "")
+		must(t, err)
+		return found.BuildID
+	case "$built":
+		optIn(t, envBuilds)
+		id := ownEnvironment(t).ID
+		waitForBuild(t, id)
+		return id
+	case "$building":
+		created, err := connect(t).Environments.Create(t.Context(), environmentRequest(t, "canceled", environments.ScopeUser))
+		must(t, err)
+		cleanUp(t, "environment", func(ctx context.Context, c *client.Client) error { return c.Environments.Delete(ctx, created.ID) })
+		return created.ID
+	case "$repositories":
+		if url := environmentRepository(t); url != "" {
+			return []any{specimens.Values{"url": url, "script": "true"}}
+		}
+		return []any{}
+	case "$scope":
+		return environments.ScopeUser
+	case "$waits":
+		if os.Getenv(envBuilds) == "" {
+			return false
+		}
+		return nil
+	case "$email":
+		return members(t)[0].Email
+	case "$member_id":
+		return members(t)[0].ID
+	case "$lower":
+		return harmlessLimit
+	case "$higher":
+		return harmlessLimit + 1
+	case "$session":
+		return anySession(t)
+	case "$conversation":
+		return newSession(t)
+	case "$word":
+		return "the"
+	case "$documented":
+		return anyRun(t).RepoURL
+	case "$wiki_repository":
+		return wikiRepository(t)
+	case "$ci_repository":
+		return optIn(t, envCIRepository)
+	case "$folder":
+		return t.TempDir()
+	}
+	t.Fatalf("nothing is %s", place)
+	return nil
+}
+
+// activeManaged returns the ID of an active managed computer. Reading the metrics of one that exists changes nothing.
+func activeManaged(t *testing.T) string {
+	t.Helper()
+	all, err := connect(t).Computers.List(t.Context(), computers.Filter{})
+	must(t, err)
+	for _, c := range all {
+		if c.ProviderType != computers.ProviderBYOM && c.Status == computers.StatusActive && !isOurs(c.Name) {
+			return c.ID
+		}
+	}
+	return ownManaged(t).ID
+}
+
+// anySession returns the ID of a session that nobody deletes meanwhile. Reading one that exists changes nothing.
+func anySession(t *testing.T) string {
+	t.Helper()
+	all, err := connect(t).Sessions.List(t.Context(), "", 20)
+	must(t, err)
+	names := map[string]string{}
+	for _, m := range allMachines(t) {
+		names[m.ID] = m.Name
+	}
+	for _, s := range all {
+		if !isOurs(nameOfSession(names[s.ComputerID], s)) {
+			return s.ID
+		}
+	}
+	return ownSession(t).ID
+}
+
+func allMachines(t *testing.T) []computers.Computer {
+	t.Helper()
+	all, err := connect(t).Computers.List(t.Context(), computers.Filter{IncludeUnlisted: true})
+	must(t, err)
+	return all
+}

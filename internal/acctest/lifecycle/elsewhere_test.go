@@ -1,0 +1,87 @@
+package lifecycle
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// What was changed elsewhere is changed back, and the next plan is empty.
+func TestResource_changedElsewhere(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, r specimens.Resource, o *acctest.Organization) {
+		if r.IfChanged == "-" {
+			return
+		}
+		created := o.In(r.Least)
+		_, i := o.Created(t, r.Type, created)
+		o.MustApply(t, i.Clone(), o.In(r.Changed))
+		o.Apply(t, i, created).MustDo(t, acctest.Action(cmp.Or(r.IfChanged, "update")))
+		o.Plan(t, i, created).MustDo(t, acctest.ActionNone)
+	})
+}
+
+// What was deleted elsewhere is created again, and destroying it succeeds.
+func TestResource_deletedElsewhere(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, r specimens.Resource, o *acctest.Organization) {
+		created := o.In(r.Least)
+		_, i := o.Created(t, r.Type, created)
+		gone := i.Clone()
+		o.MustApply(t, i.Clone(), nil)
+		acctest.NewProcess(t, o.Env, nil).Destroy(gone).MustDo(t, acctest.ActionDelete)
+		if r.IfDeleted == "-" {
+			return
+		}
+		o.Clock.Advance(time.Hour) // A new session may still be hidden.
+		action := acctest.Action(cmp.Or(r.IfDeleted, "create"))
+		out := o.Apply(t, i, created)
+		out.MustDo(t, action)
+		if text := out.WarningText(); action == acctest.ActionCreate && !strings.Contains(text, "not found") && !strings.Contains(text, "is not set") {
+			t.Errorf("no warning says that it is gone: %s", out)
+		}
+		o.Plan(t, i, created).MustDo(t, acctest.ActionNone)
+	})
+}
+
+// ignore_changes = all hands the values in the state to the provider as arguments, also those that the service chose. After the object
+// was changed elsewhere, the plan is empty and a destroy works.
+func TestAccResource_changedElsewhereAndIgnored(t *testing.T) {
+	t.Parallel()
+	for _, r := range specimens.Resources {
+		if r.IfChanged == "-" {
+			continue // See TestAccAPIKey_ignoredExpiry.
+		}
+		t.Run(r.Title(), func(t *testing.T) {
+			t.Parallel()
+			o := acctest.NewOrganization(t, acctest.NewRealTime(t, func(o *emulator.Options) {
+				o.SessionDelay, o.SessionListDelay, o.Provisioning.Step = -1, -1, time.Millisecond
+			}))
+			ignored := strings.TrimSuffix(r.Config(o.Fill, r.Least), "}\n") + "lifecycle {\n  ignore_changes = all\n}\n}\n"
+			cli := acctest.NewCLI(t, o.Env, ignored)
+			cli.MustRun("apply", "-auto-approve", "-input=false")
+			state := filepath.Join(cli.Dir, "terraform.tfstate")
+			before, err := os.ReadFile(state)
+			acctest.Must(t, err)
+
+			// Another state has the same object.
+			cli.Write("main.tf", r.Config(o.Fill, r.Changed))
+			cli.MustRun("apply", "-auto-approve", "-input=false")
+			acctest.Must(t, os.WriteFile(state, before, 0o600))
+
+			cli.Write("main.tf", ignored)
+			if r := cli.MustRun("apply", "-auto-approve", "-input=false"); !strings.Contains(r.Output, "0 added, 0 changed, 0 destroyed") {
+				t.Error(r.Output)
+			}
+			cli.MustPlanEmpty()
+			cli.MustRun("destroy", "-auto-approve", "-input=false")
+		})
+	}
+}

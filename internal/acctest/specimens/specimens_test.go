@@ -1,0 +1,73 @@
+package specimens_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
+	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
+)
+
+// An object without a specimen would be in no test that walks over all objects.
+func TestSpecimens_everyObject(t *testing.T) {
+	t.Parallel()
+	server, err := provider.NewServer("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schemas, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	offered := map[string]bool{}
+	for name := range schemas.ResourceSchemas {
+		if _, isAction := schemas.ActionSchemas[name]; !isAction && name != "agentyard_session_answer" {
+			offered["resource "+name] = true
+		}
+	}
+	for name := range schemas.DataSourceSchemas {
+		offered["data source "+name] = true
+	}
+	for name := range schemas.ListResourceSchemas {
+		offered["list "+name] = true
+	}
+	for name := range schemas.EphemeralResourceSchemas {
+		offered["ephemeral resource "+name] = true
+	}
+	for name := range schemas.ActionSchemas {
+		if offered["operation "+name] = true; schemas.ResourceSchemas[name] == nil {
+			t.Errorf("the action %s is no resource", name)
+		}
+	}
+	offered["operation agentyard_session_answer"] = true
+	var titles []string
+	atService := map[string]bool{}
+	add := func(kind, typeName, title, notAtService string) {
+		titles = append(titles, kind+" "+title)
+		atService[kind+" "+typeName] = atService[kind+" "+typeName] || notAtService == "" || kind == "resource" || kind == "operation"
+		if !offered[kind+" "+typeName] {
+			t.Errorf("the provider has no %s %s", kind, typeName)
+		}
+	}
+	for _, r := range specimens.Resources {
+		add("resource", r.Type, r.Title(), r.NotAtService)
+	}
+	for kind, reads := range map[string][]specimens.Read{"data source": specimens.Data, "list": specimens.Lists, "ephemeral resource": specimens.Ephemerals} {
+		for _, r := range reads {
+			add(kind, r.Type, r.Title(), r.NotAtService)
+		}
+	}
+	for _, o := range specimens.Operations {
+		add("operation", o.Type, o.Title(), o.NotAtService)
+	}
+	for name := range offered {
+		if !atService[name] {
+			t.Errorf("%s has no specimen, or none of which a real service is asked: add it to its area in internal/acctest/specimens", name)
+		}
+	}
+	if slices.Sort(titles); len(slices.Compact(slices.Clone(titles))) != len(titles) {
+		t.Errorf("two specimens have the same title: %q", titles)
+	}
+}
