@@ -4,19 +4,24 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 )
 
 // Actions report the same progress, or an error that names the operation and the field.
 func testActions(t *testing.T, document *contract.Document) {
-	for row, config := range actionConfigs {
-		t.Run(row, func(t *testing.T) {
+	for _, row := range specimens.Operations {
+		if row.IsNoAction {
+			continue
+		}
+		t.Run(row.Title(), func(t *testing.T) {
 			t.Parallel()
 			invoke := func(v *variation) (organization, string, acctest.Outcome) {
 				o := newOrganization(t, 0) // Most actions work once.
 				p := acctest.NewProcess(t, o.Env, nil)
+				config := o.In(row.Values)
 				o.vary(v, false)
-				progress, out := p.Invoke(typeOf(row), o.config(config))
+				progress, out := p.Invoke(row.Type, config)
 				return o, masked(progress, out), out
 			}
 			o, plain, out := invoke(nil)

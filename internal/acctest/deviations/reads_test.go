@@ -7,24 +7,22 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
-
-// inPages ends the names of rows whose lists have several pages. Only the fields of the paging are varied.
-const inPages = " in pages"
 
 func (v variation) isPaging() bool {
 	return len(v.path) == 2 && (v.path[0] == "pagination" || v.path[0] == "meta")
 }
 
-func (o organization) read(p *acctest.Process, kind, row string, config values) reading {
+func (o organization) read(p *acctest.Process, kind, typeName string, config values) reading {
 	p.Restart()
 	switch kind {
 	case "data":
-		return readingOf(p.ReadData(typeOf(row), config))
+		return readingOf(p.ReadData(typeName, config))
 	case "list":
-		resources, out := p.List(typeOf(row), config)
+		resources, out := p.List(typeName, config)
 		r := reading{map[string]string{}, out}
 		for _, resource := range resources {
 			one := map[string]string{}
@@ -35,7 +33,7 @@ func (o organization) read(p *acctest.Process, kind, row string, config values) 
 		}
 		return r
 	}
-	opened := readingOf(p.Open(typeOf(row), config))
+	opened := readingOf(p.Open(typeName, config))
 	for path, value := range opened.leaves {
 		if value != "null" {
 			opened.leaves[path] = "set" // Each opening gives another value.
@@ -45,27 +43,27 @@ func (o organization) read(p *acctest.Process, kind, row string, config values) 
 }
 
 func testReads(t *testing.T, document *contract.Document) {
-	for kind, rows := range readConfigs {
-		for row, config := range rows {
-			t.Run(kind+"/"+row, func(t *testing.T) {
+	for kind, rows := range map[string][]specimens.Read{"data": specimens.Data, "list": specimens.Lists, "ephemeral": specimens.Ephemerals} {
+		for _, row := range rows {
+			t.Run(kind+"/"+row.Title(), func(t *testing.T) {
 				t.Parallel()
 				pageSize := 0
-				if strings.HasSuffix(row, inPages) {
+				if row.Paged {
 					pageSize = 2
 				}
 				o := newOrganization(t, pageSize)
-				config := o.config(config)
+				config := o.In(row.Values)
 				p := acctest.NewProcess(t, o.Env, nil)
 				read := func(v *variation) reading {
 					o.vary(v, true)
-					return o.read(p, kind, row, config)
+					return o.read(p, kind, row.Type, config)
 				}
 				plain := read(nil)
 				if len(plain.out.Errors) > 0 || len(plain.leaves) == 0 {
 					t.Fatalf("the plain read fails: %s", plain.out)
 				}
 				for _, v := range o.variations(document, o.seen()) {
-					if strings.HasSuffix(row, inPages) && !v.isPaging() {
+					if row.Paged && !v.isPaging() {
 						continue
 					}
 					got := read(&v)
@@ -77,8 +75,8 @@ func testReads(t *testing.T, document *contract.Document) {
 					}
 					v.check(t, plain, got)
 				}
-				if pageSize == 0 {
-					o.testRefusals(t, row, func() reading { return read(nil) })
+				if !row.Paged {
+					o.testRefusals(t, row.Title(), func() reading { return read(nil) })
 				}
 			})
 		}
@@ -86,7 +84,7 @@ func testReads(t *testing.T, document *contract.Document) {
 }
 
 // oneOfTwo are the data sources that read one object from its listing, or by its ID.
-var oneOfTwo = []string{"agentyard_computer", "agentyard_session"}
+var oneOfTwo = []string{"agentyard_computer", "agentyard_session on its computer"}
 
 // testRefusals checks that a refused read is an error that names the operation and the status.
 func (o organization) testRefusals(t *testing.T, row string, read func() reading) {

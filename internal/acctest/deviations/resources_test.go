@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 )
 
@@ -63,24 +64,38 @@ func (s subject) create() *acctest.Instance {
 }
 
 func testResources(t *testing.T, document *contract.Document) {
-	for row, configs := range resourceConfigs {
-		t.Run(row, func(t *testing.T) {
-			t.Parallel()
-			o := newOrganization(t, 0)
-			s := subject{organization: o, T: t, process: acctest.NewProcess(t, o.Env, nil), name: typeOf(row)}
+	for _, r := range specimens.Resources {
+		full, changed := r.FullOrLeast()
+		test := func(name string, isWritten bool, configs ...values) {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				o := newOrganization(t, 0)
+				s := subject{organization: o, T: t, process: acctest.NewProcess(t, o.Env, nil), name: r.Type}
+				for _, config := range configs {
+					s.configs = append(s.configs, o.In(config))
+				}
+				i, read := s.refreshes(document)
+				if isWritten {
+					s.destroy(i)
+					s.writes(document, read)
+					return
+				}
+				for _, config := range s.configs[1:] {
+					s.apply(nil, i, config)
+				}
+			})
+		}
+		test(r.Title(), r.Name == "", full, changed)
+		if r.Full != nil {
+			test(r.Title()+" with the fewest arguments", false, r.Least, r.Changed)
+		}
+		for name, configs := range r.More {
+			var more []values
 			for _, config := range configs {
-				s.configs = append(s.configs, o.config(config))
+				more = append(more, config)
 			}
-			i, read := s.refreshes(document)
-			if row == s.name {
-				s.destroy(i)
-				s.writes(document, read)
-				return
-			}
-			for _, config := range s.configs[1:] {
-				s.apply(nil, i, config)
-			}
-		})
+			test(r.Type+" "+name, false, more...)
+		}
 	}
 }
 

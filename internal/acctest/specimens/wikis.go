@@ -30,7 +30,7 @@ var wikiData = []Read{
 	{Type: "agentyard_wiki_run", Values: Values{"id": "$run"}, Shows: `self.id == "$run"`},
 	{Type: "agentyard_wiki_run_history", Values: Values{"repo_url": "$documented"}, Shows: "length(self.wiki_runs) > 0"},
 	{Type: "agentyard_wiki_runs"},
-	{Type: "agentyard_wiki_search", Values: Values{"wiki_run_id": "$run", "q": "$word", "limit": 10}},
+	{Type: "agentyard_wiki_search", Values: Values{"wiki_run_id": "$run", "query": "$word", "limit": 10}},
 }
 
 var wikiLists = []Read{
