@@ -73,7 +73,7 @@ var actions = map[string]struct {
 		options: []acctest.Option{func(o *emulator.Options) { o.BuildPhase = time.Hour }},
 		before: func(o organization) (shown, real string) {
 			var build struct{ BuildID string }
-			o.API(http.MethodPatch, "/api/v0/environments/"+o.ids["app"], map[string]any{"setupScript": "make"}, &build)
+			o.API(http.MethodPatch, "/api/v0/environments/"+o.ids["environment"], map[string]any{"setupScript": "make"}, &build)
 			return "bld_01hzy3x9d4f6g8h0j2k4m6n8p0", build.BuildID
 		},
 		commands: []command{

@@ -19,6 +19,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/querycheck"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -36,10 +37,19 @@ func names(t *testing.T, kind string) []string {
 	return all
 }
 
+// specimenOf returns the resource of an example, or false for an operation.
+func specimenOf(name string) (specimens.Resource, bool) {
+	at := slices.IndexFunc(specimens.Resources, func(r specimens.Resource) bool { return r.Type == name })
+	if at < 0 {
+		return specimens.Resource{}, false
+	}
+	return specimens.Resources[at], true
+}
+
 // objects lists the examples of resources that are no operations, which have examples in operations_test.go.
 func objects(t *testing.T) []string {
 	t.Helper()
-	return slices.DeleteFunc(names(t, "resources"), func(name string) bool { return operations[name] != nil })
+	return slices.DeleteFunc(names(t, "resources"), func(name string) bool { _, ok := specimenOf(name); return !ok })
 }
 
 // organization is an emulator with one object of each kind. Replace inserts their IDs for the IDs in the examples.
@@ -122,16 +132,22 @@ func newOrganization(t *testing.T, options ...acctest.Option) organization {
 		"wiki_01hzy5b9n4q6r8s0t2v4w6x8y0", run.ID,
 	)
 	return organization{Env: e, replace: replacer.Replace, ids: map[string]string{
-		"account": account.ID, "computer": computer.ID, "session": session.ID, "app": app.ID, "broken": broken.ID, "hidden": hidden.ID, "run": run.ID,
+		"account": account.ID, "machine": computer.ID, "session": session.ID, "environment": app.ID, "broken": broken.ID, "hidden": hidden.ID, "run": run.ID,
 	}}
 }
 
 // contents returns the list responses for everything that examples create.
 func (o organization) contents() map[string]string {
 	all := map[string]string{}
-	for _, path := range []string{"computers?includeUnlisted=true", "environments", "service-accounts", "sessions", "wiki", "organization/usage/limits/users", "organization/usage/limits/global"} {
+	paths := []string{"/api/v0/sessions"} // The specimen's are those of one computer.
+	for _, r := range specimens.Resources {
+		if path := r.Listing.Path; path != "" && !strings.Contains(path, "$") {
+			paths = append(paths, path)
+		}
+	}
+	for _, path := range paths {
 		var answer json.RawMessage
-		o.API(http.MethodGet, "/api/v0/"+path, nil, &answer)
+		o.API(http.MethodGet, path, nil, &answer)
 		// The order of lists is undefined.
 		lines := strings.FieldsFunc(string(answer), func(r rune) bool { return strings.ContainsRune("{}[]", r) })
 		for n := range lines {
@@ -203,10 +219,10 @@ func TestAccExamples_ephemerals_everyCLI(t *testing.T) {
 	acctest.NeedsWriteOnly(t)
 	o := newOrganization(t)
 	before := o.keys()
-	o.PutFile(o.ids["computer"], "report.pdf", "a report")
+	o.PutFile(o.ids["machine"], "report.pdf", "a report")
 	cli := o.modules(t, "ephemeral-resources", map[string]string{
-		"agentyard_api_key":                fmt.Sprintf("service_account_id = %q\n  computer_id = %q", o.ids["account"], o.ids["computer"]),
-		"agentyard_computer_file_download": fmt.Sprintf("computer_id = %q", o.ids["computer"]),
+		"agentyard_api_key":                fmt.Sprintf("service_account_id = %q\n  computer_id = %q", o.ids["account"], o.ids["machine"]),
+		"agentyard_computer_file_download": fmt.Sprintf("computer_id = %q", o.ids["machine"]),
 	})
 	cli.MustPlanEmpty()
 	if r := cli.Run("apply", "-auto-approve", "-input=false", "-replace=module.agentyard_api_key.agentyard_computer_file_upload.key"); r.ExitCode == 0 || !strings.Contains(r.Output, "Missing content") {
@@ -264,40 +280,34 @@ func TestAccExamples_resources(t *testing.T) {
 	}
 }
 
+var listed = regexp.MustCompile(`(?m)^list "(\w+)" "(\w+)"`)
+
 // All list resources in one query. The configuration that it generates changes only the revoked key and the two failed environments.
 func TestAccExamples_lists(t *testing.T) {
 	t.Parallel()
 	acctest.NeedsActions(t)
 	o := newOrganization(t)
-	lengths := map[string]int{
-		"agentyard_api_key.live": 1, "agentyard_api_key.of_ci": 2,
-		"agentyard_computer.all": 1, "agentyard_computer.of_ci": 0,
-		"agentyard_environment.all": 3, "agentyard_environment.of_ci": 1,
-		"agentyard_member_invitation.all": 4,
-		"agentyard_service_account.all":   1,
-		"agentyard_session.all":           1, "agentyard_session.on_build": 1,
-		"agentyard_user_usage_limit.all": 1,
-		"agentyard_wiki_run.newest":      2, "agentyard_wiki_run.of_api": 1,
+	lengths := map[string]int{ // All others have one.
+		"agentyard_api_key.of_ci": 2, "agentyard_computer.of_ci": 0, "agentyard_environment.all": 3, "agentyard_member_invitation.all": 4, "agentyard_wiki_run.newest": 2,
 	}
 	var query strings.Builder
 	for _, name := range names(t, "list-resources") {
 		query.WriteString(o.replace(acctest.Example(t, "list-resources/"+name+"/list-resource.tfquery.hcl")))
 	}
+	all := 0
 	var checks []querycheck.QueryResultCheck
-	for list, length := range lengths {
-		checks = append(checks, querycheck.ExpectLength(list, length))
-	}
-	if n := strings.Count("\n"+query.String(), "\nlist "); n != len(lengths) {
-		t.Errorf("%d lists in the examples, want %d: add each list to lengths in TestAccExamples_lists of internal/acctest/examples/examples_test.go", n, len(lengths))
+	for _, list := range listed.FindAllStringSubmatch(query.String(), -1) {
+		length, ok := lengths[list[1]+"."+list[2]]
+		if !ok {
+			length = 1
+		}
+		all += length
+		checks = append(checks, querycheck.ExpectLength(list[1]+"."+list[2], length))
 	}
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.New(t).Factories,
 		Steps:                    []resource.TestStep{{Query: true, Config: o.Config(query.String()), QueryResultChecks: checks}},
 	})
-	all := 0
-	for _, length := range lengths {
-		all += length
-	}
 	cli := acctest.NewCLI(t, o.Env, "")
 	cli.Write("all.tfquery.hcl", query.String())
 	cli.MustRun("query", "-generate-config-out=generated.tf")
@@ -307,21 +317,6 @@ func TestAccExamples_lists(t *testing.T) {
 // With real IDs, the import examples import an existing object in each of the three forms, and change nothing.
 func TestAccExamples_imports(t *testing.T) {
 	t.Parallel()
-	// The resources that the examples import into. {app} and others are IDs.
-	configs := map[string]string{
-		"agentyard_api_key.pipeline":         "service_account_id = \"{account}\"\nname = \"pipeline\"",
-		"agentyard_computer.build":           "name = \"workstation\"\nprovider_type = \"byom\"\nhost_id = \"1b4e28ba-2fa1-41d2-883f-0016d3cca427\"",
-		"agentyard_computer_fleet.build":     "name_prefix = \"build\"\nquantity = 2",
-		"agentyard_default_environment.this": `environment_id = "{app}"`,
-		"agentyard_environment.app":          "name = \"app\"\nscope = \"organization\"\nrepositories = [{ url = \"https://git.example/acme/app\", script = \"make\" }]",
-		"agentyard_global_usage_limit.this":  "limit = 10000000",
-		"agentyard_member_invitation.avery":  `email = "avery@agentyard.example"`,
-		"agentyard_service_account.builds":   `name = "ci"`,
-		"agentyard_session.review":           "computer_id = \"{computer}\"\nsession_settings = { model = \"model-thinking\" }",
-		"agentyard_user_usage_limit.avery":   "email = \"avery@agentyard.example\"\nlimit = 20000000",
-		"agentyard_user_usage_limits.all":    "limits = {\n  \"avery@agentyard.example\" = 20000000\n}",
-		"agentyard_wiki_run.api":             `repo_url = "https://code.example/acme/api"`,
-	}
 	target := regexp.MustCompile(`(?:import|to =) (agentyard_\w+)\.(\w+)`)
 	for _, name := range objects(t) {
 		for _, file := range []string{"import.sh", "import-by-string-id.tf", "import-by-identity.tf"} {
@@ -339,13 +334,8 @@ func TestAccExamples_imports(t *testing.T) {
 				if to == nil || to[1] != name {
 					t.Fatalf("imports into no %s: %s", name, example)
 				}
-				config, ok := configs[to[1]+"."+to[2]]
-				if !ok {
-					t.Fatalf("add the row %q to configs in TestAccExamples_imports of internal/acctest/examples/examples_test.go", to[1]+"."+to[2])
-				}
-				for key, id := range o.ids {
-					config = strings.ReplaceAll(config, "{"+key+"}", id)
-				}
+				r, _ := specimenOf(name)
+				config := specimens.HCL(specimens.Fill(func(place string) any { return o.ids[strings.TrimPrefix(place, "$")] }).In(r.Exists))
 				cli := acctest.NewCLI(t, o.Env, fmt.Sprintf("resource %q %q {\n%s\n}\n", to[1], to[2], config))
 				if file == "import.sh" {
 					_, command, _ := strings.Cut(strings.ReplaceAll(example, "\\\n", ""), "\nterraform ")
