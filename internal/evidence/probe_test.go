@@ -20,28 +20,12 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
 )
 
-// organization returns an emulator with an object of each kind.
-func organization(t *testing.T) *acctest.Env {
+// organization returns an emulator with objects of each kind.
+func organization(t *testing.T) *acctest.Organization {
 	t.Helper()
-	e := acctest.New(t, func(o *emulator.Options) { o.SessionDelay, o.SessionListDelay, o.MessageDelay = -1, -1, -1 })
-	post := func(path string, body, out any) { e.API(http.MethodPost, "/api/v0"+path, body, out) }
-	for _, name := range []string{"avery", "blake", "casey"} {
-		if _, _, err := e.AddHuman(emulator.Human{Email: name + "@agentyard.example"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var account, computer struct{ ID string }
-	post("/service-accounts", map[string]any{"name": "ci"}, &account)
-	post("/service-accounts/"+account.ID+"/api-keys", map[string]any{"name": "pipeline"}, nil)
-	post("/computers", map[string]any{"name": "managed"}, nil)
-	post("/computers", map[string]any{"name": "registered", "provider": "byom"}, &computer)
-	for range 3 {
-		post("/sessions", map[string]any{"computerId": computer.ID}, nil)
-	}
-	post("/environments", map[string]any{"name": "app", "scope": "user", "repositories": []any{map[string]any{"url": "https://git.example/acme/app", "script": "make"}}}, nil)
-	post("/wiki", map[string]any{"repoUrl": "https://code.example/acme/api", "pages": []any{map[string]any{"path": "a.md", "title": "A", "content": "The text."}}}, nil)
-	e.API(http.MethodPost, "/_emulator/clock", map[string]any{"advance": "24h"}, nil)
-	return e
+	o := acctest.NewOrganization(t, acctest.New(t, func(o *emulator.Options) { o.SessionDelay, o.SessionListDelay, o.MessageDelay = -1, -1, -1 }))
+	o.Furnish()
+	return o
 }
 
 // probed sends the probe's requests to a service, which sees no other method than GET, and no more than it may.
@@ -73,7 +57,7 @@ func probed(t *testing.T, key string, clk clock.Clock, service http.Handler) (*e
 }
 
 // forward passes requests on to an emulator.
-func forward(t *testing.T, e *acctest.Env, change func(*http.Response) error) http.Handler {
+func forward(t *testing.T, e *acctest.Organization, change func(*http.Response) error) http.Handler {
 	t.Helper()
 	target, err := url.Parse(e.URL())
 	if err != nil {
@@ -111,7 +95,7 @@ func TestProbe_namesDeviations(t *testing.T) {
 		case strings.HasSuffix(path, "/scan"):
 			text = "<html>"
 		case strings.HasSuffix(path, "/environments"):
-			text = strings.ReplaceAll(text, `"scope":"user"`, `"scope":"team"`)
+			text = strings.ReplaceAll(text, `"scope":"organization"`, `"scope":"team"`)
 		}
 		resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
 		resp.Header.Del("Content-Length")
