@@ -238,7 +238,7 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 		resp.Diagnostics.Append(apierror.For("create", "API key", err, existingKey, apierror.AtAccount)...)
 		return
 	}
-	m.setMinted(made, settings, r.now())
+	m.setMinted(made, settings, r.now(ctx))
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	resp.Diagnostics.Append(markExpiry(ctx, resp.Private, &config)...)
 	resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
@@ -302,11 +302,11 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 			return
 		}
 		m.PreviousKeyID = state.PreviousKeyID
-		if have, _ := state.keyState(ctx, req.Private); settings.grace > 0 && !have.isDead(r.now()) {
+		if have, _ := state.keyState(ctx, req.Private); settings.grace > 0 && !have.isDead(r.now(ctx)) {
 			m.PreviousKeyID = state.ID
 		}
-		m.RotatedAt = value.Time(cmp.Or(made.CreatedAt.Time(), r.now()))
-		m.setMinted(made, settings, r.now())
+		m.RotatedAt = value.Time(cmp.Or(made.CreatedAt.Time(), r.now(ctx)))
+		m.setMinted(made, settings, r.now(ctx))
 	}
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
 	if resp.Diagnostics.HasError() {
@@ -321,7 +321,7 @@ func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest,
 	crud.Delete(ctx, r.Client, "API key", req, resp, func(m *apiKeyModel) error {
 		keys, account := r.Client.ServiceAccounts, m.ServiceAccountID.ValueString()
 		if named, err := keys.KeysNamed(ctx, account, m.Name.ValueString()); err == nil { // A missing listing only costs the warning.
-			resp.Diagnostics.Append(m.warnOfOthers(named, r.now())...)
+			resp.Diagnostics.Append(m.warnOfOthers(named, r.now(ctx))...)
 		}
 		if !m.PreviousKeyID.IsNull() {
 			if err := keys.RevokeExistingKey(ctx, account, m.PreviousKeyID.ValueString()); err != nil && !collection.IsGone(err) {
@@ -369,13 +369,14 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 // stillLive is null once the grace period of the previous key has ended.
 func (r *apiKeyResource) stillLive(ctx context.Context, m *apiKeyModel) (types.String, error) {
 	previous, err := r.Client.ServiceAccounts.GetKey(ctx, m.ServiceAccountID.ValueString(), m.PreviousKeyID.ValueString())
-	if err != nil || previous == nil || !previous.IsLive(r.now()) {
+	if err != nil || previous == nil || !previous.IsLive(r.now(ctx)) {
 		return types.StringNull(), err
 	}
 	return m.PreviousKeyID, nil
 }
 
-func (r *apiKeyResource) now() time.Time { return r.Client.Conn.Clock.Now() }
+// now is the service's time, which decides whether a key is alive, in its grace period, or due.
+func (r *apiKeyResource) now(ctx context.Context) time.Time { return r.Client.Conn.ServiceNow(ctx) }
 
 // parseTime returns the zero time for null and unknown.
 func parseTime(s types.String) time.Time {

@@ -197,7 +197,11 @@ func (r *apiKeyResource) ModifyPlan(ctx context.Context, req resource.ModifyPlan
 
 // PlanIsUnchanged implements crud.Shortcut: the key works, no rotation is due, and only arguments in the state determine the next one.
 func (r *apiKeyResource) PlanIsUnchanged(state, config *crud.RawObject) bool {
-	isInFuture := func(name string) bool { return state.IsNull(name) || r.now().Before(state.Time(name)) }
+	if r.Client.Conn.ServiceTime().IsZero() {
+		return false // ModifyPlan asks the service for its time.
+	}
+	now := r.now(context.Background())
+	isInFuture := func(name string) bool { return state.IsNull(name) || now.Before(state.Time(name)) }
 	isLive := state.String("key") != "" && !state.Bool("is_revoked") && isInFuture("expires_at")
 	keepsExpiry := config.IsNull("expires_at") != privatestate.IsExpiryConfigured(context.Background(), state)
 	return state.IsAtRest(privatestate.ExpiresAt) && isLive && isTimed(state) && isInFuture("next_rotation_at") && keepsExpiry
@@ -209,10 +213,10 @@ func isTimed(state *crud.RawObject) bool {
 }
 
 func (r *apiKeyResource) planCreation(ctx context.Context, config, plan *apiKeyModel, wanted *keySettings) diag.Diagnostics {
-	diags := wanted.checkNow(nil, true, r.now())
+	diags := apierror.For("plan", "API key", r.Client.ServiceAccounts.CheckAccess(ctx)) // Its response has the service's time.
 	plan.newResults(config, wanted)
 	plan.RotatedAt, plan.PreviousKeyID = types.StringNull(), types.StringNull()
-	return append(diags, apierror.For("plan", "API key", r.Client.ServiceAccounts.CheckAccess(ctx))...)
+	return append(diags, wanted.checkNow(nil, true, r.now(ctx))...)
 }
 
 // planUpdate makes the results of a new key unknown, so that dependent resources are planned too. The identity does not
@@ -228,7 +232,7 @@ func (r *apiKeyResource) planUpdate(ctx context.Context, req *resource.ModifyPla
 	if config.hasFixedExpiry() {
 		wanted.expiresAt = time.Time{}
 	}
-	now := r.now()
+	now := r.now(ctx)
 	renewed := isRenewed(have, wanted, now)
 	warn := func(summary, then string) {
 		problem := "needs a new value"

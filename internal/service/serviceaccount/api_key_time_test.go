@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 const day = 24 * time.Hour
@@ -265,5 +267,61 @@ func TestAPIKey_unknownExpiryThatIsOver(t *testing.T) {
 	acctest.NewProcess(t, e, nil).ApplyLater(i, config(tftypes.UnknownValue), config("2026-03-02T12:00:00Z")).MustDo(t, acctest.ActionUpdate)
 	if i.State.IsNull() || e.Journal().Count("createApiKey") != 1 {
 		t.Errorf("the state is %s", i.State)
+	}
+}
+
+// The service's time decides about a key, even if this machine's clock is wrong.
+func TestAPIKey_anotherClockThanTheServices(t *testing.T) {
+	t.Parallel()
+	for name, ahead := range map[string]time.Duration{"behind the service": 15 * time.Minute, "ahead of the service": -15 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t, func(o *emulator.Options) { o.Clock = clock.NewAhead(o.Clock, ahead) })
+			account := newAccount(e, "robots")
+			config := func(v string) acctest.Values {
+				return keyOf(account, acctest.Values{"expires_in": "20m", "rotation": map[string]any{"triggers": triggers(v), "grace_period_minutes": 10}})
+			}
+			_, i := e.Created(t, keyType, config("1"))
+			e.Apply(t, i, config("2")).MustDo(t, acctest.ActionUpdate)
+			e.Clock.Advance(9 * time.Minute)
+			e.Apply(t, i, config("2")).MustDo(t, acctest.ActionNone)
+			if i.Attribute("previous_key_id") == "" {
+				t.Error("the grace period has ended too early")
+			}
+			e.Clock.Advance(time.Minute)
+			e.Apply(t, i, config("2")).MustDo(t, acctest.ActionNone)
+			if i.Attribute("previous_key_id") != "" {
+				t.Error("the grace period goes on")
+			}
+			e.Plan(t, i, config("3")).MustDo(t, acctest.ActionUpdate)
+			e.Clock.Advance(10 * time.Minute)
+			out := e.Apply(t, i, config("2"))
+			out.MustDo(t, acctest.ActionUpdate)
+			acctest.Says(t, out.WarningText(), "it expired on")
+			if !authenticates(e, i.Attribute("key")) {
+				t.Error("the new key does not work")
+			}
+
+			at := func(left time.Duration) acctest.Values {
+				return keyOf(account, acctest.Values{"name": "fixed", "expires_at": e.Now().Add(ahead + left).UTC().Format(time.RFC3339)})
+			}
+			e.Plan(t, e.NewInstance(t, keyType), at(time.Minute)).MustDo(t, acctest.ActionCreate)
+			e.Plan(t, e.NewInstance(t, keyType), at(-time.Minute)).MustFail(t, "expires_at", "Expiry in the past")
+		})
+	}
+}
+
+// The time of the next rotation is the service's, too.
+func TestAPIKey_dueByTheServicesClock(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []time.Duration{15 * time.Minute, -15 * time.Minute} {
+		e := acctest.New(t, func(o *emulator.Options) { o.Clock = clock.NewAhead(o.Clock, ahead) })
+		account := newAccount(e, "robots")
+		config := keyOf(account, acctest.Values{"rotation": map[string]any{"interval": "10d"}})
+		_, i := e.Created(t, keyType, config)
+		e.Clock.Advance(10*day - time.Minute)
+		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+		e.Clock.Advance(time.Minute)
+		e.Plan(t, i, config).MustDo(t, acctest.ActionUpdate)
 	}
 }
