@@ -35,7 +35,7 @@ resource "agentyard_session" "review" {
   EOT
 }
 
-# The agent is idle until it gets a task.
+# Gives the agent a task.
 resource "agentyard_session_message" "task" {
   session_id = agentyard_session.review.id
   text       = "Review the pull requests of this week."

@@ -29,7 +29,7 @@ type computerDataModel struct {
 // ComputerDataSource is the data source agentyard_computer.
 var ComputerDataSource = crud.DataSource{
 	Name:        "computer",
-	Description: "Returns a computer by ID or name." + ownersKey,
+	Description: "Returns a computer by ID or name." + readersKey,
 	Attributes: computerData.ByIDOrName(map[string]schema.Attribute{
 		"service_account_id": schema.StringAttribute{
 			Optional:            true,

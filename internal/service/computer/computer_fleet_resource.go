@@ -113,7 +113,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"**Renamed computers.** If a computer is renamed elsewhere, its key in `computers` does not change.\n\n" +
 			"**Other computers with the same prefix.** The fleet includes only computers that it created or imported. " +
 			"While another computer is named `<name_prefix>-<number>`, the fleet creates no computers, and an error names that computer. Importing the fleet includes all computers with such a name.\n\n" +
-			"-> Only the owner's API keys can see a fleet without `service_account_id`. See [Sharing computers](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/sharing-computers)." + crud.Concepts,
+			"-> Without `service_account_id`, only a member's own API keys can see their fleet. See [Sharing computers](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/sharing-computers)." + crud.Concepts,
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{
 				Computed:            true,
@@ -122,7 +122,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"name_prefix": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "Prefix of the computers' names. Must have 1–61 characters, so that a name with its number has at most 63. The service accepts 1–58 lowercase letters, digits, and hyphens; the first one is a letter, and the last one no hyphen" + crud.Assumed("bulk-create-computers-name-prefix") + " Changing this forces a new fleet.",
+				MarkdownDescription: "Prefix of the computers' names. The plan accepts 1–61 characters. The service accepts 1–58 lowercase letters, digits, and hyphens; the first one is a letter, and the last one no hyphen" + crud.Assumed("bulk-create-computers-name-prefix") + " Changing this forces a new fleet.",
 				Validators:          []validator.String{value.Length(1, 61)},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			},

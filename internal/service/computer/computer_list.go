@@ -31,7 +31,7 @@ type computerListModel struct {
 
 func (l *computerList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Lists the computers of the API key's owner or of a service account, newest first." + ownersKey,
+		MarkdownDescription: "Lists the computers of the API key's owner or of a service account, newest first." + readersKey,
 		Attributes: map[string]schema.Attribute{
 			"host_id": schema.StringAttribute{
 				Optional:            true,

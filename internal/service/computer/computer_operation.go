@@ -18,7 +18,13 @@ type computerOperationModel struct {
 	ComputerID types.String `tfsdk:"computer_id"`
 }
 
-const ownersKey = crud.Requires + "the owner's API key, or the " + crud.ManagerRole + " if the owner is a service account."
+// Who can read computers is documented; that the same may change them is an assumption.
+const (
+	ownersOrManagers = crud.Requires + "the owner's API key, or the " + crud.ManagerRole + " if the owner is a service account"
+	readersKey       = ownersOrManagers + "."
+)
+
+var ownersKey = ownersOrManagers + crud.Assumed("account-computers")
 
 // computerArgument contains the only argument of an operation on a computer.
 var computerArgument = map[string]schema.Attribute{"computer_id": computerIDAttribute()}

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
@@ -39,7 +40,7 @@ var computerResults = results.Fields[*computers.Computer]{
 	"id":                      results.String("The computer's ID.", func(c *computers.Computer) string { return c.ID }),
 	"host_id":                 results.String("ID of the computer's host, as a UUID. Unique among the owner's computers.", func(c *computers.Computer) string { return c.HostID }),
 	"name":                    results.String("The computer's name.", func(c *computers.Computer) string { return c.Name }),
-	"hostname":                results.String("The computer's hostname.", func(c *computers.Computer) string { return c.Hostname }),
+	"hostname":                results.String("The computer's hostname"+crud.Assumed("computer-hostname"), func(c *computers.Computer) string { return c.Hostname }),
 	"is_listed":               results.Bool("Whether listings include the computer by default.", func(c *computers.Computer) *bool { return c.IsListed }),
 	"provider_type":           results.String("The computer's provider: `byom` for a registered machine, or the ID of a managed provider.", func(c *computers.Computer) string { return c.ProviderType }),
 	"status":                  results.String("The computer's status. One of `provisioning`, `active`, or `error`.", func(c *computers.Computer) string { return c.Status }),

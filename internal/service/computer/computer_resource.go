@@ -152,7 +152,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a computer for coding agents: a managed computer, which the service provisions, or a registered machine (`byom`)." + ownersKey + "\n\n" +
 			"~> Destroying a computer pauses its automations. A managed computer is also shut down, and its sessions are archived. Of a registered machine, only the registration is deleted.\n\n" +
-			"-> Only the owner's API keys can see a computer without `service_account_id`. See [Sharing computers](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/sharing-computers)." + crud.Concepts,
+			"-> Without `service_account_id`, only a member's own API keys can see their computer. See [Sharing computers](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/sharing-computers)." + crud.Concepts,
 		Attributes: attributes,
 		Blocks: map[string]schema.Block{
 			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{

@@ -26,7 +26,7 @@ type computersModel struct {
 // ComputersDataSource is the data source agentyard_computers.
 var ComputersDataSource = crud.DataSource{
 	Name:        "computers",
-	Description: "Lists the computers of the API key's owner or of a service account." + ownersKey,
+	Description: "Lists the computers of the API key's owner or of a service account." + readersKey,
 	Attributes: map[string]schema.Attribute{
 		"host_id": schema.StringAttribute{
 			Optional:            true,

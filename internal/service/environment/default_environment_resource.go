@@ -65,7 +65,7 @@ func (r *defaultEnvironmentResource) Schema(_ context.Context, _ resource.Schema
 			},
 			"environment_id": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: "ID of the default environment. It must have the scope `organization`. If it is being built and was never ready, the apply waits up to 60 minutes. " +
+				MarkdownDescription: "ID of the default environment. The service should accept only one with the scope `organization`" + crud.Assumed("default-scope") + " If it is being built and was never ready, the apply waits up to 60 minutes. " +
 					"If omitted, the current default is kept. If there is none, the service creates one; the apply does not wait for its build.",
 				Validators:    []validator.String{value.NotEmpty()},
 				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
@@ -86,7 +86,7 @@ func (r *defaultEnvironmentResource) ModifyPlan(ctx context.Context, req resourc
 }
 
 var setAdvice = apierror.Advice{
-	http.StatusBadRequest: "The default must be an environment with scope \"organization\".",
+	http.StatusBadRequest: "The default should be an environment with scope \"organization\".",
 	http.StatusForbidden:  "Setting the default environment requires the API key of a member with the Manager role or higher.",
 	http.StatusNotFound:   "The environment does not exist, or the provider's API key cannot see it. Check environment_id.",
 	http.StatusConflict:   noBuild,

@@ -157,7 +157,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 	keepText := modifier.KeepEqual(wire.SameText, "Trailing whitespace is ignored.")
 	attributes["name"] = schema.StringAttribute{
 		Required:            true,
-		MarkdownDescription: environmentResults["name"].Text + " Renaming does not start a build.",
+		MarkdownDescription: environmentResults["name"].Text + " Renaming should not start a build" + crud.Assumed("update-environment"),
 		Validators:          []validator.String{value.NotEmpty()},
 		PlanModifiers:       []planmodifier.String{keepText},
 	}
@@ -213,8 +213,8 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages an environment: repositories, scripts, and the source to build from. The apply waits for the build and fails if the build fails. The next apply then rebuilds the environment, or replaces it if this was its first build." + mayChange + "\n\n" +
-			"~> Do not put secrets in URLs or scripts. The service returns them in clear text, also in parts of build logs. Use the organization's secrets at the service instead.\n\n" +
-			"**Replacing the default environment.** The service does not delete the default while the organization has other environments with `scope = \"organization\"`. " +
+			"~> Do not put secrets in URLs or scripts. The service returns them in clear text.\n\n" +
+			"**Replacing the default environment.** The service should not delete the default while the organization has other environments with `scope = \"organization\"`" + crud.Assumed("delete-environment") + " " +
 			"Create the new environment and change `agentyard_default_environment` in one apply. Remove the old environment in a later apply. See [Environment builds](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/environment-builds)." + crud.Concepts,
 		Attributes: attributes,
 		Blocks: map[string]schema.Block{

@@ -44,7 +44,7 @@ func limitOptionsAt(email path.Path) apierror.Options {
 		case refused.Field == "limit":
 			return apierror.NotConfirmed, email
 		}
-		return "The limit of this member was not changed. Limits can be set for active members only. Correct the email address, or apply again after the member accepts the invitation.", email
+		return "The limit of this member was not changed. Correct the email address, or apply again after the member accepts the invitation.", email
 	})}
 }
 

@@ -41,7 +41,7 @@ func TestUserUsageLimit_refusedAtItsAttribute(t *testing.T) {
 		at     string
 		want   []string
 	}{
-		"nobody":    {acctest.Values{"email": "nobody@agentyard.example", "limit": 2_000_000}, "email", []string{"setUserUsageLimits", "Cannot create user usage limit", "nobody@agentyard.example", "no member", "was not changed", "active member"}},
+		"nobody":    {acctest.Values{"email": "nobody@agentyard.example", "limit": 2_000_000}, "email", []string{"setUserUsageLimits", "Cannot create user usage limit", "nobody@agentyard.example", "no member", "was not changed", "Correct the email address"}},
 		"invited":   {acctest.Values{"email": "invited@agentyard.example", "limit": 2_000_000}, "email", []string{"setUserUsageLimits", "invitation", "pending", "accepts the invitation"}},
 		"too large": {acctest.Values{"email": avery, "limit": int64(9_007_199_254_740_992)}, "limit", []string{"Number out of range"}},
 	} {

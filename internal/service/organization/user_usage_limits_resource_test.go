@@ -188,7 +188,7 @@ func TestUserUsageLimits_refusedAtUpdate(t *testing.T) {
 	i := e.NewInstance(t, userLimitsType)
 	e.Apply(t, i, limitsOf(map[string]any{avery: 2_000_000, casey: 2_000_000})).MustSucceed(t)
 	config := limitsOf(map[string]any{avery: 3_000_000, blake: 3_000_000})
-	e.Apply(t, i, config).MustFail(t, `limits["blake@agentyard.example"]`, "Cannot update user usage limits", "was refused for "+blake, "active members only")
+	e.Apply(t, i, config).MustFail(t, `limits["blake@agentyard.example"]`, "Cannot update user usage limits", "was refused for "+blake, "Correct the email address")
 	mustBe(t, e, i, avery+"=3000000")
 	haveJoined(t, e, blake)
 	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)

@@ -170,7 +170,7 @@ func (s *keySettings) checkNow(have *keyState, isRenewed bool, now time.Time) (d
 	}
 	if have != nil && isRenewed && !have.isDead(now) && !s.unknown && s.grace > 0 && !have.settings.expiresAt.IsZero() && have.settings.expiresAt.Before(now.Add(s.grace)) {
 		diags.AddAttributeError(rotationPath.AtName("grace_period_minutes"), "Grace period too long",
-			"The key will be rotated, but expires on "+utc(have.settings.expiresAt)+", before the grace period ends. The service refuses this. Shorten grace_period_minutes, or apply again when the key has expired.")
+			"The key will be rotated, but expires on "+utc(have.settings.expiresAt)+", before the grace period ends. Shorten grace_period_minutes, or apply again when the key has expired.")
 	}
 	return diags
 }

@@ -102,13 +102,13 @@ func (r *sessionResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	attributes := sessionResults.Resource()
 	attributes["computer_id"] = schema.StringAttribute{
 		Required:            true,
-		MarkdownDescription: sessionResults["computer_id"].Text + " The computer must be active. Case-insensitive." + forcesNew,
+		MarkdownDescription: sessionResults["computer_id"].Text + " The service should accept only an active computer" + crud.Assumed("session-computer") + " Case-insensitive." + forcesNew,
 		Validators:          []validator.String{value.NotBlank("Set the ID of a computer.")},
 		PlanModifiers:       []planmodifier.String{modifier.KeepCase(), modifier.CreateOnlyString()},
 	}
 	attributes["cwd"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: "Working directory on the computer. If omitted, the service chooses, usually the home directory of the computer's `remote_user`." + notReturned,
+		MarkdownDescription: "Working directory on the computer. If omitted, the service chooses." + notReturned,
 		Validators:          []validator.String{value.NotBlank("Name a directory.")},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), modifier.CreateOnlyString()},
 	}
@@ -128,7 +128,7 @@ func (r *sessionResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a session of a coding agent on a computer." + ownersSession + "\n\n" +
 			"-> A session belongs to the API key's owner. If several members apply the configuration, use the API key of a service account.\n\n" +
-			"**Tasks.** A new session is idle. [agentyard_session_message](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/resources/session_message) gives it a task, and [agentyard_session_answer](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/resources/session_answer) waits for the answer.\n\n" +
+			"**Tasks.** Creating a session gives the agent no task. [agentyard_session_message](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/resources/session_message) gives it a task, and [agentyard_session_answer](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/resources/session_answer) waits for the answer.\n\n" +
 			"**Destroy.** Destroying the resource deletes the session. The service can restore it for a limited time, but Terraform cannot.\n\n" +
 			"**More.** To create, watch, and interrupt sessions, see [Agent sessions](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/agent-sessions)." + crud.Concepts,
 		Attributes: attributes,

@@ -23,10 +23,7 @@ data "agentyard_api_keys" "leaked" {
 }
 
 resource "agentyard_api_key_revoke" "all" {
-  for_each = toset([
-    for key in data.agentyard_api_keys.leaked.api_keys :
-    key.id if !key.is_revoked
-  ])
+  for_each = toset(data.agentyard_api_keys.leaked.api_keys[*].id)
 
   service_account_id = data.agentyard_service_account.leaked.id
   key_id             = each.value
