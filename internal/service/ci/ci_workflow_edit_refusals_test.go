@@ -1,7 +1,9 @@
 package ci_test
 
 import (
+	"encoding/json"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -58,4 +60,48 @@ func TestCIWorkflowEdit_checks(t *testing.T) {
 	_, out := p.Invoke(typeName, ofRepos("delete", repo("acme/api")))
 	out.MustFail(t, "repos[0].file_path", "is required if action is delete")
 	e.WantRequests(t, "editCiWorkflow", 0)
+}
+
+// Messages must be sent before the request, because Terraform shows none after an interrupt.
+func TestCIWorkflowEdit_announcement(t *testing.T) {
+	t.Parallel()
+	requests := acctest.Sent{Path: "/api/v0/automations/ci"}
+	e := acctest.New(t, requests.Option)
+	p := acctest.NewProcess(t, e, nil)
+	progress, _ := p.Invoke(typeName, creation(repo("acme/api"), repo("robin/tools", review)))
+	var body struct{ ServiceAutomationID string }
+	acctest.Must(t, json.Unmarshal([]byte(strings.TrimPrefix(requests.Take()[0], "POST ")), &body))
+	for _, want := range []string{"action create in acme/api, robin/tools (" + review + ")", "new service automation ID is " + body.ServiceAutomationID} {
+		if !strings.Contains(progress[0], want) {
+			t.Errorf("%q is missing in %s", want, progress[0])
+		}
+	}
+	// The configured ID is already known to the user.
+	config := creation(repo("acme/api"))
+	config["service_automation_id"] = body.ServiceAutomationID
+	if progress, _ := p.Invoke(typeName, config); strings.Contains(progress[0], body.ServiceAutomationID) {
+		t.Error(progress[0])
+	}
+}
+
+// The messages of a partial failure appear whole. Another invocation opens another pull request.
+func TestAccCIWorkflowEdit_invokedByHand(t *testing.T) {
+	t.Parallel()
+	acctest.NeedsActions(t)
+	e := acctest.New(t)
+	cli := acctest.NewCLI(t, e, `action "agentyard_ci_workflow_edit" "it" {
+  config {
+    action = "create"
+    repos  = [{ repo_full_name = "acme/api" }, { repo_full_name = "acme/legacy" }]
+  }
+}
+`)
+	for _, pull := range []string{"https://code.example/acme/api/pull/1", "https://code.example/acme/api/pull/2"} {
+		r := cli.Run("apply", "-invoke=action.agentyard_ci_workflow_edit.it", "-auto-approve", "-input=false")
+		if r.ExitCode == 0 {
+			t.Error("the invocation succeeds")
+		}
+		acctest.Says(t, acctest.OneLine(r.Output), "acme/api: pull request "+pull, "acme/legacy: error: The permission read", "Cannot edit CI workflow",
+			"failed or have no known result: acme/legacy: error: The permission read", "Pull requests were opened: "+pull)
+	}
 }
