@@ -73,7 +73,6 @@ func TestComputerActions_errors(t *testing.T) {
 		{"install_deps", own.ID, []string{"Cannot install dependencies on computer", "installComputerDeps", "auto_install_deps = true"}, true},
 		{"install_deps", bare.ID, []string{"Cannot install dependencies on computer", "without autoInstallDeps", "auto_install_deps = true"}, true},
 		{"restart", nobody, []string{"Cannot restart computer", "No computer with the ID", "Check computer_id."}, true},
-		{"restart", "", []string{"must not be empty"}, true},
 	} {
 		_, out := invoke(t, e, tc.action, acctest.Values{"computer_id": tc.id})
 		acctest.Says(t, out.Text(), tc.want...)

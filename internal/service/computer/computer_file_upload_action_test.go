@@ -70,7 +70,6 @@ func TestComputerFileUpload_validation(t *testing.T) {
 		"no name":      {with("", text), "must be 1 to 255 characters long"},
 		"long name":    {with(strings.Repeat("ä", 256), text), "must be 1 to 255 characters long"},
 		"no Base64":    {with("a", acctest.Values{"content_base64": "%"}), "Invalid Base64"},
-		"empty path":   {with("a", acctest.Values{"source_path": ""}), "must not be empty"},
 		"no file":      {with("a", acctest.Values{"source_path": filepath.Join(folder, "none")}), "Cannot read file"},
 		"folder":       {with("a", acctest.Values{"source_path": folder}), "is not a regular file"},
 	} {

@@ -44,7 +44,6 @@ func TestComputerMetrics_errors(t *testing.T) {
 	for id, want := range map[string][]string{
 		own.ID: {"Cannot read metrics of the computer", "getComputerMetrics", "not supported for BYOM", "must be a managed computer and active"},
 		nobody: {"Cannot read metrics of the computer", "No computer with the ID"},
-		"":     {"must not be empty"},
 	} {
 		e.MustNotRead(t, nil, metricsType, acctest.Values{"computer_id": id}, "computer_id", want...)
 	}

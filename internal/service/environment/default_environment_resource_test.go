@@ -81,7 +81,6 @@ func TestDefaultEnvironment_errors(t *testing.T) {
 		at   string
 		want []string
 	}{
-		{"", "", at, []string{"environment_id must not be empty"}},
 		{"env_unknown", "", at, []string{"setDefaultEnvironment", "404", "The environment does not exist"}},
 		{private, "", at, []string{"setDefaultEnvironment", "400", `scope "organization"`}},
 		{failed, "", at, []string{"setDefaultEnvironment", "409", "has no successful build", "build it again"}},

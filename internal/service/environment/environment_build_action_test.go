@@ -177,7 +177,6 @@ func TestEnvironmentBuild_errors(t *testing.T) {
 			id, key, at string
 			want        []string
 		}{
-			{"", "", "environment_id", []string{"environment_id must not be empty"}},
 			{"env_unknown", "", "environment_id", []string{"Environment not found", `No environment with the ID "env_unknown" exists, or the provider's API key cannot see it.`, "Check the ID. getEnvironment", "returned 404: "}},
 			{id, user, "", []string{"403", "member with the Manager role or higher"}},
 		} {

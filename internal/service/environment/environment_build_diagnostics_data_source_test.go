@@ -44,8 +44,6 @@ func TestEnvironmentBuildDiagnosticsDataSource_errors(t *testing.T) {
 		t.Helper()
 		failsToRead(t, e, nil, diagnosticsType, acctest.Values{"environment_id": environment, "build_id": build}, at, want...)
 	}
-	fails("", nil, "environment_id", "environment_id must not be empty")
-	fails(id, "", "build_id", "build_id must not be empty")
 	fails("env_unknown", nil, "environment_id", "getEnvironmentBuildDiagnostics", "404", "was not found, or", "no build yet")
 	fails(id, "bld_unknown", "environment_id", "getBuildDiagnostics", "404", "or the build was not found")
 }

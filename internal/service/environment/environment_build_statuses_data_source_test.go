@@ -41,7 +41,5 @@ func TestEnvironmentBuildStatusesDataSource(t *testing.T) {
 		t.Helper()
 		failsToRead(t, e, nil, typeName, acctest.Values{"environment_ids": ids, "service_account_id": account}, at, want...)
 	}
-	fails([]any{""}, nil, "environment_ids[…]", "must not be empty")
-	fails([]any{"env_1"}, "", "service_account_id", "service_account_id must not be empty")
 	fails([]any{"env_1"}, "sa_unknown", "service_account_id", "getEnvironmentBuildStatuses", "400")
 }

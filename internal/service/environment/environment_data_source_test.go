@@ -112,7 +112,6 @@ func TestEnvironmentDataSource_errors(t *testing.T) {
 	}{
 		{acctest.Values{}, "", []string{"Exactly one of these attributes must be configured: [id,name]"}},
 		{acctest.Values{"id": "a", "name": "b"}, "id", []string{"Exactly one of these attributes must be configured"}},
-		{acctest.Values{"id": ""}, "id", []string{"id must not be empty"}},
 		{acctest.Values{"id": "env_unknown"}, "id", []string{`Environment "env_unknown" was not found`}},
 		{acctest.Values{"name": "Broken"}, "name", []string{"No environment named", "case"}},
 	} {

@@ -42,6 +42,4 @@ func TestEnvironmentList(t *testing.T) {
 	if n := len(e.Journal().Entries()); n != e.Journal().Count("listEnvironments") {
 		t.Errorf("a query sent more than listings: %+v", e.Journal().Entries())
 	}
-	_, out := acctest.NewProcess(t, e, nil).List(environmentType, acctest.Values{"service_account_id": ""})
-	out.MustInclude(t, "service_account_id", "must not be empty")
 }

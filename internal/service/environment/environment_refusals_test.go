@@ -16,11 +16,8 @@ func TestEnvironment_invalidConfiguration(t *testing.T) {
 		values   acctest.Values
 		at, want string
 	}{
-		{acctest.Values{"name": ""}, "name", "name must not be empty"},
-		{acctest.Values{"setup_script": ""}, "setup_script", "setup_script must not be blank"},
 		{acctest.Values{"repositories": []any{map[string]any{"url": "acme/app", "script": "make"}}}, element + "url", "repositories[0].url must be an absolute URI"},
 		{acctest.Values{"scope": "team"}, "scope", "scope must be \"user\" or \"organization\", not \"team\""},
-		{acctest.Values{"source_id": ""}, "source_id", "source_id must not be empty"},
 		{acctest.Values{"make_organization_default": true, "scope": "user"}, "make_organization_default", `Set scope to "organization"`},
 	} {
 		e.Plan(t, e.NewInstance(t, environmentType), envValues(tc.values)).MustFail(t, tc.at, tc.want)

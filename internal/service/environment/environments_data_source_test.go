@@ -40,5 +40,4 @@ func TestEnvironmentsDataSource(t *testing.T) {
 	// Reading the reasons of failures would need one request for each environment.
 	e.WantRequests(t, "getEnvironment", 0)
 	failsToRead(t, e, nil, typeName, acctest.Values{"service_account_id": "sa_unknown"}, "service_account_id", "listEnvironments", "400")
-	failsToRead(t, e, nil, typeName, acctest.Values{"service_account_id": ""}, "service_account_id", "service_account_id must not be empty")
 }

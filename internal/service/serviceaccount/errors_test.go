@@ -27,9 +27,6 @@ func TestServiceAccounts_invalidConfiguration(t *testing.T) {
 		at       string
 		want     []string
 	}{
-		"empty name":        {accountType, acctest.Values{"name": ""}, "name", []string{"name must not be empty"}},
-		"empty description": {accountType, acctest.Values{"name": "n", "description": ""}, "description", []string{"description must not be empty"}},
-		"empty status":      {accountType, acctest.Values{"name": "n", "status": ""}, "status", []string{"status must not be empty"}},
 
 		"key name of 129 characters":  {keyType, key(acctest.Values{"name": strings.Repeat("n", 129)}), "name", []string{"128"}},
 		"empty key name":              {keyType, key(acctest.Values{"name": ""}), "name", []string{"name must be 1 to 128 characters long"}},
@@ -119,11 +116,8 @@ func TestServiceAccounts_dataSourceErrors(t *testing.T) {
 	}{
 		{accountType, nil, "", []string{"Exactly one of these attributes must be configured: [id,name]"}},
 		{accountType, acctest.Values{"id": "a", "name": "b"}, "id", []string{"Exactly one of these attributes must be configured"}},
-		{accountType, acctest.Values{"id": ""}, "id", []string{"id must not be empty"}},
-		{accountType, acctest.Values{"name": ""}, "name", []string{"name must not be empty"}},
 		{accountType, acctest.Values{"id": "sa_unknown"}, "id", []string{`No service account with the ID "sa_unknown" exists`}},
 		{accountType, acctest.Values{"name": "CI"}, "name", []string{"No service account named", "case"}},
-		{"agentyard_api_keys", acctest.Values{"service_account_id": ""}, "service_account_id", []string{"service_account_id must not be empty"}},
 		{"agentyard_api_keys", acctest.Values{"service_account_id": "sa_unknown"}, "service_account_id", []string{"Service account not found"}},
 	} {
 		_, out := acctest.NewProcess(t, e, nil).ReadData(tc.typeName, tc.config)

@@ -152,8 +152,6 @@ func TestSessionMessage_attachments(t *testing.T) {
 	}
 	fails("files", []any{map[string]any{"path": png}, map[string]any{"path": filepath.Join(dir, "none")}}, "files[1].path", "Cannot read file", "none")
 	fails("files", []any{map[string]any{"path": dir}}, "files[0].path", "Cannot read file", "is not a regular file")
-	fails("files", []any{map[string]any{"path": ""}}, "files[0].path", "must not be empty")
-	fails("files", []any{map[string]any{"path": png, "media_type": ""}}, "files[0].media_type", "must not be empty")
 	fails("images", []any{map[string]any{"path": filepath.Join(dir, "a.pdf")}}, "images[0].path", "Not an image", "Its content is application/pdf")
 	fails("images", []any{map[string]any{"path": filepath.Join(dir, "gone.png")}}, "images[0].path", "Cannot read file")
 	large := file("large.bin", "")

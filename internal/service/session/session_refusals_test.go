@@ -20,16 +20,11 @@ func TestSession_invalidConfiguration(t *testing.T) {
 	}{
 		"a blank computer":          {acctest.Values{"computer_id": " "}, "computer_id", "Set the ID"},
 		"a blank addition":          {valuesOf(computer, acctest.Values{"system_prompt_append": "\t"}), "system_prompt_append", "Write an addition"},
-		"a blank directory":         {valuesOf(computer, acctest.Values{"cwd": ""}), "cwd", "Name a directory"},
 		"a blank prompt":            {valuesOf(computer, acctest.Values{"system_prompt": "  "}), "system_prompt", "Write a prompt"},
 		"a tag without a name":      {withSettings(computer, tags(settings{"metadata": settings{"a": "b"}})), "session_settings.tags[0].name", "required"},
-		"a tag with an empty name":  {withSettings(computer, tags(settings{"name": "a"}, settings{"name": ""})), "session_settings.tags[1].name", "must not be empty"},
-		"an empty branch":           {withSettings(computer, settings{"worktree": settings{"repo_root": "/a", "branch": ""}}), "session_settings.worktree.branch", "must not be empty"},
 		"a worktree without a root": {withSettings(computer, settings{"worktree": settings{"branch": "b"}}), "session_settings.worktree.repo_root", "required"},
 		"a worktree of no name":     {withSettings(computer, settings{"worktree": settings{"repo_root": " "}}), "session_settings.worktree.repo_root", "Set the path of the repository"},
 		"a life cycle":              {withSettings(computer, settings{"worktree": settings{"repo_root": "/a", "lifecycle": "forever"}}), "session_settings.worktree.lifecycle", "must be \"ephemeral\" or \"persistent\""},
-		"an empty model":            {withSettings(computer, settings{"model": ""}), "session_settings.model", "must not be empty"},
-		"an empty tool":             {withSettings(computer, settings{"enabled_tool_ids": []any{"a", ""}}), "session_settings.enabled_tool_ids[…]", "must not be empty"},
 		"a model without a name":    {withSettings(computer, settings{"compaction_model": "custom:"}), "session_settings.compaction_model", "such as custom:my-model"},
 
 		"no setting": {withSettings(computer, settings{"tags": nil}), "session_settings", "check the spelling"},

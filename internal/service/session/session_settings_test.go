@@ -89,3 +89,33 @@ func TestSession_anotherWorktree(t *testing.T) {
 		})
 	}
 }
+
+// Every part of a setting may come from another resource of the same apply: in a create, and in an update.
+func TestSession_unknownPartsOfSettings(t *testing.T) {
+	t.Parallel()
+	type settings = map[string]any
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	parts := func(text, tools, tags, tree any) acctest.Values {
+		return valuesOf(computer, acctest.Values{"session_settings": settings{
+			"enabled_tool_ids": tools, "tags": tags, "worktree": tree, "reasoning_effort": text, "disabled_tool_ids": []any{"d", text},
+		}})
+	}
+	const unknown = tftypes.UnknownValue
+	of := func(v any) (tags, tree any) {
+		return []any{settings{"name": "a", "metadata": settings{"a": v}}, settings{"name": v}}, settings{"repo_root": v, "branch": v}
+	}
+	tags, tree := of("low")
+	known := parts("low", []any{"a", "b"}, tags, tree)
+	tagsOfUnknown, treeOfUnknown := of(unknown)
+	for _, before := range []acctest.Values{parts(unknown, unknown, unknown, unknown), parts(unknown, []any{"a", "b"}, tagsOfUnknown, treeOfUnknown)} {
+		p := acctest.NewProcess(t, e, nil)
+		i := p.NewInstance(sessionType)
+		p.ApplyLater(i, before, known).MustDo(t, acctest.ActionCreate)
+		e.Clock.Advance(emulatedLag)
+		mustPlan(t, e, i, known, acctest.ActionNone)
+		e.MustApply(t, i, withSettings(computer, settings{"model": "other", "tags": []any{}}))
+		acctest.NewProcess(t, e, nil).ApplyLater(i, before, known)
+		mustPlan(t, e, i, known, acctest.ActionNone)
+	}
+}

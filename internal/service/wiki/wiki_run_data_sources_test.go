@@ -48,7 +48,6 @@ func TestWikiRunDataSource(t *testing.T) {
 		t.Errorf("read %v", run)
 	}
 	fails(t, e, "run", acctest.Values{"id": "wiki_unknown"}, "id", "Wiki run not found", "its owner")
-	fails(t, e, "run", acctest.Values{"id": ""}, "id", "id must not be blank")
 }
 
 func TestWikiRuns(t *testing.T) {

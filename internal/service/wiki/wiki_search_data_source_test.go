@@ -66,7 +66,6 @@ func TestWikiSearch_errors(t *testing.T) {
 	for _, id := range []string{"none", private} {
 		fails(t, e, "search", search(id, "x"), "wiki_run_id", cannot, "the wiki run "+id, "404", "does not exist, or")
 	}
-	fails(t, e, "search", search("", "x"), "wiki_run_id", "wiki_run_id must not be blank")
 	fails(t, e, "search", search(run, " \t"), "query", "query must not be blank")
 	fails(t, e, "search", acctest.Values{"wiki_run_id": run, "query": "x", "limit": 0}, "limit", "limit must be")
 	e.Faults().Add(emulator.Fault{Operation: "searchWikiRun", Kind: emulator.FaultOtherResponse, Times: -1, Body: `{}`})
