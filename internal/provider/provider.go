@@ -46,6 +46,8 @@ const (
 	EnvAPIKey  = "AGENTYARD_API_KEY" //nolint:gosec // The name of a variable, not a credential.
 	// EnvNoShortcut, set to anything, reads and plans unchanged objects like all others.
 	EnvNoShortcut = "AGENTYARD_NO_SHORTCUT"
+	// EnvRunReport names a folder for the report of each run.
+	EnvRunReport = "AGENTYARD_RUN_REPORT"
 )
 
 var (
@@ -202,6 +204,7 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 		MaxRetries:        transport.DefaultMaxRetries,
 		RequestsPerSecond: m.RequestsPerSecond.ValueFloat64(),
 		AllowInsecureHTTP: m.AllowInsecureHTTP.ValueBool(),
+		ReportFolder:      os.Getenv(EnvRunReport),
 		UserAgent:         fmt.Sprintf("terraform-provider-agentyard/%s Terraform/%s", p.version, req.TerraformVersion),
 	}
 	if !m.MaxRetries.IsNull() {

@@ -18,6 +18,7 @@ const maxAlone = 8
 // after the waiter's own last look. Otherwise, it starts one for all.
 type Poller[T any] struct {
 	clock  clock.Clock
+	conn   *transport.Conn
 	source PollSource[T]
 	id     func(*T) string
 	alone  chan struct{}
@@ -45,6 +46,8 @@ type PollSource[T any] struct {
 	Many func(ctx context.Context, key string, ids []string) ([]T, error)
 	// AfterWait is called when a wait for an object of the collection key ends. It may be nil.
 	AfterWait func(key string)
+	// Status is what the report of a run says about an object after a wait. It may be nil.
+	Status func(*T) string
 }
 
 // Watch follows one object until Close.
@@ -52,15 +55,16 @@ type Watch[T any] struct {
 	poller  *Poller[T]
 	key, id string
 	began   time.Time
-	// seen is the poll of the last look.
+	// seen is the poll of the last look, and state what the object was at that time.
 	seen  *poll[T]
+	state string
 	close func()
 }
 
 // NewPoller returns an idle Poller.
 func NewPoller[T any, P wire.RecordOf[T]](conn *transport.Conn, source PollSource[T]) *Poller[T] {
 	return &Poller[T]{
-		clock: conn.Clock, source: source, id: func(object *T) string { return P(object).Ref().ID },
+		clock: conn.Clock, conn: conn, source: source, id: func(object *T) string { return P(object).Ref().ID },
 		latest: map[string]*poll[T]{}, alone: make(chan struct{}, maxAlone), waiting: map[string][]string{},
 	}
 }
@@ -70,11 +74,24 @@ func (p *Poller[T]) Watch(key, id string) *Watch[T] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.waiting[key] = append(p.waiting[key], id)
-	return &Watch[T]{poller: p, key: key, id: id, began: p.clock.Now(), close: sync.OnceFunc(func() { p.leave(key, id) })}
+	w := &Watch[T]{poller: p, key: key, id: id, began: p.clock.Now()}
+	w.close = sync.OnceFunc(func() {
+		p.conn.NoteWait(context.Background(), transport.WaitStatus, wire.Ref{ID: id}, w.state, w.began)
+		p.leave(key, id)
+	})
+	return w
 }
 
 // Next returns the object after a pause, from a request that started after the last look.
 func (w *Watch[T]) Next(ctx context.Context, pause time.Duration) (*T, error) {
+	object, err := w.look(ctx, pause)
+	if err == nil && w.poller.source.Status != nil {
+		w.state = w.poller.source.Status(object)
+	}
+	return object, err
+}
+
+func (w *Watch[T]) look(ctx context.Context, pause time.Duration) (*T, error) {
 	p := w.poller
 	if err := p.clock.Sleep(ctx, pause); err != nil {
 		return nil, err

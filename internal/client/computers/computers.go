@@ -35,6 +35,7 @@ func New(conn *transport.Conn, accounts *serviceaccounts.Client) *Client {
 			return c.listForReads(ctx, account)
 		},
 		AfterWait: func(account string) { c.listings.Invalidate(account) },
+		Status:    func(computer *Computer) string { return computer.Status },
 	})
 	return c
 }

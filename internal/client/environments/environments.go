@@ -36,6 +36,7 @@ func New(conn *transport.Conn) *Client {
 		Single:    c.singleBuildStatus,
 		Many:      c.BuildStatuses,
 		AfterWait: func(string) { c.listings.InvalidateAll() },
+		Status:    func(build *BuildStatus) string { return build.EnvironmentStatus },
 	})
 	return c
 }

@@ -45,6 +45,8 @@ type Config struct {
 	AllowInsecureHTTP bool
 	// UserAgent names the provider's and Terraform's versions.
 	UserAgent string
+	// ReportFolder is where the report of the run is written; empty for none.
+	ReportFolder string
 	// Clock is the source of time; nil means the system clock.
 	Clock clock.Clock
 	// Random is the source of jitter, from 0 to 1; nil means math/rand.
@@ -146,6 +148,7 @@ type Conn struct {
 	KeyOwner          string
 
 	limiter *limiter
+	report  *report
 	Clock   clock.Clock
 	service serviceClock
 	// unconfigured is the error of all calls while a provider setting is unknown; otherwise nil.
@@ -201,7 +204,8 @@ func connect(cfg Config) *Conn {
 	if cfg.Transport == nil {
 		cfg.Transport = newPool()
 	}
-	policy := &retryPolicy{clock: cfg.Clock, random: cfg.Random, maxRetries: cfg.MaxRetries}
+	report := newReport(cfg)
+	policy := &retryPolicy{clock: cfg.Clock, random: cfg.Random, maxRetries: cfg.MaxRetries, report: report}
 	return &Conn{
 		apiKey:            cfg.APIKey,
 		KeyOwner:          cfg.KeyOwner,
@@ -212,6 +216,7 @@ func connect(cfg Config) *Conn {
 		api:               &http.Client{Transport: cfg.Transport, Timeout: cfg.RequestTimeout, CheckRedirect: neverRedirect},
 		transfers:         newTransferClient(cfg.RequestTimeout),
 		retry:             policy,
+		report:            report,
 		allowInsecureHTTP: cfg.AllowInsecureHTTP,
 	}
 }

@@ -89,8 +89,10 @@ func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*Respons
 	if resp.StatusCode >= 300 {
 		failed := c.ErrorOf(r.Op, resp, body)
 		failed.Repeated, failed.Once = state.actedBefore, !state.repeatable
+		c.report.answered(ctx, state, failed, nil)
 		return nil, failed
 	}
+	c.report.answered(ctx, state, nil, body)
 	at := dateOf(resp.Header)
 	if isOwn(body) {
 		c.service.note(at, state.arrivedAt)
@@ -119,9 +121,12 @@ func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(
 	}
 	started := c.Clock.Now()
 	resp, err := c.retry.repeat(state, func() (*http.Response, bool, error) {
+		asked := c.Clock.Now()
 		if err := c.limiter.wait(state.caller, &state.turn); err != nil { //nolint:contextcheck // A request that changes something outlives its caller, but its wait does not.
 			return nil, false, err
 		}
+		c.report.waited(ctx, waitRate, r.Op.Name, wire.Ref{}, "", asked)
+		sent := c.Clock.Now()
 		resp, err := api.Do(copyOf(req))
 		state.arrivedAt = c.Clock.Now()
 		state.noteTimeout(req, err)
@@ -135,6 +140,7 @@ func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(
 			state.noteTimeout(req, err)
 			again = err != nil && c.retry.again(state, resp, err)
 		}
+		c.report.attempt(ctx, state, sent, resp, err, again)
 		return resp, again, err
 	})
 	fields := map[string]any{"operation": r.Op.Name, "method": r.Op.Method, "route": r.Op.Route, "duration_ms": c.Clock.Now().Sub(started).Milliseconds()}
@@ -195,14 +201,15 @@ func (c *Conn) newRequest(ctx context.Context, r Request) (*http.Request, *attem
 		return nil, nil, err
 	}
 	var payload io.Reader
+	var encoded []byte
 	if r.Body != nil {
-		encoded, err := json.Marshal(r.Body)
-		if err != nil {
+		if encoded, err = json.Marshal(r.Body); err != nil {
 			return nil, nil, fmt.Errorf("%s: the request cannot be encoded: %w", r.Op.Name, err)
 		}
 		payload = bytes.NewReader(encoded)
 	}
 	state, ctx := newAttempts(ctx, r.Op, r.Op.Method != http.MethodPost || r.Op.Repeatable)
+	c.report.identify(state, r, target, encoded)
 	if r.Op.Changes() {
 		ctx = context.WithoutCancel(ctx)
 	}
@@ -327,6 +334,9 @@ func Outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // Stream is send for a response that may take longer than request_timeout as long as data is transferred.
 func (c *Conn) Stream(ctx context.Context, r Request, read func(*http.Response) error) (*http.Response, error) {
-	resp, _, err := c.send(ctx, r, c.transfers, read)
+	resp, state, err := c.send(ctx, r, c.transfers, read)
+	if err == nil {
+		c.report.answered(ctx, state, nil, nil)
+	}
 	return resp, err
 }

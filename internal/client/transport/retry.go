@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -39,6 +40,7 @@ type attempts struct {
 	repeatable bool
 	failed     int
 	pause      time.Duration
+	reason     string // Of the pause.
 	turn       turn
 	// connected says that the current attempt got a connection, so a request may have been sent.
 	connected atomic.Bool
@@ -52,6 +54,12 @@ type attempts struct {
 	arrivedAt time.Time
 	// refusal is the last response if it was a 429, in case there is no further attempt.
 	refusal *APIError
+
+	// What the report of the run says about the call, and about the last attempt.
+	path        []string
+	query, name string
+	hash        uint64
+	line        *reportLine
 }
 
 // newAttempts returns the state of a call, and the context of its requests.
@@ -67,6 +75,7 @@ type retryPolicy struct {
 	clock      clock.Clock
 	random     func() float64
 	maxRetries int
+	report     *report
 }
 
 // repeat makes attempts until one has a final result, and waits between them. If a wait ends early, its error is the result.
@@ -100,12 +109,13 @@ func (p *retryPolicy) again(state *attempts, resp *http.Response, err error) boo
 		return false
 	}
 	pause := p.backoff(state.failed)
+	state.reason = waitRetry
 	if resp != nil {
 		if requested, ok := p.retryAfter(resp.Header); ok {
 			if requested > maxRetryAfter {
 				return false
 			}
-			pause = requested
+			pause, state.reason = requested, waitAfter
 		}
 	}
 	state.failed++
@@ -118,6 +128,7 @@ func (p *retryPolicy) wait(state *attempts) error {
 	if state.pause <= 0 {
 		return state.caller.Err()
 	}
+	defer p.report.waited(state.caller, state.reason, state.op.Name, wire.Ref{}, "", p.clock.Now())
 	return p.clock.Sleep(state.caller, state.pause)
 }
 

@@ -1,0 +1,145 @@
+package transport
+
+import (
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+)
+
+// reported is a connection that reports to a folder, and its service.
+func reported(t *testing.T, folder string, handle clienttest.Handler) *Conn {
+	t.Helper()
+	address, _ := clienttest.Serve(t, handle)
+	c, err := New(Config{BaseURL: address, APIKey: clienttest.Key, MaxRetries: 1, UserAgent: "agent/1", Clock: clock.NewFake(clienttest.Start), ReportFolder: folder})
+	clienttest.Must(t, err)
+	return c
+}
+
+// linesOf returns the lines of the only report in a folder, without times.
+func linesOf(t *testing.T, folder string) (lines []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.jsonl"))
+	clienttest.Must(t, err)
+	if len(files) != 1 {
+		t.Fatalf("%d files: %v", len(files), files)
+	}
+	info, err := os.Stat(files[0])
+	clienttest.Must(t, err)
+	if info.Mode() != 0o600 || !strings.HasPrefix(info.Name(), "20260301T000000Z-") {
+		t.Errorf("%s %v", info.Name(), info.Mode())
+	}
+	text, err := os.ReadFile(files[0])
+	clienttest.Must(t, err)
+	for line := range strings.Lines(string(text)) {
+		var fields map[string]any
+		clienttest.Must(t, json.Unmarshal([]byte(line), &fields))
+		for _, name := range []string{"time", "ms", "hash"} {
+			delete(fields, name)
+		}
+		short, _ := json.Marshal(fields)
+		lines = append(lines, string(short))
+	}
+	return lines
+}
+
+func TestReport(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		request   Request
+		responses []string
+		want      []string
+	}{
+		"a creation after a failure": {
+			Put("createThing", "/things").With(map[string]any{"name": "ci", "script": "planted"}), []string{`503 {"detail":"later"}`, `201 {"thing":{},"apiKey":{"id":"k1","name":"ci","key":"planted"}}`},
+			[]string{
+				`{"method":"PUT","name":"ci","operation":"createThing","route":"/things","status":503}`,
+				`{"operation":"createThing","wait":"retry"}`,
+				`{"method":"PUT","name":"ci","objects":[{"id":"k1","name":"ci"}],"operation":"createThing","route":"/things","status":201}`,
+			},
+		},
+		"a refusal that repeats the key": {
+			Post("sendThing", "/things/{id}", "t1"), []string{`400 {"detail":"No ` + clienttest.Key + ` for https://u:planted@h","requestId":"r1"}`},
+			[]string{`{"method":"POST","operation":"sendThing","path":[{"id":"t1"}],"refusals":["No *** for https://***@h"],"request_id":"r1","route":"/things/{id}","status":400}`},
+		},
+		"parts that are refused": {
+			Put("setLimits", "/limits"), []string{`200 {"errors":[{"email":"a@b","error":"no member"}]}`},
+			[]string{`{"method":"PUT","operation":"setLimits","refusals":["a@b: no member"],"route":"/limits","status":200}`},
+		},
+		"computers that are missing": {
+			Post("bulk", "/bulk").With(map[string]any{"namePrefix": "f"}), []string{`201 {"computers":[{"id":"c1","name":"f-1"}],"requestedQuantity":3,"error":{"message":"full"}}`},
+			[]string{`{"method":"POST","name":"f","objects":[{"id":"c1","name":"f-1"}],"operation":"bulk","refusals":["1 of 3 computers created: full"],"route":"/bulk","status":201}`},
+		},
+		"a file and a query": {
+			Get("getFile", "/computers/{computerId}/files/{fileName}", "c1", "planted").Where(url.Values{"q": {"planted"}, "email": {"a@b"}}), []string{`200 {"id":"c1","url":"planted"}`},
+			[]string{`{"method":"GET","operation":"getFile","path":[{"id":"c1"},{"id":"(file)"}],"query":"email=a%40b","route":"/computers/{computerId}/files/{fileName}","status":200}`},
+		},
+		"a page of another server": {
+			Post("createThing", "/things"), []string{`200 planted`},
+			[]string{`{"method":"POST","operation":"createThing","route":"/things","status":200,"unusable":true}`},
+		},
+		"a rate limit": {
+			Post("createThing", "/things"), []string{`429 {"detail":"slow down"}`, `201 {"id":"x"}`},
+			[]string{
+				`{"method":"POST","operation":"createThing","refusals":["slow down"],"route":"/things","status":429}`,
+				`{"operation":"createThing","wait":"rate limit"}`,
+				`{"method":"POST","objects":[{"id":"x"}],"operation":"createThing","route":"/things","status":201}`,
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := filepath.Join(t.TempDir(), "new", "folder")
+			c := reported(t, folder, func(w http.ResponseWriter, _ *http.Request, n int) { clienttest.Say(w, tc.responses[n-1]) })
+			_, _ = c.Exchange(t.Context(), tc.request, OnlyJSON)
+			lines := linesOf(t, folder)
+			if got, want := strings.Join(lines[1:], "\n"), strings.Join(tc.want, "\n"); lines[0] != `{"agent":"agent/1","agentyard_run_report":1}` || got != want {
+				t.Errorf("%s\nwant\n%s", strings.Join(lines, "\n"), want)
+			}
+		})
+	}
+}
+
+func TestReport_waitsAndNames(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	c := reported(t, folder, clienttest.NoContent)
+	c.report.know(t.Context(), false, wire.Ref{ID: "c1", Name: "listed"})
+	c.report.know(t.Context(), true, wire.Ref{ID: "c2", Name: "read"}, wire.Ref{ID: "c1", Name: "listed"})
+	clienttest.Must(t, c.CallIgnoringBody(t.Context(), Delete("deleteThing", "/things/{id}", "c1")))
+	c.NoteWait(t.Context(), WaitStatus, wire.Ref{ID: "c1"}, "active", clienttest.Start.Add(-time.Minute))
+	c.NoteWait(t.Context(), WaitStatus, wire.Ref{ID: "c1"}, "active", clienttest.Start)
+	want := []string{
+		`{"agent":"agent/1","agentyard_run_report":1}`, `{"objects":[{"id":"c2","name":"read"}]}`,
+		`{"method":"DELETE","operation":"deleteThing","path":[{"id":"c1","name":"listed"}],"route":"/things/{id}","status":204}`,
+		`{"objects":[{"id":"c1"}],"state":"active","wait":"status"}`,
+	}
+	if got := linesOf(t, folder); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A report that cannot be written harms no request.
+func TestReport_cannotBeWritten(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	clienttest.Must(t, os.WriteFile(file, nil, 0o600))
+	for _, folder := range []string{"", filepath.Join(file, "folder")} {
+		c := reported(t, folder, clienttest.NoContent)
+		for range 2 {
+			clienttest.Must(t, c.CallIgnoringBody(t.Context(), Get("getThing", "/thing")))
+		}
+		if _, err := fs.Stat(os.DirFS(filepath.Dir(file)), "folder"); err == nil || c.report != nil && !c.report.isBroken {
+			t.Errorf("%q: %v", folder, err)
+		}
+	}
+}
