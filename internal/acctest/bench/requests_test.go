@@ -1,3 +1,4 @@
+// Package bench measures what the design promises: requests are counted, and times are compared within one run.
 package bench
 
 import (
@@ -7,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 // Writing many objects costs little more than one request for each, whatever the parallelism. On a slow machine fewer
@@ -99,5 +101,18 @@ func TestRequests_ofManyWrites(t *testing.T) {
 			run("apply", tc.create)
 			run("destroy", tc.erase)
 		})
+	}
+}
+
+// A plan lists what it has many of. Latency does not add requests, because whoever waits shares the answer.
+func TestRequests_ofAPlan(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t, func(o *emulator.Options) { o.Latency, o.MaxPageSize = 20*time.Millisecond, 100 })
+	cli := acctest.NewCLI(t, e, "resource \"agentyard_computer\" \"c\" {\n  count         = 120\n  name          = \"c-${count.index}\"\n  provider_type = \"byom\"\n}\n")
+	cli.MustRun("apply", "-auto-approve", "-input=false", "-parallelism=50")
+	e.Journal().Reset()
+	cli.MustPlanEmpty()
+	if n := len(e.Journal().Entries()); n > 5 {
+		t.Errorf("%d requests for one plan, want at most 5", n)
 	}
 }

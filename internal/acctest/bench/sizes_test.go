@@ -2,6 +2,8 @@ package bench
 
 import (
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +69,16 @@ func BenchmarkSizes(b *testing.B) {
 			fmt.Printf("%s %s | %s | %d MB | %.1f s |\n", row, times(empty), times(at.floor), at.plan.Memory>>20, at.create.CPU.Seconds())
 		}
 	}
+}
+
+// built builds a main package as a provider.
+func built(b *testing.B, pkg string) string {
+	b.Helper()
+	binary := filepath.Join(b.TempDir(), "terraform-provider-agentyard")
+	if out, err := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, pkg).CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	return binary
 }
 
 // measureSize creates the objects of a configuration and plans them again, also with a provider that does nothing if they are of this one.

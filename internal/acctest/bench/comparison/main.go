@@ -1,7 +1,6 @@
 // Command comparison serves the providers with which the cost of a plan is compared. AGENTYARD_COMPARISON says which:
 //
-//	idle   a provider of the same computers that reads nothing, served as the framework serves any provider
-//	empty  a provider of a resource with three attributes that reads nothing, served likewise
+//	empty  a provider of a resource with three attributes that reads nothing, served as the framework serves any provider
 //	echo   a provider with all schemas of this one that returns each state and plan as it got it: nothing can cost less
 package main
 
@@ -22,15 +21,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	agentyard "github.com/agentyard/terraform-provider-agentyard/internal/provider"
-	"github.com/agentyard/terraform-provider-agentyard/internal/service/computer"
 )
 
 func main() {
 	var server tfprotov6.ProviderServer
 	switch kind := os.Getenv("AGENTYARD_COMPARISON"); kind {
-	case "idle":
-		computers := computer.NewComputerResource().(resource.ResourceWithIdentity)
-		server = providerserver.NewProtocol6(offering{idle{computers}})()
 	case "empty":
 		server = providerserver.NewProtocol6(offering{empty{}})()
 	case "echo":
@@ -82,11 +77,6 @@ func (echo) PlanResourceChange(_ context.Context, req *tfprotov6.PlanResourceCha
 func (echo) ValidateResourceConfig(context.Context, *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	return &tfprotov6.ValidateResourceConfigResponse{}, nil
 }
-
-// idle is a resource that takes every state for up to date.
-type idle struct{ resource.ResourceWithIdentity }
-
-func (idle) Read(context.Context, resource.ReadRequest, *resource.ReadResponse) {}
 
 type empty struct{}
 
