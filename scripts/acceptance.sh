@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Tests the provider against the service of AGENTYARD_ACC_BASE_URL, or deletes what such tests left there. See "Against a real
+# Tests the provider against the service of AGENTYARD_ACC_BASE_URL, or lists and deletes what such tests left there. See "Against a real
 # service" in CONTRIBUTING.md.
 #
 # usage: scripts/acceptance.sh test [FLAGS]   flags of a test binary, such as -test.run TestAccLife
-#        scripts/acceptance.sh sweep [-n]     -n only lists
+#        scripts/acceptance.sh sweep [delete] lists, or deletes
 #        scripts/acceptance.sh emulator       runs the tests against an emulator, with all opt-ins
 set -euo pipefail
 
@@ -42,10 +42,10 @@ run_tests() {
 }
 
 sweep() {
-	local mode=delete argument
+	local mode=list argument
 	for argument in "$@"; do
-		[ "$argument" = -n ] || fail "sweep has no argument \"$argument\"; nothing was deleted. -n only lists."
-		mode=list
+		[ "$argument" = delete ] || fail "sweep has no argument \"$argument\"; nothing was deleted."
+		mode=delete
 	done
 	need_settings
 	build
@@ -83,7 +83,7 @@ on_emulator() {
 	export AGENTYARD_ACC_REPORT=$root/acceptance-report-emulator # That of a real run stays.
 	provision_default
 	"$root/scripts/acceptance.sh" test
-	left=$(AGENTYARD_ACC_SWEEP_AGE=0s "$root/scripts/acceptance.sh" sweep -n 2>/dev/null)
+	left=$(AGENTYARD_ACC_SWEEP_AGE=0s "$root/scripts/acceptance.sh" sweep 2>/dev/null)
 	! grep 'would delete' <<<"$left" || fail "The tests left these objects behind."
 }
 

@@ -143,7 +143,7 @@ func (r *run) handleSignals() {
 		<-signals
 		signal.Stop(signals)
 		err := errors.Join(r.restoreAll(), r.removeScratch())
-		fmt.Fprintf(os.Stderr, "\ntestacc: interrupted. To delete what this run created, run: %s=0s make sweep\n", envSweepAge)
+		fmt.Fprintf(os.Stderr, "\ntestacc: interrupted. To delete what this run created, run: %s=0s make sweep DELETE=1\n", envSweepAge)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "testacc:", err)
 		}

@@ -1,52 +1,26 @@
 package acceptance
 
 import (
-	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// What deletes must not ignore an argument that may have meant "only list".
+// Only what is asked for exactly deletes: the sweep lists by default, and refuses what it does not know.
 func TestScript_sweepRefusesWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	for arguments, want := range map[string]string{
-		"ARGS=":        "Set AGENTYARD_ACC_BASE_URL",
-		"ARGS=-n":      "Set AGENTYARD_ACC_BASE_URL",
-		"ARGS=-n -n":   "Set AGENTYARD_ACC_BASE_URL",
-		"ARGS=--list":  `no argument "--list"`,
-		"ARGS=-n list": `no argument "list"`,
+		"DELETE=":    "Set AGENTYARD_ACC_BASE_URL",
+		"DELETE=1":   "Set AGENTYARD_ACC_BASE_URL",
+		"DELETE=0":   `no argument "DELETE=0"; nothing was deleted`,
+		"DELETE=yes": `no argument "DELETE=yes"; nothing was deleted`,
 	} {
 		sweep := exec.CommandContext(t.Context(), "make", "-C", "../../..", "--no-print-directory", "sweep", arguments)
 		sweep.Env = append(sweep.Environ(), envBaseURL+"=", envAPIKey+"=")
 		out, err := sweep.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), want) {
 			t.Errorf("%s: got %v and %s, want %q", arguments, err, out, want)
-		}
-	}
-}
-
-// Options with which make only prints or asks delete nothing, together with others too.
-func TestScript_sweepOnlyListsWithoutRunning(t *testing.T) {
-	t.Parallel()
-	for arguments, want := range map[string]string{
-		"-n": "sweep -n", "-q": "sweep -n", "-t": "sweep -n", "-kt": "sweep -n", "--just-print": "sweep -n", "--question": "sweep -n", "--touch": "sweep -n",
-		"-k": "sweep", "-j2": "sweep", "-Otarget": "sweep", "NOTE=-nqt": "sweep", "ARGS=-n": "sweep -n",
-	} {
-		dir := t.TempDir()
-		script := filepath.Join(dir, "scripts", "acceptance.sh")
-		if err := errors.Join(os.Mkdir(filepath.Dir(script), 0o700), os.WriteFile(script, []byte("#!/bin/sh\necho called $*\n"), 0o700)); err != nil { //nolint:gosec // It is a program.
-			t.Fatal(err)
-		}
-		makefile, err := filepath.Abs("../../../GNUmakefile")
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := exec.CommandContext(t.Context(), "make", "-C", dir, "-f", makefile, "--no-print-directory", arguments, "sweep").CombinedOutput()
-		if !strings.HasSuffix("\n"+string(out), "\ncalled "+want+"\n") {
-			t.Errorf("%s: got %s (%v), want %q", arguments, out, err, want)
 		}
 	}
 }
