@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"testing"
 	"time"
@@ -60,6 +62,44 @@ func TestDecode_wholeNumbers(t *testing.T) {
 	for _, number := range []string{"1.5", "1e-3", "1e30", `"1.0"`, "9007199254740993.0"} {
 		if err := Decode([]byte(`{"count": `+number+`}`), "", &got); err == nil {
 			t.Errorf("%s was read as %d", number, got.Count)
+		}
+	}
+}
+
+func TestSort(t *testing.T) {
+	t.Parallel()
+	type row struct{ key, was int }
+	rows := []row{{3, 0}, {1, 1}, {2, 2}, {1, 3}, {3, 4}}
+	Sort(rows, func(a, b *row) int { return cmp.Compare(a.key, b.key) })
+	if got := fmt.Sprint(rows); got != "[{1 1} {1 3} {2 2} {3 0} {3 4}]" {
+		t.Error(got)
+	}
+	Sort[row](nil, nil)
+}
+
+func TestUnordered(t *testing.T) {
+	t.Parallel()
+	type record struct {
+		URL    string `json:"url"`
+		Script string `json:"script"`
+	}
+	for text, want := range map[string]string{
+		`{}`:            `[]wire.record(nil)`,
+		`{"all":null}`:  `[]wire.record(nil)`,
+		`{"all":[]}`:    `[]wire.record{}`,
+		`{"all":[{}]}`:  `[]wire.record{wire.record{URL:"", Script:""}}`,
+		`{"all":["x"]}`: `error`,
+		`{"all":[{"script":"a","url":"c"},{"url":"b","script":"z"},{"url":"b","script":"y"}]}`: `[]wire.record{wire.record{URL:"b", Script:"y"}, ` +
+			`wire.record{URL:"b", Script:"z"}, wire.record{URL:"c", Script:"a"}}`,
+	} {
+		var holder struct{ All Unordered[record] }
+		err := json.Unmarshal([]byte(text), &holder)
+		got := fmt.Sprintf("%#v", []record(holder.All))
+		if err != nil {
+			got = "error"
+		}
+		if got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
 	}
 }
