@@ -190,3 +190,19 @@ func TestEnvironmentBuild_errors(t *testing.T) {
 		}
 	}
 }
+
+// A request for a build that was lost before the service acted is not taken for the build that runs.
+func TestEnvironmentBuild_lostWhileAnotherRuns(t *testing.T) {
+	t.Parallel()
+	for _, waits := range []bool{true, false} {
+		e := acctest.New(t)
+		id := newEnv(e, nil) // Its first build runs.
+		first := latestOf(e)
+		e.Faults().Add(emulator.Fault{Operation: "createEnvironmentBuild", Kind: emulator.FaultDropBeforeCommit})
+		i := e.NewInstance(t, "agentyard_environment_build")
+		e.Apply(t, i, acctest.Values{"environment_id": id, "wait_for_build": waits}).MustDo(t, acctest.ActionCreate)
+		if got := i.Attribute("build_id"); got == "" || got == first || e.CarriedOut("createEnvironmentBuild") != 1 {
+			t.Errorf("the build is %q, was %s", got, first)
+		}
+	}
+}

@@ -1,7 +1,11 @@
 package environment_test
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,4 +90,156 @@ func TestEnvironment_faultMatrixOfDeletingWhileItIsBuilt(t *testing.T) {
 		},
 		Live: idsOf,
 	}.Run(t)
+}
+
+// The service may call an environment failed until a rebuild of it has succeeded. The rebuild that runs is waited for.
+func TestEnvironment_failedWhileItIsRebuilt(t *testing.T) {
+	t.Parallel()
+	var isFailed atomic.Bool
+	e := acctest.New(t, slowBuilds, rewrite(func(environment map[string]any) {
+		if isFailed.Load() {
+			environment["status"] = "failed"
+		}
+	}))
+	_, i := e.Created(t, environmentType, envValues(nil))
+	failBuild(t, e, emulator.BuildFailure{})
+	rebuilt(t, e, time.Hour)
+	rebuilt(t, e, time.Second)
+	isFailed.Store(true)
+	mustBeSilent(t, e.Plan(t, i, envValues(nil)))
+}
+
+// The default beside others is not deleted, so its build is not canceled.
+func TestEnvironment_refusedDestructionCancelsNoBuild(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, slowBuilds)
+	_, i := e.Created(t, environmentType, envValues(acctest.Values{"scope": "organization", "make_organization_default": true}))
+	environmentsReady(e, "other")
+	e.API(http.MethodPost, environmentsRoute+"/"+i.ID()+"/builds", nil, nil)
+	acctest.NewProcess(t, e, nil).Destroy(i).MustFail(t, "", "409", "make another environment the default first")
+	e.WantRequests(t, "cancelEnvironmentBuild", 0)
+}
+
+func TestEnvironment_whyACancellationFailsIsSaid(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	_, i := e.Created(t, environmentType, environmentOf("a", acctest.Values{"wait_for_build": false}))
+	refuse(e, "cancelEnvironmentBuild", http.StatusForbidden, -1)
+	e.Apply(t, i, nil).MustFail(t, "", "cancelEnvironmentBuild", "Manager role", "is running")
+	if i.State.IsNull() {
+		t.Error("the state is lost")
+	}
+}
+
+// A poll that still shows the build before, as failed or succeeded, is neither the result of an edit nor its end.
+func TestEnvironment_outdatedPollAfterALostResponse(t *testing.T) {
+	t.Parallel()
+	for _, earlier := range []string{"failed", "succeeded"} {
+		e := acctest.New(t)
+		_, i := e.Created(t, environmentType, envValues(nil))
+		if earlier == "failed" {
+			failBuild(t, e, emulator.BuildFailure{})
+			e.Apply(t, i, envValues(acctest.Values{"setup_script": "a"}))
+		}
+		old := onlyEnv(t, e)
+		e.Faults().Add(emulator.Fault{Operation: "updateEnvironment", Kind: emulator.FaultDropAfterCommit},
+			emulator.Fault{Operation: "getEnvironmentBuildStatuses", Kind: emulator.FaultOtherResponse, Body: fmt.Sprintf(
+				`{"builds":[{"environmentId":%q,"environmentStatus":%q,"latestBuild":{"id":%q,"status":%q,"truncated":false,"withheld":false}}]}`,
+				old.ID, map[string]string{"failed": "failed", "succeeded": "ready"}[earlier], old.LatestBuild.ID, earlier)})
+		out := e.Apply(t, i, envValues(acctest.Values{"setup_script": "b"}))
+		if out.MustDo(t, acctest.ActionUpdate); i.Attribute("status") != "ready" || i.Attribute("latest_build_id") == old.LatestBuild.ID {
+			t.Errorf("after a build that %s: %s", earlier, i.State)
+		}
+	}
+}
+
+// After a lost response, a build may be running: the next apply waits for it, and does not report its start as a success.
+func TestEnvironment_aBuildWhoseStartWasLostIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		prepare func(t *testing.T, e *acctest.Env)
+		faults  []emulator.Fault
+		changes acctest.Values
+	}{
+		"of a change": {
+			faults:  []emulator.Fault{{Operation: "updateEnvironment", Kind: emulator.FaultDropAfterCommit}},
+			changes: acctest.Values{"setup_script": "make tools"},
+		},
+		"of a rebuild": {
+			prepare: func(t *testing.T, e *acctest.Env) {
+				failBuild(t, e, emulator.BuildFailure{})
+				rebuilt(t, e, time.Hour)
+			},
+			faults: []emulator.Fault{
+				{Operation: "createEnvironmentBuild", Kind: emulator.FaultDropAfterCommit},
+				{Operation: "getEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: 500, After: 1},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t, slowBuilds)
+			_, i := e.Created(t, environmentType, environmentOf("a", nil))
+			if tc.prepare != nil {
+				tc.prepare(t, e)
+			}
+			for _, fault := range tc.faults {
+				fault.Times = -1
+				e.Faults().Add(fault)
+			}
+			config := environmentOf("a", tc.changes)
+			if out := e.Apply(t, i, config); len(out.Errors) == 0 {
+				t.Fatalf("%s", out)
+			}
+			e.Faults().Clear()
+			started := e.CarriedOut("updateEnvironment") + e.CarriedOut("createEnvironmentBuild")
+			out := e.MustApply(t, i, config)
+			if out.Action != acctest.ActionUpdate || i.Attribute("status") != "ready" {
+				t.Errorf("%s; the status is %q", out, i.Attribute("status"))
+			}
+			if n := e.CarriedOut("updateEnvironment") + e.CarriedOut("createEnvironmentBuild"); n != started {
+				t.Errorf("%d more builds were started", n-started)
+			}
+			e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+		})
+	}
+}
+
+// A service need not name the build that an update starts, and may show the one before for some seconds. That one is not waited for. If the
+// update started none, it counts after all.
+func TestEnvironment_anUnnamedBuildIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	for name, lag := range map[string]time.Duration{"at once": 0, "late": 3 * time.Second, "never": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var e *acctest.Env
+			var mu sync.Mutex
+			var until time.Time
+			before := map[string]map[string]any{}
+			e = acctest.New(t, acctest.Rewrite(environmentsRoute, "environments", func(r *http.Request, object map[string]any) {
+				mu.Lock()
+				defer mu.Unlock()
+				if r.Method == http.MethodPatch {
+					delete(object, "buildId")
+					until = e.Clock.Now().Add(lag)
+					return
+				}
+				if e.Clock.Now().Before(until) {
+					clear(object)
+					maps.Copy(object, before[r.URL.Path])
+				}
+				before[r.URL.Path] = maps.Clone(object)
+			}))
+			_, i := e.Created(t, environmentType, environmentOf("a", nil))
+			first := i.Attribute("latest_build_id")
+			started := e.Clock.Now()
+			e.MustApply(t, i, environmentOf("a", acctest.Values{"setup_script": "make"})).MustDo(t, acctest.ActionUpdate)
+			if isNew := i.Attribute("latest_build_id") != first; isNew != (lag < time.Hour) || i.Attribute("status") != "ready" {
+				t.Errorf("the state is %s", i.State)
+			}
+			if waited := e.Clock.Now().Sub(started); waited > time.Minute {
+				t.Errorf("waited %v", waited)
+			}
+		})
+	}
 }

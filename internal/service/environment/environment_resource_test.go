@@ -1,10 +1,14 @@
 package environment_test
 
 import (
+	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 func TestEnvironment_eachAttribute(t *testing.T) {
@@ -48,5 +52,209 @@ func TestEnvironment_eachAttribute(t *testing.T) {
 			t.Errorf("step %d sent %q; the state is %s", n, got, i.State)
 		}
 		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+	}
+}
+
+func TestEnvironment_plansShowWhatChanges(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	before := acctest.Values{"setup_script": "make", "scope": "organization"}
+	_, i := e.Created(t, environmentType, envValues(before))
+	built := func(more ...string) []string {
+		return slices.Sorted(slices.Values(append(more, "last_successful_build_at", "latest_build", "latest_build_id", "status")))
+	}
+	for name, tc := range map[string]struct {
+		change acctest.Values
+		want   []string
+	}{
+		"a rename":              {acctest.Values{"name": "after"}, []string{"name"}},
+		"the default":           {acctest.Values{"make_organization_default": true}, []string{"is_default", "make_organization_default"}},
+		"a script":              {acctest.Values{"setup_script": "true"}, built("setup_script")},
+		"a source":              {acctest.Values{"source_id": "source-repositories", "setup_script": nil}, built("active_source", "setup_script", "source", "source_id")},
+		"a repository":          {acctest.Values{"repositories": repositories("app", "make", "api", "")}, built("active_repositories", "repositories", "repositories[1]")},
+		"a repository's script": {acctest.Values{"repositories": repositories("app", "true")}, built("active_repositories[0].script", "repositories[0].script")},
+		"a script, without a wait": {
+			acctest.Values{"setup_script": "true", "wait_for_build": false, "repositories": repositories("api", "")},
+			[]string{"latest_build", "latest_build_id", "repositories[0].script", "repositories[0].url", "setup_script", "status", "wait_for_build"},
+		},
+	} {
+		config := envValues(before)
+		maps.Copy(config, tc.change)
+		if got := acctest.NewProcess(t, e, nil).Changes(i, config); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: the plan shows %v, want %v", name, got, tc.want)
+		}
+	}
+}
+
+// What the plan decides about the active repositories holds in the apply, in whatever order the service returns them, also if the build fails.
+func TestEnvironment_activeRepositoriesStayKnown(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]bool{"succeeds": false, "fails": true} {
+		e := acctest.New(t)
+		_, i := e.Created(t, environmentType, envValues(acctest.Values{"repositories": repositories("app", "make", "api", "")}))
+		if fails {
+			failBuild(t, e, emulator.BuildFailure{Category: "validation", Reason: "exit 1"})
+		}
+		config := envValues(acctest.Values{"repositories": repositories("api", "true", "app", "make")})
+		p := acctest.NewProcess(t, e, nil)
+		out := p.Apply(i, config) // The harness compares the result with the plan.
+		if unknown := out.Unknown(t); slices.Contains(unknown, "active_repositories") || !slices.Contains(unknown, "active_repositories.script") || len(out.Errors) > 0 != fails {
+			t.Errorf("%s: unknown are %v; %s", name, unknown, out)
+		}
+		if fails {
+			out = p.Plan(i, config)
+			acctest.Says(t, out.WarningText(), "failed: exit 1")
+			e.MustApply(t, i, config)
+		}
+		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+	}
+}
+
+func TestEnvironment_sourcesAreCheckedInThePlan(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		values acctest.Values
+		at     string
+		want   []string
+	}{
+		"unknown":         {acctest.Values{"source_id": "source-none"}, "source_id", []string{`Source "source-none" is not available`, "source-base", "agentyard_environment_source_options"}},
+		"unavailable":     {acctest.Values{"source_id": "source-other"}, "source_id", []string{"currently unavailable: Provider B"}},
+		"no repositories": {acctest.Values{"source_id": "source-bare"}, "repositories", []string{`"Bare image" (source-bare) does not support repositories`}},
+		"no scripts":      {acctest.Values{"source_id": "source-repositories", "setup_script": "make"}, "setup_script", []string{`"Repositories without scripts" (source-repositories) does not support setup scripts`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			e.Plan(t, e.NewInstance(t, environmentType), envValues(tc.values)).MustFail(t, tc.at, tc.want...)
+			p, i := e.Created(t, environmentType, envValues(nil))
+			p.Plan(i, envValues(tc.values)).MustFail(t, tc.at, tc.want...)
+		})
+	}
+	// The sources are asked for once. The service decides about a source that is not configured.
+	e := acctest.New(t)
+	p := acctest.NewProcess(t, e, nil)
+	for range 2 {
+		p.Plan(p.NewInstance(environmentType), envValues(acctest.Values{"source_id": "source-base"})).MustDo(t, acctest.ActionCreate)
+	}
+	e.WantRequests(t, "getEnvironmentSourceOptions", 1)
+	i := p.NewInstance(environmentType)
+	p.Import(i, builtEnv(e, map[string]any{"sourceId": "source-repositories"})).MustSucceed(t)
+	acctest.Says(t, p.Apply(i, envValues(acctest.Values{"setup_script": "make"})).Text(), "updateEnvironment", "does not support setup scripts")
+}
+
+// An existing environment stays unchanged when its source is no longer offered. Before a destroy, Terraform also plans the
+// configuration.
+func TestEnvironment_sourceThatBecameUnavailable(t *testing.T) {
+	t.Parallel()
+	for name, other := range map[string]map[string]any{"unchanged": nil, "another script": {"setupScript": "make"}} { // Changed outside Terraform.
+		e := acctest.New(t)
+		config := envValues(acctest.Values{"source_id": "source-base"})
+		_, i := e.Created(t, environmentType, config)
+		if other != nil {
+			patchEnv(t, e, other)
+		}
+		acctest.Must(t, e.SetSourceProvider("provider-a", false))
+		if out := e.Plan(t, i, config); len(out.Errors) > 0 {
+			t.Errorf("%s: %s", name, out)
+		}
+		e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
+	}
+}
+
+func TestEnvironment_invalidConfiguration(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	element := "repositories[0]."
+	for _, tc := range []struct {
+		values   acctest.Values
+		at, want string
+	}{
+		{acctest.Values{"repositories": []any{map[string]any{"url": "acme/app", "script": "make"}}}, element + "url", "repositories[0].url must be an absolute URI"},
+		{acctest.Values{"scope": "team"}, "scope", "scope must be \"user\" or \"organization\", not \"team\""},
+		{acctest.Values{"make_organization_default": true, "scope": "user"}, "make_organization_default", `Set scope to "organization"`},
+	} {
+		e.Plan(t, e.NewInstance(t, environmentType), envValues(tc.values)).MustFail(t, tc.at, tc.want)
+	}
+	if requests := e.Journal().Entries(); len(requests) > 0 {
+		t.Errorf("the service was asked: %+v", requests)
+	}
+}
+
+func TestEnvironment_refusalsOfACreation(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("m", 65537)
+	sourced := acctest.Values{"source_id": "source-base"}
+	for name, tc := range map[string]struct {
+		values acctest.Values
+		before func(*acctest.Env)
+		status int
+		at     string
+		want   []string
+	}{
+		"long name":      {values: acctest.Values{"name": strings.Repeat("n", 129)}, want: []string{"at most 128 characters", "Correct the value that the message names."}},
+		"long set-up":    {values: acctest.Values{"setup_script": long}, want: []string{"at most 65536 bytes"}},
+		"name taken":     {before: func(e *acctest.Env) { newEnv(e, nil) }, at: "name", want: []string{"already exists", "2026-03-01T12:00:00Z", "terraform import ADDRESS"}},
+		"no source":      {before: func(e *acctest.Env) { _ = e.SetSourceProvider("provider-a", false) }, want: []string{"createEnvironment", "409", "No source"}},
+		"403 of a scope": {values: acctest.Values{"scope": "organization"}, status: 403, want: []string{"Manager role", `scope "user" requires its owner's key, and any member can create one.`}},
+		"404":            {values: sourced, status: 404, at: "source_id"},
+		"405":            {before: func(e *acctest.Env) { e.AllowEnvironments(false) }, want: []string{"createEnvironment", "405", "whether it allows new environments"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			if tc.before != nil {
+				tc.before(e)
+			}
+			if tc.status != 0 {
+				refuse(e, "createEnvironment", tc.status, 1)
+				tc.want = append(tc.want, "createEnvironment", fmt.Sprint(tc.status))
+			}
+			before := len(environmentsOf(e))
+			i := e.NewInstance(t, environmentType)
+			e.Apply(t, i, envValues(tc.values)).MustFail(t, tc.at, tc.want...)
+			if after := len(environmentsOf(e)); after != before || !i.State.IsNull() {
+				t.Errorf("%d environments, were %d; the state is %s", after, before, i.State)
+			}
+		})
+	}
+}
+
+func TestEnvironment_refusalsOfAnUpdate(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	_, i := e.Created(t, environmentType, envValues(nil))
+	builtEnv(e, map[string]any{"name": "taken"})
+	script := acctest.Values{"setup_script": "x"}
+	for _, tc := range []struct {
+		values acctest.Values
+		status int
+		at     string
+		want   []string
+	}{
+		{acctest.Values{"name": "taken"}, 0, "name", []string{"updateEnvironment", "409", "Another environment has this name.", "apply a temporary name"}},
+		{acctest.Values{"name": strings.Repeat("n", 129)}, 0, "", []string{"at most 128 characters"}},
+		{script, 403, "", []string{"updateEnvironment", "403", "its owner's key"}},
+		{acctest.Values{"source_id": "source-repositories"}, 409, "", []string{"updateEnvironment", "409"}},
+		{acctest.Values{"source_id": "source-repositories"}, 404, "source_id", []string{"updateEnvironment", "404"}},
+	} {
+		if tc.status != 0 {
+			refuse(e, "updateEnvironment", tc.status, 1)
+		}
+		e.Apply(t, i, envValues(tc.values)).MustFail(t, tc.at, tc.want...)
+	}
+	e.Plan(t, i, envValues(nil)).MustDo(t, acctest.ActionNone) // The state contains none of the rejected changes.
+}
+
+// Another rename or deletion of the same apply frees the name a moment later.
+func TestEnvironment_renameWaitsForTheName(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	config := acctest.Values{"name": "a", "repositories": []any{}}
+	p, i := e.Created(t, environmentType, config)
+	refuse(e, "updateEnvironment", 409, 5)
+	config["name"] = "b"
+	p.Apply(i, config).MustDo(t, acctest.ActionUpdate)
+	if got := environmentsOf(e)[0].Name; got != "b" {
+		t.Errorf("the environment is named %s", got)
 	}
 }

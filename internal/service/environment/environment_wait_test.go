@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"path"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -204,5 +205,203 @@ func TestEnvironment_whatHappensDuringTheWait(t *testing.T) {
 				mustRest(t, d.e, i, config)
 			})
 		}
+	}
+}
+
+func TestEnvironment_timeouts(t *testing.T) {
+	t.Parallel()
+	for _, updates := range []bool{false, true} {
+		t.Run(fmt.Sprintf("update=%v", updates), func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t, func(o *emulator.Options) { o.BuildPhase = time.Hour })
+			p := acctest.NewProcess(t, e, nil)
+			i := p.NewInstance(environmentType)
+			config := envValues(acctest.Values{"timeouts": map[string]any{"create": "5h", "update": "5h"}})
+			if updates {
+				p.Apply(i, config).MustDo(t, acctest.ActionCreate)
+				config["setup_script"] = "make"
+			}
+			config["timeouts"] = map[string]any{"create": "2m", "update": "3m"}
+			before := e.Now()
+			allowed, left := 2*time.Minute, "untaint ADDRESS, then apply."
+			if updates {
+				allowed, left = 3*time.Minute, "The next apply waits for the build"
+			}
+			p.Apply(i, config).MustFail(t, "", fmt.Sprintf("is still \"queued\" after %s. It continues at the service", allowed), "raise the timeout", left)
+			if took := e.Now().Sub(before); took < allowed || took > allowed+time.Minute {
+				t.Errorf("it took %v, want %v", took, allowed)
+			}
+			if i.Tainted == updates || i.Attribute("status") != "building" {
+				t.Errorf("tainted: %v, %s", i.Tainted, i.Attribute("status"))
+			}
+			i.Tainted = false
+			config["timeouts"] = map[string]any{"update": "5h"}
+			acctest.Says(t, e.Plan(t, i, config).WarningText(), "Earlier build has not ended", i.ID(), "build "+i.Attribute("latest_build_id")+" has not ended, and an earlier apply stopped waiting. An apply that keeps the environment waits for it.")
+			e.Journal().Reset()
+			e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
+			if sent := changesSent(e); sent != "" {
+				t.Errorf("the next apply sends %s", sent)
+			}
+			mustRest(t, e, i, config)
+		})
+	}
+}
+
+// The result of a request is in the state even if the run is interrupted, and the next apply continues from there.
+func TestEnvironment_interruptedInFlight(t *testing.T) {
+	t.Parallel()
+	for _, operation := range []string{"createEnvironment", "updateEnvironment", "createEnvironmentBuild", "setDefaultEnvironment"} {
+		t.Run(operation, func(t *testing.T) {
+			t.Parallel()
+			var p *acctest.Process
+			e := acctest.New(t, acctest.Hold(operation, func(<-chan struct{}) { p.Stop() }))
+			config := environmentOf("dev", acctest.Values{"make_organization_default": true})
+			i := e.NewInstance(t, environmentType)
+			switch operation {
+			case "createEnvironmentBuild":
+				failBuild(t, e, emulator.BuildFailure{})
+				e.Apply(t, i, config)
+				i.Tainted = false // As untaint does.
+			case "updateEnvironment":
+				e.MustApply(t, i, config)
+				config["setup_script"] = "make"
+			}
+			p = acctest.NewProcess(t, e, nil)
+			p.Apply(i, config)
+			made := onlyEnv(t, e)
+			if i.ID() != made.ID || i.Attribute("latest_build_id") != made.LatestBuild.ID || i.Tainted {
+				t.Errorf("tainted %v, the state is %s", i.Tainted, i.State)
+			}
+			e.MustApply(t, i, config)
+			if got := onlyEnv(t, e); got.ID != made.ID || got.LatestBuild.ID != made.LatestBuild.ID || !got.IsDefault {
+				t.Errorf("%+v, was %+v", got, made)
+			}
+			mustRest(t, e, i, config)
+		})
+	}
+}
+
+// Without the mark of an interrupted wait, an environment that is being built is no reason for an update.
+func TestEnvironment_marksOfUnfinishedWaits(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		initial acctest.Values
+		then    func(e *acctest.Env, path string, config acctest.Values)
+		next    acctest.Action
+	}{
+		"to be the default": {acctest.Values{"scope": "organization", "make_organization_default": true}, nil, "update"},
+		"not waited for":    {nil, func(_ *acctest.Env, _ string, config acctest.Values) { config["wait_for_build"] = false }, "update"},
+		"failed":            {nil, func(e *acctest.Env, path string, _ acctest.Values) { e.API(http.MethodPost, path+"/cancel", nil, nil) }, "update"},
+		"ready, then edited": {nil, func(e *acctest.Env, _ string, config acctest.Values) {
+			e.Clock.Advance(buildTime)
+			config["setup_script"] = "make"
+		}, "update"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			option, arm := atFirstLook()
+			e := acctest.New(t, option)
+			p := acctest.NewProcess(t, e, nil)
+			i := p.NewInstance(environmentType)
+			config := envValues(tc.initial)
+			arm(p.Stop)
+			mustWarnOnce(t, p.Apply(i, config), "Interrupted")
+			if tc.then != nil {
+				tc.then(e, environmentsRoute+"/"+i.ID()+"/builds/"+latestOf(e), config)
+			}
+			e.Apply(t, i, config).MustDo(t, tc.next)
+			if got := onlyEnv(t, e); (config["wait_for_build"] == nil) != (got.Status == "ready") || got.IsDefault != (tc.initial != nil) {
+				t.Errorf("the environment is %+v", got)
+			}
+			// The mark is gone. Without it, a build that was started outside Terraform is no reason for an update.
+			e.Clock.Advance(buildTime)
+			rebuilt(t, e, 0)
+			e.Apply(t, i, config).MustDo(t, acctest.ActionNone)
+		})
+	}
+}
+
+// If the start of a rebuild fails, both last steps are left, and the changes are stored.
+func TestEnvironment_aRebuildThatDoesNotStartLeavesItsSteps(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	_, i := e.Created(t, environmentType, environmentOf("a", nil))
+	failBuild(t, e, emulator.BuildFailure{})
+	rebuilt(t, e, buildTime)
+	config := environmentOf("b", acctest.Values{"make_organization_default": true})
+	refuse(e, "createEnvironmentBuild", http.StatusForbidden, -1)
+	e.Apply(t, i, config).MustFail(t, "", "createEnvironmentBuild")
+	if got := onlyEnv(t, e); got.IsDefault || got.Name != "b" || i.Attribute("name") != "b" {
+		t.Errorf("%+v; the state is %s", got, i.State)
+	}
+	e.Faults().Clear()
+	e.MustApply(t, i, config).MustDo(t, acctest.ActionUpdate)
+	if !onlyEnv(t, e).IsDefault {
+		t.Error("it is not the default")
+	}
+	mustRest(t, e, i, config)
+}
+
+// Whatever an update changes, it waits for the build that runs, if it waits at all.
+func TestEnvironment_anUpdateWaitsForTheBuildThatRuns(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		before, change acctest.Values
+		status         string
+	}{
+		"told to wait":     {acctest.Values{"wait_for_build": false}, acctest.Values{"wait_for_build": true}, "ready"},
+		"renamed":          {nil, acctest.Values{"name": "renamed"}, "building"}, // Somebody else's build.
+		"told not to wait": {nil, acctest.Values{"wait_for_build": false}, "building"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t, slowBuilds)
+			_, i := e.Created(t, environmentType, envValues(tc.before))
+			e.Clock.Advance(time.Hour)
+			rebuilt(t, e, 0)
+			e.Journal().Reset()
+			e.Apply(t, i, envValues(tc.change)).MustDo(t, acctest.ActionUpdate)
+			polls := e.Journal().Count("getEnvironmentBuildStatuses")
+			if got := i.Attribute("status"); got != tc.status || e.Journal().Count("createEnvironmentBuild") > 0 || (polls > 0) != (got == "ready") {
+				t.Errorf("the status is %q after %d polls", got, polls)
+			}
+			e.Clock.Advance(time.Hour)
+			mustRest(t, e, i, envValues(tc.change))
+		})
+	}
+}
+
+// A change of a failed environment may start no build. Then the failed build counts after all, and the next apply starts one.
+func TestEnvironment_aChangeThatBuildsNothing(t *testing.T) {
+	t.Parallel()
+	for _, named := range []bool{true, false} {
+		build := ""
+		var changes atomic.Bool
+		e := acctest.New(t, acctest.Wrap(func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != http.MethodPatch || !changes.Load() {
+					next.ServeHTTP(w, r)
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = fmt.Fprintf(w, `{"id":%q%s}`, path.Base(r.URL.Path), build)
+			})
+		}))
+		_, i := e.Created(t, environmentType, envValues(nil))
+		failBuild(t, e, emulator.BuildFailure{Reason: "The disk is full."})
+		rebuilt(t, e, buildTime)
+		if named {
+			build = fmt.Sprintf(`,"buildId":%q`, latestOf(e))
+		}
+		changes.Store(true)
+		started := e.Clock.Now()
+		config := envValues(acctest.Values{"setup_script": "make"})
+		e.Apply(t, i, config).MustFail(t, "", "Environment failed to build", "The disk is full.", "The next apply rebuilds it.")
+		if waited := e.Clock.Now().Sub(started); waited > time.Minute {
+			t.Errorf("waited %v", waited)
+		}
+		changes.Store(false)
+		e.MustApply(t, i, config)
+		mustRest(t, e, i, config)
 	}
 }

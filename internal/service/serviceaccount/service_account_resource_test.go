@@ -1,6 +1,7 @@
 package serviceaccount_test
 
 import (
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -126,5 +127,49 @@ func TestServiceAccount_trimmedDescription(t *testing.T) {
 	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
 	for _, same := range []acctest.Values{config, {"name": "ci", "description": "builds"}} {
 		e.Plan(t, i, same).MustDo(t, acctest.ActionNone)
+	}
+}
+
+func newComputer(e *acctest.Env, account, name string) {
+	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": name, "serviceAccountId": account}, nil)
+}
+
+func TestServiceAccount_destroyWarnsHowManyComputersGoWithIt(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		computers int
+		config    acctest.Values // Nil destroys.
+		fault     *emulator.Fault
+		want      []string
+		listings  int
+	}{
+		"none":                {computers: 0, listings: 1},
+		"many":                {computers: 12, want: []string{`Service account "ci" with 12 computers: `, "and 2 more", "those that the plan does not destroy"}, listings: 1},
+		"replaced":            {computers: 2, config: acctest.Values{"name": "cd"}, want: []string{"with 2 computers:", "c-0", "c-1"}, listings: 1},
+		"unchanged":           {computers: 2, config: acctest.Values{"name": "ci"}},
+		"the look is refused": {computers: 2, fault: &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, want: []string{`Service account "ci" with its computers: `, "listComputers", "403"}, listings: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			p := acctest.NewProcess(t, e, nil)
+			i := p.NewInstance(accountType)
+			p.Apply(i, acctest.Values{"name": "ci"}).MustSucceed(t)
+			for n := range tc.computers {
+				newComputer(e, i.ID(), fmt.Sprint("c-", n))
+			}
+			if tc.fault != nil {
+				tc.fault.Operation = "listComputers"
+				e.Faults().Add(*tc.fault)
+			}
+			e.Journal().Reset()
+			out := p.Plan(i, tc.config)
+			text := out.WarningText()
+			if len(out.Errors) > 0 || (text == "") != (len(tc.want) == 0) {
+				t.Errorf("got %s", out)
+			}
+			acctest.Says(t, text, tc.want...)
+			e.WantRequests(t, "listComputers", tc.listings)
+		})
 	}
 }

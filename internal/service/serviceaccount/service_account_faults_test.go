@@ -1,58 +1,12 @@
 package serviceaccount_test
 
 import (
-	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
-
-func newComputer(e *acctest.Env, account, name string) {
-	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": name, "serviceAccountId": account}, nil)
-}
-
-func TestServiceAccount_destroyWarnsHowManyComputersGoWithIt(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		computers int
-		config    acctest.Values // Nil destroys.
-		fault     *emulator.Fault
-		want      []string
-		listings  int
-	}{
-		"none":                {computers: 0, listings: 1},
-		"many":                {computers: 12, want: []string{`Service account "ci" with 12 computers: `, "and 2 more", "those that the plan does not destroy"}, listings: 1},
-		"replaced":            {computers: 2, config: acctest.Values{"name": "cd"}, want: []string{"with 2 computers:", "c-0", "c-1"}, listings: 1},
-		"unchanged":           {computers: 2, config: acctest.Values{"name": "ci"}},
-		"the look is refused": {computers: 2, fault: &emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 403}, want: []string{`Service account "ci" with its computers: `, "listComputers", "403"}, listings: 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			p := acctest.NewProcess(t, e, nil)
-			i := p.NewInstance(accountType)
-			p.Apply(i, acctest.Values{"name": "ci"}).MustSucceed(t)
-			for n := range tc.computers {
-				newComputer(e, i.ID(), fmt.Sprint("c-", n))
-			}
-			if tc.fault != nil {
-				tc.fault.Operation = "listComputers"
-				e.Faults().Add(*tc.fault)
-			}
-			e.Journal().Reset()
-			out := p.Plan(i, tc.config)
-			text := out.WarningText()
-			if len(out.Errors) > 0 || (text == "") != (len(tc.want) == 0) {
-				t.Errorf("got %s", out)
-			}
-			acctest.Says(t, text, tc.want...)
-			e.WantRequests(t, "listComputers", tc.listings)
-		})
-	}
-}
 
 func accountIDs(e *acctest.Env) []string {
 	var ids []string
@@ -110,5 +64,26 @@ func TestServiceAccount_interruptedBeforeItsStatus(t *testing.T) {
 	}
 	if all := listAccounts(e); len(all) != 1 || all[0].Status != "inactive" {
 		t.Errorf("the accounts are %+v", all)
+	}
+}
+
+// The response is lost before the service acts, and another run creates the same object while this one searches for its own.
+func TestServiceAccount_foundAfterALostResponseIsAWarning(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []emulator.FaultKind{emulator.FaultDropAfterCommit, ""} {
+		e := acctest.New(t)
+		if kind != "" {
+			e.Faults().Add(emulator.Fault{Operation: "createServiceAccount", Kind: kind})
+		}
+		i := e.NewInstance(t, accountType)
+		out := acctest.NewProcess(t, e, patient).Apply(i, acctest.Values{"name": "ci"})
+		out.MustSucceed(t)
+		if kind == "" {
+			if out.WarningText() != "" {
+				t.Errorf("an ordinary apply warns: %s", out.WarningText())
+			}
+			continue
+		}
+		acctest.Says(t, out.WarningText(), "Found after a lost response", `service account "ci" (`+i.ID(), "If another run created this, two states have it")
 	}
 }
