@@ -118,19 +118,25 @@ func TestFleet_anInstallationIsNoProof(t *testing.T) {
 	}
 }
 
+// fromNowOn changes a field of all computers in the responses after start was called.
+func fromNowOn(field, value string) (option acctest.Option, start func()) {
+	var started atomic.Bool
+	return acctest.Rewrite("/api/v0/computers", "computers", func(_ *http.Request, c map[string]any) {
+		if started.Load() {
+			c[field] = value
+		}
+	}), func() { started.Store(true) }
+}
+
 // A saved plan may be old when it is applied.
 func TestFleet_whatRecoversIsNotReplaced(t *testing.T) {
 	t.Parallel()
-	var recovered atomic.Bool
-	e := acctest.New(t, acctest.Rewrite("/api/v0/computers", "computers", func(_ *http.Request, c map[string]any) {
-		if recovered.Load() {
-			c["status"] = "active"
-		}
-	}))
+	change, recovers := fromNowOn("status", "active")
+	e := acctest.New(t, change)
 	failSetUp(e, "web-1")
 	p, i := e.Created(t, fleetType, fleetOf(2))
 	apply := p.Save(i, fleetOf(2))
-	recovered.Store(true)
+	recovers()
 	p.Restart()
 	apply().MustDo(t, acctest.ActionUpdate)
 	e.WantRequests(t, "deleteComputer", 0)
@@ -140,19 +146,15 @@ func TestFleet_whatRecoversIsNotReplaced(t *testing.T) {
 // The name of a failed computer is not planned if a lower number is free. Once it has recovered, it gets the planned one.
 func TestFleet_whatRecoversTakesThePlaceOfANewOne(t *testing.T) {
 	t.Parallel()
-	var recovered atomic.Bool
-	e := acctest.New(t, acctest.Rewrite("/api/v0/computers", "computers", func(_ *http.Request, c map[string]any) {
-		if recovered.Load() {
-			c["status"] = "active"
-		}
-	}))
+	change, recovers := fromNowOn("status", "active")
+	e := acctest.New(t, change)
 	failSetUp(e, "web-4")
 	p, i := e.Created(t, fleetType, fleetOf(4))
 	before := fleetIDs(i)
 	deleteComputers(e, "web-2", "web-3")
 	p.Restart()
 	apply := p.Save(i, fleetOf(2))
-	recovered.Store(true)
+	recovers()
 	p.Restart()
 	apply().MustDo(t, acctest.ActionUpdate)
 	if got := fleetIDs(i); len(got) != 2 || got[0] != before[0] || got[1] != before[3] {
@@ -166,18 +168,14 @@ func TestFleet_whatRecoversTakesThePlaceOfANewOne(t *testing.T) {
 // A wait plans as unknown only what the rest of the set-up sets. What was known stays, whatever the service returns.
 func TestFleet_aWaitKeepsWhatIsKnown(t *testing.T) {
 	t.Parallel()
-	var changed atomic.Bool
-	e := acctest.New(t, acctest.Rewrite("/api/v0/computers", "computers", func(_ *http.Request, c map[string]any) {
-		if changed.Load() {
-			c["remoteUser"] = "another"
-		}
-	}))
+	change, changes := fromNowOn("remoteUser", "another")
+	e := acctest.New(t, change)
 	config := fleetOf(1)
 	config["wait_for_active"] = false
 	p, i := e.Created(t, fleetType, config)
 	user := fleetComputers(i)["web-1"]["remote_user"]
 	apply := p.Save(i, fleetOf(1))
-	changed.Store(true)
+	changes()
 	p.Restart()
 	out := apply() // The harness compares the result with the plan.
 	out.MustDo(t, acctest.ActionUpdate)

@@ -170,3 +170,17 @@ func TestFleet_ofAServiceAccount(t *testing.T) {
 		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 	}
 }
+
+// Deletion protection is about the fleet as a whole.
+func TestFleet_protectedFleetScalesDown(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	config := acctest.Values{"name_prefix": "f", "quantity": 3, "wait_for_active": false, "deletion_protection": true}
+	_, i := e.Created(t, fleetType, config)
+	e.Clock.Advance(provisioned)
+	config["quantity"] = 1
+	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
+	if names := computerNames(e); len(names) != 1 {
+		t.Errorf("the computers are %v", names)
+	}
+}

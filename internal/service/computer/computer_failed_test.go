@@ -110,3 +110,16 @@ func TestComputer_checksTheProviderOnce(t *testing.T) {
 		plan(acctest.NewProcess(t, e, nil), "managed-d").MustDo(t, acctest.ActionCreate)
 	}
 }
+
+// A protected computer is not replaced without being asked.
+func TestComputer_aProtectedFailureIsKept(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	failSetUp(e, "a")
+	config := acctest.Values{"name": "a", "wait_for_active": false, "deletion_protection": true}
+	_, i := e.Created(t, computerType, config)
+	e.Clock.Advance(provisioned)
+	out := e.Plan(t, i, config)
+	out.MustDo(t, acctest.ActionNone)
+	acctest.Says(t, out.WarningText(), `has the status "error"`)
+}

@@ -2,7 +2,6 @@ package computer_test
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
@@ -34,41 +33,6 @@ func TestComputer_aKeyWithATooLowRole(t *testing.T) {
 		if out := acctest.NewProcess(t, e, nil).Destroy(i); len(out.Errors) > 0 {
 			t.Errorf("%s: %v", typeName, out)
 		}
-	}
-}
-
-// A request that changes something is completed, and its result is in the state.
-func TestAccComputer_interruptedWhileACreationIsInFlight(t *testing.T) {
-	t.Parallel()
-	running := make(chan *acctest.Running, 1)
-	e := acctest.NewRealTime(t, acctest.InterruptInFlight("createComputer", running))
-	cli := acctest.NewCLI(t, e, "resource \"agentyard_computer\" \"test\" {\n  name          = \"web-1\"\n  provider_type = \"byom\"\n}\n")
-	run := cli.Start("apply", "-auto-approve", "-input=false")
-	running <- run
-	run.Wait()
-	id := only(t, e).ID
-	if state := cli.MustRun("show"); !strings.Contains(state.Output, id) || strings.Contains(state.Output, "tainted") {
-		t.Fatalf("the state: %s", state.Output)
-	}
-	cli.MustPlanEmpty()
-}
-
-// For a software draft that was used, the service returns the computer that was created from it. That computer may belong to
-// someone else.
-func TestComputer_usedSoftwareDraftIsNotTakenOver(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	draft := map[string]any{"workstreamId": hostA, "creationSessionId": hostB, "firstTurnId": hostA}
-	made := newComputer(e, map[string]any{"name": "theirs", "source": map[string]any{"kind": "template", "templateId": "template-base", "isListed": true, "softwareDraft": draft}})
-	source := map[string]any{"kind": "template", "template_id": "template-base", "is_listed": true,
-		"software_draft": map[string]any{"workstream_id": hostA, "creation_session_id": hostB, "first_turn_id": hostA}}
-	i := e.NewInstance(t, computerType)
-	for range 2 {
-		e.Apply(t, i, acctest.Values{"name": "mine", "source": source}).MustFail(t, "",
-			"the response has another object", "If no resource manages it", "terraform import ADDRESS "+made.ID)
-	}
-	if left := only(t, e); left.ID != made.ID || !i.State.IsNull() {
-		t.Errorf("the emulator holds %+v, the state %s", left, i.State)
 	}
 }
 

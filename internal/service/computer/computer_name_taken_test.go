@@ -52,3 +52,22 @@ func TestComputer_renameToATakenName(t *testing.T) {
 	refuse(e, "updateComputer", 409, 1)
 	p.Apply(i, acctest.Values{"name": "a", "provider_type": "byom", "remote_user": "x"}).MustFail(t, "", "409")
 }
+
+// For a software draft that was used, the service returns the computer that was created from it. That computer may belong to
+// someone else.
+func TestComputer_usedSoftwareDraftIsNotTakenOver(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	draft := map[string]any{"workstreamId": hostA, "creationSessionId": hostB, "firstTurnId": hostA}
+	made := newComputer(e, map[string]any{"name": "theirs", "source": map[string]any{"kind": "template", "templateId": "template-base", "isListed": true, "softwareDraft": draft}})
+	source := map[string]any{"kind": "template", "template_id": "template-base", "is_listed": true,
+		"software_draft": map[string]any{"workstream_id": hostA, "creation_session_id": hostB, "first_turn_id": hostA}}
+	i := e.NewInstance(t, computerType)
+	for range 2 {
+		e.Apply(t, i, acctest.Values{"name": "mine", "source": source}).MustFail(t, "",
+			"the response has another object", "If no resource manages it", "terraform import ADDRESS "+made.ID)
+	}
+	if left := only(t, e); left.ID != made.ID || !i.State.IsNull() {
+		t.Errorf("the emulator holds %+v, the state %s", left, i.State)
+	}
+}
