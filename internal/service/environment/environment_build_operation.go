@@ -85,8 +85,8 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 		return nil, err
 	}
 	deadline, before, build := c.Conn.Clock.Now().Add(call.Timeout), e.LatestBuildID(), ""
-	follow := func(before string) (*environments.Build, error) {
-		return waitForBuild(ctx, c, e.ID, earlierBuild{id: before}, deadline.Sub(c.Conn.Clock.Now()), func(b *environments.Build) {
+	follow := func(before earlierBuild) (*environments.Build, error) {
+		return waitForBuild(ctx, c, e.ID, before, deadline.Sub(c.Conn.Clock.Now()), func(b *environments.Build) {
 			call.Tell("%s: %s", buildOf(e, cmp.Or(b.ID, build)), b.Status)
 		})
 	}
@@ -94,7 +94,7 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 	build, err = c.Environments.StartBuild(ctx, e.ID, before)
 	for looks := 0; transport.IsConflict(err) && looks < maxLooks; looks++ {
 		// The service also starts builds by itself, and may show them late.
-		running, waitErr := follow("")
+		running, waitErr := follow(earlierBuild{})
 		var failed *wait.FailedError
 		switch {
 		case waitErr != nil && !errors.As(waitErr, &failed):
@@ -118,7 +118,7 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 		id := value.StringOrNull(build)
 		return crud.Results{"id": id, "build_id": id}, nil
 	}
-	last, err := follow(before)
+	last, err := follow(earlierBuild{before, deadline})
 	if err != nil {
 		return nil, buildError(ctx, c, e, last, err)
 	}

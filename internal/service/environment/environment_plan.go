@@ -78,6 +78,11 @@ type work struct {
 // touchesBuild reports whether the latest build may be another one after the apply.
 func (w work) touchesBuild() bool { return w.changes || w.rebuilds || w.waits }
 
+// steps are what is left of the work until it is done.
+func (w work) steps() privatestate.Steps {
+	return privatestate.Steps{Build: w.touchesBuild(), Default: w.makesDefault}
+}
+
 func (m *environmentModel) work(state *environmentModel, left privatestate.Steps) work {
 	w := work{changes: m.changesBuild(state)}
 	w.rebuilds = state.buildStatus() == environments.StatusFailed && !w.changes

@@ -321,27 +321,19 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	}
 	id, latest := state.ID.ValueString(), state.LatestBuildID.ValueString()
 	w := plan.work(&state, privatestate.Unfinished(ctx, req.Private))
-	left := privatestate.Steps{Build: true, Default: w.makesDefault} // What is left if the next step fails.
-	before := earlierBuild{}
-	if state.buildStatus() == environments.StatusFailed {
-		before.id = latest // This apply builds it again, by one request or the other.
-	}
+	left := w.steps()
 
 	// 1. Send what has changed.
+	build := ""
 	if !body.IsEmpty() {
-		build, err := r.Client.Environments.Update(updateCtx, id, body)
+		var err error
+		build, err = r.Client.Environments.Update(updateCtx, id, body)
 		if transport.IsAmbiguous(err) {
 			resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
 		}
 		if err != nil {
 			resp.Diagnostics.Append(apierror.For("update", "environment", err, refused(body.Name != nil, body.SourceID != nil))...)
 			return
-		}
-		switch {
-		case build != "" && build != latest:
-			before.id = latest
-		case w.changes && (build == "" || before.id != ""): // A failed one that stays the latest is rebuilt by the next apply.
-			before = earlierBuild{latest, r.Client.Conn.Clock.Now().Add(unnamedBuildTime)}
 		}
 	}
 	// 2. Build a failed environment again.
@@ -350,8 +342,15 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 		err = r.startBuild(updateCtx, id, latest)
 		resp.Diagnostics.Append(apierror.For("build", "environment", err, environmentAdvice)...)
 	}
-	// 3. Wait, read, and set the default.
+	// 3. Wait for the new build, if there is one, and set the default.
 	if err == nil {
+		var before earlierBuild
+		switch hasFailed := state.buildStatus() == environments.StatusFailed; {
+		case w.rebuilds || build != "" && build != latest:
+			before = earlierBuild{latest, deadline}
+		case w.changes && (build == "" || hasFailed): // A failed one that stays the latest is rebuilt by the next apply.
+			before = earlierBuild{latest, r.Client.Conn.Clock.Now().Add(unnamedBuildTime)}
+		}
 		left, diags = r.finish(ctx, &plan, w, before, deadline, false)
 		resp.Diagnostics.Append(diags...)
 	}

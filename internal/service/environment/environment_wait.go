@@ -32,19 +32,11 @@ var buildStates = wait.States{
 // unnamedBuildTime is how long a service may show the build before the one that it started without naming it.
 const unnamedBuildTime = 10 * time.Second
 
-// earlierBuild is the latest build when another one was requested: a poll that shows it is outdated. Without an ID, whatever build is the
-// latest is the one to wait for.
+// earlierBuild is the build that was the latest when another one was requested. Until a time, a poll must show another one. The zero value is
+// for a wait in which whatever build is the latest counts.
 type earlierBuild struct {
-	id string
-	// until is when it counts after all, because the service may have started no other. The zero time is never.
+	id    string
 	until time.Time
-}
-
-// notListed is the ID of an earlierBuild whose poll showed none: from then on, a poll has to show one.
-const notListed = "none"
-
-func (b earlierBuild) isShownBy(build string, now time.Time) bool {
-	return b.id != "" && b.id == build && (b.until.IsZero() || now.Before(b.until))
 }
 
 // waitForBuild waits for an environment's latest build, because a newer one supersedes the others. It returns the build as last seen,
@@ -60,11 +52,11 @@ func waitForBuild(ctx context.Context, c *client.Client, id string, before earli
 			if err != nil {
 				return nil, err
 			}
-			build := seen.LatestBuild
+			build, mustBeAnother := seen.LatestBuild, c.Conn.Clock.Now().Before(before.until)
 			switch {
-			case before.id != "" && before.until.IsZero() && build.ID == "":
+			case mustBeAnother && build.ID == "":
 				return nil, errors.New("getEnvironmentBuildStatuses returned no latestBuild.id, although the environment has had a build")
-			case before.isShownBy(build.ID, c.Conn.Clock.Now()):
+			case mustBeAnother && build.ID == before.id:
 				return &environments.Build{Status: environments.BuildQueued}, nil
 			}
 			ofEnvironment := map[string]string{environments.StatusReady: environments.BuildSucceeded, environments.StatusFailed: environments.BuildFailed}
@@ -155,15 +147,13 @@ func (r *environmentResource) readNow(ctx context.Context, id string) (*environm
 
 // finish takes the last steps of an apply: it waits for the build, reads the environment into m, and makes it the organization's default. It
 // returns what is left to do. IsNew says that the apply created the environment, which an error taints.
-func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w work, before earlierBuild, deadline time.Time, isNew bool) (
-	privatestate.Steps, diag.Diagnostics,
-) {
-	left := privatestate.Steps{Build: w.touchesBuild(), Default: w.makesDefault}
+func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w work, before earlierBuild, deadline time.Time, isNew bool) (privatestate.Steps, diag.Diagnostics) {
 	var diags diag.Diagnostics
+	left := w.steps()
 	if left.Build {
-		found, last, err := r.awaitBuild(ctx, m, before, deadline, &diags)
-		if err != nil {
-			diags.Append(notBuilt(found, last, err, isNew)...)
+		isDone, problems := r.awaitBuild(ctx, m, before, deadline, isNew)
+		diags.Append(problems...)
+		if !isDone {
 			return left, diags
 		}
 		left.Build = false
@@ -176,33 +166,34 @@ func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w
 	return left, diags
 }
 
-// awaitBuild waits for the build if m asks for that, and reads the environment into m, even if the run is stopping.
-func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentModel, before earlierBuild, deadline time.Time,
-	diags *diag.Diagnostics) (
-	found *environments.Environment, last *environments.Build, err error,
-) {
+// awaitBuild waits for the build if m asks for that, and reads the environment into m, even if the run is stopping. It reports whether the
+// wait is done.
+func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentModel, before earlierBuild, deadline time.Time, isNew bool) (isDone bool, diags diag.Diagnostics) {
 	id := m.ID.ValueString()
 	for {
+		var last *environments.Build
+		var err error
 		if m.WaitForBuild.ValueBool() {
 			last, err = waitForBuild(ctx, r.Client, id, before, deadline.Sub(r.Client.Conn.Clock.Now()), nil)
 		}
 		found, readErr := r.readNow(ctx, id)
-		if readErr != nil {
+		switch {
+		case readErr != nil && err != nil:
 			found = &environments.Environment{ID: id, Name: m.Name.ValueString()}
-			if err != nil {
-				m.Status = types.StringValue(environments.StatusBuilding) // The next apply waits, even without a refresh.
-				return found, last, err
-			}
-			diags.AddWarning("Environment not read back", fmt.Sprintf("The apply of %s succeeded, but it could not be read afterward: %s The next refresh updates its computed attributes.", named(found), apierror.Sentences(readErr)))
-			return found, last, nil
-		}
-		hasEnded := err == nil && last != nil
-		if hasEnded && found.IsBuilding() && found.LatestBuildID() != last.ID {
-			before = earlierBuild{id: cmp.Or(last.ID, notListed)} // The poll showed an earlier build, or none.
+			m.Status = types.StringValue(environments.StatusBuilding) // The next apply waits, even without a refresh.
+		case readErr != nil:
+			diags.AddWarning("Environment not read back", fmt.Sprintf("The apply of %s succeeded, but it could not be read afterward: %s The next refresh updates its computed attributes.",
+				named(&environments.Environment{ID: id, Name: m.Name.ValueString()}), apierror.Sentences(readErr)))
+		case err == nil && last != nil && found.IsBuilding() && found.LatestBuildID() != last.ID:
+			before = earlierBuild{last.ID, deadline} // The poll showed an earlier build, or none.
 			continue
+		default:
+			diags.Append(m.FromAPI(ctx, found)...)
 		}
-		diags.Append(m.FromAPI(ctx, found)...)
-		return found, last, err
+		if err != nil {
+			diags.Append(notBuilt(found, last, err, isNew)...)
+		}
+		return err == nil, diags
 	}
 }
 
