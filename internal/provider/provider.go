@@ -355,14 +355,14 @@ func (p *agentyardProvider) EphemeralResources(context.Context) []func() ephemer
 
 func (p *agentyardProvider) ListResources(context.Context) []func() list.ListResource {
 	return []func() list.ListResource{
-		computer.NewComputerList,
-		environment.NewEnvironmentList,
-		organization.NewMemberInvitationList,
-		organization.NewUserUsageLimitList,
-		serviceaccount.NewAPIKeyList,
-		serviceaccount.NewServiceAccountList,
-		session.NewSessionList,
-		wiki.NewWikiRunList,
+		computer.ComputerList.New,
+		environment.EnvironmentList.New,
+		organization.MemberInvitationList.New,
+		organization.UserUsageLimitList.New,
+		serviceaccount.APIKeyList.New,
+		serviceaccount.ServiceAccountList.New,
+		session.SessionList.New,
+		wiki.WikiRunList.New,
 	}
 }
 

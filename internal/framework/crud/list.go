@@ -6,10 +6,73 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/list/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 )
+
+// ListResource is a list resource. It has the type name of a managed resource, as Terraform requires.
+type ListResource struct {
+	// Name is the type's name without the provider's prefix.
+	Name        string
+	Description string
+	Attributes  map[string]schema.Attribute
+	// Results yields what is listed. Create it with ListAtOnce, or call List.
+	Results func(context.Context, *client.Client, list.ListRequest, *list.ListResultsStream)
+
+	client *client.Client
+}
+
+// New returns what the framework needs.
+func (l ListResource) New() list.ListResource { return &l }
+
+// Metadata sets the type's name.
+func (l *ListResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + l.Name
+}
+
+// Configure sets the client that the provider created.
+func (l *ListResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	l.client = configured(req.ProviderData, &resp.Diagnostics)
+}
+
+// ListResourceConfigSchema sets the description and the arguments.
+func (l *ListResource) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
+	resp.Schema = schema.Schema{MarkdownDescription: l.Description, Attributes: l.Attributes}
+}
+
+// List yields the results.
+func (l *ListResource) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+	l.Results(ctx, l.client, req, stream)
+}
+
+// ListAtOnce returns the Results of a list resource that finds all objects at once, when Terraform reads the first one. Find gets a model
+// with the configuration's values, and Terraform's limit.
+func ListAtOnce[M, C, A any, P ModelOf[M, A]](objects string, find func(ctx context.Context, c *client.Client, config *C, limit int) ([]A, error), displayName func(*A) string, options ...apierror.Option,
+) func(context.Context, *client.Client, list.ListRequest, *list.ListResultsStream) {
+	return func(ctx context.Context, c *client.Client, req list.ListRequest, stream *list.ListResultsStream) {
+		config := new(C)
+		if diags := req.Config.Get(ctx, config); diags.HasError() {
+			stream.Results = list.ListResultsStreamDiagnostics(diags)
+			return
+		}
+		List[M, A, P](ctx, objects, req, stream, func(yield func(A, error) bool) {
+			found, err := find(ctx, c, config, int(req.Limit))
+			if err != nil {
+				yield(*new(A), err)
+				return
+			}
+			for _, item := range found {
+				if !yield(item, nil) {
+					return
+				}
+			}
+		}, displayName, options...)
+	}
+}
 
 // List yields a result for each item up to Terraform's limit: identity, display name, and the whole resource if requested.
 // Items are fetched lazily.
@@ -39,23 +102,6 @@ func List[M, A any, P ModelOf[M, A]](ctx context.Context, objects string, req li
 				result.Diagnostics.Append(setDefaults(ctx, result.Resource.Schema, &result.Resource.Raw)...)
 			}
 			if !yield(result) || count == req.Limit {
-				return
-			}
-		}
-	}
-}
-
-// AtOnce yields the items of a single request, which is sent when the first item is read.
-func AtOnce[A any](list func() ([]A, error)) iter.Seq2[A, error] {
-	return func(yield func(A, error) bool) {
-		items, err := list()
-		if err != nil {
-			var none A
-			yield(none, err)
-			return
-		}
-		for _, item := range items {
-			if !yield(item, nil) {
 				return
 			}
 		}

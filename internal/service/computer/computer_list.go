@@ -3,25 +3,15 @@ package computer
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
-
-var _ list.ListResourceWithConfigure = (*computerList)(nil)
-
-// NewComputerList returns the list resource agentyard_computer.
-func NewComputerList() list.ListResource {
-	return &computerList{computerResource{crud.Resource{Name: "computer"}}}
-}
-
-// computerList has the type name of computerResource, as a list resource must.
-type computerList struct{ computerResource }
 
 type computerListModel struct {
 	HostID           types.String `tfsdk:"host_id"`
@@ -29,45 +19,35 @@ type computerListModel struct {
 	IncludeUnlisted  types.Bool   `tfsdk:"include_unlisted"`
 }
 
-func (l *computerList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
-	resp.Schema = schema.Schema{
-		MarkdownDescription: "Lists the computers of the API key's owner or of a service account, newest first." + readersKey,
-		Attributes: map[string]schema.Attribute{
-			"host_id": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "Return only the computer with this `host_id`, as a UUID.",
-				Validators:          []validator.String{value.UUID()},
-			},
-			"service_account_id": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "Return the computers of this service account. Defaults to the API key's owner.",
-				Validators:          []validator.String{value.NotEmpty()},
-			},
-			"include_unlisted": schema.BoolAttribute{
-				Optional:            true,
-				MarkdownDescription: "Whether to include unlisted computers. Defaults to `false`.",
-			},
+// ComputerList is the list resource agentyard_computer.
+var ComputerList = crud.ListResource{
+	Name:        "computer",
+	Description: "Lists the computers of the API key's owner or of a service account, newest first." + readersKey,
+	Attributes: map[string]schema.Attribute{
+		"host_id": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Return only the computer with this `host_id`, as a UUID.",
+			Validators:          []validator.String{value.UUID()},
 		},
-	}
-}
-
-func (l *computerList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	var m computerListModel
-	if diags := req.Config.Get(ctx, &m); diags.HasError() {
-		stream.Results = list.ListResultsStreamDiagnostics(diags)
-		return
-	}
-	filter := computers.Filter{
-		HostID:           m.HostID.ValueString(),
-		ServiceAccountID: m.ServiceAccountID.ValueString(),
-		IncludeUnlisted:  m.IncludeUnlisted.ValueBool(),
-	}
-	all := crud.AtOnce(func() ([]computers.Computer, error) {
-		computers, err := l.Client.Computers.List(ctx, filter)
-		for i := range computers {
-			computers[i].IsCallers = filter.ServiceAccountID == ""
+		"service_account_id": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Return the computers of this service account. Defaults to the API key's owner.",
+			Validators:          []validator.String{value.NotEmpty()},
+		},
+		"include_unlisted": schema.BoolAttribute{
+			Optional:            true,
+			MarkdownDescription: "Whether to include unlisted computers. Defaults to `false`.",
+		},
+	},
+	Results: crud.ListAtOnce[computerModel]("computers", func(ctx context.Context, c *client.Client, config *computerListModel, _ int) ([]computers.Computer, error) {
+		found, err := c.Computers.List(ctx, computers.Filter{
+			HostID:           config.HostID.ValueString(),
+			ServiceAccountID: config.ServiceAccountID.ValueString(),
+			IncludeUnlisted:  config.IncludeUnlisted.ValueBool(),
+		})
+		for i := range found {
+			found[i].IsCallers = config.ServiceAccountID.ValueString() == ""
 		}
-		return computers, err
-	})
-	crud.List[computerModel](ctx, "computers", req, stream, all, func(c *computers.Computer) string { return c.Name })
+		return found, err
+	}, func(c *computers.Computer) string { return c.Name }),
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -18,38 +19,32 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-var _ list.ListResourceWithConfigure = (*apiKeyList)(nil)
-
-// NewAPIKeyList returns the list resource agentyard_api_key.
-func NewAPIKeyList() list.ListResource { return &apiKeyList{crud.Resource{Name: "api_key"}} }
-
-type apiKeyList struct{ crud.Resource }
-
 type apiKeyListConfig struct {
 	ServiceAccountID types.String `tfsdk:"service_account_id"`
 	IncludeRevoked   types.Bool   `tfsdk:"include_revoked"`
 }
 
-func (l *apiKeyList) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
-	resp.Schema = schema.Schema{
-		MarkdownDescription: "Lists the API keys of one or all service accounts, newest first within each account." + crud.ManagersOnly + "\n\n" +
-			"**Values.** The list does not include the keys' values: an imported key has a null `key` until it is rotated. " +
-			"Expired keys are included, and a plan warns about them after the import. To replace one, set a later `expires_at` or use `expires_in`." + crud.AssumedFormat,
-		Attributes: map[string]schema.Attribute{
-			"service_account_id": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "Return only the keys of this service account. If omitted, returns the keys of all accounts.",
-				Validators:          []validator.String{value.NotEmpty()},
-			},
-			"include_revoked": schema.BoolAttribute{
-				Optional:            true,
-				MarkdownDescription: "Whether to include revoked keys. Defaults to `false`. After the import of a revoked key, the next apply replaces it.",
-			},
+// APIKeyList is the list resource agentyard_api_key.
+var APIKeyList = crud.ListResource{
+	Name: "api_key",
+	Description: "Lists the API keys of one or all service accounts, newest first within each account." + crud.ManagersOnly + "\n\n" +
+		"**Values.** The list does not include the keys' values: an imported key has a null `key` until it is rotated. " +
+		"Expired keys are included, and a plan warns about them after the import. To replace one, set a later `expires_at` or use `expires_in`." + crud.AssumedFormat,
+	Attributes: map[string]schema.Attribute{
+		"service_account_id": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Return only the keys of this service account. If omitted, returns the keys of all accounts.",
+			Validators:          []validator.String{value.NotEmpty()},
 		},
-	}
+		"include_revoked": schema.BoolAttribute{
+			Optional:            true,
+			MarkdownDescription: "Whether to include revoked keys. Defaults to `false`. After the import of a revoked key, the next apply replaces it.",
+		},
+	},
+	Results: listKeys,
 }
 
-func (l *apiKeyList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+func listKeys(ctx context.Context, c *client.Client, req list.ListRequest, stream *list.ListResultsStream) {
 	var config apiKeyListConfig
 	if diags := req.Config.Get(ctx, &config); diags.HasError() {
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
@@ -58,16 +53,16 @@ func (l *apiKeyList) List(ctx context.Context, req list.ListRequest, stream *lis
 	// A key does not contain its account's name.
 	names := map[string]string{}
 	displayName := func(k *serviceaccounts.APIKey) string { return names[k.AccountID] + "/" + k.Name }
-	crud.List[apiKeyModel](ctx, "API keys", req, stream, l.keys(ctx, config, names), displayName)
+	crud.List[apiKeyModel](ctx, "API keys", req, stream, config.keys(ctx, c, names), displayName)
 }
 
 // accounts returns the configured account, or all accounts.
-func (l *apiKeyList) accounts(ctx context.Context, config apiKeyListConfig) ([]serviceaccounts.Account, error) {
+func (config *apiKeyListConfig) accounts(ctx context.Context, c *client.Client) ([]serviceaccounts.Account, error) {
 	id := config.ServiceAccountID.ValueString()
 	if id == "" {
-		return l.Client.ServiceAccounts.List(ctx)
+		return c.ServiceAccounts.List(ctx)
 	}
-	account, err := l.Client.ServiceAccounts.Get(ctx, id)
+	account, err := c.ServiceAccounts.Get(ctx, id)
 	if collection.IsGone(err) {
 		err = noSuchAccount("service_account_id", id)
 	}
@@ -78,15 +73,15 @@ func (l *apiKeyList) accounts(ctx context.Context, config apiKeyListConfig) ([]s
 }
 
 // keys is lazy: Terraform may need the keys of the first accounts only.
-func (l *apiKeyList) keys(ctx context.Context, config apiKeyListConfig, names map[string]string) iter.Seq2[serviceaccounts.APIKey, error] {
+func (config *apiKeyListConfig) keys(ctx context.Context, c *client.Client, names map[string]string) iter.Seq2[serviceaccounts.APIKey, error] {
 	return func(yield func(serviceaccounts.APIKey, error) bool) {
-		accounts, err := l.accounts(ctx, config)
+		accounts, err := config.accounts(ctx, c)
 		if err != nil {
 			yield(serviceaccounts.APIKey{}, err)
 			return
 		}
 		for _, account := range accounts {
-			keys, err := l.Client.ServiceAccounts.ListKeys(ctx, account.ID)
+			keys, err := c.ServiceAccounts.ListKeys(ctx, account.ID)
 			if config.ServiceAccountID.IsNull() && transport.IsNotFound(err) {
 				continue // The account was deleted in the meantime.
 			}
@@ -96,7 +91,7 @@ func (l *apiKeyList) keys(ctx context.Context, config apiKeyListConfig, names ma
 			}
 			names[account.ID] = account.Name
 			sortNewestFirst(keys)
-			now := l.Client.Conn.ServiceNow(ctx)
+			now := c.Conn.ServiceNow(ctx)
 			for i, key := range keys {
 				if (key.IsRevoked || isReplaced(&key, keys[:i], now)) && !config.IncludeRevoked.ValueBool() {
 					continue
