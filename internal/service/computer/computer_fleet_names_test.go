@@ -3,6 +3,7 @@ package computer_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
@@ -82,5 +83,29 @@ func TestFleet_renamedElsewhere(t *testing.T) {
 	p.Destroy(i).MustSucceed(t)
 	if left := computerNames(e); len(left) > 0 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// Terraform counts no destruction if a fleet shrinks, so the plan names the computers that go. It is silent if it cannot know them.
+func TestFleet_namesTheComputersThatGo(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	failSetUp(e, "web-2")
+	_, i := e.Created(t, fleetType, fleetOf(5))
+	for quantity, want := range map[int]string{
+		5: "", 6: "", // web-2 is replaced, or stays if it recovers.
+		4: "deletes 1 of its computers: web-2.",
+		3: `An apply that keeps the fleet "web" deletes 2 of its computers: web-2, web-5. Terraform shows this as a change`,
+		0: `deletes 5 of its computers: web-1, web-2, web-3, web-4, web-5.`,
+	} {
+		out := e.Plan(t, i.Clone(), fleetOf(quantity))
+		if text := out.WarningText(); strings.Contains(text, "Fleet will shrink") != (want != "") || !strings.Contains(text, want) {
+			t.Errorf("%d: %s", quantity, out)
+		}
+	}
+	before := fleetIDs(i)
+	e.MustApply(t, i, fleetOf(3))
+	if after := fleetIDs(i); len(after) != 3 || after[0] != before[0] || after[1] != before[2] || after[2] != before[3] {
+		t.Errorf("the computers were %v and are %v", before, after)
 	}
 }

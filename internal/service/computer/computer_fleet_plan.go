@@ -52,6 +52,7 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 		change := plan.change(members)
 		computers, diags = change.computers(ctx, &plan, state.Computers)
 		resp.Diagnostics.Append(diags...)
+		resp.Diagnostics.Append(plan.warnOfShrinking(members, change)...)
 		if req.Plan.Raw.Equal(req.State.Raw) { // Otherwise, the plan may be a replacement, which does not wait.
 			resp.Diagnostics.Append(plan.warnOfWait(change.stay)...)
 		}
@@ -160,6 +161,17 @@ func (m *fleetModel) warnOfWait(stay []fleetMember) diag.Diagnostics {
 	return diag.Diagnostics{diag.NewWarningDiagnostic(notYetActive, fmt.Sprintf("%s of the fleet %q %s not active yet, and an earlier apply did not wait until %s: %s. An apply that keeps %s waits for %[6]s.",
 		phrase.Count(len(waiting), "computer"), m.NamePrefix.ValueString(), phrase.Verb(len(waiting), "is", "are"), phrase.Verb(len(waiting), "it was", "they were"),
 		phrase.Names(waiting, phrase.MaxNamed), phrase.Verb(len(waiting), "it", "them")))}
+}
+
+// warnOfShrinking names the computers that leave the fleet: Terraform counts only an update. If others are created, a failed one may have
+// recovered by the time of the apply, and stay.
+func (m *fleetModel) warnOfShrinking(members []fleetMember, c fleetChange) diag.Diagnostics {
+	gone := memberNames(without(members, c.stay))
+	if len(gone) == 0 || c.missing > 0 {
+		return nil
+	}
+	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("quantity"), "Fleet will shrink", fmt.Sprintf("An apply that keeps the fleet %q deletes %d of its computers: %s. Terraform shows this as a change, not as a destruction.",
+		m.NamePrefix.ValueString(), len(gone), phrase.Names(gone, phrase.MaxNamed)))}
 }
 
 // newFleetComputer is an entry whose results the apply sets.
