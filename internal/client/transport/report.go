@@ -171,9 +171,15 @@ func (r *report) identify(state *attempts, request Request, target string, body 
 		}
 		state.path = append(state.path, value)
 	}
-	var named struct{ Name, NamePrefix, Email, RepoURL, EnvironmentID string }
+	var named struct {
+		Name, NamePrefix, Email, RepoURL, EnvironmentID string
+		Users                                           []struct{ Email string }
+	}
 	_ = json.Unmarshal(body, &named) // Not every request has a body.
 	state.name = named.Name + named.NamePrefix + named.Email + named.RepoURL + named.EnvironmentID
+	for i, user := range named.Users {
+		state.name += strings.Repeat(", ", min(i, 1)) + user.Email
+	}
 	query := maps.Clone(request.Query)
 	delete(query, "q")
 	state.query = query.Encode()

@@ -21,10 +21,11 @@ func (c *Change) isEnd() bool {
 
 // failure is what failed for one reason: requests, or objects.
 type failure struct {
-	What, Why string
-	Objects   []Ref // The first ones.
-	Others    int   // How many are left out.
-	count     int
+	What    string `json:"what"`
+	Why     string `json:"why"`
+	Objects []Ref  `json:"objects"` // The first ones.
+	Others  int    `json:"others"`  // How many are left out.
+	Count   int    `json:"count"`
 }
 
 // failuresOf are the requests of a run that remained failed, and the objects that did, by reason.
@@ -38,7 +39,7 @@ func failuresOf(spans []runSpan, net []*Change, objects map[string]Row) (failure
 			at[key], failures = i, append(failures, failure{What: what, Why: why})
 		}
 		f := &failures[i]
-		f.count++
+		f.Count++
 		switch isNew := o.Name != "" && !slices.Contains(f.Objects, o); {
 		case isNew && len(f.Objects) < failureObjects:
 			f.Objects = append(f.Objects, o)
@@ -49,7 +50,10 @@ func failuresOf(spans []runSpan, net []*Change, objects map[string]Row) (failure
 	for i := range spans {
 		if s := &spans[i]; s.class == requestFailed {
 			o := s.object(objects)
-			if s.Method == "POST" && s.Named != "" {
+			switch {
+			case s.Method == "POST" && s.Named != "" && o.Name != "":
+				o = Ref{Name: o.Name + " (" + s.Named + ")"}
+			case s.Method == "POST" && s.Named != "":
 				o = Ref{Name: s.Named}
 			}
 			add(s.name(), s.outcome(), o)
@@ -57,12 +61,14 @@ func failuresOf(spans []runSpan, net []*Change, objects map[string]Row) (failure
 	}
 	for _, c := range net {
 		if c.Failure != "" {
-			add(sentence(noun(c.Kind)), strings.TrimSuffix(c.Failure+", "+objects[c.ID].Note, ", "), c.Ref)
+			o := objects[c.ID]
+			o.Name = c.Name
+			add(sentence(noun(c.Kind)), strings.TrimSuffix(c.Failure+", "+o.Note, ", "), o.Ref)
 		}
 	}
 	for i := range failures {
-		if f := &failures[i]; f.count > max(1, len(f.Objects)+f.Others) {
-			f.Why += fmt.Sprintf(" (%d times)", f.count)
+		if f := &failures[i]; f.Count > max(1, len(f.Objects)+f.Others) {
+			f.Why += fmt.Sprintf(" (%d times)", f.Count)
 		}
 	}
 	return failures
@@ -150,14 +156,14 @@ func partsOf(kind string, changes []*Change, objects map[string]Row) (parts []ch
 		return nil
 	}
 	name, list := noun(kind), objectsPrefix+kind
-	if changes[0].isEnd() {
+	if changes[0].isEnd() || objects == nil {
 		list = ""
 	}
 	failed := slices.DeleteFunc(slices.Clone(changes), func(c *Change) bool { return c.Failure == "" })
 	others := slices.DeleteFunc(changes, func(c *Change) bool { return c.Failure != "" })
 	one := func(c *Change) {
 		parts = append(parts, changePart{Text: c.Name, Failure: c.Failure})
-		if objects[c.ID].ID != "" && list != "" { // A limit has the ID of a member, who may still be there.
+		if objects[c.ID].Kind != "" && list != "" { // A limit has the ID of a member, who may still be there.
 			parts[len(parts)-1].Path = c.Path()
 		}
 		parts[0].Lead = name + " "

@@ -20,7 +20,11 @@ const (
 )
 
 // Ref is the address of an object's page. Without a kind, there is none.
-type Ref struct{ Kind, ID, Name string }
+type Ref struct {
+	Kind string `json:"kind,omitempty"`
+	ID   string `json:"id,omitempty"`
+	Name string `json:"name"`
+}
 
 // Path is the path of the page, or empty.
 func (o Ref) Path() string {
@@ -152,7 +156,7 @@ func indented(body any) (string, error) {
 }
 
 func statusTimeOf(at, now time.Time) statusTime {
-	t := statusTime{Exact: at.UTC().Format(time.RFC3339), Age: "now"}
+	t := statusTime{At: at, Exact: at.UTC().Format(time.RFC3339), Age: "now"}
 	if age := now.Sub(at); age >= time.Second {
 		t.Age = Duration(age) + " ago"
 	}

@@ -45,7 +45,10 @@ type statusPage struct {
 }
 
 // statusTime is a time as the page shows it.
-type statusTime struct{ Exact, Age string }
+type statusTime struct {
+	At         time.Time
+	Exact, Age string
+}
 
 // page is what a template shows. Each begins with a pageHeader.
 type page interface{ status() int }

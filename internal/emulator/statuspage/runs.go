@@ -43,6 +43,11 @@ type runView struct {
 	Shows             map[string]bool // The classes of the bars.
 	More              bool            // Only the page of the run has all lanes.
 	Results           bool            // Each lane lists its results.
+	IsChange          bool            // It changed something for good.
+
+	end     time.Duration
+	net     []*Change
+	reasons []reason
 }
 
 // runLane is all requests with one method and path, or the only requests of an operation for several objects, or a wait.
@@ -140,6 +145,8 @@ func (x *Entry) unreadable() string {
 		return "half a body"
 	case "non-json":
 		return "HTML"
+	case faultUnusable:
+		return "an unusable body"
 	}
 	return ""
 }
@@ -304,6 +311,8 @@ func (pages *Pages) addRuns(p *statusPage, before int, objects map[string]Row) {
 		// Other clients, such as the buttons of the page, keep a connection although they wait for nothing.
 		isProvider := ofProvider(&entries[0])
 		r := viewRun(entries, objects, now, p.Now, isProvider && connected[entries[0].Run], false)
+		r.OtherFailures = max(0, len(r.Failures)-runFailures)
+		r.Failures = r.Failures[:len(r.Failures)-r.OtherFailures]
 		r.Open, hasOpen = isProvider && !hasOpen, hasOpen || isProvider
 		p.Runs = append(p.Runs, r)
 		if older {
@@ -328,7 +337,7 @@ func viewRun(entries []Entry, objects map[string]Row, now, clock time.Time, conn
 		Number: entries[0].Run, Client: clientName(entries[0].UserAgent), Started: statusTimeOf(entries[0].Started, now), Duration: Duration(end),
 		Changes: changesOf(net, objects), Connected: connected, Results: all, Shows: map[string]bool{},
 	}
-	if r.Changes == nil {
+	if r.IsChange = r.Changes != nil; !r.IsChange {
 		r.Changes = []changePart{{Text: unchanged(spans)}}
 	}
 	failed, recovered := map[string]int{}, map[string]int{}
@@ -343,16 +352,12 @@ func viewRun(entries []Entry, objects map[string]Row, now, clock time.Time, conn
 		}
 	}
 	r.Failed, r.Recovered = countedResults(failed), countedResults(recovered)
-	r.Failures = failuresOf(spans, net, objects)
-	if !all {
-		r.OtherFailures = max(0, len(r.Failures)-runFailures)
-		r.Failures = r.Failures[:len(r.Failures)-r.OtherFailures]
-	}
+	r.Failures, r.end, r.net = failuresOf(spans, net, objects), end, net
 	for _, part := range []time.Duration{25, 50, 75, 100} {
 		r.Ticks = append(r.Ticks, Duration(end*part/100))
 	}
-	reasons := reasonsOf(spans, objects, end)
-	r.Reason = headline(reasons, end)
+	r.reasons = reasonsOf(spans, objects, end)
+	r.Reason = headline(r.reasons, end)
 	lanes := lanesOf(spans)
 	if !all {
 		shown := folded(lanes)
@@ -363,7 +368,7 @@ func viewRun(entries []Entry, objects map[string]Row, now, clock time.Time, conn
 	for _, lane := range lanes {
 		lane.finish(end, objects)
 	}
-	r.Lanes = append(waitLanes(reasons, end), lanes...)
+	r.Lanes = append(waitLanes(r.reasons, end), lanes...)
 	for _, lane := range r.Lanes {
 		for _, bar := range lane.Bars {
 			r.Shows[bar.Class] = true

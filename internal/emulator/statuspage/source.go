@@ -74,11 +74,11 @@ type Entry struct {
 
 // Change is what a request did to an object.
 type Change struct {
-	Verb string // Such as "created".
+	Verb string `json:"verb"` // Such as "created".
 	Ref
-	Until   int64  // When the object is ready or has failed, in milliseconds on the emulator's clock; 0 for at once.
-	Listed  int64  // When lists show it; 0 for at once.
-	Failure string // What it then is, such as "build failed"; empty if it is ready.
+	Until   int64  `json:"-"`                 // When the object is ready or has failed, in milliseconds on the emulator's clock; 0 for at once.
+	Listed  int64  `json:"-"`                 // When lists show it; 0 for at once.
+	Failure string `json:"failure,omitempty"` // What it then is, such as "build failed"; empty if it is ready.
 }
 
 // Kind is all objects of one kind.

@@ -57,10 +57,14 @@ func reasonsOf(spans []runSpan, known map[string]Row, end time.Duration) []reaso
 			repeats = append(repeats, pause)
 		}
 	}
+	client := "in the client, without a request"
+	if len(limited) > 0 {
+		client += ", which sends more slowly after a 429"
+	}
 	return []reason{
 		{"waiting for " + what, objects, true}, {"waiting because of the rate limit", limits, true}, {"waiting to retry failures", retries, true},
 		{repeated(refusals, known), repetitions, true}, {"waiting between repeated reads", repeats, true}, {"in requests", requests, false},
-		{"in the client, without a request", minus(minus(idle, objects), repeats), false},
+		{client, minus(minus(idle, objects), repeats), false},
 	}
 }
 
@@ -309,7 +313,7 @@ func (s *runSpan) object(objects map[string]Row) (named Ref) {
 		if !strings.HasPrefix(part, "{") {
 			continue
 		}
-		if o := objects[path[i]]; o.Kind != "" {
+		if o := objects[path[i]]; o.Name != "" {
 			return o.Ref
 		}
 		for _, c := range s.Changes {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 	"syscall"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator/statuspage"
 )
 
 // The exit codes that shells have for a command that does not start, and for one that a signal ended.
@@ -105,4 +107,22 @@ func control(ctx context.Context, args []string, stdout io.Writer) error {
 		_, err = io.WriteString(stdout, "\n")
 	}
 	return err
+}
+
+// report prints what the run reports in a folder say, and what of them cannot be read.
+func report(args []string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("report", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	format := flags.String("format", "html", "")
+	if err := flags.Parse(args); err != nil || flags.NArg() != 1 {
+		return errors.New("usage: report [-format html|markdown|json] FOLDER, for example: report reports >report.html")
+	}
+	r, err := statuspage.ReadReport(flags.Arg(0))
+	if err != nil {
+		return err
+	}
+	for _, problem := range r.Problems {
+		_, _ = fmt.Fprintln(stderr, "agentyard-emulator:", problem)
+	}
+	return r.Write(stdout, *format)
 }

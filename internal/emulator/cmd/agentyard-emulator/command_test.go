@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -202,5 +203,32 @@ func TestCommand_passesOnlyTerminationOn(t *testing.T) {
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 3 {
 		t.Errorf("%v, want the command's exit code 3", err)
+	}
+}
+
+func TestReport(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for want, args := range map[string][]string{
+		"usage: report":         {},
+		"FOLDER, for example":   {"-nonsense", folder},
+		"has no run":            {folder},
+		"no such file or direc": {filepath.Join(folder, "missing")},
+	} {
+		if err := report(args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: error %v does not contain %q", args, err, want)
+		}
+	}
+	for name, text := range map[string]string{
+		"a.jsonl": `{"agentyard_run_report":1,"time":"2026-05-01T12:00:00Z","agent":"a"}` + "\n" + `{"time":"2026-05-01T12:00:00Z","ms":5,"operation":"listComputers","method":"GET","route":"/c","status":200}`,
+		"b.jsonl": "broken",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out, problems strings.Builder
+	if err := report([]string{"-format", "markdown", folder}, &out, &problems); err != nil || !strings.HasPrefix(out.String(), "**Only reads**") || problems.String() != "agentyard-emulator: b.jsonl: this is no run report\n" {
+		t.Errorf("%v %q %q", err, out.String(), problems.String())
 	}
 }

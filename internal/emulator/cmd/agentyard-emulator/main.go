@@ -26,6 +26,7 @@ import (
 const usage = `Usage: agentyard-emulator [flags]
        agentyard-emulator [flags] -- COMMAND [ARGUMENTS]
        agentyard-emulator control METHOD PATH [BODY]
+       agentyard-emulator report [-format html|markdown|json] FOLDER
 
 Runs an emulator of the Agentyard API. It prints the provider's settings, the
 address of the status page, and one line for each request. To stop it, press
@@ -40,6 +41,10 @@ once. To stop it from a program, send SIGTERM.
 "control" sends a request to the control API of the emulator that these settings
 name, for example: control POST clock '{"advance":"30d"}'
 The provider follows a moved clock through AGENTYARD_EMULATOR_CLOCK.
+
+"report" shows what the run reports in a folder say: what each run changed, what
+failed and why, and what took time. The provider writes them, also with a real
+service, to the folder that AGENTYARD_RUN_REPORT names.
 
 -listen and -files-listen use loopback addresses by default.
 Without -data, the state is lost when the emulator stops.
@@ -69,6 +74,12 @@ const (
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "control" {
 		if err := control(context.Background(), os.Args[2:], os.Stdout); err != nil {
+			fail(err)
+		}
+		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == "report" {
+		if err := report(os.Args[2:], os.Stdout, os.Stderr); err != nil {
 			fail(err)
 		}
 		return

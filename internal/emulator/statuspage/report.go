@@ -1,0 +1,328 @@
+package statuspage
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"html/template"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ReportVersion is the version of the format of run reports that this package reads. The client of the provider writes them.
+const ReportVersion = 1
+
+// faultUnusable stands for a response that the client could not read.
+const faultUnusable = "unusable"
+
+// reportLine is a line of a run report: its head, an attempt at a request, a wait, or an object that was read.
+type reportLine struct {
+	Version                                            int `json:"agentyard_run_report"`
+	Agent                                              string
+	Time                                               time.Time
+	Milliseconds                                       float64 `json:"ms"`
+	Operation, Method, Route, Query, Name, Hash, State string
+	Path, Objects                                      []struct{ ID, Name string }
+	Status                                             int
+	Unusable                                           bool
+	Refusals                                           []string
+	Wait                                               string
+}
+
+// Report is what the run reports in a folder say, oldest run first.
+type Report struct {
+	Problems []string // What could not be read, one line each.
+	Runs     []*runView
+	entries  [][]Entry
+}
+
+// ReadReport reads the run reports in a folder.
+func ReadReport(folder string) (*Report, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.jsonl"))
+	if _, missing := os.Stat(folder); err == nil {
+		err = missing
+	}
+	if err != nil {
+		return nil, err
+	}
+	report, names := &Report{}, map[string]Row{}
+	var runs [][]reportLine
+	for _, file := range files {
+		lines, problem := readLines(file)
+		if problem != "" {
+			report.Problems = append(report.Problems, filepath.Base(file)+": "+problem)
+		}
+		if len(lines) > 1 {
+			runs = append(runs, lines)
+		}
+		for _, l := range lines {
+			for _, o := range slices.Concat(l.Path, l.Objects) {
+				row := names[o.ID]
+				row.ID, row.Name = o.ID, cmp.Or(o.Name, row.Name)
+				if _, note, noted := strings.Cut(l.State, ": "); noted {
+					row.Note = Short(note)
+				}
+				names[o.ID] = row
+			}
+		}
+	}
+	if len(runs) == 0 {
+		return nil, errors.New(strings.Join(append([]string{folder + " has no run with a request; set AGENTYARD_RUN_REPORT to this folder before you run Terraform"}, report.Problems...), "; "))
+	}
+	slices.SortFunc(runs, func(a, b []reportLine) int { return a[0].Time.Compare(b[0].Time) })
+	for _, lines := range runs {
+		entries := entriesOf(lines, len(report.Runs)+1, names)
+		if len(entries) == 0 {
+			continue
+		}
+		last := entries[len(entries)-1].Started.Add(time.Hour) // No attempt is under way.
+		r := viewRun(entries, names, last, last, false, false)
+		r.More = false // There is no other page.
+		r.Open, r.Started.Age = true, entries[0].Started.UTC().Format(time.DateTime)+" UTC"
+		report.Runs, report.entries = append(report.Runs, r), append(report.entries, entries)
+	}
+	return report, nil
+}
+
+// readLines reads a report as far as it can, and says what is wrong with the rest.
+func readLines(file string) (lines []reportLine, problem string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err.Error()
+	}
+	for text := range bytes.Lines(text) {
+		var line reportLine
+		err := json.Unmarshal(text, &line)
+		switch {
+		case len(lines) == 0 && (err != nil || line.Version == 0):
+			return nil, "this is no run report"
+		case len(lines) == 0 && line.Version > ReportVersion:
+			return nil, fmt.Sprintf("the format has version %d, and this program reads version %d; use a newer one", line.Version, ReportVersion)
+		case err != nil:
+			problem = fmt.Sprintf("line %d is incomplete; the run was probably killed", len(lines)+1)
+			continue
+		}
+		lines = append(lines, line)
+	}
+	return lines, problem
+}
+
+// effects are the changes by each operation: a verb, and the kind of the object that the response or the path names.
+var effects = map[string][2]string{
+	"createComputer": {"created", "computers"}, "bulkCreateComputers": {"created", "computers"}, "updateComputer": {"updated", "computers"},
+	"deleteComputer": {"deleted", "computers"}, "createServiceAccount": {"created", "service-accounts"}, "updateServiceAccount": {"updated", "service-accounts"},
+	"deleteServiceAccount": {"deleted", "service-accounts"}, "createApiKey": {"created", "api-keys"}, "rotateApiKey": {"rotated", "api-keys"},
+	"revokeApiKey": {"revoked", "api-keys"}, "createEnvironment": {"created", "environments"}, "updateEnvironment": {"updated", "environments"},
+	"createEnvironmentBuild": {"rebuilt", "environments"}, "deleteEnvironment": {"deleted", "environments"}, "setDefaultEnvironment": {"made default", "environments"},
+	"createSession": {"created", "sessions"}, "updateSession": {"updated", "sessions"}, "deleteSession": {"deleted", "sessions"},
+	"sendSessionMessage": {"sent a message to", "sessions"}, "setGlobalUsageLimit": {"set", "usage-limits"}, "setUserUsageLimits": {"set", "usage-limits"},
+	"inviteMember": {"sent", "invitations"}, "removeMember": {"removed", "members"}, "createWikiRun": {"created", "wiki-runs"},
+	"updateWikiPrivacy": {"updated", "wiki-runs"}, "deleteWikiRun": {"deleted", "wiki-runs"}, "editCiWorkflow": {"created", "ci-jobs"},
+}
+
+// entriesOf returns the requests of a run. The names of objects are from all reports.
+func entriesOf(lines []reportLine, number int, names map[string]Row) (entries []Entry) {
+	waits := map[string]reportLine{}
+	for i := range lines {
+		l := &lines[i]
+		if l.Wait == "status" && len(l.Objects) > 0 {
+			waits[l.Objects[0].ID] = *l
+		}
+		if l.Operation == "" || l.Wait != "" {
+			continue
+		}
+		x := Entry{
+			Run: number, Time: l.Time, Started: l.Time, Duration: max(1, time.Duration(l.Milliseconds*float64(time.Millisecond))), UserAgent: lines[0].Agent,
+			Operation: l.Operation, Method: l.Method, Route: l.Route, Path: l.Route, Query: l.Query, Named: l.Name, Status: l.Status, Refusals: l.Refusals,
+		}
+		x.BodyHash, _ = strconv.ParseUint(l.Hash, 16, 64)
+		if l.Unusable {
+			x.Fault = faultUnusable
+		}
+		for _, o := range l.Path {
+			before, after, _ := strings.Cut(x.Path, "{")
+			_, after, _ = strings.Cut(after, "}")
+			x.Path = before + o.ID + after
+		}
+		if l.Status >= 200 && l.Status < 300 {
+			x.Changes = changesBy(l, names)
+		}
+		entries = append(entries, x)
+	}
+	slices.SortStableFunc(entries, func(a, b Entry) int { return a.Started.Compare(b.Started) })
+	for i := range entries {
+		for n := range entries[i].Changes {
+			entries[i].finish(&entries[i].Changes[n], waits, entries[i+1:])
+		}
+	}
+	return entries
+}
+
+// changesBy returns what a successful request changed.
+func changesBy(l *reportLine, names map[string]Row) (changes []Change) {
+	effect, known := effects[l.Operation]
+	if verb := actions[l.Operation]; verb != "" {
+		effect, known = [2]string{verb, cmp.Or(map[string]string{"interruptSession": "sessions", "cancelEnvironmentBuild": "environments"}[l.Operation], "computers")}, true
+	}
+	add := func(id, name string) {
+		changes = append(changes, Change{Verb: effect[0], Ref: Ref{Kind: effect[1], ID: id, Name: cmp.Or(name, names[id].Name, l.Name, id)}})
+	}
+	switch {
+	case !known:
+	case effect[1] == "usage-limits":
+		for _, email := range strings.Split(cmp.Or(l.Name, "the organization"), ", ") {
+			if !slices.ContainsFunc(l.Refusals, func(refusal string) bool { return strings.HasPrefix(refusal, email+": ") }) {
+				add(email, "of "+email)
+			}
+		}
+	case effect[1] == "api-keys" && len(l.Path) > 0:
+		account, key := l.Path[0], slices.Concat(l.Objects, l.Path[1:], l.Path)[0]
+		add(key.ID, cmp.Or(names[account.ID].Name, account.ID)+" ("+cmp.Or(key.Name, names[key.ID].Name, l.Name, key.ID)+")")
+	case effect[0] == "created" && effect[1] != "ci-jobs":
+		for _, o := range l.Objects {
+			add(o.ID, o.Name)
+		}
+	case len(l.Path) > 0:
+		add(l.Path[0].ID, l.Path[0].Name)
+	default:
+		id := cmp.Or(l.Name, strings.TrimPrefix(strings.ReplaceAll(l.Query, "%40", "@"), "email="), l.Operation)
+		add(id, names[id].Name)
+	}
+	return changes
+}
+
+// finish adds when an object was ready, and whether it failed, as far as the later requests of the run and its waits say.
+func (x *Entry) finish(c *Change, waits map[string]reportLine, later []Entry) {
+	wait, waited := waits[c.ID]
+	end := wait.Time.Add(time.Duration(wait.Milliseconds*float64(time.Millisecond)) + time.Microsecond)
+	hidden := false
+	for i := range later {
+		read := &later[i]
+		switch {
+		case c.Kind == "sessions" && c.Verb == "created" && read.Operation == "getSession" && read.names(c):
+			if hidden = hidden || read.Status == 404; hidden && read.Status == 200 && c.Until == 0 {
+				c.Until = read.Time.UnixMilli()
+			}
+		case waited && read.reads(c) && read.Status == 200 && !read.Time.After(end) && !wait.Time.Before(x.Time):
+			c.Until = read.Time.UnixMilli()
+		}
+	}
+	if state, _, _ := strings.Cut(wait.State, ": "); waited && stateClasses[state] == "bad" {
+		c.Failure = map[string]string{"computers": "provisioning failed", "environments": "build failed"}[c.Kind]
+	}
+}
+
+// Write writes the report as html, markdown, or json.
+func (r *Report) Write(w io.Writer, format string) error {
+	switch format {
+	case "html":
+		return r.writeHTML(w)
+	case "markdown":
+		_, err := io.WriteString(w, r.markdown())
+		return err
+	case "json":
+		return r.writeJSON(w)
+	}
+	return fmt.Errorf("-format must be html, markdown, or json, not %q", format)
+}
+
+// writeHTML writes one file that loads nothing.
+func (r *Report) writeHTML(w io.Writer) error {
+	var styles []string
+	for _, name := range []string{"style.css", "objects.css", "runs.css"} {
+		text, err := statusFiles.ReadFile("status/" + name)
+		if err != nil {
+			return err
+		}
+		styles = append(styles, string(text))
+	}
+	newest := slices.Clone(r.Runs)
+	slices.Reverse(newest)
+	return statusTemplates.ExecuteTemplate(w, "report.html", struct {
+		Style    template.CSS
+		Problems []string
+		Runs     []*runView
+	}{template.CSS(strings.Join(styles, "")), r.Problems, newest}) //nolint:gosec // The styles are files of this package.
+}
+
+// reportLines is how many lines a comment on a pull request has room for.
+const reportLines = 10
+
+// markdown is the newest runs that changed something or failed in a few lines, or the newest of all.
+func (r *Report) markdown() string {
+	escape := strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "|", "\\|", "\n", " ", "@", "@\u200b")
+	var lines []string
+	for i, run := range slices.Backward(r.Runs) {
+		if !run.IsChange && len(run.Failures) == 0 && (i > 0 || len(lines) > 0) {
+			continue
+		}
+		var text strings.Builder
+		for _, part := range run.Changes {
+			text.WriteString(part.Lead + part.Text)
+			if part.Failure != "" {
+				text.WriteString(" (" + part.Failure + ")")
+			}
+		}
+		counts := strings.Join(slices.DeleteFunc([]string{run.Failed, run.Recovered}, func(s string) bool { return s == "" }), ", ")
+		lines = append(lines, "**"+escape.Replace(html.EscapeString(text.String()))+"** "+counts+" in "+cmp.Or(run.Reason, run.Duration+"."))
+		for _, f := range run.Failures {
+			var names []string
+			for _, o := range f.Objects {
+				names = append(names, o.Name)
+			}
+			if f.Others > 0 {
+				names = append(names, fmt.Sprintf("and %d more", f.Others))
+			}
+			lines = append(lines, "- "+escape.Replace(html.EscapeString(f.What+" "+strings.Join(names, ", ")+": "+f.Why)))
+		}
+	}
+	for _, problem := range r.Problems {
+		lines = append(lines, "- "+escape.Replace(problem))
+	}
+	if len(lines) > reportLines {
+		lines = append(lines[:reportLines-1], fmt.Sprintf("- And %d more lines: see the report.", len(lines)-reportLines+1))
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// writeJSON writes the numbers of each run, oldest first.
+func (r *Report) writeJSON(w io.Writer) error {
+	type number struct {
+		Name         string `json:"name"`
+		Milliseconds int64  `json:"ms"`
+	}
+	type run struct {
+		Started      time.Time `json:"started"`
+		Client       string    `json:"client"`
+		Milliseconds int64     `json:"ms"`
+		Requests     int       `json:"requests"`
+		Rejected     int       `json:"rejected"`
+		Failures     []failure `json:"failures"`
+		Changes      []Change  `json:"changes"`
+		Times        []number  `json:"times"`
+	}
+	runs := []run{}
+	for i, view := range r.Runs {
+		one := run{view.Started.At, view.Client, view.end.Milliseconds(), len(r.entries[i]), view.Rejected, append([]failure{}, view.Failures...), []Change{}, []number{}}
+		for _, c := range view.net {
+			one.Changes = append(one.Changes, *c)
+		}
+		for _, reason := range view.reasons {
+			if took := length(reason.time).Milliseconds(); took > 0 {
+				one.Times = append(one.Times, number{reason.name, took})
+			}
+		}
+		runs = append(runs, one)
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(map[string]any{"version": 1, "runs": runs, "problems": append([]string{}, r.Problems...)})
+}

@@ -1,0 +1,139 @@
+package statuspage
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	reportHead = `{"agentyard_run_report":1,"time":"2026-05-01T12:00:00Z","agent":"terraform-provider-agentyard/1.2.3 Terraform/1.16.4"}`
+	oneRead    = `{"time":"2026-05-01T12:00:00Z","ms":5,"operation":"listComputers","method":"GET","route":"/api/v0/computers","status":200}`
+)
+
+// inFolder writes the reports of runs, and returns their folder.
+func inFolder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// What cannot be read is one clear line, and the rest is shown.
+func TestReadReport_badInput(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		files    map[string]string
+		problems string
+		runs     int
+		err      string
+	}{
+		"none":         {nil, "", 0, "has no run with a request; set AGENTYARD_RUN_REPORT"},
+		"no requests":  {map[string]string{"a.jsonl": reportHead}, "", 0, "has no run with a request"},
+		"another file": {map[string]string{"a.jsonl": "{}", "b.jsonl": reportHead + "\n" + oneRead, "c.txt": "x"}, "a.jsonl: this is no run report", 1, ""},
+		"text":         {map[string]string{"a.jsonl": "hello"}, "", 0, "a.jsonl: this is no run report"},
+		"a newer version": {
+			map[string]string{"a.jsonl": `{"agentyard_run_report":2}` + "\n" + oneRead, "b.jsonl": reportHead + "\n" + oneRead},
+			"a.jsonl: the format has version 2, and this program reads version 1; use a newer one", 1, "",
+		},
+		"killed":      {map[string]string{"a.jsonl": reportHead + "\n" + oneRead + "\n" + oneRead[:30]}, "a.jsonl: line 3 is incomplete; the run was probably killed", 1, ""},
+		"two at once": {map[string]string{"a.jsonl": reportHead + "\n" + oneRead, "b.jsonl": reportHead + "\n" + oneRead}, "", 2, ""},
+	} {
+		r, err := ReadReport(inFolder(t, tc.files))
+		if err != nil {
+			if tc.err == "" || !strings.Contains(err.Error(), tc.err) {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if got := strings.Join(r.Problems, "; "); tc.err != "" || got != tc.problems || len(r.Runs) != tc.runs {
+			t.Errorf("%s: %q, %d runs", name, got, len(r.Runs))
+		}
+	}
+	if _, err := ReadReport(filepath.Join(t.TempDir(), "missing")); err == nil {
+		t.Error("a missing folder is no error")
+	}
+}
+
+// attempt is a line about a request.
+func attempt(operation, method, route, rest string) string {
+	return `{"time":"2026-05-01T12:00:01Z","ms":5,"operation":"` + operation + `","method":"` + method + `","route":"` + route + `",` + rest + "}"
+}
+
+func TestReport_says(t *testing.T) {
+	t.Parallel()
+	account := `"path":[{"id":"sa_1","name":"robots"}]`
+	for want, lines := range map[string][]string{
+		"Created computers c-1 to c-2": {attempt("bulkCreateComputers", "POST", "/c", `"status":201,"objects":[{"id":"1","name":"c-1"},{"id":"2","name":"c-2"}]`)},
+		"Created API key robots (ci)":  {attempt("createApiKey", "POST", "/s/{serviceAccountId}/k", `"status":201,"name":"ci","objects":[{"id":"k"}],`+account)},
+		"Rotated API key robots (ci)":  {attempt("rotateApiKey", "POST", "/s/{serviceAccountId}/k/{keyId}/r", `"status":200,"objects":[{"id":"l","name":"ci"}],"path":[{"id":"sa_1","name":"robots"},{"id":"k"}]`)},
+		"Revoked API key robots (k)":   {attempt("revokeApiKey", "POST", "/s/{serviceAccountId}/k/{keyId}/r", `"status":204,"path":[{"id":"sa_1","name":"robots"},{"id":"k"}]`)},
+		"Deleted computer web":         {`{"objects":[{"id":"1","name":"web"}]}`, attempt("deleteComputer", "DELETE", "/c/{computerId}", `"status":204,"path":[{"id":"1"}]`)},
+		"Removed member a@b":           {attempt("removeMember", "DELETE", "/m", `"status":204,"query":"email=a%40b"`)},
+		"Sent invitation a@b":          {attempt("inviteMember", "POST", "/m", `"status":200,"name":"a@b"`)},
+		"Set usage limit of a@b":       {attempt("setUserUsageLimits", "PUT", "/u", `"status":200,"name":"a@b, c@d","refusals":["c@d: no member"]`)},
+		"Restarted computer web":       {attempt("restartComputer", "POST", "/c/{computerId}/restart", `"status":200,"path":[{"id":"1","name":"web"}]`)},
+		"Nothing changed":              {attempt("createComputer", "POST", "/c", `"status":200,"unusable":true`)},
+	} {
+		r, err := ReadReport(inFolder(t, map[string]string{"a.jsonl": strings.Join(append([]string{reportHead}, lines...), "\n")}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, part := range r.Runs[0].Changes {
+			got += part.Lead + part.Text
+		}
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestReport_formats(t *testing.T) {
+	t.Parallel()
+	lines := []string{reportHead}
+	for range 12 {
+		lines = append(lines, attempt("createComputer", "POST", "/c", `"status":400,"name":"<b>*x*","refusals":["No `+string(rune('a'+len(lines)))+`."]`))
+	}
+	r, err := ReadReport(inFolder(t, map[string]string{"a.jsonl": reportHead + "\n" + oneRead, "b.jsonl": strings.Join(lines, "\n"), "c.jsonl": "x"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, format := range []string{"html", "markdown", "json"} {
+		var text strings.Builder
+		if err := r.Write(&text, format); err != nil {
+			t.Fatal(err)
+		}
+		texts[format] = text.String()
+	}
+	if text := texts["markdown"]; strings.Count(text, "\n") != 10 || !strings.Contains(text, "- createComputer &lt;b&gt;\\*x\\*: 400, No b.\n") || !strings.Contains(text, "- And 5 more lines: see the report.") {
+		t.Error(text)
+	}
+	for _, part := range []string{"<script", "<link", "href=", "src=", "<b>*x"} {
+		if strings.Contains(texts["html"], part) {
+			t.Errorf("the page has %s", part)
+		}
+	}
+	for _, part := range []string{"c.jsonl: this is no run report", "No b.", "No m.", "Only reads", "prefers-color-scheme"} {
+		if !strings.Contains(texts["html"], part) {
+			t.Errorf("the page lacks %s", part)
+		}
+	}
+	var numbers struct {
+		Version int
+		Runs    []struct{ Requests, Ms int }
+	}
+	if err := json.Unmarshal([]byte(texts["json"]), &numbers); err != nil || numbers.Version != 1 || len(numbers.Runs) != 2 || numbers.Runs[0].Requests+numbers.Runs[1].Requests != 13 {
+		t.Errorf("%v %s", err, texts["json"])
+	}
+	if err := r.Write(&strings.Builder{}, "pdf"); err == nil {
+		t.Error("pdf is a format")
+	}
+}
