@@ -89,6 +89,7 @@ func (m Matrix) Run(t *testing.T) {
 			}
 		}
 		for k := range operations {
+			run(fmt.Sprintf("step %d/interrupted at request %d", n, k), func(t *testing.T) { m.interruptCase(t, n, len(steps)-1, k) })
 			for _, kind := range []emulator.FaultKind{emulator.FaultDropBeforeCommit, emulator.FaultDropAfterCommit} {
 				run(fmt.Sprintf("step %d/killed at request %d/%s", n, k, kind), func(t *testing.T) { m.killCase(t, n, len(steps)-1, k, kind) })
 			}
@@ -179,6 +180,39 @@ func (m Matrix) killCase(t *testing.T, n, last, k int, kind emulator.FaultKind) 
 		m.Live = func(e *Env) []string {
 			return slices.DeleteFunc(live(e), func(id string) bool { return id == orphans[0] })
 		}
+	}
+	m.settled(t, e, i, configs[n])
+	m.destroy(t, e, i, n, last)
+}
+
+// interruptCase interrupts the run while the service answers the k-th request. What it has created is in the state, and stays. Of a wait
+// that it had not begun, the next apply may report the failure.
+func (m Matrix) interruptCase(t *testing.T, n, last, k int) {
+	var running atomic.Pointer[Process]
+	var requests atomic.Int64
+	m.Options = append(slices.Clone(m.Options), Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(w, r)
+			if p := running.Load(); p != nil && fromProvider(r) && int(requests.Add(1)) == k+1 {
+				p.Stop()
+			}
+		})
+	}))
+	e, configs, i := m.advance(t, n)
+	before := m.ids(i)
+	p := NewProcess(t, e, fewRetries)
+	running.Store(p)
+	out := p.Apply(i, configs[n])
+	running.Store(nil)
+	created := slices.DeleteFunc(m.ids(i), func(id string) bool { return slices.Contains(before, id) })
+	if orphans := m.unknown(e, i); len(orphans) > 0 || i.Tainted {
+		t.Errorf("tainted %t, not in the state: %v, after %s", i.Tainted, orphans, out)
+	}
+	if out = NewProcess(t, e, fewRetries).Apply(i, configs[n]); len(out.Errors) > 0 {
+		out = NewProcess(t, e, fewRetries).Apply(i, configs[n])
+	}
+	if len(out.Errors) > 0 || slices.ContainsFunc(created, func(id string) bool { return !slices.Contains(m.ids(i), id) }) {
+		t.Fatalf("the next apply does not converge, or replaces %v: %s", created, out)
 	}
 	m.settled(t, e, i, configs[n])
 	m.destroy(t, e, i, n, last)

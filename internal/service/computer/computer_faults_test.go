@@ -179,19 +179,3 @@ func TestComputer_costsATestLessThanASecond(t *testing.T) {
 		})
 	}
 }
-
-// A request that changes something is completed, and its result is in the state.
-func TestAccComputer_interruptedWhileACreationIsInFlight(t *testing.T) {
-	t.Parallel()
-	running := make(chan *acctest.Running, 1)
-	e := acctest.NewRealTime(t, acctest.InterruptInFlight("createComputer", running))
-	cli := acctest.NewCLI(t, e, "resource \"agentyard_computer\" \"test\" {\n  name          = \"web-1\"\n  provider_type = \"byom\"\n}\n")
-	run := cli.Start("apply", "-auto-approve", "-input=false")
-	running <- run
-	run.Wait()
-	id := only(t, e).ID
-	if state := cli.MustRun("show"); !strings.Contains(state.Output, id) || strings.Contains(state.Output, "tainted") {
-		t.Fatalf("the state: %s", state.Output)
-	}
-	cli.MustPlanEmpty()
-}

@@ -13,26 +13,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// After an interrupt during a create or a rotation, the key's value is in the state.
-func TestAPIKey_interruptedInFlight(t *testing.T) {
-	t.Parallel()
-	for operation, before := range map[string][]string{"createApiKey": nil, "rotateApiKey": {"1"}} {
-		var p *acctest.Process
-		e := acctest.New(t, acctest.Hold(operation, func(<-chan struct{}) { p.Stop() }))
-		account := newAccount(e, "robots")
-		i := e.NewInstance(t, keyType)
-		for _, v := range append(before, "2") {
-			p = acctest.NewProcess(t, e, nil)
-			p.Apply(i, keyOf(account, acctest.Values{"rotation": map[string]any{"triggers": triggers(v)}}))
-		}
-		if live := liveKeys(e); len(live) != 1 || live[0] != i.ID() || i.Tainted {
-			t.Errorf("%s: the live keys are %v, the state is %s", operation, live, i.State)
-		}
-		mustWork(t, e, i)
-		e.Plan(t, i, keyOf(account, acctest.Values{"rotation": map[string]any{"triggers": triggers("2")}})).MustDo(t, acctest.ActionNone)
-	}
-}
-
 // patient sends every request once, so that no retry hides a fault.
 var patient = acctest.Values{"max_retries": 0}
 
