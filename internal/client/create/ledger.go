@@ -120,7 +120,7 @@ func (l *Ledger[T]) UntilFree(ctx context.Context, key string, isTaken func(*T) 
 }
 
 // looks returns when to list a collection for a name that is taken. A collection has ten seconds for all such names, and all who wait
-// share its listings. Who comes later looks once, now.
+// share its listings. Who comes later looks once, and those who come within a second share that look.
 func (l *Ledger[T]) looks(key string) []time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,7 +136,7 @@ func (l *Ledger[T]) looks(key string) []time.Time {
 		}
 	}
 	if len(looks) == 0 {
-		return []time.Time{now}
+		return []time.Time{now.Add(-time.Second)}
 	}
 	return looks
 }
