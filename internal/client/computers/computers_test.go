@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 var area areatest.New[*Client] = func(conn *transport.Conn) *Client { return New(conn, serviceaccounts.New(conn)) }
@@ -51,6 +53,132 @@ func TestUpdateComputer_aConflictWithItselfIsSuccess(t *testing.T) {
 		_, err := c.Update(t.Context(), "c1", "", UpdateRequest{HostID: &host})
 		if (err == nil) != wantOK || !wantOK && !transport.IsConflict(err) {
 			t.Errorf("%s: got %v", present, err)
+		}
+	}
+}
+
+// Errors name objects by their IDs, and by their creation times if the service returns them.
+func TestErrors_nameWhatIsThere(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	one, two := wire.Ref{Object: "computer", Name: "a", ID: "c1"}, wire.Ref{ID: "c2", CreatedAt: at}
+	broken := errors.New("broken")
+	for want, err := range map[string]error{
+		`the computer "a" (c1, created at 2026-03-01T00:00:00Z) already exists`:                                                               &create.ExistsError{Found: []wire.Ref{{Object: "computer", Name: "a", ID: "c1", CreatedAt: at}}},
+		`the computer "a" (c1) already exists, and so do others: c2 (created at 2026-03-01T00:00:00Z)`:                                        &create.ExistsError{Found: []wire.Ref{one, two}},
+		`the request to create the computer "a" has an unknown outcome, and no such computer was found: broken`:                               &create.LostError{Object: "computer", Name: "a", Err: broken},
+		`the request to create the computer "a" has an unknown outcome, and it may have created "a" (c1): broken; again`:                      &create.LostError{Object: "computer", Name: "a", Found: []wire.Ref{one}, Err: errors.Join(broken, errors.New("again"))},
+		`the request to create the session on the computer 7 has an unknown outcome, and no such session on the computer 7 was found: broken`: &create.LostError{Object: "session on the computer 7", Err: broken},
+		`the request to create the session has an unknown outcome, and it may have created "a" (c1): the response has another object`:         create.AnotherObject("session", "", one),
+		`the object does not exist: broken`: &collection.MissingError{Err: broken},
+	} {
+		if got := err.Error(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+// Only a failed set-up proves that a computer was never active.
+func TestComputer_setUpFailed(t *testing.T) {
+	t.Parallel()
+	clone, failed, installed := ProvisioningStep{ID: "clone", Status: StepCompleted}, ProvisioningStep{ID: "x", Status: StepFailed}, ProvisioningStep{ID: stepInstall, Status: StepFailed}
+	for name, tc := range map[string]struct {
+		status string
+		steps  []ProvisioningStep
+		failed string
+		want   bool
+	}{
+		"failed":               {StatusError, []ProvisioningStep{clone, failed}, "x", true},
+		"an error text":        {StatusError, []ProvisioningStep{clone, {ID: "y", Status: "in_progress", Error: "disk full"}}, "y", true},
+		"error":                {StatusError, []ProvisioningStep{{ID: "y", Status: "error"}}, "y", true},
+		"no step failed":       {StatusError, []ProvisioningStep{clone, {ID: "y", Status: "pending"}}, "", false},
+		"no steps":             {StatusError, nil, "", false},
+		"active":               {StatusActive, []ProvisioningStep{failed}, "x", false},
+		"the installation":     {StatusError, []ProvisioningStep{clone, installed}, stepInstall, false},
+		"a later step is done": {StatusError, []ProvisioningStep{failed, clone}, "x", false},
+	} {
+		c := &Computer{Status: tc.status, ProvisioningSteps: tc.steps}
+		at := c.FailedStep()
+		if c.SetUpFailed() != tc.want || (at < 0) != (tc.failed == "") || at >= 0 && tc.steps[at].ID != tc.failed {
+			t.Errorf("%s: %t, the failed step is %d", name, c.SetUpFailed(), at)
+		}
+	}
+}
+
+func TestOwnComputer(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		found    Computer
+		callers  bool
+		requests int
+	}{
+		"a human's":            {Computer{ID: "x", OwnerPrincipalKind: "human", OwnerID: "user"}, true, 0},
+		"of the key's account": {Computer{ID: "c1", OwnerPrincipalKind: ownerService, OwnerID: "sa_1"}, true, 1},
+		"of another account":   {Computer{ID: "c2", OwnerPrincipalKind: ownerService, OwnerID: "sa_2"}, false, 1},
+	} {
+		c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			clienttest.RespondJSON(w, 200, `{"computers":[{"id":"c1","name":"a","providerType":"byom"}]}`)
+		})
+		if err := c.CompleteOwner(t.Context(), &tc.found); err != nil || tc.found.IsCallers != tc.callers || rec.Count(http.MethodGet) != tc.requests {
+			t.Errorf("%s: the caller's is %t, %v, after %d requests", name, tc.found.IsCallers, err, rec.Count(http.MethodGet))
+		}
+	}
+}
+
+// A computer that a lost request may have created must match the request in all returned fields.
+func TestCreateComputerRequest_isWanted(t *testing.T) {
+	t.Parallel()
+	full := CreateRequest{
+		Name: "a", Provider: "managed-a", HostID: "host-1", RemoteUser: "dev", ServiceAccountID: "sa_1",
+		Source: &CreateSource{Kind: "template", TemplateID: "tpl", SourceComputerID: "src"},
+	}
+	made := Computer{
+		Name: "a", ProviderType: "managed-a", HostID: "HOST-1", RemoteUser: "dev", OwnerID: "sa_1",
+		Source: &Source{Kind: "template", TemplateID: "tpl", ComputerID: "src"},
+	}
+	source := func(s Source) func(*Computer) { return func(c *Computer) { c.Source = &s } }
+	for name, tc := range map[string]struct {
+		body   CreateRequest
+		change func(*Computer)
+		want   bool
+	}{
+		"all as asked for":          {full, func(*Computer) {}, true},
+		"another name":              {full, func(c *Computer) { c.Name = "b" }, false},
+		"another provider":          {full, func(c *Computer) { c.ProviderType = "managed-b" }, false},
+		"another host":              {full, func(c *Computer) { c.HostID = "host-2" }, false},
+		"another user":              {full, func(c *Computer) { c.RemoteUser = "root" }, false},
+		"another owner":             {full, func(c *Computer) { c.OwnerID = "sa_2" }, false},
+		"an owner nobody tells":     {full, func(c *Computer) { c.OwnerID = "" }, true},
+		"a source nobody tells":     {full, func(c *Computer) { c.Source = nil }, true},
+		"a source of another kind":  {full, source(Source{Kind: "x", TemplateID: "tpl", ComputerID: "src"}), false},
+		"a source of another model": {full, source(Source{Kind: "template", TemplateID: "x", ComputerID: "src"}), false},
+		"another source computer":   {full, source(Source{Kind: "template", TemplateID: "tpl", ComputerID: "x"}), false},
+		"only the name was asked":   {CreateRequest{Name: "a"}, func(c *Computer) { c.Source = nil }, true},
+		"a source nobody asked for": {CreateRequest{Name: "a"}, func(*Computer) {}, false},
+	} {
+		c := made
+		tc.change(&c)
+		if got := tc.body.isWanted(&c); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+func TestUpdateComputerRequest_matches(t *testing.T) {
+	t.Parallel()
+	name, host, user, other := "a", "HOST-1", "dev", "x"
+	present := &Computer{Name: name, HostID: "host-1", RemoteUser: user}
+	for what, tc := range map[string]struct {
+		body UpdateRequest
+		want bool
+	}{
+		"all":          {UpdateRequest{Name: &name, HostID: &host, RemoteUser: &user}, true},
+		"another name": {UpdateRequest{Name: &other, HostID: &host, RemoteUser: &user}, false},
+		"another host": {UpdateRequest{Name: &name, HostID: &other, RemoteUser: &user}, false},
+		"another user": {UpdateRequest{Name: &name, HostID: &host, RemoteUser: &other}, false},
+	} {
+		if got := tc.body.matches(present); got != tc.want {
+			t.Errorf("%s: %t", what, got)
 		}
 	}
 }

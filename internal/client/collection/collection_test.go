@@ -1,7 +1,10 @@
 package collection
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -28,4 +31,41 @@ func serve(t testing.TB, handle clienttest.Handler) (*transport.Conn, *clienttes
 func serveShort(t testing.TB, answer func(call string) string) (*transport.Conn, *clienttest.Recorder, *clock.Fake) {
 	t.Helper()
 	return serve(t, clienttest.InShort(answer))
+}
+
+func TestLocks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var l Locks
+		release, err := l.Lock(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		stopped, stop := context.WithCancel(t.Context())
+		stop()
+		if _, err := l.Lock(stopped, "a"); !errors.Is(err, context.Canceled) {
+			t.Errorf("a canceled wait ended with %v", err)
+		}
+		other, err := l.Lock(t.Context(), "b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		other()
+		hasLock := false
+		go func() {
+			if again, err := l.Lock(t.Context(), "a"); err == nil {
+				hasLock = true
+				again()
+			}
+		}()
+		synctest.Wait()
+		if hasLock {
+			t.Error("two callers held the same lock")
+		}
+		release()
+		synctest.Wait()
+		if !hasLock {
+			t.Error("a released lock was not taken")
+		}
+	})
 }
