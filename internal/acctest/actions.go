@@ -55,13 +55,12 @@ func (p *Process) PlanAction(typeName string, config Values) Outcome {
 
 func (p *Process) action(typeName string, config Values) (tfprotov6.ActionServer, *tfprotov6.DynamicValue) {
 	p.t.Helper()
-	server, ok := p.server.(tfprotov6.ActionServer)
 	schema := p.offered.ActionSchemas[typeName]
-	if !ok || schema == nil {
+	if schema == nil {
 		p.t.Fatalf("there is no action %s", typeName)
 	}
-	typ := schema.Schema.ValueType()
-	return server, dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(config)))
+	_, configured := p.configured(schema.Schema, typeName, config)
+	return p.server.(tfprotov6.ActionServer), configured
 }
 
 // IsOperation reports whether a resource type runs an operation: an action has the same name, or it only waits. Such a resource has

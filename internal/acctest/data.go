@@ -18,12 +18,7 @@ func (p *Process) ReadData(typeName string, config Values) (map[string]tftypes.V
 	p.t.Helper()
 	ctx := context.Background()
 	out := Outcome{Action: ActionNone}
-	schema, ok := p.offered.DataSourceSchemas[typeName]
-	if !ok {
-		p.t.Fatalf("there is no data source %s", typeName)
-	}
-	typ := schema.ValueType()
-	configured := dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(config)))
+	typ, configured := p.configured(p.offered.DataSourceSchemas[typeName], typeName, config)
 	validated, err := p.server.ValidateDataResourceConfig(ctx, &tfprotov6.ValidateDataResourceConfigRequest{TypeName: typeName, Config: configured})
 	if err != nil {
 		p.t.Fatal(err)
@@ -40,11 +35,17 @@ func (p *Process) ReadData(typeName string, config Values) (map[string]tftypes.V
 	if len(out.Errors) > 0 {
 		return nil, out
 	}
-	var attributes map[string]tftypes.Value
-	if err := p.value(typ, resp.State).As(&attributes); err != nil {
-		p.t.Fatal(err)
+	return as[map[string]tftypes.Value](p.t, p.value(typ, resp.State)), out
+}
+
+// configured returns a type and a configuration of it.
+func (p *Process) configured(schema *tfprotov6.Schema, typeName string, config Values) (tftypes.Type, *tfprotov6.DynamicValue) {
+	p.t.Helper()
+	if schema == nil {
+		p.t.Fatalf("there is no %s of this kind", typeName)
 	}
-	return attributes, out
+	typ := schema.ValueType()
+	return typ, dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(config)))
 }
 
 // MustRead returns the attributes of a data source that is read in a new process with these settings, without warnings.

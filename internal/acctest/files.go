@@ -6,6 +6,9 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
 )
 
 // PutFile writes a file to a computer's workspace outside Terraform. The name is escaped as in a path.
@@ -55,4 +58,21 @@ func (e *Env) Storage(method, url, contentType string, body io.Reader) (content,
 		e.t.Fatalf("%s at the file storage: %s %s %v", method, resp.Status, data, err)
 	}
 	return string(data), resp.Header.Get("Content-Type")
+}
+
+// Example returns the content of a file in examples/.
+func Example(t testing.TB, path string) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	for err == nil && dir != filepath.Dir(dir) {
+		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "examples", path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

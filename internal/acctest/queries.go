@@ -49,13 +49,8 @@ func (p *Process) Schemas() *tfprotov6.GetProviderSchemaResponse { return p.offe
 func (p *Process) List(typeName string, config Values) ([]tftypes.Value, Outcome) {
 	p.t.Helper()
 	out := Outcome{Action: ActionNone}
-	server, ok := p.server.(tfprotov6.ListResourceServer)
-	schema := p.offered.ListResourceSchemas[typeName]
-	if !ok || schema == nil {
-		p.t.Fatalf("there is no list resource %s", typeName)
-	}
-	typ := schema.ValueType()
-	configured := dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(config)))
+	server := p.server.(tfprotov6.ListResourceServer)
+	_, configured := p.configured(p.offered.ListResourceSchemas[typeName], typeName, config)
 	validated, err := server.ValidateListResourceConfig(context.Background(), &tfprotov6.ValidateListResourceConfigRequest{TypeName: typeName, Config: configured})
 	if err != nil {
 		p.t.Fatal(err)
@@ -84,12 +79,7 @@ func (p *Process) Open(typeName string, config Values) (map[string]tftypes.Value
 	p.t.Helper()
 	ctx := context.Background()
 	out := Outcome{Action: ActionNone}
-	schema, ok := p.offered.EphemeralResourceSchemas[typeName]
-	if !ok {
-		p.t.Fatalf("there is no ephemeral resource %s", typeName)
-	}
-	typ := schema.ValueType()
-	configured := dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(config)))
+	typ, configured := p.configured(p.offered.EphemeralResourceSchemas[typeName], typeName, config)
 	validated, err := p.server.ValidateEphemeralResourceConfig(ctx, &tfprotov6.ValidateEphemeralResourceConfigRequest{TypeName: typeName, Config: configured})
 	if err != nil {
 		p.t.Fatal(err)
@@ -110,9 +100,44 @@ func (p *Process) Open(typeName string, config Values) (map[string]tftypes.Value
 		p.t.Fatal(err)
 	}
 	p.collect(&out, closed.Diagnostics, nil)
-	var attributes map[string]tftypes.Value
-	if err := p.value(typ, opened.Result).As(&attributes); err != nil {
+	return as[map[string]tftypes.Value](p.t, p.value(typ, opened.Result)), out
+}
+
+// Import imports an object by its import ID, as `terraform import` does, and refreshes it.
+func (p *Process) Import(i *Instance, id string) Outcome {
+	p.t.Helper()
+	return p.importObject(i, &tfprotov6.ImportResourceStateRequest{TypeName: i.Type, ID: id})
+}
+
+// ImportByIdentity imports an object by its identity, as an import block does, and refreshes it.
+func (p *Process) ImportByIdentity(i *Instance, identity Values) Outcome {
+	p.t.Helper()
+	schemas, err := p.server.GetResourceIdentitySchemas(context.Background(), &tfprotov6.GetResourceIdentitySchemasRequest{})
+	if err != nil {
 		p.t.Fatal(err)
 	}
-	return attributes, out
+	typ := schemas.IdentitySchemas[i.Type].ValueType()
+	data := &tfprotov6.ResourceIdentityData{IdentityData: dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(identity)))}
+	return p.importObject(i, &tfprotov6.ImportResourceStateRequest{TypeName: i.Type, Identity: data})
+}
+
+func (p *Process) importObject(i *Instance, request *tfprotov6.ImportResourceStateRequest) Outcome {
+	p.t.Helper()
+	var out Outcome
+	resp, err := p.server.ImportResourceState(context.Background(), request)
+	if err != nil {
+		p.collect(&out, nil, err)
+		return out
+	}
+	p.collect(&out, resp.Diagnostics, nil)
+	if len(out.Errors) > 0 {
+		return out
+	}
+	imported := resp.ImportedResources[0]
+	i.State, i.private, i.identity, i.Tainted = p.value(p.schemas[i.Type].ValueType(), imported.State), imported.Private, imported.Identity, false
+	p.refresh(i, &out)
+	if i.State.IsNull() && len(out.Errors) == 0 {
+		p.t.Fatalf("%s %+v does not exist", i.Type, request)
+	}
+	return out
 }
