@@ -33,6 +33,7 @@ package specimens
 
 import (
 	"slices"
+	"strings"
 )
 
 // Values are arguments. An absent one is null.
@@ -112,16 +113,16 @@ var (
 	Operations = slices.Concat(accountOperations, ciOperations, computerOperations, environmentOperations, organizationOperations, sessionOperations)
 )
 
-// Title names a row in the tests.
-func (r Resource) Title() string  { return title(r.Type, r.Name) }
-func (r Read) Title() string      { return title(r.Type, r.Name) } //nolint:revive // See above.
-func (o Operation) Title() string { return title(o.Type, o.Name) } //nolint:revive // See above.
-func title(typeName, name string) string {
-	if name == "" {
-		return typeName
-	}
-	return typeName + " " + name
-}
+// Title names the resource in a test.
+func (r Resource) Title() string { return title(r.Type, r.Name) }
+
+// Title names what is read in a test.
+func (r Read) Title() string { return title(r.Type, r.Name) }
+
+// Title names the operation in a test.
+func (o Operation) Title() string { return title(o.Type, o.Name) }
+
+func title(typeName, name string) string { return strings.TrimSpace(typeName + " " + name) }
 
 // Address is the address of the resource in its configuration.
 func (r Resource) Address() string { return r.Type + ".test" }

@@ -37,7 +37,8 @@ func answerTo(session, message string) acctest.Values {
 	return acctest.Values{"session_id": session, "message_id": message}
 }
 
-// An answer is stored once. The rows are conversations: "text" sends a message and returns the answer to it, or "no answer" or "unclear".
+// An answer is stored once. The rows are conversations. Want is the text of the answer to a message, with "failed: " before that of an
+// error. It is "no answer" if the agent was interrupted, and "unclear" if the answer may belong to another message.
 func TestSessionAnswer(t *testing.T) {
 	t.Parallel()
 	const hour = time.Hour
