@@ -98,6 +98,9 @@ func TestResource_foundAfterALostResponse(t *testing.T) {
 			if isFound := strings.Contains(text, "Found after a lost response"); isFound != isLost {
 				t.Errorf("lost %t: %q", isLost, text)
 			}
+			if isLost {
+				acctest.Says(t, text, "If another run created")
+			}
 			if named := strings.Contains(text, i.ID()); isLost && !named && r.Type != "agentyard_computer_fleet" && r.Type != "agentyard_api_key" {
 				t.Errorf("%q lacks %s", text, i.ID())
 			}

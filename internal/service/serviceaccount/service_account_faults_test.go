@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 func accountIDs(e *acctest.Env) []string {
@@ -64,26 +63,5 @@ func TestServiceAccount_interruptedBeforeItsStatus(t *testing.T) {
 	}
 	if all := listAccounts(e); len(all) != 1 || all[0].Status != "inactive" {
 		t.Errorf("the accounts are %+v", all)
-	}
-}
-
-// The response is lost before the service acts, and another run creates the same object while this one searches for its own.
-func TestServiceAccount_foundAfterALostResponseIsAWarning(t *testing.T) {
-	t.Parallel()
-	for _, kind := range []emulator.FaultKind{emulator.FaultDropAfterCommit, ""} {
-		e := acctest.New(t)
-		if kind != "" {
-			e.Faults().Add(emulator.Fault{Operation: "createServiceAccount", Kind: kind})
-		}
-		i := e.NewInstance(t, accountType)
-		out := acctest.NewProcess(t, e, patient).Apply(i, acctest.Values{"name": "ci"})
-		out.MustSucceed(t)
-		if kind == "" {
-			if out.WarningText() != "" {
-				t.Errorf("an ordinary apply warns: %s", out.WarningText())
-			}
-			continue
-		}
-		acctest.Says(t, out.WarningText(), "Found after a lost response", `service account "ci" (`+i.ID(), "If another run created this, two states have it")
 	}
 }
