@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
@@ -62,7 +63,17 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, model)...)
+	if m, ok := model.(ManyRows); ok && !resp.Diagnostics.HasError() {
+		attributes := map[string]tftypes.Value{}
+		_ = resp.State.Raw.As(&attributes) // It is an object.
+		attributes["data"] = m.Rows()
+		resp.State.Raw = tftypes.NewValue(resp.State.Raw.Type(), attributes)
+	}
 }
+
+// ManyRows is a model whose attribute "data" may have thousands of rows. In the model, the attribute is null: State.Set would validate and
+// convert a list of the framework four times, which takes as long as all other work.
+type ManyRows interface{ Rows() tftypes.Value }
 
 // Fetch returns a data source's Fetch. Complete gets a model with the configuration's values. It may return an *ObjectError.
 func Fetch[M any](complete func(ctx context.Context, c *client.Client, m *M) error) func(context.Context, *client.Client, tfsdk.Config) (any, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
 // Fields contains the fields of an R by attribute name. R is a pointer, because the compiler translates the methods once for
@@ -81,6 +82,21 @@ func ListOf[T any](of Fields[*T], records []T) types.List {
 // RowsOf returns the values of a data source's records. Nil is an empty list.
 func RowsOf[T any](of Fields[*T], records []T) types.List {
 	return ListOf(of, append([]T{}, records...))
+}
+
+// RawRows is RowsOf for thousands of records; see crud.ManyRows.
+func RawRows[T any](of Fields[*T], records []T) tftypes.Value {
+	ctx := context.Background() // The conversions of values do not use it.
+	typ := of.ObjectType().TerraformType(ctx)
+	rows := make([]tftypes.Value, len(records))
+	for i := range records {
+		row := make(map[string]tftypes.Value, len(of))
+		for name, field := range of {
+			row[name], _ = field.Value(&records[i]).ToTerraformValue(ctx) // It fails only for values that do not have their type.
+		}
+		rows[i] = tftypes.NewValue(typ, row)
+	}
+	return tftypes.NewValue(tftypes.List{ElementType: typ}, rows)
 }
 
 func object[T any](of Fields[*T], typ types.ObjectType, record *T) types.Object {

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
@@ -34,7 +35,11 @@ type daysModel struct {
 	LastDays  types.Int64  `tfsdk:"last_days"`
 	OrgID     types.String `tfsdk:"org_id"`
 	Data      types.List   `tfsdk:"data"`
+	// rows is the value of data; see crud.ManyRows.
+	rows tftypes.Value
 }
+
+func (m *daysModel) Rows() tftypes.Value { return m.rows }
 
 // groupedModel is the model of a data source whose rows can be grouped.
 type groupedModel struct {
@@ -139,7 +144,7 @@ func fetch[T any](ctx context.Context, c *client.Client, m *daysModel, row resul
 		return &crud.ObjectError{At: at, Summary: "Other days in the response", Detail: fmt.Sprintf("The service returned the days from %s to %s instead of %s to %s, so sums of them would be wrong. Read fewer days at once.",
 			found.Days.Start, found.Days.End, m.StartDate.ValueString(), m.EndDate.ValueString())}
 	}
-	m.OrgID, m.Data = value.StringOrNull(found.OrgID), results.RowsOf(row, found.Rows)
+	m.OrgID, m.rows = value.StringOrNull(found.OrgID), results.RawRows(row, found.Rows)
 	return nil
 }
 
