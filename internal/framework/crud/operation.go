@@ -33,7 +33,7 @@ type Operation struct {
 	// OnlyWaits says that the operation changes nothing. It has no action, no "triggers", and no "ran_at".
 	OnlyWaits bool
 	// Results are the resource's computed attributes. Without an "id" among them, the resource gets a random one. It also gets "ran_at".
-	Results results.Fields[any]
+	Results results.Attributes
 	// Timeout is the default of the timeouts block, which TimeoutText describes. Without the text, there is no such block.
 	Timeout     time.Duration
 	TimeoutText string

@@ -47,22 +47,23 @@ const useResource = "\n\n**Action or resource.** This resource stores its result
 	"To rename the resource, add a `moved` block. Destroying the resource does not undo the operation, and sends nothing.\n\n" +
 	"**Failures.** After a failure, nothing is stored, so the next apply runs the operation again."
 
-var everyRun = results.Fields[any]{
-	"id":     {Text: "ID of this run, which the provider generates.", Type: types.StringType},
-	"ran_at": {Text: "When the operation ended (RFC 3339, UTC).", Type: types.StringType},
+var everyRun = results.Attributes{
+	"id":     results.Computed("ID of this run, which the provider generates.", types.StringType),
+	"ran_at": results.Computed("When the operation ended (RFC 3339, UTC).", types.StringType),
 }
 
 // Schema contains the arguments and the results.
 func (r *operationResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = schema.Schema{MarkdownDescription: r.op.Description + r.op.ResourceNotes, Attributes: r.op.Results.Resource()}
+	resp.Schema = schema.Schema{MarkdownDescription: r.op.Description + r.op.ResourceNotes, Attributes: results.Attributes{}}
 	if !r.op.OnlyWaits {
 		resp.Schema.MarkdownDescription += useResource
-		resp.Schema.Attributes = results.Merge(everyRun, r.op.Results).Resource()
+		maps.Copy(resp.Schema.Attributes, everyRun)
 		resp.Schema.Attributes["triggers"] = schema.MapAttribute{
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Changing any value runs the operation again.",
 		}
 	}
+	maps.Copy(resp.Schema.Attributes, r.op.Results)
 	converted, err := forResource(r.op.Arguments)
 	if err != nil {
 		resp.Diagnostics.AddError("Invalid schema", err.Error())

@@ -2,6 +2,7 @@ package results
 
 import (
 	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	dsschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/boolplanmodifier"
@@ -18,6 +19,19 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
+
+// Attributes are attributes of a resource by name.
+type Attributes = map[string]schema.Attribute
+
+// Computed returns a computed attribute whose value an update keeps.
+func Computed(text string, typ attr.Type) schema.Attribute {
+	return keepInUpdate(Field[any]{Text: text, Type: typ}.attribute())
+}
+
+// ComputedList returns a computed attribute with a list of records, which an update keeps.
+func ComputedList[E any](text string, of Fields[*E]) schema.Attribute {
+	return keepInUpdate(List(text, of, func(any) []E { return nil }).attribute())
+}
 
 func (f Field[R]) attribute() schema.Attribute {
 	switch t := f.Type.(type) {

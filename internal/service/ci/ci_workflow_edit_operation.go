@@ -180,10 +180,10 @@ var WorkflowEdit = crud.Operation{
 				"Defaults to `" + defaultMode + "` for `create`. Ignored for `delete`.",
 		},
 	},
-	Results: results.Fields[any]{
-		"automation_id":    {Text: "ID of the automation: `service_automation_id`, or the new ID. Null for `delete`, and for an `edit` without `service_automation_id`.", Type: types.StringType},
-		"pull_request_url": {Text: "URL of the first pull request. Null if none was needed.", Type: types.StringType},
-		"results":          results.List("Results by repository, in the order in which `repos` was sent.", outcomeResults, func(any) []ci.Outcome { return nil }),
+	Results: results.Attributes{
+		"automation_id":    results.Computed("ID of the automation: `service_automation_id`, or the new ID. Null for `delete`, and for an `edit` without `service_automation_id`.", types.StringType),
+		"pull_request_url": results.Computed("URL of the first pull request. Null if none was needed.", types.StringType),
+		"results":          results.ComputedList("Results by repository, in the order in which `repos` was sent.", outcomeResults),
 	},
 	Check: crud.CheckModel(func(ctx context.Context, m *ciWorkflowEditModel, _ *crud.Call) diag.Diagnostics { return m.check(ctx) }),
 	Canonical: crud.CanonicalModel(func(m *ciWorkflowEditModel) {

@@ -18,8 +18,8 @@ var Activity = crud.Operation{
 	Description: "Records activity on a managed computer, so that it does not go to sleep. The computer must be active." + ownersKey + "\n\n" +
 		"**Other computers.** A sleeping computer is not woken; use `agentyard_computer_restart`. Registered machines (`byom`) are not supported." + crud.AssumedFormat,
 	Arguments: computerArgument,
-	Results: results.Fields[any]{
-		"last_active_at": {Text: "When the activity was recorded (RFC 3339, UTC). Null if the service does not return it.", Type: types.StringType},
+	Results: results.Attributes{
+		"last_active_at": results.Computed("When the activity was recorded (RFC 3339, UTC). Null if the service does not return it.", types.StringType),
 	},
 	Run:     crud.Run(recordActivity),
 	Verb:    "record activity on",

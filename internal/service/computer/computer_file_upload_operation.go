@@ -153,8 +153,8 @@ var FileUpload = crud.Operation{
 			Validators:          []validator.String{value.NotEmpty()},
 		},
 	},
-	Results: results.Fields[any]{
-		"path": {Text: "Path of the file on the computer. Null if the service does not return it.", Type: types.StringType},
+	Results: results.Attributes{
+		"path": results.Computed("Path of the file on the computer. Null if the service does not return it.", types.StringType),
 	},
 	Timeout:     defaultUploadTimeout,
 	TimeoutText: "Maximum time for the upload. Defaults to `30m`. An upload also fails if no data is sent for the provider's `request_timeout`.",

@@ -20,8 +20,8 @@ var InstallDeps = crud.Operation{
 		"**Duration.** The installation continues after the apply. While one is running, the service refuses another one. " +
 		"Registered machines (`byom`) are not supported. To see the result in a later run, read the computer with the data source `agentyard_computer`.",
 	Arguments: computerArgument,
-	Results: results.Fields[any]{
-		"install_session_id": {Text: "ID of the session that installs the dependencies. Null if the service does not return it.", Type: types.StringType},
+	Results: results.Attributes{
+		"install_session_id": results.Computed("ID of the session that installs the dependencies. Null if the service does not return it.", types.StringType),
 	},
 	Run:     crud.Run(installDeps),
 	Verb:    "install dependencies on",

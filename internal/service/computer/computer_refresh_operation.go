@@ -16,9 +16,9 @@ var Refresh = crud.Operation{
 	Name:        "computer_refresh",
 	Description: "Updates the Git credentials and the owner's secrets on a managed computer. A registered machine (`byom`) is left unchanged." + ownersKey + crud.AssumedFormat,
 	Arguments:   computerArgument,
-	Results: results.Fields[any]{
-		"configured":         {Text: "Number of updated Git credentials.", Type: types.Int64Type},
-		"secrets_configured": {Text: "Number of updated secrets.", Type: types.Int64Type},
+	Results: results.Attributes{
+		"configured":         results.Computed("Number of updated Git credentials.", types.Int64Type),
+		"secrets_configured": results.Computed("Number of updated secrets.", types.Int64Type),
 	},
 	Run:     crud.Run(refreshComputer),
 	Verb:    "refresh",

@@ -16,8 +16,8 @@ var Restart = crud.Operation{
 	Name:        "computer_restart",
 	Description: "Wakes a sleeping managed computer. A running computer is left unchanged. Registered machines (`byom`) are not supported." + ownersKey,
 	Arguments:   computerArgument,
-	Results: results.Fields[any]{
-		"was_restarted": {Text: "Whether the computer was asleep and was restarted.", Type: types.BoolType},
+	Results: results.Attributes{
+		"was_restarted": results.Computed("Whether the computer was asleep and was restarted.", types.BoolType),
 	},
 	Run:     crud.Run(restartComputer),
 	Verb:    "restart",

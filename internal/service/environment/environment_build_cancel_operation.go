@@ -35,8 +35,8 @@ var BuildCancel = crud.Operation{
 			Validators:          []validator.String{value.NotEmpty()},
 		},
 	},
-	Results: results.Fields[any]{
-		"canceled_build_id": {Text: "ID of the build that was canceled. Null if the latest build was not running.", Type: types.StringType},
+	Results: results.Attributes{
+		"canceled_build_id": results.Computed("ID of the build that was canceled. Null if the latest build was not running.", types.StringType),
 	},
 	Run:    crud.Run(cancelBuild),
 	Verb:   "cancel",

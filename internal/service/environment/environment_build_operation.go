@@ -63,10 +63,10 @@ var Build = crud.Operation{
 			MarkdownDescription: "Whether to wait for the build and fail if the build fails. If a newer build supersedes it, the provider waits for the newer one. Defaults to `true`.",
 		},
 	},
-	Results: results.Fields[any]{
-		"id":       {Text: "ID of the build that this resource started. Null if the service did not name it.", Type: types.StringType},
-		"build_id": {Text: "ID of the build that `status` describes: the one in `id`, or the newest one that superseded it during the wait.", Type: types.StringType},
-		"status":   {Text: "Status of the build `build_id` after the wait. Null if `wait_for_build` is `false`.", Type: types.StringType},
+	Results: results.Attributes{
+		"id":       results.Computed("ID of the build that this resource started. Null if the service did not name it.", types.StringType),
+		"build_id": results.Computed("ID of the build that `status` describes: the one in `id`, or the newest one that superseded it during the wait.", types.StringType),
+		"status":   results.Computed("Status of the build `build_id` after the wait. Null if `wait_for_build` is `false`.", types.StringType),
 	},
 	Timeout:     defaultBuildTimeout,
 	TimeoutText: "Maximum time to wait for the build. Defaults to `60m`.",

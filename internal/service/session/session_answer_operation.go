@@ -67,12 +67,12 @@ var Answer = crud.Operation{
 			Validators:          []validator.String{value.NotBlank("Set the ID of a message.")},
 		},
 	},
-	Results: results.Fields[any]{
-		"id":           {Text: "The answer's ID. The ID of the message if there is no answer.", Type: types.StringType},
-		"text":         {Text: "The answer's text blocks, joined by line breaks. Null if there is no text.", Type: types.StringType},
-		"is_error":     {Text: "Whether the agent reports an error, or did not answer.", Type: types.BoolType},
-		"content_json": {Text: "All blocks of the answer, as JSON, in the service's format. Null if there is no answer.", Type: jsontypes.NormalizedType{}},
-		"answered_at":  {Text: "When the answer was created (RFC 3339, UTC). Null if there is no answer.", Type: types.StringType},
+	Results: results.Attributes{
+		"id":           results.Computed("The answer's ID. The ID of the message if there is no answer.", types.StringType),
+		"text":         results.Computed("The answer's text blocks, joined by line breaks. Null if there is no text.", types.StringType),
+		"is_error":     results.Computed("Whether the agent reports an error, or did not answer.", types.BoolType),
+		"content_json": results.Computed("All blocks of the answer, as JSON, in the service's format. Null if there is no answer.", jsontypes.NormalizedType{}),
+		"answered_at":  results.Computed("When the answer was created (RFC 3339, UTC). Null if there is no answer.", types.StringType),
 	},
 	Timeout:     defaultAgentTimeout,
 	TimeoutText: "Maximum time to wait for the agent. Defaults to `30m`.",

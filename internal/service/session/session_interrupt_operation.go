@@ -32,8 +32,8 @@ var Interrupt = crud.Operation{
 			Validators:          []validator.String{value.NotBlank("Set the ID of a session.")},
 		},
 	},
-	Results: results.Fields[any]{
-		"status": {Text: "Status of the session after the interruption. If it is not `idle`, the agent had not stopped yet.", Type: types.StringType},
+	Results: results.Attributes{
+		"status": results.Computed("Status of the session after the interruption. If it is not `idle`, the agent had not stopped yet.", types.StringType),
 	},
 	Run:    crud.Run(interruptSession),
 	Verb:   "interrupt",

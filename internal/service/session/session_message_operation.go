@@ -79,9 +79,9 @@ var Message = crud.Operation{
 			}},
 		},
 	},
-	Results: results.Fields[any]{
-		"id":      {Text: "The message's ID.", Type: types.StringType},
-		"sent_at": {Text: "When the message was sent, by the service's clock (RFC 3339, UTC).", Type: types.StringType},
+	Results: results.Attributes{
+		"id":      results.Computed("The message's ID.", types.StringType),
+		"sent_at": results.Computed("When the message was sent, by the service's clock (RFC 3339, UTC).", types.StringType),
 	},
 	Canonical: crud.CanonicalModel(func(m *sessionMessageModel) {
 		for i := range m.Images {
