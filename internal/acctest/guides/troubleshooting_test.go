@@ -15,8 +15,8 @@ var (
 	tableRow = regexp.MustCompile(`(?m)^\| .*$`)
 	codeSpan = regexp.MustCompile("`([A-Z][^`]* [^`]+)`")
 	// A summary in the code: several words without punctuation that are no object's name and no line of progress. A name or a count may be among them.
-	summaryText = regexp.MustCompile(`(?:Tell\()?"([A-Z]\w+(?: (?:\w+|%q))+(?: %s)?)"`)
-	noSummary   = regexp.MustCompile(`^Tell|^"(?:API keys?|CI \w+(?: owners)?)"$`)
+	summaryText = regexp.MustCompile(`(?:Report\()?"([A-Z]\w+(?: (?:\w+|%q))+(?: %s)?)"`)
+	noSummary   = regexp.MustCompile(`^Report|^"(?:API keys?|CI \w+(?: owners)?)"$`)
 	titleCase   = regexp.MustCompile(` [A-Z][a-z]+\b`)
 	atRunTime   = strings.NewReplacer("%q", `"builds"`, "%s", "2 computers")
 )

@@ -34,7 +34,7 @@ type MyCost struct {
 
 // CostDay has the credits used on a day; nil if the service does not return them.
 type CostDay struct {
-	wire.Kept
+	wire.WithRaw
 	Date string   `json:"date"`
 	FSC  *float64 `json:"fsc"`
 }

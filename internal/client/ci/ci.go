@@ -26,21 +26,21 @@ const route = "/api/v0/automations/ci/"
 // Job is a change to a workflow in a repository, proposed in a pull request. A string is empty if the service does not return
 // it.
 type Job struct {
-	wire.Kept
+	wire.WithRaw
 	ID           string      `json:"id"`
 	Action       string      `json:"action"`
 	RepoFullName string      `json:"repoFullName"`
 	FilePath     string      `json:"filePath"`
 	PullRequest  string      `json:"prUrl"`
 	Status       string      `json:"status"`
-	Error        Loose       `json:"error"`
+	Error        AnyText     `json:"error"`
 	CreatedAt    wire.Millis `json:"createdAt"`
 	UpdatedAt    wire.Millis `json:"updatedAt"`
 }
 
 // Repository is a repository that CI automation may change.
 type Repository struct {
-	wire.Kept
+	wire.WithRaw
 	FullName       string `json:"fullName"`
 	URL            string `json:"url"`
 	IsPrivate      *bool  `json:"isPrivate"`
@@ -58,7 +58,7 @@ type Owners struct {
 
 // Owner is an owner of repositories.
 type Owner struct {
-	wire.Kept
+	wire.WithRaw
 	Login string `json:"login"`
 	Type  string `json:"type"`
 }
@@ -76,16 +76,16 @@ type Runs struct {
 
 // Run is a run of a workflow.
 type Run struct {
-	wire.Kept
-	ID           Loose
-	RepoFullName Loose
-	Status       Loose
-	Conclusion   Loose
+	wire.WithRaw
+	ID           AnyText
+	RepoFullName AnyText
+	Status       AnyText
+	Conclusion   AnyText
 }
 
 // UnmarshalJSON accepts any value, and reads the fields that are likely to exist.
 func (r *Run) UnmarshalJSON(data []byte) error {
-	var fields map[string]Loose
+	var fields map[string]AnyText
 	if json.Unmarshal(data, &fields) != nil {
 		fields = nil // An item that is not an object has no fields.
 	}
@@ -103,7 +103,7 @@ type Scan struct {
 
 // Workflow is a workflow file in a repository.
 type Workflow struct {
-	wire.Kept
+	wire.WithRaw
 	RepoFullName  string   `json:"repoFullName"`
 	FilePath      string   `json:"filePath"`
 	WorkflowName  string   `json:"workflowName"`
@@ -124,14 +124,14 @@ type Author struct {
 	Name  string `json:"name"`
 }
 
-// Loose is a string in a field of undocumented type: any other value is kept as JSON, and null is empty.
-type Loose string
+// AnyText is a string in a field of undocumented type: any other value is kept as JSON, and null is empty.
+type AnyText string
 
 // UnmarshalJSON accepts values of any type.
-func (l *Loose) UnmarshalJSON(data []byte) error {
+func (l *AnyText) UnmarshalJSON(data []byte) error {
 	*l = ""
 	if text := wire.TextOrJSON(data); text != "null" || data[0] == '"' {
-		*l = Loose(text)
+		*l = AnyText(text)
 	}
 	return nil
 }

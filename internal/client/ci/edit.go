@@ -48,11 +48,11 @@ type Changes struct {
 // Outcome is the result for a repository: a pull request, a message if there is none, or an error. Error is never empty if there is
 // neither of the others. Other fields that the service does not return are empty.
 type Outcome struct {
-	RepoFullName Loose `json:"repoFullName"`
-	SessionID    Loose `json:"sessionId"`
-	PullRequest  Loose `json:"prUrl"`
-	Message      Loose `json:"message"`
-	Error        Loose `json:"error"`
+	RepoFullName AnyText `json:"repoFullName"`
+	SessionID    AnyText `json:"sessionId"`
+	PullRequest  AnyText `json:"prUrl"`
+	Message      AnyText `json:"message"`
+	Error        AnyText `json:"error"`
 }
 
 // EditWorkflow opens pull requests that create, change, or delete a workflow. It returns an outcome for each repository, in the order
@@ -71,7 +71,7 @@ func (c *Client) EditWorkflow(ctx context.Context, body EditWorkflowRequest) ([]
 	}
 	for _, target := range body.Repos {
 		if !slices.ContainsFunc(outcomes, func(o Outcome) bool { return strings.EqualFold(target.RepoFullName, string(o.RepoFullName)) }) {
-			outcomes = append(outcomes, Outcome{RepoFullName: Loose(target.RepoFullName), Error: "the response has no result"})
+			outcomes = append(outcomes, Outcome{RepoFullName: AnyText(target.RepoFullName), Error: "the response has no result"})
 		}
 	}
 	position := func(o Outcome) int {

@@ -23,7 +23,7 @@ var looksAfterLoss = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.S
 
 // LookAfterLoss searches until it finds enough objects or has no more attempts.
 func LookAfterLoss[T any](ctx context.Context, c *transport.Conn, enough int, find func(context.Context) ([]T, error)) ([]T, error) {
-	ctx, cancel := transport.Outlive(ctx)
+	ctx, cancel := transport.PastCancel(ctx)
 	defer cancel()
 	defer c.NoteWait(ctx, transport.WaitSearch, wire.Ref{}, "", c.Clock.Now())
 	var found []T

@@ -54,7 +54,7 @@ func (c *Client) ProvisionDefault(ctx context.Context) (string, error) {
 	if err != nil && !transport.IsAmbiguous(err) {
 		return "", err
 	}
-	ctx, cancel := transport.Outlive(ctx)
+	ctx, cancel := transport.PastCancel(ctx)
 	defer cancel()
 	id, readErr := c.DefaultNow(ctx)
 	switch {

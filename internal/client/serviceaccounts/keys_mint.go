@@ -204,7 +204,7 @@ func (k *keyCreation) mint(ctx context.Context) (*MintedAPIKey, error) {
 // expiry and is not older than the request by the service's clock. Anything else is named in the error. The search comes first,
 // because a service may act late.
 func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr error) error {
-	ctx, cancel := transport.Outlive(ctx)
+	ctx, cancel := transport.PastCancel(ctx)
 	defer cancel()
 	var named []APIKey
 	found, err := create.LookAfterLoss(ctx, k.client.conn, 1, func(ctx context.Context) (_ []APIKey, err error) {

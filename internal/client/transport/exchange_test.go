@@ -67,11 +67,11 @@ func TestExchange_tellsTheEndOfTheContext(t *testing.T) {
 	}
 }
 
-func TestOutlive(t *testing.T) {
+func TestPastCancel(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
-		longer, cancel := Outlive(ctx)
+		longer, cancel := PastCancel(ctx)
 		defer cancel()
 		end()
 		started := time.Now()

@@ -38,22 +38,22 @@ type limiter struct {
 	ceiling float64
 
 	mu          sync.Mutex
-	queue       []*turn
+	queue       []*ticket
 	rate, raise float64
 	// last is when the last request was sent, and until is when a 429 allows the next one.
 	last, until time.Time
 	// refusals counts 429s. Requests in flight together are often refused together, and count once.
 	refusals int
-	// fruitless counts the refusals since a request was accepted, the first of them at since, and the last one of all at refusedAt.
-	fruitless        int
+	// refusedInARow counts the refusals since a request was accepted, the first of them at since, and the last one of all at refusedAt.
+	refusedInARow    int
 	since, refusedAt time.Time
 	// accepts counts the accepted requests since the last refusal.
 	accepts int
 	shared  bool
 }
 
-// turn is what the limiter knows of a call.
-type turn struct {
+// ticket is what the limiter knows of a call.
+type ticket struct {
 	// refusals is the limiter's count when the last attempt was sent.
 	refusals int
 	// refusedAt is when the first attempt was refused.
@@ -77,7 +77,7 @@ func (l *limiter) setRate(rate float64) {
 func (l *limiter) spacing() time.Duration { return time.Duration(float64(time.Second) / l.rate) }
 
 // wait waits until an attempt may be sent. The error is the context's or ErrHeldBack.
-func (l *limiter) wait(ctx context.Context, t *turn) error {
+func (l *limiter) wait(ctx context.Context, t *ticket) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.queue = append(l.queue, t)
@@ -92,7 +92,7 @@ func (l *limiter) wait(ctx context.Context, t *turn) error {
 		now := l.clock.Now()
 		left := latest(l.until, l.last.Add(l.spacing())).Sub(now)
 		if left < -calmTime { // No call has asked meanwhile.
-			l.fruitless = 0
+			l.refusedInARow = 0
 		}
 		if l.queue[0] != t {
 			left = max(left, l.spacing(), time.Millisecond) // The rate may rise meanwhile, so this is not its share of the queue.
@@ -116,19 +116,19 @@ func (l *limiter) sleep(ctx context.Context, d time.Duration) error {
 }
 
 // mayWait returns an error if a wait is too long. A deadline is in system time, even if the limiter has another clock.
-func (l *limiter) mayWait(ctx context.Context, t *turn, wait time.Duration) error {
+func (l *limiter) mayWait(ctx context.Context, t *ticket, wait time.Duration) error {
 	end := l.clock.Now().Add(wait)
 	if deadline, bounded := ctx.Deadline(); bounded && wait > deadline.Sub(clock.System.Now()) {
 		return fmt.Errorf("%w beyond its deadline: %w", ErrHeldBack, context.DeadlineExceeded)
 	}
-	if l.fruitless > 0 && end.Sub(l.since) > patience || !t.refusedAt.IsZero() && end.Sub(t.refusedAt) > patience {
+	if l.refusedInARow > 0 && end.Sub(l.since) > patience || !t.refusedAt.IsZero() && end.Sub(t.refusedAt) > patience {
 		return fmt.Errorf("%w for more than %v", ErrHeldBack, patience)
 	}
 	return nil
 }
 
 // refused records a 429. The error says that the call should not go on.
-func (l *limiter) refused(ctx context.Context, t *turn, requested time.Duration) error {
+func (l *limiter) refused(ctx context.Context, t *ticket, requested time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.clock.Now()
@@ -136,17 +136,17 @@ func (l *limiter) refused(ctx context.Context, t *turn, requested time.Duration)
 		t.refusedAt = now
 	}
 	if t.refusals == l.refusals {
-		if l.fruitless == 0 {
+		if l.refusedInARow == 0 {
 			l.slowDown()
 			l.since = now
 		}
-		backoff := l.backoff(l.fruitless)
+		backoff := l.backoff(l.refusedInARow)
 		if !l.shared {
 			backoff /= 4
 		}
 		requested = max(requested, backoff)
 		l.refusals++
-		l.fruitless++
+		l.refusedInARow++
 		l.accepts, l.refusedAt = 0, now
 	}
 	// Jitter, so that processes that were refused together do not come back together.
@@ -166,13 +166,13 @@ func (l *limiter) slowDown() {
 }
 
 // accepted records a response other than 429.
-func (l *limiter) accepted(t *turn) {
+func (l *limiter) accepted(t *ticket) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t.refusals != l.refusals {
 		return // It was sent before the refusal, and says nothing about the rate since.
 	}
-	l.fruitless = 0
+	l.refusedInARow = 0
 	l.accepts++
 	if l.refusals > 0 && l.clock.Now().Sub(l.refusedAt) > calmTime {
 		l.shared, l.raise = false, quickRaise

@@ -91,9 +91,9 @@ func newTurns(random, requestsPerSecond float64) *turns {
 	return &turns{newLimiter(clk, fixed, (&retryPolicy{random: fixed}).backoff, requestsPerSecond), clk}
 }
 
-func (l *turns) take(t *testing.T) *turn {
+func (l *turns) take(t *testing.T) *ticket {
 	t.Helper()
-	next := &turn{}
+	next := &ticket{}
 	clienttest.Must(t, l.wait(t.Context(), next))
 	return next
 }
@@ -231,9 +231,9 @@ func TestLimiter_waitsToTheLastMoment(t *testing.T) {
 					ctx, cancel = context.WithTimeout(ctx, deadline)
 					defer cancel()
 				}
-				l, call := newTurns(0, 0), &turn{}
+				l, call := newTurns(0, 0), &ticket{}
 				if now := l.clk.Now(); tc.unserved > 0 {
-					l.fruitless, l.since = 1, now.Add(-tc.unserved)
+					l.refusedInARow, l.since = 1, now.Add(-tc.unserved)
 				} else if tc.refused > 0 {
 					call.refusedAt = now.Add(-tc.refused)
 				}
@@ -306,7 +306,7 @@ func TestRefusals_areBounded(t *testing.T) {
 		})
 		start := clk.Now()
 		c.retry.random = func() float64 { // Before each pause.
-			c.limiter.fruitless = 0
+			c.limiter.refusedInARow = 0
 			return 0
 		}
 		if err := createSamples(t.Context(), c); StatusOf(err) != 429 || clk.Now().Sub(start) > patience {
@@ -339,7 +339,7 @@ func TestRefusals_areBounded(t *testing.T) {
 	t.Run("shut by others beyond the caller's deadline", func(t *testing.T) {
 		t.Parallel()
 		c, rec, _ := serveRefusals(t, "120")
-		clienttest.Must(t, c.limiter.refused(t.Context(), &turn{}, 2*time.Minute))
+		clienttest.Must(t, c.limiter.refused(t.Context(), &ticket{}, 2*time.Minute))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		err := createSamples(ctx, c)

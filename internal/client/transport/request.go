@@ -122,7 +122,7 @@ func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(
 	started := c.Clock.Now()
 	resp, err := c.retry.repeat(state, func() (*http.Response, bool, error) {
 		asked := c.Clock.Now()
-		if err := c.limiter.wait(state.caller, &state.turn); err != nil { //nolint:contextcheck // A request that changes something outlives its caller, but its wait does not.
+		if err := c.limiter.wait(state.caller, &state.ticket); err != nil { //nolint:contextcheck // A request that changes something outlives its caller, but its wait does not.
 			return nil, false, err
 		}
 		c.report.waited(ctx, waitRate, r.Op.Name, wire.Ref{}, "", asked)
@@ -167,7 +167,7 @@ func (c *Conn) afterAttempt(state *attempts, resp *http.Response, err error) boo
 		return c.afterRefusal(state, resp)
 	}
 	if resp != nil {
-		c.limiter.accepted(&state.turn)
+		c.limiter.accepted(&state.ticket)
 	}
 	return c.retry.again(state, resp, err)
 }
@@ -176,7 +176,7 @@ func (c *Conn) afterAttempt(state *attempts, resp *http.Response, err error) boo
 // the service did not act, but the wait is.
 func (c *Conn) afterRefusal(state *attempts, resp *http.Response) bool {
 	requested, _ := c.retry.retryAfter(resp.Header)
-	err := c.limiter.refused(state.caller, &state.turn, requested)
+	err := c.limiter.refused(state.caller, &state.ticket, requested)
 	if err != nil || state.caller.Err() != nil {
 		return false
 	}
@@ -318,14 +318,14 @@ func SetIf(q url.Values, key, value string) {
 	}
 }
 
-// outliveTime is how long a recovery may continue after the caller's context has ended.
-const outliveTime = 15 * time.Second
+// pastCancelTime is how long a recovery may continue after the caller's context has ended.
+const pastCancelTime = 15 * time.Second
 
-// Outlive returns a context that ends outliveTime after ctx: an object that a request may have created must be found or
+// PastCancel returns a context that ends pastCancelTime after ctx: an object that a request may have created must be found or
 // revoked before the run stops.
-func Outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+func PastCancel(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(outliveTime, cancel) })
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(pastCancelTime, cancel) })
 	return longer, func() {
 		stop()
 		cancel()

@@ -39,7 +39,7 @@ func PatchObject[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Requ
 		}
 		return updated, nil
 	}
-	ctx, cancel := Outlive(ctx)
+	ctx, cancel := PastCancel(ctx)
 	defer cancel()
 	if updated, err = read(ctx); err != nil {
 		return nil, fmt.Errorf("%w (the response to %s has no object, so the provider read the object back)", err, r.Op.Name)

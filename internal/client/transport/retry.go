@@ -41,7 +41,7 @@ type attempts struct {
 	failed     int
 	pause      time.Duration
 	reason     string // Of the pause.
-	turn       turn
+	ticket     ticket
 	// connected says that the current attempt got a connection, so a request may have been sent.
 	connected atomic.Bool
 	// acted says that the service may have acted on an attempt.

@@ -37,7 +37,7 @@ const (
 
 // Run is a wiki of one commit of a repository. Only its privacy can be changed.
 type Run struct {
-	wire.Kept
+	wire.WithRaw
 	ID        string      `json:"wikiRunId"`
 	CreatedAt wire.Millis `json:"createdAt"`
 	// RepoURL is the URL as the service spells it.
@@ -197,7 +197,7 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Run, error) {
 	case err == nil && made.MissingField() == "":
 		return &made, nil
 	}
-	ctx, cancel := transport.Outlive(ctx)
+	ctx, cancel := transport.PastCancel(ctx)
 	defer cancel()
 	if whole, err := c.GetUncached(ctx, made.ID); err == nil {
 		return whole, nil
@@ -222,7 +222,7 @@ func (b CreateRequest) isWanted(w *Run) bool {
 // stay visible.
 func (c *Client) SetPrivacy(ctx context.Context, id, level string) error {
 	defer c.listings.InvalidateAll()
-	ctx, cancel := transport.Outlive(ctx)
+	ctx, cancel := transport.PastCancel(ctx)
 	defer cancel()
 	type body struct {
 		PrivacyLevel string `json:"privacyLevel"`
@@ -238,7 +238,7 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 
 // Page is a page of a wiki run.
 type Page struct {
-	wire.Kept
+	wire.WithRaw
 	ID    string `json:"pageId"`
 	Path  string `json:"path"`
 	Title string `json:"title"`
@@ -262,7 +262,7 @@ func (p *Page) MissingField() string {
 
 // Match is a page that a search found.
 type Match struct {
-	wire.Kept
+	wire.WithRaw
 	PageID     string `json:"pageId"`
 	Title      string `json:"title"`
 	Path       string `json:"path"`

@@ -90,20 +90,20 @@ type ResponseError struct {
 
 func (e *ResponseError) Error() string { return "unexpected response: " + e.Problem }
 
-// Kept is embedded in records whose format is not documented. Raw is the whole record as the service returned it.
-type Kept struct {
+// WithRaw is embedded in records whose format is not documented. Raw is the whole record as the service returned it.
+type WithRaw struct {
 	Raw json.RawMessage `json:"-"`
 }
 
-func (k *Kept) keep(raw json.RawMessage) { k.Raw = raw }
+func (r *WithRaw) setRaw(raw json.RawMessage) { r.Raw = raw }
 
-type keeper interface{ keep(raw json.RawMessage) }
+type rawSetter interface{ setRaw(raw json.RawMessage) }
 
 // Decode decodes an object that may be wrapped in its noun.
 func Decode(body []byte, noun string, into any) error {
 	body = unwrap(body, noun)
-	if record, ok := into.(keeper); ok {
-		record.keep(body)
+	if record, ok := into.(rawSetter); ok {
+		record.setRaw(body)
 	}
 	return decodingError(unmarshal(body, into))
 }
@@ -176,11 +176,11 @@ func ReadList[T any](body []byte, envelope string) ([]T, error) {
 	if err := unmarshal(body, &objects); err != nil {
 		return nil, decodingError(err)
 	}
-	if _, keeps := any(new(T)).(keeper); keeps {
+	if _, setsRaw := any(new(T)).(rawSetter); setsRaw {
 		var raw []json.RawMessage
 		_ = json.Unmarshal(body, &raw) // It is a list, as above.
 		for i := range objects {
-			any(&objects[i]).(keeper).keep(raw[i])
+			any(&objects[i]).(rawSetter).setRaw(raw[i])
 		}
 	}
 	return objects, nil

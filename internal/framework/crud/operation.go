@@ -52,8 +52,8 @@ type Operation struct {
 // Results are the values of Operation.Results. An absent one is null.
 type Results map[string]attr.Value
 
-// Tell sends a progress message of an operation.
-type Tell func(format string, args ...any)
+// Progress sends a progress message of an operation.
+type Progress func(format string, args ...any)
 
 // Call is one run of an operation.
 type Call struct {
@@ -61,8 +61,8 @@ type Call struct {
 	IsAction bool
 	// Timeout is the value in the timeouts block, or its default.
 	Timeout time.Duration
-	// Tell reports progress.
-	Tell Tell
+	// Report reports progress.
+	Report Progress
 
 	warnings diag.Diagnostics
 }

@@ -69,7 +69,7 @@ func (a *operationAction) Invoke(ctx context.Context, req action.InvokeRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	call.Tell = func(format string, args ...any) {
+	call.Report = func(format string, args ...any) {
 		resp.SendProgress(action.InvokeProgressEvent{Message: fmt.Sprintf(format, args...)})
 	}
 	_, diags := a.op.run(ctx, a.Client, req.Config, call)

@@ -187,7 +187,7 @@ func (r *operationResource) Create(ctx context.Context, req resource.CreateReque
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	call.Tell = func(format string, args ...any) { tflog.Info(ctx, fmt.Sprintf(format, args...)) }
+	call.Report = func(format string, args ...any) { tflog.Info(ctx, fmt.Sprintf(format, args...)) }
 	found, diags := r.op.run(ctx, r.Client, req.Config, call)
 	resp.Diagnostics.Append(diags...)
 	if diags.HasError() {

@@ -34,7 +34,7 @@ const (
 	imported   = "imported"
 	unfinished = "unfinished"
 
-	unread, read = "unread", "read" // The values of imported: the ID alone is known, or more.
+	importUnread, importRead = "unread", "read" // The values of imported: the ID alone is known, or more.
 )
 
 // Reader is private state that is only read.
@@ -65,7 +65,7 @@ func set(ctx context.Context, s State, key string, v any) diag.Diagnostics {
 // IsAtRest reports whether the keys ask for nothing: they are only the last reader, an import that was read, and the given ones.
 func IsAtRest(values map[string][]byte, alsoAtRest ...string) bool {
 	for key, value := range values {
-		isRead := key == imported && string(value) == `"`+read+`"`
+		isRead := key == imported && string(value) == `"`+importRead+`"`
 		if key != seenBy && !isRead && !slices.Contains(alsoAtRest, key) {
 			return false
 		}
@@ -91,13 +91,13 @@ func SetReader(ctx context.Context, s State, by LastReader) diag.Diagnostics {
 
 // MarkImported marks an object that was imported by its ID only: arguments that the service does not return are null in its state.
 func MarkImported(ctx context.Context, s State) diag.Diagnostics {
-	return set(ctx, s, imported, unread)
+	return set(ctx, s, imported, importUnread)
 }
 
 // IsImportUnread reports whether an object was imported and has not been read yet.
 func IsImportUnread(ctx context.Context, r Reader) bool {
 	mark, _ := get[string](ctx, r, imported)
-	return mark == unread
+	return mark == importUnread
 }
 
 // MarkImportRead marks an imported object as read.
@@ -105,7 +105,7 @@ func MarkImportRead(ctx context.Context, s State) diag.Diagnostics {
 	if !IsImportUnread(ctx, s) {
 		return nil
 	}
-	return set(ctx, s, imported, read)
+	return set(ctx, s, imported, importRead)
 }
 
 // ForgetImport removes the mark after an update, so that no later change is adopted.

@@ -225,7 +225,7 @@ func editWorkflow(ctx context.Context, c *client.Client, m *ciWorkflowEditModel,
 	if m.ServiceAutomationID.IsNull() && body.ServiceAutomationID != nil {
 		request.newAutomation = *body.ServiceAutomationID
 	}
-	call.Tell("%s", request.announcement())
+	call.Report("%s", request.announcement())
 	outcomes, err := c.CI.EditWorkflow(ctx, body)
 	switch {
 	case err != nil && transport.IsAmbiguous(err):
@@ -233,7 +233,7 @@ func editWorkflow(ctx context.Context, c *client.Client, m *ciWorkflowEditModel,
 	case err != nil:
 		return nil, err
 	}
-	switch failed, opened := report(outcomes, call.Tell); {
+	switch failed, opened := report(outcomes, call.Report); {
 	case len(failed) == 0:
 	case call.IsAction || len(failed) == len(outcomes): // An action stores no results that could fail a later condition.
 		return nil, &crud.ObjectError{At: path.Root("repos"), Summary: cannotEdit, Detail: request.failure(failed, opened)}

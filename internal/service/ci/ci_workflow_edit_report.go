@@ -35,7 +35,7 @@ func (a editRequest) repositories() string {
 }
 
 // report sends one progress message for each outcome. It returns the lines of those that failed, and the pull requests of the others.
-func report(outcomes []ci.Outcome, tell crud.Tell) (failed, opened []string) {
+func report(outcomes []ci.Outcome, tell crud.Progress) (failed, opened []string) {
 	for _, outcome := range outcomes {
 		line := cmp.Or(string(outcome.RepoFullName), "a result without a repository") + ": " + read(outcome)
 		tell("%s", line)

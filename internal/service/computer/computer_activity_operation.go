@@ -35,9 +35,9 @@ func recordActivity(ctx context.Context, c *client.Client, m *computerOperationM
 	case err != nil:
 		return nil, err
 	case at.IsNull():
-		call.Tell("Recorded activity on computer %s", id)
+		call.Report("Recorded activity on computer %s", id)
 	default:
-		call.Tell("Recorded activity on computer %s at %s", id, at.ValueString())
+		call.Report("Recorded activity on computer %s at %s", id, at.ValueString())
 	}
 	return crud.Results{"last_active_at": at}, nil
 }

@@ -202,14 +202,14 @@ func uploadFile(ctx context.Context, c *client.Client, m *computerFileUploadMode
 	ctx, cancel := context.WithTimeout(ctx, call.Timeout)
 	defer cancel()
 	id, name := m.ComputerID.ValueString(), m.FileName.ValueString()
-	call.Tell("Uploading file %q (%d bytes, %s) to computer %s", name, file.Size, file.Type, id)
+	call.Report("Uploading file %q (%d bytes, %s) to computer %s", name, file.Size, file.Type, id)
 	upload, err := c.Computers.CreateFileUpload(ctx, id, name, file)
 	if err == nil {
 		err = c.Computers.Upload(ctx, upload, name, file)
 	}
 	var written *computers.WorkspaceFile
 	if err == nil {
-		call.Tell("Uploaded file %q; writing it to the workspace of computer %s", name, id)
+		call.Report("Uploaded file %q; writing it to the workspace of computer %s", name, id)
 		written, err = c.Computers.CompleteFileUpload(ctx, id, name, file)
 	}
 	var storage *transport.StorageError
@@ -232,6 +232,6 @@ func uploadFile(ctx context.Context, c *client.Client, m *computerFileUploadMode
 	if written.Path != "" {
 		place = " as " + written.Path
 	}
-	call.Tell("Wrote file %q to the workspace of computer %s%s", name, id, place)
+	call.Report("Wrote file %q to the workspace of computer %s%s", name, id, place)
 	return crud.Results{"path": value.StringOrNull(written.Path)}, nil
 }

@@ -30,12 +30,12 @@ var InstallDeps = crud.Operation{
 }
 
 func installDeps(ctx context.Context, c *client.Client, m *computerOperationModel, call *crud.Call) (crud.Results, error) {
-	call.Tell("Starting to install dependencies on computer %s", m.ComputerID.ValueString())
+	call.Report("Starting to install dependencies on computer %s", m.ComputerID.ValueString())
 	found, err := c.Computers.InstallDeps(ctx, m.ComputerID.ValueString())
 	if err != nil {
 		return nil, err
 	}
-	call.Tell("The installation on computer %q was started and continues in the background", found.Name)
+	call.Report("The installation on computer %q was started and continues in the background", found.Name)
 	return crud.Results{"install_session_id": value.StringOrNull(installSession(found))}, nil
 }
 

@@ -28,11 +28,11 @@ var Refresh = crud.Operation{
 
 func refreshComputer(ctx context.Context, c *client.Client, m *computerOperationModel, call *crud.Call) (crud.Results, error) {
 	id := m.ComputerID.ValueString()
-	call.Tell("Updating credentials and secrets on computer %s", id)
+	call.Report("Updating credentials and secrets on computer %s", id)
 	updated, err := c.Computers.Refresh(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	call.Tell("Updated %d Git credentials and %d secrets on computer %s", updated.Configured, updated.SecretsConfigured, id)
+	call.Report("Updated %d Git credentials and %d secrets on computer %s", updated.Configured, updated.SecretsConfigured, id)
 	return crud.Results{"configured": types.Int64Value(updated.Configured), "secrets_configured": types.Int64Value(updated.SecretsConfigured)}, nil
 }

@@ -27,15 +27,15 @@ var Restart = crud.Operation{
 
 func restartComputer(ctx context.Context, c *client.Client, m *computerOperationModel, call *crud.Call) (crud.Results, error) {
 	id := m.ComputerID.ValueString()
-	call.Tell("Restarting computer %s", id)
+	call.Report("Restarting computer %s", id)
 	wasRestarted, err := c.Computers.Restart(ctx, id)
 	switch {
 	case err != nil:
 		return nil, err
 	case wasRestarted:
-		call.Tell("Computer %s was restarted", id)
+		call.Report("Computer %s was restarted", id)
 	default:
-		call.Tell("Computer %s was already running and was not restarted", id)
+		call.Report("Computer %s was already running and was not restarted", id)
 	}
 	return crud.Results{"was_restarted": types.BoolValue(wasRestarted)}, nil
 }

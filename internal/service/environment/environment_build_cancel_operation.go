@@ -56,7 +56,7 @@ func cancelBuild(ctx context.Context, c *client.Client, m *environmentBuildCance
 	id := m.BuildID.ValueString()
 	if m.BuildID.IsNull() {
 		if !e.IsBuilding() {
-			call.Tell("The latest build of %s is not running: nothing was canceled", named(e))
+			call.Report("The latest build of %s is not running: nothing was canceled", named(e))
 			return crud.Results{"canceled_build_id": types.StringNull()}, nil
 		}
 		if id = e.LatestBuildID(); id == "" {
@@ -66,6 +66,6 @@ func cancelBuild(ctx context.Context, c *client.Client, m *environmentBuildCance
 	if err := c.Environments.CancelBuild(ctx, e.ID, id); err != nil {
 		return nil, err
 	}
-	call.Tell("%s was canceled", buildOf(e, id))
+	call.Report("%s was canceled", buildOf(e, id))
 	return crud.Results{"canceled_build_id": types.StringValue(id)}, nil
 }

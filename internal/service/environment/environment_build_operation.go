@@ -87,10 +87,10 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 	deadline, before, build := c.Conn.Clock.Now().Add(call.Timeout), e.LatestBuildID(), ""
 	follow := func(before earlierBuild) (*environments.Build, error) {
 		return waitForBuild(ctx, c, e.ID, before, deadline.Sub(c.Conn.Clock.Now()), func(b *environments.Build) {
-			call.Tell("%s: %s", buildOf(e, cmp.Or(b.ID, build)), b.Status)
+			call.Report("%s: %s", buildOf(e, cmp.Or(b.ID, build)), b.Status)
 		})
 	}
-	call.Tell("Starting a build of %s", named(e))
+	call.Report("Starting a build of %s", named(e))
 	build, err = c.Environments.StartBuild(ctx, e.ID, before)
 	for looks := 0; transport.IsConflict(err) && looks < maxLooks; looks++ {
 		// The service also starts builds by itself, and may show them late.
@@ -114,7 +114,7 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 				build = now.LatestBuildID()
 			}
 		}
-		call.Tell("%s was started and continues in the background", buildOf(e, build))
+		call.Report("%s was started and continues in the background", buildOf(e, build))
 		id := value.StringOrNull(build)
 		return crud.Results{"id": id, "build_id": id}, nil
 	}

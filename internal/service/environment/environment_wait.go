@@ -140,7 +140,7 @@ func named(e *environments.Environment) string {
 
 // readNow reads the environment, even if the run is stopping.
 func (r *environmentResource) readNow(ctx context.Context, id string) (*environments.Environment, error) {
-	ctx, cancel := transport.Outlive(ctx)
+	ctx, cancel := transport.PastCancel(ctx)
 	defer cancel()
 	return r.Client.Environments.GetNow(ctx, id)
 }

@@ -54,11 +54,11 @@ func removeMember(ctx context.Context, c *client.Client, m *memberRemoveModel, c
 	email := m.Email.ValueString()
 	err := c.Organization.RemoveMember(ctx, email)
 	if collection.IsGone(err) {
-		call.Tell("%s is already gone: the service does not list this member.", email)
+		call.Report("%s is already gone: the service does not list this member.", email)
 		return nil, nil
 	}
 	if err == nil {
-		call.Tell("%s was removed from the organization.", email)
+		call.Report("%s was removed from the organization.", email)
 	}
 	return nil, err
 }

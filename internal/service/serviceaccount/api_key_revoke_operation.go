@@ -48,7 +48,7 @@ func revokeKey(ctx context.Context, c *client.Client, m *apiKeyRevokeModel, call
 	account, key := m.ServiceAccountID.ValueString(), m.KeyID.ValueString()
 	err := c.ServiceAccounts.RevokeKey(ctx, account, key)
 	if err == nil {
-		call.Tell("Revoked API key %s of service account %s", key, account)
+		call.Report("Revoked API key %s of service account %s", key, account)
 	}
 	return nil, err
 }

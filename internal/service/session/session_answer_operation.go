@@ -116,7 +116,7 @@ func waitForAnswer(ctx context.Context, c *client.Client, m *sessionAnswerModel,
 	}
 	_, err := wait.For(ctx, c.Conn.Clock, call.Timeout, wait.Object[string]{
 		Next: look, Status: func(status *string) string { return *status }, States: turnStates,
-		OnChange: func(status *string) { call.Tell("Session %s: %s", id, *status) },
+		OnChange: func(status *string) { call.Report("Session %s: %s", id, *status) },
 	})
 	if err != nil {
 		return nil, notAnswered(id, message, err)

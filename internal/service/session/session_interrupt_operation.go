@@ -51,9 +51,9 @@ func interruptSession(ctx context.Context, c *client.Client, m *sessionInterrupt
 	case err != nil:
 		return nil, err
 	case status == sessions.StatusIdle:
-		call.Tell("Session %s is idle", id)
+		call.Report("Session %s is idle", id)
 	default:
-		call.Tell("Session %s is %s: the service accepted the interruption, but the agent has not stopped yet. Interrupt it again to see whether it has", id, status)
+		call.Report("Session %s is %s: the service accepted the interruption, but the agent has not stopped yet. Interrupt it again to see whether it has", id, status)
 	}
 	return crud.Results{"status": types.StringValue(status)}, nil
 }

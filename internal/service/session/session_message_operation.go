@@ -108,12 +108,12 @@ func sendMessage(ctx context.Context, c *client.Client, m *sessionMessageModel, 
 		return nil, err
 	}
 	id := m.SessionID.ValueString()
-	call.Tell("Sending a message to session %s", id)
+	call.Report("Sending a message to session %s", id)
 	message, err := c.Sessions.Send(ctx, id, sessions.MessageRequest{Text: m.Text.ValueString(), Files: files, Images: images})
 	if err != nil {
 		return nil, unsent(id, err)
 	}
-	call.Tell("Sent message %s to session %s", message.ID, id)
+	call.Report("Sent message %s to session %s", message.ID, id)
 	return crud.Results{"id": types.StringValue(message.ID), "sent_at": value.Time(cmp.Or(message.CreatedAt.Time(), c.Conn.Clock.Now()))}, nil
 }
 
