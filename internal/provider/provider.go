@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -175,12 +176,8 @@ func (p *agentyardProvider) ValidateConfig(ctx context.Context, req provider.Val
 	}
 }
 
-func (p *agentyardProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
-	var m providerModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
+// unknownSetting returns the name of a setting whose value is not known yet, or nothing.
+func (m *providerModel) unknownSetting() string {
 	for _, setting := range []struct {
 		name  string
 		value attr.Value
@@ -190,13 +187,14 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 		{"key_owner", m.KeyOwner},
 	} {
 		if setting.value.IsUnknown() {
-			if req.ClientCapabilities.DeferralAllowed {
-				resp.Deferred = &provider.Deferred{Reason: provider.DeferredReasonProviderConfigUnknown}
-			}
-			p.offer(client.Unconfigured(setting.name, p.clock), resp)
-			return
+			return setting.name
 		}
 	}
+	return ""
+}
+
+// config returns the settings and their defaults, or errors for those that are missing or invalid.
+func (m *providerModel) config(diags *diag.Diagnostics) transport.Config {
 	cfg := transport.Config{
 		BaseURL:           fromEnv(m.BaseURL, EnvBaseURL),
 		APIKey:            fromEnv(m.APIKey, EnvAPIKey),
@@ -205,7 +203,6 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 		RequestsPerSecond: m.RequestsPerSecond.ValueFloat64(),
 		AllowInsecureHTTP: m.AllowInsecureHTTP.ValueBool(),
 		ReportFolder:      os.Getenv(EnvRunReport),
-		UserAgent:         fmt.Sprintf("terraform-provider-agentyard/%s Terraform/%s", p.version, req.TerraformVersion),
 	}
 	if !m.MaxRetries.IsNull() {
 		cfg.MaxRetries = int(m.MaxRetries.ValueInt64())
@@ -213,22 +210,38 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 	if !m.RequestTimeout.IsNull() {
 		timeout, err := clock.ParseDuration(m.RequestTimeout.ValueString())
 		if err != nil {
-			resp.Diagnostics.AddAttributeError(path.Root("request_timeout"), "Invalid duration", err.Error())
-			return
+			diags.AddAttributeError(path.Root("request_timeout"), "Invalid duration", err.Error())
+			return cfg
 		}
 		cfg.RequestTimeout = timeout
 	}
-	for _, required := range []struct{ name, value, summary, remedy string }{
-		{"base_url", cfg.BaseURL, "Missing base URL", "Set base_url in the provider block, or the environment variable " + EnvBaseURL + ", to the service's address."},
-		{"api_key", cfg.APIKey, "Missing API key", "Set api_key in the provider block, or the environment variable " + EnvAPIKey + ", to an API key of the organization."},
-	} {
-		if required.value == "" {
-			resp.Diagnostics.AddAttributeError(path.Root(required.name), required.summary, required.remedy)
-		}
+	if cfg.BaseURL == "" {
+		diags.AddAttributeError(path.Root("base_url"), "Missing base URL", "Set base_url in the provider block, or the environment variable "+EnvBaseURL+", to the service's address.")
 	}
+	if cfg.APIKey == "" {
+		diags.AddAttributeError(path.Root("api_key"), "Missing API key", "Set api_key in the provider block, or the environment variable "+EnvAPIKey+", to an API key of the organization.")
+	}
+	return cfg
+}
+
+func (p *agentyardProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+	var m providerModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	if name := m.unknownSetting(); name != "" {
+		if req.ClientCapabilities.DeferralAllowed {
+			resp.Deferred = &provider.Deferred{Reason: provider.DeferredReasonProviderConfigUnknown}
+		}
+		p.offer(client.Unconfigured(name, p.clock), resp)
+		return
+	}
+	cfg := m.config(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	cfg.UserAgent = fmt.Sprintf("terraform-provider-agentyard/%s Terraform/%s", p.version, req.TerraformVersion)
 	var err error
 	if cfg.Clock, err = emulatorClock(p.clock, cfg.BaseURL); err != nil {
 		resp.Diagnostics.AddError("Cannot read emulator clock", fmt.Sprintf("%v. Set %s to the value that the running emulator prints, or unset it.", err, EnvEmulatorClock))

@@ -182,8 +182,7 @@ func IsAboutUser(err error) bool {
 	return errors.As(err, &refused) || isInvalid(err)
 }
 
-// putUserUsageLimits sends one request, and returns the errors of single users. A rejected removal of a limit that does not exist, such
-// as that of a former member, is no error.
+// putUserUsageLimits sends one request, and returns the errors of single users.
 func (c *Client) putUserUsageLimits(ctx context.Context, emails []string, limits map[string]*int64) (map[string]error, error) {
 	r := transport.Put("setUserUsageLimits", usersLimitsRoute)
 	for _, key := range emailKeys(emails) {
@@ -209,29 +208,34 @@ func (c *Client) putUserUsageLimits(ctx context.Context, emails []string, limits
 	if err != nil {
 		return nil, err
 	}
-	answer := readLimitsAnswer(response.Body)
-	var present *UsageLimits
-	refused := map[string]error{}
+	answer, refused := readLimitsAnswer(response.Body), map[string]error{}
 	for _, e := range body.Users {
-		field, problem := answer.problem(e)
-		isRefused := problem != ""
-		if isRefused && e.Limit == nil {
-			if present == nil {
-				c.usageLimits.DropAll()
-				if present, err = c.UsageLimits(ctx); err != nil {
-					present = &UsageLimits{}
-				}
-			}
-			isRefused = err != nil || present.Of(e.Email) != nil
-		}
-		switch {
-		case isRefused:
+		if field, problem := answer.problem(e); problem != "" {
 			refused[e.Email] = &RefusedError{Op: r.Op, Email: e.Email, Field: field, Problem: problem}
-		case e.Limit != nil:
+		} else if e.Limit != nil {
 			c.limitsSet.Store(emailKey(e.Email), true)
 		}
 	}
+	c.forgiveRemovals(ctx, limits, refused)
 	return refused, nil
+}
+
+// forgiveRemovals drops the errors of removals whose limits do not exist, such as those of former members.
+func (c *Client) forgiveRemovals(ctx context.Context, limits map[string]*int64, refused map[string]error) {
+	removals := slices.DeleteFunc(slices.Collect(maps.Keys(refused)), func(email string) bool { return limits[email] != nil })
+	if len(removals) == 0 {
+		return
+	}
+	c.usageLimits.DropAll()
+	present, err := c.UsageLimits(ctx)
+	if err != nil {
+		return
+	}
+	for _, email := range removals {
+		if present.Of(email) == nil {
+			delete(refused, email)
+		}
+	}
 }
 
 // emailKeys returns the keys of addresses in one order for all callers, so that no two wait for each other's locks.

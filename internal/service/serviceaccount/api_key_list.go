@@ -81,27 +81,40 @@ func (config *apiKeyListConfig) keys(ctx context.Context, c *client.Client, name
 			return
 		}
 		for _, account := range accounts {
-			keys, err := c.ServiceAccounts.ListKeys(ctx, account.ID)
-			if config.ServiceAccountID.IsNull() && transport.IsNotFound(err) {
-				continue // The account was deleted in the meantime.
-			}
+			keys, err := config.keysOf(ctx, c, account.ID)
 			if err != nil {
 				yield(serviceaccounts.APIKey{}, err)
 				return
 			}
 			names[account.ID] = account.Name
-			sortNewestFirst(keys)
-			now := c.Conn.ServiceNow(ctx)
-			for i, key := range keys {
-				if (key.IsRevoked || isReplaced(&key, keys[:i], now)) && !config.IncludeRevoked.ValueBool() {
-					continue
-				}
+			for _, key := range keys {
 				if !yield(key, nil) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// keysOf returns the keys of an account to list, newest first.
+func (config *apiKeyListConfig) keysOf(ctx context.Context, c *client.Client, account string) ([]serviceaccounts.APIKey, error) {
+	keys, err := c.ServiceAccounts.ListKeys(ctx, account)
+	if config.ServiceAccountID.IsNull() && transport.IsNotFound(err) {
+		return nil, nil // The account was deleted in the meantime.
+	}
+	if err != nil {
+		return nil, err
+	}
+	sortNewestFirst(keys)
+	now := c.Conn.ServiceNow(ctx)
+	var listed []serviceaccounts.APIKey
+	for i, key := range keys {
+		isDead := key.IsRevoked || isReplaced(&key, keys[:i], now)
+		if !isDead || config.IncludeRevoked.ValueBool() {
+			listed = append(listed, key)
+		}
+	}
+	return listed, nil
 }
 
 // isReplaced reports whether a key may be in its grace period after a rotation, which the service does not show: one of the newer keys has

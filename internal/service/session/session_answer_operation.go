@@ -86,7 +86,12 @@ var Answer = crud.Operation{
 // because its status is out of date, or because the agent was stopped.
 func waitForAnswer(ctx context.Context, c *client.Client, m *sessionAnswerModel, call *crud.Call) (crud.Results, error) {
 	id, message := m.SessionID.ValueString(), m.MessageID.ValueString()
-	var seen sessions.Session
+	type activity struct {
+		status  string
+		count   int64
+		changed wire.Millis
+	}
+	var seen activity
 	var quietSince time.Time // Local time since when the session is unchanged.
 	var turn sessions.Turn
 	look := func(ctx context.Context, pause time.Duration) (*string, error) {
@@ -98,8 +103,8 @@ func waitForAnswer(ctx context.Context, c *client.Client, m *sessionAnswerModel,
 		if err != nil {
 			return nil, err
 		}
-		if s.Status != seen.Status || s.MessageCount != seen.MessageCount || s.UpdatedAt != seen.UpdatedAt {
-			seen, quietSince = *s, c.Conn.Clock.Now() // A slow response may be much newer than its request.
+		if latest := (activity{s.Status, s.MessageCount, s.UpdatedAt}); latest != seen {
+			seen, quietSince = latest, c.Conn.Clock.Now() // A slow response may be much newer than its request.
 		}
 		isOld := func(at wire.Millis) bool { return at != 0 && c.Conn.ServiceNow(ctx).Sub(at.Time()) >= listedWithin }
 		quiet := asked.Sub(quietSince)
@@ -121,6 +126,11 @@ func waitForAnswer(ctx context.Context, c *client.Client, m *sessionAnswerModel,
 	if err != nil {
 		return nil, notAnswered(id, message, err)
 	}
+	return answerOf(id, message, turn, call)
+}
+
+// answerOf returns the results of a turn that has ended.
+func answerOf(id, message string, turn sessions.Turn, call *crud.Call) (crud.Results, error) {
 	switch answer := turn.Answer; {
 	case !turn.IsListed:
 		return nil, &crud.ObjectError{Summary: "Message not found",
