@@ -136,7 +136,7 @@ func Create[M, A any, P ModelOf[M, A]](ctx context.Context, c *client.Client, ob
 	if resp.Diagnostics.HasError() {
 		return nil, nil
 	}
-	createCtx, found := WithFound(ctx)
+	createCtx, warnOfFound := WithFound(ctx)
 	made, err := create(createCtx, m)
 	if err != nil {
 		resp.Diagnostics.Append(explain("create", object, err, options)...)
@@ -144,7 +144,7 @@ func Create[M, A any, P ModelOf[M, A]](ctx context.Context, c *client.Client, ob
 	}
 	resp.Diagnostics.Append(StoreAsPlanned(ctx, &resp.State, resp.Identity, req.Plan.Raw, P(m), made)...)
 	resp.Diagnostics.Append(RecordReader(ctx, c, resp.Private)...)
-	resp.Diagnostics.Append(found()...)
+	resp.Diagnostics.Append(warnOfFound()...)
 	if resp.Diagnostics.HasError() {
 		return nil, nil
 	}
@@ -211,26 +211,27 @@ func Update[M, A any, P ModelOf[M, A]](ctx context.Context, object string, req r
 // KeepPlanned sets what is known in the plan to its planned value, because Terraform rejects any other, and after a creation
 // replaces the object. What the service stored instead is the difference that the next refresh shows.
 func KeepPlanned(state *tfsdk.State, plan tftypes.Value) {
-	state.Raw = keepPlanned(plan, state.Raw)
+	state.Raw = knownOr(plan, state.Raw)
 }
 
 // FillFromPrior sets what is unknown in a state to its prior value: what the plan leaves open did not change, or could not be read.
 func FillFromPrior(state *tfsdk.State, prior tftypes.Value) {
-	state.Raw = keepPlanned(state.Raw, prior)
+	state.Raw = knownOr(state.Raw, prior)
 }
 
-func keepPlanned(planned, stored tftypes.Value) tftypes.Value {
-	if planned.IsFullyKnown() {
-		return planned
+// knownOr returns a value with what is unknown in it, or in an object in it, taken from another value.
+func knownOr(value, other tftypes.Value) tftypes.Value {
+	if value.IsFullyKnown() {
+		return value
 	}
-	var plannedParts, parts map[string]tftypes.Value
-	if !planned.IsKnown() || !planned.Type().Is(tftypes.Object{}) || planned.As(&plannedParts) != nil || stored.As(&parts) != nil || parts == nil {
-		return stored
+	var parts, rest map[string]tftypes.Value
+	if !value.IsKnown() || !value.Type().Is(tftypes.Object{}) || value.As(&parts) != nil || other.As(&rest) != nil || rest == nil {
+		return other
 	}
-	for name, part := range plannedParts {
-		parts[name] = keepPlanned(part, parts[name])
+	for name, part := range parts {
+		rest[name] = knownOr(part, rest[name])
 	}
-	return tftypes.NewValue(stored.Type(), parts)
+	return tftypes.NewValue(other.Type(), rest)
 }
 
 // Delete runs remove on the prior state. Its errors name the object, because Terraform does not show its address with them.

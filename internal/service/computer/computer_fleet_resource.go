@@ -194,9 +194,9 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		return
 	}
 	quantity := int(m.Quantity.ValueInt64())
-	createCtx, found := crud.WithFound(createCtx)
+	createCtx, warnOfFound := crud.WithFound(createCtx)
 	made, err := r.Client.Computers.CreateFleet(createCtx, m.createRequest(quantity), nil)
-	resp.Diagnostics.Append(found()...)
+	resp.Diagnostics.Append(warnOfFound()...)
 	if err != nil && len(made) == 0 {
 		resp.Diagnostics.Append(apierror.For("create", "computer fleet", err, m.options(""))...)
 		return
@@ -292,10 +292,10 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	// 2. Create what is missing.
 	var made []computers.Computer
 	if change.missing > 0 && !resp.Diagnostics.HasError() {
-		createCtx, found := crud.WithFound(updateCtx)
+		createCtx, warnOfFound := crud.WithFound(updateCtx)
 		var err error
 		made, err = r.Client.Computers.CreateFleet(createCtx, m.createRequest(change.missing), memberIDs(stay))
-		resp.Diagnostics.Append(found()...)
+		resp.Diagnostics.Append(warnOfFound()...)
 		switch {
 		case err != nil && len(made) == 0:
 			resp.Diagnostics.Append(apierror.For("scale up", "computer fleet", err, m.options(fromState))...)

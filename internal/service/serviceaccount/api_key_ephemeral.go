@@ -124,9 +124,9 @@ func (e *apiKeyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, r
 	if m.ExpiresIn.IsNull() && m.Keep.IsNull() {
 		m.ExpiresIn = types.StringValue(defaultLifetime)
 	}
-	createCtx, found := crud.WithFound(ctx)
+	createCtx, warnOfFound := crud.WithFound(ctx)
 	made, err := e.create(createCtx, &m)
-	resp.Diagnostics.Append(found()...)
+	resp.Diagnostics.Append(warnOfFound()...)
 	if err != nil {
 		resp.Diagnostics.Append(apierror.For("open", "API key", err, existingKey, apierror.AtAccount)...)
 		return

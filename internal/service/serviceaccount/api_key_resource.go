@@ -231,9 +231,9 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	createCtx, found := crud.WithFound(ctx)
+	createCtx, warnOfFound := crud.WithFound(ctx)
 	made, err := r.Client.ServiceAccounts.CreateKey(createCtx, m.request())
-	resp.Diagnostics.Append(found()...)
+	resp.Diagnostics.Append(warnOfFound()...)
 	if err != nil {
 		resp.Diagnostics.Append(apierror.For("create", "API key", err, existingKey, apierror.AtAccount)...)
 		return
@@ -253,8 +253,8 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 		return
 	}
 	found, err := r.Client.ServiceAccounts.GetKey(ctx, m.ServiceAccountID.ValueString(), m.ID.ValueString())
-	if err == nil && !m.PreviousKeyID.IsNull() {
-		m.PreviousKeyID, err = r.stillLive(ctx, &m)
+	if err == nil {
+		err = r.endGrace(ctx, &m)
 	}
 	switch {
 	case err != nil:
@@ -294,14 +294,14 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 	}
 	if m.ID.IsUnknown() {
 		old := serviceaccounts.Renewal{ID: state.ID.ValueString(), PreviousID: state.PreviousKeyID.ValueString(), GraceMinutes: int64(settings.grace / time.Minute), IsRevoked: state.IsRevoked.ValueBool()}
-		renewCtx, found := crud.WithFound(ctx)
+		renewCtx, warnOfFound := crud.WithFound(ctx)
 		made, err := r.Client.ServiceAccounts.RenewKey(renewCtx, m.request(), old)
-		resp.Diagnostics.Append(found()...)
+		resp.Diagnostics.Append(warnOfFound()...)
 		if err != nil {
 			resp.Diagnostics.Append(apierror.For("rotate", "API key", err, existingRenewal)...)
 			return
 		}
-		m.PreviousKeyID = state.PreviousKeyID
+		m.PreviousKeyID = state.PreviousKeyID // Its grace period goes on.
 		if have, _ := state.keyState(ctx, req.Private); settings.grace > 0 && !have.isDead(r.now(ctx)) {
 			m.PreviousKeyID = state.ID
 		}
@@ -366,13 +366,16 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 	resp.Diagnostics.Append(privatestate.MarkImported(ctx, resp.Private)...)
 }
 
-// stillLive is null once the grace period of the previous key has ended.
-func (r *apiKeyResource) stillLive(ctx context.Context, m *apiKeyModel) (types.String, error) {
-	previous, err := r.Client.ServiceAccounts.GetKey(ctx, m.ServiceAccountID.ValueString(), m.PreviousKeyID.ValueString())
-	if err != nil || previous == nil || !previous.IsLive(r.now(ctx)) {
-		return types.StringNull(), err
+// endGrace forgets the previous key once its grace period has ended.
+func (r *apiKeyResource) endGrace(ctx context.Context, m *apiKeyModel) error {
+	if m.PreviousKeyID.IsNull() {
+		return nil
 	}
-	return m.PreviousKeyID, nil
+	previous, err := r.Client.ServiceAccounts.GetKey(ctx, m.ServiceAccountID.ValueString(), m.PreviousKeyID.ValueString())
+	if err == nil && (previous == nil || !previous.IsLive(r.now(ctx))) {
+		m.PreviousKeyID = types.StringNull()
+	}
+	return err
 }
 
 // now is the service's time, which decides whether a key is alive, in its grace period, or due.
