@@ -49,6 +49,13 @@ type Importable[A any] interface {
 	FromImport(context.Context, *A) diag.Diagnostics
 }
 
+// ManagedResource is what every managed resource of the provider offers.
+type ManagedResource interface {
+	resource.ResourceWithConfigure
+	resource.ResourceWithIdentity
+	resource.ResourceWithImportState
+}
+
 // Resource sets the type name and client of a managed resource or a list resource. Embed it.
 type Resource struct {
 	Client *client.Client

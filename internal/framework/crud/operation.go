@@ -18,6 +18,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
 // Operation is something that the service does once, or a wait for it. The provider offers it as an action, and as a resource that
@@ -187,4 +188,14 @@ func (o *Operation) run(ctx context.Context, c *client.Client, config tfsdk.Conf
 		diags.Append(explain(o.Verb, o.Object, err, []apierror.Option{o.Options})...)
 	}
 	return found, diags
+}
+
+// RequiredText is a required argument of an operation that must not be empty.
+func RequiredText(description string) schema.StringAttribute {
+	return schema.StringAttribute{Required: true, MarkdownDescription: description, Validators: []validator.String{value.NotEmpty()}}
+}
+
+// OptionalText is an optional argument of an operation that must not be empty.
+func OptionalText(description string) schema.StringAttribute {
+	return schema.StringAttribute{Optional: true, MarkdownDescription: description, Validators: []validator.String{value.NotEmpty()}}
 }

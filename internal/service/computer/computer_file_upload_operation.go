@@ -19,7 +19,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -119,17 +118,13 @@ var FileUpload = crud.Operation{
 	ActionNotes:  crud.AssumedFormat,
 	ResourceOnly: []string{"content_wo", "content_wo_version"},
 	Arguments: map[string]schema.Attribute{
-		"computer_id": computerIDAttribute(),
+		"computer_id": crud.RequiredText(computerResults["id"].Text),
 		"file_name": schema.StringAttribute{
 			Required:            true,
 			MarkdownDescription: fileNameText,
 			Validators:          fileNameValidators(),
 		},
-		"source_path": schema.StringAttribute{
-			Optional:            true,
-			MarkdownDescription: "Path of the local file to upload." + exactlyOne,
-			Validators:          []validator.String{value.NotEmpty()},
-		},
+		"source_path": crud.OptionalText("Path of the local file to upload." + exactlyOne),
 		"content": schema.StringAttribute{
 			Optional:            true,
 			MarkdownDescription: "Content of the file, as text. May be empty." + planShows,
@@ -142,16 +137,8 @@ var FileUpload = crud.Operation{
 			Optional: true, WriteOnly: true,
 			MarkdownDescription: "Content of the file, as text, which may be a secret. It is sent only when the resource is created, and may be null in any other run." + exactlyOne,
 		},
-		"content_wo_version": schema.StringAttribute{
-			Optional:            true,
-			MarkdownDescription: "Version of `content_wo`. Terraform does not see changes of `content_wo`; changing the version uploads it again. Required with `content_wo`. Conflicts with the other sources.",
-			Validators:          []validator.String{value.NotEmpty()},
-		},
-		"content_type": schema.StringAttribute{
-			Optional:            true,
-			MarkdownDescription: "Media type of the file. Must not be empty. Defaults to the type of `file_name`'s extension, or `" + defaultContentType + "`.",
-			Validators:          []validator.String{value.NotEmpty()},
-		},
+		"content_wo_version": crud.OptionalText("Version of `content_wo`. Terraform does not see changes of `content_wo`; changing the version uploads it again. Required with `content_wo`. Conflicts with the other sources."),
+		"content_type":       crud.OptionalText("Media type of the file. Must not be empty. Defaults to the type of `file_name`'s extension, or `" + defaultContentType + "`."),
 	},
 	Results: results.Attributes{
 		"path": results.Computed("Path of the file on the computer. Null if the service does not return it.", types.StringType),

@@ -50,6 +50,8 @@ type fleetMember struct {
 	name string
 	fleetComputer
 	life
+	// isAwaited says that this apply waits for the computer if wait_for_active is true.
+	isAwaited bool
 }
 
 // see takes over what was seen of the computer.
@@ -94,7 +96,7 @@ func newMembers(ctx context.Context, planned []string, made []computers.Computer
 	var diags diag.Diagnostics
 	members, left := make([]fleetMember, len(made)), slices.Clone(planned)
 	for i := range made {
-		members[i].neverActive = true
+		members[i].neverActive, members[i].isAwaited = true, true
 		diags.Append(members[i].see(ctx, &made[i])...)
 		if at := slices.Index(left, made[i].Name); at >= 0 {
 			members[i].name, left = made[i].Name, slices.Delete(left, at, at+1)
@@ -120,7 +122,7 @@ func (m *fleetModel) computersInState(ctx context.Context, private privatestate.
 		if entry.ID.IsNull() {
 			missing = append(missing, name)
 		} else {
-			members = append(members, fleetMember{name, entry, remembered[entry.ID.ValueString()]})
+			members = append(members, fleetMember{name: name, fleetComputer: entry, life: remembered[entry.ID.ValueString()]})
 		}
 	}
 	prefix := m.NamePrefix.ValueString()

@@ -32,10 +32,8 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure   = (*fleetResource)(nil)
-	_ resource.ResourceWithIdentity    = (*fleetResource)(nil)
-	_ resource.ResourceWithImportState = (*fleetResource)(nil)
-	_ resource.ResourceWithModifyPlan  = (*fleetResource)(nil)
+	_ crud.ManagedResource            = (*fleetResource)(nil)
+	_ resource.ResourceWithModifyPlan = (*fleetResource)(nil)
 )
 
 const (
@@ -216,7 +214,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		resp.Diagnostics.AddWarning(m.shortfall(quantity, len(made), err))
 	}
 	if m.WaitForActive.ValueBool() && !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(r.waitForActive(ctx, pointers(members), &m, deadline, true)...)
+		resp.Diagnostics.Append(r.waitForActive(ctx, members, &m, deadline, true)...)
 		save()
 	}
 }
@@ -309,16 +307,13 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	added, diags := newMembers(ctx, newNames(m.NamePrefix.ValueString(), stay, change.missing), made)
 	resp.Diagnostics.Append(diags...)
 
-	// 3. Wait for the new computers, and for those that an earlier apply left.
+	// 3. Wait for the new computers, and for those that an earlier apply left. The plan shows what was known of these.
 	members := slices.Concat(stay, added)
+	for i := range stay {
+		members[i].isAwaited = m.awaits(&stay[i])
+	}
 	if m.WaitForActive.ValueBool() && (len(added) > 0 || !resp.Diagnostics.HasError()) {
-		awaited := pointers(members[len(stay):])
-		for i := range stay {
-			if m.awaits(&stay[i]) {
-				awaited = append(awaited, &members[i])
-			}
-		}
-		resp.Diagnostics.Append(r.waitForActive(ctx, awaited, &m, deadline, false)...)
+		resp.Diagnostics.Append(r.waitForActive(ctx, members, &m, deadline, false)...)
 	}
 	for i := range stay {
 		members[i].keep(&stay[i].fleetComputer)
@@ -329,15 +324,6 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	missing := newNames(m.NamePrefix.ValueString(), members, quantity-len(members))
 	resp.Diagnostics.Append(m.store(ctx, members, missing, &resp.State, resp.Identity, resp.Private)...)
 	resp.Diagnostics.Append(privatestate.ForgetImport(ctx, resp.Private)...)
-}
-
-// pointers returns pointers to the members in a list.
-func pointers(members []fleetMember) []*fleetMember {
-	all := make([]*fleetMember, len(members))
-	for i := range members {
-		all[i] = &members[i]
-	}
-	return all
 }
 
 func (r *fleetResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {

@@ -14,16 +14,22 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 )
 
-// waitForActive waits until members are active, and sees them. If some do not become active, that is an error in an update. For a new fleet,
+// waitForActive waits until the awaited members are active, and sees them. If some do not become active, that is an error in an update. For a new fleet,
 // it is a warning: an error would taint the fleet, and the next apply would replace all computers. It is also one if the run was only stopped.
-func (r *fleetResource) waitForActive(ctx context.Context, members []*fleetMember, m *fleetModel, deadline time.Time, isNew bool) (diags diag.Diagnostics) {
-	outcomes := make([]struct {
+func (r *fleetResource) waitForActive(ctx context.Context, members []fleetMember, m *fleetModel, deadline time.Time, isNew bool) (diags diag.Diagnostics) {
+	type outcome struct {
 		err   error
 		line  string
 		diags diag.Diagnostics
-	}, len(members))
+	}
+	outcomes, awaited := make([]outcome, len(members)), 0
 	var running sync.WaitGroup
-	for i, member := range members {
+	for i := range members {
+		member := &members[i]
+		if !member.isAwaited {
+			continue
+		}
+		awaited++
 		known := &computers.Computer{ID: member.ID.ValueString(), Name: member.name, Status: member.Status.ValueString()}
 		if known.Status == computers.StatusActive {
 			continue
@@ -53,7 +59,7 @@ func (r *fleetResource) waitForActive(ctx context.Context, members []*fleetMembe
 		return diags
 	}
 	detail := fmt.Sprintf("Of %s, %d %s not active:\n%s\n\nThey are kept in the state. The next apply waits for computers that are still provisioning. The next apply replaces computers that failed before dependencies were installed, unless replace_failed = false. To replace another one, delete it at the service, then apply. To allow more time, raise create or update in the timeouts block.",
-		phrase.Count(len(members), "computer"), len(lines), phrase.Verb(len(lines), "is", "are"), strings.Join(lines, "\n"))
+		phrase.Count(awaited, "computer"), len(lines), phrase.Verb(len(lines), "is", "are"), strings.Join(lines, "\n"))
 	switch {
 	case isStopped:
 		diags.AddWarning("Interrupted before the fleet was active", detail)

@@ -27,15 +27,7 @@ const (
 var ownersKey = ownersOrManagers + crud.Assumed("account-computers")
 
 // computerArgument contains the only argument of an operation on a computer.
-var computerArgument = map[string]schema.Attribute{"computer_id": computerIDAttribute()}
-
-func computerIDAttribute() schema.StringAttribute {
-	return schema.StringAttribute{
-		Required:            true,
-		MarkdownDescription: computerResults["id"].Text,
-		Validators:          []validator.String{value.NotEmpty()},
-	}
-}
+var computerArgument = map[string]schema.Attribute{"computer_id": crud.RequiredText(computerResults["id"].Text)}
 
 // atComputer puts errors about the computer on computer_id.
 var atComputer = apierror.AtStatus{http.StatusBadRequest: path.Root("computer_id"), http.StatusNotFound: path.Root("computer_id")}

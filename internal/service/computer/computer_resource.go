@@ -27,9 +27,7 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure      = (*computerResource)(nil)
-	_ resource.ResourceWithIdentity       = (*computerResource)(nil)
-	_ resource.ResourceWithImportState    = (*computerResource)(nil)
+	_ crud.ManagedResource                = (*computerResource)(nil)
 	_ resource.ResourceWithModifyPlan     = (*computerResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*computerResource)(nil)
 )

@@ -22,10 +22,8 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure   = (*defaultEnvironmentResource)(nil)
-	_ resource.ResourceWithIdentity    = (*defaultEnvironmentResource)(nil)
-	_ resource.ResourceWithImportState = (*defaultEnvironmentResource)(nil)
-	_ resource.ResourceWithModifyPlan  = (*defaultEnvironmentResource)(nil)
+	_ crud.ManagedResource            = (*defaultEnvironmentResource)(nil)
+	_ resource.ResourceWithModifyPlan = (*defaultEnvironmentResource)(nil)
 )
 
 // theOrganization is the ID, identity, and import ID of a singleton.

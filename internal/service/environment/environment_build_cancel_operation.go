@@ -7,14 +7,12 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
 type environmentBuildCancelModel struct {
@@ -28,12 +26,8 @@ var BuildCancel = crud.Operation{
 	Description: "Cancels a running build of an environment." + mayChange + "\n\n" +
 		"**Result.** A canceled build counts as failed. If an `agentyard_environment` resource manages the environment, its next apply rebuilds it, or replaces it if that was the first build.",
 	Arguments: map[string]schema.Attribute{
-		"environment_id": environmentIDArgument(),
-		"build_id": schema.StringAttribute{
-			Optional:            true,
-			MarkdownDescription: "ID of the build to cancel, which must be running. If omitted, the latest build is canceled, and nothing happens if that is not running.",
-			Validators:          []validator.String{value.NotEmpty()},
-		},
+		"environment_id": crud.RequiredText(environmentResults["id"].Text),
+		"build_id":       crud.OptionalText("ID of the build to cancel, which must be running. If omitted, the latest build is canceled, and nothing happens if that is not running."),
 	},
 	Results: results.Attributes{
 		"canceled_build_id": results.Computed("ID of the build that was canceled. Null if the latest build was not running.", types.StringType),

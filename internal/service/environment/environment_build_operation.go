@@ -10,7 +10,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -34,14 +33,6 @@ var (
 	anyViewer = crud.Requires + "any API key, or the " + crud.ManagerRole + " to set `service_account_id`."
 )
 
-func environmentIDArgument() schema.StringAttribute {
-	return schema.StringAttribute{
-		Required:            true,
-		MarkdownDescription: environmentResults["id"].Text,
-		Validators:          []validator.String{value.NotEmpty()},
-	}
-}
-
 // environmentNamed reads the environment of an action. A missing one is an error at the argument.
 func environmentNamed(ctx context.Context, c *client.Client, id string) (*environments.Environment, error) {
 	e, err := c.Environments.GetUncached(ctx, id)
@@ -57,7 +48,7 @@ var Build = crud.Operation{
 	Description: "Starts a new build of an environment, for example to include new commits." + mayChange + "\n\n" +
 		"**Other builds.** If another build is running, waits for it to end before it starts the new one." + crud.AssumedFormat,
 	Arguments: map[string]schema.Attribute{
-		"environment_id": environmentIDArgument(),
+		"environment_id": crud.RequiredText(environmentResults["id"].Text),
 		"wait_for_build": schema.BoolAttribute{
 			Optional:            true,
 			MarkdownDescription: "Whether to wait for the build and fail if the build fails. If a newer build supersedes it, the provider waits for the newer one. Defaults to `true`.",

@@ -29,9 +29,7 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure      = (*environmentResource)(nil)
-	_ resource.ResourceWithIdentity       = (*environmentResource)(nil)
-	_ resource.ResourceWithImportState    = (*environmentResource)(nil)
+	_ crud.ManagedResource                = (*environmentResource)(nil)
 	_ resource.ResourceWithModifyPlan     = (*environmentResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*environmentResource)(nil)
 )

@@ -19,10 +19,8 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure   = (*globalUsageLimitResource)(nil)
-	_ resource.ResourceWithIdentity    = (*globalUsageLimitResource)(nil)
-	_ resource.ResourceWithImportState = (*globalUsageLimitResource)(nil)
-	_ resource.ResourceWithModifyPlan  = (*globalUsageLimitResource)(nil)
+	_ crud.ManagedResource            = (*globalUsageLimitResource)(nil)
+	_ resource.ResourceWithModifyPlan = (*globalUsageLimitResource)(nil)
 )
 
 // NewGlobalUsageLimitResource returns the resource agentyard_global_usage_limit.

@@ -28,10 +28,8 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure   = (*memberInvitationResource)(nil)
-	_ resource.ResourceWithIdentity    = (*memberInvitationResource)(nil)
-	_ resource.ResourceWithImportState = (*memberInvitationResource)(nil)
-	_ resource.ResourceWithModifyPlan  = (*memberInvitationResource)(nil)
+	_ crud.ManagedResource            = (*memberInvitationResource)(nil)
+	_ resource.ResourceWithModifyPlan = (*memberInvitationResource)(nil)
 )
 
 // NewMemberInvitationResource returns the resource agentyard_member_invitation.

@@ -22,10 +22,8 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure   = (*userUsageLimitResource)(nil)
-	_ resource.ResourceWithIdentity    = (*userUsageLimitResource)(nil)
-	_ resource.ResourceWithImportState = (*userUsageLimitResource)(nil)
-	_ resource.ResourceWithModifyPlan  = (*userUsageLimitResource)(nil)
+	_ crud.ManagedResource            = (*userUsageLimitResource)(nil)
+	_ resource.ResourceWithModifyPlan = (*userUsageLimitResource)(nil)
 )
 
 // NewUserUsageLimitResource returns the resource agentyard_user_usage_limit.

@@ -28,9 +28,7 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure      = (*userUsageLimitsResource)(nil)
-	_ resource.ResourceWithIdentity       = (*userUsageLimitsResource)(nil)
-	_ resource.ResourceWithImportState    = (*userUsageLimitsResource)(nil)
+	_ crud.ManagedResource                = (*userUsageLimitsResource)(nil)
 	_ resource.ResourceWithModifyPlan     = (*userUsageLimitsResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*userUsageLimitsResource)(nil)
 )

@@ -29,9 +29,7 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure      = (*apiKeyResource)(nil)
-	_ resource.ResourceWithIdentity       = (*apiKeyResource)(nil)
-	_ resource.ResourceWithImportState    = (*apiKeyResource)(nil)
+	_ crud.ManagedResource                = (*apiKeyResource)(nil)
 	_ resource.ResourceWithModifyPlan     = (*apiKeyResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*apiKeyResource)(nil)
 )

@@ -5,13 +5,11 @@ import (
 	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
 type apiKeyRevokeModel struct {
@@ -25,16 +23,8 @@ var APIKeyRevoke = crud.Operation{
 	Description: "Revokes an API key of a service account immediately. Succeeds if the key is already revoked." + crud.ManagersOnly + "\n\n" +
 		"**Keys in a state.** Terraform does not have to manage the key. If an `agentyard_api_key` resource manages it, the next apply replaces the key.",
 	Arguments: map[string]schema.Attribute{
-		"service_account_id": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "ID of the service account that owns the key.",
-			Validators:          []validator.String{value.NotEmpty()},
-		},
-		"key_id": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "ID of the key. The key must exist.",
-			Validators:          []validator.String{value.NotEmpty()},
-		},
+		"service_account_id": crud.RequiredText("ID of the service account that owns the key."),
+		"key_id":             crud.RequiredText("ID of the key. The key must exist."),
 	},
 	Run:    crud.Run(revokeKey),
 	Verb:   "revoke",

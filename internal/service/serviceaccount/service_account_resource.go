@@ -26,10 +26,8 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure   = (*accountResource)(nil)
-	_ resource.ResourceWithIdentity    = (*accountResource)(nil)
-	_ resource.ResourceWithImportState = (*accountResource)(nil)
-	_ resource.ResourceWithModifyPlan  = (*accountResource)(nil)
+	_ crud.ManagedResource            = (*accountResource)(nil)
+	_ resource.ResourceWithModifyPlan = (*accountResource)(nil)
 )
 
 // NewServiceAccountResource returns the resource agentyard_service_account.

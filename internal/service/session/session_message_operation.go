@@ -55,27 +55,15 @@ var Message = crud.Operation{
 			Optional:            true,
 			MarkdownDescription: "Local files to send with the message. Files and images can have at most 32 MiB in total.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"path": schema.StringAttribute{
-					Required:            true,
-					MarkdownDescription: "Path of the file. The agent sees the file's name.",
-					Validators:          []validator.String{value.NotEmpty()},
-				},
-				"media_type": schema.StringAttribute{
-					Optional:            true,
-					MarkdownDescription: "Media type of the file. Defaults to the type of its content. All text types are sent as `text/plain`.",
-					Validators:          []validator.String{value.NotEmpty()},
-				},
+				"path":       crud.RequiredText("Path of the file. The agent sees the file's name."),
+				"media_type": crud.OptionalText("Media type of the file. Defaults to the type of its content. All text types are sent as `text/plain`."),
 			}},
 		},
 		"images": schema.ListNestedAttribute{
 			Optional:            true,
 			MarkdownDescription: "Local images to send with the message.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"path": schema.StringAttribute{
-					Required:            true,
-					MarkdownDescription: "Path of a JPEG, PNG, GIF, or WebP image.",
-					Validators:          []validator.String{value.NotEmpty()},
-				},
+				"path": crud.RequiredText("Path of a JPEG, PNG, GIF, or WebP image."),
 			}},
 		},
 	},

@@ -26,10 +26,8 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure   = (*sessionResource)(nil)
-	_ resource.ResourceWithIdentity    = (*sessionResource)(nil)
-	_ resource.ResourceWithImportState = (*sessionResource)(nil)
-	_ resource.ResourceWithModifyPlan  = (*sessionResource)(nil)
+	_ crud.ManagedResource            = (*sessionResource)(nil)
+	_ resource.ResourceWithModifyPlan = (*sessionResource)(nil)
 )
 
 // createOptions put an unknown computer on computer_id.

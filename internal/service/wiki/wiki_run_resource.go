@@ -25,10 +25,8 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure   = (*wikiRunResource)(nil)
-	_ resource.ResourceWithIdentity    = (*wikiRunResource)(nil)
-	_ resource.ResourceWithImportState = (*wikiRunResource)(nil)
-	_ resource.ResourceWithModifyPlan  = (*wikiRunResource)(nil)
+	_ crud.ManagedResource            = (*wikiRunResource)(nil)
+	_ resource.ResourceWithModifyPlan = (*wikiRunResource)(nil)
 )
 
 var creationOptions = apierror.Options{
