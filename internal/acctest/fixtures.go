@@ -44,3 +44,8 @@ func (e *Env) CarriedOut(operation string) int {
 	}
 	return n
 }
+
+// Refuse makes the service reject requests of an operation with a status: this number of times, or always if times is -1.
+func (e *Env) Refuse(operation string, status, times int) {
+	e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: times})
+}

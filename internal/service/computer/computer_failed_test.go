@@ -106,7 +106,7 @@ func TestComputer_checksTheProviderOnce(t *testing.T) {
 		}
 		e.WantRequests(t, "listComputerProviders", 1)
 
-		refuse(e, "listComputerProviders", 500, -1)
+		e.Refuse("listComputerProviders", 500, -1)
 		plan(acctest.NewProcess(t, e, nil), "managed-d").MustDo(t, acctest.ActionCreate)
 	}
 }

@@ -31,7 +31,7 @@ func TestComputer_renameWaitsForTheName(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	p, i := e.Created(t, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
-	refuse(e, "updateComputer", 409, 5)
+	e.Refuse("updateComputer", 409, 5)
 	p.Apply(i, acctest.Values{"name": "b", "provider_type": "byom"}).MustDo(t, acctest.ActionUpdate)
 	if only(t, e).Name != "b" {
 		t.Errorf("the service has %+v", only(t, e))
@@ -49,7 +49,7 @@ func TestComputer_renameToATakenName(t *testing.T) {
 		t.Errorf("it was tried for %v", took)
 	}
 	// Other updates are not tried again.
-	refuse(e, "updateComputer", 409, 1)
+	e.Refuse("updateComputer", 409, 1)
 	p.Apply(i, acctest.Values{"name": "a", "provider_type": "byom", "remote_user": "x"}).MustFail(t, "", "409")
 }
 

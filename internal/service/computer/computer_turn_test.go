@@ -63,7 +63,7 @@ func TestComputer_aListingThatFails(t *testing.T) {
 			t.Parallel()
 			e, p, i := failedWithoutAWait(t, computerType, unwaited[computerType], func(int, map[string]any) {})
 			before := i.ID()
-			refuse(e, "listComputers", http.StatusForbidden, turn)
+			e.Refuse("listComputers", http.StatusForbidden, turn)
 			renamed := acctest.Values{"name": "b", "wait_for_active": false}
 			out := p.ApplyLater(i, renamed, renamed)
 			out.MustDo(t, acctest.ActionUpdate)
@@ -85,7 +85,7 @@ func TestFleet_deletesNothingWithoutALook(t *testing.T) {
 	p, i := e.Created(t, fleetType, fleetOf(2))
 	apply, before := p.Save(i, fleetOf(2)), fleetIDs(i)
 	p.Restart()
-	refuse(e, "listComputers", http.StatusForbidden, -1)
+	e.Refuse("listComputers", http.StatusForbidden, -1)
 	apply().MustFail(t, "", "computer fleet", "listComputers")
 	e.WantRequests(t, "deleteComputer", 0)
 	e.Faults().Clear()

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 const (
@@ -79,11 +78,6 @@ func deleteComputers(e *acctest.Env, names ...string) {
 			e.API(http.MethodDelete, "/api/v0/computers/"+c.ID, nil, nil)
 		}
 	}
-}
-
-// refuse makes the service reject requests of an operation with a status: this number of times, or always if times is -1.
-func refuse(e *acctest.Env, operation string, status, times int) {
-	e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: times})
 }
 
 func mustImport(t *testing.T, e *acctest.Env, i *acctest.Instance, id string) {

@@ -104,7 +104,7 @@ func TestEnvironmentBuild_refusedWithoutABuild(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	id := environmentsReady(e, "a")[0]
-	refuse(e, "createEnvironmentBuild", http.StatusConflict, -1)
+	e.Refuse("createEnvironmentBuild", http.StatusConflict, -1)
 	_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
 	out.MustFail(t, "environment_id", "Cannot build environment", "409")
 	if n := e.Journal().Count("createEnvironmentBuild"); n != 5 { // The running build may be shown late.

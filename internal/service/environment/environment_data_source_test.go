@@ -118,7 +118,7 @@ func TestEnvironmentDataSource_errors(t *testing.T) {
 		failsToRead(t, e, nil, environmentType, tc.config, tc.at, tc.want...)
 	}
 	// A failed environment is found in the list and then read by ID, which may fail too.
-	refuse(e, "getEnvironment", http.StatusForbidden, -1)
+	e.Refuse("getEnvironment", http.StatusForbidden, -1)
 	failsToRead(t, e, nil, environmentType, acctest.Values{"name": "broken"}, "", "Cannot read environment", "getEnvironment", "403")
 }
 

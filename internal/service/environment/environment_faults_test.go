@@ -124,7 +124,7 @@ func TestEnvironment_whyACancellationFailsIsSaid(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	_, i := e.Created(t, environmentType, environmentOf("a", acctest.Values{"wait_for_build": false}))
-	refuse(e, "cancelEnvironmentBuild", http.StatusForbidden, -1)
+	e.Refuse("cancelEnvironmentBuild", http.StatusForbidden, -1)
 	e.Apply(t, i, nil).MustFail(t, "", "cancelEnvironmentBuild", "Manager role", "is running")
 	if i.State.IsNull() {
 		t.Error("the state is lost")

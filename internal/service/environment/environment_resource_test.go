@@ -206,7 +206,7 @@ func TestEnvironment_refusalsOfACreation(t *testing.T) {
 				tc.before(e)
 			}
 			if tc.status != 0 {
-				refuse(e, "createEnvironment", tc.status, 1)
+				e.Refuse("createEnvironment", tc.status, 1)
 				tc.want = append(tc.want, "createEnvironment", fmt.Sprint(tc.status))
 			}
 			before := len(environmentsOf(e))
@@ -238,7 +238,7 @@ func TestEnvironment_refusalsOfAnUpdate(t *testing.T) {
 		{acctest.Values{"source_id": "source-repositories"}, 404, "source_id", []string{"updateEnvironment", "404"}},
 	} {
 		if tc.status != 0 {
-			refuse(e, "updateEnvironment", tc.status, 1)
+			e.Refuse("updateEnvironment", tc.status, 1)
 		}
 		e.Apply(t, i, envValues(tc.values)).MustFail(t, tc.at, tc.want...)
 	}
@@ -251,7 +251,7 @@ func TestEnvironment_renameWaitsForTheName(t *testing.T) {
 	e := acctest.New(t)
 	config := acctest.Values{"name": "a", "repositories": []any{}}
 	p, i := e.Created(t, environmentType, config)
-	refuse(e, "updateEnvironment", 409, 5)
+	e.Refuse("updateEnvironment", 409, 5)
 	config["name"] = "b"
 	p.Apply(i, config).MustDo(t, acctest.ActionUpdate)
 	if got := environmentsOf(e)[0].Name; got != "b" {

@@ -329,7 +329,7 @@ func TestEnvironment_aRebuildThatDoesNotStartLeavesItsSteps(t *testing.T) {
 	failBuild(t, e, emulator.BuildFailure{})
 	rebuilt(t, e, buildTime)
 	config := environmentOf("b", acctest.Values{"make_organization_default": true})
-	refuse(e, "createEnvironmentBuild", http.StatusForbidden, -1)
+	e.Refuse("createEnvironmentBuild", http.StatusForbidden, -1)
 	e.Apply(t, i, config).MustFail(t, "", "createEnvironmentBuild")
 	if got := onlyEnv(t, e); got.IsDefault || got.Name != "b" || i.Attribute("name") != "b" {
 		t.Errorf("%+v; the state is %s", got, i.State)

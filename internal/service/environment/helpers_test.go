@@ -139,11 +139,6 @@ func mustDefault(t testing.TB, e *acctest.Env, id string) {
 	acctest.Must(t, e.SetDefaultEnvironment(id))
 }
 
-// refuse makes the service reject requests of an operation with a status: this number of times, or always if times is -1.
-func refuse(e *acctest.Env, operation string, status, times int) {
-	e.Faults().Add(emulator.Fault{Operation: operation, Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: times})
-}
-
 // envValues returns the least configuration, with changed attributes.
 func envValues(other acctest.Values) acctest.Values {
 	values := acctest.Values{"name": "dev", "repositories": repositories("app", "make")}
