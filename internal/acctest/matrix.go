@@ -188,22 +188,23 @@ func (m Matrix) killCase(t *testing.T, n, last, k int, kind emulator.FaultKind) 
 // interruptCase interrupts the run while the service answers the k-th request. What it has created is in the state, and stays. Of a wait
 // that it had not begun, the next apply may report the failure.
 func (m Matrix) interruptCase(t *testing.T, n, last, k int) {
-	var running atomic.Pointer[Process]
+	var interrupt atomic.Pointer[func()]
 	var requests atomic.Int64
 	m.Options = append(slices.Clone(m.Options), Wrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			next.ServeHTTP(w, r)
-			if p := running.Load(); p != nil && fromProvider(r) && int(requests.Add(1)) == k+1 {
-				p.Stop()
+			if stop := interrupt.Load(); stop != nil && fromProvider(r) && int(requests.Add(1)) == k+1 {
+				(*stop)()
 			}
 		})
 	}))
 	e, configs, i := m.advance(t, n)
 	before := m.ids(i)
 	p := NewProcess(t, e, fewRetries)
-	running.Store(p)
+	stop := p.Stop
+	interrupt.Store(&stop)
 	out := p.Apply(i, configs[n])
-	running.Store(nil)
+	interrupt.Store(nil)
 	created := slices.DeleteFunc(m.ids(i), func(id string) bool { return slices.Contains(before, id) })
 	if orphans := m.unknown(e, i); len(orphans) > 0 || i.Tainted {
 		t.Errorf("tainted %t, not in the state: %v, after %s", i.Tainted, orphans, out)
