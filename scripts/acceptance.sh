@@ -35,6 +35,7 @@ run_tests() {
 	export TF_ACC_TERRAFORM_PATH=${TF_ACC_TERRAFORM_PATH:-$(internal/tools/install.sh terraform)}
 	export AGENTYARD_ACC_REPORT=${AGENTYARD_ACC_REPORT:-$root/acceptance-report}
 	case $AGENTYARD_ACC_REPORT in /*) ;; *) AGENTYARD_ACC_REPORT=$here/$AGENTYARD_ACC_REPORT ;; esac
+	export AGENTYARD_RUN_REPORT=$AGENTYARD_ACC_REPORT/runs # What the provider requests, for agentyard-emulator report.
 	build
 	cd internal/acctest/acceptance
 	# Ctrl-C reaches the tests directly, and they restore settings. Most of the time they wait, so more of them run than there are processors.

@@ -92,12 +92,17 @@ var fallback = regexp.MustCompile(`(?s) *method "unencrypted" "before" \{\}\n|  
 // provider block acts as all teams.
 func stateAndCI(g *reader) {
 	connection, query := postgres(g.t)
+	g.programs = append(g.programs, emulatorBinary(g.t))
 	g.cli.Setenv("PG_CONN_STR", connection)
 	manager := g.e.BootstrapKey()
 	g.expect(g.step(), "4 added, 0 changed, 0 destroyed")
 	g.cli.Setenv("AGENTYARD_API_KEY", "")
 	g.cli.Setenv("MANAGER", manager)
 	g.expect(g.step(), "1 added, 0 changed, 0 destroyed")
+	g.expect(g.step(), "No changes.", "**Only reads**")
+	if page := g.read("run-report.html"); !strings.Contains(page, "Only reads") || strings.Contains(page, "fk-") {
+		g.t.Errorf("the report is\n%s", page)
+	}
 	if all := owners(g.e); strings.Join(all, " ") != "mobile" {
 		g.t.Errorf("the owners of computers are %v", all)
 	}
@@ -189,12 +194,16 @@ func TestAccGuide_pipelines(t *testing.T) {
 		Jobs        map[string]struct {
 			If, Needs string
 			Env       map[string]string
-			Steps     []struct{ Run string }
+			Steps     []struct{ Run, If string }
 		}
 	}
 	decode(".github/workflows/agentyard.yml", &gitHub)
 	var gitLab struct {
-		Variables              map[string]string
+		Variables map[string]string
+		Report    struct {
+			When   string
+			Script []string
+		}
 		Plan, Platform, Agents struct {
 			Environment   any
 			ResourceGroup string `json:"resource_group"`
@@ -206,7 +215,7 @@ func TestAccGuide_pipelines(t *testing.T) {
 	commands := func(job string) string {
 		var all []string
 		for _, step := range gitHub.Jobs[job].Steps {
-			if step.Run != "" {
+			if step.Run != "" && step.If == "" {
 				all = append(all, strings.TrimSpace(step.Run))
 			}
 		}
@@ -219,6 +228,14 @@ func TestAccGuide_pipelines(t *testing.T) {
 		if pair[0] != pair[1] {
 			t.Errorf("%s runs\n%s\nwant\n%s", what, pair[0], pair[1])
 		}
+	}
+	for _, job := range []string{"platform", "agents"} {
+		if steps := gitHub.Jobs[job].Steps; len(steps) < 2 || steps[len(steps)-2].If != "always()" || !strings.Contains(steps[len(steps)-2].Run, "report run-report >run-report.html") {
+			t.Errorf("GitHub: %s keeps no report: %+v", job, steps)
+		}
+	}
+	if gitHub.Env["AGENTYARD_RUN_REPORT"] == "" || gitLab.Variables["AGENTYARD_RUN_REPORT"] == "" || len(gitLab.Report.Script) != 4 || gitLab.Report.When != "always" {
+		t.Errorf("a job writes no report, or none is made: %+v", gitLab.Report)
 	}
 	const key = "${{ secrets.AGENTYARD_API_KEY }}"
 	if all := gitHub.Jobs; all["plan"].Env["AGENTYARD_API_KEY"] != key || all["platform"].Env["AGENTYARD_API_KEY"] != key || all["agents"].Env != nil || gitHub.Env["AGENTYARD_API_KEY"] != "" ||

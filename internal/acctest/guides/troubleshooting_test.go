@@ -70,7 +70,11 @@ func TestTroubleshooting_summaries(t *testing.T) {
 
 // What the page says of some errors is what happens.
 func troubleshooting(g *reader) {
+	g.programs = append(g.programs, emulatorBinary(g.t))
 	g.step()
+	if page := g.read("run-report.html"); !strings.Contains(page, "listComputerProviders") || strings.Contains(page, g.e.BootstrapKey()) {
+		g.t.Errorf("the report of the run is\n%s", page)
+	}
 	if log := g.read("agentyard.log"); !strings.Contains(log, "operation=listComputerProviders") || !strings.Contains(log, "status=200") || strings.Contains(log, g.e.BootstrapKey()) {
 		g.t.Errorf("the log is\n%s", log)
 	}
