@@ -60,8 +60,8 @@ follow() {
 	terraform apply -auto-approve "${changed[@]}"
 	title "Destroy"
 	terraform destroy -auto-approve "${changed[@]}"
-	title "Done in $SECONDS s with $("$scratch/bin/agentyard-emulator" control GET journal | grep -o '"operation"' | wc -l) requests to the service"
-	echo "The emulator stops, and all files are removed. Next: the quick start in README.md, which begins with make install."
+	title "Created 4, changed 1, and destroyed 4, in $SECONDS s with $("$scratch/bin/agentyard-emulator" control GET journal | grep -o '"operation"' | wc -l) requests to the service"
+	echo "The emulator stops, and all files are removed. Next: make install, and then the quick start in README.md."
 }
 
 if [ "${1:-}" = follow ]; then

@@ -68,7 +68,7 @@ install() {
 	done
 	case :$PATH: in
 	*":${program%/*}:"*) ;;
-	*) echo "${program%/*} is not on the PATH." ;;
+	*) echo "${program%/*} is not on the PATH. To add it, run: export PATH=\"\$PATH:${program%/*}\"" ;;
 	esac
 }
 
