@@ -58,6 +58,8 @@ type Watch[T any] struct {
 	// seen is the poll of the last look, and state what the object was at that time.
 	seen  *poll[T]
 	state string
+	// ctx is the context of the last look, for the report of the run.
+	ctx   context.Context
 	close func()
 }
 
@@ -76,7 +78,9 @@ func (p *Poller[T]) Watch(key, id string) *Watch[T] {
 	p.waiting[key] = append(p.waiting[key], id)
 	w := &Watch[T]{poller: p, key: key, id: id, began: p.clock.Now()}
 	w.close = sync.OnceFunc(func() {
-		p.conn.NoteWait(context.Background(), transport.WaitStatus, wire.Ref{ID: id}, w.state, w.began)
+		if w.ctx != nil {
+			p.conn.NoteWait(w.ctx, transport.WaitStatus, wire.Ref{ID: id}, w.state, w.began)
+		}
 		p.leave(key, id)
 	})
 	return w
@@ -84,6 +88,7 @@ func (p *Poller[T]) Watch(key, id string) *Watch[T] {
 
 // Next returns the object after a pause, from a request that started after the last look.
 func (w *Watch[T]) Next(ctx context.Context, pause time.Duration) (*T, error) {
+	w.ctx = ctx
 	object, err := w.look(ctx, pause)
 	if err == nil && w.poller.source.Status != nil {
 		w.state = w.poller.source.Status(object)
