@@ -91,6 +91,14 @@ func (c *Computer) SetUpFailed() bool {
 		!slices.ContainsFunc(c.ProvisioningSteps[at:], func(s ProvisioningStep) bool { return s.Status == StepCompleted })
 }
 
+// reportedState is what the report of a run says about the computer. It has no error of a step, which may quote a script.
+func (c *Computer) reportedState() string {
+	if at := c.FailedStep(); at >= 0 {
+		return c.Status + ": " + c.ProvisioningSteps[at].Name
+	}
+	return c.Status
+}
+
 // ServiceAccount returns the ID of the service account that owns the computer, or empty.
 func (c *Computer) ServiceAccount() string {
 	if c.OwnerPrincipalKind == ownerService {

@@ -35,13 +35,7 @@ func New(conn *transport.Conn, accounts *serviceaccounts.Client) *Client {
 			return c.listForReads(ctx, account)
 		},
 		AfterWait: func(account string) { c.listings.Invalidate(account) },
-		Status: func(computer *Computer) string {
-			if at := computer.FailedStep(); at >= 0 {
-				step := computer.ProvisioningSteps[at]
-				return computer.Status + ": " + step.Name + ": " + step.Error
-			}
-			return computer.Status
-		},
+		Status:    (*Computer).reportedState,
 	})
 	return c
 }

@@ -78,6 +78,18 @@ func TestErrors_nameWhatIsThere(t *testing.T) {
 	}
 }
 
+func TestComputer_reportedState(t *testing.T) {
+	t.Parallel()
+	c := &Computer{Status: StatusError, ProvisioningSteps: []ProvisioningStep{{Name: "Install", Status: StepFailed, Error: "planted"}}}
+	if got := c.reportedState(); got != "error: Install" {
+		t.Error(got)
+	}
+	c.ProvisioningSteps = nil
+	if got := c.reportedState(); got != "error" {
+		t.Error(got)
+	}
+}
+
 // Only a failed set-up proves that a computer was never active.
 func TestComputer_setUpFailed(t *testing.T) {
 	t.Parallel()

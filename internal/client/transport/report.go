@@ -1,13 +1,12 @@
 package transport
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
-	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"regexp"
 	"strconv"
@@ -34,7 +33,7 @@ const (
 const reportVersion = 1
 
 // report appends to a file of its own what a provider requests and why it waits, as a JSON object on each line. It never contains a key, a
-// body, a header, a text to search for, a file name, or a password in a URL. A nil report measures and writes nothing.
+// body, a header, a text to search for, a file name, a password in a URL, or what the service quotes. A nil report measures and writes nothing.
 type report struct {
 	folder, agent, apiKey string
 	clock                 clock.Clock
@@ -80,13 +79,30 @@ func newReport(cfg Config) *report {
 	return &report{folder: cfg.ReportFolder, agent: cfg.UserAgent, apiKey: cfg.APIKey, clock: cfg.Clock, seed: maphash.MakeSeed(), names: map[string]string{}}
 }
 
-// passwordInURL is what may stand before the host in a URL.
-var passwordInURL = regexp.MustCompile(`://[^/\s"@]+@`)
+var (
+	// passwordInURL is what may stand before the host in a URL.
+	passwordInURL = regexp.MustCompile(`://[^/\s]+@`)
+	// quoted is what the service quotes, from the first quote to the last: a script has quotes too. Without a last one, it was cut off.
+	quoted = regexp.MustCompile(`(?s)(["\x60“]|\B')(.*["'\x60”]\B|.*)`)
+)
 
-// write appends a line. A folder that cannot be written is logged once.
-func (r *report) write(ctx context.Context, line any) {
+// mask hides the API key and passwords. Text that is already encoded may have them in another form.
+func (r *report) mask(text string) string {
+	return passwordInURL.ReplaceAllString(strings.ReplaceAll(text, r.apiKey, "***"), "://***@")
+}
+
+// write appends a line without secrets. A folder that cannot be written is logged once.
+func (r *report) write(ctx context.Context, line *reportLine) {
+	line.Name, line.State, line.RequestID = r.mask(line.Name), r.mask(line.State), r.mask(line.RequestID)
+	for i, refusal := range line.Refusals {
+		line.Refusals[i] = quoted.ReplaceAllString(r.mask(refusal), `"…"`)
+	}
+	for _, objects := range [][]reportObject{line.Path, line.Objects} {
+		for i, object := range objects {
+			objects[i] = reportObject{r.mask(object.ID), r.mask(object.Name)}
+		}
+	}
 	text, err := json.Marshal(line)
-	text = passwordInURL.ReplaceAll(bytes.ReplaceAll(text, []byte(r.apiKey), []byte("***")), []byte("://***@"))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.isBroken {
@@ -180,8 +196,13 @@ func (r *report) identify(state *attempts, request Request, target string, body 
 	for i, user := range named.Users {
 		state.name += strings.Repeat(", ", min(i, 1)) + user.Email
 	}
-	query := maps.Clone(request.Query)
-	delete(query, "q")
+	query := url.Values{}
+	for name, values := range request.Query {
+		for _, value := range values {
+			query.Add(name, r.mask(value))
+		}
+	}
+	query.Del("q")
 	state.query = query.Encode()
 	state.hash = maphash.String(r.seed, target+"\n"+string(body))
 }
@@ -248,6 +269,6 @@ func (r *report) know(ctx context.Context, isSingle bool, refs ...wire.Ref) {
 	}
 	r.mu.Unlock()
 	if isSingle && news != nil {
-		r.write(ctx, reportLine{Objects: news})
+		r.write(ctx, &reportLine{Objects: news})
 	}
 }

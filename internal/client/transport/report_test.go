@@ -16,11 +16,17 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
+// The key of reported, which JSON escapes, and how the service does that.
+const (
+	reportedKey       = `planted&<"\planted`
+	reportedKeyInJSON = `planted&<\"\\planted`
+)
+
 // reported is a connection that reports to a folder, and its service.
 func reported(t *testing.T, folder string, handle clienttest.Handler) *Conn {
 	t.Helper()
 	address, _ := clienttest.Serve(t, handle)
-	c, err := New(Config{BaseURL: address, APIKey: clienttest.Key, MaxRetries: 1, UserAgent: "agent/1", Clock: clock.NewFake(clienttest.Start), ReportFolder: folder})
+	c, err := New(Config{BaseURL: address, APIKey: reportedKey, MaxRetries: 1, UserAgent: "agent/1", Clock: clock.NewFake(clienttest.Start), ReportFolder: folder})
 	clienttest.Must(t, err)
 	return c
 }
@@ -68,12 +74,12 @@ func TestReport(t *testing.T) {
 			},
 		},
 		"a refusal that repeats the key": {
-			Post("sendThing", "/things/{id}", "t1"), []string{`400 {"detail":"No ` + clienttest.Key + ` for https://u:planted@h","requestId":"r1"}`},
+			Post("sendThing", "/things/{id}", "t1"), []string{`400 {"detail":"No ` + reportedKeyInJSON + ` for https://u:planted@h","requestId":"r1"}`},
 			[]string{`{"method":"POST","operation":"sendThing","path":[{"id":"t1"}],"refusals":["No *** for https://***@h"],"request_id":"r1","route":"/things/{id}","status":400}`},
 		},
 		"parts that are refused": {
-			Put("setLimits", "/limits"), []string{`200 {"errors":[{"email":"a@b","error":"no member"}]}`},
-			[]string{`{"method":"PUT","operation":"setLimits","refusals":["a@b: no member"],"route":"/limits","status":200}`},
+			Put("setLimits", "/limits"), []string{`200 {"errors":[{"email":"a@b","error":"no member"},{"email":"c@d","error":"No ` + reportedKeyInJSON + ` for \"planted\""}]}`},
+			[]string{`{"method":"PUT","operation":"setLimits","refusals":["a@b: no member","c@d: No *** for \"…\""],"route":"/limits","status":200}`},
 		},
 		"computers that are missing": {
 			Post("bulk", "/bulk").With(map[string]any{"namePrefix": "f"}), []string{`201 {"computers":[{"id":"c1","name":"f-1"}],"requestedQuantity":3,"error":{"message":"full"}}`},
@@ -82,6 +88,22 @@ func TestReport(t *testing.T) {
 		"a file and a query": {
 			Get("getFile", "/computers/{computerId}/files/{fileName}", "c1", "planted").Where(url.Values{"q": {"planted"}, "email": {"a@b"}}), []string{`200 {"id":"c1","url":"planted"}`},
 			[]string{`{"method":"GET","operation":"getFile","path":[{"id":"c1"},{"id":"(file)"}],"query":"email=a%40b","route":"/computers/{computerId}/files/{fileName}","status":200}`},
+		},
+		"a refusal that repeats the file": {
+			Post("completeFile", "/computers/{computerId}/files/{fileName}", "c1", "planted"), []string{`409 {"detail":"The user's workspace has \"planted\" already."}`},
+			[]string{`{"method":"POST","operation":"completeFile","path":[{"id":"c1"},{"id":"(file)"}],"refusals":["The user's workspace has \"…\" already."],"route":"/computers/{computerId}/files/{fileName}","status":409}`},
+		},
+		"a refusal that repeats the query": {
+			Get("search", "/search").Where(url.Values{"q": {"\"planted\n'"}, "owner": {reportedKey, "o"}}), []string{`400 {"detail":"q must not be \"\"planted\n'\", which isn't short"}`},
+			[]string{`{"method":"GET","operation":"search","query":"owner=%2A%2A%2A\u0026owner=o","refusals":["q must not be \"…\", which isn't short"],"route":"/search","status":400}`},
+		},
+		"a refusal that is cut off": {
+			Post("sendThing", "/things").With(map[string]any{"prompt": "planted"}), []string{`400 {"detail":"No 'planted"}`},
+			[]string{`{"method":"POST","operation":"sendThing","refusals":["No \"…\""],"route":"/things","status":400}`},
+		},
+		"a password": {
+			Post("createThing", "/things").With(map[string]any{"repoUrl": "https://u:planted@planted@host/r"}), []string{`201 {"id":"x"}`},
+			[]string{`{"method":"POST","name":"https://***@host/r","objects":[{"id":"x"}],"operation":"createThing","route":"/things","status":201}`},
 		},
 		"a page of another server": {
 			Post("createThing", "/things"), []string{`200 planted`},
