@@ -41,7 +41,7 @@ func everything(v *env) map[string]string {
 	v.call(201, "POST", computers+"/bulk", object{"namePrefix": "ci", "quantity": 12, "serviceAccountId": account})
 	must(v.t, v.FailBuild(emulator.BuildFailure{Category: "validation", Reason: "make: exit 2", Excerpt: "seed-log"}))
 	environment := v.call(201, "POST", environments, object{
-		"name": "dev", "scope": "organization", "repositories": []object{{"url": "https://seed-user:seed-password@code.example/acme/api", "script": "seed-script"}}, "setupScript": "seed-setup",
+		"name": "dev", "scope": "organization", "repositories": []object{{"url": "https://seed-user:seed@seed-password@code.example/acme/api", "script": "seed-script"}}, "setupScript": "seed-setup",
 	}).object(v.t)["id"].(string)
 	v.clock.Advance(time.Minute)
 	v.call(200, "GET", environments+"/"+environment, nil)

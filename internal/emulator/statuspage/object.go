@@ -141,7 +141,7 @@ const notShown = "(not shown here)"
 // hidden are texts of a person or of their code, and passwords in URLs, such as that of a repository.
 var (
 	hidden   = regexp.MustCompile(`"(script|setupScript|excerpt|title)": "(?:[^"\\]|\\.)+"`)
-	userInfo = regexp.MustCompile(`://[^/\s"@]+@`)
+	userInfo = regexp.MustCompile(`://[^/\s"]+@`)
 )
 
 // indented is JSON for reading, as the API writes it, without what is hidden.
