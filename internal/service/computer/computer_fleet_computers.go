@@ -56,7 +56,7 @@ type fleetMember struct {
 
 // see takes over what was seen of the computer.
 func (f *fleetMember) see(ctx context.Context, seen *computers.Computer) diag.Diagnostics {
-	f.life = f.life.after(seen)
+	f.life = f.after(seen)
 	return fleetComputerResults.Into(ctx, seen, &f.fleetComputer)
 }
 
