@@ -14,7 +14,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -99,7 +98,7 @@ func (config *apiKeyListConfig) keys(ctx context.Context, c *client.Client, name
 // keysOf returns the keys of an account to list, newest first.
 func (config *apiKeyListConfig) keysOf(ctx context.Context, c *client.Client, account string) ([]serviceaccounts.APIKey, error) {
 	keys, err := c.ServiceAccounts.ListKeys(ctx, account)
-	if config.ServiceAccountID.IsNull() && transport.IsNotFound(err) {
+	if config.ServiceAccountID.IsNull() && collection.IsGone(err) {
 		return nil, nil // The account was deleted in the meantime.
 	}
 	if err != nil {
