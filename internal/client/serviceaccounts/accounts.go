@@ -21,7 +21,8 @@ type Client struct {
 	ledger    *create.Ledger[Account]
 	keys      *collection.Listing[APIKey]
 	keyLedger *create.Ledger[APIKey]
-	// created has the times at which this process created accounts, by ID.
+	// created has the times at which this process created accounts, by ID, without those that it found after a lost response: they may be
+	// another run's, with keys and computers.
 	created sync.Map
 }
 
@@ -35,7 +36,7 @@ func New(conn *transport.Conn) *Client {
 	return c
 }
 
-// CreatedAt returns when this process created an account, by the local clock; zero if it did not.
+// CreatedAt returns when this process certainly created an account, by the local clock; else zero.
 func (c *Client) CreatedAt(id string) time.Time {
 	at, _ := c.created.Load(id)
 	created, _ := at.(time.Time)
@@ -112,17 +113,20 @@ func isNamed(name string) func(*Account) bool {
 // Create creates an account, and finds it after a lost response; see create.Named. The API does not say whether names are
 // unique, so if an account with the name exists, nothing is sent and the error is an *ExistsError.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, error) {
+	isAnswered := false
 	created, err := create.Named(ctx, c.ledger, create.NamedObject[Account]{
 		Object:  "service account",
 		Name:    body.Name,
 		Key:     collection.Organization,
 		HasName: isNamed(body.Name),
 		Send: func(ctx context.Context) (*Account, error) {
-			return transport.CallObject[Account](ctx, c.conn, transport.Post("createServiceAccount", "/api/v0/service-accounts").With(body), "serviceAccount", wire.AnyID)
+			sent, err := transport.CallObject[Account](ctx, c.conn, transport.Post("createServiceAccount", "/api/v0/service-accounts").With(body), "serviceAccount", wire.AnyID)
+			isAnswered = err == nil
+			return sent, err
 		},
 		IsWanted: func(a *Account) bool { return a.Name == body.Name && a.Description == body.Description },
 	})
-	if err == nil {
+	if err == nil && isAnswered {
 		c.created.Store(created.ID, c.conn.Clock.Now())
 	}
 	return created, err

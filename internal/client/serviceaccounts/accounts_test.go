@@ -52,6 +52,34 @@ func TestCreateServiceAccount_reconcilesALostAnswer(t *testing.T) {
 	}
 }
 
+// An account that was found after a lost response may be another run's, and have keys already.
+func TestKeysNamed_ofANewAccount(t *testing.T) {
+	t.Parallel()
+	const account = `{"id":"sa","name":"ci","status":"active"}`
+	for response, listings := range map[string]int{"201 " + account: 0, "drop": 1} {
+		isSent := false
+		c, rec, _ := area.ServeShort(t, func(call string) string {
+			switch {
+			case strings.HasPrefix(call, http.MethodPost):
+				isSent = true
+				return response
+			case strings.HasSuffix(call, "/api-keys"):
+				return `200 [{"id":"k","name":"ci"}]`
+			case isSent:
+				return `200 [` + account + `]`
+			}
+			return `200 []`
+		})
+		_, err := c.Create(t.Context(), CreateRequest{Name: "ci"})
+		clienttest.Must(t, err)
+		before := len(rec.Calls())
+		keys, err := c.KeysNamed(t.Context(), "sa", "ci")
+		if asked := len(rec.Calls()) - before; err != nil || len(keys) != listings || asked != listings {
+			t.Errorf("%s: %v, %v with %d requests, want %d", response, keys, err, asked, listings)
+		}
+	}
+}
+
 // Values of keys are only in the state. So a key is gone only if its account is gone too, or if it is not listed as live.
 func TestKeys_afterA404(t *testing.T) {
 	t.Parallel()
