@@ -182,12 +182,15 @@ func (o *Operation) run(ctx context.Context, c *client.Client, config tfsdk.Conf
 	if diags.HasError() {
 		return nil, diags
 	}
-	found, err := o.Run(ctx, c, all, call)
+	ctx, found := withFound(ctx, foundByOperation)
+	returned, err := o.Run(ctx, c, all, call)
 	diags.Append(call.warnings...)
 	if err != nil {
 		diags.Append(explain(o.Verb, o.Object, err, []apierror.Option{o.Options})...)
+		return nil, diags
 	}
-	return found, diags
+	diags.Append(found()...)
+	return returned, diags
 }
 
 // RequiredText is a required argument of an operation that must not be empty.

@@ -223,3 +223,34 @@ func TestSessionMessage_lost(t *testing.T) {
 		})
 	}
 }
+
+// The message that is found after a lost response may be another run's, so the action and the resource say so.
+func TestSessionMessage_anotherRunsIsFound(t *testing.T) {
+	t.Parallel()
+	for name, run := range map[string]func(*acctest.Process, acctest.Values) acctest.Outcome{
+		"action": func(p *acctest.Process, config acctest.Values) acctest.Outcome {
+			_, out := p.Invoke(messageType, config)
+			return out
+		},
+		"resource": func(p *acctest.Process, config acctest.Values) acctest.Outcome {
+			return p.Apply(p.NewInstance(messageType), config)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			s := makeTalk(e, newComputer(e, "dev"), nil)
+			e.Faults().Add(emulator.Fault{Operation: "sendSessionMessage", Kind: emulator.FaultDropBeforeCommit})
+			acctest.Must(t, e.AddMessage(s.ID, emulator.SessionMessage{Role: "user", Content: []json.RawMessage{json.RawMessage(text("Fix it"))}}))
+			out := run(acctest.NewProcess(t, e, nil), message(s.ID, "Fix it"))
+			out.MustSucceed(t)
+			if len(out.Warnings) != 1 {
+				t.Errorf("%d warnings", len(out.Warnings))
+			}
+			acctest.Says(t, out.WarningText(), "Found after a lost response", "taken for its result: message "+saidIn(e, s.ID, "user")[0].ID+" (created at ", "If another run sent the same request")
+			if strings.Contains(out.WarningText(), "destroying") {
+				t.Errorf("%q is about an object in the state", out.WarningText())
+			}
+		})
+	}
+}
