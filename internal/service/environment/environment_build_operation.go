@@ -109,7 +109,7 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 		id := value.StringOrNull(build)
 		return crud.Results{"id": id, "build_id": id}, nil
 	}
-	last, err := follow(earlierBuild{before, deadline})
+	last, err := follow(earlierBuild{before, never})
 	if err != nil {
 		return nil, buildError(ctx, c, e, last, err)
 	}

@@ -345,7 +345,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 		var before earlierBuild
 		switch hasFailed := state.buildStatus() == environments.StatusFailed; {
 		case w.rebuilds || build != "" && build != latest:
-			before = earlierBuild{latest, deadline}
+			before = earlierBuild{latest, never}
 		case w.changes && (build == "" || hasFailed): // A failed one that stays the latest is rebuilt by the next apply.
 			before = earlierBuild{latest, r.Client.Conn.Clock.Now().Add(unnamedBuildTime)}
 		}

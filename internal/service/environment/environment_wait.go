@@ -39,6 +39,9 @@ type earlierBuild struct {
 	until time.Time
 }
 
+// never is the time of an earlierBuild beside which another one has certainly started: no poll may take it for that, not even the last one.
+var never = time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
+
 // waitForBuild waits for an environment's latest build, because a newer one supersedes the others. It returns the build as last seen,
 // also with an error. onStatus is called when the status changes. It may be nil.
 func waitForBuild(ctx context.Context, c *client.Client, id string, before earlierBuild, timeout time.Duration,
@@ -182,10 +185,10 @@ func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentMode
 			found = &environments.Environment{ID: id, Name: m.Name.ValueString()}
 			m.Status = types.StringValue(environments.StatusBuilding) // The next apply waits, even without a refresh.
 		case readErr != nil:
-			diags.AddWarning("Environment not read back", fmt.Sprintf("The apply of %s succeeded, but it could not be read afterward: %s The next refresh updates its computed attributes.",
+			diags.AddWarning("Environment not read back", fmt.Sprintf("The change of %s was made, but the environment could not be read afterward: %s The next refresh updates its computed attributes.",
 				named(&environments.Environment{ID: id, Name: m.Name.ValueString()}), apierror.Sentences(readErr)))
 		case err == nil && last != nil && found.IsBuilding() && found.LatestBuildID() != last.ID:
-			before = earlierBuild{last.ID, deadline} // The poll showed an earlier build, or none.
+			before = earlierBuild{last.ID, never} // The poll showed an earlier build, or none.
 			continue
 		default:
 			diags.Append(m.FromAPI(ctx, found)...)
