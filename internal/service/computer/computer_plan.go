@@ -61,16 +61,24 @@ func sameDraft(prior, planned types.Object) bool {
 	return prior.IsNull() == planned.IsNull() && !planned.IsUnknown()
 }
 
-// planReplacement replaces a computer whose set-up failed: nobody has used it.
-func (m *computerModel) planReplacement(ctx context.Context, state *computerModel, resp *resource.ModifyPlanResponse) {
+// planReplacement replaces a computer whose set-up failed: nobody has used it. Without a refresh, the state may be old, so it looks again.
+func (r *computerResource) planReplacement(ctx context.Context, m, state *computerModel, resp *resource.ModifyPlanResponse) diag.Diagnostics {
 	// The final plan must not add a replacement, so an unknown value counts as true.
 	if !value.MayBeTrue(m.ReplaceFailed) || state.DeletionProtection.ValueBool() || m.DeletionProtection.ValueBool() {
-		return
+		return nil
 	}
-	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())...)
+	listed, err := r.Client.Computers.GetListed(ctx, state.ID.ValueString(), state.ServiceAccountID.ValueString())
+	if err != nil {
+		return apierror.For("plan", "computer", err)
+	}
+	if listed == nil || !listed.SetUpFailed() {
+		return nil
+	}
+	diags := resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())
 	resp.RequiresReplace.Append(path.Root("status"))
-	resp.Diagnostics.AddAttributeWarning(path.Root("replace_failed"), "Computer will be replaced",
-		fmt.Sprintf("Computer %q (%s) failed to provision and was never active, so the plan replaces it. Unless another change replaces it, replace_failed = false keeps it.", state.Name.ValueString(), state.ID.ValueString()))
+	diags.AddAttributeWarning(path.Root("replace_failed"), "Computer will be replaced",
+		fmt.Sprintf("Computer %q (%s) failed to provision and was never active, so the plan replaces it. To keep it, set replace_failed = false, and make no change that forces a new computer.", state.Name.ValueString(), state.ID.ValueString()))
+	return diags
 }
 
 // planWait makes the status unknown, and the results that the service has not set yet. With other changes, the plan may be a replacement,
@@ -80,7 +88,7 @@ func (m *computerModel) planWait(ctx context.Context, isOnlyChange bool, resp *r
 		return
 	}
 	if isOnlyChange {
-		resp.Diagnostics.AddWarning(notYetActive, fmt.Sprintf("Computer %q (%s) is not active yet, and an earlier apply did not wait until it was. An apply that keeps it waits until it is.", m.Name.ValueString(), m.ID.ValueString()))
+		resp.Diagnostics.AddWarning(notYetActive, fmt.Sprintf("Computer %q (%s) is not active yet, because an earlier apply did not wait for it to the end. Unless this apply replaces it, it waits for it.", m.Name.ValueString(), m.ID.ValueString()))
 	}
 	m.Status = types.StringUnknown()
 	for _, result := range []*types.String{&m.Hostname, &m.HostID, &m.RelayClientURL, &m.RelayAgentURL, &m.InstallSessionID} {

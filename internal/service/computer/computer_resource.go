@@ -140,11 +140,11 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	attributes["source"] = originAttribute()
 	attributes["wait_for_active"] = schema.BoolAttribute{
 		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-		MarkdownDescription: "Whether to wait until a new computer is active, and fail if it fails to provision. If an apply ends before, the next one waits. Defaults to `true`.",
+		MarkdownDescription: "Whether to wait until a new computer is active, and fail if it fails to provision. If an apply ends before that, the next one waits. Defaults to `true`.",
 	}
 	attributes["replace_failed"] = schema.BoolAttribute{
 		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-		MarkdownDescription: "Whether to replace the computer if its status is `error`. Applies only to a computer that this resource created, that has never been active since, and that failed before dependencies were installed. Has no effect while `deletion_protection` is `true`. Defaults to `true`.",
+		MarkdownDescription: "Whether to replace the computer if its status is `error`. Applies only to a computer that this resource created, that has never been active, and that failed before dependencies were installed. Has no effect while `deletion_protection` is `true`. Defaults to `true`.",
 	}
 	attributes["deletion_protection"] = crud.DeletionProtection("computer")
 	resp.Schema = schema.Schema{
@@ -220,7 +220,7 @@ func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 	seen := lives(ctx, req.Private)[state.ID.ValueString()]
 	switch {
 	case seen.setUpFailed:
-		plan.planReplacement(ctx, &state, resp)
+		resp.Diagnostics.Append(r.planReplacement(ctx, &plan, &state, resp)...)
 	case seen.isLeft(state.Status.ValueString()):
 		plan.planWait(ctx, req.Plan.Raw.Equal(req.State.Raw), resp)
 	}
