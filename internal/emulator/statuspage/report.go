@@ -103,7 +103,7 @@ func readLines(file string) (lines []reportLine, problem string) {
 		err := json.Unmarshal(text, &line)
 		switch {
 		case len(lines) == 0 && (err != nil || line.Version == 0):
-			return nil, "this is no run report"
+			return nil, "not a run report"
 		case len(lines) == 0 && line.Version > ReportVersion:
 			return nil, fmt.Sprintf("the format has version %d, and this program reads version %d; use a newer one", line.Version, ReportVersion)
 		case err != nil:

@@ -36,8 +36,8 @@ func TestReadReport_badInput(t *testing.T) {
 	}{
 		"none":         {nil, "", 0, "has no run with a request; set AGENTYARD_RUN_REPORT"},
 		"no requests":  {map[string]string{"a.jsonl": reportHead}, "", 0, "has no run with a request"},
-		"another file": {map[string]string{"a.jsonl": "{}", "b.jsonl": reportHead + "\n" + oneRead, "c.txt": "x"}, "a.jsonl: this is no run report", 1, ""},
-		"text":         {map[string]string{"a.jsonl": "hello"}, "", 0, "a.jsonl: this is no run report"},
+		"another file": {map[string]string{"a.jsonl": "{}", "b.jsonl": reportHead + "\n" + oneRead, "c.txt": "x"}, "a.jsonl: not a run report", 1, ""},
+		"text":         {map[string]string{"a.jsonl": "hello"}, "", 0, "a.jsonl: not a run report"},
 		"a newer version": {
 			map[string]string{"a.jsonl": `{"agentyard_run_report":2}` + "\n" + oneRead, "b.jsonl": reportHead + "\n" + oneRead},
 			"a.jsonl: the format has version 2, and this program reads version 1; use a newer one", 1, "",
@@ -121,7 +121,7 @@ func TestReport_formats(t *testing.T) {
 			t.Errorf("the page has %s", part)
 		}
 	}
-	for _, part := range []string{"c.jsonl: this is no run report", "No b.", "No m.", "Only reads", "prefers-color-scheme"} {
+	for _, part := range []string{"c.jsonl: not a run report", "No b.", "No m.", "Only reads", "prefers-color-scheme"} {
 		if !strings.Contains(texts["html"], part) {
 			t.Errorf("the page lacks %s", part)
 		}

@@ -28,7 +28,7 @@ var workflowActions = []string{actionCreate, actionEdit, actionDelete}
 // plan does not know computed values.
 func (m *ciWorkflowEditModel) check(ctx context.Context) diag.Diagnostics {
 	var found diag.Diagnostics
-	must(&found, path.Root("action"), m.Action, "Invalid action", "must be "+phrase.Either(workflowActions), isIn(workflowActions))
+	must(&found, path.Root("action"), m.Action, "Invalid action", fmt.Sprintf("must be %s, not %q", phrase.Either(workflowActions), m.Action.ValueString()), isIn(workflowActions))
 	must(&found, path.Root("service_automation_id"), m.ServiceAutomationID, "Blank value", "must not be blank", isNotBlank)
 	must(&found, path.Root("automation_name"), m.AutomationName, "Blank value", "must not be blank", isNotBlank)
 	must(&found, path.Root("mode_id"), m.ModeID, "Blank value", "must not be blank", isNotBlank)
@@ -58,7 +58,8 @@ func (m *ciWorkflowEditModel) checkRepos(ctx context.Context) diag.Diagnostics {
 		var repo ciRepoModel // Null becomes an object with null fields, which is rejected below.
 		found.Append(object.As(ctx, &repo, basetypes.ObjectAsOptions{UnhandledNullAsEmpty: true})...)
 		required(&found, at.AtName("repo_full_name"), repo.RepoFullName)
-		must(&found, at.AtName("repo_full_name"), repo.RepoFullName, "Invalid repository", `must be owner/name, such as acme/api, without whitespace, "..", "?", "#", "%", or "\"`, isRepository)
+		must(&found, at.AtName("repo_full_name"), repo.RepoFullName, "Invalid repository",
+			fmt.Sprintf("must be owner/name, such as acme/api, without whitespace and the characters ?#%%\\, not %q", repo.RepoFullName.ValueString()), isRepository)
 		must(&found, at.AtName("file_path"), repo.FilePath, "Blank value", "must not be blank", isNotBlank)
 		if action := m.Action.ValueString(); repo.FilePath.IsNull() && (action == actionEdit || action == actionDelete) {
 			found.AddAttributeError(at.AtName("file_path"), "Missing workflow path", fmt.Sprintf("%s is required if action is %s. The data source agentyard_ci_scan lists the workflows.", at.AtName("file_path"), action))
@@ -105,7 +106,7 @@ func required(found *diag.Diagnostics, at path.Path, v types.String) {
 // must rejects a known value that accepts does not accept.
 func must(found *diag.Diagnostics, at path.Path, v types.String, summary, be string, accepts func(string) bool) {
 	if value.IsSet(v) && !accepts(v.ValueString()) {
-		found.AddAttributeError(at, summary, fmt.Sprintf("%s %s, not %q.", at, be, v.ValueString()))
+		found.AddAttributeError(at, summary, fmt.Sprintf("%s %s.", at, be))
 	}
 }
 

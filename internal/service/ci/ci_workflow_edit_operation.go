@@ -156,7 +156,7 @@ var WorkflowEdit = crud.Operation{
 				"custom_prompt": schema.StringAttribute{Optional: true, MarkdownDescription: "Prompt for the agent, for a custom job."},
 				"schedule": schema.StringAttribute{
 					Optional:            true,
-					MarkdownDescription: "Schedule of the workflow, such as `0 6 * * 1`. The service accepts five cron fields, and an empty text for no schedule" + crud.Assumed("edit-ci-workflow-body"),
+					MarkdownDescription: "Schedule of the workflow, such as `0 6 * * 1`. The service accepts five cron fields, and an empty string for no schedule" + crud.Assumed("edit-ci-workflow-body"),
 				},
 				"github_events": schema.ListAttribute{
 					Optional: true, ElementType: types.StringType,

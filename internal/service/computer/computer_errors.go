@@ -22,7 +22,10 @@ func (m *computerModel) warnOfFailure(found *computers.Computer, isSetUpFailed b
 		return nil
 	}
 	remedy := "To replace it, run terraform apply -replace=ADDRESS."
-	if isSetUpFailed && m.ReplaceFailed.ValueBool() && !m.DeletionProtection.ValueBool() {
+	switch {
+	case m.DeletionProtection.ValueBool():
+		remedy = "To replace it, set deletion_protection = false and apply. Then run terraform apply -replace=ADDRESS."
+	case isSetUpFailed && m.ReplaceFailed.ValueBool():
 		remedy = "" // The plan says that it replaces the computer.
 	}
 	return diag.Diagnostics{diag.NewWarningDiagnostic("Computer failed",
@@ -41,9 +44,11 @@ func (m *computerModel) notActive(last *computers.Computer, err error, isNew boo
 	switch {
 	case isNew:
 		which += " was created, but"
-		next = "The computer is kept in the state as tainted, so the next apply replaces it. To keep it, set replace_failed = false and run terraform untaint ADDRESS."
-		if !isFailed {
-			next += " The next apply then waits for it."
+		next = "The computer is kept in the state as tainted, so the next apply replaces it. "
+		if isFailed {
+			next += "To keep it, set replace_failed = false and run terraform untaint ADDRESS."
+		} else {
+			next += "To keep it, run terraform untaint ADDRESS. The next apply then waits for it."
 		}
 	case isFailed:
 		next = "The next apply replaces it if it failed before dependencies were installed, unless replace_failed = false or deletion_protection = true."

@@ -76,7 +76,7 @@ func TestComputer_interruptedWaitIsResumed(t *testing.T) {
 
 			out = e.Apply(t, i, tc.config)
 			out.MustDo(t, acctest.ActionUpdate)
-			acctest.Says(t, out.WarningText(), "Computers are not active yet", "an earlier apply did not wait", "An apply that keeps it waits ")
+			acctest.Says(t, out.WarningText(), "Computers are not active yet", "an earlier apply did not wait", "it waits for it")
 			if got := only(t, e); got.Status != "active" {
 				t.Errorf("after the second apply: %+v", got)
 			}

@@ -52,7 +52,9 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 		change := plan.change(members)
 		computers, diags = change.computers(ctx, &plan, state.Computers)
 		resp.Diagnostics.Append(diags...)
-		resp.Diagnostics.Append(plan.warnOfShrinking(members, change)...)
+		if plan.NamePrefix.Equal(state.NamePrefix) {
+			resp.Diagnostics.Append(plan.warnOfShrinking(members, change)...)
+		}
 		if req.Plan.Raw.Equal(req.State.Raw) { // Otherwise, the plan may be a replacement, which does not wait.
 			resp.Diagnostics.Append(plan.warnOfWait(change.stay)...)
 		}
@@ -158,9 +160,9 @@ func (m *fleetModel) warnOfWait(stay []fleetMember) diag.Diagnostics {
 	if len(waiting) == 0 {
 		return nil
 	}
-	return diag.Diagnostics{diag.NewWarningDiagnostic(notYetActive, fmt.Sprintf("%s of the fleet %q %s not active yet, and an earlier apply did not wait until %s: %s. An apply that keeps %s waits for %[6]s.",
-		phrase.Count(len(waiting), "computer"), m.NamePrefix.ValueString(), phrase.Verb(len(waiting), "is", "are"), phrase.Verb(len(waiting), "it was", "they were"),
-		phrase.Names(waiting, phrase.MaxNamed), phrase.Verb(len(waiting), "it", "them")))}
+	return diag.Diagnostics{diag.NewWarningDiagnostic(notYetActive, fmt.Sprintf("%s of the fleet %q %s not active yet, because an earlier apply did not wait for %s to the end: %s. Unless this apply replaces %[4]s, it waits for %[4]s.",
+		phrase.Count(len(waiting), "computer"), m.NamePrefix.ValueString(), phrase.Verb(len(waiting), "is", "are"), phrase.Verb(len(waiting), "it", "them"),
+		phrase.Names(waiting, phrase.MaxNamed)))}
 }
 
 // warnOfShrinking names the computers that leave the fleet: Terraform counts only an update. If others are created, a failed one may have

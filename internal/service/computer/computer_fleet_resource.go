@@ -120,7 +120,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"name_prefix": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "Prefix of the computers' names. The plan accepts 1–61 characters. The service accepts 1–58 lowercase letters, digits, and hyphens; the first one is a letter, and the last one no hyphen" + crud.Assumed("bulk-create-computers-name-prefix") + " Changing this forces a new fleet.",
+				MarkdownDescription: "Prefix of the computers' names. The plan accepts 1–61 characters. The service accepts 1–58 lowercase letters, digits, and hyphens, from a letter to a letter or digit" + crud.Assumed("bulk-create-computers-name-prefix") + " Changing this forces a new fleet.",
 				Validators:          []validator.String{value.Length(1, 61)},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			},
@@ -148,11 +148,11 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"wait_for_active": schema.BoolAttribute{
 				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-				MarkdownDescription: "Whether to wait until new computers are active. If an apply ends before, the next one waits. Defaults to `true`.",
+				MarkdownDescription: "Whether to wait until new computers are active. If an apply ends before that, the next one waits. Defaults to `true`.",
 			},
 			"replace_failed": schema.BoolAttribute{
 				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-				MarkdownDescription: "Whether to replace computers with the status `error`. Applies only to computers that this resource created, that have never been active since, and that failed before dependencies were installed. Defaults to `true`.",
+				MarkdownDescription: "Whether to replace computers with the status `error`. Applies only to computers that this resource created, that have never been active, and that failed before dependencies were installed. Defaults to `true`.",
 			},
 			"deletion_protection": crud.DeletionProtection("fleet"),
 			"computers": schema.MapNestedAttribute{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -59,7 +58,7 @@ func (r *fleetResource) waitForActive(ctx context.Context, members []fleetMember
 		return diags
 	}
 	detail := fmt.Sprintf("Of %s, %d %s not active:\n%s\n\nThey are kept in the state. The next apply waits for computers that are still provisioning. The next apply replaces computers that failed before dependencies were installed, unless replace_failed = false. To replace another one, delete it at the service, then apply. To allow more time, raise create or update in the timeouts block.",
-		phrase.Count(awaited, "computer"), len(lines), phrase.Verb(len(lines), "is", "are"), strings.Join(lines, "\n"))
+		phrase.Count(awaited, "computer"), len(lines), phrase.Verb(len(lines), "is", "are"), firstLines(lines))
 	switch {
 	case isStopped:
 		diags.AddWarning("Interrupted before the fleet was active", detail)

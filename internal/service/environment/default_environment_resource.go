@@ -84,7 +84,7 @@ func (r *defaultEnvironmentResource) ModifyPlan(ctx context.Context, req resourc
 }
 
 var setAdvice = apierror.Advice{
-	http.StatusBadRequest: "The default should be an environment with scope \"organization\".",
+	http.StatusBadRequest: "Set environment_id to an environment with scope \"organization\".",
 	http.StatusForbidden:  "Setting the default environment requires the API key of a member with the Manager role or higher.",
 	http.StatusNotFound:   "The environment does not exist, or the provider's API key cannot see it. Check environment_id.",
 	http.StatusConflict:   noBuild,

@@ -52,10 +52,10 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	name, latest := wire.Ref{Name: state.Name.ValueString(), ID: state.ID.ValueString()}, state.LatestBuildID.ValueString()
 	switch {
 	case w.rebuilds:
-		resp.Diagnostics.AddWarning("Latest build failed", fmt.Sprintf("Environment %s: its latest build (%s) failed: %s. An apply that keeps the environment starts a new build.",
+		resp.Diagnostics.AddWarning("Latest build failed", fmt.Sprintf("The latest build of environment %s (%s) failed: %s. Unless this apply replaces the environment, it starts a new build.",
 			name, latest, strings.TrimSuffix(cmp.Or(state.failure(), "the service gave no reason"), ".")))
 	case w.waits && !w.changes && left.Build && plan.WaitForBuild.ValueBool():
-		resp.Diagnostics.AddWarning("Earlier build has not ended", fmt.Sprintf("Environment %s: build %s has not ended, and an earlier apply stopped waiting. An apply that keeps the environment waits for it.", name, latest))
+		resp.Diagnostics.AddWarning("Earlier build has not ended", fmt.Sprintf("Build %[2]s of environment %[1]s has not ended, and an earlier apply stopped waiting. Unless this apply replaces the environment, it waits for the build.", name, latest))
 	}
 	if w.touchesBuild() {
 		plan.expectBuild(ctx, &state)

@@ -115,7 +115,7 @@ func TestEnvironment_foundFailed(t *testing.T) {
 			maps.Copy(config, tc.change)
 			p := acctest.NewProcess(t, e, nil)
 			plan := p.Plan(i, config)
-			if told := strings.Contains(plan.WarningText(), "The disk is full. An apply that keeps the environment starts a new build"); told == (tc.change["setup_script"] != nil) {
+			if told := strings.Contains(plan.WarningText(), "The disk is full. Unless this apply replaces the environment, it starts a new build"); told == (tc.change["setup_script"] != nil) {
 				t.Errorf("the plan says: %s", plan.WarningText())
 			}
 			p.Apply(i, config).MustDo(t, acctest.ActionUpdate)
@@ -236,7 +236,7 @@ func TestEnvironment_timeouts(t *testing.T) {
 			}
 			i.Tainted = false
 			config["timeouts"] = map[string]any{"update": "5h"}
-			acctest.Says(t, e.Plan(t, i, config).WarningText(), "Earlier build has not ended", i.ID(), "build "+i.Attribute("latest_build_id")+" has not ended, and an earlier apply stopped waiting. An apply that keeps the environment waits for it.")
+			acctest.Says(t, e.Plan(t, i, config).WarningText(), "Earlier build has not ended", i.ID(), "Build "+i.Attribute("latest_build_id"), " has not ended, and an earlier apply stopped waiting. Unless this apply replaces the environment, it waits for the build.")
 			e.Journal().Reset()
 			e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 			if sent := changesSent(e); sent != "" {

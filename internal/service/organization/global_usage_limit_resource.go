@@ -49,7 +49,7 @@ func (r *globalUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRe
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages the global limit of the organization: the credits that each member without a limit of their own can use." + crud.ManagersAssumed("set-global-usage-limit") + "\n\n" +
 			"**One limit.** An organization has one global limit, so use this resource once. The plan warns if creating it replaces an existing limit.\n\n" +
-			"~> Destroying this resource removes the limit. No limit is then set for members without one of their own. To rename the resource, add a `moved` block.\n\n" +
+			"~> Destroying this resource removes the limit. Members without a limit of their own then have none. To rename the resource, add a `moved` block.\n\n" +
 			"**Budgets.** To warn about exceeded budgets, see [Spend governance](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/spend-governance).",
 		Attributes: map[string]schema.Attribute{
 			"id": schema.StringAttribute{

@@ -64,7 +64,7 @@ func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequ
 		MarkdownDescription: "Manages the limit of one member: the credits that they can use, instead of the global limit." + crud.ManagersAssumed("set-user-usage-limits") + "\n\n" +
 			"**Many members.** Create one resource for each member. Two resources for the same member overwrite each other. Each resource sends its own request. " +
 			"To manage the limits of all members in one resource, with up to 100 limits in each request, use `agentyard_user_usage_limits`. Do not use both: it removes the limits of this resource. See [Spend governance](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/spend-governance).\n\n" +
-			"~> Destroying this resource removes the limit. The global limit then applies to the member. Without a global limit, no limit is set for them. " +
+			"~> Destroying this resource removes the limit. The global limit then applies to the member. If there is no global limit either, they have no limit. " +
 			"To rename the resource or change its `for_each` key, add a `moved` block.\n\n" +
 			"**Former members.** The service should remove the limit of a member who leaves the organization" + crud.Assumed("remove-member"),
 		Attributes: map[string]schema.Attribute{

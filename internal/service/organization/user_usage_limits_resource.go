@@ -103,8 +103,8 @@ func (r *userUsageLimitsResource) Schema(_ context.Context, _ resource.SchemaReq
 			"~> This resource removes the limit of every member who is not in `limits`. The plan shows these limits. Use the resource once, and without any `agentyard_user_usage_limit`: " +
 			"otherwise, they change each other's limits in every apply.\n\n" +
 			"**Errors.** If the service refuses the limit of a member, the apply sets the others and fails. If this is the first apply, the state stays empty, and the next apply sets all limits again.\n\n" +
-			"**Former members.** The service should remove the limit of a member who leaves the organization" + crud.Assumed("remove-member") + " Also remove the member from `limits`: the service should refuse an address of no member" + crud.Assumed("set-user-usage-limits") + " See [Spend governance](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/spend-governance).\n\n" +
-			"**Destroy.** Destroying this resource removes all limits in it. The global limit then applies to these members. Without a global limit, no limit is set for them. To rename the resource, add a `moved` block.\n\n" +
+			"**Former members.** The service should remove the limit of a member who leaves the organization" + crud.Assumed("remove-member") + " Also remove the member from `limits`: the service should refuse the address of somebody who is not a member" + crud.Assumed("set-user-usage-limits") + " See [Spend governance](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/spend-governance).\n\n" +
+			"**Destroy.** Destroying this resource removes all limits in it. The global limit then applies to these members. If there is no global limit either, they have no limit. To rename the resource, add a `moved` block.\n\n" +
 			"**Migration.** You can replace `agentyard_user_usage_limit` resources with this one in one apply. It sets the limits in `limits` and removes all others.\n\n" +
 			"**Requests.** One request sets up to 100 limits.",
 		Attributes: map[string]schema.Attribute{

@@ -65,7 +65,7 @@ var wikiRunResults = results.Fields[*wikis.Run]{
 
 // wikiRunData are the fields of a wiki run in data sources.
 var wikiRunData = results.Merge(wikiRunResults, results.Fields[*wikis.Run]{
-	"page_tree": results.JSON("Tree of pages, as JSON: a list of objects with `pageId`, `title`, `path`, `order`, and `children`. `children` is again such a list.",
+	"page_tree": results.JSON("Tree of pages, as JSON: a list of objects with `pageId`, `title`, `path`, `order`, and `children`. `children` is a list of the same objects.",
 		func(w *wikis.Run) json.RawMessage { return w.PageTree }),
 	"video_overview": results.JSON("The wiki's video, as JSON in the service's format. Null if there is none.", func(w *wikis.Run) json.RawMessage { return w.VideoOverview }),
 	"raw_json":       results.JSON(crud.WholeRecord, func(w *wikis.Run) json.RawMessage { return w.Raw }),

@@ -127,14 +127,14 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	attributes["page_tree"] = schema.StringAttribute{
 		Optional: true, CustomType: jsontypes.NormalizedType{},
 		MarkdownDescription: "Tree of the uploaded pages, as JSON: a list of objects with `title` and `path`, and optionally `pageId`, `order`, and `children`. " +
-			"`children` is again such a list. Use `jsonencode`. " +
+			"`children` is a list of the same objects. Use `jsonencode`. " +
 			"Requires `pages`. The data source `agentyard_wiki_run` returns the tree that the service stores." + replacesRun + adopted,
 		Validators:    []validator.String{treeRule, stringvalidator.AlsoRequires(path.MatchRoot("pages"))},
 		PlanModifiers: []planmodifier.String{modifier.KeepEqual(sameJSON, equalJSON), modifier.CreateOnlyString()},
 	}
 	attributes["privacy_level"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: wikiRunResults["privacy_level"].Text + " The service accepts these two" + crud.Assumed("wiki-privacy-level") + " If omitted, the service chooses the level of a new wiki run, and the current level is kept. " +
+		MarkdownDescription: wikiRunResults["privacy_level"].Text + " The service accepts these two" + crud.Assumed("wiki-privacy-level") + " If omitted, the service chooses the level at creation, and later applies keep it. " +
 			"A new wiki run briefly has the service's level before it gets this one. If setting it fails, the apply warns, and the next apply tries again.",
 		Validators:    []validator.String{value.NotBlank("To keep the level, omit it.")},
 		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
@@ -146,7 +146,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a wiki run: the wiki of a repository at one commit. The service writes its pages, or you upload them. Only `privacy_level` can be updated in place." +
-			crud.Requires + "any API key to create a wiki run, and the owner's or the " + crud.ManagerRole + " to change or delete it" + crud.Assumed("delete-wiki-run") + "\n\n" +
+			crud.Requires + "any API key to create a wiki run; the owner's API key or the " + crud.ManagerRole + " to change or delete it" + crud.Assumed("delete-wiki-run") + "\n\n" +
 			"**Replacement.** Any other change deletes the wiki run and creates a new one. To keep a wiki available meanwhile, set `create_before_destroy = true` in the `lifecycle` block.\n\n" +
 			"**Pipelines.** To create and publish wikis in a pipeline, see [Wikis from pipelines](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/wikis-from-pipelines)." + crud.AssumedFormat,
 		Attributes: attributes,

@@ -42,9 +42,9 @@ once. To stop it from a program, send SIGTERM.
 name, for example: control POST clock '{"advance":"30d"}'
 The provider follows a moved clock through AGENTYARD_EMULATOR_CLOCK.
 
-"report" shows what the run reports in a folder say: what each run changed, what
-failed and why, and what took time. The provider writes them, also with a real
-service, to the folder that AGENTYARD_RUN_REPORT names.
+"report" summarizes the run reports in a folder: what each run changed, what
+failed and why, and what took time. To write reports, also with a real service,
+set AGENTYARD_RUN_REPORT to a folder for the provider.
 
 -listen and -files-listen use loopback addresses by default.
 Without -data, the state is lost when the emulator stops.
