@@ -102,8 +102,8 @@ func TestLayout_sizes(t *testing.T) {
 		}
 	})
 	for folder, lines := range packages {
-		if lines > 1850 {
-			t.Errorf("%s has %d lines, want at most 1850", folder, lines)
+		if lines > 2000 {
+			t.Errorf("%s has %d lines, want at most 2000", folder, lines)
 		}
 	}
 }

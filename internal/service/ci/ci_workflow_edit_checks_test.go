@@ -2,8 +2,6 @@ package ci
 
 import "testing"
 
-const someFile = ".github/workflows/a.yml"
-
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
