@@ -183,8 +183,8 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 					},
 					"grace_period_minutes": schema.Int64Attribute{
 						Optional: true,
-						MarkdownDescription: "How long the old key keeps working after a rotation, in minutes. The service accepts 0–10" + crud.Assumed("rotate-api-key-grace-period-minutes") + " Defaults to 0. " +
-							"The service should refuse a rotation if the old key expires during this time" + crud.Assumed("grace-beyond-expiry"),
+						MarkdownDescription: "How long the old key keeps working after a rotation, in minutes. The service accepts 0–10" + crud.Assumed("rotate-api-key-grace-period-minutes") +
+							" Defaults to 0. The service should refuse a rotation if the old key expires during this time" + crud.Assumed("grace-beyond-expiry"),
 						Validators: []validator.Int64{value.Between(0, maxGraceMinutes)},
 					},
 				},

@@ -228,7 +228,7 @@ func TestReport(t *testing.T) {
 		}
 	}
 	var out, problems strings.Builder
-	if err := report([]string{"-format", "markdown", folder}, &out, &problems); err != nil || !strings.HasPrefix(out.String(), "**Only reads**") || problems.String() != "agentyard-emulator: b.jsonl: this is no run report\n" {
+	if err := report([]string{"-format", "markdown", folder}, &out, &problems); err != nil || !strings.HasPrefix(out.String(), "**Only reads**") || problems.String() != "agentyard-emulator: b.jsonl: not a run report\n" {
 		t.Errorf("%v %q %q", err, out.String(), problems.String())
 	}
 }
