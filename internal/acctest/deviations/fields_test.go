@@ -37,7 +37,6 @@ var unreached = map[string]string{
 	"Message visibility":                                 "how the service's own pages show a message",
 	"MintedApiKey apiKey.name":                           "repeats the argument",
 	"ProvisioningStep installSessionId":                  "shown as install_session_id where the computer itself has none",
-	"SentMessage messageId":                              "the ID of the resource; only the action is tried here",
 	"SentMessage recipientAgentStatus":                   "the answer waits for the status of the session",
 	"ServiceAccount createdAt":                           "tells which account a lost creation made",
 	"Session artifacts":                                  "no document describes them",
