@@ -137,7 +137,7 @@ func awaitedIn(spans []runSpan) (awaited []interval, what string) {
 	return awaited, strings.Join(kinds, " and ")
 }
 
-// usualParallelism is how many objects a CLI works on at a time unless it is told otherwise.
+// usualParallelism is how many objects a CLI works on at a time by default.
 const usualParallelism = 10
 
 // most is how many intervals overlap at most.
