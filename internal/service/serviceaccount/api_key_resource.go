@@ -134,7 +134,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 			"~> The state contains the key's value, because the service returns it only once. For a key that is never stored, use the [ephemeral resource](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/ephemeral-resources/api_key).\n\n" +
 			"**Rotation.** The plan shows a due rotation as an update with a new `id`, `key`, and `fingerprint`, so everything that uses the key is updated too. " +
 			"A key that has expired, or was revoked or deleted elsewhere, is also replaced in place. See [Rotating API keys](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/api-key-rotation).\n\n" +
-			"**Destroy.** Destroying the resource revokes the key. If the previous key is still in its grace period, it is revoked too. A live key that somebody else created with the name is not revoked." + crud.AssumedFormat,
+			"**Destroy.** Destroying the resource revokes the key. If the previous key is still in its grace period, it is revoked too. After several rotations within a grace period, only the newest of the old keys is revoked. The others work until their grace periods end, and no key of the same name can be created until then. A live key that somebody else created with the name is not revoked." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Required:            true,
