@@ -29,8 +29,8 @@ type NewAPIKey struct {
 // Renewal describes the key to replace.
 type Renewal struct {
 	ID string
-	// PreviousID is the ID of the key before it, if that one is still in its grace period.
-	PreviousID string
+	// InGrace are the IDs of the keys before it that are still in their grace periods.
+	InGrace []string
 	// GraceMinutes is how long the key still authenticates after a rotation, 0 to 10.
 	GraceMinutes int64
 	// IsRevoked says that the plan took the key for revoked or deleted. A listing may have lacked it.
@@ -151,7 +151,7 @@ func (k *keyCreation) others(named []APIKey) []APIKey {
 }
 
 func (k *keyCreation) isOther(key *APIKey) bool {
-	return key.IsLive(k.now()) && key.ID != k.old.ID && key.ID != k.old.PreviousID
+	return key.IsLive(k.now()) && key.ID != k.old.ID && !slices.Contains(k.old.InGrace, key.ID)
 }
 
 func (k *keyCreation) findOthers(ctx context.Context) ([]APIKey, error) {

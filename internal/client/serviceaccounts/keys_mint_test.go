@@ -68,7 +68,7 @@ func TestCreateAPIKey(t *testing.T) {
 			prepare: func(s *keyring) { s.add("old", revoked); s.add("theirs", nil) },
 			call:    replaces(Renewal{ID: "old"}), wantErr: []string{"already exists", "theirs"}, wantLive: "[theirs]",
 		},
-		"spares one in its grace": {prepare: func(s *keyring) { s.add("old", revoked); s.add("spare", nil) }, call: replaces(Renewal{ID: "old", PreviousID: "spare"}), want: "made-1", wantLive: "[spare made-1]"},
+		"spares one in its grace": {prepare: func(s *keyring) { s.add("old", revoked); s.add("spare", nil) }, call: replaces(Renewal{ID: "old", InGrace: []string{"spare"}}), want: "made-1", wantLive: "[spare made-1]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

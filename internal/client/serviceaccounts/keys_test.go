@@ -226,7 +226,7 @@ func TestKeys_expireByTheServicesClock(t *testing.T) {
 		}
 		old := Renewal{ID: "old"}
 		if made != nil {
-			old.PreviousID = made.ID
+			old.InGrace = []string{made.ID}
 		}
 		if _, err := c.RenewKey(t.Context(), n, old); sent() != tc.renew || err != nil {
 			t.Errorf("%s: renew: sent %q, %v", name, sent(), err)

@@ -8,6 +8,7 @@
 //	set_up_failed  computer, fleet  from a read or a wait that sees that a computer of never_active failed, until one does not
 //	unfinished     environment      from an apply that left its last steps undone, until an apply does them or a read finds them done
 //	expires_at     api_key          from the create, for ever; each new key changes it
+//	in_grace       api_key          from a rotation with a grace period until a read sees that none of the old keys lives
 package privatestate
 
 import (
@@ -22,6 +23,9 @@ import (
 // ExpiresAt is the key that says whether an API key's expires_at came from the configuration. The service may set one too; treating that as
 // a removed argument would rotate the key in every apply.
 const ExpiresAt = "expires_at"
+
+// InGrace is the key that lists the old API keys in their grace periods. There may be more than the attribute previous_key_id names.
+const InGrace = "in_grace"
 
 // NeverActive and SetUpFailed are the keys that list computers.
 const (
@@ -117,13 +121,13 @@ func MayAdopt(ctx context.Context, r Reader, prior attr.Value) bool {
 	return isImported && prior.IsNull()
 }
 
-// IDs returns the IDs of the computers that a key lists.
+// IDs returns the IDs that a key lists.
 func IDs(ctx context.Context, r Reader, key string) []string {
 	ids, _ := get[[]string](ctx, r, key)
 	return ids
 }
 
-// SetIDs lists computers under a key, or removes the key if there are none.
+// SetIDs lists IDs under a key, or removes the key if there are none.
 func SetIDs(ctx context.Context, s State, key string, ids []string) diag.Diagnostics {
 	if len(ids) == 0 {
 		return s.SetKey(ctx, key, nil)

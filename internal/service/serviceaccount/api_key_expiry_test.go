@@ -113,7 +113,7 @@ func TestAPIKey_configuredExpiryThatTheResponseLacks(t *testing.T) {
 	}
 }
 
-// A second rotation within the grace period does not end it. A destroy also revokes the previous key.
+// A second rotation within the grace period does not end it. None of the old keys prevents a new one, and a destroy revokes them all.
 func TestAPIKey_graceKeepsThePreviousKeyAlive(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
@@ -133,7 +133,12 @@ func TestAPIKey_graceKeepsThePreviousKeyAlive(t *testing.T) {
 		t.Errorf("after the grace period: %s", i.State)
 	}
 	mustWork(t, e, i)
-	e.Apply(t, i, config("4")).MustDo(t, acctest.ActionUpdate)
+	for _, v := range []string{"4", "5", "6"} {
+		e.Apply(t, i, config(v)).MustDo(t, acctest.ActionUpdate)
+	}
+	revokeKey(e, account, i.ID())
+	e.Apply(t, i, config("6")).MustDo(t, acctest.ActionUpdate)
+	acctest.Is(t, "the live keys", len(liveKeys(e)), 4)
 	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
 	noLiveKey(t, e)
 }

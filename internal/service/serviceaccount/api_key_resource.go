@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -134,7 +135,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 			"~> The state contains the key's value, because the service returns it only once. For a key that is never stored, use the [ephemeral resource](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/ephemeral-resources/api_key).\n\n" +
 			"**Rotation.** The plan shows a due rotation as an update with a new `id`, `key`, and `fingerprint`, so everything that uses the key is updated too. " +
 			"A key that has expired, or was revoked or deleted elsewhere, is also replaced in place. See [Rotating API keys](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/api-key-rotation).\n\n" +
-			"**Destroy.** Destroying the resource revokes the key. If the previous key is still in its grace period, it is revoked too. After several rotations within a grace period, only the newest of the old keys is revoked. The others work until their grace periods end, and no key of the same name can be created until then. A live key that somebody else created with the name is not revoked." + crud.AssumedFormat,
+			"**Destroy.** Destroying the resource revokes the key. Old keys in their grace periods are revoked too. A live key that somebody else created with the name is not revoked." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Required:            true,
@@ -197,7 +198,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 			"next_rotation_at": result("When the key becomes due by `interval` or `before_expiry` (RFC 3339, UTC). Null if it never does."),
 			"is_revoked":       schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the key was revoked or deleted elsewhere. Does not include expiry."},
 			"revoked_at":       result("When the key was revoked (RFC 3339, UTC). Null if it was not revoked."),
-			"previous_key_id":  result("ID of the previous key during its grace period. Null otherwise."),
+			"previous_key_id":  result("ID of the previous key during its grace period. Null otherwise. After several rotations, keys before it may be in their grace periods too."),
 		},
 	}
 }
@@ -251,8 +252,9 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 		return
 	}
 	found, err := r.Client.ServiceAccounts.GetKey(ctx, m.ServiceAccountID.ValueString(), m.ID.ValueString())
+	var inGrace []string
 	if err == nil {
-		err = r.endGrace(ctx, &m)
+		inGrace, err = r.stillInGrace(ctx, &m, req.Private)
 	}
 	switch {
 	case err != nil:
@@ -266,6 +268,10 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	default:
 		m.IsRevoked = types.BoolValue(true)
 	}
+	if !slices.Contains(inGrace, m.PreviousKeyID.ValueString()) {
+		m.PreviousKeyID = types.StringNull()
+	}
+	resp.Diagnostics.Append(privatestate.SetIDs(ctx, resp.Private, privatestate.InGrace, inGrace)...)
 	resp.Diagnostics.Append(privatestate.MarkImportRead(ctx, resp.Private)...)
 	resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
@@ -274,7 +280,7 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 // ReadIsUnchanged implements crud.Shortcut: Read would store what the state has, and say nothing.
 func (r *apiKeyResource) ReadIsUnchanged(ctx context.Context, state *crud.RawObject) bool {
 	found := r.Client.ServiceAccounts.PeekKey(ctx, state.String("service_account_id"), state.String("id"))
-	isQuiet := state.IsAtRest(privatestate.ExpiresAt) && isTimed(state) && state.IsNull("previous_key_id")
+	isQuiet := state.IsAtRest(privatestate.ExpiresAt) && isTimed(state)
 	return found != nil && isQuiet && isSameCreation(state.Time("created_at"), found.CreatedAt.Time()) &&
 		crud.HasValuesOf(ctx, state, apiKeyResults, found, "created_at")
 }
@@ -290,8 +296,9 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	inGrace := privatestate.IDs(ctx, req.Private, privatestate.InGrace)
 	if m.ID.IsUnknown() {
-		old := serviceaccounts.Renewal{ID: state.ID.ValueString(), PreviousID: state.PreviousKeyID.ValueString(), GraceMinutes: int64(settings.grace / time.Minute), IsRevoked: state.IsRevoked.ValueBool()}
+		old := serviceaccounts.Renewal{ID: state.ID.ValueString(), InGrace: inGrace, GraceMinutes: int64(settings.grace / time.Minute), IsRevoked: state.IsRevoked.ValueBool()}
 		renewCtx, warnOfFound := crud.WithFound(ctx)
 		made, err := r.Client.ServiceAccounts.RenewKey(renewCtx, m.request(), old)
 		resp.Diagnostics.Append(warnOfFound()...)
@@ -302,6 +309,7 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 		m.PreviousKeyID = state.PreviousKeyID // Its grace period goes on.
 		if have, _ := state.keyState(ctx, req.Private); settings.grace > 0 && !have.isDead(r.now(ctx)) {
 			m.PreviousKeyID = state.ID
+			inGrace = append(inGrace, state.ID.ValueString())
 		}
 		m.RotatedAt = value.Time(cmp.Or(made.CreatedAt.Time(), r.now(ctx)))
 		m.setMinted(made, settings, r.now(ctx))
@@ -311,18 +319,19 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 		return // The private state is saved only together with the state.
 	}
 	resp.Diagnostics.Append(markExpiry(ctx, resp.Private, &config)...)
+	resp.Diagnostics.Append(privatestate.SetIDs(ctx, resp.Private, privatestate.InGrace, inGrace)...)
 	resp.Diagnostics.Append(privatestate.ForgetImport(ctx, resp.Private)...)
 }
 
-// Delete revokes the key, and the previous key in its grace period.
+// Delete revokes the key, and the old keys in their grace periods.
 func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	crud.Delete(ctx, r.Client, "API key", req, resp, func(m *apiKeyModel) error {
 		keys, account := r.Client.ServiceAccounts, m.ServiceAccountID.ValueString()
 		if named, err := keys.KeysNamed(ctx, account, m.Name.ValueString()); err == nil { // A missing listing only costs the warning.
 			resp.Diagnostics.Append(m.warnOfOthers(named, r.now(ctx))...)
 		}
-		if !m.PreviousKeyID.IsNull() {
-			if err := keys.RevokeExistingKey(ctx, account, m.PreviousKeyID.ValueString()); err != nil && !collection.IsGone(err) {
+		for _, old := range privatestate.IDs(ctx, req.Private, privatestate.InGrace) {
+			if err := keys.RevokeExistingKey(ctx, account, old); err != nil && !collection.IsGone(err) {
 				return err
 			}
 		}
@@ -364,16 +373,17 @@ func (r *apiKeyResource) ImportState(ctx context.Context, req resource.ImportSta
 	resp.Diagnostics.Append(privatestate.MarkImported(ctx, resp.Private)...)
 }
 
-// endGrace forgets the previous key once its grace period has ended.
-func (r *apiKeyResource) endGrace(ctx context.Context, m *apiKeyModel) error {
-	if m.PreviousKeyID.IsNull() {
-		return nil
+// stillInGrace returns the IDs of the old keys whose grace periods have not ended.
+func (r *apiKeyResource) stillInGrace(ctx context.Context, m *apiKeyModel, private privatestate.Reader) (living []string, err error) {
+	for _, id := range privatestate.IDs(ctx, private, privatestate.InGrace) {
+		switch old, err := r.Client.ServiceAccounts.GetKey(ctx, m.ServiceAccountID.ValueString(), id); {
+		case err != nil:
+			return nil, err
+		case old != nil && old.IsLive(r.now(ctx)):
+			living = append(living, id)
+		}
 	}
-	previous, err := r.Client.ServiceAccounts.GetKey(ctx, m.ServiceAccountID.ValueString(), m.PreviousKeyID.ValueString())
-	if err == nil && (previous == nil || !previous.IsLive(r.now(ctx))) {
-		m.PreviousKeyID = types.StringNull()
-	}
-	return err
+	return living, nil
 }
 
 // now is the service's time, which decides whether a key is alive, in its grace period, or due.
