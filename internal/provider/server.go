@@ -3,7 +3,6 @@ package provider
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
@@ -39,7 +38,7 @@ func NewServer(version string, options ...Option) (Server, error) {
 		// Null elements, and numbers that JSON cannot carry, are errors.
 		func(inner Server) Server { return valueServer{inner, p.schemas} },
 		// What is unchanged is read and planned here, because the framework takes milliseconds for each object.
-		func(inner Server) Server { return p.withShortcuts(inner, shortcuts) },
+		func(inner Server) Server { return &shortcutServer{inner, p, shortcuts} },
 		// A name in place of an ID fails the plan, and not only the apply.
 		func(inner Server) Server { return idServer{inner, p, p.schemas} },
 	}
@@ -47,12 +46,4 @@ func NewServer(version string, options ...Option) (Server, error) {
 		server = layer(server)
 	}
 	return server, nil
-}
-
-// withShortcuts returns the server itself if a user has switched the shortcuts off.
-func (p *agentyardProvider) withShortcuts(inner Server, shortcuts map[string]shortcutType) Server {
-	if os.Getenv(EnvNoShortcut) != "" {
-		return inner
-	}
-	return &shortcutServer{inner, p, shortcuts}
 }

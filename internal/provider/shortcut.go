@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -27,9 +28,12 @@ type shortcutType struct {
 }
 
 // shortcuts returns the types with a shortcut by name. A type has one if the framework takes more than 2 ms for an object, and organizations
-// have thousands of them.
+// have thousands of them. There are none if a user has switched the shortcuts off.
 func (p *agentyardProvider) shortcuts(ctx context.Context) (map[string]shortcutType, error) {
 	types := map[string]shortcutType{}
+	if os.Getenv(EnvNoShortcut) != "" {
+		return types, nil
+	}
 	for _, construct := range p.Resources(ctx) {
 		r := construct()
 		if _, ok := r.(crud.Shortcut); !ok {
