@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -269,4 +270,104 @@ func TestMatch(t *testing.T) {
 			t.Errorf("%s %s: got %q, %t, want %q", c.method, c.target, got, ok, c.want)
 		}
 	}
+}
+
+func TestHandlerChecksRefusals(t *testing.T) {
+	t.Parallel()
+	rule := func(ids string) map[string]string { return map[string]string{RuleHeader: ids} }
+	const restart, good = "/api/v0/computers/c/restart", `{}`
+	refused := response{status: 400, body: problem400}
+	for _, c := range []struct {
+		name, body string
+		next       response
+		side       Side
+		want       string // Part of the violation; empty if there is none.
+	}{
+		{"no rule", good, refused, Response, "no rule was named"},
+		{"a rule of the operation", good, response{400, problem400, rule("not-active")}, Response, ""},
+		{"two rules", good, response{400, problem400, rule("nul-character, not-active")}, Response, ""},
+		{"a rule of another operation", good, response{400, problem400, rule("byom-clone")}, Response, `rule "byom-clone", which restartComputer does not have`},
+		{"a rule that is not listed", good, response{400, problem400, rule("whim")}, Response, `rule "whim"`},
+		{"another status", good, response{404, `{"detail":"No.","status":404,"title":"Not Found"}`, nil}, Response, ""},
+		{"a programmed fault", good, response{400, problem400, map[string]string{FaultHeader: "status-before-commit"}}, Response, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			violations, _ := exchange(t, c.next, post, restart, c.body, nil)
+			checkViolation(t, violations, c.side, c.next.status, c.want)
+		})
+	}
+}
+
+func TestRulesSayWhy(t *testing.T) {
+	t.Parallel()
+	d := document(t)
+	var ids []string
+	for _, r := range Rules() {
+		if slices.Contains(ids, r.ID) {
+			t.Errorf("%s is listed twice", r.ID)
+		}
+		ids = append(ids, r.ID)
+		if len(r.Text) < 20 || !strings.HasSuffix(r.Text, ".") || !slices.Contains([]Source{Spec, Assumed}, r.Source) {
+			t.Errorf("%s needs a sentence and a source: %q, %q", r.ID, r.Text, r.Source)
+		}
+		for _, id := range r.Operations {
+			if !slices.ContainsFunc(d.Operations(), func(o Operation) bool { return o.ID == id }) {
+				t.Errorf("%s is a rule of %s, which the contract lacks", r.ID, id)
+			}
+		}
+	}
+}
+
+// examples have the format that a field has in the contract.
+var examples = map[string]string{
+	"uuid":      "00000000-0000-4000-8000-000000000000",
+	"date-time": "2026-01-01T00:00:00Z",
+	"date":      "2026-01-01",
+	"uri":       "https://example.com/text",
+	"email":     "text@example.com",
+}
+
+// sample returns a value that has every field of a schema. Of a choice, it follows the form with the given index.
+func sample(s *openapi3.Schema, form, depth int) any {
+	switch {
+	case len(s.Enum) > 0:
+		return s.Enum[0]
+	case s.Pattern != "" && s.Default != nil:
+		return s.Default
+	case len(s.OneOf) > 0:
+		return sample(s.OneOf[form%len(s.OneOf)].Value, form, depth)
+	case s.Type.Is(openapi3.TypeObject):
+		fields := map[string]any{}
+		for name, field := range s.Properties {
+			fields[name] = sample(field.Value, form, depth+1)
+		}
+		if more := s.AdditionalProperties.Schema; more != nil {
+			fields["any key"] = sample(more.Value, form, depth+1)
+		}
+		return fields
+	case s.Type.Is(openapi3.TypeArray) && depth > 4: // A tree has no end.
+		return []any{}
+	case s.Type.Is(openapi3.TypeArray):
+		return []any{sample(s.Items.Value, form+depth, depth+1)}
+	case s.Type.Is(openapi3.TypeBoolean):
+		return true
+	case s.Type.Is(openapi3.TypeInteger), s.Type.Is(openapi3.TypeNumber):
+		if s.Min != nil {
+			return json.Number(strings.TrimSuffix(string(mustJSON(*s.Min)), ".0"))
+		}
+		return json.Number("1")
+	case s.Format != "" && examples[s.Format] != "":
+		return examples[s.Format]
+	default:
+		return "text"
+	}
+}
+
+func mustJSON(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return text
 }

@@ -3,17 +3,32 @@
 package acceptance
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
+	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
 	"github.com/agentyard/terraform-provider-agentyard/internal/evidence/trials"
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
@@ -111,4 +126,237 @@ func configureProvider(address, key string) error {
 		}
 	}
 	return os.Unsetenv(provider.EnvEmulatorClock)
+}
+
+const (
+	// userAgent names the suite in the logs of the service.
+	userAgent = "terraform-provider-agentyard-acceptance"
+	// finishTime limits what is done after the tests: restoring settings, and deleting what was created.
+	finishTime = 15 * time.Minute
+	// interruptedCode is what shells return for a command that Ctrl-C ended.
+	interruptedCode = 130
+)
+
+// run is one run of the suite.
+type run struct {
+	base     *url.URL
+	key      string
+	id       string // Part of all names.
+	recorder *evidence.Recorder
+	// proxy and trial are the addresses of the recorder. All traffic goes through it.
+	proxy, trial string
+	scratch      string
+
+	mu       sync.Mutex
+	names    int
+	restores []func() error
+	skips    []string
+	finished sync.Once
+	code     int // The exit code that finish found.
+}
+
+// begin checks the settings with one request, and starts the proxies.
+func begin() (*run, error) {
+	base, key, err := service()
+	if err != nil {
+		return nil, err
+	}
+	document, err := contract.Load()
+	if err != nil {
+		return nil, err
+	}
+	r := &run{base: base, key: key, id: newRunID(clock.System.Now()), recorder: evidence.NewRecorder(document, "testacc", version)}
+	if r.scratch, err = os.MkdirTemp("", "agentyard-acceptance-"); err != nil {
+		return nil, err
+	}
+	// States contain keys. They are below this folder, which is removed after an interrupt too.
+	if err := os.Setenv("TMPDIR", r.scratch); err != nil {
+		return nil, err
+	}
+	r.proxy = httptest.NewServer(r.recorder.Proxy(base)).URL
+	r.trial = httptest.NewServer(r.recorder.Trial(base)).URL
+	if err := configureProvider(r.proxy, key); err != nil {
+		return nil, err
+	}
+	c, err := r.connect(r.proxy)
+	if err != nil {
+		return nil, err
+	}
+	err = checkService(c)
+	switch {
+	case err != nil && r.recorder.Report().Unanswered > 0:
+		return nil, errors.Join(errors.New("the service does not answer; check "+envBaseURL+" and the network"), os.RemoveAll(r.scratch))
+	case transport.StatusOf(err) != 0: // Otherwise, only the body is not as expected, which the report says.
+		return nil, errors.Join(err, os.RemoveAll(r.scratch))
+	}
+	r.handleSignals()
+	fmt.Printf("testacc: names begin with %s\n", r.prefix())
+	return r, nil
+}
+
+// checkService sends one request. A 401 here means that the key is wrong; later, that its owner may not do something.
+func checkService(c *client.Client) error {
+	_, err := c.Conn.Providers(context.Background())
+	if err != nil && (!isDenied(err) || transport.StatusOf(err) == http.StatusUnauthorized) {
+		return fmt.Errorf("the service cannot be used: %w", err)
+	}
+	return nil
+}
+
+// connect returns a client for an address.
+func (r *run) connect(address string) (*client.Client, error) {
+	return client.New(transport.Config{
+		BaseURL: address, APIKey: r.key, MaxRetries: transport.DefaultMaxRetries, RequestTimeout: 2 * time.Minute,
+		UserAgent: userAgent,
+	})
+}
+
+// restoreLater calls undo at the end of the run, and when the returned function is called, until it succeeds.
+func (r *run) restoreLater(what string, undo func(context.Context, *client.Client) error) func() error {
+	var mu sync.Mutex
+	isDone := false
+	restore := func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		if isDone {
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), finishTime)
+		defer cancel()
+		c, err := r.connect(r.proxy)
+		if err == nil {
+			err = undo(ctx, c)
+		}
+		if err != nil {
+			return fmt.Errorf("restoring %s: %w", what, err)
+		}
+		isDone = true
+		return nil
+	}
+	r.mu.Lock()
+	r.restores = append(r.restores, restore)
+	r.mu.Unlock()
+	return restore
+}
+
+// handleSignals restores settings after Ctrl-C: they are those of somebody else's organization. A second one ends the run at once.
+func (r *run) handleSignals() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		signal.Stop(signals)
+		err := errors.Join(r.restoreAll(), r.removeScratch())
+		fmt.Fprintf(os.Stderr, "\ntestacc: interrupted. To delete what this run created, run: %s=0s make sweep DELETE=1\n", envSweepAge)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "testacc:", err)
+		}
+		os.Exit(interruptedCode)
+	}()
+}
+
+// end returns the exit code of the run.
+func (r *run) end(code int) int {
+	r.finish()
+	return max(code, r.code)
+}
+
+// removeScratch outlasts CLIs that an interrupt is still ending, and that write meanwhile.
+func (r *run) removeScratch() (err error) {
+	for range 50 {
+		if err = os.RemoveAll(r.scratch); err == nil {
+			return nil
+		}
+		_ = clock.System.Sleep(context.Background(), 100*time.Millisecond) // Nothing ends it early.
+	}
+	return err
+}
+
+// finish restores settings, deletes what is left, and writes the report.
+func (r *run) finish() {
+	r.finished.Do(func() {
+		err := errors.Join(r.restoreAll(), r.sweepOwn(), r.report(), r.removeScratch())
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "testacc:", err)
+			r.code = 1
+		}
+	})
+}
+
+func (r *run) restoreAll() error {
+	r.mu.Lock()
+	all := slices.Clone(r.restores)
+	r.mu.Unlock()
+	var errs []error
+	for _, restore := range slices.Backward(all) {
+		errs = append(errs, restore())
+	}
+	return errors.Join(errs...)
+}
+
+// sweepOwn deletes what this run created, whatever its age. A test that was not interrupted leaves nothing but the objects that
+// tests share.
+func (r *run) sweepOwn() error {
+	ctx, cancel := context.WithTimeout(context.Background(), finishTime)
+	defer cancel()
+	c, err := r.connect(r.proxy)
+	if err != nil {
+		return err
+	}
+	s := sweep{client: c, out: os.Stdout, isWanted: func(l leftover) bool { return strings.Contains(l.name, r.prefix()) }}
+	return s.all(ctx)
+}
+
+// report writes the report, and lists what was skipped.
+func (r *run) report() error {
+	report := r.recorder.Report()
+	dir := os.Getenv(envReport)
+	if dir == "" {
+		dir = "acceptance-report"
+	}
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		err = report.WriteFiles(dir)
+	}
+	r.mu.Lock()
+	skips := slices.Clone(r.skips)
+	r.mu.Unlock()
+	slices.Sort(skips)
+	if len(skips) > 0 {
+		fmt.Printf("\nSkipped:\n  %s\n", strings.Join(slices.Compact(skips), "\n  "))
+	}
+	refuted := 0
+	for _, a := range report.Assumptions {
+		if a.Result == evidence.Refuted {
+			refuted++
+		}
+	}
+	fmt.Printf("\n%d requests, %d deviations, %d refuted assumptions: see %s\n", report.Requests, len(report.Deviations), refuted, filepath.Join(dir, "report.md"))
+	if os.Getenv(envStrict) != "" && len(report.Deviations)+refuted > 0 {
+		for _, d := range report.Deviations {
+			fmt.Printf("  %s %d: %s at %s: expected %s, found %s\n", d.Operation, d.Status, d.Kind, d.Place.Place, d.Expected, d.Found)
+		}
+		err = errors.Join(err, errors.New("the service deviates from the contract"))
+	}
+	return err
+}
+
+// A service that fails for a while must not keep a setting of the run.
+func TestRestoreLater_triesAgain(t *testing.T) {
+	t.Parallel()
+	r, calls := &run{key: "key", proxy: "http://127.0.0.1:1"}, 0
+	restore := r.restoreLater("a setting", func(context.Context, *client.Client) error {
+		if calls++; calls == 1 {
+			return errors.New("out of order")
+		}
+		return nil
+	})
+	if err := restore(); err == nil || !strings.Contains(err.Error(), "restoring a setting: out of order") {
+		t.Errorf("got %v", err)
+	}
+	for range 2 {
+		if err := r.restoreAll(); err != nil || calls != 2 {
+			t.Errorf("got %v after %d calls", err, calls)
+		}
+	}
 }

@@ -2,10 +2,16 @@ package acceptance
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,8 +21,11 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/evidence/trials"
 )
 
 // listOnly is the value of -sweep that only lists what any other value deletes.
@@ -210,4 +219,188 @@ func TestSweep_keepsNamesOfOthers(t *testing.T) {
 			t.Errorf("%s: got %t and %t, want %+v", name, isOurs(name), isWhollyOurs(name), want)
 		}
 	}
+}
+
+// findSessions finds sessions by their tags, and those on computers with our names.
+func findSessions(ctx context.Context, c *client.Client) ([]leftover, error) {
+	machines, listErr := c.Computers.List(ctx, computers.Filter{IncludeUnlisted: true})
+	names := map[string]string{}
+	for _, m := range machines {
+		names[m.ID] = m.Name
+	}
+	all, err := c.Sessions.List(ctx, "", 0)
+	var found []leftover
+	for _, s := range all {
+		if name := nameOfSession(names[s.ComputerID], s); isOurs(name) {
+			found = append(found, leftover{"session", name, s.ID, s.CreatedAt.Time(), func(ctx context.Context) error {
+				return c.Sessions.Delete(ctx, s.ID, s.ComputerID)
+			}})
+		}
+	}
+	return found, errors.Join(err, listErr)
+}
+
+// nameOfSession returns the name that a session has by its computer's name or a tag of ours.
+func nameOfSession(computer string, s sessions.Session) string {
+	if s.Settings != nil && !isOurs(computer) {
+		for _, tag := range s.Settings.Tags {
+			if isOurs(tag.Name) {
+				return tag.Name
+			}
+		}
+	}
+	return computer
+}
+
+func findComputers(ctx context.Context, c *client.Client) ([]leftover, error) {
+	machines, err := c.Computers.List(ctx, computers.Filter{IncludeUnlisted: true})
+	var found []leftover
+	for _, m := range machines {
+		if isOurs(m.Name) {
+			found = append(found, leftover{"computer", m.Name, m.ID, m.CreatedAt.Time(), func(ctx context.Context) error { return c.Computers.Delete(ctx, m.ID, "") }})
+		}
+	}
+	return found, err
+}
+
+// findAccounts finds accounts, whose keys stop working with them.
+func findAccounts(ctx context.Context, c *client.Client) ([]leftover, error) {
+	accounts, err := c.ServiceAccounts.List(ctx)
+	var found []leftover
+	for _, a := range accounts {
+		if isWhollyOurs(a.Name) {
+			found = append(found, leftover{"service account", a.Name, a.ID, a.CreatedAt.Time(), func(ctx context.Context) error { return c.ServiceAccounts.Delete(ctx, a.ID) }})
+		}
+	}
+	return found, err
+}
+
+func findEnvironments(ctx context.Context, c *client.Client) ([]leftover, error) {
+	all, err := c.Environments.List(ctx, "")
+	var found []leftover
+	for _, e := range all {
+		if isOurs(e.Name) {
+			found = append(found, leftover{"environment", e.Name, e.ID, e.CreatedAt.Time(), func(ctx context.Context) error { return c.Environments.Delete(ctx, e.ID) }})
+		}
+	}
+	return found, err
+}
+
+// findWikiRuns finds runs by their branch. The listing has only the newest run of each repository, so the histories are read too: of
+// all repositories if runs may have been created, because somebody may have created a newer one since.
+func findWikiRuns(ctx context.Context, c *client.Client) ([]leftover, error) {
+	newest, err := c.Wikis.List(ctx)
+	errs := []error{err}
+	var found []leftover
+	for _, n := range newest {
+		if !isOurs(n.Branch) && os.Getenv(envWiki) == "" {
+			continue
+		}
+		history, err := c.Wikis.History(ctx, n.RepoURL)
+		errs = append(errs, err)
+		for _, w := range history {
+			if isOurs(w.Branch) {
+				found = append(found, leftover{"wiki run", w.Branch, w.ID, w.CreatedAt.Time(), func(ctx context.Context) error { return c.Wikis.Delete(ctx, w.ID) }})
+			}
+		}
+	}
+	return found, errors.Join(errs...)
+}
+
+// findInvitations finds people with our addresses. The service lists no pending invitations; a run revokes its own.
+func findInvitations(ctx context.Context, c *client.Client) ([]leftover, error) {
+	before, after, invites := strings.Cut(os.Getenv(envInvitation), "{name}")
+	if !invites {
+		return nil, nil // Nobody was invited.
+	}
+	members, err := c.Organization.Members(ctx, 0)
+	var found []leftover
+	for _, m := range members {
+		name, begins := strings.CutPrefix(m.Email, before)
+		if name, ends := strings.CutSuffix(name, after); begins && ends && isWhollyOurs(name) {
+			found = append(found, leftover{"member", m.Email, m.ID, m.CreatedAt.Time(), func(ctx context.Context) error { return c.Organization.RemoveMember(ctx, m.Email) }})
+		}
+	}
+	return found, err
+}
+
+// A run may stand behind a newer one of somebody else.
+func TestSweep_olderWikiRun(t *testing.T) {
+	t.Setenv(envWiki, "1")
+	const theirs = `{"wikiRunId":"theirs","branch":"main","repoUrl":"r","createdAt":2,"status":"completed"}`
+	ours := `{"wikiRunId":"ours","branch":"` + namePrefix + newRunID(time.Now()) + `-x1","repoUrl":"r","createdAt":1,"status":"completed"}`
+	var deleted []string
+	service := http.NewServeMux()
+	reply := func(body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(body))
+		}
+	}
+	service.Handle("GET /api/v0/wiki", reply(`{"wikiRuns":[`+theirs+`]}`))
+	service.Handle("GET /api/v0/wiki/history/r", reply(`{"wikiRuns":[`+theirs+`,`+ours+`]}`))
+	service.HandleFunc("DELETE /api/v0/wiki/{id}", func(w http.ResponseWriter, r *http.Request) {
+		deleted = append(deleted, r.PathValue("id"))
+		w.WriteHeader(http.StatusNoContent)
+	})
+	server := httptest.NewServer(service)
+	t.Cleanup(server.Close)
+	c, err := client.New(transport.Config{BaseURL: server.URL, APIKey: "key"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sweep{client: c, out: t.Output(), isWanted: func(leftover) bool { return true }}
+	if err := s.of(t.Context(), sweeper{"agentyard_wiki_run", findWikiRuns}); err != nil || !slices.Equal(deleted, []string{"ours"}) {
+		t.Errorf("got %v and %q", err, deleted)
+	}
+}
+
+const namePrefix = trials.NamePrefix
+
+// projectStart is before any name of the suite.
+var projectStart = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+
+// namePattern is a name up to what a trial appends. The time is in seconds to the base of 36, which have six digits until 2038.
+var namePattern = regexp.MustCompile(namePrefix + `([0-9a-z]{6})[a-z2-7]{4}-[a-z-]+[0-9]+`)
+
+// newRunID returns the random part of all names of a run. It begins with the time, because not every object shows its age.
+func newRunID(now time.Time) string {
+	return strconv.FormatInt(now.Unix(), 36) + strings.ToLower(rand.Text()[:4])
+}
+
+// timeOfName returns the time in a name of the suite; zero if the suite cannot have made it.
+func timeOfName(name string) time.Time {
+	found := namePattern.FindStringSubmatch(name)
+	if found == nil {
+		return time.Time{}
+	}
+	seconds, _ := strconv.ParseInt(found[1], 36, 64) // The pattern has only digits.
+	at := time.Unix(seconds, 0)
+	if at.Before(projectStart) || at.After(clock.System.Now()) {
+		return time.Time{}
+	}
+	return at
+}
+
+// isOurs reports whether the suite made a name.
+func isOurs(name string) bool {
+	return strings.HasPrefix(name, namePrefix) && !timeOfName(name).IsZero()
+}
+
+// isWhollyOurs reports whether nobody has appended anything to a name. The trials pad some with "x". Other objects end with an account,
+// and people are no objects, so the whole of their names must match.
+func isWhollyOurs(name string) bool {
+	return isOurs(name) && strings.TrimRight(name, "x") == namePattern.FindString(name)
+}
+
+func (r *run) prefix() string { return namePrefix + r.id + "-" }
+
+// newName returns a name for a new object. Whatever has it is deleted at the end of the run at the latest.
+func newName(t *testing.T, what string) string {
+	t.Helper()
+	r := needService(t)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.names++
+	return fmt.Sprintf("%s%s%d", r.prefix(), what, r.names)
 }

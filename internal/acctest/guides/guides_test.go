@@ -3,10 +3,13 @@ package guides
 
 import (
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -210,5 +213,147 @@ func apiKeysWithoutState(g *reader) {
 		if strings.Contains(g.read(state), "fk-") {
 			g.t.Errorf("a key is in %s", state)
 		}
+	}
+}
+
+var buildEmulator = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "agentyard-emulator-")
+	if err != nil {
+		return "", err
+	}
+	binary := filepath.Join(dir, "agentyard-emulator")
+	return binary, exec.Command("go", "build", "-o", binary, "../../emulator/cmd/agentyard-emulator").Run()
+})
+
+// emulatorBinary returns the path of the emulator as a program.
+func emulatorBinary(t *testing.T) string {
+	t.Helper()
+	binary, err := buildEmulator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return binary
+}
+
+// The emulator of the page keeps its objects from one command to the next. The last apply is for the organization.
+func gettingStarted(g *reader) {
+	g.programs = append(g.programs, emulatorBinary(g.t))
+	g.expect(g.step(), "2 added, 0 changed, 0 destroyed", `"agent-2"`)
+	g.expect(g.step(), "0 added, 1 changed, 0 destroyed", `"agent-3"`)
+	g.expect(g.step(), "2 destroyed")
+	g.expect(g.step(), "2 added, 0 changed, 0 destroyed")
+	if all := accounts(g.e); len(all) != 1 || all[0].Name != "agents" {
+		g.t.Errorf("the accounts of the organization are %v", all)
+	}
+}
+
+func testingModules(g *reader) {
+	g.programs = append(g.programs, emulatorBinary(g.t))
+	g.expect(g.step(), "Success! 5 passed, 0 failed.")
+	g.expect(g.step(), "ok example.com/team/terratest")
+	for _, b := range g.blocks { // They name what TestDockerfile starts.
+		for _, want := range []string{"http://emulator:8787", "fk-emulator", "terraform init && terraform test"} {
+			if !strings.Contains(b.text, want) {
+				g.t.Errorf("%s does not contain %q", b.file, want)
+			}
+		}
+	}
+	g.blocks = nil
+}
+
+// owners are the names of the accounts that own a computer.
+func owners(e *acctest.Env) (names []string) {
+	for _, account := range accounts(e) {
+		var answer struct{ Computers []record }
+		e.API("GET", "/api/v0/computers?serviceAccountId="+account.ID, nil, &answer)
+		for range answer.Computers {
+			names = append(names, account.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Each team's computer and session belong to its account, and neither a rotation nor another team disturbs them.
+func teamsAndKeys(g *reader) {
+	g.expect(g.step(), "4 added, 0 changed, 0 destroyed")
+	g.expect(g.step(), "4 added, 0 changed, 0 destroyed")
+	if all := owners(g.e); !slices.Equal(all, []string{"blue", "red"}) {
+		g.t.Errorf("the owners of computers are %v", all)
+	}
+	if all := sessions(g.e); len(all) > 0 {
+		g.t.Errorf("the manager owns sessions: %+v", all)
+	}
+	const plan = `TF_VAR_keys=$(terraform -chdir=organization output -json keys) terraform -chdir=teams plan -detailed-exitcode`
+	g.run(plan)
+	g.run(`terraform -chdir=organization apply -replace='agentyard_api_key.team["blue"]'`)
+	g.run(plan)
+
+	// The red team leaves.
+	page := g.read("teams/main.tf")
+	page = strings.Replace(page[:strings.Index(page, `module "red"`)]+page[strings.Index(page, `output "sessions"`):], ", red = module.red.session_id", "", 1)
+	g.cli.Write("teams/main.tf", page)
+	g.expect(g.run(strings.Replace(plan, "plan -detailed-exitcode", "apply", 1)), "0 added, 0 changed, 2 destroyed")
+	g.cli.Write("organization/main.tf", strings.Replace(g.read("organization/main.tf"), `, "red"`, "", 1))
+	g.expect(g.run("terraform -chdir=organization apply"), "0 added, 0 changed, 2 destroyed")
+	if all := owners(g.e); !slices.Equal(all, []string{"blue"}) {
+		g.t.Errorf("the owners of computers are %v", all)
+	}
+}
+
+// What one manager has applied is the same to another one, and the account's own key works beside it.
+func sharingComputers(g *reader) {
+	_, colleague, err := g.e.AddHuman(emulator.Human{Email: "colleague@agentyard.example", Role: emulator.RoleManager})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.step()
+	g.cli.MustPlanEmpty()
+	g.cli.Setenv("AGENTYARD_API_KEY", colleague)
+	g.cli.MustPlanEmpty()
+
+	g.step()
+	g.run("export AGENTYARD_API_KEY=$(terraform output -raw pipeline_key)\nterraform -chdir=pipeline plan -detailed-exitcode")
+	g.cli.MustPlanEmpty()
+	g.run("AGENTYARD_API_KEY=$(terraform output -raw pipeline_key) terraform -chdir=pipeline destroy\nterraform destroy")
+}
+
+// A computer of a person's own moves under the service account with the steps of the guide.
+func TestAccGuide_movingComputers(t *testing.T) {
+	t.Parallel()
+	e := acctest.NewRealTime(t, quick)
+	config := func(more string) string {
+		return "resource \"agentyard_service_account\" \"team\" {\n  name = \"team\"\n}\nresource \"agentyard_computer\" \"moved\" {\n  name = \"build-1\"\n" + more + "}\n"
+	}
+	cli := acctest.NewCLI(t, e, config(""))
+	cli.MustRun("apply", "-auto-approve", "-input=false")
+	cli.Write("main.tf", config("  service_account_id = agentyard_service_account.team.id\n  lifecycle {\n    create_before_destroy = true\n  }\n"))
+	if r := cli.MustRun("plan", "-input=false", "-out=plan"); !strings.Contains(r.Output, "Plan: 1 to add, 0 to change, 1 to destroy.") {
+		t.Error(r.Output)
+	}
+	cli.MustRun("apply", "-input=false", "plan")
+	cli.MustPlanEmpty()
+}
+
+// The host ID is set in place, once.
+func registeredMachines(g *reader) {
+	g.expect(g.step(), "1 added, 0 changed, 0 destroyed")
+	g.cli.MustPlanEmpty()
+	g.expect(g.step(), "0 added, 1 changed, 0 destroyed")
+	if out := g.run("terraform plan -var host_id=9b4e28ba-2fa1-41d2-883f-0016d3cca427"); !strings.Contains(out, "must be replaced") {
+		g.t.Errorf("another host ID: %s", out)
+	}
+	g.expect(g.step(), `"active"`, `"wss://`, `/client"`)
+	g.cli.MustPlanEmpty()
+	g.run("terraform destroy")
+}
+
+// The lock file keeps the version until init runs with -upgrade.
+func upgrading(g *reader) {
+	g.cli.Setenv("TF_CLI_CONFIG_FILE", acctest.Mirror(g.t, "0.1.0", "0.2.0"))
+	g.expect(g.step(), "agentyard v0.1.0", "1 added")
+	g.expect(g.step(), "agentyard v0.2.0", "No changes.")
+	if lock := g.read(".terraform.lock.hcl"); !strings.Contains(lock, `"0.2.0"`) {
+		g.t.Errorf("the lock file is\n%s", lock)
 	}
 }

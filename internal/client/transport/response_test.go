@@ -6,11 +6,14 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 // If the response to an update has no object, the object is read.
@@ -152,5 +155,117 @@ func TestUntil(t *testing.T) {
 	c, _, _ := serve(t, nil)
 	if err := c.Until(t.Context(), 10*time.Second, time.Second, IsConflict, func() error { return nil }); err != nil {
 		t.Error(err)
+	}
+}
+
+// Each process sends the check once, and it fails only if everything else would fail too.
+func TestCheckAccess(t *testing.T) {
+	t.Parallel()
+	const problem = `{"detail":"no","title":"No"}`
+	for name, tc := range map[string]struct {
+		answer func(w http.ResponseWriter)
+		fails  bool
+	}{
+		"allowed":         {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusOK, `{"providers":[]}`) }, false},
+		"a wrong key":     {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusUnauthorized, problem) }, true},
+		"a wrong role":    {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusForbidden, problem) }, true},
+		"a wrong tier":    {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusPaymentRequired, problem) }, true},
+		"unavailable":     {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusServiceUnavailable, problem) }, false},
+		"rate limited":    {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusTooManyRequests, problem) }, false},
+		"a wrong address": {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusNotFound, `<html>`) }, true},
+		"no connection":   {clienttest.Drop, true},
+		"not found":       {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusNotFound, problem) }, false},
+		"not offered":     {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusNotImplemented, problem) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.answer(w) })
+			if err := c.CheckAccess(t.Context()); (err != nil) != tc.fails {
+				t.Errorf("got %v", err)
+			}
+			sent := rec.Count(http.MethodGet)
+			if err := c.CheckAccess(t.Context()); err != nil || rec.Count(http.MethodGet) != sent {
+				t.Errorf("the second plan: %v, %d requests", err, rec.Count(http.MethodGet))
+			}
+		})
+	}
+	if err := NewUnconfigured("base_url", clock.System).CheckAccess(t.Context()); err != nil {
+		t.Errorf("unknown settings: %v", err)
+	}
+}
+
+// Each creation asks, so the providers are requested once per process, even if that fails.
+func TestProviders_onceEvenIfRefused(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		clienttest.RespondJSON(w, http.StatusForbidden, `{"detail":"no","title":"No"}`)
+	})
+	for range 2 {
+		if _, err := c.Providers(t.Context()); StatusOf(err) != http.StatusForbidden || rec.Count(http.MethodGet) != 1 {
+			t.Errorf("got %v after %d requests", err, rec.Count(http.MethodGet))
+		}
+	}
+}
+
+// neverAnswers accepts requests, counts them, and never responds.
+type neverAnswers struct {
+	requests int
+	// begins sends a response without its body.
+	begins bool
+}
+
+func (n *neverAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
+	n.requests++
+	httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
+	if n.begins {
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(untilDone{r.Context()})}, nil
+	}
+	return nil, untilDone{r.Context()}.wait()
+}
+
+// untilDone is an empty body that ends when its context is done.
+type untilDone struct {
+	context.Context //nolint:containedctx // The reader ends with it.
+}
+
+func (u untilDone) wait() error {
+	<-u.Done()
+	return u.Err()
+}
+
+func (u untilDone) Read([]byte) (int, error) { return 0, u.wait() }
+
+// A slow operation is not cut off early, and not retried after its timeout. In a synctest bubble, the timeout expires only
+// when everything else waits.
+func TestExchange_slowOperations(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		op             Operation
+		timeout, takes time.Duration
+		requests       int
+	}{
+		"an edit":                           {Operation{Method: http.MethodPost, Slow: true}, time.Minute, 5 * time.Minute, 1},
+		"an edit with a longer timeout":     {Operation{Method: http.MethodPost, Slow: true}, 8 * time.Minute, 8 * time.Minute, 1},
+		"a forced scan":                     {Operation{Method: http.MethodGet, Slow: true}, time.Minute, 5 * time.Minute, 1},
+		"a scan that an earlier one serves": {Operation{Method: http.MethodGet}, time.Minute, 4 * time.Minute, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 3, RequestTimeout: tc.timeout, Clock: clock.NewFake(clienttest.Start)})
+				clienttest.Must(t, err)
+				service := &neverAnswers{}
+				c.api.Transport = service
+				started := time.Now()
+				_, err = c.Exchange(t.Context(), Request{Op: tc.op}, OnlyJSON)
+				var failure *TransportError
+				if !errors.As(err, &failure) || failure.Timeout != "request_timeout" || failure.Unsent {
+					t.Errorf("got %#v", err)
+				}
+				if took := time.Since(started).Round(time.Second); took != tc.takes || service.requests != tc.requests {
+					t.Errorf("%d requests took %v", service.requests, took)
+				}
+			})
+		})
 	}
 }

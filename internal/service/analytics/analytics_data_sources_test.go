@@ -1,6 +1,7 @@
 package analytics_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -289,4 +291,80 @@ func TestAnalytics_rangeAtMidnight(t *testing.T) {
 	s.mustRead(t, e, nil, acctest.Values{"last_days": 1}, map[string]any{"end_date": "2026-02-28"})
 	e.Clock.Advance(time.Second)
 	s.mustRead(t, e, nil, acctest.Values{"last_days": 1}, map[string]any{"end_date": "2026-03-01"})
+}
+
+var myCost = sources[5]
+
+// The rows of every query are returned as JSON. The days of the query with known rows are also returned as values.
+func TestAnalyticsMyCost_everyQuery(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	config := between("2026-02-20", "2026-02-28")
+	for _, key := range analytics.CostQueryKeys() {
+		s := myCost
+		s.query = "&queryKey=" + key
+		rows, organization := s.answer(e, "2026-02-20", "2026-02-28", "")
+		if len(rows) == 0 {
+			t.Fatalf("the API answers no rows to %s", key)
+		}
+		want := map[string]any{"query_key": key, "org_id": organization, "data": []any{}}
+		if key == analytics.CostHeadlineDaily {
+			want["data"] = s.inOrder(rows, "")
+		}
+		text, err := json.Marshal(rows)
+		acctest.Must(t, err)
+		want["data_json"] = string(text)
+		config["query_key"] = key
+		s.mustRead(t, e, nil, config, want)
+	}
+	config["query_key"] = "team_cost"
+	myCost.mustFail(t, e, nil, config, "query_key", "query_key must be \"headline_daily\",")
+}
+
+func TestAnalyticsMyCost_dataJSONIsNormalized(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	e.Faults().Add(emulator.Fault{Operation: myCost.operation, Kind: emulator.FaultOtherResponse, Times: -1, Body: `{"data": [{"date": "2026-02-28", "fsc": 12345678901234567890, "b": "<x>"}, {"fsc": null, "date": "2026-02-27"}], "meta": {}}`})
+	myCost.mustRead(t, e, nil, between("2026-02-27", "2026-02-28"), map[string]any{
+		"data_json": `[{"date":"2026-02-27","fsc":null},{"b":"<x>","date":"2026-02-28","fsc":12345678901234567890}]`,
+		"data":      []any{map[string]any{"date": "2026-02-27", "fsc": nil}, map[string]any{"date": "2026-02-28", "fsc": 12345678901234567890.0}},
+	})
+}
+
+// All pages are read, with the largest page size. Only the entries of the selected users are returned.
+func TestAnalyticsUsers_allPages(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	people(t, e)
+	users := sources[4]
+	for name, tc := range map[string]struct {
+		config  acctest.Values
+		entries int
+		pages   int
+	}{
+		"all":                {nil, 10, 3},
+		"two":                {acctest.Values{"user_emails": []any{"KIM@people.example", "zoe@people.example"}}, 4, 3},
+		"nobody":             {acctest.Values{"user_emails": []any{"tom@people.example"}}, 0, 3},
+		"one, and one entry": {acctest.Values{"user_emails": []any{"kim@people.example"}, "max_results": 1}, 1, 0},
+		"all, and one entry": {acctest.Values{"max_results": 1}, 1, 1},
+	} {
+		e.Journal().Reset()
+		config := between("2026-02-27", "2026-02-28")
+		maps.Copy(config, tc.config)
+		got := e.MustRead(t, nil, "agentyard_analytics_users", config)["data"].([]any)
+		if n := e.Journal().Count(users.operation); len(got) != tc.entries || tc.pages > 0 && n != tc.pages {
+			t.Errorf("%s: %d entries of %d pages: %v", name, len(got), n, got)
+		}
+		for _, entry := range e.Journal().Entries() {
+			if config["max_results"] == nil && !strings.Contains(entry.Query, "limit=100") {
+				t.Errorf("%s: a page was asked for with %s", name, entry.Query)
+			}
+		}
+	}
+	for attribute, more := range map[string]acctest.Values{
+		"user_emails": {"user_emails": []any{}}, "user_emails[…]": {"user_emails": []any{"kim"}}, "max_results": {"max_results": 0},
+	} {
+		maps.Copy(more, between("2026-02-27", "2026-02-28"))
+		users.mustFail(t, e, nil, more, attribute)
+	}
 }

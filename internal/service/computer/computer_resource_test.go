@@ -2,10 +2,12 @@ package computer_test
 
 import (
 	"maps"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
@@ -199,4 +201,216 @@ func TestComputer_plansShowWhatChanges(t *testing.T) {
 	shows(4, "computers", "quantity") // What is removed is in neither.
 	deleteComputers(e, "web-2")
 	shows(5, `computers["web-2"`)
+}
+
+// To a key whose role is too low, the service returns 404 for each computer of a service account, although it exists.
+func TestComputer_aKeyWithATooLowRole(t *testing.T) {
+	t.Parallel()
+	for typeName, config := range map[string]acctest.Values{computerType: {"name": "a"}, fleetType: fleetOf(2)} {
+		e := acctest.New(t)
+		_, account := e.ServiceAccountKey()
+		config["service_account_id"] = account
+		_, i := e.Created(t, typeName, config)
+		key := e.MemberKey("user@agentyard.example", emulator.RoleUser)
+		before := len(computers(e))
+		for _, run := range []func(*acctest.Process) acctest.Outcome{
+			func(p *acctest.Process) acctest.Outcome { return p.Plan(i, config) },
+			func(p *acctest.Process) acctest.Outcome { return p.Destroy(i) },
+		} {
+			out := run(acctest.NewProcess(t, e, acctest.Values{"api_key": key, "max_retries": 0}))
+			out.MustFail(t, "", "403", "Manager")
+			if i.State.IsNull() || len(computers(e)) != before {
+				t.Errorf("%s: %d computers are left, and the state is %s", typeName, len(computers(e)), i.State)
+			}
+		}
+		// If the account itself is gone, so are its computers.
+		e.API(http.MethodDelete, "/api/v0/service-accounts/"+account, nil, nil)
+		if out := acctest.NewProcess(t, e, nil).Destroy(i); len(out.Errors) > 0 {
+			t.Errorf("%s: %v", typeName, out)
+		}
+	}
+}
+
+// The API key belongs to the service account, so the computer has an owner without any configuration. The same key imports it, and the
+// owner that is then configured changes nothing.
+func TestComputer_withTheKeyOfAServiceAccount(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	key, account := e.ServiceAccountKey()
+	p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
+	i, imported := p.NewInstance(computerType), p.NewInstance(computerType)
+	p.Apply(i, acctest.Values{"name": "mine"}).MustDo(t, acctest.ActionCreate)
+	if i.Attribute("owner_id") != account || i.Attribute("service_account_id") != "" {
+		t.Errorf("the state is %s", i.State)
+	}
+	p.Import(imported, i.ID()).MustSucceed(t)
+	p.Plan(imported, acctest.Values{"name": "mine", "service_account_id": account}).MustDo(t, acctest.ActionUpdate)
+	for _, one := range []*acctest.Instance{i, imported} {
+		p.Plan(one, acctest.Values{"name": "mine"}).MustDo(t, acctest.ActionNone)
+	}
+	p.Apply(i, acctest.Values{"name": "renamed"}).MustDo(t, acctest.ActionUpdate)
+}
+
+func TestComputer_takenHostID(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	newComputer(e, map[string]any{"name": "holder", "provider": "byom", "hostId": hostA})
+	const taken = "Another computer may have this host_id. To find it, use the data source agentyard_computers with host_id."
+	config := acctest.Values{"name": "a", "provider_type": "byom", "host_id": hostA}
+	i := e.NewInstance(t, computerType)
+	e.Apply(t, i, config).MustFail(t, "host_id", "createComputer", "409", taken)
+
+	e.MustApply(t, i, acctest.Values{"name": "a", "provider_type": "byom"})
+	begin := e.Now()
+	e.Apply(t, i, config).MustFail(t, "host_id", "updateComputer", "409", taken)
+	config["name"] = "b"
+	e.Apply(t, i, config).MustFail(t, "host_id", taken)
+	if e.Now().Sub(begin) > time.Second {
+		t.Error("a host ID that stays taken is tried again")
+	}
+}
+
+// Another rename or deletion of the same apply frees the name a moment later.
+func TestComputer_renameWaitsForTheName(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	p, i := e.Created(t, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
+	e.Refuse("updateComputer", 409, 5)
+	p.Apply(i, acctest.Values{"name": "b", "provider_type": "byom"}).MustDo(t, acctest.ActionUpdate)
+	if only(t, e).Name != "b" {
+		t.Errorf("the service has %+v", only(t, e))
+	}
+}
+
+func TestComputer_renameToATakenName(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	newComputer(e, map[string]any{"name": "taken", "provider": "byom"})
+	p, i := e.Created(t, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
+	begin := e.Now()
+	p.Apply(i, acctest.Values{"name": "taken", "provider_type": "byom"}).MustFail(t, "name", "Another computer has this name. If this run renames or deletes that computer, apply again.", "apply a temporary name", "for_each", "-parallelism")
+	if took := e.Now().Sub(begin); took > 2*time.Second { // Nothing in this run frees the name.
+		t.Errorf("it was tried for %v", took)
+	}
+	// Other updates are not tried again.
+	e.Refuse("updateComputer", 409, 1)
+	p.Apply(i, acctest.Values{"name": "a", "provider_type": "byom", "remote_user": "x"}).MustFail(t, "", "409")
+}
+
+// For a software draft that was used, the service returns the computer that was created from it. That computer may belong to
+// someone else.
+func TestComputer_usedSoftwareDraftIsNotTakenOver(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	draft := map[string]any{"workstreamId": hostA, "creationSessionId": hostB, "firstTurnId": hostA}
+	made := newComputer(e, map[string]any{"name": "theirs", "source": map[string]any{"kind": "template", "templateId": "template-base", "isListed": true, "softwareDraft": draft}})
+	source := map[string]any{"kind": "template", "template_id": "template-base", "is_listed": true,
+		"software_draft": map[string]any{"workstream_id": hostA, "creation_session_id": hostB, "first_turn_id": hostA}}
+	i := e.NewInstance(t, computerType)
+	for range 2 {
+		e.Apply(t, i, acctest.Values{"name": "mine", "source": source}).MustFail(t, "",
+			"the response has another object", "If no resource manages it", "terraform import ADDRESS "+made.ID)
+	}
+	if left := only(t, e); left.ID != made.ID || !i.State.IsNull() {
+		t.Errorf("the emulator holds %+v, the state %s", left, i.State)
+	}
+}
+
+// An empty list equals none, a URL equals itself with ".git" or a slash at the end, and the order has no meaning.
+func TestComputer_equalReposDoNotReplace(t *testing.T) {
+	t.Parallel()
+	repo := func(urls ...any) []any { return urls }
+	for name, tc := range map[string]struct {
+		before, after []any
+		want          acctest.Action
+	}{
+		"none, then empty":   {nil, []any{}, "update"},
+		"with .git":          {repo("https://git.example/acme/app"), repo("https://git.example/acme/app.git"), "none"},
+		"in another order":   {repo("https://git.example/acme/app", "https://git.example/acme/tools"), repo("https://git.example/acme/tools.git", "https://git.example/acme/app/"), "none"},
+		"another":            {repo("https://git.example/acme/app"), repo("https://git.example/acme/app2"), "replace"},
+		"none where was one": {repo("https://git.example/acme/app"), []any{}, "replace"},
+	} {
+		for typeName, config := range map[string]acctest.Values{computerType: {"name": "a"}, fleetType: fleetOf(1)} {
+			t.Run(typeName+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				with := func(repos []any) acctest.Values {
+					c := maps.Clone(config)
+					if repos != nil {
+						c["repos"] = repos
+					}
+					return c
+				}
+				e := acctest.New(t)
+				p, i := e.Created(t, typeName, with(tc.before))
+				p.Plan(i, with(tc.after)).MustDo(t, tc.want)
+				if tc.want != "update" {
+					return
+				}
+				e.Journal().Reset()
+				p.Apply(i, with(tc.after)).MustDo(t, acctest.ActionUpdate)
+				p.Plan(i, with(tc.after)).MustDo(t, acctest.ActionNone)
+				for _, entry := range e.Journal().Entries() {
+					if entry.Method != "GET" {
+						t.Errorf("%s was sent", entry.Operation)
+					}
+				}
+			})
+		}
+	}
+}
+
+// UUIDs are equal without case. The service returns lower case; the state keeps the configured spelling.
+func TestComputer_idsInCapitals(t *testing.T) {
+	t.Parallel()
+	upper := strings.ToUpper
+	original := func(e *acctest.Env) string { return makeComputer(e, map[string]any{"name": "original"}).ID }
+	source := func(id string) acctest.Values {
+		return acctest.Values{"name": "a", "source": map[string]any{"kind": "computer", "source_computer_id": id}}
+	}
+	draft := func(a, b string) acctest.Values {
+		return acctest.Values{"name": "a", "source": map[string]any{"kind": "template", "template_id": "template-base", "is_listed": true,
+			"software_draft": map[string]any{"workstream_id": a, "creation_session_id": b, "first_turn_id": a}}}
+	}
+	own := func(host string) acctest.Values {
+		return acctest.Values{"name": "a", "provider_type": "byom", "host_id": host}
+	}
+	for name, of := range map[string]func(e *acctest.Env) (before, after, other acctest.Values){
+		"host_id": func(*acctest.Env) (_, _, _ acctest.Values) { return own(upper(hostA)), own(hostA), own(hostB) },
+		"source_computer_id": func(e *acctest.Env) (_, _, _ acctest.Values) {
+			id := original(e)
+			return source(upper(id)), source(id), source(hostB)
+		},
+		"software_draft": func(*acctest.Env) (_, _, _ acctest.Values) {
+			return draft(upper(hostA), upper(hostB)), draft(hostA, hostB), draft(hostA, hostA)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			before, after, other := of(e)
+			p, i := e.Created(t, computerType, before)
+			for _, config := range []acctest.Values{before, after} {
+				p.Apply(i, config).MustDo(t, acctest.ActionNone)
+			}
+			if name == "host_id" && i.Attribute("host_id") != upper(hostA) {
+				t.Errorf("the host ID is %s", i.Attribute("host_id"))
+			}
+			p.Plan(i, other).MustDo(t, acctest.ActionReplace)
+		})
+	}
+}
+
+// The service returns the ID in lower case.
+func TestComputer_importInCapitals(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	made := newComputer(e, map[string]any{"name": "a", "provider": "byom"})
+	i := e.NewInstance(t, computerType)
+	acctest.NewProcess(t, e, nil).ImportByIdentity(e.NewInstance(t, computerType), acctest.Values{"id": strings.ToUpper(made.ID)}).MustSucceed(t)
+	mustImport(t, e, i, strings.ToUpper(made.ID))
+	for range 2 {
+		e.Apply(t, i, acctest.Values{"name": "a", "provider_type": "byom"}).MustDo(t, acctest.ActionNone)
+	}
+	e.Apply(t, i, acctest.Values{"name": "b", "provider_type": "byom"}).MustDo(t, acctest.ActionUpdate)
+	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
 }

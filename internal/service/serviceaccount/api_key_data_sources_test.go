@@ -1,0 +1,119 @@
+package serviceaccount_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+func TestAPIKeyList(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	ci, cd := newAccount(e, "ci"), newAccount(e, "cd")
+	newAccount(e, "without keys")
+	newKey(e, ci, "live")
+	newKey(e, cd, "other")
+	revokeKey(e, ci, newKey(e, ci, "dead").ID)
+	for _, tc := range []struct {
+		config acctest.Values
+		want   []string
+	}{
+		{nil, []string{"cd/other", "ci/live"}},
+		{acctest.Values{"include_revoked": true}, []string{"cd/other", "ci/dead", "ci/live"}},
+		{acctest.Values{"service_account_id": ci}, []string{"ci/live"}},
+		{acctest.Values{"service_account_id": ci, "include_revoked": true}, []string{"ci/dead", "ci/live"}},
+	} {
+		p := acctest.NewProcess(t, e, nil)
+		listed, out := p.List(keyType, tc.config)
+		out.MustSucceed(t)
+		for _, one := range listed {
+			key := acctest.Plain(t, one).(map[string]any)
+			if key["key"] != nil || key["rotation"] != nil || key["is_revoked"] != (key["name"] == "dead") || (key["service_account_id"] == cd) != (key["name"] == "other") {
+				t.Errorf("listed %v", key)
+			}
+		}
+		if slices.Sort(p.Names); !slices.Equal(p.Names, tc.want) {
+			t.Errorf("%v lists %v, want %v", tc.config, p.Names, tc.want)
+		}
+	}
+	for id, want := range map[string]string{"sa_unknown": "Service account not found", "": "service_account_id must not be empty"} {
+		_, out := acctest.NewProcess(t, e, nil).List(keyType, acctest.Values{"service_account_id": id})
+		acctest.Says(t, out.Text(), want)
+	}
+}
+
+// An account that is deleted during the list is skipped, and the others are listed.
+func TestAPIKeyList_accountVanishesMeanwhile(t *testing.T) {
+	t.Parallel()
+	var e *acctest.Env
+	var doomed string
+	e = acctest.New(t, acctest.Hold("listServiceAccounts", func(<-chan struct{}) {
+		e.API(http.MethodDelete, "/api/v0/service-accounts/"+doomed, nil, nil)
+	}))
+	newKey(e, newAccount(e, "a"), "k")
+	doomed = newAccount(e, "b")
+	newKey(e, doomed, "k")
+	listed, out := acctest.NewProcess(t, e, nil).List(keyType, nil)
+	if out.MustSucceed(t); len(listed) != 1 {
+		t.Errorf("%d keys are listed", len(listed))
+	}
+}
+
+// A key that may not list the keys of an account gets a 404 too. The account exists, so its keys must not be left out silently.
+func TestAPIKeyList_keysOfAnExistingAccountAreNotFound(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	a := newAccount(e, "a")
+	newKey(e, a, "k")
+	for _, config := range []acctest.Values{nil, {"service_account_id": a}} {
+		e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusNotFound})
+		_, out := acctest.NewProcess(t, e, nil).List(keyType, config)
+		acctest.Says(t, out.Text(), "Cannot list API keys", "404")
+	}
+}
+
+// A key in its grace period after a rotation would be a second one to import.
+func TestAPIKeyList_withoutTheOldKeyOfARotation(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	account := newAccount(e, "ci")
+	old := newKey(e, account, "k")
+	e.Clock.Advance(time.Hour)
+	e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys/"+old.ID+"/rotate", map[string]any{"gracePeriodMinutes": 10}, nil)
+	for include, want := range map[bool]int{false: 1, true: 2} {
+		listed, out := acctest.NewProcess(t, e, nil).List(keyType, acctest.Values{"include_revoked": include})
+		if out.MustSucceed(t); len(listed) != want || !include && acctest.Plain(t, listed[0]).(map[string]any)["id"] == old.ID {
+			t.Errorf("include_revoked = %t: %v", include, listed)
+		}
+	}
+}
+
+// Newest first, with fingerprints but without values.
+func TestAPIKeysDataSource(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	account := newAccount(e, "ci")
+	newKey(e, newAccount(e, "other"), "not theirs")
+	first := newKey(e, account, "first")
+	e.Clock.Advance(time.Minute)
+	e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys", map[string]any{"name": "second", "expiresAt": acctest.Start.Add(time.Hour).UnixMilli()}, nil)
+	e.Clock.Advance(time.Minute)
+	revokeKey(e, account, first.ID)
+	got := e.MustRead(t, nil, "agentyard_api_keys", acctest.Values{"service_account_id": account})["api_keys"].([]any)
+	for _, key := range got {
+		if key := key.(map[string]any); key["id"] == "" || key["fingerprint"] == "" {
+			t.Errorf("listed %v", key)
+		} else {
+			delete(key, "id")
+			delete(key, "fingerprint")
+		}
+	}
+	acctest.Is(t, "the keys", got, []any{
+		map[string]any{"name": "second", "created_at": "2026-03-01T12:01:00Z", "expires_at": "2026-03-01T13:00:00Z", "is_revoked": false, "revoked_at": nil},
+		map[string]any{"name": "first", "created_at": "2026-03-01T12:00:00Z", "expires_at": nil, "is_revoked": true, "revoked_at": "2026-03-01T12:02:00Z"},
+	})
+}

@@ -1,0 +1,407 @@
+package session_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+)
+
+// talk is the create response of a session that was created outside Terraform.
+type talk struct {
+	ID        string `json:"sessionId"`
+	CreatedAt int64
+}
+
+// emulatedLag is longer than a new or changed session takes to appear in every response.
+const emulatedLag = 10 * time.Second
+
+// makeTalk creates a session outside Terraform. If the clock can be moved, the session appears in every response.
+func makeTalk(e *acctest.Env, computer string, settings map[string]any) talk {
+	var made talk
+	body := map[string]any{"computerId": computer}
+	if settings != nil {
+		body["sessionSettings"] = settings
+	}
+	e.API(http.MethodPost, sessionsRoute, body, &made)
+	if e.Clock != nil {
+		e.Clock.Advance(emulatedLag)
+	}
+	return made
+}
+
+// atMillis returns a time that the service returns in milliseconds.
+func atMillis(millis int64) string { return time.UnixMilli(millis).UTC().Format(time.RFC3339Nano) }
+
+func mustEqual(t *testing.T, got, want any) {
+	t.Helper()
+	if got, want := encoded(t, got), encoded(t, want); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+}
+
+// readSession reads the data source, and returns its attributes without nulls.
+func readSession(t *testing.T, e *acctest.Env, settings, config acctest.Values) map[string]any {
+	t.Helper()
+	return acctest.WithoutNulls(e.MustRead(t, settings, sessionType, config)).(map[string]any)
+}
+
+// somebody adds a human and returns their API key.
+func somebody(t *testing.T, e *acctest.Env, role string) string {
+	t.Helper()
+	return e.MemberKey(uuid.NewString()+"@people.example", role)
+}
+
+// whileItChanges lets an agent work in a session.
+func whileItChanges(t *testing.T, e *acctest.Env, s talk) {
+	t.Helper()
+	completed := s.CreatedAt + 7500
+	changed(t, e, s.ID, emulator.SessionChange{
+		Status: new("running"), Title: new("Fix the\nlogin"), MessageCount: new(int64(7)), ServiceCredits: new(12.5), ParentSessionID: new("parent-1"), CompletedAt: &completed,
+	})
+}
+
+// The result is the same if the service omits the settings when it returns a single session.
+func TestSessionDataSource_everyAttribute(t *testing.T) {
+	t.Parallel()
+	for _, settingsOnReads := range []bool{false, true} {
+		e := acctest.New(t)
+		e.SessionSettingsOnReads(settingsOnReads)
+		computer := newComputer(e, "dev")
+		s := makeTalk(e, computer, map[string]any{"model": "model-light", "tags": []any{map[string]any{"name": "rich", "metadata": map[string]string{"a": "1"}}}})
+		whileItChanges(t, e, s)
+		e.Journal().Reset()
+		for _, config := range []acctest.Values{{"id": s.ID}, {"id": s.ID, "computer_id": computer}} {
+			got := readSession(t, e, nil, config)
+			settings := got["session_settings"].(map[string]any)
+			acctest.MustHave(t, settings, map[string]any{"model": "model-light", "tags": []any{map[string]any{"name": "rich", "metadata": map[string]any{"a": "1"}}}})
+			acctest.MustHave(t, got, map[string]any{
+				"id": s.ID, "parent_session_id": "parent-1", "title": "Fix the\nlogin", "status": "running", "message_count": 7.0, "created_at": atMillis(s.CreatedAt),
+				"updated_at": atMillis(e.Now().UnixMilli()), "completed_at": atMillis(s.CreatedAt + 7500), "computer_id": computer, "service_credits": 12.5,
+			})
+		}
+		if n := e.Journal().Count("listSessions"); (n == 0) != settingsOnReads {
+			t.Errorf("%d listings were sent", n)
+		}
+	}
+}
+
+// A session of another owner is in no list, so its settings are known only if a read by ID returns them.
+func TestSessionDataSource_ofSomebodyElse(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	mine := makeTalk(e, computer, nil)
+	manager := acctest.Values{"api_key": somebody(t, e, emulator.RoleManager)}
+	for _, settingsOnReads := range []bool{false, true} {
+		e.SessionSettingsOnReads(settingsOnReads)
+		got := readSession(t, e, manager, acctest.Values{"id": mine.ID})
+		if _, isTold := got["session_settings"]; isTold != settingsOnReads || got["computer_id"] != computer {
+			t.Errorf("read %v", got)
+		}
+	}
+	user := acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}
+	e.MustNotRead(t, user, sessionType, acctest.Values{"id": mine.ID}, "", "Cannot read session", "getSession", "403", "the API key of the session's owner")
+}
+
+const missing = "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10"
+
+func TestSessionDataSource_errors(t *testing.T) {
+	t.Parallel()
+	const cannot, notFound = "Cannot read session", "Session not found"
+	e := acctest.New(t)
+	there := newComputer(e, "there")
+	s := makeTalk(e, newComputer(e, "here"), nil)
+	fails := func(config acctest.Values, at string, want ...string) {
+		t.Helper()
+		e.MustNotRead(t, nil, sessionType, config, at, want...)
+	}
+	on := func(computer string) acctest.Values {
+		return acctest.Values{"id": s.ID, "computer_id": computer}
+	}
+	fails(acctest.Values{"id": missing}, "id", notFound, missing+"\" was not found. Check the ID. If the session was just created, try again in a few minutes.")
+	fails(on(there), "computer_id", "Session on another computer", "Correct computer_id, or omit it")
+	fails(acctest.Values{"id": " "}, "id", "id must not be blank. Give the ID of a session")
+	fails(on(" "), "computer_id", "computer_id must not be blank. Give the ID of a computer, or omit it")
+	fails(acctest.Values{"id": s.ID + "/interrupt"}, "id", notFound)
+	e.Faults().Add(emulator.Fault{Operation: "getSession", Kind: emulator.FaultOtherResponse, Body: `{"sessionId":"another","status":"idle"}`, Times: -1})
+	fails(acctest.Values{"id": s.ID}, "", cannot, "getSession", "another")
+	e.Faults().Clear()
+	e.AllowSessions(false)
+	fails(acctest.Values{"id": s.ID}, "", cannot, "403", "not enabled", "selected organizations")
+	if n := e.Journal().Count("interruptSession"); n > 0 {
+		t.Error("an ID reached another operation")
+	}
+}
+
+// readSessions reads the data source, and returns its sessions without nulls.
+func readSessions(t *testing.T, e *acctest.Env, config acctest.Values) []any {
+	t.Helper()
+	return acctest.WithoutNulls(e.MustRead(t, nil, "agentyard_sessions", config)["sessions"]).([]any)
+}
+
+func TestSessionsDataSource_everyAttribute(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	mustEqual(t, readSessions(t, e, nil), []any{})
+	here, there := newComputer(e, "here"), newComputer(e, "there")
+	full, least, other := makeTalk(e, here, map[string]any{"model": "model-light"}), makeTalk(e, here, nil), makeTalk(e, there, nil)
+	if status, answer := e.TryWithKey(somebody(t, e, emulator.RoleUser), http.MethodGet, sessionsRoute, nil); status != http.StatusOK || strings.Contains(string(answer), full.ID) {
+		t.Fatalf("somebody else lists the sessions: %d %s", status, answer)
+	}
+	whileItChanges(t, e, full)
+	e.Clock.Advance(emulatedLag)
+	acctest.Must(t, e.ChangeSession(other.ID, emulator.SessionChange{ComputerID: new("")}))
+	first, second := readSession(t, e, nil, acctest.Values{"id": full.ID}), readSession(t, e, nil, acctest.Values{"id": least.ID})
+	delete(first, "service_credits")
+	delete(second, "service_credits")
+	e.Journal().Reset()
+	mustEqual(t, readSessions(t, e, acctest.Values{"computer_id": here}), []any{second, first})
+	mustEqual(t, readSessions(t, e, acctest.Values{"computer_id": there}), []any{})
+	all := readSessions(t, e, nil)
+	mustEqual(t, all[1:], []any{second, first})
+	if onNone := all[0].(map[string]any); onNone["id"] != other.ID || onNone["computer_id"] != nil {
+		t.Errorf("listed %v", onNone)
+	}
+	e.WantRequests(t, "getSession", 0)
+}
+
+// Only the required pages are requested.
+func TestSessionsDataSource_requests(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, func(o *emulator.Options) { o.MaxPageSize = 10 })
+	computer := newComputer(e, "dev")
+	for range 25 {
+		makeTalk(e, computer, nil)
+	}
+	for _, tc := range []struct {
+		config       acctest.Values
+		found, pages int
+		limit        string
+	}{
+		{acctest.Values{"max_results": 11}, 11, 2, "limit=11"},
+		{acctest.Values{"computer_id": computer}, 25, 3, "limit=100"},
+		{acctest.Values{"computer_id": "a b/../c?limit=1&"}, 0, 1, "limit=100"}, // The service knows no such computer.
+	} {
+		e.Journal().Reset()
+		found := readSessions(t, e, tc.config)
+		if entries := e.Journal().Entries(); len(found) != tc.found || len(entries) != tc.pages || !slices.Contains(strings.Split(entries[0].Query, "&"), tc.limit) {
+			t.Errorf("%v: %d sessions: %+v", tc.config, len(found), entries)
+		}
+	}
+}
+
+func TestSessionsDataSource_errors(t *testing.T) {
+	t.Parallel()
+	const cannot = "Cannot list sessions"
+	e := acctest.New(t)
+	fails := func(config acctest.Values, at string, want ...string) {
+		t.Helper()
+		e.MustNotRead(t, nil, "agentyard_sessions", config, at, want...)
+	}
+	on := func(computer string) acctest.Values { return acctest.Values{"computer_id": computer} }
+	e.Faults().Add(emulator.Fault{Operation: "listSessions", Kind: emulator.FaultStatusBeforeCommit, Status: 404})
+	fails(on(missing), "computer_id", cannot, "listSessions", "404", "computer was not found", "omit it")
+	fails(on(" "), "computer_id", "computer_id must not be blank. Give the ID of a computer, or omit it")
+	fails(acctest.Values{"max_results": 0}, "max_results", "max_results must be at least 1, not 0.")
+	e.AllowSessions(false)
+	fails(nil, "", cannot, "403", "selected organizations")
+}
+
+const (
+	messagesType = "agentyard_session_messages"
+	childrenType = "agentyard_session_children"
+)
+
+// say adds a message with a block to a session, a second after the previous one.
+func say(t *testing.T, e *acctest.Env, id, role, block string) {
+	t.Helper()
+	e.Clock.Advance(time.Second)
+	acctest.Must(t, e.AddMessage(id, emulator.SessionMessage{Role: role, Content: []json.RawMessage{json.RawMessage(block)}, IsError: role == "tool"}))
+}
+
+func text(s string) string { return fmt.Sprintf(`{"type":"text","text":%q}`, s) }
+
+// rowsOf returns the rows of a list that a data source reads.
+func rowsOf(t *testing.T, e *acctest.Env, typeName, list string, config acctest.Values) []map[string]any {
+	t.Helper()
+	var rows []map[string]any
+	for _, row := range e.MustRead(t, nil, typeName, config)[list].([]any) {
+		rows = append(rows, acctest.WithoutNulls(row).(map[string]any))
+	}
+	return rows
+}
+
+func mustRead(t *testing.T, e *acctest.Env, config acctest.Values, want ...string) {
+	t.Helper()
+	got := []string{}
+	for _, row := range rowsOf(t, e, messagesType, "messages", config) {
+		got = append(got, fmt.Sprint(row["role"], " ", row["text"]))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v: got %q, want %q", config, got, want)
+	}
+}
+
+// The list is complete although the service has pages of two messages, and lists new ones late.
+func TestSessionMessages(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	s := makeTalk(e, newComputer(e, "dev"), nil)
+	config := func(more acctest.Values) acctest.Values {
+		all := acctest.Values{"session_id": s.ID}
+		maps.Copy(all, more)
+		return all
+	}
+	mustRead(t, e, config(nil), []string{}...)
+	say(t, e, s.ID, "system", text("Be brief."))
+	say(t, e, s.ID, "user", text("Fix it"))
+	say(t, e, s.ID, "assistant", `{"type":"tool_use","id":"t1","name":"execute","input":{"b":1,"a":[2]}}`)
+	say(t, e, s.ID, "tool", `{"type":"tool_result","toolUseId":"t1","content":"failed"}`)
+	say(t, e, s.ID, "assistant", text("Done."))
+	mustRead(t, e, config(nil), []string{}...)
+	e.Clock.Advance(18 * time.Second)
+	mustRead(t, e, config(nil), "system Be brief.", "user Fix it", "assistant <nil>")
+	e.Clock.Advance(2 * time.Second)
+	mustRead(t, e, config(nil), "system Be brief.", "user Fix it", "assistant <nil>", "tool <nil>", "assistant Done.")
+	mustRead(t, e, config(acctest.Values{"max_results": 1}), "assistant Done.")
+	mustRead(t, e, config(acctest.Values{"roles": []any{"user"}}), "user Fix it")
+	mustRead(t, e, config(acctest.Values{"roles": []any{"user", "tool"}, "max_results": 2}), "user Fix it", "tool <nil>")
+
+	rows := rowsOf(t, e, messagesType, "messages", config(nil))
+	if got, want := rows[2]["content_json"], `[{"id":"t1","input":{"a":[2],"b":1},"name":"execute","type":"tool_use"}]`; got != want {
+		t.Errorf("content_json %s, want %s", got, want)
+	}
+	at := acctest.Start.Add(5 * time.Second)
+	if created, err := time.Parse(time.RFC3339, fmt.Sprint(rows[4]["created_at"])); err != nil || created.Before(at) || rows[4]["id"] == "" {
+		t.Errorf("%v: %v", rows[4], err)
+	}
+	if rows[3]["is_error"] != true || rows[4]["is_error"] != false {
+		t.Errorf("is_error of %v and %v", rows[3], rows[4])
+	}
+}
+
+func TestSessionChildren(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	parent := makeTalk(e, computer, nil)
+	if rows := rowsOf(t, e, childrenType, "sessions", acctest.Values{"session_id": parent.ID}); len(rows) > 0 {
+		t.Errorf("children %v", rows)
+	}
+	var want []string
+	for range 3 {
+		child := makeTalk(e, computer, map[string]any{"model": "model-light"})
+		changed(t, e, child.ID, emulator.SessionChange{ParentSessionID: &parent.ID, Title: new("Look it up")})
+		want = append([]string{child.ID}, want...)
+	}
+	e.Clock.Advance(5 * time.Second)
+	var got []string
+	for _, row := range rowsOf(t, e, childrenType, "sessions", acctest.Values{"session_id": parent.ID}) {
+		got = append(got, fmt.Sprint(row["id"]))
+		settings, _ := row["session_settings"].(map[string]any)
+		if row["parent_session_id"] != parent.ID || row["title"] != "Look it up" || settings["model"] != "model-light" {
+			t.Errorf("child %v", row)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("children %v, want %v", got, want)
+	}
+}
+
+// Both data sources wait for a new session, and report its absence on session_id.
+func TestSessionMessages_errors(t *testing.T) {
+	t.Parallel()
+	for typeName, operation := range map[string]string{messagesType: "listSessionMessages", childrenType: "listSessionChildren"} {
+		e := acctest.New(t)
+		computer := newComputer(e, "dev")
+		s := makeTalk(e, computer, nil)
+		read := func(settings acctest.Values, id string) acctest.Outcome {
+			_, out := acctest.NewProcess(t, e, settings).ReadData(typeName, acctest.Values{"session_id": id})
+			return out
+		}
+		if out := read(nil, newYoungSession(e, computer, nil)); len(out.Errors) > 0 {
+			t.Error(out.Text())
+		}
+		read(nil, "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10").MustFail(t, "session_id", "Cannot list", operation, "404", "The session was not found. Check session_id. If the session was just created, try again in a few minutes.")
+		read(nil, " ").MustFail(t, "session_id", "session_id must not be blank")
+		read(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, s.ID).MustFail(t, "", operation, "403", "the API key of the session's owner")
+	}
+	e := acctest.New(t)
+	for at, more := range map[string]acctest.Values{"max_results": {"max_results": 0}, "roles[…]": {"roles": []any{"robot"}}, "roles": {"roles": []any{}}} {
+		more["session_id"] = "s1"
+		_, out := acctest.NewProcess(t, e, nil).ReadData(messagesType, more)
+		out.MustFail(t, at)
+	}
+}
+
+// A listed session has what the data source reads, except for what the resource does not have.
+func TestSessionList(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	here, there := newComputer(e, "here"), newComputer(e, "there")
+	full, least, other := makeTalk(e, here, map[string]any{"model": "model-light"}), makeTalk(e, here, nil), makeTalk(e, there, nil)
+	whileItChanges(t, e, full)
+	e.Clock.Advance(emulatedLag)
+	for _, tc := range []struct {
+		config      acctest.Values
+		want, names []string
+	}{
+		{nil, []string{other.ID, least.ID, full.ID}, []string{other.ID, least.ID, "Fix the\nlogin"}},
+		{acctest.Values{"computer_id": here}, []string{least.ID, full.ID}, []string{least.ID, "Fix the\nlogin"}},
+	} {
+		p := acctest.NewProcess(t, e, nil)
+		e.Journal().Reset()
+		listed, out := p.List(sessionType, tc.config)
+		out.MustSucceed(t)
+		if n := len(e.Journal().Entries()); n != e.Journal().Count("listSessions") {
+			t.Errorf("a query sent more than listings: %+v", e.Journal().Entries())
+		}
+		var ids []string
+		for _, one := range listed {
+			session := plain(t, one).(map[string]any)
+			ids = append(ids, session["id"].(string))
+			want := readSession(t, e, nil, acctest.Values{"id": session["id"]})
+			delete(want, "updated_at")
+			delete(want, "service_credits")
+			mustEqual(t, session, want)
+		}
+		if !slices.Equal(ids, tc.want) || !slices.Equal(p.Names, tc.names) {
+			t.Errorf("%v lists %v with the names %q, want %v", tc.config, ids, p.Names, tc.want)
+		}
+	}
+	for _, blank := range []string{"", " "} {
+		_, out := acctest.NewProcess(t, e, nil).List(sessionType, acctest.Values{"computer_id": blank})
+		acctest.Says(t, out.Text(), "must not be blank. Set the ID of a computer, or omit it")
+	}
+	e.AllowSessions(false)
+	_, out := acctest.NewProcess(t, e, nil).List(sessionType, nil)
+	acctest.Says(t, out.Text(), "Cannot list sessions", "403", "selected organizations")
+}
+
+// A session may have no computer, but a resource always has one: the configured computer is adopted.
+func TestSession_importedFromNoComputer(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	computer := newComputer(e, "dev")
+	id, nowhere := newSession(e, computer, nil), ""
+	changed(t, e, id, emulator.SessionChange{ComputerID: &nowhere})
+	i, out := imported(t, e, id)
+	out.MustSucceed(t)
+	e.MustApply(t, i, valuesOf(computer, nil))
+	mustPlan(t, e, i, valuesOf(computer, nil), acctest.ActionNone)
+	for _, entry := range e.Journal().Entries() {
+		if entry.Method == http.MethodDelete || i.ID() != id {
+			t.Errorf("%s was sent, and the state holds %s", entry.Operation, i.ID())
+		}
+	}
+}
