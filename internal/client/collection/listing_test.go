@@ -52,7 +52,7 @@ func newSource(n int) *source {
 	return s
 }
 
-func (s *source) shared(clk clock.Clock) *Listing[thing] { return NewListing(clk, true, s.list) }
+func (s *source) shared(clk clock.Clock) *Listing[thing] { return NewListing(clk, s.list) }
 
 func mustGet(t *testing.T, sh *Listing[thing], s *source, key, id string) *thing {
 	t.Helper()

@@ -27,8 +27,8 @@ type Client struct {
 // New returns a client for computers.
 func New(conn *transport.Conn, accounts *serviceaccounts.Client) *Client {
 	c := &Client{conn: conn, accounts: accounts}
-	c.listings = collection.NewListing(conn.Clock, true, c.listForReads)
-	c.ledger = create.NewLedger(conn, c.listings, accounts.CreatedAt)
+	c.listings = collection.NewListing(conn.Clock, c.listForReads)
+	c.ledger = create.NewLedger(conn, c.listings)
 	c.polls = collection.NewPoller(conn, collection.PollSource[Computer]{
 		Single: c.GetUncached,
 		Many: func(ctx context.Context, account string, _ []string) ([]Computer, error) {
@@ -170,7 +170,6 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, err
 func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequest) (*Computer, error) {
 	get := func(ctx context.Context) (*Computer, error) { return c.GetUncached(ctx, id) }
 	r := transport.Patch("updateComputer", "/api/v0/computers/{computerId}", id).With(body)
-	defer c.ledger.Changing(id)()
 	var updated *Computer
 	send := func() (err error) {
 		updated, err = transport.PatchObject(ctx, c.conn, r, "computer", id, get)
@@ -193,7 +192,6 @@ func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequ
 // Delete deletes a computer. Of a registered machine, only the registration is deleted. If it is already gone, the error is a
 // *MissingError.
 func (c *Client) Delete(ctx context.Context, id, account string) error {
-	defer c.ledger.Changing(id)()
 	err := c.conn.CallIgnoringBody(ctx, transport.Delete("deleteComputer", "/api/v0/computers/{computerId}", id))
 	return c.ledger.AfterDelete(account, id, c.missing(ctx, account, err))
 }
@@ -275,7 +273,7 @@ func (c *Client) CheckAccess(ctx context.Context, account string) error {
 		purpose = "computers of service accounts"
 	}
 	return c.conn.CheckOnce(ctx, purpose, func(ctx context.Context) error {
-		_, err := c.ledger.Before(ctx, account, inFleet(""))
+		_, err := c.ledger.Snapshot(ctx, account)
 		return err
 	})
 }

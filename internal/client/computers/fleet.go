@@ -88,19 +88,6 @@ func isForeign(prefix string, memberIDs []string) func(*Computer) bool {
 	return func(c *Computer) bool { return hasName(c) && !isMember[c.ID] }
 }
 
-// refuseForeign returns a *create.ExistsError unless the names of the fleet become free within ten seconds.
-func (c *Client) refuseForeign(ctx context.Context, named []Computer, prefix, account string, memberIDs []string) error {
-	isTaken := isForeign(prefix, memberIDs)
-	if len(collection.Filter(named, isTaken)) == 0 {
-		return nil
-	}
-	others, err := c.ledger.UntilFree(ctx, account, isTaken)
-	if len(others) == 0 {
-		return err
-	}
-	return &create.ExistsError{Found: fleetRefs(others, prefix, account), Field: "namePrefix"}
-}
-
 // CreateFleet creates body.Quantity computers named "<prefix>-<n>". The requests are sequential, because the service assigns
 // the lowest free suffixes. If computers with such names exist that are not in memberIDs, nothing is sent and the error is a
 // *create.ExistsError. A request is not retried after a lost response: the computers that appeared since are its result.
@@ -115,11 +102,15 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, member
 		return nil, err
 	}
 	defer unlock()
-	before, err := c.ledger.Before(ctx, account, inFleet(body.NamePrefix))
+	others, err := c.ledger.UntilFree(ctx, account, isForeign(body.NamePrefix, memberIDs))
+	if len(others) > 0 {
+		return nil, &create.ExistsError{Found: fleetRefs(others, body.NamePrefix, account), Field: "namePrefix"}
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := c.refuseForeign(ctx, before.Named, body.NamePrefix, account, memberIDs); err != nil {
+	before, err := c.ledger.Snapshot(ctx, account)
+	if err != nil {
 		return nil, err
 	}
 	var created []Computer
@@ -141,7 +132,7 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, member
 }
 
 // bulkCreate sends one request. If its response is lost or unusable, bulkCreate finds the computers that appeared since.
-func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, before create.Before[Computer]) ([]Computer, error) {
+func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, before create.Snapshot[Computer]) ([]Computer, error) {
 	r := transport.Post("bulkCreateComputers", "/api/v0/computers/bulk").With(body)
 	since := c.conn.ServiceTime()
 	result, err := transport.Call[BulkCreateResult](ctx, c.conn, r)
@@ -158,9 +149,9 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, before 
 	case !transport.IsAmbiguous(err):
 		return nil, err
 	}
+	hasName := inFleet(body.NamePrefix)
 	found, findErr := create.LookAfterLoss(ctx, c.conn, body.Quantity, func(ctx context.Context) ([]Computer, error) {
-		present, err := c.listings.FindNow(ctx, body.ServiceAccountID, inFleet(body.NamePrefix))
-		return slices.DeleteFunc(present, func(found Computer) bool { return before.Has(found.ID) }), err
+		return c.ledger.FindNow(ctx, body.ServiceAccountID, func(found *Computer) bool { return hasName(found) && !before.IsNotNew(found.ID) })
 	})
 	proven := slices.DeleteFunc(slices.Clone(found), func(c Computer) bool { return !create.CreatedSince(c.CreatedAt.Time(), since) })
 	if len(found) == 0 || len(found) > body.Quantity || len(proven) < len(found) {
@@ -177,7 +168,7 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, before 
 }
 
 // batchProblem says why a result does not fit the request; empty if it does.
-func batchProblem(result *BulkCreateResult, body BulkCreateRequest, before create.Before[Computer]) string {
+func batchProblem(result *BulkCreateResult, body BulkCreateRequest, before create.Snapshot[Computer]) string {
 	seen := map[string]bool{}
 	for i := range result.Computers {
 		c := &result.Computers[i]
@@ -188,7 +179,7 @@ func batchProblem(result *BulkCreateResult, body BulkCreateRequest, before creat
 		if problem := wire.Mismatch(c, wire.AnyID); problem != "" {
 			return fmt.Sprintf("its computer %d is invalid: %s", i+1, problem)
 		}
-		if _, ok := FleetNumber(body.NamePrefix, c.Name); !ok || before.Has(c.ID) {
+		if _, ok := FleetNumber(body.NamePrefix, c.Name); !ok || before.IsNotNew(c.ID) {
 			return fmt.Sprintf("it contains computer %s (%s), which existed before or does not belong to the fleet", c.Name, c.ID)
 		}
 	}

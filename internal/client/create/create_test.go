@@ -37,14 +37,14 @@ func (t *thing) MissingField() string { return "" }
 type things struct {
 	conn   *transport.Conn
 	ledger *create.Ledger[thing]
-	sends  create.Sends
+	sends  *create.Sends[thing]
 }
 
 func newThings(conn *transport.Conn) *things {
-	listing := collection.NewListing(conn.Clock, true, func(ctx context.Context, _ string) ([]thing, error) {
+	listing := collection.NewListing(conn.Clock, func(ctx context.Context, _ string) ([]thing, error) {
 		return transport.CallList[thing](ctx, conn, transport.Get("listThings", "/api/v0/environments"), "things", nil)
 	})
-	return &things{conn: conn, ledger: create.NewLedger(conn, listing, nil)}
+	return &things{conn: conn, ledger: create.NewLedger(conn, listing), sends: create.NewSends[thing](conn)}
 }
 
 func (c *things) create(ctx context.Context, name string) (*thing, error) {
@@ -60,7 +60,7 @@ func (c *things) create(ctx context.Context, name string) (*thing, error) {
 
 // createUnnamed creates a thing whose name says nothing.
 func (c *things) createUnnamed(ctx context.Context) (*thing, error) {
-	return create.Unnamed(ctx, c.conn, &c.sends, create.UnnamedObject[thing]{
+	return create.Unnamed(ctx, c.sends, create.UnnamedObject[thing]{
 		Object: "thing", Body: "red",
 		Send: func(ctx context.Context) (*thing, error) {
 			return transport.CallObject[thing](ctx, c.conn, transport.Post("createThing", "/api/v0/environments"), "thing", wire.AnyID)
@@ -180,7 +180,7 @@ func TestNamed_interrupted(t *testing.T) {
 // The same run may delete what has the name, as after a rename without a moved block, so the creation waits ten seconds for it.
 func TestNamed_waitsUntilTheNameIsFree(t *testing.T) {
 	t.Parallel()
-	for free, isCreated := range map[int]bool{1: true, 4: true, 5: false} {
+	for free, isCreated := range map[int]bool{1: true, 4: true, 5: false} { // A listing each two seconds.
 		listings, list := 0, []string{older}
 		c, _, _ := area.ServeShort(t, func(call string) string {
 			if call == "POST " {

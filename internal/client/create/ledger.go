@@ -2,6 +2,7 @@ package create
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -12,17 +13,14 @@ import (
 )
 
 // Ledger is what this process knows about the objects of a collection when it creates another one: the latest listing, and what it
-// created, updated, and deleted itself since. So a creation needs no request of its own. It lacks what others wrote since the listing.
+// created, updated, and deleted itself. So a creation needs no request of its own. It lacks what others wrote since the listing.
 type Ledger[T any] struct {
-	Listing *collection.Listing[T]
+	listing *collection.Listing[T]
 	conn    *transport.Conn
 	ref     func(*T) wire.Ref
-	// ownedSince returns when this process created the owner of a collection, who had no objects then; nil if there are no owners.
-	ownedSince func(key string) time.Time
+	refs    func([]T) []wire.Ref
 	// locks has a lock for each name under which an object is being created.
 	locks collection.Locks
-	// changes are the changes of objects that are under way, by ID: a context each, which ends with it.
-	changes sync.Map
 
 	mu    sync.Mutex
 	known map[string]*known[T]
@@ -30,17 +28,19 @@ type Ledger[T any] struct {
 
 // known is what this process knows about one collection.
 type known[T any] struct {
-	// latest is the latest listing that succeeded, and next the one that will replace it, or nil. A write of this process discards neither.
-	latest, next *memo.Value[*collection.Objects[T]]
+	// listed is the latest listing, which may be in flight or have failed; nil if there is none. Unlike the listing that reads share, a
+	// write of this process does not discard it.
+	listed *memo.Value[*collection.Objects[T]]
 	// written are the objects that this process created or updated, by ID; nil for a deleted one.
 	written map[string]*T
-	// takenSince is when a creation found its name taken, the first one in a while.
+	// takenSince is when a name was found taken, the first one in a while.
 	takenSince time.Time
 }
 
-// NewLedger returns a Ledger beside a listing. OwnedSince may be nil, and its time may be zero.
-func NewLedger[T any, P wire.RecordOf[T]](c *transport.Conn, l *collection.Listing[T], ownedSince func(key string) time.Time) *Ledger[T] {
-	return &Ledger[T]{Listing: l, conn: c, ref: func(object *T) wire.Ref { return P(object).Ref() }, ownedSince: ownedSince, known: map[string]*known[T]{}}
+// NewLedger returns a Ledger beside the listing that reads share.
+func NewLedger[T any, P wire.RecordOf[T]](c *transport.Conn, l *collection.Listing[T]) *Ledger[T] {
+	ref := func(object *T) wire.Ref { return P(object).Ref() }
+	return &Ledger[T]{listing: l, conn: c, ref: ref, refs: wire.Refs[T, P], known: map[string]*known[T]{}}
 }
 
 // Lock waits until this process creates no other object with a name in a collection. The caller must call unlock.
@@ -48,149 +48,93 @@ func (l *Ledger[T]) Lock(ctx context.Context, key, name string) (unlock func(), 
 	return l.locks.Lock(ctx, key+"/"+name)
 }
 
-// Before is what was known when a creation started.
-type Before[T any] struct {
-	// Named are the objects that have the name.
-	Named []T
-
-	listed *collection.Objects[T]
+// Snapshot is what was known about a collection before an object was created.
+type Snapshot[T any] struct {
 	ledger *Ledger[T]
 	key    string
+	listed *collection.Objects[T]
 }
 
-// Has reports whether an object is certainly not the new one: it existed before, or this process has written it, also after the creation
-// started.
-func (b Before[T]) Has(id string) bool {
-	_, isWritten := b.ledger.own(b.key, id)
-	return isWritten || b.listed.Has(id)
+// Snapshot returns what is known about a collection. It lists the collection if nothing is known, or if that may be out of date.
+func (l *Ledger[T]) Snapshot(ctx context.Context, key string) (Snapshot[T], error) {
+	return l.snapshot(ctx, key, collection.FreshFor)
 }
 
-// Before returns what is known about a collection, with the objects that have a name. It lists the collection if nothing is known, or
-// if that may be out of date.
-func (l *Ledger[T]) Before(ctx context.Context, key string, hasName func(*T) bool) (Before[T], error) {
-	listed, err := l.listedAfter(ctx, key, l.conn.Clock.Now().Add(-collection.FreshFor))
-	if err != nil {
-		return Before[T]{}, err
-	}
-	return Before[T]{Named: l.named(key, listed, hasName), listed: listed, ledger: l, key: key}, nil
+func (l *Ledger[T]) snapshot(ctx context.Context, key string, maxAge time.Duration) (Snapshot[T], error) {
+	listed, err := l.start(ctx, key, maxAge).Wait(ctx)
+	return Snapshot[T]{ledger: l, key: key, listed: listed}, err
 }
 
-// named returns the objects with a name among the listed ones and those that this process wrote.
-func (l *Ledger[T]) named(key string, listed *collection.Objects[T], hasName func(*T) bool) []T {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	written := l.of(key).written
-	named := collection.Filter(listed.All, func(object *T) bool {
-		_, isWritten := written[l.ref(object).ID]
-		return !isWritten && hasName(object)
-	})
-	for _, object := range written {
-		if object != nil && hasName(object) {
-			named = append(named, *object)
-		}
-	}
-	return named
-}
-
-// looksWhileTaken are when a collection is listed again after a creation found its name taken.
-var looksWhileTaken = []time.Duration{0, time.Second, 3 * time.Second, 6 * time.Second, 10 * time.Second}
-
-// UntilFree waits until a listing has none of the objects that prevent a creation, and otherwise returns them: a listing may be out of
-// date, and the same run may delete them, as with a resource that was renamed without a moved block. A plan says nothing about such a
-// name, because only Terraform knows what the same apply deletes, renames, or moves. An interrupted wait returns them with its error.
-func (l *Ledger[T]) UntilFree(ctx context.Context, key string, isTaken func(*T) bool) (taken []T, err error) {
-	for _, look := range l.looks(key) {
-		if err := l.conn.Clock.Sleep(ctx, look.Sub(l.conn.Clock.Now())); err != nil {
-			return taken, err
-		}
-		listed, err := l.listedAfter(ctx, key, look)
-		if err != nil {
-			return nil, err
-		}
-		taken = collection.Filter(listed.All, func(object *T) bool {
-			own, isWritten := l.own(key, l.ref(object).ID)
-			isDeleted := isWritten && own == nil
-			return isTaken(object) && !isDeleted
-		})
-		if len(taken) == 0 {
-			return nil, nil
-		}
-	}
-	return taken, nil
-}
-
-// looks returns when to list a collection for a name that is taken. A collection has ten seconds for all such names, and all who wait
-// share its listings. Who comes later looks once, and those who come within a second share that look.
-func (l *Ledger[T]) looks(key string) []time.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	k, now := l.of(key), l.conn.Clock.Now()
-	patience := looksWhileTaken[len(looksWhileTaken)-1]
-	if now.Sub(k.takenSince) >= patience+collection.FreshFor {
-		k.takenSince = now
-	}
-	var looks []time.Time
-	for _, after := range looksWhileTaken {
-		if look := k.takenSince.Add(after); !look.Before(now) {
-			looks = append(looks, look)
-		}
-	}
-	if len(looks) == 0 {
-		return []time.Time{now.Add(-time.Second)}
-	}
-	return looks
-}
-
-// listedAfter returns the objects of a collection from a listing that ended after a time.
-func (l *Ledger[T]) listedAfter(ctx context.Context, key string, at time.Time) (*collection.Objects[T], error) {
-	return l.startAfter(ctx, key, at).Wait(ctx)
-}
-
-// startAfter returns the listing for listedAfter: the latest one if it suffices, else the next one, which all share that need it.
-func (l *Ledger[T]) startAfter(ctx context.Context, key string, at time.Time) *memo.Value[*collection.Objects[T]] {
+// start returns the latest listing. It starts another one if that is maxAge old, or has failed.
+func (l *Ledger[T]) start(ctx context.Context, key string, maxAge time.Duration) *memo.Value[*collection.Objects[T]] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k := l.of(key)
-	if k.next != nil && k.next.IsRead() {
-		if !k.next.ReadAt().Before(k.latest.ReadAt()) {
-			k.latest = k.next
+	if k.listed == nil || k.listed.IsRead() && l.conn.Clock.Now().Sub(k.listed.ReadAt()) >= maxAge {
+		k.listed = l.listing.Start(ctx, key, maxAge)
+	}
+	return k.listed
+}
+
+// Find returns the objects that are wanted. What this process has written itself counts in place of what was listed.
+func (s Snapshot[T]) Find(isWanted func(*T) bool) []T {
+	s.ledger.mu.Lock()
+	written := maps.Clone(s.ledger.of(s.key).written)
+	s.ledger.mu.Unlock()
+	found := collection.Filter(s.listed.All, func(object *T) bool {
+		_, isWritten := written[s.ledger.ref(object).ID]
+		return !isWritten && isWanted(object)
+	})
+	for _, object := range written {
+		if object != nil && isWanted(object) {
+			found = append(found, *object)
 		}
-		k.next = nil
 	}
-	if k.latest.ReadAt().After(at) {
-		return k.latest
+	return found
+}
+
+// IsNotNew reports whether an object is certainly not the new one: it was listed before, or this process has written it, also after the
+// creation started.
+func (s Snapshot[T]) IsNotNew(id string) bool {
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	_, isWritten := s.ledger.of(s.key).written[id]
+	return isWritten || s.listed.Has(id)
+}
+
+// FindNow lists a collection again, and returns the listed objects that are wanted.
+func (l *Ledger[T]) FindNow(ctx context.Context, key string, isWanted func(*T) bool) ([]T, error) {
+	l.listing.Invalidate(key)
+	l.mu.Lock()
+	l.of(key).listed = nil
+	l.mu.Unlock()
+	now, err := l.Snapshot(ctx, key)
+	if err != nil {
+		return nil, err
 	}
-	if k.next == nil {
-		k.next = l.Listing.Start(ctx, key, l.conn.Clock.Now().Sub(at))
-	}
-	return k.next
+	return collection.Filter(now.listed.All, isWanted), nil
 }
 
 // of returns what is known about a collection. The caller holds mu.
 func (l *Ledger[T]) of(key string) *known[T] {
 	k := l.known[key]
 	if k == nil {
-		var emptyAt time.Time
-		if l.ownedSince != nil {
-			emptyAt = l.ownedSince(key)
-		}
-		k = &known[T]{latest: memo.Read(&collection.Objects[T]{}, emptyAt), written: map[string]*T{}}
+		k = &known[T]{written: map[string]*T{}}
 		l.known[key] = k
 	}
 	return k
 }
 
-// own returns what this process wrote of an object: nil if it deleted the object.
-func (l *Ledger[T]) own(key, id string) (object *T, isWritten bool) {
+// Begin records that a collection has no objects, because its owner is new.
+func (l *Ledger[T]) Begin(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	object, isWritten = l.of(key).written[id]
-	return object, isWritten
+	l.of(key).listed = memo.Read(&collection.Objects[T]{}, l.conn.Clock.Now())
 }
 
 // Wrote records an object that this process created or updated, and drops the listing without it.
 func (l *Ledger[T]) Wrote(key string, object *T) {
-	l.Listing.Invalidate(key)
+	l.listing.Invalidate(key)
 	kept := *object
 	l.write(key, l.ref(object).ID, &kept)
 }
@@ -198,7 +142,7 @@ func (l *Ledger[T]) Wrote(key string, object *T) {
 // AfterUpdate records the outcome of a request that updates an object.
 func (l *Ledger[T]) AfterUpdate(key string, object *T, err error) (*T, error) {
 	if err != nil {
-		l.Listing.Invalidate(key)
+		l.listing.Invalidate(key)
 		return nil, err
 	}
 	l.Wrote(key, object)
@@ -208,7 +152,7 @@ func (l *Ledger[T]) AfterUpdate(key string, object *T, err error) (*T, error) {
 // AfterDelete records the outcome of a request that deletes an object. One that was gone before does not require another listing.
 func (l *Ledger[T]) AfterDelete(key, id string, err error) error {
 	if !collection.IsGone(err) {
-		l.Listing.Invalidate(key)
+		l.listing.Invalidate(key)
 	}
 	if err == nil || collection.IsGone(err) {
 		l.write(key, id, nil)

@@ -3,10 +3,10 @@ package create
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // NamedObject describes an object whose name nothing else in its collection has.
@@ -26,61 +26,58 @@ type NamedObject[T any] struct {
 //
 // If an object has the name for ten seconds, nothing is sent. After a lost response, the object is the only new one that has the name and
 // matches the request. Creations with one name run one after the other, because neither would see the other's object.
-func Named[T any, P wire.RecordOf[T]](ctx context.Context, l *Ledger[T], o NamedObject[T]) (made *T, err error) {
+func Named[T any](ctx context.Context, l *Ledger[T], o NamedObject[T]) (*T, error) {
 	unlock, err := l.Lock(ctx, o.Key, o.Name)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	defer func() {
-		if err != nil {
-			l.Listing.Invalidate(o.Key)
-		}
-	}()
-	listNow := func(ctx context.Context) ([]T, error) { return l.Listing.FindNow(ctx, o.Key, o.HasName) }
+	made, err := l.sendNamed(ctx, o)
+	return l.AfterUpdate(o.Key, made, err)
+}
 
-	before, err := l.Before(ctx, o.Key, o.HasName)
+// sendNamed sends the request unless the name is taken.
+func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T]) (*T, error) {
+	taken, err := l.UntilFree(ctx, o.Key, o.HasName)
+	if len(taken) > 0 {
+		return nil, AlreadyExists(l.refs(taken))
+	}
 	if err != nil {
 		return nil, err
 	}
-	if len(before.Named) > 0 {
-		taken, err := l.UntilFree(ctx, o.Key, o.HasName)
-		if len(taken) > 0 {
-			return nil, AlreadyExists(wire.Refs[T, P](taken))
-		}
-		if err != nil {
-			return nil, err
-		}
+	before, err := l.Snapshot(ctx, o.Key)
+	if err != nil {
+		return nil, err
 	}
-
 	since := l.conn.ServiceTime()
-	made, err = o.Send(ctx)
+	made, err := o.Send(ctx)
 	switch {
 	case err == nil:
-		if ref := P(made).Ref(); before.Has(ref.ID) || ref.Name != o.Name {
+		if ref := l.ref(made); before.IsNotNew(ref.ID) || ref.Name != o.Name {
 			return nil, AnotherObject(o.Object, o.Name, ref)
 		}
-		l.Wrote(o.Key, made)
 		return made, nil
 	case transport.IsConflict(err): // Somebody else may have created an object with the name first.
-		if taken, listErr := listNow(ctx); listErr == nil && len(taken) > 0 {
-			return nil, AlreadyExists(wire.Refs[T, P](taken))
+		if taken, listErr := l.FindNow(ctx, o.Key, o.HasName); listErr == nil && len(taken) > 0 {
+			return nil, AlreadyExists(l.refs(taken))
 		}
 		return nil, err
-	case !transport.IsAmbiguous(err):
-		return nil, err
+	case transport.IsAmbiguous(err):
+		return l.findNamed(ctx, o, before, since, err)
 	}
+	return nil, err
+}
 
-	// The response was lost.
-	listed, lookErr := LookAfterLoss(ctx, l.conn, 1, listNow)
-	found := collection.Filter(listed, func(object *T) bool { return !before.Has(P(object).Ref().ID) })
+// findNamed returns the object of a request whose response was lost.
+func (l *Ledger[T]) findNamed(ctx context.Context, o NamedObject[T], before Snapshot[T], since time.Time, lostErr error) (*T, error) {
+	listed, lookErr := LookAfterLoss(ctx, l.conn, 1, func(ctx context.Context) ([]T, error) { return l.FindNow(ctx, o.Key, o.HasName) })
+	found := collection.Filter(listed, func(object *T) bool { return !before.IsNotNew(l.ref(object).ID) })
 	wanted := collection.Filter(found, func(object *T) bool {
-		return o.IsWanted(object) && CreatedSince(P(object).Ref().CreatedAt, since)
+		return o.IsWanted(object) && CreatedSince(l.ref(object).CreatedAt, since)
 	})
 	if len(wanted) != 1 {
-		return nil, &LostError{Object: o.Object, Name: o.Name, Found: wire.Refs[T, P](found), Err: errors.Join(err, lookErr)}
+		return nil, &LostError{Object: o.Object, Name: o.Name, Found: l.refs(found), Err: errors.Join(lostErr, lookErr)}
 	}
-	l.Wrote(o.Key, &wanted[0])
-	NoteFound(ctx, Found{Ref: P(&wanted[0]).Ref()})
+	NoteFound(ctx, Found{Ref: l.ref(&wanted[0])})
 	return &wanted[0], nil
 }

@@ -39,7 +39,7 @@ func TestNoteFound(t *testing.T) {
 
 func TestSends_countsLostRequestsByTheirBody(t *testing.T) {
 	t.Parallel()
-	var s Sends
+	s := NewSends[thing](nil)
 	for _, change := range []int{1, 1, -1} {
 		s.to("place").countLost("a", change)
 	}

@@ -35,23 +35,38 @@ type UnnamedObject[T any] struct {
 // Nothing is listed before, so after a lost response, a new object must prove its age by the service's clock, and never by the local one.
 // A network failure often loses the responses to several equal requests, and their objects are equal too: if there are no more of them
 // than lost responses, each request gets one.
-func Unnamed[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, s *Sends, o UnnamedObject[T]) (*T, error) {
-	c.LearnServiceTime(ctx)
-	since, place := c.ServiceTime(), s.to(o.Place)
-	made, err := sendUnnamed[T, P](ctx, place, o)
-	if !transport.IsAmbiguous(err) {
-		return made, err
+func Unnamed[T any](ctx context.Context, s *Sends[T], o UnnamedObject[T]) (*T, error) {
+	s.conn.LearnServiceTime(ctx)
+	since := s.conn.ServiceTime()
+	made, err := s.send(ctx, o)
+	if transport.IsAmbiguous(err) {
+		return s.find(ctx, o, since, err)
 	}
-	return findUnnamed[T, P](ctx, c, place, o, since, err)
+	return made, err
 }
 
-// sendUnnamed sends the request, and counts it if its response is lost.
-func sendUnnamed[T any, P wire.RecordOf[T]](ctx context.Context, place *sends, o UnnamedObject[T]) (*T, error) {
+// Sends are the requests of this process that create objects without names.
+type Sends[T any] struct {
+	conn *transport.Conn
+	ref  func(*T) wire.Ref
+	refs func([]T) []wire.Ref
+	// places has the requests for each place.
+	places sync.Map
+}
+
+// NewSends returns empty Sends.
+func NewSends[T any, P wire.RecordOf[T]](c *transport.Conn) *Sends[T] {
+	return &Sends[T]{conn: c, ref: func(object *T) wire.Ref { return P(object).Ref() }, refs: wire.Refs[T, P]}
+}
+
+// send sends the request, and counts it if its response is lost.
+func (s *Sends[T]) send(ctx context.Context, o UnnamedObject[T]) (*T, error) {
+	place := s.to(o.Place)
 	place.inFlight.RLock()
 	defer place.inFlight.RUnlock()
 	made, err := o.Send(ctx)
-	if err == nil && !place.take(P(made).Ref().ID) {
-		err = AnotherObject(o.Object, "", P(made).Ref())
+	if err == nil && !place.take(s.ref(made).ID) {
+		err = AnotherObject(o.Object, "", s.ref(made))
 	}
 	if transport.IsAmbiguous(err) {
 		place.countLost(o.Body, 1)
@@ -62,42 +77,40 @@ func sendUnnamed[T any, P wire.RecordOf[T]](ctx context.Context, place *sends, o
 	return made, nil
 }
 
-// findUnnamed returns the object of a request whose response was lost.
-func findUnnamed[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, place *sends, o UnnamedObject[T], since time.Time, lostErr error) (*T, error) {
-	listedBy := c.Clock.Now().Add(o.ListedLate)
-	place.inFlight.Lock() // The search starts when no request is in flight.
+// find returns the object of a request whose response was lost. It searches when no request for the place is in flight.
+func (s *Sends[T]) find(ctx context.Context, o UnnamedObject[T], since time.Time, lostErr error) (*T, error) {
+	clk, place := s.conn.Clock, s.to(o.Place)
+	listedBy := clk.Now().Add(o.ListedLate)
+	place.inFlight.Lock()
 	defer place.inFlight.Unlock()
 	lost := place.countLost(o.Body, 0)
 	defer place.countLost(o.Body, -1)
 
-	_ = c.Clock.Sleep(ctx, listedBy.Sub(c.Clock.Now())) // After an interrupt, the search comes at once.
-	enough := math.MaxInt                               // An early listing may show only objects that somebody else created.
-	if c.Clock.Now().Sub(listedBy) >= searchTime {
+	_ = clk.Sleep(ctx, listedBy.Sub(clk.Now())) // After an interrupt, the search comes at once.
+	enough := math.MaxInt                       // An early listing may show only objects that somebody else created.
+	if clk.Now().Sub(listedBy) >= searchTime {
 		enough = 1 // The searches for other requests took as long as this one would.
 	}
-	listed, lookErr := LookAfterLoss(ctx, c, enough, o.List)
+	listed, lookErr := LookAfterLoss(ctx, s.conn, enough, o.List)
 	found := collection.Filter(listed, func(object *T) bool {
-		ref := P(object).Ref()
+		ref := s.ref(object)
 		return !place.isTaken(ref.ID) && CreatedSince(ref.CreatedAt, since)
 	})
 	wanted := collection.Filter(found, o.IsWanted)
-	proven := collection.Filter(wanted, func(object *T) bool { return ProvenSince(P(object).Ref().CreatedAt, since) })
+	proven := collection.Filter(wanted, func(object *T) bool { return ProvenSince(s.ref(object).CreatedAt, since) })
 	if lookErr != nil || len(proven) == 0 || len(wanted) > lost {
 		if len(wanted) > 0 {
 			found = wanted
 		}
-		return nil, &LostError{Object: o.Object, Found: wire.Refs[T, P](found), Err: errors.Join(lostErr, lookErr)}
+		return nil, &LostError{Object: o.Object, Found: s.refs(found), Err: errors.Join(lostErr, lookErr)}
 	}
-	oldest := slices.MinFunc(proven, func(a, b T) int { return P(&a).Ref().CreatedAt.Compare(P(&b).Ref().CreatedAt) })
-	place.take(P(&oldest).Ref().ID)
-	NoteFound(ctx, Found{Ref: P(&oldest).Ref()})
+	oldest := slices.MinFunc(proven, func(a, b T) int { return s.ref(&a).CreatedAt.Compare(s.ref(&b).CreatedAt) })
+	place.take(s.ref(&oldest).ID)
+	NoteFound(ctx, Found{Ref: s.ref(&oldest)})
 	return &oldest, nil
 }
 
-// Sends are the requests of this process that create objects without names. The zero value is ready to use.
-type Sends struct{ places sync.Map }
-
-func (s *Sends) to(place string) *sends {
+func (s *Sends[T]) to(place string) *sends {
 	found, _ := s.places.LoadOrStore(place, &sends{lost: map[string]int{}, taken: map[string]bool{}})
 	return found.(*sends)
 }

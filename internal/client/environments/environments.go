@@ -30,8 +30,8 @@ type Client struct {
 // New returns a client for environments and their builds.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn, sources: memo.New[*SourceOptions](conn.Clock, 0)}
-	c.listings = collection.NewListing(conn.Clock, true, c.list)
-	c.ledger = create.NewLedger(conn, c.listings, nil)
+	c.listings = collection.NewListing(conn.Clock, c.list)
+	c.ledger = create.NewLedger(conn, c.listings)
 	c.buildPolls = collection.NewPoller(conn, collection.PollSource[BuildStatus]{
 		Single:    c.singleBuildStatus,
 		Many:      c.BuildStatuses,
@@ -159,7 +159,6 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, 
 
 // Update changes the fields that are set in body, and returns the ID of the build that this started, or empty.
 func (c *Client) Update(ctx context.Context, id string, body UpdateRequest) (buildID string, err error) {
-	defer c.ledger.Changing(id)()
 	r := transport.Patch("updateEnvironment", "/api/v0/environments/{environmentId}", id).With(body)
 	if body.Name == nil {
 		return c.change(ctx, id, r)
@@ -174,7 +173,7 @@ func (c *Client) Update(ctx context.Context, id string, body UpdateRequest) (bui
 // CheckAccess checks during a plan that the key, its role, and base_url can manage environments.
 func (c *Client) CheckAccess(ctx context.Context) error {
 	return c.conn.CheckOnce(ctx, "environments", func(ctx context.Context) error {
-		_, err := c.ledger.Before(ctx, collection.Organization, CreateRequest{}.hasName)
+		_, err := c.ledger.Snapshot(ctx, collection.Organization)
 		return err
 	})
 }
@@ -187,7 +186,6 @@ const deleteRetryTime = 30 * time.Second
 // default stays. If the environment is already gone, the error is a *MissingError.
 func (c *Client) Delete(ctx context.Context, id string) error {
 	defer c.listings.InvalidateAll()
-	defer c.ledger.Changing(id)()
 	r := transport.Delete("deleteEnvironment", "/api/v0/environments/{environmentId}", id)
 	err := c.conn.CallIgnoringBody(ctx, r)
 	if refusal := err; transport.IsConflict(refusal) {

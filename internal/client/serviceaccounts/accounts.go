@@ -4,8 +4,6 @@ package serviceaccounts
 import (
 	"cmp"
 	"context"
-	"sync"
-	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
@@ -21,26 +19,16 @@ type Client struct {
 	ledger    *create.Ledger[Account]
 	keys      *collection.Listing[APIKey]
 	keyLedger *create.Ledger[APIKey]
-	// created has the times at which this process created accounts, by ID, without those that it found after a lost response: they may be
-	// another run's, with keys and computers.
-	created sync.Map
 }
 
 // New returns a client for service accounts and their API keys.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
-	c.accounts = collection.NewListing(conn.Clock, true, c.list)
-	c.ledger = create.NewLedger(conn, c.accounts, nil)
-	c.keys = collection.NewListing(conn.Clock, false, c.listKeys)
-	c.keyLedger = create.NewLedger(conn, c.keys, c.CreatedAt)
+	c.accounts = collection.NewListing(conn.Clock, c.list)
+	c.ledger = create.NewLedger(conn, c.accounts)
+	c.keys = collection.NewListing(conn.Clock, c.listKeys)
+	c.keyLedger = create.NewLedger(conn, c.keys)
 	return c
-}
-
-// CreatedAt returns when this process certainly created an account, by the local clock; else zero.
-func (c *Client) CreatedAt(id string) time.Time {
-	at, _ := c.created.Load(id)
-	created, _ := at.(time.Time)
-	return created
 }
 
 // Account is a service account of the organization. Every operation on it requires the key of a member with the Manager
@@ -126,8 +114,8 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, erro
 		},
 		IsWanted: func(a *Account) bool { return a.Name == body.Name && a.Description == body.Description },
 	})
-	if err == nil && isAnswered {
-		c.created.Store(created.ID, c.conn.Clock.Now())
+	if err == nil && isAnswered { // An account that was found may be another run's, with keys.
+		c.keyLedger.Begin(created.ID)
 	}
 	return created, err
 }
@@ -161,7 +149,7 @@ func (c *Client) GoneWithAccount(ctx context.Context, account string, err error)
 // CheckAccess checks during a plan that the key, its role, and base_url can manage service accounts and their keys.
 func (c *Client) CheckAccess(ctx context.Context) error {
 	return c.conn.CheckOnce(ctx, "service accounts", func(ctx context.Context) error {
-		_, err := c.ledger.Before(ctx, collection.Organization, isNamed(""))
+		_, err := c.ledger.Snapshot(ctx, collection.Organization)
 		return err
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
@@ -72,8 +71,11 @@ func (c *Client) GetKey(ctx context.Context, accountID, keyID string) (*APIKey, 
 // KeysNamed returns the keys with a name, as this process knows them before a creation. It includes dead keys, except those that this
 // process revoked.
 func (c *Client) KeysNamed(ctx context.Context, accountID, name string) ([]APIKey, error) {
-	before, err := c.keysBefore(ctx, accountID, name)
-	return before.Named, err
+	before, err := c.keyLedger.Snapshot(ctx, accountID)
+	if err != nil {
+		return nil, c.GoneWithAccount(ctx, accountID, err)
+	}
+	return before.Find(hasName(name)), nil
 }
 
 func (c *Client) listKeys(ctx context.Context, accountID string) ([]APIKey, error) {
@@ -109,9 +111,4 @@ func (c *Client) RevokeExistingKey(ctx context.Context, accountID, keyID string)
 
 func hasName(name string) func(*APIKey) bool {
 	return func(k *APIKey) bool { return wire.SameText(k.Name, name) }
-}
-
-func (c *Client) keysBefore(ctx context.Context, accountID, name string) (create.Before[APIKey], error) {
-	before, err := c.keyLedger.Before(ctx, accountID, hasName(name))
-	return before, c.GoneWithAccount(ctx, accountID, err)
 }

@@ -41,7 +41,7 @@ type keyCreation struct {
 	client *Client
 	key    NewAPIKey
 	old    Renewal
-	before create.Before[APIKey]
+	before create.Snapshot[APIKey]
 	// now returns the service's time, by which keys expire.
 	now func() time.Time
 }
@@ -55,7 +55,12 @@ func (c *Client) CreateKey(ctx context.Context, n NewAPIKey) (*MintedAPIKey, err
 // CreateMissingKey is CreateKey that does not wait until a live key with the name is revoked.
 func (c *Client) CreateMissingKey(ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
 	return c.createKey(ctx, n, Renewal{}, func(k *keyCreation, ctx context.Context) (*MintedAPIKey, error) {
-		return k.replace(ctx, k.before.Named, k.findOthers) // What is known may be out of date.
+		others := k.before.Find(k.isOther)
+		var err error
+		if len(others) > 0 { // What is known may be out of date.
+			others, err = k.client.keyLedger.FindNow(ctx, n.AccountID, k.isOther)
+		}
+		return k.mintUnless(ctx, others, err)
 	})
 }
 
@@ -68,20 +73,19 @@ func (c *Client) CreateKeyAmongOthers(ctx context.Context, n NewAPIKey) (*Minted
 // error, because nobody asked for its rotation.
 func (c *Client) RenewKey(ctx context.Context, n NewAPIKey, old Renewal) (*MintedAPIKey, error) {
 	return c.createKey(ctx, n, old, func(k *keyCreation, ctx context.Context) (*MintedAPIKey, error) {
-		if old.IsRevoked {
-			named, err := k.keysNow(ctx)
-			if err != nil {
-				return nil, err
-			}
-			if k.oldLives(named) {
-				return nil, fmt.Errorf("the API key %q (%s) works, although an earlier listing showed it as revoked or lacked it. Nothing was changed. Plan again", n.Name, old.ID)
-			}
-			return k.replace(ctx, named, k.awaitOthers)
-		}
-		if k.oldLives(k.before.Named) {
+		if !old.IsRevoked && k.oldLives(k.before.Find(hasName(n.Name))) {
 			return k.rotate(ctx)
 		}
-		return k.replace(ctx, k.before.Named, k.awaitOthers)
+		if old.IsRevoked {
+			switch named, err := k.keysNow(ctx); {
+			case err != nil:
+				return nil, err
+			case k.oldLives(named):
+				return nil, fmt.Errorf("the API key %q (%s) works, although an earlier listing showed it as revoked or lacked it. "+
+					"Nothing was changed. Plan again", n.Name, old.ID)
+			}
+		}
+		return k.replace(ctx)
 	})
 }
 
@@ -92,9 +96,9 @@ func (c *Client) createKey(ctx context.Context, n NewAPIKey, old Renewal, send f
 		return nil, err
 	}
 	defer unlock()
-	before, err := c.keysBefore(ctx, n.AccountID, n.Name)
+	before, err := c.keyLedger.Snapshot(ctx, n.AccountID)
 	if err != nil {
-		return nil, err
+		return nil, c.GoneWithAccount(ctx, n.AccountID, err)
 	}
 	now := func() time.Time { return c.conn.ServiceNow(ctx) }
 	if n.ExpiresIn != 0 {
@@ -105,7 +109,7 @@ func (c *Client) createKey(ctx context.Context, n NewAPIKey, old Renewal, send f
 
 // keysNow lists the keys with the name again.
 func (k *keyCreation) keysNow(ctx context.Context) ([]APIKey, error) {
-	return k.client.keys.FindNow(ctx, k.key.AccountID, hasName(k.key.Name))
+	return k.client.keyLedger.FindNow(ctx, k.key.AccountID, hasName(k.key.Name))
 }
 
 func (k *keyCreation) oldLives(named []APIKey) bool {
@@ -138,42 +142,31 @@ func (k *keyCreation) rotate(ctx context.Context) (*MintedAPIKey, error) {
 		// Somebody may have revoked or rotated the key since the listing, or a killed run may have rotated it with a grace period.
 		named, lookErr := k.keysNow(ctx)
 		if lookErr == nil && !k.oldLives(named) {
-			return k.replace(ctx, named, k.awaitOthers)
+			return k.replace(ctx)
 		}
-		return nil, errors.Join(err, lookErr, create.AlreadyExists(describeKeys(k.others(named))))
+		return nil, errors.Join(err, lookErr, create.AlreadyExists(describeKeys(collection.Filter(named, k.isOther))))
 	}
 	return minted, err
 }
 
-// others are the live keys that prevent a mint.
-func (k *keyCreation) others(named []APIKey) []APIKey {
-	return collection.Filter(named, k.isOther)
-}
-
+// isOther reports whether a key with the name prevents a mint.
 func (k *keyCreation) isOther(key *APIKey) bool {
-	return key.IsLive(k.now()) && key.ID != k.old.ID && !slices.Contains(k.old.InGrace, key.ID)
+	return hasName(k.key.Name)(key) && key.IsLive(k.now()) && key.ID != k.old.ID && !slices.Contains(k.old.InGrace, key.ID)
 }
 
-func (k *keyCreation) findOthers(ctx context.Context) ([]APIKey, error) {
-	named, err := k.keysNow(ctx)
-	return k.others(named), err
+// replace mints a key in place of a dead one, or of none. It gives others time to be revoked.
+func (k *keyCreation) replace(ctx context.Context) (*MintedAPIKey, error) {
+	others, err := k.client.keyLedger.UntilFree(ctx, k.key.AccountID, k.isOther)
+	return k.mintUnless(ctx, others, err)
 }
 
-// awaitOthers gives others time to be revoked.
-func (k *keyCreation) awaitOthers(ctx context.Context) ([]APIKey, error) {
-	return k.client.keyLedger.UntilFree(ctx, k.key.AccountID, func(key *APIKey) bool { return hasName(k.key.Name)(key) && k.isOther(key) })
-}
-
-// replace mints a key in place of a dead one, or of none, unless look still finds another live key with the name.
-func (k *keyCreation) replace(ctx context.Context, named []APIKey, look func(context.Context) ([]APIKey, error)) (*MintedAPIKey, error) {
-	if len(k.others(named)) > 0 {
-		found, err := look(ctx)
-		if len(found) > 0 {
-			return nil, create.AlreadyExists(describeKeys(found))
-		}
-		if err != nil {
-			return nil, k.client.GoneWithAccount(ctx, k.key.AccountID, err)
-		}
+// mintUnless mints a key unless there are others, or they are not known because of an error.
+func (k *keyCreation) mintUnless(ctx context.Context, others []APIKey, err error) (*MintedAPIKey, error) {
+	if len(others) > 0 {
+		return nil, create.AlreadyExists(describeKeys(others))
+	}
+	if err != nil {
+		return nil, k.client.GoneWithAccount(ctx, k.key.AccountID, err)
 	}
 	return k.mint(ctx)
 }
@@ -209,7 +202,7 @@ func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr e
 	var named []APIKey
 	found, err := create.LookAfterLoss(ctx, k.client.conn, 1, func(ctx context.Context) (_ []APIKey, err error) {
 		named, err = k.keysNow(ctx)
-		return collection.Filter(named, func(key *APIKey) bool { return key.IsLive(k.now()) && !k.before.Has(key.ID) }), err
+		return collection.Filter(named, func(key *APIKey) bool { return key.IsLive(k.now()) && !k.before.IsNotNew(key.ID) }), err
 	})
 	// A rotation without a grace period ends the old key in the same step. If it still lives, nothing was rotated.
 	if err == nil && k.old.GraceMinutes == 0 && k.oldLives(named) {
@@ -252,7 +245,7 @@ func (k *keyCreation) send(ctx context.Context, r transport.Request) (*MintedAPI
 	if minted.ID == "" || minted.Value == "" {
 		return nil, r.Unexpected("the field id or value of apiKey is missing")
 	}
-	if k.before.Has(minted.ID) || minted.Name != "" && !wire.SameText(minted.Name, n.Name) {
+	if k.before.IsNotNew(minted.ID) || minted.Name != "" && !wire.SameText(minted.Name, n.Name) {
 		return nil, r.Unexpected(fmt.Sprintf("it contains API key %s (%q) instead of a new one named %q", minted.ID, minted.Name, n.Name))
 	}
 	if minted.CreatedAt == 0 && !response.At.IsZero() {

@@ -127,7 +127,7 @@ func (b MessageRequest) isWanted(m *Message) bool {
 // create.Unnamed.
 func (c *Client) Send(ctx context.Context, id string, body MessageRequest) (*Message, error) {
 	defer c.invalidateAll()
-	return create.Unnamed(ctx, c.conn, &c.sent, create.UnnamedObject[Message]{
+	return create.Unnamed(ctx, c.sent, create.UnnamedObject[Message]{
 		Object: "message in the session " + id,
 		Place:  strings.ToLower(id),
 		Body:   body,

@@ -21,14 +21,14 @@ type Client struct {
 
 	listings *collection.Listing[Session]
 	pages    *collection.Paged[[]Session]
-	// created and sent are what this process sends to create sessions and messages.
-	created, sent create.Sends
+	created  *create.Sends[Session]
+	sent     *create.Sends[Message]
 }
 
 // New returns a client for sessions.
 func New(conn *transport.Conn) *Client {
-	c := &Client{conn: conn}
-	c.listings = collection.NewListing(conn.Clock, false, c.listForReads)
+	c := &Client{conn: conn, created: create.NewSends[Session](conn), sent: create.NewSends[Message](conn)}
+	c.listings = collection.NewListing(conn.Clock, c.listForReads)
 	c.pages = newPages(conn)
 	return c
 }
@@ -108,7 +108,7 @@ func (c *Client) Listed(ctx context.Context, id, computer string) (*Session, err
 // have the settings. If it is not listed, it is read alone. If it does not exist, the error is a *MissingError, which is new if the
 // session was created a moment ago.
 func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Time) (*Session, error) {
-	return c.listings.Get(ctx, computer, id, func(ctx context.Context) (*Session, error) {
+	return c.listings.GetListed(ctx, computer, id, func(ctx context.Context) (*Session, error) {
 		if isYoung := cmp.Or(c.conn.ServiceTime(), c.conn.Clock.Now()).Before(createdAt.Add(youngFor)); !isYoung {
 			return c.anywhere(ctx, id, computer)
 		}
@@ -179,7 +179,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, erro
 		body.Settings = nil
 	}
 	object := "session on the computer " + body.ComputerID
-	made, err := create.Unnamed(ctx, c.conn, &c.created, create.UnnamedObject[Session]{
+	made, err := create.Unnamed(ctx, c.created, create.UnnamedObject[Session]{
 		Object: object,
 		Place:  strings.ToLower(body.ComputerID),
 		Body:   body,

@@ -20,13 +20,13 @@ type Client struct {
 	conn *transport.Conn
 
 	listings *collection.Listing[Run]
-	created  create.Sends
+	created  *create.Sends[Run]
 }
 
 // New returns a client for wiki runs.
 func New(conn *transport.Conn) *Client {
-	c := &Client{conn: conn}
-	c.listings = collection.NewListing(conn.Clock, true, c.list)
+	c := &Client{conn: conn, created: create.NewSends[Run](conn)}
+	c.listings = collection.NewListing(conn.Clock, c.list)
 	return c
 }
 
@@ -173,7 +173,7 @@ func (c *Client) GetUncached(ctx context.Context, id string) (*Run, error) {
 // Create creates a run, and finds it after a lost response; see create.Unnamed.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Run, error) {
 	defer c.listings.InvalidateAll()
-	return create.Unnamed(ctx, c.conn, &c.created, create.UnnamedObject[Run]{
+	return create.Unnamed(ctx, c.created, create.UnnamedObject[Run]{
 		Object:   "wiki run of " + body.RepoURL,
 		Place:    repositoryKey(body.RepoURL),
 		Body:     body,

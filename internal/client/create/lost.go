@@ -1,0 +1,86 @@
+package create
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+)
+
+// searchTime is the sum of looksAfterLoss, the pauses before each search for an object whose create response was lost. The service may
+// show a new object late, so one search is not enough.
+const searchTime = 7 * time.Second
+
+var looksAfterLoss = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second}
+
+// LookAfterLoss searches until it finds enough objects or has no more attempts.
+func LookAfterLoss[T any](ctx context.Context, c *transport.Conn, enough int, find func(context.Context) ([]T, error)) ([]T, error) {
+	ctx, cancel := transport.PastCancel(ctx)
+	defer cancel()
+	defer c.NoteWait(ctx, transport.WaitSearch, wire.Ref{}, "", c.Clock.Now())
+	var found []T
+	var lastErr error
+	for _, pause := range looksAfterLoss {
+		if err := c.Clock.Sleep(ctx, pause); err != nil {
+			return found, errors.Join(lastErr, err)
+		}
+		seen, err := find(ctx)
+		if err == nil {
+			found = seen
+		}
+		if err == nil && len(found) >= enough {
+			return found, nil
+		}
+		lastErr = err
+	}
+	return found, lastErr
+}
+
+// CreatedSince reports whether an object was created at or after a time of the service's clock. If either time is unknown, it
+// returns true.
+func CreatedSince(created, since time.Time) bool {
+	return created.IsZero() || since.IsZero() || !created.Before(since.Truncate(time.Second))
+}
+
+// ProvenSince is CreatedSince that requires both times, because no name distinguishes the object from an older one.
+func ProvenSince(created, since time.Time) bool {
+	return !created.IsZero() && !since.IsZero() && CreatedSince(created, since)
+}
+
+// Found is an object that was found after a lost response. It may be another run's: only its name and its times fit the request.
+type Found struct {
+	wire.Ref
+	// Revoked is the fingerprint of an API key that was revoked and created again, because its value was lost. It is empty for any other
+	// object.
+	Revoked string
+}
+
+type foundKey struct{}
+
+// WithFound returns a context for creations, and what they found after lost responses, once they have ended.
+func WithFound(ctx context.Context) (context.Context, *[]Found) {
+	found := new([]Found)
+	return context.WithValue(ctx, foundKey{}, found), found
+}
+
+// NoteFound logs an object that was found after a lost response, and adds it to what WithFound returned.
+func NoteFound(ctx context.Context, found Found) {
+	what := "Found"
+	if found.Revoked != "" {
+		what = "Revoked without its value"
+	}
+	LogFound(ctx, what, found.Ref)
+	if all, ok := ctx.Value(foundKey{}).(*[]Found); ok {
+		*all = append(*all, found)
+	}
+}
+
+// LogFound logs the object of a lost response, and what became of it.
+func LogFound(ctx context.Context, what string, found wire.Ref) {
+	fields := map[string]any{"object": found.Object, "name": found.Name, "id": found.ID, "created_at": found.CreatedAt}
+	tflog.Info(ctx, what+" after a lost response", fields)
+}

@@ -1,0 +1,72 @@
+package create
+
+import (
+	"context"
+	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+)
+
+// A name that is taken may become free a moment later: a listing may be out of date, and the same apply may delete or rename what has the
+// name. A plan says nothing about such a name, because only Terraform knows what the same apply deletes, renames, or moves.
+const (
+	// takenTime is how long a collection has for all names in it that are taken. Who comes later looks once.
+	takenTime = 10 * time.Second
+	// takenPause is how soon a change of this process is noticed, and takenAge how soon one of others: it takes a listing, which all share.
+	takenPause = 100 * time.Millisecond
+	takenAge   = 2 * time.Second
+	// renamePause is how soon a rename is sent again if it is refused, but nothing is known to have the name.
+	renamePause = time.Second
+)
+
+// UntilFree waits until nothing prevents a creation, and otherwise returns the objects that do. An interrupted wait returns them with its
+// error.
+func (l *Ledger[T]) UntilFree(ctx context.Context, key string, isTaken func(*T) bool) ([]T, error) {
+	known, err := l.Snapshot(ctx, key)
+	if err != nil || len(known.Find(isTaken)) == 0 {
+		return nil, err
+	}
+	for until := l.takenUntil(key); ; {
+		isLast := !l.conn.Clock.Now().Before(until)
+		known, err := l.snapshot(ctx, key, takenAge)
+		if err != nil {
+			return nil, err
+		}
+		taken := known.Find(isTaken)
+		if len(taken) == 0 || isLast {
+			return taken, nil
+		}
+		if err := l.conn.Clock.Sleep(ctx, takenPause); err != nil {
+			return taken, err
+		}
+	}
+}
+
+// Rename sends a request that gives an object a name. After a 409, it sends the request again once nothing is known to have the name, as
+// when the first element of a list with count is removed, and each object gets the name of the next one.
+func (l *Ledger[T]) Rename(ctx context.Context, key string, hasName func(*T) bool, send func() error) error {
+	err := send()
+	for isLast := false; transport.IsConflict(err) && !isLast; err = send() {
+		until := l.takenUntil(key)
+		if l.conn.Clock.Sleep(ctx, renamePause) != nil {
+			return err
+		}
+		isLast = !l.conn.Clock.Now().Before(until)
+		if taken, _ := l.UntilFree(ctx, key, hasName); len(taken) > 0 {
+			return err
+		}
+	}
+	return err
+}
+
+// takenUntil returns until when the names of a collection have time to become free, from the first one that was found taken.
+func (l *Ledger[T]) takenUntil(key string) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k, now := l.of(key), l.conn.Clock.Now()
+	if now.Sub(k.takenSince) >= takenTime+collection.FreshFor {
+		k.takenSince = now
+	}
+	return k.takenSince.Add(takenTime)
+}
