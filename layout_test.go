@@ -39,7 +39,7 @@ var layers = [][]string{
 	{"internal/client/collection"},
 	{"internal/client/transport"},
 	{"internal/client/memo", "internal/client/wire"},
-	{"internal/contract", "internal/clock"},
+	{"internal/contract", "internal/clock", "internal/runreport"},
 }
 
 // layerOf returns the layer of a package in layers, or -1 for a tool or a package for tests, which may import everything.

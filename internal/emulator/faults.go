@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
+	"github.com/agentyard/terraform-provider-agentyard/internal/runreport"
 )
 
 // FaultHeader is in every response that a fault made; its value is the fault's kind.
@@ -131,9 +133,7 @@ func (f *Faults) Add(faults ...Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, fault := range faults {
-		if fault.Times == 0 {
-			fault.Times = 1
-		}
+		fault.Times = cmp.Or(fault.Times, 1)
 		f.pending = append(f.pending, fault)
 	}
 }
@@ -188,26 +188,14 @@ func (f *Faults) take(operation string, r *http.Request) (Fault, bool) {
 
 // hide makes reads of the object that a response describes fail.
 func (f *Faults) hide(body []byte, reads int) {
-	var created struct {
-		ID        string `json:"id"`
-		SessionID string `json:"sessionId"`
-		WikiRunID string `json:"wikiRunId"`
-		APIKey    struct {
-			ID string `json:"id"`
-		} `json:"apiKey"`
-	}
-	if json.Unmarshal(body, &created) != nil {
-		return
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.hidden == nil {
 		f.hidden = map[string]int{}
 	}
-	for _, id := range []string{created.ID, created.SessionID, created.WikiRunID, created.APIKey.ID} {
-		if id != "" {
-			f.hidden[id] = max(1, reads)
-		}
+	created, _ := runreport.Answer(body)
+	for _, object := range created {
+		f.hidden[object.ID] = max(1, reads)
 	}
 }
 
@@ -221,10 +209,7 @@ func (e *Emulator) beforeCommit(x *exchange, w *response, r *http.Request, f Fau
 	case FaultStatusBeforeCommit:
 		e.writeFaultStatus(w, r, f)
 	case FaultRateLimited:
-		if f.RetryAfter == "" {
-			f.RetryAfter = "1"
-		}
-		f.Status = http.StatusTooManyRequests
+		f.Status, f.RetryAfter = http.StatusTooManyRequests, cmp.Or(f.RetryAfter, "1")
 		e.writeFaultStatus(w, r, f)
 	case FaultOtherServer:
 		w.writeOther(f)
@@ -314,11 +299,8 @@ func (a *response) writeOther(f Fault) {
 }
 
 func (e *Emulator) writeFaultStatus(w *response, r *http.Request, f Fault) {
-	if f.Status == 0 {
-		f.Status = http.StatusInternalServerError
-	}
 	if f.RetryAfter != "" {
 		w.Header().Set("Retry-After", f.RetryAfter)
 	}
-	e.writeError(w, r, fail(f.Status, "A programmed fault answered this request."))
+	e.writeError(w, r, fail(cmp.Or(f.Status, http.StatusInternalServerError), "A programmed fault answered this request."))
 }

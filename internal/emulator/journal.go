@@ -1,12 +1,8 @@
 package emulator
 
 import (
-	"cmp"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator/statuspage"
@@ -100,39 +96,4 @@ func (j *Journal) change(edit func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	edit()
-}
-
-// nameIn is the name of the object in the body of a request; empty if there is none.
-func nameIn(body []byte) string {
-	var named struct{ Name, NamePrefix, Email, RepoURL string }
-	_ = json.Unmarshal(body, &named) // The service checks the body.
-	return statuspage.Short(cmp.Or(named.Name, named.NamePrefix, named.Email, named.RepoURL))
-}
-
-// refusalsIn are the reasons in a response for what was refused: the request, or parts of it.
-func refusalsIn(body []byte) (reasons []string) {
-	type part struct {
-		Email, RepoFullName string
-		Error               any
-	}
-	var response struct {
-		Detail string
-		part
-		Errors, Sessions  []part
-		Computers         []json.RawMessage
-		RequestedQuantity int
-	}
-	_ = json.Unmarshal(body, &response) // An archive, or the page of a fault, has none.
-	if response.Detail != "" {
-		return []string{statuspage.Short(response.Detail)}
-	}
-	for _, p := range slices.Concat([]part{response.part}, response.Errors, response.Sessions) {
-		switch refusal := p.Error.(type) {
-		case string:
-			reasons = append(reasons, strings.TrimPrefix(cmp.Or(p.Email, p.RepoFullName)+": "+refusal, ": "))
-		case map[string]any:
-			reasons = append(reasons, fmt.Sprintf("%d of %d computers created: %v", len(response.Computers), response.RequestedQuantity, refusal["message"]))
-		}
-	}
-	return reasons
 }

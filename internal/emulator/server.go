@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/runreport"
 )
 
 const (
@@ -128,7 +129,7 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 	// The body is read at once: only then does the server notice that a client hung up during a delay.
 	body, err := io.ReadAll(io.LimitReader(r.Body, int64(x.route.bodyLimit())+1))
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	e.journal.change(func() { x.entry.BodyHash, x.entry.Named = maphash.Bytes(hashSeed, body), nameIn(body) })
+	e.journal.change(func() { x.entry.BodyHash, x.entry.Named = maphash.Bytes(hashSeed, body), runreport.NameIn(body) })
 	a := &response{header: http.Header{}, drop: err != nil}
 	fault, hit := Fault{}, false
 	if !a.drop {
@@ -148,7 +149,7 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 			x.entry.Status = a.status
 		}
 		if r.Method != http.MethodGet || a.status >= http.StatusBadRequest {
-			x.entry.Refusals = refusalsIn(a.body.Bytes())
+			_, x.entry.Refusals = runreport.Answer(a.body.Bytes())
 		}
 	})
 	e.changes.Add(1)
@@ -212,3 +213,6 @@ func (e *Emulator) setTime(h http.Header) {
 
 // timeOf converts the API's Unix milliseconds.
 func timeOf(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+// toMillis is a time as precise as the API's.
+func toMillis(t time.Time) time.Time { return timeOf(millis(t)) }

@@ -9,6 +9,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/runreport"
 )
 
 // maxAlone is how many objects are read at the same time if each of them takes its own request.
@@ -79,7 +80,7 @@ func (p *Poller[T]) Watch(key, id string) *Watch[T] {
 	w := &Watch[T]{poller: p, key: key, id: id, began: p.clock.Now()}
 	w.close = sync.OnceFunc(func() {
 		if w.ctx != nil {
-			p.conn.NoteWait(w.ctx, transport.WaitStatus, wire.Ref{ID: id}, w.state, w.began)
+			p.conn.NoteWait(w.ctx, runreport.WaitStatus, wire.Ref{ID: id}, w.state, w.began)
 		}
 		p.leave(key, id)
 	})

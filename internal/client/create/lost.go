@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+	"github.com/agentyard/terraform-provider-agentyard/internal/runreport"
 )
 
 // searchTime is the sum of looksAfterLoss, the pauses before each search for an object whose create response was lost. The service may
@@ -21,7 +22,7 @@ var looksAfterLoss = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.S
 func LookAfterLoss[T any](ctx context.Context, c *transport.Conn, enough int, find func(context.Context) ([]T, error)) ([]T, error) {
 	ctx, cancel := transport.PastCancel(ctx)
 	defer cancel()
-	defer c.NoteWait(ctx, transport.WaitSearch, wire.Ref{}, "", c.Clock.Now())
+	defer c.NoteWait(ctx, runreport.WaitSearch, wire.Ref{}, "", c.Clock.Now())
 	var found []T
 	var lastErr error
 	for _, pause := range looksAfterLoss {

@@ -1,6 +1,7 @@
 package environments
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
@@ -160,6 +161,18 @@ func (e *Environment) IsBuilding() bool {
 // HasFailed reports whether the environment or its latest build failed.
 func (e *Environment) HasFailed() bool {
 	return e.Status == StatusFailed || e.LatestBuild != nil && e.LatestBuild.Status == BuildFailed
+}
+
+// Failure is for the report of a run: why the environment failed, and the scripts, which the reason must not repeat.
+func (e *Environment) Failure() (why string, scripts []string) {
+	if !e.HasFailed() || e.LatestBuild == nil {
+		return "", nil
+	}
+	scripts = []string{e.SetupScript}
+	for _, r := range e.Repositories {
+		scripts = append(scripts, r.Script)
+	}
+	return StatusFailed + ": " + cmp.Or(e.FailureReason, e.LatestBuild.FailureReason, e.LatestBuild.FailureCategory), scripts
 }
 
 // hasName reports whether an environment has the requested name in the requested scope: each scope may have an environment with

@@ -192,12 +192,7 @@ func checkProxy(base *url.URL) error {
 }
 
 func connect(cfg Config) *Conn {
-	if cfg.Clock == nil {
-		cfg.Clock = clock.System
-	}
-	if cfg.RequestTimeout == 0 {
-		cfg.RequestTimeout = defaultRequestTimeout
-	}
+	cfg.Clock, cfg.RequestTimeout = cmp.Or(cfg.Clock, clock.System), cmp.Or(cfg.RequestTimeout, defaultRequestTimeout)
 	if cfg.Random == nil {
 		cfg.Random = rand.Float64
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/runreport"
 )
 
 // The key of reported, which JSON escapes, and how the service does that.
@@ -87,7 +88,7 @@ func TestReport(t *testing.T) {
 		},
 		"a file and a query": {
 			Get("getFile", "/computers/{computerId}/files/{fileName}", "c1", "planted").Where(url.Values{"q": {"planted"}, "email": {"a@b"}}), []string{`200 {"id":"c1","url":"planted"}`},
-			[]string{`{"method":"GET","operation":"getFile","path":[{"id":"c1"},{"id":"(file)"}],"query":"email=a%40b","route":"/computers/{computerId}/files/{fileName}","status":200}`},
+			[]string{`{"method":"GET","operation":"getFile","path":[{"id":"c1"},{"id":"(file)"}],"query":"email=a@b","route":"/computers/{computerId}/files/{fileName}","status":200}`},
 		},
 		"a refusal that repeats the file": {
 			Post("completeFile", "/computers/{computerId}/files/{fileName}", "c1", "planted"), []string{`409 {"detail":"The user's workspace has \"planted\" already."}`},
@@ -95,7 +96,11 @@ func TestReport(t *testing.T) {
 		},
 		"a refusal that repeats the query": {
 			Get("search", "/search").Where(url.Values{"q": {"\"planted\n'"}, "owner": {reportedKey, "o"}}), []string{`400 {"detail":"q must not be \"\"planted\n'\", which isn't short"}`},
-			[]string{`{"method":"GET","operation":"search","query":"owner=%2A%2A%2A\u0026owner=o","refusals":["q must not be \"…\", which isn't short"],"route":"/search","status":400}`},
+			[]string{`{"method":"GET","operation":"search","query":"owner=***\u0026owner=o","refusals":["q must not be \"…\", which isn't short"],"route":"/search","status":400}`},
+		},
+		"a refusal that repeats a script without quotes": {
+			Post("createThing", "/things").With(map[string]any{"name": "ci", "setupScript": "export TOKEN=planted-1\nmake all\nls"}), []string{`400 {"detail":"Line 1 of ci: cannot set planted-1. Line 2: make all: no make."}`},
+			[]string{`{"method":"POST","name":"ci","operation":"createThing","refusals":["Line 1 of ci: cannot set …. Line 2: …: no make."],"route":"/things","status":400}`},
 		},
 		"a refusal that is cut off": {
 			Post("sendThing", "/things").With(map[string]any{"prompt": "planted"}), []string{`400 {"detail":"No 'planted"}`},
@@ -135,19 +140,34 @@ func TestReport_waitsAndNames(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	c := reported(t, folder, clienttest.NoContent)
-	c.report.know(t.Context(), false, wire.Ref{ID: "c1", Name: "listed"})
-	c.report.know(t.Context(), true, wire.Ref{ID: "c2", Name: "read"}, wire.Ref{ID: "c1", Name: "listed"})
+	c.report.know(wire.Ref{ID: "c1", Name: "listed"})
+	for _, id := range []string{"c1", "c2", "c2", "c3", "c3"} {
+		c.report.read(t.Context(), thing{id})
+	}
 	clienttest.Must(t, c.CallIgnoringBody(t.Context(), Delete("deleteThing", "/things/{id}", "c1")))
-	c.NoteWait(t.Context(), WaitStatus, wire.Ref{ID: "c1"}, "active", clienttest.Start.Add(-time.Minute))
-	c.NoteWait(t.Context(), WaitStatus, wire.Ref{ID: "c1"}, "active", clienttest.Start)
+	c.NoteWait(t.Context(), runreport.WaitStatus, wire.Ref{ID: "c1"}, "active", clienttest.Start.Add(-time.Minute))
+	c.NoteWait(t.Context(), runreport.WaitStatus, wire.Ref{ID: "c1"}, "active", clienttest.Start)
 	want := []string{
 		`{"agent":"agent/1","agentyard_run_report":1}`, `{"objects":[{"id":"c2","name":"read"}]}`,
+		`{"objects":[{"id":"c3","name":"read"}],"state":"failed: no …"}`, `{"objects":[{"id":"c3","name":"read"}],"state":"failed: no …"}`,
 		`{"method":"DELETE","operation":"deleteThing","path":[{"id":"c1","name":"listed"}],"route":"/things/{id}","status":204}`,
 		`{"objects":[{"id":"c1"}],"state":"active","wait":"status"}`,
 	}
 	if got := linesOf(t, folder); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+}
+
+// thing is an object, which failed if it is the third.
+type thing struct{ id string }
+
+func (o thing) Ref() wire.Ref { return wire.Ref{ID: o.id, Name: "read"} }
+
+func (o thing) Failure() (why string, secrets []string) {
+	if o.id != "c3" {
+		return "", nil
+	}
+	return "failed: no planted-1", []string{"planted-1"}
 }
 
 // A report that cannot be written harms no request.

@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+	"github.com/agentyard/terraform-provider-agentyard/internal/runreport"
 )
 
 // Response is a successful response.
@@ -77,27 +78,21 @@ func NewTransportError(op Operation, err error) *TransportError {
 // A request that changes something waits for its response even if ctx is canceled: the caller must know what was created
 // before the run stops. Before the request is sent, and between retries, ctx is respected.
 func (c *Conn) Exchange(ctx context.Context, r Request, accepted Body) (*Response, error) {
-	var body []byte
-	resp, state, err := c.send(ctx, r, c.apiFor(r.Op), func(resp *http.Response) (err error) {
-		body, err = ReadBody(resp, accepted)
-		return err
-	})
+	resp, state, err := c.send(ctx, r, c.apiFor(r.Op), func(resp *http.Response) ([]byte, error) { return ReadBody(resp, accepted) })
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode >= 300 {
-		failed := c.ErrorOf(r.Op, resp, body)
+		failed := c.ErrorOf(r.Op, resp, state.body)
 		failed.Repeated, failed.Once = state.actedBefore, !state.repeatable
-		c.report.answered(ctx, state, failed, nil)
 		return nil, failed
 	}
-	c.report.answered(ctx, state, nil, body)
 	at := dateOf(resp.Header)
-	if isOwn(body) {
+	if isOwn(state.body) {
 		c.service.note(at, state.arrivedAt)
 	}
-	return &Response{Body: body, At: at}, nil
+	return &Response{Body: state.body, At: at}, nil
 }
 
 // apiFor returns the client with the operation's timeout.
@@ -111,7 +106,7 @@ func (c *Conn) apiFor(op Operation) *http.Client {
 }
 
 // send sends a request until it gets a response that read accepts. The caller closes the response.
-func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(*http.Response) error) (*http.Response, *attempts, error) {
+func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(*http.Response) ([]byte, error)) (*http.Response, *attempts, error) {
 	if err := c.Configured(); err != nil {
 		return nil, nil, err
 	}
@@ -125,7 +120,7 @@ func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(
 		if err := c.limiter.wait(state.caller, &state.ticket); err != nil { //nolint:contextcheck // A request that changes something outlives its caller, but its wait does not.
 			return nil, false, err
 		}
-		c.report.waited(ctx, waitRate, r.Op.Name, wire.Ref{}, "", asked)
+		c.report.waited(ctx, runreport.Line{Wait: runreport.WaitRate, Operation: r.Op.Name}, asked)
 		sent := c.Clock.Now()
 		resp, err := api.Do(copyOf(req))
 		state.arrivedAt = c.Clock.Now()
@@ -136,11 +131,11 @@ func (c *Conn) send(ctx context.Context, r Request, api *http.Client, read func(
 		again := c.afterAttempt(state, resp, err)
 		if err == nil && !again {
 			// A response that is cut off is retried like a failed connection.
-			err = read(resp)
+			state.body, err = read(resp)
 			state.noteTimeout(req, err)
 			again = err != nil && c.retry.again(state, resp, err)
 		}
-		c.report.attempt(ctx, state, sent, resp, err, again)
+		c.reportAttempt(ctx, state, sent, resp, err, again)
 		return resp, again, err
 	})
 	fields := map[string]any{"operation": r.Op.Name, "method": r.Op.Method, "route": r.Op.Route, "duration_ms": c.Clock.Now().Sub(started).Milliseconds()}
@@ -181,7 +176,7 @@ func (c *Conn) afterRefusal(state *attempts, resp *http.Response) bool {
 		return false
 	}
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorText))
-	state.refusal, state.pause = c.ErrorOf(state.op, resp, body), 0
+	state.refusal, state.pause = c.ErrorOf(state.request.Op, resp, body), 0
 	return true
 }
 
@@ -208,8 +203,8 @@ func (c *Conn) newRequest(ctx context.Context, r Request) (*http.Request, *attem
 		}
 		payload = bytes.NewReader(encoded)
 	}
-	state, ctx := newAttempts(ctx, r.Op, r.Op.Method != http.MethodPost || r.Op.Repeatable)
-	c.report.identify(state, r, target, encoded)
+	state, ctx := newAttempts(ctx, r, r.Op.Method != http.MethodPost || r.Op.Repeatable)
+	state.sent, state.line = encoded, c.report.described(r, target, encoded)
 	if r.Op.Changes() {
 		ctx = context.WithoutCancel(ctx)
 	}
@@ -248,7 +243,7 @@ func (a *attempts) failure(err error) error {
 	if ended := a.caller.Err(); ended != nil && !errors.Is(err, ended) {
 		err = fmt.Errorf("%w (%w)", ended, err)
 	}
-	failure := NewTransportError(a.op, err)
+	failure := NewTransportError(a.request.Op, err)
 	failure.Unsent, failure.Timeout = !a.acted, timeout
 	return failure
 }
@@ -333,10 +328,7 @@ func PastCancel(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // Stream is send for a response that may take longer than request_timeout as long as data is transferred.
-func (c *Conn) Stream(ctx context.Context, r Request, read func(*http.Response) error) (*http.Response, error) {
-	resp, state, err := c.send(ctx, r, c.transfers, read)
-	if err == nil {
-		c.report.answered(ctx, state, nil, nil)
-	}
+func (c *Conn) Stream(ctx context.Context, r Request, read func(*http.Response) (body []byte, err error)) (*http.Response, error) {
+	resp, _, err := c.send(ctx, r, c.transfers, read)
 	return resp, err
 }

@@ -21,7 +21,7 @@ func CallObject[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Reque
 	if problem := wire.Mismatch(P(found), id); problem != "" {
 		return nil, r.Unexpected(problem)
 	}
-	c.report.know(ctx, true, P(found).Ref())
+	c.report.read(ctx, P(found))
 	return found, nil
 }
 
@@ -84,7 +84,7 @@ func CallList[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Request
 		if problem := wire.Mismatch(P(&objects[i]), wire.AnyID); problem != "" {
 			return nil, r.Unexpected(fmt.Sprintf("object %d of the list is invalid: %s", i+1, problem))
 		}
-		c.report.know(ctx, false, P(&objects[i]).Ref())
+		c.report.know(P(&objects[i]).Ref())
 	}
 	return objects, nil
 }

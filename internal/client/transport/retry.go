@@ -17,8 +17,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/runreport"
 )
 
 const (
@@ -34,7 +34,7 @@ const (
 
 // attempts is the state of one call's attempts.
 type attempts struct {
-	op Operation
+	request Request
 	// caller is the context of the call. The context of a request may outlive it, so that no change is cut off halfway.
 	caller     context.Context
 	repeatable bool
@@ -55,16 +55,16 @@ type attempts struct {
 	// refusal is the last response if it was a 429, in case there is no further attempt.
 	refusal *APIError
 
-	// What the report of the run says about the call, and about the last attempt.
-	path        []string
-	query, name string
-	hash        uint64
-	line        *reportLine
+	// sent is the body of the request, and line what the report of the run says of all attempts.
+	sent []byte
+	line runreport.Line
+	// body is that of the last response, unless it is to be repeated.
+	body []byte
 }
 
 // newAttempts returns the state of a call, and the context of its requests.
-func newAttempts(ctx context.Context, op Operation, repeatable bool) (*attempts, context.Context) {
-	state := &attempts{op: op, caller: ctx, repeatable: repeatable}
+func newAttempts(ctx context.Context, r Request, repeatable bool) (*attempts, context.Context) {
+	state := &attempts{request: r, caller: ctx, repeatable: repeatable}
 	// GotConn is called after the TLS handshake. If an attempt fails before that, nothing was sent.
 	return state, httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { state.connected.Store(true) }})
 }
@@ -109,13 +109,13 @@ func (p *retryPolicy) again(state *attempts, resp *http.Response, err error) boo
 		return false
 	}
 	pause := p.backoff(state.failed)
-	state.reason = waitRetry
+	state.reason = runreport.WaitRetry
 	if resp != nil {
 		if requested, ok := p.retryAfter(resp.Header); ok {
 			if requested > maxRetryAfter {
 				return false
 			}
-			pause, state.reason = requested, waitAfter
+			pause, state.reason = requested, runreport.WaitAfter
 		}
 	}
 	state.failed++
@@ -128,7 +128,7 @@ func (p *retryPolicy) wait(state *attempts) error {
 	if state.pause <= 0 {
 		return state.caller.Err()
 	}
-	defer p.report.waited(state.caller, state.reason, state.op.Name, wire.Ref{}, "", p.clock.Now())
+	defer p.report.waited(state.caller, runreport.Line{Wait: state.reason, Operation: state.request.Op.Name}, p.clock.Now())
 	return p.clock.Sleep(state.caller, state.pause)
 }
 
@@ -140,7 +140,7 @@ func (a *attempts) mayRepeat(resp *http.Response, err error) bool {
 		if errors.Is(err, ErrTooLarge) {
 			return false
 		}
-		return a.repeatable && (!a.op.Slow || !a.timedOut)
+		return a.repeatable && (!a.request.Op.Slow || !a.timedOut)
 	}
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests:

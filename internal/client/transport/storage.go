@@ -162,7 +162,7 @@ func (c *Conn) SendToStorage(ctx context.Context, act, address string, newReques
 	if err := c.checkSignedURL(address); err != nil {
 		return nil, &StorageError{Act: act, Err: err}
 	}
-	state, ctx := newAttempts(ctx, Operation{}, true)
+	state, ctx := newAttempts(ctx, Request{}, true)
 	resp, err := c.retry.repeat(state, func() (*http.Response, bool, error) {
 		req, err := newRequest(ctx)
 		if err != nil {

@@ -243,7 +243,7 @@ func TestStream_idleTime(t *testing.T) {
 					_, _ = io.WriteString(conn, "x")
 				}
 			})
-			resp, err := c.Stream(t.Context(), aRead, func(*http.Response) error { return nil })
+			resp, err := c.Stream(t.Context(), aRead, func(*http.Response) ([]byte, error) { return nil, nil })
 			clienttest.Must(t, err)
 			data, err := io.ReadAll(resp.Body)
 			if (err != nil) != stalls || stalls && !strings.Contains(err.Error(), "the transfer stalled: no data moved for 10s") || !stalls && len(data) != parts {

@@ -48,19 +48,19 @@ func (c *Client) Export(ctx context.Context, runID string, to io.Writer) (*Expor
 func (c *Client) openExport(ctx context.Context, r transport.Request) (io.ReadCloser, error) {
 	var body []byte
 	var isZIP bool
-	resp, err := c.conn.Stream(ctx, r, func(resp *http.Response) (err error) {
+	resp, err := c.conn.Stream(ctx, r, func(resp *http.Response) (_ []byte, err error) {
 		start := bufio.NewReader(resp.Body)
 		resp.Body = struct {
 			io.Reader
 			io.Closer
 		}{start, resp.Body}
 		if isZIP = resp.StatusCode < 300 && beginsArchive(start); isZIP {
-			return nil
+			return nil, nil
 		}
 		if body, err = transport.ReadBody(resp, transport.OnlyJSON); err != nil {
-			return fmt.Errorf("it has neither a ZIP archive nor a signed URL of one: %w", err)
+			return nil, fmt.Errorf("it has neither a ZIP archive nor a signed URL of one: %w", err)
 		}
-		return nil
+		return body, nil
 	})
 	if err != nil {
 		return nil, err

@@ -52,9 +52,9 @@ func failuresOf(spans []runSpan, net []*Change, objects map[string]Row) (failure
 			o := s.object(objects)
 			switch {
 			case s.Method == "POST" && s.Named != "" && o.Name != "":
-				o = Ref{Name: o.Name + " (" + s.Named + ")"}
+				o = Ref{Name: o.Name + " (" + Short(s.Named) + ")"}
 			case s.Method == "POST" && s.Named != "":
-				o = Ref{Name: s.Named}
+				o = Ref{Name: Short(s.Named)}
 			}
 			add(s.name(), s.outcome(), o)
 		}
@@ -111,10 +111,29 @@ func changesOf(net []*Change, objects map[string]Row) (parts []changePart) {
 	return parts
 }
 
-// actions are what successful requests did that changed no object for good.
-var actions = map[string]string{
-	"cancelEnvironmentBuild": "canceled a build of", "completeFileUpload": "uploaded a file to", "installComputerDeps": "installed dependencies on",
-	"interruptSession": "interrupted", "refreshComputer": "refreshed", "restartComputer": "restarted",
+// Effect is what an operation does to an object: a verb, and the kind of the object.
+type Effect struct{ Verb, Kind string }
+
+// Instead says that a request did something else than its operation usually does.
+func (c *Change) Instead(verb, kind string) { c.Verb, c.Kind = verb, kind }
+
+// passing are the operations that change no object for good.
+var passing = []string{"cancelEnvironmentBuild", "completeFileUpload", "installComputerDeps", "interruptSession", "refreshComputer", "restartComputer"}
+
+// Effects are what operations do.
+var Effects = map[string]Effect{
+	"createComputer": {"created", "computers"}, "bulkCreateComputers": {"created", "computers"}, "updateComputer": {"updated", "computers"},
+	"deleteComputer": {"deleted", "computers"}, "createServiceAccount": {"created", "service-accounts"}, "updateServiceAccount": {"updated", "service-accounts"},
+	"deleteServiceAccount": {"deleted", "service-accounts"}, "createApiKey": {"created", "api-keys"}, "rotateApiKey": {"rotated", "api-keys"},
+	"revokeApiKey": {"revoked", "api-keys"}, "createEnvironment": {"created", "environments"}, "updateEnvironment": {"updated", "environments"},
+	"createEnvironmentBuild": {"rebuilt", "environments"}, "deleteEnvironment": {"deleted", "environments"}, "setDefaultEnvironment": {"made default", "environments"},
+	"createSession": {"created", "sessions"}, "updateSession": {"updated", "sessions"}, "deleteSession": {"deleted", "sessions"},
+	"sendSessionMessage": {"sent a message to", "sessions"}, "setGlobalUsageLimit": {"set", "usage-limits"}, "setUserUsageLimits": {"set", "usage-limits"},
+	"inviteMember": {"sent", "invitations"}, "removeMember": {"removed", "members"}, "createWikiRun": {"created", "wiki-runs"},
+	"updateWikiPrivacy": {"updated", "wiki-runs"}, "deleteWikiRun": {"deleted", "wiki-runs"}, "editCiWorkflow": {"created", "ci-jobs"},
+	"cancelEnvironmentBuild": {"canceled a build of", "environments"}, "completeFileUpload": {"uploaded a file to", "computers"},
+	"installComputerDeps": {"installed dependencies on", "computers"}, "interruptSession": {"interrupted", "sessions"},
+	"refreshComputer": {"refreshed", "computers"}, "restartComputer": {"restarted", "computers"},
 }
 
 // netChanges are the changes of a run, one for each object. An object that it created and deleted has none.
@@ -123,8 +142,9 @@ func netChanges(spans []runSpan, objects map[string]Row, now time.Time) []*Chang
 	var net []*Change
 	for i := range spans {
 		changes := spans[i].Changes
-		if verb := actions[spans[i].Operation]; verb != "" && changes == nil && spans[i].class == requestOK {
-			changes = []Change{{Verb: verb, Ref: spans[i].object(objects)}}
+		if effect := Effects[spans[i].Operation]; changes == nil && spans[i].class == requestOK && slices.Contains(passing, spans[i].Operation) {
+			o := spans[i].object(objects)
+			changes = []Change{{Verb: effect.Verb, Ref: Ref{effect.Kind, o.ID, o.Name}}}
 		}
 		for _, c := range changes {
 			key := Ref{Kind: c.Kind, ID: c.ID}

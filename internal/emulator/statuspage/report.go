@@ -15,27 +15,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
-)
 
-// ReportVersion is the version of the format of run reports that this package reads. The client of the provider writes them.
-const ReportVersion = 1
+	"github.com/agentyard/terraform-provider-agentyard/internal/runreport"
+)
 
 // faultUnusable stands for a response that the client could not read.
 const faultUnusable = "unusable"
-
-// reportLine is a line of a run report: its head, an attempt at a request, a wait, or an object that was read.
-type reportLine struct {
-	Version                                            int `json:"agentyard_run_report"`
-	Agent                                              string
-	Time                                               time.Time
-	Milliseconds                                       float64 `json:"ms"`
-	Operation, Method, Route, Query, Name, Hash, State string
-	Path, Objects                                      []struct{ ID, Name string }
-	Status                                             int
-	Unusable                                           bool
-	Refusals                                           []string
-	Wait                                               string
-}
 
 // Report is what the run reports in a folder say, oldest run first.
 type Report struct {
@@ -54,7 +39,7 @@ func ReadReport(folder string) (*Report, error) {
 		return nil, err
 	}
 	report, names := &Report{}, map[string]Row{}
-	var runs [][]reportLine
+	var runs [][]runreport.Line
 	for _, file := range files {
 		lines, problem := readLines(file)
 		if problem != "" {
@@ -77,7 +62,7 @@ func ReadReport(folder string) (*Report, error) {
 	if len(runs) == 0 {
 		return nil, errors.New(strings.Join(append([]string{folder + " has no run with a request; set AGENTYARD_RUN_REPORT to this folder before you run Terraform"}, report.Problems...), "; "))
 	}
-	slices.SortFunc(runs, func(a, b []reportLine) int { return a[0].Time.Compare(b[0].Time) })
+	slices.SortFunc(runs, func(a, b []runreport.Line) int { return a[0].Time.Compare(b[0].Time) })
 	for _, lines := range runs {
 		entries := entriesOf(lines, len(report.Runs)+1, names)
 		if len(entries) == 0 {
@@ -93,19 +78,19 @@ func ReadReport(folder string) (*Report, error) {
 }
 
 // readLines reads a report as far as it can, and says what is wrong with the rest.
-func readLines(file string) (lines []reportLine, problem string) {
+func readLines(file string) (lines []runreport.Line, problem string) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err.Error()
 	}
 	for text := range bytes.Lines(text) {
-		var line reportLine
+		var line runreport.Line
 		err := json.Unmarshal(text, &line)
 		switch {
 		case len(lines) == 0 && (err != nil || line.Version == 0):
 			return nil, "not a run report"
-		case len(lines) == 0 && line.Version > ReportVersion:
-			return nil, fmt.Sprintf("the format has version %d, and this program reads version %d; use a newer one", line.Version, ReportVersion)
+		case len(lines) == 0 && line.Version > runreport.Version:
+			return nil, fmt.Sprintf("the format has version %d, and this program reads version %d; use a newer one", line.Version, runreport.Version)
 		case err != nil:
 			problem = fmt.Sprintf("line %d is incomplete; the run was probably killed", len(lines)+1)
 			continue
@@ -115,25 +100,12 @@ func readLines(file string) (lines []reportLine, problem string) {
 	return lines, problem
 }
 
-// effects are the changes by each operation: a verb, and the kind of the object that the response or the path names.
-var effects = map[string][2]string{
-	"createComputer": {"created", "computers"}, "bulkCreateComputers": {"created", "computers"}, "updateComputer": {"updated", "computers"},
-	"deleteComputer": {"deleted", "computers"}, "createServiceAccount": {"created", "service-accounts"}, "updateServiceAccount": {"updated", "service-accounts"},
-	"deleteServiceAccount": {"deleted", "service-accounts"}, "createApiKey": {"created", "api-keys"}, "rotateApiKey": {"rotated", "api-keys"},
-	"revokeApiKey": {"revoked", "api-keys"}, "createEnvironment": {"created", "environments"}, "updateEnvironment": {"updated", "environments"},
-	"createEnvironmentBuild": {"rebuilt", "environments"}, "deleteEnvironment": {"deleted", "environments"}, "setDefaultEnvironment": {"made default", "environments"},
-	"createSession": {"created", "sessions"}, "updateSession": {"updated", "sessions"}, "deleteSession": {"deleted", "sessions"},
-	"sendSessionMessage": {"sent a message to", "sessions"}, "setGlobalUsageLimit": {"set", "usage-limits"}, "setUserUsageLimits": {"set", "usage-limits"},
-	"inviteMember": {"sent", "invitations"}, "removeMember": {"removed", "members"}, "createWikiRun": {"created", "wiki-runs"},
-	"updateWikiPrivacy": {"updated", "wiki-runs"}, "deleteWikiRun": {"deleted", "wiki-runs"}, "editCiWorkflow": {"created", "ci-jobs"},
-}
-
 // entriesOf returns the requests of a run. The names of objects are from all reports.
-func entriesOf(lines []reportLine, number int, names map[string]Row) (entries []Entry) {
-	waits := map[string]reportLine{}
+func entriesOf(lines []runreport.Line, number int, names map[string]Row) (entries []Entry) {
+	waits := map[string]runreport.Line{}
 	for i := range lines {
 		l := &lines[i]
-		if l.Wait == "status" && len(l.Objects) > 0 {
+		if l.Wait == runreport.WaitStatus && len(l.Objects) > 0 {
 			waits[l.Objects[0].ID] = *l
 		}
 		if l.Operation == "" || l.Wait != "" {
@@ -167,40 +139,37 @@ func entriesOf(lines []reportLine, number int, names map[string]Row) (entries []
 }
 
 // changesBy returns what a successful request changed.
-func changesBy(l *reportLine, names map[string]Row) (changes []Change) {
-	effect, known := effects[l.Operation]
-	if verb := actions[l.Operation]; verb != "" {
-		effect, known = [2]string{verb, cmp.Or(map[string]string{"interruptSession": "sessions", "cancelEnvironmentBuild": "environments"}[l.Operation], "computers")}, true
-	}
+func changesBy(l *runreport.Line, names map[string]Row) (changes []Change) {
+	effect, known := Effects[l.Operation]
 	add := func(id, name string) {
-		changes = append(changes, Change{Verb: effect[0], Ref: Ref{Kind: effect[1], ID: id, Name: cmp.Or(name, names[id].Name, l.Name, id)}})
+		changes = append(changes, Change{Verb: effect.Verb, Ref: Ref{Kind: effect.Kind, ID: id, Name: cmp.Or(name, names[id].Name, l.Name, id)}})
 	}
 	switch {
 	case !known:
-	case effect[1] == "usage-limits":
+	case effect.Kind == "usage-limits":
 		for _, email := range strings.Split(cmp.Or(l.Name, "the organization"), ", ") {
 			if !slices.ContainsFunc(l.Refusals, func(refusal string) bool { return strings.HasPrefix(refusal, email+": ") }) {
 				add(email, "of "+email)
 			}
 		}
-	case effect[1] == "api-keys" && len(l.Path) > 0:
+	case effect.Kind == "api-keys" && len(l.Path) > 0:
 		account, key := l.Path[0], slices.Concat(l.Objects, l.Path[1:], l.Path)[0]
 		add(key.ID, cmp.Or(names[account.ID].Name, account.ID)+" ("+cmp.Or(key.Name, names[key.ID].Name, l.Name, key.ID)+")")
-	case effect[0] == "created" && effect[1] != "ci-jobs":
+	case effect.Verb == "created" && effect.Kind != "ci-jobs":
 		for _, o := range l.Objects {
 			add(o.ID, o.Name)
 		}
 	case len(l.Path) > 0:
 		add(l.Path[0].ID, l.Path[0].Name)
 	default:
-		id := cmp.Or(l.Name, strings.TrimPrefix(strings.ReplaceAll(l.Query, "%40", "@"), "email="), l.Operation)
+		id := cmp.Or(l.Name, strings.TrimPrefix(l.Query, "email="), l.Operation)
 		add(id, names[id].Name)
 	}
 	return changes
 }
 
 // finish adds when an object was ready, and whether it failed, as far as the later requests of the run and its waits say.
-func (x *Entry) finish(c *Change, waits map[string]reportLine, later []Entry) {
+func (x *Entry) finish(c *Change, waits map[string]runreport.Line, later []Entry) {
 	wait, waited := waits[c.ID]
 	end := wait.Time.Add(time.Duration(wait.Milliseconds*float64(time.Millisecond)) + time.Microsecond)
 	hidden := false

@@ -75,7 +75,7 @@ func TestReport_says(t *testing.T) {
 		"Rotated API key robots (ci)":  {attempt("rotateApiKey", "POST", "/s/{serviceAccountId}/k/{keyId}/r", `"status":200,"objects":[{"id":"l","name":"ci"}],"path":[{"id":"sa_1","name":"robots"},{"id":"k"}]`)},
 		"Revoked API key robots (k)":   {attempt("revokeApiKey", "POST", "/s/{serviceAccountId}/k/{keyId}/r", `"status":204,"path":[{"id":"sa_1","name":"robots"},{"id":"k"}]`)},
 		"Deleted computer web":         {`{"objects":[{"id":"1","name":"web"}]}`, attempt("deleteComputer", "DELETE", "/c/{computerId}", `"status":204,"path":[{"id":"1"}]`)},
-		"Removed member a@b":           {attempt("removeMember", "DELETE", "/m", `"status":204,"query":"email=a%40b"`)},
+		"Removed member a@b":           {attempt("removeMember", "DELETE", "/m", `"status":204,"query":"email=a@b"`)},
 		"Sent invitation a@b":          {attempt("inviteMember", "POST", "/m", `"status":200,"name":"a@b"`)},
 		"Set usage limit of a@b":       {attempt("setUserUsageLimits", "PUT", "/u", `"status":200,"name":"a@b, c@d","refusals":["c@d: no member"]`)},
 		"Restarted computer web":       {attempt("restartComputer", "POST", "/c/{computerId}/restart", `"status":200,"path":[{"id":"1","name":"web"}]`)},

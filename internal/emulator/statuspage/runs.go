@@ -132,7 +132,7 @@ func (x *Entry) result() string {
 
 // outcome is the result with the service's words.
 func (x *Entry) outcome() string {
-	return strings.Join(append([]string{x.result()}, x.Refusals...), ", ")
+	return Short(strings.Join(append([]string{x.result()}, x.Refusals...), ", "))
 }
 
 // lostResponse is the result of a request that was carried out, but not answered.
