@@ -20,24 +20,6 @@ const (
 	maxMyCostDays = 90
 )
 
-// analyticsMeta describes the rows of a response.
-type analyticsMeta struct {
-	OrgID     string `json:"org_id"`
-	StartDate string `json:"start_date"`
-	EndDate   string `json:"end_date"`
-}
-
-type analyticsPageMeta struct {
-	analyticsMeta
-	HasMore    bool    `json:"has_more"`
-	NextCursor *string `json:"next_cursor"`
-}
-
-type analyticsResponse struct {
-	Data []values `json:"data"`
-	Meta any      `json:"meta"`
-}
-
 func analyticsArea() area {
 	routes := []route{
 		{operation: "getTokenAnalytics", admit: admitManagers, handle: daily("model", tokensRow, "billable_tokens", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")},
@@ -102,11 +84,9 @@ func daily(dimension string, row func(*day) values, grouped ...string) func(*req
 				data = append(data, row(d))
 			}
 		}
-		return reply{200, analyticsResponse{data, meta}}, nil
+		return reply{200, values{"data": data, "meta": meta}}, nil
 	}
 }
-
-// myCostQueries are the keys of queryMyCost.
 
 // queryMyCost answers with a row for each day on which the caller was active.
 func queryMyCost(r *request) (reply, error) {
@@ -123,30 +103,28 @@ func queryMyCost(r *request) (reply, error) {
 			}
 		}
 	}
-	return reply{200, analyticsResponse{data, meta}}, nil
+	return reply{200, values{"data": data, "meta": meta}}, nil
 }
 
 // days reads the days that a request is about, at most so many, and whose they are; 0 means any number.
-func (r *request) days(most int) ([]*day, *workforce, analyticsMeta, error) {
+func (r *request) days(most int) ([]*day, *workforce, values, error) {
 	start, end := r.date("startDate"), r.date("endDate")
-	meta := analyticsMeta{organizationID, start.Format(time.DateOnly), end.Format(time.DateOnly)}
-	today := r.now.UTC().Format(time.DateOnly)
-
+	from, to, today := start.Format(time.DateOnly), end.Format(time.DateOnly), r.now.UTC().Format(time.DateOnly)
 	var problems []problem
-	if meta.EndDate < meta.StartDate {
-		problems = append(problems, problem{fmt.Sprintf("The endDate %s is before the startDate %s.", meta.EndDate, meta.StartDate), "date-order"})
+	if to < from {
+		problems = append(problems, problem{fmt.Sprintf("The endDate %s is before the startDate %s.", to, from), "date-order"})
 	}
-	if meta.StartDate < historyBegins {
-		problems = append(problems, problem{fmt.Sprintf("The startDate %s is before %s, the first day that there is data of.", meta.StartDate, historyBegins), "date-history"})
+	if from < historyBegins {
+		problems = append(problems, problem{fmt.Sprintf("The startDate %s is before %s, the first day that there is data of.", from, historyBegins), "date-history"})
 	}
-	if meta.EndDate >= today {
-		problems = append(problems, problem{fmt.Sprintf("There is no data of the endDate %s yet; today is %s in UTC, and data is available through yesterday.", meta.EndDate, today), "date-unavailable"})
+	if to >= today {
+		problems = append(problems, problem{fmt.Sprintf("There is no data of the endDate %s yet; today is %s in UTC, and data is available through yesterday.", to, today), "date-unavailable"})
 	}
 	if most > 0 && end.After(start.AddDate(0, 0, most-1)) {
-		problems = append(problems, problem{fmt.Sprintf("The days from %s to %s are more than %d.", meta.StartDate, meta.EndDate, most), "date-range"})
+		problems = append(problems, problem{fmt.Sprintf("The days from %s to %s are more than %d.", from, to, most), "date-range"})
 	}
 	if len(problems) > 0 {
-		return nil, nil, meta, invalidFor(problems...)
+		return nil, nil, nil, invalidFor(problems...)
 	}
 
 	w, err := readWorkforce(r.tx)
@@ -154,7 +132,7 @@ func (r *request) days(most int) ([]*day, *workforce, analyticsMeta, error) {
 	for d := start; !d.After(end); d = d.AddDate(0, 0, 1) {
 		days = append(days, &day{date: d.Format(time.DateOnly), workforce: w, e: r.e})
 	}
-	return days, w, meta, err
+	return days, w, values{"org_id": organizationID, "start_date": from, "end_date": to}, err
 }
 
 // date reads a query parameter that is a day.
@@ -173,7 +151,7 @@ func getUserAnalytics(r *request) (reply, error) {
 	if r.query.Has("cursor") {
 		at := slices.IndexFunc(people, func(p person) bool { return p.id == r.query.Get("cursor") })
 		if at < 0 {
-			return reply{}, invalidBy("cursor-unknown", "The query parameter %q is not the ID of a user.", "cursor")
+			return reply{}, refuse("cursor-unknown", "The query parameter %q is not the ID of a user.", "cursor")
 		}
 		people = people[at+1:]
 	}
@@ -181,10 +159,10 @@ func getUserAnalytics(r *request) (reply, error) {
 		return !slices.ContainsFunc(days, func(d *day) bool { return w.active(p, d.date) })
 	})
 
-	response := analyticsPageMeta{analyticsMeta: meta}
+	meta["has_more"], meta["next_cursor"] = false, nil
 	if size := min(r.limit(), r.e.opts.MaxPageSize); len(people) > size {
 		people = people[:size]
-		response.HasMore, response.NextCursor = true, &people[size-1].id
+		meta["has_more"], meta["next_cursor"] = true, people[size-1].id
 	}
 	data := []values{}
 	for _, p := range people {
@@ -194,7 +172,7 @@ func getUserAnalytics(r *request) (reply, error) {
 			}
 		}
 	}
-	return reply{200, analyticsResponse{data, response}}, nil
+	return reply{200, values{"data": data, "meta": meta}}, nil
 }
 
 // AllowAnalytics enables or disables analytics for the organization. While disabled, all its operations return 403.

@@ -49,9 +49,6 @@ var measures = map[string]measure{
 	"level":              {0, 4, one}, // An index of levels.
 }
 
-// values are a row of an answer, or a part of it.
-type values = map[string]any
-
 // day is what somebody did on a day, or what everybody did.
 type day struct {
 	date      string

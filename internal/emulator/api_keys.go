@@ -7,30 +7,6 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// keyView is an API key in a listing. Unset times are null.
-type keyView struct {
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	Fingerprint string `json:"fingerprint"`
-	CreatedAt   int64  `json:"createdAt"`
-	IsRevoked   bool   `json:"isRevoked"`
-	ExpiresAt   *int64 `json:"expiresAt"`
-	RevokedAt   *int64 `json:"revokedAt"`
-}
-
-// mintedKey is the one answer that carries the value of a key.
-type mintedKey struct {
-	APIKey mintedKeyView `json:"apiKey"`
-}
-
-type mintedKeyView struct {
-	ID          string `json:"id"`
-	Value       string `json:"value"`
-	Fingerprint string `json:"fingerprint"`
-	Name        string `json:"name"`
-	ExpiresAt   *int64 `json:"expiresAt"`
-}
-
 func orNull(ms int64) *int64 {
 	if ms == 0 {
 		return nil
@@ -38,25 +14,20 @@ func orNull(ms int64) *int64 {
 	return &ms
 }
 
-// view shows a key. During its grace period, a rotated key is not revoked yet.
-func (k keyRecord) view(now time.Time) keyView {
-	v := keyView{
-		ID: k.ID, Name: k.Name, Fingerprint: k.fingerprint(), CreatedAt: k.CreatedAt, IsRevoked: k.revoked(now), ExpiresAt: orNull(k.ExpiresAt),
+// view shows a key in a listing, where unset times are null. During its grace period, a rotated key is not revoked yet.
+func (k keyRecord) view(now time.Time) values {
+	v := values{
+		"id": k.ID, "name": k.Name, "fingerprint": k.fingerprint(), "createdAt": k.CreatedAt, "isRevoked": k.revoked(now), "expiresAt": orNull(k.ExpiresAt), "revokedAt": nil,
 	}
-	if v.IsRevoked {
-		v.RevokedAt = &k.RevokedAt
+	if k.revoked(now) {
+		v["revokedAt"] = k.RevokedAt
 	}
 	return v
 }
 
 func listAPIKeys(r *request, a *serviceAccount) (reply, error) {
 	keys, err := keysOfOwner(r.tx, a.ID)
-	if err != nil {
-		return reply{}, err
-	}
-	return reply{200, struct {
-		APIKeys []keyView `json:"apiKeys"`
-	}{arrange(r.e, views(keys, func(k *keyRecord) keyView { return k.view(r.now) }))}}, nil
+	return reply{200, values{"apiKeys": arrange(r.e, views(keys, func(k *keyRecord) values { return k.view(r.now) }))}}, err
 }
 
 // readExpiry reads expiresAt, in Unix milliseconds. A time in the past is refused, because the key could never be used.
@@ -78,24 +49,21 @@ func createAPIKey(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	minted, err := r.mint("created", a, name, expiresAt)
+	minted, err := r.mint(a, name, expiresAt)
 	return reply{201, minted}, err
 }
 
 // mint stores a new key of a service account and returns the response that shows its value.
-func (r *request) mint(verb string, a *serviceAccount, name string, expiresAt int64) (mintedKey, error) {
+func (r *request) mint(a *serviceAccount, name string, expiresAt int64) (values, error) {
 	created, err := r.bornNow(keyTable)
-	if err != nil {
-		return mintedKey{}, err
-	}
 	value := newKeyValue()
 	k := keyRecord{
 		ID: newID("key_", r.now), Name: name, Hash: hashKey(value), OwnerKind: kindService, OwnerID: a.ID,
 		born: created, ExpiresAt: expiresAt,
 	}
-	r.noteChange(verb, objectKeys, k.ID, a.Name+" ("+name+")")
-	view := mintedKeyView{ID: k.ID, Value: value, Fingerprint: k.fingerprint(), Name: name, ExpiresAt: orNull(expiresAt)}
-	return mintedKey{view}, putKey(r.tx, k)
+	r.noteChange(k.ID, a.Name+" ("+name+")")
+	view := values{"id": k.ID, "value": value, "fingerprint": k.fingerprint(), "name": name, "expiresAt": orNull(expiresAt)}
+	return values{"apiKey": view}, errors.Join(err, putKey(r.tx, k))
 }
 
 // accountKey finds the key that the path names.
@@ -123,7 +91,7 @@ func revokeAPIKey(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	r.noteChange("revoked", objectKeys, k.ID, a.Name+" ("+k.Name+")")
+	r.noteChange(k.ID, a.Name+" ("+k.Name+")")
 	return reply{status: 204}, revokeKey(r.tx, k, r.now)
 }
 
@@ -152,6 +120,6 @@ func rotateAPIKey(r *request) (reply, error) {
 		return reply{}, refuse("grace-beyond-expiry", "The API key %q expires before the grace period of %d minutes ends.", old.Name, grace)
 	}
 	old.RevokedAt = graceUntil
-	minted, err := r.mint("rotated", a, old.Name, expiresAt)
+	minted, err := r.mint(a, old.Name, expiresAt)
 	return reply{200, minted}, errors.Join(err, putKey(r.tx, *old))
 }

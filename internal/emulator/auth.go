@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -41,9 +42,8 @@ func (p principal) manages() bool {
 
 // member belongs to the organization. The ID begins with the time of creation, so that IDs sort as the members came.
 type member struct {
-	ID, Email, FirstName, LastName, Role string
-	CreatedAt, LastSignInAt              int64
-	Metadata                             map[string]any
+	memberView
+	Role string `json:"role"`
 }
 
 // emailKey is the form in which email addresses are the same: they are compared without case.
@@ -170,9 +170,8 @@ func addMember(tx *bolt.Tx, h Human, id string, now time.Time) error {
 	if pending != nil {
 		h.Role = cmp.Or(h.Role, pending.Role)
 	}
-	m := member{
-		ID: id, Email: h.Email, FirstName: h.FirstName, LastName: h.LastName, Role: cmp.Or(h.Role, RoleUser), CreatedAt: millis(now), Metadata: h.Metadata,
-	}
+	m := member{memberView{ID: id, Email: h.Email, FirstName: h.FirstName, LastName: h.LastName, CreatedAt: toMillis(now), Metadata: values{}}, cmp.Or(h.Role, RoleUser)}
+	maps.Copy(m.Metadata, h.Metadata)
 	return errors.Join(putMember(tx, m), invitationTable.remove(tx, emailKey(h.Email)))
 }
 

@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,24 +56,8 @@ type ciScan struct {
 	workflows []ciWorkflowView
 }
 
-// The responses about repositories.
-type (
-	integrationView struct {
-		Connected bool `json:"connected"`
-	}
-	ownerView struct {
-		Login string `json:"login"`
-		Type  string `json:"type"`
-	}
-	ciRepositoryView struct {
-		FullName           string `json:"fullName"`
-		URL                string `json:"url"`
-		IsPrivate          bool   `json:"isPrivate"`
-		DefaultBranch      string `json:"defaultBranch"`
-		UserPermission     string `json:"userPermission"`
-		ServiceAppWritable bool   `json:"serviceAppWritable"`
-	}
-)
+// integration says whether the code-host integration is connected.
+func (r *request) integration() values { return values{"connected": !r.e.switched().noIntegration} }
 
 func ciArea() area {
 	routes := []route{
@@ -91,80 +76,44 @@ func listCIRepositoryOwners(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	list := struct {
-		Owners      []ownerView     `json:"owners"`
-		Integration integrationView `json:"integration"`
-	}{[]ownerView{}, integrationView{!r.e.switched().noIntegration}}
-	seen := map[string]bool{}
+	owners, seen := []values{}, map[string]bool{}
 	for _, repo := range repos {
 		owner := repositoryKey(repo.owner())
 		if seen[owner] {
 			continue
 		}
 		seen[owner] = true
-		kind := ownerTypes[owner]
-		if kind == "" {
-			kind = "organization"
-		}
-		list.Owners = append(list.Owners, ownerView{repo.owner(), kind})
+		owners = append(owners, values{"login": repo.owner(), "type": cmp.Or(ownerTypes[owner], "organization")})
 	}
-	list.Owners = arrange(r.e, list.Owners)
-	return reply{200, list}, nil
-}
-
-func (c connectedRepository) view() ciRepositoryView {
-	return ciRepositoryView{c.FullName, c.URL, c.IsPrivate, c.DefaultBranch, c.UserPermission, c.ServiceAppWritable}
+	return reply{200, values{"owners": arrange(r.e, owners), "integration": r.integration()}}, nil
 }
 
 func listCIRepositories(r *request) (reply, error) {
 	repos, err := r.repositories()
-	if err != nil {
-		return reply{}, err
-	}
-	list := struct {
-		Repositories []ciRepositoryView `json:"repositories"`
-	}{[]ciRepositoryView{}}
 	owner := r.query.Get("owner")
-	for _, repo := range repos {
-		if owner == "" || repositoryKey(owner) == repositoryKey(repo.owner()) {
-			list.Repositories = append(list.Repositories, repo.view())
-		}
-	}
-	list.Repositories = arrange(r.e, list.Repositories)
-	return reply{200, list}, nil
+	repos = slices.DeleteFunc(append([]*connectedRepository{}, repos...), func(c *connectedRepository) bool {
+		return owner != "" && repositoryKey(owner) != repositoryKey(c.owner())
+	})
+	return reply{200, values{"repositories": arrange(r.e, repos)}}, err
 }
 
 func listCIJobs(r *request) (reply, error) {
-	list := struct {
-		Jobs []CIJob `json:"jobs"`
-	}{[]CIJob{}}
 	if r.e.switched().noIntegration {
-		return reply{200, list}, nil
+		return reply{200, values{"jobs": []CIJob{}}}, nil
 	}
-	jobs, err := ciJobs(r.tx)
-	list.Jobs = append(list.Jobs, jobs...)
-	return reply{200, list}, err
-}
-
-// ciJobs are all jobs, newest first.
-func ciJobs(tx *bolt.Tx) ([]CIJob, error) {
-	jobs, err := jobTable.list(tx, "")
-	return views(newest(jobs), func(j *ciJob) CIJob { return j.Job }), err
+	jobs, err := jobTable.list(r.tx, "")
+	return reply{200, values{"jobs": views(newest(jobs), func(j *ciJob) CIJob { return j.Job })}}, err
 }
 
 // listRuns returns runs as AddCIRun received them: their fields are not documented.
 func listCIRuns(r *request) (reply, error) {
-	list := struct {
-		Runs        []json.RawMessage `json:"runs"`
-		Integration integrationView   `json:"integration"`
-	}{[]json.RawMessage{}, integrationView{!r.e.switched().noIntegration}}
-	if !list.Integration.Connected {
+	list := values{"runs": []any{}, "integration": r.integration()}
+	if r.e.switched().noIntegration {
 		return reply{200, list}, nil
 	}
 	runs, err := runTable.list(r.tx, "")
-	for _, run := range slices.Backward(runs) {
-		list.Runs = append(list.Runs, *run)
-	}
+	slices.Reverse(runs)
+	list["runs"] = append([]*json.RawMessage{}, runs...)
 	return reply{200, list}, err
 }
 
@@ -172,13 +121,8 @@ func listCIRuns(r *request) (reply, error) {
 // there is nothing to scan, and nothing is cached.
 func scanCIWorkflows(r *request) (reply, error) {
 	force := r.query.Get("forceRefresh") == "true"
-	response := struct {
-		Workflows   []ciWorkflowView `json:"workflows"`
-		ScannedAt   int64            `json:"scannedAt"`
-		CacheTTLMS  int64            `json:"cacheTtlMs"`
-		Integration integrationView  `json:"integration"`
-	}{[]ciWorkflowView{}, millis(r.now), scanTTL.Milliseconds(), integrationView{!r.e.switched().noIntegration}}
-	if !response.Integration.Connected {
+	response := values{"workflows": []any{}, "scannedAt": millis(r.now), "cacheTtlMs": scanTTL.Milliseconds(), "integration": r.integration()}
+	if r.e.switched().noIntegration {
 		return reply{200, response}, nil
 	}
 	latest := &r.e.ciScan
@@ -191,9 +135,7 @@ func scanCIWorkflows(r *request) (reply, error) {
 		}
 		latest.at, latest.workflows = r.now, found
 	}
-	response.ScannedAt = millis(latest.at)
-	response.Workflows = append(response.Workflows, latest.workflows...)
-	response.Workflows = arrange(r.e, response.Workflows)
+	response["scannedAt"], response["workflows"] = millis(latest.at), arrange(r.e, append([]ciWorkflowView{}, latest.workflows...))
 	return reply{200, response}, nil
 }
 

@@ -55,7 +55,7 @@ type ciWorkflow struct {
 	FilePath string
 	Mode     string
 	ciDefinition
-	Login, Author string
+	Author author
 }
 
 // ciDefinition is what an edit can change. The events are sorted, each there once.
@@ -75,11 +75,12 @@ type ciWorkflowView struct {
 	AgentActionInputs map[string]any `json:"agentActionInputs"`
 	GitHubURL         string         `json:"githubUrl"`
 	FileSHA           string         `json:"fileSha"`
-	AuthoredBy        authorView     `json:"authoredBy"`
+	AuthoredBy        author         `json:"authoredBy"`
 	UserPermission    string         `json:"userPermission"`
 }
 
-type authorView struct {
+// author is who made a workflow, as the code host knows them.
+type author struct {
 	Login string `json:"login"`
 	Name  string `json:"name,omitempty"`
 }
@@ -88,7 +89,7 @@ func (w ciWorkflow) view(repo connectedRepository) ciWorkflowView {
 	v := ciWorkflowView{
 		RepoFullName: repo.FullName, FilePath: w.FilePath, WorkflowName: cmp.Or(w.Name, w.fileName()), TriggerEvents: w.triggers(), ScheduleCron: w.Schedule,
 		AgentActionInputs: w.inputs(), GitHubURL: repo.URL + "/blob/" + repo.DefaultBranch + "/" + w.FilePath, FileSHA: w.sha(),
-		AuthoredBy: authorView{w.Login, w.Author}, UserPermission: repo.UserPermission,
+		AuthoredBy: w.Author, UserPermission: repo.UserPermission,
 	}
 	if slices.Contains(ciTemplates, w.Mode) {
 		v.TemplateID = w.Mode
@@ -148,7 +149,7 @@ func (w ciWorkflow) sha() string {
 // firstWorkflow makes the one that every emulator begins with.
 func firstWorkflow(tx *bolt.Tx) error {
 	w := ciWorkflow{
-		FilePath: workflowDirectory + "agent-review.yml", Mode: codeReview, Login: "robin", Author: "Robin Reviewer",
+		FilePath: workflowDirectory + "agent-review.yml", Mode: codeReview, Author: author{"robin", "Robin Reviewer"},
 		ciDefinition: ciDefinition{Name: "Agent review", YAMLParams: "automatic_review: true\nreview_depth: deep\n", Events: []string{"pull-request"}},
 	}
 	return workflowTable.put(tx, key("acme/web", w.FilePath), w)
@@ -186,16 +187,14 @@ func editCIWorkflow(r *request) (reply, error) {
 	if err := f.done(); err != nil {
 		return reply{}, err
 	}
-	response := struct {
-		Sessions []ciOutcome `json:"sessions"`
-	}{make([]ciOutcome, len(in.targets))}
-	var err error
+	outcomes := make([]ciOutcome, len(in.targets))
 	for i, target := range in.targets {
-		if response.Sessions[i], err = r.editTarget(in, target); err != nil {
+		var err error
+		if outcomes[i], err = r.editTarget(in, target); err != nil {
 			return reply{}, err
 		}
 	}
-	return reply{200, response}, nil
+	return reply{200, values{"sessions": outcomes}}, nil
 }
 
 func readCIEdit(f *fields) ciEdit {
@@ -352,26 +351,26 @@ func (r *request) wantedWorkflow(in ciEdit, target ciTarget, present ciWorkflow)
 	}
 	var err error
 	if in.action == ciCreate {
-		w.Login, w.Author, err = r.author()
+		w.Author, err = r.author()
 	}
 	return w, err
 }
 
 // author is the caller as the code host knows it.
-func (r *request) author() (login, name string, err error) {
+func (r *request) author() (author, error) {
 	if r.who.Kind == kindService {
 		a, err := r.account(r.who.ID)
 		if err != nil {
-			return "", "", err
+			return author{}, err
 		}
-		return a.Name, "", nil
+		return author{Login: a.Name}, nil
 	}
 	m, err := memberTable.get(r.tx, r.who.ID, unauthorized("The caller is no member."))
 	if err != nil {
-		return "", "", err
+		return author{}, err
 	}
-	login, _, _ = strings.Cut(m.Email, "@")
-	return login, strings.TrimSpace(m.FirstName + " " + m.LastName), nil
+	login, _, _ := strings.Cut(m.Email, "@")
+	return author{login, strings.TrimSpace(m.FirstName + " " + m.LastName)}, nil
 }
 
 // openPullRequest opens one that makes a workflow what is wanted, and the job of the file. One that was open is superseded.
@@ -389,7 +388,7 @@ func (r *request) openPullRequest(action string, repo connectedRepository, wante
 	if j.Born, err = r.bornNow(jobTable); err != nil {
 		return "", err
 	}
-	r.noteChange("created", objectJobs, j.Job.ID, j.Job.RepoFullName+" "+j.Job.FilePath)
+	r.noteChange(j.Job.ID, j.Job.RepoFullName+" "+j.Job.FilePath)
 	return address, errors.Join(
 		pullTable.put(r.tx, key(repositoryKey(repo.FullName), fmt.Sprintf("%010d", number)), address),
 		jobTable.put(r.tx, key(repositoryKey(repo.FullName), wanted.FilePath), j),

@@ -382,10 +382,10 @@ func TestCIRuns(t *testing.T) {
 		t.Helper()
 		return string(v.call(200, "GET", ciAutomation+"/runs", nil).raw)
 	}
-	same(t, "runs", show(), `{"runs":[],"integration":{"connected":true}}`)
+	same(t, "runs", show(), `{"integration":{"connected":true},"runs":[]}`)
 	must(t, v.AddCIRun(map[string]any{"id": 7, "status": "queued", "conclusion": nil}))
 	v.call(204, "POST", "/_emulator/ci/runs", object{"repoFullName": "acme/web", "steps": []any{object{"name": "review"}}})
-	same(t, "runs", show(), `{"runs":[{"repoFullName":"acme/web","steps":[{"name":"review"}]},{"conclusion":null,"id":7,"status":"queued"}],"integration":{"connected":true}}`)
+	same(t, "runs", show(), `{"integration":{"connected":true},"runs":[{"repoFullName":"acme/web","steps":[{"name":"review"}]},{"conclusion":null,"id":7,"status":"queued"}]}`)
 	v.detail(v.call(400, "POST", "/_emulator/ci/runs", "null"), "must be an object")
 }
 

@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -83,10 +84,6 @@ type computerView struct {
 	OwnerPrincipalKind    string             `json:"ownerPrincipalKind"`
 	OwnerID               string             `json:"ownerId"`
 	ComputerSource        *computerSource    `json:"computerSource,omitempty"`
-}
-
-type computerList struct {
-	Computers []computerView `json:"computers"`
 }
 
 func computerArea() area {
@@ -174,16 +171,13 @@ func listComputers(r *request) (reply, error) {
 		return reply{}, err
 	}
 	computers, err := computersOf(r.tx, owner.ID)
-	if err != nil {
-		return reply{}, err
-	}
-	list := computerList{Computers: make([]computerView, 0, len(computers))}
+	list := []computerView{}
 	for _, c := range computers {
 		if (c.IsListed || unlisted) && (hostID == "" || c.HostID == hostID) {
-			list.Computers = append(list.Computers, r.computerView(c, steps))
+			list = append(list, r.computerView(c, steps))
 		}
 	}
-	return reply{200, list}, nil
+	return reply{200, values{"computers": list}}, err
 }
 
 // computersOf returns all computers of an owner, newest first.
@@ -193,9 +187,7 @@ func computersOf(tx *bolt.Tx, ownerID string) ([]*computer, error) {
 }
 
 func listComputerProviders(*request) (reply, error) {
-	return reply{200, struct {
-		Providers []string `json:"providers"`
-	}{availableProviders}}, nil
+	return reply{200, values{"providers": availableProviders}}, nil
 }
 
 func getComputerByName(r *request) (reply, error) {
@@ -217,7 +209,7 @@ func getComputer(r *request, c *computer) (reply, error) {
 }
 
 func deleteComputer(r *request, c *computer) (reply, error) {
-	r.noteChange("deleted", objectComputers, c.ID, c.Name)
+	r.noteChange(c.ID, c.Name)
 	return reply{status: 204}, r.e.removeComputer(r.tx, c)
 }
 
@@ -229,16 +221,8 @@ func updateComputer(r *request, c *computer) (reply, error) {
 	if hostID != "" && c.HostID != "" && hostID != c.HostID {
 		return reply{}, conflict("The computer %q already has the host ID %s, which cannot be changed.", c.Name, c.HostID)
 	}
-	if name != "" {
-		c.Name = name
-	}
-	if hostID != "" {
-		c.HostID = hostID
-	}
-	if remoteUser != "" {
-		c.RemoteUser = remoteUser
-	}
-	r.noteChange("updated", objectComputers, c.ID, c.Name)
+	c.Name, c.HostID, c.RemoteUser = cmp.Or(name, c.Name), cmp.Or(hostID, c.HostID), cmp.Or(remoteUser, c.RemoteUser)
+	r.noteChange(c.ID, c.Name)
 	return reply{200, r.computerView(c, false)}, saveComputer(r.tx, c)
 }
 

@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,15 +40,12 @@ func readSource(f *fields) *sourceInput {
 func createComputer(r *request) (reply, error) {
 	f := r.fields()
 	c := &computer{
-		ID: uuid.NewString(), Name: f.text("name"), HostID: f.uuid("hostId"), RemoteUser: f.text("remoteUser"),
+		ID: uuid.NewString(), Name: f.text("name"), HostID: f.uuid("hostId"), RemoteUser: cmp.Or(f.text("remoteUser"), defaultUser),
 		ProviderType: f.enumBy("provider-unknown", "provider", append([]string{providerBYOM}, managedProviders...)...),
 		Repos:        f.texts("repos"), AutoInstallDeps: f.boolean("autoInstallDeps"),
 		IsListed: true,
 	}
 	accountID, source := f.text("serviceAccountId"), readSource(f)
-	if c.RemoteUser == "" {
-		c.RemoteUser = defaultUser
-	}
 	if c.ProviderType == providerBYOM {
 		for _, name := range []string{"repos", "autoInstallDeps", "source"} {
 			if f.has(name) {
@@ -124,9 +122,7 @@ func (r *request) setUp(c *computer) (err error) {
 	if c.born, err = r.bornNow(computerTable); err != nil {
 		return err
 	}
-	if c.ProviderType == "" {
-		c.ProviderType = availableProviders[0]
-	}
+	c.ProviderType = cmp.Or(c.ProviderType, availableProviders[0])
 	if c.ProviderType != providerBYOM {
 		if !slices.Contains(availableProviders, c.ProviderType) {
 			return refuse("provider-unavailable", "The provider %q is not available to the organization; available are %s.", c.ProviderType, strings.Join(availableProviders, ", "))
@@ -140,18 +136,11 @@ func (r *request) setUp(c *computer) (err error) {
 			c.InstallSessionID = uuid.NewString()
 		}
 	}
-	end, change := c.progressAt(r.now.Add(maxAhead)), r.noteChange("created", objectComputers, c.ID, c.Name)
+	end, change := c.progressAt(r.now.Add(maxAhead)), r.noteChange(c.ID, c.Name)
 	if change.Until = end.endedAt; end.status == statusError {
 		change.Failure = "provisioning failed"
 	}
 	return saveComputer(r.tx, c)
-}
-
-// bulkView is the response to a bulk creation.
-type bulkView struct {
-	Computers         []computerView `json:"computers"`
-	RequestedQuantity int            `json:"requestedQuantity"`
-	Error             *errorMessage  `json:"error,omitempty"`
 }
 
 // bulkCreateComputers makes identical managed computers and stops at the first failure; what exists by then stays.
@@ -172,16 +161,16 @@ func bulkCreateComputers(r *request) (reply, error) {
 	}
 	model.OwnerKind, model.OwnerID = owner.Kind, owner.ID
 
-	response := bulkView{Computers: []computerView{}, RequestedQuantity: quantity}
+	made, response := []computerView{}, values{"requestedQuantity": quantity}
 	var failure *bulkFailure
 	r.e.program(func(s *switches) {
 		if s.bulk != nil && s.bulk.after < quantity {
 			failure, s.bulk = s.bulk, nil
 		}
 	})
-	for suffix := 1; len(response.Computers) < quantity; suffix++ {
-		if failure != nil && len(response.Computers) == failure.after {
-			response.Error = &errorMessage{failure.message}
+	for suffix := 1; len(made) < quantity; suffix++ {
+		if failure != nil && len(made) == failure.after {
+			response["error"] = values{"message": failure.message}
 			break
 		}
 		c := model
@@ -192,8 +181,9 @@ func bulkCreateComputers(r *request) (reply, error) {
 		if err := r.setUp(&c); err != nil {
 			return reply{}, err
 		}
-		response.Computers = append(response.Computers, r.computerView(&c, false))
+		made = append(made, r.computerView(&c, false))
 	}
+	response["computers"] = made
 	return reply{201, response}, nil
 }
 

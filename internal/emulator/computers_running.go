@@ -55,10 +55,7 @@ func recordComputerActivity(r *request) (reply, error) {
 	}
 	c.SleepingSince = c.asleepSince(r.now, readyAt)
 	c.LastActiveAt = millis(r.now)
-	response := struct {
-		LastActiveAt int64 `json:"lastActiveAt"`
-	}{c.LastActiveAt}
-	return reply{200, response}, computerTable.put(r.tx, c.ID, *c)
+	return reply{200, values{"lastActiveAt": c.LastActiveAt}}, computerTable.put(r.tx, c.ID, *c)
 }
 
 // restartComputer wakes a computer that sleeps. One that runs is left alone.
@@ -67,16 +64,13 @@ func restartComputer(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	var response struct {
-		WasRestarted bool `json:"wasRestarted"`
-	}
-	if since := c.asleepSince(r.now, readyAt); since != 0 {
+	since := c.asleepSince(r.now, readyAt)
+	if since != 0 {
 		c.Slept = append(c.Slept, span{since, millis(r.now)})
-		response.WasRestarted = true
 		c.SleepingSince, c.LastActiveAt = 0, millis(r.now)
 		err = computerTable.put(r.tx, c.ID, *c)
 	}
-	return reply{200, response}, err
+	return reply{200, values{"wasRestarted": since != 0}}, err
 }
 
 // refreshComputer counts one Git credential per code host of the repositories; the emulator holds no secrets of users.
@@ -87,21 +81,7 @@ func refreshComputer(r *request, c *computer) (reply, error) {
 			hosts[strings.ToLower(u.Host)] = true
 		}
 	}
-	return reply{200, struct {
-		Configured        int `json:"configured"`
-		SecretsConfigured int `json:"secretsConfigured"`
-	}{Configured: len(hosts)}}, nil
-}
-
-// sample is the usage during one interval that begins at Timestamp; memory and disk in bytes.
-type sample struct {
-	Timestamp  string  `json:"timestamp"`
-	CPUUsedPct float64 `json:"cpuUsedPct"`
-	CPUCount   int     `json:"cpuCount"`
-	MemUsed    int64   `json:"memUsed"`
-	MemTotal   int64   `json:"memTotal"`
-	DiskUsed   int64   `json:"diskUsed"`
-	DiskTotal  int64   `json:"diskTotal"`
+	return reply{200, values{"configured": len(hosts), "secretsConfigured": 0}}, nil
 }
 
 // getComputerMetrics returns the samples of all whole intervals in which the computer was awake.
@@ -128,7 +108,7 @@ func getComputerMetrics(r *request) (reply, error) {
 	if since := c.asleepSince(r.now, readyAt); since != 0 {
 		end = timeOf(since)
 	}
-	samples := []sample{}
+	samples := []values{}
 	for at := first; !at.Add(sampleEvery).After(end); at = at.Add(sampleEvery) {
 		if !c.sleptDuring(millis(at), millis(at.Add(sampleEvery))) {
 			samples = append(samples, c.sampleAt(at))
@@ -146,14 +126,14 @@ func (c *computer) sleptDuring(from, to int64) bool {
 	return false
 }
 
-// sampleAt makes a sample that depends only on the computer and the time.
-func (c *computer) sampleAt(at time.Time) sample {
+// sampleAt is the usage during an interval, with memory and disk in bytes. It depends only on the computer and the time.
+func (c *computer) sampleAt(at time.Time) values {
 	const gib = 1 << 30
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", c.ID, at.Unix()))
 	n := binary.BigEndian.Uint64(sum[:8])
-	return sample{
-		Timestamp: at.UTC().Format(time.RFC3339), CPUUsedPct: float64(n%1000) / 10, CPUCount: 4,
-		MemUsed: gib + int64(n>>10%(6*gib)), MemTotal: 8 * gib, DiskUsed: 4*gib + int64(n>>20%(8*gib)), DiskTotal: 64 * gib,
+	return values{
+		"timestamp": at.UTC().Format(time.RFC3339), "cpuUsedPct": float64(n%1000) / 10, "cpuCount": 4,
+		"memUsed": gib + int64(n>>10%(6*gib)), "memTotal": 8 * gib, "diskUsed": 4*gib + int64(n>>20%(8*gib)), "diskTotal": 64 * gib,
 	}
 }
 

@@ -119,30 +119,15 @@ type Emulator struct {
 
 // Start opens the database, listens on both addresses and serves until Close is called or ctx is done.
 func Start(ctx context.Context, opts Options) (*Emulator, error) {
-	if opts.Clock == nil {
-		opts.Clock = clock.System
-	}
-	if opts.Listen == "" {
-		opts.Listen = "127.0.0.1:0"
-	}
-	if opts.FilesListen == "" {
-		opts.FilesListen = "127.0.0.1:0"
-	}
-	if opts.MaxPageSize <= 0 {
-		opts.MaxPageSize = 100
-	}
-	if opts.Tier == "" {
-		opts.Tier = TierEnterprise
-	}
+	opts.Clock, opts.Logger = cmp.Or(opts.Clock, clock.System), cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
+	opts.Listen, opts.FilesListen = cmp.Or(opts.Listen, "127.0.0.1:0"), cmp.Or(opts.FilesListen, "127.0.0.1:0")
+	opts.Tier, opts.MaxPageSize = cmp.Or(opts.Tier, TierEnterprise), cmp.Or(max(0, opts.MaxPageSize), 100)
 	if err := checkTier(opts.Tier); err != nil {
 		return nil, fmt.Errorf("start the emulator: %w", err)
 	}
 	var err error
 	if opts.WikiExport, err = opts.WikiExport.completed(); err != nil {
 		return nil, fmt.Errorf("start the emulator: %w", err)
-	}
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	e := &Emulator{opts: opts, clock: clock.NewAhead(opts.Clock, 0), log: opts.Logger, faults: &Faults{}, journal: &Journal{}}
 	e.runs = newRuns(func() { e.changes.Add(1) })
@@ -236,10 +221,7 @@ func (e *Emulator) bootstrapManager(tx *bolt.Tx) (string, error) {
 	}
 	now := e.clock.Now()
 	id = newID("user_", now)
-	m := member{
-		ID: id, Email: initialManager, FirstName: "Avery", LastName: "Manager",
-		Role: RoleManager, CreatedAt: millis(now), LastSignInAt: millis(now),
-	}
+	m := member{memberView{id, initialManager, "Avery", "Manager", toMillis(now), toMillis(now), values{}}, RoleManager}
 	return id, errors.Join(putMember(tx, m), metaTable.put(tx, "bootstrapManager", id), firstChanges(tx, m, now))
 }
 

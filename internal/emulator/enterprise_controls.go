@@ -66,10 +66,7 @@ func listControlChanges(r *request) (reply, error) {
 		return reply{}, err
 	}
 	changes, err := controlTable.pick(r.tx, revisions[from:to])
-	return reply{200, struct {
-		Changes    []*controlChange `json:"changes"`
-		Pagination pagination       `json:"pagination"`
-	}{changes, p}}, err
+	return reply{200, values{"changes": changes, "pagination": p}}, err
 }
 
 // changeControls adds a revision on top of the latest. A null removes its key.

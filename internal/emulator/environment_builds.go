@@ -190,8 +190,7 @@ func (r *request) startBuild(env *environment, trigger string) (err error) {
 		b.Failure = &BuildFailure{Phase: buildBuilding, Category: "provider", Reason: "The provider of the source is unavailable."}
 	}
 	env.LatestBuild = b.ID
-	end, verbs := b.at(r.now.Add(maxAhead)), map[string]string{"create": "created", "edit": "updated", "manual": "rebuilt"}
-	change := r.noteChange(verbs[trigger], objectEnvironments, env.ID, env.Name)
+	end, change := b.at(r.now.Add(maxAhead)), r.noteChange(env.ID, env.Name)
 	if change.Until = end.finishedAt; end.failure != nil {
 		change.Failure = "build failed"
 	}

@@ -8,27 +8,20 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// source is what environments can be built from; provider makes it available.
-type source struct {
-	id, name                              string
-	supportsRepositories, supportsScripts bool
-}
-
 // sourceProvider offers sources. Its availability can be programmed.
 type sourceProvider struct {
-	id, name  string
+	providerOptions
 	available bool // From the start.
-	sources   []source
 }
 
 // sourceProviders are all that exist.
 var sourceProviders = []sourceProvider{
-	{"provider-a", "Provider A", true, []source{
+	{providerOptions{providerView{"provider-a", "Provider A"}, []source{
 		{"source-base", "Base image", true, true},
 		{"source-repositories", "Repositories without scripts", true, false},
 		{"source-bare", "Bare image", false, false},
-	}},
-	{"provider-b", "Provider B", false, []source{{"source-other", "Other image", true, true}}},
+	}}, true},
+	{providerOptions{providerView{"provider-b", "Provider B"}, []source{{"source-other", "Other image", true, true}}}, false},
 }
 
 type providerView struct {
@@ -38,13 +31,13 @@ type providerView struct {
 
 // sourceView is the source of an environment as the API shows it.
 type sourceView struct {
-	sourceOption
+	source
 	Provider    providerView `json:"provider"`
 	Unavailable bool         `json:"unavailable,omitempty"`
 }
 
-// sourceOption is a source as the options list it.
-type sourceOption struct {
+// source is what environments can be built from, as the options list it.
+type source struct {
 	ID                   string `json:"id"`
 	Name                 string `json:"name"`
 	SupportsRepositories bool   `json:"supportsRepositories"`
@@ -53,18 +46,14 @@ type sourceOption struct {
 
 type providerOptions struct {
 	providerView
-	Sources []sourceOption `json:"sources"`
-}
-
-func (s source) option() sourceOption {
-	return sourceOption{s.id, s.name, s.supportsRepositories, s.supportsScripts}
+	Sources []source `json:"sources"`
 }
 
 // findSource returns a source and its provider.
 func findSource(id string) (source, sourceProvider, bool) {
 	for _, p := range sourceProviders {
-		for _, s := range p.sources {
-			if s.id == id {
+		for _, s := range p.Sources {
+			if s.ID == id {
 				return s, p, true
 			}
 		}
@@ -74,28 +63,19 @@ func findSource(id string) (source, sourceProvider, bool) {
 
 func (e *Emulator) sourceView(id string) sourceView {
 	s, p, _ := findSource(id)
-	return sourceView{s.option(), providerView{p.id, p.name}, !e.available(p)}
+	return sourceView{s, p.providerView, !e.available(p)}
 }
 
 func getEnvironmentSourceOptions(r *request) (reply, error) {
-	options := struct {
-		Providers            []providerOptions `json:"providers"`
-		UnavailableProviders []providerView    `json:"unavailableProviders"`
-	}{[]providerOptions{}, []providerView{}}
+	providers, unavailable := []providerOptions{}, []providerView{}
 	for _, p := range sourceProviders {
-		view := providerView{p.id, p.name}
 		if !r.e.available(p) {
-			options.UnavailableProviders = append(options.UnavailableProviders, view)
+			unavailable = append(unavailable, p.providerView)
 			continue
 		}
-		offered := providerOptions{providerView: view}
-		for _, s := range p.sources {
-			offered.Sources = append(offered.Sources, s.option())
-		}
-		offered.Sources = arrange(r.e, offered.Sources)
-		options.Providers = append(options.Providers, offered)
+		providers = append(providers, providerOptions{p.providerView, arrange(r.e, p.Sources)})
 	}
-	return reply{200, options}, nil
+	return reply{200, values{"providers": providers, "unavailableProviders": unavailable}}, nil
 }
 
 // checkSource answers whether an environment can be given a source.
@@ -105,7 +85,7 @@ func (e *Emulator) checkSource(id string) error {
 	case !found:
 		return notFound("No source with the ID %q was found.", id)
 	case !e.available(p):
-		return conflict("The provider %q of the source %q is unavailable.", p.name, s.id)
+		return conflict("The provider %q of the source %q is unavailable.", p.Name, s.ID)
 	}
 	return nil
 }
@@ -113,9 +93,9 @@ func (e *Emulator) checkSource(id string) error {
 // defaultSource is the source of an environment created without one. If none is available, it returns an error with the status.
 func (e *Emulator) defaultSource(status int) (string, error) {
 	for _, p := range sourceProviders {
-		for _, s := range p.sources {
-			if s.supportsRepositories && s.supportsScripts && e.available(p) {
-				return s.id, nil
+		for _, s := range p.Sources {
+			if s.SupportsRepositories && s.SupportsSetupScripts && e.available(p) {
+				return s.ID, nil
 			}
 		}
 	}
@@ -126,17 +106,17 @@ func (e *Emulator) defaultSource(status int) (string, error) {
 func (d definition) supported() error {
 	s, _, _ := findSource(d.SourceID)
 	switch {
-	case len(d.Repositories) > 0 && !s.supportsRepositories:
-		return refuse("source-repositories", "The source %q does not support repositories.", s.id)
-	case d.SetupScript != "" && !s.supportsScripts:
-		return refuse("source-setup-script", "The source %q does not support setup scripts.", s.id)
+	case len(d.Repositories) > 0 && !s.SupportsRepositories:
+		return refuse("source-repositories", "The source %q does not support repositories.", s.ID)
+	case d.SetupScript != "" && !s.SupportsSetupScripts:
+		return refuse("source-setup-script", "The source %q does not support setup scripts.", s.ID)
 	}
 	return nil
 }
 
 // available reports whether a provider offers its sources now.
 func (e *Emulator) available(p sourceProvider) bool {
-	if programmed, found := e.switched().providers[p.id]; found {
+	if programmed, found := e.switched().providers[p.ID]; found {
 		return programmed
 	}
 	return p.available
@@ -144,7 +124,7 @@ func (e *Emulator) available(p sourceProvider) bool {
 
 // SetSourceProvider makes a provider of sources available or unavailable. It is an error if it does not exist.
 func (e *Emulator) SetSourceProvider(id string, available bool) error {
-	if !slices.ContainsFunc(sourceProviders, func(p sourceProvider) bool { return p.id == id }) {
+	if !slices.ContainsFunc(sourceProviders, func(p sourceProvider) bool { return p.ID == id }) {
 		return fmt.Errorf("source provider %s does not exist", id)
 	}
 	e.program(func(s *switches) {
@@ -237,8 +217,6 @@ func setDefaultEnvironment(r *request) (reply, error) {
 	if active == nil {
 		return reply{}, conflict("The environment %q cannot be the default: no build of it has succeeded yet.", env.Name)
 	}
-	r.noteChange("made default", objectEnvironments, env.ID, env.Name)
-	return reply{200, struct {
-		DefaultEnvironmentID string `json:"defaultEnvironmentId"`
-	}{env.ID}}, putDefaultEnvironment(r.tx, env.ID)
+	r.noteChange(env.ID, env.Name)
+	return reply{200, values{"defaultEnvironmentId": env.ID}}, putDefaultEnvironment(r.tx, env.ID)
 }

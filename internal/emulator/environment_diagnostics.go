@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -36,18 +37,8 @@ type BuildFailure struct {
 
 // FailBuild makes the next matching builds fail. A phase or category that the API does not have is an error.
 func (e *Emulator) FailBuild(f BuildFailure) error {
-	if f.Phase == "" {
-		f.Phase = buildBuilding
-	}
-	if f.Category == "" {
-		f.Category = "unknown"
-	}
-	if f.Reason == "" {
-		f.Reason = "The build failed, as programmed."
-	}
-	if f.Times == 0 {
-		f.Times = 1
-	}
+	f.Phase, f.Category, f.Times = cmp.Or(f.Phase, buildBuilding), cmp.Or(f.Category, "unknown"), cmp.Or(f.Times, 1)
+	f.Reason = cmp.Or(f.Reason, "The build failed, as programmed.")
 	switch {
 	case f.Phase != buildBuilding && f.Phase != buildValidating:
 		return fmt.Errorf("the phase %q is not building or validating", f.Phase)
@@ -90,9 +81,10 @@ func (s buildState) diagnostics() diagnostics {
 	return diagnostics{Excerpt: end, Truncated: cut}
 }
 
-// diagnosticsView answers both operations on diagnostics, whose statuses differ.
+// diagnosticsView answers the operations on diagnostics, whose statuses and names of the ID differ.
 type diagnosticsView struct {
-	BuildID string `json:"buildId"`
+	ID      string `json:"id,omitempty"`
+	BuildID string `json:"buildId,omitempty"`
 	Status  string `json:"status"`
 	diagnostics
 }
@@ -103,7 +95,7 @@ func getEnvironmentBuildDiagnostics(r *request, env *environment) (reply, error)
 		return reply{}, err
 	}
 	s := b.at(r.now)
-	return reply{200, diagnosticsView{b.ID, s.environmentStatus(), s.diagnostics()}}, nil
+	return reply{200, diagnosticsView{"", b.ID, s.environmentStatus(), s.diagnostics()}}, nil
 }
 
 func getBuildDiagnostics(r *request, env *environment) (reply, error) {
@@ -112,18 +104,7 @@ func getBuildDiagnostics(r *request, env *environment) (reply, error) {
 		return reply{}, err
 	}
 	s := b.at(r.now)
-	return reply{200, diagnosticsView{b.ID, s.status, s.diagnostics()}}, nil
-}
-
-// buildStatus is the entry of one environment in the response about several.
-type buildStatus struct {
-	EnvironmentID     string `json:"environmentId"`
-	EnvironmentStatus string `json:"environmentStatus"`
-	LatestBuild       struct {
-		ID     string `json:"id"`
-		Status string `json:"status"`
-		diagnostics
-	} `json:"latestBuild"`
+	return reply{200, diagnosticsView{"", b.ID, s.status, s.diagnostics()}}, nil
 }
 
 // getEnvironmentBuildStatuses omits environments that the caller cannot see.
@@ -139,9 +120,7 @@ func getEnvironmentBuildStatuses(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	response := struct {
-		Builds []buildStatus `json:"builds"`
-	}{[]buildStatus{}}
+	builds := []values{}
 	for _, id := range ids {
 		env, err := r.environmentSeenBy(who.ID, id)
 		if err != nil && asAPIError(err).status == http.StatusNotFound {
@@ -154,10 +133,7 @@ func getEnvironmentBuildStatuses(r *request) (reply, error) {
 			return reply{}, err
 		}
 		s := b.at(r.now)
-		status := buildStatus{EnvironmentID: env.ID, EnvironmentStatus: s.environmentStatus()}
-		status.LatestBuild.ID, status.LatestBuild.Status, status.LatestBuild.diagnostics = b.ID, s.status, s.diagnostics()
-		response.Builds = append(response.Builds, status)
+		builds = append(builds, values{"environmentId": env.ID, "environmentStatus": s.environmentStatus(), "latestBuild": diagnosticsView{b.ID, "", s.status, s.diagnostics()}})
 	}
-	response.Builds = arrange(r.e, response.Builds)
-	return reply{200, response}, nil
+	return reply{200, values{"builds": arrange(r.e, builds)}}, nil
 }

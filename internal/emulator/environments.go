@@ -175,19 +175,21 @@ func listEnvironments(r *request) (reply, error) {
 		}
 		environments = append(environments, owned...)
 	}
-	list := struct {
-		Environments         []environmentView `json:"environments"`
-		DefaultEnvironmentID string            `json:"defaultEnvironmentId,omitempty"`
-	}{Environments: make([]environmentView, len(environments))}
-	if list.DefaultEnvironmentID, err = defaultEnvironment(r.tx); err != nil {
+	defaultID, err := defaultEnvironment(r.tx)
+	if err != nil {
 		return reply{}, err
 	}
+	list := make([]environmentView, len(environments))
 	for i, env := range newest(environments) {
-		if list.Environments[i], err = r.environmentView(env, list.DefaultEnvironmentID, true); err != nil {
+		if list[i], err = r.environmentView(env, defaultID, true); err != nil {
 			return reply{}, err
 		}
 	}
-	return reply{200, list}, nil
+	body := values{"environments": list}
+	if defaultID != "" {
+		body["defaultEnvironmentId"] = defaultID
+	}
+	return reply{200, body}, nil
 }
 
 func getEnvironment(r *request, env *environment) (reply, error) {
@@ -220,6 +222,6 @@ func deleteEnvironment(r *request, env *environment) (reply, error) {
 			return reply{}, err
 		}
 	}
-	r.noteChange("deleted", objectEnvironments, env.ID, env.Name)
+	r.noteChange(env.ID, env.Name)
 	return reply{status: 204}, errors.Join(environmentTable.remove(r.tx, env.ID), buildTable.removeAll(r.tx, key(env.ID, "")))
 }

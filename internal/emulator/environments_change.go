@@ -160,7 +160,7 @@ func updateEnvironment(r *request, env *environment) (reply, error) {
 		}
 		change.BuildID = env.LatestBuild
 	} else {
-		r.noteChange("updated", objectEnvironments, env.ID, env.Name)
+		r.noteChange(env.ID, env.Name)
 	}
 	return reply{200, change}, environmentTable.put(r.tx, env.ID, *env)
 }

@@ -32,10 +32,6 @@ func badRequest(format string, args ...any) error {
 // RuleHeader names the rules behind a 400 for a request that the contract's schemas allow.
 const RuleHeader = contract.RuleHeader
 
-// refuse is a 400 by a rule that no schema can express. The contract lists these rules.
-func refuse(rule, format string, args ...any) error {
-	return &apiError{status: http.StatusBadRequest, detail: fmt.Sprintf(format, args...), header: http.Header{RuleHeader: {rule}}}
-}
 func forbidden(format string, args ...any) error { return fail(http.StatusForbidden, format, args...) }
 func notFound(format string, args ...any) error  { return fail(http.StatusNotFound, format, args...) }
 func conflict(format string, args ...any) error  { return fail(http.StatusConflict, format, args...) }
@@ -52,47 +48,19 @@ func asAPIError(err error) *apiError {
 	return &apiError{status: http.StatusInternalServerError, detail: "The emulator failed: " + err.Error() + "."}
 }
 
-// The two forms of an error body: of everything under /api/v0, and of analytics.
-type (
-	errorBody struct {
-		Detail   string         `json:"detail"`
-		Status   int            `json:"status"`
-		Title    string         `json:"title"`
-		Metadata map[string]any `json:"metadata,omitempty"`
-	}
-	errorListBody struct {
-		Title  string         `json:"title"`
-		Status int            `json:"status"`
-		Errors []errorMessage `json:"errors"`
-	}
-	errorMessage struct {
-		Message string `json:"message"`
-	}
-	analyticsErrorBody struct {
-		Title     string `json:"title"`
-		Detail    string `json:"detail"`
-		Status    int    `json:"status"`
-		RequestID string `json:"requestId"`
-	}
-)
-
 // writeError answers in the form that belongs to the path.
 func (e *Emulator) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	problem := asAPIError(err)
 	for name, values := range problem.header {
 		w.Header()[name] = values
 	}
-	title := http.StatusText(problem.status)
-	var body any = errorBody{Detail: problem.detail, Status: problem.status, Title: title}
+	body := values{"detail": problem.detail, "status": problem.status, "title": http.StatusText(problem.status)}
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/api/v1/"):
-		body = analyticsErrorBody{Title: title, Detail: problem.detail, Status: problem.status, RequestID: newID("req_", e.clock.Now())}
+		body["requestId"] = newID("req_", e.clock.Now())
 	case e.opts.ValidationErrorsArray && len(problem.problems) > 0:
-		list := errorListBody{Title: title, Status: problem.status}
-		for _, p := range problem.problems {
-			list.Errors = append(list.Errors, errorMessage{Message: p})
-		}
-		body = list
+		delete(body, "detail")
+		body["errors"] = views(problem.problems, func(text string) values { return values{"message": text} })
 	}
 	e.writeJSON(w, problem.status, body)
 }

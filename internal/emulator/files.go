@@ -31,24 +31,6 @@ var (
 	fileTable   = &table[storedObject]{name: "workspace_files"}
 )
 
-// uploadView and downloadView carry signed URLs of the file storage; expiresAt is in Unix milliseconds.
-type (
-	uploadView struct {
-		URL       string            `json:"url"`
-		Fields    map[string]string `json:"fields"`
-		ExpiresAt int64             `json:"expiresAt"`
-	}
-	downloadView struct {
-		URL       string `json:"url"`
-		ExpiresAt int64  `json:"expiresAt"`
-	}
-	fileView struct {
-		FileName  string `json:"fileName"`
-		SizeBytes int64  `json:"sizeBytes"`
-		Path      string `json:"path"`
-	}
-)
-
 // fileComputer finds the computer of a file operation and checks that its daemon can be reached.
 func (r *request) fileComputer() (*computer, error) {
 	c, err := r.computerInPath()
@@ -82,7 +64,7 @@ func createFileUpload(r *request, c *computer) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	response := uploadView{URL: r.e.FilesURL() + "/upload", Fields: form, ExpiresAt: expiresAt}
+	response := values{"url": r.e.FilesURL() + "/upload", "fields": form, "expiresAt": expiresAt}
 	return reply{200, response}, uploadTable.put(r.tx, key(c.ID, fileName), object)
 }
 
@@ -105,7 +87,7 @@ func completeFileUpload(r *request, c *computer) (reply, error) {
 	if f.has("sizeBytes") && size != object.Size {
 		return reply{}, refuse("upload-size", "The file %q has %d bytes, not %d.", fileName, object.Size, size)
 	}
-	response := fileView{FileName: fileName, SizeBytes: object.Size, Path: "/home/" + c.RemoteUser + "/workspace/" + fileName}
+	response := values{"fileName": fileName, "sizeBytes": object.Size, "path": "/home/" + c.RemoteUser + "/workspace/" + fileName}
 	return reply{200, response}, errors.Join(
 		fileTable.put(r.tx, key(c.ID, fileName), *object),
 		uploadTable.remove(r.tx, key(c.ID, fileName)),
@@ -121,7 +103,7 @@ func createFileDownload(r *request, c *computer) (reply, error) {
 	}
 	object.ContentType = cmp.Or(contentType, object.ContentType, defaultType)
 	expiresAt := millis(r.now.Add(signedURLLife))
-	return reply{200, downloadView{URL: r.e.downloadURL(*object, expiresAt), ExpiresAt: expiresAt}}, nil
+	return reply{200, values{"url": r.e.downloadURL(*object, expiresAt), "expiresAt": expiresAt}}, nil
 }
 
 func (e *Emulator) objectPath(object string) string { return filepath.Join(e.store.objects, object) }

@@ -114,7 +114,7 @@ func TestUploadAndDownload(t *testing.T) {
 	v.upload(204, url, fields, strings.NewReader("hello"), nil)
 	v.detail(v.file(404, "notes.txt", "create-download", nil), "no file")
 	v.detail(v.file(400, "notes.txt", "complete-upload", object{"sizeBytes": 6}), "has 5 bytes")
-	same(t, "complete-upload", string(v.file(200, "notes.txt", "complete-upload", object{}).raw), `{"fileName":"notes.txt","sizeBytes":5,"path":"/home/agent/workspace/notes.txt"}`)
+	same(t, "complete-upload", string(v.file(200, "notes.txt", "complete-upload", object{}).raw), `{"fileName":"notes.txt","path":"/home/agent/workspace/notes.txt","sizeBytes":5}`)
 	v.detail(v.file(409, "notes.txt", "complete-upload", nil), "already has a file")
 	v.upload(403, url, fields, strings.NewReader("other"), nil)
 

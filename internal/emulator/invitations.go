@@ -64,7 +64,7 @@ func (r *request) invite(in invitation) (invitationResult, error) {
 	case !r.hasFreeSeat():
 		return invitationResult{in.Email, in.Role, invitationFailed, "The organization has no free seat."}, nil
 	}
-	r.noteChange("sent", objectInvitations, emailKey(in.Email), in.Email)
+	r.noteChange(emailKey(in.Email), in.Email)
 	return invitationResult{Email: in.Email, Role: in.Role, Status: invitationSent}, invitationTable.put(r.tx, emailKey(in.Email), in)
 }
 
@@ -77,7 +77,7 @@ func (r *request) changeRole(m member, role string) (invitationResult, error) {
 		return invitationResult{m.Email, m.Role, invitationFailed, "You cannot change your own role; another manager or owner can change it."}, nil
 	}
 	m.Role = role
-	r.noteChange("updated", objectMembers, m.ID, m.Email)
+	r.noteChange(m.ID, m.Email).Instead("updated", "members")
 	return invitationResult{Email: m.Email, Role: role, Status: invitationRole}, putMember(r.tx, m)
 }
 
@@ -101,9 +101,7 @@ func (e *Emulator) SetSeats(seats int) error {
 // revoked or AddHuman adds a member with the email address.
 // An error means that the email is malformed, a member's or invited already, or that the role does not exist.
 func (e *Emulator) Invite(email, role string) error {
-	if role == "" {
-		role = RoleUser
-	}
+	role = cmp.Or(role, RoleUser)
 	if err := checkHuman(email, role); err != nil {
 		return err
 	}

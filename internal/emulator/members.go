@@ -9,26 +9,13 @@ import (
 
 // memberView is a member as the API shows it. What is not known about one is left out.
 type memberView struct {
-	ID           string         `json:"id"`
-	Email        string         `json:"email"`
-	FirstName    string         `json:"firstName,omitempty"`
-	LastName     string         `json:"lastName,omitempty"`
-	CreatedAt    time.Time      `json:"createdAt"`
-	LastSignInAt time.Time      `json:"lastSignInAt,omitzero"`
-	Metadata     map[string]any `json:"metadata"`
-}
-
-func (m member) view() memberView {
-	v := memberView{
-		ID: m.ID, Email: m.Email, FirstName: m.FirstName, LastName: m.LastName, CreatedAt: timeOf(m.CreatedAt), Metadata: m.Metadata,
-	}
-	if m.LastSignInAt != 0 {
-		v.LastSignInAt = timeOf(m.LastSignInAt)
-	}
-	if v.Metadata == nil {
-		v.Metadata = map[string]any{}
-	}
-	return v
+	ID           string    `json:"id"`
+	Email        string    `json:"email"`
+	FirstName    string    `json:"firstName,omitempty"`
+	LastName     string    `json:"lastName,omitempty"`
+	CreatedAt    time.Time `json:"createdAt"`
+	LastSignInAt time.Time `json:"lastSignInAt,omitzero"`
+	Metadata     values    `json:"metadata"`
 }
 
 func organizationArea() area {
@@ -56,10 +43,7 @@ func listMembers(r *request) (reply, error) {
 		return reply{}, err
 	}
 	users, err := memberTable.pick(r.tx, ids[from:to])
-	return reply{200, struct {
-		Users      []memberView `json:"users"`
-		Pagination pagination   `json:"pagination"`
-	}{views(users, (*member).view), p}}, err
+	return reply{200, values{"users": views(users, func(m *member) memberView { return m.memberView }), "pagination": p}}, err
 }
 
 // maxAddress is how many bytes an email address can have (RFC 5321). A key of the database has a limit too.
@@ -77,9 +61,9 @@ func removeMember(r *request) (reply, error) {
 	email := r.query.Get("email")
 	switch {
 	case !isAddress(email):
-		return reply{}, invalidBy("email-form", "The query parameter %q must be an email address.", "email")
+		return reply{}, refuse("email-form", "The query parameter %q must be an email address.", "email")
 	case invitationTable.has(r.tx, emailKey(email)):
-		r.noteChange("revoked", objectInvitations, emailKey(email), email)
+		r.noteChange(emailKey(email), email).Instead("revoked", "invitations")
 		return reply{status: 204}, invitationTable.remove(r.tx, emailKey(email))
 	}
 	m, err := memberByEmail(r.tx, email, notFound("The organization has no member and no pending invitation with the email address %q.", email))
@@ -89,7 +73,7 @@ func removeMember(r *request) (reply, error) {
 	case m.ID == r.who.ID:
 		return reply{}, r.refuseSelfRemoval()
 	}
-	r.noteChange("removed", objectMembers, m.ID, m.Email)
+	r.noteChange(m.ID, m.Email)
 	return reply{status: 204}, errors.Join(
 		formerMemberTable.put(r.tx, m.ID, formerMember{*m, millis(r.now)}), memberTable.remove(r.tx, m.ID), limitTable.remove(r.tx, m.ID),
 	)

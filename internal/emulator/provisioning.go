@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -120,15 +121,7 @@ func take[T any](list *[]T, times func(*T) *int, applies func(*T) bool) *T {
 
 // FailProvisioning makes the setup of the next matching managed computers fail.
 func (e *Emulator) FailProvisioning(f FailStep) {
-	if f.Step == "" {
-		f.Step = stepCreate
-	}
-	if f.Error == "" {
-		f.Error = "The step failed, as programmed."
-	}
-	if f.Times == 0 {
-		f.Times = 1
-	}
+	f.Step, f.Error, f.Times = cmp.Or(f.Step, stepCreate), cmp.Or(f.Error, "The step failed, as programmed."), cmp.Or(f.Times, 1)
 	e.program(func(s *switches) { s.failSteps = append(s.failSteps, f) })
 }
 

@@ -36,7 +36,7 @@ type Repository struct {
 // connectedRepository is a repository as it is stored. Its FullName, such as acme/api, is unique, ignoring case.
 type connectedRepository struct {
 	Repository
-	FullName string
+	FullName string `json:"fullName"`
 }
 
 // Repositories are by full name in lower case.

@@ -27,14 +27,19 @@ type request struct {
 	query  url.Values
 	body   []byte
 
-	effects []statuspage.Change
+	operation string
+	effects   []statuspage.Change
 }
 
-// noteChange notes for the status page what the request does to an object.
-func (r *request) noteChange(verb, kind, id, name string) *statuspage.Change {
-	r.effects = append(r.effects, statuspage.Change{Verb: verb, Ref: statuspage.Ref{Kind: kind, ID: id, Name: name}})
+// noteChange notes for the status page that the request does to an object what its operation usually does.
+func (r *request) noteChange(id, name string) *statuspage.Change {
+	effect := statuspage.Effects[r.operation]
+	r.effects = append(r.effects, statuspage.Change{Verb: effect.Verb, Ref: statuspage.Ref{Kind: effect.Kind, ID: id, Name: name}})
 	return &r.effects[len(r.effects)-1]
 }
+
+// values are the body of an answer, or a part of it.
+type values = map[string]any
 
 // reply is a successful answer; a nil body means an empty one, and any but an archive or a redirection is sent as JSON.
 type reply struct {
@@ -95,7 +100,7 @@ func (e *Emulator) serveAPI(w http.ResponseWriter, r *http.Request) {
 	var response reply
 	var req *request
 	err = transaction(func(tx *bolt.Tx) error {
-		req = &request{e: e, tx: tx, now: e.clock.Now(), params: x.params, body: body}
+		req = &request{e: e, tx: tx, now: e.clock.Now(), params: x.params, body: body, operation: x.route.operation}
 		var err error
 		if req.who, err = authenticate(tx, r.Header.Get("Authorization"), req.now); err != nil {
 			return err
@@ -142,7 +147,7 @@ func deviation(d contract.Deviation) problem {
 // check refuses what the contract does not allow, and the rules for all requests.
 func (r *request) check(sent *http.Request, x *exchange) error {
 	if limit := x.route.bodyLimit(); len(r.body) > limit {
-		return invalidBy("body-size", "The body is larger than %d bytes.", limit)
+		return refuse("body-size", "The body is larger than %d bytes.", limit)
 	}
 	var problems []problem
 	for _, d := range r.e.doc.CheckRequest(sent, r.body) {
@@ -157,7 +162,7 @@ func (r *request) check(sent *http.Request, x *exchange) error {
 	r.query = sent.URL.Query()
 	// It separates the parts of keys in the database. Without pairs of backslashes, an escape is one.
 	if strings.Contains(sent.URL.RequestURI(), "%00") || strings.Contains(strings.ReplaceAll(string(r.body), `\\`, ""), `\u0000`) {
-		return invalidBy("nul-character", "The request contains a NUL character.")
+		return refuse("nul-character", "The request contains a NUL character.")
 	}
 	return nil
 }
@@ -184,7 +189,7 @@ func (r *request) page(ids []string) (from, to int, p pagination, err error) {
 		id, err := base64.RawURLEncoding.DecodeString(r.query.Get("cursor"))
 		at := slices.Index(ids, string(id))
 		if err != nil || at < 0 {
-			return 0, 0, p, invalidBy("cursor-unknown", "The query parameter %q is not a cursor of this list.", "cursor")
+			return 0, 0, p, refuse("cursor-unknown", "The query parameter %q is not a cursor of this list.", "cursor")
 		}
 		from = at + 1
 	}

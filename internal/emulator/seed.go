@@ -113,11 +113,14 @@ func (e *Emulator) fill(tx *bolt.Tx) error {
 		return metaTable.remove(tx, "seed")
 	}
 	r := &request{e: e, tx: tx, now: e.clock.Now()}
-	at := func(err error, format string, args ...any) error {
+	var failed error // The first error.
+	at := func(err error, format string, args ...any) {
 		if refused, ok := errors.AsType[*apiError](err); ok {
 			err = errors.New(refused.detail)
 		}
-		return fmt.Errorf("%s: %s: %w", s.file, fmt.Sprintf(format, args...), err)
+		if err != nil && failed == nil {
+			failed = fmt.Errorf("%s: %s: %w", s.file, fmt.Sprintf(format, args...), err)
+		}
 	}
 	post := func(operation string, handle func(*request) (reply, error), body any) (err error) {
 		if r.body, err = json.Marshal(body); err != nil {
@@ -131,24 +134,16 @@ func (e *Emulator) fill(tx *bolt.Tx) error {
 	}
 	for i, h := range s.Members {
 		id := newID("user_", r.now.Add(time.Duration(i+1)*time.Millisecond)) // Lists are sorted by ID.
-		if err := addMember(tx, h, id, r.now); err != nil {
-			return at(err, "members[%d]", i)
-		}
+		at(addMember(tx, h, id, r.now), "members[%d]", i)
 	}
 	for i, repo := range s.Repositories {
-		if err := connectRepository(tx, repo); err != nil {
-			return at(err, "repositories[%d]", i)
-		}
+		at(connectRepository(tx, repo), "repositories[%d]", i)
 	}
 	for i, account := range s.ServiceAccounts {
-		if err := post("createServiceAccount", createServiceAccount, account); err != nil {
-			return at(err, "serviceAccounts[%d]", i)
-		}
+		at(post("createServiceAccount", createServiceAccount, account), "serviceAccounts[%d]", i)
 	}
 	if s.UsageLimits.Global != nil {
-		if err := post("setGlobalUsageLimit", setGlobalLimit, globalLimit{s.UsageLimits.Global}); err != nil {
-			return at(err, "usageLimits.global")
-		}
+		at(post("setGlobalUsageLimit", setGlobalLimit, values{"limit": s.UsageLimits.Global}), "usageLimits.global")
 	}
 	for i, l := range s.UsageLimits.Users {
 		m, err := memberByEmail(tx, l.Email, fmt.Errorf("no member has the email address %q", l.Email))
@@ -157,11 +152,12 @@ func (e *Emulator) fill(tx *bolt.Tx) error {
 		case limitTable.has(tx, m.ID):
 			err = fmt.Errorf("there is another limit of %q", l.Email)
 		default:
-			err = post("setUserUsageLimits", setUserLimits, map[string]any{"users": []SeedLimit{l}})
+			err = post("setUserUsageLimits", setUserLimits, values{"users": []SeedLimit{l}})
 		}
-		if err != nil {
-			return at(err, "usageLimits.users[%d]", i)
-		}
+		at(err, "usageLimits.users[%d]", i)
+	}
+	if failed != nil {
+		return failed
 	}
 	seed, err := json.Marshal(s)
 	return errors.Join(err, metaTable.put(tx, "seed", string(seed)))

@@ -9,7 +9,7 @@ import (
 
 // serviceAccount is an identity for automation. Deleted ones stay stored, because the deletion is soft.
 type serviceAccount struct {
-	ID, Name, Description, Status string
+	accountView
 	born
 	DeletedAt int64
 }
@@ -34,10 +34,6 @@ type accountView struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Status      string `json:"status"`
-}
-
-func (a serviceAccount) view() accountView {
-	return accountView{ID: a.ID, Name: a.Name, Description: a.Description, Status: a.Status}
 }
 
 func serviceAccountArea() area {
@@ -83,12 +79,7 @@ func (r *request) account(id string) (*serviceAccount, error) {
 
 func listServiceAccounts(r *request) (reply, error) {
 	accounts, err := accountTable.pick(r.tx, accountsByName.keys(r.tx, ""))
-	if err != nil {
-		return reply{}, err
-	}
-	return reply{200, struct {
-		ServiceAccounts []accountView `json:"serviceAccounts"`
-	}{arrange(r.e, views(newest(accounts), (*serviceAccount).view))}}, nil
+	return reply{200, values{"serviceAccounts": arrange(r.e, views(newest(accounts), func(a *serviceAccount) accountView { return a.accountView }))}}, err
 }
 
 // arrange returns a list of a record, in random order if ShuffleLists is set.
@@ -108,10 +99,7 @@ func shuffle[T any](items []T) {
 
 func createServiceAccount(r *request) (reply, error) {
 	f := r.fields()
-	a := serviceAccount{
-		ID: newID("sa_", r.now), Name: f.text("name"), Description: f.text("description"),
-		Status: statusActive,
-	}
+	a := serviceAccount{accountView: accountView{newID("sa_", r.now), f.text("name"), f.text("description"), statusActive}}
 	if accountsByName.find(r.tx, a.Name) != "" {
 		return reply{}, conflict("The organization already has a service account named %q.", a.Name)
 	}
@@ -119,12 +107,12 @@ func createServiceAccount(r *request) (reply, error) {
 	if a.born, err = r.bornNow(accountTable); err != nil {
 		return reply{}, err
 	}
-	r.noteChange("created", objectAccounts, a.ID, a.Name)
-	return reply{201, a.view()}, accountTable.put(r.tx, a.ID, a)
+	r.noteChange(a.ID, a.Name)
+	return reply{201, a.accountView}, accountTable.put(r.tx, a.ID, a)
 }
 
 func getServiceAccount(r *request, a *serviceAccount) (reply, error) {
-	return reply{200, a.view()}, nil
+	return reply{200, a.accountView}, nil
 }
 
 func updateServiceAccount(r *request, a *serviceAccount) (reply, error) {
@@ -136,8 +124,8 @@ func updateServiceAccount(r *request, a *serviceAccount) (reply, error) {
 	if f.has("status") {
 		a.Status = status
 	}
-	r.noteChange("updated", objectAccounts, a.ID, a.Name)
-	return reply{200, a.view()}, accountTable.put(r.tx, a.ID, *a)
+	r.noteChange(a.ID, a.Name)
+	return reply{200, a.accountView}, accountTable.put(r.tx, a.ID, *a)
 }
 
 // deleteServiceAccount keeps the record, tears down the account's computers and revokes its keys.
@@ -146,9 +134,9 @@ func deleteServiceAccount(r *request, a *serviceAccount) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	r.noteChange("deleted", objectAccounts, a.ID, a.Name)
+	r.noteChange(a.ID, a.Name)
 	for _, c := range computers {
-		r.noteChange("deleted", objectComputers, c.ID, c.Name)
+		r.noteChange(c.ID, c.Name).Instead("deleted", "computers")
 		if err := r.e.removeComputer(r.tx, c); err != nil {
 			return reply{}, err
 		}
@@ -163,10 +151,7 @@ func deleteServiceAccount(r *request, a *serviceAccount) (reply, error) {
 		}
 	}
 	a.DeletedAt = millis(r.now)
-	response := struct {
-		Deleted bool `json:"deleted"`
-	}{true}
-	return reply{200, response}, accountTable.put(r.tx, a.ID, *a)
+	return reply{200, values{"deleted": true}}, accountTable.put(r.tx, a.ID, *a)
 }
 
 // keysOfOwner returns all keys of a principal, newest first.

@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,17 +87,10 @@ func (s *session) planTurn(r *request, text string) error {
 	if len(s.Answers) > 0 {
 		answer, s.Answers = s.Answers[0], s.Answers[1:]
 	}
-	if answer.Text == "" {
-		answer.Text = text
-	}
-	if answer.After == 0 {
-		answer.After = phase
-	}
+	answer.Text, answer.After = cmp.Or(answer.Text, text), cmp.Or(answer.After, phase)
 	s.change(r.e, r.now, func(a *sessionActivity) {
 		a.MessageCount++
-		if a.Title == "" {
-			a.Title = text
-		}
+		a.Title = cmp.Or(a.Title, text)
 	})
 	last := &s.Activities[len(s.Activities)-1]
 	if last.At > millis(r.now) {
@@ -136,10 +130,10 @@ func turnOf(answer SessionAnswer) []message {
 	for range answer.ToolUses {
 		id := uuid.NewString()
 		said = append(said,
-			message{Role: messageOfAssistant, Content: []json.RawMessage{blockOf(toolUseBlock{"tool_use", id, "execute", map[string]string{"command": "make test"}})}},
-			message{Role: messageOfTool, Content: []json.RawMessage{blockOf(toolResultBlock{"tool_result", id, "ok"})}})
+			message{Role: messageOfAssistant, Content: []json.RawMessage{blockOf("tool_use", values{"id": id, "name": "execute", "input": values{"command": "make test"}})}},
+			message{Role: messageOfTool, Content: []json.RawMessage{blockOf("tool_result", values{"toolUseId": id, "content": "ok"})}})
 	}
-	return append(said, message{Role: messageOfAssistant, Content: []json.RawMessage{blockOf(textBlock{"text", answer.Text})}, IsError: answer.IsError})
+	return append(said, message{Role: messageOfAssistant, Content: []json.RawMessage{blockOf("text", values{"text": answer.Text})}, IsError: answer.IsError})
 }
 
 // endTurns drops what the agent has not done yet. Messages that wait stay without an answer.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -50,32 +49,10 @@ type messageView struct {
 	Seq       int               `json:"seq"`
 }
 
-// The blocks of a message that the emulator itself makes.
-type (
-	textBlock struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	sourceBlock struct {
-		Type   string            `json:"type"`
-		Source map[string]string `json:"source"`
-	}
-	toolUseBlock struct {
-		Type  string            `json:"type"`
-		ID    string            `json:"id"`
-		Name  string            `json:"name"`
-		Input map[string]string `json:"input"`
-	}
-	toolResultBlock struct {
-		Type      string `json:"type"`
-		ToolUseID string `json:"toolUseId"`
-		Content   string `json:"content"`
-	}
-)
-
-// blockOf encodes a block.
-func blockOf(block any) json.RawMessage {
-	data, _ := json.Marshal(block) // Blocks are plain structs of ours.
+// blockOf encodes a block of a message that the emulator itself makes.
+func blockOf(kind string, block values) json.RawMessage {
+	block["type"] = kind
+	data, _ := json.Marshal(block) // Blocks are plain values of ours.
 	return data
 }
 
@@ -105,17 +82,14 @@ func listSessionMessages(r *request, s *session) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{200, struct {
-		Messages   []messageView `json:"messages"`
-		Pagination pagination    `json:"pagination"`
-	}{append([]messageView{}, views[from:to]...), p}}, nil
+	return reply{200, values{"messages": append([]messageView{}, views[from:to]...), "pagination": p}}, nil
 }
 
 // sendSessionMessage stores a message and plans the agent's turn.
 func sendSessionMessage(r *request) (reply, error) {
 	f := r.fields()
 	text := f.text("text")
-	content := slices.Concat([]json.RawMessage{blockOf(textBlock{"text", text})}, readImages(f), readFiles(f))
+	content := slices.Concat([]json.RawMessage{blockOf("text", values{"text": text})}, readImages(f), readFiles(f))
 	computerID := f.text("computerId")
 	if err := f.done(); err != nil {
 		return reply{}, err
@@ -128,18 +102,14 @@ func sendSessionMessage(r *request) (reply, error) {
 		return reply{}, err
 	}
 	before := s.present(r.now).Status
-	r.noteChange("sent a message to", objectSessions, s.ID, r.sessionName(s))
+	r.noteChange(s.ID, r.sessionName(s))
 	m := message{ID: uuid.NewString(), Role: messageOfUser, Content: content, CreatedAt: millis(r.now)}
 	if err := errors.Join(s.addMessage(r.tx, m), s.planTurn(r, text)); err != nil {
 		return reply{}, err
 	}
-	sent := struct {
-		MessageID            string `json:"messageId"`
-		Status               string `json:"status"`
-		RecipientAgentStatus string `json:"recipientAgentStatus"`
-	}{m.ID, before, sessionRunning}
+	sent := values{"messageId": m.ID, "status": before, "recipientAgentStatus": sessionRunning}
 	if before == sessionIdle {
-		sent.Status, sent.RecipientAgentStatus = sessionPending, sessionIdle
+		sent["status"], sent["recipientAgentStatus"] = sessionPending, sessionIdle
 	}
 	return reply{200, sent}, s.save(r.tx)
 }
@@ -160,7 +130,7 @@ func readImages(f *fields) []json.RawMessage {
 	for _, image := range f.objects("images") {
 		source := map[string]string{"type": image.text("type"), "data": readBase64(image)}
 		source["mediaType"] = image.text("mediaType")
-		blocks = append(blocks, blockOf(sourceBlock{"image", source}))
+		blocks = append(blocks, blockOf("image", values{"source": source}))
 	}
 	return blocks
 }
@@ -182,7 +152,7 @@ func readFiles(f *fields) []json.RawMessage {
 				source[name] = file.text(name)
 			}
 		}
-		blocks = append(blocks, blockOf(sourceBlock{"document", source}))
+		blocks = append(blocks, blockOf("document", values{"source": source}))
 	}
 	return blocks
 }
@@ -215,7 +185,5 @@ func listSessionChildren(r *request, s *session) (reply, error) {
 		}
 		views = append(views, v)
 	}
-	return reply{http.StatusOK, struct {
-		Sessions []sessionView `json:"sessions"`
-	}{arrange(r.e, views)}}, nil
+	return reply{200, values{"sessions": arrange(r.e, views)}}, nil
 }

@@ -248,14 +248,11 @@ func listSessions(r *request) (reply, error) {
 		return reply{}, err
 	}
 	listed, err := sessionTable.pick(r.tx, ids[from:to])
-	return reply{200, struct {
-		Sessions   []sessionView `json:"sessions"`
-		Pagination pagination    `json:"pagination"`
-	}{views(listed, func(s *session) sessionView {
+	return reply{200, values{"pagination": p, "sessions": views(listed, func(s *session) sessionView {
 		v := r.listedView(s)
 		v.Artifacts = append([]SessionArtifact{}, s.Artifacts...)
 		return v
-	}), p}}, err
+	})}}, err
 }
 
 // sessionsOf returns the IDs of the caller's sessions that listings show, on one computer or, with "", on all.
@@ -304,7 +301,7 @@ func createSession(r *request) (reply, error) {
 	}
 	maps.Copy(defaults, s.Settings)
 	s.Settings = defaults
-	change := r.noteChange("created", objectSessions, s.ID, r.sessionName(s))
+	change := r.noteChange(s.ID, r.sessionName(s))
 	change.Until, change.Listed = now+orDefault(r.e.opts.SessionDelay, defaultSessionDelay).Milliseconds(), now+orDefault(r.e.opts.SessionListDelay, defaultSessionListDelay).Milliseconds()
 	return reply{201, r.withSettings(s)}, s.save(r.tx)
 }

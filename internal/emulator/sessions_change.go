@@ -15,7 +15,7 @@ import (
 // deleteSession keeps the record, as the service does until the session can no longer be restored.
 func deleteSession(r *request, s *session) (reply, error) {
 	s.DeletedAt = millis(r.now)
-	r.noteChange("deleted", objectSessions, s.ID, r.sessionName(s))
+	r.noteChange(s.ID, r.sessionName(s))
 	return reply{status: 204}, s.save(r.tx)
 }
 
@@ -32,7 +32,7 @@ func updateSession(r *request) (reply, error) {
 	if len(given) > 0 {
 		s.Settings = s.Settings.changed(given)
 		s.ChangedAt = millis(r.now)
-		r.noteChange("updated", objectSessions, s.ID, r.sessionName(s))
+		r.noteChange(s.ID, r.sessionName(s))
 	}
 	return reply{200, r.withSettings(s)}, s.save(r.tx)
 }
@@ -42,9 +42,7 @@ func interruptSession(r *request, s *session) (reply, error) {
 		return reply{}, err
 	}
 	s.change(r.e, r.now, func(a *sessionActivity) { a.Status = sessionIdle })
-	return reply{200, struct {
-		Status string `json:"status"`
-	}{s.present(r.now).Status}}, s.save(r.tx)
+	return reply{200, values{"status": s.present(r.now).Status}}, s.save(r.tx)
 }
 
 // SessionChange is a change of a session by the agent or another person. Nil fields stay as they are. A change of the status,

@@ -20,35 +20,20 @@ import (
 // expiryIsNear is how long before its expiry a key stands out.
 const expiryIsNear = 7 * 24 * time.Hour
 
-// The kinds of objects, as in the addresses of their pages.
-const (
-	objectComputers    = "computers"
-	objectEnvironments = "environments"
-	objectSessions     = "sessions"
-	objectAccounts     = "service-accounts"
-	objectKeys         = "api-keys"
-	objectMembers      = "members"
-	objectInvitations  = "invitations"
-	objectLimits       = "usage-limits"
-	objectWikis        = "wiki-runs"
-	objectRepositories = "repositories"
-	objectJobs         = "ci-jobs"
-)
-
 // objectKinds are all kinds, in the order of the status page.
 func objectKinds() []*statuspage.Kind {
 	return []*statuspage.Kind{
-		{ID: objectComputers, Name: "Computers", One: "Computer", Heading: "Status", Resource: "agentyard_computer", Operation: "getComputer"},
-		{ID: objectEnvironments, Name: "Environments", One: "Environment", Heading: "Status", Resource: "agentyard_environment", Operation: "getEnvironment", Note: "Scripts and logs are not shown here."},
-		{ID: objectSessions, Name: "Sessions", One: "Session", Heading: "Status", Resource: "agentyard_session", Operation: "getSession", Note: "The title, prompts, and messages are not shown here."},
-		{ID: objectAccounts, Name: "Service accounts", One: "Service account", Heading: "Status", Resource: "agentyard_service_account", Operation: "getServiceAccount"},
-		{ID: objectKeys, Name: "API keys", One: "API key", Heading: "Status", Resource: "agentyard_api_key", Operation: "listApiKeys", Note: "The value of a key is never shown. Terraform's plan shows due rotations."},
-		{ID: objectMembers, Name: "Members", One: "Member", Heading: "Role", Resource: "agentyard_member_invitation", Operation: "listMembers"},
-		{ID: objectInvitations, Name: "Invitations", One: "Invitation", Heading: "Role", Note: "The API does not return pending invitations."},
-		{ID: objectLimits, Name: "Usage limits", One: "Usage limit", Heading: "Limit", Resource: "agentyard_user_usage_limit", Operation: "getUserUsageLimits"},
-		{ID: objectWikis, Name: "Wiki runs", One: "Wiki run", Heading: "Privacy", Resource: "agentyard_wiki_run", Operation: "getWikiRun", Note: "A video overview is not shown here."},
-		{ID: objectRepositories, Name: "Repositories", One: "Repository", Heading: "Permission", Operation: "listCiRepositories"},
-		{ID: objectJobs, Name: "CI jobs", One: "CI job", Heading: "Pull request", Operation: "listCiJobs"},
+		{ID: "computers", Name: "Computers", One: "Computer", Heading: "Status", Resource: "agentyard_computer", Operation: "getComputer"},
+		{ID: "environments", Name: "Environments", One: "Environment", Heading: "Status", Resource: "agentyard_environment", Operation: "getEnvironment", Note: "Scripts and logs are not shown here."},
+		{ID: "sessions", Name: "Sessions", One: "Session", Heading: "Status", Resource: "agentyard_session", Operation: "getSession", Note: "The title, prompts, and messages are not shown here."},
+		{ID: "service-accounts", Name: "Service accounts", One: "Service account", Heading: "Status", Resource: "agentyard_service_account", Operation: "getServiceAccount"},
+		{ID: "api-keys", Name: "API keys", One: "API key", Heading: "Status", Resource: "agentyard_api_key", Operation: "listApiKeys", Note: "The value of a key is never shown. Terraform's plan shows due rotations."},
+		{ID: "members", Name: "Members", One: "Member", Heading: "Role", Resource: "agentyard_member_invitation", Operation: "listMembers"},
+		{ID: "invitations", Name: "Invitations", One: "Invitation", Heading: "Role", Note: "The API does not return pending invitations."},
+		{ID: "usage-limits", Name: "Usage limits", One: "Usage limit", Heading: "Limit", Resource: "agentyard_user_usage_limit", Operation: "getUserUsageLimits"},
+		{ID: "wiki-runs", Name: "Wiki runs", One: "Wiki run", Heading: "Privacy", Resource: "agentyard_wiki_run", Operation: "getWikiRun", Note: "A video overview is not shown here."},
+		{ID: "repositories", Name: "Repositories", One: "Repository", Heading: "Permission", Operation: "listCiRepositories"},
+		{ID: "ci-jobs", Name: "CI jobs", One: "CI job", Heading: "Pull request", Operation: "listCiJobs"},
 	}
 }
 
@@ -89,44 +74,44 @@ func (e statusSource) Objects(kind, id string) (kinds []*statuspage.Kind, row *s
 
 func (s *statusObjects) read() {
 	// Principals come first, because the others have them as owners.
-	addRows(s, objectMembers, memberTable, func(id string, m *member) *statusRow {
+	addRows(s, "members", memberTable, func(id string, m *member) *statusRow {
 		s.owners[id] = m.Email
-		row := &statusRow{Row: statuspage.Row{Ref: statuspage.Ref{ID: id, Name: m.Email}, State: m.Role, CreatedAt: m.CreatedAt, ImportID: m.Email, Requests: m.Email}}
+		row := &statusRow{Row: statuspage.Row{Ref: statuspage.Ref{ID: id, Name: m.Email}, State: m.Role, CreatedAt: millis(m.CreatedAt), ImportID: m.Email, Requests: m.Email}}
 		remove := []statuspage.Action{removeMemberAction("Remove", m.Email)}
 		if id == s.who.ID {
 			remove = nil
 		}
-		return row.with(m.view(), remove...)
+		return row.with(m.memberView, remove...)
 	})
-	addRows(s, objectAccounts, accountTable, func(id string, a *serviceAccount) *statusRow {
+	addRows(s, "service-accounts", accountTable, func(id string, a *serviceAccount) *statusRow {
 		if a.DeletedAt != 0 {
 			return nil
 		}
 		s.owners[id] = a.Name
-		return (&statusRow{Row: statuspage.Row{Ref: statuspage.Ref{ID: id, Name: a.Name}, State: a.Status, CreatedAt: a.CreatedAt, Seq: a.Seq}}).with(a.view(), apiAction("Delete", "DELETE", "/api/v0/service-accounts/"+a.ID, ""))
+		return (&statusRow{Row: statuspage.Row{Ref: statuspage.Ref{ID: id, Name: a.Name}, State: a.Status, CreatedAt: a.CreatedAt, Seq: a.Seq}}).with(a.accountView, apiAction("Delete", "DELETE", "/api/v0/service-accounts/"+a.ID, ""))
 	})
-	addRows(s, objectInvitations, invitationTable, func(key string, i *invitation) *statusRow {
+	addRows(s, "invitations", invitationTable, func(key string, i *invitation) *statusRow {
 		row := &statusRow{Row: statuspage.Row{Ref: statuspage.Ref{ID: key, Name: i.Email}, State: i.Role, CreatedAt: i.CreatedAt, Requests: i.Email}}
 		return row.with(nil, removeMemberAction("Revoke", i.Email))
 	})
-	addRows(s, objectComputers, computerTable, s.computerRow)
-	addRows(s, objectEnvironments, environmentTable, s.environmentRow)
-	addRows(s, objectSessions, sessionTable, s.sessionRow)
-	addRows(s, objectKeys, keyTable, s.keyRow)
-	addRows(s, objectLimits, limitTable, func(owner string, credits *int64) *statusRow {
+	addRows(s, "computers", computerTable, s.computerRow)
+	addRows(s, "environments", environmentTable, s.environmentRow)
+	addRows(s, "sessions", sessionTable, s.sessionRow)
+	addRows(s, "api-keys", keyTable, s.keyRow)
+	addRows(s, "usage-limits", limitTable, func(owner string, credits *int64) *statusRow {
 		row := &statusRow{Row: statuspage.Row{Ref: statuspage.Ref{ID: owner, Name: s.owners[owner]}, State: thousands(*credits) + " credits", ImportID: s.owners[owner]}}
 		if owner == scopeOrganization {
 			row.Requests, row.Resource = "/usage/limits/global", "agentyard_global_usage_limit"
-			return row.with(globalLimit{credits}, apiAction("Remove", "PUT", "/api/v0/organization/usage/limits/global", `{"limit":null}`))
+			return row.with(values{"limit": credits}, apiAction("Remove", "PUT", "/api/v0/organization/usage/limits/global", `{"limit":null}`))
 		}
-		removal := jsonText(map[string]any{"users": []userLimit{{row.Name, nil}}})
+		removal := jsonText(values{"users": []userLimit{{row.Name, nil}}})
 		return row.with(userLimit{row.Name, credits}, apiAction("Remove", "PUT", "/api/v0/organization/usage/limits/users", removal))
 	})
-	addRows(s, objectRepositories, repositoryTable, func(key string, c *connectedRepository) *statusRow {
+	addRows(s, "repositories", repositoryTable, func(key string, c *connectedRepository) *statusRow {
 		row := &statusRow{Row: statuspage.Row{Ref: statuspage.Ref{ID: key, Name: c.URL}, State: c.UserPermission}}
-		return row.with(c.view(), controlAction("Disconnect", "DELETE", "repositories?url="+url.QueryEscape(c.URL), ""))
+		return row.with(c, controlAction("Disconnect", "DELETE", "repositories?url="+url.QueryEscape(c.URL), ""))
 	})
-	addRows(s, objectWikis, wikiRunTable, func(id string, w *wikiRun) *statusRow {
+	addRows(s, "wiki-runs", wikiRunTable, func(id string, w *wikiRun) *statusRow {
 		row := &statusRow{Row: statuspage.Row{Ref: statuspage.Ref{ID: id, Name: w.RepoURL}, State: w.PrivacyLevel, Note: "branch " + w.Branch, CreatedAt: w.CreatedAt, Seq: w.Seq, Owner: s.owners[w.Owner.ID], Foreign: !s.sees(w)}}
 		row.detail = func() (statuspage.Detail, error) {
 			asOwner := *s.request
@@ -136,7 +121,7 @@ func (s *statusObjects) read() {
 		}
 		return row
 	})
-	addRows(s, objectJobs, jobTable, func(_ string, j *ciJob) *statusRow {
+	addRows(s, "ci-jobs", jobTable, func(_ string, j *ciJob) *statusRow {
 		row := &statusRow{Row: statuspage.Row{Ref: statuspage.Ref{ID: j.Job.ID, Name: j.Job.RepoFullName + " " + j.Job.FilePath}, State: "merged", Note: j.Job.Action, CreatedAt: j.Born.CreatedAt, Seq: j.Born.Seq}}
 		if !j.Open {
 			return row.with(j.Job)

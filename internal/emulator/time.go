@@ -14,20 +14,11 @@ import (
 // maxAhead is how far ahead the clock can be. It keeps every time within the range of the API's formats.
 const maxAhead = 100 * 365 * 24 * time.Hour
 
-// The bodies of the control API's clock.
-type (
-	clockBody struct {
-		Advance string `json:"advance"`
-		To      string `json:"to"`
-	}
-	clockView struct {
-		Time  time.Time `json:"time"`
-		Ahead string    `json:"ahead"`
-	}
-)
+// clockBody moves the clock.
+type clockBody struct{ Advance, To string }
 
-func (e *Emulator) clockView() clockView {
-	return clockView{Time: e.clock.Now().UTC(), Ahead: e.clock.By().String()}
+func (e *Emulator) clockView() values {
+	return values{"time": e.clock.Now().UTC(), "ahead": e.clock.By().String()}
 }
 
 // moveClock moves the emulator's time forward. A restart keeps it, so that no object has a creation time in the future.

@@ -1,19 +1,11 @@
 package emulator
 
+import "errors"
+
 // userLimit is the limit of one user; null means no limit of their own.
 type userLimit struct {
 	Email string `json:"email"`
 	Limit *int64 `json:"limit"`
-}
-
-type globalLimit struct {
-	Limit *int64 `json:"limit"`
-}
-
-// limitError is an entry of a request that failed.
-type limitError struct {
-	Email string `json:"email"`
-	Error string `json:"error"`
 }
 
 // Limits are in credits, by member ID; the global one is under scopeOrganization.
@@ -22,16 +14,16 @@ var limitTable = &table[int64]{name: "usage_limits"}
 // setLimit stores the limit of a member, or of the organization; nil removes it.
 func (r *request) setLimit(owner, name string, limit *int64) error {
 	if limit == nil {
-		r.noteChange("removed", objectLimits, owner, "of "+name)
+		r.noteChange(owner, "of "+name).Instead("removed", "usage-limits")
 		return limitTable.remove(r.tx, owner)
 	}
-	r.noteChange("set", objectLimits, owner, "of "+name)
+	r.noteChange(owner, "of "+name)
 	return limitTable.put(r.tx, owner, *limit)
 }
 
 func getGlobalLimit(r *request) (reply, error) {
 	limit, err := limitTable.get(r.tx, scopeOrganization, nil)
-	return reply{200, globalLimit{limit}}, err
+	return reply{200, values{"limit": limit}}, err
 }
 
 func setGlobalLimit(r *request) (reply, error) {
@@ -40,7 +32,7 @@ func setGlobalLimit(r *request) (reply, error) {
 	if err := f.done(); err != nil {
 		return reply{}, err
 	}
-	return reply{200, globalLimit{limit}}, r.setLimit(scopeOrganization, "the organization", limit)
+	return reply{200, values{"limit": limit}}, r.setLimit(scopeOrganization, "the organization", limit)
 }
 
 // readLimit reads the field limit, which has to be there: a number of credits, or null for none.
@@ -62,14 +54,9 @@ func getUserLimits(r *request) (reply, error) {
 		limits[owner] = limit
 		return nil
 	})
-	if err != nil {
-		return reply{}, err
-	}
-	members, err := memberTable.list(r.tx, "")
-	return reply{200, struct {
-		GlobalLimit *int64      `json:"globalLimit"`
-		UserLimits  []userLimit `json:"userLimits"`
-	}{limits[scopeOrganization], arrange(r.e, views(members, func(m *member) userLimit { return userLimit{m.Email, limits[m.ID]} }))}}, err
+	members, listErr := memberTable.list(r.tx, "")
+	users := arrange(r.e, views(members, func(m *member) userLimit { return userLimit{m.Email, limits[m.ID]} }))
+	return reply{200, values{"globalLimit": limits[scopeOrganization], "userLimits": users}}, errors.Join(err, listErr)
 }
 
 // setUserLimits carries out each entry that names a member and lists the others under errors.
@@ -79,27 +66,22 @@ func setUserLimits(r *request) (reply, error) {
 	if err := f.done(); err != nil {
 		return reply{}, err
 	}
-	response := struct {
-		Updated []userLimit  `json:"updated"`
-		Errors  []limitError `json:"errors"`
-	}{[]userLimit{}, []limitError{}}
+	updated, failed := []userLimit{}, []values{}
 	for _, entry := range entries {
 		m, err := memberByEmail(r.tx, entry.Email, nil)
 		if err != nil {
 			return reply{}, err
 		}
 		if m == nil {
-			response.Errors = append(response.Errors, limitError{entry.Email, r.unknownMember(entry.Email)})
+			failed = append(failed, values{"email": entry.Email, "error": r.unknownMember(entry.Email)})
 			continue
 		}
 		if err := r.setLimit(m.ID, m.Email, entry.Limit); err != nil {
 			return reply{}, err
 		}
-		response.Updated = append(response.Updated, userLimit{m.Email, entry.Limit})
+		updated = append(updated, userLimit{m.Email, entry.Limit})
 	}
-	response.Updated = arrange(r.e, response.Updated)
-	response.Errors = arrange(r.e, response.Errors)
-	return reply{200, response}, nil
+	return reply{200, values{"updated": arrange(r.e, updated), "errors": arrange(r.e, failed)}}, nil
 }
 
 func readUserLimits(f *fields) []userLimit {

@@ -18,8 +18,8 @@ type fields struct {
 // problem is one thing that is wrong, and the rule behind it if it is not the contract's schema.
 type problem struct{ text, rule string }
 
-// invalidBy is a 400 with a rule, as in refuse.
-func invalidBy(rule, format string, args ...any) error {
+// refuse is a 400 by a rule that no schema can express. The contract lists these rules.
+func refuse(rule, format string, args ...any) error {
 	return invalidFor(problem{fmt.Sprintf(format, args...), rule})
 }
 

@@ -3,7 +3,6 @@ package emulator
 import (
 	"cmp"
 	"errors"
-	"slices"
 	"strings"
 )
 
@@ -11,13 +10,6 @@ import (
 const (
 	privacyPrivate      = "private" // Its owner alone.
 	privacyOrganization = "organization"
-)
-
-// The model and the agent of generated pages.
-const (
-	wikiModel  = "model-a"
-	wikiEffort = "medium"
-	wikiAgent  = "1.4.0"
 )
 
 // wikiRun is a wiki of a repository, as it was made at one time. Only its privacy level changes. The pages are stored
@@ -41,12 +33,6 @@ var (
 	wikiPageTable = &table[wikiPage]{name: "wiki_pages"}
 )
 
-// wikiModelView is the model that made the pages.
-type wikiModelView struct {
-	ID              string `json:"id"`
-	ReasoningEffort string `json:"reasoningEffort"`
-}
-
 // wikiRunView is a run as the API shows it. Unset fields are left out.
 type wikiRunView struct {
 	WikiRunID           string         `json:"wikiRunId"`
@@ -60,16 +46,12 @@ type wikiRunView struct {
 	PageTree            []wikiNode     `json:"pageTree"`
 	SourceSessionID     string         `json:"sourceSessionId,omitempty"`
 	OwnerUserID         string         `json:"ownerUserId,omitempty"`
-	ModelUsed           *wikiModelView `json:"modelUsed,omitempty"`
+	ModelUsed           values         `json:"modelUsed,omitempty"`
 	AgentVersion        string         `json:"agentVersion,omitempty"`
 	PrivacyLevel        string         `json:"privacyLevel"`
 	CanUpdatePrivacy    bool           `json:"canUpdatePrivacy"`
 	IsCovered           bool           `json:"isRepoCoveredByOrgIntegration"`
 	VideoOverview       map[string]any `json:"videoOverview,omitempty"`
-}
-
-type wikiRunListView struct {
-	WikiRuns []wikiRunView `json:"wikiRuns"`
 }
 
 func wikiArea() area {
@@ -124,42 +106,33 @@ func (r *request) wikiRunView(run *wikiRun) (wikiRunView, error) {
 		v.OwnerUserID = run.Owner.ID
 	}
 	if run.Generated {
-		v.ModelUsed, v.AgentVersion = &wikiModelView{wikiModel, wikiEffort}, wikiAgent
+		v.ModelUsed, v.AgentVersion = values{"id": "model-a", "reasoningEffort": "medium"}, "1.4.0"
 	}
 	return v, err
 }
 
-// wikiRuns are the runs that the caller sees, newest first.
-func (r *request) wikiRuns() ([]*wikiRun, error) {
+// wikiRuns shows the runs that the caller sees and that count, newest first.
+func (r *request) wikiRuns(counts func(*wikiRun) bool) ([]wikiRunView, error) {
+	list := []wikiRunView{}
 	runs, err := wikiRunTable.list(r.tx, "")
-	return newest(slices.DeleteFunc(runs, func(run *wikiRun) bool { return !r.sees(run) })), err
-}
-
-func (r *request) wikiRunList(runs []*wikiRun) (list wikiRunListView, err error) {
-	list.WikiRuns = make([]wikiRunView, len(runs))
-	for i, run := range runs {
-		if list.WikiRuns[i], err = r.wikiRunView(run); err != nil {
-			return list, err
+	for _, run := range newest(runs) {
+		if r.sees(run) && counts(run) {
+			view, viewErr := r.wikiRunView(run)
+			list, err = append(list, view), errors.Join(err, viewErr)
 		}
 	}
-	return list, nil
+	return list, err
 }
 
 // list shows the newest run of each repository, among those that the caller sees.
 func listWikiRuns(r *request) (reply, error) {
-	runs, err := r.wikiRuns()
-	if err != nil {
-		return reply{}, err
-	}
 	shown := map[string]bool{}
-	runs = slices.DeleteFunc(runs, func(run *wikiRun) bool {
+	list, err := r.wikiRuns(func(run *wikiRun) bool {
 		address := strings.ToLower(run.RepoURL)
 		defer func() { shown[address] = true }()
-		return shown[address]
+		return !shown[address]
 	})
-	list, err := r.wikiRunList(runs)
-	list.WikiRuns = arrange(r.e, list.WikiRuns)
-	return reply{200, list}, err
+	return reply{200, values{"wikiRuns": arrange(r.e, list)}}, err
 }
 
 func getWikiHistory(r *request) (reply, error) {
@@ -167,13 +140,8 @@ func getWikiHistory(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	runs, err := r.wikiRuns()
-	if err != nil {
-		return reply{}, err
-	}
-	runs = slices.DeleteFunc(runs, func(run *wikiRun) bool { return !strings.EqualFold(run.RepoURL, repo.URL) })
-	list, err := r.wikiRunList(runs)
-	return reply{200, list}, err
+	list, err := r.wikiRuns(func(run *wikiRun) bool { return strings.EqualFold(run.RepoURL, repo.URL) })
+	return reply{200, values{"wikiRuns": list}}, err
 }
 
 // coveredRepository finds the repository that a wiki is about.
@@ -220,7 +188,7 @@ func (r *request) finishWikiRun(run *wikiRun, repo connectedRepository, pages []
 	if run.born, err = r.bornNow(wikiRunTable); err != nil {
 		return err
 	}
-	r.noteChange("created", objectWikis, run.ID, run.RepoURL)
+	r.noteChange(run.ID, run.RepoURL)
 	return putWikiRun(r.tx, run, pages)
 }
 
@@ -250,12 +218,12 @@ func getWikiRun(r *request, run *wikiRun) (reply, error) {
 }
 
 func deleteWikiRun(r *request, run *wikiRun) (reply, error) {
-	r.noteChange("deleted", objectWikis, run.ID, run.RepoURL)
-	return reply{200, map[string]bool{"deleted": true}}, removeWikiRun(r.tx, run.ID)
+	r.noteChange(run.ID, run.RepoURL)
+	return reply{200, values{"deleted": true}}, removeWikiRun(r.tx, run.ID)
 }
 
 func updateWikiPrivacy(r *request, run *wikiRun) (reply, error) {
-	r.noteChange("updated", objectWikis, run.ID, run.RepoURL)
+	r.noteChange(run.ID, run.RepoURL)
 	run.PrivacyLevel = r.fields().text("privacyLevel")
 	view, err := r.wikiRunView(run)
 	return reply{200, view}, errors.Join(err, wikiRunTable.put(r.tx, run.ID, *run))

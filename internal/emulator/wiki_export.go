@@ -65,15 +65,11 @@ func (e *Emulator) SetWikiExport(form WikiExportForm, lifetime time.Duration) er
 func exportWikiRun(r *request, run *wikiRun) (reply, error) {
 	x := cmp.Or(r.e.switched().wikiExport, r.e.opts.WikiExport)
 	expires := millis(r.now.Add(x.Lifetime))
-	if x.Form == WikiExportArchive {
-		data, err := exportedWiki(r.tx, run)
+	data, err := exportedWiki(r.tx, run)
+	if err != nil || x.Form == WikiExportArchive {
 		return reply{200, archive(data)}, err
 	}
 	// The archive is stored now, so a link to a run that is deleted meanwhile works until it expires.
-	data, err := exportedWiki(r.tx, run)
-	if err != nil {
-		return reply{}, err
-	}
 	o := storedObject{Object: "wiki_" + run.ID, ContentType: zipType}
 	if err := os.WriteFile(r.e.objectPath(o.Object), data, 0o600); err != nil {
 		return reply{}, fmt.Errorf("store an export: %w", err)
@@ -82,26 +78,19 @@ func exportWikiRun(r *request, run *wikiRun) (reply, error) {
 	if x.Form == WikiExportRedirect {
 		return reply{http.StatusFound, redirection(address)}, nil
 	}
-	return reply{200, downloadView{URL: address, ExpiresAt: expires}}, nil
+	return reply{200, values{"url": address, "expiresAt": expires}}, nil
 }
 
-// exportedIndex describes a run in its export by what never changes, so that every export of it has the same bytes.
-type exportedIndex struct {
-	WikiRunID  string     `json:"wikiRunId"`
-	CreatedAt  int64      `json:"createdAt"`
-	RepoURL    string     `json:"repoUrl"`
-	CommitHash string     `json:"commitHash"`
-	Branch     string     `json:"branch"`
-	PageTree   []wikiNode `json:"pageTree"`
-}
-
-// exportedWiki is the archive of a run: its pages at their paths, and the index.
+// exportedWiki is the archive of a run: its pages at their paths, and an index. It has only what never changes, so that every export has the
+// same bytes.
 func exportedWiki(tx *bolt.Tx, run *wikiRun) ([]byte, error) {
 	pages, err := wikiPages(tx, run.ID)
 	if err != nil {
 		return nil, err
 	}
-	index, err := json.MarshalIndent(exportedIndex{run.ID, run.CreatedAt, run.RepoURL, run.CommitHash, run.Branch, run.Tree}, "", "  ")
+	index, err := json.MarshalIndent(values{
+		"wikiRunId": run.ID, "createdAt": run.CreatedAt, "repoUrl": run.RepoURL, "commitHash": run.CommitHash, "branch": run.Branch, "pageTree": run.Tree,
+	}, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode the index of a wiki: %w", err)
 	}
@@ -127,5 +116,5 @@ func exportedWiki(tx *bolt.Tx, run *wikiRun) ([]byte, error) {
 func createWikiVideoUpload(r *request) (reply, error) {
 	expires := millis(r.now.Add(signedURLLife))
 	form, err := r.e.uploadForm(uploadPolicy{Key: newID("video_", r.now), Size: maxUpload, AtMost: true, Expires: expires})
-	return reply{200, uploadView{URL: r.e.FilesURL() + "/upload", Fields: form, ExpiresAt: expires}}, err
+	return reply{200, values{"url": r.e.FilesURL() + "/upload", "fields": form, "expiresAt": expires}}, err
 }

@@ -209,35 +209,26 @@ func getWikiPage(r *request, run *wikiRun) (reply, error) {
 	return reply{200, pages[at]}, nil
 }
 
-// wikiResult is a page that a search found.
-type wikiResult struct {
-	PageID     string `json:"pageId"`
-	Title      string `json:"title"`
-	Path       string `json:"path"`
-	Snippet    string `json:"snippet"`
-	MatchCount int    `json:"matchCount"`
-}
-
 // searchWikiRun counts a text in titles and contents, whatever the case. The pages with most of it come first.
 func searchWikiRun(r *request, run *wikiRun) (reply, error) {
 	pages, err := wikiPages(r.tx, run.ID)
-	if err != nil {
-		return reply{}, err
+	type result struct {
+		page  *wikiPage
+		count int
 	}
-	list := struct {
-		Results []wikiResult `json:"results"`
-	}{[]wikiResult{}}
+	var found []result
 	text := lower(r.query.Get("q"))
 	for _, p := range pages {
 		if n := strings.Count(lower(p.Title), text) + strings.Count(lower(p.Content), text); n > 0 {
-			list.Results = append(list.Results, wikiResult{p.PageID, p.Title, p.Path, snippet(p.Content, text), n})
+			found = append(found, result{p, n})
 		}
 	}
-	slices.SortFunc(list.Results, func(a, b wikiResult) int {
-		return cmp.Or(cmp.Compare(b.MatchCount, a.MatchCount), cmp.Compare(a.Path, b.Path))
+	slices.SortFunc(found, func(a, b result) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.page.Path, b.page.Path))
 	})
-	list.Results = list.Results[:min(r.limit(), len(list.Results))]
-	return reply{200, list}, nil
+	return reply{200, values{"results": views(found[:min(r.limit(), len(found))], func(f result) values {
+		return values{"pageId": f.page.PageID, "title": f.page.Title, "path": f.page.Path, "snippet": snippet(f.page.Content, text), "matchCount": f.count}
+	})}}, err
 }
 
 // lower makes every character small without changing how many there are.
