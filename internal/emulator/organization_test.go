@@ -375,7 +375,7 @@ func TestUserUsageLimits(t *testing.T) {
 		same(t, email, o["errors"], []object{{"email": email, "error": "The email address is malformed."}})
 	}
 	// All failed, and still the status is 200.
-	same(t, "answer", string(v.call(200, "PUT", userLimits, object{"users": []object{{"email": "x", "limit": nil}}}).raw), `{"updated":[],"errors":[{"email":"x","error":"The email address is malformed."}]}`)
+	same(t, "answer", string(v.call(200, "PUT", userLimits, object{"users": []object{{"email": "x", "limit": nil}}}).raw), `{"errors":[{"email":"x","error":"The email address is malformed."}],"updated":[]}`)
 }
 
 const history = organization + "/enterprise-controls/history"
