@@ -1,6 +1,7 @@
 package evidence_test
 
 import (
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,18 +17,14 @@ const root = "../.."
 func document(t *testing.T) *contract.Document {
 	t.Helper()
 	doc, err := contract.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return doc
 }
 
 func TestPage_isCurrent(t *testing.T) {
 	t.Parallel()
 	record, err := evidence.ReadRecord("record.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	text, err := os.ReadFile(filepath.Join(root, "docs/guides/evidence.md"))
 	if err != nil || string(text) != evidence.Page(document(t), record) {
 		t.Errorf("docs/guides/evidence.md is not up to date: run make assumptions (%v)", err)
@@ -62,9 +59,7 @@ func TestRecord_add(t *testing.T) {
 		{7, evidence.Refuted, refuted, 7},
 		{6, evidence.Refuted, refuted, 7},
 	} {
-		if err := record.Add(report(step.hour, false, step.result)); err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, record.Add(report(step.hour, false, step.result)))
 		if page := evidence.Page(document(t), record); !strings.Contains(page, step.want) {
 			t.Errorf("hour %d: the page has no %q", step.hour, step.want)
 		}

@@ -40,13 +40,9 @@ func probed(t *testing.T, key string, clk clock.Clock, service http.Handler) (*e
 	}))
 	t.Cleanup(server.Close)
 	base, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	doc, err := contract.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	p := &evidence.Probe{Base: base, Key: key, Clock: clk, Progress: io.Discard, Recorder: evidence.NewRecorder(doc, "agentyard-probe", "0.0.0")}
 	err = p.Run(t.Context())
 	report := p.Recorder.Report()
@@ -60,9 +56,7 @@ func probed(t *testing.T, key string, clk clock.Clock, service http.Handler) (*e
 func forward(t *testing.T, e *acctest.Organization, change func(*http.Response) error) http.Handler {
 	t.Helper()
 	target, err := url.Parse(e.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(target) }, ModifyResponse: change}
 }
 
@@ -101,9 +95,7 @@ func TestProbe_namesDeviations(t *testing.T) {
 		resp.Header.Del("Content-Length")
 		return err
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	var got []string
 	for _, d := range report.Deviations {
 		got = append(got, fmt.Sprintf("%s %s %s", d.Operation, d.Kind, d.Place.Place))

@@ -309,18 +309,12 @@ func TestCallsBeforeConfigure(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	schemas, err := server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	encoded := func(v tftypes.Value) *tfprotov6.DynamicValue {
 		d, err := tfprotov6.NewDynamicValue(v.Type(), v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, err)
 		return &d
 	}
 	says := func(what string, diags []*tfprotov6.Diagnostic, err error) {

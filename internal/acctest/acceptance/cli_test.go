@@ -69,9 +69,7 @@ var terraformVersion = sync.OnceValues(func() (v struct{ major, minor int }, err
 func atLeast(t *testing.T, minor int) bool {
 	t.Helper()
 	v, err := terraformVersion()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return v.major > 1 || v.minor >= minor
 }
 
@@ -153,9 +151,7 @@ func connect(t *testing.T) *client.Client {
 	t.Helper()
 	r := needService(t)
 	c, err := r.connect(r.proxy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
@@ -210,9 +206,7 @@ func skipIfDenied(t *testing.T, err error) {
 func must(t *testing.T, err error) {
 	t.Helper()
 	skipIfDenied(t, err)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 var (

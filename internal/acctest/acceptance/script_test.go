@@ -29,9 +29,7 @@ func TestScript_sweepRefusesWhatItDoesNotKnow(t *testing.T) {
 func TestWorkflow_logsNoTextOfTheService(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../.github/workflows/acceptance.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, script, _ := strings.Cut(string(text), "make testacc 2>&1 | ")
 	script, _, _ = strings.Cut(script, "- if:")
 	filter := exec.CommandContext(t.Context(), "bash", "-c", script)

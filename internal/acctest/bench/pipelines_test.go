@@ -66,9 +66,7 @@ const (
 func process(t *testing.T, e *emulator.Emulator) *client.Client {
 	t.Helper()
 	c, err := client.New(transport.Config{BaseURL: e.URL(), APIKey: e.BootstrapKey(), MaxRetries: 8, Transport: direct{e.Handler()}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	return c
 }
 
@@ -156,9 +154,7 @@ func TestPipelines_shareARateLimit(t *testing.T) {
 func started(t *testing.T, options emulator.Options) *emulator.Emulator {
 	t.Helper()
 	e, err := emulator.Start(t.Context(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	return e
 }
 
@@ -271,9 +267,7 @@ func (s *refusing) client(t *testing.T, seed uint64) *client.Client {
 		BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: transport.DefaultMaxRetries, RequestTimeout: time.Hour,
 		Transport: s, Random: seeded(seed),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	return c
 }
 

@@ -89,13 +89,9 @@ func TestReport_agreesWithTheStatusPage(t *testing.T) {
 					BaseURL: e.URL(), APIKey: e.BootstrapKey(), MaxRetries: 8, Transport: instant{e.Handler()}, Random: seeded(1),
 					UserAgent: statuspage.ProviderAgent + "1.2.3 Terraform/1.16.4", ReportFolder: folder,
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				clienttest.Must(t, err)
 				account, err := c.ServiceAccounts.Create(t.Context(), serviceaccounts.CreateRequest{Name: "robots"})
-				if err != nil {
-					t.Fatal(err)
-				}
+				clienttest.Must(t, err)
 				each(t, tc.n, func(ctx context.Context, i int) error {
 					time.Sleep(time.Duration(i) * time.Microsecond) // So that no two requests are sent at the same time.
 					made, err := c.Computers.Create(ctx, computers.CreateRequest{Name: fmt.Sprint("c-", i), ServiceAccountID: account.ID})
@@ -114,13 +110,9 @@ func TestReport_agreesWithTheStatusPage(t *testing.T) {
 				r.RemoteAddr, r.Host = "127.0.0.1:5", "localhost"
 				e.Handler().ServeHTTP(w, r)
 				report, err := statuspage.ReadReport(folder)
-				if err != nil {
-					t.Fatal(err)
-				}
+				clienttest.Must(t, err)
 				var file strings.Builder
-				if err := report.Write(&file, "html"); err != nil {
-					t.Fatal(err)
-				}
+				clienttest.Must(t, report.Write(&file, "html"))
 				reported := said(file.String())
 				page := strings.ReplaceAll(said(w.Body.String()), ": out of disk", "") // A report has no texts of steps.
 				if page != reported || tc.says != "" && page != tc.says {

@@ -140,9 +140,7 @@ func newMachineWithModules(t *testing.T) (m *machine, cli string) {
 		acctest.Must(t, os.Symlink(acctest.ProviderBinary(t), filepath.Join(dir, "terraform-provider-agentyard")))
 	}
 	config := filepath.Join(t.TempDir(), "cli.tfrc")
-	if err := os.WriteFile(config, []byte("provider_installation {\n  filesystem_mirror {\n    path = \""+mirror+"\"\n  }\n}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, os.WriteFile(config, []byte("provider_installation {\n  filesystem_mirror {\n    path = \""+mirror+"\"\n  }\n}\n"), 0o600))
 	m, cli = newMachineWithCLI(t, "TF_CLI_CONFIG_FILE="+config)
 	m.run(project(t), "go install ./internal/emulator/cmd/agentyard-emulator")
 	return m, cli

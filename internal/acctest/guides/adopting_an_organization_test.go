@@ -40,9 +40,7 @@ func adoptingAnOrganization(g *reader) {
 		Computers            map[string]string
 		Account, Key, Runner string
 	}
-	if err := json.Unmarshal([]byte(g.run("terraform -chdir=existing output -json ids")), &existing); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, json.Unmarshal([]byte(g.run("terraform -chdir=existing output -json ids")), &existing))
 	ids := append(grow(e), existing.Account, existing.Key)
 	const total = 2 + 3 + 2 + 2 + 2 + 1 + 1 // Accounts, their keys, their computers, those of the caller, environments, a limit, and a member.
 	keys := fmt.Sprint(live(e))

@@ -47,9 +47,7 @@ func agentSessions(g *reader) {
 	}
 
 	running := emulator.SessionChange{Status: new("running")}
-	if err := e.ChangeSession(task, running); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, e.ChangeSession(task, running))
 	report := g.step()
 	if _, shown, _ := strings.Cut(report, "+ running "); !strings.Contains(shown, task) {
 		t.Errorf("the report does not show the session: %s", report)

@@ -44,9 +44,7 @@ func environmentBuilds(g *reader) {
 	g.programs = append(g.programs, emulatorBinary(t))
 	fail := func(name string) {
 		t.Helper()
-		if err := e.FailBuild(emulator.BuildFailure{Name: name, Category: "validation", Reason: "repositories[0].script ended with status 2", Excerpt: "no rule to make target"}); err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, e.FailBuild(emulator.BuildFailure{Name: name, Category: "validation", Reason: "repositories[0].script ended with status 2", Excerpt: "no rule to make target"}))
 	}
 	g.step()
 	g.cli.MustPlanEmpty()

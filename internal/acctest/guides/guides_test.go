@@ -229,9 +229,7 @@ var buildEmulator = sync.OnceValues(func() (string, error) {
 func emulatorBinary(t *testing.T) string {
 	t.Helper()
 	binary, err := buildEmulator()
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return binary
 }
 
@@ -304,9 +302,7 @@ func teamsAndKeys(g *reader) {
 // What one manager has applied is the same to another one, and the account's own key works beside it.
 func sharingComputers(g *reader) {
 	_, colleague, err := g.e.AddHuman(emulator.Human{Email: "colleague@agentyard.example", Role: emulator.RoleManager})
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	acctest.Must(g.t, err)
 	g.step()
 	g.cli.MustPlanEmpty()
 	g.cli.Setenv("AGENTYARD_API_KEY", colleague)

@@ -17,13 +17,9 @@ func copyPolicies(g *reader) {
 		g.t.Fatal("AGENTYARD_OPA is not set; run the tests with `make test-clis`, which builds OPA")
 	}
 	link := filepath.Join(g.t.TempDir(), "opa")
-	if err := os.Symlink(opa, link); err != nil {
-		g.t.Fatal(err)
-	}
+	acctest.Must(g.t, os.Symlink(opa, link))
 	g.programs = append(g.programs, link)
-	if err := os.CopyFS(filepath.Join(g.cli.Dir, "policies"), os.DirFS(filepath.Join("..", "..", "..", "examples", "policies"))); err != nil {
-		g.t.Fatal(err)
-	}
+	acctest.Must(g.t, os.CopyFS(filepath.Join(g.cli.Dir, "policies"), os.DirFS(filepath.Join("..", "..", "..", "examples", "policies"))))
 }
 
 // evaluate is the command of the guide, which fails if a rule is broken.

@@ -32,9 +32,7 @@ var (
 func page(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "guides", name+".md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return string(text)
 }
 
@@ -72,13 +70,9 @@ func seeded(t *testing.T, name string) acctest.Option {
 		return func(*emulator.Options) {}
 	}
 	file = filepath.Join(t.TempDir(), file)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, os.WriteFile(file, []byte(text), 0o600))
 	seed, err := emulator.ReadSeed(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	return func(o *emulator.Options) { o.Seed = seed }
 }
 
@@ -87,9 +81,7 @@ func open(t *testing.T, e *acctest.Env, name string) *reader {
 	t.Helper()
 	g := &reader{t: t, e: e, page: name, cli: acctest.NewCLI(t, e, ""), blocks: blocksOf(page(t, name))}
 	for _, file := range []string{"provider.tf", "main.tf"} {
-		if err := os.Remove(filepath.Join(g.cli.Dir, file)); err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, os.Remove(filepath.Join(g.cli.Dir, file)))
 	}
 	g.cli.Setenv("TF_CLI_CONFIG_FILE", acctest.Mirror(t, "0.1.0"))
 	g.cli.Setenv("TF_IN_AUTOMATION", "")
@@ -185,9 +177,7 @@ func (g *reader) leave(until string) {
 func (g *reader) read(name string) string {
 	g.t.Helper()
 	text, err := os.ReadFile(filepath.Join(g.cli.Dir, name))
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	acctest.Must(g.t, err)
 	return string(text)
 }
 

@@ -91,9 +91,7 @@ func spendGovernance(g *reader) {
 	if out := g.step(); strings.Contains(out, "Revision") || strings.Contains(out, "Plan:") {
 		t.Errorf("no control was changed: %s", out)
 	}
-	if err := e.ChangeEnterpriseControls(map[string]json.RawMessage{"maxAutonomyLevel": json.RawMessage(`"low"`)}, ""); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, e.ChangeEnterpriseControls(map[string]json.RawMessage{"maxAutonomyLevel": json.RawMessage(`"low"`)}, ""))
 	if r := cli.MustPlanEmpty(); !strings.Contains(r.Output, "Revision 4 is by manager@agentyard.example.") {
 		t.Errorf("a control was changed: %s", r.Output)
 	}

@@ -1,6 +1,7 @@
 package guides
 
 import (
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -36,9 +37,7 @@ func TestTroubleshooting_summaries(t *testing.T) {
 		code.Write(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	guide := page(t, "troubleshooting")
 	inCode := summaryText.FindAllStringSubmatch(code.String(), -1)
 	if len(inCode) < 100 {

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
@@ -14,13 +15,9 @@ import (
 func TestSpecimens_everyObject(t *testing.T) {
 	t.Parallel()
 	server, err := provider.NewServer("test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	schemas, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	offered := map[string]bool{}
 	for name := range schemas.ResourceSchemas {
 		if _, isAction := schemas.ActionSchemas[name]; !isAction && name != "agentyard_session_answer" {

@@ -145,9 +145,7 @@ func TestUserAnalytics_emails(t *testing.T) {
 				users + "cursor=b&endDate=2026-02-28&" + query: `200 {"data":[` + rows("c", `"c@people.example"`) + `],"meta":{"has_more":false,"next_cursor":null}}`,
 			}))
 			got, err := c.Users(t.Context(), february, tc.emails, tc.most)
-			if err != nil {
-				t.Fatal(err)
-			}
+			clienttest.Must(t, err)
 			text := ""
 			for _, row := range got.Rows {
 				text += row.Date[9:] + row.UserID + " "

@@ -14,9 +14,7 @@ import (
 func connected(t testing.TB, cfg transport.Config) *transport.Conn {
 	t.Helper()
 	conn, err := transport.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	return conn
 }
 
@@ -38,18 +36,14 @@ func TestLocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l Locks
 		release, err := l.Lock(t.Context(), "a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Must(t, err)
 		stopped, stop := context.WithCancel(t.Context())
 		stop()
 		if _, err := l.Lock(stopped, "a"); !errors.Is(err, context.Canceled) {
 			t.Errorf("a canceled wait ended with %v", err)
 		}
 		other, err := l.Lock(t.Context(), "b")
-		if err != nil {
-			t.Fatal(err)
-		}
+		clienttest.Must(t, err)
 		other()
 		hasLock := false
 		go func() {

@@ -57,9 +57,7 @@ func (s *source) shared(clk clock.Clock) *Listing[thing] { return NewListing(clk
 func mustGet(t *testing.T, sh *Listing[thing], s *source, key, id string) *thing {
 	t.Helper()
 	got, err := sh.Get(t.Context(), key, id, s.get)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clienttest.Must(t, err)
 	return got
 }
 

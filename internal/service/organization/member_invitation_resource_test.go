@@ -225,9 +225,7 @@ func TestMemberInvitation_errors(t *testing.T) {
 func TestMemberInvitation_pendingElsewhere(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	if err := e.Invite("Avery@agentyard.example", emulator.RoleManager); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, e.Invite("Avery@agentyard.example", emulator.RoleManager))
 	p := acctest.NewProcess(t, e, nil)
 	i := p.NewInstance(invitationType)
 	p.Import(i, avery).MustFail(t, "", "Cannot read member", "Nobody has joined", "does not show pending invitations", "apply without the import")

@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 )
 
 // role names the variable that makes the test binary the emulator, or a command that it runs.
@@ -72,9 +74,7 @@ func command(what string) int {
 func emulatorCommand(t *testing.T, temporary string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	for i, arg := range args {
 		if arg == "SELF" {
 			args[i] = self
@@ -106,9 +106,7 @@ func outcome(t *testing.T, args ...string) (code int, stdout, stderr string) {
 func TestCommand_exitCodeAndOutput(t *testing.T) {
 	t.Parallel()
 	plain := filepath.Join(t.TempDir(), "plain")
-	if err := os.WriteFile(plain, []byte("text"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, os.WriteFile(plain, []byte("text"), 0o600))
 	for name, tc := range map[string]struct {
 		args   []string
 		code   int
@@ -183,12 +181,8 @@ func TestCommand_passesOnlyTerminationOn(t *testing.T) {
 	t.Parallel()
 	cmd := emulatorCommand(t, t.TempDir(), "--", "SELF", "signals")
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
+	acctest.Must(t, cmd.Start())
 	lines := bufio.NewScanner(out)
 	expect := func(want string) {
 		t.Helper()
@@ -198,9 +192,7 @@ func TestCommand_passesOnlyTerminationOn(t *testing.T) {
 	}
 	expect("ready")
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-		if err := cmd.Process.Signal(s); err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, cmd.Process.Signal(s))
 	}
 	expect("terminated")
 	var exit *exec.ExitError
@@ -226,9 +218,7 @@ func TestReport(t *testing.T) {
 		"a.jsonl": `{"agentyard_run_report":1,"time":"2026-05-01T12:00:00Z","agent":"a"}` + "\n" + `{"time":"2026-05-01T12:00:00Z","ms":5,"operation":"listComputers","method":"GET","route":"/c","status":200}`,
 		"b.jsonl": "broken",
 	} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		acctest.Must(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	var out, problems strings.Builder
 	if err := report([]string{"-format", "markdown", folder}, &out, &problems); err != nil || !strings.HasPrefix(out.String(), "**Only reads**") || problems.String() != "agentyard-emulator: b.jsonl: not a run report\n" {
@@ -268,14 +258,10 @@ func TestServe(t *testing.T) {
 		printed[name] = strings.ReplaceAll(strings.Trim(value, "'"), `'\''`, "'") // As a shell reads it.
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, printed["AGENTYARD_BASE_URL"]+"/api/v0/computers", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	req.Header.Set("Authorization", "Bearer "+printed["AGENTYARD_API_KEY"])
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, err)
 	if err := resp.Body.Close(); err != nil || resp.StatusCode != http.StatusOK {
 		t.Errorf("the printed settings do not work: %s %v", resp.Status, err)
 	}
@@ -308,9 +294,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("open to all: %v %s", err, warning.String())
 	}
 	seed := filepath.Join(t.TempDir(), "organization.json")
-	if err := os.WriteFile(seed, []byte(`{"usageLimits": {"global": 5000000}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	acctest.Must(t, os.WriteFile(seed, []byte(`{"usageLimits": {"global": 5000000}}`), 0o600))
 	if s, err := parse([]string{"-seed", seed}, io.Discard); err != nil || s.Seed == nil || *s.Seed.UsageLimits.Global != 5000000 {
 		t.Errorf("seed: %v", err)
 	}
