@@ -43,42 +43,6 @@ func TestDocumentIsValid(t *testing.T) {
 	must(t, document(t).spec.Validate(t.Context(), openapi3.EnableSchemaFormatValidation()))
 }
 
-func TestEveryOperationIsDeclared(t *testing.T) {
-	t.Parallel()
-	d := document(t)
-	var want, got []string
-	for tag, operations := range allExpected() {
-		for _, o := range operations {
-			want = append(want, tag+" "+o.id)
-		}
-	}
-	for _, o := range d.Operations() {
-		got = append(got, o.Tag+" "+o.ID)
-	}
-	slices.Sort(want)
-	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		t.Errorf("the contract has %v, want %v", got, want)
-	}
-}
-
-// An operation that the API's documentation lacks, and no other, says where it comes from.
-func TestOperationsBeyondTheDocumentation(t *testing.T) {
-	t.Parallel()
-	d := document(t)
-	beyond := map[string]bool{}
-	for _, operations := range expectedBeyond {
-		for _, o := range operations {
-			beyond[o.id] = true
-		}
-	}
-	for _, o := range d.Operations() {
-		if _, marked := operation(t, d, o.ID).Extensions["x-beyond"]; marked != beyond[o.ID] {
-			t.Errorf("%s has x-beyond: %t, want %t", o.ID, marked, beyond[o.ID])
-		}
-	}
-}
-
 func operation(t *testing.T, d *Document, id string) *openapi3.Operation {
 	t.Helper()
 	for i := range d.routes {

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -15,59 +14,69 @@ import (
 // come from the contract, so that an edit of the contract cannot drift from the documents.
 func facts(t *testing.T) (statuses, enumerations map[string][]string) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/documents.txt")
-	must(t, err)
 	statuses, enumerations = map[string][]string{}, map[string][]string{}
-	for line := range strings.Lines(string(text)) {
-		words := slices.DeleteFunc(strings.Fields(line), func(word string) bool { return word == "|" })
-		switch {
-		case len(words) == 0 || words[0] == "#":
-		case words[0] == "enum":
+	for _, words := range rows(t, "testdata/documents.txt") {
+		if words[0] == "enum" {
 			enumerations[words[1]] = words[2:]
-		default:
+		} else {
 			statuses[words[0]+" "+words[1]] = words[2:]
 		}
 	}
 	return statuses, enumerations
 }
 
-// The contract has the statuses of the documents, and those that this project adds. Only the latter are marked.
+// rows returns the words of each line of a table, without comments and bars.
+func rows(t *testing.T, file string) (all [][]string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	must(t, err)
+	for line := range strings.Lines(string(text)) {
+		if words := slices.DeleteFunc(strings.Fields(line), func(word string) bool { return word == "|" }); len(words) > 0 && words[0] != "#" {
+			all = append(all, words)
+		}
+	}
+	return all
+}
+
+// The contract has the operations of the table and their statuses: those of the documents, and those that this project adds. Only the latter
+// are marked. An operation that the documents lack, and no other, says with x-beyond where it comes from.
 func TestStatusesAreThoseOfTheDocuments(t *testing.T) {
 	t.Parallel()
 	d := document(t)
 	documented, _ := facts(t)
-	assumed := map[string][]int{}
-	for _, operations := range allExpected() {
-		for _, o := range operations {
-			assumed[o.id] = o.assumed
-		}
+	tags, assumed := map[string]string{}, map[string][]string{}
+	for _, words := range rows(t, "testdata/operations.txt") {
+		tags[words[1]], assumed[words[1]] = words[0], words[2:]
 	}
 	for _, o := range d.Operations() {
+		if o.Tag != tags[o.ID] {
+			t.Errorf("%s has the tag %s, want %q", o.ID, o.Tag, tags[o.ID])
+		}
+		delete(tags, o.ID)
 		route := o.Method + " " + o.Path
 		want := slices.Clone(documented[route])
 		if isDocumented := want != nil; isDocumented != (o.Beyond == "") {
 			t.Errorf("%s: documented is %t, and x-beyond says %q", o.ID, isDocumented, o.Beyond)
 		}
 		delete(documented, route)
-		for _, status := range assumed[o.ID] {
-			want = append(want, strconv.Itoa(status))
-		}
+		want = append(want, assumed[o.ID]...)
 		slices.Sort(want)
 		responses := operation(t, d, o.ID).Responses.Map()
 		if got := slices.Sorted(maps.Keys(responses)); !slices.Equal(got, want) {
 			t.Errorf("%s has the statuses %v, want %v", o.ID, got, want)
 		}
 		for code, response := range responses {
-			status, err := strconv.Atoi(code)
-			must(t, err)
-			isMarked := strings.Contains(response.Ref, "Assumed") || status < 400 && response.Value.Extensions["x-assumption"] != nil
-			if isAssumed := slices.Contains(assumed[o.ID], status); o.Beyond == "" && isAssumed != isMarked && (status >= 400 || isAssumed) {
-				t.Errorf("%s: %d is assumed: %t, marked: %t", o.ID, status, isAssumed, isMarked)
+			isMarked := strings.Contains(response.Ref, "Assumed") || code < "400" && response.Value.Extensions["x-assumption"] != nil
+			if isAssumed := slices.Contains(assumed[o.ID], code); o.Beyond == "" && isAssumed != isMarked && (code >= "400" || isAssumed) {
+				t.Errorf("%s: %s is assumed: %t, marked: %t", o.ID, code, isAssumed, isMarked)
 			}
 		}
 	}
-	for route := range documented {
-		t.Errorf("the contract lacks %s", route)
+	for missing := range documented {
+		t.Errorf("the contract lacks %s", missing)
+	}
+	for id, tag := range tags {
+		t.Errorf("the contract lacks %s with the tag %s", id, tag)
 	}
 }
 
