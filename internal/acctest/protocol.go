@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
@@ -77,25 +76,7 @@ var offered = sync.OnceValues(func() (*tfprotov6.GetProviderSchemaResponse, erro
 // NewProcess starts and configures a provider for e. Settings are additional attributes of the provider block.
 func NewProcess(t testing.TB, e *Env, settings Values) *Process {
 	t.Helper()
-	clk := clock.Clock(clock.System)
-	if e.Clock != nil {
-		clk = e.Clock
-	}
-	p := &Process{t: t}
-	schema, err := offered()
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := provider.NewServer("in-process", append(shadowed(t, clk, p.answered.add), provider.WithSchemas(schema))...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := Values{"base_url": e.URL(), "api_key": e.BootstrapKey()}
-	for name, v := range settings {
-		config[name] = v
-	}
-	typ := schema.Provider.ValueType()
-	p.server, p.schemas, p.offered, p.config = server, schema.ResourceSchemas, schema, dynamic(t, typ, valueOf(t, typ, map[string]any(config)))
+	p := Unconfigured(t, e, settings)
 	p.Restart()
 	return p
 }

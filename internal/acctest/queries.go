@@ -3,10 +3,39 @@ package acctest
 import (
 	"cmp"
 	"context"
+	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
+	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
+
+// Unconfigured is NewProcess without the configuration.
+func Unconfigured(t testing.TB, e *Env, settings Values) *Process {
+	t.Helper()
+	clk := clock.Clock(clock.System)
+	if e.Clock != nil {
+		clk = e.Clock
+	}
+	p := &Process{t: t}
+	schema, err := offered()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := provider.NewServer("in-process", append(shadowed(t, clk, p.answered.add), provider.WithSchemas(schema))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := Values{"base_url": e.URL(), "api_key": e.BootstrapKey()}
+	for name, v := range settings {
+		config[name] = v
+	}
+	typ := schema.Provider.ValueType()
+	p.server, p.schemas, p.offered, p.config = server, schema.ResourceSchemas, schema, dynamic(t, typ, valueOf(t, typ, map[string]any(config)))
+	return p
+}
 
 // Restart gives the provider a new client, which has read nothing, as in a new run. It is much faster than another process.
 func (p *Process) Restart() {
@@ -140,4 +169,29 @@ func (p *Process) importObject(i *Instance, request *tfprotov6.ImportResourceSta
 		p.t.Fatalf("%s %+v does not exist", i.Type, request)
 	}
 	return out
+}
+
+// Use applies a resource, reads a data source, queries a list, or opens an ephemeral resource.
+func (p *Process) Use(kind, typeName string, config Values) (out Outcome) {
+	p.t.Helper()
+	switch kind {
+	case "data":
+		_, out = p.ReadData(typeName, config)
+	case "list":
+		_, out = p.List(typeName, config)
+	case "ephemeral":
+		_, out = p.Open(typeName, config)
+	default:
+		out = p.Apply(p.NewInstance(typeName), config)
+	}
+	return out
+}
+
+// Check is Use, but only plans a resource.
+func (p *Process) Check(kind, typeName string, config Values) Outcome {
+	p.t.Helper()
+	if kind == "resource" {
+		return p.Plan(p.NewInstance(typeName), config)
+	}
+	return p.Use(kind, typeName, config)
 }

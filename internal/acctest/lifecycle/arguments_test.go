@@ -79,19 +79,18 @@ func TestArguments_emptyTextsAndTimes(t *testing.T) {
 	t.Parallel()
 	o := newOrganization(t)
 	p := acctest.NewProcess(t, o.Env, nil)
-	schemas := p.Schemas()
 	seen := map[string]bool{}
-	try := func(title string, schema *tfprotov6.Schema, arguments specimens.Values, validate func(config acctest.Values) acctest.Outcome) {
-		config := o.In(arguments)
-		eachText("", schema.Block.Attributes, func(path string, a *tfprotov6.SchemaAttribute) {
-			name := title + " " + path
+	eachObject(p.Schemas(), func(object object) {
+		config := o.In(object.arguments)
+		eachText("", object.schema.Block.Attributes, func(path string, a *tfprotov6.SchemaAttribute) {
+			name := object.kind + " " + object.typeName + " " + path
 			if seen[name] {
 				return
 			}
 			seen[name] = true
 			at := strings.NewReplacer("[0]", `(\[0\]|\[…\])`, ".", `\.`).Replace(path)
 			refuses := func(text, want string) {
-				out := validate(with(config, path, text))
+				out := p.Check(object.kind, object.typeName, with(config, path, text))
 				if !out.Refuses(regexp.MustCompile("^"+at+"$"), want) {
 					t.Errorf("%s: %q: %s", name, text, out)
 				}
@@ -103,36 +102,7 @@ func TestArguments_emptyTextsAndTimes(t *testing.T) {
 				refuses("yesterday", "RFC")
 			}
 		})
-	}
-	for _, r := range specimens.Resources {
-		full, _ := r.FullOrLeast()
-		try("resource "+r.Type, schemas.ResourceSchemas[r.Type], full, func(config acctest.Values) acctest.Outcome {
-			return p.Plan(p.NewInstance(r.Type), config)
-		})
-	}
-	for _, r := range specimens.Operations {
-		try("resource "+r.Type, schemas.ResourceSchemas[r.Type], r.Values, func(config acctest.Values) acctest.Outcome {
-			return p.Plan(p.NewInstance(r.Type), config)
-		})
-	}
-	for _, r := range specimens.Data {
-		try("data "+r.Type, schemas.DataSourceSchemas[r.Type], r.Values, func(config acctest.Values) acctest.Outcome {
-			_, out := p.ReadData(r.Type, config)
-			return out
-		})
-	}
-	for _, r := range specimens.Lists {
-		try("list "+r.Type, schemas.ListResourceSchemas[r.Type], r.Values, func(config acctest.Values) acctest.Outcome {
-			_, out := p.List(r.Type, config)
-			return out
-		})
-	}
-	for _, r := range specimens.Ephemerals {
-		try("ephemeral "+r.Type, schemas.EphemeralResourceSchemas[r.Type], r.Values, func(config acctest.Values) acctest.Outcome {
-			_, out := p.Open(r.Type, config)
-			return out
-		})
-	}
+	})
 	for name := range emptyIsMeant {
 		if !seen[name] {
 			t.Errorf("there is no %s", name)

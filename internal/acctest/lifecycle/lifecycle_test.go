@@ -4,11 +4,13 @@ package lifecycle
 
 import (
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
@@ -30,6 +32,33 @@ func forEach(t *testing.T, test func(t *testing.T, r specimens.Resource, o *acct
 			t.Parallel()
 			test(t, r, newOrganization(t))
 		})
+	}
+}
+
+// object is anything that the provider offers, with the arguments of its specimen.
+type object struct {
+	kind, typeName string
+	schema         *tfprotov6.Schema
+	arguments      specimens.Values
+}
+
+// eachObject visits each specimen. An action is the resource of the same name.
+func eachObject(offered *tfprotov6.GetProviderSchemaResponse, visit func(object)) {
+	for _, r := range specimens.Resources {
+		full, _ := r.FullOrLeast()
+		visit(object{"resource", r.Type, offered.ResourceSchemas[r.Type], full})
+	}
+	for _, r := range specimens.Operations {
+		visit(object{"resource", r.Type, offered.ResourceSchemas[r.Type], r.Values})
+	}
+	for _, r := range specimens.Data {
+		visit(object{"data", r.Type, offered.DataSourceSchemas[r.Type], r.Values})
+	}
+	for _, r := range specimens.Lists {
+		visit(object{"list", r.Type, offered.ListResourceSchemas[r.Type], r.Values})
+	}
+	for _, r := range specimens.Ephemerals {
+		visit(object{"ephemeral", r.Type, offered.EphemeralResourceSchemas[r.Type], r.Values})
 	}
 }
 
@@ -105,4 +134,25 @@ resource "agentyard_environment" "ADDRESS" {
 	cli.Write("main.tf", strings.ReplaceAll(resources, "ADDRESS", "after"))
 	acctest.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false").Output, "5 added, 0 changed, 5 destroyed")
 	cli.MustPlanEmpty()
+}
+
+// A name is no import ID, but the error of an import by name says which ID the object with that name has.
+func TestImport_byNameSaysTheID(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	for object, body := range map[string]map[string]any{
+		"computer":        {"name": "ci", "provider": "byom"},
+		"environment":     {"name": "ci", "scope": "organization", "repositories": []any{}},
+		"service-account": {"name": "ci"},
+	} {
+		e.API(http.MethodPost, "/api/v0/"+object+"s", body, nil)
+	}
+	for typeName, list := range map[string]string{"computer": "computers", "environment": "environments", "service_account": "serviceAccounts"} {
+		var listed map[string][]struct{ ID, Name string }
+		e.API(http.MethodGet, "/api/v0/"+map[bool]string{true: "service-accounts", false: list}[list == "serviceAccounts"], nil, &listed)
+		p := acctest.NewProcess(t, e, nil)
+		i := p.NewInstance("agentyard_" + typeName)
+		p.Import(i, "ci").MustFail(t, "", "Cannot import", `"ci" is the name of the `, listed[list][0].ID, "Import it by that ID.")
+		p.Import(i, "other").MustFail(t, "", "Cannot import", "look up the ID with the data source agentyard_"+typeName)
+	}
 }

@@ -90,6 +90,8 @@ func TestMember_errors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	acctest.Must(t, e.Invite("invited@acme.example", ""))
+	user := acctest.Values{"api_key": e.MemberKey("user@acme.example", emulator.RoleUser)}
+	e.MustNotRead(t, user, "agentyard_members", nil, "", "Cannot list members", "This requires the API key of a member with the Manager role")
 	notFound := []string{"Member not found", "no member with the email address", "A pending invitation is not a member yet. Check the address."}
 	for email, want := range map[any][]string{
 		"nobody@acme.example":  notFound,

@@ -251,31 +251,6 @@ func TestUserUsageLimit_refusedAtItsAttribute(t *testing.T) {
 	}
 }
 
-// Every object of the organization needs the API key of a manager, and says so.
-func TestOrganization_isForManagers(t *testing.T) {
-	t.Parallel()
-	e := limitEnv(t, avery)
-	_, user := join(t, e, emulator.Human{Email: "user@agentyard.example"})
-	account, _ := e.ServiceAccountKey()
-	const manager = "This requires the API key of a member with the Manager role"
-	for _, key := range []string{user, account} {
-		p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
-		for typeName, config := range map[string]acctest.Values{
-			userLimitType: {"email": avery, "limit": 2_000_000}, globalLimitType: {"limit": 2_000_000}, invitationType: {"email": avery},
-		} {
-			p.Plan(p.NewInstance(typeName), config).MustFail(t, "", "Cannot plan", strings.ReplaceAll(strings.TrimPrefix(typeName, "agentyard_"), "_", " "), manager)
-		}
-		_, out := p.Invoke("agentyard_member_remove", acctest.Values{"email": avery})
-		out.MustFail(t, "", "Cannot remove member", manager)
-		for name, object := range map[string]string{"usage_limits": "read usage limits", "members": "list members", "enterprise_control_history": "read enterprise control history", "enterprise_controls": "read enterprise controls"} {
-			_, out := p.ReadData("agentyard_"+name, nil)
-			out.MustFail(t, "", "Cannot "+object, manager)
-		}
-		_, out = p.ReadData("agentyard_member", acctest.Values{"email": avery})
-		out.MustFail(t, "", "Cannot read member", manager)
-	}
-}
-
 // An apply is not green if the answer denies what it set. The next apply sets it.
 func TestUsageLimits_deniedByTheAnswer(t *testing.T) {
 	t.Parallel()

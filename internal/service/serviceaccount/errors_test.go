@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 const accountType, keyType = "agentyard_service_account", "agentyard_api_key"
@@ -81,26 +80,6 @@ func TestServiceAccount_nameTaken(t *testing.T) {
 	p.Apply(p.NewInstance(accountType), acctest.Values{"name": "ci"}).MustFail(t, "name", "already exists", "terraform import ADDRESS "+taken)
 	if n := len(listAccounts(e)); n != 1 {
 		t.Errorf("%d service accounts", n)
-	}
-}
-
-// A caller who is not a manager gets an error that says which API key is needed.
-func TestServiceAccounts_areForManagers(t *testing.T) {
-	t.Parallel()
-	e, account := newAccountEnv(t)
-	_, user, err := e.AddHuman(emulator.Human{Email: "user@acme.example"})
-	acctest.Must(t, err)
-	for _, key := range []string{newKey(e, account, "robot").Value, user} {
-		for typeName, config := range map[string]acctest.Values{accountType: {"name": "new"}, keyType: keyOf(account, nil)} {
-			p := acctest.NewProcess(t, e, acctest.Values{"api_key": key}) // A process says it once.
-			p.Plan(p.NewInstance(typeName), config).MustFail(t, "", "Cannot plan", "403", "member with the Manager role")
-		}
-		for typeName, config := range map[string]acctest.Values{
-			"agentyard_service_account": {"id": account}, "agentyard_service_accounts": nil, "agentyard_api_keys": {"service_account_id": account},
-		} {
-			_, out := acctest.NewProcess(t, e, acctest.Values{"api_key": key}).ReadData(typeName, config)
-			out.MustFail(t, "", "403", "member with the Manager role")
-		}
 	}
 }
 

@@ -135,9 +135,6 @@ func TestSessionDataSource_errors(t *testing.T) {
 	fails(acctest.Values{"id": s.ID + "/interrupt"}, "id", notFound)
 	e.Faults().Add(emulator.Fault{Operation: "getSession", Kind: emulator.FaultOtherResponse, Body: `{"sessionId":"another","status":"idle"}`, Times: -1})
 	fails(acctest.Values{"id": s.ID}, "", cannot, "getSession", "another")
-	e.Faults().Clear()
-	e.AllowSessions(false)
-	fails(acctest.Values{"id": s.ID}, "", cannot, "403", "not enabled", "selected organizations")
 	if n := e.Journal().Count("interruptSession"); n > 0 {
 		t.Error("an ID reached another operation")
 	}
@@ -213,8 +210,6 @@ func TestSessionsDataSource_errors(t *testing.T) {
 	fails(on(missing), "computer_id", cannot, "listSessions", "404", "computer was not found", "omit it")
 	fails(on(" "), "computer_id", "computer_id must not be blank. Give the ID of a computer, or omit it")
 	fails(acctest.Values{"max_results": 0}, "max_results", "max_results must be at least 1, not 0.")
-	e.AllowSessions(false)
-	fails(nil, "", cannot, "403", "selected organizations")
 }
 
 const (
@@ -383,9 +378,6 @@ func TestSessionList(t *testing.T) {
 		_, out := acctest.NewProcess(t, e, nil).List(sessionType, acctest.Values{"computer_id": blank})
 		acctest.Says(t, out.Text(), "must not be blank. Set the ID of a computer, or omit it")
 	}
-	e.AllowSessions(false)
-	_, out := acctest.NewProcess(t, e, nil).List(sessionType, nil)
-	acctest.Says(t, out.Text(), "Cannot list sessions", "403", "selected organizations")
 }
 
 // A session may have no computer, but a resource always has one: the configured computer is adopted.

@@ -174,9 +174,6 @@ func TestSessionMessage_errors(t *testing.T) {
 	invoke(nil, " ", "x").MustFail(t, "session_id", "session_id must not be blank")
 	invoke(nil, s.ID, "\n").MustFail(t, "text", "text must not be blank")
 	invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, s.ID, "x").MustFail(t, "", cannot, "403", "the API key of the session's owner")
-	e.AllowSessions(false)
-	invoke(nil, s.ID, "x").MustFail(t, "", "403", "selected organizations")
-	e.AllowSessions(true)
 	acctest.Must(t, e.LoseComputer(computer))
 	invoke(nil, s.ID, "x").MustFail(t, "", cannot, "400", "needs an active computer", "The message was not sent.")
 	if sent := saidIn(e, s.ID, "user"); len(sent) > 0 {

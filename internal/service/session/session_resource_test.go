@@ -346,8 +346,6 @@ func TestSession_refusedByTheService(t *testing.T) {
 	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": "slow"}, &pending)
 	i := e.NewInstance(t, sessionType)
 	e.Apply(t, i, valuesOf(pending.ID, nil)).MustFail(t, "", "createSession", "400", "If its status is provisioning, wait until it is active", "agentyard_computer_restart")
-	e.AllowSessions(false)
-	e.Apply(t, i, valuesOf(newComputer(e, "dev"), nil)).MustFail(t, "", "createSession", "403", "not enabled", "selected organizations")
 	if !i.State.IsNull() {
 		t.Errorf("the state holds %s", i.State)
 	}

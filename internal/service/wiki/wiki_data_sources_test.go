@@ -108,10 +108,6 @@ func TestWikiRuns(t *testing.T) {
 	}
 	_, out := list(acctest.Values{"repo_url": "acme/api"})
 	acctest.Says(t, out.Text(), "repo_url must be the http")
-	switchWikis(t, e, "false")
-	fails(t, e, "runs", nil, "", "Cannot list wiki runs", "listWikiRuns", "403", "wikiCloudSync")
-	_, out = list(nil)
-	acctest.Says(t, out.Text(), "Cannot list wiki runs", "403", "wikiCloudSync")
 }
 
 // Fields that the provider does not know are in raw_json, which is normalized and, for a wrapped record, without the wrapper.
@@ -207,9 +203,6 @@ func TestWikiPage_errors(t *testing.T) {
 	// A response about another page is an error.
 	e.Faults().Add(emulator.Fault{Operation: "getWikiPage", Kind: emulator.FaultOtherResponse, Times: -1, Body: `{"pageId":"p2","path":"a.md","title":"A","content":"","order":1}`})
 	fails(t, e, "page", pageOf(run, "p1"), "", "Cannot read wiki page", "it contains p2 instead of p1")
-	e.Faults().Clear()
-	switchWikis(t, e, "false")
-	fails(t, e, "page", pageOf(run, "p1"), "wiki_run_id", "Cannot read wiki page", "403", "Wikis are disabled", "wikiCloudSync")
 }
 
 func TestWikiSearch(t *testing.T) {
@@ -273,7 +266,4 @@ func TestWikiSearch_errors(t *testing.T) {
 	fails(t, e, "search", acctest.Values{"wiki_run_id": run, "query": "x", "limit": 0}, "limit", "limit must be")
 	e.Faults().Add(emulator.Fault{Operation: "searchWikiRun", Kind: emulator.FaultOtherResponse, Times: -1, Body: `{}`})
 	fails(t, e, "search", search(run, "x"), "", cannot, "the field results is missing")
-	e.Faults().Clear()
-	switchWikis(t, e, "false")
-	fails(t, e, "search", search(run, "x"), "wiki_run_id", cannot, "403", "wikiCloudSync")
 }

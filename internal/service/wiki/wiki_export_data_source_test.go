@@ -101,8 +101,5 @@ func TestWikiExport_refusals(t *testing.T) {
 	acctest.Must(t, e.SetWikiExport(emulator.WikiExportArchive, time.Minute))
 	e.Faults().Add(emulator.Fault{Operation: "exportWikiRun", Kind: emulator.FaultTruncatedBody, Times: -1})
 	fails(t, e, "export", exportValues(run, path), "", cannot, "Exporting the wiki run "+run, "the archive was cut off after ")
-	e.Faults().Clear()
-	switchWikis(t, e, "false")
-	fails(t, e, "export", exportValues(run, path), "wiki_run_id", cannot, "403", "wikiCloudSync")
 	isUntouched()
 }

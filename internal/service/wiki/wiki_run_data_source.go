@@ -3,6 +3,7 @@ package wiki
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -25,7 +27,7 @@ var WikiRunDataSource = crud.DataSource{
 			Validators:          []validator.String{value.NotBlank("Set it to the ID of a wiki run.")},
 		},
 	}),
-	Verb: "read", Object: "wiki run",
+	Verb: "read", Object: "wiki run", Options: apierror.Options{apierror.Advice{http.StatusForbidden: switchedOff}},
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiRunDataModel) error {
 		// List responses do not include the video.
 		found, err := c.Wikis.GetUncached(ctx, m.ID.ValueString())

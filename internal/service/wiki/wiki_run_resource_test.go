@@ -42,12 +42,6 @@ func addRun(t testing.TB, e *acctest.Env, given emulator.WikiRun) string {
 	return id
 }
 
-// switchWikis sets the organization's wiki setting.
-func switchWikis(t testing.TB, e *acctest.Env, on string) {
-	t.Helper()
-	acctest.Must(t, e.ChangeEnterpriseControls(map[string]json.RawMessage{"wikiCloudSync": json.RawMessage(on)}, ""))
-}
-
 // isIn applies a configuration in a new process, checks the action and attributes, and that the next plan is empty.
 func isIn(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Values, action acctest.Action, want map[string]any) {
 	t.Helper()
@@ -216,8 +210,6 @@ func TestWikiRun_errorsOfTheService(t *testing.T) {
 	fails(wikiRunOf(acctest.Values{"pages": pagesJSON, "page_tree": tree}), "", "400", "pageTree[0].children[0].path")
 	e.Faults().Add(emulator.Fault{Operation: "createWikiRun", Kind: emulator.FaultStatusBeforeCommit, Status: 500})
 	fails(wikiRunOf(nil), "", "unknown outcome", "wiki run of https://code.example/acme/api", "500", "Before you apply again")
-	switchWikis(t, e, "false")
-	fails(wikiRunOf(nil), "repo_url", "403", "wikiCloudSync")
 	if left := wikiRunsOf(t, e); len(left) != 0 {
 		t.Errorf("the emulator holds %+v", left)
 	}

@@ -44,8 +44,4 @@ func TestWikiVideoUploadURL(t *testing.T) {
 	out.MustSucceed(t)
 	acctest.MustHave(t, acctest.Plainly(t, opened), map[string]any{"url": "https://files.example/v", "expires_at": nil, "fields": nil})
 
-	e.Faults().Clear()
-	switchWikis(t, e, "false")
-	_, out = acctest.NewProcess(t, e, nil).Open(videoType, nil)
-	out.MustFail(t, "", "Cannot open wiki video upload URL", "403", "wikiCloudSync")
 }
