@@ -38,7 +38,7 @@ func Rules() []Rule { return slices.Clone(rules) }
 
 var rules = []Rule{
 	// Texts and bodies.
-	{"body-size", nil, "A body of more than 1 MiB returns 400 or 413, for a wiki's upload and a message one of more than 16 MiB.", Assumed},
+	{"body-size", nil, "A body of more than 1 MiB returns 400 or 413. For a wiki's upload, the limit is 16 MiB, and for a message 48 MiB.", Assumed},
 	{"nul-character", nil, "A name or an ID with a NUL character returns 400.", Assumed},
 
 	// Computers.
@@ -71,7 +71,7 @@ var rules = []Rule{
 	{"date-range", []string{"queryMyCost"}, "A query of the caller's own credits for 91 days, the first and the last included, returns 400. The spec says at most 90 days.", Assumed},
 
 	// Sessions.
-	{"session-computer", []string{"createSession", "sendSessionMessage"}, "A new session on a computer that is unknown, not active, or not the caller's returns 400, not 404. So does a message to a session whose computer is not active.", Assumed},
+	{"session-computer", []string{"createSession", "sendSessionMessage"}, "A new session on a computer that is unknown, not active, or not for the caller to use returns 400, not 404. So does a message to a session whose computer is not active.", Assumed},
 	{"attachment-data", []string{"sendSessionMessage"}, "Data of an image, or of a file in Base64, that is not standard Base64 with padding returns 400.", Assumed},
 	{"autonomy-contradiction", []string{"createSession", "updateSession"}, "A deprecated `autonomyMode` that contradicts the `interactionMode` or the `autonomyLevel` beside it returns 400.", Assumed},
 

@@ -11,7 +11,7 @@ data "agentyard_analytics_tokens" "yesterday" {
 
 locals {
   yesterday = data.agentyard_analytics_tokens.yesterday.end_date
-  # A day without activity has no row.
+  # A day without activity may have no row.
   spent = sum(concat(
     [0], data.agentyard_analytics_tokens.yesterday.data[*].billable_tokens
   ))

@@ -2,7 +2,7 @@ resource "agentyard_service_account" "builds" {
   name = "builds"
 }
 
-# A key that never expires. Changing the trigger rotates it.
+# A key without an expiry. Changing the trigger rotates it.
 resource "agentyard_api_key" "manual" {
   service_account_id = agentyard_service_account.builds.id
   name               = "manual"

@@ -14,7 +14,7 @@ resource "agentyard_session" "review" {
     interaction_mode = "auto"
     autonomy_level   = "low"
 
-    disabled_tool_ids   = ["web-search"]
+    disabled_tool_ids   = ["web-search"] # A sample.
     tool_execution_mode = "direct_and_script"
 
     tags = [

@@ -3,8 +3,7 @@ resource "agentyard_user_usage_limit" "avery" {
   limit = 20000000
 }
 
-# The same limit for several members. One apply sends up to 100 limits in each
-# request.
+# The same limit for several members.
 resource "agentyard_user_usage_limit" "research" {
   for_each = toset(["blake@agentyard.example", "casey@agentyard.example"])
 

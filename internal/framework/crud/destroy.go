@@ -24,5 +24,6 @@ func Protected(object, name, id, hint string) (summary, detail string) {
 	return "Cannot destroy protected " + object, phrase.Join(
 		fmt.Sprintf("%s %s has deletion_protection = true in the state, so it cannot be destroyed or replaced.", strings.ToUpper(object[:1])+object[1:], wire.Ref{Name: name, ID: id}),
 		"To allow this, keep it in the configuration, set deletion_protection = false and apply. Then destroy or replace it.", hint,
-		"If Terraform calls it a deposed object, it cannot be changed any more: delete it at the service, then apply again.")
+		"If Terraform calls it a deposed object, its replacement exists already. To keep the protected object, run terraform state rm ADDRESS, import it, and delete the replacement. "+
+			"To keep the replacement, delete the protected object at the service, then apply again.")
 }

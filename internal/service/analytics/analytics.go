@@ -52,7 +52,7 @@ func attributes(data schema.Attribute, more map[string]schema.Attribute) map[str
 	all := map[string]schema.Attribute{
 		"start_date": schema.StringAttribute{
 			Optional: true, Computed: true,
-			MarkdownDescription: "First day, as `YYYY-MM-DD` in UTC. Must be `" + firstDay + "` or later. Exactly one of `start_date` and `last_days` is required.",
+			MarkdownDescription: "First day, as `YYYY-MM-DD` in UTC. The data begins on `" + firstDay + "`, and the service should refuse an earlier day" + crud.Assumed("date-history") + " Exactly one of `start_date` and `last_days` is required.",
 			Validators:          []validator.String{value.Day()},
 		},
 		"end_date": schema.StringAttribute{
@@ -152,13 +152,13 @@ var oneStart = datasourcevalidator.ExactlyOneOf(path.MatchRoot("start_date"), pa
 
 const (
 	// managersOnly is for data about the whole organization, membersOnly for data about the caller.
-	managersOnly = crud.Requires + "the Enterprise tier with Analytics enabled, and the " + crud.ManagerRole + "."
+	managersOnly = crud.Requires + "a plan with Analytics, enabled for the organization, and the " + crud.ManagerRole + "."
 	membersOnly  = crud.Requires + "the Enterprise tier with Analytics enabled, and the API key of a member."
 )
 
 // organizationAccess and ownAccess list what may be missing, because the service returns 403 in every case.
 var (
-	organizationAccess = access("the Enterprise tier, Analytics enabled for the organization, and the API key of a member with the Manager role or higher.")
+	organizationAccess = access("a plan with Analytics, enabled for the organization, and the API key of a member with the Manager role or higher.")
 	ownAccess          = access("the Enterprise tier, Analytics enabled for the organization, and the API key of a member.")
 
 	organizationOptions = apierror.Options{organizationAccess, atDays}

@@ -125,7 +125,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	}
 	attributes["remote_user"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: computerResults["remote_user"].Text + " The service accepts 1–63 characters" + crud.Assumed("remote-user") + " If omitted, the service chooses. Removing it keeps the current value.",
+		MarkdownDescription: computerResults["remote_user"].Text + " The service accepts 1–63 characters" + crud.Assumed("remote-user") + " If omitted, the service should choose, but may refuse the computer" + crud.Assumed("create-computer-remote-user") + " Removing it keeps the current value.",
 		Validators:          []validator.String{value.Length(1, 63)},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}

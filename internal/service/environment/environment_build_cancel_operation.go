@@ -24,7 +24,7 @@ type environmentBuildCancelModel struct {
 var BuildCancel = crud.Operation{
 	Name: "environment_build_cancel",
 	Description: "Cancels a running build of an environment." + mayChange + "\n\n" +
-		"**Result.** A canceled build counts as failed. If an `agentyard_environment` resource manages the environment, its next apply rebuilds it, or replaces it if that was the first build.",
+		"**Result.** A canceled build should count as failed" + crud.Assumed("cancel-environment-build") + " If an `agentyard_environment` resource manages the environment, its next apply rebuilds it, or replaces it if that was the first build.",
 	Arguments: map[string]schema.Attribute{
 		"environment_id": crud.RequiredText(environmentResults["id"].Text),
 		"build_id":       crud.OptionalText("ID of the build to cancel, which must be running. If omitted, the latest build is canceled, and nothing happens if that is not running."),

@@ -37,7 +37,7 @@ var EnvironmentDataSource = crud.DataSource{
 		"service_account_id": schema.StringAttribute{
 			Optional: true,
 			MarkdownDescription: "Search the environments that this service account can see. Defaults to the API key's owner. " +
-				"The failure reason of an environment with scope `user` is then null.",
+				"The failure reason of an environment with scope `user` can then be null" + crud.Assumed("list-environments"),
 			Validators: []validator.String{value.NotEmpty()},
 		},
 	}),

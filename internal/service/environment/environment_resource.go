@@ -167,7 +167,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 	}
 	attributes["repositories"] = schema.ListNestedAttribute{
 		Required:            true,
-		MarkdownDescription: "Repositories to build. May be empty. Terraform ignores misspelled names here, so compare the plan with what you wrote. Changing this starts a build. A different order is not a change.",
+		MarkdownDescription: "Repositories to build. May be empty" + crud.Assumed("environment-repositories") + " Terraform ignores misspelled names here, so compare the plan with what you wrote. Changing this should start a build" + crud.Assumed("update-environment") + " A different order is not a change.",
 		PlanModifiers:       []planmodifier.List{keepOrder{}},
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"url": schema.StringAttribute{

@@ -50,7 +50,7 @@ var controlChange = results.Fields[*organization.ControlChange]{
 }
 
 var controlUser = results.Fields[*organization.ControlUser]{
-	"id":    results.String("The member's ID at the identity provider.", func(u *organization.ControlUser) string { return u.ID }),
+	"id":    results.String("The member's ID.", func(u *organization.ControlUser) string { return u.ID }),
 	"email": results.String("The member's email address. Null if unknown.", func(u *organization.ControlUser) string { return u.Email }),
 	"name":  results.String("The member's name. Null if unknown.", func(u *organization.ControlUser) string { return u.Name }),
 }

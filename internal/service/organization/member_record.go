@@ -9,7 +9,7 @@ import (
 
 // memberResults are the fields of a member.
 var memberResults = results.Fields[*organization.Member]{
-	"id":              results.String("The member's ID at the identity provider.", func(u *organization.Member) string { return u.ID }),
+	"id":              results.String("The member's ID.", func(u *organization.Member) string { return u.ID }),
 	"email":           results.String("The member's email address.", func(u *organization.Member) string { return u.Email }),
 	"first_name":      results.String("The member's first name. Null if unknown.", func(u *organization.Member) string { return u.FirstName }),
 	"last_name":       results.String("The member's last name. Null if unknown.", func(u *organization.Member) string { return u.LastName }),

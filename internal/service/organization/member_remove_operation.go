@@ -26,12 +26,12 @@ var MemberRemove = crud.Operation{
 	Name: "member_remove",
 	Description: "Removes a member from the organization, or revokes a pending invitation. Succeeds if the member is already gone." + crud.ManagersAssumed("remove-member") + "\n\n" +
 		"~> Removing a member cannot be undone. The service should also delete their usage limit and stop accepting their API keys" + crud.Assumed("remove-member") +
-		" Computers of service accounts are kept. To bring a member back, invite them again, for example with `agentyard_member_invitation`.",
+		" To bring a member back, invite them again, for example with `agentyard_member_invitation`.",
 	Arguments: map[string]schema.Attribute{
 		"email": schema.StringAttribute{
 			Required: true,
 			MarkdownDescription: "Email address of the member or pending invitation. Case-insensitive. " +
-				"You cannot remove the owner of the provider's API key, or the last manager or owner of the organization.",
+				"The service should refuse the owner of the provider's API key, and the last manager or owner" + crud.Assumed("remove-member"),
 			Validators: []validator.String{value.Email()},
 		},
 	},

@@ -91,13 +91,13 @@ func (e *apiKeyEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, r
 			},
 			"name": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "Name of the key. The service accepts 1–128 characters" + crud.Assumed("create-api-key") + " Does not have to be unique, unless `keep` is set.",
+				MarkdownDescription: "Name of the key. The service accepts 1–128 characters" + crud.Assumed("create-api-key") + " Does not have to be unique, unless `keep` is set" + crud.Assumed("create-api-key-name"),
 				Validators:          []validator.String{value.Length(1, maxKeyName)},
 			},
 			"expires_in": schema.StringAttribute{
 				Optional: true, Computed: true,
 				MarkdownDescription: "Time until the key expires if it is not revoked." + durationForms + " Must cover the whole run, because a key cannot be extended. Keep it short, because a failed run does not revoke its key. Defaults to `" + defaultLifetime + "`. " +
-					"With `keep`, there is no default: a kept key without `expires_in` never expires.",
+					"With `keep`, there is no default: a kept key without `expires_in` should never expire" + crud.Assumed("create-api-key"),
 				Validators: []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
 			},
 			"keep": schema.BoolAttribute{

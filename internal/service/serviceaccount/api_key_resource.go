@@ -135,7 +135,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 			"~> The state contains the key's value, because the service returns it only once. For a key that is never stored, use the [ephemeral resource](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/ephemeral-resources/api_key).\n\n" +
 			"**Rotation.** The plan shows a due rotation as an update with a new `id`, `key`, and `fingerprint`, so everything that uses the key is updated too. " +
 			"A key that has expired, or was revoked or deleted elsewhere, is also replaced in place. See [Rotating API keys](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/api-key-rotation).\n\n" +
-			"**Destroy.** Destroying the resource revokes the key. Old keys in their grace periods are revoked too. A live key that somebody else created with the name is not revoked." + crud.AssumedFormat,
+			"**Destroy.** Destroying the resource revokes the key. Old keys in their grace periods are revoked too, which should end these periods" + crud.Assumed("revoke-api-key") + " A live key that somebody else created with the name is not revoked." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"service_account_id": schema.StringAttribute{
 				Required:            true,
@@ -145,7 +145,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 			},
 			"name": schema.StringAttribute{
 				Required: true,
-				MarkdownDescription: "Name of the key. The service accepts 1–128 characters" + crud.Assumed("create-api-key") + " Must be different from the account's other live keys. Changing this forces a new API key. " +
+				MarkdownDescription: "Name of the key. The service accepts 1–128 characters" + crud.Assumed("create-api-key") + " The provider refuses the name of another live key of the account. Changing this forces a new API key. " +
 					"With `create_before_destroy`, a replacement needs another name; to renew a key, use `rotation.triggers`.",
 				Validators:    []validator.String{value.Length(1, maxKeyName)},
 				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
@@ -153,12 +153,12 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 			"expires_at": schema.StringAttribute{
 				Optional: true, Computed: true,
 				MarkdownDescription: "When the key expires (RFC 3339). Must be in the future. Conflicts with `expires_in`. Changing or removing this rotates the key. " +
-					"A rotation does not extend it; for scheduled rotations, use `expires_in`. Null if the key never expires.",
+					"A rotation does not extend it; for scheduled rotations, use `expires_in`. Null if the key has no expiry.",
 				Validators: []validator.String{value.RFC3339(), stringvalidator.ConflictsWith(path.MatchRoot("expires_in"))},
 			},
 			"expires_in": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "How long the key lives, counted from its creation and from each rotation." + durationForms + " Conflicts with `expires_at`. Changing or removing this rotates the key. " +
+				MarkdownDescription: "How long the key lives, counted from its creation and from each rotation." + durationForms + " Conflicts with `expires_at`. Changing or removing this rotates the key" + crud.Assumed("rotate-api-key-body") + " " +
 					"After an import, the configured value is adopted and applies from the next rotation.",
 				Validators: []validator.String{value.DurationAtLeast(time.Second, keyDurations...)},
 			},

@@ -74,7 +74,7 @@ func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 			},
 			"description": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: accountResults["description"].Text + " Must not be empty. Removing this clears the description.",
+				MarkdownDescription: accountResults["description"].Text + " Must not be empty. Removing this should clear the description" + crud.Assumed("update-service-account-description"),
 				Validators:          []validator.String{value.NotEmpty()},
 				PlanModifiers:       []planmodifier.String{modifier.KeepEqual(wire.SameText, "Trailing whitespace is ignored.")},
 			},

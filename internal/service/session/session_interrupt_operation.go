@@ -24,7 +24,7 @@ type sessionInterruptModel struct {
 // Interrupt is agentyard_session_interrupt.
 var Interrupt = crud.Operation{
 	Name:        "session_interrupt",
-	Description: "Interrupts the agent of a session. The session keeps accepting messages. An idle session is left unchanged." + ownersSession,
+	Description: "Interrupts the agent of a session. An idle session is left unchanged." + ownersSession,
 	Arguments: map[string]schema.Attribute{
 		"session_id": schema.StringAttribute{
 			Required:            true,

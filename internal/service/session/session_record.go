@@ -33,7 +33,7 @@ type sessionRecord struct {
 var sessionResults = results.Fields[*sessions.Session]{
 	"id":                results.String("The session's ID.", func(s *sessions.Session) string { return s.ID }),
 	"parent_session_id": results.String("ID of the session that started this one as a subagent.", func(s *sessions.Session) string { return s.ParentSessionID }),
-	"title":             results.String("The session's title, usually its first prompt. Null until it has one.", func(s *sessions.Session) string { return s.Title }),
+	"title":             results.String("The session's title. Null until it has one.", func(s *sessions.Session) string { return s.Title }),
 	"status":            results.String("The session's status. One of `idle`, `pending`, or `running`.", func(s *sessions.Session) string { return s.Status }),
 	"message_count":     results.Int64("Number of messages in the session.", func(s *sessions.Session) *int64 { return &s.MessageCount }),
 	"created_at":        results.Time("When the session was created (RFC 3339, UTC).", func(s *sessions.Session) time.Time { return s.CreatedAt.Time() }),

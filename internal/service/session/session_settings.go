@@ -23,6 +23,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
@@ -32,7 +33,7 @@ import (
 var settingsResults = results.Fields[*sessions.Settings]{
 	"model":                              results.StringPointer("ID of the model that the agent uses.", func(s *sessions.Settings) *string { return s.Model }),
 	"reasoning_effort":                   results.StringPointer("Reasoning effort of the model."+oneOf(sessions.ReasoningEfforts), func(s *sessions.Settings) *string { return s.ReasoningEffort }),
-	"interaction_mode":                   results.StringPointer("How the agent works."+oneOf(sessions.InteractionModes)+" `agi` is the old name of `mission`.", func(s *sessions.Settings) *string { return s.InteractionMode }),
+	"interaction_mode":                   results.StringPointer("How the agent works."+oneOf(sessions.InteractionModes)+" `agi` is the old name of `mission`"+crud.Assumed("interaction-mode"), func(s *sessions.Settings) *string { return s.InteractionMode }),
 	"autonomy_level":                     results.StringPointer("What the agent may do without asking."+oneOf(sessions.AutonomyLevels), func(s *sessions.Settings) *string { return s.AutonomyLevel }),
 	"autonomy_mode":                      results.StringPointer("The older form of `interaction_mode` and `autonomy_level`, such as `auto-low`.", func(s *sessions.Settings) *string { return s.AutonomyMode }),
 	"spec_mode_model":                    results.StringPointer("ID of the model for the interaction mode `spec`.", func(s *sessions.Settings) *string { return s.SpecModeModel }),
@@ -44,12 +45,12 @@ var settingsResults = results.Fields[*sessions.Settings]{
 	"tags":                               results.List("Tags of the session.", tagResults, func(s *sessions.Settings) []sessions.Tag { return s.Tags }),
 	"worktree":                           results.Object("Git worktree that the agent works in.", worktreeResults, func(s *sessions.Settings) *sessions.Worktree { return s.Worktree }),
 	"setup_profile_id":                   results.StringPointer("ID of the session's setup profile.", func(s *sessions.Settings) *string { return s.SetupProfileID }),
-	"enabled_tool_ids":                   results.StringSet("IDs of tools that are enabled in addition to the default ones.", func(s *sessions.Settings) []string { return s.EnabledToolIDs }),
+	"enabled_tool_ids":                   results.StringSet("IDs of tools that are enabled.", func(s *sessions.Settings) []string { return s.EnabledToolIDs }),
 	"disabled_tool_ids":                  results.StringSet("IDs of tools that are disabled.", func(s *sessions.Settings) []string { return s.DisabledToolIDs }),
-	"restrict_tool_ids":                  results.StringSet("IDs of the only tools that the agent may use.", func(s *sessions.Settings) []string { return s.RestrictToolIDs }),
+	"restrict_tool_ids":                  results.StringSet("IDs of the tools to which the agent should be restricted.", func(s *sessions.Settings) []string { return s.RestrictToolIDs }),
 	"tool_execution_mode":                results.StringPointer("How the agent calls tools."+oneOf(sessions.ToolExecutionModes), func(s *sessions.Settings) *string { return s.ToolExecutionMode }),
 	"allow_subagents_in_scripts":         results.Bool("Whether scripts may start subagents.", func(s *sessions.Settings) *bool { return s.AllowSubagentsInScripts }),
-	"compaction_model":                   results.StringPointer("Model that compacts a long session. Can be `current-model`, the ID of a known model, or `custom:` followed by a name.", func(s *sessions.Settings) *string { return s.CompactionModel }),
+	"compaction_model":                   results.StringPointer("Model that compacts a long session. Can be `current-model`, the ID of a known model, or `custom:` followed by a name"+crud.Assumed("compaction-model"), func(s *sessions.Settings) *string { return s.CompactionModel }),
 	"compaction_threshold_check_enabled": results.Bool("Whether the session is compacted when it grows too long.", func(s *sessions.Settings) *bool { return s.CompactionThresholdCheckEnabled }),
 }
 
@@ -146,7 +147,7 @@ func settingsAttribute() schema.Attribute {
 	}
 	attributes["tags"] = schema.ListNestedAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: settingsResults["tags"].Text + " An empty list removes all tags.",
+		MarkdownDescription: settingsResults["tags"].Text + " An empty list should remove all tags" + crud.Assumed("update-session"),
 		PlanModifiers:       []planmodifier.List{listplanmodifier.UseStateForUnknown()},
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"name":     schema.StringAttribute{Required: true, MarkdownDescription: tagResults["name"].Text, Validators: []validator.String{value.NotEmpty()}},

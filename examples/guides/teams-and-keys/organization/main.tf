@@ -32,6 +32,9 @@ resource "agentyard_api_key" "team" {
 }
 
 output "keys" {
-  value     = { for team, key in agentyard_api_key.team : team => key.key }
+  value = {
+    for team, key in agentyard_api_key.team :
+    team => { value = key.key, owner = key.service_account_id }
+  }
   sensitive = true
 }

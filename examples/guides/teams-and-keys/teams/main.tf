@@ -10,19 +10,21 @@ terraform {
 }
 
 variable "keys" {
-  description = "API key of each team's service account."
-  type        = map(string)
+  description = "API key of each team's service account, and the account's ID."
+  type        = map(object({ value = string, owner = string }))
   sensitive   = true
 }
 
 provider "agentyard" {
-  alias   = "blue"
-  api_key = var.keys["blue"]
+  alias     = "blue"
+  api_key   = var.keys["blue"].value
+  key_owner = var.keys["blue"].owner # Stays the same when the key rotates.
 }
 
 provider "agentyard" {
-  alias   = "red"
-  api_key = var.keys["red"]
+  alias     = "red"
+  api_key   = var.keys["red"].value
+  key_owner = var.keys["red"].owner
 }
 
 module "blue" {
