@@ -121,30 +121,40 @@ func TestAccDeletionProtection(t *testing.T) {
 	acctest.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false", "-replace=agentyard_computer.x").Output, "1 added, 0 changed, 1 destroyed")
 }
 
-// A replacement that the plan does not show leaves a deposed object. The error says how to continue, and that works.
+// A replacement that the plan does not show leaves a deposed object. The error says how to keep it or its replacement, and both work.
 func TestAccDeletionProtection_deposed(t *testing.T) {
 	t.Parallel()
-	e := acctest.NewRealTime(t)
 	hcl := func(name string) string {
 		return "resource \"agentyard_computer\" \"x\" {\n  name = \"" + name + "\"\n  provider_type = \"byom\"\n  deletion_protection = true\n  lifecycle {\n    create_before_destroy = true\n  }\n}\n"
 	}
-	cli := acctest.NewCLI(t, e, hcl("a"))
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	cli.MustRun("taint", "agentyard_computer.x")
-	cli.Write("main.tf", hcl("b"))
-	for range 2 {
-		r := cli.Run("apply", "-auto-approve", "-input=false")
-		if out := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(out, "delete it at the service, then apply again") {
-			t.Fatalf("%s", r.Output)
-		}
+	for kept, deleted := range map[string]string{"a": "b", "b": "a"} {
+		t.Run("keep "+kept, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.NewRealTime(t)
+			cli := acctest.NewCLI(t, e, hcl("a"))
+			cli.MustRun("apply", "-auto-approve", "-input=false")
+			cli.MustRun("taint", "agentyard_computer.x")
+			cli.Write("main.tf", hcl("b"))
+			for range 2 {
+				r := cli.Run("apply", "-auto-approve", "-input=false")
+				if out := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(out, "run terraform state rm ADDRESS, import it, and delete the replacement") {
+					t.Fatalf("%s", r.Output)
+				}
+			}
+			var found struct{ Computers []struct{ ID, Name string } }
+			e.API(http.MethodGet, "/api/v0/computers", nil, &found)
+			ids := map[string]string{}
+			for _, c := range found.Computers {
+				ids[c.Name] = c.ID
+			}
+			e.API(http.MethodDelete, "/api/v0/computers/"+ids[deleted], nil, nil)
+			cli.Write("main.tf", hcl(kept))
+			if kept == "a" {
+				cli.MustRun("state", "rm", "agentyard_computer.x")
+				cli.MustRun("import", "-input=false", "agentyard_computer.x", ids["a"])
+			}
+			cli.MustRun("apply", "-auto-approve", "-input=false")
+			cli.MustPlanEmpty()
+		})
 	}
-	var found struct{ Computers []struct{ ID, Name string } }
-	e.API(http.MethodGet, "/api/v0/computers", nil, &found)
-	for _, c := range found.Computers {
-		if c.Name == "a" {
-			e.API(http.MethodDelete, "/api/v0/computers/"+c.ID, nil, nil)
-		}
-	}
-	cli.MustRun("apply", "-auto-approve", "-input=false")
-	cli.MustPlanEmpty()
 }
