@@ -22,6 +22,9 @@ const (
 	WaitSearch = "search after a lost response"
 )
 
+// StateFound is the state of an object that was found after a lost response.
+const StateFound = "found"
+
 // Line is a line of a report: its head, an attempt at a request, a wait, or an object that was read.
 type Line struct {
 	Version      int       `json:"agentyard_run_report,omitempty"` // Of the head, as is Agent.

@@ -160,6 +160,7 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, before 
 	}
 	for i := range found {
 		create.NoteFound(ctx, create.Found{Ref: found[i].Ref()})
+		c.conn.NoteFound(ctx, found[i].Ref())
 	}
 	if len(found) < body.Quantity {
 		return found, fmt.Errorf("the response to bulkCreateComputers was lost or unusable; %d of the %d requested computers were found: %w", len(found), body.Quantity, err)

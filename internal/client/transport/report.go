@@ -118,6 +118,13 @@ func (c *Conn) NoteWait(ctx context.Context, reason string, object wire.Ref, sta
 	c.report.waited(ctx, wait, from)
 }
 
+// NoteFound reports an object that was found after a lost response.
+func (c *Conn) NoteFound(ctx context.Context, object wire.Ref) {
+	if c.report != nil {
+		c.report.write(ctx, &runreport.Line{Objects: []runreport.Object{{ID: object.ID, Name: object.Name}}, State: runreport.StateFound})
+	}
+}
+
 // described is what the lines about all attempts at a request have in common: no names of files, and no text to search for.
 func (r *report) described(request Request, target string, body []byte) (line runreport.Line) {
 	if r == nil {
@@ -150,6 +157,9 @@ func (r Request) writing(body []byte) []string {
 		if isFile(r.Op, i) {
 			texts = append(texts, value)
 		}
+	}
+	for _, password := range passwordInURL.FindAllString(string(body), -1) {
+		texts = append(texts, strings.Trim(password, ":/@"))
 	}
 	for _, found := range written.FindAllSubmatch(body, -1) {
 		var text string

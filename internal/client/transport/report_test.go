@@ -110,6 +110,10 @@ func TestReport(t *testing.T) {
 			Post("createThing", "/things").With(map[string]any{"repoUrl": "https://u:planted@planted@host/r"}), []string{`201 {"id":"x"}`},
 			[]string{`{"method":"POST","name":"https://***@host/r","objects":[{"id":"x"}],"operation":"createThing","route":"/things","status":201}`},
 		},
+		"a refusal that repeats a password": {
+			Post("createThing", "/things").With(map[string]any{"name": "ci", "repos": []string{"https://u:planted-2@host/r"}}), []string{`400 {"detail":"No login with planted-2."}`},
+			[]string{`{"method":"POST","name":"ci","operation":"createThing","refusals":["No login with …."],"route":"/things","status":400}`},
+		},
 		"a page of another server": {
 			Post("createThing", "/things"), []string{`200 planted`},
 			[]string{`{"method":"POST","operation":"createThing","route":"/things","status":200,"unusable":true}`},
@@ -144,12 +148,14 @@ func TestReport_waitsAndNames(t *testing.T) {
 	for _, id := range []string{"c1", "c2", "c2", "c3", "c3"} {
 		c.report.read(t.Context(), thing{id})
 	}
+	c.NoteFound(t.Context(), wire.Ref{ID: "c4", Name: "found"})
 	clienttest.Must(t, c.CallIgnoringBody(t.Context(), Delete("deleteThing", "/things/{id}", "c1")))
 	c.NoteWait(t.Context(), runreport.WaitStatus, wire.Ref{ID: "c1"}, "active", clienttest.Start.Add(-time.Minute))
 	c.NoteWait(t.Context(), runreport.WaitStatus, wire.Ref{ID: "c1"}, "active", clienttest.Start)
 	want := []string{
 		`{"agent":"agent/1","agentyard_run_report":1}`, `{"objects":[{"id":"c2","name":"read"}]}`,
 		`{"objects":[{"id":"c3","name":"read"}],"state":"failed: no …"}`, `{"objects":[{"id":"c3","name":"read"}],"state":"failed: no …"}`,
+		`{"objects":[{"id":"c4","name":"found"}],"state":"found"}`,
 		`{"method":"DELETE","operation":"deleteThing","path":[{"id":"c1","name":"listed"}],"route":"/things/{id}","status":204}`,
 		`{"objects":[{"id":"c1"}],"state":"active","wait":"status"}`,
 	}

@@ -71,7 +71,10 @@ func ReadReport(folder string) (*Report, error) {
 		last := entries[len(entries)-1].Started.Add(time.Hour) // No attempt is under way.
 		r := viewRun(entries, names, last, last, false, false)
 		r.More = false // There is no other page.
-		r.Open, r.Started.Age = true, entries[0].Started.UTC().Format(time.DateTime)+" UTC"
+		for i := range r.Changes {
+			r.Changes[i].Path = ""
+		}
+		r.Open, r.Started.Age = r.IsChange || len(r.Failures) > 0, entries[0].Started.UTC().Format(time.DateTime)+" UTC"
 		report.Runs, report.entries = append(report.Runs, r), append(report.entries, entries)
 	}
 	return report, nil
@@ -108,6 +111,9 @@ func entriesOf(lines []runreport.Line, number int, names map[string]Row) (entrie
 		if l.Wait == runreport.WaitStatus && len(l.Objects) > 0 {
 			waits[l.Objects[0].ID] = *l
 		}
+		if l.State == runreport.StateFound && len(l.Objects) > 0 {
+			addFound(entries, l.Objects[0])
+		}
 		if l.Operation == "" || l.Wait != "" {
 			continue
 		}
@@ -136,6 +142,19 @@ func entriesOf(lines []runreport.Line, number int, names map[string]Row) (entrie
 		}
 	}
 	return entries
+}
+
+// addFound adds what was found after a lost response to the last creation that may have created it.
+func addFound(entries []Entry, found runreport.Object) {
+	for i := range slices.Backward(entries) {
+		x := &entries[i]
+		isLost := x.Method == "POST" && (x.Status == 0 || x.Status >= 500 || x.Fault != "")
+		if isLost && (x.Named == "" || x.Named == found.Name || strings.HasPrefix(found.Name, x.Named+"-")) {
+			effect := Effects[x.Operation]
+			x.Changes = append(x.Changes, Change{Verb: effect.Verb, Ref: Ref{effect.Kind, found.ID, cmp.Or(found.Name, found.ID)}})
+			return
+		}
+	}
 }
 
 // changesBy returns what a successful request changed.
@@ -240,8 +259,8 @@ func (r *Report) markdown() string {
 				text.WriteString(" (" + part.Failure + ")")
 			}
 		}
-		counts := strings.Join(slices.DeleteFunc([]string{run.Failed, run.Recovered}, func(s string) bool { return s == "" }), ", ")
-		lines = append(lines, "**"+escape.Replace(html.EscapeString(text.String()))+"** "+counts+" in "+cmp.Or(run.Reason, run.Duration+"."))
+		counts := strings.TrimRight(" "+strings.Trim(run.Failed+", "+run.Recovered, ", "), " ")
+		lines = append(lines, "**"+escape.Replace(html.EscapeString(text.String()))+"**"+counts+" in "+cmp.Or(run.Reason, run.Duration+"."))
 		for _, f := range run.Failures {
 			var names []string
 			for _, o := range f.Objects {
@@ -250,7 +269,7 @@ func (r *Report) markdown() string {
 			if f.Others > 0 {
 				names = append(names, fmt.Sprintf("and %d more", f.Others))
 			}
-			lines = append(lines, "- "+escape.Replace(html.EscapeString(f.What+" "+strings.Join(names, ", ")+": "+f.Why)))
+			lines = append(lines, "- "+escape.Replace(html.EscapeString(strings.TrimSpace(f.What+" "+strings.Join(names, ", "))+": "+f.Why)))
 		}
 	}
 	for _, problem := range r.Problems {

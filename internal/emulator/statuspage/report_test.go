@@ -95,12 +95,48 @@ func TestReport_says(t *testing.T) {
 	}
 }
 
+// A creation whose object was found is no failure, and one that nobody found is.
+func TestReport_lostResponses(t *testing.T) {
+	t.Parallel()
+	lost := func(name string) string { return attempt("createServiceAccount", "POST", "/s", `"name":"`+name+`"`) }
+	r, err := ReadReport(inFolder(t, map[string]string{"a.jsonl": strings.Join([]string{
+		reportHead, lost("robots"), lost("others"), strings.Replace(attempt("listServiceAccounts", "GET", "/s", `"status":200`), ":01Z", ":02Z", 1),
+		`{"objects":[{"id":"sa_1","name":"robots"}],"state":"found"}`, `{"state":"found"}`,
+	}, "\n")}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := r.Runs[0]
+	if run.Recovered != "1 lost response, found later" || len(run.Failures) != 1 || run.Failures[0].Objects[0].Name != "others" || run.Changes[0].Text != "robots" {
+		t.Errorf("%+v", run)
+	}
+}
+
+// Requests of an operation for several objects are one lane, unless one was repeated.
+func TestFolded(t *testing.T) {
+	t.Parallel()
+	for repeated, want := range map[bool]int{false: 1, true: 2} {
+		spans := []runSpan{}
+		for i, path := range []string{"/a", "/a", "/b"} {
+			x := Entry{Operation: "createApiKey", Method: "POST", Path: path, Status: 201, BodyHash: uint64(i)}
+			if repeated {
+				x.BodyHash = 7
+			}
+			spans = append(spans, runSpan{Entry: &x, class: requestOK})
+		}
+		if got := len(folded(lanesOf(spans))); got != want {
+			t.Errorf("%v: %d lanes, want %d", repeated, got, want)
+		}
+	}
+}
+
 func TestReport_formats(t *testing.T) {
 	t.Parallel()
 	lines := []string{reportHead}
 	for range 12 {
 		lines = append(lines, attempt("createComputer", "POST", "/c", `"status":400,"name":"<b>*x*","refusals":["No `+string(rune('a'+len(lines)))+`."]`))
 	}
+	lines = append(lines, attempt("bulkCreateComputers", "POST", "/b", `"status":201,"objects":[{"id":"1","name":"c-1"},{"id":"2","name":"c-2"}]`))
 	r, err := ReadReport(inFolder(t, map[string]string{"a.jsonl": reportHead + "\n" + oneRead, "b.jsonl": strings.Join(lines, "\n"), "c.jsonl": "x"}))
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +157,7 @@ func TestReport_formats(t *testing.T) {
 			t.Errorf("the page has %s", part)
 		}
 	}
-	for _, part := range []string{"c.jsonl: not a run report", "No b.", "No m.", "Only reads", "prefers-color-scheme"} {
+	for _, part := range []string{"c.jsonl: not a run report", "No b.", "No m.", "Only reads", "prefers-color-scheme", "Created computers c-1 to c-2"} {
 		if !strings.Contains(texts["html"], part) {
 			t.Errorf("the page lacks %s", part)
 		}
@@ -130,7 +166,7 @@ func TestReport_formats(t *testing.T) {
 		Version int
 		Runs    []struct{ Requests, Ms int }
 	}
-	if err := json.Unmarshal([]byte(texts["json"]), &numbers); err != nil || numbers.Version != 1 || len(numbers.Runs) != 2 || numbers.Runs[0].Requests+numbers.Runs[1].Requests != 13 {
+	if err := json.Unmarshal([]byte(texts["json"]), &numbers); err != nil || numbers.Version != 1 || len(numbers.Runs) != 2 || numbers.Runs[0].Requests+numbers.Runs[1].Requests != 14 {
 		t.Errorf("%v %s", err, texts["json"])
 	}
 	if err := r.Write(&strings.Builder{}, "pdf"); err == nil {

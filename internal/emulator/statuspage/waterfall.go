@@ -234,14 +234,15 @@ func lanesOf(spans []runSpan) []*runLane {
 func folded(lanes []*runLane) []*runLane {
 	single := map[string]*runLane{}
 	return slices.DeleteFunc(slices.Clone(lanes), func(l *runLane) bool {
-		first, answered := single[l.Name], 0
+		first, answered, repeated := single[l.Name], map[uint64]bool{}, false
 		for _, s := range l.spans {
 			if s.class != requestRejected {
-				answered++
+				repeated = repeated || answered[s.BodyHash]
+				answered[s.BodyHash] = true
 			}
 		}
 		switch {
-		case answered > 1 || l.spans[0].Operation == "":
+		case repeated || l.spans[0].Operation == "":
 		case first == nil:
 			single[l.Name] = l
 		default:
