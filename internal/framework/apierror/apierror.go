@@ -75,8 +75,10 @@ func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 		detail += "\n\n" + remedy
 	}
 	summary := "Cannot " + verb + " " + object
-	if api, ok := errors.AsType[*transport.APIError](err); ok && api.Status == http.StatusUnauthorized && api.FromService && err.Error() == api.Error() {
-		summary = "API key rejected" // The object is not to blame, and nothing else went wrong.
+	api, ok := errors.AsType[*transport.APIError](err)
+	isUnauthorized := ok && api.Status == http.StatusUnauthorized && api.FromService
+	if isUnauthorized && err.Error() == api.Error() { // The object is not to blame, and nothing else went wrong.
+		summary = "API key rejected"
 		detail = phrase.Join(detail, "The key was sent to "+api.Host+".")
 	}
 	if at.Equal(path.Empty()) {
@@ -171,8 +173,6 @@ func (f *failure) afterExists(found []wire.Ref, field string) string {
 	remedy += importing(found) + f.existing.Lines(found)
 	if f.verb == "create" {
 		remedy += "\nIf you renamed the resource, add a moved block."
-	}
-	if f.verb == "create" {
 		remedy += fmt.Sprintf("\nIf the resource is replaced with create_before_destroy, its own or that of a resource that depends on it, change %s too.", takenAt[field])
 	}
 	return remedy
@@ -181,11 +181,12 @@ func (f *failure) afterExists(found []wire.Ref, field string) string {
 // takenAt are the attributes of ExistsError.Field.
 var takenAt = map[string]path.Path{"": path.Root("name"), "namePrefix": path.Root("name_prefix")}
 
-// NameTaken is the advice if a new name belongs to another object.
-func NameTaken(object string) string {
-	return fmt.Sprintf("Another %[1]s has this name. If this run renames or deletes that %[1]s, apply again. Otherwise, choose another name. "+
+// NameTaken are the options of an update whose new name may belong to another object.
+func NameTaken(object string) Options {
+	advice := fmt.Sprintf("Another %[1]s has this name. If this run renames or deletes that %[1]s, apply again. Otherwise, choose another name. "+
 		"To exchange two names, first apply a temporary name for one of them. "+
 		"If a list with count lost an element, use for_each with the names as keys, or apply with -parallelism above the number of names.", object)
+	return Options{Advice{http.StatusConflict: advice}, AtStatus{http.StatusConflict: path.Root("name")}}
 }
 
 const leftAsItIs = "No object was changed or added to the state.\n"
@@ -303,9 +304,11 @@ func NameHint(object, id string) string {
 
 // mayHaveActed returns a sentence if the service may have completed the failed request.
 func (f *failure) mayHaveActed() string {
-	var unanswered *transport.TransportError
-	var api *transport.APIError
-	if errors.As(f.err, &unanswered) && unanswered.Op.Changes() && !unanswered.Unsent || errors.As(f.err, &api) && api.MayHaveActed() && api.Op.Changes() {
+	unanswered, isUnanswered := errors.AsType[*transport.TransportError](f.err)
+	api, isAnswered := errors.AsType[*transport.APIError](f.err)
+	isSent := isUnanswered && unanswered.Op.Changes() && !unanswered.Unsent
+	isFailed := isAnswered && api.Op.Changes() && api.MayHaveActed()
+	if isSent || isFailed {
 		return "The service may have completed the request. It is safe to run again."
 	}
 	return ""
@@ -316,24 +319,31 @@ const (
 	needsCertificate = "The server at base_url, or a gateway in front of it, requires a client certificate, which the provider cannot send. Set base_url to an address that requires none."
 )
 
-// connections are what to do about errors of a connection that never go away by themselves, by what Go says about them.
-var connections = map[string]string{
-	x509.UnknownAuthorityError{}.Error():    "The certificate of base_url, or of a proxy, is from an unknown CA. On Linux, set SSL_CERT_FILE to a file with the CA's certificate. On macOS and Windows, add it to the system's store.",
-	http.ErrSchemeMismatch.Error():          "The server at base_url uses plain HTTP. Correct the port in base_url, or start it with http:// instead of https:// if the server is on this machine.",
-	"tls: " + transport.CertificateRequired: needsCertificate,
-	"remote error: tls: handshake failure":  "The server at base_url, or a proxy, refused the TLS connection. It may require a client certificate, which the provider cannot send.",
-	transport.ErrHeldBack.Error():           "The service's rate limit was exceeded, and the provider stopped waiting. " + staySlow,
-	transport.ErrProxyRefused.Error():       "The proxy does not allow connections to the host of base_url. Have it allowed, or add the host to NO_PROXY.",
-	transport.ErrProxyLogin.Error():         "A proxy requires a login. Set HTTPS_PROXY to a URL with the proxy's user name and password, such as http://USER:PASSWORD@HOST:PORT.",
+// connections are what to do about errors of a connection that never go away by themselves, and what Go says about them.
+var connections = []struct{ says, remedy string }{
+	{x509.UnknownAuthorityError{}.Error(), "The certificate of base_url, or of a proxy, is from an unknown CA. On Linux, set SSL_CERT_FILE to a file with the CA's certificate. On macOS and Windows, add it to the system's store."},
+	{http.ErrSchemeMismatch.Error(), "The server at base_url uses plain HTTP. Correct the port in base_url, or start it with http:// instead of https:// if the server is on this machine."},
+	{"tls: " + transport.CertificateRequired, needsCertificate},
+	{"remote error: tls: handshake failure", "The server at base_url, or a proxy, refused the TLS connection. It may require a client certificate, which the provider cannot send."},
+	{transport.ErrHeldBack.Error(), "The service's rate limit was exceeded, and the provider stopped waiting. " + staySlow},
+	{transport.ErrProxyRefused.Error(), "The proxy does not allow connections to the host of base_url. Have it allowed, or add the host to NO_PROXY."},
+	{transport.ErrProxyLogin.Error(), "A proxy requires a login. Set HTTPS_PROXY to a URL with the proxy's user name and password, such as http://USER:PASSWORD@HOST:PORT."},
+}
+
+// isRefusedHere reports whether nothing listens at an address of this machine that is not a proxy's.
+func isRefusedHere(err error) bool {
+	_, dialed, _ := strings.Cut(err.Error(), ": dial tcp ")
+	isHere := strings.HasPrefix(dialed, "127.") || strings.HasPrefix(dialed, "[::1]")
+	return isHere && strings.HasSuffix(dialed, "connection refused") && !strings.Contains(err.Error(), "proxyconnect")
 }
 
 func connectionRemedy(err error) string {
-	if _, dialed, found := strings.Cut(err.Error(), ": dial tcp "); found && strings.HasSuffix(dialed, "connection refused") && (strings.HasPrefix(dialed, "127.") || strings.HasPrefix(dialed, "[::1]")) && !strings.Contains(err.Error(), "proxyconnect") {
+	if isRefusedHere(err) {
 		return "Nothing listens at base_url on this machine. If it is an emulator, start it, and set base_url to the address that it prints."
 	}
-	for says, remedy := range connections {
-		if strings.Contains(err.Error(), says) {
-			return remedy
+	for _, c := range connections {
+		if strings.Contains(err.Error(), c.says) {
+			return c.remedy
 		}
 	}
 	return checkConnection

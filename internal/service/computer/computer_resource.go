@@ -344,7 +344,7 @@ func (r *computerResource) Update(ctx context.Context, req resource.UpdateReques
 func conflictOf(body computers.UpdateRequest) apierror.Options {
 	switch {
 	case body.IsRename():
-		return apierror.Options{apierror.Advice{http.StatusConflict: apierror.NameTaken("computer")}, apierror.AtStatus{http.StatusConflict: path.Root("name")}}
+		return apierror.NameTaken("computer")
 	case body.HostID != nil:
 		return apierror.Options{apierror.Advice{http.StatusConflict: hostTaken}, apierror.AtStatus{http.StatusConflict: path.Root("host_id")}}
 	}

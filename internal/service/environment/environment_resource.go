@@ -396,7 +396,7 @@ func (r *environmentResource) ImportState(ctx context.Context, req resource.Impo
 func refused(renames, hasSource bool) apierror.Options {
 	options := apierror.Options{environmentAdvice}
 	if renames {
-		options = append(options, apierror.Advice{http.StatusConflict: apierror.NameTaken("environment")}, apierror.AtStatus{http.StatusConflict: path.Root("name")})
+		options = append(options, apierror.NameTaken("environment"))
 	}
 	if hasSource {
 		options = append(options, apierror.AtStatus{http.StatusNotFound: path.Root("source_id")})
