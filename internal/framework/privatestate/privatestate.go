@@ -1,14 +1,13 @@
 // Package privatestate has what the provider keeps about an object beside its attributes. Terraform stores it in the state, and shows it to
 // nobody. A plan may depend on it, because it is a part of the state. Only a create, a read, an update, and an import write it.
 //
-//	key            objects          life span
-//	seen_by        all              from the create or the first read, for ever; changes when another API key reads the object
-//	imported       all              from an import to the first update; "unread" until the first read, then "read"
-//	never_active   computer, fleet  from the create until a read or a wait sees the computer active; an import never sets it
-//	set_up_failed  computer, fleet  from a read or a wait that sees that a computer of never_active failed, until one does not
-//	unfinished     environment      from an apply that left its last steps undone, until an apply does them or a read finds them done
-//	expires_at     api_key          from the create, for ever; each new key changes it
-//	in_grace       api_key          from a rotation with a grace period until a read sees that none of the old keys lives
+//	key           objects          life span
+//	seen_by       all              from the create or the first read, for ever; changes when another API key reads the object
+//	imported      all              from an import to the first update; "unread" until the first read, then "read"
+//	never_active  computer, fleet  per computer: from the create until a read or a wait sees it active; an import never sets it
+//	unfinished    environment      from an apply that left its last steps undone, until an apply does them or a read finds them done
+//	expires_at    api_key          from the create, for ever; each new key changes it
+//	in_grace      api_key          from a rotation with a grace period until a read sees that none of the old keys lives
 package privatestate
 
 import (
@@ -27,16 +26,11 @@ const ExpiresAt = "expires_at"
 // InGrace is the key that lists the old API keys in their grace periods. There may be more than the attribute previous_key_id names.
 const InGrace = "in_grace"
 
-// NeverActive and SetUpFailed are the keys that list computers.
 const (
-	NeverActive = "never_active"
-	SetUpFailed = "set_up_failed"
-)
-
-const (
-	seenBy     = "seen_by"
-	imported   = "imported"
-	unfinished = "unfinished"
+	seenBy      = "seen_by"
+	imported    = "imported"
+	neverActive = "never_active"
+	unfinished  = "unfinished"
 
 	importUnread, importRead = "unread", "read" // The values of imported: the ID alone is known, or more.
 )
@@ -133,6 +127,21 @@ func SetIDs(ctx context.Context, s State, key string, ids []string) diag.Diagnos
 		return s.SetKey(ctx, key, nil)
 	}
 	return set(ctx, s, key, slices.Sorted(slices.Values(ids)))
+}
+
+// NeverActive returns, by ID, the computers that this configuration created and that nothing has seen active. The value is true if they
+// failed before anybody could use them.
+func NeverActive(ctx context.Context, r Reader) map[string]bool {
+	failed, _ := get[map[string]bool](ctx, r, neverActive)
+	return failed
+}
+
+// SetNeverActive records what NeverActive returns, or removes the key if there are no such computers.
+func SetNeverActive(ctx context.Context, s State, failed map[string]bool) diag.Diagnostics {
+	if len(failed) == 0 {
+		return s.SetKey(ctx, neverActive, nil)
+	}
+	return set(ctx, s, neverActive, failed)
 }
 
 // Steps are what an apply has left to do: builds start by themselves, and a default that was changed later is not taken back.

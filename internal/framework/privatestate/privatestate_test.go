@@ -56,9 +56,10 @@ func TestValuesInStates(t *testing.T) {
 			return append(MarkImported(t.Context(), s), MarkImportRead(t.Context(), s)...)
 		},
 		`unfinished {"Build":true,"Default":false}`: func(s State) diag.Diagnostics { return SetUnfinished(t.Context(), s, Steps{Build: true}) },
-		`never_active ["a","b"]`:                    func(s State) diag.Diagnostics { return SetIDs(t.Context(), s, NeverActive, []string{"b", "a"}) },
-		`set_up_failed ["a"]`:                       func(s State) diag.Diagnostics { return SetIDs(t.Context(), s, SetUpFailed, []string{"a"}) },
-		`expires_at true`:                           func(s State) diag.Diagnostics { return SetExpiryConfigured(t.Context(), s, true) },
+		`never_active {"a":true,"b":false}`: func(s State) diag.Diagnostics {
+			return SetNeverActive(t.Context(), s, map[string]bool{"b": false, "a": true})
+		},
+		`expires_at true`: func(s State) diag.Diagnostics { return SetExpiryConfigured(t.Context(), s, true) },
 	} {
 		key, value, _ := strings.Cut(want, " ")
 		p := privateState{}

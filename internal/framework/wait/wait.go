@@ -74,6 +74,18 @@ func (e *TimeoutError) Error() string {
 
 func (e *TimeoutError) Unwrap() error { return e.Err }
 
+// IsFailed reports whether an error of For means that the object reached a failed state.
+func IsFailed(err error) bool {
+	_, is := errors.AsType[*FailedError](err)
+	return is
+}
+
+// IsTimeout reports whether an error of For means that the timeout expired.
+func IsTimeout(err error) bool {
+	_, is := errors.AsType[*TimeoutError](err)
+	return is
+}
+
 // For polls until the object is done, failed, or gone, or the timeout expires, and then polls once more. It returns the
 // object as last seen, even with an error, or nil if it was never seen. Errors are *FailedError, *TimeoutError, the
 // context's error, or a service error that polling cannot fix.

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
@@ -32,38 +36,105 @@ func (m *computerModel) warnOfFailure(found *computers.Computer, isSetUpFailed b
 		phrase.Join(fmt.Sprintf("Computer %q (%s) has the status %q: %s.", found.Name, found.ID, found.Status, whyFailed(found)), remedy))}
 }
 
-// notActive says why a wait ended too early. Only an error of a creation taints the computer. An interrupted run gets a warning, because
-// after an error the next apply would replace the computer.
-func (m *computerModel) notActive(last *computers.Computer, err error, isNew bool) (diags diag.Diagnostics) {
-	if err == nil {
-		return nil
+// newNotActive says why the wait for a new computer ended too early. An error taints the computer.
+func (m *computerModel) newNotActive(last *computers.Computer, err error) diag.Diagnostics {
+	keep := "To keep it, run terraform untaint ADDRESS. The next apply then waits for it."
+	if wait.IsFailed(err) {
+		keep = "To keep it, set replace_failed = false and run terraform untaint ADDRESS."
 	}
-	_, isFailed := errors.AsType[*wait.FailedError](err)
-	_, isLate := errors.AsType[*wait.TimeoutError](err)
-	which, next := fmt.Sprintf("Computer %q (%s)", m.Name.ValueString(), m.ID.ValueString()), "The next apply waits again."
-	switch {
-	case isNew:
-		which += " was created, but"
-		next = "The computer is kept in the state as tainted, so the next apply replaces it. "
-		if isFailed {
-			next += "To keep it, set replace_failed = false and run terraform untaint ADDRESS."
-		} else {
-			next += "To keep it, run terraform untaint ADDRESS. The next apply then waits for it."
-		}
-	case isFailed:
+	return notActive(m.named()+" was created, but", last, err, "The computer is kept in the state as tainted, so the next apply replaces it. "+keep)
+}
+
+// stillNotActive says why the wait for a computer of an earlier apply ended too early.
+func (m *computerModel) stillNotActive(last *computers.Computer, err error) diag.Diagnostics {
+	next := "The next apply waits again."
+	if wait.IsFailed(err) {
 		next = "The next apply replaces it if it failed before dependencies were installed, unless replace_failed = false or deletion_protection = true."
 	}
-	notActive := fmt.Sprintf("%s is not active: %s.", which, whyNotActive(last, err))
+	return notActive(m.named(), last, err, next)
+}
+
+// notActive says why a wait ended too early, and what the next apply does. An interruption is only a warning, because an error would taint a
+// new computer.
+func notActive(which string, last *computers.Computer, err error, next string) (diags diag.Diagnostics) {
+	why := fmt.Sprintf("%s is not active: %s.", which, whyNotActive(last, err))
 	switch {
-	case isFailed:
-		diags.AddError("Computer failed to provision", notActive+"\n\n"+next)
-	case isLate:
-		diags.AddError("Timed out waiting for the computer", notActive+"\n\n"+next+" To allow more time, raise create in the timeouts block.")
+	case wait.IsFailed(err):
+		diags.AddError("Computer failed to provision", why+"\n\n"+next)
+	case wait.IsTimeout(err):
+		diags.AddError("Timed out waiting for the computer", why+"\n\n"+next+" To allow more time, raise create in the timeouts block.")
 	case errors.Is(err, context.Canceled):
-		diags.AddWarning("Interrupted before the computer was active", notActive+" It is kept in the state. The next apply waits for it.")
+		diags.AddWarning("Interrupted before the computer was active", why+" It is kept in the state. The next apply waits for it.")
 	default:
 		diags = apierror.For("wait for", "computer", err)
 		diags.AddWarning("Computer status unknown", fmt.Sprintf("%s may not be active. %s", which, next))
 	}
 	return diags
+}
+
+func (m *computerModel) named() string {
+	return fmt.Sprintf("Computer %q (%s)", m.Name.ValueString(), m.ID.ValueString())
+}
+
+// whyNotActive says within a sentence why a wait for a computer ended.
+func whyNotActive(last *computers.Computer, err error) string {
+	switch {
+	case wait.IsFailed(err):
+		return fmt.Sprintf("the status is %q: %s", last.Status, whyFailed(last))
+	case wait.IsTimeout(err):
+		return err.Error() + "; provisioning continues at the service"
+	case errors.Is(err, context.Canceled):
+		return "the run was interrupted; provisioning continues at the service"
+	}
+	return err.Error()
+}
+
+func whyFailed(c *computers.Computer) string {
+	if at := c.FailedStep(); at >= 0 {
+		step := c.ProvisioningSteps[at]
+		return fmt.Sprintf("step %q failed: %s", step.Name, strings.TrimSuffix(step.Error, "."))
+	}
+	if c.ProvisioningSteps == nil {
+		return "its provisioning steps could not be read"
+	}
+	return "the service gives no reason"
+}
+
+// createOptions says which argument is at fault if a creation is refused.
+func (m *computerModel) createOptions(body computers.CreateRequest) (options apierror.Options) {
+	if m.Source.IsNull() { // Otherwise, the service may not have found the source.
+		options = append(options, unknownAccount(m.ServiceAccountID))
+	}
+	if body.HostID != "" {
+		options = append(options, hostTaken)
+	}
+	if body.Provider == computers.ProviderBYOM { // Mostly, the service refuses what only a managed computer can have.
+		options = append(options, apierror.AtStatus{http.StatusBadRequest: path.Root("provider_type")})
+	}
+	return options
+}
+
+// updateOptions says what a 409 for an update means.
+func updateOptions(body computers.UpdateRequest) apierror.Options {
+	switch {
+	case body.IsRename():
+		return apierror.NameTaken("computer")
+	case body.HostID != nil:
+		return hostTaken
+	}
+	return nil
+}
+
+// hostTaken is for a conflict if a host ID was sent.
+var hostTaken = apierror.Options{
+	apierror.AtStatus{http.StatusConflict: path.Root("host_id")},
+	apierror.Advice{http.StatusConflict: "Another computer may have this host_id. To find it, use the data source agentyard_computers with host_id. If it is another machine, correct host_id."},
+}
+
+// unknownAccount puts a 404 of a create on the configured account.
+func unknownAccount(account types.String) apierror.AtStatus {
+	if account.IsNull() {
+		return nil
+	}
+	return apierror.AtAccount
 }

@@ -2,9 +2,6 @@ package computer
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -43,33 +40,27 @@ func (l life) isLeft(status string) bool {
 
 // lives returns the lives of a resource's computers by ID.
 func lives(ctx context.Context, r privatestate.Reader) map[string]life {
-	found := map[string]life{}
-	for _, id := range privatestate.IDs(ctx, r, privatestate.NeverActive) {
-		found[id] = life{neverActive: true}
+	all := map[string]life{}
+	for id, hasFailed := range privatestate.NeverActive(ctx, r) {
+		all[id] = life{neverActive: true, setUpFailed: hasFailed}
 	}
-	for _, id := range privatestate.IDs(ctx, r, privatestate.SetUpFailed) {
-		found[id] = life{neverActive: true, setUpFailed: true}
-	}
-	return found
+	return all
 }
 
 // setLives records the lives of all computers of a resource.
 func setLives(ctx context.Context, s privatestate.State, all map[string]life) diag.Diagnostics {
-	var neverActive, setUpFailed []string
+	failed := map[string]bool{}
 	for id, l := range all {
 		if l.neverActive {
-			neverActive = append(neverActive, id)
-		}
-		if l.setUpFailed {
-			setUpFailed = append(setUpFailed, id)
+			failed[id] = l.setUpFailed
 		}
 	}
-	diags := privatestate.SetIDs(ctx, s, privatestate.NeverActive, neverActive)
-	return append(diags, privatestate.SetIDs(ctx, s, privatestate.SetUpFailed, setUpFailed)...)
+	return privatestate.SetNeverActive(ctx, s, failed)
 }
 
 // waitForActive follows a computer from what is known of it. It returns the computer as last seen, even with an error.
-func waitForActive(ctx context.Context, c *client.Client, known *computers.Computer, account string, timeout time.Duration) (*computers.Computer, error) {
+func waitForActive(ctx context.Context, c *client.Client, known *computers.Computer, account string, timeout time.Duration,
+) (*computers.Computer, error) {
 	watch := c.Computers.Watch(known.ID, account)
 	defer watch.Close()
 	last, err := wait.For(ctx, c.Conn.Clock, timeout, wait.Object[computers.Computer]{
@@ -90,29 +81,4 @@ func withSteps(ctx context.Context, c *client.Client, found *computers.Computer,
 		return listed
 	}
 	return found
-}
-
-// whyNotActive says within a sentence why a wait for a computer ended.
-func whyNotActive(last *computers.Computer, err error) string {
-	if _, isFailed := errors.AsType[*wait.FailedError](err); isFailed {
-		return fmt.Sprintf("the status is %q: %s", last.Status, whyFailed(last))
-	}
-	if _, isLate := errors.AsType[*wait.TimeoutError](err); isLate {
-		return err.Error() + "; provisioning continues at the service"
-	}
-	if errors.Is(err, context.Canceled) {
-		return "the run was interrupted; provisioning continues at the service"
-	}
-	return err.Error()
-}
-
-func whyFailed(c *computers.Computer) string {
-	if at := c.FailedStep(); at >= 0 {
-		step := c.ProvisioningSteps[at]
-		return fmt.Sprintf("step %q failed: %s", step.Name, strings.TrimSuffix(step.Error, "."))
-	}
-	if c.ProvisioningSteps == nil {
-		return "its provisioning steps could not be read"
-	}
-	return "the service gives no reason"
 }

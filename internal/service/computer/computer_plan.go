@@ -47,8 +47,10 @@ func replaceOrigin(ctx context.Context, req planmodifier.ObjectRequest, resp *ob
 	if privatestate.MayAdopt(ctx, req.Private, prior.SoftwareDraft) {
 		planned.SoftwareDraft = prior.SoftwareDraft
 	}
-	resp.RequiresReplace = !prior.Kind.Equal(planned.Kind) || !prior.TemplateID.Equal(planned.TemplateID) || !prior.IsListed.Equal(planned.IsListed) ||
-		!sameDraft(prior.SoftwareDraft, planned.SoftwareDraft) || !prior.SourceComputerID.Equal(modifier.Keep(prior.SourceComputerID, planned.SourceComputerID, strings.EqualFold))
+	planned.SourceComputerID = modifier.Keep(prior.SourceComputerID, planned.SourceComputerID, strings.EqualFold)
+	isSame := prior.Kind.Equal(planned.Kind) && prior.TemplateID.Equal(planned.TemplateID) && prior.IsListed.Equal(planned.IsListed) &&
+		prior.SourceComputerID.Equal(planned.SourceComputerID) && sameDraft(prior.SoftwareDraft, planned.SoftwareDraft)
+	resp.RequiresReplace = !isSame
 }
 
 // sameDraft compares drafts without case: all their values are UUIDs.
@@ -77,7 +79,7 @@ func (r *computerResource) planReplacement(ctx context.Context, m, state *comput
 	diags := resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())
 	resp.RequiresReplace.Append(path.Root("status"))
 	diags.AddAttributeWarning(path.Root("replace_failed"), "Computer will be replaced",
-		fmt.Sprintf("Computer %q (%s) failed to provision and was never active, so the plan replaces it. To keep it, set replace_failed = false, and make no change that forces a new computer.", state.Name.ValueString(), state.ID.ValueString()))
+		state.named()+" failed to provision and was never active, so the plan replaces it. To keep it, set replace_failed = false, and make no change that forces a new computer.")
 	return diags
 }
 
@@ -88,7 +90,7 @@ func (m *computerModel) planWait(ctx context.Context, isOnlyChange bool, resp *r
 		return
 	}
 	if isOnlyChange {
-		resp.Diagnostics.AddWarning(notYetActive, fmt.Sprintf("Computer %q (%s) is not active yet, because an earlier apply did not wait for it to the end. Unless this apply replaces it, it waits for it.", m.Name.ValueString(), m.ID.ValueString()))
+		resp.Diagnostics.AddWarning(notYetActive, m.named()+" is not active yet, because an earlier apply did not wait for it to the end. Unless this apply replaces it, it waits for it.")
 	}
 	m.Status = types.StringUnknown()
 	for _, result := range []*types.String{&m.Hostname, &m.HostID, &m.RelayClientURL, &m.RelayAgentURL, &m.InstallSessionID} {
@@ -117,12 +119,4 @@ func checkProvider(ctx context.Context, c *client.Client, provider types.String)
 	}
 	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("provider_type"), "Provider not available",
 		fmt.Sprintf("The organization cannot use the provider %q. Set one that is available: %s.", id, strings.Join(available, ", ")))}
-}
-
-// unknownAccount puts a 404 of a create on the configured account.
-func unknownAccount(account types.String) apierror.AtStatus {
-	if account.IsNull() {
-		return nil
-	}
-	return apierror.AtAccount
 }

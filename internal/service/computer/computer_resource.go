@@ -2,7 +2,6 @@ package computer
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -255,7 +254,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 		}
 		deadline = until
 		made, err := r.Client.Computers.Create(createCtx, body)
-		return made, crud.Explained(err, m.createOptions(body)...)
+		return made, crud.Explained(err, m.createOptions(body))
 	})
 	if made == nil {
 		return
@@ -265,27 +264,15 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 		var err error
 		last, err = waitForActive(ctx, r.Client, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
 		resp.Diagnostics.Append(crud.StoreAsPlanned(ctx, &resp.State, resp.Identity, req.Plan.Raw, m, last)...)
-		resp.Diagnostics.Append(m.notActive(last, err, true)...)
+		if err != nil {
+			resp.Diagnostics.Append(m.newNotActive(last, err)...)
+		}
 	}
 	resp.Diagnostics.Append(setLives(ctx, resp.Private, map[string]life{made.ID: life{neverActive: true}.after(last)})...)
 	if resp.Diagnostics.HasError() {
 		// The computer is tainted, and a protected one could not be replaced.
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("deletion_protection"), false)...)
 	}
-}
-
-// createOptions says which argument is at fault if a creation is refused.
-func (m *computerModel) createOptions(body computers.CreateRequest) (options apierror.Options) {
-	if m.Source.IsNull() { // Otherwise, the service may not have found the source.
-		options = append(options, unknownAccount(m.ServiceAccountID))
-	}
-	if body.HostID != "" {
-		options = append(options, apierror.Advice{http.StatusConflict: hostTaken}, apierror.AtStatus{http.StatusConflict: path.Root("host_id")})
-	}
-	if body.Provider == computers.ProviderBYOM { // Mostly, the service refuses what only a managed computer can have.
-		options = append(options, apierror.AtStatus{http.StatusBadRequest: path.Root("provider_type")})
-	}
-	return options
 }
 
 func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
@@ -305,9 +292,6 @@ func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, r
 	})
 }
 
-// hostTaken is the advice for a conflict if a host ID was sent.
-const hostTaken = "Another computer may have this host_id. To find it, use the data source agentyard_computers with host_id. If it is another machine, correct host_id."
-
 // ReadIsUnchanged implements crud.Shortcut: Read would store what the state has, and say nothing.
 func (r *computerResource) ReadIsUnchanged(ctx context.Context, state *crud.RawObject) bool {
 	found := r.Client.Computers.Peek(ctx, state.String("id"), state.String("service_account_id"))
@@ -324,7 +308,7 @@ func (r *computerResource) Update(ctx context.Context, req resource.UpdateReques
 			return nil, nil
 		}
 		updated, err := r.Client.Computers.Update(ctx, known.ID, state.ServiceAccountID.ValueString(), body)
-		return updated, crud.Explained(err, conflictOf(body)...)
+		return updated, crud.Explained(err, updateOptions(body))
 	})
 	seen := lives(ctx, req.Private)[known.ID]
 	if m == nil || !m.WaitForActive.ValueBool() || !seen.isLeft(known.Status) {
@@ -337,18 +321,9 @@ func (r *computerResource) Update(ctx context.Context, req resource.UpdateReques
 		resp.Diagnostics.Append(crud.StoreAsPlanned(ctx, &resp.State, resp.Identity, req.Plan.Raw, m, last)...)
 		resp.Diagnostics.Append(setLives(ctx, resp.Private, map[string]life{known.ID: seen.after(last)})...)
 	}
-	resp.Diagnostics.Append(m.notActive(last, err, false)...)
-}
-
-// conflictOf says what a 409 for an update means.
-func conflictOf(body computers.UpdateRequest) apierror.Options {
-	switch {
-	case body.IsRename():
-		return apierror.NameTaken("computer")
-	case body.HostID != nil:
-		return apierror.Options{apierror.Advice{http.StatusConflict: hostTaken}, apierror.AtStatus{http.StatusConflict: path.Root("host_id")}}
+	if err != nil {
+		resp.Diagnostics.Append(m.stillNotActive(last, err)...)
 	}
-	return nil
 }
 
 func (r *computerResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
