@@ -1,6 +1,7 @@
 package computers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,8 +40,10 @@ type BulkCreateResult struct {
 	} `json:"error"`
 }
 
-// fleetRefs describes computers with names of a fleet for an error. They are imported together, as a fleet.
+// fleetRefs describes computers with names of a fleet for an error, by number. They are imported together, as a fleet.
 func fleetRefs(found []Computer, prefix, account string) []wire.Ref {
+	number := func(c *Computer) int { n, _ := FleetNumber(prefix, c.Name); return n }
+	wire.Sort(found, func(a, b *Computer) int { return cmp.Compare(number(a), number(b)) })
 	refs := wire.Refs(found)
 	for i := range refs {
 		refs[i].ImportID = strings.TrimPrefix(account+"/"+prefix, "/")
