@@ -54,14 +54,14 @@ type fleetMember struct {
 	isAwaited bool
 }
 
-// see takes over what was seen of the computer.
-func (f *fleetMember) see(ctx context.Context, seen *computers.Computer) diag.Diagnostics {
+// update takes over what was seen of the computer.
+func (f *fleetMember) update(ctx context.Context, seen *computers.Computer) diag.Diagnostics {
 	f.life = f.after(seen)
 	return fleetComputerResults.Into(ctx, seen, &f.fleetComputer)
 }
 
-// keep keeps what was known before a wait: the rest of the set-up sets only what is null.
-func (f *fleetMember) keep(prior *fleetComputer) {
+// keepKnown keeps what was known before a wait: the rest of the set-up sets only what is null.
+func (f *fleetMember) keepKnown(prior *fleetComputer) {
 	for result, known := range map[*types.String]types.String{
 		&f.Hostname: prior.Hostname, &f.RemoteUser: prior.RemoteUser, &f.RelayClientURL: prior.RelayClientURL, &f.RelayAgentURL: prior.RelayAgentURL,
 	} {
@@ -85,7 +85,7 @@ func membersFromAPI(ctx context.Context, found []computers.Computer, known []fle
 		if !isKnown {
 			member.name = found[i].Name
 		}
-		diags.Append(member.see(ctx, &found[i])...)
+		diags.Append(member.update(ctx, &found[i])...)
 		members = append(members, member)
 	}
 	return members, diags
@@ -97,7 +97,7 @@ func newMembers(ctx context.Context, planned []string, made []computers.Computer
 	members, left := make([]fleetMember, len(made)), slices.Clone(planned)
 	for i := range made {
 		members[i].neverActive, members[i].isAwaited = true, true
-		diags.Append(members[i].see(ctx, &made[i])...)
+		diags.Append(members[i].update(ctx, &made[i])...)
 		if at := slices.Index(left, made[i].Name); at >= 0 {
 			members[i].name, left = made[i].Name, slices.Delete(left, at, at+1)
 		}
@@ -111,7 +111,8 @@ func newMembers(ctx context.Context, planned []string, made []computers.Computer
 }
 
 // computersInState returns the computers that exist, ordered by number, and the names of the missing ones.
-func (m *fleetModel) computersInState(ctx context.Context, private privatestate.Reader) (members []fleetMember, missing []string, diags diag.Diagnostics) {
+func (m *fleetModel) computersInState(ctx context.Context, private privatestate.Reader,
+) (members []fleetMember, missing []string, diags diag.Diagnostics) {
 	if !value.IsSet(m.Computers) {
 		return nil, nil, nil
 	}
@@ -138,7 +139,9 @@ func orderOf(prefix, name string) int {
 }
 
 // store saves the fleet with its members, and with entries of the missing ones.
-func (m *fleetModel) store(ctx context.Context, members []fleetMember, missing []string, state *tfsdk.State, identity *tfsdk.ResourceIdentity, private privatestate.State) diag.Diagnostics {
+func (m *fleetModel) store(ctx context.Context, members []fleetMember, missing []string,
+	state *tfsdk.State, identity *tfsdk.ResourceIdentity, private privatestate.State,
+) diag.Diagnostics {
 	entries, remembered := make(map[string]fleetComputer, len(members)+len(missing)), make(map[string]life, len(members))
 	for _, name := range missing {
 		entries[name] = fleetComputer{Status: types.StringValue(statusMissing), ClonedRepoDirectories: types.ListNull(types.StringType)}
@@ -146,19 +149,19 @@ func (m *fleetModel) store(ctx context.Context, members []fleetMember, missing [
 	for _, member := range members {
 		entries[member.name], remembered[member.ID.ValueString()] = member.fleetComputer, member.life
 	}
-	computers, diags := types.MapValueFrom(ctx, fleetComputerType, entries)
-	m.Computers, m.Quantity = computers, types.Int64Value(int64(len(entries)))
+	all, diags := types.MapValueFrom(ctx, fleetComputerType, entries)
+	m.Computers, m.Quantity = all, types.Int64Value(int64(len(entries)))
 	diags.Append(crud.Save(ctx, state, identity, m, m.Identity())...)
 	return append(diags, setLives(ctx, private, remembered)...)
 }
 
-func (m *fleetModel) setProviderType(computers []computers.Computer) {
+func (m *fleetModel) setProviderType(found []computers.Computer) {
 	if value.IsSet(m.ProviderType) {
 		return
 	}
 	m.ProviderType = types.StringNull()
-	if len(computers) > 0 {
-		m.ProviderType = types.StringValue(computers[0].ProviderType)
+	if len(found) > 0 {
+		m.ProviderType = types.StringValue(found[0].ProviderType)
 	}
 }
 

@@ -51,6 +51,8 @@ func (m *fleetModel) missingFrom(total int, lost []fleetMember, caution string) 
 		len(lost), total, m.NamePrefix.ValueString(), phrase.Verb(len(lost), "exists", "exist"), phrase.Names(memberNames(lost), phrase.MaxNamed)), caution))}
 }
 
+const replaceKept = "To replace a computer that the plan keeps, delete it at the service, then apply."
+
 // failedComputers warns of failed computers. Members are the same ones, in the same order.
 func (m *fleetModel) failedComputers(found []computers.Computer, members []fleetMember) diag.Diagnostics {
 	var lines []string
@@ -58,8 +60,8 @@ func (m *fleetModel) failedComputers(found []computers.Computer, members []fleet
 	for i := range found {
 		if c := &found[i]; hasFailed(c.Status) {
 			lines = append(lines, fmt.Sprintf("- %s (%s): %s", c.Name, c.ID, whyFailed(c)))
-			if !members[i].setUpFailed || !m.ReplaceFailed.ValueBool() {
-				remedy = "\n\nTo replace a computer that the plan keeps, delete it at the service, then apply."
+			if !m.replaces(&members[i]) {
+				remedy = "\n\n" + replaceKept
 			}
 		}
 	}

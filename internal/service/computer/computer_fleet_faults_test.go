@@ -193,9 +193,8 @@ func TestFleet_aWaitThatEndsTooSoonDoesNotTaint(t *testing.T) {
 		t.Errorf("the wait of 2m took %v", waited)
 	}
 	out = e.Apply(t, i, fleetOf(3))
-	if len(out.Errors) != 1 || !strings.Contains(out.Text(), "Of 3 computers, 3 are not active") {
-		t.Errorf("on update: %s", out)
-	}
+	out.MustFail(t, "", "Fleet computers are not active", "Of 3 computers, 3 are not active",
+		"They are kept in the state. The next apply waits for computers that are still provisioning. To allow more time, raise create or update in the timeouts block.")
 }
 
 // The fleet cannot know whether it created computers with its names, so it reports them and leaves them unchanged.

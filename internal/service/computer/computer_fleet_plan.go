@@ -47,10 +47,10 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 		id = types.StringValue(plan.importID())
 	}
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), id)...)
-	computers := types.MapUnknown(fleetComputerType)
+	entries := types.MapUnknown(fleetComputerType)
 	if !plan.NamePrefix.IsUnknown() && !plan.Quantity.IsUnknown() && !plan.ReplaceFailed.IsUnknown() {
-		change := plan.change(members)
-		computers, diags = change.computers(ctx, &plan, state.Computers)
+		change := plan.changeFor(members)
+		entries, diags = change.entries(ctx, &plan, state.Computers)
 		resp.Diagnostics.Append(diags...)
 		if plan.NamePrefix.Equal(state.NamePrefix) {
 			resp.Diagnostics.Append(plan.warnOfShrinking(members, change)...)
@@ -59,7 +59,7 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 			resp.Diagnostics.Append(plan.warnOfWait(change.stay)...)
 		}
 	}
-	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("computers"), computers)...)
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("computers"), entries)...)
 }
 
 // checkAccess fails before anything is created if the service rejects the API key.
@@ -79,11 +79,11 @@ type fleetChange struct {
 	missing               int
 }
 
-// change is what a plan shows.
-func (m *fleetModel) change(members []fleetMember) fleetChange {
+// changeFor returns what an update does to the members. It follows from the plan and the state, so a plan and its apply agree.
+func (m *fleetModel) changeFor(members []fleetMember) fleetChange {
 	var c fleetChange
 	for _, member := range members {
-		if m.ReplaceFailed.ValueBool() && member.setUpFailed {
+		if m.replaces(&member) {
 			c.failed = append(c.failed, member)
 		} else {
 			c.stay = append(c.stay, member)
@@ -97,56 +97,29 @@ func (m *fleetModel) change(members []fleetMember) fleetChange {
 	return c
 }
 
-// planned is the change that the plan has shown. A member that has recovered since stays.
-func (m *fleetModel) planned(members []fleetMember) fleetChange {
-	if m.Computers.IsUnknown() {
-		return m.change(members)
-	}
-	var c fleetChange
-	var unplanned []fleetMember
-	entries := m.Computers.Elements()
-	for _, member := range members {
-		entry, isPlanned := entries[member.name].(types.Object)
-		isReplaced := isPlanned && (entry.IsUnknown() || entry.Attributes()["id"].IsUnknown())
-		switch {
-		case !isPlanned:
-			unplanned = append(unplanned, member)
-		case isReplaced && member.setUpFailed:
-			c.failed = append(c.failed, member)
-		default:
-			c.stay = append(c.stay, member)
-		}
-	}
-	for _, member := range unplanned {
-		// A plan that creates computers has no surplus, so this one had failed. It takes the place of a new one.
-		if len(c.stay) < len(entries) && !member.setUpFailed {
-			member.name = newNames(m.NamePrefix.ValueString(), c.stay, 1)[0]
-			c.stay = append(c.stay, member)
-		} else {
-			c.surplus = append(c.surplus, member)
-		}
-	}
-	c.missing = len(entries) - len(c.stay)
-	return c
+// replaces reports whether the next apply replaces a member because it failed.
+func (m *fleetModel) replaces(member *fleetMember) bool {
+	return m.ReplaceFailed.ValueBool() && member.setUpFailed
 }
 
-// lookAgain looks whether failed members that the plan replaces have recovered since: a saved plan may be old.
-func (r *fleetResource) lookAgain(ctx context.Context, m *fleetModel, members []fleetMember) (diags diag.Diagnostics) {
-	for i := range members {
-		if !members[i].setUpFailed || !m.ReplaceFailed.ValueBool() {
-			continue
-		}
-		listed, err := r.Client.Computers.GetListed(ctx, members[i].ID.ValueString(), m.ServiceAccountID.ValueString())
-		switch {
-		case err != nil:
+// stillFailed returns an error unless all failed members are as the plan saw them: a saved plan may be old, and what has recovered may be in
+// use.
+func (r *fleetResource) stillFailed(ctx context.Context, m *fleetModel, failed []fleetMember) diag.Diagnostics {
+	var changed []string
+	for _, member := range failed {
+		listed, err := r.Client.Computers.GetListed(ctx, member.ID.ValueString(), m.ServiceAccountID.ValueString())
+		if err != nil {
 			return apierror.For("update", "computer fleet", err)
-		case listed == nil: // Nothing proves that it has not recovered.
-			members[i].setUpFailed = false
-		default:
-			diags.Append(members[i].see(ctx, listed)...)
+		}
+		if listed == nil || !listed.SetUpFailed() {
+			changed = append(changed, member.name)
 		}
 	}
-	return diags
+	if len(changed) == 0 {
+		return nil
+	}
+	return diag.Diagnostics{diag.NewErrorDiagnostic("Fleet changed since the plan", fmt.Sprintf("The plan replaces failed computers of the fleet %q, but these are not as it saw them any more: %s. Nothing was changed. Plan again, then apply.",
+		m.NamePrefix.ValueString(), phrase.Names(changed, phrase.MaxNamed)))}
 }
 
 // awaits reports whether the fleet waits for a member that an earlier apply left while it was set up.
@@ -165,8 +138,7 @@ func (m *fleetModel) warnOfWait(stay []fleetMember) diag.Diagnostics {
 		phrase.Names(waiting, phrase.MaxNamed)))}
 }
 
-// warnOfShrinking names the computers that leave the fleet: Terraform counts only an update. If others are created, a failed one may have
-// recovered by the time of the apply, and stay.
+// warnOfShrinking names the computers that leave the fleet, unless others take their place: Terraform counts only an update.
 func (m *fleetModel) warnOfShrinking(members []fleetMember, c fleetChange) diag.Diagnostics {
 	gone := memberNames(without(members, c.stay))
 	if len(gone) == 0 || c.missing > 0 {
@@ -185,7 +157,8 @@ func newFleetComputer(id types.String) fleetComputer {
 	}
 }
 
-func (c fleetChange) computers(ctx context.Context, plan *fleetModel, state types.Map) (types.Map, diag.Diagnostics) {
+// entries are the computers in the plan.
+func (c fleetChange) entries(ctx context.Context, plan *fleetModel, state types.Map) (types.Map, diag.Diagnostics) {
 	if c.missing > maxPlanned {
 		return types.MapUnknown(fleetComputerType), nil
 	}
@@ -195,7 +168,7 @@ func (c fleetChange) computers(ctx context.Context, plan *fleetModel, state type
 		entries[member.name] = inState[member.name]
 		if plan.awaits(&member) {
 			waiting := fleetMember{fleetComputer: newFleetComputer(member.ID)}
-			waiting.keep(&member.fleetComputer)
+			waiting.keepKnown(&member.fleetComputer)
 			entry, d := types.ObjectValueFrom(ctx, fleetComputerType.AttrTypes, waiting.fleetComputer)
 			diags.Append(d...)
 			entries[member.name] = entry
@@ -212,9 +185,9 @@ func (c fleetChange) computers(ctx context.Context, plan *fleetModel, state type
 		diags.AddAttributeWarning(path.Root("computers"), "Plan shows only some new computers",
 			fmt.Sprintf("The apply creates %d computers of the fleet %q. The plan shows %d of them and omits: %s.", len(missing), plan.NamePrefix.ValueString(), maxShown, phrase.Names(hidden, phrase.MaxNamed)))
 	}
-	computers, d := types.MapValue(fleetComputerType, entries)
+	all, d := types.MapValue(fleetComputerType, entries)
 	diags.Append(d...)
-	return computers, diags
+	return all, diags
 }
 
 // replaceProvider replaces nothing while the fleet has no provider yet, because it never had a computer.

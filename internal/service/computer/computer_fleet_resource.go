@@ -214,7 +214,9 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		resp.Diagnostics.AddWarning(m.shortfall(quantity, len(made), err))
 	}
 	if m.WaitForActive.ValueBool() && !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(r.waitForActive(ctx, members, &m, deadline, true)...)
+		for _, d := range r.waitForMembers(ctx, members, &m, deadline) {
+			resp.Diagnostics.AddWarning(d.Summary(), d.Detail())
+		}
 		save()
 	}
 }
@@ -250,7 +252,8 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	caution := ""
 	if len(prior) > 0 && len(lost) == len(prior) {
 		caution = crud.OtherOrganization(ctx, r.Client, resp.Private)
-		resp.Diagnostics.Append(crud.NotVisibleError(ctx, r.Client, crud.Missing{Verb: "read", Object: "computer fleet", ID: m.importID(), Model: &m, Private: resp.Private})...)
+		gone := crud.Missing{Verb: "read", Object: "computer fleet", ID: m.importID(), Model: &m, Private: resp.Private}
+		resp.Diagnostics.Append(crud.NotVisibleError(ctx, r.Client, gone)...)
 		if resp.Diagnostics.HasError() {
 			return
 		}
@@ -275,12 +278,12 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	updateCtx, stop, deadline, diags := crud.WithTimeout(ctx, r.Client, m.Timeouts.Update, defaultFleetTimeout)
 	defer stop()
 	resp.Diagnostics.Append(diags...)
-	resp.Diagnostics.Append(r.lookAgain(updateCtx, &m, present)...)
+	change := m.changeFor(present)
+	resp.Diagnostics.Append(r.stillFailed(updateCtx, &m, change.failed)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	m.ID = types.StringValue(m.importID())
-	quantity, change := int(m.Quantity.ValueInt64()), m.planned(present)
 
 	// 1. Delete first: the service uses the lowest free numbers.
 	kept, diags := r.remove(updateCtx, slices.Concat(change.failed, change.surplus), &m, req.Private)
@@ -288,24 +291,14 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	stay := slices.Concat(change.stay, kept)
 
 	// 2. Create what is missing.
-	var made []computers.Computer
-	if change.missing > 0 && !resp.Diagnostics.HasError() {
-		createCtx, warnOfFound := crud.WithFound(updateCtx)
-		var err error
-		made, err = r.Client.Computers.CreateFleet(createCtx, m.createRequest(change.missing), memberIDs(stay))
-		resp.Diagnostics.Append(warnOfFound()...)
-		switch {
-		case err != nil && len(made) == 0:
-			resp.Diagnostics.Append(apierror.For("scale up", "computer fleet", err, m.options(fromState))...)
-			if len(stay) == len(present) {
-				return // Nothing changed.
-			}
-		case err != nil:
-			resp.Diagnostics.AddError(m.shortfall(quantity, len(stay)+len(made), err))
-		}
+	var added []fleetMember
+	if !resp.Diagnostics.HasError() {
+		added, diags = r.add(updateCtx, change.missing, stay, &m)
+		resp.Diagnostics.Append(diags...)
 	}
-	added, diags := newMembers(ctx, newNames(m.NamePrefix.ValueString(), stay, change.missing), made)
-	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() && len(added) == 0 && len(stay) == len(present) {
+		return // Nothing changed.
+	}
 
 	// 3. Wait for the new computers, and for those that an earlier apply left. The plan shows what was known of these.
 	members := slices.Concat(stay, added)
@@ -313,15 +306,14 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		members[i].isAwaited = m.awaits(&stay[i])
 	}
 	if m.WaitForActive.ValueBool() && (len(added) > 0 || !resp.Diagnostics.HasError()) {
-		resp.Diagnostics.Append(r.waitForActive(ctx, members, &m, deadline, false)...)
+		resp.Diagnostics.Append(r.waitForMembers(ctx, members, &m, deadline)...)
 	}
 	for i := range stay {
-		members[i].keep(&stay[i].fleetComputer)
+		members[i].keepKnown(&stay[i].fleetComputer)
 	}
 
 	// 4. Store.
-	m.setProviderType(made)
-	missing := newNames(m.NamePrefix.ValueString(), members, quantity-len(members))
+	missing := newNames(m.NamePrefix.ValueString(), members, int(m.Quantity.ValueInt64())-len(members))
 	resp.Diagnostics.Append(m.store(ctx, members, missing, &resp.State, resp.Identity, resp.Private)...)
 	resp.Diagnostics.Append(privatestate.ForgetImport(ctx, resp.Private)...)
 }
@@ -366,14 +358,34 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 	resp.Diagnostics.Append(privatestate.MarkImported(ctx, resp.Private)...)
 }
 
-// remove returns the computers that it could not delete, with the first error.
-func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private privatestate.State) (kept []fleetMember, diags diag.Diagnostics) {
+// add creates computers. It returns those that were created, also with an error.
+func (r *fleetResource) add(ctx context.Context, count int, stay []fleetMember, m *fleetModel) (added []fleetMember, diags diag.Diagnostics) {
+	ctx, warnOfFound := crud.WithFound(ctx)
+	made, err := r.Client.Computers.CreateFleet(ctx, m.createRequest(count), memberIDs(stay))
+	diags.Append(warnOfFound()...)
+	switch {
+	case err != nil && len(made) == 0:
+		diags.Append(apierror.For("scale up", "computer fleet", err, m.options(fromState))...)
+	case err != nil:
+		diags.AddError(m.shortfall(len(stay)+count, len(stay)+len(made), err))
+	}
+	m.setProviderType(made)
+	added, problems := newMembers(ctx, newNames(m.NamePrefix.ValueString(), stay, count), made)
+	return added, append(diags, problems...)
+}
+
+// remove deletes computers. It returns those that it could not delete, with the first error.
+func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private privatestate.State) ([]fleetMember, diag.Diagnostics) {
 	errs := r.Client.Computers.DeleteMany(ctx, memberIDs(members), m.ServiceAccountID.ValueString())
-	if len(errs) > 0 && !slices.ContainsFunc(errs, func(err error) bool { return !collection.IsGone(err) }) {
-		if hidden := crud.NotVisibleError(ctx, r.Client, crud.Missing{Verb: "delete", Object: "computer fleet", ID: m.importID(), Model: m, Private: private}); hidden.HasError() {
+	isAnyFound := slices.ContainsFunc(errs, func(err error) bool { return !collection.IsGone(err) })
+	if len(errs) > 0 && !isAnyFound {
+		gone := crud.Missing{Verb: "delete", Object: "computer fleet", ID: m.importID(), Model: m, Private: private}
+		if hidden := crud.NotVisibleError(ctx, r.Client, gone); hidden.HasError() {
 			return members, hidden
 		}
 	}
+	var kept []fleetMember
+	var diags diag.Diagnostics
 	var first error
 	for i, err := range errs {
 		if err != nil && !collection.IsGone(err) {

@@ -4,67 +4,88 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/wait"
 )
 
-// waitForActive waits until the awaited members are active, and sees them. If some do not become active, that is an error in an update. For a new fleet,
-// it is a warning: an error would taint the fleet, and the next apply would replace all computers. It is also one if the run was only stopped.
-func (r *fleetResource) waitForActive(ctx context.Context, members []fleetMember, m *fleetModel, deadline time.Time, isNew bool) (diags diag.Diagnostics) {
-	type outcome struct {
-		err   error
-		line  string
-		diags diag.Diagnostics
-	}
-	outcomes, awaited := make([]outcome, len(members)), 0
+// memberWait is the outcome of a wait for a member. Its zero value is for one that is active, or was not waited for.
+type memberWait struct {
+	err   error
+	why   string
+	diags diag.Diagnostics
+}
+
+// waitForMembers waits until the awaited members are active, and updates them. If some do not become active, that is an error, and only a
+// warning if the run was stopped.
+func (r *fleetResource) waitForMembers(ctx context.Context, members []fleetMember, m *fleetModel, deadline time.Time) diag.Diagnostics {
+	waits := make([]memberWait, len(members))
 	var running sync.WaitGroup
 	for i := range members {
-		member := &members[i]
-		if !member.isAwaited {
-			continue
+		if members[i].isAwaited && members[i].Status.ValueString() != computers.StatusActive {
+			running.Go(func() { waits[i] = r.waitForMember(ctx, &members[i], m, deadline) })
 		}
-		awaited++
-		known := &computers.Computer{ID: member.ID.ValueString(), Name: member.name, Status: member.Status.ValueString()}
-		if known.Status == computers.StatusActive {
-			continue
-		}
-		running.Go(func() {
-			last, err := waitForActive(ctx, r.Client, known, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
-			if last != known {
-				outcomes[i].diags = member.see(ctx, last)
-			}
-			if err != nil {
-				outcomes[i].err, outcomes[i].line = err, fmt.Sprintf("- %s (%s): %s.", known.Name, known.ID, whyNotActive(last, err))
-			}
-		})
 	}
 	running.Wait()
+	return m.notActive(members, waits)
+}
 
+func (r *fleetResource) waitForMember(ctx context.Context, member *fleetMember, m *fleetModel, deadline time.Time) (w memberWait) {
+	known := &computers.Computer{ID: member.ID.ValueString(), Name: member.name, Status: member.Status.ValueString()}
+	last, err := waitForActive(ctx, r.Client, known, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
+	if last != known {
+		w.diags = member.update(ctx, last)
+	}
+	if err != nil {
+		w.err, w.why = err, whyNotActive(last, err)
+	}
+	return w
+}
+
+// notActive says which members are not active, why, and what the next apply does about them.
+func (m *fleetModel) notActive(members []fleetMember, waits []memberWait) (diags diag.Diagnostics) {
 	var lines []string
-	isStopped := true
-	for _, outcome := range outcomes {
-		diags.Append(outcome.diags...)
-		if outcome.err != nil {
-			lines = append(lines, outcome.line)
-			isStopped = isStopped && errors.Is(outcome.err, context.Canceled)
+	next, isStopped := []string{"They are kept in the state."}, true
+	say := func(sentence string) {
+		if !slices.Contains(next, sentence) {
+			next = append(next, sentence)
+		}
+	}
+	for i, w := range waits {
+		diags.Append(w.diags...)
+		if w.err == nil {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("- %s (%s): %s.", members[i].name, members[i].ID.ValueString(), w.why))
+		isStopped = isStopped && errors.Is(w.err, context.Canceled)
+		switch {
+		case !wait.IsFailed(w.err):
+			say("The next apply waits for computers that are still provisioning.")
+		case m.replaces(&members[i]):
+			say("The next apply replaces computers that failed before dependencies were installed.")
+		default:
+			say(replaceKept)
+		}
+		if wait.IsTimeout(w.err) {
+			say("To allow more time, raise create or update in the timeouts block.")
 		}
 	}
 	if len(lines) == 0 {
 		return diags
 	}
-	detail := fmt.Sprintf("Of %s, %d %s not active:\n%s\n\nThey are kept in the state. The next apply waits for computers that are still provisioning. The next apply replaces computers that failed before dependencies were installed, unless replace_failed = false. To replace another one, delete it at the service, then apply. To allow more time, raise create or update in the timeouts block.",
-		phrase.Count(awaited, "computer"), len(lines), phrase.Verb(len(lines), "is", "are"), firstLines(lines))
-	switch {
-	case isStopped:
+	awaited := collection.Filter(members, func(member *fleetMember) bool { return member.isAwaited })
+	detail := fmt.Sprintf("Of %s, %d %s not active:\n%s\n\n%s",
+		phrase.Count(len(awaited), "computer"), len(lines), phrase.Verb(len(lines), "is", "are"), firstLines(lines), phrase.Join(next...))
+	if isStopped {
 		diags.AddWarning("Interrupted before the fleet was active", detail)
-	case isNew:
-		diags.AddWarning("Fleet computers are not active", detail)
-	default:
+	} else {
 		diags.AddError("Fleet computers are not active", detail)
 	}
 	return diags
