@@ -153,12 +153,13 @@ func (c *Client) singleBuildStatus(ctx context.Context, id string) (*BuildStatus
 	return status, nil
 }
 
-// StartBuild builds an environment again, and returns the ID of the new build, or empty if the service names none. It returns 409
+// StartBuild builds an environment again, and returns the ID of the new build, or empty if the service does not show it yet. It returns 409
 // while a build runs. Therefore, a request whose response was lost is repeated: if it was carried out, the service refuses another,
 // and the latest build is no longer the one before.
 func (c *Client) StartBuild(ctx context.Context, id, before string) (string, error) {
 	build, err := c.change(ctx, id, transport.Post("createEnvironmentBuild", "/api/v0/environments/{environmentId}/builds", id).Repeatable())
-	if transport.IsConflict(err) && transport.IsRepeated(err) {
+	isUnnamed := err == nil && build == ""
+	if isUnnamed || transport.IsConflict(err) && transport.IsRepeated(err) {
 		if now, readErr := c.GetUncached(ctx, id); readErr == nil && now.LatestBuildID() != before {
 			return now.LatestBuildID(), nil
 		}

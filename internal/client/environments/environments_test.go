@@ -222,14 +222,35 @@ func TestEnvironments_theBuildOfAChange(t *testing.T) {
 			"lost":                {answers: []string{"drop", `200 {"id":"env_1"}`}, calls: 2},
 		} {
 			n := 0
-			c, rec, _ := area.ServeShort(t, func(string) string { n++; return tc.answers[min(n, len(tc.answers))-1] })
+			c, rec, _ := area.ServeShort(t, func(call string) string {
+				if call != change.call {
+					return "200 " + env("env_1", "ci", `,"latestBuild":{"id":"bld_0","status":"succeeded"}`)
+				}
+				n++
+				return tc.answers[min(n, len(tc.answers))-1]
+			})
 			got, err := change.send(c)
-			if calls := rec.Calls(); got != tc.want || !clienttest.IsA(err, tc.wantErr) || len(calls) != tc.calls || calls[0] != change.call {
+			if calls := rec.Calls(); got != tc.want || !clienttest.IsA(err, tc.wantErr) || n != tc.calls {
 				t.Errorf("%s of %s: got %q, %v after %v", name, change.call, got, err, calls)
 			}
 			clienttest.WantText(t, err, change.operation)
 		}
 	}
+}
+
+// If the response names no build, the environment shows which one was started.
+func TestEnvironments_aStartedBuildThatIsNotNamed(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := area.ServeShort(t, func(call string) string {
+		if strings.HasPrefix(call, "GET ") {
+			return "200 " + env("env_1", "ci", `,"latestBuild":{"id":"bld_1","status":"building"}`)
+		}
+		return "204 "
+	})
+	if build, err := c.StartBuild(t.Context(), "env_1", "bld_0"); build != "bld_1" || err != nil {
+		t.Errorf("got %q, %v", build, err)
+	}
+	rec.Want(t, "POST /env_1/builds", "GET /env_1")
 }
 
 // A build whose response was lost runs if the service refuses another and shows a newer one. An update is refused for other reasons.

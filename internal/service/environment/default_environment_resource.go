@@ -130,7 +130,7 @@ func (r *defaultEnvironmentResource) set(ctx context.Context, id string) error {
 	if readErr != nil || e.Status != environments.StatusBuilding {
 		return err
 	}
-	if last, waitErr := waitForBuild(ctx, r.Client, id, earlierBuild{}, defaultBuildTimeout, nil); waitErr != nil {
+	if last, waitErr := waitForBuild(ctx, r.Client, id, awaitedBuild{}, defaultBuildTimeout, nil); waitErr != nil {
 		return buildError(ctx, r.Client, e, last, waitErr)
 	}
 	return r.Client.Environments.SetDefault(ctx, id)

@@ -3,7 +3,6 @@ package environment
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -76,8 +75,8 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 		return nil, err
 	}
 	deadline, before, build := c.Conn.Clock.Now().Add(call.Timeout), e.LatestBuildID(), ""
-	follow := func(before earlierBuild) (*environments.Build, error) {
-		return waitForBuild(ctx, c, e.ID, before, deadline.Sub(c.Conn.Clock.Now()), func(b *environments.Build) {
+	follow := func(awaited awaitedBuild) (*environments.Build, error) {
+		return waitForBuild(ctx, c, e.ID, awaited, deadline.Sub(c.Conn.Clock.Now()), func(b *environments.Build) {
 			call.Report("%s: %s", buildOf(e, cmp.Or(b.ID, build)), b.Status)
 		})
 	}
@@ -85,10 +84,9 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 	build, err = c.Environments.StartBuild(ctx, e.ID, before)
 	for looks := 0; transport.IsConflict(err) && looks < maxLooks; looks++ {
 		// The service also starts builds by itself, and may show them late.
-		running, waitErr := follow(earlierBuild{})
-		var failed *wait.FailedError
+		running, waitErr := follow(awaitedBuild{})
 		switch {
-		case waitErr != nil && !errors.As(waitErr, &failed):
+		case waitErr != nil && !wait.IsFailed(waitErr):
 			return nil, buildError(ctx, c, e, running, waitErr)
 		case running.ID == before && c.Conn.Clock.Sleep(ctx, lookPause) != nil:
 			return nil, err
@@ -100,16 +98,11 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 		return nil, err
 	}
 	if !m.WaitForBuild.IsNull() && !m.WaitForBuild.ValueBool() {
-		if build == "" { // The service need not name it.
-			if now, readErr := c.Environments.GetUncached(ctx, e.ID); readErr == nil && now.LatestBuildID() != before {
-				build = now.LatestBuildID()
-			}
-		}
 		call.Report("%s was started and continues in the background", buildOf(e, build))
 		id := value.StringOrNull(build)
 		return crud.Results{"id": id, "build_id": id}, nil
 	}
-	last, err := follow(earlierBuild{before, never})
+	last, err := follow(awaitedBuild{id: build, before: before})
 	if err != nil {
 		return nil, buildError(ctx, c, e, last, err)
 	}

@@ -59,12 +59,31 @@ func TestEnvironment_aLateBuildIsNotMistakenForTheEarlierOne(t *testing.T) {
 	m := &environmentModel{}
 	m.ID, m.Name, m.WaitForBuild = types.StringValue("e"), types.StringValue("e"), types.BoolValue(true)
 	m.Repositories, m.ActiveRepositories = types.ListNull(repositoryType), types.ListNull(repositoryType)
-	isDone, diags := (&environmentResource{crud.Resource{Client: c}}).awaitBuild(t.Context(), m, earlierBuild{"b1", never}, clk.Now().Add(time.Minute), false)
+	r := &environmentResource{crud.Resource{Client: c}}
+	isDone, diags := r.awaitBuild(t.Context(), m, work{rebuilds: true}, awaitedBuild{id: "b2", before: "b1"}, clk.Now().Add(time.Minute))
 	if isDone || !diags.HasError() || diags[0].Summary() != "Timed out waiting for the build" || requests > 40 {
 		t.Errorf("done %v after %d requests: %v", isDone, requests, diags)
 	}
-	isDone, diags = (&environmentResource{crud.Resource{Client: c}}).awaitBuild(t.Context(), m, earlierBuild{}, clk.Now().Add(time.Minute), false)
-	if isDone || !diags.HasError() || requests > 80 {
-		t.Errorf("done %v after %d requests: %v", isDone, requests, diags)
+}
+
+func TestAwaitedBuild(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		awaited       awaitedBuild
+		latest        string
+		counts, later bool // At once, and when polls do not lag any more.
+	}{
+		{awaitedBuild{}, "b1", true, true},
+		{awaitedBuild{id: "b2"}, "b2", true, true},
+		{awaitedBuild{id: "b2"}, "b1", false, true},
+		{awaitedBuild{id: "b2", before: "b1"}, "b2", true, true},
+		{awaitedBuild{id: "b2", before: "b1"}, "b1", false, false},
+		{awaitedBuild{id: "b2", before: "b1"}, "b3", false, true},
+		{awaitedBuild{before: "b1"}, "b1", false, true},
+		{awaitedBuild{before: "b1"}, "b2", true, true},
+	} {
+		if counts, later := tc.awaited.isShown(tc.latest, false), tc.awaited.isShown(tc.latest, true); counts != tc.counts || later != tc.later {
+			t.Errorf("%+v, a poll shows %s: counts %v, later %v", tc.awaited, tc.latest, counts, later)
+		}
 	}
 }

@@ -243,3 +243,30 @@ func TestEnvironment_anUnnamedBuildIsWaitedFor(t *testing.T) {
 		})
 	}
 }
+
+// The build that the response to a change names is waited for, even if the service shows one for some seconds that the state does not know.
+func TestEnvironment_aNamedBuildIsWaitedForUntilItIsShown(t *testing.T) {
+	t.Parallel()
+	var e *acctest.Env
+	var mu sync.Mutex
+	var until time.Time
+	var earlier map[string]any
+	e = acctest.New(t, acctest.Rewrite(environmentsRoute, "builds", func(r *http.Request, object map[string]any) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case r.Method == http.MethodPatch:
+			until = e.Clock.Now().Add(3 * time.Second)
+		case e.Clock.Now().Before(until) && object["latestBuild"] != nil:
+			object["latestBuild"] = earlier
+		}
+	}))
+	p, i := e.Created(t, environmentType, environmentOf("a", nil))
+	apply := p.Save(i, environmentOf("a", acctest.Values{"setup_script": "make"}))
+	rebuilt(t, e, buildTime)
+	earlier = map[string]any{"id": latestOf(e), "status": "succeeded"}
+	apply().MustDo(t, acctest.ActionUpdate)
+	if got := onlyEnv(t, e); i.Attribute("latest_build_id") != got.LatestBuild.ID || got.Status != "ready" || i.Attribute("status") != "ready" {
+		t.Errorf("%+v; the state is %s", got, i.State)
+	}
+}

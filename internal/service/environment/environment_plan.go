@@ -68,6 +68,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 // work is what an apply does besides its request for changes. It follows from the plan, the state, and what an earlier apply left, so a plan
 // and its apply agree. In a plan, an unknown value counts as a change.
 type work struct {
+	creates      bool // The environment is new, so an error taints it.
 	changes      bool // The request starts a build.
 	rebuilds     bool // The latest build failed, and the request starts no other, so the apply starts one.
 	waits        bool // A build runs that this apply did not start, and waits for.
@@ -80,6 +81,17 @@ func (w work) touchesBuild() bool { return w.changes || w.rebuilds || w.waits }
 // steps are what is left of the work until it is done.
 func (w work) steps() privatestate.Steps {
 	return privatestate.Steps{Build: w.touchesBuild(), Default: w.makesDefault}
+}
+
+// awaited returns the build to wait for: the one that the service named when the work started it, if it did, or the latest in the state.
+func (w work) awaited(named, latest string) awaitedBuild {
+	switch {
+	case !w.changes && !w.rebuilds:
+		return awaitedBuild{id: latest}
+	case named == latest: // The change may have started none.
+		return awaitedBuild{before: latest}
+	}
+	return awaitedBuild{id: named, before: latest}
 }
 
 func (m *environmentModel) work(state *environmentModel, left privatestate.Steps) work {

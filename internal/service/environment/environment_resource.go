@@ -257,14 +257,14 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 		}
 		deadline = until
 		made, err := r.Client.Environments.Create(createCtx, body)
-		return made, crud.Explained(err, refused(false, body.SourceID != "")...)
+		return made, crud.Explained(err, createOptions(body))
 	})
 	if made == nil {
 		return
 	}
 	// Without a wait, the request has made it the default.
-	w := work{changes: true, makesDefault: m.MakeOrganizationDefault.ValueBool() && m.WaitForBuild.ValueBool()}
-	left, diags := r.finish(ctx, m, w, earlierBuild{}, deadline, true)
+	w := work{creates: true, changes: true, makesDefault: m.MakeOrganizationDefault.ValueBool() && m.WaitForBuild.ValueBool()}
+	left, diags := r.finish(ctx, m, w, awaitedBuild{id: made.LatestBuildID()}, deadline)
 	resp.Diagnostics.Append(diags...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, m, m.Identity())...)
 	crud.KeepPlanned(&resp.State, req.Plan.Raw)
@@ -300,34 +300,26 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	left := w.steps()
 
 	// 1. Send what has changed.
-	build := ""
+	var build string
+	var err error
 	if !body.IsEmpty() {
-		var err error
 		build, err = r.Client.Environments.Update(updateCtx, id, body)
 		if transport.IsAmbiguous(err) {
 			resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
 		}
 		if err != nil {
-			resp.Diagnostics.Append(apierror.For("update", "environment", err, refused(body.Name != nil, body.SourceID != nil))...)
+			resp.Diagnostics.Append(apierror.For("update", "environment", err, updateOptions(body))...)
 			return
 		}
 	}
 	// 2. Build a failed environment again.
-	var err error
 	if w.rebuilds {
-		err = r.startBuild(updateCtx, id, latest)
+		build, err = r.startBuild(updateCtx, id, latest)
 		resp.Diagnostics.Append(apierror.For("build", "environment", err, environmentAdvice)...)
 	}
 	// 3. Wait for the new build, if there is one, and set the default.
 	if err == nil {
-		var before earlierBuild
-		switch hasFailed := state.buildStatus() == environments.StatusFailed; {
-		case w.rebuilds || build != "" && build != latest:
-			before = earlierBuild{latest, never}
-		case w.changes && (build == "" || hasFailed): // A failed one that stays the latest is rebuilt by the next apply.
-			before = earlierBuild{latest, r.Client.Conn.Clock.Now().Add(unnamedBuildTime)}
-		}
-		left, diags = r.finish(ctx, &plan, w, before, deadline, false)
+		left, diags = r.finish(ctx, &plan, w, w.awaited(build, latest), deadline)
 		resp.Diagnostics.Append(diags...)
 	}
 	// 4. Store the changes even after an error, because the service has applied them.
@@ -340,15 +332,15 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	}
 }
 
-// startBuild starts a build. If something else has just started one, that is the build to wait for.
-func (r *environmentResource) startBuild(ctx context.Context, id, latest string) error {
-	_, err := r.Client.Environments.StartBuild(ctx, id, latest)
+// startBuild starts a build, and returns its ID, if the service shows it. If something else has just started one, that is the one to wait for.
+func (r *environmentResource) startBuild(ctx context.Context, id, latest string) (string, error) {
+	build, err := r.Client.Environments.StartBuild(ctx, id, latest)
 	if transport.IsConflict(err) {
 		if now, readErr := r.Client.Environments.GetUncached(ctx, id); readErr == nil && now.LatestBuildID() != latest {
-			return nil
+			return now.LatestBuildID(), nil
 		}
 	}
-	return err
+	return build, err
 }
 
 func (r *environmentResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
@@ -370,14 +362,25 @@ func (r *environmentResource) ImportState(ctx context.Context, req resource.Impo
 	crud.ImportByID(ctx, "environment", "env_01hzy3v7k2m4n6p8q0r2s4t6v8", req, resp)
 }
 
-// refused explains statuses that an argument of the request can cause.
-func refused(renames, hasSource bool) apierror.Options {
+// createOptions says which argument is at fault if a creation is refused.
+func createOptions(body environments.CreateRequest) apierror.Options {
+	if body.SourceID == "" {
+		return apierror.Options{environmentAdvice}
+	}
+	return apierror.Options{environmentAdvice, noSource}
+}
+
+// updateOptions says which argument is at fault if an update is refused.
+func updateOptions(body environments.UpdateRequest) apierror.Options {
 	options := apierror.Options{environmentAdvice}
-	if renames {
+	if body.Name != nil {
 		options = append(options, apierror.NameTaken("environment"))
 	}
-	if hasSource {
-		options = append(options, apierror.AtStatus{http.StatusNotFound: path.Root("source_id")})
+	if body.SourceID != nil {
+		options = append(options, noSource)
 	}
 	return options
 }
+
+// noSource is for a 404 if a source was sent.
+var noSource = apierror.AtStatus{http.StatusNotFound: path.Root("source_id")}

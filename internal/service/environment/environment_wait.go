@@ -29,37 +29,49 @@ var buildStates = wait.States{
 	Failed:     []string{environments.BuildFailed},
 }
 
-// unnamedBuildTime is how long a service may show the build before the one that it started without naming it.
-const unnamedBuildTime = 10 * time.Second
+// pollLag is how long polls may show an earlier build than the awaited one.
+const pollLag = 10 * time.Second
 
-// earlierBuild is the build that was the latest when another one was requested. Until a time, a poll must show another one. The zero value is
-// for a wait in which whatever build is the latest counts.
-type earlierBuild struct {
-	id    string
-	until time.Time
+// awaitedBuild is the build that a wait is for. The zero value is for whatever build is the latest.
+type awaitedBuild struct {
+	// id is empty if the service did not name the build. Perhaps it started none.
+	id string
+	// before is the latest build before that.
+	before string
 }
 
-// never is the time of an earlierBuild beside which another one has certainly started: no poll may take it for that, not even the last one.
-var never = time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
+// isShown reports whether the latest build in a poll counts: it is the awaited one, or a later one, which has superseded that. IsLate says that
+// polls do not lag any more.
+func (b awaitedBuild) isShown(latest string, isLate bool) bool {
+	switch latest {
+	case b.id:
+		return true
+	case b.before:
+		return b.id == "" && isLate // None was started.
+	}
+	return b.id == "" || isLate
+}
 
-// waitForBuild waits for an environment's latest build, because a newer one supersedes the others. It returns the build as last seen,
-// also with an error. onStatus is called when the status changes. It may be nil.
-func waitForBuild(ctx context.Context, c *client.Client, id string, before earlierBuild, timeout time.Duration,
+// waitForBuild waits for a build of an environment, or for a newer one that supersedes it. It returns the build as last seen, also with an
+// error. onStatus is called when the status changes. It may be nil.
+func waitForBuild(ctx context.Context, c *client.Client, id string, awaited awaitedBuild, timeout time.Duration,
 	onStatus func(*environments.Build),
 ) (*environments.Build, error) {
 	watch := c.Environments.WatchBuild(id)
 	defer watch.Close()
+	began, isShown := c.Conn.Clock.Now(), false
 	return wait.For(ctx, c.Conn.Clock, timeout, wait.Object[environments.Build]{
 		Next: func(ctx context.Context, pause time.Duration) (*environments.Build, error) {
 			seen, err := watch.Next(ctx, pause)
 			if err != nil {
 				return nil, err
 			}
-			build, mustBeAnother := seen.LatestBuild, c.Conn.Clock.Now().Before(before.until)
-			switch {
-			case mustBeAnother && build.ID == "":
+			build := seen.LatestBuild
+			if build.ID == "" {
 				return nil, errors.New("getEnvironmentBuildStatuses returned no latestBuild.id, although the environment has had a build")
-			case mustBeAnother && build.ID == before.id:
+			}
+			isShown = isShown || awaited.isShown(build.ID, c.Conn.Clock.Now().Sub(began) >= pollLag)
+			if !isShown {
 				return &environments.Build{Status: environments.BuildQueued}, nil
 			}
 			ofEnvironment := map[string]string{environments.StatusReady: environments.BuildSucceeded, environments.StatusFailed: environments.BuildFailed}
@@ -75,7 +87,7 @@ func waitForBuild(ctx context.Context, c *client.Client, id string, before earli
 // whyNotBuilt says why a build did not succeed, given the environment as read after the wait. The summary is empty if the error is one of
 // the service.
 func whyNotBuilt(e *environments.Environment, last *environments.Build, err error) (summary, detail string) {
-	if _, isFailed := errors.AsType[*wait.FailedError](err); isFailed {
+	if wait.IsFailed(err) {
 		return "Environment failed to build", failureOf(e, last)
 	}
 	if late, isLate := errors.AsType[*wait.TimeoutError](err); isLate {
@@ -149,12 +161,12 @@ func (r *environmentResource) readNow(ctx context.Context, id string) (*environm
 }
 
 // finish takes the last steps of an apply: it waits for the build, reads the environment into m, and makes it the organization's default. It
-// returns what is left to do. IsNew says that the apply created the environment, which an error taints.
-func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w work, before earlierBuild, deadline time.Time, isNew bool) (privatestate.Steps, diag.Diagnostics) {
-	var diags diag.Diagnostics
-	left := w.steps()
+// returns what is left to do.
+func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w work, awaited awaitedBuild, deadline time.Time,
+) (left privatestate.Steps, diags diag.Diagnostics) {
+	left = w.steps()
 	if left.Build {
-		isDone, problems := r.awaitBuild(ctx, m, before, deadline, isNew)
+		isDone, problems := r.awaitBuild(ctx, m, w, awaited, deadline)
 		diags.Append(problems...)
 		if !isDone {
 			return left, diags
@@ -162,7 +174,7 @@ func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w
 		left.Build = false
 	}
 	if left.Default {
-		problems := r.makeDefault(ctx, m, isNew)
+		problems := r.makeDefault(ctx, m, w)
 		diags.Append(problems...)
 		left.Default = len(problems) > 0
 	}
@@ -171,43 +183,39 @@ func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w
 
 // awaitBuild waits for the build if m asks for that, and reads the environment into m, even if the run is stopping. It reports whether the
 // wait is done.
-func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentModel, before earlierBuild, deadline time.Time, isNew bool) (isDone bool, diags diag.Diagnostics) {
+func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentModel, w work, awaited awaitedBuild, deadline time.Time,
+) (isDone bool, diags diag.Diagnostics) {
 	id := m.ID.ValueString()
-	for {
-		var last *environments.Build
-		var err error
-		if m.WaitForBuild.ValueBool() {
-			last, err = waitForBuild(ctx, r.Client, id, before, deadline.Sub(r.Client.Conn.Clock.Now()), nil)
-		}
-		found, readErr := r.readNow(ctx, id)
-		switch {
-		case readErr != nil && err != nil:
-			found = &environments.Environment{ID: id, Name: m.Name.ValueString()}
-			m.Status = types.StringValue(environments.StatusBuilding) // The next apply waits, even without a refresh.
-		case readErr != nil:
-			diags.AddWarning("Environment not read back", fmt.Sprintf("The change of %s was made, but the environment could not be read afterward: %s The next refresh updates its computed attributes.",
-				named(&environments.Environment{ID: id, Name: m.Name.ValueString()}), apierror.Sentences(readErr)))
-		case err == nil && last != nil && found.IsBuilding() && found.LatestBuildID() != last.ID:
-			before = earlierBuild{last.ID, never} // The poll showed an earlier build, or none.
-			continue
-		default:
-			diags.Append(m.FromAPI(ctx, found)...)
-		}
-		if err != nil {
-			diags.Append(notBuilt(found, last, err, isNew)...)
-		}
-		return err == nil, diags
+	var last *environments.Build
+	var err error
+	if m.WaitForBuild.ValueBool() {
+		last, err = waitForBuild(ctx, r.Client, id, awaited, deadline.Sub(r.Client.Conn.Clock.Now()), nil)
 	}
+	found, readErr := r.readNow(ctx, id)
+	switch {
+	case readErr == nil:
+		diags.Append(m.FromAPI(ctx, found)...)
+	case err == nil:
+		diags.AddWarning("Environment not read back", fmt.Sprintf("The change of %s was made, but the environment could not be read afterward: %s The next refresh updates its computed attributes.",
+			named(&environments.Environment{ID: id, Name: m.Name.ValueString()}), apierror.Sentences(readErr)))
+	default:
+		found = &environments.Environment{ID: id, Name: m.Name.ValueString()}
+		m.Status = types.StringValue(environments.StatusBuilding) // The next apply waits, even without a refresh.
+	}
+	if err != nil {
+		diags.Append(w.notBuilt(found, last, err)...)
+	}
+	return err == nil, diags
 }
 
-// notBuilt says why a build did not succeed, and what the next apply does. Only after an error of a creation is the environment tainted.
-func notBuilt(found *environments.Environment, last *environments.Build, err error, isNew bool) (diags diag.Diagnostics) {
+// notBuilt says why a build did not succeed, and what the next apply does.
+func (w work) notBuilt(found *environments.Environment, last *environments.Build, err error) (diags diag.Diagnostics) {
 	next := "The next apply waits for the build, or rebuilds the environment if the build failed."
-	if _, isFailed := errors.AsType[*wait.FailedError](err); isFailed {
-		next = "The next apply rebuilds it."
-	}
-	if isNew {
+	switch {
+	case w.creates:
 		next = "The environment is tainted, so the next apply replaces it. To keep and rebuild it instead, run terraform untaint ADDRESS, then apply."
+	case wait.IsFailed(err):
+		next = "The next apply rebuilds it."
 	}
 	summary, detail := whyNotBuilt(found, last, err)
 	switch {
@@ -224,14 +232,14 @@ func notBuilt(found *environments.Environment, last *environments.Build, err err
 
 // makeDefault makes the environment the organization's default. After a creation, a failure is a warning, because an error would taint the
 // environment.
-func (r *environmentResource) makeDefault(ctx context.Context, m *environmentModel, isNew bool) (diags diag.Diagnostics) {
+func (r *environmentResource) makeDefault(ctx context.Context, m *environmentModel, w work) (diags diag.Diagnostics) {
 	err := r.Client.Environments.SetDefault(ctx, m.ID.ValueString())
 	if err == nil {
 		m.IsDefault = types.BoolValue(true)
 		return nil
 	}
 	for _, d := range apierror.For("set", "default environment", err, makeAdvice) {
-		if isNew {
+		if w.creates {
 			diags.AddWarning("Environment is not the default", d.Detail()+"\n\nThe next apply tries again.")
 		} else {
 			diags.AddAttributeError(path.Root("make_organization_default"), d.Summary(), d.Detail())
