@@ -143,6 +143,15 @@ func RFC3339() validator.String {
 	}
 }
 
+// Day accepts an existing date in the format YYYY-MM-DD.
+func Day() validator.String {
+	return rule{
+		summary: "Invalid date", must: "must be a date in the format YYYY-MM-DD, such as 2026-02-28",
+		accepts: func(s string) bool { _, err := time.Parse(time.DateOnly, s); return err == nil },
+		got:     strconv.Quote,
+	}
+}
+
 // Email accepts an email address without a name or brackets.
 func Email() validator.String {
 	return rule{summary: "Invalid email address", must: "must be an email address, such as avery@agentyard.example", accepts: IsEmail, got: strconv.Quote}
