@@ -2,8 +2,8 @@ package crud
 
 import (
 	"context"
+	"errors"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -19,57 +19,33 @@ func setDefaults(ctx context.Context, resourceSchema any, raw *tftypes.Value) di
 		return nil
 	}
 	var values map[string]tftypes.Value
-	if err := raw.As(&values); err != nil {
+	byDefault, err := Defaults(ctx, s)
+	if err := errors.Join(err, raw.As(&values)); err != nil {
 		return diag.Diagnostics{diag.NewErrorDiagnostic("State cannot be stored", err.Error())}
 	}
-	var diags diag.Diagnostics
-	for name, attribute := range s.Attributes {
-		if !values[name].IsNull() {
-			continue
+	for name, value := range byDefault {
+		if values[name].IsNull() {
+			values[name] = value
 		}
-		value, found := defaultOf(ctx, name, attribute)
-		diags.Append(found...)
-		if value == nil {
-			continue
-		}
-		set, err := value.ToTerraformValue(ctx)
-		if err != nil {
-			diags.AddAttributeError(path.Root(name), "State cannot be stored", err.Error())
-			continue
-		}
-		values[name] = set
 	}
 	*raw = tftypes.NewValue(raw.Type(), values)
-	return diags
+	return nil
 }
 
-// Defaults returns the default values of a resource's attributes.
+// Defaults returns the default values of a resource's attributes. It knows only the kind of default that the provider's objects have.
 func Defaults(ctx context.Context, s schema.Schema) (map[string]tftypes.Value, error) {
 	found := map[string]tftypes.Value{}
 	for name, attribute := range s.Attributes {
-		value, diags := defaultOf(ctx, name, attribute)
-		if err := Failure(diags); err != nil {
-			return nil, err
-		}
-		if value == nil {
+		a, isBool := attribute.(schema.BoolAttribute)
+		if !isBool || a.Default == nil {
 			continue
 		}
-		encoded, err := value.ToTerraformValue(ctx)
-		if err != nil {
+		var resp defaults.BoolResponse
+		a.Default.DefaultBool(ctx, defaults.BoolRequest{Path: path.Root(name)}, &resp)
+		if err := Failure(resp.Diagnostics); err != nil {
 			return nil, err
 		}
-		found[name] = encoded
+		found[name] = tftypes.NewValue(tftypes.Bool, resp.PlanValue.ValueBoolPointer())
 	}
 	return found, nil
-}
-
-// defaultOf knows only the kind of default that the provider's objects have.
-func defaultOf(ctx context.Context, name string, attribute schema.Attribute) (attr.Value, diag.Diagnostics) {
-	a, isBool := attribute.(schema.BoolAttribute)
-	if !isBool || a.Default == nil {
-		return nil, nil
-	}
-	var resp defaults.BoolResponse
-	a.Default.DefaultBool(ctx, defaults.BoolRequest{Path: path.Root(name)}, &resp)
-	return resp.PlanValue, resp.Diagnostics
 }

@@ -25,78 +25,69 @@ type Attributes = map[string]schema.Attribute
 
 // Computed returns a computed attribute whose value an update keeps.
 func Computed(text string, typ attr.Type) schema.Attribute {
-	return keepInUpdate(Field[any]{Text: text, Type: typ}.attribute())
+	return Field[any]{Text: text, Type: typ}.attribute(keepInUpdate)
 }
 
 // ComputedList returns a computed attribute with a list of records, which an update keeps.
 func ComputedList[E any](text string, of Fields[*E]) schema.Attribute {
-	return keepInUpdate(List(text, of, func(any) []E { return nil }).attribute())
+	return List(text, of, func(any) []E { return nil }).attribute(keepInUpdate)
 }
 
-func (f Field[R]) attribute() schema.Attribute {
+// modifiers are the plan modifiers of a computed attribute, of whatever type it is.
+type modifiers struct {
+	bools   []planmodifier.Bool
+	ints    []planmodifier.Int64
+	floats  []planmodifier.Float64
+	strings []planmodifier.String
+	lists   []planmodifier.List
+	sets    []planmodifier.Set
+	maps    []planmodifier.Map
+	objects []planmodifier.Object
+}
+
+var (
+	unmodified   = modifiers{}
+	keepInUpdate = modifiers{
+		bools:   []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()},
+		ints:    []planmodifier.Int64{int64planmodifier.UseStateForUnknown()},
+		floats:  []planmodifier.Float64{float64planmodifier.UseStateForUnknown()},
+		strings: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		lists:   []planmodifier.List{listplanmodifier.UseStateForUnknown()},
+		sets:    []planmodifier.Set{setplanmodifier.UseStateForUnknown()},
+		maps:    []planmodifier.Map{mapplanmodifier.UseStateForUnknown()},
+		objects: []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
+	}
+)
+
+func (f Field[R]) attribute(m modifiers) schema.Attribute {
+	nested := schema.NestedAttributeObject{Attributes: f.nested}
 	switch t := f.Type.(type) {
 	case types.ObjectType:
-		return schema.SingleNestedAttribute{Computed: true, MarkdownDescription: f.Text, Attributes: f.nested}
+		return schema.SingleNestedAttribute{Computed: true, MarkdownDescription: f.Text, Attributes: f.nested, PlanModifiers: m.objects}
 	case types.ListType:
 		if f.nested != nil {
-			return schema.ListNestedAttribute{Computed: true, MarkdownDescription: f.Text, NestedObject: schema.NestedAttributeObject{Attributes: f.nested}}
+			return schema.ListNestedAttribute{Computed: true, MarkdownDescription: f.Text, NestedObject: nested, PlanModifiers: m.lists}
 		}
-		return schema.ListAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
+		return schema.ListAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType, PlanModifiers: m.lists}
 	case types.SetType:
-		return schema.SetAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
+		return schema.SetAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType, PlanModifiers: m.sets}
 	case types.MapType:
 		if f.nested != nil {
-			return schema.MapNestedAttribute{Computed: true, MarkdownDescription: f.Text, NestedObject: schema.NestedAttributeObject{Attributes: f.nested}}
+			return schema.MapNestedAttribute{Computed: true, MarkdownDescription: f.Text, NestedObject: nested, PlanModifiers: m.maps}
 		}
-		return schema.MapAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType}
+		return schema.MapAttribute{Computed: true, MarkdownDescription: f.Text, ElementType: t.ElemType, PlanModifiers: m.maps}
 	case jsontypes.NormalizedType:
-		return schema.StringAttribute{Computed: true, Sensitive: f.Sensitive, CustomType: t, MarkdownDescription: f.Text}
+		return schema.StringAttribute{Computed: true, Sensitive: f.Sensitive, CustomType: t, MarkdownDescription: f.Text, PlanModifiers: m.strings}
 	}
 	switch f.Type {
 	case types.BoolType:
-		return schema.BoolAttribute{Computed: true, MarkdownDescription: f.Text}
+		return schema.BoolAttribute{Computed: true, MarkdownDescription: f.Text, PlanModifiers: m.bools}
 	case types.Int64Type:
-		return schema.Int64Attribute{Computed: true, MarkdownDescription: f.Text}
+		return schema.Int64Attribute{Computed: true, MarkdownDescription: f.Text, PlanModifiers: m.ints}
 	case types.Float64Type:
-		return schema.Float64Attribute{Computed: true, MarkdownDescription: f.Text}
+		return schema.Float64Attribute{Computed: true, MarkdownDescription: f.Text, PlanModifiers: m.floats}
 	}
-	return schema.StringAttribute{Computed: true, Sensitive: f.Sensitive, MarkdownDescription: f.Text}
-}
-
-func keepInUpdate(attribute schema.Attribute) schema.Attribute {
-	switch a := attribute.(type) {
-	case schema.StringAttribute:
-		a.PlanModifiers = []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
-		return a
-	case schema.BoolAttribute:
-		a.PlanModifiers = []planmodifier.Bool{boolplanmodifier.UseStateForUnknown()}
-		return a
-	case schema.Int64Attribute:
-		a.PlanModifiers = []planmodifier.Int64{int64planmodifier.UseStateForUnknown()}
-		return a
-	case schema.Float64Attribute:
-		a.PlanModifiers = []planmodifier.Float64{float64planmodifier.UseStateForUnknown()}
-		return a
-	case schema.MapAttribute:
-		a.PlanModifiers = []planmodifier.Map{mapplanmodifier.UseStateForUnknown()}
-		return a
-	case schema.ListAttribute:
-		a.PlanModifiers = []planmodifier.List{listplanmodifier.UseStateForUnknown()}
-		return a
-	case schema.SetAttribute:
-		a.PlanModifiers = []planmodifier.Set{setplanmodifier.UseStateForUnknown()}
-		return a
-	case schema.ListNestedAttribute:
-		a.PlanModifiers = []planmodifier.List{listplanmodifier.UseStateForUnknown()}
-		return a
-	case schema.MapNestedAttribute:
-		a.PlanModifiers = []planmodifier.Map{mapplanmodifier.UseStateForUnknown()}
-		return a
-	case schema.SingleNestedAttribute:
-		a.PlanModifiers = []planmodifier.Object{objectplanmodifier.UseStateForUnknown()}
-		return a
-	}
-	return attribute
+	return schema.StringAttribute{Computed: true, Sensitive: f.Sensitive, MarkdownDescription: f.Text, PlanModifiers: m.strings}
 }
 
 // ByIDOrName returns the attributes of a data source that looks up a record by ID or by name. A name has at most maxName

@@ -15,8 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// Fields contains the fields of an R by attribute name. R is a pointer, because the compiler translates the methods once for
-// all pointers, but once more for each struct.
+// Fields contains the fields of an R by attribute name. R is a pointer.
 type Fields[R any] map[string]Field[R]
 
 // Field is one field of an R. Use the functions in fields.go to create fields of the usual types.
@@ -30,10 +29,9 @@ type Field[R any] struct {
 	nested map[string]schema.Attribute
 }
 
-// Merge returns a record with the fields of both. It is not a method, because each kind of record would have a copy of it.
+// Merge returns a record with the fields of both.
 func Merge[R any](a, b Fields[R]) Fields[R] {
-	all := make(Fields[R], len(a)+len(b)) // A clone of a would link every method of every kind of record.
-	maps.Copy(all, a)
+	all := maps.Clone(a)
 	maps.Copy(all, b)
 	return all
 }
@@ -42,7 +40,8 @@ func Merge[R any](a, b Fields[R]) Fields[R] {
 func Part[R, P any](of Fields[P], get func(R) P) Fields[R] {
 	all := make(Fields[R], len(of))
 	for name, f := range of {
-		all[name] = Field[R]{Text: f.Text, Type: f.Type, Sensitive: f.Sensitive, nested: f.nested, Value: func(record R) attr.Value { return f.Value(get(record)) }}
+		ofPart := func(record R) attr.Value { return f.Value(get(record)) }
+		all[name] = Field[R]{Text: f.Text, Type: f.Type, Sensitive: f.Sensitive, nested: f.nested, Value: ofPart}
 	}
 	return all
 }
@@ -118,20 +117,16 @@ func list[T any](of Fields[*T], typ types.ObjectType, records []T) types.List {
 }
 
 // Elements returns the record's attributes in an object of a list or map.
-func (r Fields[R]) Elements() map[string]schema.Attribute {
-	attributes := make(map[string]schema.Attribute, len(r))
-	for name, field := range r {
-		attributes[name] = field.attribute()
-	}
-	return attributes
-}
+func (r Fields[R]) Elements() map[string]schema.Attribute { return r.attributes(unmodified) }
 
 // Resource returns the record's attributes in a resource. The plan of an update keeps their values, so that plans stay
 // quiet. The next refresh stores the changes.
-func (r Fields[R]) Resource() map[string]schema.Attribute {
-	attributes := r.Elements()
-	for name, attribute := range attributes {
-		attributes[name] = keepInUpdate(attribute)
+func (r Fields[R]) Resource() map[string]schema.Attribute { return r.attributes(keepInUpdate) }
+
+func (r Fields[R]) attributes(m modifiers) map[string]schema.Attribute {
+	attributes := make(map[string]schema.Attribute, len(r))
+	for name, field := range r {
+		attributes[name] = field.attribute(m)
 	}
 	return attributes
 }
@@ -150,5 +145,6 @@ func (r Fields[R]) DataSource(more ...map[string]dsschema.Attribute) map[string]
 
 // DataSourceRows returns a data source's attribute for a list of records.
 func (r Fields[R]) DataSourceRows(description string) dsschema.Attribute {
-	return dsschema.ListNestedAttribute{Computed: true, MarkdownDescription: description, NestedObject: dsschema.NestedAttributeObject{Attributes: r.DataSource()}}
+	rows := dsschema.NestedAttributeObject{Attributes: r.DataSource()}
+	return dsschema.ListNestedAttribute{Computed: true, MarkdownDescription: description, NestedObject: rows}
 }
