@@ -28,7 +28,7 @@ type Operation struct {
 	Name string
 	// Description is on both pages. ActionNotes and ResourceNotes are more paragraphs of one of them.
 	Description, ActionNotes, ResourceNotes string
-	// Arguments are those of the resource and, except ResourceOnly, of the action.
+	// Arguments are those of the resource and, except ResourceOnly, of the action. ResourceOnly ones may be attributes of a resource's schema.
 	Arguments    map[string]schema.Attribute
 	ResourceOnly []string
 	// OnlyWaits says that the operation changes nothing. It has no action, no "triggers", and no "ran_at".
@@ -75,7 +75,8 @@ func (c *Call) Warn(summary, detail string) {
 
 // Run returns an operation's Run. Act gets a model with the configuration's values, which has a field for each argument except
 // timeouts. Act may return an *ObjectError.
-func Run[M any](act func(ctx context.Context, c *client.Client, m *M, call *Call) (Results, error)) func(context.Context, *client.Client, tfsdk.Config, *Call) (Results, error) {
+func Run[M any](act func(ctx context.Context, c *client.Client, m *M, call *Call) (Results, error),
+) func(context.Context, *client.Client, tfsdk.Config, *Call) (Results, error) {
 	return func(ctx context.Context, c *client.Client, config tfsdk.Config, call *Call) (Results, error) {
 		m := new(M)
 		if err := Failure(config.Get(ctx, m)); err != nil {
@@ -86,7 +87,8 @@ func Run[M any](act func(ctx context.Context, c *client.Client, m *M, call *Call
 }
 
 // CheckModel returns an operation's Check, which gets the model of Run. Values may be unknown.
-func CheckModel[M any](check func(ctx context.Context, m *M, call *Call) diag.Diagnostics) func(context.Context, tfsdk.Config, *Call) diag.Diagnostics {
+func CheckModel[M any](check func(ctx context.Context, m *M, call *Call) diag.Diagnostics,
+) func(context.Context, tfsdk.Config, *Call) diag.Diagnostics {
 	return func(ctx context.Context, config tfsdk.Config, call *Call) diag.Diagnostics {
 		m := new(M)
 		diags := config.Get(ctx, m)
@@ -155,17 +157,20 @@ func (o *Operation) validate(ctx context.Context, config tfsdk.Config, call *Cal
 func (o *Operation) validateAgain(ctx context.Context, config tfsdk.Config, call *Call) diag.Diagnostics {
 	var diags diag.Diagnostics
 	for _, name := range slices.Sorted(maps.Keys(o.Arguments)) {
-		argument, ok := o.Arguments[name].(schema.StringAttribute)
+		argument, ok := o.Arguments[name].(interface {
+			schema.Attribute
+			StringValidators() []validator.String
+		})
 		if !ok || !o.isIn(name, call.IsAction) {
 			continue
 		}
 		at := path.Root(name)
 		var v types.String
 		diags.Append(config.GetAttribute(ctx, at, &v)...)
-		if argument.Required && v.IsNull() {
+		if argument.IsRequired() && v.IsNull() {
 			diags.AddAttributeError(at, "Missing value", name+" is null, so nothing was sent. If it comes from a variable, set the variable.")
 		}
-		for _, check := range argument.Validators {
+		for _, check := range argument.StringValidators() {
 			var resp validator.StringResponse
 			check.ValidateString(ctx, validator.StringRequest{Path: at, PathExpression: at.Expression(), Config: config, ConfigValue: v}, &resp)
 			diags.Append(resp.Diagnostics...)

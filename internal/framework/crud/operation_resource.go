@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	actionschema "github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -64,62 +63,14 @@ func (r *operationResource) Schema(ctx context.Context, _ resource.SchemaRequest
 		}
 	}
 	maps.Copy(resp.Schema.Attributes, r.op.Results)
-	converted, err := forResource(r.op.Arguments)
-	if err != nil {
-		resp.Diagnostics.AddError("Invalid schema", err.Error())
-		return
+	for name, argument := range r.op.Arguments {
+		resp.Schema.Attributes[name] = argument // One interface covers the attributes of actions and resources.
 	}
-	maps.Copy(resp.Schema.Attributes, converted)
 	if r.op.hasTimeouts() {
 		resp.Schema.Blocks = map[string]schema.Block{
 			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{Create: true, CreateDescription: r.op.TimeoutText})),
 		}
 	}
-}
-
-// forResource converts arguments of an action to those of a resource.
-func forResource(arguments map[string]actionschema.Attribute) (map[string]schema.Attribute, error) {
-	converted := make(map[string]schema.Attribute, len(arguments))
-	for name, argument := range arguments {
-		var err error
-		switch a := argument.(type) {
-		case actionschema.StringAttribute:
-			converted[name] = schema.StringAttribute{
-				Required: a.Required, Optional: a.Optional, WriteOnly: a.WriteOnly, Sensitive: a.WriteOnly,
-				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators,
-			}
-		case actionschema.BoolAttribute:
-			converted[name] = schema.BoolAttribute{
-				Required: a.Required, Optional: a.Optional,
-				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators,
-			}
-		case actionschema.ListAttribute:
-			converted[name] = schema.ListAttribute{
-				Required: a.Required, Optional: a.Optional, ElementType: a.ElementType,
-				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators,
-			}
-		case actionschema.ListNestedAttribute:
-			var nested map[string]schema.Attribute
-			nested, err = forResource(a.NestedObject.Attributes)
-			converted[name] = schema.ListNestedAttribute{
-				Required: a.Required, Optional: a.Optional, NestedObject: schema.NestedAttributeObject{Attributes: nested, Validators: a.NestedObject.Validators},
-				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators,
-			}
-		case actionschema.SingleNestedAttribute:
-			var nested map[string]schema.Attribute
-			nested, err = forResource(a.Attributes)
-			converted[name] = schema.SingleNestedAttribute{
-				Required: a.Required, Optional: a.Optional, Attributes: nested,
-				MarkdownDescription: a.MarkdownDescription, Validators: a.Validators,
-			}
-		default:
-			err = fmt.Errorf("the argument %s is a %T, which forResource in internal/framework/crud does not convert", name, argument)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return converted, nil
 }
 
 // ValidateConfig checks what the schema cannot.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	actionschema "github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -265,19 +264,6 @@ func TestDelete(t *testing.T) {
 			})
 			tells(t, resp.Diagnostics, tc.tells)
 		})
-	}
-}
-
-// A new kind of argument must be noticed when the provider is loaded, which TestProvider_schemas does.
-func TestOperation_unknownKindOfArgument(t *testing.T) {
-	t.Parallel()
-	for _, argument := range []actionschema.Attribute{
-		actionschema.DynamicAttribute{Optional: true},
-		actionschema.SingleNestedAttribute{Attributes: map[string]actionschema.Attribute{"x": actionschema.NumberAttribute{}}},
-	} {
-		var resp resource.SchemaResponse
-		Operation{Arguments: map[string]actionschema.Attribute{"x": argument}}.Resource().Schema(t.Context(), resource.SchemaRequest{}, &resp)
-		tells(t, resp.Diagnostics, "Error: Invalid schema: the argument x is a ")
 	}
 }
 

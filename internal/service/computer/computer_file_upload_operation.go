@@ -19,6 +19,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	resourceschema "github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -133,8 +134,8 @@ var FileUpload = crud.Operation{
 			Optional:            true,
 			MarkdownDescription: "Content of the file, in Base64." + planShows,
 		},
-		"content_wo": schema.StringAttribute{
-			Optional: true, WriteOnly: true,
+		"content_wo": resourceschema.StringAttribute{
+			Optional: true, WriteOnly: true, Sensitive: true,
 			MarkdownDescription: "Content of the file, as text, which may be a secret. It is sent only when the resource is created, and may be null in any other run." + exactlyOne,
 		},
 		"content_wo_version": crud.OptionalText("Version of `content_wo`. Terraform does not see changes of `content_wo`; changing the version uploads it again. Required with `content_wo`. Conflicts with the other sources."),
