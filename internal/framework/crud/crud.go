@@ -125,7 +125,8 @@ func configured(data any, diags *diag.Diagnostics) *client.Client {
 }
 
 // WithTimeout returns ctx with the timeout that a timeouts block sets for an operation, and when it ends by the provider's clock.
-func WithTimeout(ctx context.Context, c *client.Client, timeout func(context.Context, time.Duration) (time.Duration, diag.Diagnostics), byDefault time.Duration,
+func WithTimeout(ctx context.Context, c *client.Client,
+	timeout func(context.Context, time.Duration) (time.Duration, diag.Diagnostics), byDefault time.Duration,
 ) (context.Context, context.CancelFunc, time.Time, diag.Diagnostics) {
 	most, diags := timeout(ctx, byDefault)
 	deadline := c.Conn.Clock.Now().Add(most)
@@ -242,7 +243,9 @@ func knownOr(value, other tftypes.Value) tftypes.Value {
 }
 
 // Delete runs remove on the prior state. Its errors name the object, because Terraform does not show its address with them.
-func Delete[M any](ctx context.Context, c *client.Client, object string, req resource.DeleteRequest, resp *resource.DeleteResponse, remove func(*M) error, options ...apierror.Option) {
+func Delete[M any](ctx context.Context, c *client.Client, object string, req resource.DeleteRequest, resp *resource.DeleteResponse,
+	remove func(*M) error, options ...apierror.Option,
+) {
 	var m M
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	if resp.Diagnostics.HasError() {
@@ -268,16 +271,11 @@ func attributeOf(ctx context.Context, state tfsdk.State, name string) string {
 	return v.ValueString()
 }
 
-// Store sets a model's values from a record and saves its state and identity.
-func Store[A any](ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, model Model[A], record *A) diag.Diagnostics {
+// StoreAsPlanned sets a model's values from a record and saves its state and identity. What is known in the plan stays as planned.
+func StoreAsPlanned[A any](ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, plan tftypes.Value, model Model[A], record *A,
+) diag.Diagnostics {
 	diags := model.FromAPI(ctx, record)
 	diags.Append(Save(ctx, state, identity, model, model.Identity())...)
-	return diags
-}
-
-// StoreAsPlanned stores a record like Store. What is known in the plan stays as planned.
-func StoreAsPlanned[A any](ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, plan tftypes.Value, model Model[A], record *A) diag.Diagnostics {
-	diags := Store(ctx, state, identity, model, record)
 	KeepPlanned(state, plan)
 	return diags
 }

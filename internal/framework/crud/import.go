@@ -28,7 +28,9 @@ func IDSchema(description string) identityschema.Schema {
 
 // Import imports an object by the attribute of its identity. Form describes valid IDs for the error message. Terraform then calls Read,
 // which completes the state.
-func Import(ctx context.Context, attribute, object, form string, isValid func(string) bool, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+func Import(ctx context.Context, attribute, object, form string, isValid func(string) bool,
+	req resource.ImportStateRequest, resp *resource.ImportStateResponse,
+) {
 	given := types.StringValue(req.ID)
 	if hasIdentity(req) {
 		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root(attribute), &given)...)

@@ -51,7 +51,8 @@ func (l *ListResource) List(ctx context.Context, req list.ListRequest, stream *l
 
 // ListAtOnce returns the Results of a list resource that finds all objects at once, when Terraform reads the first one. Find gets a model
 // with the configuration's values, and Terraform's limit.
-func ListAtOnce[M, C, A any, P ModelOf[M, A]](objects string, find func(ctx context.Context, c *client.Client, config *C, limit int) ([]A, error), displayName func(*A) string, options ...apierror.Option,
+func ListAtOnce[M, C, A any, P ModelOf[M, A]](objects string,
+	find func(ctx context.Context, c *client.Client, config *C, limit int) ([]A, error), displayName func(*A) string, options ...apierror.Option,
 ) func(context.Context, *client.Client, list.ListRequest, *list.ListResultsStream) {
 	return func(ctx context.Context, c *client.Client, req list.ListRequest, stream *list.ListResultsStream) {
 		config := new(C)
