@@ -37,7 +37,7 @@ var activeManagedOnly = apierror.Advice{
 	http.StatusBadRequest: "The computer must be a managed computer and active. Registered machines (byom) are not supported.",
 }
 
-var fileNameText = "Name of the file in the workspace. The service accepts 1–255 characters, without slashes, backslashes, or `..`" + crud.Assumed("file-name-parameter")
+var fileNameText = "Name of the file in the workspace. The service should accept 1–255 characters, without slashes, backslashes, or `..`" + crud.Assumed("file-name-parameter")
 
 func fileNameValidators() []validator.String {
 	return []validator.String{value.Length(1, 255), value.Where("must be a file name without slashes, backslashes, or \"..\", and not blank or \".\"", func(name string) bool {

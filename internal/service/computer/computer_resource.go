@@ -103,7 +103,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	attributes := computerResults.Resource()
 	attributes["name"] = schema.StringAttribute{
 		Required:            true,
-		MarkdownDescription: computerResults["name"].Text + " The service accepts 1–63 characters, and a name only once among the owner's computers" + crud.Assumed("computer-name"),
+		MarkdownDescription: computerResults["name"].Text + " The service should accept 1–63 characters, and a name only once among the owner's computers" + crud.Assumed("computer-name"),
 		Validators:          []validator.String{value.Length(1, 63)},
 	}
 	attributes["provider_type"] = schema.StringAttribute{
@@ -124,7 +124,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	}
 	attributes["remote_user"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: computerResults["remote_user"].Text + " The service accepts 1–63 characters" + crud.Assumed("remote-user") + " If omitted, the service should choose, but may refuse the computer" + crud.Assumed("create-computer-remote-user") + " Removing it keeps the current value.",
+		MarkdownDescription: computerResults["remote_user"].Text + " The service should accept 1–63 characters" + crud.Assumed("remote-user") + " If omitted, the service should choose, but may refuse the computer" + crud.Assumed("create-computer-remote-user") + " Removing it keeps the current value.",
 		Validators:          []validator.String{value.Length(1, 63)},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
@@ -168,7 +168,7 @@ const equalURLs = "The order, repetitions, and a trailing `.git` or slash are ig
 func reposAttribute(object string) schema.ListAttribute {
 	return schema.ListAttribute{
 		Optional: true, ElementType: types.StringType,
-		MarkdownDescription: "URLs of the repositories to clone. The service accepts at most 20 URLs of at most 2048 characters" + crud.Assumed("repos") + " " + equalURLs + " Changing this forces a new " + object + "." + adopted,
+		MarkdownDescription: "URLs of the repositories to clone. The service should accept at most 20 URLs of at most 2048 characters" + crud.Assumed("repos") + " " + equalURLs + " Changing this forces a new " + object + "." + adopted,
 		Validators: []validator.List{
 			listvalidator.SizeAtMost(20),
 			listvalidator.ValueStringsAre(value.URI(), value.Length(0, 2048)),
