@@ -198,12 +198,12 @@ func (o *Operation) run(ctx context.Context, c *client.Client, config tfsdk.Conf
 	return returned, diags
 }
 
-// RequiredText is a required argument of an operation that must not be empty.
+// RequiredText is a required argument that must not be empty. Like OptionalText, it fits into the schema of any object without plan modifiers.
 func RequiredText(description string) schema.StringAttribute {
 	return schema.StringAttribute{Required: true, MarkdownDescription: description, Validators: []validator.String{value.NotEmpty()}}
 }
 
-// OptionalText is an optional argument of an operation that must not be empty.
+// OptionalText is an optional argument that must not be empty.
 func OptionalText(description string) schema.StringAttribute {
 	return schema.StringAttribute{Optional: true, MarkdownDescription: description, Validators: []validator.String{value.NotEmpty()}}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -43,26 +42,14 @@ func (e *computerFileDownloadEphemeral) Schema(_ context.Context, _ ephemeral.Sc
 			"An ephemeral resource cannot tell a plan from an apply. In a provisioner, write `coalesce` around `url`, as in the example. In a write-only argument, write `terraform.applying ? coalesce(…) : \"none\"`. An apply without the file then fails.\n\n" +
 			"**Status 424.** A response with this status is treated like a missing file, because the computer may only be active later" + crud.Assumed("meaning-of-failed-dependency") + " The warning contains the service's message." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
-			"computer_id": schema.StringAttribute{
-				Required:            true,
-				MarkdownDescription: computerResults["id"].Text,
-				Validators:          []validator.String{value.NotEmpty()},
-			},
+			"computer_id": crud.RequiredText(computerResults["id"].Text),
 			"file_name": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: fileNameText,
 				Validators:          fileNameValidators(),
 			},
-			"session_id": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "ID of the session that the file belongs to.",
-				Validators:          []validator.String{value.NotEmpty()},
-			},
-			"content_type": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "Media type of the response, such as `text/plain`. Must not be empty. If omitted, the service chooses.",
-				Validators:          []validator.String{value.NotEmpty()},
-			},
+			"session_id":   crud.OptionalText("ID of the session that the file belongs to."),
+			"content_type": crud.OptionalText("Media type of the response, such as `text/plain`. Must not be empty. If omitted, the service chooses."),
 			"url": schema.StringAttribute{
 				Computed: true, Sensitive: true,
 				MarkdownDescription: "The signed URL. Anyone who has it can download the file. Null if the file or the computer was not found, or the computer is not active.",
@@ -81,13 +68,14 @@ func (e *computerFileDownloadEphemeral) Open(ctx context.Context, req ephemeral.
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	download, err := e.Client.Computers.CreateFileDownload(ctx, m.ComputerID.ValueString(), m.FileName.ValueString(), m.SessionID.ValueString(), m.ContentType.ValueString())
+	computer, file := m.ComputerID.ValueString(), m.FileName.ValueString()
+	download, err := e.Client.Computers.CreateFileDownload(ctx, computer, file, m.SessionID.ValueString(), m.ContentType.ValueString())
 	switch {
 	case transport.IsNotFound(err) || transport.StatusOf(err) == http.StatusFailedDependency:
 		// An error would stop the plan of the apply that uploads the file or starts the computer, and that of each destroy.
 		resp.Diagnostics.AddAttributeWarning(path.Root("file_name"), "No download URL",
 			fmt.Sprintf("There is no URL for the file %s on computer %s, so url is null: %s.\n\nIf this run uploads the file or starts the computer, the apply gets the URL. Otherwise, check computer_id, file_name, and that the computer is active.",
-				m.FileName, m.ComputerID.ValueString(), strings.TrimSuffix(err.Error(), ".")))
+				m.FileName, computer, strings.TrimSuffix(err.Error(), ".")))
 	case err != nil:
 		resp.Diagnostics.Append(apierror.For("download", "file", err, atComputer)...)
 		return

@@ -7,7 +7,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -29,11 +28,7 @@ var ComputerMetricsDataSource = crud.DataSource{
 	Name:        "computer_metrics",
 	Description: "Returns the CPU, memory, and disk usage of an active managed computer. Registered machines (`byom`) have no metrics: reading them is an error." + ownersKey + crud.AssumedFormat,
 	Attributes: map[string]schema.Attribute{
-		"computer_id": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: computerResults["id"].Text,
-			Validators:          []validator.String{value.NotEmpty()},
-		},
+		"computer_id": crud.RequiredText(computerResults["id"].Text),
 		"start": schema.StringAttribute{
 			Optional: true, CustomType: timetypes.RFC3339Type{},
 			MarkdownDescription: "Return only samples from this time on (RFC 3339). If omitted, the service chooses.",

@@ -33,11 +33,7 @@ var ComputersDataSource = crud.DataSource{
 			MarkdownDescription: "Return only the computer with this `host_id`, as a UUID.",
 			Validators:          []validator.String{value.UUID()},
 		},
-		"service_account_id": schema.StringAttribute{
-			Optional:            true,
-			MarkdownDescription: "Return the computers of this service account. Defaults to the API key's owner.",
-			Validators:          []validator.String{value.NotEmpty()},
-		},
+		"service_account_id": crud.OptionalText("Return the computers of this service account. Defaults to the API key's owner."),
 		"include_unlisted": schema.BoolAttribute{
 			Optional:            true,
 			MarkdownDescription: "Whether to include unlisted computers. Defaults to `false`.",

@@ -31,11 +31,7 @@ var EnvironmentBuildDiagnosticsDataSource = crud.DataSource{
 	Name:        "environment_build_diagnostics",
 	Description: "Returns the status of an environment's build, with an excerpt of its log. Fails if the environment was never built." + crud.AnyKey + crud.AssumedFormat,
 	Attributes: map[string]schema.Attribute{
-		"environment_id": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: environmentResults["id"].Text,
-			Validators:          []validator.String{value.NotEmpty()},
-		},
+		"environment_id": crud.RequiredText(environmentResults["id"].Text),
 		"build_id": schema.StringAttribute{
 			Optional: true, Computed: true,
 			MarkdownDescription: buildResults["id"].Text + " Defaults to the latest build of the environment.",

@@ -6,7 +6,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -33,11 +32,7 @@ var EnvironmentsDataSource = crud.DataSource{
 	Description: "Lists the environments that the API key or a service account can see, without the reasons for failures. " +
 		"For these, use the data sources `agentyard_environment` and `agentyard_environment_build_diagnostics`." + anyViewer,
 	Attributes: map[string]schema.Attribute{
-		"service_account_id": schema.StringAttribute{
-			Optional:            true,
-			MarkdownDescription: "Return the environments that this service account can see. Defaults to the API key's owner.",
-			Validators:          []validator.String{value.NotEmpty()},
-		},
+		"service_account_id":     crud.OptionalText("Return the environments that this service account can see. Defaults to the API key's owner."),
 		"environments":           environmentData.DataSourceRows("The environments, ordered by name."),
 		"default_environment_id": schema.StringAttribute{Computed: true, MarkdownDescription: "ID of the organization's default environment. Null if there is none."},
 	},
