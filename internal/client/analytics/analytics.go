@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -29,12 +28,12 @@ type Client struct {
 // New returns a client for analytics.
 func New(conn *transport.Conn) *Client {
 	return &Client{
-		tokens:       newQuery(conn, "getTokenAnalytics", "tokens", (*TokenRow).key, (*TokenRow).order),
-		tools:        newQuery(conn, "getToolAnalytics", "tools", (*ToolRow).key, (*ToolRow).order),
-		activity:     newQuery(conn, "getActivityAnalytics", "activity", (*ActivityRow).key, (*ActivityRow).order),
-		productivity: newQuery(conn, "getProductivityAnalytics", "productivity", (*ProductivityRow).key, (*ProductivityRow).order),
-		users:        newQuery(conn, "getUserAnalytics", "users", (*UserRow).key, (*UserRow).order),
-		myCost:       newQuery[json.RawMessage](conn, "queryMyCost", "cost/me/query", rawKey, nil),
+		tokens:       newQuery(conn, "getTokenAnalytics", "tokens", (*TokenRow).key),
+		tools:        newQuery(conn, "getToolAnalytics", "tools", (*ToolRow).key),
+		activity:     newQuery(conn, "getActivityAnalytics", "activity", (*ActivityRow).key),
+		productivity: newQuery(conn, "getProductivityAnalytics", "productivity", (*ProductivityRow).key),
+		users:        newQuery(conn, "getUserAnalytics", "users", (*UserRow).key),
+		myCost:       newQuery[json.RawMessage](conn, "queryMyCost", "cost/me/query", rawKey),
 	}
 }
 
@@ -116,22 +115,21 @@ func (d Days) query(name, value string) url.Values {
 type query[T any] struct {
 	conn *transport.Conn
 	op   transport.Operation
-	key  func(*T) string
-	// order sorts the lists in a row; nil keeps the rows as the service returns them.
-	order func(*T)
+	// key identifies a row.
+	key   func(*T) string
 	pages *collection.Paged[Report[T]]
 }
 
-func newQuery[T any](conn *transport.Conn, name, path string, key func(*T) string, order func(*T)) *query[T] {
-	a := &query[T]{conn: conn, op: transport.Operation{Name: name, Method: http.MethodGet, Route: "/api/v1/analytics/" + path}, key: key, order: order}
+func newQuery[T any](conn *transport.Conn, name, path string, key func(*T) string) *query[T] {
+	a := &query[T]{conn: conn, op: transport.Get(name, "/api/v1/analytics/"+path).Op, key: key}
 	a.pages = collection.NewPaged(conn.Clock, a.op, a.fetch, func(one, other Report[T]) bool {
 		return slices.EqualFunc(one.Rows, other.Rows, func(x, y T) bool { return key(&x) == key(&y) })
 	})
 	return a
 }
 
-// run returns the rows that isSelected accepts; nil accepts all. It returns at most limit rows; 0 means all. It drops repeated
-// rows, because a user may move to a later page during the listing.
+// run returns the rows that isSelected accepts, ordered by their keys; nil accepts all. It returns at most limit rows; 0 means all. It
+// drops repeated rows, because a user may move to a later page during the listing.
 func (a *query[T]) run(ctx context.Context, query url.Values, isSelected func(*T) bool, limit int) (*Report[T], error) {
 	found, earlier := &Report[T]{Rows: []T{}}, map[string]bool{}
 	for page, err := range a.pages.All(ctx, query.Encode()) {
@@ -140,7 +138,7 @@ func (a *query[T]) run(ctx context.Context, query url.Values, isSelected func(*T
 		}
 		found.OrgID, found.Days = cmp.Or(found.OrgID, page.OrgID), cmp.Or(found.Days, page.Days)
 		for _, row := range page.Rows {
-			if (isSelected == nil || isSelected(&row)) && (a.order == nil || !earlier[a.key(&row)]) {
+			if (isSelected == nil || isSelected(&row)) && !earlier[a.key(&row)] {
 				found.Rows = append(found.Rows, row)
 			}
 		}
@@ -152,9 +150,7 @@ func (a *query[T]) run(ctx context.Context, query url.Values, isSelected func(*T
 			break
 		}
 	}
-	if a.order != nil {
-		wire.Sort(found.Rows, func(x, y *T) int { return cmp.Compare(a.key(x), a.key(y)) })
-	}
+	wire.Sort(found.Rows, func(x, y *T) int { return cmp.Compare(a.key(x), a.key(y)) })
 	return found, nil
 }
 
@@ -181,11 +177,6 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 	rows, err := transport.CallItems[T](ctx, a.conn, r, "data", &envelope)
 	if err != nil {
 		return none, err
-	}
-	if a.order != nil {
-		for i := range rows {
-			a.order(&rows[i])
-		}
 	}
 	next, err := collection.NextPage(r, "meta", envelope.Meta.HasMore, envelope.Meta.NextCursor, 1)
 	report := Report[T]{OrgID: envelope.Meta.OrgID, Days: Days{envelope.Meta.StartDate, envelope.Meta.EndDate}, Rows: rows}

@@ -15,8 +15,9 @@ const CostHeadlineDaily = "headline_daily"
 // CostQueryKeys returns the queries of MyCost.
 func CostQueryKeys() []string {
 	return []string{
-		CostHeadlineDaily, "cost_summary", "top_sessions", "by_model", "fsc_by_model_daily", "fsc_by_multiplier_daily", "by_ticket", "by_pr", "my_activity_summary",
-		"my_time_spent", "my_intent_breakdown", "my_completed_tickets_daily", "my_completed_tickets", "my_merged_prs_daily", "my_merged_pr_detail",
+		CostHeadlineDaily, "cost_summary", "top_sessions", "by_model", "fsc_by_model_daily", "fsc_by_multiplier_daily", "by_ticket", "by_pr",
+		"my_activity_summary", "my_time_spent", "my_intent_breakdown", "my_completed_tickets_daily", "my_completed_tickets",
+		"my_merged_prs_daily", "my_merged_pr_detail",
 	}
 }
 
@@ -42,19 +43,21 @@ type CostDay struct {
 // MyCost returns the costs of the API key's owner. The rows of CostHeadlineDaily are ordered by date, other rows by the
 // service.
 func (c *Client) MyCost(ctx context.Context, queryKey string, days Days) (*MyCost, error) {
-	query := c.myCost
-	report, err := query.run(ctx, days.query("queryKey", queryKey), nil, 0)
-	if err != nil {
-		return nil, err
+	found := &MyCost{Rows: []json.RawMessage{}}
+	for page, err := range c.myCost.pages.All(ctx, days.query("queryKey", queryKey).Encode()) {
+		if err != nil {
+			return nil, err
+		}
+		found.OrgID, found.Range = cmp.Or(found.OrgID, page.OrgID), cmp.Or(found.Range, page.Days)
+		found.Rows = append(found.Rows, page.Rows...)
 	}
-	found := &MyCost{OrgID: report.OrgID, Range: report.Days, Rows: report.Rows}
 	if queryKey != CostHeadlineDaily {
 		return found, nil
 	}
 	found.Days = make([]CostDay, len(found.Rows))
 	for i, raw := range found.Rows {
 		if err := wire.Decode(raw, "", &found.Days[i]); err != nil {
-			return nil, transport.NewTransportError(query.op, err)
+			return nil, transport.NewTransportError(c.myCost.op, err)
 		}
 	}
 	wire.Sort(found.Days, func(a, b *CostDay) int { return cmp.Compare(a.Date, b.Date) })

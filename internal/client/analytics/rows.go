@@ -1,24 +1,19 @@
 package analytics
 
-import (
-	"cmp"
-	"slices"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
-)
+import "github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 
 // TokenRow has the tokens used on a day, by all models or one. In all rows of analytics, nil means that the service did not
 // return the field. An empty string is a value, such as the extension of a file without one.
 type TokenRow struct {
-	Date             string        `json:"date"`
-	GroupKey         *string       `json:"group_key"`
-	BillableTokens   *float64      `json:"billable_tokens"`
-	InputTokens      *float64      `json:"input_tokens"`
-	OutputTokens     *float64      `json:"output_tokens"`
-	CacheReadTokens  *float64      `json:"cache_read_tokens"`
-	CacheWriteTokens *float64      `json:"cache_write_tokens"`
-	ByModel          []ModelTokens `json:"by_model"`
-	ByUser           []UserTokens  `json:"by_user"`
+	Date             string                      `json:"date"`
+	GroupKey         *string                     `json:"group_key"`
+	BillableTokens   *float64                    `json:"billable_tokens"`
+	InputTokens      *float64                    `json:"input_tokens"`
+	OutputTokens     *float64                    `json:"output_tokens"`
+	CacheReadTokens  *float64                    `json:"cache_read_tokens"`
+	CacheWriteTokens *float64                    `json:"cache_write_tokens"`
+	ByModel          wire.Unordered[ModelTokens] `json:"by_model"`
+	ByUser           wire.Unordered[UserTokens]  `json:"by_user"`
 }
 
 // ModelTokens has the tokens of a model.
@@ -32,33 +27,33 @@ type ModelTokens struct {
 
 // UserTokens has the tokens of a user. UserEmail is nil for a former member.
 type UserTokens struct {
-	UserID         *string       `json:"user_id"`
-	UserEmail      *string       `json:"user_email"`
-	BillableTokens *float64      `json:"billable_tokens"`
-	ByModel        []ModelTokens `json:"by_model"`
+	UserID         *string                     `json:"user_id"`
+	UserEmail      *string                     `json:"user_email"`
+	BillableTokens *float64                    `json:"billable_tokens"`
+	ByModel        wire.Unordered[ModelTokens] `json:"by_model"`
 }
 
 // ToolRow has the use of tools on a day, of all tools or one.
 type ToolRow struct {
-	Date                     string            `json:"date"`
-	GroupKey                 *string           `json:"group_key"`
-	ToolCalls                *float64          `json:"tool_calls"`
-	ByTool                   []ToolInvocations `json:"by_tool"`
-	MCPUsersWithMCP          *float64          `json:"mcp_users_with_mcp"`
-	MCPByServer              []MCPInvocations  `json:"mcp_by_server"`
-	SkillsInvocations        *float64          `json:"skills_invocations"`
-	SkillsByName             []NameCount       `json:"skills_by_name"`
-	SlashCommandsInvocations *float64          `json:"slash_commands_invocations"`
-	SlashCommandsByName      []NameCount       `json:"slash_commands_by_name"`
-	HooksInvocations         *float64          `json:"hooks_invocations"`
-	HooksByEvent             []HookCount       `json:"hooks_by_event"`
-	WebUsers                 *float64          `json:"web_users"`
-	AutonomyRatioAvg         *float64          `json:"autonomy_ratio_avg"`
-	AutonomyRatioP50         *float64          `json:"autonomy_ratio_p50"`
-	AutonomyRatioP90         *float64          `json:"autonomy_ratio_p90"`
-	ToolCallsPerSessionAvg   *float64          `json:"tool_calls_per_session_avg"`
-	UserTurnsPerSessionAvg   *float64          `json:"user_turns_per_session_avg"`
-	ToolAutonomyLevelRatio   *AutonomyLevels   `json:"tool_autonomy_level_ratio"`
+	Date                     string                          `json:"date"`
+	GroupKey                 *string                         `json:"group_key"`
+	ToolCalls                *float64                        `json:"tool_calls"`
+	ByTool                   wire.Unordered[ToolInvocations] `json:"by_tool"`
+	MCPUsersWithMCP          *float64                        `json:"mcp_users_with_mcp"`
+	MCPByServer              wire.Unordered[MCPInvocations]  `json:"mcp_by_server"`
+	SkillsInvocations        *float64                        `json:"skills_invocations"`
+	SkillsByName             wire.Unordered[NameCount]       `json:"skills_by_name"`
+	SlashCommandsInvocations *float64                        `json:"slash_commands_invocations"`
+	SlashCommandsByName      wire.Unordered[NameCount]       `json:"slash_commands_by_name"`
+	HooksInvocations         *float64                        `json:"hooks_invocations"`
+	HooksByEvent             wire.Unordered[HookCount]       `json:"hooks_by_event"`
+	WebUsers                 *float64                        `json:"web_users"`
+	AutonomyRatioAvg         *float64                        `json:"autonomy_ratio_avg"`
+	AutonomyRatioP50         *float64                        `json:"autonomy_ratio_p50"`
+	AutonomyRatioP90         *float64                        `json:"autonomy_ratio_p90"`
+	ToolCallsPerSessionAvg   *float64                        `json:"tool_calls_per_session_avg"`
+	UserTurnsPerSessionAvg   *float64                        `json:"user_turns_per_session_avg"`
+	ToolAutonomyLevelRatio   *AutonomyLevels                 `json:"tool_autonomy_level_ratio"`
 }
 
 // ToolInvocations is how often a tool was called.
@@ -110,13 +105,13 @@ type ActivityRow struct {
 
 // ProductivityRow has the files and commits of a day.
 type ProductivityRow struct {
-	Date          string           `json:"date"`
-	FilesCreated  *float64         `json:"files_created"`
-	FilesEdited   *float64         `json:"files_edited"`
-	ByExtension   []ExtensionCount `json:"by_extension"`
-	ByLanguage    []LanguageCount  `json:"by_language"`
-	GitCommits    *float64         `json:"git_commits"`
-	GitPRsCreated *float64         `json:"git_prs_created"`
+	Date          string                         `json:"date"`
+	FilesCreated  *float64                       `json:"files_created"`
+	FilesEdited   *float64                       `json:"files_edited"`
+	ByExtension   wire.Unordered[ExtensionCount] `json:"by_extension"`
+	ByLanguage    wire.Unordered[LanguageCount]  `json:"by_language"`
+	GitCommits    *float64                       `json:"git_commits"`
+	GitPRsCreated *float64                       `json:"git_prs_created"`
 }
 
 // ExtensionCount is how many files have an extension.
@@ -133,74 +128,26 @@ type LanguageCount struct {
 
 // UserRow has what a user did on a day. UserEmail is nil for a former member.
 type UserRow struct {
-	UserID            string   `json:"user_id"`
-	UserEmail         *string  `json:"user_email"`
-	Date              string   `json:"date"`
-	ToolCalls         *float64 `json:"tool_calls"`
-	BillableTokens    *float64 `json:"billable_tokens"`
-	PrimaryModel      *string  `json:"primary_model"`
-	PrimaryModelTier  *string  `json:"primary_model_tier"`
-	FilesCreated      *float64 `json:"files_created"`
-	FilesEdited       *float64 `json:"files_edited"`
-	GitCommits        *float64 `json:"git_commits"`
-	GitPRsCreated     *float64 `json:"git_prs_created"`
-	MCPCalls          *float64 `json:"mcp_calls"`
-	SkillCalls        *float64 `json:"skill_calls"`
-	SlashCommands     *float64 `json:"slash_commands"`
-	Hooks             *float64 `json:"hooks"`
-	Sessions          *float64 `json:"sessions"`
-	Messages          *float64 `json:"messages"`
-	UserMessages      *float64 `json:"user_messages"`
-	AssistantMessages *float64 `json:"assistant_messages"`
-	AutonomyRatio     *float64 `json:"autonomy_ratio"`
-	DelegationLevel   *string  `json:"delegation_level"`
-	Languages         []string `json:"languages"`
-}
-
-// order sorts the lists in a row. The API does not define their order, and a changing order would show up as drift.
-func (r *TokenRow) order() {
-	orderModels(r.ByModel)
-	wire.Sort(r.ByUser, func(a, b *UserTokens) int { return compareStrings(a.UserID, b.UserID) })
-	for _, user := range r.ByUser {
-		orderModels(user.ByModel)
-	}
-}
-
-func orderModels(models []ModelTokens) {
-	wire.Sort(models, func(a, b *ModelTokens) int {
-		return cmp.Or(compareStrings(a.ModelID, b.ModelID), compareStrings(a.ModelTier, b.ModelTier))
-	})
-}
-
-func (r *ToolRow) order() {
-	wire.Sort(r.ByTool, func(a, b *ToolInvocations) int { return compareStrings(a.Tool, b.Tool) })
-	wire.Sort(r.MCPByServer, func(a, b *MCPInvocations) int { return compareStrings(a.Server, b.Server) })
-	byName := func(a, b *NameCount) int { return compareStrings(a.Name, b.Name) }
-	wire.Sort(r.SkillsByName, byName)
-	wire.Sort(r.SlashCommandsByName, byName)
-	wire.Sort(r.HooksByEvent, func(a, b *HookCount) int {
-		return cmp.Or(compareStrings(a.Event, b.Event), compareStrings(a.Matcher, b.Matcher), compareStrings(a.Command, b.Command))
-	})
-}
-
-func (r *ActivityRow) order() {}
-
-func (r *ProductivityRow) order() {
-	wire.Sort(r.ByExtension, func(a, b *ExtensionCount) int { return compareStrings(a.Extension, b.Extension) })
-	wire.Sort(r.ByLanguage, func(a, b *LanguageCount) int { return compareStrings(a.Language, b.Language) })
-}
-
-func (r *UserRow) order() { slices.Sort(r.Languages) }
-
-// compareStrings orders nil first.
-func compareStrings(a, b *string) int {
-	switch {
-	case a == b:
-		return 0
-	case a == nil:
-		return -1
-	case b == nil:
-		return 1
-	}
-	return cmp.Compare(*a, *b)
+	UserID            string                 `json:"user_id"`
+	UserEmail         *string                `json:"user_email"`
+	Date              string                 `json:"date"`
+	ToolCalls         *float64               `json:"tool_calls"`
+	BillableTokens    *float64               `json:"billable_tokens"`
+	PrimaryModel      *string                `json:"primary_model"`
+	PrimaryModelTier  *string                `json:"primary_model_tier"`
+	FilesCreated      *float64               `json:"files_created"`
+	FilesEdited       *float64               `json:"files_edited"`
+	GitCommits        *float64               `json:"git_commits"`
+	GitPRsCreated     *float64               `json:"git_prs_created"`
+	MCPCalls          *float64               `json:"mcp_calls"`
+	SkillCalls        *float64               `json:"skill_calls"`
+	SlashCommands     *float64               `json:"slash_commands"`
+	Hooks             *float64               `json:"hooks"`
+	Sessions          *float64               `json:"sessions"`
+	Messages          *float64               `json:"messages"`
+	UserMessages      *float64               `json:"user_messages"`
+	AssistantMessages *float64               `json:"assistant_messages"`
+	AutonomyRatio     *float64               `json:"autonomy_ratio"`
+	DelegationLevel   *string                `json:"delegation_level"`
+	Languages         wire.Unordered[string] `json:"languages"`
 }

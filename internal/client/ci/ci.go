@@ -104,12 +104,12 @@ type Scan struct {
 // Workflow is a workflow file in a repository.
 type Workflow struct {
 	wire.WithRaw
-	RepoFullName  string   `json:"repoFullName"`
-	FilePath      string   `json:"filePath"`
-	WorkflowName  string   `json:"workflowName"`
-	TriggerEvents []string `json:"triggerEvents"`
-	ScheduleCron  string   `json:"scheduleCron"`
-	TemplateID    string   `json:"templateId"`
+	RepoFullName  string                 `json:"repoFullName"`
+	FilePath      string                 `json:"filePath"`
+	WorkflowName  string                 `json:"workflowName"`
+	TriggerEvents wire.Unordered[string] `json:"triggerEvents"`
+	ScheduleCron  string                 `json:"scheduleCron"`
+	TemplateID    string                 `json:"templateId"`
 	// AgentActionInputs are the inputs of the agent's step; nil if there are none.
 	AgentActionInputs json.RawMessage `json:"agentActionInputs"`
 	GithubURL         string          `json:"githubUrl"`
@@ -187,9 +187,6 @@ func (c *Client) Scan(ctx context.Context, isForced bool) (*Scan, error) {
 		CacheTTLMs *int64      `json:"cacheTtlMs"`
 	}
 	workflows, err := transport.CallItems[Workflow](ctx, c.conn, r, "workflows", &envelope)
-	for i := range workflows {
-		slices.Sort(workflows[i].TriggerEvents)
-	}
 	wire.Sort(workflows, func(a, b *Workflow) int {
 		return cmp.Or(cmp.Compare(a.RepoFullName, b.RepoFullName), cmp.Compare(a.FilePath, b.FilePath))
 	})
