@@ -50,67 +50,68 @@ func NewPaged[C any](clk clock.Clock, op transport.Operation, fetch func(ctx con
 }
 
 // All yields the content of each page. An error is yielded once and ends the iteration, and the next reader starts a new listing.
-// A repeated cursor, a repeated page with a new cursor, or too many empty pages are an error, because the list cannot be completed.
 func (p *Paged[C]) All(ctx context.Context, key string) iter.Seq2[C, error] {
 	return func(yield func(C, error) bool) {
-		listing := p.listings.Start(ctx, key, func(context.Context) (*memo.Memo[Page[C]], error) { return memo.New[Page[C]](p.clock, 0), nil })
-		r := &reader[C]{paged: p, key: key, listing: listing, cursors: map[string]bool{"": true}}
+		listing := p.listings.Start(ctx, key, p.newListing)
+		read := reading[C]{cursors: map[string]bool{"": true}}
 		for {
-			page, err := r.next(ctx)
-			if err != nil {
-				p.listings.DropIf(key, listing)
+			page, err := p.page(ctx, key, listing, read.last.Next)
+			if err == nil {
+				err = p.add(&read, page)
 			}
-			if !yield(page.Content, err) || err != nil || page.Next == "" {
+			if err != nil {
+				p.listings.Drop(key)
+				page = Page[C]{}
+			}
+			if !yield(page.Content, err) || page.Next == "" {
 				return
 			}
 		}
 	}
 }
 
-// reader reads the pages of a listing in turn.
-type reader[C any] struct {
-	paged   *Paged[C]
-	key     string
-	listing *memo.Value[*memo.Memo[Page[C]]]
-	last    Page[C]
+func (p *Paged[C]) newListing(context.Context) (*memo.Memo[Page[C]], error) {
+	return memo.New[Page[C]](p.clock, 0), nil
+}
+
+// page returns one page of a listing, which readers share.
+func (p *Paged[C]) page(ctx context.Context, key string, listing *memo.Value[*memo.Memo[Page[C]]], cursor string) (Page[C], error) {
+	pages, err := listing.Wait(ctx)
+	if err != nil {
+		return Page[C]{}, err
+	}
+	return pages.Get(ctx, cursor, func(ctx context.Context) (Page[C], error) { return p.fetch(ctx, key, cursor) })
+}
+
+// reading is how far one reader is.
+type reading[C any] struct {
+	last Page[C]
+	// cursors are those of all pages so far.
 	cursors map[string]bool
 	// empty counts the latest pages without objects.
 	empty int
 }
 
-// next returns the next page, or an error if the listing cannot be completed after it: its cursor is that of an earlier page, it repeats
-// the last page, or too many pages in a row are empty.
-func (r *reader[C]) next(ctx context.Context) (Page[C], error) {
-	page, err := r.request(ctx, r.last.Next)
-	if err != nil {
-		return Page[C]{}, err
+// add returns an error if the listing cannot be completed after a page: its cursor is that of an earlier page, it repeats the last page,
+// or too many pages in a row are empty.
+func (p *Paged[C]) add(read *reading[C], page Page[C]) error {
+	if read.empty++; page.Count > 0 {
+		read.empty = 0
 	}
-	if r.empty++; page.Count > 0 {
-		r.empty = 0
-	}
-	isRepeated := page.Count > 0 && page.Count == r.last.Count && r.paged.same(r.last.Content, page.Content)
+	isRepeated := page.Count > 0 && page.Count == read.last.Count && p.same(read.last.Content, page.Content)
 	problem := ""
 	switch {
 	case page.Next == "":
-	case r.cursors[page.Next], isRepeated:
+	case read.cursors[page.Next], isRepeated:
 		problem = "its cursor leads back to an earlier page, so the list cannot be completed"
-	case r.empty == maxEmptyPages:
-		problem = fmt.Sprintf("%d pages in a row have no objects, so the list cannot be completed", r.empty)
+	case read.empty == maxEmptyPages:
+		problem = fmt.Sprintf("%d pages in a row have no objects, so the list cannot be completed", read.empty)
 	}
 	if problem != "" {
-		return Page[C]{}, transport.NewTransportError(r.paged.op, &wire.ResponseError{Problem: problem})
+		return transport.NewTransportError(p.op, &wire.ResponseError{Problem: problem})
 	}
-	r.cursors[page.Next], r.last = true, page
-	return page, nil
-}
-
-// request returns one page of the listing, which readers share.
-func (r *reader[C]) request(ctx context.Context, cursor string) (Page[C], error) {
-	pages, err := r.listing.Wait(ctx)
-	if err != nil {
-		return Page[C]{}, err
-	}
-	return pages.Get(ctx, cursor, func(ctx context.Context) (Page[C], error) { return r.paged.fetch(ctx, r.key, cursor) })
+	read.cursors[page.Next], read.last = true, page
+	return nil
 }
 
 // Invalidate drops all cached listings.

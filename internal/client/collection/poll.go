@@ -8,7 +8,6 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
-	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/runreport"
 )
 
@@ -18,7 +17,6 @@ const maxAlone = 8
 // Poller lets all waiters for objects of one collection share their polls: a waiter that is due takes the latest poll if it started
 // after the waiter's own last look. Otherwise, it starts one for all.
 type Poller[T any] struct {
-	clock  clock.Clock
 	conn   *transport.Conn
 	source PollSource[T]
 	id     func(*T) string
@@ -67,7 +65,7 @@ type Watch[T any] struct {
 // NewPoller returns an idle Poller.
 func NewPoller[T any, P wire.RecordOf[T]](conn *transport.Conn, source PollSource[T]) *Poller[T] {
 	return &Poller[T]{
-		clock: conn.Clock, conn: conn, source: source, id: func(object *T) string { return P(object).Ref().ID },
+		conn: conn, source: source, id: func(object *T) string { return P(object).Ref().ID },
 		latest: map[string]*poll[T]{}, alone: make(chan struct{}, maxAlone), waiting: map[string][]string{},
 	}
 }
@@ -77,7 +75,7 @@ func (p *Poller[T]) Watch(key, id string) *Watch[T] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.waiting[key] = append(p.waiting[key], id)
-	w := &Watch[T]{poller: p, key: key, id: id, began: p.clock.Now()}
+	w := &Watch[T]{poller: p, key: key, id: id, began: p.conn.Clock.Now()}
 	w.close = sync.OnceFunc(func() {
 		if w.ctx != nil {
 			p.conn.NoteWait(w.ctx, runreport.WaitStatus, wire.Ref{ID: id}, w.state, w.began)
@@ -99,7 +97,7 @@ func (w *Watch[T]) Next(ctx context.Context, pause time.Duration) (*T, error) {
 
 func (w *Watch[T]) look(ctx context.Context, pause time.Duration) (*T, error) {
 	p := w.poller
-	if err := p.clock.Sleep(ctx, pause); err != nil {
+	if err := p.conn.Clock.Sleep(ctx, pause); err != nil {
 		return nil, err
 	}
 	found, err := w.share(ctx)
@@ -149,7 +147,7 @@ func (p *Poller[T]) start(ctx context.Context, key string, seen *poll[T]) *poll[
 	if len(p.waiting[key]) < 2 {
 		return nil
 	}
-	next := &poll[T]{done: make(chan struct{}), started: p.clock.Now()}
+	next := &poll[T]{done: make(chan struct{}), started: p.conn.Clock.Now()}
 	p.latest[key] = next
 	ids := slices.Compact(slices.Sorted(slices.Values(p.waiting[key])))
 	go func() {

@@ -1,6 +1,7 @@
 package computers
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,13 +113,7 @@ func (c *Computer) Ref() wire.Ref {
 }
 
 func (c *Computer) MissingField() string {
-	switch {
-	case c.Name == "":
-		return "name"
-	case c.ProviderType == "":
-		return "providerType"
-	}
-	return ""
+	return cmp.Or(wire.MissingIf(c.Name == "", "name"), wire.MissingIf(c.ProviderType == "", "providerType"))
 }
 
 // CreateRequest is the body of createComputer. Nil and empty fields are not sent.
@@ -161,18 +156,22 @@ func (b UpdateRequest) IsRename() bool { return b.Name != nil && b.HostID == nil
 
 // isWanted reports whether a computer matches the request, as far as a response shows.
 func (b CreateRequest) isWanted(c *Computer) bool {
-	if source := c.Source; source != nil {
-		wanted := b.Source
-		if wanted == nil || wanted.Kind != source.Kind || wanted.TemplateID != source.TemplateID || !strings.EqualFold(wanted.SourceComputerID, source.ComputerID) {
-			return false
-		}
-	}
-	return b.Name == c.Name && (b.Provider == "" || b.Provider == c.ProviderType) && (b.HostID == "" || strings.EqualFold(b.HostID, c.HostID)) &&
-		(b.RemoteUser == "" || b.RemoteUser == c.RemoteUser) && (b.ServiceAccountID == "" || c.OwnerID == "" || b.ServiceAccountID == c.OwnerID)
+	return b.Name == c.Name &&
+		(b.Provider == "" || b.Provider == c.ProviderType) &&
+		(b.HostID == "" || strings.EqualFold(b.HostID, c.HostID)) &&
+		(b.RemoteUser == "" || b.RemoteUser == c.RemoteUser) &&
+		(b.ServiceAccountID == "" || c.OwnerID == "" || b.ServiceAccountID == c.OwnerID) &&
+		(c.Source == nil || b.Source != nil && b.Source.isOf(c.Source))
+}
+
+func (s *CreateSource) isOf(made *Source) bool {
+	return s.Kind == made.Kind && s.TemplateID == made.TemplateID && strings.EqualFold(s.SourceComputerID, made.ComputerID)
 }
 
 func (b UpdateRequest) matches(c *Computer) bool {
-	return (b.Name == nil || *b.Name == c.Name) && (b.HostID == nil || strings.EqualFold(*b.HostID, c.HostID)) && (b.RemoteUser == nil || *b.RemoteUser == c.RemoteUser)
+	return (b.Name == nil || *b.Name == c.Name) &&
+		(b.HostID == nil || strings.EqualFold(*b.HostID, c.HostID)) &&
+		(b.RemoteUser == nil || *b.RemoteUser == c.RemoteUser)
 }
 
 // FleetNumber returns the number in a name of the form "<prefix>-<number>".

@@ -2,7 +2,6 @@
 package computers
 
 import (
-	"cmp"
 	"context"
 	"net/url"
 	"time"
@@ -52,20 +51,20 @@ func (f Filter) query() url.Values {
 	q := url.Values{}
 	transport.SetIf(q, "hostId", f.HostID)
 	transport.SetIf(q, "serviceAccountId", f.ServiceAccountID)
-	for key, isIncluded := range map[string]bool{"includeUnlisted": f.IncludeUnlisted, "includeProvisioningSteps": f.IncludeProvisioningSteps} {
-		if isIncluded {
-			q.Set(key, "true")
-		}
+	if f.IncludeUnlisted {
+		q.Set("includeUnlisted", "true")
+	}
+	if f.IncludeProvisioningSteps {
+		q.Set("includeProvisioningSteps", "true")
 	}
 	return q
 }
 
 // List lists computers, newest first. The operation has no pages.
 func (c *Client) List(ctx context.Context, filter Filter) ([]Computer, error) {
-	found, err := transport.CallList[Computer](ctx, c.conn, transport.Get("listComputers", "/api/v0/computers").Where(filter.query()), "computers", nil)
-	wire.Sort(found, func(a, b *Computer) int {
-		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID))
-	})
+	r := transport.Get("listComputers", "/api/v0/computers").Where(filter.query())
+	found, err := transport.CallList[Computer](ctx, c.conn, r, "computers", nil)
+	wire.SortNewestFirst(found)
 	return found, err
 }
 
@@ -146,7 +145,8 @@ func (c *Client) Watch(id, account string) *collection.Watch[Computer] {
 func (c *Client) GetByName(ctx context.Context, name, account string) (*Computer, error) {
 	q := url.Values{"includeProvisioningSteps": {"true"}}
 	transport.SetIf(q, "serviceAccountId", account)
-	return transport.CallObject[Computer](ctx, c.conn, transport.Get("getComputerByName", "/api/v0/computers/name/{name}", name).Where(q), "computer", wire.AnyID)
+	r := transport.Get("getComputerByName", "/api/v0/computers/name/{name}", name).Where(q)
+	return transport.CallObject[Computer](ctx, c.conn, r, "computer", wire.AnyID)
 }
 
 // Create creates a computer, and finds it after a lost response; see create.Named. A computer that the service
@@ -158,7 +158,8 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, err
 		Key:     body.ServiceAccountID,
 		HasName: func(c *Computer) bool { return c.Name == body.Name },
 		Send: func(ctx context.Context) (*Computer, error) {
-			return transport.CallObject[Computer](ctx, c.conn, transport.Post("createComputer", "/api/v0/computers").With(body), "computer", wire.AnyID)
+			r := transport.Post("createComputer", "/api/v0/computers").With(body)
+			return transport.CallObject[Computer](ctx, c.conn, r, "computer", wire.AnyID)
 		},
 		IsWanted: body.isWanted,
 	})
@@ -210,7 +211,8 @@ func (c *Client) RecordActivity(ctx context.Context, id string) (time.Time, erro
 // InstallDeps starts an installation of dependencies. The service returns 409 while one runs.
 func (c *Client) InstallDeps(ctx context.Context, id string) (*Computer, error) {
 	defer c.listings.InvalidateAll()
-	return transport.CallObject[Computer](ctx, c.conn, transport.Post("installComputerDeps", "/api/v0/computers/{computerId}/install-deps", id), "computer", id)
+	r := transport.Post("installComputerDeps", "/api/v0/computers/{computerId}/install-deps", id)
+	return transport.CallObject[Computer](ctx, c.conn, r, "computer", id)
 }
 
 // MetricsSample is a computer's load in one interval. Memory and disk are in bytes.
@@ -230,7 +232,8 @@ func (c *Client) Metrics(ctx context.Context, id string, start time.Time) ([]Met
 	if !start.IsZero() {
 		q.Set("start", start.UTC().Format(time.RFC3339))
 	}
-	samples, err := transport.Call[[]MetricsSample](ctx, c.conn, transport.Get("getComputerMetrics", "/api/v0/computers/{computerId}/metrics", id).Where(q))
+	r := transport.Get("getComputerMetrics", "/api/v0/computers/{computerId}/metrics", id).Where(q)
+	samples, err := transport.Call[[]MetricsSample](ctx, c.conn, r)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +248,8 @@ type RefreshResult struct {
 
 // Refresh refreshes Git credentials and secrets on a managed computer.
 func (c *Client) Refresh(ctx context.Context, id string) (*RefreshResult, error) {
-	return transport.Call[RefreshResult](ctx, c.conn, transport.Post("refreshComputer", "/api/v0/computers/{computerId}/refresh", id).Repeatable())
+	r := transport.Post("refreshComputer", "/api/v0/computers/{computerId}/refresh", id).Repeatable()
+	return transport.Call[RefreshResult](ctx, c.conn, r)
 }
 
 // Restart resumes a managed computer and reports whether it had to be restarted.

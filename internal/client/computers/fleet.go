@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
@@ -134,7 +135,7 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, member
 	return created, nil
 }
 
-// bulkCreate sends one request. If its response is lost or unusable, bulkCreate finds the computers that appeared since.
+// bulkCreate sends one request, and finds its computers if its response is lost or unusable.
 func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, before create.Snapshot[Computer]) ([]Computer, error) {
 	r := transport.Post("bulkCreateComputers", "/api/v0/computers/bulk").With(body)
 	since := c.conn.ServiceTime()
@@ -145,28 +146,38 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, before 
 		}
 	}
 	switch {
-	case err == nil && result.Error != nil && len(result.Computers) < body.Quantity:
-		return result.Computers, fmt.Errorf("bulkCreateComputers created %d of %d computers and stopped: %s", len(result.Computers), body.Quantity, result.Error.Message)
-	case err == nil:
-		return result.Computers, nil
-	case !transport.IsAmbiguous(err):
+	case transport.IsAmbiguous(err):
+		return c.findBatch(ctx, body, before, since, err)
+	case err != nil:
 		return nil, err
+	case len(result.Computers) < body.Quantity:
+		return result.Computers, fmt.Errorf("bulkCreateComputers created %d of %d computers and stopped: %s",
+			len(result.Computers), body.Quantity, result.Error.Message)
 	}
+	return result.Computers, nil
+}
+
+// findBatch returns the computers of a request whose response was lost or unusable: all that appeared since, if they are not too many.
+func (c *Client) findBatch(
+	ctx context.Context, body BulkCreateRequest, before create.Snapshot[Computer], since time.Time, lostErr error,
+) ([]Computer, error) {
 	hasName := inFleet(body.NamePrefix)
-	found, findErr := create.LookAfterLoss(ctx, c.conn, body.Quantity, func(ctx context.Context) ([]Computer, error) {
-		return c.ledger.FindNow(ctx, body.ServiceAccountID, func(found *Computer) bool { return hasName(found) && !before.IsNotNew(found.ID) })
+	isNew := func(found *Computer) bool { return hasName(found) && !before.IsNotNew(found.ID) }
+	found, lookErr := create.LookAfterLoss(ctx, c.conn, body.Quantity, func(ctx context.Context) ([]Computer, error) {
+		return c.ledger.FindNow(ctx, body.ServiceAccountID, isNew)
 	})
-	proven := slices.DeleteFunc(slices.Clone(found), func(c Computer) bool { return !create.CreatedSince(c.CreatedAt.Time(), since) })
-	if len(found) == 0 || len(found) > body.Quantity || len(proven) < len(found) {
+	isOlder := func(found Computer) bool { return !create.CreatedSince(found.CreatedAt.Time(), since) }
+	if len(found) == 0 || len(found) > body.Quantity || slices.ContainsFunc(found, isOlder) {
 		refs := fleetRefs(found, body.NamePrefix, body.ServiceAccountID)
-		return nil, &create.LostError{Object: "computer", Name: body.NamePrefix + "-<number>", Found: refs, Err: errors.Join(err, findErr)}
+		return nil, &create.LostError{Object: "computer", Name: body.NamePrefix + "-<number>", Found: refs, Err: errors.Join(lostErr, lookErr)}
 	}
 	for i := range found {
 		create.NoteFound(ctx, create.Found{Ref: found[i].Ref()})
 		c.conn.NoteFound(ctx, found[i].Ref())
 	}
 	if len(found) < body.Quantity {
-		return found, fmt.Errorf("the response to bulkCreateComputers was lost or unusable; %d of the %d requested computers were found: %w", len(found), body.Quantity, err)
+		return found, fmt.Errorf("the response to bulkCreateComputers was lost or unusable; %d of the %d requested computers were found: %w",
+			len(found), body.Quantity, lostErr)
 	}
 	return found, nil
 }

@@ -59,6 +59,20 @@ func NewSends[T any, P wire.RecordOf[T]](c *transport.Conn) *Sends[T] {
 	return &Sends[T]{conn: c, ref: func(object *T) wire.Ref { return P(object).Ref() }, refs: wire.Refs[T, P]}
 }
 
+// Call sends a create request. The response must have the object's ID, and isWhole says whether it has all that a record must have.
+func Call[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, r transport.Request, noun string) (made *T, isWhole bool, err error) {
+	response, err := c.Exchange(ctx, r, transport.OnlyJSON)
+	if err != nil {
+		return nil, false, err
+	}
+	made = new(T)
+	err = wire.Decode(response.Body, noun, made)
+	if P(made).Ref().ID == "" {
+		return nil, false, r.Unexpected("it has no ID")
+	}
+	return made, err == nil && P(made).MissingField() == "", nil
+}
+
 // send sends the request, and counts it if its response is lost.
 func (s *Sends[T]) send(ctx context.Context, o UnnamedObject[T]) (*T, error) {
 	place := s.to(o.Place)

@@ -102,15 +102,6 @@ func (m *Memo[V]) Drop(keys ...string) {
 	}
 }
 
-// DropIf drops the value of a key if it is still v.
-func (m *Memo[V]) DropIf(key string, v *Value[V]) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.values[key] == v {
-		delete(m.values, key)
-	}
-}
-
 // DropOlder drops the value of a key if it was read at least so long ago.
 func (m *Memo[V]) DropOlder(key string, age time.Duration) {
 	m.mu.Lock()

@@ -36,13 +36,7 @@ func (c *ControlChange) Ref() wire.Ref {
 }
 
 func (c *ControlChange) MissingField() string {
-	switch {
-	case c.Revision == nil:
-		return "revision"
-	case c.Settings == nil:
-		return "settings"
-	}
-	return ""
+	return cmp.Or(wire.MissingIf(c.Revision == nil, "revision"), wire.MissingIf(c.Settings == nil, "settings"))
 }
 
 // ControlHistory returns at most limit changes of the enterprise control settings, newest first; 0 means all. If since is not

@@ -37,13 +37,7 @@ type InvitationResult struct {
 func (i *InvitationResult) Ref() wire.Ref { return wire.Ref{ID: i.Email} }
 
 func (i *InvitationResult) MissingField() string {
-	switch {
-	case i.Email == "":
-		return "email"
-	case i.Status == "":
-		return "status"
-	}
-	return ""
+	return cmp.Or(wire.MissingIf(i.Email == "", "email"), wire.MissingIf(i.Status == "", "status"))
 }
 
 // Invite invites a person, or gives a member the role, and returns what the service did. Without a role, the service chooses the

@@ -56,12 +56,7 @@ type Member struct {
 
 func (m *Member) Ref() wire.Ref { return wire.Ref{ID: m.ID} }
 
-func (m *Member) MissingField() string {
-	if m.Email == "" {
-		return "email"
-	}
-	return ""
-}
+func (m *Member) MissingField() string { return wire.MissingIf(m.Email == "", "email") }
 
 // RefusedError says that the service did nothing for one person, although it accepted the request.
 type RefusedError struct {

@@ -49,13 +49,7 @@ type listedLimit struct {
 func (l *listedLimit) Ref() wire.Ref { return wire.Ref{ID: l.Email} }
 
 func (l *listedLimit) MissingField() string {
-	switch {
-	case l.Email == "":
-		return "email"
-	case !l.Limit.IsPresent:
-		return "limit"
-	}
-	return ""
+	return cmp.Or(wire.MissingIf(l.Email == "", "email"), wire.MissingIf(!l.Limit.IsPresent, "limit"))
 }
 
 // Of is the limit of a user, in credits; nil if only the global limit applies.
@@ -128,7 +122,8 @@ func (c *Client) UsageLimitsAtPlan(ctx context.Context) (*UsageLimits, error) {
 
 // CheckAccess checks during a plan that the key, its role, and base_url can manage limits.
 func (c *Client) CheckAccess(ctx context.Context) error {
-	return c.conn.CheckOnce(ctx, "usage limits", func(ctx context.Context) error { _, err := c.UsageLimits(ctx); return err })
+	_, err := c.UsageLimitsAtPlan(ctx)
+	return err
 }
 
 // SetUserUsageLimit sets a user's limit, in credits. If the service rejects this user, the error is a *RefusedError.
@@ -178,8 +173,8 @@ func (c *Client) HasSetLimit(email string) bool {
 
 // IsAboutUser reports whether the service rejected a limit because of its user or value.
 func IsAboutUser(err error) bool {
-	var refused *RefusedError
-	return errors.As(err, &refused) || isInvalid(err)
+	_, isRefused := errors.AsType[*RefusedError](err)
+	return isRefused || isInvalid(err)
 }
 
 // putUserUsageLimits sends one request, and returns the errors of single users.

@@ -2,7 +2,6 @@
 package serviceaccounts
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -59,12 +58,7 @@ func (a *Account) Ref() wire.Ref {
 	return wire.Ref{Object: "service account", Name: a.Name, ID: a.ID, CreatedAt: a.CreatedAt.Time()}
 }
 
-func (a *Account) MissingField() string {
-	if a.Name == "" {
-		return "name"
-	}
-	return ""
-}
+func (a *Account) MissingField() string { return wire.MissingIf(a.Name == "", "name") }
 
 // List returns all accounts of the organization, ordered by name. Calls in a short time share one listing.
 func (c *Client) List(ctx context.Context) ([]Account, error) {
@@ -72,7 +66,7 @@ func (c *Client) List(ctx context.Context) ([]Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	wire.Sort(all, func(a, b *Account) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	wire.SortByName(all)
 	return all, nil
 }
 
@@ -82,7 +76,8 @@ func (c *Client) ListNamed(ctx context.Context, name string) ([]Account, error) 
 }
 
 func (c *Client) list(ctx context.Context, _ string) ([]Account, error) {
-	return transport.CallList[Account](ctx, c.conn, transport.Get("listServiceAccounts", "/api/v0/service-accounts"), "serviceAccounts", nil)
+	r := transport.Get("listServiceAccounts", "/api/v0/service-accounts")
+	return transport.CallList[Account](ctx, c.conn, r, "serviceAccounts", nil)
 }
 
 // Get reads one account. Reads in a short time share one listing. If the account does not exist, the error is a *MissingError.
@@ -91,7 +86,8 @@ func (c *Client) Get(ctx context.Context, id string) (*Account, error) {
 }
 
 func (c *Client) getUncached(ctx context.Context, id string) (*Account, error) {
-	return transport.CallObject[Account](ctx, c.conn, transport.Get("getServiceAccount", "/api/v0/service-accounts/{serviceAccountId}", id), "serviceAccount", id)
+	r := transport.Get("getServiceAccount", "/api/v0/service-accounts/{serviceAccountId}", id)
+	return transport.CallObject[Account](ctx, c.conn, r, "serviceAccount", id)
 }
 
 func isNamed(name string) func(*Account) bool {
@@ -101,23 +97,21 @@ func isNamed(name string) func(*Account) bool {
 // Create creates an account, and finds it after a lost response; see create.Named. The API does not say whether names are
 // unique, so if an account with the name exists, nothing is sent and the error is an *ExistsError.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, error) {
-	isAnswered := false
-	created, err := create.Named(ctx, c.ledger, create.NamedObject[Account]{
+	return create.Named(ctx, c.ledger, create.NamedObject[Account]{
 		Object:  "service account",
 		Name:    body.Name,
 		Key:     collection.Organization,
 		HasName: isNamed(body.Name),
 		Send: func(ctx context.Context) (*Account, error) {
-			sent, err := transport.CallObject[Account](ctx, c.conn, transport.Post("createServiceAccount", "/api/v0/service-accounts").With(body), "serviceAccount", wire.AnyID)
-			isAnswered = err == nil
-			return sent, err
+			r := transport.Post("createServiceAccount", "/api/v0/service-accounts").With(body)
+			made, err := transport.CallObject[Account](ctx, c.conn, r, "serviceAccount", wire.AnyID)
+			if err == nil { // An account that is found after a lost response may be another run's, with keys.
+				c.keyLedger.Begin(made.ID)
+			}
+			return made, err
 		},
 		IsWanted: func(a *Account) bool { return a.Name == body.Name && a.Description == body.Description },
 	})
-	if err == nil && isAnswered { // An account that was found may be another run's, with keys.
-		c.keyLedger.Begin(created.ID)
-	}
-	return created, err
 }
 
 // Update changes the fields that are set in body.

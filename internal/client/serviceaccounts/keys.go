@@ -43,12 +43,7 @@ func (k *APIKey) Ref() wire.Ref {
 	return wire.Ref{Object: "API key", Name: k.Name, ID: k.ID, ImportID: k.AccountID + "/" + k.ID, CreatedAt: k.CreatedAt.Time()}
 }
 
-func (k *APIKey) MissingField() string {
-	if k.Name == "" {
-		return "name"
-	}
-	return ""
-}
+func (k *APIKey) MissingField() string { return wire.MissingIf(k.Name == "", "name") }
 
 // ListKeys lists all keys of a service account, including dead ones, in no particular order. Calls in a short time share
 // one listing. If the account does not exist, the error is a *MissingError.

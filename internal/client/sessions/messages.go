@@ -53,12 +53,7 @@ func (m *Message) Ref() wire.Ref {
 	return wire.Ref{Object: "message", ID: m.ID, CreatedAt: m.CreatedAt.Time()}
 }
 
-func (m *Message) MissingField() string {
-	if m.Role == "" {
-		return "role"
-	}
-	return ""
-}
+func (m *Message) MissingField() string { return wire.MissingIf(m.Role == "", "role") }
 
 // block is the part of a block that the client knows.
 type block struct {
@@ -119,8 +114,11 @@ type MessageRequest struct {
 
 // isWanted reports whether a message in a list matches the request, as far as text shows.
 func (b MessageRequest) isWanted(m *Message) bool {
-	same := func(text string) bool { return strings.TrimSpace(text) == strings.TrimSpace(b.Text) }
-	return m.Role == RoleUser && (same(m.Text()) || slices.ContainsFunc(m.blocks(), func(b block) bool { return b.Type == "text" && same(b.Text) }))
+	if m.Role != RoleUser {
+		return false
+	}
+	isText := func(text string) bool { return strings.TrimSpace(text) == strings.TrimSpace(b.Text) }
+	return isText(m.Text()) || slices.ContainsFunc(m.blocks(), func(b block) bool { return b.Type == "text" && isText(b.Text) })
 }
 
 // Send sends a message to the agent of a session once. After a lost response, it looks for the message in the session; see
@@ -141,25 +139,23 @@ func (c *Client) Send(ctx context.Context, id string, body MessageRequest) (*Mes
 }
 
 // sendMessage sends a message. A new session may not accept it at once.
-func (c *Client) sendMessage(ctx context.Context, id string, body MessageRequest) (sent *Message, err error) {
+func (c *Client) sendMessage(ctx context.Context, id string, body MessageRequest) (*Message, error) {
+	type receipt struct {
+		MessageID string `json:"messageId"`
+	}
 	r := transport.Post("sendSessionMessage", routeOfMessages, id).With(body)
-	err = c.retryNotFound(ctx, func() error {
-		response, err := transport.Call[struct {
-			MessageID string `json:"messageId"`
-		}](ctx, c.conn, r)
-		switch {
-		case err != nil:
-			return err
-		case response.MessageID == "":
-			return r.Unexpected("the field messageId is missing")
-		}
-		sent = &Message{ID: response.MessageID, Role: RoleUser}
-		if now := c.conn.ServiceTime(); !now.IsZero() {
-			sent.CreatedAt = wire.Millis(now.UnixMilli())
-		}
-		return nil
-	})
-	return sent, err
+	response, err := retryNotFound(ctx, c, func() (*receipt, error) { return transport.Call[receipt](ctx, c.conn, r) })
+	switch {
+	case err != nil:
+		return nil, err
+	case response.MessageID == "":
+		return nil, r.Unexpected("the field messageId is missing")
+	}
+	sent := &Message{ID: response.MessageID, Role: RoleUser}
+	if now := c.conn.ServiceTime(); !now.IsZero() {
+		sent.CreatedAt = wire.Millis(now.UnixMilli())
+	}
+	return sent, nil
 }
 
 // Messages returns the messages of a session with certain roles, or of all roles if there are none. The newest are last. Most
@@ -173,10 +169,8 @@ func (c *Client) Messages(ctx context.Context, id string, roles []string, most i
 	case len(roles) == 1 && roles[0] != RoleSystem: // The service does not filter by other roles.
 		role, size = roles[0], most
 	}
-	var found []Message
-	err := c.retryNotFound(ctx, func() (err error) {
-		found, err = collection.Gather(withRoles(c.messagePages(ctx, id, role, size), roles), most)
-		return err
+	found, err := retryNotFound(ctx, c, func() ([]Message, error) {
+		return collection.Gather(withRoles(c.messagePages(ctx, id, role, size), roles), most)
 	})
 	sortMessages(found)
 	if most > 0 {
@@ -227,7 +221,8 @@ func (c *Client) Turn(ctx context.Context, id, message string) (t Turn, err erro
 func (c *Client) messagePages(ctx context.Context, id, role string, most int) iter.Seq2[[]Message, error] {
 	q := url.Values{}
 	transport.SetIf(q, "role", role)
-	return collection.NewPages[Message](c.conn, transport.Get("listSessionMessages", routeOfMessages, id), "messages").All(ctx, collection.PageKey(most, q))
+	pages := collection.NewPages[Message](c.conn, transport.Get("listSessionMessages", routeOfMessages, id), "messages")
+	return pages.All(ctx, collection.PageKey(most, q))
 }
 
 // withRoles drops messages of other roles.
@@ -253,17 +248,9 @@ func sortMessages(listed []Message) {
 // Children returns the sessions of a session's subagents, newest first.
 func (c *Client) Children(ctx context.Context, id string) ([]Session, error) {
 	r := transport.Get("listSessionChildren", route+"/children", id)
-	var found []Session
-	err := c.retryNotFound(ctx, func() (err error) {
-		found, err = transport.CallList[Session](ctx, c.conn, r, "sessions", nil)
-		return err
+	found, err := retryNotFound(ctx, c, func() ([]Session, error) {
+		return transport.CallList[Session](ctx, c.conn, r, "sessions", nil)
 	})
-	sortNewestFirst(found)
+	wire.SortNewestFirst(found)
 	return found, err
-}
-
-func sortNewestFirst(listed []Session) {
-	wire.Sort(listed, func(a, b *Session) int {
-		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID))
-	})
 }

@@ -43,12 +43,7 @@ func (s *Session) Ref() wire.Ref {
 	return wire.Ref{Object: object, ID: s.ID, CreatedAt: s.CreatedAt.Time()}
 }
 
-func (s *Session) MissingField() string {
-	if s.Status == "" {
-		return "status"
-	}
-	return ""
-}
+func (s *Session) MissingField() string { return wire.MissingIf(s.Status == "", "status") }
 
 // isUntouched reports whether nothing has happened in a session since its creation. A new session may be pending.
 func (s *Session) isUntouched() bool {

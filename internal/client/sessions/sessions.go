@@ -72,7 +72,7 @@ func pagesOf(computer string, most int) string {
 // a short time share the pages.
 func (c *Client) List(ctx context.Context, computer string, most int) ([]Session, error) {
 	found, err := collection.Gather(c.pages.All(ctx, pagesOf(computer, most)), most)
-	sortNewestFirst(found)
+	wire.SortNewestFirst(found)
 	if err != nil || most == 0 {
 		return found, err
 	}
@@ -122,11 +122,8 @@ func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Ti
 
 // GetNow reads one session of which nothing is known yet: alone, and then its settings from the listing of its computer. If it does
 // not exist, the error is a *MissingError.
-func (c *Client) GetNow(ctx context.Context, id, computer string) (found *Session, err error) {
-	err = c.retryNotFound(ctx, func() (err error) {
-		found, err = c.anywhere(ctx, id, computer)
-		return err
-	})
+func (c *Client) GetNow(ctx context.Context, id, computer string) (*Session, error) {
+	found, err := retryNotFound(ctx, c, func() (*Session, error) { return c.anywhere(ctx, id, computer) })
 	if err != nil || found.Settings != nil {
 		return found, collection.Gone(err)
 	}
@@ -141,12 +138,8 @@ func (c *Client) GetNow(ctx context.Context, id, computer string) (found *Sessio
 }
 
 // anywhere reads one session alone, on its computer or elsewhere.
-func (c *Client) anywhere(ctx context.Context, id, computer string) (found *Session, err error) {
-	err = onComputer(computer, func(computer string) (err error) {
-		found, err = c.GetUncached(ctx, id, computer)
-		return err
-	})
-	return found, err
+func (c *Client) anywhere(ctx context.Context, id, computer string) (*Session, error) {
+	return onComputer(computer, func(computer string) (*Session, error) { return c.GetUncached(ctx, id, computer) })
 }
 
 // GetUncached reads one session alone, on a computer or, with an empty ID, wherever it is. The response may lack the settings.
@@ -156,21 +149,24 @@ func (c *Client) GetUncached(ctx context.Context, id, computer string) (*Session
 
 // onComputer sends a request for a session of a computer. After a 404, it retries without the computer, which may have been
 // deleted.
-func onComputer(computer string, send func(computer string) error) error {
-	err := send(computer)
+func onComputer[T any](computer string, send func(computer string) (T, error)) (T, error) {
+	result, err := send(computer)
 	if computer != "" && transport.IsNotFound(err) {
-		err = send("")
+		return send("")
 	}
-	return err
+	return result, err
 }
 
 // retryNotFound retries a request after a 404, because the session may be new.
-func (c *Client) retryNotFound(ctx context.Context, send func() error) error {
-	err := c.conn.Until(ctx, notFoundPatience, notFoundPause, transport.IsNotFound, send)
+func retryNotFound[T any](ctx context.Context, c *Client, send func() (T, error)) (result T, err error) {
+	err = c.conn.Until(ctx, notFoundPatience, notFoundPause, transport.IsNotFound, func() (err error) {
+		result, err = send()
+		return err
+	})
 	if transport.IsNotFound(err) && ctx.Err() != nil {
-		return fmt.Errorf("waiting for the session to become visible: %w", ctx.Err())
+		err = fmt.Errorf("waiting for the session to become visible: %w", ctx.Err())
 	}
-	return err
+	return result, err
 }
 
 // Create creates a session, and finds it after a lost response; see create.Unnamed.
@@ -199,47 +195,37 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, erro
 
 // send creates a session. If the response has the ID but not the whole session, the next refresh reads the rest.
 func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error) {
-	r := transport.Post("createSession", routeOfAll).With(body)
-	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
-	if err != nil {
-		return nil, err
-	}
-	var made Session
-	err = wire.Decode(response.Body, "session", &made)
-	switch {
-	case made.ID == "":
-		return nil, r.Unexpected("it has no ID")
-	case err == nil && made.MissingField() == "":
-		return &made, nil
+	made, isWhole, err := create.Call[Session](ctx, c.conn, transport.Post("createSession", routeOfAll).With(body), "session")
+	if err != nil || isWhole {
+		return made, err
 	}
 	createdAt := cmp.Or(made.CreatedAt.Time(), c.conn.ServiceTime(), c.conn.Clock.Now())
 	return &Session{
-		ID: made.ID, Status: StatusIdle, CreatedAt: wire.Millis(createdAt.UnixMilli()), ComputerID: cmp.Or(made.ComputerID, body.ComputerID), Settings: made.Settings,
+		ID: made.ID, Status: StatusIdle, CreatedAt: wire.Millis(createdAt.UnixMilli()),
+		ComputerID: cmp.Or(made.ComputerID, body.ComputerID), Settings: made.Settings,
 	}, nil
 }
 
 // Update changes the settings that are not nil.
-func (c *Client) Update(ctx context.Context, id, computer string, settings *Settings) (updated *Session, err error) {
+func (c *Client) Update(ctx context.Context, id, computer string, settings *Settings) (*Session, error) {
 	defer c.invalidate(computer)
-	err = c.retryNotFound(ctx, func() (err error) {
-		updated, err = transport.PatchObject(ctx, c.conn, transport.Patch("updateSession", route, id).With(map[string]*Settings{"sessionSettings": settings}), "session", id, func(ctx context.Context) (*Session, error) {
-			c.invalidate(computer)
-			return c.GetNow(ctx, id, computer)
-		})
-		return err
-	})
-	return updated, err
+	r := transport.Patch("updateSession", route, id).With(map[string]*Settings{"sessionSettings": settings})
+	read := func(ctx context.Context) (*Session, error) {
+		c.invalidate(computer)
+		return c.GetNow(ctx, id, computer)
+	}
+	return retryNotFound(ctx, c, func() (*Session, error) { return transport.PatchObject(ctx, c.conn, r, "session", id, read) })
 }
 
 // Delete soft-deletes a session: the service keeps it for a while. If the session does not exist, the error is a *MissingError.
 func (c *Client) Delete(ctx context.Context, id, computer string) error {
 	defer c.invalidate(computer)
 	var isLost bool // An attempt got no response. If it deleted the session, later attempts return 404.
-	err := c.retryNotFound(ctx, func() error {
-		return onComputer(computer, func(computer string) error {
+	_, err := retryNotFound(ctx, c, func() (any, error) {
+		return onComputer(computer, func(computer string) (any, error) {
 			err := c.conn.CallIgnoringBody(ctx, transport.Delete("deleteSession", route, id).Where(query(computer)))
 			isLost = isLost || transport.IsRepeated(err)
-			return err
+			return nil, err
 		})
 	})
 	if transport.IsNotFound(err) && isLost {
@@ -265,12 +251,8 @@ func (c *Client) Interrupt(ctx context.Context, id string) (string, error) {
 	type outcome struct {
 		Status string `json:"status"`
 	}
-	var response *outcome
 	r := transport.Post("interruptSession", route+"/interrupt", id).Repeatable()
-	err := c.retryNotFound(ctx, func() (err error) {
-		response, err = transport.Call[outcome](ctx, c.conn, r)
-		return err
-	})
+	response, err := retryNotFound(ctx, c, func() (*outcome, error) { return transport.Call[outcome](ctx, c.conn, r) })
 	c.invalidateAll()
 	switch {
 	case err != nil:

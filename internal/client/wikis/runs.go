@@ -102,12 +102,7 @@ func (w *Run) Ref() wire.Ref {
 	return wire.Ref{Object: "wiki run of " + w.RepoURL, ID: w.ID, CreatedAt: w.CreatedAt.Time()}
 }
 
-func (w *Run) MissingField() string {
-	if w.RepoURL == "" {
-		return "repoUrl"
-	}
-	return ""
-}
+func (w *Run) MissingField() string { return wire.MissingIf(w.RepoURL == "", "repoUrl") }
 
 // SameRepository reports whether two URLs are of one repository: case, and a slash or ".git" at the end, make no difference.
 func SameRepository(a, b string) bool { return repositoryKey(a) == repositoryKey(b) }
@@ -121,7 +116,8 @@ func repositoryKey(address string) string {
 func SameCommit(a, b string) bool {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	const shortest = 7 // A shorter prefix would match too many commits.
-	return a == b || min(len(a), len(b)) >= shortest && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a))
+	isAbbreviated := strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
+	return a == b || isAbbreviated && min(len(a), len(b)) >= shortest
 }
 
 // List returns the newest run of each repository that the API key can see, ordered by repository. Calls in a short time share
@@ -143,9 +139,7 @@ func (c *Client) History(ctx context.Context, repoURL string) ([]Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	wire.Sort(all, func(a, b *Run) int {
-		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID))
-	})
+	wire.SortNewestFirst(all)
 	return all, nil
 }
 
@@ -184,18 +178,9 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Run, error) {
 }
 
 func (c *Client) send(ctx context.Context, body CreateRequest) (*Run, error) {
-	r := transport.Post("createWikiRun", "/api/v0/wiki").With(body)
-	response, err := c.conn.Exchange(ctx, r, transport.OnlyJSON)
-	if err != nil {
-		return nil, err
-	}
-	var made Run
-	err = wire.Decode(response.Body, "wikiRun", &made)
-	switch {
-	case made.ID == "":
-		return nil, r.Unexpected("it has no ID")
-	case err == nil && made.MissingField() == "":
-		return &made, nil
+	made, isWhole, err := create.Call[Run](ctx, c.conn, transport.Post("createWikiRun", "/api/v0/wiki").With(body), "wikiRun")
+	if err != nil || isWhole {
+		return made, err
 	}
 	ctx, cancel := transport.PastCancel(ctx)
 	defer cancel()
@@ -227,7 +212,8 @@ func (c *Client) SetPrivacy(ctx context.Context, id, level string) error {
 	type body struct {
 		PrivacyLevel string `json:"privacyLevel"`
 	}
-	return c.conn.CallIgnoringBody(ctx, transport.Post("updateWikiPrivacy", "/api/v0/wiki/{wikiRunId}/privacy", id).Repeatable().With(body{level}))
+	r := transport.Post("updateWikiPrivacy", "/api/v0/wiki/{wikiRunId}/privacy", id).Repeatable()
+	return c.conn.CallIgnoringBody(ctx, r.With(body{level}))
 }
 
 // Delete deletes a run. If the run does not exist, the error is a *MissingError.
@@ -251,13 +237,7 @@ type Page struct {
 func (p *Page) Ref() wire.Ref { return wire.Ref{ID: p.ID} }
 
 func (p *Page) MissingField() string {
-	switch {
-	case p.ID == "":
-		return "pageId"
-	case p.Content == nil:
-		return "content"
-	}
-	return ""
+	return cmp.Or(wire.MissingIf(p.ID == "", "pageId"), wire.MissingIf(p.Content == nil, "content"))
 }
 
 // Match is a page that a search found.
@@ -272,16 +252,12 @@ type Match struct {
 
 func (m *Match) Ref() wire.Ref { return wire.Ref{ID: m.PageID} }
 
-func (m *Match) MissingField() string {
-	if m.PageID == "" {
-		return "pageId"
-	}
-	return ""
-}
+func (m *Match) MissingField() string { return wire.MissingIf(m.PageID == "", "pageId") }
 
 // Page returns a page of a wiki run.
 func (c *Client) Page(ctx context.Context, runID, pageID string) (*Page, error) {
-	return transport.CallObject[Page](ctx, c.conn, transport.Get("getWikiPage", "/api/v0/wiki/{wikiRunId}/pages/{pageId}", runID, pageID), "page", pageID)
+	r := transport.Get("getWikiPage", "/api/v0/wiki/{wikiRunId}/pages/{pageId}", runID, pageID)
+	return transport.CallObject[Page](ctx, c.conn, r, "page", pageID)
 }
 
 // Search returns the pages of a wiki run that contain a text, in the service's order. If limit is 0, the service's default

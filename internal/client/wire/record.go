@@ -3,6 +3,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,6 +63,14 @@ func Refs[T any, P RecordOf[T]](objects []T) []Ref {
 		refs[i] = P(&objects[i]).Ref()
 	}
 	return refs
+}
+
+// MissingIf returns the name of a field if it is missing; else nothing.
+func MissingIf(isMissing bool, field string) string {
+	if isMissing {
+		return field
+	}
+	return ""
 }
 
 // AnyID stands for the ID of an object that is being created, or that was not requested by its ID.
@@ -131,16 +140,16 @@ const maxExact = 1 << 53
 
 // decodingError returns the error for a response that cannot be decoded, without the names of Go types; nil if err is nil.
 func decodingError(err error) error {
-	var mistyped *json.UnmarshalTypeError
+	mistyped, isMistyped := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &mistyped) && mistyped.Field != "":
-		return &ResponseError{Problem: fmt.Sprintf("the field %s has the wrong type, %s", mistyped.Field, mistyped.Value)}
-	case errors.As(err, &mistyped):
+	case !isMistyped:
+		return &ResponseError{Problem: err.Error()}
+	case mistyped.Field == "":
 		return &ResponseError{Problem: "it has the wrong type, " + mistyped.Value}
 	}
-	return &ResponseError{Problem: err.Error()}
+	return &ResponseError{Problem: fmt.Sprintf("the field %s has the wrong type, %s", mistyped.Field, mistyped.Value)}
 }
 
 // unwrap returns the object inside {"noun": {...}}, or the body itself if the object is not wrapped.
@@ -195,8 +204,7 @@ func ReadEnvelope(body []byte, into any) error {
 }
 
 // Sort sorts objects, and keeps the order of equal ones. The API defines no order of most lists, and a changing order would show up as
-// drift. It sorts their positions and then moves each object once, which is faster for large objects, and smaller: the sort itself is
-// compiled once, and not for each type.
+// drift. It sorts their positions and then moves each object once, which is faster for large objects.
 func Sort[T any](objects []T, compare func(a, b *T) int) {
 	order := make([]int, len(objects))
 	for i := range order {
@@ -208,4 +216,20 @@ func Sort[T any](objects []T, compare func(a, b *T) int) {
 		sorted[n] = objects[i]
 	}
 	copy(objects, sorted)
+}
+
+// SortNewestFirst sorts objects by their creation times, and those of one time by their IDs.
+func SortNewestFirst[T any, P RecordOf[T]](objects []T) {
+	Sort(objects, func(a, b *T) int {
+		x, y := P(a).Ref(), P(b).Ref()
+		return cmp.Or(y.CreatedAt.Compare(x.CreatedAt), cmp.Compare(x.ID, y.ID))
+	})
+}
+
+// SortByName sorts objects by their names, and those of one name by their IDs.
+func SortByName[T any, P RecordOf[T]](objects []T) {
+	Sort(objects, func(a, b *T) int {
+		x, y := P(a).Ref(), P(b).Ref()
+		return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID))
+	})
 }
