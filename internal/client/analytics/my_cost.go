@@ -15,8 +15,8 @@ const CostHeadlineDaily = "headline_daily"
 // CostQueryKeys returns the queries of MyCost.
 func CostQueryKeys() []string {
 	return []string{
-		CostHeadlineDaily, "cost_summary", "top_sessions", "by_model", "fsc_by_model_daily", "fsc_by_multiplier_daily", "by_ticket", "by_pr",
-		"my_activity_summary", "my_time_spent", "my_intent_breakdown", "my_completed_tickets_daily", "my_completed_tickets",
+		CostHeadlineDaily, "cost_summary", "top_sessions", "by_model", "fsc_by_model_daily", "fsc_by_multiplier_daily", "by_ticket",
+		"by_pr", "my_activity_summary", "my_time_spent", "my_intent_breakdown", "my_completed_tickets_daily", "my_completed_tickets",
 		"my_merged_prs_daily", "my_merged_pr_detail",
 	}
 }

@@ -37,15 +37,18 @@ type Page[C any] struct {
 type Paged[C any] struct {
 	clock clock.Clock
 	op    transport.Operation
-	fetch func(ctx context.Context, key, cursor string) (Page[C], error)
+	fetch fetchPage[C]
 	// same reports whether the contents of two pages are equal.
 	same func(C, C) bool
 	// listings have the pages of each listing by cursor.
 	listings *memo.Memo[*memo.Memo[Page[C]]]
 }
 
-// NewPaged returns an empty cache for the listings of op. Fetch requests one page of the listing with a key.
-func NewPaged[C any](clk clock.Clock, op transport.Operation, fetch func(ctx context.Context, key, cursor string) (Page[C], error), same func(C, C) bool) *Paged[C] {
+// fetchPage requests one page of the listing with a key.
+type fetchPage[C any] func(ctx context.Context, key, cursor string) (Page[C], error)
+
+// NewPaged returns an empty cache for the listings of op.
+func NewPaged[C any](clk clock.Clock, op transport.Operation, fetch fetchPage[C], same func(C, C) bool) *Paged[C] {
 	return &Paged[C]{clock: clk, op: op, fetch: fetch, same: same, listings: memo.New[*memo.Memo[Page[C]]](clk, SharedLifetime)}
 }
 
@@ -171,7 +174,9 @@ func Gather[T any, P wire.RecordOf[T]](pages iter.Seq2[[]T, error], most int) ([
 }
 
 // callPage requests one page of a listing under /api/v0, whose objects are in a field named by envelope.
-func callPage[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, r transport.Request, envelope, cursor string) (Page[[]T], error) {
+func callPage[T any, P wire.RecordOf[T]](
+	ctx context.Context, c *transport.Conn, r transport.Request, envelope, cursor string,
+) (Page[[]T], error) {
 	if cursor != "" {
 		r.Query.Set("cursor", cursor)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -49,7 +50,8 @@ func (c *Client) CompleteFileUpload(ctx context.Context, computerID, fileName st
 	if err == nil {
 		return cmp.Or(written.Wrapped, &written.WorkspaceFile), nil
 	}
-	if ctx.Err() != nil || !transport.IsConflict(err) && !transport.IsAmbiguous(err) && !transport.IsRepeated(err) {
+	mayBeWritten := transport.IsConflict(err) || transport.IsAmbiguous(err) || transport.IsRepeated(err)
+	if ctx.Err() != nil || !mayBeWritten {
 		return nil, err
 	}
 	same, checkErr := c.workspaceHas(ctx, computerID, fileName, content)
@@ -57,13 +59,16 @@ func (c *Client) CompleteFileUpload(ctx context.Context, computerID, fileName st
 	case same:
 		return &WorkspaceFile{FileName: fileName, SizeBytes: content.Size}, nil
 	case checkErr != nil:
-		err = fmt.Errorf("%w; the provider could not check whether the file %q is in the workspace: %v", err, fileName, checkErr) //nolint:errorlint // Its remedy is that of the upload.
+		//nolint:errorlint // The remedy is that of the upload.
+		err = fmt.Errorf("%w; the provider could not check whether the file %q is in the workspace: %v", err, fileName, checkErr)
 	}
 	return nil, err
 }
 
 // CreateFileDownload returns a signed URL of a workspace file. Empty arguments are not sent.
-func (c *Client) CreateFileDownload(ctx context.Context, computerID, fileName, sessionID, contentType string) (*transport.SignedURL, error) {
+func (c *Client) CreateFileDownload(
+	ctx context.Context, computerID, fileName, sessionID, contentType string,
+) (*transport.SignedURL, error) {
 	type body struct {
 		SessionID   string `json:"sessionId,omitempty"`
 		ContentType string `json:"contentType,omitempty"`
@@ -167,23 +172,15 @@ func (r *exactReader) Read(p []byte) (int, error) {
 
 // sameBytes reports whether two streams are equal.
 func sameBytes(a, b io.Reader) (bool, error) {
-	const chunk = 64 << 10
-	left, right := make([]byte, chunk), make([]byte, chunk)
-	for {
-		n, errA := io.ReadFull(a, left)
-		m, errB := io.ReadFull(b, right)
-		for _, err := range []error{errA, errB} {
-			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-				return false, fmt.Errorf("the files could not be compared: %w", transport.WithoutURL(err))
-			}
+	var sums [2][]byte
+	for i, stream := range []io.Reader{a, b} {
+		hash := sha256.New()
+		if _, err := io.Copy(hash, stream); err != nil {
+			return false, fmt.Errorf("the files could not be compared: %w", transport.WithoutURL(err))
 		}
-		if !bytes.Equal(left[:n], right[:m]) {
-			return false, nil
-		}
-		if errA != nil || errB != nil {
-			return errA != nil && errB != nil, nil
-		}
+		sums[i] = hash.Sum(nil)
 	}
+	return bytes.Equal(sums[0], sums[1]), nil
 }
 
 // FileContent is what an upload sends. It is streamed and never kept in memory.

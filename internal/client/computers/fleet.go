@@ -168,16 +168,16 @@ func (c *Client) findBatch(
 	})
 	isOlder := func(found Computer) bool { return !create.CreatedSince(found.CreatedAt.Time(), since) }
 	if len(found) == 0 || len(found) > body.Quantity || slices.ContainsFunc(found, isOlder) {
-		refs := fleetRefs(found, body.NamePrefix, body.ServiceAccountID)
-		return nil, &create.LostError{Object: "computer", Name: body.NamePrefix + "-<number>", Found: refs, Err: errors.Join(lostErr, lookErr)}
+		name, refs := body.NamePrefix+"-<number>", fleetRefs(found, body.NamePrefix, body.ServiceAccountID)
+		return nil, &create.LostError{Object: "computer", Name: name, Found: refs, Err: errors.Join(lostErr, lookErr)}
 	}
 	for i := range found {
 		create.NoteFound(ctx, create.Found{Ref: found[i].Ref()})
 		c.conn.NoteFound(ctx, found[i].Ref())
 	}
 	if len(found) < body.Quantity {
-		return found, fmt.Errorf("the response to bulkCreateComputers was lost or unusable; %d of the %d requested computers were found: %w",
-			len(found), body.Quantity, lostErr)
+		return found, fmt.Errorf("the response to bulkCreateComputers was lost or unusable; "+
+			"%d of the %d requested computers were found: %w", len(found), body.Quantity, lostErr)
 	}
 	return found, nil
 }

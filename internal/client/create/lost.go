@@ -12,13 +12,14 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/runreport"
 )
 
-// searchTime is the sum of looksAfterLoss, the pauses before each search for an object whose create response was lost. The service may
-// show a new object late, so one search is not enough.
-const searchTime = 7 * time.Second
-
+// looksAfterLoss are the pauses before each search for an object whose create response was lost, and searchTime is their sum. The service
+// may show a new object late, so one search is not enough.
 var looksAfterLoss = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second}
 
-// LookAfterLoss searches until it finds enough objects or has no more attempts.
+const searchTime = 7 * time.Second
+
+// LookAfterLoss searches until it finds enough objects or has no more attempts. It continues for a short time after an interrupt, so that
+// the run knows what it created.
 func LookAfterLoss[T any](ctx context.Context, c *transport.Conn, enough int, find func(context.Context) ([]T, error)) ([]T, error) {
 	ctx, cancel := transport.PastCancel(ctx)
 	defer cancel()

@@ -9,19 +9,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
 
-// NamedObject describes an object whose name nothing else in its collection has.
-type NamedObject[T any] struct {
-	// Object and Name are used in errors, such as "computer" and "ci".
-	Object, Name string
-	// Key is the collection that the object becomes a part of.
-	Key string
-	// HasName reports whether an object has the name that the new object would have.
-	HasName func(*T) bool
-	// Send sends the request, and IsWanted reports whether an object matches it, as far as a response shows.
-	Send     func(ctx context.Context) (*T, error)
-	IsWanted func(*T) bool
-}
-
 // Named creates an object with a name. Besides the service's own errors, it returns *ExistsError and *LostError.
 //
 // If an object has the name for ten seconds, nothing is sent. After a lost response, the object is the only new one that has the name and
@@ -36,7 +23,20 @@ func Named[T any](ctx context.Context, l *Ledger[T], o NamedObject[T]) (*T, erro
 	return l.AfterUpdate(o.Key, made, err)
 }
 
-// sendNamed sends the request unless the name is taken.
+// NamedObject describes an object whose name nothing else in its collection has.
+type NamedObject[T any] struct {
+	// Object and Name are used in errors, such as "computer" and "ci".
+	Object, Name string
+	// Key is the collection that the object becomes a part of.
+	Key string
+	// HasName reports whether an object has the name that the new object would have.
+	HasName func(*T) bool
+	// Send sends the request, and IsWanted reports whether an object matches it, as far as a response shows.
+	Send     func(ctx context.Context) (*T, error)
+	IsWanted func(*T) bool
+}
+
+// sendNamed sends the request, unless the name is taken.
 func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T]) (*T, error) {
 	taken, err := l.UntilFree(ctx, o.Key, o.HasName)
 	if len(taken) > 0 {

@@ -14,6 +14,21 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
+// Unnamed creates an object without a name. Besides the service's own errors, it returns *LostError.
+//
+// Nothing is listed before, so after a lost response, a new object must prove its age by the service's clock, and never by the local one.
+// A network failure often loses the responses to several equal requests, and their objects are equal too: if there are no more of them
+// than lost responses, each request gets one.
+func Unnamed[T any](ctx context.Context, s *Sends[T], o UnnamedObject[T]) (*T, error) {
+	s.conn.LearnServiceTime(ctx)
+	since := s.conn.ServiceTime()
+	made, err := s.send(ctx, o)
+	if transport.IsAmbiguous(err) {
+		return s.find(ctx, o, since, err)
+	}
+	return made, err
+}
+
 // UnnamedObject describes an object without a name.
 type UnnamedObject[T any] struct {
 	// Object is used in errors, such as "session on the computer 7".
@@ -30,21 +45,6 @@ type UnnamedObject[T any] struct {
 	ListedLate time.Duration
 }
 
-// Unnamed creates an object without a name. Besides the service's own errors, it returns *LostError.
-//
-// Nothing is listed before, so after a lost response, a new object must prove its age by the service's clock, and never by the local one.
-// A network failure often loses the responses to several equal requests, and their objects are equal too: if there are no more of them
-// than lost responses, each request gets one.
-func Unnamed[T any](ctx context.Context, s *Sends[T], o UnnamedObject[T]) (*T, error) {
-	s.conn.LearnServiceTime(ctx)
-	since := s.conn.ServiceTime()
-	made, err := s.send(ctx, o)
-	if transport.IsAmbiguous(err) {
-		return s.find(ctx, o, since, err)
-	}
-	return made, err
-}
-
 // Sends are the requests of this process that create objects without names.
 type Sends[T any] struct {
 	conn *transport.Conn
@@ -57,20 +57,6 @@ type Sends[T any] struct {
 // NewSends returns empty Sends.
 func NewSends[T any, P wire.RecordOf[T]](c *transport.Conn) *Sends[T] {
 	return &Sends[T]{conn: c, ref: func(object *T) wire.Ref { return P(object).Ref() }, refs: wire.Refs[T, P]}
-}
-
-// Call sends a create request. The response must have the object's ID, and isWhole says whether it has all that a record must have.
-func Call[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, r transport.Request, noun string) (made *T, isWhole bool, err error) {
-	response, err := c.Exchange(ctx, r, transport.OnlyJSON)
-	if err != nil {
-		return nil, false, err
-	}
-	made = new(T)
-	err = wire.Decode(response.Body, noun, made)
-	if P(made).Ref().ID == "" {
-		return nil, false, r.Unexpected("it has no ID")
-	}
-	return made, err == nil && P(made).MissingField() == "", nil
 }
 
 // send sends the request, and counts it if its response is lost.
@@ -164,4 +150,20 @@ func (s *sends) isTaken(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.taken[id]
+}
+
+// Call sends a create request. The response must have the object's ID, and isWhole says whether it has all that a record must have.
+func Call[T any, P wire.RecordOf[T]](
+	ctx context.Context, c *transport.Conn, r transport.Request, noun string,
+) (made *T, isWhole bool, err error) {
+	response, err := c.Exchange(ctx, r, transport.OnlyJSON)
+	if err != nil {
+		return nil, false, err
+	}
+	made = new(T)
+	err = wire.Decode(response.Body, noun, made)
+	if P(made).Ref().ID == "" {
+		return nil, false, r.Unexpected("it has no ID")
+	}
+	return made, err == nil && P(made).MissingField() == "", nil
 }

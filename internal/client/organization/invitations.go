@@ -58,7 +58,8 @@ func (c *Client) Invite(ctx context.Context, email, role string) (status string,
 		return "", &RefusedError{Op: r.Op, Email: email, Field: "email", Problem: cmp.Or(text, "no explanation")}
 	}
 	if role != "" && result.Role != "" && !strings.EqualFold(result.Role, role) {
-		return "", &RefusedError{Op: r.Op, Email: email, Field: "role", Problem: fmt.Sprintf("it kept the role %q instead of %q", result.Role, role)}
+		kept := fmt.Sprintf("it kept the role %q instead of %q", result.Role, role)
+		return "", &RefusedError{Op: r.Op, Email: email, Field: "role", Problem: kept}
 	}
 	return result.Status, nil
 }

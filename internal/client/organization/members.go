@@ -32,7 +32,8 @@ type Client struct {
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
 	c.members = collection.NewPages[Member](conn, transport.Get("listMembers", membersRoute), "users")
-	c.controlChanges = collection.NewPages[ControlChange](conn, transport.Get("listEnterpriseControlHistory", "/api/v0/organization/enterprise-controls/history"), "changes")
+	history := transport.Get("listEnterpriseControlHistory", "/api/v0/organization/enterprise-controls/history")
+	c.controlChanges = collection.NewPages[ControlChange](conn, history, "changes")
 	c.usageLimits = memo.New[*UsageLimits](conn.Clock, collection.SharedLifetime)
 	c.globalLimit = memo.New[*int64](conn.Clock, collection.SharedLifetime)
 	return c

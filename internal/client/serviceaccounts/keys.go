@@ -84,7 +84,8 @@ func (c *Client) listKeys(ctx context.Context, accountID string) ([]APIKey, erro
 
 // RevokeKey revokes a key immediately. Revoking a revoked key succeeds.
 func (c *Client) RevokeKey(ctx context.Context, accountID, keyID string) error {
-	err := c.conn.CallIgnoringBody(ctx, transport.Post("revokeApiKey", "/api/v0/service-accounts/{serviceAccountId}/api-keys/{keyId}/revoke", accountID, keyID).Repeatable())
+	r := transport.Post("revokeApiKey", "/api/v0/service-accounts/{serviceAccountId}/api-keys/{keyId}/revoke", accountID, keyID)
+	err := c.conn.CallIgnoringBody(ctx, r.Repeatable())
 	return c.keyLedger.AfterDelete(accountID, keyID, err)
 }
 

@@ -21,7 +21,7 @@ const mintAttempts = 3
 // NewAPIKey describes the key to create.
 type NewAPIKey struct {
 	AccountID, Name string
-	// ExpiresAt is when the key expires, and ExpiresIn how long it lives by the service's clock. Both are zero for a key that never expires.
+	// ExpiresAt is when the key expires, and ExpiresIn how long it lives by the service's clock. Both are zero for one that never expires.
 	ExpiresAt time.Time
 	ExpiresIn time.Duration
 }
@@ -90,7 +90,9 @@ func (c *Client) RenewKey(ctx context.Context, n NewAPIKey, old Renewal) (*Minte
 }
 
 // createKey serializes creations with one name, because neither would see the other's key.
-func (c *Client) createKey(ctx context.Context, n NewAPIKey, old Renewal, send func(*keyCreation, context.Context) (*MintedAPIKey, error)) (*MintedAPIKey, error) {
+func (c *Client) createKey(
+	ctx context.Context, n NewAPIKey, old Renewal, send func(*keyCreation, context.Context) (*MintedAPIKey, error),
+) (*MintedAPIKey, error) {
 	unlock, err := c.keyLedger.Lock(ctx, n.AccountID, n.Name)
 	if err != nil {
 		return nil, err
@@ -251,7 +253,9 @@ func (k *keyCreation) send(ctx context.Context, r transport.Request) (*MintedAPI
 	if minted.CreatedAt == 0 && !response.At.IsZero() {
 		minted.CreatedAt = wire.Millis(response.At.UnixMilli())
 	}
-	k.client.keyLedger.Wrote(n.AccountID, &APIKey{AccountID: n.AccountID, ID: minted.ID, Name: n.Name, Fingerprint: minted.Fingerprint, CreatedAt: minted.CreatedAt, ExpiresAt: minted.ExpiresAt})
+	k.client.keyLedger.Wrote(n.AccountID, &APIKey{
+		AccountID: n.AccountID, ID: minted.ID, Name: n.Name, Fingerprint: minted.Fingerprint, CreatedAt: minted.CreatedAt, ExpiresAt: minted.ExpiresAt,
+	})
 	return minted, nil
 }
 

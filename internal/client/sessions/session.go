@@ -87,7 +87,8 @@ func (b CreateRequest) isWanted(s *Session) bool {
 func (b CreateRequest) isExceededBy(returned *Settings) bool {
 	requested := b.Settings.fields()
 	defaults := []string{
-		"model", "reasoningEffort", "interactionMode", "autonomyLevel", "autonomyMode", "specModeModel", "specModeReasoningEffort", "compactionModel", "toolExecutionMode",
+		"model", "reasoningEffort", "interactionMode", "autonomyLevel", "autonomyMode",
+		"specModeModel", "specModeReasoningEffort", "compactionModel", "toolExecutionMode",
 	}
 	for name, v := range returned.fields() {
 		list, isList := v.([]any)

@@ -39,7 +39,8 @@ func (c *Client) Export(ctx context.Context, runID string, to io.Writer) (*Expor
 	}
 	size, err := io.Copy(io.MultiWriter(to, hash), from)
 	if err != nil {
-		return nil, transport.NewTransportError(r.Op, fmt.Errorf("the archive was cut off after %d bytes: %w", size, transport.WithoutURL(err)))
+		err = fmt.Errorf("the archive was cut off after %d bytes: %w", size, transport.WithoutURL(err))
+		return nil, transport.NewTransportError(r.Op, err)
 	}
 	return &Export{Size: size, SHA256: hex.EncodeToString(hash.Sum(nil))}, nil
 }

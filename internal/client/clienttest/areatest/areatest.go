@@ -24,7 +24,8 @@ func (create New[C]) Serve(t testing.TB, handle clienttest.Handler) (C, *clientt
 	t.Helper()
 	address, rec := clienttest.Serve(t, handle)
 	clk := clock.NewFake(clienttest.Start)
-	return create.Connected(t, transport.Config{BaseURL: address, APIKey: clienttest.Key, MaxRetries: 3, Clock: clk, UserAgent: "test/1"}), rec, clk
+	cfg := transport.Config{BaseURL: address, APIKey: clienttest.Key, MaxRetries: 3, Clock: clk, UserAgent: "test/1"}
+	return create.Connected(t, cfg), rec, clk
 }
 
 // ServeShort handles requests by what clienttest.InShort makes of them.
