@@ -229,24 +229,3 @@ func TestServiceAccount_faultMatrixWithAStatus(t *testing.T) {
 		},
 	}.Run(t)
 }
-
-// A run that is interrupted between the create and the status keeps a complete account, so nothing is replaced.
-func TestServiceAccount_interruptedBeforeItsStatus(t *testing.T) {
-	t.Parallel()
-	var p *acctest.Process
-	e := acctest.New(t, acctest.Hold("createServiceAccount", func(<-chan struct{}) { p.Stop() }))
-	p = acctest.NewProcess(t, e, nil)
-	i := p.NewInstance(accountType)
-	config := acctest.Values{"name": "robots", "status": "inactive"}
-	out := p.Apply(i, config)
-	if len(out.Errors) > 0 || i.Tainted || i.ID() == "" || !strings.Contains(out.String(), "Service account created without its status") {
-		t.Fatalf("tainted %v: %s", i.Tainted, out)
-	}
-	id := i.ID()
-	if out := e.Apply(t, i, config); len(out.Errors) > 0 || out.Action != acctest.ActionUpdate || i.ID() != id {
-		t.Errorf("the next apply: %s", out)
-	}
-	if all := listAccounts(e); len(all) != 1 || all[0].Status != "inactive" {
-		t.Errorf("the accounts are %+v", all)
-	}
-}
