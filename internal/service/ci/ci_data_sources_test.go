@@ -58,9 +58,7 @@ func TestCIJobs_everyField(t *testing.T) {
 	out.MustSucceed(t)
 	after, out := p.ReadData("agentyard_ci_jobs", nil)
 	out.MustSucceed(t)
-	if n := len(acctest.Plainly(t, after)["jobs"].([]any)); n != 2 {
-		t.Errorf("%d jobs are read after the edit", n)
-	}
+	acctest.Is(t, "jobs are read after the edit", len(acctest.Plainly(t, after)["jobs"].([]any)), 2)
 	e.Clock.Advance(time.Minute)
 	acctest.Must(t, e.MergeWorkflow("acme/api", review))
 	older["updated_at"] = "2026-03-01T12:02:00Z"

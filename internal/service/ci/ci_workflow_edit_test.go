@@ -219,9 +219,7 @@ func TestCIWorkflowEdit_request(t *testing.T) {
 					t.Errorf("sent %s\nwant %s", body, want)
 				}
 			}
-			if len(sent) != 2 {
-				t.Errorf("%d requests", len(sent))
-			}
+			acctest.Is(t, "requests", len(sent), 2)
 		})
 	}
 }

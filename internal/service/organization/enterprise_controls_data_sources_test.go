@@ -260,7 +260,5 @@ output "level" {
 	if strings.Count(trace, "listEnterpriseControlHistory") < 5 {
 		t.Fatalf("a log of %d bytes proves nothing", len(trace))
 	}
-	if found := fakeSecret.FindString(trace + shown); found != "" {
-		t.Errorf("%s is in the log or in the output", found)
-	}
+	acctest.Is(t, "the secret in the log or in the output", fakeSecret.FindString(trace+shown), "")
 }

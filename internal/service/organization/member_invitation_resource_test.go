@@ -50,9 +50,7 @@ func TestMemberInvitation_fromTheInvitationOn(t *testing.T) {
 		{nil, avery, "manager", "update", "role_updated", ""},
 		{nil, avery, nil, "update", "role_updated", ""},
 		{func() {
-			if got := roleOf(e, avery, "manager"); got != "manager already_member" {
-				t.Errorf("the member is %s", got)
-			}
+			acctest.Is(t, "the member", roleOf(e, avery, "manager"), "manager already_member")
 			leaves(e, avery)
 			joins()
 		}, avery, nil, "none", "role_updated", ""},
@@ -109,9 +107,7 @@ func TestMemberInvitation_ofAMember(t *testing.T) {
 				t.Errorf("the state is %s", i.State)
 			}
 			p.Apply(i, tc.config).MustDo(t, acctest.ActionNone)
-			if got := roleOf(e, avery, tc.role); got != tc.role+" already_member" {
-				t.Errorf("the member is %s", got)
-			}
+			acctest.Is(t, "the member", roleOf(e, avery, tc.role), tc.role+" already_member")
 		})
 	}
 }
@@ -185,9 +181,7 @@ func TestMemberInvitation_import(t *testing.T) {
 	}
 	e.Apply(t, i, acctest.Values{"email": avery, "role": "manager"}).MustDo(t, acctest.ActionUpdate)
 	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
-	if got := roleOf(e, avery, "manager"); got != "manager already_member" {
-		t.Errorf("the member is %s", got)
-	}
+	acctest.Is(t, "the member", roleOf(e, avery, "manager"), "manager already_member")
 }
 
 func TestMemberInvitation_errors(t *testing.T) {

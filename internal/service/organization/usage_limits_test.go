@@ -290,9 +290,7 @@ func TestGlobalUsageLimit_warnsBeforeItReplacesAnother(t *testing.T) {
 	}
 	// A limit in the state needs no warning.
 	said(t, e.Apply(t, i, acctest.Values{"limit": 3_000_000}))
-	if got := liveGlobalLimit(e); got != 3_000_000 {
-		t.Errorf("the limit is %d", got)
-	}
+	acctest.Is(t, "the limit", liveGlobalLimit(e), int64(3_000_000))
 }
 
 // Users are ordered by address without case, including those without a limit of their own. Each has the limit that applies to

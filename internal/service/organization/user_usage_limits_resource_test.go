@@ -69,9 +69,7 @@ func TestUserUsageLimits_life(t *testing.T) {
 	// Case alone is no change, and next to a change needs no request.
 	apply(map[string]any{"AVERY@agentyard.example": 2_000_000}, none, 0)
 	apply(map[string]any{"AVERY@agentyard.example": 2_000_000, blake: 1_000_000}, update, 1)
-	if body := fmt.Sprint(allInState(i)); body != "[AVERY@agentyard.example=2000000 blake@agentyard.example=1000000]" {
-		t.Errorf("the state has %s", body)
-	}
+	acctest.Is(t, "the state", fmt.Sprint(allInState(i)), "[AVERY@agentyard.example=2000000 blake@agentyard.example=1000000]")
 	apply(map[string]any{"AVERY@agentyard.example": 2_000_000, blake: 1_000_000}, none, 0)
 
 	// Drift: added, changed, and removed elsewhere.

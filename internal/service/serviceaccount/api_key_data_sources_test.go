@@ -58,9 +58,8 @@ func TestAPIKeyList_accountVanishesMeanwhile(t *testing.T) {
 	doomed = newAccount(e, "b")
 	newKey(e, doomed, "k")
 	listed, out := acctest.NewProcess(t, e, nil).List(keyType, nil)
-	if out.MustSucceed(t); len(listed) != 1 {
-		t.Errorf("%d keys are listed", len(listed))
-	}
+	out.MustSucceed(t)
+	acctest.Is(t, "keys are listed", len(listed), 1)
 }
 
 // A key that may not list the keys of an account gets a 404 too. The account exists, so its keys must not be left out silently.

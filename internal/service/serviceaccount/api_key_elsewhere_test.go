@@ -110,9 +110,7 @@ func TestAPIKey_destroyInTheGracePeriodWarnsOfTheNewKey(t *testing.T) {
 	acctest.Says(t, out.WarningText(), "Another live API key of the same name", lost.ID)
 
 	_, i = e.Created(t, keyType, keyOf(account, acctest.Values{"name": "alone"}))
-	if out := acctest.NewProcess(t, e, nil).Destroy(i); out.WarningText() != "" {
-		t.Errorf("a key without others warns: %s", out.WarningText())
-	}
+	acctest.Is(t, "a key without others warns", acctest.NewProcess(t, e, nil).Destroy(i).WarningText(), "")
 }
 
 // A destroy lists the keys only to warn, so it revokes the key although the listing fails.

@@ -78,9 +78,7 @@ func TestServiceAccount_nameTaken(t *testing.T) {
 	taken := newAccount(e, "ci")
 	p := acctest.NewProcess(t, e, nil)
 	p.Apply(p.NewInstance(accountType), acctest.Values{"name": "ci"}).MustFail(t, "name", "already exists", "terraform import ADDRESS "+taken)
-	if n := len(listAccounts(e)); n != 1 {
-		t.Errorf("%d service accounts", n)
-	}
+	acctest.Is(t, "service accounts", len(listAccounts(e)), 1)
 }
 
 func TestServiceAccounts_dataSourceErrors(t *testing.T) {

@@ -93,9 +93,7 @@ func TestSessionAnswer(t *testing.T) {
 				case stored(t, instance, "is_error") == "true":
 					got = "failed: " + got
 				}
-				if got != m.want {
-					t.Errorf("%d: got %q, want %q", i, got, m.want)
-				}
+				acctest.Is(t, fmt.Sprint("answer ", i), got, m.want)
 				// Whatever happens to the session, the answer is kept, and a destroy sends nothing.
 				e.Journal().Reset()
 				p.Plan(instance, answerTo(s.ID, ids[i])).MustDo(t, acctest.ActionNone)

@@ -47,9 +47,7 @@ func TestSessionInterrupt(t *testing.T) {
 		if n := len(e.Journal().Entries()); n != 1 || e.Journal().Count("interruptSession") != 1 {
 			t.Errorf("%s: %d requests were sent", status, n)
 		}
-		if got := statusOf(e, s.ID); got != "idle" {
-			t.Errorf("%s: the session is %s", status, got)
-		}
+		acctest.Is(t, status+": the session", statusOf(e, s.ID), "idle")
 	}
 }
 

@@ -241,9 +241,7 @@ func TestSessionMessage_anotherRunsIsFound(t *testing.T) {
 			acctest.Must(t, e.AddMessage(s.ID, emulator.SessionMessage{Role: "user", Content: []json.RawMessage{json.RawMessage(text("Fix it"))}}))
 			out := run(acctest.NewProcess(t, e, nil), message(s.ID, "Fix it"))
 			out.MustSucceed(t)
-			if len(out.Warnings) != 1 {
-				t.Errorf("%d warnings", len(out.Warnings))
-			}
+			acctest.Is(t, "warnings", len(out.Warnings), 1)
 			acctest.Says(t, out.WarningText(), "Found after a lost response", "taken for its result: message "+saidIn(e, s.ID, "user")[0].ID+" (created at ", "If another run sent the same request")
 			if strings.Contains(out.WarningText(), "destroying") {
 				t.Errorf("%q is about an object in the state", out.WarningText())

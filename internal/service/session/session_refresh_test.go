@@ -81,9 +81,7 @@ func TestSession_whatMovesByItself(t *testing.T) {
 	e.Clock.Advance(time.Minute)
 	mustPlan(t, e, i, after, "none")
 	for name, want := range map[string]string{"title": title, "status": status, "parent_session_id": parent, "completed_at": "2026-03-01T13:00:00Z"} {
-		if got := i.Attribute(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
+		acctest.Is(t, name, i.Attribute(name), want)
 	}
 }
 
@@ -201,9 +199,7 @@ func TestSession_updatedBeforeItIsVisible(t *testing.T) {
 	e.Clock.Advance(3 * time.Minute)
 	e.MustApply(t, i, after)
 	mustSettings(t, i, map[string]any{"model": "model-standard"})
-	if i.ID() != id {
-		t.Errorf("the state holds %s, want %s", i.ID(), id)
-	}
+	acctest.Is(t, "the state", i.ID(), id)
 }
 
 // A destroy waits until the service shows a new session, although lists show it even later.

@@ -133,9 +133,7 @@ func TestWiki_rawJSON(t *testing.T) {
 		if tc.rows != "" {
 			record = record[tc.rows].([]any)[0].(map[string]any)
 		}
-		if got := strings.TrimSpace(record["raw_json"].(string)); got != tc.want {
-			t.Errorf("%s: got %s", name, got)
-		}
+		acctest.Is(t, name, strings.TrimSpace(record["raw_json"].(string)), tc.want)
 	}
 }
 
