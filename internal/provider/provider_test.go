@@ -230,7 +230,7 @@ func TestDefaults_areThoseOfBooleans(t *testing.T) {
 	}
 }
 
-// Every attribute of every timeouts block rejects zero and negative durations.
+// Every attribute of every timeouts block rejects zero and negative durations, and what is none.
 func TestProvider_timeouts(t *testing.T) {
 	t.Parallel()
 	p := acctest.NewProcess(t, acctest.New(t), nil)
@@ -242,9 +242,9 @@ func TestProvider_timeouts(t *testing.T) {
 		}
 		blocks++
 		for attribute := range block.AttributeTypes {
-			for _, given := range []string{"0s", "-1m"} {
+			for given, rule := range map[string]string{"0s": "must be longer than 0s", "-1m": "must be longer than 0s", "5": "must be a number with a unit, such as 90s"} {
 				out := validate(acctest.Values{"timeouts": map[string]any{attribute: given}})
-				out.MustInclude(t, "timeouts."+attribute, "timeouts."+attribute+" must be longer than 0s")
+				out.MustInclude(t, "timeouts."+attribute, "timeouts."+attribute+" "+rule)
 			}
 		}
 	}

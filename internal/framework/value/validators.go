@@ -244,11 +244,17 @@ func withoutUser(s string) string {
 
 const timeoutsText = "Maximum times, as durations such as `90s`, `30m`, or `1h30m`. The largest unit is the hour: two days are `48h`."
 
-// Timeouts describes a resource's timeouts block, and makes it reject durations of zero or less.
+// Timeouts describes a resource's timeouts block, and makes it reject what is no duration, or zero or less.
 func Timeouts(block schema.Block) schema.Block {
 	b, ok := block.(schema.SingleNestedBlock)
 	if !ok {
 		return block
+	}
+	for name, attribute := range b.Attributes {
+		if text, ok := attribute.(schema.StringAttribute); ok {
+			text.Validators = nil
+			b.Attributes[name] = text
+		}
 	}
 	b.MarkdownDescription, b.Validators = timeoutsText, append(b.Validators, positiveDurations{})
 	return b
@@ -260,11 +266,17 @@ func ActionTimeouts(block actionschema.Block) actionschema.Block {
 	if !ok {
 		return block
 	}
+	for name, attribute := range b.Attributes {
+		if text, ok := attribute.(actionschema.StringAttribute); ok {
+			text.Validators = nil
+			b.Attributes[name] = text
+		}
+	}
 	b.MarkdownDescription, b.Validators = timeoutsText, append(b.Validators, positiveDurations{})
 	return b
 }
 
-// positiveDurations rejects durations of zero or less. Another validator rejects strings that are not durations.
+// positiveDurations rejects what is no duration, and durations of zero or less.
 type positiveDurations struct{}
 
 func (positiveDurations) Description(context.Context) string { return "must be longer than 0s" }
@@ -277,9 +289,13 @@ func (v positiveDurations) ValidateObject(ctx context.Context, req validator.Obj
 		if !ok || !IsSet(given) {
 			continue
 		}
-		if d, err := time.ParseDuration(given.ValueString()); err == nil && d <= 0 {
+		if d, err := time.ParseDuration(given.ValueString()); err != nil || d <= 0 {
+			rule := v.Description(ctx)
+			if err != nil {
+				rule = "must be a number with a unit, such as 90s, 30m, or 1h30m"
+			}
 			at := req.Path.AtName(name)
-			resp.Diagnostics.AddAttributeError(at, "Invalid timeout", fmt.Sprintf("%s %s, not %q.", at, v.Description(ctx), given.ValueString()))
+			resp.Diagnostics.AddAttributeError(at, "Invalid timeout", fmt.Sprintf("%s %s, not %q.", at, rule, given.ValueString()))
 		}
 	}
 }
