@@ -31,19 +31,19 @@ type Report struct {
 
 // ReadReport reads the run reports in a folder.
 func ReadReport(folder string) (*Report, error) {
-	files, err := filepath.Glob(filepath.Join(folder, "*.jsonl"))
-	if _, missing := os.Stat(folder); err == nil {
-		err = missing
-	}
+	files, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, err
 	}
 	report, names := &Report{}, map[string]Row{}
 	var runs [][]runreport.Line
 	for _, file := range files {
-		lines, problem := readLines(file)
+		if filepath.Ext(file.Name()) != ".jsonl" {
+			continue
+		}
+		lines, problem := readLines(filepath.Join(folder, file.Name()))
 		if problem != "" {
-			report.Problems = append(report.Problems, filepath.Base(file)+": "+problem)
+			report.Problems = append(report.Problems, file.Name()+": "+problem)
 		}
 		if len(lines) > 1 {
 			runs = append(runs, lines)
@@ -283,34 +283,21 @@ func (r *Report) markdown() string {
 
 // writeJSON writes the numbers of each run, oldest first.
 func (r *Report) writeJSON(w io.Writer) error {
-	type number struct {
-		Name         string `json:"name"`
-		Milliseconds int64  `json:"ms"`
-	}
-	type run struct {
-		Started      time.Time `json:"started"`
-		Client       string    `json:"client"`
-		Milliseconds int64     `json:"ms"`
-		Requests     int       `json:"requests"`
-		Rejected     int       `json:"rejected"`
-		Failures     []failure `json:"failures"`
-		Changes      []Change  `json:"changes"`
-		Times        []number  `json:"times"`
-	}
-	runs := []run{}
-	for i, view := range r.Runs {
-		one := run{view.Started.At, view.Client, view.end.Milliseconds(), len(r.entries[i]), view.Rejected, append([]failure{}, view.Failures...), []Change{}, []number{}}
-		for _, c := range view.net {
-			one.Changes = append(one.Changes, *c)
-		}
-		for _, reason := range view.reasons {
+	type values = map[string]any
+	runs := []values{}
+	for i, run := range r.Runs {
+		times := []values{}
+		for _, reason := range run.reasons {
 			if took := length(reason.time).Milliseconds(); took > 0 {
-				one.Times = append(one.Times, number{reason.name, took})
+				times = append(times, values{"name": reason.name, "ms": took})
 			}
 		}
-		runs = append(runs, one)
+		runs = append(runs, values{
+			"started": run.Started.At, "client": run.Client, "ms": run.end.Milliseconds(), "requests": len(r.entries[i]), "rejected": run.Rejected,
+			"failures": append([]failure{}, run.Failures...), "changes": append([]*Change{}, run.net...), "times": times,
+		})
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
-	return enc.Encode(map[string]any{"version": 1, "runs": runs, "problems": append([]string{}, r.Problems...)})
+	return enc.Encode(values{"version": 1, "runs": runs, "problems": append([]string{}, r.Problems...)})
 }

@@ -56,6 +56,16 @@ func TestReadReport_badInput(t *testing.T) {
 			t.Errorf("%s: %q, %d runs", name, got, len(r.Runs))
 		}
 	}
+	pattern := filepath.Join(inFolder(t, nil), "[a]")
+	if err := os.Mkdir(pattern, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(pattern, "a.jsonl"), []byte(reportHead+"\n"+oneRead), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := ReadReport(pattern); err != nil || len(r.Runs) != 1 {
+		t.Errorf("%s: %v", pattern, err)
+	}
 	if _, err := ReadReport(filepath.Join(t.TempDir(), "missing")); err == nil {
 		t.Error("a missing folder is no error")
 	}
