@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	actionschema "github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -200,6 +201,8 @@ func TestDefaults_areThoseOfBooleans(t *testing.T) {
 			isSet := false
 			switch a := attribute.(type) {
 			case schema.BoolAttribute, schema.DynamicAttribute:
+			case actionschema.StringAttribute, actionschema.BoolAttribute, actionschema.ListNestedAttribute, actionschema.SingleNestedAttribute:
+				// The arguments of an operation cannot have a default.
 			case schema.StringAttribute:
 				isSet = a.Default != nil
 			case schema.Int64Attribute:
