@@ -2,9 +2,13 @@ package lifecycle
 
 import (
 	"cmp"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,6 +50,39 @@ func TestResource_deletedElsewhere(t *testing.T) {
 		out.MustDo(t, action)
 		if text := out.WarningText(); action == acctest.ActionCreate && !strings.Contains(text, "not found") && !strings.Contains(text, "is not set") {
 			t.Errorf("no warning says that it is gone: %s", out)
+		}
+		o.Plan(t, i, created).MustDo(t, acctest.ActionNone)
+	})
+}
+
+// A wrong path in base_url lets each object seem deleted. Nothing may leave the state then.
+func TestResource_wrongPathInBaseURL(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, r specimens.Resource, o *acctest.Organization) {
+		created := o.In(r.Least)
+		_, i := o.Created(t, r.Type, created)
+		o.Clock.Advance(time.Hour)
+		var requests atomic.Int64
+		wrong := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			requests.Add(1)
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, `{"detail": "No such route.", "status": 404, "title": "Not Found"}`)
+		}))
+		t.Cleanup(wrong.Close)
+		for name, run := range map[string]func(*acctest.Process, *acctest.Instance) acctest.Outcome{
+			"plan":    func(p *acctest.Process, i *acctest.Instance) acctest.Outcome { return p.Plan(i, created) },
+			"apply":   func(p *acctest.Process, i *acctest.Instance) acctest.Outcome { return p.Apply(i, created) },
+			"destroy": (*acctest.Process).Destroy,
+		} {
+			kept := i.Clone()
+			requests.Store(0)
+			out := run(acctest.NewProcess(t, o.Env, acctest.Values{"base_url": wrong.URL}), kept)
+			if name == "destroy" && requests.Load() == 0 {
+				continue // What is destroyed is only the state.
+			}
+			if kept.State.IsNull() || len(out.Errors) == 0 || !strings.Contains(out.Text(), "path") {
+				t.Errorf("%s: %s, state %s", name, out.Text(), kept.State)
+			}
 		}
 		o.Plan(t, i, created).MustDo(t, acctest.ActionNone)
 	})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 )
@@ -42,6 +43,15 @@ func (c *Conn) LearnServiceTime(ctx context.Context) {
 	}
 }
 
+// CheckBaseURL returns an error if base_url does not lead to the API, because of a wrong path, for example. The 404 of an object then says
+// nothing about the object. It sends a request once per process.
+func (c *Conn) CheckBaseURL(ctx context.Context) error {
+	if _, err := c.Providers(ctx); StatusOf(err) == http.StatusNotFound {
+		return fmt.Errorf("base_url does not lead to the API; check its path: %w", err)
+	}
+	return nil
+}
+
 // CheckOnce calls send for the first caller of each purpose in a process. It returns only errors that every other request would get
 // too, so that one mistake is reported once.
 func (c *Conn) CheckOnce(ctx context.Context, purpose string, send func(context.Context) error) error {
@@ -56,6 +66,8 @@ func (c *Conn) CheckOnce(ctx context.Context, purpose string, send func(context.
 	switch status := StatusOf(err); {
 	case status == http.StatusUnauthorized, status == http.StatusPaymentRequired, status == http.StatusForbidden, IsForeign(err), errors.As(err, &transport):
 		return err
+	case status == http.StatusNotFound:
+		return c.CheckBaseURL(ctx)
 	}
 	return nil
 }

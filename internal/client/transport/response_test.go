@@ -174,7 +174,7 @@ func TestCheckAccess(t *testing.T) {
 		"rate limited":    {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusTooManyRequests, problem) }, false},
 		"a wrong address": {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusNotFound, `<html>`) }, true},
 		"no connection":   {clienttest.Drop, true},
-		"not found":       {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusNotFound, problem) }, false},
+		"a wrong path":    {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusNotFound, problem) }, true},
 		"not offered":     {func(w http.ResponseWriter) { clienttest.RespondJSON(w, http.StatusNotImplemented, problem) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {

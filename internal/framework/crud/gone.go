@@ -58,9 +58,12 @@ type Missing struct {
 	Private privatestate.State
 }
 
-// NotVisibleError returns an error if a missing object may still exist, because only its owner can see it, and it was last read
-// with another API key or key_owner. Without an error, the object is gone.
+// NotVisibleError returns an error if a missing object may still exist: base_url does not lead to the API, or only the owner can see the
+// object, and it was last read with another API key or key_owner. Without an error, the object is gone.
 func NotVisibleError(ctx context.Context, c *client.Client, m Missing) diag.Diagnostics {
+	if err := c.Conn.CheckBaseURL(ctx); err != nil {
+		return explain(m.Verb, m.Object, err, nil)
+	}
 	visible, ok := m.Model.(OwnerOnly)
 	if !ok || !visible.OwnerOnly() {
 		return nil

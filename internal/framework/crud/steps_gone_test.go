@@ -2,6 +2,8 @@ package crud
 
 import (
 	"context"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +23,7 @@ import (
 func TestGone_withoutAnIdentity(t *testing.T) {
 	t.Parallel()
 	resp := &resource.ReadResponse{State: prior()}
-	HandleGone(t.Context(), nil, "api key", &bare{}, resp)
+	HandleGone(t.Context(), anyClient, "api key", &bare{}, resp)
 	tells(t, resp.Diagnostics, "Warning: Api key not found: The api key 1 no longer exists.")
 }
 
@@ -30,10 +32,17 @@ type hideable struct{ thingModel }
 
 func (m *hideable) OwnerOnly() bool { return m.Mood.ValueString() == "shy" }
 
+// providers answers each request as the list of providers, which shows that base_url leads to the API.
+type providers struct{}
+
+func (providers) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(`{"providers": []}`)), Request: r}, nil
+}
+
 // keyed returns a client with an API key and a key_owner, which may be empty.
 func keyed(t *testing.T, key, owner string) *client.Client {
 	t.Helper()
-	c, err := client.New(transport.Config{BaseURL: "https://api.agentyard.example", APIKey: key, KeyOwner: owner})
+	c, err := client.New(transport.Config{BaseURL: "https://api.agentyard.example", APIKey: key, KeyOwner: owner, Transport: providers{}})
 	if err != nil {
 		t.Fatal(err)
 	}

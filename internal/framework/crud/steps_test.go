@@ -256,7 +256,7 @@ func TestDelete(t *testing.T) {
 				state = stateOf(tc.state)
 			}
 			var resp resource.DeleteResponse
-			Delete(t.Context(), nil, "thing", resource.DeleteRequest{State: state}, &resp, func(m *thingModel) error {
+			Delete(t.Context(), anyClient, "thing", resource.DeleteRequest{State: state}, &resp, func(m *thingModel) error {
 				if m.ID.ValueString() != get(t, state, "id") {
 					t.Errorf("deleted is %v", m.ID)
 				}
