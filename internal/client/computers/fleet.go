@@ -172,8 +172,7 @@ func (c *Client) findBatch(
 		return nil, &create.LostError{Object: "computer", Name: name, Found: refs, Err: errors.Join(lostErr, lookErr)}
 	}
 	for i := range found {
-		create.NoteFound(ctx, create.Found{Ref: found[i].Ref()})
-		c.conn.NoteFound(ctx, found[i].Ref())
+		create.NoteFound(ctx, c.conn, create.Found{Ref: found[i].Ref()})
 	}
 	if len(found) < body.Quantity {
 		return found, fmt.Errorf("the response to bulkCreateComputers was lost or unusable; "+

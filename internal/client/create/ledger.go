@@ -3,6 +3,7 @@ package create
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -85,8 +86,8 @@ func (s Snapshot[T]) Find(isWanted func(*T) bool) []T {
 		_, isWritten := written[s.ledger.ref(object).ID]
 		return !isWritten && isWanted(object)
 	})
-	for _, object := range written {
-		if object != nil && isWanted(object) {
+	for _, id := range slices.Sorted(maps.Keys(written)) {
+		if object := written[id]; object != nil && isWanted(object) {
 			found = append(found, *object)
 		}
 	}

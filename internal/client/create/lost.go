@@ -69,11 +69,12 @@ func WithFound(ctx context.Context) (context.Context, *[]Found) {
 	return context.WithValue(ctx, foundKey{}, found), found
 }
 
-// NoteFound logs an object that was found after a lost response, and adds it to what WithFound returned.
-func NoteFound(ctx context.Context, found Found) {
-	what := "Found"
-	if found.Revoked != "" {
-		what = "Revoked without its value"
+// NoteFound logs and reports an object that was found after a lost response, and adds it to what WithFound returned.
+func NoteFound(ctx context.Context, c *transport.Conn, found Found) {
+	what := "Revoked without its value"
+	if found.Revoked == "" {
+		what = "Found"
+		c.NoteFound(ctx, found.Ref)
 	}
 	LogFound(ctx, what, found.Ref)
 	if all, ok := ctx.Value(foundKey{}).(*[]Found); ok {

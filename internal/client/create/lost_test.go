@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-log/tflogtest"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
@@ -18,8 +19,8 @@ func TestNoteFound(t *testing.T) {
 	ctx, all := WithFound(tflogtest.RootLogger(t.Context(), &log))
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	computer, key := Found{Ref: wire.Ref{Object: "computer", Name: "ci", ID: "c1", CreatedAt: at}}, Found{Ref: wire.Ref{Object: "API key", ID: "k2"}, Revoked: "f2"}
-	NoteFound(ctx, computer)
-	NoteFound(ctx, key)
+	NoteFound(ctx, &transport.Conn{}, computer)
+	NoteFound(ctx, &transport.Conn{}, key)
 	LogFound(ctx, "Revoked without its value", wire.Ref{Object: "API key", ID: "k3"})
 	if len(*all) != 2 || (*all)[0] != computer || (*all)[1] != key {
 		t.Errorf("known are %v", *all)

@@ -78,7 +78,6 @@ func (l *Ledger[T]) findNamed(ctx context.Context, o NamedObject[T], before Snap
 	if len(wanted) != 1 {
 		return nil, &LostError{Object: o.Object, Name: o.Name, Found: l.refs(found), Err: errors.Join(lostErr, lookErr)}
 	}
-	NoteFound(ctx, Found{Ref: l.ref(&wanted[0])})
-	l.conn.NoteFound(ctx, l.ref(&wanted[0]))
+	NoteFound(ctx, l.conn, Found{Ref: l.ref(&wanted[0])})
 	return &wanted[0], nil
 }

@@ -106,8 +106,7 @@ func (s *Sends[T]) find(ctx context.Context, o UnnamedObject[T], since time.Time
 	}
 	oldest := slices.MinFunc(proven, func(a, b T) int { return s.ref(&a).CreatedAt.Compare(s.ref(&b).CreatedAt) })
 	place.take(s.ref(&oldest).ID)
-	NoteFound(ctx, Found{Ref: s.ref(&oldest)})
-	s.conn.NoteFound(ctx, s.ref(&oldest))
+	NoteFound(ctx, s.conn, Found{Ref: s.ref(&oldest)})
 	return &oldest, nil
 }
 

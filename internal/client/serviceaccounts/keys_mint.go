@@ -228,7 +228,7 @@ func (k *keyCreation) noteRevoked(ctx context.Context, key *APIKey) {
 		create.LogFound(ctx, "Revoked without its value", key.Ref())
 		return
 	}
-	create.NoteFound(ctx, create.Found{Ref: key.Ref(), Revoked: cmp.Or(key.Fingerprint, "unknown")})
+	create.NoteFound(ctx, k.client.conn, create.Found{Ref: key.Ref(), Revoked: cmp.Or(key.Fingerprint, "unknown")})
 }
 
 // send sends a mint or a rotation. A response without the value, or with another key, counts as lost. If the response has no
