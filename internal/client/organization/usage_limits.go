@@ -122,8 +122,7 @@ func (c *Client) UsageLimitsAtPlan(ctx context.Context) (*UsageLimits, error) {
 
 // CheckAccess checks during a plan that the key, its role, and base_url can manage limits.
 func (c *Client) CheckAccess(ctx context.Context) error {
-	_, err := c.UsageLimitsAtPlan(ctx)
-	return err
+	return c.conn.CheckOnce(ctx, "usage limits", func(ctx context.Context) error { _, err := c.UsageLimits(ctx); return err })
 }
 
 // SetUserUsageLimit sets a user's limit, in credits. If the service rejects this user, the error is a *RefusedError.
