@@ -55,14 +55,14 @@ func TestShortcut(t *testing.T) {
 }
 
 // Some resources cost too little, or are too few, and the switch is for whoever doubts a plan.
-func TestShortcut_off(t *testing.T) { //nolint:paralleltest // It sets a variable of the environment.
+func TestShortcut_off(t *testing.T) { // It sets a variable of the environment.
 	e := acctest.New(t)
 	for name, tc := range map[string]struct{ typeName, value string }{
 		"switched off":     {"agentyard_computer", "1"},
 		"another type":     {"agentyard_service_account", ""},
 		"one more of them": {"agentyard_environment", ""},
 	} {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // It sets a variable of the environment.
+		t.Run(name, func(t *testing.T) { // It sets a variable of the environment.
 			t.Setenv(provider.EnvNoShortcut, tc.value)
 			p := acctest.NewProcess(t, e, nil)
 			config := map[string]acctest.Values{

@@ -27,7 +27,7 @@ func TestTrials(t *testing.T) {
 }
 
 // The settings of the organization are those of other tests too, so that this test is not parallel to them.
-func TestTrials_organization(t *testing.T) { //nolint:paralleltest // See above.
+func TestTrials_organization(t *testing.T) { // See above.
 	needService(t)
 	for _, trial := range trials.All() {
 		if trial.Variable == envOrganization {

@@ -200,7 +200,7 @@ func TestResponses_ofReads(t *testing.T) {
 }
 
 // The same for resources and actions, and every response is read by one of them.
-func TestResponses_slow(t *testing.T) { //nolint:paralleltest // It ends with what all others varied.
+func TestResponses_slow(t *testing.T) { // It ends with what all others varied.
 	acctest.Slow(t)
 	document, err := contract.Load()
 	acctest.Must(t, err)
