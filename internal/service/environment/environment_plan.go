@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -141,12 +142,34 @@ func (m *environmentModel) expectBuild(ctx context.Context, state *environmentMo
 		return
 	}
 	m.LastSuccessfulBuildAt = types.StringUnknown()
-	if !sameRepositories(ctx, m.ActiveRepositories, m.Repositories) {
-		m.ActiveRepositories = types.ListUnknown(repositoryType)
-	}
+	m.ActiveRepositories = m.activeAfterBuild(ctx)
 	if active := state.ActiveSource.Attributes()["id"]; active == nil || !active.Equal(m.SourceID) {
 		m.ActiveSource = types.ObjectUnknown(sourceType.AttrTypes)
 	}
+}
+
+// activeAfterBuild returns the active repositories after a build, whether it succeeds or fails.
+func (m *environmentModel) activeAfterBuild(ctx context.Context) types.List {
+	active, _ := repositoriesToAPI(ctx, m.ActiveRepositories)
+	planned, _ := repositoriesToAPI(ctx, m.Repositories)
+	given, err := m.Repositories.ToTerraformValue(ctx)
+	isKnown := err == nil && given.IsFullyKnown() && !m.ActiveRepositories.IsNull()
+	switch {
+	case !isKnown || !haveSameURLs(active, planned):
+		return types.ListUnknown(repositoryType)
+	case environments.SameRepositories(active, planned):
+		return m.ActiveRepositories
+	}
+	var parts []attr.Value
+	for _, repository := range active {
+		part := map[string]attr.Value{"url": types.StringValue(repository.URL), "script": types.StringUnknown()}
+		parts = append(parts, types.ObjectValueMust(repositoryType.AttrTypes, part))
+	}
+	return types.ListValueMust(repositoryType, parts)
+}
+
+func haveSameURLs(a, b []environments.Repository) bool {
+	return wire.SameInAnyOrder(a, b, func(x, y environments.Repository) bool { return wire.SameURL(x.URL, y.URL) })
 }
 
 // checkSource rejects options that a configured source does not support. State is nil for a new environment. An unchanged
