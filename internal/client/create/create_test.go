@@ -158,6 +158,26 @@ func TestNamed_searchesForAWhile(t *testing.T) {
 	}
 }
 
+// A listing that still has the deleted object of the name does not end the search for the new one.
+func TestNamed_afterADeletion(t *testing.T) {
+	t.Parallel()
+	late, listed := 2, []string{older}
+	c, _, _ := area.ServeShort(t, func(call string) string {
+		if call == "POST " {
+			return "drop"
+		}
+		page := clienttest.PageOf("things", "", listed)
+		if late--; late == 0 {
+			listed = []string{mine}
+		}
+		return page
+	})
+	_ = c.ledger.AfterDelete("", "old", nil)
+	if got, err := c.create(t.Context(), "ci"); err != nil || got.ID != "new" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 // An interrupted run still finds what it created.
 func TestNamed_interrupted(t *testing.T) {
 	t.Parallel()

@@ -70,8 +70,8 @@ func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T]) (*T, error)
 
 // findNamed returns the object of a request whose response was lost.
 func (l *Ledger[T]) findNamed(ctx context.Context, o NamedObject[T], before Snapshot[T], since time.Time, lostErr error) (*T, error) {
-	listed, lookErr := LookAfterLoss(ctx, l.conn, 1, func(ctx context.Context) ([]T, error) { return l.FindNow(ctx, o.Key, o.HasName) })
-	found := collection.Filter(listed, func(object *T) bool { return !before.IsNotNew(l.ref(object).ID) })
+	isNew := func(object *T) bool { return o.HasName(object) && !before.IsNotNew(l.ref(object).ID) }
+	found, lookErr := LookAfterLoss(ctx, l.conn, 1, func(ctx context.Context) ([]T, error) { return l.FindNow(ctx, o.Key, isNew) })
 	wanted := collection.Filter(found, func(object *T) bool {
 		return o.IsWanted(object) && CreatedSince(l.ref(object).CreatedAt, since)
 	})

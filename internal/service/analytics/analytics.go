@@ -158,7 +158,7 @@ const (
 
 // organizationAccess and ownAccess list what may be missing, because the service returns 403 in every case.
 var (
-	organizationAccess = access("a plan with Analytics, enabled for the organization, and the API key of a member with the Manager role or higher.")
+	organizationAccess = access("a plan that includes Analytics, Analytics enabled for the organization, and the API key of a member with the Manager role or higher.")
 	ownAccess          = access("the Enterprise tier, Analytics enabled for the organization, and the API key of a member.")
 
 	organizationOptions = apierror.Options{organizationAccess, atDays}

@@ -33,9 +33,10 @@ func (l life) after(seen *computers.Computer) life {
 	return life{neverActive: neverActive, setUpFailed: neverActive && seen.SetUpFailed()}
 }
 
-// isLeft reports whether an earlier apply ended while the computer was set up.
+// isLeft reports whether an earlier apply ended while the computer was set up. A status that the provider does not know is one of the set-up,
+// as in a wait.
 func (l life) isLeft(status string) bool {
-	return l.neverActive && status == computers.StatusProvisioning
+	return l.neverActive && status != statusMissing && !hasFailed(status)
 }
 
 // lives returns the lives of a resource's computers by ID.

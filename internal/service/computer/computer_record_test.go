@@ -29,3 +29,13 @@ func TestComputerRecord_keepsTheSessionOfAStep(t *testing.T) {
 		}
 	}
 }
+
+// The next apply waits for a computer whose set-up has not ended, whatever the service calls that.
+func TestLife_isLeft(t *testing.T) {
+	t.Parallel()
+	for status, isLeft := range map[string]bool{"provisioning": true, "queued": true, "": true, "error": false, statusMissing: false} {
+		if (life{neverActive: true}).isLeft(status) != isLeft || (life{}).isLeft(status) {
+			t.Errorf("%q: want %v", status, isLeft)
+		}
+	}
+}

@@ -113,11 +113,14 @@ func (m *environmentModel) changesBuild(state *environmentModel) bool {
 	return !m.Repositories.Equal(state.Repositories) || !m.SetupScript.Equal(state.SetupScript) || !m.SourceID.Equal(state.SourceID)
 }
 
-// buildStatus is the environment's status, which may still be that of an earlier build while the latest one runs.
+// buildStatus is the environment's status, which may still be that of an earlier build while the latest one runs, or after it failed.
 func (m *environmentModel) buildStatus() string {
 	latest, _ := m.LatestBuild.Attributes()["status"].(types.String)
 	if slices.Contains(buildStates.InProgress, latest.ValueString()) && latest.ValueString() != environments.BuildSuperseded {
 		return environments.StatusBuilding
+	}
+	if latest.ValueString() == environments.BuildFailed {
+		return environments.StatusFailed
 	}
 	return m.Status.ValueString()
 }

@@ -330,7 +330,7 @@ func TestEnvironment_scopeThatTheServiceDoesNotTell(t *testing.T) {
 	}
 }
 
-// A listing does not tell why a build failed, so an environment whose latest build failed is read alone, although it stays ready.
+// A listing does not tell why a build failed, so an environment whose latest build failed is read alone, although it stays ready. The next apply rebuilds it.
 func TestEnvironment_readyWithAFailedBuild(t *testing.T) {
 	t.Parallel()
 	var tells atomic.Bool
@@ -357,11 +357,13 @@ func TestEnvironment_readyWithAFailedBuild(t *testing.T) {
 		for range 2 {
 			p.Apply(b, environmentOf("b", nil)).MustSucceed(t)
 		}
-		p.Apply(a, environmentOf("a", nil)).MustSucceed(t)
+		p.Plan(a, environmentOf("a", nil)).MustDo(t, acctest.ActionUpdate)
 		if got := a.Attribute("failure_reason"); (got == "The disk is full.") != told {
 			t.Errorf("told %v, and the reason is %q", told, got)
 		}
 	}
+	e.Apply(t, a, environmentOf("a", nil)).MustDo(t, acctest.ActionUpdate)
+	e.Plan(t, a, environmentOf("a", nil)).MustDo(t, acctest.ActionNone)
 }
 
 // The service returns repositories in any order, which changes neither the plan nor the results.

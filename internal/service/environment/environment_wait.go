@@ -59,7 +59,7 @@ func waitForBuild(ctx context.Context, c *client.Client, id string, awaited awai
 ) (*environments.Build, error) {
 	watch := c.Environments.WatchBuild(id)
 	defer watch.Close()
-	began, isShown := c.Conn.Clock.Now(), false
+	began := c.Conn.Clock.Now()
 	return wait.For(ctx, c.Conn.Clock, timeout, wait.Object[environments.Build]{
 		Next: func(ctx context.Context, pause time.Duration) (*environments.Build, error) {
 			seen, err := watch.Next(ctx, pause)
@@ -70,10 +70,10 @@ func waitForBuild(ctx context.Context, c *client.Client, id string, awaited awai
 			if build.ID == "" {
 				return nil, errors.New("getEnvironmentBuildStatuses returned no latestBuild.id, although the environment has had a build")
 			}
-			isShown = isShown || awaited.isShown(build.ID, c.Conn.Clock.Now().Sub(began) >= pollLag)
-			if !isShown {
+			if !awaited.isShown(build.ID, c.Conn.Clock.Now().Sub(began) >= pollLag) {
 				return &environments.Build{Status: environments.BuildQueued}, nil
 			}
+			awaited.id = build.ID // A later poll may show an earlier build again.
 			ofEnvironment := map[string]string{environments.StatusReady: environments.BuildSucceeded, environments.StatusFailed: environments.BuildFailed}
 			build.Status = cmp.Or(build.Status, ofEnvironment[seen.EnvironmentStatus], environments.BuildQueued)
 			return &build, nil
