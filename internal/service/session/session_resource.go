@@ -33,7 +33,7 @@ var (
 // createOptions put an unknown computer on computer_id.
 var createOptions = apierror.Options{
 	apierror.AtStatus{http.StatusNotFound: path.Root("computer_id")},
-	apierror.Advice{http.StatusBadRequest: "If the computer was not found, correct computer_id. If its status is provisioning, wait until it is active. If it is asleep, wake it " +
+	apierror.Advice{http.StatusBadRequest: "If the computer was not found, correct computer_id, or use an API key that can see the computer. If its status is provisioning, wait until it is active, for example with wait_for_active = true. If it is asleep, wake it " +
 		"with the action or resource agentyard_computer_restart. Otherwise, correct the value that the message names."},
 }
 
