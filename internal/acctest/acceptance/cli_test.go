@@ -206,7 +206,7 @@ func skipIfDenied(t *testing.T, err error) {
 func must(t *testing.T, err error) {
 	t.Helper()
 	skipIfDenied(t, err)
-	must(t, err)
+	acctest.Must(t, err)
 }
 
 var (

@@ -166,7 +166,7 @@ func TestWithFound(t *testing.T) {
 	} {
 		ctx, found := WithFound(t.Context())
 		for _, f := range tc.found {
-			create.NoteFound(ctx, f)
+			create.NoteFound(ctx, &transport.Conn{}, f)
 		}
 		diags := found()
 		tells(t, diags, tc.start, tc.parts...)
@@ -183,7 +183,7 @@ func TestCreate_warnsOfWhatItFound(t *testing.T) {
 		resp := &resource.CreateResponse{State: tfsdk.State{Raw: tftypes.NewValue(thingType, nil), Schema: thingSchema}, Identity: noIdentity()}
 		resp.Private = private(resp.Private)
 		Create(t.Context(), anyClient, "thing", req, resp, func(ctx context.Context, _ *thingModel) (*thing, error) {
-			create.NoteFound(ctx, create.Found{Ref: wire.Ref{Object: "thing", ID: "1"}})
+			create.NoteFound(ctx, &transport.Conn{}, create.Found{Ref: wire.Ref{Object: "thing", ID: "1"}})
 			return &thing{"1", "a", "calm"}, err
 		})
 		want := "Warning: Found after a lost response: "
