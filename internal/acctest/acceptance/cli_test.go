@@ -206,7 +206,9 @@ func skipIfDenied(t *testing.T, err error) {
 func must(t *testing.T, err error) {
 	t.Helper()
 	skipIfDenied(t, err)
-	acctest.Must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 var (
