@@ -126,7 +126,7 @@ func TestBetween(t *testing.T) {
 
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
-	for text, isRefused := range map[string]bool{"0s": true, "-1s": true, "1s": false, "soon": false} { // Another validator refuses the last one.
+	for text, isRefused := range map[string]bool{"0s": true, "-1s": true, "1s": false, "soon": true} {
 		block := Timeouts(schema.SingleNestedBlock{}).(schema.SingleNestedBlock)
 		given := types.ObjectValueMust(map[string]attr.Type{"create": types.StringType}, map[string]attr.Value{"create": types.StringValue(text)})
 		resp := &validator.ObjectResponse{}
