@@ -164,7 +164,7 @@ func changesBy(l *runreport.Line, names map[string]Row) (changes []Change) {
 		changes = append(changes, Change{Verb: effect.Verb, Ref: Ref{Kind: effect.Kind, ID: id, Name: cmp.Or(name, names[id].Name, l.Name, id)}})
 	}
 	switch {
-	case !known:
+	case !known, l.Operation == "inviteMember" && len(l.Refusals) > 0: // Nobody was invited.
 	case effect.Kind == "usage-limits":
 		for _, email := range strings.Split(cmp.Or(l.Name, "the organization"), ", ") {
 			if !slices.ContainsFunc(l.Refusals, func(refusal string) bool { return strings.HasPrefix(refusal, email+": ") }) {
