@@ -14,7 +14,7 @@ resource "agentyard_session" "review" {
     interaction_mode = "auto"
     autonomy_level   = "low"
 
-    disabled_tool_ids   = ["web-search"] # A sample.
+    disabled_tool_ids   = ["web-search"] # Replace with IDs of your tools.
     tool_execution_mode = "direct_and_script"
 
     tags = [
@@ -50,7 +50,7 @@ output "answer" {
   value = agentyard_session_answer.task.text
 }
 
-# A session with the organization's default settings.
+# A session with the default settings.
 resource "agentyard_session" "scratch" {
   computer_id = agentyard_computer.build.id
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // needsManager matches the description of an object that only managers can use.
-var needsManager = regexp.MustCompile(`\*\*Requires:\*\* (the Enterprise tier with Analytics enabled, and )?the \[Manager role\]`)
+var needsManager = regexp.MustCompile(`\*\*Requires:\*\* ([^.]*, and )?the \[Manager role\]`)
 
 // mustBeRefused fails the test unless an object cannot be used, and the provider's advice in the only error matches why.
 func mustBeRefused(t *testing.T, o *acctest.Organization, settings acctest.Values, object object, config acctest.Values, why string) {

@@ -163,16 +163,12 @@ func (e *Environment) HasFailed() bool {
 	return e.Status == StatusFailed || e.LatestBuild != nil && e.LatestBuild.Status == BuildFailed
 }
 
-// Failure is for the report of a run: why the environment failed, and the scripts, which the reason must not repeat.
-func (e *Environment) Failure() (why string, scripts []string) {
+// Failure is for the report of a run: in which category the latest build failed. The reason may repeat what a script has or prints.
+func (e *Environment) Failure() string {
 	if !e.HasFailed() || e.LatestBuild == nil {
-		return "", nil
+		return ""
 	}
-	scripts = []string{e.SetupScript}
-	for _, r := range e.Repositories {
-		scripts = append(scripts, r.Script)
-	}
-	return StatusFailed + ": " + cmp.Or(e.FailureReason, e.LatestBuild.FailureReason, e.LatestBuild.FailureCategory), scripts
+	return StatusFailed + ": " + cmp.Or(e.LatestBuild.FailureCategory, "unknown")
 }
 
 // hasName reports whether an environment has the requested name in the requested scope: each scope may have an environment with

@@ -424,16 +424,12 @@ func TestDefault_besideAnEmptyListing(t *testing.T) {
 
 func TestEnvironment_failure(t *testing.T) {
 	t.Parallel()
-	failed := &Environment{Status: StatusFailed, SetupScript: "login", Repositories: []Repository{{Script: "make"}}, LatestBuild: &Build{FailureCategory: "validation"}}
-	if why, scripts := failed.Failure(); why != "failed: validation" || len(scripts) != 2 || scripts[0] != "login" || scripts[1] != "make" {
-		t.Errorf("%q %q", why, scripts)
-	}
-	failed.FailureReason = "make: exit 2"
-	if why, _ := failed.Failure(); why != "failed: make: exit 2" {
+	failed := &Environment{Status: StatusFailed, FailureReason: "make: exit 2", LatestBuild: &Build{FailureCategory: "validation"}}
+	if why := failed.Failure(); why != "failed: validation" {
 		t.Error(why)
 	}
 	failed.Status = StatusReady
-	if why, _ := failed.Failure(); why != "" {
+	if why := failed.Failure(); why != "" {
 		t.Error(why)
 	}
 }

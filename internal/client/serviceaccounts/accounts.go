@@ -97,7 +97,8 @@ func isNamed(name string) func(*Account) bool {
 // Create creates an account, and finds it after a lost response; see create.Named. The API does not say whether names are
 // unique, so if an account with the name exists, nothing is sent and the error is an *ExistsError.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, error) {
-	return create.Named(ctx, c.ledger, create.NamedObject[Account]{
+	answered := ""
+	made, err := create.Named(ctx, c.ledger, create.NamedObject[Account]{
 		Object:  "service account",
 		Name:    body.Name,
 		Key:     collection.Organization,
@@ -105,13 +106,17 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, erro
 		Send: func(ctx context.Context) (*Account, error) {
 			r := transport.Post("createServiceAccount", "/api/v0/service-accounts").With(body)
 			made, err := transport.CallObject[Account](ctx, c.conn, r, "serviceAccount", wire.AnyID)
-			if err == nil { // An account that is found after a lost response may be another run's, with keys.
-				c.keyLedger.Begin(made.ID)
+			if err == nil {
+				answered = made.ID
 			}
 			return made, err
 		},
 		IsWanted: func(a *Account) bool { return a.Name == body.Name && a.Description == body.Description },
 	})
+	if err == nil && made.ID == answered { // An account that is found after a lost response may be another run's, with keys.
+		c.keyLedger.Begin(made.ID)
+	}
+	return made, err
 }
 
 // Update changes the fields that are set in body.

@@ -215,10 +215,8 @@ func (r *report) read(ctx context.Context, object interface{ Ref() wire.Ref }) {
 	}
 	ref := object.Ref()
 	line := &runreport.Line{Objects: []runreport.Object{{ID: ref.ID, Name: ref.Name}}}
-	if failing, ok := object.(interface {
-		Failure() (why string, secrets []string)
-	}); ok {
-		line.State = conceal(failing.Failure())
+	if failing, ok := object.(interface{ Failure() string }); ok {
+		line.State = failing.Failure()
 	}
 	if r.know(ref) || line.State != "" {
 		r.write(ctx, line)

@@ -155,7 +155,7 @@ func TestReport_waitsAndNames(t *testing.T) {
 	c.NoteWait(t.Context(), runreport.WaitStatus, wire.Ref{ID: "c1"}, "active", clienttest.Start)
 	want := []string{
 		`{"agent":"agent/1","agentyard_run_report":1}`, `{"objects":[{"id":"c2","name":"read"}]}`,
-		`{"objects":[{"id":"c3","name":"read"}],"state":"failed: no …"}`, `{"objects":[{"id":"c3","name":"read"}],"state":"failed: no …"}`,
+		`{"objects":[{"id":"c3","name":"read"}],"state":"failed: validation"}`, `{"objects":[{"id":"c3","name":"read"}],"state":"failed: validation"}`,
 		`{"objects":[{"id":"c4","name":"found"}],"state":"found"}`,
 		`{"method":"DELETE","operation":"deleteThing","path":[{"id":"c1","name":"listed"}],"route":"/things/{id}","status":204}`,
 		`{"objects":[{"id":"c1"}],"state":"active","wait":"status"}`,
@@ -170,11 +170,11 @@ type thing struct{ id string }
 
 func (o thing) Ref() wire.Ref { return wire.Ref{ID: o.id, Name: "read"} }
 
-func (o thing) Failure() (why string, secrets []string) {
+func (o thing) Failure() string {
 	if o.id != "c3" {
-		return "", nil
+		return ""
 	}
-	return "failed: no planted-1", []string{"planted-1"}
+	return "failed: validation"
 }
 
 // A report that cannot be written harms no request.

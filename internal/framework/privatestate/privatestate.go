@@ -144,7 +144,8 @@ func SetNeverActive(ctx context.Context, s State, failed map[string]bool) diag.D
 	return set(ctx, s, neverActive, failed)
 }
 
-// Steps are what an apply has left to do: builds start by themselves, and a default that was changed later is not taken back.
+// Steps are what an apply has left to do. The state alone cannot tell a build of the apply from somebody else's, nor a default that was missed
+// from one that was changed later.
 type Steps struct {
 	// Build is the wait for a build, and Default is making the environment the organization's default.
 	Build, Default bool

@@ -152,13 +152,13 @@ var oneStart = datasourcevalidator.ExactlyOneOf(path.MatchRoot("start_date"), pa
 
 const (
 	// managersOnly is for data about the whole organization, membersOnly for data about the caller.
-	managersOnly = crud.Requires + "a plan with Analytics, enabled for the organization, and the " + crud.ManagerRole + "."
+	managersOnly = crud.Requires + "a tier with Analytics, which must be enabled, and the " + crud.ManagerRole + "."
 	membersOnly  = crud.Requires + "the Enterprise tier with Analytics enabled, and the API key of a member."
 )
 
 // organizationAccess and ownAccess list what may be missing, because the service returns 403 in every case.
 var (
-	organizationAccess = access("a plan that includes Analytics, Analytics enabled for the organization, and the API key of a member with the Manager role or higher.")
+	organizationAccess = access("a tier that includes Analytics, Analytics enabled for the organization, and the API key of a member with the Manager role or higher.")
 	ownAccess          = access("the Enterprise tier, Analytics enabled for the organization, and the API key of a member.")
 
 	organizationOptions = apierror.Options{organizationAccess, atDays}

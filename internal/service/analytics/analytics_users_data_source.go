@@ -33,7 +33,7 @@ var UsersDataSource = crud.DataSource{
 			MarkdownDescription: "Email addresses of the users to return. Case-insensitive. Addresses without activity have no entries. Defaults to all users.",
 			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(value.Email())},
 		},
-		"max_results": results.MaxResults("Maximum number of entries to return. Users beyond the limit are left out: the service should return them one after another" + crud.Assumed("get-user-analytics") + " Defaults to all entries."),
+		"max_results": results.MaxResults("Maximum number of entries to return. The service should return one user after another, so later users are left out" + crud.Assumed("get-user-analytics") + " Defaults to all entries."),
 	}),
 	Validators: []datasource.ConfigValidator{oneStart},
 	Verb:       "read", Object: "analytics of users", Options: organizationOptions,

@@ -51,7 +51,7 @@ func (m *fleetModel) missingFrom(total int, lost []fleetMember, caution string) 
 		len(lost), total, m.NamePrefix.ValueString(), phrase.Verb(len(lost), "exists", "exist"), phrase.Names(memberNames(lost), phrase.MaxNamed)), caution))}
 }
 
-const replaceKept = "To replace a computer that the plan keeps, delete it at the service, then apply."
+const replaceKept = "To replace another failed computer, save its files, delete it at the service, then apply."
 
 // failedComputers warns of failed computers. Members are the same ones, in the same order.
 func (m *fleetModel) failedComputers(found []computers.Computer, members []fleetMember) diag.Diagnostics {

@@ -26,15 +26,15 @@ const (
 )
 
 func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
 	var plan, state fleetModel
 	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
 	members, _, diags := state.computersInState(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
-	if req.Plan.Raw.IsNull() {
-		return
-	}
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -118,7 +118,7 @@ func (r *fleetResource) stillFailed(ctx context.Context, m *fleetModel, failed [
 	if len(changed) == 0 {
 		return nil
 	}
-	return diag.Diagnostics{diag.NewErrorDiagnostic("Fleet changed since the plan", fmt.Sprintf("The plan replaces failed computers of the fleet %q, but these are not as it saw them any more: %s. Nothing was changed. Plan again, then apply.",
+	return diag.Diagnostics{diag.NewErrorDiagnostic("Fleet changed since the plan", fmt.Sprintf("The plan replaces failed computers of the fleet %q, but these have recovered or no longer exist: %s. Nothing was changed. Plan again, then apply.",
 		m.NamePrefix.ValueString(), phrase.Names(changed, phrase.MaxNamed)))}
 }
 

@@ -2,6 +2,7 @@ package computer
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -18,6 +19,10 @@ var computerStates = wait.States{
 	Failed:     []string{computers.StatusError},
 }
 
+func isActive(status string) bool { return slices.Contains(computerStates.Done, status) }
+
+func hasFailed(status string) bool { return slices.Contains(computerStates.Failed, status) }
+
 // life is what private state remembers of a computer. The zero value is of one that was active or imported: somebody may use it, so no plan
 // replaces it by itself, and no apply waits for it. What was seen last decides, so a plan and its apply agree.
 type life struct {
@@ -29,21 +34,20 @@ type life struct {
 
 // after returns the life of a computer that was seen again.
 func (l life) after(seen *computers.Computer) life {
-	neverActive := l.neverActive && seen.Status != computers.StatusActive
+	neverActive := l.neverActive && !isActive(seen.Status)
 	return life{neverActive: neverActive, setUpFailed: neverActive && seen.SetUpFailed()}
 }
 
-// isLeft reports whether an earlier apply ended while the computer was set up. A status that the provider does not know is one of the set-up,
-// as in a wait.
+// isLeft reports whether an earlier apply ended while the computer was set up. The service may leave the status out.
 func (l life) isLeft(status string) bool {
-	return l.neverActive && status != statusMissing && !hasFailed(status)
+	return l.neverActive && (status == computers.StatusProvisioning || status == "")
 }
 
 // lives returns the lives of a resource's computers by ID.
 func lives(ctx context.Context, r privatestate.Reader) map[string]life {
 	all := map[string]life{}
-	for id, hasFailed := range privatestate.NeverActive(ctx, r) {
-		all[id] = life{neverActive: true, setUpFailed: hasFailed}
+	for id, setUpFailed := range privatestate.NeverActive(ctx, r) {
+		all[id] = life{neverActive: true, setUpFailed: setUpFailed}
 	}
 	return all
 }
@@ -75,7 +79,7 @@ func waitForActive(ctx context.Context, c *client.Client, known *computers.Compu
 
 // withSteps adds the provisioning steps to a failed computer, if they can be read: only listings have them.
 func withSteps(ctx context.Context, c *client.Client, found *computers.Computer, account string) *computers.Computer {
-	if found.Status != computers.StatusError || found.ProvisioningSteps != nil {
+	if !hasFailed(found.Status) || found.ProvisioningSteps != nil {
 		return found
 	}
 	if listed, err := c.Computers.GetListed(ctx, found.ID, account); err == nil && listed != nil && listed.Status == found.Status {

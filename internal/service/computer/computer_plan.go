@@ -64,9 +64,9 @@ func sameDraft(prior, planned types.Object) bool {
 }
 
 // planReplacement replaces a computer whose set-up failed: nobody has used it. Without a refresh, the state may be old, so it looks again.
-func (r *computerResource) planReplacement(ctx context.Context, m, state *computerModel, resp *resource.ModifyPlanResponse) diag.Diagnostics {
+func (r *computerResource) planReplacement(ctx context.Context, plan, state *computerModel, resp *resource.ModifyPlanResponse) diag.Diagnostics {
 	// The final plan must not add a replacement, so an unknown value counts as true.
-	if !value.MayBeTrue(m.ReplaceFailed) || state.DeletionProtection.ValueBool() || m.DeletionProtection.ValueBool() {
+	if !value.MayBeTrue(plan.ReplaceFailed) || state.DeletionProtection.ValueBool() || plan.DeletionProtection.ValueBool() {
 		return nil
 	}
 	listed, err := r.Client.Computers.GetListed(ctx, state.ID.ValueString(), state.ServiceAccountID.ValueString())

@@ -45,7 +45,7 @@ var computerResults = results.Fields[*computers.Computer]{
 	"provider_type":           results.String("The computer's provider: `byom` for a registered machine, or the ID of a managed provider.", func(c *computers.Computer) string { return c.ProviderType }),
 	"status":                  results.String("The computer's status. One of `provisioning`, `active`, or `error`.", func(c *computers.Computer) string { return c.Status }),
 	"created_at":              results.Time("When the computer was created (RFC 3339, UTC).", func(c *computers.Computer) time.Time { return c.CreatedAt.Time() }),
-	"install_session_id":      results.String("ID of the session that installs the dependencies. Can be null"+crud.Assumed("provisioning-step-install-session-id"), installSession),
+	"install_session_id":      results.String("ID of the session that installs the dependencies. Null if unknown.", installSession),
 	"relay_client_url":        results.String("Relay URL for clients.", func(c *computers.Computer) string { return c.RelayClientURL }),
 	"relay_agent_url":         results.String("Relay URL for the agent on the computer.", func(c *computers.Computer) string { return c.RelayAgentURL }),
 	"remote_user":             results.String("Name of the user account on the computer.", func(c *computers.Computer) string { return c.RemoteUser }),

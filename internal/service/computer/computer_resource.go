@@ -228,8 +228,6 @@ func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 // PlanIsUnchanged implements crud.Shortcut: a computer at rest was active, so ModifyPlan neither replaces it nor waits for it.
 func (r *computerResource) PlanIsUnchanged(state, _ *crud.RawObject) bool { return state.IsAtRest() }
 
-func hasFailed(status string) bool { return status == computers.StatusError }
-
 // planNew fails before anything is created if the service rejects the API key or the provider.
 func (r *computerResource) planNew(ctx context.Context, m *computerModel, resp *resource.ModifyPlanResponse) {
 	resp.Diagnostics.Append(m.decide(ctx, &resp.Plan)...)

@@ -178,20 +178,20 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 			},
 			"script": schema.StringAttribute{
 				Optional: true, Computed: true, Default: stringdefault.StaticString(""),
-				MarkdownDescription: repositoryResults["script"].Text + " If omitted, nothing is run." + noSecrets,
+				MarkdownDescription: repositoryResults["script"].Text + " If omitted, an empty script is sent, which the service should accept" + crud.Assumed("script") + noSecrets,
 				PlanModifiers:       []planmodifier.String{keepText},
 			},
 		}},
 	}
 	attributes["setup_script"] = schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: environmentResults["setup_script"].Text + " Changing or removing this starts a build." + noSecrets,
+		MarkdownDescription: environmentResults["setup_script"].Text + " Changing or removing this should start a build." + noSecrets,
 		Validators:          []validator.String{value.NotBlank("To use no script, omit it.")},
 		PlanModifiers:       []planmodifier.String{keepText},
 	}
 	attributes["source_id"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: "ID of the source to build from; see the data source `agentyard_environment_source_options`. If omitted, the service chooses one at creation. Changing this starts a build.",
+		MarkdownDescription: "ID of the source to build from; see the data source `agentyard_environment_source_options`. If omitted, the service chooses one at creation. Changing this should start a build.",
 		Validators:          []validator.String{value.NotEmpty()},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}

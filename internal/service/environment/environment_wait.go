@@ -43,13 +43,14 @@ type awaitedBuild struct {
 // isShown reports whether the latest build in a poll counts: it is the awaited one, or a later one, which has superseded that. IsLate says that
 // polls do not lag any more.
 func (b awaitedBuild) isShown(latest string, isLate bool) bool {
-	switch latest {
-	case b.id:
+	isNamed := b.id != ""
+	switch {
+	case isNamed && latest == b.id:
 		return true
-	case b.before:
-		return b.id == "" && isLate // None was started.
+	case b.before != "" && latest == b.before:
+		return !isNamed && isLate // None was started.
 	}
-	return b.id == "" || isLate
+	return !isNamed || isLate // It is a later one.
 }
 
 // waitForBuild waits for a build of an environment, or for a newer one that supersedes it. It returns the build as last seen, also with an
@@ -67,7 +68,7 @@ func waitForBuild(ctx context.Context, c *client.Client, id string, awaited awai
 				return nil, err
 			}
 			build := seen.LatestBuild
-			if build.ID == "" {
+			if build.ID == "" && awaited != (awaitedBuild{}) {
 				return nil, errors.New("getEnvironmentBuildStatuses returned no latestBuild.id, although the environment has had a build")
 			}
 			if !awaited.isShown(build.ID, c.Conn.Clock.Now().Sub(began) >= pollLag) {

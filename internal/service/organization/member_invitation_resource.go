@@ -111,7 +111,7 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 			"remove_on_destroy": schema.BoolAttribute{
 				Optional: true, Computed: true, Default: booldefault.StaticBool(false),
 				MarkdownDescription: "Whether destroying this resource removes the member from the organization, or revokes the pending invitation. Succeeds if the member is already gone. " +
-					"The service should refuse the owner of the provider's API key, and the last manager or owner" + crud.Assumed("remove-member") + " Defaults to `false`.",
+					"The service should refuse to remove the owner of the provider's API key, or the last manager or owner" + crud.Assumed("remove-member") + " Defaults to `false`.",
 			},
 			"status": schema.StringAttribute{
 				Computed: true,

@@ -31,7 +31,7 @@ var MemberRemove = crud.Operation{
 		"email": schema.StringAttribute{
 			Required: true,
 			MarkdownDescription: "Email address of the member or pending invitation. Case-insensitive. " +
-				"The service should refuse the owner of the provider's API key, and the last manager or owner" + crud.Assumed("remove-member"),
+				"The service should refuse to remove the owner of the provider's API key, or the last manager or owner" + crud.Assumed("remove-member"),
 			Validators: []validator.String{value.Email()},
 		},
 	},

@@ -55,7 +55,7 @@ func (m *userUsageLimitModel) FromAPI(_ context.Context, l *organization.UserUsa
 func (m *userUsageLimitModel) Identity() any { return &userUsageLimitIdentity{Email: m.Email} }
 
 const (
-	userEmailText = "Email address of a member of the organization, in any letter case."
+	userEmailText = "Email address of an active member of the organization. Case-insensitive."
 	userLimitText = "Credits that the member can use." + noPeriod + limitRange
 )
 

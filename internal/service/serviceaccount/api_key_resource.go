@@ -50,7 +50,7 @@ var existingKey = apierror.Existing(func(e wire.Ref) string {
 
 // existingRenewal is for a key that prevents a renewal: the address of the old key is in use.
 var existingRenewal = apierror.Existing(func(e wire.Ref) string {
-	return "Before an import, run terraform state rm ADDRESS, because the state contains the old key. With rotation, the apply after the import rotates the key, and grace_period_minutes says how long it still works.\n" + existingKey(e) + "\nTo leave it alone and create another key, change name."
+	return "Before an import, run terraform state rm ADDRESS, because the state contains the old key. With rotation, the apply after the import rotates the key, and grace_period_minutes says how long the imported key still works.\n" + existingKey(e) + "\nTo leave it alone and create another key, change name."
 })
 
 // NewAPIKeyResource returns the resource agentyard_api_key. A rotation changes its identity.

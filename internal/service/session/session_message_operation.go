@@ -53,7 +53,7 @@ var Message = crud.Operation{
 		},
 		"files": schema.ListNestedAttribute{
 			Optional:            true,
-			MarkdownDescription: "Local files to send with the message. The provider sends at most 32 MiB of files and images in total.",
+			MarkdownDescription: "Local files to send with the message. Must be at most 32 MiB in total, with `images`.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"path":       crud.RequiredText("Path of the file. The agent sees the file's name."),
 				"media_type": crud.OptionalText("Media type of the file. Defaults to the type of its content. All text types are sent as `text/plain`."),

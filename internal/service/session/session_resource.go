@@ -125,7 +125,7 @@ func (r *sessionResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a session of a coding agent on a computer." + ownersSession + "\n\n" +
-			"-> A session belongs to the API key's owner. If several members apply the configuration, use the API key of a service account" + crud.Assumed("create-session") + "\n\n" +
+			"-> A session belongs to the API key's owner. If several members apply the configuration, use the API key of a service account, which should be able to use sessions" + crud.Assumed("create-session") + "\n\n" +
 			"**Tasks.** Creating a session gives the agent no task. [agentyard_session_message](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/resources/session_message) gives it a task, and [agentyard_session_answer](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/resources/session_answer) waits for the answer.\n\n" +
 			"**Destroy.** Destroying the resource deletes the session. The service can restore it for a limited time, but Terraform cannot.\n\n" +
 			"**More.** To create, watch, and interrupt sessions, see [Agent sessions](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/agent-sessions)." + crud.Concepts,

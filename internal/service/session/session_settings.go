@@ -47,7 +47,7 @@ var settingsResults = results.Fields[*sessions.Settings]{
 	"setup_profile_id":                   results.StringPointer("ID of the session's setup profile.", func(s *sessions.Settings) *string { return s.SetupProfileID }),
 	"enabled_tool_ids":                   results.StringSet("IDs of tools that are enabled.", func(s *sessions.Settings) []string { return s.EnabledToolIDs }),
 	"disabled_tool_ids":                  results.StringSet("IDs of tools that are disabled.", func(s *sessions.Settings) []string { return s.DisabledToolIDs }),
-	"restrict_tool_ids":                  results.StringSet("IDs of the tools to which the agent should be restricted.", func(s *sessions.Settings) []string { return s.RestrictToolIDs }),
+	"restrict_tool_ids":                  results.StringSet("IDs of the tools that the agent is restricted to.", func(s *sessions.Settings) []string { return s.RestrictToolIDs }),
 	"tool_execution_mode":                results.StringPointer("How the agent calls tools."+oneOf(sessions.ToolExecutionModes), func(s *sessions.Settings) *string { return s.ToolExecutionMode }),
 	"allow_subagents_in_scripts":         results.Bool("Whether scripts may start subagents.", func(s *sessions.Settings) *bool { return s.AllowSubagentsInScripts }),
 	"compaction_model":                   results.StringPointer("Model that compacts a long session. Can be `current-model`, the ID of a known model, or `custom:` followed by a name"+crud.Assumed("compaction-model"), func(s *sessions.Settings) *string { return s.CompactionModel }),

@@ -57,7 +57,7 @@ var wikiRunResults = results.Fields[*wikis.Run]{
 	"owner_user_id":                      results.String("User ID of the wiki run's owner. Null if unknown.", func(w *wikis.Run) string { return w.OwnerUserID }),
 	"model_used":                         results.Object("Model that wrote the pages. Null if unknown.", wikiModel, func(w *wikis.Run) *wikis.Model { return w.ModelUsed }),
 	"agent_version":                      results.String("Version of the agent that wrote the pages. Null if unknown.", func(w *wikis.Run) string { return w.AgentVersion }),
-	"privacy_level":                      results.String("Who can see the wiki: `organization`, or `private` (its owner).", func(w *wikis.Run) string { return w.PrivacyLevel }),
+	"privacy_level":                      results.String("Who can see the wiki: `organization`, or `private`, which should be its owner alone"+crud.Assumed("list-wiki-runs"), func(w *wikis.Run) string { return w.PrivacyLevel }),
 	"can_update_privacy":                 results.Bool("Whether the API key can change the privacy level.", func(w *wikis.Run) *bool { return w.CanUpdatePrivacy }),
 	"is_repo_covered_by_org_integration": results.Bool("Whether the organization's code-host integration covers the repository.", func(w *wikis.Run) *bool { return w.IsRepoCoveredByOrgIntegration }),
 	"status":                             results.String("Status of the wiki run, in the service's words. Null if the service does not return it; lists may lack it.", func(w *wikis.Run) string { return w.Status }),

@@ -106,7 +106,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	}
 	attributes["commit_hash"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: wikiRunResults["commit_hash"].Text + " The provider accepts 7–64 hexadecimal digits. If omitted, the service should use the latest commit" + crud.Assumed("create-wiki-run") + " To describe a later commit, change `triggers`." + replacesRun,
+		MarkdownDescription: wikiRunResults["commit_hash"].Text + " Must be 7–64 hexadecimal digits. If omitted, the service should use the latest commit" + crud.Assumed("create-wiki-run") + " To describe a later commit, change `triggers`." + replacesRun,
 		Validators:          []validator.String{value.CommitHash("To use the latest commit of the branch, omit it.")},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), modifier.KeepEqual(wikis.SameCommit, "A short hash equals the full one."), modifier.CreateOnlyString()},
 	}
@@ -120,7 +120,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	attributes["pages"] = schema.StringAttribute{
 		Optional: true, CustomType: jsontypes.NormalizedType{},
 		MarkdownDescription: "Pages to upload, as JSON: a list of objects with `path`, `title`, and `content` (Markdown), and optionally `pageId` and `order`. Use `jsonencode`. " +
-			"If omitted, the service should write the pages. Must not contain secrets: the state stores the pages in clear text." + replacesRun + adopted,
+			"If omitted, the service should write the pages" + crud.Assumed("create-wiki-run") + " Must not contain secrets: the state stores the pages in clear text." + replacesRun + adopted,
 		Validators:    []validator.String{pagesRule},
 		PlanModifiers: []planmodifier.String{modifier.KeepEqual(sameJSON, equalJSON), modifier.CreateOnlyString()},
 	}
@@ -145,7 +145,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 		PlanModifiers:       []planmodifier.Map{modifier.CreateOnlyMap()},
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages a wiki run: the wiki of a repository at one commit. The service should write its pages" + crud.Assumed("create-wiki-run") + " You can also upload them. Only `privacy_level` can be updated in place." +
+		MarkdownDescription: "Manages a wiki run: the wiki of a repository at one commit. The service writes its pages, or you upload them. Only `privacy_level` can be updated in place." +
 			crud.Requires + "any API key to create a wiki run; the owner's API key or the " + crud.ManagerRole + " to change or delete it" + crud.Assumed("delete-wiki-run") + "\n\n" +
 			"**Replacement.** Any other change deletes the wiki run and creates a new one. To keep a wiki available meanwhile, set `create_before_destroy = true` in the `lifecycle` block.\n\n" +
 			"**Pipelines.** To create and publish wikis in a pipeline, see [Wikis from pipelines](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/wikis-from-pipelines)." + crud.AssumedFormat,
