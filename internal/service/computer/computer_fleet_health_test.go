@@ -139,7 +139,7 @@ func TestFleet_whatRecoversIsNotReplaced(t *testing.T) {
 	apply := p.Save(i, fleetOf(2))
 	recovers()
 	p.Restart()
-	apply().MustFail(t, "", "Fleet changed since the plan", `computers of the fleet "web"`, "any more: web-1. Nothing was changed. Plan again, then apply.")
+	apply().MustFail(t, "", "Fleet changed since the plan", `computers of the fleet "web"`, "no longer exist: web-1. Nothing was changed. Plan again, then apply.")
 	e.MustApply(t, i, fleetOf(2)).MustDo(t, acctest.ActionNone)
 	e.WantRequests(t, "deleteComputer", 0)
 	e.WantRequests(t, "bulkCreateComputers", 1)
