@@ -233,3 +233,27 @@ func TestKeys_expireByTheServicesClock(t *testing.T) {
 		}
 	}
 }
+
+// A creation that is answered with another account does not make that one look new: its key is rotated, and none is minted beside it.
+func TestKeys_afterAResponseWithAnotherAccount(t *testing.T) {
+	t.Parallel()
+	c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		switch isKey := strings.Contains(r.URL.Path, "/api-keys"); {
+		case r.Method == http.MethodPost && isKey:
+			clienttest.RespondJSON(w, 201, `{"apiKey":{"id":"new","value":"v"}}`)
+		case r.Method == http.MethodPost:
+			clienttest.RespondJSON(w, 201, `{"serviceAccount":{"id":"sa","name":"theirs"}}`)
+		case isKey:
+			clienttest.RespondJSON(w, 200, `{"apiKeys":[{"id":"old","name":"ci"}]}`)
+		default:
+			clienttest.RespondJSON(w, 200, `{"serviceAccounts":[{"id":"sa","name":"theirs"}]}`)
+		}
+	})
+	if _, err := c.Create(t.Context(), CreateRequest{Name: "mine"}); err == nil {
+		t.Error("another account counts as the new one")
+	}
+	_, err := c.RenewKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"}, Renewal{ID: "old"})
+	if last := rec.Calls()[len(rec.Calls())-1]; err != nil || !strings.HasSuffix(last, "/rotate") {
+		t.Errorf("sent %s, %v", last, err)
+	}
+}

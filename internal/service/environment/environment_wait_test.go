@@ -79,6 +79,20 @@ func TestEnvironment_aPollWithoutABuildIsNoResult(t *testing.T) {
 	}
 }
 
+// If neither the creation nor a poll names a build, the environment's own status decides.
+func TestEnvironment_noBuildIsNamed(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t,
+		acctest.Rewrite(environmentsRoute, "environments", func(_ *http.Request, object map[string]any) { delete(object, "buildId") }),
+		acctest.Rewrite(environmentsRoute, "builds", func(_ *http.Request, object map[string]any) { delete(object, "latestBuild") }),
+	)
+	i := e.NewInstance(t, environmentType)
+	out := e.Apply(t, i, envValues(acctest.Values{"timeouts": map[string]any{"create": "2h"}}))
+	if len(out.Errors) > 0 || i.Tainted || i.Attribute("status") != "ready" {
+		t.Errorf("tainted %v: %s", i.Tainted, out)
+	}
+}
+
 // A rename does not build, so a failed environment that is renamed is also rebuilt.
 func TestEnvironment_foundFailed(t *testing.T) {
 	t.Parallel()
