@@ -385,7 +385,7 @@ func TestProvisionDefaultEnvironmentRefuses(t *testing.T) {
 	v.call(204, "POST", path, nil)
 	id := v.ready(nil)
 	v.AllowEnvironments(false)
-	v.call(204, "POST", path, nil) // There is one: nothing is to be done.
+	v.call(204, "POST", path, nil) // There is one already.
 	v.call(200, "PATCH", environments+"/"+id, object{"setupScript": "make"})
 }
 
