@@ -154,10 +154,9 @@ type UpdateRequest struct {
 // IsRename reports whether only the name can be the reason for a 409.
 func (b UpdateRequest) IsRename() bool { return b.Name != nil && b.HostID == nil }
 
-// isWanted reports whether a computer matches the request, as far as a response shows.
+// isWanted reports whether a computer with the name matches the request, as far as a response shows.
 func (b CreateRequest) isWanted(c *Computer) bool {
-	return b.Name == c.Name &&
-		(b.Provider == "" || b.Provider == c.ProviderType) &&
+	return (b.Provider == "" || b.Provider == c.ProviderType) &&
 		(b.HostID == "" || strings.EqualFold(b.HostID, c.HostID)) &&
 		(b.RemoteUser == "" || b.RemoteUser == c.RemoteUser) &&
 		(b.ServiceAccountID == "" || c.OwnerID == "" || b.ServiceAccountID == c.OwnerID) &&

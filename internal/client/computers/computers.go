@@ -153,7 +153,6 @@ func (c *Client) GetByName(ctx context.Context, name, account string) (*Computer
 // created earlier for the same software draft is an error.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, error) {
 	return create.Named(ctx, c.ledger, create.NamedObject[Computer]{
-		Object:  "computer",
 		Name:    body.Name,
 		Key:     body.ServiceAccountID,
 		HasName: func(c *Computer) bool { return c.Name == body.Name },

@@ -155,7 +155,6 @@ func TestCreateComputerRequest_isWanted(t *testing.T) {
 		want   bool
 	}{
 		"all as asked for":          {full, func(*Computer) {}, true},
-		"another name":              {full, func(c *Computer) { c.Name = "b" }, false},
 		"another provider":          {full, func(c *Computer) { c.ProviderType = "managed-b" }, false},
 		"another host":              {full, func(c *Computer) { c.HostID = "host-2" }, false},
 		"another user":              {full, func(c *Computer) { c.RemoteUser = "root" }, false},

@@ -106,14 +106,10 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, member
 		return nil, err
 	}
 	defer unlock()
-	others, err := c.ledger.UntilFree(ctx, account, isForeign(body.NamePrefix, memberIDs))
+	before, others, err := c.ledger.UntilFree(ctx, account, isForeign(body.NamePrefix, memberIDs))
 	if len(others) > 0 {
 		return nil, &create.ExistsError{Found: fleetRefs(others, body.NamePrefix, account), Field: "namePrefix"}
 	}
-	if err != nil {
-		return nil, err
-	}
-	before, err := c.ledger.Snapshot(ctx, account)
 	if err != nil {
 		return nil, err
 	}
@@ -163,8 +159,8 @@ func (c *Client) findBatch(
 ) ([]Computer, error) {
 	hasName := inFleet(body.NamePrefix)
 	isNew := func(found *Computer) bool { return hasName(found) && !before.IsNotNew(found.ID) }
-	found, lookErr := create.LookAfterLoss(ctx, c.conn, body.Quantity, func(ctx context.Context) ([]Computer, error) {
-		return c.ledger.FindNow(ctx, body.ServiceAccountID, isNew)
+	found, lookErr := create.LookAfterLoss(ctx, c.conn, true, func(ctx context.Context) ([]Computer, error) {
+		return c.ledger.ListedNow(ctx, body.ServiceAccountID, isNew)
 	})
 	isOlder := func(found Computer) bool { return !create.CreatedSince(found.CreatedAt.Time(), since) }
 	if len(found) == 0 || len(found) > body.Quantity || slices.ContainsFunc(found, isOlder) {

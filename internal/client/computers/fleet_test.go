@@ -204,7 +204,8 @@ func TestComputersByID_asksAloneForWhatTheListingLacks(t *testing.T) {
 	}
 }
 
-// A creation ends when all computers are found, or when the run is stopped; then the error says how many are missing.
+// A creation ends when all computers are made, or when the run is stopped; then the error says how many are missing. A search goes on until
+// all of them must be listed.
 func TestCreateFleet_ends(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -212,7 +213,7 @@ func TestCreateFleet_ends(t *testing.T) {
 		answer                 func(w http.ResponseWriter, commit func(int) string, interrupt func())
 		want                   string // A part of the error of a stopped run.
 	}{
-		"stopped, and the response is lost": {40, 20, 2, func(w http.ResponseWriter, commit func(int) string, interrupt func()) {
+		"stopped, and the response is lost": {40, 20, 5, func(w http.ResponseWriter, commit func(int) string, interrupt func()) {
 			commit(20)
 			interrupt()
 			clienttest.Drop(w)

@@ -1,6 +1,6 @@
-// Package create sends requests that create objects. It never sends a create request twice blindly: after a lost response, it
-// returns the object if it can prove which one it is, and otherwise names the candidates in the error. Named and Unnamed are
-// where to begin.
+// Package create makes one object of one request to create it: nothing is sent if its name is taken, and nothing is sent a second time
+// if the response is lost. The object is then searched for, and returned if it is certain enough which one it is. Otherwise, the error
+// names the candidates. Named and Unnamed are where to begin.
 package create
 
 import (

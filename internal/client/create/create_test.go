@@ -49,7 +49,7 @@ func newThings(conn *transport.Conn) *things {
 
 func (c *things) create(ctx context.Context, name string) (*thing, error) {
 	return create.Named(ctx, c.ledger, create.NamedObject[thing]{
-		Object: "thing", Name: name,
+		Name:    name,
 		HasName: func(t *thing) bool { return t.Name == name },
 		Send: func(ctx context.Context) (*thing, error) {
 			return transport.CallObject[thing](ctx, c.conn, transport.Post("createThing", "/api/v0/environments"), "thing", wire.AnyID)

@@ -103,8 +103,8 @@ func (s Snapshot[T]) IsNotNew(id string) bool {
 	return isWritten || s.listed.Has(id)
 }
 
-// FindNow lists a collection again, and returns the listed objects that are wanted.
-func (l *Ledger[T]) FindNow(ctx context.Context, key string, isWanted func(*T) bool) ([]T, error) {
+// ListedNow lists a collection again, and returns the listed objects that are wanted.
+func (l *Ledger[T]) ListedNow(ctx context.Context, key string, isWanted func(*T) bool) ([]T, error) {
 	l.listing.Invalidate(key)
 	l.mu.Lock()
 	l.of(key).listed = nil
@@ -140,7 +140,7 @@ func (l *Ledger[T]) Wrote(key string, object *T) {
 	l.write(key, l.ref(object).ID, &kept)
 }
 
-// AfterUpdate records the outcome of a request that updates an object.
+// AfterUpdate records the outcome of a request that creates or updates an object.
 func (l *Ledger[T]) AfterUpdate(key string, object *T, err error) (*T, error) {
 	if err != nil {
 		l.listing.Invalidate(key)

@@ -93,7 +93,7 @@ func TestLedger_isLearnedOnceAndKept(t *testing.T) {
 	expect("c", "1")
 	s.things = append(s.things, thing{"5", "a"})
 	expect("a", "4")
-	if got, err := sh.FindNow(t.Context(), "", isIn("a")); err != nil || len(got) != 3 {
+	if got, err := sh.ListedNow(t.Context(), "", isIn("a")); err != nil || len(got) != 3 {
 		t.Errorf("asked anew: %v, %v", got, err)
 	}
 	expect("a", "4", "5")

@@ -12,15 +12,12 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/runreport"
 )
 
-// looksAfterLoss are the pauses before each search for an object whose create response was lost, and searchTime is their sum. The service
-// may show a new object late, so one search is not enough.
+// looksAfterLoss are the pauses before each look for an object whose create response was lost. Their sum is transport.ListedWithin.
 var looksAfterLoss = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second}
 
-const searchTime = 7 * time.Second
-
-// LookAfterLoss searches until it finds enough objects or has no more attempts. It continues for a short time after an interrupt, so that
-// the run knows what it created.
-func LookAfterLoss[T any](ctx context.Context, c *transport.Conn, enough int, find func(context.Context) ([]T, error)) ([]T, error) {
+// LookAfterLoss looks until it finds something or, with untilAllListed, for transport.ListedWithin: an earlier listing may have only a part
+// of what there is to find. It continues for a short time after an interrupt, so that the run knows what it created.
+func LookAfterLoss[T any](ctx context.Context, c *transport.Conn, untilAllListed bool, find func(context.Context) ([]T, error)) ([]T, error) {
 	ctx, cancel := transport.PastCancel(ctx)
 	defer cancel()
 	defer c.NoteWait(ctx, runreport.WaitSearch, wire.Ref{}, "", c.Clock.Now())
@@ -34,7 +31,7 @@ func LookAfterLoss[T any](ctx context.Context, c *transport.Conn, enough int, fi
 		if err == nil {
 			found = seen
 		}
-		if err == nil && len(found) >= enough {
+		if err == nil && len(found) > 0 && !untilAllListed {
 			return found, nil
 		}
 		lastErr = err

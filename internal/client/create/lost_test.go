@@ -2,14 +2,17 @@ package create
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-log/tflogtest"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 // What is found is a line of the log and, if it may be another run's, known to the caller.
@@ -35,6 +38,27 @@ func TestNoteFound(t *testing.T) {
 				t.Errorf("line %d lacks %q: %s", i+1, part, lines[i])
 			}
 		}
+	}
+}
+
+// Whatever waits for a listing waits until a new object is listed, also in a run that is stopping.
+func TestListedWithin(t *testing.T) {
+	t.Parallel()
+	for _, untilAllListed := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, stop := context.WithCancel(t.Context())
+			stop()
+			start := time.Now()
+			found, err := LookAfterLoss(ctx, &transport.Conn{Clock: clock.System}, untilAllListed, func(context.Context) ([]int, error) {
+				return make([]int, max(0, int(time.Since(start)-transport.ListedWithin)+1)), nil
+			})
+			if err != nil || len(found) != 1 || time.Since(start) != transport.ListedWithin {
+				t.Errorf("%d objects and %v after %v", len(found), err, time.Since(start))
+			}
+		})
+	}
+	if takenTime <= transport.ListedWithin {
+		t.Errorf("a name that is taken has only %v to become free", takenTime)
 	}
 }
 

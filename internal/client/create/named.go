@@ -25,27 +25,22 @@ func Named[T any](ctx context.Context, l *Ledger[T], o NamedObject[T]) (*T, erro
 
 // NamedObject describes an object whose name nothing else in its collection has.
 type NamedObject[T any] struct {
-	// Object and Name are used in errors, such as "computer" and "ci".
-	Object, Name string
+	Name string
 	// Key is the collection that the object becomes a part of.
 	Key string
 	// HasName reports whether an object has the name that the new object would have.
 	HasName func(*T) bool
-	// Send sends the request, and IsWanted reports whether an object matches it, as far as a response shows.
+	// Send sends the request, and IsWanted reports whether an object with the name matches it, as far as a response shows.
 	Send     func(ctx context.Context) (*T, error)
 	IsWanted func(*T) bool
 }
 
 // sendNamed sends the request, unless the name is taken.
 func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T]) (*T, error) {
-	taken, err := l.UntilFree(ctx, o.Key, o.HasName)
-	if len(taken) > 0 {
-		return nil, AlreadyExists(l.refs(taken))
+	before, named, err := l.UntilFree(ctx, o.Key, o.HasName)
+	if len(named) > 0 {
+		return nil, AlreadyExists(l.refs(named))
 	}
-	if err != nil {
-		return nil, err
-	}
-	before, err := l.Snapshot(ctx, o.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -54,12 +49,12 @@ func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T]) (*T, error)
 	switch {
 	case err == nil:
 		if ref := l.ref(made); before.IsNotNew(ref.ID) || ref.Name != o.Name {
-			return nil, AnotherObject(o.Object, o.Name, ref)
+			return nil, AnotherObject(ref.Object, o.Name, ref)
 		}
 		return made, nil
 	case transport.IsConflict(err): // Somebody else may have created an object with the name first.
-		if taken, listErr := l.FindNow(ctx, o.Key, o.HasName); listErr == nil && len(taken) > 0 {
-			return nil, AlreadyExists(l.refs(taken))
+		if named, listErr := l.ListedNow(ctx, o.Key, o.HasName); listErr == nil && len(named) > 0 {
+			return nil, AlreadyExists(l.refs(named))
 		}
 		return nil, err
 	case transport.IsAmbiguous(err):
@@ -71,12 +66,12 @@ func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T]) (*T, error)
 // findNamed returns the object of a request whose response was lost.
 func (l *Ledger[T]) findNamed(ctx context.Context, o NamedObject[T], before Snapshot[T], since time.Time, lostErr error) (*T, error) {
 	isNew := func(object *T) bool { return o.HasName(object) && !before.IsNotNew(l.ref(object).ID) }
-	found, lookErr := LookAfterLoss(ctx, l.conn, 1, func(ctx context.Context) ([]T, error) { return l.FindNow(ctx, o.Key, isNew) })
+	found, lookErr := LookAfterLoss(ctx, l.conn, false, func(ctx context.Context) ([]T, error) { return l.ListedNow(ctx, o.Key, isNew) })
 	wanted := collection.Filter(found, func(object *T) bool {
 		return o.IsWanted(object) && CreatedSince(l.ref(object).CreatedAt, since)
 	})
 	if len(wanted) != 1 {
-		return nil, &LostError{Object: o.Object, Name: o.Name, Found: l.refs(found), Err: errors.Join(lostErr, lookErr)}
+		return nil, &LostError{Object: l.ref(new(T)).Object, Name: o.Name, Found: l.refs(found), Err: errors.Join(lostErr, lookErr)}
 	}
 	NoteFound(ctx, l.conn, Found{Ref: l.ref(&wanted[0])})
 	return &wanted[0], nil

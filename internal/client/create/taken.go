@@ -20,25 +20,24 @@ const (
 	renamePause = time.Second
 )
 
-// UntilFree waits until nothing prevents a creation, and otherwise returns the objects that do. An interrupted wait returns them with its
-// error.
-func (l *Ledger[T]) UntilFree(ctx context.Context, key string, isTaken func(*T) bool) ([]T, error) {
-	known, err := l.Snapshot(ctx, key)
-	if err != nil || len(known.Find(isTaken)) == 0 {
-		return nil, err
+// UntilFree waits until no object prevents a creation, and otherwise returns those that do. Before is what was known at the last look. An
+// interrupted wait returns the objects with its error.
+func (l *Ledger[T]) UntilFree(ctx context.Context, key string, prevents func(*T) bool) (before Snapshot[T], others []T, err error) {
+	before, err = l.Snapshot(ctx, key)
+	if err != nil || len(before.Find(prevents)) == 0 {
+		return before, nil, err
 	}
 	for until := l.takenUntil(key); ; {
 		isLast := !l.conn.Clock.Now().Before(until)
-		known, err := l.snapshot(ctx, key, takenAge)
-		if err != nil {
-			return nil, err
+		if before, err = l.snapshot(ctx, key, takenAge); err != nil {
+			return before, nil, err
 		}
-		taken := known.Find(isTaken)
-		if len(taken) == 0 || isLast {
-			return taken, nil
+		others = before.Find(prevents)
+		if len(others) == 0 || isLast {
+			return before, others, nil
 		}
-		if err := l.conn.Clock.Sleep(ctx, takenPause); err != nil {
-			return taken, err
+		if err = l.conn.Clock.Sleep(ctx, takenPause); err != nil {
+			return before, others, err
 		}
 	}
 }
@@ -53,7 +52,7 @@ func (l *Ledger[T]) Rename(ctx context.Context, key string, hasName func(*T) boo
 			return err
 		}
 		isLast = !l.conn.Clock.Now().Before(until)
-		if taken, _ := l.UntilFree(ctx, key, hasName); len(taken) > 0 {
+		if _, others, _ := l.UntilFree(ctx, key, hasName); len(others) > 0 {
 			return err
 		}
 	}

@@ -28,7 +28,7 @@ func TestLedger_waitsOnceForAllNamesThatAreTaken(t *testing.T) {
 			if known := mustKnow(t, sh).Find(hasName); len(known) != 1 {
 				t.Errorf("known are %v", known)
 			}
-			if taken, err := sh.UntilFree(t.Context(), "", hasName); err != nil || len(taken) != 1 {
+			if _, taken, err := sh.UntilFree(t.Context(), "", hasName); err != nil || len(taken) != 1 {
 				t.Errorf("got %v, %v", taken, err)
 			}
 			return nil
@@ -38,10 +38,10 @@ func TestLedger_waitsOnceForAllNamesThatAreTaken(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		start, s.things = time.Now(), s.things[:59]
-		if taken, err := sh.UntilFree(t.Context(), "", isIn("name-0")); err != nil || len(taken) != 1 || time.Since(start) < 10*time.Second {
+		if _, taken, err := sh.UntilFree(t.Context(), "", isIn("name-0")); err != nil || len(taken) != 1 || time.Since(start) < 10*time.Second {
 			t.Errorf("a name that is taken later has its own patience: %v, %v after %v", taken, err, time.Since(start))
 		}
-		if taken, err := sh.UntilFree(t.Context(), "", isIn("name-59")); err != nil || len(taken) != 0 {
+		if _, taken, err := sh.UntilFree(t.Context(), "", isIn("name-59")); err != nil || len(taken) != 0 {
 			t.Errorf("a name that is free: %v, %v", taken, err)
 		}
 	})
@@ -58,7 +58,7 @@ func TestLedger_waitsForANameThatIsFreed(t *testing.T) {
 		for name, begins := range map[string]time.Duration{"a": 0, "b": 4 * time.Second} {
 			waiting.Go(func() {
 				time.Sleep(begins)
-				if taken, err := sh.UntilFree(t.Context(), "", isIn(name)); err != nil || len(taken) != 0 || time.Since(start) > 7*time.Second {
+				if _, taken, err := sh.UntilFree(t.Context(), "", isIn(name)); err != nil || len(taken) != 0 || time.Since(start) > 7*time.Second {
 					t.Errorf("%s: %v, %v after %v", name, taken, err, time.Since(start))
 				}
 			})
@@ -80,7 +80,7 @@ func TestLedger_looksAtANameThatIsTakenLate(t *testing.T) {
 		sh := slowly(s, time.Millisecond)
 		expect := func(name, want string) {
 			t.Helper()
-			if taken, err := sh.UntilFree(t.Context(), "", isIn(name)); err != nil || fmt.Sprint(thingIDs(taken)) != want {
+			if _, taken, err := sh.UntilFree(t.Context(), "", isIn(name)); err != nil || fmt.Sprint(thingIDs(taken)) != want {
 				t.Errorf("%s: taken are %v, %v", name, taken, err)
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -39,10 +38,9 @@ type UnnamedObject[T any] struct {
 	Body     any
 	Send     func(ctx context.Context) (*T, error)
 	IsWanted func(*T) bool
-	// List returns the objects that may include the new one. ListedLate is how long it may lack the object, if that is longer than the
-	// search takes.
-	List       func(ctx context.Context) ([]T, error)
-	ListedLate time.Duration
+	// List returns the objects that may include the new one. ListedLater is how much later than transport.ListedWithin it may do so.
+	List        func(ctx context.Context) ([]T, error)
+	ListedLater time.Duration
 }
 
 // Sends are the requests of this process that create objects without names.
@@ -61,15 +59,15 @@ func NewSends[T any, P wire.RecordOf[T]](c *transport.Conn) *Sends[T] {
 
 // send sends the request, and counts it if its response is lost.
 func (s *Sends[T]) send(ctx context.Context, o UnnamedObject[T]) (*T, error) {
-	place := s.to(o.Place)
-	place.inFlight.RLock()
-	defer place.inFlight.RUnlock()
+	at := s.to(o.Place)
+	at.inFlight.RLock()
+	defer at.inFlight.RUnlock()
 	made, err := o.Send(ctx)
-	if err == nil && !place.take(s.ref(made).ID) {
+	if err == nil && !at.give(s.ref(made).ID) {
 		err = AnotherObject(o.Object, "", s.ref(made))
 	}
 	if transport.IsAmbiguous(err) {
-		place.countLost(o.Body, 1)
+		at.countLost(o.Body, 1)
 	}
 	if err != nil {
 		return nil, err
@@ -79,22 +77,20 @@ func (s *Sends[T]) send(ctx context.Context, o UnnamedObject[T]) (*T, error) {
 
 // find returns the object of a request whose response was lost. It searches when no request for the place is in flight.
 func (s *Sends[T]) find(ctx context.Context, o UnnamedObject[T], since time.Time, lostErr error) (*T, error) {
-	clk, place := s.conn.Clock, s.to(o.Place)
-	listedBy := clk.Now().Add(o.ListedLate)
-	place.inFlight.Lock()
-	defer place.inFlight.Unlock()
-	lost := place.countLost(o.Body, 0)
-	defer place.countLost(o.Body, -1)
+	clk, at := s.conn.Clock, s.to(o.Place)
+	firstLook := clk.Now().Add(o.ListedLater)
+	at.inFlight.Lock()
+	defer at.inFlight.Unlock()
+	lost := at.countLost(o.Body, 0)
+	defer at.countLost(o.Body, -1)
 
-	_ = clk.Sleep(ctx, listedBy.Sub(clk.Now())) // After an interrupt, the search comes at once.
-	enough := math.MaxInt                       // An early listing may show only objects that somebody else created.
-	if clk.Now().Sub(listedBy) >= searchTime {
-		enough = 1 // The searches for other requests took as long as this one would.
-	}
-	listed, lookErr := LookAfterLoss(ctx, s.conn, enough, o.List)
+	_ = clk.Sleep(ctx, firstLook.Sub(clk.Now())) // After an interrupt, the search comes at once.
+	// An early listing may show only objects that somebody else created. It is not early after searches for other requests.
+	isEarly := clk.Now().Before(firstLook.Add(transport.ListedWithin))
+	listed, lookErr := LookAfterLoss(ctx, s.conn, isEarly, o.List)
 	found := collection.Filter(listed, func(object *T) bool {
 		ref := s.ref(object)
-		return !place.isTaken(ref.ID) && CreatedSince(ref.CreatedAt, since)
+		return !at.isGiven(ref.ID) && CreatedSince(ref.CreatedAt, since)
 	})
 	wanted := collection.Filter(found, o.IsWanted)
 	proven := collection.Filter(wanted, func(object *T) bool { return ProvenSince(s.ref(object).CreatedAt, since) })
@@ -105,50 +101,50 @@ func (s *Sends[T]) find(ctx context.Context, o UnnamedObject[T], since time.Time
 		return nil, &LostError{Object: o.Object, Found: s.refs(found), Err: errors.Join(lostErr, lookErr)}
 	}
 	oldest := slices.MinFunc(proven, func(a, b T) int { return s.ref(&a).CreatedAt.Compare(s.ref(&b).CreatedAt) })
-	place.take(s.ref(&oldest).ID)
+	at.give(s.ref(&oldest).ID)
 	NoteFound(ctx, s.conn, Found{Ref: s.ref(&oldest)})
 	return &oldest, nil
 }
 
-func (s *Sends[T]) to(place string) *sends {
-	found, _ := s.places.LoadOrStore(place, &sends{lost: map[string]int{}, taken: map[string]bool{}})
-	return found.(*sends)
+func (s *Sends[T]) to(id string) *place {
+	found, _ := s.places.LoadOrStore(id, &place{lost: map[string]int{}, given: map[string]bool{}})
+	return found.(*place)
 }
 
-// sends are the requests for one place.
-type sends struct {
+// place has what the requests for one place must know of each other.
+type place struct {
 	// inFlight is held for reading while a request is in flight, and for writing while the object of a lost response is searched for.
 	inFlight sync.RWMutex
 
 	mu sync.Mutex
 	// lost counts the requests whose responses were lost, by their bodies.
 	lost map[string]int
-	// taken has the IDs of the objects that a request got: they are no candidates for another one.
-	taken map[string]bool
+	// given has the IDs of the objects that a request got: they are no candidates for another one.
+	given map[string]bool
 }
 
 // countLost changes the number of requests with a body whose responses were lost, and returns it.
-func (s *sends) countLost(body any, change int) int {
+func (p *place) countLost(body any, change int) int {
 	text, _ := json.Marshal(body) // The request has encoded it too.
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lost[string(text)] += change
-	return s.lost[string(text)]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lost[string(text)] += change
+	return p.lost[string(text)]
 }
 
-// take records that a request got an object. It returns false if another one got it before.
-func (s *sends) take(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	isFirst := !s.taken[id]
-	s.taken[id] = true
+// give records that a request got an object. It returns false if another one got it before.
+func (p *place) give(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	isFirst := !p.given[id]
+	p.given[id] = true
 	return isFirst
 }
 
-func (s *sends) isTaken(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.taken[id]
+func (p *place) isGiven(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.given[id]
 }
 
 // Call sends a create request. The response must have the object's ID, and isWhole says whether it has all that a record must have.

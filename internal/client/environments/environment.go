@@ -186,10 +186,9 @@ func (b CreateRequest) requested(change *Change) *Environment {
 	return e
 }
 
-// isWanted reports whether an environment matches the request, as far as a response shows.
+// isWanted reports whether an environment with the name matches the request, as far as a response shows.
 func (b CreateRequest) isWanted(e *Environment) bool {
-	return wire.SameText(b.Name, e.Name) && (b.Scope == "" || e.Scope == "" || b.Scope == e.Scope) &&
-		SameRepositories(b.Repositories, e.Repositories) &&
+	return SameRepositories(b.Repositories, e.Repositories) &&
 		wire.SameText(b.SetupScript, e.SetupScript) && (b.SourceID == "" || b.SourceID == e.SourceID())
 }
 

@@ -140,7 +140,6 @@ func (c *Client) Complete(ctx context.Context, e *Environment) (_ *Environment, 
 // The response has only IDs, so the other fields are those of the request.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, error) {
 	created, err := create.Named(ctx, c.ledger, create.NamedObject[Environment]{
-		Object:  "environment",
 		Name:    body.Name,
 		Key:     collection.Organization,
 		HasName: body.hasName,

@@ -99,7 +99,6 @@ func isNamed(name string) func(*Account) bool {
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, error) {
 	answered := ""
 	made, err := create.Named(ctx, c.ledger, create.NamedObject[Account]{
-		Object:  "service account",
 		Name:    body.Name,
 		Key:     collection.Organization,
 		HasName: isNamed(body.Name),
@@ -111,7 +110,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, erro
 			}
 			return made, err
 		},
-		IsWanted: func(a *Account) bool { return a.Name == body.Name && a.Description == body.Description },
+		IsWanted: func(a *Account) bool { return a.Description == body.Description },
 	})
 	if err == nil && made.ID == answered { // An account that is found after a lost response may be another run's, with keys.
 		c.keyLedger.Begin(made.ID)

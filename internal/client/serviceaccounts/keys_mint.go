@@ -58,7 +58,7 @@ func (c *Client) CreateMissingKey(ctx context.Context, n NewAPIKey) (*MintedAPIK
 		others := k.before.Find(k.isOther)
 		var err error
 		if len(others) > 0 { // What is known may be out of date.
-			others, err = k.client.keyLedger.FindNow(ctx, n.AccountID, k.isOther)
+			others, err = k.client.keyLedger.ListedNow(ctx, n.AccountID, k.isOther)
 		}
 		return k.mintUnless(ctx, others, err)
 	})
@@ -111,7 +111,7 @@ func (c *Client) createKey(
 
 // keysNow lists the keys with the name again.
 func (k *keyCreation) keysNow(ctx context.Context) ([]APIKey, error) {
-	return k.client.keyLedger.FindNow(ctx, k.key.AccountID, hasName(k.key.Name))
+	return k.client.keyLedger.ListedNow(ctx, k.key.AccountID, hasName(k.key.Name))
 }
 
 func (k *keyCreation) oldLives(named []APIKey) bool {
@@ -158,7 +158,7 @@ func (k *keyCreation) isOther(key *APIKey) bool {
 
 // replace mints a key in place of a dead one, or of none. It gives others time to be revoked.
 func (k *keyCreation) replace(ctx context.Context) (*MintedAPIKey, error) {
-	others, err := k.client.keyLedger.UntilFree(ctx, k.key.AccountID, k.isOther)
+	_, others, err := k.client.keyLedger.UntilFree(ctx, k.key.AccountID, k.isOther)
 	return k.mintUnless(ctx, others, err)
 }
 
@@ -202,7 +202,7 @@ func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr e
 	ctx, cancel := transport.PastCancel(ctx)
 	defer cancel()
 	var named []APIKey
-	found, err := create.LookAfterLoss(ctx, k.client.conn, 1, func(ctx context.Context) (_ []APIKey, err error) {
+	found, err := create.LookAfterLoss(ctx, k.client.conn, false, func(ctx context.Context) (_ []APIKey, err error) {
 		named, err = k.keysNow(ctx)
 		return collection.Filter(named, func(key *APIKey) bool { return key.IsLive(k.now()) && !k.before.IsNotNew(key.ID) }), err
 	})

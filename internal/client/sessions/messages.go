@@ -133,8 +133,8 @@ func (c *Client) Send(ctx context.Context, id string, body MessageRequest) (*Mes
 		List: func(ctx context.Context) ([]Message, error) {
 			return collection.Gather(c.messagePages(ctx, id, RoleUser, newestMessages), 1) // The first page.
 		},
-		IsWanted:   body.isWanted,
-		ListedLate: ListedLate,
+		IsWanted:    body.isWanted,
+		ListedLater: ListedLate,
 	})
 }
 

@@ -313,8 +313,11 @@ func SetIf(q url.Values, key, value string) {
 	}
 }
 
-// pastCancelTime is how long a recovery may continue after the caller's context has ended.
-const pastCancelTime = 15 * time.Second
+// ListedWithin is how late a listing may show a new object, as far as nothing else is known.
+const ListedWithin = 7 * time.Second
+
+// pastCancelTime is how long a recovery may continue after the caller's context has ended: until the object is listed, and for requests.
+const pastCancelTime = ListedWithin + 8*time.Second
 
 // PastCancel returns a context that ends pastCancelTime after ctx: an object that a request may have created must be found or
 // revoked before the run stops.
