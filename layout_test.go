@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // layers are the packages from top to bottom. A package imports only what is in a lower layer, so there is no cycle.
@@ -57,14 +59,10 @@ func TestLayout_importsGoDown(t *testing.T) {
 			return
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		for _, spec := range parsed.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			inside, ok := strings.CutPrefix(imported, module+"/")
 			if to := layerOf(inside); ok && to <= from {
 				t.Errorf("%s imports %s, which is not in a lower layer", file, inside)
@@ -77,9 +75,7 @@ func TestLayout_importsGoDown(t *testing.T) {
 func TestLayout_acceptanceWithoutEmulator(t *testing.T) {
 	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-test", "./internal/acctest/acceptance").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for line := range strings.Lines(string(out)) {
 		if strings.Contains(line, "/internal/emulator") {
 			t.Errorf("internal/acctest/acceptance depends on %s", strings.TrimSpace(line))
@@ -122,18 +118,14 @@ func eachFile(t *testing.T, visit func(file string, text []byte)) {
 		visit(filepath.ToSlash(file), text)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 }
 
 // Whoever copies an example gets the newest version of the provider.
 func TestLayout_examplesAcceptTheVersion(t *testing.T) {
 	t.Parallel()
 	makefile, err := os.ReadFile("GNUmakefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	version := regexp.MustCompile(`(?m)^VERSION \?= (\d+\.\d+)\.`).FindSubmatch(makefile)
 	constraint := regexp.MustCompile(`source\s+= "agentyard/agentyard"\n(?:\s+version = "~> (\d+\.\d+)(?:\.0)?"\n)?`)
 	examples := 0

@@ -2,27 +2,8 @@ package acctest
 
 import (
 	"regexp"
-	"strings"
 	"testing"
 )
-
-// Must ends the test at an error.
-func Must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// Says fails the test unless a text contains all parts.
-func Says(t testing.TB, text string, parts ...string) {
-	t.Helper()
-	for _, part := range parts {
-		if !strings.Contains(text, part) {
-			t.Errorf("the text lacks %q: %s", part, text)
-		}
-	}
-}
 
 var blanks = regexp.MustCompile(`[\s│╷╵]+`)
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // ReadData validates and reads a data source, as a plan does. It returns the attributes and an outcome whose Action is
@@ -76,7 +78,7 @@ func (o Outcome) MustFail(t testing.TB, attribute string, parts ...string) {
 	if at := attributePath(o.Errors[0].Attribute); at != attribute {
 		t.Errorf("the error is at %q, want %q: %s", at, attribute, o.Text())
 	}
-	Says(t, o.Text(), parts...)
+	check.Says(t, o.Text(), parts...)
 }
 
 // MustInclude fails the test unless an error on the attribute contains the text.

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // PutFile writes a file to a computer's workspace outside Terraform. The name is escaped as in a path.
@@ -48,10 +50,10 @@ func (e *Env) File(computer, name string) (content, contentType string) {
 func (e *Env) Storage(method, url, contentType string, body io.Reader) (content, contentTypeOfAnswer string) {
 	e.t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), method, url, body)
-	Must(e.t, err)
+	check.Must(e.t, err)
 	req.Header.Set("Content-Type", contentType)
 	resp, err := http.DefaultClient.Do(req)
-	Must(e.t, err)
+	check.Must(e.t, err)
 	defer func() { _ = resp.Body.Close() }()
 	data, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode >= http.StatusMultipleChoices {

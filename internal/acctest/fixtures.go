@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -17,7 +18,7 @@ func ConfigAt(address, key, hcl string) string {
 func (e *Env) MemberKey(email, role string) string {
 	e.t.Helper()
 	_, key, err := e.AddHuman(emulator.Human{Email: email, Role: role})
-	Must(e.t, err)
+	check.Must(e.t, err)
 	return key
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -48,7 +49,7 @@ func (o *Organization) Find(l specimens.Listing) []string {
 	var body json.RawMessage
 	o.API(http.MethodGet, specimens.Fill(o.Fill).Text(l.Path), nil, &body)
 	ids, err := l.Find(body, o.Fill)
-	Must(o.t, err)
+	check.Must(o.t, err)
 	return ids
 }
 
@@ -82,7 +83,7 @@ func NewOrganization(t testing.TB, e *Env) *Organization {
 	}}
 	for _, name := range []string{"avery", "blake", "casey"} {
 		human, _, err := e.AddHuman(emulator.Human{Email: name + "@agentyard.example"})
-		Must(t, err)
+		check.Must(t, err)
 		if name == "avery" {
 			o.places["$member_id"] = human
 		}
@@ -98,10 +99,10 @@ func NewOrganization(t testing.TB, e *Env) *Organization {
 	o.post("/computers", Values{"name": "robot-1", "serviceAccountId": account})
 	o.places["$machine"], o.places["$computer"] = machine, machine
 	o.places["$managed"], o.places["$measured"], o.places["$refreshed"] = managed, managed, managed
-	Must(t, os.WriteFile(filepath.Join(o.places["$folder"].(string), "a.txt"), []byte("a"), 0o600))
-	Must(t, os.WriteFile(filepath.Join(o.places["$folder"].(string), "a.png"), []byte("\x89PNG\r\n\x1a\n"), 0o600))
+	check.Must(t, os.WriteFile(filepath.Join(o.places["$folder"].(string), "a.txt"), []byte("a"), 0o600))
+	check.Must(t, os.WriteFile(filepath.Join(o.places["$folder"].(string), "a.png"), []byte("\x89PNG\r\n\x1a\n"), 0o600))
 
-	Must(t, e.FailBuild(emulator.BuildFailure{Name: "broken", Excerpt: "make: error"}))
+	check.Must(t, e.FailBuild(emulator.BuildFailure{Name: "broken", Excerpt: "make: error"}))
 	app, second, broken := o.environment("app").ID, o.environment("second").ID, o.environment("broken")
 	o.places["$environment"], o.places["$built"], o.places["$first"], o.places["$second"] = app, app, app, second
 	o.places["$broken"], o.places["$broken_build"] = broken.ID, broken.BuildID
@@ -112,10 +113,10 @@ func NewOrganization(t testing.TB, e *Env) *Organization {
 	const workflow = ".github/workflows/old.yml"
 	for _, repository := range []string{"acme/api", "acme/web"} {
 		_, err := e.AddWikiRun(emulator.WikiRun{RepoURL: "https://code.example/" + repository})
-		Must(t, err)
+		check.Must(t, err)
 		o.post("/automations/ci/edit", Values{"action": "create", "repos": []any{Values{"repoFullName": repository, "filePath": workflow}}})
-		Must(t, e.MergeWorkflow(repository, workflow))
-		Must(t, e.AddCIRun(map[string]any{"repoFullName": repository, "status": "completed", "conclusion": "failure"}))
+		check.Must(t, e.MergeWorkflow(repository, workflow))
+		check.Must(t, e.AddCIRun(map[string]any{"repoFullName": repository, "status": "completed", "conclusion": "failure"}))
 	}
 	o.advance("1h") // All builds have ended.
 	o.post("/computers/"+managed+"/restart", nil)
@@ -152,7 +153,7 @@ func (o *Organization) addSessions(computer string) {
 		`{"type":"document","source":{"type":"base64","mediaType":"application/pdf","data":"AA=="}}`,
 		`{"type":"document","source":{"type":"text","mediaType":"text/plain","data":"a"}}`, `{"type":"text","text":"Done."}`,
 	} {
-		Must(o.t, o.AddMessage(session, emulator.SessionMessage{Role: "assistant", Content: []json.RawMessage{json.RawMessage(block)}}))
+		check.Must(o.t, o.AddMessage(session, emulator.SessionMessage{Role: "assistant", Content: []json.RawMessage{json.RawMessage(block)}}))
 	}
 }
 
@@ -164,7 +165,7 @@ func (o *Organization) Furnish() {
 		Values{"email": "avery@agentyard.example", "limit": 20_000_000}, Values{"email": "blake@agentyard.example", "limit": 30_000_000},
 	}}, nil)
 	for _, days := range []string{"30", "60"} {
-		Must(o.t, o.ChangeEnterpriseControls(map[string]json.RawMessage{"sessionRetentionDays": json.RawMessage(days)}, ""))
+		check.Must(o.t, o.ChangeEnterpriseControls(map[string]json.RawMessage{"sessionRetentionDays": json.RawMessage(days)}, ""))
 	}
-	Must(o.t, o.SetDefaultEnvironment(o.Fill("$first").(string)))
+	check.Must(o.t, o.SetDefaultEnvironment(o.Fill("$first").(string)))
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // Plain returns a value as Go values: nil, string, bool, float64, []any for lists and sets, and map[string]any for maps and objects.
@@ -45,7 +47,7 @@ func Plain(t testing.TB, v tftypes.Value) any {
 func as[T any](t testing.TB, v tftypes.Value) T {
 	t.Helper()
 	var to T
-	Must(t, v.As(&to))
+	check.Must(t, v.As(&to))
 	return to
 }
 
@@ -79,13 +81,5 @@ func MustHave(t testing.TB, object, want map[string]any) {
 		if !reflect.DeepEqual(object[name], v) {
 			t.Errorf("%s is\n%#v, want\n%#v", name, object[name], v)
 		}
-	}
-}
-
-// Is fails the test unless both values are the same, as Plain returns them.
-func Is(t testing.TB, what string, got, want any) {
-	t.Helper()
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%s: got %v, want %v", what, got, want)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
@@ -427,7 +428,7 @@ func proposed(t testing.TB, attributes []*tfprotov6.SchemaAttribute, prior, conf
 		return config
 	}
 	var before, wanted map[string]tftypes.Value
-	Must(t, errors.Join(prior.As(&before), config.As(&wanted)))
+	check.Must(t, errors.Join(prior.As(&before), config.As(&wanted)))
 	merged := maps.Clone(wanted)
 	for _, attribute := range attributes {
 		v := wanted[attribute.Name]
@@ -438,7 +439,7 @@ func proposed(t testing.TB, attributes []*tfprotov6.SchemaAttribute, prior, conf
 			merged[attribute.Name] = proposed(t, attribute.NestedType.Attributes, before[attribute.Name], v)
 		case attribute.NestedType != nil && attribute.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeList && v.IsKnown() && !v.IsNull():
 			var old, items []tftypes.Value
-			Must(t, errors.Join(before[attribute.Name].As(&old), v.As(&items)))
+			check.Must(t, errors.Join(before[attribute.Name].As(&old), v.As(&items)))
 			items = slices.Clone(items)
 			for i := range min(len(old), len(items)) {
 				items[i] = proposed(t, attribute.NestedType.Attributes, old[i], items[i])

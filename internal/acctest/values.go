@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // valueOf converts plain Go values to a value of the type. Absent attributes are null, and tftypes.UnknownValue is unknown.
@@ -68,7 +70,7 @@ func (p *Process) Arguments(typeName string) (names []string) {
 // Unknown returns the attributes that the planned state leaves unknown, without the keys of elements.
 func (o Outcome) Unknown(t testing.TB) (names []string) {
 	t.Helper()
-	Must(t, tftypes.Walk(o.Planned, func(path *tftypes.AttributePath, v tftypes.Value) (bool, error) {
+	check.Must(t, tftypes.Walk(o.Planned, func(path *tftypes.AttributePath, v tftypes.Value) (bool, error) {
 		if v.IsKnown() {
 			return true, nil
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
@@ -52,7 +53,7 @@ var around = map[string]string{
 func replay(t *testing.T, operation string, status int, body string) (any, error) {
 	t.Helper()
 	document, err := contract.Load()
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	service, _ := clienttest.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		sent, _ := document.Match(r)
 		other, ok := around[sent]
@@ -68,7 +69,7 @@ func replay(t *testing.T, operation string, status int, body string) (any, error
 		}
 	})
 	c, err := New(transport.Config{BaseURL: service, APIKey: clienttest.Key, Clock: clock.NewFake(clienttest.Start), UserAgent: "test/1"})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	return replays[operation](t.Context(), c)
 }
 
@@ -85,7 +86,7 @@ type record struct {
 func TestReplays(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../contract/testdata/*.json")
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	if len(files) == 0 {
 		t.Fatal("there are no records")
 	}
@@ -93,9 +94,9 @@ func TestReplays(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".json"), func(t *testing.T) {
 			t.Parallel()
 			content, err := os.ReadFile(name) //nolint:gosec // A file of this repository.
-			clienttest.Must(t, err)
+			check.Must(t, err)
 			var r record
-			clienttest.Must(t, json.Unmarshal(content, &r))
+			check.Must(t, json.Unmarshal(content, &r))
 			if replays[r.Operation] == nil || !strings.HasPrefix(filepath.Base(name), r.Operation+"-") {
 				t.Fatalf("the operation is %q; the file's name begins with it, and replays of replay_test.go has its call", r.Operation)
 			}
@@ -118,9 +119,9 @@ func TestReplays(t *testing.T) {
 func decoded(t *testing.T, result any) any {
 	t.Helper()
 	text, err := json.Marshal(result)
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	var v any
-	clienttest.Must(t, json.Unmarshal(text, &v))
+	check.Must(t, json.Unmarshal(text, &v))
 	return v
 }
 

@@ -3,6 +3,8 @@ package clock
 import (
 	"testing"
 	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 func TestAhead(t *testing.T) {
@@ -14,9 +16,7 @@ func TestAhead(t *testing.T) {
 	if got := ahead.Now(); !got.Equal(began.Add(25*time.Hour)) || ahead.By() != 25*time.Hour {
 		t.Errorf("shows %v, ahead by %v", got, ahead.By())
 	}
-	if err := ahead.Sleep(t.Context(), time.Minute); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, ahead.Sleep(t.Context(), time.Minute))
 	if got := ahead.Now(); !got.Equal(fake.Now().Add(25*time.Hour)) || !fake.Now().Equal(began.Add(time.Minute)) {
 		t.Errorf("after a sleep it shows %v, and the other clock %v", got, fake.Now())
 	}

@@ -14,19 +14,14 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
-)
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
+)
 
 func document(t *testing.T) *Document {
 	t.Helper()
 	d, err := Load()
-	must(t, err)
+	check.Must(t, err)
 	return d
 }
 
@@ -40,7 +35,7 @@ const (
 
 func TestDocumentIsValid(t *testing.T) {
 	t.Parallel()
-	must(t, document(t).spec.Validate(t.Context(), openapi3.EnableSchemaFormatValidation()))
+	check.Must(t, document(t).spec.Validate(t.Context(), openapi3.EnableSchemaFormatValidation()))
 }
 
 func operation(t *testing.T, d *Document, id string) *openapi3.Operation {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // facts are the statuses of operations ("GET /api/v0/wiki") and the values of enumerations that the API documents list. They do not
@@ -29,7 +31,7 @@ func facts(t *testing.T) (statuses, enumerations map[string][]string) {
 func rows(t *testing.T, file string) (all [][]string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	must(t, err)
+	check.Must(t, err)
 	for line := range strings.Lines(string(text)) {
 		if words := slices.DeleteFunc(strings.Fields(line), func(word string) bool { return word == "|" }); len(words) > 0 && words[0] != "#" {
 			all = append(all, words)
@@ -93,8 +95,8 @@ func TestEnumerationsAreThoseOfTheDocuments(t *testing.T) {
 		Components struct{ Schemas map[string]any }
 	}
 	text, err := d.spec.MarshalJSON()
-	must(t, err)
-	must(t, json.Unmarshal(text, &whole))
+	check.Must(t, err)
+	check.Must(t, json.Unmarshal(text, &whole))
 	values, marked := map[string][]string{}, map[string]bool{}
 	var walk func(place string, node any, isMarked bool)
 	walk = func(place string, node any, isMarked bool) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -125,7 +126,7 @@ func operations() []access {
 func TestAccess(t *testing.T) {
 	t.Parallel()
 	document, err := contract.Load()
-	must(t, err)
+	check.Must(t, err)
 	all := operations()
 	for _, o := range document.Operations() {
 		if !slices.ContainsFunc(all, func(a access) bool { return a.operation == o.ID }) {
@@ -155,7 +156,7 @@ func TestAccess(t *testing.T) {
 			send := func(key, path string) response {
 				t.Helper()
 				got, err := v.try(key, method, names.Replace(path), a.body)
-				must(t, err)
+				check.Must(t, err)
 				return got
 			}
 			unknown := a.path + "?x=1"
@@ -168,7 +169,7 @@ func TestAccess(t *testing.T) {
 			closed, detail := 403, ""
 			switch a.gate {
 			case "tier":
-				must(t, v.SetTier(emulator.TierFree))
+				check.Must(t, v.SetTier(emulator.TierFree))
 				closed, detail = http.StatusPaymentRequired, "this needs at least the tier team"
 			case "sessions":
 				v.AllowSessions(false)
@@ -193,7 +194,7 @@ func TestAccess(t *testing.T) {
 					same(t, "wrong while off", send(user, unknown).status, closed)
 				}
 			}
-			must(t, v.SetTier(emulator.TierEnterprise))
+			check.Must(t, v.SetTier(emulator.TierEnterprise))
 			v.AllowSessions(true)
 			v.AllowAnalytics(true)
 			v.AllowEnvironments(true)

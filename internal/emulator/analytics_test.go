@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -72,7 +73,7 @@ func (v *env) staff() (former string, keys []string) {
 	v.t.Helper()
 	for _, name := range []string{"gone", "ada", "bo", "cy", "di"} {
 		id, key, err := v.AddHuman(emulator.Human{Email: name + "@people.example"})
-		must(v.t, err)
+		check.Must(v.t, err)
 		if name == "gone" {
 			former = id
 			continue
@@ -131,7 +132,7 @@ func TestAnalytics_numbersNeverChange(t *testing.T) {
 func TestAnalytics_quietDaysHaveNoRows(t *testing.T) {
 	v := startParallel(t)
 	all := v.rows("/tokens", "startDate=2026-02-13&endDate=2026-02-16")
-	must(t, errors.Join(v.AddQuietDay("2026-02-14"), v.AddQuietDay("2026-02-15")))
+	check.Must(t, errors.Join(v.AddQuietDay("2026-02-14"), v.AddQuietDay("2026-02-15")))
 	for _, path := range []string{"/tokens", "/tools", "/activity", "/productivity", "/users", "/cost/me/query"} {
 		query := "startDate=2026-02-13&endDate=2026-02-16"
 		if path == "/cost/me/query" {
@@ -275,6 +276,6 @@ func TestAnalytics_refuses(t *testing.T) {
 
 	_, user := v.human(emulator.RoleUser)
 	v.AllowAnalytics(false)
-	must(t, v.SetTier(emulator.TierTeam)) // The tier is looked at before the switch, and that before the caller.
+	check.Must(t, v.SetTier(emulator.TierTeam)) // The tier is looked at before the switch, and that before the caller.
 	v.detail(v.as(user, 403, "GET", analytics+"/tokens?"+april, nil), "has the tier team; analytics needs the tier enterprise")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -59,7 +60,7 @@ func (v *env) opens(body any, want string) {
 
 func (v *env) merge(repo, file string) {
 	v.t.Helper()
-	must(v.t, v.MergeWorkflow(repo, file))
+	check.Must(v.t, v.MergeWorkflow(repo, file))
 }
 
 // workflows are those of a fresh scan, as "repository path".
@@ -113,7 +114,7 @@ func TestCIRepositories(t *testing.T) {
 		t.Errorf("repository: %s, want %s", got, want)
 	}
 
-	must(t, v.ConnectRepository(emulator.Repository{URL: "https://Code.example/Zed/New.git/", UserPermission: "write"}))
+	check.Must(t, v.ConnectRepository(emulator.Repository{URL: "https://Code.example/Zed/New.git/", UserPermission: "write"}))
 	o = v.call(200, "GET", ciAutomation+"/repositories?owner=zed", nil).object(t)["repositories"].([]any)
 	if got, want := fmt.Sprint(o), fmt.Sprint([]any{object{
 		"fullName": "Zed/New", "url": "https://code.example/Zed/New", "isPrivate": false, "defaultBranch": "main", "userPermission": "write", "serviceAppWritable": false,
@@ -130,7 +131,7 @@ func TestCIRepositoryOwners(t *testing.T) {
 		return fmt.Sprint(ciNames(o["owners"], "login", "type"), " ", o["integration"])
 	}
 	same(t, "owners", show(), "acme organization, robin user map[connected:true]")
-	must(t, v.DisconnectRepository("https://code.example/robin/tools"))
+	check.Must(t, v.DisconnectRepository("https://code.example/robin/tools"))
 	same(t, "owners", show(), "acme organization map[connected:true]")
 }
 
@@ -180,7 +181,7 @@ func TestCISchedules(t *testing.T) {
 // Each repository has an outcome of its own, in the order of the request; the status is 200 even where none succeeds.
 func TestCIEditOfSeveralRepositories(t *testing.T) {
 	v := startParallel(t)
-	must(t, v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/locked"}))
+	check.Must(t, v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/locked"}))
 	body := ciBody("create", ciTarget("acme/legacy", ""), ciTarget("robin/tools", ""), ciTarget("acme/none", ""), ciTarget("acme/web", ""),
 		ciTarget("ACME/api", ""), ciTarget("acme/locked", ""))
 	if got, want := v.outcomes(body), []string{
@@ -347,31 +348,31 @@ func TestCIScanCache(t *testing.T) {
 	v := startParallel(t)
 	_, user := v.human(emulator.RoleUser)
 	began := v.clock.Now()
-	check := func(query string, after time.Duration, workflows int) {
+	expect := func(query string, after time.Duration, workflows int) {
 		t.Helper()
 		o := v.as(user, 200, "GET", ciAutomation+"/scan"+query, nil).object(t)
 		if got := len(o["workflows"].([]any)); got != workflows || o["scannedAt"] != float64(began.Add(after).UnixMilli()) || o["cacheTtlMs"] != 1_800_000.0 {
 			t.Errorf("%d workflows at %v for %v ms, want %d at %d", got, o["scannedAt"], o["cacheTtlMs"], workflows, began.Add(after).UnixMilli())
 		}
 	}
-	check("", 0, 1)
+	expect("", 0, 1)
 	v.opens(ciBody("create", ciTarget("acme/api", "")), "https://code.example/acme/api/pull/1")
 	v.merge("acme/api", reviewFile)
 	v.clock.Advance(30*time.Minute - time.Millisecond)
-	check("", 0, 1)
-	check("?forceRefresh=false", 0, 1)
+	expect("", 0, 1)
+	expect("?forceRefresh=false", 0, 1)
 	v.clock.Advance(time.Millisecond)
-	check("", 30*time.Minute, 2)
+	expect("", 30*time.Minute, 2)
 	v.clock.Advance(time.Minute)
-	check("?forceRefresh=true", 31*time.Minute, 2)
+	expect("?forceRefresh=true", 31*time.Minute, 2)
 }
 
 // A repository that is disconnected has no workflows, and has them again when it is back.
 func TestCIScanOfConnectedRepositories(t *testing.T) {
 	v := startParallel(t)
-	must(t, v.DisconnectRepository("https://code.example/acme/web"))
+	check.Must(t, v.DisconnectRepository("https://code.example/acme/web"))
 	same(t, "workflows", v.workflows(), "")
-	must(t, v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/web", DefaultBranch: "trunk", UserPermission: "read"}))
+	check.Must(t, v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/web", DefaultBranch: "trunk", UserPermission: "read"}))
 	w := v.workflow("acme/web", reviewFile)
 	fields(t, "workflow", w, object{"userPermission": "read", "githubUrl": "https://code.example/acme/web/blob/trunk/" + reviewFile})
 }
@@ -383,7 +384,7 @@ func TestCIRuns(t *testing.T) {
 		return string(v.call(200, "GET", ciAutomation+"/runs", nil).raw)
 	}
 	same(t, "runs", show(), `{"integration":{"connected":true},"runs":[]}`)
-	must(t, v.AddCIRun(map[string]any{"id": 7, "status": "queued", "conclusion": nil}))
+	check.Must(t, v.AddCIRun(map[string]any{"id": 7, "status": "queued", "conclusion": nil}))
 	v.call(204, "POST", "/_emulator/ci/runs", object{"repoFullName": "acme/web", "steps": []any{object{"name": "review"}}})
 	same(t, "runs", show(), `{"integration":{"connected":true},"runs":[{"repoFullName":"acme/web","steps":[{"name":"review"}]},{"conclusion":null,"id":7,"status":"queued"}]}`)
 	v.detail(v.call(400, "POST", "/_emulator/ci/runs", "null"), "must be an object")
@@ -393,7 +394,7 @@ func TestCIRuns(t *testing.T) {
 func TestCIWithoutTheIntegration(t *testing.T) {
 	v := startParallel(t)
 	v.opens(ciBody("create", ciTarget("acme/api", "")), "https://code.example/acme/api/pull/1")
-	must(t, v.AddCIRun(map[string]any{"status": "queued"}))
+	check.Must(t, v.AddCIRun(map[string]any{"status": "queued"}))
 	show := func() string {
 		t.Helper()
 		var texts []string
@@ -445,7 +446,7 @@ func TestRepositoryAddresses(t *testing.T) {
 		"https://code.example/acme/new", "https://code.example/acme/new/", "https://code.example/acme/new.git",
 		"https://code.example/acme/new.git/", "https://CODE.example/Acme/NEW.GIT",
 	} {
-		must(t, v.ConnectRepository(emulator.Repository{URL: "https://Code.example/acme/new"}))
+		check.Must(t, v.ConnectRepository(emulator.Repository{URL: "https://Code.example/acme/new"}))
 		if err := v.DisconnectRepository(address); err != nil {
 			t.Error(err)
 		}

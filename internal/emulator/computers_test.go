@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -307,7 +308,7 @@ func TestBreak(t *testing.T) {
 		fails(t, v.Break(wrong), "")
 	}
 	v.clock.Advance(time.Minute)
-	must(t, v.Break(id))
+	check.Must(t, v.Break(id))
 	same(t, "broken", v.steps("a"), "error ccccc")
 }
 
@@ -354,7 +355,7 @@ func TestActivityRestartAndSleep(t *testing.T) {
 	if !restarted() || restarted() {
 		t.Error("after 30 minutes without activity exactly the first restart should wake the computer")
 	}
-	must(t, v.Sleep(id))
+	check.Must(t, v.Sleep(id))
 	same(t, "status while asleep", v.call(200, "GET", computers+"/"+id, nil).object(t)["status"], "active")
 	if !restarted() {
 		t.Error("a sleeping computer was not restarted")

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -20,10 +21,10 @@ func TestControlAPI(t *testing.T) {
 		v.as(key, 401, "GET", "/_emulator/journal", nil)
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.URL()+"/_emulator/journal", nil)
-	must(t, err)
+	check.Must(t, err)
 	req.Header.Set("Authorization", "Basic Bearer "+v.BootstrapKey())
 	other, err := do(req)
-	must(t, err)
+	check.Must(t, err)
 	same(t, "status for another scheme", other.status, 401)
 
 	fault := object{"operation": "createComputer", "kind": "status-before-commit", "status": 503, "retryAfter": "2", "times": 1, "delayMs": 5}
@@ -115,7 +116,7 @@ func TestControlReset(t *testing.T) {
 // What the Go functions refuse is a 400 with their words, and so is a field that none of them has. TestControlREADME carries out each operation.
 func TestControl_refuses(t *testing.T) {
 	v := startParallel(t)
-	must(t, v.Invite("pending@people.example", ""))
+	check.Must(t, v.Invite("pending@people.example", ""))
 	byom := v.computer(object{"name": "a", "provider": "byom"})["id"].(string)
 	for _, c := range []struct {
 		path string
@@ -158,7 +159,7 @@ func TestControl_refuses(t *testing.T) {
 func TestControlREADME(t *testing.T) {
 	v := startParallel(t)
 	readme, err := os.ReadFile("README.md")
-	must(t, err)
+	check.Must(t, err)
 	_, section, _ := strings.Cut(string(readme), "\n    api() {")
 	_, section, _ = strings.Cut(section, "\n")
 	section, _, _ = strings.Cut(section, "\n**Builds.**")
@@ -178,7 +179,7 @@ func TestControlREADME(t *testing.T) {
 		cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script.String())
 		cmd.Env = append(os.Environ(), variables...)
 		out, err := cmd.Output()
-		must(t, err)
+		check.Must(t, err)
 		fields := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 		if len(fields) < 30 || len(fields)%3 != 0 {
 			t.Fatalf("the commands are %q", fields)
@@ -186,10 +187,10 @@ func TestControlREADME(t *testing.T) {
 		for ; len(fields) > 0; fields = fields[3:] {
 			var body any
 			if fields[2] != "" {
-				must(t, json.Unmarshal([]byte(fields[2]), &body))
+				check.Must(t, json.Unmarshal([]byte(fields[2]), &body))
 			}
 			got, err := v.try(v.BootstrapKey(), fields[0], "/_emulator/"+fields[1], body)
-			must(t, err)
+			check.Must(t, err)
 			if got.status >= 300 {
 				t.Errorf("%s: %d %s", fields[:3], got.status, got.raw)
 			}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -64,7 +65,7 @@ func dataFile(t *testing.T) string { return filepath.Join(t.TempDir(), "state.db
 // restart ends the emulator and starts another one from its data file.
 func (v *env) restart() *env {
 	v.t.Helper()
-	must(v.t, v.Close())
+	check.Must(v.t, v.Close())
 	return start(v.t, emulator.Options{DataFile: v.file, Clock: v.clock})
 }
 
@@ -77,7 +78,7 @@ func start(t *testing.T, opts emulator.Options) *env {
 	}
 	opts.Wrap = checked(t, opts.Wrap)
 	e, err := emulator.Start(t.Context(), opts)
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {
 			t.Error(err)
@@ -90,7 +91,7 @@ func start(t *testing.T, opts emulator.Options) *env {
 func checked(t *testing.T, inner func(http.Handler) http.Handler) func(http.Handler) http.Handler {
 	t.Helper()
 	document, err := contract.Load()
-	must(t, err)
+	check.Must(t, err)
 	return func(next http.Handler) http.Handler {
 		if inner != nil {
 			next = inner(next)
@@ -129,11 +130,11 @@ func (v *env) try(key, method, path string, body any) (response, error) {
 		reader = strings.NewReader(text)
 	} else if body != nil {
 		data, err := json.Marshal(body)
-		must(v.t, err)
+		check.Must(v.t, err)
 		reader = bytes.NewReader(data)
 	}
 	req, err := http.NewRequestWithContext(v.t.Context(), method, v.URL()+path, reader)
-	must(v.t, err)
+	check.Must(v.t, err)
 	if reader != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -177,7 +178,7 @@ func (v *env) call(want int, method, path string, body any) response {
 func (v *env) human(role string) (id, key string) {
 	v.t.Helper()
 	id, key, err := v.AddHuman(emulator.Human{Email: role + "@people.example", Role: role})
-	must(v.t, err)
+	check.Must(v.t, err)
 	return id, key
 }
 
@@ -200,7 +201,7 @@ func TestAuthentication(t *testing.T) {
 		"missing": "", "unknown": "Bearer fk-unknown", "scheme": "Basic " + v.BootstrapKey(), "case": "bearer " + v.BootstrapKey(), "bare": v.BootstrapKey(),
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.URL()+"/api/v0/computers", nil)
-		must(t, err)
+		check.Must(t, err)
 		if header != "" {
 			req.Header.Set("Authorization", header)
 		}
@@ -218,7 +219,7 @@ func TestRestartAndReset(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{DataFile: dataFile(t)})
 	objects := everything(v)
-	must(t, errors.Join(v.AddQuietDay("2026-04-15"), v.DisconnectRepository("https://code.example/acme/legacy"), v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/new"})))
+	check.Must(t, errors.Join(v.AddQuietDay("2026-04-15"), v.DisconnectRepository("https://code.example/acme/legacy"), v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/new"})))
 	v.join("gone@people.example")
 	v.call(204, "DELETE", remove("gone@people.example"), nil)
 	v.changeControls(object{"outputStyle": "verbose"}, "")
@@ -258,7 +259,7 @@ func TestRestartAndReset(t *testing.T) {
 	v.AllowSessions(false)
 	v.AllowAnalytics(false)
 	v.ConnectIntegration(false)
-	must(t, errors.Join(v.SetTier(emulator.TierTeam), v.SetSourceProvider("provider-a", false), v.SetWikiExport(emulator.WikiExportArchive, 0)))
+	check.Must(t, errors.Join(v.SetTier(emulator.TierTeam), v.SetSourceProvider("provider-a", false), v.SetWikiExport(emulator.WikiExportArchive, 0)))
 	v.SessionSettingsOnReads(false)
 	v.fail(emulator.BuildFailure{Times: -1})
 	v.call(204, "POST", "/_emulator/reset", nil)
@@ -337,7 +338,7 @@ func TestCloseEndsRequestsUnderWay(t *testing.T) {
 		ended <- err
 	}()
 	<-arrived
-	must(t, v.Close())
+	check.Must(t, v.Close())
 	fails(t, <-ended, "")
 }
 
@@ -353,9 +354,9 @@ func decode(t *testing.T, a response, into any) {
 func same(t *testing.T, what, got, want any) {
 	t.Helper()
 	g, err := json.Marshal(got)
-	must(t, err)
+	check.Must(t, err)
 	w, err := json.Marshal(want)
-	must(t, err)
+	check.Must(t, err)
 	if string(g) != string(w) {
 		t.Errorf("%v: %s, want %s", what, g, w)
 	}
@@ -369,13 +370,6 @@ func fields(t *testing.T, what any, got, want object) {
 		some[name] = got[name]
 	}
 	same(t, what, some, want)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // fails expects an error whose text contains a text.
@@ -401,7 +395,7 @@ func TestShuffledLists(t *testing.T) {
 		v.outcomes(ciBody("create", ciTarget("acme/api", ".github/workflows/"+name+".yml")))
 		v.merge("acme/api", ".github/workflows/"+name+".yml")
 		repository := fmt.Sprintf("https://code.example/owner%d/name", i)
-		must(t, v.ConnectRepository(emulator.Repository{URL: repository}))
+		check.Must(t, v.ConnectRepository(emulator.Repository{URL: repository}))
 		v.wikiRun(repository, nil)
 		v.join(name + "@people.example")
 		limits = append(limits, object{"email": name + "@people.example", "limit": 1_000_000}, object{"email": name, "limit": nil})

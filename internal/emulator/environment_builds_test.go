@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 // fail programs a failure of builds.
 func (v *env) fail(f emulator.BuildFailure) {
 	v.t.Helper()
-	must(v.t, v.FailBuild(f))
+	check.Must(v.t, v.FailBuild(f))
 }
 
 // state shows the status of an environment and of its latest build.
@@ -258,17 +259,17 @@ func TestBuildDiagnostics(t *testing.T) {
 					want, status = c.want, "failed"
 				}
 				environmentStatus := map[bool]string{false: "building", true: "failed"}[ended]
-				check := func(what string, got object, other object) {
+				expect := func(what string, got object, other object) {
 					t.Helper()
 					for name, value := range want {
 						other[name] = value
 					}
 					same(t, what, got, other)
 				}
-				check("latest", v.call(200, "GET", one+"/build-diagnostics", nil).object(t), object{"buildId": build, "status": environmentStatus})
-				check("one", v.call(200, "GET", one+"/builds/"+build+"/diagnostics", nil).object(t), object{"buildId": build, "status": status})
+				expect("latest", v.call(200, "GET", one+"/build-diagnostics", nil).object(t), object{"buildId": build, "status": environmentStatus})
+				expect("one", v.call(200, "GET", one+"/builds/"+build+"/diagnostics", nil).object(t), object{"buildId": build, "status": status})
 				statuses := v.call(200, "GET", environments+"/build-statuses?environmentIds="+id, nil).object(t)["builds"].([]any)[0].(object)
-				check("statuses", statuses["latestBuild"].(object), object{"id": build, "status": status})
+				expect("statuses", statuses["latestBuild"].(object), object{"id": build, "status": status})
 				shown := v.environmentOf(id)["latestBuild"].(object)
 				got := object{}
 				for _, name := range []string{"excerpt", "truncated", "withheld"} {
@@ -276,7 +277,7 @@ func TestBuildDiagnostics(t *testing.T) {
 						got[name] = value
 					}
 				}
-				check("environment", got, object{})
+				expect("environment", got, object{})
 			}
 		})
 	}

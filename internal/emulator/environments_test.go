@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -366,7 +367,7 @@ func TestProvisionDefaultEnvironment(t *testing.T) {
 	v.clock.Advance(time.Minute)
 
 	// The name may be taken by others.
-	must(t, v.SetDefaultEnvironment(""))
+	check.Must(t, v.SetDefaultEnvironment(""))
 	v.environment(object{"name": "Default 2"})
 	v.call(204, "POST", path, nil)
 	same(t, "environments", v.environmentNames(v.BootstrapKey(), ""), "Default 3 Default 2 Default")
@@ -414,7 +415,7 @@ func TestDeleteDefaultEnvironment(t *testing.T) {
 // provider makes a provider of sources available or not.
 func (v *env) provider(id string, available bool) {
 	v.t.Helper()
-	must(v.t, v.SetSourceProvider(id, available))
+	check.Must(v.t, v.SetSourceProvider(id, available))
 }
 
 func TestSourceOptions(t *testing.T) {

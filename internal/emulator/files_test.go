@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -36,7 +37,7 @@ func startFiles(t *testing.T) *filesEnv {
 func (v *filesEnv) noObjects() {
 	v.t.Helper()
 	left, err := os.ReadDir(v.objects)
-	must(v.t, err)
+	check.Must(v.t, err)
 	same(v.t, "stored files", len(left), 0)
 }
 
@@ -83,13 +84,13 @@ func (v *filesEnv) upload(want int, url string, fields map[string]string, conten
 		writer.CloseWithError(err)
 	}()
 	req, err := http.NewRequestWithContext(v.t.Context(), http.MethodPost, url, pipe)
-	must(v.t, err)
+	check.Must(v.t, err)
 	req.Header.Set("Content-Type", form.FormDataContentType())
 	if change != nil {
 		change(req)
 	}
 	a, err := do(req)
-	must(v.t, err)
+	check.Must(v.t, err)
 	same(v.t, url, a.status, want)
 	return a
 }
@@ -98,12 +99,12 @@ func (v *filesEnv) upload(want int, url string, fields map[string]string, conten
 func (v *filesEnv) get(want int, url, authorization string) response {
 	v.t.Helper()
 	req, err := http.NewRequestWithContext(v.t.Context(), http.MethodGet, url, nil)
-	must(v.t, err)
+	check.Must(v.t, err)
 	if authorization != "" {
 		req.Header.Set("Authorization", authorization)
 	}
 	a, err := do(req)
-	must(v.t, err)
+	check.Must(v.t, err)
 	same(v.t, url, a.status, want)
 	return a
 }
@@ -182,11 +183,11 @@ func TestFileOperationsRefused(t *testing.T) {
 	v := startFiles(t)
 	size := object{"sizeBytes": 1}
 	v.detail(v.file(404, "f", "complete-upload", nil), "No upload")
-	must(t, v.UnavailableDaemon(v.computer))
+	check.Must(t, v.UnavailableDaemon(v.computer))
 	v.detail(v.file(424, "f", "create-upload", size), "daemon")
 	v.file(424, "f", "complete-upload", nil)
 	v.file(424, "f", "create-download", nil)
-	must(t, v.RestoreDaemon(v.computer))
+	check.Must(t, v.RestoreDaemon(v.computer))
 	v.file(200, "f", "create-upload", size)
 	if v.UnavailableDaemon(uuidA) == nil {
 		t.Error("a computer that does not exist lost its daemon")
@@ -240,11 +241,11 @@ func (v *filesEnv) link(export string) string {
 func unpack(t *testing.T, data []byte, made int64) map[string]string {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	must(t, err)
+	check.Must(t, err)
 	files := map[string]string{}
 	for _, f := range z.File {
 		r, err := f.Open()
-		must(t, err)
+		check.Must(t, err)
 		content, err := io.ReadAll(r)
 		if _, twice := files[f.Name]; err != nil || twice || f.Modified.UnixMilli() != made {
 			t.Errorf("%s: twice %v, modified %s, error %v", f.Name, twice, f.Modified, err)
@@ -267,7 +268,7 @@ func TestExportWiki(t *testing.T) {
 	}
 	files := unpack(t, a.raw, int64(run["createdAt"].(float64)))
 	var index object
-	must(t, json.Unmarshal([]byte(files["wiki.json"]), &index))
+	check.Must(t, json.Unmarshal([]byte(files["wiki.json"]), &index))
 	for _, name := range []string{"wikiRunId", "createdAt", "repoUrl", "commitHash", "branch", "pageTree"} {
 		same(t, name, index[name], run[name])
 	}
@@ -275,7 +276,7 @@ func TestExportWiki(t *testing.T) {
 	same(t, "pages", files, map[string]string{"z.md": "# Z\n", "dir/ä.md": ""})
 
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodHead, address, nil)
-	must(t, err)
+	check.Must(t, err)
 	if head, err := do(req); err != nil || head.status != 200 || head.header.Get("Content-Length") != strconv.Itoa(len(a.raw)) {
 		t.Errorf("HEAD: %d, %v, error %v", head.status, head.header, err)
 	}
@@ -283,15 +284,15 @@ func TestExportWiki(t *testing.T) {
 	// The bytes are the same at all times, in every form, and whatever may change about the run.
 	v.call(200, "POST", wiki+"/"+run["wikiRunId"].(string)+"/privacy", object{"privacyLevel": "private"})
 	v.clock.Advance(time.Hour)
-	must(t, v.SetVideoOverview(run["wikiRunId"].(string), map[string]any{"a": 1}))
+	check.Must(t, v.SetVideoOverview(run["wikiRunId"].(string), map[string]any{"a": 1}))
 	if again := v.get(200, v.link(export), ""); !bytes.Equal(again.raw, a.raw) {
 		t.Error("a later export has other bytes")
 	}
-	must(t, v.SetWikiExport(emulator.WikiExportArchive, 0))
+	check.Must(t, v.SetWikiExport(emulator.WikiExportArchive, 0))
 	if direct := v.call(200, "GET", export, nil); direct.header.Get("Content-Type") != "application/zip" || !bytes.Equal(direct.raw, a.raw) {
 		t.Errorf("the archive in the answer: %s", direct.header.Get("Content-Type"))
 	}
-	must(t, v.SetWikiExport(emulator.WikiExportRedirect, 0))
+	check.Must(t, v.SetWikiExport(emulator.WikiExportRedirect, 0))
 	to := v.call(302, "GET", export, nil)
 	if got := v.get(200, to.header.Get("Location"), ""); !bytes.Equal(got.raw, a.raw) || len(to.raw) != 0 {
 		t.Errorf("the redirection to %s has other bytes", to.header.Get("Location"))
@@ -332,7 +333,7 @@ func TestExportWikiRefuses(t *testing.T) {
 		}
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, nil)
-	must(t, err)
+	check.Must(t, err)
 	if a, err := do(req); err != nil || a.status != 404 {
 		t.Errorf("POST: %d, %v", a.status, err)
 	}

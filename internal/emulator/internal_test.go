@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator/statuspage"
 )
 
@@ -19,9 +20,7 @@ import (
 func startInternal(t *testing.T) *Emulator {
 	t.Helper()
 	e, err := Start(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {
 			t.Error(err)
@@ -35,25 +34,17 @@ func TestUploadUpToASize(t *testing.T) {
 	t.Parallel()
 	e := startInternal(t)
 	fields, err := e.uploadForm(uploadPolicy{Key: "k", Size: 3, AtMost: true, Expires: millis(e.clock.Now().Add(time.Hour))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for content, want := range map[string]int{"": 204, "ab": 204, "abc": 204, "abcd": 400, "abcde": 400} {
 		var body bytes.Buffer
 		form := multipart.NewWriter(&body)
 		for name, value := range fields {
-			if err := form.WriteField(name, value); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, form.WriteField(name, value))
 		}
 		part, err := form.CreateFormFile("file", "f")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		_, _ = part.Write([]byte(content)) // A buffer takes everything.
-		if err := form.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, form.Close())
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/upload", &body)
 		r.Header.Set("Content-Type", form.FormDataContentType())
 		w := httptest.NewRecorder()
@@ -110,9 +101,7 @@ func TestPageRefuses(t *testing.T) {
 		"cursor=x": "cursor-unknown", "cursor=": "cursor-unknown", "cursor=%21": "cursor-unknown", "cursor=Yw": "cursor-unknown",
 	} {
 		values, err := url.ParseQuery(query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		r := &request{e: &Emulator{opts: Options{MaxPageSize: 100}}, query: values}
 		_, _, _, err = r.page([]string{"a", "b"})
 		if e := asAPIError(err); e.status != 400 || e.header.Get(RuleHeader) != rule {

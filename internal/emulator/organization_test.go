@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -24,7 +25,7 @@ func (v *env) join(emails ...string) (ids, keys []string) {
 	v.t.Helper()
 	for _, email := range emails {
 		id, key, err := v.AddHuman(emulator.Human{Email: email})
-		must(v.t, err)
+		check.Must(v.t, err)
 		ids, keys = append(ids, id), append(keys, key)
 	}
 	return ids, keys
@@ -32,7 +33,7 @@ func (v *env) join(emails ...string) (ids, keys []string) {
 
 func (v *env) invite(email string) {
 	v.t.Helper()
-	must(v.t, v.Invite(email, ""))
+	check.Must(v.t, v.Invite(email, ""))
 }
 
 // memberEmails reads all pages of the listing.
@@ -63,7 +64,7 @@ func TestMemberRecord(t *testing.T) {
 	id, _, err := v.AddHuman(emulator.Human{
 		Email: "Ada@People.example", FirstName: "Ada", LastName: "Byron", Metadata: map[string]any{"team": "engines", "level": 3, "tags": []string{"a"}},
 	})
-	must(t, err)
+	check.Must(t, err)
 	bare, _ := v.join("bare@people.example")
 	list := v.call(200, "GET", members, nil).object(t)["users"].([]any)
 	if len(list) != 3 {
@@ -283,7 +284,7 @@ func TestSeats(t *testing.T) {
 	v.call(204, "DELETE", remove("a@people.example"), nil)
 	status("b@people.example", "invited")
 	status("c@people.example", "error")
-	must(t, v.Reset())
+	check.Must(t, v.Reset())
 	for _, email := range []string{"a@people.example", "b@people.example", "c@people.example", "d@people.example"} {
 		status(email, "invited")
 	}
@@ -329,31 +330,31 @@ func pairs(list any, field string) string {
 
 func TestGlobalUsageLimit(t *testing.T) {
 	v := startParallel(t)
-	check := func(method string, body any, want string) {
+	expect := func(method string, body any, want string) {
 		t.Helper()
 		same(t, method, string(v.call(200, method, globalLimits, body).raw), want)
 	}
-	check("GET", nil, `{"limit":null}`)
-	check("PUT", object{"limit": nil}, `{"limit":null}`)
+	expect("GET", nil, `{"limit":null}`)
+	expect("PUT", object{"limit": nil}, `{"limit":null}`)
 	for _, c := range []struct{ given, want string }{
 		{"1000000", "1000000"}, {"1e6", "1000000"}, {"2500000.0", "2500000"}, {"9007199254740991", "9007199254740991"},
 	} {
-		check("PUT", `{"limit":`+c.given+`}`, `{"limit":`+c.want+`}`)
-		check("GET", nil, `{"limit":`+c.want+`}`)
+		expect("PUT", `{"limit":`+c.given+`}`, `{"limit":`+c.want+`}`)
+		expect("GET", nil, `{"limit":`+c.want+`}`)
 	}
-	check("PUT", `{"limit":null}`, `{"limit":null}`)
-	check("GET", nil, `{"limit":null}`)
+	expect("PUT", `{"limit":null}`, `{"limit":null}`)
+	expect("GET", nil, `{"limit":null}`)
 }
 
 func TestUserUsageLimits(t *testing.T) {
 	v := startParallel(t)
 	v.join("Ada@People.example", "bob@people.example")
 	v.invite("pending@people.example")
-	check := func(want string) {
+	expect := func(want string) {
 		t.Helper()
 		same(t, "limits", v.limits(), want)
 	}
-	check("<nil> Ada@People.example:<nil> bob@people.example:<nil> manager@agentyard.example:<nil>")
+	expect("<nil> Ada@People.example:<nil> bob@people.example:<nil> manager@agentyard.example:<nil>")
 	v.call(200, "PUT", globalLimits, object{"limit": 9_000_000})
 	o := v.call(200, "PUT", userLimits, object{"users": []object{
 		{"email": "ada@people.EXAMPLE", "limit": 1_000_000}, {"email": "BOB@people.example", "limit": 2_000_000},
@@ -367,9 +368,9 @@ func TestUserUsageLimits(t *testing.T) {
 		{"email": "", "error": "The email address is malformed."},
 		{"email": "Pending@people.example", "error": "The invitation of this member is pending; a limit can be set once the member has joined."},
 	})
-	check("9000000 Ada@People.example:1000000 bob@people.example:2000000 manager@agentyard.example:<nil>")
+	expect("9000000 Ada@People.example:1000000 bob@people.example:2000000 manager@agentyard.example:<nil>")
 	v.setLimits(object{"email": "ada@people.example", "limit": nil}, object{"email": "bob@people.example", "limit": 3_000_000})
-	check("9000000 Ada@People.example:<nil> bob@people.example:3000000 manager@agentyard.example:<nil>")
+	expect("9000000 Ada@People.example:<nil> bob@people.example:3000000 manager@agentyard.example:<nil>")
 	for _, email := range []string{" bob@people.example", "Bob <bob@people.example", "Bob <bob@people.example>"} {
 		o := v.call(200, "PUT", userLimits, object{"users": []object{{"email": email, "limit": 1_000_000}}}).object(t)
 		same(t, email, o["errors"], []object{{"email": email, "error": "The email address is malformed."}})
@@ -385,10 +386,10 @@ func (v *env) changeControls(settings object, email string) {
 	raw := map[string]json.RawMessage{}
 	for name, value := range settings {
 		data, err := json.Marshal(value)
-		must(v.t, err)
+		check.Must(v.t, err)
 		raw[name] = data
 	}
-	must(v.t, v.ChangeEnterpriseControls(raw, email))
+	check.Must(v.t, v.ChangeEnterpriseControls(raw, email))
 }
 
 func TestHistoryFromTheStart(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -16,7 +17,7 @@ import (
 func readSeed(t *testing.T, text string) (*emulator.Seed, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "organization.json")
-	must(t, os.WriteFile(file, []byte(text), 0o600))
+	check.Must(t, os.WriteFile(file, []byte(text), 0o600))
 	return emulator.ReadSeed(file)
 }
 
@@ -24,11 +25,11 @@ func readSeed(t *testing.T, text string) (*emulator.Seed, error) {
 func exampleSeed(t *testing.T) *emulator.Seed {
 	t.Helper()
 	readme, err := os.ReadFile("README.md")
-	must(t, err)
+	check.Must(t, err)
 	_, text, _ := strings.Cut(string(readme), "```json\n")
 	text, _, _ = strings.Cut(text, "```")
 	seed, err := readSeed(t, text)
-	must(t, err)
+	check.Must(t, err)
 	return seed
 }
 
@@ -67,38 +68,38 @@ func TestSeed(t *testing.T) {
 
 	// The same seed changes nothing, and no seed is needed.
 	for _, seed := range []*emulator.Seed{exampleSeed(t), nil} {
-		must(t, v.Close())
+		check.Must(t, v.Close())
 		v = start(t, emulator.Options{Seed: seed, DataFile: v.file, Clock: v.clock})
 		v.isSeeded(2)
 	}
 
 	// A reset goes back to what the emulator began with.
-	must(t, v.Close())
+	check.Must(t, v.Close())
 	v = start(t, emulator.Options{Seed: seed, DataFile: v.file, Clock: v.clock})
-	must(t, v.Reset())
+	check.Must(t, v.Reset())
 	v.isSeeded(1)
 }
 
 func TestSeed_fillsOnlyAnEmptyOrganization(t *testing.T) {
 	t.Parallel()
 	other, err := readSeed(t, `{"usageLimits": {"global": 1000000}}`)
-	must(t, err)
+	check.Must(t, err)
 	refuses := func(v *env, seed *emulator.Seed) {
 		v.t.Helper()
-		must(v.t, v.Close())
+		check.Must(v.t, v.Close())
 		_, err := emulator.Start(v.t.Context(), emulator.Options{Seed: seed, DataFile: v.file, Clock: v.clock})
 		fails(v.t, err, "organization.json was not loaded, because the organization in "+v.file+" is not empty; use a new data file or no seed")
 	}
 
 	v := start(t, emulator.Options{DataFile: dataFile(t)})
 	v.call(200, "GET", members, nil) // It was used, but nothing was created.
-	must(t, v.Close())
+	check.Must(t, v.Close())
 	v = start(t, emulator.Options{DataFile: v.file, Clock: v.clock, Seed: exampleSeed(t)})
 	v.isSeeded(1)
 	refuses(v, other)
 	v = start(t, emulator.Options{DataFile: v.file, Clock: v.clock})
-	must(t, v.Reset())
-	must(t, v.Close())
+	check.Must(t, v.Reset())
+	check.Must(t, v.Close())
 	v = start(t, emulator.Options{DataFile: v.file, Clock: v.clock, Seed: exampleSeed(t)})
 	v.isSeeded(1)
 
@@ -106,7 +107,7 @@ func TestSeed_fillsOnlyAnEmptyOrganization(t *testing.T) {
 		"computer": func(v *env) { v.computer(object{"name": "a"}) },
 		"member":   func(v *env) { v.human(emulator.RoleUser) },
 		"repository": func(v *env) {
-			must(v.t, v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/new"}))
+			check.Must(v.t, v.ConnectRepository(emulator.Repository{URL: "https://code.example/acme/new"}))
 		},
 		"limit": func(v *env) { v.call(200, "PUT", globalLimits, object{"limit": 5000000}) },
 		"deleted account": func(v *env) {
@@ -158,9 +159,9 @@ func savedState(t *testing.T) []byte {
 	t.Helper()
 	v := start(t, emulator.Options{DataFile: dataFile(t)})
 	v.call(201, "POST", computers+"/bulk", object{"quantity": 20, "namePrefix": "c"})
-	must(t, v.Close())
+	check.Must(t, v.Close())
 	data, err := os.ReadFile(v.file)
-	must(t, err)
+	check.Must(t, err)
 	return data
 }
 
@@ -179,15 +180,15 @@ func TestDataFileDamaged(t *testing.T) {
 	whole := savedState(t)
 	try := func(data []byte) error {
 		file := dataFile(t)
-		must(t, os.WriteFile(file, data, 0o600))
+		check.Must(t, os.WriteFile(file, data, 0o600))
 		err := startFrom(t, file)
 		if err != nil {
 			fails(t, err, file, "damaged", "restore a copy of it, or use another file")
 		}
 		return err
 	}
-	must(t, try(whole))
-	must(t, try(nil)) // An empty file is a new one.
+	check.Must(t, try(whole))
+	check.Must(t, try(nil)) // An empty file is a new one.
 	for _, length := range []int{1, 100, pageSize, 2 * pageSize, 3 * pageSize, 4*pageSize + 7} {
 		if try(whole[:length]) == nil {
 			t.Errorf("a file of %d bytes is accepted", length)
@@ -210,15 +211,15 @@ func TestDataFileOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	file := dataFile(t)
 	db, err := bolt.Open(file, 0o600, nil)
-	must(t, err)
-	must(t, db.Update(func(tx *bolt.Tx) error {
+	check.Must(t, err)
+	check.Must(t, db.Update(func(tx *bolt.Tx) error {
 		b, err := tx.CreateBucket([]byte("theirs"))
 		if err != nil {
 			return err
 		}
 		return b.Put([]byte("key"), []byte("{}"))
 	}))
-	must(t, db.Close())
+	check.Must(t, db.Close())
 	fails(t, startFrom(t, file), file, "without an emulator's data", "use another file")
 
 	directory := t.TempDir()

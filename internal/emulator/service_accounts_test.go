@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -155,9 +156,9 @@ func TestKeysAreStoredAsHashes(t *testing.T) {
 	t.Parallel()
 	v := start(t, emulator.Options{DataFile: dataFile(t)})
 	_, key := v.account("ci")
-	must(t, v.Close())
+	check.Must(t, v.Close())
 	data, err := os.ReadFile(v.file)
-	must(t, err)
+	check.Must(t, err)
 	if bytes.Contains(data, []byte(key)) {
 		t.Error("the data file holds the key itself")
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -140,7 +141,7 @@ func TestMessagesThatWait(t *testing.T) {
 	for _, after := range []time.Duration{0, time.Second, 2500 * time.Millisecond} {
 		v, computerID := startSessionsWith(t, emulator.Options{MessageDelay: -1, AgentPhase: time.Second})
 		id := v.session(object{"computerId": computerID})
-		must(t, v.ScriptAnswer(id, emulator.SessionAnswer{After: 2 * time.Second, ToolUses: 1}))
+		check.Must(t, v.ScriptAnswer(id, emulator.SessionAnswer{After: 2 * time.Second, ToolUses: 1}))
 		v.send(id, "one")
 		v.send(id, "two")
 		v.clock.Advance(after)
@@ -225,9 +226,9 @@ func TestMessagesAndTheComputer(t *testing.T) {
 	v.call(200, "GET", sessions+"/"+mine+"/messages?computerId="+managed, nil)
 	v.call(404, "GET", sessions+"/"+mine+"/messages?computerId="+uuidA, nil)
 	v.call(404, "POST", sessions+"/"+mine+"/messages", object{"text": "x", "computerId": uuidA})
-	must(t, v.Break(managed))
+	check.Must(t, v.Break(managed))
 	v.detail(v.call(400, "POST", sessions+"/"+mine+"/messages", object{"text": "x"}), "needs an active computer")
-	must(t, v.LoseComputer(managed))
+	check.Must(t, v.LoseComputer(managed))
 	v.detail(v.call(400, "POST", sessions+"/"+mine+"/messages", object{"text": "x"}), "needs an active computer")
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -218,7 +219,7 @@ func TestSessionsByComputer(t *testing.T) {
 	v.call(200, "GET", sessions+"/"+strings.ToUpper(a)+"?computerId="+managed, nil)
 	v.call(204, "DELETE", sessions+"/"+a+"?computerId="+managed, nil)
 
-	must(t, v.Break(managed))
+	check.Must(t, v.Break(managed))
 	v.detail(v.call(400, "POST", sessions, object{"computerId": managed}), `"box" is in status error`)
 	starting := v.computer(object{"name": "new"})["id"].(string)
 	v.detail(v.call(400, "POST", sessions, object{"computerId": starting}), `"new" is in status provisioning`)
@@ -239,5 +240,5 @@ func ptr[T any](value T) *T { return &value }
 // change plays the agent.
 func (v *env) change(id string, c emulator.SessionChange) {
 	v.t.Helper()
-	must(v.t, v.ChangeSession(id, c))
+	check.Must(v.t, v.ChangeSession(id, c))
 }

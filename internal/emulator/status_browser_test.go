@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -98,7 +99,7 @@ func TestStatusPage_inChromium(t *testing.T) {
 	}
 	slices.Sort(paths)
 	arguments, err := json.Marshal(map[string]any{"key": v.BootstrapKey(), "paths": paths})
-	must(t, err)
+	check.Must(t, err)
 	body := inChromium(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" && r.Header.Get("Sec-Fetch-Dest") == "document" {
 			_, _ = fmt.Fprintf(w, driver, arguments)
@@ -186,7 +187,7 @@ func inChromium(t *testing.T, pages http.HandlerFunc) []byte {
 		"--user-data-dir="+t.TempDir(), server.URL)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // So that it ends its other processes.
 	cmd.WaitDelay = 10 * time.Second
-	must(t, cmd.Start())
+	check.Must(t, cmd.Start())
 	var waited error
 	ended := make(chan struct{})
 	go func() {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -49,7 +50,7 @@ func shows(t *testing.T, page string, texts ...string) {
 func failures(v *env) {
 	v.FailProvisioning(emulator.FailStep{Name: "ci-*", Step: "clone-repos", Error: "repository not found: <acme/api>", Times: 2})
 	v.FailBulkAfter(3, "full")
-	must(v.t, v.FailBuild(emulator.BuildFailure{Category: "validation", Reason: "make: exit 2", Excerpt: "the log", Times: -1}))
+	check.Must(v.t, v.FailBuild(emulator.BuildFailure{Category: "validation", Reason: "make: exit 2", Excerpt: "the log", Times: -1}))
 	v.computer(object{"name": "ci-1", "repos": []string{"https://code.example/acme/api"}})
 	v.computer(object{"name": "web-1"})
 	v.call(201, "POST", environments, object{"name": "backend", "scope": "organization", "repositories": []any{}})
@@ -64,7 +65,7 @@ func failures(v *env) {
 	fails(v.t, err, "EOF")
 	v.call(404, "GET", "/api/v0/nothing", nil)
 	v.AllowSessions(false)
-	must(v.t, v.SetSourceProvider("provider-b", false))
+	check.Must(v.t, v.SetSourceProvider("provider-b", false))
 }
 
 func TestStatusPage_empty(t *testing.T) {
@@ -113,7 +114,7 @@ func TestStatusPage_objects(t *testing.T) {
 	v.call(200, "DELETE", accounts+"/"+gone, nil)
 	v.call(200, "PUT", globalLimits, object{"limit": 5000000})
 	v.call(200, "PUT", userLimits, object{"users": []object{{"email": "manager@agentyard.example", "limit": 2000000}}})
-	must(t, v.Invite("new@people.example", emulator.RoleUser))
+	check.Must(t, v.Invite("new@people.example", emulator.RoleUser))
 	id := v.computer(object{"name": "a"})["id"].(string)
 	v.clock.Advance(time.Minute)
 	v.call(201, "POST", sessions, object{"computerId": id, "cwd": "/w", "sessionSettings": object{}, "systemPrompt": "be secret"})
@@ -152,10 +153,10 @@ func TestStatusPage_isNoOperation(t *testing.T) {
 	v.detail(v.as("", 404, "GET", "/favicon.ico", nil), "no operation at the path /favicon.ico")
 	v.clock.Advance(time.Second)
 	rebound, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.URL()+"/", nil)
-	must(t, err)
+	check.Must(t, err)
 	rebound.Host = "rebound.example"
 	a, err := do(rebound)
-	must(t, err)
+	check.Must(t, err)
 	v.detail(a, "no operation at the path /")
 	same(t, "requests in the journal", len(v.Journal().Entries()), 3)
 }
@@ -246,15 +247,15 @@ func everything(v *env) map[string]string {
 	expiry := v.clock.Now().Add(26 * time.Hour).UnixMilli()
 	key := v.mint(201, accounts+"/"+account+"/api-keys", object{"name": "soon", "expiresAt": expiry})["id"].(string)
 	v.mint(200, accounts+"/"+account+"/api-keys/"+key+"/rotate", object{"gracePeriodMinutes": 5})
-	must(v.t, v.Invite("new@people.example", emulator.RoleUser))
-	must(v.t, v.Invite("a//b@people.example", emulator.RoleUser)) // Its page has an address like any other.
+	check.Must(v.t, v.Invite("new@people.example", emulator.RoleUser))
+	check.Must(v.t, v.Invite("a//b@people.example", emulator.RoleUser)) // Its page has an address like any other.
 	v.call(200, "PUT", globalLimits, object{"limit": 9000000})
 	v.call(200, "PUT", userLimits, object{"users": []object{{"email": "manager@agentyard.example", "limit": 2000000}}})
 	member := v.call(200, "GET", members, nil).object(v.t)["users"].([]any)[0].(object)["id"].(string)
 
 	computer := v.computer(object{"name": "box", "repos": []string{"https://code.example/acme/api"}})["id"].(string)
 	v.call(201, "POST", computers+"/bulk", object{"namePrefix": "ci", "quantity": 12, "serviceAccountId": account})
-	must(v.t, v.FailBuild(emulator.BuildFailure{Category: "validation", Reason: "make: exit 2", Excerpt: "seed-log"}))
+	check.Must(v.t, v.FailBuild(emulator.BuildFailure{Category: "validation", Reason: "make: exit 2", Excerpt: "seed-log"}))
 	environment := v.call(201, "POST", environments, object{
 		"name": "dev", "scope": "organization", "repositories": []object{{"url": "https://seed-user:seed@seed-password@code.example/acme/api", "script": "seed-script"}}, "setupScript": "seed-setup",
 	}).object(v.t)["id"].(string)
@@ -262,13 +263,13 @@ func everything(v *env) map[string]string {
 	v.call(200, "GET", environments+"/"+environment, nil)
 
 	session := v.session(object{"computerId": computer, "cwd": "/w", "sessionSettings": object{}, "systemPrompt": "seed-prompt"})
-	must(v.t, v.ScriptAnswer(session, emulator.SessionAnswer{Text: "seed-answer"}))
+	check.Must(v.t, v.ScriptAnswer(session, emulator.SessionAnswer{Text: "seed-answer"}))
 	v.send(session, "seed-message")
 	v.clock.Advance(time.Minute)
 	v.as(accountKey, 200, "GET", computers, nil)
 	v.call(200, "POST", computers+"/"+computer+"/files/a.txt/create-upload", object{"sizeBytes": 4})
 	run := v.wikiRun("https://code.example/acme/api", nil)["wikiRunId"].(string)
-	must(v.t, v.SetVideoOverview(run, object{"url": "https://files.example/seed-video?signature=x"}))
+	check.Must(v.t, v.SetVideoOverview(run, object{"url": "https://files.example/seed-video?signature=x"}))
 	v.outcomes(ciBody("delete", ciTarget("acme/web", reviewFile)))
 	job := v.call(200, "GET", "/api/v0/automations/ci/jobs", nil).object(v.t)["jobs"].([]any)[0].(object)["id"].(string)
 	return map[string]string{
@@ -425,7 +426,7 @@ func (v *env) process() process {
 func (p process) send(method, path, body string) int {
 	p.t.Helper()
 	req, err := http.NewRequestWithContext(p.t.Context(), method, p.URL()+path, strings.NewReader(body))
-	must(p.t, err)
+	check.Must(p.t, err)
 	req.Header.Set("User-Agent", "terraform-provider-agentyard/1.2.3 Terraform/1.16.4")
 	req.Header.Set("Authorization", "Bearer "+p.BootstrapKey())
 	req.Header.Set("Content-Type", "application/json")
@@ -434,7 +435,7 @@ func (p process) send(method, path, body string) int {
 		return 0
 	}
 	_, err = io.Copy(io.Discard, resp.Body) // Otherwise the connection could not be used again.
-	must(p.t, errors.Join(err, resp.Body.Close()))
+	check.Must(p.t, errors.Join(err, resp.Body.Close()))
 	return resp.StatusCode
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -39,7 +40,7 @@ func (v *env) runsAt(key, path string) string {
 func (v *env) addRun(given emulator.WikiRun) string {
 	v.t.Helper()
 	id, err := v.AddWikiRun(given)
-	must(v.t, err)
+	check.Must(v.t, err)
 	return id
 }
 
@@ -106,27 +107,27 @@ func TestListWikiRuns(t *testing.T) {
 	create := func(repo string) string { return v.wikiRun(repo, nil)["wikiRunId"].(string) }
 	first, second, other := create(api), create(api+".git"), create(web)
 	third := create(api)
-	check := func(path string, want ...string) {
+	expect := func(path string, want ...string) {
 		t.Helper()
 		same(t, path, v.runsAt(v.BootstrapKey(), path), strings.Join(want, " "))
 	}
-	check(wiki, third, other)
-	check(historyOf(api), third, second, first)
-	check(historyOf(web), other)
+	expect(wiki, third, other)
+	expect(historyOf(api), third, second, first)
+	expect(historyOf(web), other)
 
 	// A repository that is no longer covered has no history; its runs remain.
-	must(t, v.DisconnectRepository(api))
+	check.Must(t, v.DisconnectRepository(api))
 	v.detail(v.call(403, "GET", historyOf(api), nil), "does not cover the repository")
-	check(wiki, third, other)
+	expect(wiki, third, other)
 	same(t, "run", v.call(200, "GET", wiki+"/"+first, nil).object(t)["isRepoCoveredByOrgIntegration"], false)
 	v.ConnectIntegration(false)
 	v.call(403, "GET", historyOf(web), nil)
 	v.call(403, "POST", wiki, object{"repoUrl": web})
 	v.ConnectIntegration(true)
-	must(t, v.ConnectRepository(emulator.Repository{URL: "https://code.example/Acme/API"}))
-	check(historyOf(api), third, second, first)
+	check.Must(t, v.ConnectRepository(emulator.Repository{URL: "https://code.example/Acme/API"}))
+	expect(historyOf(api), third, second, first)
 	fourth := create(api)
-	check(wiki, fourth, other)
+	expect(wiki, fourth, other)
 }
 
 func TestWikiHistoryTakesWholeAddresses(t *testing.T) {
@@ -143,7 +144,7 @@ func TestWikiHistoryTakesWholeAddresses(t *testing.T) {
 func TestWikiPrivacy(t *testing.T) {
 	v := startParallel(t)
 	_, owner, err := v.AddHuman(emulator.Human{Email: "author@people.example"})
-	must(t, err)
+	check.Must(t, err)
 	_, user := v.human(emulator.RoleUser)
 	_, top := v.human(emulator.RoleOwner)
 	_, machine := v.account("ci")
@@ -201,7 +202,7 @@ func TestWikiIsOnWhereTheSettingIsNot(t *testing.T) {
 func TestWikiControls(t *testing.T) {
 	v := startParallel(t)
 	_, dev, err := v.AddHuman(emulator.Human{Email: "dev@people.example"})
-	must(t, err)
+	check.Must(t, err)
 	const control = "/_emulator/wiki-runs"
 	id := v.call(201, "POST", control, object{
 		"repoUrl": api, "email": "dev@people.example", "privacyLevel": "private", "branch": "b", "commitHash": "c", "sourceSessionId": "s",
@@ -297,7 +298,7 @@ func TestGeneratedWiki(t *testing.T) {
 	counts := map[float64]bool{}
 	for i := range 12 {
 		address := fmt.Sprintf("https://code.example/many/r%d", i)
-		must(t, v.ConnectRepository(emulator.Repository{URL: address}))
+		check.Must(t, v.ConnectRepository(emulator.Repository{URL: address}))
 		run := v.wikiRun(address, nil)
 		text, levels := treeOf(run["pageTree"])
 		pages := v.pagesOf(run)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -42,9 +43,9 @@ func probed(t *testing.T, key string, clk clock.Clock, service http.Handler) (*e
 	}))
 	t.Cleanup(server.Close)
 	base, err := url.Parse(server.URL)
-	acctest.Must(t, err)
+	check.Must(t, err)
 	doc, err := contract.Load()
-	acctest.Must(t, err)
+	check.Must(t, err)
 	p := &evidence.Probe{Base: base, Key: key, Clock: clk, Progress: io.Discard, Recorder: evidence.NewRecorder(doc, "agentyard-probe", "0.0.0")}
 	err = p.Run(t.Context())
 	report := p.Recorder.Report()
@@ -58,7 +59,7 @@ func probed(t *testing.T, key string, clk clock.Clock, service http.Handler) (*e
 func forward(t *testing.T, e *acctest.Organization, change func(*http.Response) error) http.Handler {
 	t.Helper()
 	target, err := url.Parse(e.URL())
-	acctest.Must(t, err)
+	check.Must(t, err)
 	return &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(target) }, ModifyResponse: change}
 }
 
@@ -97,12 +98,12 @@ func TestProbe_namesDeviations(t *testing.T) {
 		resp.Header.Del("Content-Length")
 		return err
 	}))
-	acctest.Must(t, err)
+	check.Must(t, err)
 	var got []string
 	for _, d := range report.Deviations {
 		got = append(got, fmt.Sprintf("%s %s %s", d.Operation, d.Kind, d.Place.Place))
 	}
-	acctest.Says(t, report.Markdown(), "| getComputer | 200 | new field | /colour | no such field | string | ")
+	check.Says(t, report.Markdown(), "| getComputer | 200 | new field | /colour | no such field | string | ")
 	for _, want := range []string{
 		"listComputers new field /computers/*/colour", "getComputer new field /colour", "listComputerProviders new status status",
 		"scanCiWorkflows not JSON /", "listEnvironments enum /environments/*/scope",
@@ -171,14 +172,14 @@ const root = "../.."
 func document(t *testing.T) *contract.Document {
 	t.Helper()
 	doc, err := contract.Load()
-	acctest.Must(t, err)
+	check.Must(t, err)
 	return doc
 }
 
 func TestPage_isCurrent(t *testing.T) {
 	t.Parallel()
 	record, err := evidence.ReadRecord("record.json")
-	acctest.Must(t, err)
+	check.Must(t, err)
 	text, err := os.ReadFile(filepath.Join(root, "docs/guides/evidence.md"))
 	if err != nil || string(text) != evidence.Page(document(t), record) {
 		t.Errorf("docs/guides/evidence.md is not up to date: run make assumptions (%v)", err)
@@ -213,7 +214,7 @@ func TestRecord_add(t *testing.T) {
 		{7, evidence.Refuted, refuted, 7},
 		{6, evidence.Refuted, refuted, 7},
 	} {
-		acctest.Must(t, record.Add(report(step.hour, false, step.result)))
+		check.Must(t, record.Add(report(step.hour, false, step.result)))
 		if page := evidence.Page(document(t), record); !strings.Contains(page, step.want) {
 			t.Errorf("hour %d: the page has no %q", step.hour, step.want)
 		}

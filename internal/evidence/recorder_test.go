@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 )
 
@@ -23,11 +23,11 @@ const computer = `{"id":"8a4f5b1e-32a5-4a1c-9d57-0d6d0e5f7a11","name":"a","provi
 func recorder(t *testing.T, service http.HandlerFunc) (r *Recorder, proxy, trial string) {
 	t.Helper()
 	doc, err := contract.Load()
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	origin := httptest.NewServer(service)
 	t.Cleanup(origin.Close)
 	base, err := url.Parse(origin.URL)
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	r = NewRecorder(doc, "testacc", "0.0.0")
 	serve := func(h http.Handler) string {
 		s := httptest.NewServer(h)
@@ -52,16 +52,16 @@ func answer(status int, body string) http.HandlerFunc {
 func send(t *testing.T, method, url, body string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	req.Header.Set("Authorization", "Bearer key")
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := http.DefaultClient.Do(req)
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	got, err := io.ReadAll(resp.Body)
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	return string(got)
 }
 
@@ -157,7 +157,7 @@ func TestRecorder_noAnswer(t *testing.T) {
 	t.Parallel()
 	r, proxy, _ := recorder(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	req, err := http.NewRequestWithContext(t.Context(), "DELETE", proxy+"/api/v0/computers/c", http.NoBody)
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	req.Header.Set("Authorization", "Bearer key")
 	if resp, err := http.DefaultClient.Do(req); err == nil {
 		_ = resp.Body.Close()
@@ -242,7 +242,7 @@ func TestReport_showsNoValues(t *testing.T) {
 	r.Rule("list-computers", Refuted, `the service said "`+canary+`"`)
 	r.Skip("sessions", "", `the service said "`+canary+`"`)
 	report, dir := r.Report(), t.TempDir()
-	clienttest.Must(t, report.WriteFiles(dir))
+	check.Must(t, report.WriteFiles(dir))
 	if len(report.Deviations) < 10 {
 		t.Errorf("only %d deviations", len(report.Deviations))
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -31,9 +32,7 @@ func TestEmulatorClock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "clock")
 			if tc.text != "" {
-				if err := os.WriteFile(file, []byte(tc.text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				check.Must(t, os.WriteFile(file, []byte(tc.text), 0o600))
 			}
 			if tc.text == "-" {
 				file = ""

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // withID returns a value of an object type in which only one attribute is set, and false if the type has no such attribute. It looks
@@ -37,7 +38,7 @@ func TestIDs_namesInsteadOfIDs(t *testing.T) {
 	server, offered, ctx := p.Server(), p.Schemas(), t.Context()
 	value := func(typ tftypes.Type, v tftypes.Value) *tfprotov6.DynamicValue {
 		d, err := tfprotov6.NewDynamicValue(typ, v)
-		acctest.Must(t, err)
+		check.Must(t, err)
 		return &d
 	}
 	for argument, to := range map[string]struct{ object, id, path string }{
@@ -54,7 +55,7 @@ func TestIDs_namesInsteadOfIDs(t *testing.T) {
 				resp, err := server.PlanResourceChange(ctx, &tfprotov6.PlanResourceChangeRequest{
 					TypeName: name, Config: config, ProposedNewState: config, PriorState: value(schema.ValueType(), tftypes.NewValue(schema.ValueType(), nil)),
 				})
-				acctest.Must(t, err)
+				check.Must(t, err)
 				return resp.Diagnostics
 			}
 		}
@@ -62,7 +63,7 @@ func TestIDs_namesInsteadOfIDs(t *testing.T) {
 			schemas["action."+name] = action.Schema
 			plans["action."+name] = func(_ *tfprotov6.Schema, config *tfprotov6.DynamicValue) []*tfprotov6.Diagnostic {
 				resp, err := server.(tfprotov6.ActionServer).PlanAction(ctx, &tfprotov6.PlanActionRequest{ActionType: name, Config: config})
-				acctest.Must(t, err)
+				check.Must(t, err)
 				return resp.Diagnostics
 			}
 		}

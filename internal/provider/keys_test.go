@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -21,11 +22,11 @@ func TestPlan_accessOfACreate(t *testing.T) {
 		t.Run(typeName, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			acctest.Must(t, e.SetTier(emulator.TierFree))
+			check.Must(t, e.SetTier(emulator.TierFree))
 			p := acctest.NewProcess(t, e, nil)
 			p.Plan(p.NewInstance(typeName), config).MustFail(t, "", "returned 402", "The organization's plan may not include this")
 
-			acctest.Must(t, e.SetTier(emulator.TierEnterprise))
+			check.Must(t, e.SetTier(emulator.TierEnterprise))
 			for _, status := range []int{http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusTooManyRequests} {
 				e.Faults().Add(emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: status, Times: -1})
 				p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 0})
@@ -91,7 +92,7 @@ data "agentyard_computers" "bot" {
 	cli.MustRun(apply...)
 	cli.MustPlanEmpty()
 	due()
-	acctest.Says(t, cli.MustRun(apply...).Output, "1 changed")
+	check.Says(t, cli.MustRun(apply...).Output, "1 changed")
 	cli.MustPlanEmpty()
 	due()
 	cli.MustRun(destroy...)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // protectedTypes are the resources with deletion_protection, with a change that replaces each.
@@ -70,7 +71,7 @@ func TestDeletionProtection(t *testing.T) {
 				if len(out.Errors) != 1 || len(out.Warnings) > 0 || i.State.IsNull() {
 					t.Fatalf("got %s", out)
 				}
-				acctest.Says(t, out.Text(), append(more, "Cannot destroy protected", tc.object, "set deletion_protection = false and apply")...)
+				check.Says(t, out.Text(), append(more, "Cannot destroy protected", tc.object, "set deletion_protection = false and apply")...)
 			}
 			refused(p.Plan(i, nil))
 			refused(p.Plan(i, tc.replacing))
@@ -117,8 +118,8 @@ func TestAccDeletionProtection(t *testing.T) {
 	cli.MustPlanEmpty()
 	e.WantRequests(t, "deleteComputer", 0)
 	cli.Write("main.tf", hcl("byom", "false"))
-	acctest.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false").Output, "1 changed")
-	acctest.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false", "-replace=agentyard_computer.x").Output, "1 added, 0 changed, 1 destroyed")
+	check.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false").Output, "1 changed")
+	check.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false", "-replace=agentyard_computer.x").Output, "1 added, 0 changed, 1 destroyed")
 }
 
 // A replacement that the plan does not show leaves a deposed object. The error says how to keep it or its replacement, and both work.

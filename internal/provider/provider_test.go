@@ -19,6 +19,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
@@ -81,7 +82,7 @@ func TestAccProvider_settingsFromTheEnvironment(t *testing.T) {
 	t.Parallel()
 	e := acctest.NewRealTime(t)
 	cli := acctest.NewCLI(t, e, acctest.Example(t, "data-sources/agentyard_computer_providers/data-source.tf"))
-	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, "managed-a")
+	check.Says(t, cli.MustRun("plan", "-input=false").Output, "managed-a")
 	cli.Write("provider.tf", acctest.Example(t, "provider/provider.tf"))
 	cli.MustRun("plan", "-input=false")
 	for _, entry := range e.Journal().Entries() {
@@ -116,9 +117,9 @@ func TestAccProvider_unknownSettingsKeepTheState(t *testing.T) {
 func TestProvider_schemas(t *testing.T) {
 	t.Parallel()
 	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
-	acctest.Must(t, err)
+	check.Must(t, err)
 	resp, err := server.GetProviderSchema(context.Background(), &tfprotov6.GetProviderSchemaRequest{})
-	acctest.Must(t, err)
+	check.Must(t, err)
 	for _, d := range resp.Diagnostics {
 		t.Errorf("%s: %s", d.Summary, d.Detail)
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // malformed is a value with one part that must be refused.
@@ -65,13 +67,9 @@ func TestValues_everyArgument(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	server, err := NewServer("test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	offered, err := server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	tried := 0
 	try := func(name string, schema *tfprotov6.Schema, validate func(context.Context, *tfprotov6.DynamicValue) ([]*tfprotov6.Diagnostic, error)) {
 		for _, m := range malformations(schema.ValueType(), "") {
@@ -80,13 +78,9 @@ func TestValues_everyArgument(t *testing.T) {
 			}
 			tried++
 			config, err := tfprotov6.NewDynamicValue(schema.ValueType(), m.value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			diags, err := validate(ctx, &config)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			if len(diags) != 1 || diags[0].Summary != m.summary || !strings.HasPrefix(diags[0].Detail, m.path+" must ") || spelled(diags[0].Attribute) != m.path {
 				t.Errorf("%s, %s: want one error %q there, got %+v", name, m.path, m.summary, diags)
 			}
@@ -136,9 +130,7 @@ func TestValues_roundingErrors(t *testing.T) {
 	t.Parallel()
 	exact := func(text string) *big.Float {
 		f, _, err := big.ParseFloat(text, 10, 512, big.ToNearestEven)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		return f
 	}
 	for text, want := range map[string]string{

@@ -19,6 +19,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
@@ -69,7 +70,7 @@ var terraformVersion = sync.OnceValues(func() (v struct{ major, minor int }, err
 func atLeast(t *testing.T, minor int) bool {
 	t.Helper()
 	v, err := terraformVersion()
-	must(t, err)
+	check.Must(t, err)
 	return v.major > 1 || v.minor >= minor
 }
 
@@ -104,7 +105,7 @@ func eventually(ctx context.Context, within time.Duration, isTrue func(context.C
 func waitForBuild(t *testing.T, id string) {
 	t.Helper()
 	c := connect(t)
-	must(t, eventually(t.Context(), buildTime, func(ctx context.Context) (bool, error) {
+	check.Must(t, eventually(t.Context(), buildTime, func(ctx context.Context) (bool, error) {
 		e, err := c.Environments.GetUncached(ctx, id)
 		return err == nil && e.Status != environments.StatusBuilding, err
 	}, "the build is running"))
@@ -151,7 +152,7 @@ func connect(t *testing.T) *client.Client {
 	t.Helper()
 	r := needService(t)
 	c, err := r.connect(r.proxy)
-	must(t, err)
+	check.Must(t, err)
 	return c
 }
 
@@ -199,15 +200,6 @@ func skipIfDenied(t *testing.T, err error) {
 	var api *transport.APIError
 	if isDenied(err) && errors.As(err, &api) {
 		skip(t, "", fmt.Sprintf("%s returned %d: %s", api.Op.Name, api.Status, api.Detail))
-	}
-}
-
-// must ends the test at an error, as skipped if the operation was denied.
-func must(t *testing.T, err error) {
-	t.Helper()
-	skipIfDenied(t, err)
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -39,7 +40,7 @@ func (s *shared[T]) get(t *testing.T, create func(context.Context, *client.Clien
 		// The object outlives the test.
 		s.object, s.err = create(context.WithoutCancel(t.Context()), c)
 	})
-	must(t, s.err)
+	check.Must(t, s.err)
 	return s.object
 }
 
@@ -235,7 +236,7 @@ func repositories(t *testing.T) []ci.Repository {
 	if isDenied(factRepositories.err) {
 		return nil
 	}
-	must(t, factRepositories.err)
+	check.Must(t, factRepositories.err)
 	return factRepositories.object
 }
 
@@ -280,7 +281,7 @@ func anyRun(t *testing.T) *wikis.Run {
 func anyWiki(t *testing.T) (run, page string) {
 	t.Helper()
 	found, err := connect(t).Wikis.GetUncached(t.Context(), anyRun(t).ID)
-	must(t, err)
+	check.Must(t, err)
 	var tree []wikis.TreeNode
 	if json.Unmarshal(found.PageTree, &tree) == nil && len(tree) > 0 {
 		page = tree[0].PageID

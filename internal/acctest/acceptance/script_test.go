@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // Only what is asked for exactly deletes: the sweep lists by default, and refuses what it does not know.
@@ -29,7 +31,7 @@ func TestScript_sweepRefusesWhatItDoesNotKnow(t *testing.T) {
 func TestWorkflow_logsNoTextOfTheService(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../.github/workflows/acceptance.yml")
-	must(t, err)
+	check.Must(t, err)
 	_, script, _ := strings.Cut(string(text), "make testacc 2>&1 | ")
 	script, _, _ = strings.Cut(script, "- if:")
 	filter := exec.CommandContext(t.Context(), "bash", "-c", script)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
@@ -346,7 +347,7 @@ func TestSweep_olderWikiRun(t *testing.T) {
 	server := httptest.NewServer(service)
 	t.Cleanup(server.Close)
 	c, err := client.New(transport.Config{BaseURL: server.URL, APIKey: "key"})
-	must(t, err)
+	check.Must(t, err)
 	s := sweep{client: c, out: t.Output(), isWanted: func(leftover) bool { return true }}
 	if err := s.of(t.Context(), sweeper{"agentyard_wiki_run", findWikiRuns}); err != nil || !slices.Equal(deleted, []string{"ours"}) {
 		t.Errorf("got %v and %q", err, deleted)

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
@@ -66,7 +67,7 @@ const (
 func process(t *testing.T, e *emulator.Emulator) *client.Client {
 	t.Helper()
 	c, err := client.New(transport.Config{BaseURL: e.URL(), APIKey: e.BootstrapKey(), MaxRetries: 8, Transport: direct{e.Handler()}})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	return c
 }
 
@@ -154,7 +155,7 @@ func TestPipelines_shareARateLimit(t *testing.T) {
 func started(t *testing.T, options emulator.Options) *emulator.Emulator {
 	t.Helper()
 	e, err := emulator.Start(t.Context(), options)
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	return e
 }
 
@@ -267,7 +268,7 @@ func (s *refusing) client(t *testing.T, seed uint64) *client.Client {
 		BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: transport.DefaultMaxRetries, RequestTimeout: time.Hour,
 		Transport: s, Random: seeded(seed),
 	})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	return c
 }
 

@@ -14,8 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
@@ -89,9 +89,9 @@ func TestReport_agreesWithTheStatusPage(t *testing.T) {
 					BaseURL: e.URL(), APIKey: e.BootstrapKey(), MaxRetries: 8, Transport: instant{e.Handler()}, Random: seeded(1),
 					UserAgent: statuspage.ProviderAgent + "1.2.3 Terraform/1.16.4", ReportFolder: folder,
 				})
-				clienttest.Must(t, err)
+				check.Must(t, err)
 				account, err := c.ServiceAccounts.Create(t.Context(), serviceaccounts.CreateRequest{Name: "robots"})
-				clienttest.Must(t, err)
+				check.Must(t, err)
 				each(t, tc.n, func(ctx context.Context, i int) error {
 					time.Sleep(time.Duration(i) * time.Microsecond) // So that no two requests are sent at the same time.
 					made, err := c.Computers.Create(ctx, computers.CreateRequest{Name: fmt.Sprint("c-", i), ServiceAccountID: account.ID})
@@ -110,9 +110,9 @@ func TestReport_agreesWithTheStatusPage(t *testing.T) {
 				r.RemoteAddr, r.Host = "127.0.0.1:5", "localhost"
 				e.Handler().ServeHTTP(w, r)
 				report, err := statuspage.ReadReport(folder)
-				clienttest.Must(t, err)
+				check.Must(t, err)
 				var file strings.Builder
-				clienttest.Must(t, report.Write(&file, "html"))
+				check.Must(t, report.Write(&file, "html"))
 				reported := said(file.String())
 				page := strings.ReplaceAll(said(w.Body.String()), ": out of disk", "") // A report has no texts of steps.
 				if page != reported || tc.says != "" && page != tc.says {
@@ -128,34 +128,34 @@ func TestReport_hasNoSecrets(t *testing.T) {
 	t.Parallel()
 	e, folder := started(t, emulator.Options{Provisioning: emulator.Provisioning{Step: time.Millisecond}, SessionDelay: -1}), t.TempDir()
 	c, err := client.New(transport.Config{BaseURL: e.URL(), APIKey: e.BootstrapKey(), UserAgent: "agent", ReportFolder: folder})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	ctx := t.Context()
 	account, err := c.ServiceAccounts.Create(ctx, serviceaccounts.CreateRequest{Name: "robots", Description: "planted-description"})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	key, err := c.ServiceAccounts.CreateKey(ctx, serviceaccounts.NewAPIKey{AccountID: account.ID, Name: "ci"})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	_, err = c.Environments.Create(ctx, environments.CreateRequest{
 		Name: "app", SetupScript: "planted-setup", Repositories: []environments.Repository{{URL: "https://planted-user:planted-password@code.example/acme/api", Script: "planted-script"}},
 	})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	made, err := c.Computers.Create(ctx, computers.CreateRequest{Name: "c", Repos: []string{"https://planted-user@code.example/acme/api"}})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	watch := c.Computers.Watch(made.ID, "")
 	for made.Status != computers.StatusActive {
 		made, err = watch.Next(ctx, time.Millisecond)
-		clienttest.Must(t, err)
+		check.Must(t, err)
 	}
 	watch.Close()
 	upload, err := c.Computers.CreateFileUpload(ctx, made.ID, "planted-file", computers.FileContent{Size: 4})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	session, err := c.Sessions.Create(ctx, sessions.CreateRequest{ComputerID: made.ID, Cwd: "/planted-folder"})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	_, err = c.Sessions.Send(ctx, session.ID, sessions.MessageRequest{Text: "planted-prompt"})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	text, err := os.ReadFile(files[0])
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	for _, secret := range []string{"planted", "signature", "Bearer", e.BootstrapKey(), key.Value, upload.URL} {
 		if secret == "" || strings.Contains(string(text), secret) {
 			t.Errorf("the report contains %q: %s", secret, text)

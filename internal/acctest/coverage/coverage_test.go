@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 )
 
@@ -15,13 +16,9 @@ func TestEveryOperationIsDriven(t *testing.T) {
 		t.Skip("only after all acceptance tests, as `make test` runs it") //nolint:forbidigo // It reads what they left.
 	}
 	entries, err := os.ReadDir(os.Getenv("AGENTYARD_DRIVEN_DIR"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	document, err := contract.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	driven := map[string]bool{}
 	for _, entry := range entries {
 		driven[entry.Name()] = true

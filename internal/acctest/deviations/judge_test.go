@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 )
 
@@ -195,7 +196,7 @@ func (o organization) variations(document *contract.Document, seen []exchange) [
 func TestResponses_ofReads(t *testing.T) {
 	t.Parallel()
 	document, err := contract.Load()
-	acctest.Must(t, err)
+	check.Must(t, err)
 	testReads(t, document)
 }
 
@@ -203,7 +204,7 @@ func TestResponses_ofReads(t *testing.T) {
 func TestResponses_slow(t *testing.T) { // It ends with what all others varied.
 	acctest.Slow(t)
 	document, err := contract.Load()
-	acctest.Must(t, err)
+	check.Must(t, err)
 	t.Run("reads", func(t *testing.T) { testReads(t, document) })
 	t.Run("resources", func(t *testing.T) { testResources(t, document) })
 	t.Run("actions", func(t *testing.T) { testActions(t, document) })

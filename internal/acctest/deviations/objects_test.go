@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -148,7 +149,7 @@ func (o organization) testRefusals(t *testing.T, row string, read func() reading
 		if len(got.out.Errors) != 1 {
 			t.Errorf("403 of %s: %s", entry.Operation, got.out)
 		}
-		acctest.Says(t, got.out.Text(), entry.Operation, "403")
+		check.Says(t, got.out.Text(), entry.Operation, "403")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -124,7 +125,7 @@ func TestAccExamples_actions(t *testing.T) {
 				if (r.ExitCode != 0) != c.fails {
 					t.Fatalf("%s: exit code %d\n%s", c.args, r.ExitCode, r.Output)
 				}
-				acctest.Says(t, acctest.OneLine(r.Output), c.shows...)
+				check.Says(t, acctest.OneLine(r.Output), c.shows...)
 				for operation, want := range c.sent {
 					if got := o.Journal().Count(operation); got != want {
 						t.Errorf("%s: %s was sent %d times, want %d", c.args, operation, got, want)

@@ -19,6 +19,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/querycheck"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -74,7 +75,7 @@ func newOrganization(t *testing.T, options ...acctest.Option) organization {
 	e := acctest.NewRealTime(t, append([]acctest.Option{quick}, options...)...)
 	must := func(err error) {
 		t.Helper()
-		acctest.Must(t, err)
+		check.Must(t, err)
 	}
 	post := func(path string, body, out any) { e.API(http.MethodPost, "/api/v0"+path, body, out) }
 	for _, email := range []string{"avery@agentyard.example", "blake@agentyard.example", "casey@agentyard.example"} {
@@ -188,7 +189,7 @@ func TestAccExamples_dataSources_everyCLI(t *testing.T) {
 	cli.MustPlanEmpty()
 
 	var outputs map[string]struct{ Value map[string]any }
-	acctest.Must(t, json.Unmarshal([]byte(cli.MustRun("output", "-json").Output), &outputs))
+	check.Must(t, json.Unmarshal([]byte(cli.MustRun("output", "-json").Output), &outputs))
 	for _, want := range []struct{ example, output, value string }{
 		{"agentyard_environment_build_diagnostics", "why", fmt.Sprint(map[string]string{o.ids["broken"]: "make: error", o.ids["hidden"]: "The log is withheld."})},
 		{"agentyard_environments", "default_environment", "app"},
@@ -311,7 +312,7 @@ func TestAccExamples_lists(t *testing.T) {
 	cli := acctest.NewCLI(t, o.Env, "")
 	cli.Write("all.tfquery.hcl", query.String())
 	cli.MustRun("query", "-generate-config-out=generated.tf")
-	acctest.Says(t, cli.MustRun("plan", "-input=false").Output, fmt.Sprintf("Plan: %d to import, 0 to add, 3 to change, 0 to destroy.", all))
+	check.Says(t, cli.MustRun("plan", "-input=false").Output, fmt.Sprintf("Plan: %d to import, 0 to add, 3 to change, 0 to destroy.", all))
 }
 
 // With real IDs, the import examples import an existing object in each of the three forms, and change nothing.

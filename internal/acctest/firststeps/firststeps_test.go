@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 var (
@@ -28,7 +29,7 @@ var (
 func commands(t *testing.T) []string {
 	t.Helper()
 	readme, err := os.ReadFile(filepath.Join(project(t), "README.md"))
-	acctest.Must(t, err)
+	check.Must(t, err)
 	_, rest, found := strings.Cut(string(readme), "\n## Quick start with the emulator\n")
 	if !found {
 		t.Fatal("the README has no quick start")
@@ -60,7 +61,7 @@ func TestAccREADME_quickStart_everyCLI(t *testing.T) {
 		script.WriteString("\nif git -C '" + tree + "' status --porcelain -uall | grep '^??'; then echo 'not ignored by git'; exit 9; fi\n")
 	}
 	out := m.run(tree, script.String())
-	acctest.Says(t, out, wants...)
+	check.Says(t, out, wants...)
 	// The tree and the home folder are as before, except for files of Go and the CLI.
 	if left := m.run(tree, "git status --porcelain -uall --ignored | grep -v '^A ' || true"); left != "" {
 		t.Errorf("left in the tree:\n%s", left)
@@ -83,7 +84,7 @@ func TestAccAgentPool_tests_everyCLI(t *testing.T) {
 		t.Fatal("the README has no commands")
 	}
 	out := m.run(pool, withEmulator+cliCommand.ReplaceAllString(block[1], "${1}"+cli+" "))
-	acctest.Says(t, out, "Success! 20 passed, 0 failed.")
+	check.Says(t, out, "Success! 20 passed, 0 failed.")
 }
 
 // The example in the module's README works unchanged, except for the module's path.
@@ -102,14 +103,14 @@ func TestAccAgentPool_README(t *testing.T) {
 		script = "agentyard-emulator control POST humans '{\"email\":\"" + member + "@agentyard.example\",\"role\":\"user\"}'\n" + script
 	}
 	for name, text := range map[string]string{"main.tf": config, "run.sh": script} {
-		acctest.Must(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
+		check.Must(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
 	}
-	acctest.Must(t, os.Symlink(pool, filepath.Join(root, "pool")))
+	check.Must(t, os.Symlink(pool, filepath.Join(root, "pool")))
 	out := m.run(root, withEmulator+cli+" init\nagentyard-emulator -- bash -eu run.sh")
-	acctest.Says(t, out, "Apply complete! Resources: 6 added")
+	check.Says(t, out, "Apply complete! Resources: 6 added")
 	for name, pattern := range map[string]string{"variables.tf": `variable "(\w+)"`, "outputs.tf": `output "(\w+)"`} {
 		text, err := os.ReadFile(filepath.Join(pool, name))
-		acctest.Must(t, err)
+		check.Must(t, err)
 		for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(text), -1) {
 			if !strings.Contains(readme, "| `"+match[1]+"` |") {
 				t.Errorf("the README does not list %s of %s", match[1], name)
@@ -123,7 +124,7 @@ func agentPool(t *testing.T) (folder, readme string) {
 	t.Helper()
 	folder = filepath.Join(checkout(t), "examples", "modules", "agent-pool")
 	text, err := os.ReadFile(filepath.Join(folder, "README.md"))
-	acctest.Must(t, err)
+	check.Must(t, err)
 	return folder, string(text)
 }
 
@@ -136,11 +137,11 @@ func newMachineWithModules(t *testing.T) (m *machine, cli string) {
 	mirror := t.TempDir()
 	for _, host := range []string{"registry.terraform.io", "registry.opentofu.org"} {
 		dir := filepath.Join(mirror, host, "agentyard", "agentyard", "0.1.0", runtime.GOOS+"_"+runtime.GOARCH)
-		acctest.Must(t, os.MkdirAll(dir, 0o700))
-		acctest.Must(t, os.Symlink(acctest.ProviderBinary(t), filepath.Join(dir, "terraform-provider-agentyard")))
+		check.Must(t, os.MkdirAll(dir, 0o700))
+		check.Must(t, os.Symlink(acctest.ProviderBinary(t), filepath.Join(dir, "terraform-provider-agentyard")))
 	}
 	config := filepath.Join(t.TempDir(), "cli.tfrc")
-	acctest.Must(t, os.WriteFile(config, []byte("provider_installation {\n  filesystem_mirror {\n    path = \""+mirror+"\"\n  }\n}\n"), 0o600))
+	check.Must(t, os.WriteFile(config, []byte("provider_installation {\n  filesystem_mirror {\n    path = \""+mirror+"\"\n  }\n}\n"), 0o600))
 	m, cli = newMachineWithCLI(t, "TF_CLI_CONFIG_FILE="+config)
 	m.run(project(t), "go install ./internal/emulator/cmd/agentyard-emulator")
 	return m, cli
@@ -169,7 +170,7 @@ func newMachineWithCLI(t *testing.T, env ...string) (m *machine, cli string) {
 		cli = "tofu"
 	}
 	programs := t.TempDir()
-	acctest.Must(t, os.Symlink(path, filepath.Join(programs, cli)))
+	check.Must(t, os.Symlink(path, filepath.Join(programs, cli)))
 	return newMachine(t, append(env, "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"))...), cli
 }
 
@@ -187,7 +188,7 @@ func newMachine(t *testing.T, env ...string) *machine {
 	m.env = append(m.env, "HOME="+m.home, "CHECKPOINT_DISABLE=1", "TF_CLI_ARGS=-no-color", "HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", "GOPROXY=off", "GOTELEMETRY=off")
 	for _, name := range []string{"GOMODCACHE", "GOCACHE"} {
 		value, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
-		acctest.Must(t, err)
+		check.Must(t, err)
 		m.env = append(m.env, name+"="+strings.TrimSpace(string(value)))
 	}
 	m.env = append(m.env, env...)
@@ -218,7 +219,7 @@ func files(t *testing.T, dir string) []string {
 		all = append(all, path)
 		return err
 	})
-	acctest.Must(t, err)
+	check.Must(t, err)
 	return all
 }
 
@@ -226,7 +227,7 @@ func files(t *testing.T, dir string) []string {
 func project(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Join("..", "..", ".."))
-	acctest.Must(t, err)
+	check.Must(t, err)
 	return dir
 }
 
@@ -261,6 +262,6 @@ func checkout(t *testing.T) string {
 		}
 		return os.WriteFile(filepath.Join(to, name), content, info.Mode())
 	})
-	acctest.Must(t, err)
+	check.Must(t, err)
 	return to
 }

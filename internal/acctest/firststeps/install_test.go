@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 const providers = `terraform {
@@ -37,14 +38,14 @@ func TestAccInstall_initOfOnesOwnModules_everyCLI(t *testing.T) {
 		filepath.Join(child, "main.tf"):  providers + "variable \"name\" {}\nresource \"agentyard_service_account\" \"robot\" {\n  name = var.name\n}\n",
 		filepath.Join(module, "main.tf"): strings.Replace(providers, `"agentyard/agentyard"`, "\"agentyard/agentyard\"\n      version = \"~> 2.3\"", 1) + "module \"robot\" {\n  source = \"./modules/robot\"\n  name   = \"ada\"\n}\n",
 	} {
-		acctest.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		acctest.Must(t, os.WriteFile(path, []byte(content), 0o600))
+		check.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		check.Must(t, os.WriteFile(path, []byte(content), 0o600))
 	}
 	before := append(files(t, data), files(t, filepath.Join(m.home, "go"))...)
 
 	m.run(project(t), "make install")
 	out := m.run(module, cli+" init -input=false && PATH=$PATH:$(go env GOPATH)/bin && agentyard-emulator -version && agentyard-emulator -- "+cli+" apply -auto-approve -input=false")
-	acctest.Says(t, out, "agentyard v2.3.4", "agentyard-emulator 2.3.4", "1 added, 0 changed, 0 destroyed")
+	check.Says(t, out, "agentyard v2.3.4", "agentyard-emulator 2.3.4", "1 added, 0 changed, 0 destroyed")
 	// Another build of the same version has a different checksum than the lock file.
 	m.run(project(t), "GOFLAGS=-tags=again make install")
 	m.run(module, "! "+cli+" init -input=false && rm .terraform.lock.hcl && "+cli+" init -input=false")
@@ -72,7 +73,7 @@ func TestInstall_leavesWhatItDidNotMake_slow(t *testing.T) {
 	}
 	says := func(out, want string) {
 		t.Helper()
-		acctest.Says(t, out, want)
+		check.Says(t, out, want)
 	}
 
 	before := files(t, m.home)
@@ -81,8 +82,8 @@ func TestInstall_leavesWhatItDidNotMake_slow(t *testing.T) {
 	says(m.run(tree, "make uninstall"), "Nothing is installed")
 
 	for _, mine := range []string{emulator, mirrored} {
-		acctest.Must(t, os.MkdirAll(filepath.Dir(mine), 0o700))
-		acctest.Must(t, os.WriteFile(mine, []byte("mine"), 0o600))
+		check.Must(t, os.MkdirAll(filepath.Dir(mine), 0o700))
+		check.Must(t, os.WriteFile(mine, []byte("mine"), 0o600))
 		before = files(t, m.home)
 		out := m.run(tree, "! make install")
 		says(out, mine+" exists")
@@ -92,7 +93,7 @@ func TestInstall_leavesWhatItDidNotMake_slow(t *testing.T) {
 		if content, err := os.ReadFile(mine); err != nil || string(content) != "mine" {
 			t.Errorf("%s is %q %v", mine, content, err)
 		}
-		acctest.Must(t, os.Remove(mine))
+		check.Must(t, os.Remove(mine))
 	}
 
 	// Existing empty folders, and an identical emulator that the user installed.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -50,7 +51,7 @@ func agentSessions(g *reader) {
 	}
 
 	running := emulator.SessionChange{Status: new("running")}
-	acctest.Must(t, e.ChangeSession(task, running))
+	check.Must(t, e.ChangeSession(task, running))
 	report := g.step()
 	if _, shown, _ := strings.Cut(report, "+ running "); !strings.Contains(shown, task) {
 		t.Errorf("the report does not show the session: %s", report)

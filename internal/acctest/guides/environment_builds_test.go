@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -44,7 +45,7 @@ func environmentBuilds(g *reader) {
 	g.programs = append(g.programs, emulatorBinary(t))
 	fail := func(name string) {
 		t.Helper()
-		acctest.Must(t, e.FailBuild(emulator.BuildFailure{Name: name, Category: "validation", Reason: "repositories[0].script ended with status 2", Excerpt: "no rule to make target"}))
+		check.Must(t, e.FailBuild(emulator.BuildFailure{Name: name, Category: "validation", Reason: "repositories[0].script ended with status 2", Excerpt: "no rule to make target"}))
 	}
 	g.step()
 	g.cli.MustPlanEmpty()

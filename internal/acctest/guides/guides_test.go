@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -229,7 +230,7 @@ var buildEmulator = sync.OnceValues(func() (string, error) {
 func emulatorBinary(t *testing.T) string {
 	t.Helper()
 	binary, err := buildEmulator()
-	acctest.Must(t, err)
+	check.Must(t, err)
 	return binary
 }
 
@@ -302,7 +303,7 @@ func teamsAndKeys(g *reader) {
 // What one manager has applied is the same to another one, and the account's own key works beside it.
 func sharingComputers(g *reader) {
 	_, colleague, err := g.e.AddHuman(emulator.Human{Email: "colleague@agentyard.example", Role: emulator.RoleManager})
-	acctest.Must(g.t, err)
+	check.Must(g.t, err)
 	g.step()
 	g.cli.MustPlanEmpty()
 	g.cli.Setenv("AGENTYARD_API_KEY", colleague)

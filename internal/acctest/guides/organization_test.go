@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -41,7 +42,7 @@ func adoptingAnOrganization(g *reader) {
 		Computers            map[string]string
 		Account, Key, Runner string
 	}
-	acctest.Must(t, json.Unmarshal([]byte(g.run("terraform -chdir=existing output -json ids")), &existing))
+	check.Must(t, json.Unmarshal([]byte(g.run("terraform -chdir=existing output -json ids")), &existing))
 	ids := append(grow(e), existing.Account, existing.Key)
 	const total = 2 + 3 + 2 + 2 + 2 + 1 + 1 // Accounts, their keys, their computers, those of the caller, environments, a limit, and a member.
 	keys := fmt.Sprint(live(e))
@@ -229,7 +230,7 @@ func spendGovernance(g *reader) {
 	if out := g.step(); strings.Contains(out, "Revision") || strings.Contains(out, "Plan:") {
 		t.Errorf("no control was changed: %s", out)
 	}
-	acctest.Must(t, e.ChangeEnterpriseControls(map[string]json.RawMessage{"maxAutonomyLevel": json.RawMessage(`"low"`)}, ""))
+	check.Must(t, e.ChangeEnterpriseControls(map[string]json.RawMessage{"maxAutonomyLevel": json.RawMessage(`"low"`)}, ""))
 	if r := cli.MustPlanEmpty(); !strings.Contains(r.Output, "Revision 4 is by manager@agentyard.example.") {
 		t.Errorf("a control was changed: %s", r.Output)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // copyPolicies copies the rules in Rego to the folder of the guide, and gives it OPA.
@@ -17,9 +18,9 @@ func copyPolicies(g *reader) {
 		g.t.Fatal("AGENTYARD_OPA is not set; run the tests with `make test-clis`, which builds OPA")
 	}
 	link := filepath.Join(g.t.TempDir(), "opa")
-	acctest.Must(g.t, os.Symlink(opa, link))
+	check.Must(g.t, os.Symlink(opa, link))
 	g.programs = append(g.programs, link)
-	acctest.Must(g.t, os.CopyFS(filepath.Join(g.cli.Dir, "policies"), os.DirFS(filepath.Join("..", "..", "..", "examples", "policies"))))
+	check.Must(g.t, os.CopyFS(filepath.Join(g.cli.Dir, "policies"), os.DirFS(filepath.Join("..", "..", "..", "examples", "policies"))))
 }
 
 // evaluate is the command of the guide, which fails if a rule is broken.

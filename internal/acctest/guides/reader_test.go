@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -32,7 +33,7 @@ var (
 func page(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "guides", name+".md"))
-	acctest.Must(t, err)
+	check.Must(t, err)
 	return string(text)
 }
 
@@ -70,9 +71,9 @@ func seeded(t *testing.T, name string) acctest.Option {
 		return func(*emulator.Options) {}
 	}
 	file = filepath.Join(t.TempDir(), file)
-	acctest.Must(t, os.WriteFile(file, []byte(text), 0o600))
+	check.Must(t, os.WriteFile(file, []byte(text), 0o600))
 	seed, err := emulator.ReadSeed(file)
-	acctest.Must(t, err)
+	check.Must(t, err)
 	return func(o *emulator.Options) { o.Seed = seed }
 }
 
@@ -81,7 +82,7 @@ func open(t *testing.T, e *acctest.Env, name string) *reader {
 	t.Helper()
 	g := &reader{t: t, e: e, page: name, cli: acctest.NewCLI(t, e, ""), blocks: blocksOf(page(t, name))}
 	for _, file := range []string{"provider.tf", "main.tf"} {
-		acctest.Must(t, os.Remove(filepath.Join(g.cli.Dir, file)))
+		check.Must(t, os.Remove(filepath.Join(g.cli.Dir, file)))
 	}
 	g.cli.Setenv("TF_CLI_CONFIG_FILE", acctest.Mirror(t, "0.1.0"))
 	g.cli.Setenv("TF_IN_AUTOMATION", "")
@@ -177,7 +178,7 @@ func (g *reader) leave(until string) {
 func (g *reader) read(name string) string {
 	g.t.Helper()
 	text, err := os.ReadFile(filepath.Join(g.cli.Dir, name))
-	acctest.Must(g.t, err)
+	check.Must(g.t, err)
 	return string(text)
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // postgres starts a PostgreSQL server of the test's own. It returns its connection string, and what reads from it. It never runs as root.
@@ -29,15 +30,15 @@ func postgres(t *testing.T) (connection string, query func(sql string) string) {
 		t.Skip("needs PostgreSQL, such as the Debian package postgresql") //nolint:forbidigo // Not every machine has it.
 	}
 	server, err := filepath.EvalSymlinks(found[0])
-	acctest.Must(t, err)
+	check.Must(t, err)
 	dir, err := os.MkdirTemp("", "agentyard-pg-")
-	acctest.Must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	attributes := &syscall.SysProcAttr{Setpgid: true}
 	if os.Getuid() == 0 {
 		const nobody = 65534
 		attributes.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
-		acctest.Must(t, os.Chown(dir, nobody, nobody))
+		check.Must(t, os.Chown(dir, nobody, nobody))
 	}
 	initdb := exec.CommandContext(t.Context(), filepath.Join(filepath.Dir(server), "initdb"), "-D", filepath.Join(dir, "data"), "-U", "ci", "-A", "trust", "-N")
 	initdb.Dir, initdb.SysProcAttr = dir, attributes
@@ -45,15 +46,15 @@ func postgres(t *testing.T) (connection string, query func(sql string) string) {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	acctest.Must(t, err)
+	check.Must(t, err)
 	port := listener.Addr().(*net.TCPAddr).Port
-	acctest.Must(t, listener.Close())
+	check.Must(t, listener.Close())
 	ctx, stop := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, server, "-D", filepath.Join(dir, "data"), "-k", dir, "-h", "127.0.0.1", "-p", fmt.Sprint(port), "-F")
 	cmd.Dir, cmd.SysProcAttr = dir, attributes
 	// An immediate shutdown also ends the server's children.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
-	acctest.Must(t, cmd.Start())
+	check.Must(t, cmd.Start())
 	t.Cleanup(func() { stop(); _ = cmd.Wait() })
 	for range 600 {
 		if connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {

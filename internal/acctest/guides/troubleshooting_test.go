@@ -1,7 +1,6 @@
 package guides
 
 import (
-	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -37,7 +37,7 @@ func TestTroubleshooting_summaries(t *testing.T) {
 		code.Write(text)
 		return err
 	})
-	acctest.Must(t, err)
+	check.Must(t, err)
 	guide := page(t, "troubleshooting")
 	inCode := summaryText.FindAllStringSubmatch(code.String(), -1)
 	if len(inCode) < 100 {

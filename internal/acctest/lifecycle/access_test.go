@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -58,7 +59,7 @@ func TestAccess_ofSettings(t *testing.T) {
 		set := func(on bool) {
 			o.AllowSessions(on)
 			o.AllowAnalytics(on)
-			acctest.Must(t, o.ChangeEnterpriseControls(map[string]json.RawMessage{"wikiCloudSync": json.RawMessage(strconv.FormatBool(on))}, ""))
+			check.Must(t, o.ChangeEnterpriseControls(map[string]json.RawMessage{"wikiCloudSync": json.RawMessage(strconv.FormatBool(on))}, ""))
 		}
 		eachObject(acctest.NewProcess(t, o.Env, nil).Schemas(), func(object object) {
 			if strings.HasPrefix(object.typeName, prefix) {

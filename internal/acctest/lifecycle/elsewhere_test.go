@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -106,12 +107,12 @@ func TestAccResource_changedElsewhereAndIgnored(t *testing.T) {
 			cli.MustRun("apply", "-auto-approve", "-input=false")
 			state := filepath.Join(cli.Dir, "terraform.tfstate")
 			before, err := os.ReadFile(state)
-			acctest.Must(t, err)
+			check.Must(t, err)
 
 			// Another state has the same object.
 			cli.Write("main.tf", r.Config(o.Fill, r.Changed))
 			cli.MustRun("apply", "-auto-approve", "-input=false")
-			acctest.Must(t, os.WriteFile(state, before, 0o600))
+			check.Must(t, os.WriteFile(state, before, 0o600))
 
 			cli.Write("main.tf", ignored)
 			if r := cli.MustRun("apply", "-auto-approve", "-input=false"); !strings.Contains(r.Output, "0 added, 0 changed, 0 destroyed") {

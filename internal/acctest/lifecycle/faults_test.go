@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -49,7 +50,7 @@ func testRefusal(t *testing.T, r specimens.Resource, step int, operation string,
 		t.Errorf("step %d: %d of %s is no error", step, status, operation) // What another request also shows may be refused.
 	}
 	for _, d := range out.Errors {
-		acctest.Says(t, d.Summary+": "+d.Detail, operation, strconv.Itoa(status))
+		check.Says(t, d.Summary+": "+d.Detail, operation, strconv.Itoa(status))
 	}
 	o.MustApply(t, i, steps[step])
 }
@@ -99,7 +100,7 @@ func TestResource_foundAfterALostResponse(t *testing.T) {
 				t.Errorf("lost %t: %q", isLost, text)
 			}
 			if isLost {
-				acctest.Says(t, text, "If another run created")
+				check.Says(t, text, "If another run created")
 			}
 			if named := strings.Contains(text, i.ID()); isLost && !named && r.Type != "agentyard_computer_fleet" && r.Type != "agentyard_api_key" {
 				t.Errorf("%q lacks %s", text, i.ID())

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -132,7 +133,7 @@ resource "agentyard_environment" "ADDRESS" {
 	cli := acctest.NewCLI(t, e, strings.ReplaceAll(resources, "ADDRESS", "before"))
 	cli.MustRun("apply", "-auto-approve", "-input=false")
 	cli.Write("main.tf", strings.ReplaceAll(resources, "ADDRESS", "after"))
-	acctest.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false").Output, "5 added, 0 changed, 5 destroyed")
+	check.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false").Output, "5 added, 0 changed, 5 destroyed")
 	cli.MustPlanEmpty()
 }
 

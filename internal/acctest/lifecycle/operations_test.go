@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -66,7 +67,7 @@ func TestOperations_resourceRunsOnce(t *testing.T) {
 		e.WantRequests(t, row.Request, 1)
 		for name, want := range row.Results {
 			var all map[string]tftypes.Value
-			acctest.Must(t, i.State.As(&all))
+			check.Must(t, i.State.As(&all))
 			if all[name].IsNull() || want != "*" && i.Attribute(name) != want {
 				t.Errorf("%s is %s, want %q", name, all[name], want)
 			}

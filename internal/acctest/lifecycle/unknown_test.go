@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -77,7 +78,7 @@ var situations = map[string][]func(t *testing.T, e *acctest.Env, i *acctest.Inst
 			return with(created, "repositories", []any{map[string]any{"url": "https://git.example/acme/app", "script": "make"}})
 		},
 		func(t *testing.T, e *acctest.Env, i *acctest.Instance, created acctest.Values) acctest.Values {
-			acctest.Must(t, e.FailBuild(emulator.BuildFailure{Category: "validation"}))
+			check.Must(t, e.FailBuild(emulator.BuildFailure{Category: "validation"}))
 			e.API(http.MethodPost, "/api/v0/environments/"+i.ID()+"/builds", nil, nil)
 			e.Clock.Advance(time.Hour)
 			return created

@@ -6,8 +6,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
@@ -15,9 +15,9 @@ import (
 func TestSpecimens_everyObject(t *testing.T) {
 	t.Parallel()
 	server, err := provider.NewServer("test")
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	schemas, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	offered := map[string]bool{}
 	for name := range schemas.ResourceSchemas {
 		if _, isAction := schemas.ActionSchemas[name]; !isAction && name != "agentyard_session_answer" {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 )
 
@@ -23,7 +23,7 @@ const (
 func inJSON(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	return string(text)
 }
 
@@ -145,7 +145,7 @@ func TestUserAnalytics_emails(t *testing.T) {
 				users + "cursor=b&endDate=2026-02-28&" + query: `200 {"data":[` + rows("c", `"c@people.example"`) + `],"meta":{"has_more":false,"next_cursor":null}}`,
 			}))
 			got, err := c.Users(t.Context(), february, tc.emails, tc.most)
-			clienttest.Must(t, err)
+			check.Must(t, err)
 			text := ""
 			for _, row := range got.Rows {
 				text += row.Date[9:] + row.UserID + " "

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 )
 
@@ -65,7 +65,7 @@ func TestEditCIWorkflow_outcomes(t *testing.T) {
 		return `200 {"sessions":[{"repoFullName":"ACME/api","prUrl":"1"},{"repoFullName":"Acme/Web","message":"none"},{"repoFullName":"acme/api","error":{"code":1}}],"new":1}`
 	})
 	outcomes, err := c.EditWorkflow(t.Context(), EditWorkflowRequest{Action: "create", Repos: targets})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	if got := texts(outcomes, func(o Outcome) string { return string(o.PullRequest + o.Message + o.Error) }); got != `none 1 {"code":1}` {
 		t.Errorf("got %s", got)
 	}

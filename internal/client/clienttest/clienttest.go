@@ -52,14 +52,6 @@ func (r *Recorder) WantCount(t *testing.T, method string, want int) {
 	}
 }
 
-// Must ends the test at an error.
-func Must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // WantText fails the test if there is an error that lacks one of the texts.
 func WantText(t *testing.T, err error, texts ...string) {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
@@ -57,7 +58,7 @@ func (s *source) shared(clk clock.Clock) *Listing[thing] { return NewListing(clk
 func mustGet(t *testing.T, sh *Listing[thing], s *source, key, id string) *thing {
 	t.Helper()
 	got, err := sh.Get(t.Context(), key, id, s.get)
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	return got
 }
 
@@ -165,7 +166,7 @@ func TestCollection_peeks(t *testing.T) {
 func connected(t testing.TB, cfg transport.Config) *transport.Conn {
 	t.Helper()
 	conn, err := transport.New(cfg)
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	return conn
 }
 
@@ -187,14 +188,14 @@ func TestLocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l Locks
 		release, err := l.Lock(t.Context(), "a")
-		clienttest.Must(t, err)
+		check.Must(t, err)
 		stopped, stop := context.WithCancel(t.Context())
 		stop()
 		if _, err := l.Lock(stopped, "a"); !errors.Is(err, context.Canceled) {
 			t.Errorf("a canceled wait ended with %v", err)
 		}
 		other, err := l.Lock(t.Context(), "b")
-		clienttest.Must(t, err)
+		check.Must(t, err)
 		other()
 		hasLock := false
 		go func() {

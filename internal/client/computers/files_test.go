@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
@@ -38,10 +39,10 @@ func TestUpload_isAFormWithoutTheKey(t *testing.T) {
 		return io.NopCloser(iotest.OneByteReader(strings.NewReader("hello"))), nil
 	}
 	upload := &transport.SignedURL{URL: storage + "/put?sig=s3cret", Fields: map[string]string{"policy": "p", "key": "k"}}
-	clienttest.Must(t, c.Upload(t.Context(), upload, `ä"b.txt`, content))
+	check.Must(t, c.Upload(t.Context(), upload, `ä"b.txt`, content))
 	r := stored.Requests[0]
 	r.Body = io.NopCloser(strings.NewReader(stored.Bodies[0]))
-	clienttest.Must(t, r.ParseMultipartForm(1<<20))
+	check.Must(t, r.ParseMultipartForm(1<<20))
 	file := r.MultipartForm.File["file"][0]
 	if got := fmt.Sprint(r.MultipartForm.Value, file.Filename, file.Size, file.Header["Content-Type"]); got != `map[key:[k] policy:[p]]ä"b.txt5 [text/plain]` || !strings.Contains(stored.Bodies[0], "\r\nhello\r\n") {
 		t.Errorf("the form has %s", got)

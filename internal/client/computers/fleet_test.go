@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -192,7 +193,7 @@ func TestComputersByID_asksAloneForWhatTheListingLacks(t *testing.T) {
 				}
 				return
 			}
-			clienttest.Must(t, err)
+			check.Must(t, err)
 			var members []string
 			for _, member := range found {
 				members = append(members, member.ID)
@@ -264,7 +265,7 @@ func TestBatchProblem(t *testing.T) {
 		old := whole(7)
 		c.ledger.Wrote("", &old)
 		known, err := c.ledger.Snapshot(t.Context(), "")
-		clienttest.Must(t, err)
+		check.Must(t, err)
 		if got := batchProblem(&tc.result, BulkCreateRequest{Quantity: 2, NamePrefix: "web"}, known); got == "" != (tc.want == "") || !strings.Contains(got, tc.want) {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}

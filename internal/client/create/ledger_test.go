@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
@@ -56,9 +57,7 @@ func ledgerOf(clk clock.Clock, list func(context.Context, string) ([]thing, erro
 func mustKnow(t *testing.T, sh *Ledger[thing]) Snapshot[thing] {
 	t.Helper()
 	known, err := sh.Snapshot(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return known
 }
 

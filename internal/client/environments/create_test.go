@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 )
@@ -22,7 +23,7 @@ func TestCreateEnvironment_sendsOnlyWhatIsSet(t *testing.T) {
 	} {
 		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET ": listed(), "POST ": `201 {"id":"env_1","buildId":"bld_1"}`}))
 		made, err := c.Create(t.Context(), body)
-		clienttest.Must(t, err)
+		check.Must(t, err)
 		if sent := rec.Bodies[len(rec.Bodies)-1]; sent != want {
 			t.Errorf("sent %s, want %s", sent, want)
 		}

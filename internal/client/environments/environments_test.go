@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -74,7 +75,7 @@ func TestEnvironments_tellsTheDefault(t *testing.T) {
 			for _, form := range forms {
 				c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET ": "200 " + form}))
 				found, err := c.List(t.Context(), "")
-				clienttest.Must(t, err)
+				check.Must(t, err)
 				id, err := c.Default(t.Context(), "")
 				if got := fmt.Sprint(id, " ", *found[0].IsDefault, *found[1].IsDefault); err != nil || got != tc.want {
 					t.Errorf("got %s, %v, want %s", got, err, tc.want)
@@ -89,7 +90,7 @@ func TestEnvironments_tellsTheDefault(t *testing.T) {
 func shown(t *testing.T, e *Environment) string {
 	t.Helper()
 	text, err := json.Marshal(e)
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	return string(text)
 }
 
@@ -117,7 +118,7 @@ func TestEnvironment_showsTheSameHoweverItWasRead(t *testing.T) {
 			var got []string
 			for range 2 { // The first read is a single one, and the second one is a listing.
 				e, err := c.Get(t.Context(), "env_1")
-				clienttest.Must(t, err)
+				check.Must(t, err)
 				got = append(got, shown(t, e))
 			}
 			if got[0] != got[1] || !strings.Contains(got[0], tc.want) {

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 )
 
 var area = areatest.New[*Client](New)
@@ -71,7 +71,7 @@ func TestKeysNamed_ofANewAccount(t *testing.T) {
 			return `200 []`
 		})
 		_, err := c.Create(t.Context(), CreateRequest{Name: "ci"})
-		clienttest.Must(t, err)
+		check.Must(t, err)
 		before := len(rec.Calls())
 		keys, err := c.KeysNamed(t.Context(), "sa", "ci")
 		if asked := len(rec.Calls()) - before; err != nil || len(keys) != listings || asked != listings {

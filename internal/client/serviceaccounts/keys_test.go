@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -178,7 +179,7 @@ func TestCreateKey_lifeByTheServicesClock(t *testing.T) {
 		clienttest.RespondJSON(w, 201, `{"apiKey":{"id":"k","value":"v"}}`)
 	})
 	_, err := c.CreateKeyAmongOthers(t.Context(), NewAPIKey{AccountID: "sa", ExpiresIn: life})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	if want := fmt.Sprintf(`"expiresAt":%d}`, clienttest.Start.Add(ahead+life).UnixMilli()); !strings.HasSuffix(rec.Bodies[len(rec.Bodies)-1], want) {
 		t.Errorf("sent %v, want %s", rec.Bodies, want)
 	}

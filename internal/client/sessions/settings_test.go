@@ -8,21 +8,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // settingsOf returns settings with a value in one field.
 func settingsOf(t *testing.T, field, value string) *Settings {
 	t.Helper()
 	settings := &Settings{}
-	clienttest.Must(t, json.Unmarshal([]byte(`{"`+field+`":`+value+`}`), settings))
+	check.Must(t, json.Unmarshal([]byte(`{"`+field+`":`+value+`}`), settings))
 	return settings
 }
 
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	return string(text)
 }
 

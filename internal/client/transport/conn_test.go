@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-log/tflogtest"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -24,7 +25,7 @@ import (
 func connected(t testing.TB, cfg Config) *Conn {
 	t.Helper()
 	c, err := New(cfg)
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	return c
 }
 

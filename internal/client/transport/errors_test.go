@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
@@ -177,7 +178,7 @@ func TestExchange_clientCertificate(t *testing.T) {
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	c, err := New(Config{BaseURL: server.URL, APIKey: clienttest.Key, MaxRetries: 3, Clock: clock.NewFake(clienttest.Start)})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	c.api.Transport.(*http.Transport).TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig
 	if _, err = c.Exchange(t.Context(), aWrite, OnlyJSON); !isCertificateDemand(err) || IsAmbiguous(err) {
 		t.Error(err)
@@ -197,9 +198,9 @@ func TestExchange_proxyRefusal(t *testing.T) {
 	for status, want := range map[int]error{http.StatusProxyAuthRequired: ErrProxyLogin, http.StatusForbidden: ErrProxyRefused} {
 		address, rec := clienttest.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(status) })
 		proxy, err := url.Parse(address)
-		clienttest.Must(t, err)
+		check.Must(t, err)
 		c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 3, Clock: clock.NewFake(clienttest.Start)})
-		clienttest.Must(t, err)
+		check.Must(t, err)
 		c.api.Transport.(*http.Transport).Proxy = http.ProxyURL(proxy)
 		_, err = c.Exchange(t.Context(), aWrite, OnlyJSON)
 		if !errors.Is(err, want) || IsAmbiguous(err) || len(rec.Requests) != 1 {

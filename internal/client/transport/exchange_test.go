@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
@@ -111,7 +112,7 @@ func TestExchange_requestTimeoutBoundsAWrite(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 3, RequestTimeout: time.Minute, Clock: clock.NewFake(clienttest.Start)})
-				clienttest.Must(t, err)
+				check.Must(t, err)
 				service := &neverAnswers{begins: inBody}
 				c.api.Transport = service
 				_, err = c.Exchange(t.Context(), aWrite, OnlyJSON)
@@ -201,7 +202,7 @@ func TestExchange_whatNeverConnectedIsUnsent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, err := New(Config{BaseURL: tc.address(t), APIKey: clienttest.Key, MaxRetries: 3, Clock: clock.NewFake(time.Now())})
-			clienttest.Must(t, err)
+			check.Must(t, err)
 			if tc.prepare != nil {
 				tc.prepare(c)
 			}
@@ -234,7 +235,7 @@ func TestExchange_whatWasSentOverHTTP2IsAmbiguous(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	c, err := New(Config{BaseURL: server.URL, APIKey: clienttest.Key, MaxRetries: 3, Clock: clock.NewFake(time.Now())})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	c.api.Transport = server.Client().Transport
 	_, err = c.Exchange(t.Context(), aWrite, OnlyJSON)
 	var failure *TransportError

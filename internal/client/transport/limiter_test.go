@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
@@ -52,7 +53,7 @@ func TestLimiter_manyWorkersKeepToTheServicesRate(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				service := &limited{limiter: rate.NewLimiter(rate.Limit(limit), max(1, int(limit)))}
 				c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: "k", MaxRetries: DefaultMaxRetries, Transport: service})
-				clienttest.Must(t, err)
+				check.Must(t, err)
 				start := time.Now()
 				var crowd sync.WaitGroup
 				for worker := range workers {
@@ -94,7 +95,7 @@ func newTurns(random, requestsPerSecond float64) *turns {
 func (l *turns) take(t *testing.T) *ticket {
 	t.Helper()
 	next := &ticket{}
-	clienttest.Must(t, l.wait(t.Context(), next))
+	check.Must(t, l.wait(t.Context(), next))
 	return next
 }
 
@@ -144,7 +145,7 @@ func TestLimiter_rate(t *testing.T) {
 				_ = l.refused(t.Context(), before, retryAfter/2)
 			default:
 				wait, err := time.ParseDuration(step)
-				clienttest.Must(t, err)
+				check.Must(t, err)
 				l.clk.Advance(wait)
 			}
 		}
@@ -178,7 +179,7 @@ func TestLimiter_isSpread(t *testing.T) {
 	t.Parallel()
 	for _, random := range []float64{0, 0.5, 1} {
 		l := newTurns(random, 0)
-		clienttest.Must(t, l.refused(t.Context(), l.take(t), 10*time.Second))
+		check.Must(t, l.refused(t.Context(), l.take(t), 10*time.Second))
 		if want := 10*time.Second + time.Duration(2*random*float64(time.Second)/quickRate); l.pause() != want {
 			t.Errorf("random %v: nothing is sent for %v, want %v", random, l.pause(), want)
 		}
@@ -192,7 +193,7 @@ func TestLimiter_configuredRateIsACeiling(t *testing.T) {
 		start := l.clk.Now()
 		for n := range 100 {
 			if sent := l.take(t); n == 50 {
-				clienttest.Must(t, l.refused(t.Context(), sent, time.Second))
+				check.Must(t, l.refused(t.Context(), sent, time.Second))
 			} else {
 				l.accepted(sent)
 			}
@@ -250,11 +251,11 @@ func TestLimiter_waitsToTheLastMoment(t *testing.T) {
 func TestLimiter_forgetsARefusalWithoutFurtherRequests(t *testing.T) {
 	t.Parallel()
 	l := newTurns(0, 0)
-	clienttest.Must(t, l.refused(t.Context(), l.take(t), time.Second))
+	check.Must(t, l.refused(t.Context(), l.take(t), time.Second))
 	l.clk.Advance(patience + time.Second)
 	first := l.take(t)
 	l.take(t)
-	clienttest.Must(t, l.refused(t.Context(), first, time.Second))
+	check.Must(t, l.refused(t.Context(), first, time.Second))
 }
 
 func TestRefusals_areBounded(t *testing.T) {
@@ -339,7 +340,7 @@ func TestRefusals_areBounded(t *testing.T) {
 	t.Run("shut by others beyond the caller's deadline", func(t *testing.T) {
 		t.Parallel()
 		c, rec, _ := serveRefusals(t, "120")
-		clienttest.Must(t, c.limiter.refused(t.Context(), &ticket{}, 2*time.Minute))
+		check.Must(t, c.limiter.refused(t.Context(), &ticket{}, 2*time.Minute))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		err := createSamples(ctx, c)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -29,7 +30,7 @@ func reported(t *testing.T, folder string, handle clienttest.Handler) *Conn {
 	t.Helper()
 	address, _ := clienttest.Serve(t, handle)
 	c, err := New(Config{BaseURL: address, APIKey: reportedKey, MaxRetries: 1, UserAgent: "agent/1", Clock: clock.NewFake(clienttest.Start), ReportFolder: folder})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	return c
 }
 
@@ -37,20 +38,20 @@ func reported(t *testing.T, folder string, handle clienttest.Handler) *Conn {
 func linesOf(t *testing.T, folder string) (lines []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.jsonl"))
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	if len(files) != 1 {
 		t.Fatalf("%d files: %v", len(files), files)
 	}
 	info, err := os.Stat(files[0])
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	if info.Mode() != 0o600 || !strings.HasPrefix(info.Name(), "20260301T000000Z-") {
 		t.Errorf("%s %v", info.Name(), info.Mode())
 	}
 	text, err := os.ReadFile(files[0])
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	for line := range strings.Lines(string(text)) {
 		var fields map[string]any
-		clienttest.Must(t, json.Unmarshal([]byte(line), &fields))
+		check.Must(t, json.Unmarshal([]byte(line), &fields))
 		for _, name := range []string{"time", "ms", "hash"} {
 			delete(fields, name)
 		}
@@ -150,7 +151,7 @@ func TestReport_waitsAndNames(t *testing.T) {
 		c.report.read(t.Context(), thing{id})
 	}
 	c.NoteFound(t.Context(), wire.Ref{ID: "c4", Name: "found"})
-	clienttest.Must(t, c.CallIgnoringBody(t.Context(), Delete("deleteThing", "/things/{id}", "c1")))
+	check.Must(t, c.CallIgnoringBody(t.Context(), Delete("deleteThing", "/things/{id}", "c1")))
 	c.NoteWait(t.Context(), runreport.WaitStatus, wire.Ref{ID: "c1"}, "active", clienttest.Start.Add(-time.Minute))
 	c.NoteWait(t.Context(), runreport.WaitStatus, wire.Ref{ID: "c1"}, "active", clienttest.Start)
 	want := []string{
@@ -181,11 +182,11 @@ func (o thing) Failure() string {
 func TestReport_cannotBeWritten(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	clienttest.Must(t, os.WriteFile(file, nil, 0o600))
+	check.Must(t, os.WriteFile(file, nil, 0o600))
 	for _, folder := range []string{"", filepath.Join(file, "folder")} {
 		c := reported(t, folder, clienttest.NoContent)
 		for range 2 {
-			clienttest.Must(t, c.CallIgnoringBody(t.Context(), Get("getThing", "/thing")))
+			check.Must(t, c.CallIgnoringBody(t.Context(), Get("getThing", "/thing")))
 		}
 		if _, err := fs.Stat(os.DirFS(filepath.Dir(file)), "folder"); err == nil || c.report != nil && !c.report.isBroken {
 			t.Errorf("%q: %v", folder, err)
@@ -201,7 +202,7 @@ func BenchmarkReport(b *testing.B) {
 				return &http.Response{StatusCode: http.StatusCreated, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"id":"c1","name":"box-1","status":"provisioning"}`))}, nil
 			}
 			c, err := New(Config{BaseURL: "http://127.0.0.1", APIKey: "key", UserAgent: "agent/1", Transport: roundTrip(answer), ReportFolder: folder})
-			clienttest.Must(b, err)
+			check.Must(b, err)
 			create := Post("createThing", "/things/{id}/parts", "t1").With(map[string]any{"name": "box-1", "repos": []string{"https://host/r"}})
 			b.ReportAllocs()
 			for b.Loop() {

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
@@ -253,7 +254,7 @@ func TestExchange_slowOperations(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				c, err := New(Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 3, RequestTimeout: tc.timeout, Clock: clock.NewFake(clienttest.Start)})
-				clienttest.Must(t, err)
+				check.Must(t, err)
 				service := &neverAnswers{}
 				c.api.Transport = service
 				started := time.Now()

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
@@ -46,7 +47,7 @@ func (c closeNoting) Close() error {
 func pipeClient(t *testing.T, handle func(conn pipeConn, r *http.Request)) *Conn {
 	t.Helper()
 	c, err := New(Config{BaseURL: "http://127.0.0.1", APIKey: clienttest.Key, RequestTimeout: idleTime, Clock: clock.NewFake(time.Now())})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	transport := &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: idleLimited(func(context.Context, string, string) (net.Conn, error) {
@@ -206,10 +207,10 @@ func TestDownload_onlyOverHTTPS(t *testing.T) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	clienttest.Must(t, c.checkSignedURL("https://files.example/get"))
-	clienttest.Must(t, c.checkSignedURL("http://127.0.0.1/get"))
+	check.Must(t, c.checkSignedURL("https://files.example/get"))
+	check.Must(t, c.checkSignedURL("http://127.0.0.1/get"))
 	c.allowInsecureHTTP = true
-	clienttest.Must(t, c.checkSignedURL("http://files.example/get"))
+	check.Must(t, c.checkSignedURL("http://files.example/get"))
 }
 
 func TestNewTransferClient(t *testing.T) {
@@ -217,9 +218,9 @@ func TestNewTransferClient(t *testing.T) {
 	transport := newTransferClient(idleTime).Transport.(signedLocations).RoundTripper.(*http.Transport)
 	server, _ := clienttest.Serve(t, clienttest.NoContent)
 	at, err := url.Parse(server)
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	conn, err := transport.DialContext(t.Context(), "tcp", at.Host)
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	defer func() { _ = conn.Close() }()
 	if idle, ok := conn.(*idleConn); !ok || idle.timeout != idleTime || transport.ForceAttemptHTTP2 {
 		t.Errorf("the connection is a %T, HTTP/2 %v", conn, transport.ForceAttemptHTTP2)
@@ -244,7 +245,7 @@ func TestStream_idleTime(t *testing.T) {
 				}
 			})
 			resp, err := c.Stream(t.Context(), aRead, func(*http.Response) ([]byte, error) { return nil, nil })
-			clienttest.Must(t, err)
+			check.Must(t, err)
 			data, err := io.ReadAll(resp.Body)
 			if (err != nil) != stalls || stalls && !strings.Contains(err.Error(), "the transfer stalled: no data moved for 10s") || !stalls && len(data) != parts {
 				t.Errorf("got %q, %v", data, err)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 )
 
@@ -184,7 +185,7 @@ func TestCreateVideoUpload_isRepeated(t *testing.T) {
 		clienttest.RespondJSON(w, 200, `{"uploadUrl":"https://files.example/v","formFields":{"key":"k"}}`)
 	})
 	upload, err := c.CreateVideoUpload(t.Context())
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	if upload.URL != "https://files.example/v" || upload.Fields["key"] != "k" || !upload.ExpiresAt.IsZero() {
 		t.Errorf("got %+v", upload)
 	}

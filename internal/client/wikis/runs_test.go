@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
@@ -143,7 +144,7 @@ func TestCreateWikiRunRequest_isWanted(t *testing.T) {
 		"": true, `,"sourceSessionId":"s1"`: false, `,"canUpdatePrivacy":false`: false, `,"canUpdatePrivacy":true,"sourceSessionId":""`: true,
 	} {
 		var run Run
-		clienttest.Must(t, json.Unmarshal([]byte(wiki("w1", more)), &run))
+		check.Must(t, json.Unmarshal([]byte(wiki("w1", more)), &run))
 		if got := (CreateRequest{RepoURL: acmeAPI}).isWanted(&run); got != want {
 			t.Errorf("got %v for %+v", got, run)
 		}

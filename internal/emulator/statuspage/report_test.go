@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 const (
@@ -18,9 +20,7 @@ func inFolder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	return folder
 }
@@ -57,12 +57,8 @@ func TestReadReport_badInput(t *testing.T) {
 		}
 	}
 	pattern := filepath.Join(inFolder(t, nil), "[a]")
-	if err := os.Mkdir(pattern, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(pattern, "a.jsonl"), []byte(reportHead+"\n"+oneRead), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.Mkdir(pattern, 0o700))
+	check.Must(t, os.WriteFile(filepath.Join(pattern, "a.jsonl"), []byte(reportHead+"\n"+oneRead), 0o600))
 	if r, err := ReadReport(pattern); err != nil || len(r.Runs) != 1 {
 		t.Errorf("%s: %v", pattern, err)
 	}
@@ -92,9 +88,7 @@ func TestReport_says(t *testing.T) {
 		"Nothing changed":              {attempt("createComputer", "POST", "/c", `"status":200,"unusable":true`), attempt("inviteMember", "POST", "/m", `"status":200,"name":"a@b","refusals":["a@b: no seat"]`)},
 	} {
 		r, err := ReadReport(inFolder(t, map[string]string{"a.jsonl": strings.Join(append([]string{reportHead}, lines...), "\n")}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		got := ""
 		for _, part := range r.Runs[0].Changes {
 			got += part.Lead + part.Text
@@ -113,9 +107,7 @@ func TestReport_lostResponses(t *testing.T) {
 		reportHead, lost("robots"), lost("others"), strings.Replace(attempt("listServiceAccounts", "GET", "/s", `"status":200`), ":01Z", ":02Z", 1),
 		`{"objects":[{"id":"sa_1","name":"robots"}],"state":"found"}`, `{"state":"found"}`,
 	}, "\n")}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	run := r.Runs[0]
 	if run.Recovered != "1 lost response, found later" || len(run.Failures) != 1 || run.Failures[0].Objects[0].Name != "others" || run.Changes[0].Text != "robots" {
 		t.Errorf("%+v", run)
@@ -148,15 +140,11 @@ func TestReport_formats(t *testing.T) {
 	}
 	lines = append(lines, attempt("bulkCreateComputers", "POST", "/b", `"status":201,"objects":[{"id":"1","name":"c-1"},{"id":"2","name":"c-2"}]`))
 	r, err := ReadReport(inFolder(t, map[string]string{"a.jsonl": reportHead + "\n" + oneRead, "b.jsonl": strings.Join(lines, "\n"), "c.jsonl": "x"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	texts := map[string]string{}
 	for _, format := range []string{"html", "markdown", "json"} {
 		var text strings.Builder
-		if err := r.Write(&text, format); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, r.Write(&text, format))
 		texts[format] = text.String()
 	}
 	if text := texts["markdown"]; strings.Count(text, "\n") != 10 || !strings.Contains(text, "- createComputer &lt;b&gt;\\*x\\*: 400, No b.\n") || !strings.Contains(text, "- And 5 more lines: see the report.") {

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
@@ -25,7 +25,7 @@ import (
 func TestAll_rules(t *testing.T) {
 	t.Parallel()
 	doc, err := contract.Load()
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	rules := map[string]bool{}
 	for _, a := range doc.Assumptions() {
 		rules[a.ID] = a.Rule
@@ -66,7 +66,7 @@ func try(t *testing.T, trials []Trial, role string, wrap func(http.Handler) http
 			})
 		},
 	})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { _ = server.Close() })
 	host := fill(t, server, clk)
 	runKey := keyWith(t, server, role)
@@ -119,11 +119,11 @@ func keyWith(t *testing.T, server *emulator.Emulator, role string) string {
 	switch role {
 	case user:
 		_, key, err := server.AddHuman(emulator.Human{Email: "user@example.com", Role: emulator.RoleUser})
-		clienttest.Must(t, err)
+		check.Must(t, err)
 		return key
 	case robot:
 		c, err := client.New(transport.Config{BaseURL: server.URL(), APIKey: server.BootstrapKey()})
-		clienttest.Must(t, err)
+		check.Must(t, err)
 		x := caller{context.Background(), c.Conn}
 		id := x.post(accounts, object{"name": "robot"}).record().Text("id")
 		return x.post(keys, object{"name": "robot"}, id).record().Text("value")
@@ -135,7 +135,7 @@ func keyWith(t *testing.T, server *emulator.Emulator, role string) string {
 func checkNothingLeft(t *testing.T, server *emulator.Emulator) {
 	t.Helper()
 	c, err := client.New(transport.Config{BaseURL: server.URL(), APIKey: server.BootstrapKey()})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	x := &exam{caller: caller{context.Background(), c.Conn}}
 	for _, list := range []struct{ route, field, name string }{
 		{accounts, "serviceAccounts", "name"},
@@ -164,7 +164,7 @@ func checkNothingLeft(t *testing.T, server *emulator.Emulator) {
 func fill(t *testing.T, server *emulator.Emulator, clk *clock.Ahead) (host string) {
 	t.Helper()
 	c, err := client.New(transport.Config{BaseURL: server.URL(), APIKey: server.BootstrapKey()})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	x := &exam{caller: caller{context.Background(), c.Conn}}
 	host = x.post(computers, object{"name": "host", "provider": "byom", "remoteUser": "agent"}).record().Text("id")
 	x.post("/environments/default", nil)

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -43,9 +44,7 @@ func (providers) RoundTrip(r *http.Request) (*http.Response, error) {
 func keyed(t *testing.T, key, owner string) *client.Client {
 	t.Helper()
 	c, err := client.New(transport.Config{BaseURL: "https://api.agentyard.example", APIKey: key, KeyOwner: owner, Transport: providers{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return c
 }
 

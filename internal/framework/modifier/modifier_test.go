@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 )
 
@@ -82,9 +83,7 @@ func stateWith(t *testing.T, exists bool, v attr.Value) tfsdk.State {
 	s := tfsdk.State{Schema: schema.Schema{}, Raw: tftypes.NewValue(typ, nil)}
 	if exists {
 		value, err := v.ToTerraformValue(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		s.Raw = tftypes.NewValue(typ, map[string]tftypes.Value{"x": value})
 	}
 	return s

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -123,7 +124,7 @@ func people(t *testing.T, e *acctest.Env) {
 	t.Helper()
 	for _, name := range []string{"zoe", "max", "ann", "kim"} {
 		_, _, err := e.AddHuman(emulator.Human{Email: name + "@people.example"})
-		acctest.Must(t, err)
+		check.Must(t, err)
 	}
 }
 
@@ -268,7 +269,7 @@ func TestAnalyticsMyCost_everyQuery(t *testing.T) {
 			want["data"] = inOrder(rows, "")
 		}
 		text, err := json.Marshal(rows)
-		acctest.Must(t, err)
+		check.Must(t, err)
 		want["data_json"] = string(text)
 		config["query_key"] = key
 		s.mustRead(t, e, nil, config, want)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -58,9 +59,9 @@ func TestCIJobs_everyField(t *testing.T) {
 	out.MustSucceed(t)
 	after, out := p.ReadData("agentyard_ci_jobs", nil)
 	out.MustSucceed(t)
-	acctest.Is(t, "jobs are read after the edit", len(acctest.Plainly(t, after)["jobs"].([]any)), 2)
+	check.Is(t, "jobs are read after the edit", len(acctest.Plainly(t, after)["jobs"].([]any)), 2)
 	e.Clock.Advance(time.Minute)
-	acctest.Must(t, e.MergeWorkflow("acme/api", review))
+	check.Must(t, e.MergeWorkflow("acme/api", review))
 	older["updated_at"] = "2026-03-01T12:02:00Z"
 	mustRead(t, e, "jobs", nil, map[string]any{"jobs": []any{job("delete", "acme/web", "2026-03-01T12:01:00Z"), older}})
 }
@@ -90,7 +91,7 @@ func TestCIRuns_everyField(t *testing.T) {
 		{"id": 7, "status": "queued", "conclusion": nil, "z": 1.5, "a": []any{"<b>"}},
 		{"id": "r2", "repoFullName": "acme/api", "status": "not known yet", "conclusion": "success"},
 	} {
-		acctest.Must(t, e.AddCIRun(run))
+		check.Must(t, e.AddCIRun(run))
 	}
 	mustRead(t, e, "runs", nil, map[string]any{"integration": map[string]any{"connected": true}, "runs": []any{
 		map[string]any{"id": "r2", "repo_full_name": "acme/api", "status": "not known yet", "conclusion": "success", "raw": `{"conclusion":"success","id":"r2","repoFullName":"acme/api","status":"not known yet"}`},
@@ -120,7 +121,7 @@ func TestCIScan_everyField(t *testing.T) {
 	}
 	is(nil, "2026-03-01T12:00:00Z", 1)
 	edit(e, `{"action":"create","modeId":"custom","changes":{"name":"Nightly","schedule":"0 2 * * *"},"repos":[{"repoFullName":"acme/api"}]}`)
-	acctest.Must(t, e.MergeWorkflow("acme/api", ".github/workflows/agentyard-nightly.yml"))
+	check.Must(t, e.MergeWorkflow("acme/api", ".github/workflows/agentyard-nightly.yml"))
 	e.Clock.Advance(time.Minute)
 	is(acctest.Values{"force_refresh": false}, "2026-03-01T12:00:00Z", 1)
 	is(acctest.Values{"force_refresh": true}, "2026-03-01T12:01:00Z", 2)
@@ -154,7 +155,7 @@ func TestAccCIRepositories_examplesWithoutWhatIsNotTold(t *testing.T) {
 			`{"fullName":"acme/legacy","url":"https://code.example/acme/legacy","serviceAppWritable":true}]}`,
 	})
 	cli := acctest.NewCLI(t, e, acctest.Example(t, "data-sources/agentyard_ci_repositories/data-source.tf"))
-	acctest.Says(t, acctest.OneLine(cli.MustRun("plan", "-input=false").Output), `not_writable = [ + "acme/web", ]`)
+	check.Says(t, acctest.OneLine(cli.MustRun("plan", "-input=false").Output), `not_writable = [ + "acme/web", ]`)
 	cli.Write("main.tf", acctest.Example(t, "guides/wikis-from-pipelines/every.tf"))
 	if shown := cli.MustRun("plan", "-input=false").Output; strings.Count(shown, "will be created") != 2 || strings.Contains(shown, "acme/web") {
 		t.Error(shown)

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -37,7 +38,7 @@ func pulls(t *testing.T, e *acctest.Env) int {
 	n := 0
 	for _, name := range []string{"acme/api", "acme/web", "acme/legacy", "robin/tools"} {
 		opened, err := e.CIPullRequests(name)
-		acctest.Must(t, err)
+		check.Must(t, err)
 		n += len(opened)
 	}
 	return n
@@ -206,7 +207,7 @@ func TestCIWorkflowEdit_request(t *testing.T) {
 			for _, body := range sent {
 				body, _ := strings.CutPrefix(body, "POST ")
 				var ids struct{ ServiceAutomationID string }
-				acctest.Must(t, json.Unmarshal([]byte(body), &ids))
+				check.Must(t, json.Unmarshal([]byte(body), &ids))
 				want := tc.want
 				if strings.Contains(want, "NEW") {
 					if uuid.Validate(ids.ServiceAutomationID) != nil || made[ids.ServiceAutomationID] {
@@ -219,7 +220,7 @@ func TestCIWorkflowEdit_request(t *testing.T) {
 					t.Errorf("sent %s\nwant %s", body, want)
 				}
 			}
-			acctest.Is(t, "requests", len(sent), 2)
+			check.Is(t, "requests", len(sent), 2)
 		})
 	}
 }
@@ -359,7 +360,7 @@ func TestCIWorkflowEdit_announcement(t *testing.T) {
 	p := acctest.NewProcess(t, e, nil)
 	progress, _ := p.Invoke(typeName, creation(repo("acme/api"), repo("robin/tools", review)))
 	var body struct{ ServiceAutomationID string }
-	acctest.Must(t, json.Unmarshal([]byte(strings.TrimPrefix(requests.Take()[0], "POST ")), &body))
+	check.Must(t, json.Unmarshal([]byte(strings.TrimPrefix(requests.Take()[0], "POST ")), &body))
 	for _, want := range []string{"action create in acme/api, robin/tools (" + review + ")", "new service automation ID is " + body.ServiceAutomationID} {
 		if !strings.Contains(progress[0], want) {
 			t.Errorf("%q is missing in %s", want, progress[0])
@@ -390,7 +391,7 @@ func TestAccCIWorkflowEdit_invokedByHand(t *testing.T) {
 		if r.ExitCode == 0 {
 			t.Error("the invocation succeeds")
 		}
-		acctest.Says(t, acctest.OneLine(r.Output), "acme/api: pull request "+pull, "acme/legacy: error: The permission read", "Cannot edit CI workflow",
+		check.Says(t, acctest.OneLine(r.Output), "acme/api: pull request "+pull, "acme/legacy: error: The permission read", "Cannot edit CI workflow",
 			"failed or have no known result: acme/legacy: error: The permission read", "Pull requests were opened: "+pull)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 func ownMachine(name string) map[string]any {
@@ -30,8 +31,8 @@ func TestComputerRestart_reportsWhetherItRestarted(t *testing.T) {
 	e := acctest.New(t)
 	c := makeComputer(e, map[string]any{"name": "a"})
 	on := acctest.Values{"computer_id": c.ID}
-	acctest.Says(t, mustInvoke(t, e, "restart", on), "was already running and was not restarted")
-	acctest.Must(t, e.Sleep(c.ID))
+	check.Says(t, mustInvoke(t, e, "restart", on), "was already running and was not restarted")
+	check.Must(t, e.Sleep(c.ID))
 	if got := mustInvoke(t, e, "restart", on); !strings.HasSuffix(got, "Computer "+c.ID+" was restarted") {
 		t.Errorf("one that slept: %s", got)
 	}
@@ -44,7 +45,7 @@ func TestComputerRefresh_countsWhatItRenewed(t *testing.T) {
 	managed := makeComputer(e, map[string]any{"name": "a", "repos": []string{"https://git.example/acme/app", "https://code.example/acme/tools"}})
 	own := makeComputer(e, ownMachine("own"))
 	for id, want := range map[string]string{managed.ID: "2 Git credentials and 0 secrets", own.ID: "0 Git credentials and 0 secrets"} {
-		acctest.Says(t, mustInvoke(t, e, "refresh", acctest.Values{"computer_id": id}), want)
+		check.Says(t, mustInvoke(t, e, "refresh", acctest.Values{"computer_id": id}), want)
 	}
 }
 
@@ -53,9 +54,9 @@ func TestComputerActivity_keepsAwake(t *testing.T) {
 	e := acctest.New(t)
 	c := makeComputer(e, map[string]any{"name": "a"})
 	e.Clock.Advance(25 * time.Minute)
-	acctest.Says(t, mustInvoke(t, e, "activity", acctest.Values{"computer_id": c.ID}), " at 2026-03-01T12:26:00Z")
+	check.Says(t, mustInvoke(t, e, "activity", acctest.Values{"computer_id": c.ID}), " at 2026-03-01T12:26:00Z")
 	e.Clock.Advance(25 * time.Minute)
-	acctest.Says(t, mustInvoke(t, e, "restart", acctest.Values{"computer_id": c.ID}), "was not restarted")
+	check.Says(t, mustInvoke(t, e, "restart", acctest.Values{"computer_id": c.ID}), "was not restarted")
 }
 
 func TestComputerActions_errors(t *testing.T) {
@@ -75,7 +76,7 @@ func TestComputerActions_errors(t *testing.T) {
 		{"restart", nobody, []string{"Cannot restart computer", "No computer with the ID", "Check computer_id."}, true},
 	} {
 		_, out := invoke(t, e, tc.action, acctest.Values{"computer_id": tc.id})
-		acctest.Says(t, out.Text(), tc.want...)
+		check.Says(t, out.Text(), tc.want...)
 		if strings.Contains(out.Text(), "Correct the value that the message names") {
 			t.Errorf("%s of %q: the advice stands beside another one: %s", tc.action, tc.id, out.Text())
 		}
@@ -95,5 +96,5 @@ func TestComputerInstallDeps_inTheBackground(t *testing.T) {
 		t.Errorf("%d requests: %s", len(e.Journal().Entries()), got)
 	}
 	_, out := invoke(t, e, "install_deps", acctest.Values{"computer_id": c.ID})
-	acctest.Says(t, out.Text(), "Cannot install dependencies on computer", "409", "already in progress", "Wait until it ends")
+	check.Says(t, out.Text(), "Cannot install dependencies on computer", "409", "already in progress", "Wait until it ends")
 }

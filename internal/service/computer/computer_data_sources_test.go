@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -65,7 +66,7 @@ func TestComputersDataSource(t *testing.T) {
 				t.Errorf("the steps are %v", c["provisioning_steps"])
 			}
 		}
-		acctest.Is(t, "the computers", names, tc.want)
+		check.Is(t, "the computers", names, tc.want)
 	}
 	e.MustNotRead(t, nil, "agentyard_computers", acctest.Values{"host_id": "not-a-uuid"}, "host_id", "must be a UUID")
 	e.MustNotRead(t, nil, "agentyard_computers", acctest.Values{"service_account_id": "sa_unknown"}, "service_account_id", "Cannot list computers", "listComputers")
@@ -74,7 +75,7 @@ func TestComputersDataSource(t *testing.T) {
 func TestComputerProvidersDataSource(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	acctest.Is(t, "the providers", e.MustRead(t, nil, "agentyard_computer_providers", nil)["providers"], []any{"managed-a", "managed-b"})
+	check.Is[any](t, "the providers", e.MustRead(t, nil, "agentyard_computer_providers", nil)["providers"], []any{"managed-a", "managed-b"})
 }
 
 func hidden(name string) map[string]any {
@@ -126,7 +127,7 @@ func TestComputerMetrics(t *testing.T) {
 	samples := func(start any) []any {
 		return e.MustRead(t, nil, metricsType, acctest.Values{"computer_id": c.ID, "start": start})["samples"].([]any)
 	}
-	acctest.Is(t, "before the first sample", samples(nil), []any{})
+	check.Is(t, "before the first sample", samples(nil), []any{})
 	e.Clock.Advance(19*time.Minute + 30*time.Second)
 	got := samples(nil)
 	if len(got) != 3 {
@@ -139,12 +140,12 @@ func TestComputerMetrics(t *testing.T) {
 		}
 		delete(first, name)
 	}
-	acctest.Is(t, "the first sample", first, map[string]any{"timestamp": "2026-03-01T12:05:00Z", "cpu_count": 4.0, "mem_total": float64(8 << 30), "disk_total": float64(64 << 30)})
+	check.Is(t, "the first sample", first, map[string]any{"timestamp": "2026-03-01T12:05:00Z", "cpu_count": 4.0, "mem_total": float64(8 << 30), "disk_total": float64(64 << 30)})
 	// The same time in another time zone.
 	if got := samples("2026-03-01T14:15:00+02:00"); len(got) != 1 {
 		t.Errorf("the samples are %v", got)
 	}
-	acctest.Is(t, "of tomorrow", samples("2026-03-02T12:00:00Z"), []any{})
+	check.Is(t, "of tomorrow", samples("2026-03-02T12:00:00Z"), []any{})
 }
 
 func TestComputerMetrics_errors(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // A computer that failed to provision is replaced, with a warning that says why.
@@ -23,10 +24,10 @@ func TestComputer_replacesWhatWasNeverActive(t *testing.T) {
 
 	out := e.Plan(t, i, keeping)
 	out.MustDo(t, acctest.ActionUpdate)
-	acctest.Says(t, out.WarningText(), `Computer "a" (`+before+`) has the status "error": step "Create computer" failed: the disk is full`)
+	check.Says(t, out.WarningText(), `Computer "a" (`+before+`) has the status "error": step "Create computer" failed: the disk is full`)
 	out = e.Plan(t, i, config)
 	out.MustDo(t, acctest.ActionReplace)
-	acctest.Says(t, out.WarningText(), "the disk is full", "failed to provision and was never active", "replace_failed = false")
+	check.Says(t, out.WarningText(), "the disk is full", "failed to provision and was never active", "replace_failed = false")
 	if strings.Contains(out.WarningText(), "-replace") {
 		t.Errorf("the plan replaces the computer, and advises it: %s", out.WarningText())
 	}
@@ -68,7 +69,7 @@ func TestComputer_warnsOfWhatWasUsed(t *testing.T) {
 			for range 2 {
 				out := e.Plan(t, i, config)
 				out.MustDo(t, acctest.ActionNone)
-				acctest.Says(t, out.WarningText(), `has the status "error": the service gives no reason. To replace it, run terraform apply -replace=ADDRESS.`)
+				check.Says(t, out.WarningText(), `has the status "error": the service gives no reason. To replace it, run terraform apply -replace=ADDRESS.`)
 			}
 		})
 	}
@@ -83,7 +84,7 @@ func TestComputer_anImportedFailureIsKept(t *testing.T) {
 	mustImport(t, e, i, made.ID)
 	out := e.Plan(t, i, acctest.Values{"name": "a"})
 	out.MustDo(t, acctest.ActionNone)
-	acctest.Says(t, out.WarningText(), "the disk is full")
+	check.Says(t, out.WarningText(), "the disk is full")
 }
 
 // The plan asks once for the providers, and only if it creates something with one of them.
@@ -123,7 +124,7 @@ func TestComputer_aProtectedFailureIsKept(t *testing.T) {
 	e.Clock.Advance(provisioned)
 	out := e.Plan(t, i, config)
 	out.MustDo(t, acctest.ActionNone)
-	acctest.Says(t, out.WarningText(), `has the status "error"`)
+	check.Says(t, out.WarningText(), `has the status "error"`)
 }
 
 // failedWithoutAWait creates a computer named web-1 that fails, and that nothing has seen since. From then on, each read lists again, and
@@ -185,7 +186,7 @@ func TestComputer_aListingThatFails(t *testing.T) {
 			renamed := acctest.Values{"name": "b", "wait_for_active": false}
 			out := p.ApplyLater(i, renamed, renamed)
 			out.MustDo(t, acctest.ActionUpdate)
-			acctest.Says(t, out.WarningText(), `has the status "error": its provisioning steps could not be read. To replace it, run terraform apply -replace=ADDRESS.`)
+			check.Says(t, out.WarningText(), `has the status "error": its provisioning steps could not be read. To replace it, run terraform apply -replace=ADDRESS.`)
 			if i.ID() != before {
 				t.Error("the computer was replaced")
 			}

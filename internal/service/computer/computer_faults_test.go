@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -76,7 +77,7 @@ func TestComputer_interruptedWaitIsResumed(t *testing.T) {
 
 			out = e.Apply(t, i, tc.config)
 			out.MustDo(t, acctest.ActionUpdate)
-			acctest.Says(t, out.WarningText(), "Computers are not active yet", "an earlier apply did not wait", "it waits for it")
+			check.Says(t, out.WarningText(), "Computers are not active yet", "an earlier apply did not wait", "it waits for it")
 			if got := only(t, e); got.Status != "active" {
 				t.Errorf("after the second apply: %+v", got)
 			}
@@ -104,7 +105,7 @@ func TestComputer_theSecondWaitEndsTooSoon(t *testing.T) {
 				if out.Action != acctest.ActionUpdate || len(out.Errors) != 1 || i.Tainted {
 					t.Errorf("the wait times out: %s", out)
 				}
-				acctest.Says(t, out.Text(), `still "provisioning" after 2m0s`, "The next apply waits")
+				check.Says(t, out.Text(), `still "provisioning" after 2m0s`, "The next apply waits")
 			}
 			e.Clock.Advance(24 * time.Hour)
 			mustBeQuiet(t, e.Plan(t, i, config))
@@ -139,7 +140,7 @@ func TestComputer_withoutAMarkNothingIsReplaced(t *testing.T) {
 		i.ForgetPrivate()
 		out := e.Plan(t, i, config)
 		out.MustDo(t, acctest.ActionNone)
-		acctest.Says(t, out.WarningText(), "To replace")
+		check.Says(t, out.WarningText(), "To replace")
 	}
 }
 

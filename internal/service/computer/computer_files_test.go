@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
 func TestComputerFileUpload(t *testing.T) {
 	t.Parallel()
 	source := filepath.Join(t.TempDir(), "source.bin")
-	acctest.Must(t, os.WriteFile(source, []byte("from a file"), 0o600))
+	check.Must(t, os.WriteFile(source, []byte("from a file"), 0o600))
 	for name, tc := range map[string]struct {
 		file, as, is, contentType string
 		arguments                 acctest.Values
@@ -90,7 +91,7 @@ func TestComputerFileUpload_errors(t *testing.T) {
 	c := makeComputer(e, map[string]any{"name": "a"})
 	e.PutFile(c.ID, "taken.txt", "theirs")
 	down := makeComputer(e, map[string]any{"name": "down"})
-	acctest.Must(t, e.UnavailableDaemon(down.ID))
+	check.Must(t, e.UnavailableDaemon(down.ID))
 	for _, tc := range map[string]struct {
 		id, file string
 		want     []string
@@ -100,7 +101,7 @@ func TestComputerFileUpload_errors(t *testing.T) {
 		"unreachable": {down.ID, "a", []string{"Cannot upload file", "createFileUpload", "424", "check that the computer is active"}},
 	} {
 		_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": tc.id, "file_name": tc.file, "content": "mine"})
-		acctest.Says(t, out.Text(), tc.want...)
+		check.Says(t, out.Text(), tc.want...)
 	}
 	if content, _ := e.File(c.ID, "taken.txt"); content != "theirs" {
 		t.Errorf("the file is now %q", content)
@@ -142,7 +143,7 @@ func TestComputerFileUpload_whenNobodyCanTell(t *testing.T) {
 		emulator.Fault{Operation: "createFileDownload", Kind: emulator.FaultDropBeforeCommit, Times: -1})
 	_, out := acctest.NewProcess(t, e, acctest.Values{"max_retries": 1}).Invoke("agentyard_computer_file_upload", arguments)
 	e.Faults().Clear()
-	acctest.Says(t, out.Text(), "Cannot upload file", "completeFileUpload", `could not check whether the file "a.txt" is in the workspace`, "check the file in the workspace")
+	check.Says(t, out.Text(), "Cannot upload file", "completeFileUpload", `could not check whether the file "a.txt" is in the workspace`, "check the file in the workspace")
 	// The file is compared again.
 	mustInvoke(t, e, "file_upload", arguments)
 }
@@ -153,7 +154,7 @@ func TestComputerFileUpload_endsInTime(t *testing.T) {
 	c := makeComputer(e, map[string]any{"name": "a"})
 	e.Faults().Add(emulator.Fault{Operation: "createFileUpload", Kind: emulator.FaultDelayAfterCommit, Delay: time.Second, Times: -1})
 	_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": c.ID, "file_name": "a.txt", "content": "x", "timeouts": map[string]any{"invoke": "10ms"}})
-	acctest.Says(t, out.Text(), "Timed out uploading the file", `"a.txt"`, c.ID, "did not finish within 10ms", "may be in the workspace", "raise the timeout in the timeouts block")
+	check.Says(t, out.Text(), "Timed out uploading the file", `"a.txt"`, c.ID, "did not finish within 10ms", "may be in the workspace", "raise the timeout in the timeouts block")
 }
 
 // An ephemeral secret reaches the computer, and is in no plan, state, log, or error. The computer's ID is unknown in the first plan.
@@ -192,13 +193,13 @@ resource "agentyard_computer_file_upload" "x" {
 	cli.Write("main.tf", config("1"))
 	cli.Setenv("TF_VAR_secret", "do-not-show this either")
 	failed := cli.Run("apply", "-auto-approve", "-input=false") // The file exists, with another content.
-	acctest.Says(t, acctest.OneLine(failed.Output), "does not overwrite files", "and upload again")
+	check.Says(t, acctest.OneLine(failed.Output), "does not overwrite files", "and upload again")
 	if strings.Contains(output+failed.Output, "do-not-show") {
 		t.Error("the output shows the secret")
 	}
 	for _, name := range []string{"terraform.tfstate", "terraform.tfstate.backup", "saved.plan", "trace.log"} {
 		content, err := os.ReadFile(filepath.Join(cli.Dir, name))
-		acctest.Must(t, err)
+		check.Must(t, err)
 		if bytes.Contains(content, []byte("do-not-show")) {
 			t.Errorf("%s has the secret", name)
 		}
@@ -217,7 +218,7 @@ func TestComputerFileUpload_sameInAnotherForm(t *testing.T) {
 	c := makeComputer(e, map[string]any{"name": "a"})
 	folder := t.TempDir()
 	source := filepath.Join(folder, "task.txt")
-	acctest.Must(t, os.WriteFile(source, []byte("x"), 0o600))
+	check.Must(t, os.WriteFile(source, []byte("x"), 0o600))
 	for name, tc := range map[string]struct{ from, to acctest.Values }{
 		"path":  {acctest.Values{"source_path": source}, acctest.Values{"source_path": folder + "/./task.txt"}},
 		"bytes": {acctest.Values{"content": "hi"}, acctest.Values{"content_base64": "aGk="}},
@@ -255,7 +256,7 @@ func TestComputerFileUpload_withoutContent(t *testing.T) {
 	} {
 		config := acctest.Values{"computer_id": c.ID, "file_name": "a"}
 		maps.Copy(config, tc.more)
-		acctest.Says(t, e.Plan(t, e.NewInstance(t, "agentyard_computer_file_upload"), config).Text(), tc.want)
+		check.Says(t, e.Plan(t, e.NewInstance(t, "agentyard_computer_file_upload"), config).Text(), tc.want)
 	}
 }
 
@@ -285,12 +286,12 @@ func TestComputerFileDownload_withoutAFile(t *testing.T) {
 	e := acctest.New(t)
 	c := makeComputer(e, map[string]any{"name": "a"})
 	asleep := makeComputer(e, map[string]any{"name": "b"})
-	acctest.Must(t, e.UnavailableDaemon(asleep.ID))
+	check.Must(t, e.UnavailableDaemon(asleep.ID))
 	for computer, want := range map[string]string{c.ID: "404", nobody: "404", asleep.ID: "424"} {
 		attributes, out := acctest.NewProcess(t, e, nil).Open("agentyard_computer_file_download", acctest.Values{"computer_id": computer, "file_name": "none"})
 		if len(out.Errors) > 0 || !attributes["url"].IsNull() || !attributes["expires_at"].IsNull() {
 			t.Fatalf("%v, %s", attributes, out)
 		}
-		acctest.Says(t, out.WarningText(), `no URL for the file "none" on computer `+computer+", so url is null: createFileDownload", want, "check computer_id, file_name")
+		check.Says(t, out.WarningText(), `no URL for the file "none" on computer `+computer+", so url is null: createFileDownload", want, "check computer_id, file_name")
 	}
 }

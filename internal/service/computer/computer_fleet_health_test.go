@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -25,7 +26,7 @@ func breakNow(t *testing.T, e *acctest.Env, name string) {
 	t.Helper()
 	for _, c := range computers(e) {
 		if c.Name == name {
-			acctest.Must(t, e.Break(c.ID))
+			check.Must(t, e.Break(c.ID))
 		}
 	}
 }
@@ -49,7 +50,7 @@ func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 			`): step "Create computer" failed: the disk is full`,
 			`): the service gives no reason` + "\n\nTo replace another failed computer, save its files, delete it at the service, then apply.",
 		} {
-			acctest.Says(t, out.WarningText(), want)
+			check.Says(t, out.WarningText(), want)
 		}
 	}
 	e.MustApply(t, i, fleetOf(3)).MustDo(t, acctest.ActionUpdate)
@@ -163,7 +164,7 @@ func TestFleet_whatRecoversTakesThePlaceOfANewOne(t *testing.T) {
 	if got := fleetIDs(i); len(got) != 2 || got[0] != before[0] || got[1] != before[3] {
 		t.Errorf("the computers were %v and are %v", before, got)
 	}
-	acctest.Is(t, "the names", strings.Join(fleetNames(i), " "), "web-1 web-4")
+	check.Is(t, "the names", strings.Join(fleetNames(i), " "), "web-1 web-4")
 	e.WantRequests(t, "deleteComputer", 2) // Those of the test.
 	e.WantRequests(t, "bulkCreateComputers", 1)
 }
@@ -223,7 +224,7 @@ func TestFleet_namesAFewOfManyBroken(t *testing.T) {
 	e := acctest.New(t)
 	_, i := e.Created(t, fleetType, fleetOf(30))
 	for _, c := range computers(e) {
-		acctest.Must(t, e.Break(c.ID))
+		check.Must(t, e.Break(c.ID))
 	}
 	out := e.Plan(t, i, fleetOf(30))
 	if text := out.WarningText(); out.Action != acctest.ActionNone || strings.Count(text, "\n") > 25 || !strings.Contains(text, "30 of 30") || !strings.Contains(text, "- and 10 more") {
@@ -263,7 +264,7 @@ func TestFleet_warnsOnlyOfWhatIsCertain(t *testing.T) {
 	breakNow(t, e, "web-2")
 	out := e.MustApply(t, i, fleetOf(1))
 	const summary = "Fleet computers missing or changed: "
-	acctest.Is(t, "the warnings", out.WarningText(), summary+`1 of 3 computers of the fleet "web" no longer exists: web-3.`+"\n"+
+	check.Is(t, "the warnings", out.WarningText(), summary+`1 of 3 computers of the fleet "web" no longer exists: web-3.`+"\n"+
 		summary+`1 of 2 computers of the fleet "web" has the status "error":`+"\n- web-2 ("+second+`): the service gives no reason`+"\n\nTo replace another failed computer, save its files, delete it at the service, then apply.\n"+
 		`Fleet will shrink: An apply that keeps the fleet "web" deletes 1 of its computers: web-2. Terraform shows this as a change, not as a destruction.`)
 }

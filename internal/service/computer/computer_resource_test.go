@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -168,7 +169,7 @@ func TestComputer_plansShowWhatChanges(t *testing.T) {
 		return acctest.Values{"name": name, "repos": []any{"https://git.example/acme/app"}}
 	}
 	p, i := e.Created(t, computerType, config("before"))
-	acctest.Is(t, "a rename", p.Changes(i, config("after")), []string{"name"})
+	check.Is(t, "a rename", p.Changes(i, config("after")), []string{"name"})
 
 	for _, tc := range []struct{ config, known acctest.Values }{
 		{config("new"), acctest.Values{"install_session_id": nil, "computer_source": nil}},
@@ -179,7 +180,7 @@ func TestComputer_plansShowWhatChanges(t *testing.T) {
 		},
 	} {
 		planned := map[string]tftypes.Value{}
-		acctest.Must(t, p.Plan(p.NewInstance(computerType), tc.config).Planned.As(&planned))
+		check.Must(t, p.Plan(p.NewInstance(computerType), tc.config).Planned.As(&planned))
 		for _, name := range []string{"host_id", "install_session_id", "computer_source"} {
 			if want, ok := tc.known[name]; planned[name].IsFullyKnown() != ok || ok && !reflect.DeepEqual(acctest.Plain(t, planned[name]), want) {
 				t.Errorf("%v: %s is %s", tc.config, name, planned[name])
@@ -195,7 +196,7 @@ func TestComputer_plansShowWhatChanges(t *testing.T) {
 			computer, _, _ := strings.Cut(at, "].")
 			changed = append(changed, strings.TrimSuffix(computer, "]"))
 		}
-		acctest.Is(t, "the changes", slices.Compact(changed), want)
+		check.Is(t, "the changes", slices.Compact(changed), want)
 	}
 	shows(6, "computers", `computers["web-6"`, "quantity")
 	shows(4, "computers", "quantity") // What is removed is in neither.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
@@ -55,7 +56,7 @@ func TestEnvironment_aLateBuildIsNotMistakenForTheEarlierOne(t *testing.T) {
 		}
 	})
 	c, err := client.New(transport.Config{BaseURL: address, APIKey: clienttest.Key, UserAgent: "a", Clock: clk})
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	m := &environmentModel{}
 	m.ID, m.Name, m.WaitForBuild = types.StringValue("e"), types.StringValue("e"), types.BoolValue(true)
 	m.Repositories, m.ActiveRepositories = types.ListNull(repositoryType), types.ListNull(repositoryType)

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -133,7 +134,7 @@ func TestEnvironmentDataSource_ofAServiceAccount(t *testing.T) {
 	key, account := e.ServiceAccountKey()
 	var made madeEnvironment
 	_, body := e.TryWithKey(key, http.MethodPost, environmentsRoute, map[string]any{"name": "dev", "scope": "user", "repositories": appRepository("make")})
-	acctest.Must(t, json.Unmarshal(body, &made))
+	check.Must(t, json.Unmarshal(body, &made))
 	shared := makeEnvironment(e, "shared", "organization")
 	p := acctest.NewProcess(t, e, nil)
 	e.Journal().Reset()
@@ -236,7 +237,7 @@ func TestEnvironmentSourceOptionsDataSource(t *testing.T) {
 	}}
 	b := map[string]any{"id": "provider-b", "name": "Provider B"}
 	reads(t, e, nil, typeName, nil, map[string]any{"providers": []any{a}, "unavailable_providers": []any{b}})
-	acctest.Must(t, e.SetSourceProvider("provider-b", true))
+	check.Must(t, e.SetSourceProvider("provider-b", true))
 	b["sources"] = []any{source("source-other", "Other image", true, true)}
 	reads(t, e, nil, typeName, nil, map[string]any{"providers": []any{a, b}, "unavailable_providers": []any{}})
 	// A response without providers is an error, because otherwise every source would look unknown.

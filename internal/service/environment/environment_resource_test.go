@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -105,7 +106,7 @@ func TestEnvironment_activeRepositoriesStayKnown(t *testing.T) {
 		}
 		if fails {
 			out = p.Plan(i, config)
-			acctest.Says(t, out.WarningText(), "failed: exit 1")
+			check.Says(t, out.WarningText(), "failed: exit 1")
 			e.MustApply(t, i, config)
 		}
 		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
@@ -141,7 +142,7 @@ func TestEnvironment_sourcesAreCheckedInThePlan(t *testing.T) {
 	e.WantRequests(t, "getEnvironmentSourceOptions", 1)
 	i := p.NewInstance(environmentType)
 	p.Import(i, builtEnv(e, map[string]any{"sourceId": "source-repositories"})).MustSucceed(t)
-	acctest.Says(t, p.Apply(i, envValues(acctest.Values{"setup_script": "make"})).Text(), "updateEnvironment", "does not support setup scripts")
+	check.Says(t, p.Apply(i, envValues(acctest.Values{"setup_script": "make"})).Text(), "updateEnvironment", "does not support setup scripts")
 }
 
 // An existing environment stays unchanged when its source is no longer offered. Before a destroy, Terraform also plans the
@@ -155,7 +156,7 @@ func TestEnvironment_sourceThatBecameUnavailable(t *testing.T) {
 		if other != nil {
 			patchEnv(t, e, other)
 		}
-		acctest.Must(t, e.SetSourceProvider("provider-a", false))
+		check.Must(t, e.SetSourceProvider("provider-a", false))
 		if out := e.Plan(t, i, config); len(out.Errors) > 0 {
 			t.Errorf("%s: %s", name, out)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -74,7 +75,7 @@ func TestEnvironment_aPollWithoutABuildIsNoResult(t *testing.T) {
 			if took := e.Clock.Now().Sub(started); (len(out.Errors) > 0) != (tc.fails != "") || took > 3*time.Minute {
 				t.Errorf("after %v: %s", took, out)
 			}
-			acctest.Says(t, out.Text(), tc.fails)
+			check.Says(t, out.Text(), tc.fails)
 		})
 	}
 }
@@ -250,7 +251,7 @@ func TestEnvironment_timeouts(t *testing.T) {
 			}
 			i.Tainted = false
 			config["timeouts"] = map[string]any{"update": "5h"}
-			acctest.Says(t, e.Plan(t, i, config).WarningText(), "Earlier build has not ended", i.ID(), "Build "+i.Attribute("latest_build_id"), " has not ended, and an earlier apply stopped waiting. Unless this apply replaces the environment, it waits for the build.")
+			check.Says(t, e.Plan(t, i, config).WarningText(), "Earlier build has not ended", i.ID(), "Build "+i.Attribute("latest_build_id"), " has not ended, and an earlier apply stopped waiting. Unless this apply replaces the environment, it waits for the build.")
 			e.Journal().Reset()
 			e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 			if sent := changesSent(e); sent != "" {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -130,13 +131,13 @@ func rebuilt(t testing.TB, e *acctest.Env, runs time.Duration) {
 
 func failBuild(t testing.TB, e *acctest.Env, f emulator.BuildFailure) {
 	t.Helper()
-	acctest.Must(t, e.FailBuild(f))
+	check.Must(t, e.FailBuild(f))
 }
 
 // mustDefault changes the default outside Terraform. An empty ID removes it.
 func mustDefault(t testing.TB, e *acctest.Env, id string) {
 	t.Helper()
-	acctest.Must(t, e.SetDefaultEnvironment(id))
+	check.Must(t, e.SetDefaultEnvironment(id))
 }
 
 // envValues returns the least configuration, with changed attributes.
@@ -167,7 +168,7 @@ func mustWarnOnce(t testing.TB, out acctest.Outcome, parts ...string) {
 	if len(out.Errors) > 0 || len(out.Warnings) != 1 {
 		t.Errorf("errors %s, warnings %s", out.Text(), out.WarningText())
 	}
-	acctest.Says(t, out.WarningText(), parts...)
+	check.Says(t, out.WarningText(), parts...)
 }
 
 func mustBeSilent(t testing.TB, out acctest.Outcome) {

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -25,9 +26,9 @@ var onlyInSettings = []string{"customModels", "hooks", "env", "enabledPlugins", 
 func documentedControls(t *testing.T) map[string]any {
 	t.Helper()
 	data, err := os.ReadFile("../../emulator/enterprise_settings.json")
-	acctest.Must(t, err)
+	check.Must(t, err)
 	var all map[string]any
-	acctest.Must(t, json.Unmarshal(data, &all))
+	check.Must(t, json.Unmarshal(data, &all))
 	return all
 }
 
@@ -84,7 +85,7 @@ func TestEnterpriseControls_everyAttribute(t *testing.T) {
 	want["revision"], want["updated_at"] = 5.0, "2026-03-01T12:02:00Z"
 	settings := got["settings"].(string)
 	delete(got, "settings")
-	acctest.Is(t, "the settings", got, want)
+	check.Is(t, "the settings", got, want)
 	if !strings.Contains(settings, `"addedLater":{"z":1}`) || strings.Contains(settings, "\n") || len(fakeSecret.FindAllString(settings, -1)) < 4 {
 		t.Errorf("settings: %s", settings)
 	}
@@ -100,7 +101,7 @@ func TestEnterpriseControls_otherTypes(t *testing.T) {
 		e.Faults().Add(emulator.Fault{Operation: "listEnterpriseControlHistory", Kind: emulator.FaultOtherResponse, Body: body})
 		return acctest.WithoutNulls(e.MustRead(t, nil, controlsType, nil)).(map[string]any)
 	}
-	acctest.Is(t, "never changed", read(""), map[string]any{})
+	check.Is(t, "never changed", read(""), map[string]any{})
 	change := func(settings string) map[string]any {
 		got := read(`{"revision":7,"settings":` + settings + `,"user":{"id":"u","email":null,"name":null},"updatedAt":"2026-03-01T00:00:00Z"}`)
 		if got["revision"] != 7.0 || got["settings"] == nil {
@@ -117,14 +118,14 @@ func TestEnterpriseControls_otherTypes(t *testing.T) {
 			others[name] = json.RawMessage(value)
 		}
 		data, err := json.Marshal(others)
-		acctest.Must(t, err)
+		check.Must(t, err)
 		return string(data)
 	}
 	for _, settings := range []string{`{}`, `[]`, `"text"`, `{"max_autonomy_level":"low","maxautonomylevel":"low"}`, allOf("null"), allOf(`[[1]]`), allOf(`1.5`)} {
-		acctest.Is(t, settings, change(settings), map[string]any{})
+		check.Is(t, settings, change(settings), map[string]any{})
 	}
 	// One field of another type leaves the others. A null in a list or a map is an empty value.
-	acctest.Is(t, "the others", change(`{"sandbox":{"enabled":"yes","mode":"per-command","network":[]},"networkPolicy":{"allowedIps":["192.0.2.1",null]},
+	check.Is(t, "the others", change(`{"sandbox":{"enabled":"yes","mode":"per-command","network":[]},"networkPolicy":{"allowedIps":["192.0.2.1",null]},
 		"builtInToolAutonomyOverrides":{"a":"low","b":null},"mcpPolicy":{"allowlist":[]},"userModelPolicies":{"u":{}},"routerRules":[{}],"mcpAutonomyOverrides":{"a":null}}`), map[string]any{
 		"sandbox": map[string]any{"mode": "per-command"}, "network_policy": map[string]any{"allowed_ips": []any{"192.0.2.1", ""}}, "built_in_tool_autonomy_overrides": map[string]any{"a": "low", "b": ""},
 		"mcp_policy": map[string]any{"allowlist": []any{}}, "user_model_policies": map[string]any{"u": map[string]any{}}, "router_rules": []any{map[string]any{}}, "mcp_autonomy_overrides": map[string]any{"a": map[string]any{}},
@@ -139,7 +140,7 @@ func changeControls(t *testing.T, e *acctest.Env, name, value, email string) {
 	if e.Clock != nil {
 		e.Clock.Advance(time.Minute)
 	}
-	acctest.Must(t, e.ChangeEnterpriseControls(map[string]json.RawMessage{name: json.RawMessage(value)}, email))
+	check.Must(t, e.ChangeEnterpriseControls(map[string]json.RawMessage{name: json.RawMessage(value)}, email))
 }
 
 // The settings are normalized: sorted keys, no whitespace, and numbers and characters as in the response.
@@ -175,13 +176,13 @@ func TestEnterpriseControlHistory_everyField(t *testing.T) {
 	} {
 		got := changes[n].(map[string]any)
 		settings, user := got["settings"].(string), got["user"].(map[string]any)
-		if acctest.Says(t, settings, want.settings...); !json.Valid([]byte(settings)) || strings.Contains(settings, "\n") || strings.Contains(settings, `": `) {
+		if check.Says(t, settings, want.settings...); !json.Valid([]byte(settings)) || strings.Contains(settings, "\n") || strings.Contains(settings, `": `) {
 			t.Errorf("not normalized: %s", settings)
 		}
 		if delete(got, "settings"); n > 0 {
 			user["id"] = nil // The emulator chooses it.
 		}
-		acctest.Is(t, fmt.Sprint("change ", n), got, want.change)
+		check.Is(t, fmt.Sprint("change ", n), got, want.change)
 	}
 }
 
@@ -228,7 +229,7 @@ output "level" {
 `)
 	read := func(name string) string {
 		data, err := os.ReadFile(filepath.Join(cli.Dir, name))
-		acctest.Must(t, err)
+		check.Must(t, err)
 		return string(data)
 	}
 	cli.Setenv("TF_LOG", "TRACE")
@@ -236,7 +237,7 @@ output "level" {
 	shown := cli.MustRun("apply", "-auto-approve", "-input=false").Output + cli.MustRun("show").Output
 	state := read("terraform.tfstate")
 	secrets := slices.Compact(slices.Sorted(slices.Values(fakeSecret.FindAllString(state, -1))))
-	if acctest.Says(t, shown, "The level is high.", "strict_known_marketplaces", "allowed_ips", "(sensitive value)"); len(secrets) < 5 {
+	if check.Says(t, shown, "The level is high.", "strict_known_marketplaces", "allowed_ips", "(sensitive value)"); len(secrets) < 5 {
 		t.Fatalf("the state holds the secrets %v, shown is\n%s", secrets, shown)
 	}
 	_, body := e.Try(http.MethodGet, "/api/v0/organization/enterprise-controls/history?limit=1", nil)
@@ -260,5 +261,5 @@ output "level" {
 	if strings.Count(trace, "listEnterpriseControlHistory") < 5 {
 		t.Fatalf("a log of %d bytes proves nothing", len(trace))
 	}
-	acctest.Is(t, "the secret in the log or in the output", fakeSecret.FindString(trace+shown), "")
+	check.Is(t, "the secret in the log or in the output", fakeSecret.FindString(trace+shown), "")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -50,7 +51,7 @@ func TestMemberInvitation_fromTheInvitationOn(t *testing.T) {
 		{nil, avery, "manager", "update", "role_updated", ""},
 		{nil, avery, nil, "update", "role_updated", ""},
 		{func() {
-			acctest.Is(t, "the member", roleOf(e, avery, "manager"), "manager already_member")
+			check.Is(t, "the member", roleOf(e, avery, "manager"), "manager already_member")
 			leaves(e, avery)
 			joins()
 		}, avery, nil, "none", "role_updated", ""},
@@ -63,7 +64,7 @@ func TestMemberInvitation_fromTheInvitationOn(t *testing.T) {
 		config := acctest.Values{"email": step.email, "role": step.role}
 		out := e.Apply(t, i, config)
 		out.MustDo(t, step.action)
-		acctest.Says(t, out.WarningText(), step.says)
+		check.Says(t, out.WarningText(), step.says)
 		role, _ := step.role.(string)
 		if i.Attribute("status") != step.status || i.Attribute("member_id") != id || i.Attribute("role") != role || i.ID() != strings.ToLower(step.email) {
 			t.Errorf("step %d: the state is %s, want the member %q", n, i.State, id)
@@ -107,7 +108,7 @@ func TestMemberInvitation_ofAMember(t *testing.T) {
 				t.Errorf("the state is %s", i.State)
 			}
 			p.Apply(i, tc.config).MustDo(t, acctest.ActionNone)
-			acctest.Is(t, "the member", roleOf(e, avery, tc.role), tc.role+" already_member")
+			check.Is(t, "the member", roleOf(e, avery, tc.role), tc.role+" already_member")
 		})
 	}
 }
@@ -181,7 +182,7 @@ func TestMemberInvitation_import(t *testing.T) {
 	}
 	e.Apply(t, i, acctest.Values{"email": avery, "role": "manager"}).MustDo(t, acctest.ActionUpdate)
 	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
-	acctest.Is(t, "the member", roleOf(e, avery, "manager"), "manager already_member")
+	check.Is(t, "the member", roleOf(e, avery, "manager"), "manager already_member")
 }
 
 func TestMemberInvitation_errors(t *testing.T) {
@@ -219,7 +220,7 @@ func TestMemberInvitation_errors(t *testing.T) {
 func TestMemberInvitation_pendingElsewhere(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	acctest.Must(t, e.Invite("Avery@agentyard.example", emulator.RoleManager))
+	check.Must(t, e.Invite("Avery@agentyard.example", emulator.RoleManager))
 	p := acctest.NewProcess(t, e, nil)
 	i := p.NewInstance(invitationType)
 	p.Import(i, avery).MustFail(t, "", "Cannot read member", "Nobody has joined", "does not show pending invitations", "apply without the import")
@@ -408,7 +409,7 @@ func TestMemberInvitation_removeOnDestroyChangedAddress(t *testing.T) {
 		t.Errorf("the state is %s", i.State)
 	}
 	users, err := json.Marshal([]any{map[string]any{"id": id, "email": blake, "createdAt": "2026-05-01T12:00:00Z", "metadata": map[string]any{}}})
-	acctest.Must(t, err)
+	check.Must(t, err)
 	e.Faults().Add(
 		emulator.Fault{Operation: "listMembers", Kind: emulator.FaultOtherResponse, Times: -1, Body: fmt.Sprintf(`{"users":%s,"pagination":{"hasMore":false,"nextCursor":null}}`, users)},
 	)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -20,7 +21,7 @@ func join(t *testing.T, e *acctest.Env, h emulator.Human) (id, key string) {
 		e.Clock.Advance(time.Minute)
 	}
 	id, key, err := e.AddHuman(h)
-	acctest.Must(t, err)
+	check.Must(t, err)
 	return id, key
 }
 
@@ -39,12 +40,12 @@ func TestMembers_everyField(t *testing.T) {
 		"team": "core", "level": 3, "lead": true, "tags": []string{"a", "b"}, "office": nil, "": "empty",
 	}})
 	ben, _ := join(t, e, emulator.Human{Email: "ben@acme.example"})
-	acctest.Must(t, e.Invite("cho@acme.example", ""))
+	check.Must(t, e.Invite("cho@acme.example", ""))
 	members := e.MustRead(t, nil, "agentyard_members", nil)["members"].([]any)
 	if first := members[0].(map[string]any); len(members) != 3 || first["email"] != bootstrap || first["last_sign_in_at"] != "2026-03-01T12:00:00Z" {
 		t.Fatalf("the members are %v", members)
 	}
-	acctest.Is(t, "the members", members[1:], []any{
+	check.Is(t, "the members", members[1:], []any{
 		map[string]any{
 			"id": ada, "email": "Ada.O'Neil+ci@Acme.example", "first_name": "Ada", "last_name": "O'Neil", "created_at": "2026-03-01T12:01:00Z", "last_sign_in_at": nil,
 			"metadata": map[string]any{"team": "core", "level": "3", "lead": "true", "tags": `["a","b"]`, "office": "null", "": "empty"},
@@ -80,7 +81,7 @@ func TestMember_byEmail(t *testing.T) {
 	joinMany(t, e, 3)
 	id, _ := join(t, e, emulator.Human{Email: "Ada+ci@Acme.example", FirstName: "Ada", LastName: "Adams", Metadata: map[string]any{"team": "core"}})
 	for _, email := range []string{"Ada+ci@Acme.example", "ada+CI@acme.example"} {
-		acctest.Is(t, email, e.MustRead(t, nil, "agentyard_member", acctest.Values{"email": email}), map[string]any{
+		check.Is(t, email, e.MustRead(t, nil, "agentyard_member", acctest.Values{"email": email}), map[string]any{
 			"id": id, "email": email, "first_name": "Ada", "last_name": "Adams", "created_at": "2026-03-01T12:04:00Z", "last_sign_in_at": nil, "metadata": map[string]any{"team": "core"},
 		})
 	}
@@ -89,7 +90,7 @@ func TestMember_byEmail(t *testing.T) {
 func TestMember_errors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	acctest.Must(t, e.Invite("invited@acme.example", ""))
+	check.Must(t, e.Invite("invited@acme.example", ""))
 	user := acctest.Values{"api_key": e.MemberKey("user@acme.example", emulator.RoleUser)}
 	e.MustNotRead(t, user, "agentyard_members", nil, "", "Cannot list members", "This requires the API key of a member with the Manager role")
 	notFound := []string{"Member not found", "no member with the email address", "A pending invitation is not a member yet. Check the address."}
@@ -181,7 +182,7 @@ func TestUserUsageLimitList(t *testing.T) {
 	limitElsewhere(e, avery, 2_000_000)
 	limitElsewhere(e, blake, 3_000_000)
 	e.Journal().Reset()
-	acctest.Is(t, "the list", listed(t, e, userLimitType), map[string]any{
+	check.Is(t, "the list", listed(t, e, userLimitType), map[string]any{
 		avery:                     map[string]any{"id": avery, "email": avery, "limit": 2e6},
 		"Blake@agentyard.example": map[string]any{"id": "Blake@agentyard.example", "email": "Blake@agentyard.example", "limit": 3e6},
 	})
@@ -195,9 +196,9 @@ func TestMemberInvitationList(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	id, _ := join(t, e, emulator.Human{Email: "Avery@agentyard.example", Role: emulator.RoleOwner})
-	acctest.Must(t, e.Invite("pending@agentyard.example", ""))
+	check.Must(t, e.Invite("pending@agentyard.example", ""))
 	all := listed(t, e, invitationType)
-	acctest.Is(t, "the member", all["Avery@agentyard.example"], map[string]any{
+	check.Is[any](t, "the member", all["Avery@agentyard.example"], map[string]any{
 		"id": "Avery@agentyard.example", "email": "Avery@agentyard.example", "member_id": id, "role": nil, "status": nil, "remove_on_destroy": false,
 	})
 	if len(all) != 2 || all[bootstrap] == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -100,7 +101,7 @@ func said(t *testing.T, out acctest.Outcome, parts ...string) {
 	if len(out.Errors) > 0 || len(parts) == 0 && len(out.Warnings) > 0 {
 		t.Errorf("%s", out)
 	}
-	acctest.Says(t, out.WarningText(), parts...)
+	check.Says(t, out.WarningText(), parts...)
 }
 
 // A different case of the address is no change, also in a response, and an import takes any case. Another address is another user.
@@ -233,7 +234,7 @@ func TestUsageLimits_invalidConfiguration(t *testing.T) {
 func TestUserUsageLimit_refusedAtItsAttribute(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t, avery)
-	acctest.Must(t, e.Invite("invited@agentyard.example", ""))
+	check.Must(t, e.Invite("invited@agentyard.example", ""))
 	for name, tc := range map[string]struct {
 		config acctest.Values
 		at     string
@@ -290,7 +291,7 @@ func TestGlobalUsageLimit_warnsBeforeItReplacesAnother(t *testing.T) {
 	}
 	// A limit in the state needs no warning.
 	said(t, e.Apply(t, i, acctest.Values{"limit": 3_000_000}))
-	acctest.Is(t, "the limit", liveGlobalLimit(e), int64(3_000_000))
+	check.Is(t, "the limit", liveGlobalLimit(e), int64(3_000_000))
 }
 
 // Users are ordered by address without case, including those without a limit of their own. Each has the limit that applies to
@@ -306,7 +307,7 @@ func TestUsageLimitsDataSource(t *testing.T) {
 		slices.SortFunc(effective, func(a, b any) int { // All members are of the same age.
 			return strings.Compare(a.(map[string]any)["email"].(string), b.(map[string]any)["email"].(string))
 		})
-		acctest.Is(t, "the limits", got, map[string]any{
+		check.Is(t, "the limits", got, map[string]any{
 			"global_limit": global,
 			"user_limits": []any{
 				map[string]any{"email": "Avery@agentyard.example", "limit": 5e6}, map[string]any{"email": blake, "limit": nil}, map[string]any{"email": bootstrap, "limit": nil},

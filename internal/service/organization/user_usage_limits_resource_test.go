@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -69,7 +70,7 @@ func TestUserUsageLimits_life(t *testing.T) {
 	// Case alone is no change, and next to a change needs no request.
 	apply(map[string]any{"AVERY@agentyard.example": 2_000_000}, none, 0)
 	apply(map[string]any{"AVERY@agentyard.example": 2_000_000, blake: 1_000_000}, update, 1)
-	acctest.Is(t, "the state", fmt.Sprint(allInState(i)), "[AVERY@agentyard.example=2000000 blake@agentyard.example=1000000]")
+	check.Is(t, "the state", fmt.Sprint(allInState(i)), "[AVERY@agentyard.example=2000000 blake@agentyard.example=1000000]")
 	apply(map[string]any{"AVERY@agentyard.example": 2_000_000, blake: 1_000_000}, none, 0)
 
 	// Drift: added, changed, and removed elsewhere.
@@ -145,7 +146,7 @@ func TestUserUsageLimits_refusedAtCreation(t *testing.T) {
 	if len(out.Errors) != 2 || i.Tainted || !i.State.IsNull() || fmt.Sprint(atService(e)) != "[avery@agentyard.example=2000000]" {
 		t.Errorf("the state is %s, the emulator has %v: %s", i.State, atService(e), out)
 	}
-	acctest.Says(t, out.WarningText(), "Limits not in the state: The service has changed 1 limit", "apply again")
+	check.Says(t, out.WarningText(), "Limits not in the state: The service has changed 1 limit", "apply again")
 	haveJoined(t, e, blake, casey)
 	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
 	mustBe(t, e, i, avery+"=2000000", blake+"=2000000", casey+"=2000000")
@@ -176,7 +177,7 @@ func TestUserUsageLimits_besideOneOfTheSameApply(t *testing.T) {
 		t.Errorf("a warning during the apply: %s", out.WarningText())
 	}
 	out := e.Plan(t, e.NewInstance(t, userLimitsType), config)
-	acctest.Says(t, out.WarningText(), "Limits will be replaced", blake+" (3,000,000 to none)")
+	check.Says(t, out.WarningText(), "Limits will be replaced", blake+" (3,000,000 to none)")
 }
 
 // A failed update keeps what was set, and the next apply does the rest.

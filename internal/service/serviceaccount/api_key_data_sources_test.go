@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -42,7 +43,7 @@ func TestAPIKeyList(t *testing.T) {
 	}
 	for id, want := range map[string]string{"sa_unknown": "Service account not found", "": "service_account_id must not be empty"} {
 		_, out := acctest.NewProcess(t, e, nil).List(keyType, acctest.Values{"service_account_id": id})
-		acctest.Says(t, out.Text(), want)
+		check.Says(t, out.Text(), want)
 	}
 }
 
@@ -59,7 +60,7 @@ func TestAPIKeyList_accountVanishesMeanwhile(t *testing.T) {
 	newKey(e, doomed, "k")
 	listed, out := acctest.NewProcess(t, e, nil).List(keyType, nil)
 	out.MustSucceed(t)
-	acctest.Is(t, "keys are listed", len(listed), 1)
+	check.Is(t, "keys are listed", len(listed), 1)
 }
 
 // A key that may not list the keys of an account gets a 404 too. The account exists, so its keys must not be left out silently.
@@ -71,7 +72,7 @@ func TestAPIKeyList_keysOfAnExistingAccountAreNotFound(t *testing.T) {
 	for _, config := range []acctest.Values{nil, {"service_account_id": a}} {
 		e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusNotFound})
 		_, out := acctest.NewProcess(t, e, nil).List(keyType, config)
-		acctest.Says(t, out.Text(), "Cannot list API keys", "404")
+		check.Says(t, out.Text(), "Cannot list API keys", "404")
 	}
 }
 
@@ -111,7 +112,7 @@ func TestAPIKeysDataSource(t *testing.T) {
 			delete(key, "fingerprint")
 		}
 	}
-	acctest.Is(t, "the keys", got, []any{
+	check.Is(t, "the keys", got, []any{
 		map[string]any{"name": "second", "created_at": "2026-03-01T12:01:00Z", "expires_at": "2026-03-01T13:00:00Z", "is_revoked": false, "revoked_at": nil},
 		map[string]any{"name": "first", "created_at": "2026-03-01T12:00:00Z", "expires_at": nil, "is_revoked": true, "revoked_at": "2026-03-01T12:02:00Z"},
 	})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -23,7 +24,7 @@ func TestAPIKey_onlyDeadKeysAreWarnedAbout(t *testing.T) {
 		if text := out.WarningText(); len(out.Errors) > 0 || i.ID() == id || (len(want) == 0) != (text == "") {
 			t.Errorf("%s: %s", id, out)
 		} else if len(want) > 0 {
-			acctest.Says(t, text, append(want, id)...)
+			check.Says(t, text, append(want, id)...)
 		}
 	}
 	step("1")
@@ -91,7 +92,7 @@ func TestAPIKey_destroyWarnsOfTheKeyThatReplacedIt(t *testing.T) {
 		_, i := e.Created(t, keyType, keyOf(account, nil))
 		theirs := rotateByHand(e, account, i.ID(), 0)
 		out := destroy(acctest.NewProcess(t, e, nil), i)
-		acctest.Says(t, out.WarningText(), "Another live API key of the same name", theirs.ID)
+		check.Says(t, out.WarningText(), "Another live API key of the same name", theirs.ID)
 		if !authenticates(e, theirs.Value) {
 			t.Errorf("%s: a key in use was revoked", name)
 		}
@@ -107,10 +108,10 @@ func TestAPIKey_destroyInTheGracePeriodWarnsOfTheNewKey(t *testing.T) {
 	lost := rotateByHand(e, account, i.ID(), 10)
 	out := acctest.NewProcess(t, e, nil).Destroy(i)
 	out.MustSucceed(t)
-	acctest.Says(t, out.WarningText(), "Another live API key of the same name", lost.ID)
+	check.Says(t, out.WarningText(), "Another live API key of the same name", lost.ID)
 
 	_, i = e.Created(t, keyType, keyOf(account, acctest.Values{"name": "alone"}))
-	acctest.Is(t, "a key without others warns", acctest.NewProcess(t, e, nil).Destroy(i).WarningText(), "")
+	check.Is(t, "a key without others warns", acctest.NewProcess(t, e, nil).Destroy(i).WarningText(), "")
 }
 
 // A destroy lists the keys only to warn, so it revokes the key although the listing fails.
@@ -140,7 +141,7 @@ func TestAPIKey_errorNamesTheKeysThatPreventAReplacement(t *testing.T) {
 		others := []string{newKey(e, account, "ci").ID, newKey(e, account, "ci").ID}
 		newKey(e, account, "other")
 		out := e.Plan(t, i, config)
-		acctest.Says(t, out.WarningText(), "API key will be replaced", "unless another live key")
+		check.Says(t, out.WarningText(), "API key will be replaced", "unless another live key")
 		e.Apply(t, i, config).MustFail(t, "name", append(others, "already exist", "terraform state rm ADDRESS")...)
 		for _, id := range others {
 			revokeKey(e, account, id)

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -219,7 +220,7 @@ func TestAccAPIKeyEphemeral_keep_everyCLI(t *testing.T) {
 	cli.Setenv("TF_LOG_PATH", filepath.Join(cli.Dir, "trace.log"))
 	stored := func() string {
 		text, err := os.ReadFile(filepath.Join(cli.Dir, "stored"))
-		acctest.Must(t, err)
+		check.Must(t, err)
 		return string(text)
 	}
 	created := func(want int) {
@@ -263,7 +264,7 @@ func TestAccAPIKeyEphemeral_keep_everyCLI(t *testing.T) {
 	}
 	for _, name := range []string{"terraform.tfstate", "terraform.tfstate.backup", "saved.plan", "trace.log"} {
 		content, err := os.ReadFile(filepath.Join(cli.Dir, name))
-		acctest.Must(t, err)
+		check.Must(t, err)
 		if keyValues.Match(content) {
 			t.Errorf("%s holds a key", name)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -138,7 +139,7 @@ func TestAPIKey_graceKeepsThePreviousKeyAlive(t *testing.T) {
 	}
 	revokeKey(e, account, i.ID())
 	e.Apply(t, i, config("6")).MustDo(t, acctest.ActionUpdate)
-	acctest.Is(t, "the live keys", len(liveKeys(e)), 4)
+	check.Is(t, "the live keys", len(liveKeys(e)), 4)
 	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
 	noLiveKey(t, e)
 }
@@ -196,7 +197,7 @@ func TestAccAPIKey_ignoredExpiry(t *testing.T) {
 			if cli.Write("main.tf", config(trigger)); trigger == "1" {
 				e.API("POST", "/_emulator/clock", map[string]string{"advance": "24d"}, nil) // The key is due.
 			}
-			acctest.Says(t, acctest.OneLine(cli.MustRun("apply", "-auto-approve", "-input=false").Output), "API key needs attention", "ignore_changes includes expires_at")
+			check.Says(t, acctest.OneLine(cli.MustRun("apply", "-auto-approve", "-input=false").Output), "API key needs attention", "ignore_changes includes expires_at")
 			e.WantRequests(t, "rotateApiKey", 0)
 			e.WantRequests(t, "createApiKey", 1)
 			cli.MustPlanEmpty()
@@ -302,7 +303,7 @@ func TestAPIKey_anotherClockThanTheServices(t *testing.T) {
 			e.Clock.Advance(10 * time.Minute)
 			out := e.Apply(t, i, config("2"))
 			out.MustDo(t, acctest.ActionUpdate)
-			acctest.Says(t, out.WarningText(), "it expired on")
+			check.Says(t, out.WarningText(), "it expired on")
 			if !authenticates(e, i.Attribute("key")) {
 				t.Error("the new key does not work")
 			}

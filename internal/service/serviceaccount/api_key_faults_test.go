@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // keyJSON contains the fields of a key that the tests check in a list response.
@@ -78,7 +79,7 @@ func keyMatrix(configs ...acctest.Values) acctest.Matrix {
 		// grace period cannot be rotated again.
 		Adopt: func(t *testing.T, e *acctest.Env, _ *acctest.Process, _ *acctest.Instance, text, id string) {
 			t.Helper()
-			acctest.Says(t, text, id, "agentyard_api_key_revoke")
+			check.Says(t, text, id, "agentyard_api_key_revoke")
 			revokeKey(e, listAccounts(e)[0].ID, id)
 			e.Clock.Advance(10 * time.Minute)
 		},

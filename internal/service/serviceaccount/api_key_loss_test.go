@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -29,7 +30,7 @@ func TestAPIKey_killedRotationNamesTheNewKey(t *testing.T) {
 	p.Apply(i, config("1")).MustSucceed(t)
 	lost := rotateByHand(e, account, i.ID(), 10)
 
-	acctest.Says(t, e.Apply(t, i, config("2")).Text(), lost.ID, "was already rotated", "agentyard_api_key_revoke")
+	check.Says(t, e.Apply(t, i, config("2")).Text(), lost.ID, "was already rotated", "agentyard_api_key_revoke")
 	e.Clock.Advance(11 * 60e9)
 	e.Apply(t, i, config("2")).MustFail(t, "name", lost.ID, "agentyard_api_key_revoke")
 	revokeKey(e, account, lost.ID)
@@ -65,7 +66,7 @@ func TestAPIKey_lostKeyThatCannotBeRevoked(t *testing.T) {
 			if len(live) != 1 {
 				t.Fatalf("the live keys are %v", live)
 			}
-			acctest.Says(t, out.Text(), live[0], operation, "revokeApiKey", "agentyard_api_key_revoke")
+			check.Says(t, out.Text(), live[0], operation, "revokeApiKey", "agentyard_api_key_revoke")
 			if strings.Contains(out.Text(), "Nothing was created") {
 				t.Errorf("the error says that nothing was created: %s", out)
 			}
@@ -107,7 +108,7 @@ func TestAccAPIKey_logHoldsNoKey(t *testing.T) {
 	run := func(args ...string) {
 		shown = append(shown, cli.MustRun(args...).Output)
 		state, err := os.ReadFile(filepath.Join(cli.Dir, "terraform.tfstate"))
-		acctest.Must(t, err)
+		check.Must(t, err)
 		for _, found := range value.FindAllStringSubmatch(string(state), -1) {
 			values = append(values, found[1])
 		}
@@ -120,7 +121,7 @@ func TestAccAPIKey_logHoldsNoKey(t *testing.T) {
 	run("plan", "-input=false")
 	run("destroy", "-auto-approve", "-input=false")
 	trace, err := os.ReadFile(log)
-	acctest.Must(t, err)
+	check.Must(t, err)
 	if len(values) < 2 || len(trace) < 10_000 || !strings.Contains(string(trace), "rotateApiKey") {
 		t.Fatalf("%d values and a log of %d bytes prove nothing", len(values), len(trace))
 	}
@@ -195,7 +196,7 @@ func TestAPIKey_revokedAfterALostResponseIsAWarning(t *testing.T) {
 		if text := out.WarningText(); !warns && text != "" {
 			t.Errorf("with %q, it warns: %s", expiry, text)
 		} else if warns {
-			acctest.Says(t, text, "Found after a lost response", lost.ID, lost.Fingerprint, "If another run created that key")
+			check.Says(t, text, "Found after a lost response", lost.ID, lost.Fingerprint, "If another run created that key")
 		}
 	}
 }

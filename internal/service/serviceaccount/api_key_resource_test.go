@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // newAccountEnv returns an emulator with one service account.
@@ -38,7 +39,7 @@ func TestAPIKey_least(t *testing.T) {
 		}
 		delete(got, name)
 	}
-	acctest.Is(t, "the state", got, map[string]any{
+	check.Is(t, "the state", got, map[string]any{
 		"name": "ci", "service_account_id": account, "created_at": "2026-03-01T12:00:00Z", "is_revoked": false, "expires_at": nil, "expires_in": nil, "rotated_at": nil,
 		"next_rotation_at": nil, "revoked_at": nil, "previous_key_id": nil, "rotation": nil,
 	})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 const accountType, keyType = "agentyard_service_account", "agentyard_api_key"
@@ -69,7 +70,7 @@ func TestServiceAccounts_invalidConfiguration(t *testing.T) {
 	}
 	p := acctest.NewProcess(t, acctest.New(t), nil)
 	both := p.Plan(p.NewInstance(keyType), key(acctest.Values{"expires_in": "1d", "expires_at": "2027-01-01T00:00:00Z"}))
-	acctest.Says(t, both.Text(), "Invalid Attribute Combination")
+	check.Says(t, both.Text(), "Invalid Attribute Combination")
 }
 
 func TestServiceAccount_nameTaken(t *testing.T) {
@@ -78,7 +79,7 @@ func TestServiceAccount_nameTaken(t *testing.T) {
 	taken := newAccount(e, "ci")
 	p := acctest.NewProcess(t, e, nil)
 	p.Apply(p.NewInstance(accountType), acctest.Values{"name": "ci"}).MustFail(t, "name", "already exists", "terraform import ADDRESS "+taken)
-	acctest.Is(t, "service accounts", len(listAccounts(e)), 1)
+	check.Is(t, "service accounts", len(listAccounts(e)), 1)
 }
 
 func TestServiceAccounts_dataSourceErrors(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -98,7 +99,7 @@ func TestServiceAccount_refusedStatusKeepsTheAccount(t *testing.T) {
 	e.Faults().Add(emulator.Fault{Operation: "updateServiceAccount", Kind: emulator.FaultStatusBeforeCommit, Status: 400, Times: 2})
 	out := e.Apply(t, i, config)
 	out.MustSucceed(t)
-	acctest.Says(t, out.WarningText(), "Service account created without its status", `may not be "inactive"`, "returned 400", "Correct the value")
+	check.Says(t, out.WarningText(), "Service account created without its status", `may not be "inactive"`, "returned 400", "Correct the value")
 	id := i.ID()
 	if i.Tainted || onlyAccount(t, e).ID != id {
 		t.Fatalf("tainted %v, %s: %s", i.Tainted, id, out)
@@ -169,7 +170,7 @@ func TestServiceAccount_destroyWarnsHowManyComputersGoWithIt(t *testing.T) {
 			if len(out.Errors) > 0 || (text == "") != (len(tc.want) == 0) {
 				t.Errorf("got %s", out)
 			}
-			acctest.Says(t, text, tc.want...)
+			check.Says(t, text, tc.want...)
 			e.WantRequests(t, "listComputers", tc.listings)
 		})
 	}
@@ -182,10 +183,10 @@ func TestServiceAccountDataSources(t *testing.T) {
 	e.API(http.MethodPatch, "/api/v0/service-accounts/"+id, map[string]any{"description": "builds", "status": "inactive"}, nil)
 	want := map[string]any{"id": id, "name": "ci / ../x", "description": "builds", "status": "inactive"}
 	for _, config := range []acctest.Values{{"id": id}, {"name": "ci / ../x"}} {
-		acctest.Is(t, "the account", e.MustRead(t, nil, accountType, config), want)
+		check.Is(t, "the account", e.MustRead(t, nil, accountType, config), want)
 	}
 	all := []any{want, map[string]any{"id": other, "name": "other", "description": nil, "status": "active"}}
-	acctest.Is(t, "all", e.MustRead(t, nil, "agentyard_service_accounts", nil), map[string]any{"service_accounts": all})
+	check.Is(t, "all", e.MustRead(t, nil, "agentyard_service_accounts", nil), map[string]any{"service_accounts": all})
 	p := acctest.NewProcess(t, e, nil)
 	if listed, out := p.List(accountType, nil); len(listed) != 2 || len(out.Errors) > 0 || !slices.Contains(p.Names, "ci / ../x") {
 		t.Errorf("listed are %v: %s", p.Names, out)

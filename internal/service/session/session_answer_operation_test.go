@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -25,7 +26,7 @@ func sendTo(e *acctest.Env, session, text string) string {
 func stored(t *testing.T, i *acctest.Instance, name string) string {
 	t.Helper()
 	var all map[string]tftypes.Value
-	acctest.Must(t, i.State.As(&all))
+	check.Must(t, i.State.As(&all))
 	return fmt.Sprint(plain(t, all[name]))
 }
 
@@ -86,14 +87,14 @@ func TestSessionAnswer(t *testing.T) {
 				case len(out.Errors) > 0:
 					got = out.Text()
 				case len(out.Warnings) > 0:
-					acctest.Says(t, out.WarningText(), "Answer unclear", ids[i], "Send one message at a time")
+					check.Says(t, out.WarningText(), "Answer unclear", ids[i], "Send one message at a time")
 					got = "unclear" + got + " " + stored(t, instance, "is_error")
 				case instance.ID() == ids[i]:
 					got = map[string]string{"true": "no answer"}[stored(t, instance, "is_error")] + got + instance.Attribute("content_json") + instance.Attribute("answered_at")
 				case stored(t, instance, "is_error") == "true":
 					got = "failed: " + got
 				}
-				acctest.Is(t, fmt.Sprint("answer ", i), got, m.want)
+				check.Is(t, fmt.Sprint("answer ", i), got, m.want)
 				// Whatever happens to the session, the answer is kept, and a destroy sends nothing.
 				e.Journal().Reset()
 				p.Plan(instance, answerTo(s.ID, ids[i])).MustDo(t, acctest.ActionNone)

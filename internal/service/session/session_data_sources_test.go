@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -157,7 +158,7 @@ func TestSessionsDataSource_everyAttribute(t *testing.T) {
 	}
 	whileItChanges(t, e, full)
 	e.Clock.Advance(emulatedLag)
-	acctest.Must(t, e.ChangeSession(other.ID, emulator.SessionChange{ComputerID: new("")}))
+	check.Must(t, e.ChangeSession(other.ID, emulator.SessionChange{ComputerID: new("")}))
 	first, second := readSession(t, e, nil, acctest.Values{"id": full.ID}), readSession(t, e, nil, acctest.Values{"id": least.ID})
 	delete(first, "service_credits")
 	delete(second, "service_credits")
@@ -221,7 +222,7 @@ const (
 func say(t *testing.T, e *acctest.Env, id, role, block string) {
 	t.Helper()
 	e.Clock.Advance(time.Second)
-	acctest.Must(t, e.AddMessage(id, emulator.SessionMessage{Role: role, Content: []json.RawMessage{json.RawMessage(block)}, IsError: role == "tool"}))
+	check.Must(t, e.AddMessage(id, emulator.SessionMessage{Role: role, Content: []json.RawMessage{json.RawMessage(block)}, IsError: role == "tool"}))
 }
 
 func text(s string) string { return fmt.Sprintf(`{"type":"text","text":%q}`, s) }
@@ -376,7 +377,7 @@ func TestSessionList(t *testing.T) {
 	}
 	for _, blank := range []string{"", " "} {
 		_, out := acctest.NewProcess(t, e, nil).List(sessionType, acctest.Values{"computer_id": blank})
-		acctest.Says(t, out.Text(), "must not be blank. Set the ID of a computer, or omit it")
+		check.Says(t, out.Text(), "must not be blank. Set the ID of a computer, or omit it")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -17,7 +18,7 @@ func breakSessions(t *testing.T, most int, configs func(computer string) []accte
 	t.Helper()
 	live := func(e *acctest.Env) (ids []string) {
 		all, err := e.Sessions()
-		acctest.Must(t, err)
+		check.Must(t, err)
 		for _, s := range all {
 			ids = append(ids, s.ID)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -47,7 +48,7 @@ func TestSessionInterrupt(t *testing.T) {
 		if n := len(e.Journal().Entries()); n != 1 || e.Journal().Count("interruptSession") != 1 {
 			t.Errorf("%s: %d requests were sent", status, n)
 		}
-		acctest.Is(t, status+": the session", statusOf(e, s.ID), "idle")
+		check.Is(t, status+": the session", statusOf(e, s.ID), "idle")
 	}
 }
 
@@ -67,7 +68,7 @@ func TestSessionInterrupt_notStoppedYet(t *testing.T) {
 func TestSessionInterrupt_youngSession(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	acctest.Says(t, mustInterrupt(t, e, newYoungSession(e, newComputer(e, "dev"), nil)), "is idle")
+	check.Says(t, mustInterrupt(t, e, newYoungSession(e, newComputer(e, "dev"), nil)), "is idle")
 }
 
 func TestSessionInterrupt_errors(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -63,7 +64,7 @@ func message(session, text string) acctest.Values {
 
 func script(t *testing.T, e *acctest.Env, session string, answer emulator.SessionAnswer) {
 	t.Helper()
-	acctest.Must(t, e.ScriptAnswer(session, answer))
+	check.Must(t, e.ScriptAnswer(session, answer))
 }
 
 func send(t *testing.T, e *acctest.Env, config acctest.Values) ([]string, acctest.Outcome) {
@@ -113,7 +114,7 @@ func TestSessionMessage_attachments(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, content string) string {
 		at := filepath.Join(dir, name)
-		acctest.Must(t, os.WriteFile(at, []byte(content), 0o600))
+		check.Must(t, os.WriteFile(at, []byte(content), 0o600))
 		return at
 	}
 	png := file("a.png", "\x89PNG\r\n\x1a\n")
@@ -155,7 +156,7 @@ func TestSessionMessage_attachments(t *testing.T) {
 	fails("images", []any{map[string]any{"path": filepath.Join(dir, "a.pdf")}}, "images[0].path", "Not an image", "Its content is application/pdf")
 	fails("images", []any{map[string]any{"path": filepath.Join(dir, "gone.png")}}, "images[0].path", "Cannot read file")
 	large := file("large.bin", "")
-	acctest.Must(t, os.Truncate(large, 32<<20))
+	check.Must(t, os.Truncate(large, 32<<20))
 	fails("files", []any{map[string]any{"path": png}, map[string]any{"path": large}}, "files[1].path", "Attachments too large", "can have 33554432 bytes in total", "With "+large+", they have more", "fewer or smaller files")
 	fails("images", []any{map[string]any{"path": png}, map[string]any{"path": large}}, "images[1].path", "Attachments too large")
 }
@@ -174,7 +175,7 @@ func TestSessionMessage_errors(t *testing.T) {
 	invoke(nil, " ", "x").MustFail(t, "session_id", "session_id must not be blank")
 	invoke(nil, s.ID, "\n").MustFail(t, "text", "text must not be blank")
 	invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, s.ID, "x").MustFail(t, "", cannot, "403", "the API key of the session's owner")
-	acctest.Must(t, e.LoseComputer(computer))
+	check.Must(t, e.LoseComputer(computer))
 	invoke(nil, s.ID, "x").MustFail(t, "", cannot, "400", "needs an active computer", "The message was not sent.")
 	if sent := saidIn(e, s.ID, "user"); len(sent) > 0 {
 		t.Errorf("the session has the messages %+v", sent)
@@ -203,7 +204,7 @@ func TestSessionMessage_lost(t *testing.T) {
 			e.Faults().Add(emulator.Fault{Operation: "sendSessionMessage", Kind: tc.kind})
 			p := acctest.NewProcess(t, e, nil)
 			for range tc.others {
-				acctest.Must(t, e.AddMessage(s.ID, emulator.SessionMessage{Role: "user", Content: []json.RawMessage{json.RawMessage(text("Fix it"))}}))
+				check.Must(t, e.AddMessage(s.ID, emulator.SessionMessage{Role: "user", Content: []json.RawMessage{json.RawMessage(text("Fix it"))}}))
 			}
 			progress, out := p.Invoke(messageType, message(s.ID, "Fix it"))
 			sent := saidIn(e, s.ID, "user")
@@ -238,11 +239,11 @@ func TestSessionMessage_anotherRunsIsFound(t *testing.T) {
 			e := acctest.New(t)
 			s := makeTalk(e, newComputer(e, "dev"), nil)
 			e.Faults().Add(emulator.Fault{Operation: "sendSessionMessage", Kind: emulator.FaultDropBeforeCommit})
-			acctest.Must(t, e.AddMessage(s.ID, emulator.SessionMessage{Role: "user", Content: []json.RawMessage{json.RawMessage(text("Fix it"))}}))
+			check.Must(t, e.AddMessage(s.ID, emulator.SessionMessage{Role: "user", Content: []json.RawMessage{json.RawMessage(text("Fix it"))}}))
 			out := run(acctest.NewProcess(t, e, nil), message(s.ID, "Fix it"))
 			out.MustSucceed(t)
-			acctest.Is(t, "warnings", len(out.Warnings), 1)
-			acctest.Says(t, out.WarningText(), "Found after a lost response", "taken for its result: message "+saidIn(e, s.ID, "user")[0].ID+" (created at ", "If another run sent the same request")
+			check.Is(t, "warnings", len(out.Warnings), 1)
+			check.Says(t, out.WarningText(), "Found after a lost response", "taken for its result: message "+saidIn(e, s.ID, "user")[0].ID+" (created at ", "If another run sent the same request")
 			if strings.Contains(out.WarningText(), "destroying") {
 				t.Errorf("%q is about an object in the state", out.WarningText())
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -81,7 +82,7 @@ func TestSession_whatMovesByItself(t *testing.T) {
 	e.Clock.Advance(time.Minute)
 	mustPlan(t, e, i, after, "none")
 	for name, want := range map[string]string{"title": title, "status": status, "parent_session_id": parent, "completed_at": "2026-03-01T13:00:00Z"} {
-		acctest.Is(t, name, i.Attribute(name), want)
+		check.Is(t, name, i.Attribute(name), want)
 	}
 }
 
@@ -199,7 +200,7 @@ func TestSession_updatedBeforeItIsVisible(t *testing.T) {
 	e.Clock.Advance(3 * time.Minute)
 	e.MustApply(t, i, after)
 	mustSettings(t, i, map[string]any{"model": "model-standard"})
-	acctest.Is(t, "the state", i.ID(), id)
+	check.Is(t, "the state", i.ID(), id)
 }
 
 // A destroy waits until the service shows a new session, although lists show it even later.

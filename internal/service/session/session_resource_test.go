@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -61,14 +62,14 @@ func patched(e *acctest.Env, id string, settings map[string]any) {
 // changed simulates a change by the agent or by a user.
 func changed(t *testing.T, e *acctest.Env, id string, change emulator.SessionChange) {
 	t.Helper()
-	acctest.Must(t, e.ChangeSession(id, change))
+	check.Must(t, e.ChangeSession(id, change))
 }
 
 // idsOn returns the IDs of a computer's sessions that are not deleted, oldest first.
 func idsOn(t testing.TB, e *acctest.Env, computer string) []string {
 	t.Helper()
 	all, err := e.Sessions()
-	acctest.Must(t, err)
+	check.Must(t, err)
 	var ids []string
 	for _, s := range all {
 		if s.ComputerID == computer {
@@ -132,7 +133,7 @@ func normalJSON(t *testing.T, text string) string {
 		t.Fatalf("%s: %v", text, err)
 	}
 	encoded, err := json.Marshal(v)
-	acctest.Must(t, err)
+	check.Must(t, err)
 	return string(encoded)
 }
 
@@ -165,7 +166,7 @@ func TestSession_everySettingSetChangedAndRemoved(t *testing.T) {
 		"tool_execution_mode": "script_only", "allow_subagents_in_scripts": false, "compaction_model": "current-model", "compaction_threshold_check_enabled": true,
 	}
 	i := applied(t, e, with(first))
-	acctest.Says(t, strings.Join(bodies.Take(), " "), `"cwd":"/srv/app"`, `"systemPrompt":{"type":"preset","preset":"agent","append":"Be brief."}`)
+	check.Says(t, strings.Join(bodies.Take(), " "), `"cwd":"/srv/app"`, `"systemPrompt":{"type":"preset","preset":"agent","append":"Be brief."}`)
 	mustPlan(t, e, i, with(first), acctest.ActionNone)
 	mustEqual(t, settingsIn(t, i), first)
 	e.MustApply(t, i, with(second))
@@ -198,7 +199,7 @@ func rewrite(edit func(method string, session map[string]any)) acctest.Option {
 func settingsIn(t *testing.T, i *acctest.Instance) map[string]any {
 	t.Helper()
 	var attributes map[string]tftypes.Value
-	acctest.Must(t, i.State.As(&attributes))
+	check.Must(t, i.State.As(&attributes))
 	found, _ := plain(t, attributes["session_settings"]).(map[string]any)
 	return found
 }
@@ -223,7 +224,7 @@ func mustSettings(t *testing.T, i *acctest.Instance, want map[string]any) {
 func encoded(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	acctest.Must(t, err)
+	check.Must(t, err)
 	return string(text)
 }
 
@@ -330,7 +331,7 @@ func TestSession_invalidConfiguration(t *testing.T) {
 	}
 	p := acctest.NewProcess(t, e, nil)
 	both := p.Plan(p.NewInstance(sessionType), valuesOf(computer, acctest.Values{"system_prompt": "a", "system_prompt_append": "b"}))
-	acctest.Says(t, both.Text(), `"system_prompt_append" cannot be specified`)
+	check.Says(t, both.Text(), `"system_prompt_append" cannot be specified`)
 	t.Cleanup(func() {
 		if n := e.Journal().Count("createSession"); n > 0 {
 			t.Errorf("%d sessions were made", n)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -38,7 +39,7 @@ func TestWikiRunDataSource(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	id := addRun(t, e, emulator.WikiRun{RepoURL: acmeAPI, CommitHash: "c0ffee0", SourceSessionID: "session-1"})
-	acctest.Must(t, e.SetVideoOverview(id, map[string]any{"z": 1.5, "a": []string{"b"}}))
+	check.Must(t, e.SetVideoOverview(id, map[string]any{"z": 1.5, "a": []string{"b"}}))
 	run := read(t, e, nil, "run", acctest.Values{"id": id})
 	acctest.MustHave(t, run, map[string]any{
 		"id": id, "repo_url": acmeAPI, "commit_hash": "c0ffee0", "branch": "main", "created_at": "2026-03-01T12:00:00Z", "source_session_id": "session-1",
@@ -107,7 +108,7 @@ func TestWikiRuns(t *testing.T) {
 		t.Errorf("more was sent than listings: %+v", e.Journal().Entries())
 	}
 	_, out := list(acctest.Values{"repo_url": "acme/api"})
-	acctest.Says(t, out.Text(), "repo_url must be the http")
+	check.Says(t, out.Text(), "repo_url must be the http")
 }
 
 // Fields that the provider does not know are in raw_json, which is normalized and, for a wrapped record, without the wrapper.
@@ -133,7 +134,7 @@ func TestWiki_rawJSON(t *testing.T) {
 		if tc.rows != "" {
 			record = record[tc.rows].([]any)[0].(map[string]any)
 		}
-		acctest.Is(t, name, strings.TrimSpace(record["raw_json"].(string)), tc.want)
+		check.Is(t, name, strings.TrimSpace(record["raw_json"].(string)), tc.want)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -24,7 +25,7 @@ func exportValues(run, output string) acctest.Values {
 func filesIn(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	acctest.Must(t, err)
+	check.Must(t, err)
 	var names []string
 	for _, entry := range entries {
 		names = append(names, entry.Name())
@@ -41,7 +42,7 @@ func older(t *testing.T) (path string, isUntouched func()) {
 	t.Helper()
 	dir := t.TempDir()
 	path = filepath.Join(dir, "wiki.zip")
-	acctest.Must(t, os.WriteFile(path, []byte(olderArchive), 0o600))
+	check.Must(t, os.WriteFile(path, []byte(olderArchive), 0o600))
 	return path, func() {
 		t.Helper()
 		content, err := os.ReadFile(path)
@@ -58,11 +59,11 @@ func TestWikiExport(t *testing.T) {
 	run := uploadWiki(e, page{Path: "index.md", Title: "Index", Content: "# Index"}, page{Path: "a/ä.md", Title: "A", Content: strings.Repeat("text ", 1000)})
 	var first []byte
 	for _, form := range []emulator.WikiExportForm{emulator.WikiExportLink, emulator.WikiExportArchive, emulator.WikiExportRedirect} {
-		acctest.Must(t, e.SetWikiExport(form, time.Minute))
+		check.Must(t, e.SetWikiExport(form, time.Minute))
 		path, _ := older(t)
 		found := read(t, e, nil, "export", exportValues(run, path))
 		data, err := os.ReadFile(path)
-		acctest.Must(t, err)
+		check.Must(t, err)
 		want := sha256.Sum256(data)
 		if found["output_sha256"] != hex.EncodeToString(want[:]) || found["output_size"] != float64(len(data)) || first != nil && !bytes.Equal(data, first) {
 			t.Errorf("%s: %v of %d bytes", form, found, len(data))
@@ -73,7 +74,7 @@ func TestWikiExport(t *testing.T) {
 		}
 	}
 	archive, err := zip.NewReader(bytes.NewReader(first), int64(len(first)))
-	acctest.Must(t, err)
+	check.Must(t, err)
 	var names []string
 	for _, file := range archive.File {
 		names = append(names, file.Name)
@@ -96,9 +97,9 @@ func TestWikiExport_refusals(t *testing.T) {
 	fails(t, e, "export", exportValues(run, " "), "output_path", "output_path must not be blank")
 	fails(t, e, "export", exportValues(run, t.TempDir()), "output_path", "Cannot replace file", "not a ZIP archive")
 	file := filepath.Join(t.TempDir(), "file")
-	acctest.Must(t, os.WriteFile(file, nil, 0o600))
+	check.Must(t, os.WriteFile(file, nil, 0o600))
 	fails(t, e, "export", exportValues(run, filepath.Join(file, "w.zip")), "output_path", "Cannot write archive", "not a directory")
-	acctest.Must(t, e.SetWikiExport(emulator.WikiExportArchive, time.Minute))
+	check.Must(t, e.SetWikiExport(emulator.WikiExportArchive, time.Minute))
 	e.Faults().Add(emulator.Fault{Operation: "exportWikiRun", Kind: emulator.FaultTruncatedBody, Times: -1})
 	fails(t, e, "export", exportValues(run, path), "", cannot, "Exporting the wiki run "+run, "the archive was cut off after ")
 	isUntouched()

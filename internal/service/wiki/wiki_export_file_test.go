@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wikis"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 )
@@ -37,9 +38,7 @@ func dirWith(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return dir
 }
@@ -48,9 +47,7 @@ func dirWith(t *testing.T, files map[string]string) string {
 func dirHolds(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for _, entry := range entries {
 		content, _ := os.ReadFile(filepath.Join(dir, entry.Name()))
 		if text, ok := want[entry.Name()]; !ok || text != string(content) {
@@ -99,9 +96,7 @@ func TestWriteArchive_links(t *testing.T) {
 		before := map[string]string{"archive": older, "text": "x"}
 		dir := dirWith(t, before)
 		link := filepath.Join(dir, "loop")
-		if err := os.Symlink(target, link); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.Symlink(target, link))
 		_, err := writeArchive(link, func(io.Writer) (*wikis.Export, error) { t.Error("it was requested"); return nil, nil })
 		if !errors.Is(err, errNotArchive) {
 			t.Errorf("%s: %v", target, err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -17,7 +18,7 @@ const (
 func wikiRunsOf(t testing.TB, e *acctest.Env) []emulator.WikiRun {
 	t.Helper()
 	all, err := e.WikiRuns()
-	acctest.Must(t, err)
+	check.Must(t, err)
 	return all
 }
 
@@ -90,7 +91,7 @@ func TestWikiRun_planOfMany(t *testing.T) {
 	configs, made := make([]acctest.Values, n), make([]*acctest.Instance, n)
 	for k := range n {
 		address := fmt.Sprintf("https://code.example/acme/r%d", k)
-		acctest.Must(t, e.ConnectRepository(emulator.Repository{URL: address, DefaultBranch: "main"}))
+		check.Must(t, e.ConnectRepository(emulator.Repository{URL: address, DefaultBranch: "main"}))
 		configs[k] = acctest.Values{"repo_url": address}
 	}
 	acctest.Together(n, n, func(k int) { _, made[k] = e.Created(t, wikiRunType, configs[k]) })

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -38,7 +39,7 @@ func onlyRun(t testing.TB, e *acctest.Env) runJSON {
 func addRun(t testing.TB, e *acctest.Env, given emulator.WikiRun) string {
 	t.Helper()
 	id, err := e.AddWikiRun(given)
-	acctest.Must(t, err)
+	check.Must(t, err)
 	return id
 }
 
@@ -287,7 +288,7 @@ func TestWikiRun_withoutItsPrivacy(t *testing.T) {
 	i, config := e.NewInstance(t, wikiRunType), wikiRunOf(acctest.Values{"privacy_level": "private"})
 	out := e.MustApply(t, i, config)
 	run := onlyRun(t, e)
-	acctest.Says(t, out.WarningText(), "Privacy level not set", run.ID, `is "organization" instead of "private"`, "The next apply sets it", "422")
+	check.Says(t, out.WarningText(), "Privacy level not set", run.ID, `is "organization" instead of "private"`, "The next apply sets it", "422")
 	e.Faults().Clear()
 	if i.ID() != run.ID || i.Tainted {
 		t.Errorf("the state holds %v", i.State)

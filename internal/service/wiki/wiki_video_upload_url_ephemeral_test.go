@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -28,12 +29,12 @@ func TestWikiVideoUploadURL(t *testing.T) {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	for name, value := range found["fields"].(map[string]any) {
-		acctest.Must(t, form.WriteField(name, fmt.Sprint(value)))
+		check.Must(t, form.WriteField(name, fmt.Sprint(value)))
 	}
 	part, err := form.CreateFormFile("file", "tour.mp4")
-	acctest.Must(t, err)
+	check.Must(t, err)
 	_, _ = io.WriteString(part, "a video")
-	acctest.Must(t, form.Close())
+	check.Must(t, form.Close())
 	e.Storage(http.MethodPost, found["url"].(string), form.FormDataContentType(), &body)
 
 	e.Faults().Add(

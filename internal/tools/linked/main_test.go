@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 func TestLicensesOf(t *testing.T) {
@@ -35,9 +37,7 @@ func TestLicenseIn(t *testing.T) {
 		t.Errorf("without a license: %q", got)
 	}
 	for name, text := range map[string]string{"LICENSE": "Apache License Version 2.0", "LICENSE.libyaml": "Permission is hereby granted, free of charge"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	if got, err := licenseIn(dir); err != nil || got != "Apache-2.0 AND MIT" {
 		t.Errorf("two licenses: %q, %v", got, err)
@@ -49,24 +49,18 @@ func TestContributing_justifiesDirectDependencies(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..", "..")
 	contributing, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	cmd := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json")
 	cmd.Dir = root
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var mod struct {
 		Require []struct {
 			Path     string
 			Indirect bool
 		}
 	}
-	if err := json.Unmarshal(out, &mod); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(out, &mod))
 	for _, required := range mod.Require {
 		if row := "| `" + required.Path + "` |"; required.Indirect == strings.Contains(string(contributing), row) {
 			t.Errorf("CONTRIBUTING.md must list direct dependencies, and no others: %s", required.Path)
@@ -77,16 +71,12 @@ func TestContributing_justifiesDirectDependencies(t *testing.T) {
 func TestWriteSBOM(t *testing.T) {
 	t.Parallel()
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	archive := filepath.Join(t.TempDir(), "p.zip")
 	zipOf(t, archive, map[string]string{"LICENSE": "", "program": string(read(t, program))})
 	files := []string{archive + "1", archive + "2"}
 	for _, file := range files {
-		if err := writeSBOM(t.Context(), "1.2.3", archive, file); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, writeSBOM(t.Context(), "1.2.3", archive, file))
 	}
 	first := read(t, files[0])
 	if !slices.Equal(first, read(t, files[1])) {
@@ -97,9 +87,7 @@ func TestWriteSBOM(t *testing.T) {
 		Components []component
 		Metadata   struct{ Component component }
 	}
-	if err := json.Unmarshal(first, &document); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(first, &document))
 	if document.Format != "CycloneDX" || document.Metadata.Component.Version != "v1.2.3" || document.Components[0].Name != "std" {
 		t.Errorf("the document:\n%s", first)
 	}
@@ -112,32 +100,22 @@ func TestWriteSBOM(t *testing.T) {
 func read(t *testing.T, file string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return content
 }
 
 func zipOf(t *testing.T, archive string, files map[string]string) {
 	t.Helper()
 	file, err := os.Create(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	writer := zip.NewWriter(file)
 	for name, content := range files {
 		entry, err := writer.Create(name)
 		if err == nil {
 			_, err = entry.Write([]byte(content))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 	}
-	if err := writer.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, writer.Close())
+	check.Must(t, file.Close())
 }

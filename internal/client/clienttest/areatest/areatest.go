@@ -4,6 +4,7 @@ package areatest
 import (
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -15,7 +16,7 @@ type New[C any] func(*transport.Conn) C
 func (create New[C]) Connected(t testing.TB, cfg transport.Config) C {
 	t.Helper()
 	conn, err := transport.New(cfg)
-	clienttest.Must(t, err)
+	check.Must(t, err)
 	return create(conn)
 }
 

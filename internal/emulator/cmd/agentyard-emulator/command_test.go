@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // role names the variable that makes the test binary the emulator, or a command that it runs.
@@ -74,7 +74,7 @@ func command(what string) int {
 func emulatorCommand(t *testing.T, temporary string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	acctest.Must(t, err)
+	check.Must(t, err)
 	for i, arg := range args {
 		if arg == "SELF" {
 			args[i] = self
@@ -106,7 +106,7 @@ func outcome(t *testing.T, args ...string) (code int, stdout, stderr string) {
 func TestCommand_exitCodeAndOutput(t *testing.T) {
 	t.Parallel()
 	plain := filepath.Join(t.TempDir(), "plain")
-	acctest.Must(t, os.WriteFile(plain, []byte("text"), 0o600))
+	check.Must(t, os.WriteFile(plain, []byte("text"), 0o600))
 	for name, tc := range map[string]struct {
 		args   []string
 		code   int
@@ -181,8 +181,8 @@ func TestCommand_passesOnlyTerminationOn(t *testing.T) {
 	t.Parallel()
 	cmd := emulatorCommand(t, t.TempDir(), "--", "SELF", "signals")
 	out, err := cmd.StdoutPipe()
-	acctest.Must(t, err)
-	acctest.Must(t, cmd.Start())
+	check.Must(t, err)
+	check.Must(t, cmd.Start())
 	lines := bufio.NewScanner(out)
 	expect := func(want string) {
 		t.Helper()
@@ -192,7 +192,7 @@ func TestCommand_passesOnlyTerminationOn(t *testing.T) {
 	}
 	expect("ready")
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-		acctest.Must(t, cmd.Process.Signal(s))
+		check.Must(t, cmd.Process.Signal(s))
 	}
 	expect("terminated")
 	var exit *exec.ExitError
@@ -218,7 +218,7 @@ func TestReport(t *testing.T) {
 		"a.jsonl": `{"agentyard_run_report":1,"time":"2026-05-01T12:00:00Z","agent":"a"}` + "\n" + `{"time":"2026-05-01T12:00:00Z","ms":5,"operation":"listComputers","method":"GET","route":"/c","status":200}`,
 		"b.jsonl": "broken",
 	} {
-		acctest.Must(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+		check.Must(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	var out, problems strings.Builder
 	if err := report([]string{"-format", "markdown", folder}, &out, &problems); err != nil || !strings.HasPrefix(out.String(), "**Only reads**") || problems.String() != "agentyard-emulator: b.jsonl: not a run report\n" {
@@ -258,10 +258,10 @@ func TestServe(t *testing.T) {
 		printed[name] = strings.ReplaceAll(strings.Trim(value, "'"), `'\''`, "'") // As a shell reads it.
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, printed["AGENTYARD_BASE_URL"]+"/api/v0/computers", nil)
-	acctest.Must(t, err)
+	check.Must(t, err)
 	req.Header.Set("Authorization", "Bearer "+printed["AGENTYARD_API_KEY"])
 	resp, err := http.DefaultClient.Do(req)
-	acctest.Must(t, err)
+	check.Must(t, err)
 	if err := resp.Body.Close(); err != nil || resp.StatusCode != http.StatusOK {
 		t.Errorf("the printed settings do not work: %s %v", resp.Status, err)
 	}
@@ -294,7 +294,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("open to all: %v %s", err, warning.String())
 	}
 	seed := filepath.Join(t.TempDir(), "organization.json")
-	acctest.Must(t, os.WriteFile(seed, []byte(`{"usageLimits": {"global": 5000000}}`), 0o600))
+	check.Must(t, os.WriteFile(seed, []byte(`{"usageLimits": {"global": 5000000}}`), 0o600))
 	if s, err := parse([]string{"-seed", seed}, io.Discard); err != nil || s.Seed == nil || *s.Seed.UsageLimits.Global != 5000000 {
 		t.Errorf("seed: %v", err)
 	}

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // What the Dockerfile starts needs nothing but its binary and a folder, and is healthy. Clients with another name for it get addresses of
@@ -25,7 +25,7 @@ import (
 func TestDockerfile(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../../Dockerfile")
-	acctest.Must(t, err)
+	check.Must(t, err)
 	line := func(pattern string) string {
 		return regexp.MustCompile("(?m)" + pattern + " (.*)$").FindStringSubmatch(string(text))[1]
 	}
@@ -35,13 +35,13 @@ func TestDockerfile(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
-	acctest.Must(t, os.Mkdir(filepath.Join(root, "data"), 0o700))
+	check.Must(t, os.Mkdir(filepath.Join(root, "data"), 0o700))
 	command := func(ctx context.Context, words string, more ...string) *exec.Cmd {
 		if os.Getuid() != 0 { // Only root can change the root.
 			words = strings.ReplaceAll(words, `"/`, `"`+root+"/")
 		}
 		var args []string
-		acctest.Must(t, json.Unmarshal([]byte(words), &args))
+		check.Must(t, json.Unmarshal([]byte(words), &args))
 		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 		cmd.Env, cmd.Dir = append(slices.Clone(environment), more...), "/"
 		if os.Getuid() == 0 {
@@ -54,8 +54,8 @@ func TestDockerfile(t *testing.T) {
 	emulator := command(ctx, regexp.MustCompile(`0\.0\.0\.0:\d+`).ReplaceAllString(line("^ENTRYPOINT"), "127.0.0.1:0"))
 	emulator.Stderr = os.Stderr
 	out, err := emulator.StdoutPipe()
-	acctest.Must(t, err)
-	acctest.Must(t, emulator.Start())
+	check.Must(t, err)
+	check.Must(t, emulator.Start())
 	defer func() { stop(); _ = emulator.Wait() }()
 	first, _ := bufio.NewReader(out).ReadString('\n')
 	url := strings.TrimSpace(strings.TrimPrefix(first, "export AGENTYARD_BASE_URL="))
@@ -64,11 +64,11 @@ func TestDockerfile(t *testing.T) {
 	}
 	ask := func(method, path, authorization string) (status int, text []byte) {
 		r, err := http.NewRequestWithContext(t.Context(), method, url+path, nil)
-		acctest.Must(t, err)
+		check.Must(t, err)
 		r.Host = "emulator:8787"
 		r.Header.Set("Authorization", authorization)
 		resp, err := http.DefaultClient.Do(r)
-		acctest.Must(t, err)
+		check.Must(t, err)
 		defer func() { _ = resp.Body.Close() }()
 		text, err = io.ReadAll(resp.Body)
 		if err != nil {

@@ -1,0 +1,34 @@
+// Package check has what all tests check alike, in one line. It knows nothing of the project.
+package check
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// Must ends the test at an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Is fails the test unless both values are the same.
+func Is[T any](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// Says fails the test unless a text contains all parts.
+func Says(t testing.TB, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("the text lacks %q: %s", part, text)
+		}
+	}
+}
