@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/action/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -187,6 +186,7 @@ func (o *Operation) validateAgain(ctx context.Context, config tfsdk.Config, call
 func (o *Operation) run(ctx context.Context, c *client.Client, config tfsdk.Config, call *Call) (Results, diag.Diagnostics) {
 	all, diags := o.arguments(ctx, config)
 	diags.Append(o.validateAgain(ctx, config, call)...)
+	diags.Append(o.setTimeout(ctx, config, call)...)
 	if diags.HasError() {
 		return nil, diags
 	}
@@ -199,6 +199,27 @@ func (o *Operation) run(ctx context.Context, c *client.Client, config tfsdk.Conf
 	}
 	diags.Append(found()...)
 	return returned, diags
+}
+
+// setTimeout sets the call's timeout. It checks the value again, like validateAgain.
+func (o *Operation) setTimeout(ctx context.Context, config tfsdk.Config, call *Call) diag.Diagnostics {
+	call.Timeout = o.Timeout
+	if !o.hasTimeouts() {
+		return nil
+	}
+	at := path.Root("timeouts").AtName("create")
+	if call.IsAction {
+		at = path.Root("timeouts").AtName("invoke")
+	}
+	var given types.String
+	diags := config.GetAttribute(ctx, at, &given)
+	if value.IsSet(given) {
+		var err error
+		if call.Timeout, err = time.ParseDuration(given.ValueString()); err != nil || call.Timeout <= 0 {
+			diags.AddAttributeError(at, "Invalid timeout", fmt.Sprintf("%s must be longer than 0s, such as 30m, not %q.", at, given.ValueString()))
+		}
+	}
+	return diags
 }
 
 // RequiredText is a required argument that must not be empty. Like OptionalText, it fits into the schema of any object without plan modifiers.
@@ -240,7 +261,7 @@ func (a *operationAction) Schema(ctx context.Context, _ action.SchemaRequest, re
 	}
 	if a.op.hasTimeouts() {
 		resp.Schema.Blocks = map[string]schema.Block{
-			"timeouts": value.ActionTimeouts(timeouts.BlockWithOpts(ctx, timeouts.Opts{InvokeDescription: a.op.TimeoutText})),
+			"timeouts": value.Timeouts(map[string]string{"invoke": a.op.TimeoutText}),
 		}
 	}
 }
@@ -257,20 +278,9 @@ func (a *operationAction) ModifyPlan(ctx context.Context, req action.ModifyPlanR
 
 // Invoke runs the operation.
 func (a *operationAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	call := &Call{IsAction: true, Timeout: a.op.Timeout}
-	if a.op.hasTimeouts() {
-		var given timeouts.Value
-		resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("timeouts"), &given)...)
-		timeout, diags := given.Invoke(ctx, a.op.Timeout)
-		resp.Diagnostics.Append(diags...)
-		call.Timeout = timeout
-	}
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	call.Report = func(format string, args ...any) {
+	report := func(format string, args ...any) {
 		resp.SendProgress(action.InvokeProgressEvent{Message: fmt.Sprintf(format, args...)})
 	}
-	_, diags := a.op.run(ctx, a.Client, req.Config, call)
+	_, diags := a.op.run(ctx, a.Client, req.Config, &Call{IsAction: true, Report: report})
 	resp.Diagnostics.Append(diags...)
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -68,7 +67,7 @@ func (r *operationResource) Schema(ctx context.Context, _ resource.SchemaRequest
 	}
 	if r.op.hasTimeouts() {
 		resp.Schema.Blocks = map[string]schema.Block{
-			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{Create: true, CreateDescription: r.op.TimeoutText})),
+			"timeouts": value.Timeouts(map[string]string{"create": r.op.TimeoutText}),
 		}
 	}
 }
@@ -127,19 +126,8 @@ func isEmpty(v tftypes.Value) bool {
 
 // Create runs the operation. It reads the configuration, because the plan lacks write-only values.
 func (r *operationResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	call := &Call{Timeout: r.op.Timeout}
-	if r.op.hasTimeouts() {
-		var given timeouts.Value
-		resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("timeouts"), &given)...)
-		timeout, diags := given.Create(ctx, r.op.Timeout)
-		resp.Diagnostics.Append(diags...)
-		call.Timeout = timeout
-	}
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	call.Report = func(format string, args ...any) { tflog.Info(ctx, fmt.Sprintf(format, args...)) }
-	found, diags := r.op.run(ctx, r.Client, req.Config, call)
+	report := func(format string, args ...any) { tflog.Info(ctx, fmt.Sprintf(format, args...)) }
+	found, diags := r.op.run(ctx, r.Client, req.Config, &Call{Report: report})
 	resp.Diagnostics.Append(diags...)
 	if diags.HasError() {
 		return

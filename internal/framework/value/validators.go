@@ -14,7 +14,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	actionschema "github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -242,60 +243,23 @@ func withoutUser(s string) string {
 	return s
 }
 
-const timeoutsText = "Maximum times, as durations such as `90s`, `30m`, or `1h30m`. The largest unit is the hour: two days are `48h`."
-
-// Timeouts describes a resource's timeouts block, and makes it reject what is no duration, or zero or less.
-func Timeouts(block schema.Block) schema.Block {
-	b, ok := block.(schema.SingleNestedBlock)
-	if !ok {
-		return block
+// Timeouts returns the timeouts block of a resource or an action, whose attributes the texts describe by name.
+func Timeouts(texts map[string]string) schema.SingleNestedBlock {
+	attributes, attributeTypes := map[string]schema.Attribute{}, map[string]attr.Type{}
+	for name, text := range texts {
+		attributeTypes[name] = types.StringType
+		attributes[name] = schema.StringAttribute{Optional: true, MarkdownDescription: text, Validators: []validator.String{
+			timeout("must be a number with a unit, such as 90s, 30m, or 1h30m", func(_ time.Duration, err error) bool { return err == nil }),
+			timeout("must be longer than 0s", func(d time.Duration, err error) bool { return err != nil || d > 0 }),
+		}}
 	}
-	for name, attribute := range b.Attributes {
-		if text, ok := attribute.(schema.StringAttribute); ok {
-			text.Validators = nil
-			b.Attributes[name] = text
-		}
+	return schema.SingleNestedBlock{
+		MarkdownDescription: "Maximum times, as durations such as `90s`, `30m`, or `1h30m`. The largest unit is the hour: two days are `48h`.",
+		Attributes:          attributes,
+		CustomType:          timeouts.Type{ObjectType: types.ObjectType{AttrTypes: attributeTypes}},
 	}
-	b.MarkdownDescription, b.Validators = timeoutsText, append(b.Validators, positiveDurations{})
-	return b
 }
 
-// ActionTimeouts does the same for an action's.
-func ActionTimeouts(block actionschema.Block) actionschema.Block {
-	b, ok := block.(actionschema.SingleNestedBlock)
-	if !ok {
-		return block
-	}
-	for name, attribute := range b.Attributes {
-		if text, ok := attribute.(actionschema.StringAttribute); ok {
-			text.Validators = nil
-			b.Attributes[name] = text
-		}
-	}
-	b.MarkdownDescription, b.Validators = timeoutsText, append(b.Validators, positiveDurations{})
-	return b
-}
-
-// positiveDurations rejects what is no duration, and durations of zero or less.
-type positiveDurations struct{}
-
-func (positiveDurations) Description(context.Context) string { return "must be longer than 0s" }
-
-func (v positiveDurations) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
-
-func (v positiveDurations) ValidateObject(ctx context.Context, req validator.ObjectRequest, resp *validator.ObjectResponse) {
-	for name, attribute := range req.ConfigValue.Attributes() {
-		given, ok := attribute.(types.String)
-		if !ok || !IsSet(given) {
-			continue
-		}
-		if d, err := time.ParseDuration(given.ValueString()); err != nil || d <= 0 {
-			rule := v.Description(ctx)
-			if err != nil {
-				rule = "must be a number with a unit, such as 90s, 30m, or 1h30m"
-			}
-			at := req.Path.AtName(name)
-			resp.Diagnostics.AddAttributeError(at, "Invalid timeout", fmt.Sprintf("%s %s, not %q.", at, rule, given.ValueString()))
-		}
-	}
+func timeout(must string, accepts func(time.Duration, error) bool) validator.String {
+	return rule{summary: "Invalid timeout", must: must, accepts: func(s string) bool { return accepts(time.ParseDuration(s)) }, got: strconv.Quote}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
@@ -120,19 +119,6 @@ func TestBetween(t *testing.T) {
 		Between(1, 2000).ValidateInt64(t.Context(), validator.Int64Request{Path: path.Root("x"), ConfigValue: types.Int64Value(n)}, resp)
 		if said := append(resp.Diagnostics, diag.NewErrorDiagnostic("", ""))[0].Detail(); said != want {
 			t.Errorf("%d is answered %q, want %q", n, said, want)
-		}
-	}
-}
-
-func TestTimeouts(t *testing.T) {
-	t.Parallel()
-	for text, isRefused := range map[string]bool{"0s": true, "-1s": true, "1s": false, "soon": true} {
-		block := Timeouts(schema.SingleNestedBlock{}).(schema.SingleNestedBlock)
-		given := types.ObjectValueMust(map[string]attr.Type{"create": types.StringType}, map[string]attr.Value{"create": types.StringValue(text)})
-		resp := &validator.ObjectResponse{}
-		block.Validators[0].ValidateObject(t.Context(), validator.ObjectRequest{Path: path.Root("timeouts"), ConfigValue: given}, resp)
-		if resp.Diagnostics.HasError() != isRefused {
-			t.Errorf("%s: %v", text, resp.Diagnostics)
 		}
 	}
 }

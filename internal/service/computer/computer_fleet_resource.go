@@ -162,12 +162,11 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 		},
 		Blocks: map[string]schema.Block{
-			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{
-				Create: true, Update: true, Delete: true,
-				CreateDescription: "Maximum time to create the fleet, including the wait for `active`. Defaults to `60m`.",
-				UpdateDescription: "Maximum time to update the fleet, including the wait for `active`. Defaults to `60m`.",
-				DeleteDescription: "Maximum time to delete the fleet. Defaults to `30m`.",
-			})),
+			"timeouts": value.Timeouts(map[string]string{
+				"create": "Maximum time to create the fleet, including the wait for `active`. Defaults to `60m`.",
+				"update": "Maximum time to update the fleet, including the wait for `active`. Defaults to `60m`.",
+				"delete": "Maximum time to delete the fleet. Defaults to `30m`.",
+			}),
 		},
 	}
 }

@@ -152,11 +152,10 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			"-> Without `service_account_id`, only a member's own API keys can see their computer. See [Sharing computers](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/sharing-computers)." + crud.Concepts,
 		Attributes: attributes,
 		Blocks: map[string]schema.Block{
-			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{
-				Create: true, Delete: true,
-				CreateDescription: "Maximum time to create the computer, including the wait for `active`. Defaults to `30m`.",
-				DeleteDescription: "Maximum time to delete the computer. Defaults to `10m`.",
-			})),
+			"timeouts": value.Timeouts(map[string]string{
+				"create": "Maximum time to create the computer, including the wait for `active`. Defaults to `30m`.",
+				"delete": "Maximum time to delete the computer. Defaults to `10m`.",
+			}),
 		},
 	}
 }

@@ -216,12 +216,11 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 			"Create the new environment and change `agentyard_default_environment` in one apply. Remove the old environment in a later apply. See [Environment builds](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/environment-builds)." + crud.Concepts,
 		Attributes: attributes,
 		Blocks: map[string]schema.Block{
-			"timeouts": value.Timeouts(timeouts.Block(ctx, timeouts.Opts{
-				Create: true, Update: true, Delete: true,
-				CreateDescription: "Maximum time to create the environment, including its build. Defaults to `60m`.",
-				UpdateDescription: "Maximum time to update the environment, including its build. Defaults to `60m`.",
-				DeleteDescription: "Maximum time to delete the environment. Defaults to `10m`.",
-			})),
+			"timeouts": value.Timeouts(map[string]string{
+				"create": "Maximum time to create the environment, including its build. Defaults to `60m`.",
+				"update": "Maximum time to update the environment, including its build. Defaults to `60m`.",
+				"delete": "Maximum time to delete the environment. Defaults to `10m`.",
+			}),
 		},
 	}
 }
