@@ -55,11 +55,6 @@ type Build struct {
 	PromotedAt wire.Millis `json:"promotedAt"`
 }
 
-// isRunning reports whether the build has not ended.
-func (b *Build) isRunning() bool {
-	return slices.Contains([]string{BuildQueued, BuildBuilding, BuildValidating}, b.Status)
-}
-
 // BuildRepository is a repository as a build found it.
 type BuildRepository struct {
 	URL           string `json:"url"`
@@ -154,17 +149,22 @@ func (c *Client) singleBuildStatus(ctx context.Context, id string) (*BuildStatus
 }
 
 // StartBuild builds an environment again, and returns the ID of the new build, or empty if the service does not show it yet. It returns 409
-// while a build runs. Therefore, a request whose response was lost is repeated: if it was carried out, the service refuses another,
-// and the latest build is no longer the one before.
+// while a build runs, and then also the ID of that build, unless it is the one before. A request whose response was lost is repeated: if it
+// was carried out, the service refuses another, and the build that runs is the new one.
 func (c *Client) StartBuild(ctx context.Context, id, before string) (string, error) {
 	build, err := c.change(ctx, id, transport.Post("createEnvironmentBuild", "/api/v0/environments/{environmentId}/builds", id).Repeatable())
 	isUnnamed := err == nil && build == ""
-	if isUnnamed || transport.IsConflict(err) && transport.IsRepeated(err) {
-		if now, readErr := c.GetUncached(ctx, id); readErr == nil && now.LatestBuildID() != before {
-			return now.LatestBuildID(), nil
-		}
+	if !isUnnamed && !transport.IsConflict(err) {
+		return build, err
 	}
-	return build, err
+	now, readErr := c.GetUncached(ctx, id)
+	if readErr != nil || now.LatestBuildID() == before {
+		return "", err
+	}
+	if transport.IsRepeated(err) {
+		err = nil
+	}
+	return now.LatestBuildID(), err
 }
 
 // change sends a request that may start a build, and returns the build's ID, or empty: the response to a repeated request names none,

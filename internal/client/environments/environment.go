@@ -105,11 +105,8 @@ func (b UpdateRequest) MarshalJSON() ([]byte, error) {
 }
 
 // IsEmpty reports whether the request changes nothing.
-func (b UpdateRequest) IsEmpty() bool { return b.Name == nil && !b.Builds() }
-
-// Builds reports whether the change starts a build.
-func (b UpdateRequest) Builds() bool {
-	return b.Repositories != nil || b.SetupScript != nil || b.SourceID != nil
+func (b UpdateRequest) IsEmpty() bool {
+	return b.Name == nil && b.Repositories == nil && b.SetupScript == nil && b.SourceID == nil
 }
 
 // Change is the response to a request that may start a build. BuildID is empty if it did not.
@@ -153,15 +150,32 @@ func (e *Environment) SourceID() string {
 	return e.Source.ID
 }
 
-// IsBuilding reports whether the latest build is running.
-func (e *Environment) IsBuilding() bool {
-	return e.LatestBuild != nil && (e.Status == StatusBuilding || e.LatestBuild.isRunning())
+// StateOf returns the status of an environment, given also that of its latest build. The environment's own may still be that of an earlier
+// build. It decides if the latest build has no status, or was superseded and the newer one is not shown yet.
+func StateOf(environment, build string) string {
+	switch build {
+	case BuildQueued, BuildBuilding, BuildValidating:
+		return StatusBuilding
+	case BuildSucceeded:
+		return StatusReady
+	case BuildFailed:
+		return StatusFailed
+	}
+	return environment
 }
 
-// HasFailed reports whether the environment or its latest build failed.
-func (e *Environment) HasFailed() bool {
-	return e.Status == StatusFailed || e.LatestBuild != nil && e.LatestBuild.Status == BuildFailed
+func (e *Environment) state() string {
+	if e.LatestBuild == nil {
+		return e.Status
+	}
+	return StateOf(e.Status, e.LatestBuild.Status)
 }
+
+// IsBuilding reports whether the latest build is running.
+func (e *Environment) IsBuilding() bool { return e.LatestBuild != nil && e.state() == StatusBuilding }
+
+// HasFailed reports whether the latest build failed.
+func (e *Environment) HasFailed() bool { return e.state() == StatusFailed }
 
 // Failure is for the report of a run: in which category the latest build failed. The reason may repeat what a script has or prints.
 func (e *Environment) Failure() string {

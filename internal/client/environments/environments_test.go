@@ -173,25 +173,25 @@ func TestUpdateEnvironmentRequest(t *testing.T) {
 	text, empty, blank := "x", "", "x\n"
 	repositories := []Repository{{URL: "u", Script: "s"}}
 	for want, tc := range map[string]struct {
-		body            UpdateRequest
-		isEmpty, builds bool
+		body    UpdateRequest
+		isEmpty bool
 	}{
-		`{}`:                    {UpdateRequest{}, true, false},
-		`{"name":"x"}`:          {UpdateRequest{Name: &text}, false, false},
-		`{"name":""}`:           {UpdateRequest{Name: &empty}, false, false},
-		`{"setupScript":"x"}`:   {UpdateRequest{SetupScript: &text}, false, true},
-		`{"setupScript":"x\n"}`: {UpdateRequest{SetupScript: &blank}, false, true},
-		`{"repositories":[{"url":"u.git/","script":"s "}]}`: {UpdateRequest{Repositories: []Repository{{URL: "u.git/", Script: "s "}}}, false, true},
-		`{"setupScript":null}`:                              {UpdateRequest{SetupScript: &empty}, false, true},
-		`{"sourceId":"x"}`:                                  {UpdateRequest{SourceID: &text}, false, true},
-		`{"sourceId":""}`:                                   {UpdateRequest{SourceID: &empty}, false, true},
-		`{"repositories":[]}`:                               {UpdateRequest{Repositories: []Repository{}}, false, true},
-		`{"repositories":[{"url":"u","script":"s"}]}`:       {UpdateRequest{Repositories: repositories}, false, true},
-		`{"name":"x","repositories":[{"url":"u","script":"s"}],"sourceId":"x","setupScript":null}`: {UpdateRequest{Name: &text, Repositories: repositories, SourceID: &text, SetupScript: &empty}, false, true},
+		`{}`:                    {UpdateRequest{}, true},
+		`{"name":"x"}`:          {UpdateRequest{Name: &text}, false},
+		`{"name":""}`:           {UpdateRequest{Name: &empty}, false},
+		`{"setupScript":"x"}`:   {UpdateRequest{SetupScript: &text}, false},
+		`{"setupScript":"x\n"}`: {UpdateRequest{SetupScript: &blank}, false},
+		`{"repositories":[{"url":"u.git/","script":"s "}]}`: {UpdateRequest{Repositories: []Repository{{URL: "u.git/", Script: "s "}}}, false},
+		`{"setupScript":null}`:                              {UpdateRequest{SetupScript: &empty}, false},
+		`{"sourceId":"x"}`:                                  {UpdateRequest{SourceID: &text}, false},
+		`{"sourceId":""}`:                                   {UpdateRequest{SourceID: &empty}, false},
+		`{"repositories":[]}`:                               {UpdateRequest{Repositories: []Repository{}}, false},
+		`{"repositories":[{"url":"u","script":"s"}]}`:       {UpdateRequest{Repositories: repositories}, false},
+		`{"name":"x","repositories":[{"url":"u","script":"s"}],"sourceId":"x","setupScript":null}`: {UpdateRequest{Name: &text, Repositories: repositories, SourceID: &text, SetupScript: &empty}, false},
 	} {
 		sent, err := json.Marshal(tc.body)
-		if err != nil || string(sent) != want || tc.body.IsEmpty() != tc.isEmpty || tc.body.Builds() != tc.builds {
-			t.Errorf("%s: sent %s, empty %t, builds %t, %v", want, sent, tc.body.IsEmpty(), tc.body.Builds(), err)
+		if err != nil || string(sent) != want || tc.body.IsEmpty() != tc.isEmpty {
+			t.Errorf("%s: sent %s, empty %t, %v", want, sent, tc.body.IsEmpty(), err)
 		}
 	}
 }
@@ -270,8 +270,8 @@ func TestEnvironments_refusedAfterALostAnswer(t *testing.T) {
 	if build, err := c.StartBuild(t.Context(), "env_1", "bld_0"); build != "bld_1" || err != nil {
 		t.Errorf("a build: got %q, %v", build, err)
 	}
-	if _, err := c.StartBuild(t.Context(), "env_1", "bld_1"); !transport.IsConflict(err) {
-		t.Errorf("the build before runs: got %v", err)
+	if build, err := c.StartBuild(t.Context(), "env_1", "bld_1"); build != "" || !transport.IsConflict(err) {
+		t.Errorf("the build before runs: got %q, %v", build, err)
 	}
 	if _, err := c.Update(t.Context(), "env_1", UpdateRequest{Repositories: []Repository{}}); !transport.IsConflict(err) {
 		t.Errorf("an update: got %v", err)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -97,12 +96,12 @@ func (w work) awaited(named, latest string) awaitedBuild {
 
 func (m *environmentModel) work(state *environmentModel, left privatestate.Steps) work {
 	w := work{changes: m.changesBuild(state)}
-	w.rebuilds = state.buildStatus() == environments.StatusFailed && !w.changes
+	w.rebuilds = state.state() == environments.StatusFailed && !w.changes
 	if value.MayBeTrue(m.MakeOrganizationDefault) {
 		isNew, isLeft := !state.MakeOrganizationDefault.ValueBool(), left.Default && !state.IsDefault.ValueBool()
 		w.makesDefault = isNew || isLeft
 	}
-	if value.MayBeTrue(m.WaitForBuild) && state.buildStatus() == environments.StatusBuilding {
+	if value.MayBeTrue(m.WaitForBuild) && state.state() == environments.StatusBuilding {
 		w.waits = left.Build || w.makesDefault || !state.WaitForBuild.ValueBool() // A rename does not wait for somebody else's build.
 	}
 	return w
@@ -113,16 +112,10 @@ func (m *environmentModel) changesBuild(state *environmentModel) bool {
 	return !m.Repositories.Equal(state.Repositories) || !m.SetupScript.Equal(state.SetupScript) || !m.SourceID.Equal(state.SourceID)
 }
 
-// buildStatus is the environment's status, which may still be that of an earlier build while the latest one runs, or after it failed.
-func (m *environmentModel) buildStatus() string {
-	latest, _ := m.LatestBuild.Attributes()["status"].(types.String)
-	if slices.Contains(buildStates.InProgress, latest.ValueString()) && latest.ValueString() != environments.BuildSuperseded {
-		return environments.StatusBuilding
-	}
-	if latest.ValueString() == environments.BuildFailed {
-		return environments.StatusFailed
-	}
-	return m.Status.ValueString()
+// state is the environment's status, by its latest build.
+func (m *environmentModel) state() string {
+	build, _ := m.LatestBuild.Attributes()["status"].(types.String)
+	return environments.StateOf(m.Status.ValueString(), build.ValueString())
 }
 
 // failure is why the latest build failed. Right after the apply in which it failed, only the build has the reason.

@@ -19,7 +19,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
@@ -267,31 +266,6 @@ func (r *environmentResource) ValidateConfig(ctx context.Context, req resource.V
 var userScope = diag.NewAttributeErrorDiagnostic(path.Root("make_organization_default"), "Invalid scope for a default environment",
 	"An environment with scope \"user\" cannot be the organization's default. Set scope to \"organization\", or remove make_organization_default.")
 
-func (r *environmentResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	var deadline time.Time
-	m, made := crud.Create(ctx, r.Client, "environment", req, resp, func(ctx context.Context, m *environmentModel) (*environments.Environment, error) {
-		body, diags := m.createRequest(ctx)
-		createCtx, stop, until, problems := crud.WithTimeout(ctx, r.Client, m.Timeouts.Create, defaultBuildTimeout)
-		defer stop()
-		if err := crud.Failure(append(diags, problems...)); err != nil {
-			return nil, err
-		}
-		deadline = until
-		made, err := r.Client.Environments.Create(createCtx, body)
-		return made, crud.Explained(err, createOptions(body))
-	})
-	if made == nil {
-		return
-	}
-	// Without a wait, the request has made it the default.
-	w := work{creates: true, changes: true, makesDefault: m.MakeOrganizationDefault.ValueBool() && m.WaitForBuild.ValueBool()}
-	left, diags := r.finish(ctx, m, w, awaitedBuild{id: made.LatestBuildID()}, deadline)
-	resp.Diagnostics.Append(diags...)
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, m, m.Identity())...)
-	crud.KeepPlanned(&resp.State, req.Plan.Raw)
-	resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
-}
-
 func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "environment", req, resp, func(m *environmentModel) (*environments.Environment, error) {
 		found, err := r.Client.Environments.Get(ctx, m.ID.ValueString())
@@ -302,66 +276,6 @@ func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest
 		}
 		return found, err
 	})
-}
-
-func (r *environmentResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	var plan, state environmentModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	updateCtx, stop, deadline, diags := crud.WithTimeout(ctx, r.Client, plan.Timeouts.Update, defaultBuildTimeout)
-	defer stop()
-	resp.Diagnostics.Append(diags...)
-	body, diags := plan.updateRequest(ctx, &state)
-	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	id, latest := state.ID.ValueString(), state.LatestBuildID.ValueString()
-	w := plan.work(&state, privatestate.Unfinished(ctx, req.Private))
-	left := w.steps()
-
-	// 1. Send what has changed.
-	var build string
-	var err error
-	if !body.IsEmpty() {
-		build, err = r.Client.Environments.Update(updateCtx, id, body)
-		if transport.IsAmbiguous(err) {
-			resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
-		}
-		if err != nil {
-			resp.Diagnostics.Append(apierror.For("update", "environment", err, updateOptions(body))...)
-			return
-		}
-	}
-	// 2. Build a failed environment again.
-	if w.rebuilds {
-		build, err = r.startBuild(updateCtx, id, latest)
-		resp.Diagnostics.Append(apierror.For("build", "environment", err, environmentAdvice)...)
-	}
-	// 3. Wait for the new build, if there is one, and set the default.
-	if err == nil {
-		left, diags = r.finish(ctx, &plan, w, w.awaited(build, latest), deadline)
-		resp.Diagnostics.Append(diags...)
-	}
-	// 4. Store the changes even after an error, because the service has applied them.
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
-	crud.FillFromPrior(&resp.State, req.State.Raw)
-	crud.KeepPlanned(&resp.State, req.Plan.Raw)
-	resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
-	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(privatestate.ForgetImport(ctx, resp.Private)...)
-	}
-}
-
-// startBuild starts a build, and returns its ID, if the service shows it. If something else has just started one, that is the one to wait for.
-func (r *environmentResource) startBuild(ctx context.Context, id, latest string) (string, error) {
-	build, err := r.Client.Environments.StartBuild(ctx, id, latest)
-	if transport.IsConflict(err) {
-		if now, readErr := r.Client.Environments.GetUncached(ctx, id); readErr == nil && now.LatestBuildID() != latest {
-			return now.LatestBuildID(), nil
-		}
-	}
-	return build, err
 }
 
 func (r *environmentResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
@@ -382,26 +296,3 @@ var deleteAdvice = apierror.Advice{
 func (r *environmentResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	crud.ImportByID(ctx, "environment", "env_01hzy3v7k2m4n6p8q0r2s4t6v8", req, resp)
 }
-
-// createOptions says which argument is at fault if a creation is refused.
-func createOptions(body environments.CreateRequest) apierror.Options {
-	if body.SourceID == "" {
-		return apierror.Options{environmentAdvice}
-	}
-	return apierror.Options{environmentAdvice, noSource}
-}
-
-// updateOptions says which argument is at fault if an update is refused.
-func updateOptions(body environments.UpdateRequest) apierror.Options {
-	options := apierror.Options{environmentAdvice}
-	if body.Name != nil {
-		options = append(options, apierror.NameTaken("environment"))
-	}
-	if body.SourceID != nil {
-		options = append(options, noSource)
-	}
-	return options
-}
-
-// noSource is for a 404 if a source was sent.
-var noSource = apierror.AtStatus{http.StatusNotFound: path.Root("source_id")}

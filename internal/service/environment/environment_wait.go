@@ -8,17 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/wait"
 )
 
@@ -152,99 +147,4 @@ var remedies = map[string]string{
 // named identifies an environment within a sentence.
 func named(e *environments.Environment) string {
 	return "environment " + wire.Ref{Name: e.Name, ID: e.ID}.String()
-}
-
-// readNow reads the environment, even if the run is stopping.
-func (r *environmentResource) readNow(ctx context.Context, id string) (*environments.Environment, error) {
-	ctx, cancel := transport.PastCancel(ctx)
-	defer cancel()
-	return r.Client.Environments.GetNow(ctx, id)
-}
-
-// finish takes the last steps of an apply: it waits for the build, reads the environment into m, and makes it the organization's default. It
-// returns what is left to do.
-func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w work, awaited awaitedBuild, deadline time.Time,
-) (left privatestate.Steps, diags diag.Diagnostics) {
-	left = w.steps()
-	if left.Build {
-		isDone, problems := r.awaitBuild(ctx, m, w, awaited, deadline)
-		diags.Append(problems...)
-		if !isDone {
-			return left, diags
-		}
-		left.Build = false
-	}
-	if left.Default {
-		problems := r.makeDefault(ctx, m, w)
-		diags.Append(problems...)
-		left.Default = len(problems) > 0
-	}
-	return left, diags
-}
-
-// awaitBuild waits for the build if m asks for that, and reads the environment into m, even if the run is stopping. It reports whether the
-// wait is done.
-func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentModel, w work, awaited awaitedBuild, deadline time.Time,
-) (isDone bool, diags diag.Diagnostics) {
-	id := m.ID.ValueString()
-	var last *environments.Build
-	var err error
-	if m.WaitForBuild.ValueBool() {
-		last, err = waitForBuild(ctx, r.Client, id, awaited, deadline.Sub(r.Client.Conn.Clock.Now()), nil)
-	}
-	found, readErr := r.readNow(ctx, id)
-	switch {
-	case readErr == nil:
-		diags.Append(m.FromAPI(ctx, found)...)
-	case err == nil:
-		diags.AddWarning("Environment not read back", fmt.Sprintf("The change of %s was made, but the environment could not be read afterward: %s The next refresh updates its computed attributes.",
-			named(&environments.Environment{ID: id, Name: m.Name.ValueString()}), apierror.Sentences(readErr)))
-	default:
-		found = &environments.Environment{ID: id, Name: m.Name.ValueString()}
-		m.Status = types.StringValue(environments.StatusBuilding) // The next apply waits, even without a refresh.
-	}
-	if err != nil {
-		diags.Append(w.notBuilt(found, last, err)...)
-	}
-	return err == nil, diags
-}
-
-// notBuilt says why a build did not succeed, and what the next apply does.
-func (w work) notBuilt(found *environments.Environment, last *environments.Build, err error) (diags diag.Diagnostics) {
-	next := "The next apply waits for the build, or rebuilds the environment if the build failed."
-	switch {
-	case w.creates:
-		next = "The environment is tainted, so the next apply replaces it. To keep and rebuild it instead, run terraform untaint ADDRESS, then apply."
-	case wait.IsFailed(err):
-		next = "The next apply rebuilds it."
-	}
-	summary, detail := whyNotBuilt(found, last, err)
-	switch {
-	case errors.Is(err, context.Canceled): // An error would taint a new environment.
-		diags.AddWarning(summary, detail+" The environment is kept in the state, and the next apply waits for the build.")
-	case summary != "":
-		diags.AddError(summary, detail+"\n\n"+next)
-	default:
-		diags.Append(apierror.For("wait for the build of", "environment", err)...)
-		diags.AddWarning("Build result unknown", fmt.Sprintf("The result of the build of %s is unknown. %s", named(found), next))
-	}
-	return diags
-}
-
-// makeDefault makes the environment the organization's default. After a creation, a failure is a warning, because an error would taint the
-// environment.
-func (r *environmentResource) makeDefault(ctx context.Context, m *environmentModel, w work) (diags diag.Diagnostics) {
-	err := r.Client.Environments.SetDefault(ctx, m.ID.ValueString())
-	if err == nil {
-		m.IsDefault = types.BoolValue(true)
-		return nil
-	}
-	for _, d := range apierror.For("set", "default environment", err, makeAdvice) {
-		if w.creates {
-			diags.AddWarning("Environment is not the default", d.Detail()+"\n\nThe next apply tries again.")
-		} else {
-			diags.AddAttributeError(path.Root("make_organization_default"), d.Summary(), d.Detail())
-		}
-	}
-	return diags
 }

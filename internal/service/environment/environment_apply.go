@@ -1,0 +1,226 @@
+package environment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/wait"
+)
+
+// Create creates the environment, waits for its first build, and makes it the organization's default.
+func (r *environmentResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var deadline time.Time
+	m, made := crud.Create(ctx, r.Client, "environment", req, resp, func(ctx context.Context, m *environmentModel) (*environments.Environment, error) {
+		body, diags := m.createRequest(ctx)
+		createCtx, stop, until, problems := crud.WithTimeout(ctx, r.Client, m.Timeouts.Create, defaultBuildTimeout)
+		defer stop()
+		if err := crud.Failure(append(diags, problems...)); err != nil {
+			return nil, err
+		}
+		deadline = until
+		made, err := r.Client.Environments.Create(createCtx, body)
+		return made, crud.Explained(err, createOptions(body))
+	})
+	if made == nil {
+		return
+	}
+	// Without a wait, the request has made it the default.
+	w := work{creates: true, changes: true, makesDefault: m.MakeOrganizationDefault.ValueBool() && m.WaitForBuild.ValueBool()}
+	left, diags := r.finish(ctx, m, w, awaitedBuild{id: made.LatestBuildID()}, deadline)
+	resp.Diagnostics.Append(diags...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, m, m.Identity())...)
+	crud.KeepPlanned(&resp.State, req.Plan.Raw)
+	resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
+}
+
+// Update sends what has changed, waits for the build, and makes the environment the organization's default.
+func (r *environmentResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var plan, state environmentModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	updateCtx, stop, deadline, diags := crud.WithTimeout(ctx, r.Client, plan.Timeouts.Update, defaultBuildTimeout)
+	defer stop()
+	resp.Diagnostics.Append(diags...)
+	body, diags := plan.updateRequest(ctx, &state)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	w := plan.work(&state, privatestate.Unfinished(ctx, req.Private))
+	left := w.steps()
+
+	// 1. Send what has changed, and build a failed environment again.
+	build, isSent := r.start(updateCtx, body, w, &state, resp)
+	if !isSent {
+		return
+	}
+	// 2. Wait for the new build, if there is one, and set the default.
+	if !resp.Diagnostics.HasError() {
+		left, diags = r.finish(ctx, &plan, w, w.awaited(build, state.LatestBuildID.ValueString()), deadline)
+		resp.Diagnostics.Append(diags...)
+	}
+	// 3. Store the changes even after an error, because the service has applied them.
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
+	crud.FillFromPrior(&resp.State, req.State.Raw)
+	crud.KeepPlanned(&resp.State, req.Plan.Raw)
+	resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(privatestate.ForgetImport(ctx, resp.Private)...)
+	}
+}
+
+// start sends what has changed, and builds a failed environment again. It returns the ID of the build that it started, if the service names
+// it, and reports whether the changes were sent. If that is unknown, all steps are left for the next apply.
+func (r *environmentResource) start(ctx context.Context, body environments.UpdateRequest, w work, state *environmentModel,
+	resp *resource.UpdateResponse,
+) (build string, isSent bool) {
+	id := state.ID.ValueString()
+	if !body.IsEmpty() {
+		var err error
+		build, err = r.Client.Environments.Update(ctx, id, body)
+		if transport.IsAmbiguous(err) {
+			resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, w.steps())...)
+		}
+		if err != nil {
+			resp.Diagnostics.Append(apierror.For("update", "environment", err, updateOptions(body))...)
+			return "", false
+		}
+	}
+	if w.rebuilds {
+		var err error
+		build, err = r.Client.Environments.StartBuild(ctx, id, state.LatestBuildID.ValueString())
+		isOfOthers := transport.IsConflict(err) && build != "" // Something else has just started one, so that is the one to wait for.
+		if err != nil && !isOfOthers {
+			resp.Diagnostics.Append(apierror.For("build", "environment", err, environmentAdvice)...)
+		}
+	}
+	return build, true
+}
+
+// finish takes the last steps of an apply: it waits for the build, reads the environment into m, and makes it the organization's default. It
+// returns what is left to do.
+func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w work, awaited awaitedBuild, deadline time.Time,
+) (left privatestate.Steps, diags diag.Diagnostics) {
+	left = w.steps()
+	if left.Build {
+		isDone, problems := r.awaitBuild(ctx, m, w, awaited, deadline)
+		diags.Append(problems...)
+		if !isDone {
+			return left, diags
+		}
+		left.Build = false
+	}
+	if left.Default {
+		problems := r.makeDefault(ctx, m, w)
+		diags.Append(problems...)
+		left.Default = len(problems) > 0
+	}
+	return left, diags
+}
+
+// awaitBuild waits for the build if m asks for that, and reads the environment into m, even if the run is stopping. It reports whether the
+// wait is done.
+func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentModel, w work, awaited awaitedBuild, deadline time.Time,
+) (isDone bool, diags diag.Diagnostics) {
+	id := m.ID.ValueString()
+	var last *environments.Build
+	var err error
+	if m.WaitForBuild.ValueBool() {
+		last, err = waitForBuild(ctx, r.Client, id, awaited, deadline.Sub(r.Client.Conn.Clock.Now()), nil)
+	}
+	readCtx, cancel := transport.PastCancel(ctx)
+	defer cancel()
+	found, readErr := r.Client.Environments.GetNow(readCtx, id)
+	if readErr == nil {
+		diags.Append(m.FromAPI(ctx, found)...)
+	} else {
+		found = &environments.Environment{ID: id, Name: m.Name.ValueString()}
+		if err != nil {
+			m.Status = types.StringValue(environments.StatusBuilding) // The next apply waits, even without a refresh.
+		}
+	}
+	switch {
+	case err != nil:
+		diags.Append(w.notBuilt(found, last, err)...)
+	case readErr != nil:
+		diags.AddWarning("Environment not read back", fmt.Sprintf("The change of %s was made, but the environment could not be read afterward: %s The next refresh updates its computed attributes.",
+			named(found), apierror.Sentences(readErr)))
+	}
+	return err == nil, diags
+}
+
+// notBuilt says why a build did not succeed, and what the next apply does.
+func (w work) notBuilt(found *environments.Environment, last *environments.Build, err error) (diags diag.Diagnostics) {
+	next := "The next apply waits for the build, or rebuilds the environment if the build failed."
+	switch {
+	case w.creates:
+		next = "The environment is tainted, so the next apply replaces it. To keep and rebuild it instead, run terraform untaint ADDRESS, then apply."
+	case wait.IsFailed(err):
+		next = "The next apply rebuilds it."
+	}
+	summary, detail := whyNotBuilt(found, last, err)
+	switch {
+	case errors.Is(err, context.Canceled): // An error would taint a new environment.
+		diags.AddWarning(summary, detail+" The environment is kept in the state, and the next apply waits for the build.")
+	case summary != "":
+		diags.AddError(summary, detail+"\n\n"+next)
+	default:
+		diags.Append(apierror.For("wait for the build of", "environment", err)...)
+		diags.AddWarning("Build result unknown", fmt.Sprintf("The result of the build of %s is unknown. %s", named(found), next))
+	}
+	return diags
+}
+
+// makeDefault makes the environment the organization's default. After a creation, a failure is a warning, because an error would taint the
+// environment.
+func (r *environmentResource) makeDefault(ctx context.Context, m *environmentModel, w work) (diags diag.Diagnostics) {
+	err := r.Client.Environments.SetDefault(ctx, m.ID.ValueString())
+	if err == nil {
+		m.IsDefault = types.BoolValue(true)
+		return nil
+	}
+	for _, d := range apierror.For("set", "default environment", err, makeAdvice) {
+		if w.creates {
+			diags.AddWarning("Environment is not the default", d.Detail()+"\n\nThe next apply tries again.")
+		} else {
+			diags.AddAttributeError(path.Root("make_organization_default"), d.Summary(), d.Detail())
+		}
+	}
+	return diags
+}
+
+// createOptions says which argument is at fault if a creation is refused.
+func createOptions(body environments.CreateRequest) apierror.Options {
+	if body.SourceID == "" {
+		return apierror.Options{environmentAdvice}
+	}
+	return apierror.Options{environmentAdvice, noSource}
+}
+
+// updateOptions says which argument is at fault if an update is refused.
+func updateOptions(body environments.UpdateRequest) apierror.Options {
+	options := apierror.Options{environmentAdvice}
+	if body.Name != nil {
+		options = append(options, apierror.NameTaken("environment"))
+	}
+	if body.SourceID != nil {
+		options = append(options, noSource)
+	}
+	return options
+}
+
+// noSource is for a 404 if a source was sent.
+var noSource = apierror.AtStatus{http.StatusNotFound: path.Root("source_id")}
