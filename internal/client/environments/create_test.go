@@ -2,6 +2,7 @@ package environments
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -92,6 +93,36 @@ func TestCreateEnvironment_reconcilesALostAnswer(t *testing.T) {
 				t.Errorf("a read afterwards: %v", rec.Calls()[before:])
 			}
 		})
+	}
+}
+
+// A renamed environment has its new name in its scope, and its old name is free at once.
+func TestCreateEnvironment_afterARename(t *testing.T) {
+	t.Parallel()
+	made := 0
+	c, rec, _ := area.ServeShort(t, func(call string) string {
+		switch call {
+		case "GET ":
+			return listed()
+		case "POST ":
+			made++
+			return fmt.Sprintf(`201 {"id":"env_%d"}`, made)
+		}
+		return `200 {"id":"env_1"}`
+	})
+	creates := func(name, scope string) error {
+		_, err := c.Create(t.Context(), CreateRequest{Name: name, Scope: scope})
+		return err
+	}
+	check.Must(t, creates("old", ScopeUser))
+	name := "new"
+	_, err := c.Update(t.Context(), "env_1", ScopeUser, UpdateRequest{Name: &name})
+	check.Must(t, err)
+	check.Must(t, creates("old", ScopeUser))
+	check.Must(t, creates("new", ScopeOrganization))
+	rec.Want(t, "GET ", "POST ", "PATCH /env_1", "POST ", "POST ")
+	if err := creates("new", ScopeUser); !clienttest.Is[*create.ExistsError](err) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -156,16 +156,19 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, 
 	return created, err
 }
 
-// Update changes the fields that are set in body, and returns the ID of the build that this started, or empty.
-func (c *Client) Update(ctx context.Context, id string, body UpdateRequest) (buildID string, err error) {
+// Update changes the fields that are set in body, and returns the ID of the build that this started, or empty. Scope is the environment's,
+// in which a new name is taken.
+func (c *Client) Update(ctx context.Context, id, scope string, body UpdateRequest) (buildID string, err error) {
 	r := transport.Patch("updateEnvironment", "/api/v0/environments/{environmentId}", id).With(body)
 	if body.Name == nil {
 		return c.change(ctx, id, r)
 	}
-	err = c.ledger.Rename(ctx, collection.Organization, CreateRequest{Name: *body.Name}.hasName, func() (err error) {
+	renamed := CreateRequest{Name: *body.Name, Scope: scope}
+	err = c.ledger.Rename(ctx, collection.Organization, renamed.hasName, func() (err error) {
 		buildID, err = c.change(ctx, id, r)
 		return err
 	})
+	_, err = c.ledger.AfterUpdate(collection.Organization, renamed.requested(&Change{ID: id}), err)
 	return buildID, err
 }
 

@@ -205,7 +205,7 @@ func TestEnvironments_theBuildOfAChange(t *testing.T) {
 		send            func(c *Client) (string, error)
 	}{
 		{"PATCH /env_1", "updateEnvironment", func(c *Client) (string, error) {
-			return c.Update(t.Context(), "env_1", UpdateRequest{SetupScript: &script})
+			return c.Update(t.Context(), "env_1", "", UpdateRequest{SetupScript: &script})
 		}},
 		{"POST /env_1/builds", "createEnvironmentBuild", func(c *Client) (string, error) { return c.StartBuild(t.Context(), "env_1", "bld_0") }},
 	} {
@@ -273,7 +273,7 @@ func TestEnvironments_refusedAfterALostAnswer(t *testing.T) {
 	if build, err := c.StartBuild(t.Context(), "env_1", "bld_1"); build != "" || !transport.IsConflict(err) {
 		t.Errorf("the build before runs: got %q, %v", build, err)
 	}
-	if _, err := c.Update(t.Context(), "env_1", UpdateRequest{Repositories: []Repository{}}); !transport.IsConflict(err) {
+	if _, err := c.Update(t.Context(), "env_1", "", UpdateRequest{Repositories: []Repository{}}); !transport.IsConflict(err) {
 		t.Errorf("an update: got %v", err)
 	}
 }

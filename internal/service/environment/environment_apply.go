@@ -90,7 +90,7 @@ func (r *environmentResource) start(ctx context.Context, body environments.Updat
 	id := state.ID.ValueString()
 	if !body.IsEmpty() {
 		var err error
-		build, err = r.Client.Environments.Update(ctx, id, body)
+		build, err = r.Client.Environments.Update(ctx, id, state.Scope.ValueString(), body)
 		if transport.IsAmbiguous(err) {
 			resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, w.steps())...)
 		}
