@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/wait"
 )
 
@@ -148,9 +150,7 @@ func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentMode
 		diags.Append(m.FromAPI(ctx, found)...)
 	} else {
 		found = &environments.Environment{ID: id, Name: m.Name.ValueString()}
-		if err != nil {
-			m.Status = types.StringValue(environments.StatusBuilding) // The next apply waits, even without a refresh.
-		}
+		m.keepBuild(awaited, last)
 	}
 	switch {
 	case err != nil:
@@ -160,6 +160,16 @@ func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentMode
 			named(found), apierror.Sentences(readErr)))
 	}
 	return err == nil, diags
+}
+
+// keepBuild keeps what is known of the latest build if the environment cannot be read. With the earlier build in the state, the next apply
+// without a refresh would build an environment that had failed again.
+func (m *environmentModel) keepBuild(awaited awaitedBuild, last *environments.Build) {
+	if last == nil {
+		last = &environments.Build{}
+	}
+	m.LatestBuild, m.LatestBuildID = types.ObjectNull(buildType.AttrTypes), value.StringOrNull(cmp.Or(last.ID, awaited.id))
+	m.Status = types.StringValue(environments.StateOf(environments.StatusBuilding, last.Status))
 }
 
 // notBuilt says why a build did not succeed, and what the next apply does.

@@ -357,6 +357,25 @@ func TestEnvironment_aRebuildThatDoesNotStartLeavesItsSteps(t *testing.T) {
 	mustRest(t, e, i, config)
 }
 
+// If the environment cannot be read after a rebuild, the state has the new build, so the next apply without a refresh starts no other.
+func TestEnvironment_aRebuildThatIsNotReadBackIsOver(t *testing.T) {
+	t.Parallel()
+	for waits, want := range map[bool]string{true: "ready", false: "building"} {
+		var e *acctest.Env
+		e = acctest.New(t, acctest.Meanwhile("POST "+environmentsRoute+"/", func(int) { e.Refuse("getEnvironment", http.StatusForbidden, 1) }))
+		config := envValues(acctest.Values{"wait_for_build": waits})
+		_, i := e.Created(t, environmentType, config)
+		failBuild(t, e, emulator.BuildFailure{})
+		id := onlyEnv(t, e).ID
+		check.Must(t, e.StartBuild(id))
+		e.Clock.Advance(buildTime)
+		check.Says(t, e.MustApply(t, i, config).WarningText(), "Environment not read back")
+		if i.Attribute("status") != want || i.Attribute("latest_build_id") != latestOf(e) || strings.Contains(i.State.String(), `"failed"`) {
+			t.Errorf("the state is %s", i.State)
+		}
+	}
+}
+
 // Whatever an update changes, it waits for the build that runs, if it waits at all.
 func TestEnvironment_anUpdateWaitsForTheBuildThatRuns(t *testing.T) {
 	t.Parallel()
