@@ -186,6 +186,9 @@ func (c *Conn) reportAttempt(ctx context.Context, state *attempts, from time.Tim
 		refusal = c.ErrorOf(state.request.Op, resp, state.body)
 	case state.request.Op.Changes():
 		line.Objects, line.Refusals = runreport.Answer(state.body)
+		for _, object := range line.Objects {
+			r.know(wire.Ref{ID: object.ID, Name: object.Name})
+		}
 	}
 	if refusal != nil {
 		line.Refusals, line.RequestID = []string{refusal.Detail}, refusal.RequestID

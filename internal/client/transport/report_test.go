@@ -166,6 +166,21 @@ func TestReport_waitsAndNames(t *testing.T) {
 	}
 }
 
+// The response to a creation names the object, so the read after it adds no line.
+func TestReport_namesACreatedObjectOnce(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	c := reported(t, folder, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		clienttest.RespondJSON(w, http.StatusCreated, `{"id":"c1","name":"read"}`)
+	})
+	_, err := c.Exchange(t.Context(), Post("createThing", "/things"), OnlyJSON)
+	check.Must(t, err)
+	c.report.read(t.Context(), thing{"c1"})
+	if lines := linesOf(t, folder); len(lines) != 2 {
+		t.Errorf("the head and one line are expected:\n%s", strings.Join(lines, "\n"))
+	}
+}
+
 // thing is an object, which failed if it is the third.
 type thing struct{ id string }
 
