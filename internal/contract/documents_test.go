@@ -51,22 +51,16 @@ func TestStatusesAreThoseOfTheDocuments(t *testing.T) {
 		tags[words[1]], assumed[words[1]] = words[0], words[2:]
 	}
 	for _, o := range d.Operations() {
-		if o.Tag != tags[o.ID] {
-			t.Errorf("%s has the tag %s, want %q", o.ID, o.Tag, tags[o.ID])
-		}
+		check.Is(t, "the tag of "+o.ID, o.Tag, tags[o.ID])
 		delete(tags, o.ID)
 		route := o.Method + " " + o.Path
 		want := slices.Clone(documented[route])
-		if isDocumented := want != nil; isDocumented != (o.Beyond == "") {
-			t.Errorf("%s: documented is %t, and x-beyond says %q", o.ID, isDocumented, o.Beyond)
-		}
+		check.Is(t, o.ID+" is documented, or x-beyond says why not", want != nil, o.Beyond == "")
 		delete(documented, route)
 		want = append(want, assumed[o.ID]...)
 		slices.Sort(want)
 		responses := operation(t, d, o.ID).Responses.Map()
-		if got := slices.Sorted(maps.Keys(responses)); !slices.Equal(got, want) {
-			t.Errorf("%s has the statuses %v, want %v", o.ID, got, want)
-		}
+		check.Is(t, "the statuses of "+o.ID, slices.Sorted(maps.Keys(responses)), want)
 		for code, response := range responses {
 			isMarked := strings.Contains(response.Ref, "Assumed") || code < "400" && response.Value.Extensions["x-assumption"] != nil
 			if isAssumed := slices.Contains(assumed[o.ID], code); o.Beyond == "" && isAssumed != isMarked && (code >= "400" || isAssumed) {

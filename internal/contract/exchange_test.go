@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // exchanges yields an exchange for each operation, status, and form of a choice: every parameter, field, and header is there.
@@ -179,9 +181,7 @@ func TestShownWord(t *testing.T) {
 		{[]any{"ACTIVE"}, "ASLEEP", "ASLEEP"},
 		{[]any{"active"}, 7, "another number"},
 	} {
-		if got := shownWord(&openapi3.Schema{Enum: tc.known}, tc.given); got != tc.want {
-			t.Errorf("%v of %v: got %q, want %q", tc.given, tc.known, got, tc.want)
-		}
+		check.Is(t, fmt.Sprint(tc.given, " of ", tc.known), shownWord(&openapi3.Schema{Enum: tc.known}, tc.given), tc.want)
 	}
 }
 

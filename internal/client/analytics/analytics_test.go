@@ -108,9 +108,7 @@ func TestUserAnalytics_pages(t *testing.T) {
 				for _, row := range got.Rows {
 					text += row.Date[9:] + row.UserID + " "
 				}
-				if got.OrgID != "o" {
-					t.Errorf("the organization is %q", got.OrgID)
-				}
+				check.Is(t, "the organization", got.OrgID, "o")
 			}
 			if err == nil && text != tc.want || !strings.Contains(text, tc.want) {
 				t.Errorf("got %q, want %q", text, tc.want)
@@ -184,7 +182,5 @@ func TestMyCost(t *testing.T) {
 			rec.Want(t, "GET "+analyticsRoute+"cost/me/query?endDate=2026-02-28&queryKey="+tc.key+"&startDate=2026-02-01")
 		})
 	}
-	if keys := CostQueryKeys(); len(keys) != 15 {
-		t.Errorf("%d queries", len(keys))
-	}
+	check.Is(t, "queries", len(CostQueryKeys()), 15)
 }

@@ -66,7 +66,5 @@ func TestEditCIWorkflow_outcomes(t *testing.T) {
 	})
 	outcomes, err := c.EditWorkflow(t.Context(), EditWorkflowRequest{Action: "create", Repos: targets})
 	check.Must(t, err)
-	if got := texts(outcomes, func(o Outcome) string { return string(o.PullRequest + o.Message + o.Error) }); got != `none 1 {"code":1}` {
-		t.Errorf("got %s", got)
-	}
+	check.Is(t, "the outcomes", texts(outcomes, func(o Outcome) string { return string(o.PullRequest + o.Message + o.Error) }), `none 1 {"code":1}`)
 }

@@ -71,19 +71,13 @@ func TestCollection_expiresAndIsDiscarded(t *testing.T) {
 	readTwice()
 	clk.Advance(SharedLifetime - time.Nanosecond)
 	readTwice()
-	if s.lists.Load() != 1 {
-		t.Errorf("%d listings before the lifetime is over", s.lists.Load())
-	}
+	check.Is(t, "listings before the lifetime is over", s.lists.Load(), 1)
 	clk.Advance(time.Nanosecond)
 	readTwice()
-	if s.lists.Load() != 2 {
-		t.Errorf("%d listings after the lifetime", s.lists.Load())
-	}
+	check.Is(t, "listings after the lifetime", s.lists.Load(), 2)
 	sh.Invalidate("")
 	readTwice()
-	if s.lists.Load() != 3 {
-		t.Errorf("%d listings after a write", s.lists.Load())
-	}
+	check.Is(t, "listings after a write", s.lists.Load(), 3)
 }
 
 func TestCollection_aListingDuringAWriteIsNotKept(t *testing.T) {
@@ -101,9 +95,7 @@ func TestCollection_aListingDuringAWriteIsNotKept(t *testing.T) {
 		<-done
 		mustGet(t, sh, s, "", "0")
 		mustGet(t, sh, s, "", "1")
-		if s.lists.Load() != 2 {
-			t.Errorf("%d listings, want a new one after the write", s.lists.Load())
-		}
+		check.Is(t, "listings", s.lists.Load(), 2)
 	})
 }
 

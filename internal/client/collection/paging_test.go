@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -127,9 +128,7 @@ func TestPaged_readersShareTheirPages(t *testing.T) {
 		var wait sync.WaitGroup
 		for n := range 5 {
 			wait.Go(func() {
-				if got, want := read(t.Context(), p, "q", n), []string{"1 2 3 4 ", "1 ", "1 2 ", "1 2 3 ", "1 2 3 4 "}[n]; got != want {
-					t.Errorf("reader %d got %q, want %q", n, got, want)
-				}
+				check.Is(t, fmt.Sprint("reader ", n), read(t.Context(), p, "q", n), []string{"1 2 3 4 ", "1 ", "1 2 ", "1 2 3 ", "1 2 3 4 "}[n])
 			})
 		}
 		wait.Wait()
@@ -157,13 +156,9 @@ func TestPaged_failureIsForgotten(t *testing.T) {
 	t.Parallel()
 	b := &book{pages: map[string]Page[[]int]{"": {Content: []int{1}, Count: 1, Next: "a"}}}
 	p := b.paged()
-	if got := read(t.Context(), p, "", 0); got != "1 broken" {
-		t.Errorf("got %q", got)
-	}
+	check.Is(t, "read", read(t.Context(), p, "", 0), "1 broken")
 	b.pages["a"] = Page[[]int]{Content: []int{2}, Count: 1, Next: ""}
-	if got := read(t.Context(), p, "", 0); got != "1 2 " {
-		t.Errorf("after the failure: got %q", got)
-	}
+	check.Is(t, "after the failure", read(t.Context(), p, "", 0), "1 2 ")
 }
 
 // A canceled reader does not cancel the page of another reader.
@@ -174,9 +169,7 @@ func TestPaged_readerIsStopped(t *testing.T) {
 		p := b.paged()
 		stopped, stop := context.WithCancel(t.Context())
 		stop()
-		if got := read(stopped, p, "", 0); got != "canceled" {
-			t.Errorf("got %q", got)
-		}
+		check.Is(t, "read", read(stopped, p, "", 0), "canceled")
 		if got := read(t.Context(), p, "", 0); got != "1 2 " || len(b.came) != 2 {
 			t.Errorf("got %q after %v", got, b.came)
 		}
@@ -284,9 +277,7 @@ func TestCallPage(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s: got %q, want %q", body, text, want)
 		}
-		if rec.Count("GET") != 1 {
-			t.Errorf("%s: %d requests", body, rec.Count("GET"))
-		}
+		check.Is(t, body+": requests", rec.Count("GET"), 1)
 	}
 }
 
@@ -307,9 +298,7 @@ func TestNewPages_query(t *testing.T) {
 	}
 	rec.Want(t, "GET /rows?limit=5", "GET /rows?cursor=a+b&limit=5",
 		"GET /rows?limit=5&owner=a%26b", "GET /rows?cursor=a+b&limit=5&owner=a%26b", "GET /rows?limit=5&owner=c&owner=d", "GET /rows?cursor=a+b&limit=5&owner=c&owner=d")
-	if key := PageKey(0, nil) + " " + PageKey(MaxPageSize+1, nil); key != "limit=100 limit=100" {
-		t.Errorf("the pages of all objects have %s", key)
-	}
+	check.Is(t, "the pages of all objects", PageKey(0, nil)+" "+PageKey(MaxPageSize+1, nil), "limit=100 limit=100")
 	for key, want := range map[string]string{"%": "listRows: the query of a page"} {
 		if _, err := Gather(pages.All(t.Context(), key), 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", key, err)

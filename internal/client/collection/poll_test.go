@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -85,9 +86,7 @@ func (s *looked) poller(t *testing.T) *Poller[thing] {
 func (s *looked) want(t *testing.T, calls ...string) {
 	t.Helper()
 	synctest.Wait()
-	if !slices.Equal(s.calls, calls) {
-		t.Errorf("asked:\n%s\nwant:\n%s", strings.Join(s.calls, "\n"), strings.Join(calls, "\n"))
-	}
+	check.Is(t, "asked", s.calls, calls)
 }
 
 // bubble runs a test in a synctest bubble.
@@ -225,9 +224,7 @@ func TestPoller_closeTellsOnceThatAWaitHasEnded(t *testing.T) {
 		a.Close()
 		a.Close()
 		b.Close()
-		if !slices.Equal(s.ended, []string{"x", "y"}) {
-			t.Errorf("ended: %v", s.ended)
-		}
+		check.Is(t, "ended", s.ended, []string{"x", "y"})
 		mustNext(t, p.Watch("x", "c"), half)
 		s.want(t, "500ms single a", "1s single c")
 	})

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -72,22 +73,16 @@ func TestErrors_nameWhatIsThere(t *testing.T) {
 		`the request to create the session has an unknown outcome, and it may have created "a" (c1): the response has another object`:         create.AnotherObject("session", "", one),
 		`the object does not exist: broken`: &collection.MissingError{Err: broken},
 	} {
-		if got := err.Error(); got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
-		}
+		check.Is(t, "the error", err.Error(), want)
 	}
 }
 
 func TestComputer_reportedState(t *testing.T) {
 	t.Parallel()
 	c := &Computer{Status: StatusError, ProvisioningSteps: []ProvisioningStep{{Name: "Install", Status: StepFailed, Error: "planted"}}}
-	if got := c.reportedState(); got != "error: Install" {
-		t.Error(got)
-	}
+	check.Is(t, "the state", c.reportedState(), "error: Install")
 	c.ProvisioningSteps = nil
-	if got := c.reportedState(); got != "error" {
-		t.Error(got)
-	}
+	check.Is(t, "the state", c.reportedState(), "error")
 }
 
 // Only a failed set-up proves that a computer was never active.
@@ -169,9 +164,7 @@ func TestCreateComputerRequest_isWanted(t *testing.T) {
 	} {
 		c := made
 		tc.change(&c)
-		if got := tc.body.isWanted(&c); got != tc.want {
-			t.Errorf("%s: %t", name, got)
-		}
+		check.Is(t, name, tc.body.isWanted(&c), tc.want)
 	}
 }
 
@@ -188,8 +181,6 @@ func TestUpdateComputerRequest_matches(t *testing.T) {
 		"another host": {UpdateRequest{Name: &name, HostID: &other, RemoteUser: &user}, false},
 		"another user": {UpdateRequest{Name: &name, HostID: &host, RemoteUser: &other}, false},
 	} {
-		if got := tc.body.matches(present); got != tc.want {
-			t.Errorf("%s: %t", what, got)
-		}
+		check.Is(t, what, tc.body.matches(present), tc.want)
 	}
 }

@@ -53,9 +53,7 @@ func TestUpload_isAFormWithoutTheKey(t *testing.T) {
 	if r.ContentLength <= content.Size || len(r.TransferEncoding) > 0 {
 		t.Errorf("content length %d, transfer encoding %v", r.ContentLength, r.TransferEncoding)
 	}
-	if r.Header.Get("User-Agent") != "test/1" {
-		t.Errorf("the agent is %q", r.Header.Get("User-Agent"))
-	}
+	check.Is(t, "the agent", r.Header.Get("User-Agent"), "test/1")
 	rec.WantCount(t, http.MethodPost, 0)
 }
 
@@ -130,9 +128,7 @@ func TestCompleteFileUpload(t *testing.T) {
 				t.Errorf("%d look-ups after %d attempts, error %v", lookups.Load(), completions.Load(), err)
 			}
 			for _, r := range stored.Requests {
-				if r.Header.Get("Authorization") != "" {
-					t.Error("the API key was sent to the file storage")
-				}
+				check.Is(t, "the key that the file storage gets", r.Header.Get("Authorization"), "")
 			}
 		})
 	}

@@ -150,9 +150,7 @@ func TestCreateFleet_reconcilesALostAnswer(t *testing.T) {
 			if len(made) != tc.made || len(ids) != tc.made || slices.ContainsFunc(tc.known, func(id string) bool { return ids[id] }) {
 				t.Errorf("made %d computers, %d of them different, want %d: %v", len(made), len(ids), tc.made, made)
 			}
-			if len(s.requests) != tc.posts {
-				t.Errorf("%d creations were sent, want %d", len(s.requests), tc.posts)
-			}
+			check.Is(t, "creations were sent", len(s.requests), tc.posts)
 		})
 	}
 }
@@ -198,9 +196,7 @@ func TestComputersByID_asksAloneForWhatTheListingLacks(t *testing.T) {
 			for _, member := range found {
 				members = append(members, member.ID)
 			}
-			if strings.Join(members, " ") != tc.members {
-				t.Errorf("found %v", members)
-			}
+			check.Is(t, "found", strings.Join(members, " "), tc.members)
 		})
 	}
 }

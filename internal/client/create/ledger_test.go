@@ -96,9 +96,7 @@ func TestLedger_isLearnedOnceAndKept(t *testing.T) {
 		t.Errorf("asked anew: %v, %v", got, err)
 	}
 	expect("a", "4", "5")
-	if s.lists.Load() != 2 {
-		t.Errorf("%d listings, want one to learn and one anew", s.lists.Load())
-	}
+	check.Is(t, "listings", s.lists.Load(), 2)
 	expect("none")
 }
 
@@ -148,9 +146,7 @@ func TestLedger_knowsWhatWasThereBefore(t *testing.T) {
 	second := mustKnow(t, sh)
 	sh.Wrote("", &thing{id: "own"})
 	for id, want := range map[string][2]bool{"0": {true, true}, "new": {false, true}, "own": {true, true}, "unknown": {false, false}} {
-		if got := [2]bool{first.IsNotNew(id), second.IsNotNew(id)}; got != want {
-			t.Errorf("%s: %v, want %v", id, got, want)
-		}
+		check.Is(t, id, [2]bool{first.IsNotNew(id), second.IsNotNew(id)}, want)
 	}
 }
 
@@ -169,9 +165,7 @@ func TestLedger_beginsAndShrinksWithoutAListing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = sh.AfterDelete("", "1", &collection.MissingError{Err: &transport.APIError{Status: 404}})
-	if got := mustKnow(t, sh).Find(isIn("a")); len(got) != 0 {
-		t.Errorf("what is gone is known still: %v", got)
-	}
+	check.Is(t, "known of what is gone", len(mustKnow(t, sh).Find(isIn("a"))), 0)
 	if _, err := sh.listing.All(t.Context(), ""); err != nil || s.lists.Load() != 1 {
 		t.Errorf("%d listings, %v", s.lists.Load(), err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
@@ -25,9 +26,7 @@ func TestLedger_waitsOnceForAllNamesThatAreTaken(t *testing.T) {
 		collection.InParallel(10, 60, func(i int) error {
 			hasName := isIn(fmt.Sprint("name-", i))
 			time.Sleep(time.Duration(i%10) * 20 * time.Millisecond) // Resources start one after the other.
-			if known := mustKnow(t, sh).Find(hasName); len(known) != 1 {
-				t.Errorf("known are %v", known)
-			}
+			check.Is(t, "known", len(mustKnow(t, sh).Find(hasName)), 1)
 			if _, taken, err := sh.UntilFree(t.Context(), "", hasName); err != nil || len(taken) != 1 {
 				t.Errorf("got %v, %v", taken, err)
 			}
@@ -66,9 +65,7 @@ func TestLedger_waitsForANameThatIsFreed(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		s.things = nil
 		waiting.Wait()
-		if s.lists.Load() != 4 {
-			t.Errorf("%d listings", s.lists.Load())
-		}
+		check.Is(t, "listings", s.lists.Load(), 4)
 	})
 }
 

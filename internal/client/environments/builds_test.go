@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
@@ -64,9 +65,7 @@ func TestBuildStatuses_inChunks(t *testing.T) {
 				t.Errorf("asked %s", r.URL)
 			}
 		}
-		if !slices.Equal(sent, requests) {
-			t.Errorf("%d: asked for %v, want %v", n, sent, requests)
-		}
+		check.Is(t, fmt.Sprint("requests for ", n), sent, requests)
 	}
 }
 

@@ -25,9 +25,7 @@ func TestCreateEnvironment_sendsOnlyWhatIsSet(t *testing.T) {
 		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET ": listed(), "POST ": `201 {"id":"env_1","buildId":"bld_1"}`}))
 		made, err := c.Create(t.Context(), body)
 		check.Must(t, err)
-		if sent := rec.Bodies[len(rec.Bodies)-1]; sent != want {
-			t.Errorf("sent %s, want %s", sent, want)
-		}
+		check.Is(t, "sent", rec.Bodies[len(rec.Bodies)-1], want)
 		if made.ID != "env_1" || made.Name != body.Name || made.Scope != body.Scope || !slices.Equal(made.Repositories, body.Repositories) || made.SetupScript != body.SetupScript || made.LatestBuildID() != "bld_1" {
 			t.Errorf("made %+v", made)
 		}

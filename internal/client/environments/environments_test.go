@@ -161,9 +161,7 @@ func TestComplete(t *testing.T) {
 			if err == nil && (e.FailureReason != tc.want || !*e.IsDefault) {
 				t.Errorf("got %+v", e)
 			}
-			if len(rec.Calls()) != tc.calls {
-				t.Errorf("asked %v", rec.Calls())
-			}
+			check.Is(t, "requests", len(rec.Calls()), tc.calls)
 		})
 	}
 }
@@ -426,11 +424,7 @@ func TestDefault_besideAnEmptyListing(t *testing.T) {
 func TestEnvironment_failure(t *testing.T) {
 	t.Parallel()
 	failed := &Environment{Status: StatusFailed, FailureReason: "make: exit 2", LatestBuild: &Build{FailureCategory: "validation"}}
-	if why := failed.Failure(); why != "failed: validation" {
-		t.Error(why)
-	}
+	check.Is(t, "the failure", failed.Failure(), "failed: validation")
 	failed.Status = StatusReady
-	if why := failed.Failure(); why != "" {
-		t.Error(why)
-	}
+	check.Is(t, "the failure", failed.Failure(), "")
 }

@@ -3,11 +3,13 @@ package memo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -87,9 +89,7 @@ func TestMemo_failures(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		}
-		if c.reads != reads {
-			t.Errorf("lifetime %v: %d reads, want %d", lifetime, c.reads, reads)
-		}
+		check.Is(t, fmt.Sprint("reads within ", lifetime), c.reads, reads)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -107,9 +108,7 @@ func TestInvite(t *testing.T) {
 				t.Errorf("asked %v", calls)
 			}
 			for _, body := range rec.Bodies {
-				if body != `{"email":"ada@acme.example","role":"manager"}` {
-					t.Errorf("sent %s", body)
-				}
+				check.Is(t, "sent", body, `{"email":"ada@acme.example","role":"manager"}`)
 			}
 		})
 	}

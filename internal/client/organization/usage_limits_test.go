@@ -2,10 +2,10 @@ package organization
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
@@ -132,9 +132,7 @@ func TestSetAndRemoveUserUsageLimit(t *testing.T) {
 			}
 			clienttest.WantText(t, err, tc.says, "setUserUsageLimits")
 			rec.Want(t, tc.calls...)
-			if rec.Bodies[0] != body {
-				t.Errorf("sent %s", rec.Bodies[0])
-			}
+			check.Is(t, "sent", rec.Bodies[0], body)
 		})
 	}
 }
@@ -148,9 +146,7 @@ func TestGlobalUsageLimit_aValueOutlivesARemoval(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if want := []string{`{"limit":null}`, `{"limit":1000000}`}; !slices.Equal(rec.Bodies, want) {
-		t.Errorf("sent %v", rec.Bodies)
-	}
+	check.Is(t, "sent", rec.Bodies, []string{`{"limit":null}`, `{"limit":1000000}`})
 }
 
 func TestSetGlobalUsageLimit_anAnswerThatDenies(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -98,9 +99,7 @@ func checkMade(t *testing.T, s *keyring, made *MintedAPIKey, err error, want str
 		t.Errorf("got %+v, want an error", made)
 	}
 	clienttest.WantText(t, err, wantErr...)
-	if live := fmt.Sprint(s.live()); live != wantLive {
-		t.Errorf("the live keys are %s, want %s", live, wantLive)
-	}
+	check.Is(t, "the live keys", fmt.Sprint(s.live()), wantLive)
 }
 
 func TestRotateAPIKey(t *testing.T) {
@@ -205,9 +204,7 @@ func TestCreateAPIKey_readsItsAnswer(t *testing.T) {
 		case tc.status == 201 && !useless && (err != nil || made.CreatedAt != tc.want):
 			t.Errorf("%s: %+v, %v", name, made, err)
 		}
-		if rec.Count(http.MethodPost) != 1 {
-			t.Errorf("%s: %d mints", name, rec.Count(http.MethodPost))
-		}
+		check.Is(t, name+": mints", rec.Count(http.MethodPost), 1)
 	}
 }
 

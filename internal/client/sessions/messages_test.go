@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 )
 
@@ -116,9 +117,7 @@ func TestMessage_Text(t *testing.T) {
 		`null`:                                                                     "",
 		`{"type":"text"}`:                                                          "",
 	} {
-		if got := (&Message{Content: []byte(content)}).Text(); got != want {
-			t.Errorf("%s: got %q, want %q", content, got, want)
-		}
+		check.Is(t, content, (&Message{Content: []byte(content)}).Text(), want)
 	}
 }
 
@@ -184,7 +183,5 @@ func TestSend(t *testing.T) {
 	if err != nil || got.ID != "m1" || got.Role != RoleUser {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if want := `{"text":"Hi","files":[{"type":"text","mediaType":"text/plain","data":"d","name":"n"}]}`; rec.Bodies[1] != want {
-		t.Errorf("sent %s, want %s", rec.Bodies[1], want)
-	}
+	check.Is(t, "sent", rec.Bodies[1], `{"text":"Hi","files":[{"type":"text","mediaType":"text/plain","data":"d","name":"n"}]}`)
 }

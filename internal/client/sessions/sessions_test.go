@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
-
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
 )
 
 var area = areatest.New[*Client](New)
@@ -200,9 +200,7 @@ func TestSessionWithSettings(t *testing.T) {
 			if (err == nil) != tc.isFound || transport.StatusOf(err) != tc.status || collection.IsGone(err) != tc.isGone || err == nil && (found.ID != "s1" || (found.Settings != nil && found.Settings.Model != nil) != tc.isWhole) {
 				t.Errorf("got %+v, %v", found, err)
 			}
-			if waited := clk.Now().Sub(clienttest.Start); waited != tc.waited {
-				t.Errorf("waited %v, want %v", waited, tc.waited)
-			}
+			check.Is(t, "waited", clk.Now().Sub(clienttest.Start), tc.waited)
 		})
 	}
 }

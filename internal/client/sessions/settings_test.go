@@ -60,9 +60,7 @@ func TestSessionSettings_everyFieldIsInTheTable(t *testing.T) {
 		fields = append(fields, name)
 	}
 	slices.Sort(fields)
-	if want := slices.Sorted(maps.Keys(settingValues)); !slices.Equal(fields, want) {
-		t.Errorf("the settings are %v, the table has %v", fields, want)
-	}
+	check.Is(t, "fields of the settings, and of the table", fields, slices.Sorted(maps.Keys(settingValues)))
 }
 
 func TestSessionSettings_eachField(t *testing.T) {
@@ -74,9 +72,7 @@ func TestSessionSettings_eachField(t *testing.T) {
 			if one.IsEmpty() || len(one.fields()) != 1 || !none.IsEmpty() || jsonOf(t, none) != "{}" {
 				t.Errorf("%s is empty, or %d settings", jsonOf(t, one), len(one.fields()))
 			}
-			if sent := jsonOf(t, one); sent != `{"`+field+`":`+tc.one+`}` {
-				t.Errorf("sent %s", sent)
-			}
+			check.Is(t, "sent", jsonOf(t, one), `{"`+field+`":`+tc.one+`}`)
 			isCreateOnly := field == "toolExecutionMode" || field == "allowSubagentsInScripts"
 			for name, c := range map[string]struct {
 				wanted, prior *Settings
@@ -109,9 +105,7 @@ func TestSessionSettings_eachField(t *testing.T) {
 				"nothing by nothing": {nil, nil, true},
 				"not told":           {one, none, tc.one == "[]"}, // An empty list equals none.
 			} {
-				if got := h.wanted.HoldsIn(h.there); got != h.want {
-					t.Errorf("%s: %s holds in %s: %v", name, jsonOf(t, h.wanted), jsonOf(t, h.there), got)
-				}
+				check.Is(t, name+": "+jsonOf(t, h.wanted)+" holds in "+jsonOf(t, h.there), h.wanted.HoldsIn(h.there), h.want)
 			}
 			unset := none
 			if isCreateOnly {
@@ -131,12 +125,8 @@ func TestSessionSettings_eachField(t *testing.T) {
 					continue // It implies other settings; see below.
 				}
 				before := jsonOf(t, []any{k.answer, k.known})
-				if got := k.answer.Keeping(k.known); jsonOf(t, got) != jsonOf(t, k.want) {
-					t.Errorf("%s: %s, want %s", name, jsonOf(t, got), jsonOf(t, k.want))
-				}
-				if jsonOf(t, []any{k.answer, k.known}) != before {
-					t.Errorf("%s: what was given is changed", name)
-				}
+				check.Is(t, name, jsonOf(t, k.answer.Keeping(k.known)), jsonOf(t, k.want))
+				check.Is(t, name+": what was given is changed", jsonOf(t, []any{k.answer, k.known}), before)
 			}
 		})
 	}
@@ -154,9 +144,7 @@ func TestSessionSettings_keepsEmptyLists(t *testing.T) {
 		if json.Unmarshal([]byte(tc.answer), &answer) != nil || json.Unmarshal([]byte(tc.known), &known) != nil {
 			t.Fatal(tc)
 		}
-		if got := jsonOf(t, answer.Keeping(&known)); got != tc.want {
-			t.Errorf("%s: kept %s, want %s", tc.answer, got, tc.want)
-		}
+		check.Is(t, tc.answer+": kept", jsonOf(t, answer.Keeping(&known)), tc.want)
 	}
 }
 
@@ -169,8 +157,6 @@ func TestSameText(t *testing.T) {
 		{"agi", "mission", true}, {"mission", "agi", true}, {"agi", "agi", true}, {"agi", "auto", false}, {"auto", "mission", false}, {"a", "A", false},
 		{"2026-03-01T00:00:00Z", "2026-03-01T00:00:00+00:00", true}, {"2026-03-01T00:00:00Z", "2026-03-01T00:00:00.001Z", false}, {"2026-03-01T00:00:00Z", "soon", false}, {"", "", true},
 	} {
-		if sameText(tc.a, tc.b) != tc.want {
-			t.Errorf("%q and %q: %v", tc.a, tc.b, !tc.want)
-		}
+		check.Is(t, tc.a+" and "+tc.b+" are the same", sameText(tc.a, tc.b), tc.want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
@@ -42,9 +43,7 @@ func TestCreateSession_sendsOnlyWhatIsSet(t *testing.T) {
 		if err != nil || made.ID != "s1" {
 			t.Fatalf("got %+v, %v", made, err)
 		}
-		if sent := rec.Bodies[len(rec.Bodies)-1]; sent != want {
-			t.Errorf("sent %s\nwant %s", sent, want)
-		}
+		check.Is(t, "sent", rec.Bodies[len(rec.Bodies)-1], want)
 		rec.Want(t, "GET /api/v0/computers/providers", "POST ")
 	}
 }
@@ -288,9 +287,7 @@ func TestCreateSessionRequest_isWanted(t *testing.T) {
 			t.Parallel()
 			s := tc.session
 			s.Status, s.ComputerID, s.Settings = cmp.Or(s.Status, StatusIdle), cmp.Or(s.ComputerID, "7"), tc.has
-			if got := (CreateRequest{ComputerID: "7", Settings: tc.asked}).isWanted(&s); got != tc.want {
-				t.Errorf("got %v", got)
-			}
+			check.Is(t, "is wanted", (CreateRequest{ComputerID: "7", Settings: tc.asked}).isWanted(&s), tc.want)
 		})
 	}
 }

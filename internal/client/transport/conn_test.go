@@ -202,12 +202,8 @@ func TestBackoff_growsAndIsBounded(t *testing.T) {
 			}
 			before = d
 		}
-		if first, want := p.backoff(0), time.Duration((1+random)*float64(minBackoff/2)); first != want {
-			t.Errorf("random %v: the first pause is %v, want %v", random, first, want)
-		}
-		if want := time.Duration((1 + random) * float64(maxBackoff/2)); before != want {
-			t.Errorf("random %v: the last pause is %v, want %v", random, before, want)
-		}
+		check.Is(t, fmt.Sprint("the first pause with random ", random), p.backoff(0), time.Duration((1+random)*float64(minBackoff/2)))
+		check.Is(t, fmt.Sprint("the last pause with random ", random), before, time.Duration((1+random)*float64(maxBackoff/2)))
 	}
 }
 
@@ -217,9 +213,7 @@ func TestKey_staysWithTheOrigin(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { elsewhere.Remember(r) }))
 	defer other.Close()
 	c, _, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-		if r.Header.Get("Authorization") != "Bearer "+clienttest.Key {
-			t.Errorf("the request carries %q", r.Header.Get("Authorization"))
-		}
+		check.Is(t, "the request carries", r.Header.Get("Authorization"), "Bearer "+clienttest.Key)
 		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
 	})
 	_, err := getSample(t.Context(), c)
@@ -333,17 +327,13 @@ func TestSetIf(t *testing.T) {
 	q := url.Values{}
 	SetIf(q, "a", "")
 	SetIf(q, "b", "x")
-	if q.Encode() != "b=x" {
-		t.Errorf("got %v", q)
-	}
+	check.Is(t, "the query", q.Encode(), "b=x")
 }
 
 func TestIsLoopback(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]bool{"http://127.0.0.1:8787": true, "https://localhost": true, "https://api.agentyard.example": false, "://": false} {
-		if IsLoopback(address) != want {
-			t.Errorf("%s: got %t", address, !want)
-		}
+		check.Is(t, address+" is this machine", IsLoopback(address), want)
 	}
 }
 

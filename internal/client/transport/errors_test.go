@@ -48,9 +48,7 @@ func TestAPIError_readsEveryForm(t *testing.T) {
 		if !errors.As(err, &api) || api.Detail != tc.detail || api.Op.Name != "getComputer" || api.Op.Route != "/api/v0/computers/{computerId}" {
 			t.Errorf("%s: got %#v", body, err)
 		}
-		if strings.Contains(body, "req_1") != strings.Contains(err.Error(), "req_1") {
-			t.Errorf("%s: the request's ID: %v", body, err)
-		}
+		check.Is(t, body+" has the request's ID", strings.Contains(body, "req_1"), strings.Contains(err.Error(), "req_1"))
 		if api.FromService != tc.fromService || IsForeign(err) == tc.fromService || IsConflict(err) != tc.fromService {
 			t.Errorf("%s: taken for the service's: %v, a conflict: %v", body, api.FromService, IsConflict(err))
 		}

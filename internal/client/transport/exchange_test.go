@@ -77,9 +77,7 @@ func TestPastCancel(t *testing.T) {
 		end()
 		started := time.Now()
 		<-longer.Done()
-		if outlived := time.Since(started); outlived != 15*time.Second {
-			t.Errorf("the context ended after %v", outlived)
-		}
+		check.Is(t, "the context ended after", time.Since(started), 15*time.Second)
 	})
 }
 
@@ -98,9 +96,7 @@ func TestExchange_aReadEndsWithItsContext(t *testing.T) {
 			if !errors.As(err, &transport) || !errors.Is(err, ctx.Err()) || transport.Op.Changes() || rec.Count(http.MethodGet) != 1 {
 				t.Errorf("got %#v after %d requests", err, rec.Count(http.MethodGet))
 			}
-			if want := map[string]string{"deadline": "timeouts"}[name]; transport.Timeout != want {
-				t.Errorf("the time that ran out is %q, want %q", transport.Timeout, want)
-			}
+			check.Is(t, "the time that ran out", transport.Timeout, map[string]string{"deadline": "timeouts"}[name])
 		})
 	}
 }
@@ -147,9 +143,7 @@ func TestExchange_contextEndsBetweenAttempts(t *testing.T) {
 				if !errors.As(err, &transport) || !errors.Is(err, ctx.Err()) || transport.Unsent != tc.unsent || IsAmbiguous(err) == tc.unsent || rec.Count(http.MethodPatch) != 1 {
 					t.Errorf("got %#v after %d requests", err, rec.Count(http.MethodPatch))
 				}
-				if want := map[string]string{"deadline": "timeouts"}[kind]; transport.Timeout != want {
-					t.Errorf("the time that ran out is %q, want %q", transport.Timeout, want)
-				}
+				check.Is(t, "the time that ran out", transport.Timeout, map[string]string{"deadline": "timeouts"}[kind])
 			})
 		}
 	}
@@ -218,9 +212,7 @@ func TestExchange_whatNeverConnectedIsUnsent(t *testing.T) {
 			if !errors.As(err, &failure) || !failure.Unsent || !failure.Op.Changes() || IsAmbiguous(err) {
 				t.Errorf("got %#v", err)
 			}
-			if int(dials.Load()) != tc.dials {
-				t.Errorf("tried %d times, want %d", dials.Load(), tc.dials)
-			}
+			check.Is(t, "dials", int(dials.Load()), tc.dials)
 			if failure != nil && failure.Timeout != "" {
 				t.Errorf("the time that ran out is %q", failure.Timeout)
 			}

@@ -168,9 +168,7 @@ func TestLimiter_aResponseRaisesTheRateOnce(t *testing.T) {
 		if _, err := c.Exchange(t.Context(), aRead, OnlyJSON); StatusOf(err) != map[int]int{404: 404}[final] {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if got := c.limiter.rate; got != quickRate*(1+quickRaise) {
-			t.Errorf("%s: the rate is %v", name, got)
-		}
+		check.Is(t, name+": the rate", c.limiter.rate, quickRate*(1+quickRaise))
 	}
 }
 
@@ -180,9 +178,7 @@ func TestLimiter_isSpread(t *testing.T) {
 	for _, random := range []float64{0, 0.5, 1} {
 		l := newTurns(random, 0)
 		check.Must(t, l.refused(t.Context(), l.take(t), 10*time.Second))
-		if want := 10*time.Second + time.Duration(2*random*float64(time.Second)/quickRate); l.pause() != want {
-			t.Errorf("random %v: nothing is sent for %v, want %v", random, l.pause(), want)
-		}
+		check.Is(t, fmt.Sprint("the pause with random ", random), l.pause(), 10*time.Second+time.Duration(2*random*float64(time.Second)/quickRate))
 	}
 }
 

@@ -161,9 +161,7 @@ func TestReport_waitsAndNames(t *testing.T) {
 		`{"method":"DELETE","operation":"deleteThing","path":[{"id":"c1","name":"listed"}],"route":"/things/{id}","status":204}`,
 		`{"objects":[{"id":"c1"}],"state":"active","wait":"status"}`,
 	}
-	if got := linesOf(t, folder); strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	check.Is(t, "the report", strings.Join(linesOf(t, folder), "\n"), strings.Join(want, "\n"))
 }
 
 // The response to a creation names the object, so the read after it adds no line.

@@ -181,9 +181,7 @@ func TestCheckAccess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, rec, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { tc.answer(w) })
-			if err := c.CheckAccess(t.Context()); (err != nil) != tc.fails {
-				t.Errorf("got %v", err)
-			}
+			check.Is(t, "the access is refused", c.CheckAccess(t.Context()) != nil, tc.fails)
 			sent := rec.Count(http.MethodGet)
 			if err := c.CheckAccess(t.Context()); err != nil || rec.Count(http.MethodGet) != sent {
 				t.Errorf("the second plan: %v, %d requests", err, rec.Count(http.MethodGet))

@@ -273,8 +273,6 @@ func TestCallSigned(t *testing.T) {
 		} else {
 			got = fmt.Sprint(signed.URL, " ", signed.Fields, " ", signed.ExpiresAt.Format(time.DateOnly))
 		}
-		if got != want {
-			t.Errorf("%s: got %s, want %s", answer, got, want)
-		}
+		check.Is(t, answer, got, want)
 	}
 }

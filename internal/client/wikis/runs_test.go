@@ -201,9 +201,7 @@ func TestSearchWikiRun(t *testing.T) {
 			t.Parallel()
 			c, rec, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.RespondJSON(w, 200, tc.answer) })
 			found, err := c.Search(t.Context(), "r1", tc.text, tc.limit)
-			if rec.Requests[0].URL.RawQuery != tc.query {
-				t.Errorf("the query is %s", rec.Requests[0].URL.RawQuery)
-			}
+			check.Is(t, "the query", rec.Requests[0].URL.RawQuery, tc.query)
 			if tc.want == "" {
 				if err != nil || found == nil || len(found) != tc.found {
 					t.Errorf("got %+v, %v", found, err)

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"testing"
 	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 func TestMillis(t *testing.T) {
@@ -71,9 +73,7 @@ func TestSort(t *testing.T) {
 	type row struct{ key, was int }
 	rows := []row{{3, 0}, {1, 1}, {2, 2}, {1, 3}, {3, 4}}
 	Sort(rows, func(a, b *row) int { return cmp.Compare(a.key, b.key) })
-	if got := fmt.Sprint(rows); got != "[{1 1} {1 3} {2 2} {3 0} {3 4}]" {
-		t.Error(got)
-	}
+	check.Is(t, "the rows", fmt.Sprint(rows), "[{1 1} {1 3} {2 2} {3 0} {3 4}]")
 	Sort[row](nil, nil)
 }
 
@@ -98,8 +98,6 @@ func TestUnordered(t *testing.T) {
 		if err != nil {
 			got = "error"
 		}
-		if got != want {
-			t.Errorf("%s: got %s, want %s", text, got, want)
-		}
+		check.Is(t, text, got, want)
 	}
 }

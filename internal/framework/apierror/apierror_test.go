@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
@@ -85,9 +86,7 @@ func TestFor_statuses(t *testing.T) {
 			if at != tc.at || remedy != tc.want {
 				t.Errorf("at %q:\n%s\nwant at %q:\n%s", at, remedy, tc.at, tc.want)
 			}
-			if want := sentence("wrapped: " + e.Error()); what != want {
-				t.Errorf("got %q, want %q", what, want)
-			}
+			check.Is(t, "what failed", what, sentence("wrapped: "+e.Error()))
 		})
 	}
 }
@@ -99,9 +98,7 @@ func TestNameHint(t *testing.T) {
 		{"computer", "c0000000-0000-4000-8000-000000000001"}: false, {"environment", "env_1"}: false, {"service account", "sa_1"}: false,
 		{"computer", "ada"}: true, {"environment", "ada"}: true, {"service account", "ada"}: true, {"session", "ada"}: false, {"computer", ""}: false,
 	} {
-		if hint := NameHint(of[0], of[1]); (hint != "") != want {
-			t.Errorf("%q: %q", of, hint)
-		}
+		check.Is(t, fmt.Sprint("a hint for ", of), NameHint(of[0], of[1]) != "", want)
 	}
 }
 
@@ -113,9 +110,7 @@ func TestFor_rejectedKey(t *testing.T) {
 		t.Error(d)
 	}
 	lost := &create.LostError{Object: "computer", Name: "ci", Err: errors.Join(errors.New("EOF"), rejected)}
-	if d := For("create", "computer", lost)[0]; d.Summary() != "Cannot create computer" {
-		t.Error(d)
-	}
+	check.Is(t, "the summary", For("create", "computer", lost)[0].Summary(), "Cannot create computer")
 }
 
 // Only a refusal by base_url itself is about an emulator.
@@ -291,11 +286,7 @@ func TestFor_whatExistsAlready(t *testing.T) {
 			if at != tc.at || remedy != tc.remedy {
 				t.Errorf("at %q:\n%s\nwant at %q:\n%s", at, remedy, tc.at, tc.remedy)
 			}
-			for _, want := range tc.want {
-				if !strings.Contains(what, want) {
-					t.Errorf("%q is not in %q", want, what)
-				}
-			}
+			check.Says(t, what, tc.want...)
 		})
 	}
 }

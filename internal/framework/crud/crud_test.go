@@ -14,6 +14,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // thing has an argument, a result, and an attribute that only the provider uses.
@@ -113,9 +115,7 @@ func TestAsPlanned(t *testing.T) {
 				t.Fatal(diags)
 			}
 			for attribute, want := range tc.want {
-				if got := get(t, state, attribute); got != want {
-					t.Errorf("%s is %q, want %q", attribute, got, want)
-				}
+				check.Is(t, attribute, get(t, state, attribute), want)
 			}
 		})
 	}

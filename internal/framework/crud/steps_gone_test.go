@@ -111,9 +111,7 @@ func TestGone_withAnotherKey(t *testing.T) {
 
 func equals(t *testing.T, diags diag.Diagnostics, want string) {
 	t.Helper()
-	if text := said(diags); text != want {
-		t.Errorf("said %q, want %q", text, want)
-	}
+	check.Is(t, "said", said(diags), want)
 }
 
 // Terraform compares private state, so it must not change with every read, nor with every key of a key_owner.
@@ -134,9 +132,7 @@ func TestRecordReader_isWrittenOnce(t *testing.T) {
 			t.Errorf("the mark is %s", text)
 		}
 	}
-	if len(marks) != 5 {
-		t.Errorf("the marks are %q", marks)
-	}
+	check.Is(t, "marks", len(marks), 5)
 }
 
 // What a creation found after a lost response is one warning. An ordinary creation has none.
@@ -169,9 +165,7 @@ func TestWithFound(t *testing.T) {
 		}
 		diags := found()
 		tells(t, diags, tc.start, tc.parts...)
-		if (len(diags) == 1) != (len(tc.found) > 0) {
-			t.Errorf("%s: %v", name, diags)
-		}
+		check.Is(t, name+": a warning", len(diags) == 1, len(tc.found) > 0)
 	}
 }
 

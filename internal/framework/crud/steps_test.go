@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -46,11 +47,7 @@ func tells(t *testing.T, diags diag.Diagnostics, start string, parts ...string) 
 	if start == "" && text != "" || len(diags) > 1 || !strings.HasPrefix(text, start) {
 		t.Errorf("said %q, want %q", text, start)
 	}
-	for _, part := range parts {
-		if !strings.Contains(text, part) {
-			t.Errorf("%q lacks %q", text, part)
-		}
-	}
+	check.Says(t, text, parts...)
 }
 
 // private returns an empty private state, whose type is in an internal package.
@@ -84,9 +81,7 @@ func TestCreate(t *testing.T) {
 		resp := &resource.CreateResponse{State: tfsdk.State{Raw: tftypes.NewValue(thingType, nil), Schema: thingSchema}, Identity: noIdentity()}
 		resp.Private = private(resp.Private)
 		m, got := Create(t.Context(), anyClient, "thing", req, resp, func(_ context.Context, m *thingModel) (*thing, error) {
-			if m.Name.ValueString() != "a" {
-				t.Errorf("planned is %v", m.Name)
-			}
+			check.Is(t, "the planned name", m.Name.ValueString(), "a")
 			return made, err
 		})
 		return resp, m, got
@@ -161,15 +156,11 @@ func TestRead(t *testing.T) {
 				privatestate.MarkImported(t.Context(), resp.Private)
 			}
 			Read(t.Context(), anyClient, "thing", resource.ReadRequest{State: prior()}, resp, func(m *thingModel) (*thing, error) {
-				if m.ID.ValueString() != "1" {
-					t.Errorf("the prior ID is %v", m.ID)
-				}
+				check.Is(t, "the prior ID", m.ID.ValueString(), "1")
 				return tc.found, tc.err
 			})
 			tells(t, resp.Diagnostics, tc.tells, tc.parts...)
-			if id := idIn(t, resp.Identity); (id == "") != tc.unidentified {
-				t.Errorf("the identity is %q", id)
-			}
+			check.Is(t, "has no identity", idIn(t, resp.Identity) == "", tc.unidentified)
 			if tc.mood == "" {
 				if !resp.State.Raw.IsNull() {
 					t.Errorf("the state still holds %v", resp.State.Raw)
@@ -218,18 +209,10 @@ func TestUpdate(t *testing.T) {
 			if (stored == nil) != (tc.err != nil) || stored != nil && stored.Name.ValueString() == "a" {
 				t.Errorf("returned %+v", stored)
 			}
-			if got := get(t, resp.State, "name"); got != tc.name {
-				t.Errorf("the name in the state is %q, want %q", got, tc.name)
-			}
-			if got := get(t, resp.State, "mood"); got != "calm" {
-				t.Errorf("a result became %q in spite of the plan", got)
-			}
-			if got := idIn(t, resp.Identity); (got == "1") != (tc.err == nil) {
-				t.Errorf("the identity is %q", got)
-			}
-			if got := privatestate.MayAdopt(t.Context(), resp.Private, types.StringNull()); got != tc.adopts {
-				t.Errorf("arguments are adopted after it: %t", got)
-			}
+			check.Is(t, "the name in the state", get(t, resp.State, "name"), tc.name)
+			check.Is(t, "a result became in spite of the plan", get(t, resp.State, "mood"), "calm")
+			check.Is(t, "has its identity", idIn(t, resp.Identity) == "1", tc.err == nil)
+			check.Is(t, "arguments are adopted after it", privatestate.MayAdopt(t.Context(), resp.Private, types.StringNull()), tc.adopts)
 		})
 	}
 }
@@ -257,9 +240,7 @@ func TestDelete(t *testing.T) {
 			}
 			var resp resource.DeleteResponse
 			Delete(t.Context(), anyClient, "thing", resource.DeleteRequest{State: state}, &resp, func(m *thingModel) error {
-				if m.ID.ValueString() != get(t, state, "id") {
-					t.Errorf("deleted is %v", m.ID)
-				}
+				check.Is(t, "the deleted ID", m.ID.ValueString(), get(t, state, "id"))
 				return tc.err
 			})
 			tells(t, resp.Diagnostics, tc.tells)
@@ -282,9 +263,7 @@ func TestList_yieldsItsFailure(t *testing.T) {
 	}
 	tells(t, results[0].Diagnostics, "")
 	tells(t, results[1].Diagnostics, "Error: Cannot list things: ")
-	if got := idIn(t, results[0].Identity); got != "1" {
-		t.Errorf("the identity is %q", got)
-	}
+	check.Is(t, "the identity", idIn(t, results[0].Identity), "1")
 	if !results[0].Resource.Raw.IsNull() {
 		t.Errorf("nobody asked for the resource %v", results[0].Resource.Raw)
 	}

@@ -24,9 +24,7 @@ func TestKeepEqual(t *testing.T) {
 	for plan, want := range map[string]string{"ab": "abc", "abc": "abc", "abcd": "abcd", "b": "b"} {
 		resp := &planmodifier.StringResponse{PlanValue: types.StringValue(plan)}
 		m.PlanModifyString(t.Context(), planmodifier.StringRequest{StateValue: types.StringValue("abc"), PlanValue: resp.PlanValue}, resp)
-		if resp.PlanValue.ValueString() != want {
-			t.Errorf("%q becomes %s, want %q", plan, resp.PlanValue, want)
-		}
+		check.Is(t, "the plan of "+plan, resp.PlanValue.ValueString(), want)
 	}
 }
 

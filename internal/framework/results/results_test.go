@@ -10,6 +10,8 @@ import (
 	dsschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 type tool struct {
@@ -74,9 +76,7 @@ func TestRecord_isTheSameEverywhere(t *testing.T) {
 		"no list":     ListOf(record, nil).ElementType(t.Context()),
 		"rows":        RowsOf(record, nil).ElementType(t.Context()),
 	} {
-		if got.String() != want.String() {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
+		check.Is(t, name, got.String(), want.String())
 	}
 	for name, attribute := range record.Resource() {
 		if !attribute.IsComputed() || attribute.IsOptional() || attribute.GetMarkdownDescription() != record[name].Text || attribute.IsSensitive() != (name == "secret") {
@@ -94,9 +94,7 @@ func TestRecord_values(t *testing.T) {
 	t.Parallel()
 	const values = `{"dirs":["b","a"],"id":"1","listed":true,"made":"1970-01-01T00:00:00Z","named":{"x":{"name":"two"}},"pages":2,"ratio":0.500000,"secret":"{\"a\":2,\"b\":1}","source":{"name":"s"},` +
 		`"steps":[{"name":"one"},{"name":<null>}],"tags":{"a":"b"},"title":"","tools":["y","z"],"tree":"{\"a\":2,\"b\":1}"}`
-	if got := ListOf(record, []thing{*full()}).String(); got != "["+values+"]" {
-		t.Errorf("got  %s\nwant [%s]", got, values)
-	}
+	check.Is(t, "the list", ListOf(record, []thing{*full()}).String(), "["+values+"]")
 	for name, got := range ObjectOf(record, &thing{}).Attributes() {
 		if !got.IsNull() {
 			t.Errorf("%s is %s where nothing is set", name, got)
@@ -138,9 +136,7 @@ func TestRecord_Into(t *testing.T) {
 	if diags := sized.Into(t.Context(), &tool{"a"}, &m); diags.HasError() || m.Name.ValueString() != "a" || m.Size.ValueInt64() != 3 {
 		t.Errorf("got %v, %v", m, diags)
 	}
-	if len(toolRecord) != 1 {
-		t.Error("the record itself has another field")
-	}
+	check.Is(t, "fields of the record itself", len(toolRecord), 1)
 }
 
 // An update keeps a resource's results in its plan. Results in list elements are planned with the list.
@@ -148,9 +144,7 @@ func TestRecord_planModifiers(t *testing.T) {
 	t.Parallel()
 	for want, attributes := range map[int]map[string]schema.Attribute{1: record.Resource(), 0: record.Elements()} {
 		for name, attribute := range attributes {
-			if n := reflect.ValueOf(attribute).FieldByName("PlanModifiers").Len(); n != want {
-				t.Errorf("%s has %d plan modifiers, want %d", name, n, want)
-			}
+			check.Is(t, name+": plan modifiers", reflect.ValueOf(attribute).FieldByName("PlanModifiers").Len(), want)
 		}
 	}
 }

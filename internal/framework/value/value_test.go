@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 func TestTime(t *testing.T) {
@@ -20,9 +22,7 @@ func TestTime(t *testing.T) {
 		"2026-03-01T00:00:00.5Z": time.Date(2026, 3, 1, 1, 0, 0, 5e8, time.FixedZone("", 3600)),
 		"2026-03-01T00:00:00Z":   time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
 	} {
-		if got := Time(at).ValueString(); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
+		check.Is(t, "the time", Time(at).ValueString(), want)
 	}
 	if !Time(time.Time{}).IsNull() || !StringOrNull("").IsNull() || StringOrNull("a").ValueString() != "a" {
 		t.Error("unset is not null")
@@ -90,20 +90,18 @@ func TestValidators(t *testing.T) {
 			}
 			return ""
 		}
-		check := func(v types.String) string { return checkAt(path.Root("x"), v) }
+		refusal := func(v types.String) string { return checkAt(path.Root("x"), v) }
 		for _, s := range tc.good {
-			if said := check(types.StringValue(s)); said != "" {
-				t.Errorf("%s: %q is refused: %s", name, s, said)
-			}
+			check.Is(t, name+" refuses "+s, refusal(types.StringValue(s)), "")
 		}
 		for s, want := range tc.bad {
-			if said := check(types.StringValue(s)); said == "" || !strings.Contains(said, want) {
+			if said := refusal(types.StringValue(s)); said == "" || !strings.Contains(said, want) {
 				t.Errorf("%s: %q is answered %q, want %q", name, s, said, want)
 			} else if inSet := checkAt(path.Root("x").AtSetValue(types.StringValue(s)), types.StringValue(s)); inSet != fmt.Sprintf("x[%q]", s)+said[1:] {
 				t.Errorf("%s: %q in a set is answered %q", name, s, inSet)
 			}
 		}
-		if check(types.StringNull()) != "" || check(types.StringUnknown()) != "" {
+		if refusal(types.StringNull()) != "" || refusal(types.StringUnknown()) != "" {
 			t.Errorf("%s: null or unknown is refused", name)
 		}
 		if tc.validator.MarkdownDescription(t.Context()) == "" {
@@ -117,9 +115,7 @@ func TestBetween(t *testing.T) {
 	for n, want := range map[int64]string{0: "x must be from 1 to 2,000, not 0.", 1: "", 2000: "", 2001: "x must be from 1 to 2,000, not 2,001."} {
 		resp := &validator.Int64Response{}
 		Between(1, 2000).ValidateInt64(t.Context(), validator.Int64Request{Path: path.Root("x"), ConfigValue: types.Int64Value(n)}, resp)
-		if said := append(resp.Diagnostics, diag.NewErrorDiagnostic("", ""))[0].Detail(); said != want {
-			t.Errorf("%d is answered %q, want %q", n, said, want)
-		}
+		check.Is(t, fmt.Sprint("the response to ", n), append(resp.Diagnostics, diag.NewErrorDiagnostic("", ""))[0].Detail(), want)
 	}
 }
 

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
@@ -117,12 +117,8 @@ func TestFor(t *testing.T) {
 			if tc.err == nil && err != nil || tc.err != nil && (!errors.As(err, tc.err) || !strings.Contains(err.Error(), tc.text)) {
 				t.Errorf("got %v, want %T with %q", err, tc.err, tc.text)
 			}
-			if got := strings.Join(s.changes, " "); got != tc.changes {
-				t.Errorf("changes %q, want %q", got, tc.changes)
-			}
-			if len(s.looks) != tc.looks {
-				t.Errorf("%d looks, want %d: %v", len(s.looks), tc.looks, s.looks)
-			}
+			check.Is(t, "changes", strings.Join(s.changes, " "), tc.changes)
+			check.Is(t, "looks", len(s.looks), tc.looks)
 		})
 	}
 }
@@ -153,9 +149,7 @@ func TestFor_looksSoonThenSeldomAndOnceMoreAtTheDeadline(t *testing.T) {
 			s := newScript(t, "building")
 			s.took = tc.took
 			_, err := For(t.Context(), s.clock, tc.timeout, s.object(nil))
-			if !slices.Equal(s.looks, tc.want) {
-				t.Errorf("looks at %v, want %v", s.looks, tc.want)
-			}
+			check.Is(t, "looks at", s.looks, tc.want)
 			var late *TimeoutError
 			if !errors.As(err, &late) || late.Waited != tc.waited {
 				t.Errorf("got %v, want a timeout after %v", err, tc.waited)
@@ -180,8 +174,6 @@ func TestFor_aLookThatHangsEndsSoonAfterTheDeadline(t *testing.T) {
 		if !errors.As(err, &late) || !strings.Contains(err.Error(), `still "building" after 1m10s (the last request failed: the service did not respond)`) || last == nil {
 			t.Errorf("got %v and %v", last, err)
 		}
-		if took := time.Since(began); took != time.Minute+lastLookPatience {
-			t.Errorf("it took %v", took)
-		}
+		check.Is(t, "it took", time.Since(began), time.Minute+lastLookPatience)
 	})
 }

@@ -24,9 +24,7 @@ func TestLicensesOf(t *testing.T) {
 		"Redistribution and use in source and binary forms\n may not be used to endorse or promote\nproducts": "BSD-3-Clause",
 		"GNU GENERAL PUBLIC LICENSE Version 3":                                                                "",
 	} {
-		if got := strings.Join(licensesOf(text), " "); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		check.Is(t, text, strings.Join(licensesOf(text), " "), want)
 	}
 }
 
