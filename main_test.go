@@ -4,6 +4,8 @@ import (
 	"os"
 	"runtime/debug"
 	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // The settings are the process's, so these tests do not run in parallel.
@@ -36,9 +38,7 @@ func TestTune_keepsTheMemoryLimit(t *testing.T) {
 	keep(t)
 	debug.SetMemoryLimit(7 << 30)
 	tune()
-	if limit := debug.SetMemoryLimit(-1); limit != 7<<30 {
-		t.Errorf("the limit is %d bytes", limit)
-	}
+	check.Is(t, "the memory limit", debug.SetMemoryLimit(-1), 7<<30)
 }
 
 func TestTune_quietsTheLibrariesUnlessALogIsWanted(t *testing.T) {
@@ -49,9 +49,7 @@ func TestTune_quietsTheLibrariesUnlessALogIsWanted(t *testing.T) {
 				t.Setenv(variable, "TRACE")
 			}
 			tune()
-			if got := os.Getenv("TF_LOG_SDK_PROTO"); got != want {
-				t.Errorf("the level is %q, want %q", got, want)
-			}
+			check.Is(t, "the level", os.Getenv("TF_LOG_SDK_PROTO"), want)
 		})
 	}
 }

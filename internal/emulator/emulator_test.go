@@ -357,9 +357,7 @@ func same(t *testing.T, what, got, want any) {
 	check.Must(t, err)
 	w, err := json.Marshal(want)
 	check.Must(t, err)
-	if string(g) != string(w) {
-		t.Errorf("%v: %s, want %s", what, g, w)
-	}
+	check.Is(t, fmt.Sprint(what), string(g), string(w))
 }
 
 // fields compares some fields of an object. A wanted nil stands for null, and for a missing field.

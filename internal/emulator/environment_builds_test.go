@@ -154,9 +154,7 @@ func TestEditSupersedesARunningBuild(t *testing.T) {
 	second := v.call(200, "PATCH", environments+"/"+id, object{"setupScript": "make"}).object(t)["buildId"].(string)
 	third := v.call(200, "PATCH", environments+"/"+id, object{"setupScript": nil}).object(t)["buildId"].(string)
 	for build, want := range map[string]string{first: "superseded", second: "superseded", third: "queued"} {
-		if got := v.buildStatus(id, build); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		check.Is(t, "the status", v.buildStatus(id, build), want)
 	}
 	v.clock.Advance(time.Minute)
 	for build, want := range map[string]string{first: "superseded", second: "superseded", third: "succeeded"} {

@@ -49,9 +49,7 @@ func TestUploadUpToASize(t *testing.T) {
 		r.Header.Set("Content-Type", form.FormDataContentType())
 		w := httptest.NewRecorder()
 		e.serveFiles(w, r)
-		if w.Code != want {
-			t.Errorf("%d bytes: %d %s", len(content), w.Code, w.Body)
-		}
+		check.Is(t, fmt.Sprint("the status for bytes: ", len(content)), w.Code, want)
 	}
 }
 
@@ -89,9 +87,7 @@ func TestPage(t *testing.T) {
 				r.query.Set("cursor", *p.NextCursor)
 			}
 		}
-		if strings.Join(seen, " ") != strings.Join(ids, " ") {
-			t.Errorf("limit %q: the pages do not make up the list: %v", c.limit, seen)
-		}
+		check.Is(t, "the pages with limit "+c.limit, strings.Join(seen, " "), strings.Join(ids, " "))
 	}
 }
 
@@ -168,9 +164,7 @@ func TestRuns(t *testing.T) {
 
 	s.begin(t.Context(), first)
 	closed(first)
-	if closings != 4 {
-		t.Errorf("%d closings of connections with requests, want 4", closings)
-	}
+	check.Is(t, "closings of connections with requests", closings, 4)
 
 	fifth, sixth, seventh := opened(), opened(), opened()
 	apply := expect("a new process", fifth.request(testAgent, "a"), now, 3)

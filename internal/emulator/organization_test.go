@@ -166,9 +166,7 @@ func TestRemoveMember(t *testing.T) {
 	}
 	v.as(keys[0], 401, "GET", computers, nil)
 	v.as(key[0], 200, "GET", computers, nil)
-	if got := v.limits(); !strings.Contains(got, "leaves@people.example:<nil>") {
-		t.Errorf("limits: %s", got)
-	}
+	check.Says(t, v.limits(), "leaves@people.example:<nil>")
 }
 
 func TestRemoveMemberRefuses(t *testing.T) {

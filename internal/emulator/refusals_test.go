@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
@@ -206,8 +207,6 @@ func TestValidationErrorsAsArray(t *testing.T) {
 	if _, found := o["detail"]; found || len(list) != 2 || o["title"] != "Bad Request" {
 		t.Fatalf("body: %v", o)
 	}
-	if text := list[0].(object)["message"].(string); !strings.Contains(text, "/color") {
-		t.Errorf("second message: %s", text)
-	}
+	check.Says(t, list[0].(object)["message"].(string), "/color")
 	v.detail(v.call(404, "GET", "/api/v0/computers/x", nil), "No computer")
 }

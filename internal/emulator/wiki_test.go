@@ -77,9 +77,7 @@ func TestCreateWikiRun(t *testing.T) {
 	fields(t, "run", given, object{"repoUrl": web, "branch": "topic", "commitHash": "abc", "hasLocalChanges": true, "hasNonRemoteCommits": true})
 	// The head follows from the repository and the branch, and the branch from the repository.
 	head := func(repo string, more object) any { return v.wikiRun(repo, more)["commitHash"] }
-	if a, b := head("https://CODE.example/ACME/Api", nil), head(api, object{"branch": "main"}); a != b {
-		t.Errorf("heads of one branch: %v and %v", a, b)
-	}
+	check.Is(t, "heads of one branch", head("https://CODE.example/ACME/Api", nil), head(api, object{"branch": "main"}))
 	if a, b, c := head(api, nil), head(api, object{"branch": "topic"}), head(web, nil); a == b || a == c {
 		t.Errorf("heads of different branches: %v, %v, %v", a, b, c)
 	}

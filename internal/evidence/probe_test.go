@@ -218,9 +218,7 @@ func TestRecord_add(t *testing.T) {
 		if page := evidence.Page(document(t), record); !strings.Contains(page, step.want) {
 			t.Errorf("hour %d: the page has no %q", step.hour, step.want)
 		}
-		if got := record["list-computers"].Time.Hour(); got != step.wantHour {
-			t.Errorf("hour %d: the record has the result of hour %d, want %d", step.hour, got, step.wantHour)
-		}
+		check.Is(t, fmt.Sprint("the hour of the result after hour ", step.hour), record["list-computers"].Time.Hour(), step.wantHour)
 	}
 	record.Prune(document(t))
 	if len(record) != 2 || record["listSessionChildren"].Observed != "answered 200" {

@@ -100,9 +100,7 @@ func TestRecorder_deviations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, proxy, _ := recorder(t, answer(tc.status, tc.body))
-			if got := send(t, tc.method, proxy+tc.path, tc.sent); got != tc.body {
-				t.Errorf("the traffic was changed to %q", got)
-			}
+			check.Is(t, "the traffic", send(t, tc.method, proxy+tc.path, tc.sent), tc.body)
 			got := deviations(r.Report())
 			for i := range got {
 				if j := strings.Index(got[i], "one of provisioning"); j > 0 {
@@ -110,9 +108,7 @@ func TestRecorder_deviations(t *testing.T) {
 					got[i] = got[i][:j] + "STATUS" + got[i][j+k:]
 				}
 			}
-			if !slices.Equal(got, tc.want) {
-				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tc.want, "\n"))
-			}
+			check.Is(t, "the report", got, tc.want)
 		})
 	}
 }
@@ -131,9 +127,7 @@ func TestRecorder_trialsAreNoDeviations(t *testing.T) {
 		t.Errorf("got %v and %d requests", got, report.Requests)
 	}
 	i := slices.IndexFunc(report.Operations, func(o Operation) bool { return o.ID == "getComputer" })
-	if got := report.Operations[i].Statuses["400"]; got != 2 {
-		t.Errorf("got %d times 400, want 2", got)
-	}
+	check.Is(t, "refusals", report.Operations[i].Statuses["400"], 2)
 }
 
 func TestRecorder_readsCompressedAnswers(t *testing.T) {
@@ -145,9 +139,7 @@ func TestRecorder_readsCompressedAnswers(t *testing.T) {
 		_, _ = io.WriteString(zip, computer)
 		_ = zip.Close()
 	})
-	if got := send(t, "GET", proxy+"/api/v0/computers/c", ""); got != computer {
-		t.Errorf("got %q", got)
-	}
+	check.Is(t, "the response", send(t, "GET", proxy+"/api/v0/computers/c", ""), computer)
 	if got := deviations(r.Report()); len(got) > 0 {
 		t.Errorf("got %v", got)
 	}
@@ -186,9 +178,7 @@ func TestRecorder_rules(t *testing.T) {
 			t.Errorf("got %+v, want %+v", a, want)
 		}
 	}
-	if got, want := report.Skipped[0].Why, "The service said: user … … … may not do this."; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	check.Is(t, "why", report.Skipped[0].Why, "The service said: user … … … may not do this.")
 	if got := deviations(report); !slices.Equal(got, []string{
 		"listComputers | rule | list-computers | " + r.assumptions["list-computers"].Why + " | the older one came first",
 	}) {
@@ -208,11 +198,7 @@ func TestReport_namesNoSilentAssumption(t *testing.T) {
 	r.Rule("body-size", Confirmed, "a large body was refused")
 	text := r.Report().Markdown()
 	silent := len(r.Report().Assumptions) - 1
-	for _, want := range []string{"| body-size | all | a large body was refused |", fmt.Sprintf("Nothing in this run shows %d assumptions.", silent)} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in %s", want, text)
-		}
-	}
+	check.Says(t, text, "| body-size | all | a large body was refused |", fmt.Sprintf("Nothing in this run shows %d assumptions.", silent))
 	if strings.Contains(text, "list-computers") {
 		t.Error("an assumption is named of which there is nothing to say")
 	}

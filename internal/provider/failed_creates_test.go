@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
@@ -80,9 +80,7 @@ func TestServer_keepsFailedCreationsApart(t *testing.T) {
 				}
 				left = append(left, int(clk.Now().Sub(start).Milliseconds()))
 			}
-			if !slices.Equal(left, tc.want) {
-				t.Errorf("they left at %v, want %v", left, tc.want)
-			}
+			check.Is(t, "they left at", left, tc.want)
 		})
 	}
 }

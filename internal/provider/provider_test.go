@@ -86,9 +86,7 @@ func TestAccProvider_settingsFromTheEnvironment(t *testing.T) {
 	cli.Write("provider.tf", acctest.Example(t, "provider/provider.tf"))
 	cli.MustRun("plan", "-input=false")
 	for _, entry := range e.Journal().Entries() {
-		if entry.Status != 200 {
-			t.Errorf("%+v", entry)
-		}
+		check.Is(t, "the status of "+entry.Path, entry.Status, 200)
 	}
 }
 

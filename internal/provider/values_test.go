@@ -139,8 +139,6 @@ func TestValues_roundingErrors(t *testing.T) {
 		"33333333.3333333333":           ", not 33333333.3333. Use floor().",
 		"1.5":                           ", not 1.5. Use floor().",
 	} {
-		if got := roundedBy(exact(text)); got != want {
-			t.Errorf("%s: got %q, want %q", text, got, want)
-		}
+		check.Is(t, text, roundedBy(exact(text)), want)
 	}
 }

@@ -191,9 +191,7 @@ func TestSweep_age(t *testing.T) {
 		{name(time.Minute), now.Add(-2 * time.Hour), false}, // The service's clock is late, or it counts seconds.
 		{"ops+" + name(2*time.Hour) + "@example.com", time.Time{}, true},
 	} {
-		if got := (leftover{name: tc.name, created: tc.created}).isOlder(now.Add(-defaultSweepAge)); got != tc.want {
-			t.Errorf("%s, created %s: got %t, want %t", tc.name, tc.created, got, tc.want)
-		}
+		check.Is(t, fmt.Sprint(tc.name, ", created ", tc.created), (leftover{name: tc.name, created: tc.created}).isOlder(now.Add(-defaultSweepAge)), tc.want)
 	}
 }
 

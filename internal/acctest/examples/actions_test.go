@@ -127,9 +127,7 @@ func TestAccExamples_actions(t *testing.T) {
 				}
 				check.Says(t, acctest.OneLine(r.Output), c.shows...)
 				for operation, want := range c.sent {
-					if got := o.Journal().Count(operation); got != want {
-						t.Errorf("%s: %s was sent %d times, want %d", c.args, operation, got, want)
-					}
+					check.Is(t, c.args+": requests for "+operation, o.Journal().Count(operation), want)
 				}
 			}
 		})

@@ -5,7 +5,6 @@ package examples
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -203,9 +202,7 @@ func TestAccExamples_dataSources_everyCLI(t *testing.T) {
 		{"agentyard_sessions", "tagged_nightly", "[" + o.ids["session"] + "]"},
 		{"agentyard_api_keys", "keys_without_expiry", "[pipeline]"},
 	} {
-		if got := fmt.Sprint(outputs[want.example].Value[want.output]); got != want.value {
-			t.Errorf("%s: %s is %s, want %s", want.example, want.output, got, want.value)
-		}
+		check.Is(t, want.example+": "+want.output, fmt.Sprint(outputs[want.example].Value[want.output]), want.value)
 	}
 	if _, err := os.Stat(filepath.Join(cli.Dir, "wiki.zip")); err != nil {
 		t.Error(err)
@@ -235,9 +232,7 @@ func TestAccExamples_ephemerals_everyCLI(t *testing.T) {
 			t.Errorf("%s was not sent", operation)
 		}
 	}
-	if after := o.keys(); after != before+2 {
-		t.Errorf("%d live keys, were %d: one is kept, and one is that of the failed run", after, before)
-	}
+	check.Is(t, "live keys, of which one is kept, and one is that of the failed run", o.keys(), before+2)
 }
 
 // keys counts the service account's live keys.
@@ -274,9 +269,7 @@ func TestAccExamples_resources(t *testing.T) {
 			for operation, want := range sent[name] {
 				e.WantRequests(t, operation, want)
 			}
-			if after := o.contents(); !maps.Equal(after, before) {
-				t.Errorf("left behind:\n%v\nof\n%v", after, before)
-			}
+			check.Is(t, "left behind", o.contents(), before)
 		})
 	}
 }
@@ -344,15 +337,11 @@ func TestAccExamples_imports(t *testing.T) {
 					cli.MustRun(strings.Fields(command)...)
 				} else {
 					cli.Write("import.tf", example)
-					if r := cli.MustRun("apply", "-auto-approve", "-input=false"); !strings.Contains(r.Output, "1 imported, 0 added, 0 changed, 0 destroyed") {
-						t.Error(r.Output)
-					}
+					check.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false").Output, "1 imported, 0 added, 0 changed, 0 destroyed")
 				}
 				cli.MustPlanEmpty()
 				for _, entry := range o.Journal().Entries() {
-					if entry.Method != http.MethodGet {
-						t.Errorf("%s was sent", entry.Operation)
-					}
+					check.Is(t, "the method of "+entry.Operation, entry.Method, http.MethodGet)
 				}
 			})
 		}

@@ -63,9 +63,7 @@ func TestAccREADME_quickStart_everyCLI(t *testing.T) {
 	out := m.run(tree, script.String())
 	check.Says(t, out, wants...)
 	// The tree and the home folder are as before, except for files of Go and the CLI.
-	if left := m.run(tree, "git status --porcelain -uall --ignored | grep -v '^A ' || true"); left != "" {
-		t.Errorf("left in the tree:\n%s", left)
-	}
+	check.Is(t, "left in the tree", m.run(tree, "git status --porcelain -uall --ignored | grep -v '^A ' || true"), "")
 	for _, path := range files(t, m.home) {
 		if strings.Contains(path, "agentyard") {
 			t.Errorf("left in the home: %s", path)
@@ -112,9 +110,7 @@ func TestAccAgentPool_README(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(pool, name))
 		check.Must(t, err)
 		for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(text), -1) {
-			if !strings.Contains(readme, "| `"+match[1]+"` |") {
-				t.Errorf("the README does not list %s of %s", match[1], name)
-			}
+			check.Says(t, readme, "| `"+match[1]+"` |")
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -50,9 +49,7 @@ func TestAccInstall_initOfOnesOwnModules_everyCLI(t *testing.T) {
 	m.run(project(t), "GOFLAGS=-tags=again make install")
 	m.run(module, "! "+cli+" init -input=false && rm .terraform.lock.hcl && "+cli+" init -input=false")
 	m.run(project(t), "make uninstall")
-	if after := append(files(t, data), files(t, filepath.Join(m.home, "go"))...); !slices.Equal(after, before) {
-		t.Errorf("left after make uninstall:\n%s\nwant:\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
-	}
+	check.Is(t, "left after make uninstall", append(files(t, data), files(t, filepath.Join(m.home, "go"))...), before)
 }
 
 // Installing over the user's files fails as a whole. Uninstalling removes neither these files nor a folder that existed
@@ -67,9 +64,7 @@ func TestInstall_leavesWhatItDidNotMake_slow(t *testing.T) {
 	mirrored := filepath.Join(share, "terraform", "plugins", "registry.opentofu.org", "agentyard", "agentyard", "0.1.0", runtime.GOOS+"_"+runtime.GOARCH, "terraform-provider-agentyard")
 	unchanged := func(before []string, what string) {
 		t.Helper()
-		if after := files(t, m.home); !slices.Equal(after, before) {
-			t.Errorf("%s leaves\n%s\nof\n%s", what, strings.Join(after, "\n"), strings.Join(before, "\n"))
-		}
+		check.Is(t, what+" leaves", files(t, m.home), before)
 	}
 	says := func(out, want string) {
 		t.Helper()
@@ -104,9 +99,7 @@ func TestInstall_leavesWhatItDidNotMake_slow(t *testing.T) {
 
 	// The tag changes the binaries.
 	out := m.run(tree, "rm "+emulator+" && make install && GOFLAGS=-tags=again make install")
-	if n := strings.Count(out, "Installed "+emulator); n != 2 {
-		t.Errorf("the emulator was installed %d times, want twice:\n%s", n, out)
-	}
+	check.Is(t, "installations of the emulator", strings.Count(out, "Installed "+emulator), 2)
 	says(m.run(tree, "echo mine >"+emulator+" && make uninstall"), "Kept "+emulator)
 	unchanged(before, "an emulator that the user has changed")
 }

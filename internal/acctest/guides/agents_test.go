@@ -68,9 +68,7 @@ func agentSessions(g *reader) {
 
 	acctest.NeedsActions(t)
 	g.step()
-	if all := sessions(e); all[0].Status != "idle" {
-		t.Errorf("the session is %s", all[0].Status)
-	}
+	check.Is(t, "the session's status", sessions(e)[0].Status, "idle")
 	g.step()
 	if n := e.Journal().Count("interruptSession"); n != 2 || len(sessions(e)) != 1 {
 		t.Errorf("%d interruptions, and the sessions are %+v", n, sessions(e))
@@ -171,9 +169,7 @@ func wikisFromPipelines(g *reader) {
 	if now := history(e, "acme/web"); len(now) != 2 || now[0] != web[0] && now[1] != web[0] {
 		t.Errorf("the wikis are %+v, and before %+v", now, web)
 	}
-	if legacy := history(e, "acme/legacy"); len(legacy) != 0 {
-		t.Errorf("the wikis of a repository that cannot be written are %+v", legacy)
-	}
+	check.Is(t, "wikis of a repository that cannot be written", len(history(e, "acme/legacy")), 0)
 
 	cli.Write("wiki/use/start.md", "# How to start\n\nRead this.\n")
 	g.step()
@@ -196,9 +192,7 @@ func wikisFromPipelines(g *reader) {
 	cli.MustPlanEmpty()
 	cli.Write("commits.auto.tfvars", strings.ReplaceAll(commits, strings.Repeat("7", 40), strings.Repeat("8", 40)))
 	again := []string{"apply", "-auto-approve", "-input=false"}
-	if r := cli.MustRun(again...); !strings.Contains(r.Output, history(e, "acme/api")[0].CommitHash+"\"") {
-		t.Errorf("the newest run is not shown: %s", r.Output)
-	}
+	check.Says(t, cli.MustRun(again...).Output, history(e, "acme/api")[0].CommitHash+"\"")
 	cli.MustPlanEmpty()
 	cli.MustRun(append(again, `-replace=agentyard_wiki_run.monthly["acme/api"]`)...)
 	cli.MustPlanEmpty()

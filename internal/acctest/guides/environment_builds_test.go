@@ -49,18 +49,14 @@ func environmentBuilds(g *reader) {
 	}
 	g.step()
 	g.cli.MustPlanEmpty()
-	if got := defaultName(e); got != "agents" {
-		t.Errorf("the default is %q", got)
-	}
+	check.Is(t, "the default", defaultName(e), "agents")
 
 	// The default moves only once the new environment is built.
 	fail("agents-next")
 	if out := g.refused(); !strings.Contains(out, "validation") || !strings.Contains(out, "no rule to make target") {
 		t.Errorf("the apply does not fail as the build did: %s", out)
 	}
-	if got := defaultName(e); got != "agents" {
-		t.Errorf("after a failed build the default is %q", got)
-	}
+	check.Is(t, "the default after a failed build", defaultName(e), "agents")
 	before := len(listed(e).Environments) + 1 // And the one that is retried.
 	g.run("terraform untaint agentyard_environment.next\nterraform apply")
 	g.expect(g.refused(), "validation", "make: exit 2")
@@ -81,9 +77,7 @@ func environmentBuilds(g *reader) {
 			t.Fatal("the build does not end")
 		}
 	}
-	if out := g.step(); !strings.Contains(out, `"theirs" = "no rule to make target"`) {
-		t.Errorf("the report: %s", out)
-	}
+	check.Says(t, g.step(), `"theirs" = "no rule to make target"`)
 
 	// The old environment goes in a later apply, and is not the default any more.
 	g.cli.Write("main.tf", environmentBlock.ReplaceAllString(g.read("main.tf"), ""))

@@ -162,9 +162,7 @@ func live(e *acctest.Env) map[string][]string {
 func onlyRead(t *testing.T, e *acctest.Env) {
 	t.Helper()
 	for _, entry := range e.Journal().Entries() {
-		if entry.Method != http.MethodGet {
-			t.Errorf("%s was sent", entry.Operation)
-		}
+		check.Is(t, "the method of "+entry.Operation, entry.Method, http.MethodGet)
 	}
 }
 
@@ -325,9 +323,7 @@ func TestAccGuide_movingComputers(t *testing.T) {
 	cli := acctest.NewCLI(t, e, config(""))
 	cli.MustRun("apply", "-auto-approve", "-input=false")
 	cli.Write("main.tf", config("  service_account_id = agentyard_service_account.team.id\n  lifecycle {\n    create_before_destroy = true\n  }\n"))
-	if r := cli.MustRun("plan", "-input=false", "-out=plan"); !strings.Contains(r.Output, "Plan: 1 to add, 0 to change, 1 to destroy.") {
-		t.Error(r.Output)
-	}
+	check.Says(t, cli.MustRun("plan", "-input=false", "-out=plan").Output, "Plan: 1 to add, 0 to change, 1 to destroy.")
 	cli.MustRun("apply", "-input=false", "plan")
 	cli.MustPlanEmpty()
 }

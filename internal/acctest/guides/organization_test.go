@@ -50,26 +50,16 @@ func adoptingAnOrganization(g *reader) {
 
 	if acctest.HasActions(t) {
 		out := g.step()
-		for _, found := range []string{"agents", "build-1", "build-2", "runner-1", "ci/pipeline", "docs/nightly", "manager@agentyard.example"} {
-			if !strings.Contains(out, found) {
-				t.Errorf("the queries do not find %s: %s", found, out)
-			}
-		}
+		check.Says(t, out, "agents", "build-1", "build-2", "runner-1", "ci/pipeline", "docs/nightly", "manager@agentyard.example")
 		// Accounts that share a name.
 		_, listing := e.Try(http.MethodGet, "/api/v0/service-accounts", nil)
 		e.Faults().Add(emulator.Fault{Operation: "listServiceAccounts", Kind: emulator.FaultOtherResponse, Body: strings.Replace(string(listing), `"name":"docs"`, `"name":"ci"`, 1), Times: -1})
 		out = g.run("terraform query")
-		for _, id := range ids {
-			if !strings.Contains(out, id) {
-				t.Errorf("the queries do not find %s: %s", id, out)
-			}
-		}
+		check.Says(t, out, ids...)
 		e.Faults().Clear()
 
 		g.step()
-		if out := g.step(); !strings.Contains(out, fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", total)) {
-			t.Errorf("the import: %s", out)
-		}
+		check.Says(t, g.step(), fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", total))
 		g.cli.MustPlanEmpty()
 		g.cli.Write("generated.tf", importBlocks.ReplaceAllString(g.read("generated.tf"), ""))
 		g.cli.MustPlanEmpty()
@@ -86,22 +76,16 @@ func adoptingAnOrganization(g *reader) {
 	e.Journal().Reset()
 	out := hand.step("6f1c2d6e-0b5e-4f43-9a39-1c6d7e9b8a10", existing.Computers["build-1"], "a3d9be41-62c7-4c0f-8b53-90f1d2e4c6b7", existing.Computers["build-2"],
 		"sa_01hzy3v7k2m4n6p8q0r2s4t6v8", existing.Account, "key_01hzy4a8m3n5p7q9r1s3t5v7w9", existing.Key, "0c5d9f6e-4a57-4b0e-9a53-2d7e8f9a1b3c", existing.Runner)
-	if !strings.Contains(out, "Plan: 5 to import, 0 to add, 0 to change, 0 to destroy.") {
-		t.Error(out)
-	}
+	check.Says(t, out, "Plan: 5 to import, 0 to add, 0 to change, 0 to destroy.")
 	hand.cli.MustPlanEmpty()
 	onlyRead(t, e)
-	if after := fmt.Sprint(live(e)); after != keys {
-		t.Errorf("live keys are %s, were %s", after, keys)
-	}
+	check.Is(t, "live keys", fmt.Sprint(live(e)), keys)
 }
 
 func apiKeyRotation(g *reader) {
 	t, e := g.t, g.e
 	nightly := "terraform apply -auto-approve -input=false"
-	if !strings.Contains(g.blocks[1].text, nightly) {
-		t.Errorf("the nightly run is %s", g.blocks[1].text)
-	}
+	check.Says(t, g.blocks[1].text, nightly)
 	// Quiet is a nightly run that changes nothing and warns of nothing.
 	quiet := func() {
 		t.Helper()
@@ -110,9 +94,7 @@ func apiKeyRotation(g *reader) {
 		if out := g.run(nightly); !strings.Contains(out, "0 added, 0 changed, 0 destroyed") || strings.Contains(out, "Warning: ") {
 			t.Errorf("the nightly run: %s", out)
 		}
-		if after := live(e); fmt.Sprint(after) != fmt.Sprint(before) {
-			t.Errorf("the nightly run made %v of %v", after, before)
-		}
+		check.Is(t, "the keys after the nightly run", fmt.Sprint(live(e)), fmt.Sprint(before))
 	}
 	g.step()
 	quiet()
@@ -185,9 +167,7 @@ func spendGovernance(g *reader) {
 		t.Errorf("all are members: %s", out)
 	}
 	cli.MustPlanEmpty()
-	if got := fmt.Sprint(spendLimits(e)); got != "map[:20000000 avery@agentyard.example:80000000 blake@agentyard.example:5000000]" {
-		t.Errorf("the limits are %s", got)
-	}
+	check.Is(t, "the limits", fmt.Sprint(spendLimits(e)), "map[:20000000 avery@agentyard.example:80000000 blake@agentyard.example:5000000]")
 
 	// Corey is no member yet.
 	exceptions, corey := g.read("main.tf"), `    "corey@agentyard.example" = 7000000`+"\n"
@@ -206,9 +186,7 @@ func spendGovernance(g *reader) {
 		t.Errorf("the budget was not passed: %s", out)
 	}
 	cli.Setenv("TF_VAR_daily_budget", "1")
-	if r := cli.MustPlanEmpty(); !strings.Contains(r.Output, "The budget is 1.") {
-		t.Errorf("the budget was passed: %s", r.Output)
-	}
+	check.Says(t, cli.MustPlanEmpty().Output, "The budget is 1.")
 	cli.Setenv("TF_VAR_daily_budget", "500000000")
 
 	// Ten of fourteen are limited, and the exceptions stay.
@@ -231,16 +209,12 @@ func spendGovernance(g *reader) {
 		t.Errorf("no control was changed: %s", out)
 	}
 	check.Must(t, e.ChangeEnterpriseControls(map[string]json.RawMessage{"maxAutonomyLevel": json.RawMessage(`"low"`)}, ""))
-	if r := cli.MustPlanEmpty(); !strings.Contains(r.Output, "Revision 4 is by manager@agentyard.example.") {
-		t.Errorf("a control was changed: %s", r.Output)
-	}
+	check.Says(t, cli.MustPlanEmpty().Output, "Revision 4 is by manager@agentyard.example.")
 
 	offboarding(g)
 
 	g.expect(g.step(), "Limits will be replaced", "1 added, 0 changed, 0 destroyed", `"casey@agentyard.example" = 20000000`)
-	if got := fmt.Sprint(spendLimits(e)); got != "map[:20000000 avery@agentyard.example:80000000 blake@agentyard.example:5000000]" {
-		t.Errorf("the limits are %s", got)
-	}
+	check.Is(t, "the limits", fmt.Sprint(spendLimits(e)), "map[:20000000 avery@agentyard.example:80000000 blake@agentyard.example:5000000]")
 	g.run("terraform -chdir=organization plan -detailed-exitcode")
 }
 

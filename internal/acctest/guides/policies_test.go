@@ -42,9 +42,7 @@ func policies(g *reader) {
 			t.Errorf("the rules in Rego are not broken by %s: %s", more, r.Output)
 		}
 		g.expect(r.Output, wants...)
-		if lines := strings.Count(g.read("denied"), "\n"); lines != len(wants) {
-			t.Errorf("%d lines, want %d: %s", lines, len(wants), g.read("denied"))
-		}
+		check.Is(t, "lines that are denied", strings.Count(g.read("denied"), "\n"), len(wants))
 	}
 	good := g.read("main.tf")
 	g.expect(g.refused(), "Limit expires_in to 90d: agentyard_api_key.ci.")

@@ -214,9 +214,7 @@ func TestAccGuide_pipelines(t *testing.T) {
 		"GitHub: plan": {commands("plan"), plan}, "GitHub: platform": {commands("platform"), jobs[0]}, "GitHub: agents": {commands("agents"), jobs[1]},
 		"GitLab: plan": {strings.Join(gitLab.Plan.Script, "\n"), plan}, "GitLab: platform": {strings.Join(gitLab.Platform.Script, "\n"), jobs[0]}, "GitLab: agents": {strings.Join(gitLab.Agents.Script, "\n"), jobs[1]},
 	} {
-		if pair[0] != pair[1] {
-			t.Errorf("%s runs\n%s\nwant\n%s", what, pair[0], pair[1])
-		}
+		check.Is(t, what+" runs", pair[0], pair[1])
 	}
 	for _, job := range []string{"platform", "agents"} {
 		if steps := gitHub.Jobs[job].Steps; len(steps) < 2 || steps[len(steps)-2].If != "always()" || !strings.Contains(steps[len(steps)-2].Run, "report run-report >run-report.html") {

@@ -115,9 +115,7 @@ func TestAccResource_changedElsewhereAndIgnored(t *testing.T) {
 			check.Must(t, os.WriteFile(state, before, 0o600))
 
 			cli.Write("main.tf", ignored)
-			if r := cli.MustRun("apply", "-auto-approve", "-input=false"); !strings.Contains(r.Output, "0 added, 0 changed, 0 destroyed") {
-				t.Error(r.Output)
-			}
+			check.Says(t, cli.MustRun("apply", "-auto-approve", "-input=false").Output, "0 added, 0 changed, 0 destroyed")
 			cli.MustPlanEmpty()
 			cli.MustRun("destroy", "-auto-approve", "-input=false")
 		})

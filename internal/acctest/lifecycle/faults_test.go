@@ -73,9 +73,7 @@ func TestResource_commitsLate(t *testing.T) {
 			if out := o.Apply(t, i, late[operation]); len(out.Errors) > 0 || i.ID() == "" {
 				t.Errorf("%s: %s", operation, out)
 			}
-			if ids := o.Find(r.Listing); len(ids) != 1 {
-				t.Errorf("%s: %q are there", operation, ids)
-			}
+			check.Is(t, operation+": objects", len(o.Find(r.Listing)), 1)
 		}
 	})
 }
@@ -96,9 +94,7 @@ func TestResource_foundAfterALostResponse(t *testing.T) {
 			out := p.Apply(i, o.In(r.Least))
 			out.MustSucceed(t)
 			text := out.WarningText()
-			if isFound := strings.Contains(text, "Found after a lost response"); isFound != isLost {
-				t.Errorf("lost %t: %q", isLost, text)
-			}
+			check.Is(t, "the loss is told: "+text, strings.Contains(text, "Found after a lost response"), isLost)
 			if isLost {
 				check.Says(t, text, "If another run created")
 			}

@@ -97,9 +97,7 @@ func TestOperations_resourceRunsOnce(t *testing.T) {
 		}
 		e.Journal().Reset()
 		e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
-		if sent := e.Journal().Entries(); len(sent) != 0 {
-			t.Errorf("the destroy sends %v", sent)
-		}
+		check.Is(t, "requests of the destroy", len(e.Journal().Entries()), 0)
 	})
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 // nothing is a source that no test reads.
@@ -43,9 +45,7 @@ func TestPages_have(t *testing.T) {
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), tc.method, tc.path, nil)
 		r.RemoteAddr, r.Host = tc.from, tc.host
-		if got := pages.Have(r); got != tc.want {
-			t.Errorf("%+v: %v", tc, got)
-		}
+		check.Is(t, fmt.Sprint(tc), pages.Have(r), tc.want)
 	}
 }
 
@@ -54,13 +54,9 @@ func TestIsLoopback(t *testing.T) {
 	for address, want := range map[string]bool{
 		"127.0.0.1:1": true, "[::1]:1": true, "localhost:1": true, ":1": false, "0.0.0.0:1": false, "192.0.2.1:1": false, "host.example:1": false,
 	} {
-		if IsLoopback(address) != want {
-			t.Errorf("%q: %v", address, !want)
-		}
+		check.Is(t, address+" is this machine", IsLoopback(address), want)
 	}
-	if got := ShellText("/tmp/a-1/data.db.clock") + ShellText("/my data/it's"); got != `/tmp/a-1/data.db.clock'/my data/it'\''s'` {
-		t.Error(got)
-	}
+	check.Is(t, "the texts", ShellText("/tmp/a-1/data.db.clock")+ShellText("/my data/it's"), `/tmp/a-1/data.db.clock'/my data/it'\''s'`)
 }
 
 // What failed is first, then the newest. The status page has the first rows only.
@@ -80,9 +76,7 @@ func TestFirstRows(t *testing.T) {
 	for _, r := range k.Rows {
 		names = append(names, r.Name)
 	}
-	if got := fmt.Sprint(names, k.Rest, k.Total, k.Failed); got != "[broken n16 n15 n14 n13 n12 n11 n10 n09 n08] 8 18 1" {
-		t.Error(got)
-	}
+	check.Is(t, "the rows", fmt.Sprint(names, k.Rest, k.Total, k.Failed), "[broken n16 n15 n14 n13 n12 n11 n10 n09 n08] 8 18 1")
 }
 
 func TestImportOf(t *testing.T) {
@@ -93,8 +87,6 @@ func TestImportOf(t *testing.T) {
 		"import {\n  to = agentyard_computer.this_1st\n  id = \"a\"\n}":                          {"agentyard_computer", "1st ä", "a"},
 		"import {\n  to = agentyard_member_invitation.x\n  id = \"\\\"$${a}%%{b}\\\\\\\"@x\"\n}": {"agentyard_member_invitation", "x@y", `"${a}%{b}\"@x`},
 	} {
-		if got := importOf(tc.resource, &Row{Ref: Ref{ID: tc.id, Name: tc.name}}); got != want {
-			t.Errorf("%+v: %s, want %s", tc, got, want)
-		}
+		check.Is(t, fmt.Sprint(tc), importOf(tc.resource, &Row{Ref: Ref{ID: tc.id, Name: tc.name}}), want)
 	}
 }

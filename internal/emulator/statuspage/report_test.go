@@ -2,6 +2,7 @@ package statuspage
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,9 +94,7 @@ func TestReport_says(t *testing.T) {
 		for _, part := range r.Runs[0].Changes {
 			got += part.Lead + part.Text
 		}
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		check.Is(t, "the text", got, want)
 	}
 }
 
@@ -126,9 +125,7 @@ func TestFolded(t *testing.T) {
 			}
 			spans = append(spans, runSpan{Entry: &x, class: requestOK})
 		}
-		if got := len(folded(lanesOf(spans))); got != want {
-			t.Errorf("%v: %d lanes, want %d", repeated, got, want)
-		}
+		check.Is(t, fmt.Sprint("lanes of ", repeated), len(folded(lanesOf(spans))), want)
 	}
 }
 

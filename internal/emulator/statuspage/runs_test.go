@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 const testAgent = ProviderAgent + "1.2.3 Terraform/1.16.4"
@@ -84,12 +86,8 @@ func TestViewRun_failures(t *testing.T) {
 		"setUserUsageLimits [] 0: 200 with refusals, x@y: no member", "listComputers [] 0: no response",
 		"Computer [{computers 3 web-1}] 0: provisioning failed, Clone repositories: not found",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-	if r.Failed != "4 × 400, 2 × 409, 1 × 200 with refusals, 1 × no response" {
-		t.Error(r.Failed)
-	}
+	check.Is(t, "the rows", got, want)
+	check.Is(t, "what failed", r.Failed, "4 × 400, 2 × 409, 1 × 200 with refusals, 1 × no response")
 }
 
 // A run under way lasts until now, and the legend explains what its bars show.
@@ -240,9 +238,7 @@ func TestSpansOf_retries(t *testing.T) {
 			}
 			got = append(got, wait)
 		}
-		if text := strings.Join(got, " "); text != tc.want {
-			t.Errorf("%s: %s, want %s", name, text, tc.want)
-		}
+		check.Is(t, name, strings.Join(got, " "), tc.want)
 	}
 }
 
@@ -276,12 +272,8 @@ func TestViewRun_waterfall(t *testing.T) {
 		"  ok 50.00% 5.00%: 200, 10.0 s after the start (12:00:10.000 UTC), took 1.0 s",
 		"  running 50.00% 50.00%: running, 10.0 s after the start (12:00:10.000 UTC), took 10.0 s",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-	if ticks := fmt.Sprint(r.Ticks); ticks != "[5.0 s 10.0 s 15.0 s 20.0 s]" {
-		t.Errorf("ticks: %s", ticks)
-	}
+	check.Is(t, "the lanes", got, want)
+	check.Is(t, "ticks", fmt.Sprint(r.Ticks), "[5.0 s 10.0 s 15.0 s 20.0 s]")
 	if r.Client != "CLI 1.16.4, provider 1.2.3" || r.Duration != "20.0 s" || r.Started.Age != "20.0 s ago" || r.Rejected != 1 || r.Failed != "" {
 		t.Errorf("run: %+v", r)
 	}
@@ -303,9 +295,7 @@ func TestViewRun_mergesBars(t *testing.T) {
 	for _, bar := range r.Lanes[1].Bars {
 		classes = append(classes, bar.Class)
 	}
-	if !slices.Equal(classes, []string{requestOK, requestOK, requestRecovered}) {
-		t.Errorf("bars: %v", classes)
-	}
+	check.Is(t, "bars", classes, []string{requestOK, requestOK, requestRecovered})
 }
 
 func TestShortDuration(t *testing.T) {
@@ -314,9 +304,7 @@ func TestShortDuration(t *testing.T) {
 		0: "<1 ms", 999 * time.Microsecond: "<1 ms", 12 * ms: "12 ms", 1250 * ms: "1.2 s", 59*s + 940*ms: "59.9 s", 59*s + 960*ms: "1 min", 61 * s: "1 min 1 s",
 		59*time.Minute + 59*s + 600*ms: "1 h", 90 * time.Minute: "1 h 30 min", 50 * time.Hour: "2 d 2 h",
 	} {
-		if got := Duration(d); got != want {
-			t.Errorf("%s: %q, want %q", d, got, want)
-		}
+		check.Is(t, d.String(), Duration(d), want)
 	}
 }
 
@@ -325,8 +313,6 @@ func TestPartsOf_linksTheLimit(t *testing.T) {
 	t.Parallel()
 	members := map[string]Row{"user_1": {Ref: Ref{"members", "user_1", "ada"}}}
 	for verb, want := range map[string]string{"set": "/objects/usage-limits/user_1", "removed": ""} {
-		if got := partsOf("usage-limits", []*Change{{Verb: verb, Ref: Ref{"usage-limits", "user_1", "ada"}}}, members)[0].Path; got != want {
-			t.Errorf("%s: %q", verb, got)
-		}
+		check.Is(t, verb, partsOf("usage-limits", []*Change{{Verb: verb, Ref: Ref{"usage-limits", "user_1", "ada"}}}, members)[0].Path, want)
 	}
 }

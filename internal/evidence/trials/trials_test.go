@@ -154,9 +154,7 @@ func checkNothingLeft(t *testing.T, server *emulator.Emulator) {
 			t.Errorf("%s was %s", list.route, a.said())
 		}
 	}
-	if n := len(x.get(sessions).rows("sessions")); n != 2 {
-		t.Errorf("%d sessions, want the 2 from before", n)
-	}
+	check.Is(t, "sessions", len(x.get(sessions).rows("sessions")), 2)
 }
 
 // fill gives the organization what trials only read: members, a default environment, sessions, and runs of wikis. It returns the ID

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
@@ -18,9 +19,7 @@ func TestRows_emptyTexts(t *testing.T) {
 		t.Errorf("got %v", hook)
 	}
 	files := results.ObjectOf(productivityRow, &analytics.ProductivityRow{ByExtension: []analytics.ExtensionCount{{Extension: &empty}, {}}}).Attributes()
-	if got := files["by_extension"].String(); got != `[{"count":<null>,"extension":""},{"count":<null>,"extension":<null>}]` {
-		t.Errorf("got %s", got)
-	}
+	check.Is(t, "the rows", files["by_extension"].String(), `[{"count":<null>,"extension":""},{"count":<null>,"extension":<null>}]`)
 	if !files["by_language"].IsNull() {
 		t.Errorf("a list that is left out is %s", files["by_language"])
 	}

@@ -110,17 +110,11 @@ func TestCIWorkflowEdit_outcomes(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
 			progress, out := acctest.NewProcess(t, e, nil).Invoke(typeName, tc.config)
-			if told := outcomes(t, progress); !slices.Equal(told, tc.progress) {
-				t.Errorf("progress %q", told)
-			}
+			check.Is(t, "progress", outcomes(t, progress), tc.progress)
 			if len(out.Errors) != min(len(tc.errors), 1) || len(out.Warnings) > 0 {
 				t.Errorf("got %d errors: %s", len(out.Errors), out.Text())
 			}
-			for _, want := range tc.errors {
-				if !strings.Contains(out.Text(), want) {
-					t.Errorf("%q is missing in %s", want, out.Text())
-				}
-			}
+			check.Says(t, out.Text(), tc.errors...)
 			if len(tc.errors) > 0 && out.Errors[0].Attribute.String() != `AttributeName("repos")` {
 				t.Errorf("the error is at %s", out.Errors[0].Attribute)
 			}
@@ -142,17 +136,9 @@ func TestCIWorkflowEdit_partialResult(t *testing.T) {
 	if len(out.Errors) > 0 || len(out.Warnings) != 1 || i.Tainted {
 		t.Fatalf("errors %s, %d warnings", out.Text(), len(out.Warnings))
 	}
-	for _, want := range []string{"acme/none: error: The code-host integration", "Pull requests were opened: https://code.example/acme/api/pull/1", "set service_automation_id to "} {
-		if !strings.Contains(out.Warnings[0].Detail, want) {
-			t.Errorf("%q is missing in %s", want, out.Warnings[0].Detail)
-		}
-	}
+	check.Says(t, out.Warnings[0].Detail, "acme/none: error: The code-host integration", "Pull requests were opened: https://code.example/acme/api/pull/1", "set service_automation_id to ")
 	state := i.State.String()
-	for _, want := range []string{"does not cover the repository acme/none", "https://code.example/acme/api/pull/1"} {
-		if !strings.Contains(state, want) {
-			t.Errorf("%q is missing in the state %s", want, state)
-		}
-	}
+	check.Says(t, state, "does not cover the repository acme/none", "https://code.example/acme/api/pull/1")
 	if out := p.Apply(i, config); len(out.Errors)+len(out.Warnings) > 0 || out.Action != acctest.ActionNone || e.Journal().Count("editCiWorkflow") != 1 {
 		t.Errorf("the second apply: %v, %d requests, %s", out.Action, e.Journal().Count("editCiWorkflow"), out.Text())
 	}
@@ -216,9 +202,7 @@ func TestCIWorkflowEdit_request(t *testing.T) {
 					made[ids.ServiceAutomationID] = true
 					want = strings.Replace(want, "NEW", ids.ServiceAutomationID, 1)
 				}
-				if body != want {
-					t.Errorf("sent %s\nwant %s", body, want)
-				}
+				check.Is(t, "sent", body, want)
 			}
 			check.Is(t, "requests", len(sent), 2)
 		})
@@ -254,11 +238,7 @@ func TestCIWorkflowEdit_faults(t *testing.T) {
 			e.Faults().Add(tc.fault)
 			p := acctest.NewProcess(t, e, nil)
 			progress, out := p.Invoke(typeName, creation(repo("acme/api"), repo("robin/tools", review)))
-			for _, want := range tc.want {
-				if !strings.Contains(out.Text(), want) {
-					t.Errorf("%q is missing in %s", want, out.Text())
-				}
-			}
+			check.Says(t, out.Text(), tc.want...)
 			if isWrong := len(tc.want) > 0; isWrong != (len(out.Errors) == 1) || len(progress) == 0 || isWrong == (len(outcomes(t, progress)) > 0) {
 				t.Errorf("progress %q, errors %s", progress, out.Text())
 			}
@@ -361,11 +341,7 @@ func TestCIWorkflowEdit_announcement(t *testing.T) {
 	progress, _ := p.Invoke(typeName, creation(repo("acme/api"), repo("robin/tools", review)))
 	var body struct{ ServiceAutomationID string }
 	check.Must(t, json.Unmarshal([]byte(strings.TrimPrefix(requests.Take()[0], "POST ")), &body))
-	for _, want := range []string{"action create in acme/api, robin/tools (" + review + ")", "new service automation ID is " + body.ServiceAutomationID} {
-		if !strings.Contains(progress[0], want) {
-			t.Errorf("%q is missing in %s", want, progress[0])
-		}
-	}
+	check.Says(t, progress[0], "action create in acme/api, robin/tools ("+review+")", "new service automation ID is "+body.ServiceAutomationID)
 	// The configured ID is already known to the user.
 	config := creation(repo("acme/api"))
 	config["service_automation_id"] = body.ServiceAutomationID

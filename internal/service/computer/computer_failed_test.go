@@ -187,9 +187,7 @@ func TestComputer_aListingThatFails(t *testing.T) {
 			out := p.ApplyLater(i, renamed, renamed)
 			out.MustDo(t, acctest.ActionUpdate)
 			check.Says(t, out.WarningText(), `has the status "error": its provisioning steps could not be read. To replace it, run terraform apply -replace=ADDRESS.`)
-			if i.ID() != before {
-				t.Error("the computer was replaced")
-			}
+			check.Is(t, "the computer's ID", i.ID(), before)
 			e.Faults().Clear()
 			e.Plan(t, i, renamed).MustDo(t, acctest.ActionReplace)
 		})

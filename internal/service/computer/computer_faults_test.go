@@ -78,9 +78,7 @@ func TestComputer_interruptedWaitIsResumed(t *testing.T) {
 			out = e.Apply(t, i, tc.config)
 			out.MustDo(t, acctest.ActionUpdate)
 			check.Says(t, out.WarningText(), "Computers are not active yet", "an earlier apply did not wait", "it waits for it")
-			if got := only(t, e); got.Status != "active" {
-				t.Errorf("after the second apply: %+v", got)
-			}
+			check.Is(t, "the status after the second apply", only(t, e).Status, "active")
 			mustBeQuiet(t, e.Plan(t, i, tc.config))
 			breakNow(t, e, only(t, e).Name) // It was active, so a failure does not replace it.
 			e.Plan(t, i, tc.config).MustDo(t, acctest.ActionNone)
@@ -169,9 +167,7 @@ func TestComputer_costsATestLessThanASecond(t *testing.T) {
 			i := p.NewInstance(name)
 			p.Apply(i, config).MustSucceed(t)
 			for _, c := range computers(e) {
-				if c.Status != "active" {
-					t.Errorf("%s is %s", c.Name, c.Status)
-				}
+				check.Is(t, "the status of "+c.Name, c.Status, "active")
 			}
 			p.Destroy(i).MustSucceed(t)
 			if took := e.Now().Sub(acctest.Start); took >= time.Second {

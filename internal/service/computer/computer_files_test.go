@@ -80,9 +80,7 @@ func TestComputerFileUpload_validation(t *testing.T) {
 			t.Errorf("%s: %s", name, out)
 		}
 	}
-	if n := len(e.Journal().Entries()); n != 0 {
-		t.Errorf("%d requests were sent", n)
-	}
+	check.Is(t, "requests", len(e.Journal().Entries()), 0)
 }
 
 func TestComputerFileUpload_errors(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -222,9 +223,7 @@ func TestFleet_computersOfOthers(t *testing.T) {
 	}
 	e.MustApply(t, i, fleetOf(1))
 	e.MustApply(t, i, nil)
-	if left := computers(e); len(left) != 4 {
-		t.Errorf("left: %+v", left)
-	}
+	check.Is(t, "computers left", len(computers(e)), 4)
 	out = e.Apply(t, i, fleetOf(1))
 	if !strings.Contains(out.Text(), stranger.ID) || !i.State.IsNull() {
 		t.Errorf("creating beside it: %s", out)

@@ -54,9 +54,7 @@ func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 		}
 	}
 	e.MustApply(t, i, fleetOf(3)).MustDo(t, acctest.ActionUpdate)
-	if got := fleetStatuses(i); !slices.Equal(got, []string{"active", "active", "error"}) {
-		t.Errorf("after healing the statuses are %v", got)
-	}
+	check.Is(t, "after healing the statuses", fleetStatuses(i), []string{"active", "active", "error"})
 	if after := fleetIDs(i); after[0] != before[0] || after[1] == before[1] || after[2] != before[2] || len(computers(e)) != 3 {
 		t.Errorf("the computers were %v and are %v", before, after)
 	}
@@ -213,9 +211,7 @@ func TestFleet_aFailedCreationAfterDeletions(t *testing.T) {
 		t.Fatalf("%s; the state holds %v", out, fleetStatuses(i))
 	}
 	e.MustApply(t, i, fleetOf(2))
-	if got := fleetStatuses(i); !slices.Equal(got, []string{"active", "active"}) {
-		t.Errorf("the state holds %v", got)
-	}
+	check.Is(t, "the state holds", fleetStatuses(i), []string{"active", "active"})
 }
 
 // A refresh of a large fleet reports broken computers in a few lines.
@@ -248,9 +244,7 @@ func TestFleet_namesTheComputersThatAPlanHides(t *testing.T) {
 				shown++
 			}
 		}
-		if shown != 50 {
-			t.Errorf("%d computers are shown", shown)
-		}
+		check.Is(t, "computers are shown", shown, 50)
 	}
 }
 

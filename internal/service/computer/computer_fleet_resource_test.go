@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -143,9 +144,7 @@ func TestFleet_importTakesAllOfTheNameAndAdopts(t *testing.T) {
 	}
 	e.Apply(t, i, config).MustDo(t, acctest.ActionNone)
 	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
-	if left := computerNames(e); !slices.Equal(left, []string{"web", "web-1-1"}) {
-		t.Errorf("left: %v", left)
-	}
+	check.Is(t, "left", computerNames(e), []string{"web", "web-1-1"})
 }
 
 func TestFleet_ofAServiceAccount(t *testing.T) {
@@ -180,9 +179,7 @@ func TestFleet_protectedFleetScalesDown(t *testing.T) {
 	e.Clock.Advance(provisioned)
 	config["quantity"] = 1
 	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
-	if names := computerNames(e); len(names) != 1 {
-		t.Errorf("the computers are %v", names)
-	}
+	check.Is(t, "the computers", len(computerNames(e)), 1)
 }
 
 // rename renames a computer outside Terraform.

@@ -1,8 +1,10 @@
 package computer
 
 import (
+	"fmt"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 )
 
@@ -24,9 +26,7 @@ func TestComputerRecord_keepsTheSessionOfAStep(t *testing.T) {
 		if diags := m.FromAPI(t.Context(), step.answer); diags.HasError() {
 			t.Fatal(diags)
 		}
-		if m.InstallSessionID.ValueString() != step.want {
-			t.Errorf("answer %d: session %s, want %q", n, m.InstallSessionID, step.want)
-		}
+		check.Is(t, fmt.Sprint("the session of answer ", n), m.InstallSessionID.ValueString(), step.want)
 	}
 }
 

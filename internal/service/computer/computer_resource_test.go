@@ -278,9 +278,7 @@ func TestComputer_renameWaitsForTheName(t *testing.T) {
 	p, i := e.Created(t, computerType, acctest.Values{"name": "a", "provider_type": "byom"})
 	e.Refuse("updateComputer", 409, 5)
 	p.Apply(i, acctest.Values{"name": "b", "provider_type": "byom"}).MustDo(t, acctest.ActionUpdate)
-	if only(t, e).Name != "b" {
-		t.Errorf("the service has %+v", only(t, e))
-	}
+	check.Is(t, "the computer's name", only(t, e).Name, "b")
 }
 
 func TestComputer_renameToATakenName(t *testing.T) {
@@ -351,9 +349,7 @@ func TestComputer_equalReposDoNotReplace(t *testing.T) {
 				p.Apply(i, with(tc.after)).MustDo(t, acctest.ActionUpdate)
 				p.Plan(i, with(tc.after)).MustDo(t, acctest.ActionNone)
 				for _, entry := range e.Journal().Entries() {
-					if entry.Method != "GET" {
-						t.Errorf("%s was sent", entry.Operation)
-					}
+					check.Is(t, "the method of "+entry.Operation, entry.Method, "GET")
 				}
 			})
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -60,9 +61,7 @@ func TestDefaultEnvironment_provisioned(t *testing.T) {
 		e.Plan(t, i, acctest.Values{}).MustDo(t, acctest.ActionNone)
 		defaultHolds(t, e, i)
 		e.WantRequests(t, "provisionDefaultEnvironment", requests)
-		if n := len(environmentsOf(e)); n != 1 {
-			t.Errorf("%d environments", n)
-		}
+		check.Is(t, "environments", len(environmentsOf(e)), 1)
 	}
 }
 
@@ -93,9 +92,7 @@ func TestDefaultEnvironment_errors(t *testing.T) {
 		}
 		p := acctest.NewProcess(t, e, settings)
 		p.Apply(p.NewInstance(defaultType), acctest.Values{"environment_id": tc.id}).MustFail(t, tc.at, tc.want...)
-		if got := liveDefault(e); got != "" {
-			t.Errorf("%v: the default is %s", tc.id, got)
-		}
+		check.Is(t, fmt.Sprint(tc.id, ": the default"), liveDefault(e), "")
 	}
 }
 

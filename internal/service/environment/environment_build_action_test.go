@@ -3,12 +3,12 @@ package environment_test
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -44,9 +44,7 @@ func TestEnvironmentBuild_waitsAndReportsEachStatusOnce(t *testing.T) {
 	built := latestBuild(e, id)
 	about := fmt.Sprintf("Build %s of environment \"a\" (%s)", built.ID, id)
 	want := []string{"Starting a build of environment \"a\" (" + id + ")", about + ": queued", about + ": building", about + ": validating", about + ": succeeded"}
-	if !slices.Equal(progress, want) {
-		t.Errorf("progress %q, want %q", progress, want)
-	}
+	check.Is(t, "progress", progress, want)
 	if took := e.Clock.Now().Sub(begin); built.ID == first.ID || built.Trigger != "manual" || took < time.Minute || took > 70*time.Second {
 		t.Errorf("after %s the latest build is %+v", took, built)
 	}

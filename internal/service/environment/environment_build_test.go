@@ -37,9 +37,7 @@ func TestFailureOf(t *testing.T) {
 		"many lines":    {&environments.Build{ID: "b2", Excerpt: "first\n" + strings.Repeat("line\n", 20)}, "r", "", "Build b2 of environment \"dev\" (e) failed: r.\n\n" + log + strings.TrimSpace(strings.Repeat("line\n  ", 20)) + "\n\n" + mend},
 		"a long line":   {&environments.Build{ID: "b2", Excerpt: strings.Repeat("é", 2001)}, "r", "", "Build b2 of environment \"dev\" (e) failed: r.\n\n" + log + strings.Repeat("é", 2000) + "\n\n" + mend},
 	} {
-		if got := failureOf(&environments.Environment{ID: "e", Name: "dev", LatestBuild: tc.latest, FailureReason: tc.reason}, &environments.Build{ID: "b2", Excerpt: tc.excerpt}); got != tc.want {
-			t.Errorf("%s: got\n%s\nwant\n%s", name, got, tc.want)
-		}
+		check.Is(t, name+": want", failureOf(&environments.Environment{ID: "e", Name: "dev", LatestBuild: tc.latest, FailureReason: tc.reason}, &environments.Build{ID: "b2", Excerpt: tc.excerpt}), tc.want)
 	}
 }
 

@@ -46,9 +46,7 @@ func reads(t *testing.T, e *acctest.Env, settings acctest.Values, typeName strin
 	t.Helper()
 	got := e.MustRead(t, settings, typeName, config)
 	for name, value := range want {
-		if is, wanted := commit.ReplaceAllString(fmt.Sprintf("%#v", got[name]), `"SHA"`), fmt.Sprintf("%#v", value); is != wanted {
-			t.Errorf("%s %v: %s is\n%s, want\n%s", typeName, config, name, is, wanted)
-		}
+		check.Is(t, fmt.Sprint(typeName, config, name), commit.ReplaceAllString(fmt.Sprintf("%#v", got[name]), `"SHA"`), fmt.Sprintf("%#v", value))
 	}
 }
 
@@ -179,16 +177,11 @@ func TestEnvironmentList(t *testing.T) {
 				t.Errorf("listed %v", c)
 			}
 		}
-		if !slices.Equal(p.Names, names) {
-			t.Errorf("%v are named %v", names, p.Names)
-		}
-		if slices.Sort(names); !slices.Equal(names, tc.want) {
-			t.Errorf("%v lists %v", tc.account, names)
-		}
+		check.Is(t, "the names", p.Names, names)
+		slices.Sort(names)
+		check.Is(t, "what "+tc.account+" lists", names, tc.want)
 	}
-	if n := len(e.Journal().Entries()); n != e.Journal().Count("listEnvironments") {
-		t.Errorf("a query sent more than listings: %+v", e.Journal().Entries())
-	}
+	check.Is(t, "requests, and listings", len(e.Journal().Entries()), e.Journal().Count("listEnvironments"))
 }
 
 func TestEnvironmentsDataSource(t *testing.T) {

@@ -1,6 +1,7 @@
 package environment_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -40,9 +42,7 @@ func TestEnvironment_makeOrganizationDefault(t *testing.T) {
 		e.Journal().Reset()
 		config := environmentOf("dev", step.values)
 		e.Apply(t, i, config).MustDo(t, step.action)
-		if got := changesSent(e); got != step.sent {
-			t.Errorf("step %d sent %q", n, got)
-		}
+		check.Is(t, fmt.Sprint("what step ", n, " sends"), changesSent(e), step.sent)
 		if isDefault(i) != step.isDefault || (liveDefault(e) == i.ID()) != step.isDefault {
 			t.Errorf("step %d: the default is %s, and the state is %s", n, liveDefault(e), i.State)
 		}

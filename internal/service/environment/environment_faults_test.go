@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -35,12 +36,8 @@ func TestEnvironment_faultMatrix_slow(t *testing.T) {
 		Live: idsOf,
 		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
 			// An environment that was not built in time is replaced, as the error says.
-			if made, gone := e.CarriedOut("createEnvironment"), e.CarriedOut("deleteEnvironment"); made != gone+1 {
-				t.Errorf("%d creations and %d deletions were carried out", made, gone)
-			}
-			if n := e.CarriedOut("createEnvironmentBuild"); n != 0 {
-				t.Errorf("%d builds were started besides", n)
-			}
+			check.Is(t, "creations, and deletions with the one that stays", e.CarriedOut("createEnvironment"), e.CarriedOut("deleteEnvironment")+1)
+			check.Is(t, "builds started besides", e.CarriedOut("createEnvironmentBuild"), 0)
 			if all := environmentsOf(e); len(all) != 1 || !all[0].IsDefault {
 				t.Errorf("the default is not set: %+v", all)
 			}
@@ -197,9 +194,7 @@ func TestEnvironment_aBuildWhoseStartWasLostIsWaitedFor(t *testing.T) {
 			if out.Action != acctest.ActionUpdate || i.Attribute("status") != "ready" {
 				t.Errorf("%s; the status is %q", out, i.Attribute("status"))
 			}
-			if n := e.CarriedOut("updateEnvironment") + e.CarriedOut("createEnvironmentBuild"); n != started {
-				t.Errorf("%d more builds were started", n-started)
-			}
+			check.Is(t, "builds started", e.CarriedOut("updateEnvironment")+e.CarriedOut("createEnvironmentBuild"), started)
 			e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 		})
 	}

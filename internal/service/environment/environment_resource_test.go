@@ -83,9 +83,7 @@ func TestEnvironment_plansShowWhatChanges(t *testing.T) {
 	} {
 		config := envValues(before)
 		maps.Copy(config, tc.change)
-		if got := acctest.NewProcess(t, e, nil).Changes(i, config); !slices.Equal(got, tc.want) {
-			t.Errorf("%s: the plan shows %v, want %v", name, got, tc.want)
-		}
+		check.Is(t, name+": the plan shows", acctest.NewProcess(t, e, nil).Changes(i, config), tc.want)
 	}
 }
 
@@ -257,9 +255,7 @@ func TestEnvironment_renameWaitsForTheName(t *testing.T) {
 	e.Refuse("updateEnvironment", 409, 5)
 	config["name"] = "b"
 	p.Apply(i, config).MustDo(t, acctest.ActionUpdate)
-	if got := environmentsOf(e)[0].Name; got != "b" {
-		t.Errorf("the environment is named %s", got)
-	}
+	check.Is(t, "the environment's name", environmentsOf(e)[0].Name, "b")
 }
 
 // normalizes removes trailing line breaks from texts, and ".git" from URLs.
@@ -281,9 +277,7 @@ func TestEnvironment_aServiceThatNormalizes(t *testing.T) {
 	config := environmentOf("a", acctest.Values{"setup_script": "make tools\n", "repositories": []any{map[string]any{"url": "https://git.example/acme/app.git", "script": "make\n"}}})
 	_, i := e.Created(t, environmentType, config)
 	e.MustApply(t, i, config).MustDo(t, acctest.ActionNone)
-	if got := i.Attribute("setup_script"); got != "make tools\n" {
-		t.Errorf("the state holds %q", got)
-	}
+	check.Is(t, "the setup script", i.Attribute("setup_script"), "make tools\n")
 	// A different spelling of the same value is not a change either.
 	config["setup_script"] = "make tools"
 	e.MustApply(t, i, config).MustDo(t, acctest.ActionNone)
@@ -359,9 +353,7 @@ func TestEnvironment_readyWithAFailedBuild(t *testing.T) {
 			p.Apply(b, environmentOf("b", nil)).MustSucceed(t)
 		}
 		p.Plan(a, environmentOf("a", nil)).MustDo(t, acctest.ActionUpdate)
-		if got := a.Attribute("failure_reason"); (got == "The disk is full.") != told {
-			t.Errorf("told %v, and the reason is %q", told, got)
-		}
+		check.Is(t, "the reason is told", a.Attribute("failure_reason") == "The disk is full.", told)
 	}
 	e.Apply(t, a, environmentOf("a", nil)).MustDo(t, acctest.ActionUpdate)
 	e.Plan(t, a, environmentOf("a", nil)).MustDo(t, acctest.ActionNone)
@@ -384,9 +376,7 @@ func TestEnvironment_repositoriesInAnyOrder(t *testing.T) {
 		read := e.MustRead(t, nil, environmentType, acctest.Values{"id": i.ID()})
 		results[fmt.Sprint(read["repositories"], read["active_repositories"], read["latest_build"])] = true
 	}
-	if len(results) != 1 {
-		t.Errorf("the data source has several orders: %v", results)
-	}
+	check.Is(t, "orders of the data source", len(results), 1)
 	e.Apply(t, i, envValues(acctest.Values{"repositories": reversed[1:]})).MustDo(t, acctest.ActionUpdate)
 	mustRest(t, e, i, envValues(acctest.Values{"repositories": reversed[1:]}))
 }

@@ -134,12 +134,8 @@ func TestEnvironment_foundFailed(t *testing.T) {
 				t.Errorf("the plan says: %s", plan.WarningText())
 			}
 			p.Apply(i, config).MustDo(t, acctest.ActionUpdate)
-			if got := changesSent(e); got != tc.want {
-				t.Errorf("sent %s, want %s", got, tc.want)
-			}
-			if got := i.Attribute("status"); got != tc.status {
-				t.Errorf("the status is %q", got)
-			}
+			check.Is(t, "sent", changesSent(e), tc.want)
+			check.Is(t, "the status", i.Attribute("status"), tc.status)
 			e.Clock.Advance(buildTime)
 			mustRest(t, e, i, config)
 		})
@@ -213,9 +209,7 @@ func TestEnvironment_whatHappensDuringTheWait(t *testing.T) {
 				i.Tainted = false
 				d.e.Journal().Reset()
 				acctest.NewProcess(t, d.e, nil).Apply(i, config).MustDo(t, tc.next)
-				if got := changesSent(d.e); got != tc.sends {
-					t.Errorf("the next apply sends %q, want %q", got, tc.sends)
-				}
+				check.Is(t, "the next apply sends", changesSent(d.e), tc.sends)
 				d.e.Clock.Advance(buildTime)
 				mustRest(t, d.e, i, config)
 			})
@@ -254,9 +248,7 @@ func TestEnvironment_timeouts(t *testing.T) {
 			check.Says(t, e.Plan(t, i, config).WarningText(), "Earlier build has not ended", i.ID(), "Build "+i.Attribute("latest_build_id"), " has not ended, and an earlier apply stopped waiting. Unless this apply replaces the environment, it waits for the build.")
 			e.Journal().Reset()
 			e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
-			if sent := changesSent(e); sent != "" {
-				t.Errorf("the next apply sends %s", sent)
-			}
+			check.Is(t, "the next apply sends", changesSent(e), "")
 			mustRest(t, e, i, config)
 		})
 	}

@@ -205,9 +205,7 @@ func TestEnterpriseControlHistory_sinceRevision(t *testing.T) {
 		{acctest.Values{"since_revision": 6, "max_results": 5}, 1, 1},
 	} {
 		e.Journal().Reset()
-		if found := e.MustRead(t, nil, historyType, tc.config)["changes"].([]any); len(found) != tc.found {
-			t.Errorf("%v: %d changes, want %d", tc.config, len(found), tc.found)
-		}
+		check.Is(t, fmt.Sprint("changes with ", tc.config), len(e.MustRead(t, nil, historyType, tc.config)["changes"].([]any)), tc.found)
 		e.WantRequests(t, "listEnterpriseControlHistory", tc.requests)
 	}
 }

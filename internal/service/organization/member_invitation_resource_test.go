@@ -171,15 +171,12 @@ func TestMemberInvitation_import(t *testing.T) {
 	p := acctest.NewProcess(t, e, nil)
 	i := p.NewInstance(invitationType)
 	p.Import(i, "AVERY@Agentyard.example").MustSucceed(t)
-	if p.Destroy(i.Clone()).MustSucceed(t); len(remaining(t, e)) != 1 {
-		t.Error("the imported member was removed")
-	}
+	p.Destroy(i.Clone()).MustSucceed(t)
+	check.Is(t, "remaining members", len(remaining(t, e)), 1)
 	e.Apply(t, i, acctest.Values{"email": avery}).MustDo(t, acctest.ActionNone)
 	e.Apply(t, i, removing(avery)).MustDo(t, acctest.ActionUpdate)
 	e.WantRequests(t, "inviteMember", 0)
-	if i.Attribute("role") != "" {
-		t.Errorf("the state is %s", i.State)
-	}
+	check.Is(t, "the role", i.Attribute("role"), "")
 	e.Apply(t, i, acctest.Values{"email": avery, "role": "manager"}).MustDo(t, acctest.ActionUpdate)
 	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
 	check.Is(t, "the member", roleOf(e, avery, "manager"), "manager already_member")
@@ -341,9 +338,7 @@ func TestMemberInvitation_removeOnDestroyChanged(t *testing.T) {
 			e.WantRequests(t, "inviteMember", 0)
 			e.Apply(t, i, tc.values[1]).MustDo(t, acctest.ActionNone)
 			e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
-			if removed := len(remaining(t, e)) == 0; removed != tc.removed {
-				t.Errorf("removed: %t", removed)
-			}
+			check.Is(t, "the member is removed", len(remaining(t, e)) == 0, tc.removed)
 		})
 	}
 }
@@ -391,9 +386,7 @@ func TestMemberInvitation_removeOnDestroyErrors(t *testing.T) {
 				t.Errorf("left are %v, and the state is %s", remaining(t, e), i.State)
 			}
 			e.Faults().Clear()
-			if out := e.Apply(t, i, nil); (len(out.Errors) > 0) != (tc.email == bootstrap) {
-				t.Errorf("the next apply: %s", out)
-			}
+			check.Is(t, "the next apply fails", len(e.Apply(t, i, nil).Errors) > 0, tc.email == bootstrap)
 		})
 	}
 }
@@ -405,9 +398,7 @@ func TestMemberInvitation_removeOnDestroyChangedAddress(t *testing.T) {
 	id, _ := join(t, e, emulator.Human{Email: avery})
 	i := e.NewInstance(t, invitationType)
 	e.MustApply(t, i, removing(avery))
-	if i.Attribute("member_id") != id {
-		t.Errorf("the state is %s", i.State)
-	}
+	check.Is(t, "the member's ID", i.Attribute("member_id"), id)
 	users, err := json.Marshal([]any{map[string]any{"id": id, "email": blake, "createdAt": "2026-05-01T12:00:00Z", "metadata": map[string]any{}}})
 	check.Must(t, err)
 	e.Faults().Add(

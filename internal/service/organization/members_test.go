@@ -63,9 +63,7 @@ func TestMembers_maxResults(t *testing.T) {
 	joinMany(t, e, 6)
 	for most, want := range map[any]struct{ found, requests int }{nil: {7, 4}, 3: {3, 2}} {
 		e.Journal().Reset()
-		if found := e.MustRead(t, nil, "agentyard_members", acctest.Values{"max_results": most})["members"].([]any); len(found) != want.found {
-			t.Errorf("max_results %v: %d found, want %d", most, len(found), want.found)
-		}
+		check.Is(t, fmt.Sprint("members with max_results ", most), len(e.MustRead(t, nil, "agentyard_members", acctest.Values{"max_results": most})["members"].([]any)), want.found)
 		e.WantRequests(t, "listMembers", want.requests)
 	}
 	for _, typeName := range []string{"agentyard_members", "agentyard_enterprise_control_history"} {
@@ -186,9 +184,7 @@ func TestUserUsageLimitList(t *testing.T) {
 		avery:                     map[string]any{"id": avery, "email": avery, "limit": 2e6},
 		"Blake@agentyard.example": map[string]any{"id": "Blake@agentyard.example", "email": "Blake@agentyard.example", "limit": 3e6},
 	})
-	if n := len(e.Journal().Entries()); n != e.Journal().Count("getUserUsageLimits") {
-		t.Errorf("a query sent more than listings: %+v", e.Journal().Entries())
-	}
+	check.Is(t, "requests, and listings", len(e.Journal().Entries()), e.Journal().Count("getUserUsageLimits"))
 }
 
 // Pending invitations are not listed, and neither the role nor the status is known.

@@ -2,7 +2,6 @@ package organization_test
 
 import (
 	"fmt"
-	"maps"
 	"math/big"
 	"net/http"
 	"net/url"
@@ -89,9 +88,7 @@ func liveGlobalLimit(e *acctest.Env) int64 {
 // mustHold fails the test unless the emulator has exactly these limits.
 func mustHold(t *testing.T, e *acctest.Env, want limits) {
 	t.Helper()
-	if got := liveLimits(e); !maps.Equal(got, want) {
-		t.Errorf("the emulator holds %v, want %v", got, want)
-	}
+	check.Is(t, "the emulator holds", liveLimits(e), want)
 }
 
 // said fails the test unless an outcome has no errors and its warnings contain the parts. Without parts, there must be no

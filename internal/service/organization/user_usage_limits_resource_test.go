@@ -102,9 +102,7 @@ func TestUserUsageLimits_warnsBeforeItReplacesOthers(t *testing.T) {
 	for range 2 {
 		out := e.Plan(t, i, config)
 		said(t, out, "Limits will be replaced: The apply changes existing limits, in credits: blake@agentyard.example (3,000,000 to 5,000,000), casey@agentyard.example (4,000,000 to none).")
-		if len(out.Warnings) != 1 {
-			t.Errorf("%s", out)
-		}
+		check.Is(t, "warnings", len(out.Warnings), 1)
 	}
 	unknown := limitsOf(map[string]any{avery: tftypes.UnknownValue, blake: 3_000_000, casey: 4_000_000})
 	said(t, e.Plan(t, i, unknown))

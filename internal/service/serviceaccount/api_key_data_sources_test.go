@@ -1,6 +1,7 @@
 package serviceaccount_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"testing"
@@ -37,9 +38,8 @@ func TestAPIKeyList(t *testing.T) {
 				t.Errorf("listed %v", key)
 			}
 		}
-		if slices.Sort(p.Names); !slices.Equal(p.Names, tc.want) {
-			t.Errorf("%v lists %v, want %v", tc.config, p.Names, tc.want)
-		}
+		slices.Sort(p.Names)
+		check.Is(t, fmt.Sprint("a list with ", tc.config), p.Names, tc.want)
 	}
 	for id, want := range map[string]string{"sa_unknown": "Service account not found", "": "service_account_id must not be empty"} {
 		_, out := acctest.NewProcess(t, e, nil).List(keyType, acctest.Values{"service_account_id": id})

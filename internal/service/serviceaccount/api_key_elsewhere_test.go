@@ -75,9 +75,7 @@ func TestAPIKey_rotatedByHand(t *testing.T) {
 			tc.remedy(e, i, config, theirs.ID)
 			e.MustApply(t, i, config)
 			e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
-			if live := liveKeys(e); len(live) != tc.live {
-				t.Errorf("live: %+v", live)
-			}
+			check.Is(t, "live", len(liveKeys(e)), tc.live)
 		})
 	}
 }

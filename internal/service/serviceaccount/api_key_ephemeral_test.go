@@ -253,9 +253,7 @@ func TestAccAPIKeyEphemeral_keep_everyCLI(t *testing.T) {
 		t.Errorf("the lost value was not noticed: %s", r.Output)
 	}
 	created(2)
-	if stored() != first {
-		t.Error("the store was changed")
-	}
+	check.Is(t, "the store", stored(), first)
 	cli.Write("main.tf", keptConfig(account, "3", storeKey))
 	cli.MustRun("apply", "-auto-approve", "-input=false")
 	created(3)

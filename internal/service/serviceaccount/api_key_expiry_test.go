@@ -52,9 +52,8 @@ func TestAPIKey_planLeavesOpenWhatChanges(t *testing.T) {
 			}
 		}
 		slices.Sort(unknown)
-		if slices.Sort(step.unknown); !slices.Equal(unknown, step.unknown) {
-			t.Errorf("step %d: known after apply are %v, want %v", n, unknown, step.unknown)
-		}
+		slices.Sort(step.unknown)
+		check.Is(t, fmt.Sprint("known after the apply of step ", n), unknown, step.unknown)
 		e.MustApply(t, i, keyOf(account, step.more))
 		mustWork(t, e, i)
 	}
@@ -84,9 +83,8 @@ func TestAPIKey_expiryThatTheServiceSets(t *testing.T) {
 	_, i := e.Created(t, keyType, config("1"))
 	e.Apply(t, i, config("2")).MustDo(t, acctest.ActionUpdate)
 	mustWork(t, e, i)
-	if e.Plan(t, i, config("2")).MustDo(t, acctest.ActionNone); i.Attribute("expires_at") != "2026-05-30T12:00:00Z" {
-		t.Error(i.State)
-	}
+	e.Plan(t, i, config("2")).MustDo(t, acctest.ActionNone)
+	check.Is(t, "the expiry", i.Attribute("expires_at"), "2026-05-30T12:00:00Z")
 }
 
 // Terraform rejects another expiry than the planned one, and would taint the key. So the response to a creation or rotation does not change it.
@@ -106,9 +104,8 @@ func TestAPIKey_configuredExpiryThatTheResponseLacks(t *testing.T) {
 				config := keyOf(account, acctest.Values{"expires_at": expiry})
 				e.MustApply(t, i, config)
 				e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
-				if mustWork(t, e, i); i.Attribute("expires_at") != expiry {
-					t.Error(i.State)
-				}
+				mustWork(t, e, i)
+				check.Is(t, "the expiry", i.Attribute("expires_at"), expiry)
 			}
 		})
 	}
@@ -296,9 +293,7 @@ func TestAPIKey_anotherClockThanTheServices(t *testing.T) {
 			}
 			e.Clock.Advance(time.Minute)
 			e.Apply(t, i, config("2")).MustDo(t, acctest.ActionNone)
-			if i.Attribute("previous_key_id") != "" {
-				t.Error("the grace period goes on")
-			}
+			check.Is(t, "the previous key", i.Attribute("previous_key_id"), "")
 			e.Plan(t, i, config("3")).MustDo(t, acctest.ActionUpdate)
 			e.Clock.Advance(10 * time.Minute)
 			out := e.Apply(t, i, config("2"))

@@ -169,9 +169,7 @@ variable "key_id" {
 	}
 	cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false", "-var=key_id="+left[0].ID, "-invoke=action.agentyard_api_key_revoke.newer")
 	cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false")
-	if live := liveKeys(e); len(live) != 1 {
-		t.Errorf("the live keys are %v", live)
-	}
+	check.Is(t, "the live keys", len(liveKeys(e)), 1)
 	cli.MustPlanEmpty()
 }
 

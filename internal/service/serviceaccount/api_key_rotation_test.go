@@ -1,12 +1,13 @@
 package serviceaccount
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 var born = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -107,9 +108,7 @@ func TestIsRenewed_changedArguments(t *testing.T) {
 		"interval shortened to what is over": {madeWith(usual()), with(usual(), func(s *keySettings) { s.interval = day }), 2 * day, true},
 		"grace changed":                      {madeWith(usual()), with(usual(), func(s *keySettings) { s.grace = 0 }), day, false},
 	} {
-		if got := isRenewed(tc.state, &tc.config, born.Add(tc.after)); got != tc.want {
-			t.Errorf("%s: %v, want %v", name, got, tc.want)
-		}
+		check.Is(t, name, isRenewed(tc.state, &tc.config, born.Add(tc.after)), tc.want)
 	}
 	if unknown := with(usual(), func(s *keySettings) { s.unknown = true }); !isRenewed(madeWith(usual()), &unknown, born) {
 		t.Error("a key is kept, whatever its settings turn out to be")
@@ -165,9 +164,7 @@ func TestCheckNow(t *testing.T) {
 		"grace without a rotation":           {madeWith(graced), graced, false, day - 9*time.Minute, nil},
 		"grace of a dead key":                {madeWith(graced), graced, true, day, nil},
 	} {
-		if got := pathsOf(t, tc.config.checkNow(tc.state, tc.renewed, born.Add(tc.after))); !slices.Equal(got, tc.want) {
-			t.Errorf("%s: %v, want %v", name, got, tc.want)
-		}
+		check.Is(t, name, pathsOf(t, tc.config.checkNow(tc.state, tc.renewed, born.Add(tc.after))), tc.want)
 	}
 }
 

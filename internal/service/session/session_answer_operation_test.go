@@ -165,9 +165,7 @@ func TestSessionAnswer_textDuringTheWork(t *testing.T) {
 			p := acctest.NewProcess(t, e, nil)
 			i := p.NewInstance(answerType)
 			p.Apply(i, answerTo(s.ID, id)).MustSucceed(t)
-			if got := i.Attribute("text"); got != "Done" {
-				t.Error(got)
-			}
+			check.Is(t, "the text", i.Attribute("text"), "Done")
 		})
 	}
 }

@@ -45,9 +45,7 @@ func atMillis(millis int64) string { return time.UnixMilli(millis).UTC().Format(
 
 func mustEqual(t *testing.T, got, want any) {
 	t.Helper()
-	if got, want := encoded(t, got), encoded(t, want); got != want {
-		t.Errorf("got\n%s, want\n%s", got, want)
-	}
+	check.Is(t, "the value", encoded(t, got), encoded(t, want))
 }
 
 // readSession reads the data source, and returns its attributes without nulls.
@@ -90,9 +88,7 @@ func TestSessionDataSource_everyAttribute(t *testing.T) {
 				"updated_at": atMillis(e.Now().UnixMilli()), "completed_at": atMillis(s.CreatedAt + 7500), "computer_id": computer, "service_credits": 12.5,
 			})
 		}
-		if n := e.Journal().Count("listSessions"); (n == 0) != settingsOnReads {
-			t.Errorf("%d listings were sent", n)
-		}
+		check.Is(t, "no listing is sent", e.Journal().Count("listSessions") == 0, settingsOnReads)
 	}
 }
 
@@ -243,9 +239,7 @@ func mustRead(t *testing.T, e *acctest.Env, config acctest.Values, want ...strin
 	for _, row := range rowsOf(t, e, messagesType, "messages", config) {
 		got = append(got, fmt.Sprint(row["role"], " ", row["text"]))
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%v: got %q, want %q", config, got, want)
-	}
+	check.Is(t, fmt.Sprint(config), got, want)
 }
 
 // The list is complete although the service has pages of two messages, and lists new ones late.
@@ -274,9 +268,7 @@ func TestSessionMessages(t *testing.T) {
 	mustRead(t, e, config(acctest.Values{"roles": []any{"user", "tool"}, "max_results": 2}), "user Fix it", "tool <nil>")
 
 	rows := rowsOf(t, e, messagesType, "messages", config(nil))
-	if got, want := rows[2]["content_json"], `[{"id":"t1","input":{"a":[2],"b":1},"name":"execute","type":"tool_use"}]`; got != want {
-		t.Errorf("content_json %s, want %s", got, want)
-	}
+	check.Is(t, "content_json", rows[2]["content_json"], `[{"id":"t1","input":{"a":[2],"b":1},"name":"execute","type":"tool_use"}]`)
 	at := acctest.Start.Add(5 * time.Second)
 	if created, err := time.Parse(time.RFC3339, fmt.Sprint(rows[4]["created_at"])); err != nil || created.Before(at) || rows[4]["id"] == "" {
 		t.Errorf("%v: %v", rows[4], err)
@@ -309,9 +301,7 @@ func TestSessionChildren(t *testing.T) {
 			t.Errorf("child %v", row)
 		}
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("children %v, want %v", got, want)
-	}
+	check.Is(t, "children", got, want)
 }
 
 // Both data sources wait for a new session, and report its absence on session_id.
@@ -359,9 +349,7 @@ func TestSessionList(t *testing.T) {
 		e.Journal().Reset()
 		listed, out := p.List(sessionType, tc.config)
 		out.MustSucceed(t)
-		if n := len(e.Journal().Entries()); n != e.Journal().Count("listSessions") {
-			t.Errorf("a query sent more than listings: %+v", e.Journal().Entries())
-		}
+		check.Is(t, "requests, and listings", len(e.Journal().Entries()), e.Journal().Count("listSessions"))
 		var ids []string
 		for _, one := range listed {
 			session := plain(t, one).(map[string]any)

@@ -124,8 +124,6 @@ func TestAccSessionMessageResource_killed(t *testing.T) {
 	close(ready)
 	running.Wait()
 	cli.MustRun("apply", "-auto-approve", "-input=false", "-lock=false")
-	if said := saidIn(e, s.ID, "user"); len(said) != 2 {
-		t.Errorf("the session has %v, want the message twice", said)
-	}
+	check.Is(t, "messages", len(saidIn(e, s.ID, "user")), 2)
 	cli.MustPlanEmpty()
 }

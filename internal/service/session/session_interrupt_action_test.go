@@ -42,9 +42,7 @@ func TestSessionInterrupt(t *testing.T) {
 	for _, status := range []string{"running", "pending", "idle"} {
 		changed(t, e, s.ID, emulator.SessionChange{Status: new(status)})
 		e.Journal().Reset()
-		if got, want := mustInterrupt(t, e, s.ID), "Session "+s.ID+" is idle"; got != want {
-			t.Errorf("%s: told %q, want %q", status, got, want)
-		}
+		check.Is(t, status+": told", mustInterrupt(t, e, s.ID), "Session "+s.ID+" is idle")
 		if n := len(e.Journal().Entries()); n != 1 || e.Journal().Count("interruptSession") != 1 {
 			t.Errorf("%s: %d requests were sent", status, n)
 		}

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,9 +91,7 @@ func TestSessionMessage(t *testing.T) {
 		t.Errorf("%d messages were sent: %+v", got, e.Journal().Entries())
 	}
 	sent := mustBeSent(t, e, s.ID, "Fix the ä")
-	if want := []string{"Sending a message to session " + s.ID, "Sent message " + sent.ID + " to session " + s.ID}; !slices.Equal(progress, want) {
-		t.Errorf("progress %q, want %q", progress, want)
-	}
+	check.Is(t, "progress", progress, []string{"Sending a message to session " + s.ID, "Sent message " + sent.ID + " to session " + s.ID})
 }
 
 // A session that was just created gets a 404 for some seconds.
@@ -136,9 +133,7 @@ func TestSessionMessage_attachments(t *testing.T) {
 		`{"data":"a","mediaType":"text/plain","name":"b.csv","type":"text"}`, `{"data":"YQA=","mediaType":"application/x-own","name":"x.bin","type":"base64"}`,
 		`{"data":"/w==","mediaType":"text/plain","name":"y.txt","type":"base64"}`, `{"data":"","mediaType":"text/plain","name":"empty","type":"text"}`,
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("sent\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	check.Is(t, "sent", got, want)
 
 	fails := func(name string, list []any, at string, want ...string) {
 		t.Helper()

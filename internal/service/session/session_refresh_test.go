@@ -3,7 +3,6 @@ package session_test
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,9 +58,7 @@ func TestSession_planShowsWhatChanges(t *testing.T) {
 	i := applied(t, e, withSettings(computer, map[string]any{"autonomy_level": "low", "worktree": map[string]any{"repo_root": "/srv"}}))
 	after := withSettings(computer, map[string]any{"autonomy_level": "high", "worktree": map[string]any{"repo_root": "/srv"}})
 	got := acctest.NewProcess(t, e, nil).Changes(i, after)
-	if want := []string{"session_settings.autonomy_level", "session_settings.autonomy_mode"}; !slices.Equal(got, want) {
-		t.Errorf("the plan shows %v", got)
-	}
+	check.Is(t, "the plan shows", got, []string{"session_settings.autonomy_level", "session_settings.autonomy_mode"})
 }
 
 // The agent's work is not drift.
@@ -225,9 +222,7 @@ func TestSession_destroyedBeforeItIsVisible(t *testing.T) {
 				t.Errorf("%s: the state holds %s", out, i.State)
 			}
 			e.Clock.Advance(3 * time.Minute)
-			if left := idsOn(t, e, computer); len(left) != tc.left {
-				t.Errorf("left: %v", left)
-			}
+			check.Is(t, "left", len(idsOn(t, e, computer)), tc.left)
 		})
 	}
 }

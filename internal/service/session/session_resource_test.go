@@ -215,9 +215,7 @@ func mustSettings(t *testing.T, i *acctest.Instance, want map[string]any) {
 	t.Helper()
 	found := settingsIn(t, i)
 	for name, v := range want {
-		if got, wanted := encoded(t, found[name]), encoded(t, v); got != wanted {
-			t.Errorf("%s is %s in the state, want %s", name, got, wanted)
-		}
+		check.Is(t, name+" in the state", encoded(t, found[name]), encoded(t, v))
 	}
 }
 

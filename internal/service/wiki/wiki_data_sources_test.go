@@ -3,7 +3,6 @@ package wiki_test
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,9 +29,7 @@ func mustList(t *testing.T, runs any, want ...string) {
 			t.Errorf("listed %v", run)
 		}
 	}
-	if !slices.Equal(ids, want) {
-		t.Errorf("listed %v, want %v", ids, want)
-	}
+	check.Is(t, "listed", ids, want)
 }
 
 func TestWikiRunDataSource(t *testing.T) {
@@ -67,9 +64,7 @@ func TestWikiRuns(t *testing.T) {
 	ofOther := read(t, e, other, "runs", nil)["wiki_runs"]
 	mustList(t, ofOther, api, web, hidden)
 	acctest.MustHave(t, ofOther.([]any)[0].(map[string]any), map[string]any{"can_update_privacy": false, "repo_url": acmeAPI, "video_overview": nil})
-	if n := len(e.Journal().Entries()); n != e.Journal().Count("listWikiRuns") {
-		t.Errorf("more was sent than listings: %+v", e.Journal().Entries())
-	}
+	check.Is(t, "requests, and listings", len(e.Journal().Entries()), e.Journal().Count("listWikiRuns"))
 
 	e.Clock.Advance(time.Minute)
 	private := addRun(t, e, emulator.WikiRun{RepoURL: acmeAPI, PrivacyLevel: "private"})
@@ -91,9 +86,7 @@ func TestWikiRuns(t *testing.T) {
 		for k, run := range listed {
 			run := acctest.Plain(t, run).(map[string]any)
 			acctest.MustHave(t, run, map[string]any{"pages": nil, "triggers": nil, "page_tree": nil})
-			if want := fmt.Sprint(run["repo_url"], "@", run["commit_hash"]); p.Names[k] != want {
-				t.Errorf("a run is named %s, want %s", p.Names[k], want)
-			}
+			check.Is(t, "the name of a run", p.Names[k], fmt.Sprint(run["repo_url"], "@", run["commit_hash"]))
 			run["page_tree"] = "" // Only data sources have it.
 			all = append(all, run)
 		}
@@ -104,9 +97,7 @@ func TestWikiRuns(t *testing.T) {
 	mustList(t, all, private, web)
 	all, _ = list(acctest.Values{"repo_url": acmeAPI})
 	mustList(t, all, private, api, older)
-	if n := e.Journal().Count("listWikiRuns") + e.Journal().Count("getWikiHistory"); n != len(e.Journal().Entries()) {
-		t.Errorf("more was sent than listings: %+v", e.Journal().Entries())
-	}
+	check.Is(t, "requests, and listings", e.Journal().Count("listWikiRuns")+e.Journal().Count("getWikiHistory"), len(e.Journal().Entries()))
 	_, out := list(acctest.Values{"repo_url": "acme/api"})
 	check.Says(t, out.Text(), "repo_url must be the http")
 }

@@ -69,9 +69,7 @@ func TestWikiExport(t *testing.T) {
 			t.Errorf("%s: %v of %d bytes", form, found, len(data))
 		}
 		first = data
-		if names := filesIn(t, filepath.Dir(path)); len(names) != 1 {
-			t.Errorf("%s: there are %v", form, names)
-		}
+		check.Is(t, string(form)+": files", len(filesIn(t, filepath.Dir(path))), 1)
 	}
 	archive, err := zip.NewReader(bytes.NewReader(first), int64(len(first)))
 	check.Must(t, err)
@@ -79,9 +77,8 @@ func TestWikiExport(t *testing.T) {
 	for _, file := range archive.File {
 		names = append(names, file.Name)
 	}
-	if slices.Sort(names); !slices.Equal(names, []string{"a/ä.md", "index.md", "wiki.json"}) {
-		t.Errorf("the archive has %v", names)
-	}
+	slices.Sort(names)
+	check.Is(t, "files of the archive", names, []string{"a/ä.md", "index.md", "wiki.json"})
 }
 
 // Whatever fails, an older archive is kept.

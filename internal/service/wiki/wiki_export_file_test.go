@@ -54,9 +54,7 @@ func dirHolds(t *testing.T, dir string, want map[string]string) {
 			t.Errorf("%s holds %q, want %q (%v)", entry.Name(), content, text, ok)
 		}
 	}
-	if len(entries) != len(want) {
-		t.Errorf("there are %v, want %v", entries, want)
-	}
+	check.Is(t, "entries", len(entries), len(want))
 }
 
 // After any failure, what was there is kept, and the temporary file is removed.

@@ -147,9 +147,7 @@ func TestWikiRun_adoptsAfterAnImport(t *testing.T) {
 		}
 	}
 	for _, entry := range e.Journal().Entries() {
-		if entry.Method != http.MethodGet {
-			t.Errorf("%s was sent", entry.Operation)
-		}
+		check.Is(t, "the method of "+entry.Operation, entry.Method, http.MethodGet)
 	}
 }
 
@@ -211,9 +209,7 @@ func TestWikiRun_errorsOfTheService(t *testing.T) {
 	fails(wikiRunOf(acctest.Values{"pages": pagesJSON, "page_tree": tree}), "", "400", "pageTree[0].children[0].path")
 	e.Faults().Add(emulator.Fault{Operation: "createWikiRun", Kind: emulator.FaultStatusBeforeCommit, Status: 500})
 	fails(wikiRunOf(nil), "", "unknown outcome", "wiki run of https://code.example/acme/api", "500", "Before you apply again")
-	if left := wikiRunsOf(t, e); len(left) != 0 {
-		t.Errorf("the emulator holds %+v", left)
-	}
+	check.Is(t, "runs", len(wikiRunsOf(t, e)), 0)
 }
 
 // An older run that the list no longer shows because of a newer run is not gone.
