@@ -179,7 +179,7 @@ func TestEnvironmentList(t *testing.T) {
 		}
 		check.Is(t, "the names", p.Names, names)
 		slices.Sort(names)
-		check.Is(t, "what "+tc.account+" lists", names, tc.want)
+		check.Is(t, fmt.Sprint("what ", tc.account, " lists"), names, tc.want)
 	}
 	check.Is(t, "requests, and listings", len(e.Journal().Entries()), e.Journal().Count("listEnvironments"))
 }
