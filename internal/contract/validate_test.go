@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 const (
@@ -218,9 +220,7 @@ func TestViolationsHoldNoValues(t *testing.T) {
 			t.Errorf("%s: got %v, want a violation of each side", body, violations)
 		}
 		for _, v := range violations {
-			if strings.Contains(v.Err.Error(), secret) {
-				t.Errorf("the error holds the value: %v", v.Err)
-			}
+			check.Lacks(t, v.Err.Error(), secret)
 		}
 	}
 }

@@ -445,9 +445,7 @@ func TestRepositoryAddresses(t *testing.T) {
 		"https://code.example/acme/new.git/", "https://CODE.example/Acme/NEW.GIT",
 	} {
 		check.Must(t, v.ConnectRepository(emulator.Repository{URL: "https://Code.example/acme/new"}))
-		if err := v.DisconnectRepository(address); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, v.DisconnectRepository(address))
 		fails(t, v.DisconnectRepository(address), "is not connected")
 	}
 	fails(t, v.DisconnectRepository("https://other.example/acme/api"), "is not connected")

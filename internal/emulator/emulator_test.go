@@ -80,9 +80,7 @@ func start(t *testing.T, opts emulator.Options) *env {
 	e, err := emulator.Start(t.Context(), opts)
 	check.Must(t, err)
 	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, e.Close())
 	})
 	return &env{e, t, fake, opts.DataFile}
 }
@@ -373,11 +371,7 @@ func fields(t *testing.T, what any, got, want object) {
 // fails expects an error whose text contains a text.
 func fails(t *testing.T, err error, texts ...string) {
 	t.Helper()
-	for _, text := range texts {
-		if err == nil || !strings.Contains(err.Error(), text) {
-			t.Errorf("error %v does not contain %q", err, text)
-		}
-	}
+	check.Fails(t, err, texts...)
 }
 
 // Where the service promises no order, answers differ in it.

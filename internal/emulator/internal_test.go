@@ -22,9 +22,7 @@ func startInternal(t *testing.T) *Emulator {
 	e, err := Start(t.Context(), Options{})
 	check.Must(t, err)
 	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, e.Close())
 	})
 	return e
 }

@@ -118,9 +118,7 @@ func TestRecorder_trialsAreNoDeviations(t *testing.T) {
 	r, proxy, trial := recorder(t, answer(400, `{"detail":"d","status":400,"title":"t"}`))
 	send(t, "GET", trial+"/api/v0/computers/c", "")
 	send(t, "POST", trial+"/api/v0/computers", `{"name":""}`)
-	if got := deviations(r.Report()); len(got) > 0 {
-		t.Errorf("got %v", got)
-	}
+	check.None(t, "deviations", deviations(r.Report()))
 	send(t, "GET", proxy+"/api/v0/computers/c", "")
 	report := r.Report()
 	if got := deviations(report); len(got) != 1 || report.Requests != 3 {
@@ -140,9 +138,7 @@ func TestRecorder_readsCompressedAnswers(t *testing.T) {
 		_ = zip.Close()
 	})
 	check.Is(t, "the response", send(t, "GET", proxy+"/api/v0/computers/c", ""), computer)
-	if got := deviations(r.Report()); len(got) > 0 {
-		t.Errorf("got %v", got)
-	}
+	check.None(t, "deviations", deviations(r.Report()))
 }
 
 func TestRecorder_noAnswer(t *testing.T) {
@@ -199,9 +195,7 @@ func TestReport_namesNoSilentAssumption(t *testing.T) {
 	text := r.Report().Markdown()
 	silent := len(r.Report().Assumptions) - 1
 	check.Says(t, text, "| body-size | all | a large body was refused |", fmt.Sprintf("Nothing in this run shows %d assumptions.", silent))
-	if strings.Contains(text, "list-computers") {
-		t.Error("an assumption is named of which there is nothing to say")
-	}
+	check.Lacks(t, text, "list-computers")
 }
 
 // Neither the host, nor a header, nor anything that a person or the service wrote is in a file of the report.

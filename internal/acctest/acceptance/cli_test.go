@@ -127,9 +127,7 @@ func restoreAfter(t *testing.T, what string, undo func(context.Context, *client.
 	t.Helper()
 	restore := needService(t).restoreLater(what, undo)
 	t.Cleanup(func() {
-		if err := restore(); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, restore())
 	})
 }
 

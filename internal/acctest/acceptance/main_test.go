@@ -24,6 +24,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
@@ -351,9 +352,7 @@ func TestRestoreLater_triesAgain(t *testing.T) {
 		}
 		return nil
 	})
-	if err := restore(); err == nil || !strings.Contains(err.Error(), "restoring a setting: out of order") {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, restore(), "restoring a setting: out of order")
 	for range 2 {
 		if err := r.restoreAll(); err != nil || calls != 2 {
 			t.Errorf("got %v after %d calls", err, calls)

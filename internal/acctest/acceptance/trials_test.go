@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
@@ -71,7 +72,5 @@ func tryRules(t *testing.T, trial trials.Trial) {
 	case envInvitation:
 		lab.Address = strings.ReplaceAll(optIn(t, envInvitation), "{name}", newName(t, "invitation"))
 	}
-	if err := trial.Run(t.Context(), lab); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, trial.Run(t.Context(), lab))
 }

@@ -19,7 +19,7 @@ func Must(t testing.TB, err error) {
 func Is[T any](t testing.TB, what string, got, want T) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%s: got %v, want %v", what, got, want)
+		t.Errorf("%s: got %+v, want %+v", what, got, want)
 	}
 }
 
@@ -30,5 +30,33 @@ func Says(t testing.TB, text string, parts ...string) {
 		if !strings.Contains(text, part) {
 			t.Errorf("the text lacks %q: %s", part, text)
 		}
+	}
+}
+
+// Lacks fails the test if a text contains one of the parts.
+func Lacks(t testing.TB, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if strings.Contains(text, part) {
+			t.Errorf("the text has %q: %s", part, text)
+		}
+	}
+}
+
+// Fails fails the test unless there is an error that contains all parts.
+func Fails(t testing.TB, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("no error, want %q", parts)
+		return
+	}
+	Says(t, err.Error(), parts...)
+}
+
+// None fails the test if a list is not empty.
+func None[T any](t testing.TB, what string, got []T) {
+	t.Helper()
+	if len(got) > 0 {
+		t.Errorf("%s: got %+v, want none", what, got)
 	}
 }

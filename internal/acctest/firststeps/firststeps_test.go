@@ -65,9 +65,7 @@ func TestAccREADME_quickStart_everyCLI(t *testing.T) {
 	// The tree and the home folder are as before, except for files of Go and the CLI.
 	check.Is(t, "left in the tree", m.run(tree, "git status --porcelain -uall --ignored | grep -v '^A ' || true"), "")
 	for _, path := range files(t, m.home) {
-		if strings.Contains(path, "agentyard") {
-			t.Errorf("left in the home: %s", path)
-		}
+		check.Lacks(t, path, "agentyard")
 	}
 }
 

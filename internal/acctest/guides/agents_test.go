@@ -56,9 +56,7 @@ func agentSessions(g *reader) {
 	if _, shown, _ := strings.Cut(report, "+ running "); !strings.Contains(shown, task) {
 		t.Errorf("the report does not show the session: %s", report)
 	}
-	if strings.Contains(report, "Plan:") {
-		t.Errorf("watching plans a change: %s", report)
-	}
+	check.Lacks(t, report, "Plan:")
 
 	g.cli.Write("tasks.auto.tfvars", "tasks = {}\n")
 	g.run("terraform apply")
@@ -74,9 +72,7 @@ func agentSessions(g *reader) {
 		t.Errorf("%d interruptions, and the sessions are %+v", n, sessions(e))
 	}
 	g.run("terraform destroy")
-	if left := sessions(e); len(left) > 0 {
-		t.Errorf("%+v is left", left)
-	}
+	check.None(t, "left", sessions(e))
 }
 
 const (
@@ -182,13 +178,9 @@ func wikisFromPipelines(g *reader) {
 	if err != nil || len(archive.File) < 2 {
 		t.Fatalf("the archive: %v", err)
 	}
-	if err := archive.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Must(t, archive.Close())
 
-	if out := g.step(); !strings.Contains(out, "newest") || !strings.Contains(out, "of_others") {
-		t.Errorf("the history is not shown: %s", out)
-	}
+	check.Says(t, g.step(), "newest", "of_others")
 	cli.MustPlanEmpty()
 	cli.Write("commits.auto.tfvars", strings.ReplaceAll(commits, strings.Repeat("7", 40), strings.Repeat("8", 40)))
 	again := []string{"apply", "-auto-approve", "-input=false"}
@@ -201,8 +193,6 @@ func wikisFromPipelines(g *reader) {
 	cli.MustPlanEmpty()
 	cli.MustRun("destroy", "-auto-approve", "-input=false")
 	for _, repository := range []string{"acme/api", "acme/web", "robin/tools"} {
-		if left := history(e, repository); len(left) > 0 {
-			t.Errorf("%+v is left", left)
-		}
+		check.None(t, "left", history(e, repository))
 	}
 }

@@ -197,9 +197,7 @@ func TestOperations_uploadOfASecret(t *testing.T) {
 	e.Apply(t, i, config).MustFail(t, "content_wo", "Missing content", "Set source_path, content, content_base64, or content_wo.")
 	config["content_wo"] = "s3cret"
 	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
-	if strings.Contains(i.State.String(), "s3cret") {
-		t.Error(i.State)
-	}
+	check.Lacks(t, i.State.String(), "s3cret")
 	e.Journal().Reset()
 	config["content_wo"] = "other"
 	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)

@@ -218,9 +218,7 @@ func TestPoller_closeTellsOnceThatAWaitHasEnded(t *testing.T) {
 	bubble(t, func(t *testing.T, s *looked, p *Poller[thing]) {
 		a, b := p.Watch("x", "a"), p.Watch("y", "b")
 		mustNext(t, a, half)
-		if len(s.ended) > 0 {
-			t.Errorf("ended before its end: %v", s.ended)
-		}
+		check.None(t, "ended before its end", s.ended)
 		a.Close()
 		a.Close()
 		b.Close()

@@ -125,13 +125,10 @@ func TestCancelBuild(t *testing.T) {
 func TestBuildDiagnostics_lacksEverything(t *testing.T) {
 	t.Parallel()
 	c, _, _ := area.ServeShort(t, func(string) string { return `200 {"data":{"buildId":"b1"}}` })
-	if _, err := c.BuildDiagnostics(t.Context(), "e1", "b1"); err == nil || !strings.Contains(err.Error(), "none of the fields buildId, status, and excerpt") {
-		t.Errorf("got %v", err)
-	}
-	if _, err := c.BuildDiagnostics(t.Context(), "e1", ""); err == nil || !strings.Contains(err.Error(), "none of the fields") {
-		t.Errorf("got %v", err)
-	}
-	if _, err := c.BuildStatuses(t.Context(), "", []string{"e1"}); err == nil || !strings.Contains(err.Error(), "the field builds is missing") {
-		t.Errorf("got %v", err)
-	}
+	_, err := c.BuildDiagnostics(t.Context(), "e1", "b1")
+	check.Fails(t, err, "none of the fields buildId, status, and excerpt")
+	_, err = c.BuildDiagnostics(t.Context(), "e1", "")
+	check.Fails(t, err, "none of the fields")
+	_, err = c.BuildStatuses(t.Context(), "", []string{"e1"})
+	check.Fails(t, err, "the field builds is missing")
 }

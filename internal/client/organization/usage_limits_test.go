@@ -142,9 +142,7 @@ func TestGlobalUsageLimit_aValueOutlivesARemoval(t *testing.T) {
 	t.Parallel()
 	c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{putGlobal: "204 "}))
 	for _, limit := range []*int64{nil, new(int64(million)), nil} {
-		if err := c.SetGlobalUsageLimit(t.Context(), limit); err != nil {
-			t.Error(err)
-		}
+		check.Must(t, c.SetGlobalUsageLimit(t.Context(), limit))
 	}
 	check.Is(t, "sent", rec.Bodies, []string{`{"limit":null}`, `{"limit":1000000}`})
 }

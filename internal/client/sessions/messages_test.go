@@ -102,9 +102,8 @@ func TestMessages_errors(t *testing.T) {
 		`404 {"detail":"none"}`:                                        "404",
 	} {
 		c, _, _ := area.Serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { clienttest.Say(w, answer) })
-		if _, err := c.Messages(t.Context(), "s1", nil, 0); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", answer, err)
-		}
+		_, err := c.Messages(t.Context(), "s1", nil, 0)
+		check.Fails(t, err, want)
 	}
 }
 

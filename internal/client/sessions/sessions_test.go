@@ -139,9 +139,7 @@ func TestSession_isGoneIfTheServiceSaysSo(t *testing.T) {
 			if !clienttest.IsA(err, tc.want) || err == nil && found.ID != "s1" {
 				t.Errorf("got %+v, %v", found, err)
 			}
-			if len(clk.Sleeps()) > 0 {
-				t.Errorf("waited %v", clk.Sleeps())
-			}
+			check.None(t, "pauses", clk.Sleeps())
 			var calls []string
 			for _, call := range []string{listSeven, listAll, getOne, getAny} {
 				if answers[call] != "" {

@@ -136,9 +136,7 @@ func TestFleet_aFailedDeletionLosesNoOther(t *testing.T) {
 	}
 	e.Faults().Clear()
 	e.MustApply(t, i, nil)
-	if left := computers(e); len(left) > 0 {
-		t.Errorf("left: %+v", left)
-	}
+	check.None(t, "left", computers(e))
 }
 
 func TestFleet_shortfallIsMadeUp(t *testing.T) {

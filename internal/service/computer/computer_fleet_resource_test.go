@@ -97,9 +97,7 @@ func TestComputers_refusedByTheService(t *testing.T) {
 // mustBeSilent fails the test if any request was sent.
 func mustBeSilent(t *testing.T, e *acctest.Env) {
 	t.Helper()
-	if requests := e.Journal().Entries(); len(requests) > 0 {
-		t.Errorf("the service was asked: %+v", requests)
-	}
+	check.None(t, "requests", e.Journal().Entries())
 }
 
 func TestFleet_errorsOfTheService(t *testing.T) {
@@ -254,9 +252,7 @@ func TestFleet_renamedElsewhere(t *testing.T) {
 	}
 	e.Plan(t, i, fleetOf(4)).MustDo(t, acctest.ActionNone)
 	p.Destroy(i).MustSucceed(t)
-	if left := computerNames(e); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
+	check.None(t, "left", computerNames(e))
 }
 
 // Terraform counts no destruction if a fleet shrinks, so the plan names the computers that go. It is silent if it cannot know them.

@@ -149,9 +149,7 @@ func TestEnvironment_theDefaultIsDeleted(t *testing.T) {
 	}
 	e.MustApply(t, b, nil)
 	e.MustApply(t, a, nil)
-	if left := environmentsOf(e); len(left) > 0 {
-		t.Errorf("left: %+v", left)
-	}
+	check.None(t, "left", environmentsOf(e))
 }
 
 // While the others are being destroyed in the same run, the deletion of a default that builds is repeated. Its build is canceled only if it is

@@ -176,9 +176,7 @@ func TestEnvironment_invalidConfiguration(t *testing.T) {
 	} {
 		e.Plan(t, e.NewInstance(t, environmentType), envValues(tc.values)).MustFail(t, tc.at, tc.want)
 	}
-	if requests := e.Journal().Entries(); len(requests) > 0 {
-		t.Errorf("the service was asked: %+v", requests)
-	}
+	check.None(t, "requests", e.Journal().Entries())
 }
 
 func TestEnvironment_refusalsOfACreation(t *testing.T) {

@@ -171,9 +171,7 @@ func TestUserUsageLimits_besideOneOfTheSameApply(t *testing.T) {
 	p := acctest.NewProcess(t, e, nil)
 	p.Apply(p.NewInstance("agentyard_user_usage_limit"), acctest.Values{"email": blake, "limit": 3_000_000}).MustSucceed(t)
 	config := limitsOf(map[string]any{avery: 2_000_000})
-	if out := p.Plan(p.NewInstance(userLimitsType), config); len(out.Warnings) > 0 {
-		t.Errorf("a warning during the apply: %s", out.WarningText())
-	}
+	check.None(t, "warnings during the apply", p.Plan(p.NewInstance(userLimitsType), config).Warnings)
 	out := e.Plan(t, e.NewInstance(t, userLimitsType), config)
 	check.Says(t, out.WarningText(), "Limits will be replaced", blake+" (3,000,000 to none)")
 }

@@ -18,9 +18,7 @@ import (
 
 func noLiveKey(t *testing.T, e *acctest.Env) {
 	t.Helper()
-	if left := liveKeys(e); len(left) > 0 {
-		t.Errorf("the emulator still holds the live keys %v", left)
-	}
+	check.None(t, "live keys", liveKeys(e))
 }
 
 // Every run creates its own key, and revokes it at its end.

@@ -283,9 +283,7 @@ func TestSessionChildren(t *testing.T) {
 	e := acctest.New(t)
 	computer := newComputer(e, "dev")
 	parent := makeTalk(e, computer, nil)
-	if rows := rowsOf(t, e, childrenType, "sessions", acctest.Values{"session_id": parent.ID}); len(rows) > 0 {
-		t.Errorf("children %v", rows)
-	}
+	check.None(t, "children", rowsOf(t, e, childrenType, "sessions", acctest.Values{"session_id": parent.ID}))
 	var want []string
 	for range 3 {
 		child := makeTalk(e, computer, map[string]any{"model": "model-light"})
@@ -315,9 +313,7 @@ func TestSessionMessages_errors(t *testing.T) {
 			_, out := acctest.NewProcess(t, e, settings).ReadData(typeName, acctest.Values{"session_id": id})
 			return out
 		}
-		if out := read(nil, newYoungSession(e, computer, nil)); len(out.Errors) > 0 {
-			t.Error(out.Text())
-		}
+		read(nil, newYoungSession(e, computer, nil)).MustSucceed(t)
 		read(nil, "5ab8c2f0-6f0e-4b5a-9d66-2f7f3c1e9a10").MustFail(t, "session_id", "Cannot list", operation, "404", "The session was not found. Check session_id. If the session was just created, try again in a few minutes.")
 		read(nil, " ").MustFail(t, "session_id", "session_id must not be blank")
 		read(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, s.ID).MustFail(t, "", operation, "403", "the API key of the session's owner")

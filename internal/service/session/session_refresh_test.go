@@ -125,9 +125,7 @@ func TestSession_onAnotherComputer(t *testing.T) {
 	if ids := idsOn(t, e, configured); len(ids) != 1 || ids[0] != i.ID() || i.ID() == before {
 		t.Errorf("on the configured computer: %v, in the state: %s", ids, i.ID())
 	}
-	if ids := idsOn(t, e, other); len(ids) > 0 {
-		t.Errorf("left on the other computer: %v", ids)
-	}
+	check.None(t, "left on the other computer", idsOn(t, e, other))
 }
 
 // deleted deletes a session or a computer outside Terraform.
@@ -167,15 +165,11 @@ func TestSession_itsComputerIsDeleted(t *testing.T) {
 			if len(out.Errors) > 0 || settingsIn(t, again)["model"] != "model-light" {
 				t.Errorf("%s: %v", out, settingsIn(t, again))
 			}
-			if out := acctest.NewProcess(t, e, nil).Apply(i, withSettings(computer, map[string]any{"model": "model-standard"})); len(out.Errors) > 0 {
-				t.Errorf("%s", out)
-			}
+			acctest.NewProcess(t, e, nil).Apply(i, withSettings(computer, map[string]any{"model": "model-standard"})).MustSucceed(t)
 			if out := acctest.NewProcess(t, e, nil).Apply(i, nil); len(out.Errors) > 0 || len(out.Warnings) > 0 {
 				t.Errorf("%s", out)
 			}
-			if left := idsOn(t, e, computer); len(left) > 0 {
-				t.Errorf("left: %v", left)
-			}
+			check.None(t, "left", idsOn(t, e, computer))
 		})
 	}
 }

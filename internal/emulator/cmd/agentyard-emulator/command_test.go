@@ -210,9 +210,7 @@ func TestReport(t *testing.T) {
 		"has no run":            {folder},
 		"no such file or direc": {filepath.Join(folder, "missing")},
 	} {
-		if err := report(args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: error %v does not contain %q", args, err, want)
-		}
+		check.Fails(t, report(args, io.Discard, io.Discard), want)
 	}
 	for name, text := range map[string]string{
 		"a.jsonl": `{"agentyard_run_report":1,"time":"2026-05-01T12:00:00Z","agent":"a"}` + "\n" + `{"time":"2026-05-01T12:00:00Z","ms":5,"operation":"listComputers","method":"GET","route":"/c","status":200}`,
@@ -268,9 +266,7 @@ func TestServe(t *testing.T) {
 	if text, err := os.ReadFile(printed["AGENTYARD_EMULATOR_CLOCK"]); err != nil || string(text) != "0s" {
 		t.Errorf("the printed clock: %q %v", text, err)
 	}
-	if got := <-page; !strings.Contains(got, "Ctrl-C") || !strings.Contains(got, printed["AGENTYARD_BASE_URL"]) {
-		t.Errorf("the first line: %q", got)
-	}
+	check.Says(t, <-page, "Ctrl-C", printed["AGENTYARD_BASE_URL"])
 	if got, want := <-page, printed["AGENTYARD_BASE_URL"]+"/#key="+url.QueryEscape(key)+"\n"; !strings.HasSuffix(got, ": "+want) {
 		t.Errorf("the status page: %q", got)
 	}
@@ -311,9 +307,8 @@ func TestParse(t *testing.T) {
 		"needs an argument":   {"-data", "--", "true"},
 		"read the seed":       {"-seed", filepath.Join(t.TempDir(), "none.json")},
 	} {
-		if _, err := parse(args, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: error %v does not contain %q", args, err, want)
-		}
+		_, err := parse(args, io.Discard)
+		check.Fails(t, err, want)
 	}
 	var refusal strings.Builder
 	if _, err := parse([]string{"-nonsense"}, &refusal); err == nil || refusal.Len() > 0 {
@@ -357,8 +352,6 @@ func TestServe_refuses(t *testing.T) {
 		"team, or enterprise": {"-listen", "127.0.0.1:0", "-tier", "gold"},
 		"data file":           {"-listen", "127.0.0.1:0", "-data", t.TempDir()},
 	} {
-		if err := serveArgs(t.Context(), args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: error %v does not contain %q", args, err, want)
-		}
+		check.Fails(t, serveArgs(t.Context(), args, io.Discard, io.Discard), want)
 	}
 }

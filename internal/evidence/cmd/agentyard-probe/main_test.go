@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/evidence"
 )
 
@@ -45,9 +46,7 @@ func TestRun(t *testing.T) {
 			requests.Store(0)
 			var stdout, stderr bytes.Buffer
 			err := run(t.Context(), tc.args, strings.NewReader(tc.input), &stdout, &stderr)
-			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("got %v, want %q", err, tc.want)
-			}
+			check.Fails(t, err, tc.want)
 			if sent := requests.Load() > 0; sent != tc.sends || strings.Contains(stdout.String(), "# Report of agentyard-probe") != tc.sends {
 				t.Errorf("sent is %t, and the report is %q", sent, stdout.String())
 			}
