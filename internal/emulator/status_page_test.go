@@ -95,8 +95,8 @@ func TestStatusPage_failures(t *testing.T) {
 		"backend organization · make: exit 2 failed",
 		"rate-limited createComputer, paths with bulk, after 4 more always", "provisioning failure computers ci-*, step clone-repos 1 left",
 		"build failure all environments, phase building always", "bulk failure after 3 computers 1 left", "switched off provider-b always switched off sessions always",
-		"Created computer ci-1 (provisioning failed) , web-1 , and environment backend (build failed) 1 × 404, 1 × 503, 1 × no response listComputers : 503, A programmed fault answered this request. listMembers : no response GET /api/v0/nothing : 404, There is no operation at the path /api/v0/nothing. Computer ci-1 : provisioning failed, Clone repositories: repository not found: <acme/api> Environment backend : build failed, make: exit 2 Run 1,", "GET /api/v0/nothing GET /api/v0/nothing 1 ",
-		"listMembers GET /api/v0/organization/users fault: drop-after-commit 1 ", "listComputers GET /api/v0/computers fault: status-before-commit 1 ",
+		"Created computer ci-1 (provisioning failed) , web-1 , and environment backend (build failed) 1 × 404, 1 × 503, 1 × no response listComputers : 503, A programmed fault answered this request. listMembers : no response no operation GET /api/v0/nothing: 404, There is no operation at the path /api/v0/nothing. Computer ci-1 : provisioning failed, Clone repositories: repository not found: <acme/api> Environment backend : build failed, make: exit 2 Run 1,", "no operation GET /api/v0/nothing 1 of 1 failed ",
+		"listMembers GET /api/v0/organization/users fault: drop-after-commit 1 of 1 failed ", "listComputers GET /api/v0/computers fault: status-before-commit 1 of 1 failed ",
 	)
 	if strings.Contains(page, "<acme") || strings.Contains(page, "the log") {
 		t.Error("the page shows a text unescaped, or a log")

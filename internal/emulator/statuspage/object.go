@@ -100,7 +100,7 @@ func (pages *Pages) objectPage(address *url.URL) (page, error) {
 		query, _ := url.QueryUnescape(x.Query)
 		if strings.Contains(strings.ToLower(x.Path+"?"+query), named) || slices.ContainsFunc(x.Changes, func(c Change) bool { return c.ID == row.ID && c.Kind == kind }) {
 			text := strings.TrimSuffix(x.name()+": "+x.result()+", "+x.Fault, ", ")
-			d.History = append(d.History, Event{At: x.Time.UnixMilli(), Text: text, Note: Short(x.Method + " " + x.Path)})
+			d.History = append(d.History, Event{At: x.Time.UnixMilli(), Text: text, Note: x.address()})
 		}
 	}
 	slices.SortStableFunc(d.History, func(a, b Event) int { return cmp.Compare(b.At, a.At) })

@@ -113,19 +113,21 @@ func TestReport_lostResponses(t *testing.T) {
 	}
 }
 
-// Requests of an operation for several objects are one lane, unless one was repeated.
-func TestFolded(t *testing.T) {
+// Each operation is one lane, whatever a client repeated, so that no request is left out. The page of a run has each address.
+func TestViewRun_hasEachRequest(t *testing.T) {
 	t.Parallel()
-	for repeated, want := range map[bool]int{false: 1, true: 2} {
-		spans := []runSpan{}
-		for i, path := range []string{"/a", "/a", "/b"} {
-			x := Entry{Operation: "createApiKey", Method: "POST", Path: path, Status: 201, BodyHash: uint64(i)}
-			if repeated {
-				x.BodyHash = 7
-			}
-			spans = append(spans, runSpan{Entry: &x, class: requestOK})
+	var entries []Entry
+	for i := range 30 {
+		id := uint64(i / 2)
+		entries = append(entries, sent("getComputer", 0, ms, 200, id), sent(fmt.Sprint("getOther", i), 0, ms, 200, id), sent("", 0, ms, 404, id))
+	}
+	entries = append(entries, sent("createComputer", s, ms, 400, 101), sent("createComputer", s, ms, 201, 102))
+	for all, want := range map[bool]string{false: "33 lanes, 92 requests, 31 failed", true: "16 lanes, 92 requests, 31 failed"} {
+		lanes, count, failed := viewRun(entries, nil, runStart, runStart, false, all).Lanes, 0, 0
+		for _, lane := range lanes {
+			count, failed = count+lane.Count, failed+lane.Failed
 		}
-		check.Is(t, fmt.Sprint("lanes of ", repeated), len(folded(lanesOf(spans))), want)
+		check.Is(t, fmt.Sprint("all ", all), fmt.Sprintf("%d lanes, %d requests, %d failed", len(lanes), count, failed), want)
 	}
 }
 

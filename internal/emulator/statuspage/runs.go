@@ -17,8 +17,8 @@ const (
 	ProviderAgent = "terraform-provider-agentyard/"
 	// statusRuns is how many runs the status page lists. Older ones are on further pages.
 	statusRuns = 8
-	// runLanes and runFailures are how many lanes and failures of a run the status page shows. The page of the run has all.
-	runLanes, runFailures = 12, 5
+	// runFailures is how many failures of a run the status page shows. The page of the run has all.
+	runFailures = 5
 	// barsPerAxis is how fine bars are: equal ones that are closer together are one.
 	barsPerAxis = 400
 	// pollPause is the shortest pause that counts as waiting for objects. Shorter ones may be the client's work.
@@ -41,7 +41,7 @@ type runView struct {
 	Ticks             []string // The times at a quarter, a half, three quarters, and the end.
 	Lanes             []*runLane
 	Shows             map[string]bool // The classes of the bars.
-	More              bool            // Only the page of the run has all lanes.
+	More              bool            // Only the page of the run has a lane for each address.
 	Results           bool            // Each lane lists its results.
 	IsChange          bool            // It changed something for good.
 
@@ -50,17 +50,19 @@ type runView struct {
 	reasons []reason
 }
 
-// runLane is all requests with one method and path, or the only requests of an operation for several objects, or a wait.
+// runLane is all requests of an operation, or of an address, or a wait.
 type runLane struct {
-	Name, Path      string
-	Objects         []Ref    // What the requests name, or the first ones of it. Without a kind, it does not exist.
-	More            int      // How many others they name.
-	Faults          []string // That hit requests of the lane.
-	Bars            []runBar
-	Count, Rejected int
-	Total, Results  string
-	Label           string
-	spans           []*runSpan
+	Name, Path     string
+	Objects        []Ref    // What the requests name, or the first ones of it. Without a kind, it does not exist.
+	More           int      // How many others they name.
+	Faults         []string // That hit requests of the lane.
+	Bars           []runBar
+	Count          int
+	Rejected       int
+	Failed         int // That remained failed.
+	Total, Results string
+	Label          string
+	spans          []*runSpan
 }
 
 // runBar is a request, or several equal ones close together, or the time that retries waited. Left and Width are percentages.
@@ -125,7 +127,7 @@ func (x *Entry) result() string {
 	case x.unreadable() != "":
 		return strconv.Itoa(x.Status) + " with " + x.unreadable()
 	case x.isPartial():
-		return strconv.Itoa(x.Status) + " with refusals"
+		return "refused (HTTP " + strconv.Itoa(x.Status) + ")"
 	}
 	return strconv.Itoa(x.Status)
 }
@@ -156,13 +158,11 @@ func (x *Entry) isRetriable() bool {
 	return !x.running() && (x.Status == 429 || x.Status >= 500 || x.Status == 0 || x.unreadable() != "")
 }
 
-// name is the operation, or what was requested instead.
-func (x *Entry) name() string {
-	if x.Operation != "" {
-		return x.Operation
-	}
-	return Short(x.Method + " " + x.Path)
-}
+// name is the operation.
+func (x *Entry) name() string { return cmp.Or(x.Operation, "no operation") }
+
+// address is what was requested.
+func (x *Entry) address() string { return Short(x.Method + " " + x.Path) }
 
 // names reports whether a request is about an object that a change is about. The ID of a limit is that of its owner.
 func (x *Entry) names(c *Change) bool {
@@ -321,7 +321,7 @@ func (pages *Pages) addRuns(p *statusPage, before int, objects map[string]Row) {
 	}
 }
 
-// viewRun is what a page shows of a run, with all its lanes or with the first ones. Its entries are in the order of their arrival. The time
+// viewRun is what a page shows of a run, with a lane for each address, or for each operation. Its entries are in the order of their arrival. The time
 // of the machine is now, and that of the emulator is clock. A connected run lasts until now.
 func viewRun(entries []Entry, objects map[string]Row, now, clock time.Time, connected, all bool) *runView {
 	spans := spansOf(entries, now)
@@ -358,13 +358,11 @@ func viewRun(entries []Entry, objects map[string]Row, now, clock time.Time, conn
 	}
 	r.reasons = reasonsOf(spans, objects, end)
 	r.Reason = headline(r.reasons, end)
-	lanes := lanesOf(spans)
-	if !all {
-		shown := folded(lanes)
-		shown = shown[:min(len(shown), runLanes)]
-		r.More = len(shown) < len(lanes)
-		lanes = shown
+	lane := (*Entry).name // Each request is in a lane, so that their numbers add up.
+	if r.More = !all; all {
+		lane = (*Entry).address
 	}
+	lanes := lanesOf(spans, lane)
 	for _, lane := range lanes {
 		lane.finish(end, objects)
 	}
@@ -403,7 +401,7 @@ func quantity(n int, noun string) string {
 // runsPrefix begins the paths of the pages of runs.
 const runsPrefix = "/runs/"
 
-// runPage is what the page of a run shows: all its lanes.
+// runPage is what the page of a run shows: a lane for each address.
 type runPage struct {
 	pageHeader
 	Run *runView

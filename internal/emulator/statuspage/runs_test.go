@@ -83,11 +83,11 @@ func TestViewRun_failures(t *testing.T) {
 	}
 	want := []string{
 		"createComputer [{  a} {  b} {  c}] 1: 400, No.", "deleteComputer [{computers 3 web-1}] 0: 409, In use. (2 times)",
-		"setUserUsageLimits [] 0: 200 with refusals, x@y: no member", "listComputers [] 0: no response",
+		"setUserUsageLimits [] 0: refused (HTTP 200), x@y: no member", "listComputers [] 0: no response",
 		"Computer [{computers 3 web-1}] 0: provisioning failed, Clone repositories: not found",
 	}
 	check.Is(t, "the rows", got, want)
-	check.Is(t, "what failed", r.Failed, "4 × 400, 2 × 409, 1 × 200 with refusals, 1 × no response")
+	check.Is(t, "what failed", r.Failed, "4 × 400, 2 × 409, 1 × no response, 1 × refused (HTTP 200)")
 }
 
 // A run under way lasts until now, and the legend explains what its bars show.

@@ -212,45 +212,22 @@ func countedResults(results map[string]int) string {
 }
 
 // lanesOf arranges the requests of a run in lanes, in the order of their first request.
-func lanesOf(spans []runSpan) []*runLane {
-	type address struct{ method, path string }
-	byAddress := map[address]*runLane{}
+func lanesOf(spans []runSpan, name func(*Entry) string) []*runLane {
+	byName := map[string]*runLane{}
 	var lanes []*runLane
 	for i := range spans {
 		s := &spans[i]
-		key := address{s.Method, s.Path}
-		lane := byAddress[key]
+		lane := byName[name(s.Entry)]
 		if lane == nil {
-			lane = &runLane{Name: s.name(), Path: Short(s.Method + " " + s.Path)}
-			byAddress[key] = lane
+			lane = &runLane{Name: s.name(), Path: s.address()}
+			byName[name(s.Entry)] = lane
 			lanes = append(lanes, lane)
 		}
-		lane.spans = append(lane.spans, s)
+		if lane.spans = append(lane.spans, s); s.Path != lane.spans[0].Path {
+			lane.Path = s.Method + " " + s.Route
+		}
 	}
 	return lanes
-}
-
-// folded makes the requests of an operation for several objects one lane, unless the client repeated them.
-func folded(lanes []*runLane) []*runLane {
-	single := map[string]*runLane{}
-	return slices.DeleteFunc(slices.Clone(lanes), func(l *runLane) bool {
-		first, answered, repeated := single[l.Name], map[uint64]bool{}, false
-		for _, s := range l.spans {
-			if s.class != requestRejected {
-				repeated = repeated || answered[s.BodyHash]
-				answered[s.BodyHash] = true
-			}
-		}
-		switch {
-		case repeated || l.spans[0].Operation == "":
-		case first == nil:
-			single[l.Name] = l
-		default:
-			first.spans = append(first.spans, l.spans...)
-			return true
-		}
-		return false
-	})
 }
 
 // layers are the classes of bars from bottom to top: what stands out is not covered.
@@ -278,7 +255,7 @@ func (l *runLane) finish(end time.Duration, objects map[string]Row) {
 	}
 	l.More = max(0, len(l.Objects)-3)
 	l.Objects = l.Objects[:len(l.Objects)-l.More]
-	l.Rejected, l.Total, l.Results = counts[requestRejected], Duration(total), countedResults(results)
+	l.Rejected, l.Failed, l.Total, l.Results = counts[requestRejected], counts[requestFailed], Duration(total), countedResults(results)
 	l.Label = quantity(l.Count, "request")
 	for _, part := range []struct{ class, text string }{
 		{requestRejected, "rejected with 429"}, {requestFailed, "failed"}, {requestRecovered, "not found or recovered"}, {requestRunning, "running"},
@@ -306,6 +283,9 @@ func (l *runLane) finish(end time.Duration, objects map[string]Row) {
 
 // object is what a request names in its path: the last object, or the last name if no such object exists. It is empty if there is none.
 func (s *runSpan) object(objects map[string]Row) (named Ref) {
+	if s.Operation == "" {
+		return Ref{Name: s.address()}
+	}
 	route, path := strings.Split(s.Route, "/"), strings.Split(s.Path, "/")
 	if len(route) != len(path) { // A parameter contains a slash.
 		return Ref{}
@@ -327,9 +307,9 @@ func (s *runSpan) object(objects map[string]Row) (named Ref) {
 	return named
 }
 
-// joins reports whether a request is drawn as one bar with another one that came before it.
+// joins reports whether a request is drawn as one bar with another one that came before it: they begin together, and it does not end later.
 func (s *runSpan) joins(first *runSpan, near time.Duration) bool {
-	return s.class == first.class && s.Fault == first.Fault && s.to-first.from <= near
+	return s.class == first.class && s.Fault == first.Fault && s.from-first.from <= near && s.to-first.to <= near
 }
 
 func barOfSpans(spans []*runSpan, end time.Duration) runBar {
