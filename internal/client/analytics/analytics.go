@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -122,9 +121,7 @@ type query[T any] struct {
 
 func newQuery[T any](conn *transport.Conn, name, path string, key func(*T) string) *query[T] {
 	a := &query[T]{conn: conn, op: transport.Get(name, "/api/v1/analytics/"+path).Op, key: key}
-	a.pages = collection.NewPaged(conn.Clock, a.op, a.fetch, func(one, other Report[T]) bool {
-		return slices.EqualFunc(one.Rows, other.Rows, func(x, y T) bool { return key(&x) == key(&y) })
-	})
+	a.pages = collection.NewPaged(conn.Clock, a.op, a.fetch)
 	return a
 }
 
@@ -180,5 +177,5 @@ func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.
 	}
 	next, err := collection.NextPage(r, "meta", envelope.Meta.HasMore, envelope.Meta.NextCursor, 1)
 	report := Report[T]{OrgID: envelope.Meta.OrgID, Days: Days{envelope.Meta.StartDate, envelope.Meta.EndDate}, Rows: rows}
-	return collection.Page[Report[T]]{Content: report, Count: len(rows), Next: next}, err
+	return collection.Page[Report[T]]{Content: report, Next: next}, err
 }

@@ -86,7 +86,6 @@ func TestUserAnalytics_pages(t *testing.T) {
 		"one":              {1, "1", "", "1e ", 1},
 		"repeated cursor":  {0, "100", rows("b") + `,"has_more":true,"next_cursor":"d"}}`, "cursor leads back", 2},
 		"overlapping page": {0, "100", rows("db") + `,"has_more":true,"next_cursor":"b"}}`, all, 3},
-		"same rows":        {0, "100", rows("ed") + `,"has_more":true,"next_cursor":"b"}}`, "cursor leads back", 2},
 		"no cursor":        {0, "100", rows("b") + `,"has_more":true,"next_cursor":null}}`, "has no cursor", 2},
 		"broken half-way":  {0, "100", `400 {"title":"Bad Request","detail":"cursor is no user.","requestId":"req_9"}`, "returned 400: cursor is no user (request req_9)", 2},
 	} {

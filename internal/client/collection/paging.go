@@ -7,7 +7,6 @@ import (
 	"iter"
 	"maps"
 	"net/url"
-	"slices"
 	"strconv"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/memo"
@@ -19,15 +18,14 @@ import (
 // MaxPageSize is the largest page size of the service.
 const MaxPageSize = 100
 
-// maxEmptyPages is how many pages in a row may have no objects.
-const maxEmptyPages = 100
+// maxPages is how many pages a listing may have: the next one may never be the last one.
+const maxPages = 10_000
 
 // Page is one response of a paged listing.
 type Page[C any] struct {
-	// Content is what a reader gets: a list, or a report with rows.
+	// Content is what a reader gets: a list, or a report with rows. It may be empty before the end: a service may filter a page after it has
+	// cut it.
 	Content C
-	// Count is the number of objects in the content. It may be 0 before the end: a service may filter a page after it has cut it.
-	Count int
 	// Next is the cursor of the next page; empty at the end.
 	Next string
 }
@@ -38,8 +36,6 @@ type Paged[C any] struct {
 	clock clock.Clock
 	op    transport.Operation
 	fetch fetchPage[C]
-	// same reports whether the contents of two pages are equal.
-	same func(C, C) bool
 	// listings have the pages of each listing by cursor.
 	listings *memo.Memo[*memo.Memo[Page[C]]]
 }
@@ -48,19 +44,19 @@ type Paged[C any] struct {
 type fetchPage[C any] func(ctx context.Context, key, cursor string) (Page[C], error)
 
 // NewPaged returns an empty cache for the listings of op.
-func NewPaged[C any](clk clock.Clock, op transport.Operation, fetch fetchPage[C], same func(C, C) bool) *Paged[C] {
-	return &Paged[C]{clock: clk, op: op, fetch: fetch, same: same, listings: memo.New[*memo.Memo[Page[C]]](clk, SharedLifetime)}
+func NewPaged[C any](clk clock.Clock, op transport.Operation, fetch fetchPage[C]) *Paged[C] {
+	return &Paged[C]{clock: clk, op: op, fetch: fetch, listings: memo.New[*memo.Memo[Page[C]]](clk, SharedLifetime)}
 }
 
 // All yields the content of each page. An error is yielded once and ends the iteration, and the next reader starts a new listing.
 func (p *Paged[C]) All(ctx context.Context, key string) iter.Seq2[C, error] {
 	return func(yield func(C, error) bool) {
 		listing := p.listings.Start(ctx, key, p.newListing)
-		read := reading[C]{cursors: map[string]bool{"": true}}
-		for {
-			page, err := p.page(ctx, key, listing, read.last.Next)
-			if err == nil {
-				err = p.add(&read, page)
+		cursors := map[string]bool{}
+		for cursor := ""; ; {
+			page, err := p.page(ctx, key, listing, cursor)
+			if cursors[page.Next] || len(cursors) == maxPages {
+				err = transport.Request{Op: p.op}.Unexpected("its cursor leads back to an earlier page, or to ever more pages, so the list cannot be completed")
 			}
 			if err != nil {
 				p.listings.Drop(key)
@@ -69,6 +65,8 @@ func (p *Paged[C]) All(ctx context.Context, key string) iter.Seq2[C, error] {
 			if !yield(page.Content, err) || page.Next == "" {
 				return
 			}
+			cursor = page.Next
+			cursors[cursor] = true
 		}
 	}
 }
@@ -86,37 +84,6 @@ func (p *Paged[C]) page(ctx context.Context, key string, listing *memo.Value[*me
 	return pages.Get(ctx, cursor, func(ctx context.Context) (Page[C], error) { return p.fetch(ctx, key, cursor) })
 }
 
-// reading is how far one reader is.
-type reading[C any] struct {
-	last Page[C]
-	// cursors are those of all pages so far.
-	cursors map[string]bool
-	// empty counts the latest pages without objects.
-	empty int
-}
-
-// add returns an error if the listing cannot be completed after a page: its cursor is that of an earlier page, it repeats the last page,
-// or too many pages in a row are empty.
-func (p *Paged[C]) add(read *reading[C], page Page[C]) error {
-	if read.empty++; page.Count > 0 {
-		read.empty = 0
-	}
-	isRepeated := page.Count > 0 && page.Count == read.last.Count && p.same(read.last.Content, page.Content)
-	problem := ""
-	switch {
-	case page.Next == "":
-	case read.cursors[page.Next], isRepeated:
-		problem = "its cursor leads back to an earlier page, so the list cannot be completed"
-	case read.empty == maxEmptyPages:
-		problem = fmt.Sprintf("%d pages in a row have no objects, so the list cannot be completed", read.empty)
-	}
-	if problem != "" {
-		return transport.NewTransportError(p.op, &wire.ResponseError{Problem: problem})
-	}
-	read.cursors[page.Next], read.last = true, page
-	return nil
-}
-
 // Invalidate drops all cached listings.
 func (p *Paged[C]) Invalidate() { p.listings.DropAll() }
 
@@ -125,15 +92,12 @@ func (p *Paged[C]) DropOld(key string) { p.listings.DropOlder(key, FreshFor) }
 
 // NewPages returns the listings of a request under /api/v0. A key is the query; see PageKey.
 func NewPages[T any, P wire.RecordOf[T]](c *transport.Conn, r transport.Request, envelope string) *Paged[[]T] {
-	fetch := func(ctx context.Context, key, cursor string) (Page[[]T], error) {
+	return NewPaged(c.Clock, r.Op, func(ctx context.Context, key, cursor string) (Page[[]T], error) {
 		query, err := url.ParseQuery(key)
 		if err != nil {
 			return Page[[]T]{}, fmt.Errorf("%s: the query of a page: %w", r.Op.Name, err)
 		}
 		return callPage[T, P](ctx, c, r.Where(query), envelope, cursor)
-	}
-	return NewPaged(c.Clock, r.Op, fetch, func(objects, others []T) bool {
-		return slices.EqualFunc(objects, others, func(x, y T) bool { return P(&x).Ref().ID == P(&y).Ref().ID })
 	})
 }
 
@@ -195,7 +159,7 @@ func callPage[T any, P wire.RecordOf[T]](
 	}
 	size, _ := strconv.Atoi(r.Query.Get("limit")) // PageKey has set it.
 	next, err := NextPage(r, "pagination", paging.Pagination.HasMore, paging.Pagination.NextCursor, size-len(objects))
-	return Page[[]T]{Content: objects, Count: len(objects), Next: next}, err
+	return Page[[]T]{Content: objects, Next: next}, err
 }
 
 // NextPage returns the cursor of the next page; empty at the end. Field is the one that has both values, for errors. A response with
