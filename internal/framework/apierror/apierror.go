@@ -90,8 +90,8 @@ func For(verb, object string, err error, options ...Option) diag.Diagnostics {
 // NotConfirmed is the remedy after a response with another value than the requested one.
 const NotConfirmed = "The service returned success, but another value. Look up the current value in the web app, and apply again."
 
-// ApplyFirst is the remedy while a provider setting is unknown. It is empty before the provider is configured.
-func ApplyFirst(missing *transport.UnconfiguredError) string {
+// applyFirst is the remedy while a provider setting is unknown. It is empty before the provider is configured.
+func applyFirst(missing *transport.UnconfiguredError) string {
 	if missing.Setting == "" {
 		return ""
 	}
@@ -129,7 +129,7 @@ func (f *failure) remedy() (string, path.Path) {
 	case f.afterLoss() != "":
 		return f.afterLoss(), path.Empty()
 	case errors.As(f.err, &missing):
-		return ApplyFirst(missing), path.Empty()
+		return applyFirst(missing), path.Empty()
 	case collection.IsNew(f.err):
 		return "The " + f.object + " is new, and the service may not show it yet. Apply again in a few minutes.", path.Empty()
 	case errors.As(f.err, &api):

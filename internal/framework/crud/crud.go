@@ -173,7 +173,7 @@ func Read[M, A any, P ModelOf[M, A]](ctx context.Context, c *client.Client, obje
 	}
 	found, err := read(&m)
 	if err != nil {
-		HandleFailedRead(ctx, c, FailedRead{object, P(&m), err, options}, resp)
+		HandleFailedRead(ctx, c, object, P(&m), err, resp, options...)
 		return
 	}
 	resp.Diagnostics.Append(P(&m).FromAPI(ctx, found)...)

@@ -2,7 +2,6 @@ package crud
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
@@ -22,7 +21,7 @@ func DeletionProtection(object string) schema.BoolAttribute {
 // Protected returns the error of a protected object that would be destroyed or replaced. Name and id identify it; either may be empty.
 func Protected(object, name, id, hint string) (summary, detail string) {
 	return "Cannot destroy protected " + object, phrase.Join(
-		fmt.Sprintf("%s %s has deletion_protection = true in the state, so it cannot be destroyed or replaced.", strings.ToUpper(object[:1])+object[1:], wire.Ref{Name: name, ID: id}),
+		fmt.Sprintf("%s %s has deletion_protection = true in the state, so it cannot be destroyed or replaced.", title(object), wire.Ref{Name: name, ID: id}),
 		"To allow this, keep it in the configuration, set deletion_protection = false and apply. Then destroy or replace it.", hint,
 		"If Terraform calls it a deposed object, its replacement exists already. To keep the protected object, run terraform state rm ADDRESS, import it, and delete the replacement. "+
 			"To keep the replacement, delete the protected object at the service, then apply again.")

@@ -13,9 +13,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
@@ -77,23 +75,15 @@ func NotVisibleError(ctx context.Context, c *client.Client, m Missing) diag.Diag
 		prevention = "If each run uses a new key, set key_owner in the provider block to prevent this error."
 	}
 	return diag.Diagnostics{diag.NewErrorDiagnostic("Cannot "+m.Verb+" "+m.Object, phrase.Join(
-		fmt.Sprintf("%s %s is not visible to the provider's API key. %s", strings.ToUpper(m.Object[:1])+m.Object[1:], m.ID, reader),
+		fmt.Sprintf("%s %s is not visible to the provider's API key. %s", title(m.Object), m.ID, reader),
 		fmt.Sprintf("If the %s was deleted, run terraform state rm ADDRESS. Otherwise, use a key of its owner.", m.Object), prevention))}
 }
 
-// FailedRead describes an object that could not be read.
-type FailedRead struct {
-	// Object is its type in words, such as "API key".
-	Object  string
-	Model   Identified
-	Err     error
-	Options []apierror.Option
-}
-
-// HandleFailedRead handles a failed Read. It removes a missing object from the state with a warning. It leaves the state unchanged
+// HandleFailedRead handles the error of a Read. It removes a missing object from the state with a warning. It leaves the state unchanged
 // if the object is not visible yet, or if settings are unknown during a plan. Anything else is an error.
-func HandleFailedRead(ctx context.Context, c *client.Client, failed FailedRead, resp *resource.ReadResponse) {
-	object, model, err := failed.Object, failed.Model, failed.Err
+func HandleFailedRead(ctx context.Context, c *client.Client, object string, model Identified, err error, resp *resource.ReadResponse,
+	options ...apierror.Option,
+) {
 	var missing *transport.UnconfiguredError
 	var unset *UnsetError
 	switch {
@@ -113,7 +103,7 @@ func HandleFailedRead(ctx context.Context, c *client.Client, failed FailedRead, 
 		resp.Diagnostics.AddWarning("State not refreshed", "The provider's "+missing.Setting+" is not known yet, so objects in the state were not compared with the service.")
 		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
 	default:
-		resp.Diagnostics.Append(explain("read", object, err, failed.Options)...)
+		resp.Diagnostics.Append(explain("read", object, err, options)...)
 	}
 }
 
@@ -124,9 +114,6 @@ func HandleGone(ctx context.Context, c *client.Client, object string, model Iden
 	if privatestate.IsImportUnread(ctx, resp.Private) {
 		account := attributeOf(ctx, resp.State, "service_account_id")
 		detail := phrase.Join(apierror.NoSuch(object, id), apierror.NameHint("service account", account))
-		if named := objectsNamed(ctx, c, object, id); len(named) == 1 {
-			detail = fmt.Sprintf("%q is the name of the %s %s. Import it by that ID.", id, object, named[0].ID)
-		}
 		resp.Diagnostics.AddError("Cannot import "+object, detail)
 		return
 	}
@@ -135,26 +122,6 @@ func HandleGone(ctx context.Context, c *client.Client, object string, model Iden
 		return
 	}
 	remove(ctx, c, model, resp, title(object)+" not found", fmt.Sprintf("The %s %s no longer exists. It is removed from the state. If it is still configured, the next apply creates it again.", object, id))
-}
-
-// objectsNamed returns the objects with a name that was given as an import ID.
-func objectsNamed(ctx context.Context, c *client.Client, object, name string) []wire.Ref {
-	if apierror.NameHint(object, name) == "" { // It has the form of an ID.
-		return nil
-	}
-	switch object {
-	case "computer":
-		if found, err := c.Computers.GetByName(ctx, name, ""); err == nil {
-			return []wire.Ref{found.Ref()}
-		}
-	case "environment":
-		found, _ := c.Environments.Find(ctx, "", func(e *environments.Environment) bool { return e.Name == name })
-		return wire.Refs(found)
-	case "service account":
-		found, _ := c.ServiceAccounts.ListNamed(ctx, name)
-		return wire.Refs(found)
-	}
-	return nil
 }
 
 // remove sets the identity first, because otherwise the refresh of a state without identities fails with another error.

@@ -114,51 +114,43 @@ func Except(refused, hint string) validator.String {
 
 // OneOf accepts the listed values.
 func OneOf(values ...string) validator.String {
-	return rule{
-		summary: "Invalid value", must: "must be " + phrase.Either(values),
-		accepts: func(s string) bool { return slices.Contains(values, s) },
-		got:     strconv.Quote,
-	}
+	return Where("must be "+phrase.Either(values), func(s string) bool { return slices.Contains(values, s) })
 }
 
 // Where accepts strings that must describes.
 func Where(must string, accepts func(string) bool) validator.String {
-	return rule{summary: "Invalid value", must: must, accepts: accepts, got: strconv.Quote}
+	return where("Invalid value", must, accepts)
 }
 
-// Matching accepts strings that match a pattern, which must describes.
-func Matching(pattern *regexp.Regexp, must string) validator.String {
-	return Where(must, pattern.MatchString)
+// where is Where with another title of the error.
+func where(summary, must string, accepts func(string) bool) rule {
+	return rule{summary: summary, must: must, accepts: accepts, got: strconv.Quote}
 }
 
 var uuidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // UUID accepts a UUID with hyphens.
 func UUID() validator.String {
-	return rule{summary: "Invalid UUID", must: "must be a UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427", accepts: uuidPattern.MatchString, got: strconv.Quote}
+	return where("Invalid UUID", "must be a UUID, such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427", uuidPattern.MatchString)
 }
 
 // RFC3339 accepts an RFC 3339 time.
 func RFC3339() validator.String {
-	return rule{
-		summary: "Invalid time", must: "must be an RFC 3339 time, such as 2027-01-31T08:00:00Z",
-		accepts: func(s string) bool { _, err := time.Parse(time.RFC3339, s); return err == nil },
-		got:     strconv.Quote,
-	}
+	return where("Invalid time", "must be an RFC 3339 time, such as 2027-01-31T08:00:00Z", isTime(time.RFC3339))
 }
 
 // Day accepts an existing date in the format YYYY-MM-DD.
 func Day() validator.String {
-	return rule{
-		summary: "Invalid date", must: "must be a date in the format YYYY-MM-DD, such as 2026-02-28",
-		accepts: func(s string) bool { _, err := time.Parse(time.DateOnly, s); return err == nil },
-		got:     strconv.Quote,
-	}
+	return where("Invalid date", "must be a date in the format YYYY-MM-DD, such as 2026-02-28", isTime(time.DateOnly))
+}
+
+func isTime(layout string) func(string) bool {
+	return func(s string) bool { _, err := time.Parse(layout, s); return err == nil }
 }
 
 // Email accepts an email address without a name or brackets.
 func Email() validator.String {
-	return rule{summary: "Invalid email address", must: "must be an email address, such as avery@agentyard.example", accepts: IsEmail, got: strconv.Quote}
+	return where("Invalid email address", "must be an email address, such as avery@agentyard.example", IsEmail)
 }
 
 // IsEmail reports whether a string is an email address without a name or brackets.
@@ -174,21 +166,15 @@ func DurationAtLeast(least time.Duration, examples ...string) validator.String {
 	if len(examples) > 0 {
 		must += fmt.Sprintf(", such as \"%s\"", strings.Join(examples, `", "`))
 	}
-	return rule{
-		summary: "Invalid duration", must: must,
-		accepts: func(s string) bool { d, err := clock.ParseDuration(s); return err == nil && d >= least },
-		got:     strconv.Quote,
-	}
+	return where("Invalid duration", must, func(s string) bool { d, err := clock.ParseDuration(s); return err == nil && d >= least })
 }
 
 // URI accepts an absolute URI.
 func URI() validator.String {
-	return rule{summary: "Invalid URI", must: "must be an absolute URI, such as https://git.example/acme/app", accepts: isAbsoluteURI, got: strconv.Quote}
-}
-
-func isAbsoluteURI(s string) bool {
-	u, err := url.Parse(s)
-	return err == nil && u.IsAbs() && (u.Host != "" || u.Opaque != "")
+	return where("Invalid URI", "must be an absolute URI, such as https://git.example/acme/app", func(s string) bool {
+		u, err := url.Parse(s)
+		return err == nil && u.IsAbs() && (u.Host != "" || u.Opaque != "")
+	})
 }
 
 // RepositoryURL accepts the web URL of a repository. It rejects other parts of a URL, because they would be lost or may be
@@ -261,5 +247,5 @@ func Timeouts(texts map[string]string) schema.SingleNestedBlock {
 }
 
 func timeout(must string, accepts func(time.Duration, error) bool) validator.String {
-	return rule{summary: "Invalid timeout", must: must, accepts: func(s string) bool { return accepts(time.ParseDuration(s)) }, got: strconv.Quote}
+	return where("Invalid timeout", must, func(s string) bool { return accepts(time.ParseDuration(s)) })
 }

@@ -143,7 +143,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"service_account_id": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "ID of the service account that owns the computers. Defaults to the API key's owner. Changing this forces a new fleet.",
-				Validators:          []validator.String{value.NotEmpty(), value.Matching(withoutSlash, "must not contain slashes or whitespace")},
+				Validators:          []validator.String{value.NotEmpty(), value.Where("must not contain slashes or whitespace", withoutSlash.MatchString)},
 				PlanModifiers:       []planmodifier.String{modifier.CreateOnlyString()},
 			},
 			"wait_for_active": schema.BoolAttribute{
@@ -238,7 +238,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		found, err = r.Client.Computers.GetMany(ctx, m.ServiceAccountID.ValueString(), memberIDs(prior))
 	}
 	if err != nil {
-		crud.HandleFailedRead(ctx, r.Client, crud.FailedRead{Object: "computer fleet", Model: &m, Err: err}, resp)
+		crud.HandleFailedRead(ctx, r.Client, "computer fleet", &m, err, resp)
 		return
 	}
 	if imported && len(found) == 0 {

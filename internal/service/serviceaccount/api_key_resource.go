@@ -258,7 +258,7 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	}
 	switch {
 	case err != nil:
-		crud.HandleFailedRead(ctx, r.Client, crud.FailedRead{Object: "API key", Model: &m, Err: err}, resp)
+		crud.HandleFailedRead(ctx, r.Client, "API key", &m, err, resp)
 		return
 	case found != nil:
 		resp.Diagnostics.Append(m.FromAPI(ctx, found)...)
