@@ -4,6 +4,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -136,12 +137,23 @@ resource "agentyard_environment" "ADDRESS" {
 	cli.MustPlanEmpty()
 }
 
-// A name is no import ID, so the error of an import by name says where the ID is.
-func TestImport_byName(t *testing.T) {
+// A name is no import ID, but the error of an import by name says which ID the object with that name has.
+func TestImport_byNameSaysTheID(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	for _, typeName := range []string{"agentyard_computer", "agentyard_environment", "agentyard_service_account"} {
+	for object, body := range map[string]map[string]any{
+		"computer":        {"name": "ci", "provider": "byom"},
+		"environment":     {"name": "ci", "scope": "organization", "repositories": []any{}},
+		"service-account": {"name": "ci"},
+	} {
+		e.API(http.MethodPost, "/api/v0/"+object+"s", body, nil)
+	}
+	for typeName, list := range map[string]string{"computer": "computers", "environment": "environments", "service_account": "serviceAccounts"} {
+		var listed map[string][]struct{ ID, Name string }
+		e.API(http.MethodGet, "/api/v0/"+map[bool]string{true: "service-accounts", false: list}[list == "serviceAccounts"], nil, &listed)
 		p := acctest.NewProcess(t, e, nil)
-		p.Import(p.NewInstance(typeName), "ci").MustFail(t, "", "Cannot import", `If "ci" is the `, "look up the ID with the data source "+typeName)
+		i := p.NewInstance("agentyard_" + typeName)
+		p.Import(i, "ci").MustFail(t, "", "Cannot import", `"ci" is the name of the `, listed[list][0].ID, "Import it by that ID.")
+		p.Import(i, "other").MustFail(t, "", "Cannot import", "look up the ID with the data source agentyard_"+typeName)
 	}
 }

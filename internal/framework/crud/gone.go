@@ -13,7 +13,9 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
@@ -114,6 +116,9 @@ func HandleGone(ctx context.Context, c *client.Client, object string, model Iden
 	if privatestate.IsImportUnread(ctx, resp.Private) {
 		account := attributeOf(ctx, resp.State, "service_account_id")
 		detail := phrase.Join(apierror.NoSuch(object, id), apierror.NameHint("service account", account))
+		if named := objectsNamed(ctx, c, object, id); len(named) == 1 {
+			detail = fmt.Sprintf("%q is the name of the %s %s. Import it by that ID.", id, object, named[0].ID)
+		}
 		resp.Diagnostics.AddError("Cannot import "+object, detail)
 		return
 	}
@@ -122,6 +127,26 @@ func HandleGone(ctx context.Context, c *client.Client, object string, model Iden
 		return
 	}
 	remove(ctx, c, model, resp, title(object)+" not found", fmt.Sprintf("The %s %s no longer exists. It is removed from the state. If it is still configured, the next apply creates it again.", object, id))
+}
+
+// objectsNamed returns the objects with a name that was given as an import ID.
+func objectsNamed(ctx context.Context, c *client.Client, object, name string) []wire.Ref {
+	if apierror.NameHint(object, name) == "" { // It has the form of an ID.
+		return nil
+	}
+	switch object {
+	case "computer":
+		if found, err := c.Computers.GetByName(ctx, name, ""); err == nil {
+			return []wire.Ref{found.Ref()}
+		}
+	case "environment":
+		found, _ := c.Environments.Find(ctx, "", func(e *environments.Environment) bool { return e.Name == name })
+		return wire.Refs(found)
+	case "service account":
+		found, _ := c.ServiceAccounts.ListNamed(ctx, name)
+		return wire.Refs(found)
+	}
+	return nil
 }
 
 // remove sets the identity first, because otherwise the refresh of a state without identities fails with another error.
