@@ -61,7 +61,7 @@ func (r *request) mint(a *serviceAccount, name string, expiresAt int64) (values,
 		ID: newID("key_", r.now), Name: name, Hash: hashKey(value), OwnerKind: kindService, OwnerID: a.ID,
 		born: created, ExpiresAt: expiresAt,
 	}
-	r.noteChange(k.ID, a.Name+" ("+name+")")
+	r.noteChange(k.ID, name+" of "+a.Name)
 	view := values{"id": k.ID, "value": value, "fingerprint": k.fingerprint(), "name": name, "expiresAt": orNull(expiresAt)}
 	return values{"apiKey": view}, errors.Join(err, putKey(r.tx, k))
 }
@@ -91,7 +91,7 @@ func revokeAPIKey(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	r.noteChange(k.ID, a.Name+" ("+k.Name+")")
+	r.noteChange(k.ID, k.Name+" of "+a.Name)
 	return reply{status: 204}, revokeKey(r.tx, k, r.now)
 }
 

@@ -95,7 +95,8 @@ func TestStatusPage_failures(t *testing.T) {
 		"backend organization · make: exit 2 failed",
 		"rate-limited createComputer, paths with bulk, after 4 more always", "provisioning failure computers ci-*, step clone-repos 1 left",
 		"build failure all environments, phase building always", "bulk failure after 3 computers 1 left", "switched off provider-b always switched off sessions always",
-		"Created computer ci-1 (provisioning failed) , web-1 , and environment backend (build failed) 1 × 404, 1 × 503, 1 × no response listComputers : 503, A programmed fault answered this request. listMembers : no response no operation GET /api/v0/nothing: 404, There is no operation at the path /api/v0/nothing. Computer ci-1 : provisioning failed, Clone repositories: repository not found: <acme/api> Environment backend : build failed, make: exit 2 Run 1,", "no operation GET /api/v0/nothing 1 of 1 failed ",
+		"Runs 5 failed. Created computer ci-1 (provisioning failed) , web-1 , and environment backend (build failed) 1 × 404, 1 × 503, 1 × no response",
+		"no operation GET /api/v0/nothing: 404, There is no operation at the path /api/v0/nothing. Details GET /api/v0/nothing,", "Computer ci-1 : provisioning failed, Clone repositories: repository not found: <acme/api> Environment backend : build failed, make: exit 2 Run 1,", "no operation GET /api/v0/nothing 1 of 1 failed ",
 		"listMembers GET /api/v0/organization/users fault: drop-after-commit 1 of 1 failed ", "listComputers GET /api/v0/computers fault: status-before-commit 1 of 1 failed ",
 	)
 	if strings.Contains(page, "<acme") || strings.Contains(page, "the log") {
@@ -124,16 +125,16 @@ func TestStatusPage_objects(t *testing.T) {
 
 	page := v.statusPage()
 	shows(t, page,
-		"Service accounts 1 ", "API keys 3 Name Status", "soon revoked in 4 min ci grace period 2026-05-01 12:00", "Members 1 ", "Invitations 1 ",
+		"Service accounts 1 ", "API keys 3 Name Status", "soon of ci revoked in 4 min grace period 2026-05-01 12:00", "Members 1 ", "Invitations 1 ",
 		"Usage limits 2 Name Limit manager@agentyard.example 2,000,000 credits organization 5,000,000 credits",
 		"Sessions 1 ", "on a manager@agentyard.example idle",
 		"CI jobs 1 ", "acme/web "+reviewFile+" delete open 2026-05-01 12:01", "Wiki runs 1 ", "https://code.example/acme/api manager@agentyard.example · branch main organization 2026-05-01 12:01",
 	)
 	v.clock.Advance(time.Hour)
 	v.mint(201, one+"/api-keys", object{"name": "later", "expiresAt": v.clock.Now().Add(26 * time.Hour).UnixMilli()})
-	shows(t, v.statusPage(), "API keys 4 ", "later expires in 1 d 2 h ci valid 2026-05-01 13:01")
+	shows(t, v.statusPage(), "API keys 4 ", "later of ci expires in 1 d 2 h valid 2026-05-01 13:01")
 	v.clock.Advance(26 * time.Hour)
-	shows(t, v.statusPage(), "later ci expired", "soon ci revoked")
+	shows(t, v.statusPage(), "later of ci expired", "soon of ci revoked")
 }
 
 // The API is as it was: only the page itself is at the root, and faults and limits are for the API.
@@ -205,7 +206,7 @@ func TestStatusPage_olderRuns(t *testing.T) {
 		p := v.process()
 		same(t, "status", p.send("GET", computers, ""), 200)
 		p.CloseIdleConnections()
-		for strings.Contains(v.statusPage(), ">running</span>") { // The emulator notices it a moment later.
+		for strings.Contains(v.statusPage(), ">Running.</span>") { // The emulator notices it a moment later.
 			runtime.Gosched()
 		}
 	}
@@ -219,7 +220,7 @@ func TestStatusPage_olderRuns(t *testing.T) {
 	v.call(200, "GET", computers, nil)
 	newest = v.statusPage()
 	shows(t, newest, "Run 11,")
-	if strings.Contains(newest, ">running</span>") || !strings.Contains(newest, `id="run-10" open>`) || strings.Count(newest, " open>") != 1 {
+	if strings.Contains(newest, ">Running.</span>") || !strings.Contains(newest, `id="run-10" open>`) || strings.Count(newest, " open>") != 1 {
 		t.Error("a run of another client is running, or open")
 	}
 	if page := string(v.as("", 200, "GET", "/runs/11", nil).raw); !strings.Contains(page, `id="run-11" open>`) {
@@ -298,7 +299,7 @@ func TestObjectPage_everyKind(t *testing.T) {
 		"agentyard_environment":        {"dev", "failed", "Owner organization", "Failure make: exit 2", "Build failed (create): make: exit 2 bld_", `"setupScript": "(not shown here)"`, "getEnvironment: 200 GET", "Scripts and logs are not shown here."},
 		"agentyard_session":            {"Message: user", "Message: assistant", "Status running", "The title, prompts, and messages are not shown here.", "sendSessionMessage: 200 POST", "Session on box"},
 		"agentyard_service_account":    {"Service account ci", "Status active"},
-		"agentyard_api_key":            {"API key soon", "grace period", "Owner ci", `"expiresAt": `},
+		"agentyard_api_key":            {"API key soon of ci", "grace period", `"expiresAt": `},
 		"agentyard_member_invitation":  {"Member manager@agentyard.example", "Role manager"},
 		"invitation":                   {"Invitation new@people.example", "Role user", "The API does not return pending invitations."},
 		"agentyard_global_usage_limit": {"Usage limit organization", "Limit 9,000,000 credits", `{ "limit": 9000000 }`, "setGlobalUsageLimit: 200 PUT"},

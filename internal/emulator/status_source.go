@@ -240,7 +240,7 @@ func (s *statusObjects) keyRow(_ string, k *keyRecord) *statusRow {
 	if k.OwnerKind != kindService || !known {
 		return nil
 	}
-	row := &statusRow{Row: statuspage.Row{Ref: statuspage.Ref{ID: k.ID, Name: k.Name}, State: "valid", CreatedAt: k.CreatedAt, Seq: k.Seq, Owner: owner, ImportID: k.OwnerID + "/" + k.ID}}
+	row := &statusRow{Row: statuspage.Row{Ref: statuspage.Ref{ID: k.ID, Name: k.Name + " of " + owner}, State: "valid", CreatedAt: k.CreatedAt, Seq: k.Seq, ImportID: k.OwnerID + "/" + k.ID}}
 	left := timeOf(k.ExpiresAt).Sub(s.now)
 	switch {
 	case k.revoked(s.now):

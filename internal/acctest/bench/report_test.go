@@ -42,7 +42,7 @@ var (
 	headline = regexp.MustCompile(`(?s)<p class="changes">.*?</p>`)
 	failures = regexp.MustCompile(`(?s)<ul class="failures".*?</ul>`)
 	reason   = regexp.MustCompile(`(?s)<p class="reason">.*?</p>`)
-	tag      = regexp.MustCompile(`<[^>]*>`)
+	tag      = regexp.MustCompile(`(?s)<details.*?</details>|<[^>]*>`)
 )
 
 // said is what a page says of its first run: what changed, what failed and why, and what took time.
@@ -74,7 +74,8 @@ func TestReport_agreesWithTheStatusPage(t *testing.T) {
 		"200 that are refused": {
 			200, emulator.Options{}, func(e *emulator.Emulator) {
 				e.Faults().Add(emulator.Fault{Kind: emulator.FaultStatusBeforeCommit, Status: 400, Operation: "createComputer", Times: -1})
-			}, false, "Created service account robots 200 × 400\ncreateComputer c-0, c-1, c-2 and 197 more: 400, A programmed fault answered this request.\n",
+			}, false, "200 failed. Created service account robots 200 × 400\n" +
+				"createComputer c-0, c-1, c-2 and 197 more: 400, A programmed fault answered this request. Nothing was changed. Fix the cause, and apply again.\n",
 		},
 		"1000 under a rate limit": {1000, emulator.Options{RequestsPerSecond: 20}, nil, false, ""},
 	} {
@@ -114,7 +115,7 @@ func TestReport_agreesWithTheStatusPage(t *testing.T) {
 				var file strings.Builder
 				check.Must(t, report.Write(&file, "html"))
 				reported := said(file.String())
-				page := strings.ReplaceAll(said(w.Body.String()), ": out of disk", "") // A report has no texts of steps.
+				page := strings.ReplaceAll(said(w.Body.String()), ": out of disk", "; the reason is in Terraform's output") // A report has no texts of steps.
 				if page != reported || tc.says != "" && page != tc.says {
 					t.Errorf("the report says\n%s\nthe page says\n%s", reported, page)
 				}

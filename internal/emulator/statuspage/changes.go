@@ -1,6 +1,7 @@
 package statuspage
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,7 +13,20 @@ import (
 const failureObjects = 3
 
 // changePart is a part of the sentence that says what a run changed.
-type changePart struct{ Lead, Text, Path, Failure string }
+type changePart struct {
+	Lead, Text, Path string
+	Failure, Pending string // What failed, and what is not ready yet.
+}
+
+func (p changePart) String() string {
+	text := p.Lead + p.Text
+	for _, note := range []string{p.Failure, p.Pending} {
+		if note != "" {
+			text += " (" + note + ")"
+		}
+	}
+	return text
+}
 
 // isEnd reports whether an object is gone after a change.
 func (c *Change) isEnd() bool {
@@ -21,57 +35,92 @@ func (c *Change) isEnd() bool {
 
 // failure is what failed for one reason: requests, or objects.
 type failure struct {
-	What    string `json:"what"`
-	Why     string `json:"why"`
-	Objects []Ref  `json:"objects"` // The first ones.
-	Others  int    `json:"others"`  // How many are left out.
-	Count   int    `json:"count"`
+	What    string    `json:"what"`
+	Why     string    `json:"why"`
+	Objects []Ref     `json:"objects"`
+	Count   int       `json:"count"`
+	Each    []failing `json:"-"`
+	next    string    // What to do, where that is certain.
 }
+
+// failing is one request that failed, and when, or an object that did.
+type failing struct {
+	Ref
+	When string
+}
+
+// First are the objects that a line names, and Others is how many it leaves out.
+func (f *failure) First() []Ref { return f.Objects[:min(len(f.Objects), failureObjects)] }
+func (f *failure) Others() int  { return len(f.Objects) - len(f.First()) }
 
 // failuresOf are the requests of a run that remained failed, and the objects that did, by reason.
 func failuresOf(spans []runSpan, net []*Change, objects map[string]Row) (failures []failure) {
 	at := map[[2]string]int{}
-	add := func(what, why string, o Ref) {
+	add := func(what, why, next string, one failing) {
 		key := [2]string{what, why}
 		i, known := at[key]
 		if !known {
 			i = len(failures)
-			at[key], failures = i, append(failures, failure{What: what, Why: why})
+			at[key], failures = i, append(failures, failure{What: what, Why: why, next: next})
 		}
 		f := &failures[i]
 		f.Count++
-		switch isNew := o.Name != "" && !slices.Contains(f.Objects, o); {
-		case isNew && len(f.Objects) < failureObjects:
-			f.Objects = append(f.Objects, o)
-		case isNew:
-			f.Others++
+		f.Each = append(f.Each, one)
+		if one.Name != "" && !slices.Contains(f.Objects, one.Ref) {
+			f.Objects = append(f.Objects, one.Ref)
 		}
 	}
 	for i := range spans {
-		if s := &spans[i]; s.class == requestFailed {
-			o := s.object(objects)
-			switch {
-			case s.Method == "POST" && s.Named != "" && o.Name != "":
-				o = Ref{Name: o.Name + " (" + Short(s.Named) + ")"}
-			case s.Method == "POST" && s.Named != "":
-				o = Ref{Name: Short(s.Named)}
+		s := &spans[i]
+		if s.class != requestFailed {
+			continue
+		}
+		one, names := failing{s.object(objects), s.when()}, strings.Split(s.Named, ", ")
+		if s.Method == "POST" && s.Named != "" {
+			one.Ref = Ref{Name: strings.TrimSuffix(Short(s.Named)+" of "+one.Name, " of ")}
+		}
+		if !s.isPartial() {
+			add(s.name(), s.outcome(), s.next(), one)
+			continue
+		}
+		for _, why := range s.Refusals {
+			if name, rest, _ := strings.Cut(why, ": "); slices.Contains(names, name) {
+				one.Ref, why = Ref{Name: Short(name)}, rest
 			}
-			add(s.name(), s.outcome(), o)
+			add(s.name(), Short(s.result()+", "+why), s.next(), one)
 		}
 	}
 	for _, c := range net {
 		if c.Failure != "" {
 			o := objects[c.ID]
 			o.Name = c.Name
-			add(sentence(noun(c.Kind)), strings.TrimSuffix(c.Failure+", "+o.Note, ", "), o.Ref)
+			add(sentence(noun(c.Kind)), strings.TrimSuffix(c.Failure+", "+o.Note, ", "), "Fix the cause, and apply again.", failing{Ref: o.Ref})
 		}
 	}
 	for i := range failures {
-		if f := &failures[i]; f.Count > max(1, len(f.Objects)+f.Others) {
+		f := &failures[i]
+		if f.Count > max(1, len(f.Objects)) {
 			f.Why += fmt.Sprintf(" (%d times)", f.Count)
+		}
+		if f.next != "" && ofProvider(spans[0].Entry) {
+			f.Why = strings.TrimSuffix(f.Why, ".") + ". " + f.next
 		}
 	}
 	return failures
+}
+
+// next is what to do about a request that failed; empty if that is not certain.
+func (x *Entry) next() string {
+	switch {
+	case x.Method == "GET":
+	case x.isPartial():
+		return "Fix the cause, and apply again."
+	case x.Status >= 400 && x.Status < 500:
+		return "Nothing was changed. Fix the cause, and apply again."
+	case Effects[x.Operation].Verb == "created":
+		return "It may or may not have been created: Terraform's output says what was found. Apply again."
+	}
+	return ""
 }
 
 // changesOf says what a run changed. It counts objects, not requests.
@@ -205,7 +254,21 @@ func partsOf(kind string, changes []*Change, objects map[string]Row) (parts []ch
 	case len(others) > 0:
 		parts = append(parts, changePart{Text: quantity(len(others), name), Path: list})
 	}
+	parts[len(parts)-1].Pending = pending(kind, others)
 	return parts
+}
+
+// pending says how many objects are not ready yet.
+func pending(kind string, changes []*Change) string {
+	left := len(slices.DeleteFunc(slices.Clone(changes), func(c *Change) bool { return !c.isPending }))
+	what := cmp.Or(map[string]string{"computers": "being provisioned", "environments": "being built"}[kind], "not ready yet")
+	switch ready := len(changes) - left; {
+	case left > 0 && ready > 0:
+		return fmt.Sprintf("%d ready, %d %s", ready, left, what)
+	case left > 0:
+		return what
+	}
+	return ""
 }
 
 // rangeOf is the first and the last of names that count up, such as ci-1, ci-2, and ci-3; empty if the names do not.

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html"
 	"html/template"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,7 +53,7 @@ func ReadReport(folder string) (*Report, error) {
 				row := names[o.ID]
 				row.ID, row.Name = o.ID, cmp.Or(o.Name, row.Name)
 				if _, note, noted := strings.Cut(l.State, ": "); noted {
-					row.Note = Short(note)
+					row.Note = Short(note) + "; the reason is in Terraform's output"
 				}
 				names[o.ID] = row
 			}
@@ -173,7 +173,7 @@ func changesBy(l *runreport.Line, names map[string]Row) (changes []Change) {
 		}
 	case effect.Kind == "api-keys" && len(l.Path) > 0:
 		account, key := l.Path[0], slices.Concat(l.Objects, l.Path[1:], l.Path)[0]
-		add(key.ID, cmp.Or(names[account.ID].Name, account.ID)+" ("+cmp.Or(key.Name, names[key.ID].Name, l.Name, key.ID)+")")
+		add(key.ID, cmp.Or(key.Name, names[key.ID].Name, l.Name, key.ID)+" of "+cmp.Or(names[account.ID].Name, account.ID))
 	case effect.Verb == "created" && effect.Kind != "ci-jobs":
 		for _, o := range l.Objects {
 			add(o.ID, o.Name)
@@ -244,9 +244,23 @@ func (r *Report) writeHTML(w io.Writer) error {
 // reportLines is how many lines a comment on a pull request has room for.
 const reportLines = 10
 
+var (
+	special = strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "|", "\\|", "\n", " ", "&", "&amp;", "<", "&lt;", ">", "&gt;")
+	word    = regexp.MustCompile("(?s)[^\\s,;:()`]+|.")
+)
+
+// escape is a text in Markdown. Addresses are code, so that they mention nobody.
+func escape(text string) string {
+	return word.ReplaceAllStringFunc(text, func(part string) string {
+		if strings.Contains(part, "@") {
+			return "`" + part + "`"
+		}
+		return special.Replace(part)
+	})
+}
+
 // markdown is the newest runs that changed something or failed in a few lines, or the newest of all.
 func (r *Report) markdown() string {
-	escape := strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "|", "\\|", "\n", " ", "@", "@\u200b")
 	var lines []string
 	for i, run := range slices.Backward(r.Runs) {
 		if !run.IsChange && len(run.Failures) == 0 && (i > 0 || len(lines) > 0) {
@@ -254,26 +268,24 @@ func (r *Report) markdown() string {
 		}
 		var text strings.Builder
 		for _, part := range run.Changes {
-			text.WriteString(part.Lead + part.Text)
-			if part.Failure != "" {
-				text.WriteString(" (" + part.Failure + ")")
-			}
+			text.WriteString(part.String())
 		}
-		counts := strings.TrimRight(" "+strings.Trim(run.Failed+", "+run.Recovered, ", "), " ")
-		lines = append(lines, "**"+escape.Replace(html.EscapeString(text.String()))+"**"+counts+" in "+cmp.Or(run.Reason, run.Duration+"."))
+		counts := strings.Trim(run.Failed+", "+run.Recovered, ", ")
+		lines = append(lines, "### Agentyard: "+cmp.Or(run.Verdict, "no failures")+" in "+run.Duration)
+		lines = append(lines, strings.TrimSpace("**"+escape(text.String())+".** "+strings.TrimLeft(counts+". ", ". ")+run.Reason))
 		for _, f := range run.Failures {
 			var names []string
-			for _, o := range f.Objects {
+			for _, o := range f.First() {
 				names = append(names, o.Name)
 			}
-			if f.Others > 0 {
-				names = append(names, fmt.Sprintf("and %d more", f.Others))
+			if f.Others() > 0 {
+				names = append(names, fmt.Sprintf("and %d more", f.Others()))
 			}
-			lines = append(lines, "- "+escape.Replace(html.EscapeString(strings.TrimSpace(f.What+" "+strings.Join(names, ", "))+": "+f.Why)))
+			lines = append(lines, "- "+escape(strings.TrimSpace(f.What+" "+strings.Join(names, ", "))+": "+f.Why))
 		}
 	}
 	for _, problem := range r.Problems {
-		lines = append(lines, "- "+escape.Replace(problem))
+		lines = append(lines, "- "+escape(problem))
 	}
 	if len(lines) > reportLines {
 		lines = append(lines[:reportLines-1], fmt.Sprintf("- And %d more lines: see the report.", len(lines)-reportLines+1))

@@ -78,9 +78,9 @@ func TestReport_says(t *testing.T) {
 	account := `"path":[{"id":"sa_1","name":"robots"}]`
 	for want, lines := range map[string][]string{
 		"Created computers c-1 to c-2": {attempt("bulkCreateComputers", "POST", "/c", `"status":201,"objects":[{"id":"1","name":"c-1"},{"id":"2","name":"c-2"}]`)},
-		"Created API key robots (ci)":  {attempt("createApiKey", "POST", "/s/{serviceAccountId}/k", `"status":201,"name":"ci","objects":[{"id":"k"}],`+account)},
-		"Rotated API key robots (ci)":  {attempt("rotateApiKey", "POST", "/s/{serviceAccountId}/k/{keyId}/r", `"status":200,"objects":[{"id":"l","name":"ci"}],"path":[{"id":"sa_1","name":"robots"},{"id":"k"}]`)},
-		"Revoked API key robots (k)":   {attempt("revokeApiKey", "POST", "/s/{serviceAccountId}/k/{keyId}/r", `"status":204,"path":[{"id":"sa_1","name":"robots"},{"id":"k"}]`)},
+		"Created API key ci of robots": {attempt("createApiKey", "POST", "/s/{serviceAccountId}/k", `"status":201,"name":"ci","objects":[{"id":"k"}],`+account)},
+		"Rotated API key ci of robots": {attempt("rotateApiKey", "POST", "/s/{serviceAccountId}/k/{keyId}/r", `"status":200,"objects":[{"id":"l","name":"ci"}],"path":[{"id":"sa_1","name":"robots"},{"id":"k"}]`)},
+		"Revoked API key k of robots":  {attempt("revokeApiKey", "POST", "/s/{serviceAccountId}/k/{keyId}/r", `"status":204,"path":[{"id":"sa_1","name":"robots"},{"id":"k"}]`)},
 		"Deleted computer web":         {`{"objects":[{"id":"1","name":"web"}]}`, attempt("deleteComputer", "DELETE", "/c/{computerId}", `"status":204,"path":[{"id":"1"}]`)},
 		"Removed member a@b":           {attempt("removeMember", "DELETE", "/m", `"status":204,"query":"email=a@b"`)},
 		"Sent invitation a@b":          {attempt("inviteMember", "POST", "/m", `"status":200,"name":"a@b"`)},
@@ -135,7 +135,7 @@ func TestReport_formats(t *testing.T) {
 	t.Parallel()
 	lines := []string{reportHead}
 	for range 12 {
-		lines = append(lines, attempt("createComputer", "POST", "/c", `"status":400,"name":"<b>*x*","refusals":["No `+string(rune('a'+len(lines)))+`."]`))
+		lines = append(lines, attempt("createComputer", "POST", "/c", `"status":400,"name":"<b>*x* a@b.c","refusals":["No `+string(rune('a'+len(lines)))+`."]`))
 	}
 	lines = append(lines, attempt("bulkCreateComputers", "POST", "/b", `"status":201,"objects":[{"id":"1","name":"c-1"},{"id":"2","name":"c-2"}]`))
 	r, err := ReadReport(inFolder(t, map[string]string{"a.jsonl": reportHead + "\n" + oneRead, "b.jsonl": strings.Join(lines, "\n"), "c.jsonl": "x"}))
@@ -146,7 +146,8 @@ func TestReport_formats(t *testing.T) {
 		check.Must(t, r.Write(&text, format))
 		texts[format] = text.String()
 	}
-	if text := texts["markdown"]; strings.Count(text, "\n") != 10 || !strings.Contains(text, "- createComputer &lt;b&gt;\\*x\\*: 400, No b.\n") || !strings.Contains(text, "- And 5 more lines: see the report.") {
+	if text := texts["markdown"]; strings.Count(text, "\n") != 10 || !strings.HasPrefix(text, "### Agentyard: 12 failed in 5 ms\n") ||
+		!strings.Contains(text, "- createComputer &lt;b&gt;\\*x\\* `a@b.c`: 400, No b. Nothing was changed.") || !strings.Contains(text, "- And 6 more lines: see the report.") {
 		t.Error(text)
 	}
 	for _, part := range []string{"<script", "<link", "href=", "src=", "<b>*x"} {

@@ -29,6 +29,7 @@ const (
 type runView struct {
 	Number            int
 	Client            string
+	Verdict           string // Empty if it ended and nothing failed.
 	Changes           []changePart
 	Failures          []failure
 	OtherFailures     int    // How many are left out.
@@ -333,6 +334,9 @@ func viewRun(entries []Entry, objects map[string]Row, now, clock time.Time, conn
 		end = max(end, spans[i].to)
 	}
 	net := netChanges(spans, objects, clock)
+	for _, c := range net { // Later, nobody knows whether the client waited.
+		c.isPending = connected && c.Until > clock.UnixMilli()
+	}
 	r := &runView{
 		Number: entries[0].Run, Client: clientName(entries[0].UserAgent), Started: statusTimeOf(entries[0].Started, now), Duration: Duration(end),
 		Changes: changesOf(net, objects), Connected: connected, Results: all, Shows: map[string]bool{},
@@ -353,6 +357,7 @@ func viewRun(entries []Entry, objects map[string]Row, now, clock time.Time, conn
 	}
 	r.Failed, r.Recovered = countedResults(failed), countedResults(recovered)
 	r.Failures, r.end, r.net = failuresOf(spans, net, objects), end, net
+	r.Verdict = verdict(r.Failures, connected)
 	for _, part := range []time.Duration{25, 50, 75, 100} {
 		r.Ticks = append(r.Ticks, Duration(end*part/100))
 	}
@@ -373,6 +378,23 @@ func viewRun(entries []Entry, objects map[string]Row, now, clock time.Time, conn
 		}
 	}
 	return r
+}
+
+// verdict says whether a run is under way, and how much of it failed.
+func verdict(failures []failure, connected bool) string {
+	count := 0
+	for i := range failures {
+		count += max(1, len(failures[i].Objects))
+	}
+	switch {
+	case connected && count > 0:
+		return fmt.Sprintf("Running, %d failed so far", count)
+	case connected:
+		return "Running"
+	case count > 0:
+		return fmt.Sprintf("%d failed", count)
+	}
+	return ""
 }
 
 // ofProvider reports whether the provider sent a request.

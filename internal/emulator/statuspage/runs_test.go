@@ -42,7 +42,7 @@ const (
 
 // that did adds what a request did to a computer that is ready, or has failed, at a time after the start of the run.
 func (x Entry) that(verb, name string, until time.Duration, failure string) Entry {
-	x.Changes = append(slices.Clone(x.Changes), Change{verb, Ref{Kind: "computers", ID: "id-" + name, Name: name}, runStart.Add(until).UnixMilli(), 0, failure})
+	x.Changes = append(slices.Clone(x.Changes), Change{verb, Ref{Kind: "computers", ID: "id-" + name, Name: name}, runStart.Add(until).UnixMilli(), 0, failure, false})
 	return x
 }
 
@@ -74,20 +74,26 @@ func TestViewRun_failures(t *testing.T) {
 		named(sent("createComputer", 0, ms, 400, 1), "a").because("No."), named(sent("createComputer", 0, ms, 400, 2), "b").because("No."),
 		named(sent("createComputer", 0, ms, 400, 3), "c").because("No."), named(sent("createComputer", 0, ms, 400, 4), "d").because("No."),
 		sent("deleteComputer", 0, ms, 409, 3).because("In use."), sent("deleteComputer", 10*s, ms, 409, 3).because("In use."),
-		sent("setUserUsageLimits", 0, ms, 200, 5).because("x@y: no member"), sent("listComputers", 0, ms, 0, 6), made,
+		named(sent("setUserUsageLimits", 0, ms, 200, 5), "x@y, z@y").because("x@y: no member", "z@y: no member"), sent("listComputers", 0, ms, 0, 6), made,
+		named(sent("createComputer", 20*s, ms, 503, 10), "e"),
 	}
 	var got []string
 	r := viewRun(entries, objects, runStart, runStart.Add(time.Hour), false, true)
 	for _, f := range r.Failures {
-		got = append(got, fmt.Sprintf("%s %v %d: %s", f.What, f.Objects, f.Others, f.Why))
+		got = append(got, fmt.Sprintf("%s %v %d: %s", f.What, f.First(), f.Others(), f.Why))
 	}
 	want := []string{
-		"createComputer [{  a} {  b} {  c}] 1: 400, No.", "deleteComputer [{computers 3 web-1}] 0: 409, In use. (2 times)",
-		"setUserUsageLimits [] 0: refused (HTTP 200), x@y: no member", "listComputers [] 0: no response",
-		"Computer [{computers 3 web-1}] 0: provisioning failed, Clone repositories: not found",
+		"createComputer [{  a} {  b} {  c}] 1: 400, No. Nothing was changed. Fix the cause, and apply again.",
+		"deleteComputer [{computers 3 web-1}] 0: 409, In use. (2 times). Nothing was changed. Fix the cause, and apply again.",
+		"setUserUsageLimits [{  x@y} {  z@y}] 0: refused (HTTP 200), no member. Fix the cause, and apply again.",
+		"listComputers [] 0: no response",
+		"createComputer [{  e}] 0: 503. It may or may not have been created: Terraform's output says what was found. Apply again.",
+		"Computer [{computers 3 web-1}] 0: provisioning failed, Clone repositories: not found. Fix the cause, and apply again.",
 	}
 	check.Is(t, "the rows", got, want)
-	check.Is(t, "what failed", r.Failed, "4 × 400, 2 × 409, 1 × no response, 1 × refused (HTTP 200)")
+	check.Is(t, "what failed", r.Failed, "4 × 400, 2 × 409, 1 × 503, 1 × no response, 1 × refused (HTTP 200)")
+	check.Is(t, "the verdict", r.Verdict, "10 failed")
+	check.Is(t, "the second of the computer", r.Failures[1].Each[1], failing{objects["3"].Ref, "10.0 s after the start (12:00:10.000 UTC)"})
 }
 
 // A run under way lasts until now, and the legend explains what its bars show.
@@ -109,7 +115,7 @@ func TestViewRun_says(t *testing.T) {
 	}
 	built := sent("updateEnvironment", 0, 10*ms, 200, 1)
 	for i, name := range []string{"docs", "web", "api"} {
-		built.Changes = append(built.Changes, Change{"updated", Ref{Kind: "environments", ID: name, Name: name}, runStart.UnixMilli(), 0, []string{"build failed", "", ""}[i]})
+		built.Changes = append(built.Changes, Change{"updated", Ref{Kind: "environments", ID: name, Name: name}, runStart.UnixMilli(), 0, []string{"build failed", "", ""}[i], false})
 	}
 	broken := sent("bulkCreateComputers", 0, 10*ms, 201, 2).that("created", "a", 0, "")
 	for _, name := range []string{"b", "c", "d", "e"} {
@@ -119,7 +125,7 @@ func TestViewRun_says(t *testing.T) {
 	unfound.Changes = []Change{{Verb: "created", Ref: Ref{Kind: "sessions", ID: "id-s", Name: "on a"}, Listed: runStart.Add(5 * s).UnixMilli()}}
 	limit.Changes = []Change{{Verb: "set", Ref: Ref{Kind: "usage-limits", ID: "organization", Name: "of the organization"}}}
 	keyed := sent("createApiKey", s, 10*ms, 0, 1)
-	keyed.Changes = []Change{{Verb: "created", Ref: Ref{Kind: "api-keys", ID: "key_1", Name: "ci (a)"}}}
+	keyed.Changes = []Change{{Verb: "created", Ref: Ref{Kind: "api-keys", ID: "key_1", Name: "a of ci"}}}
 	revoked := sent("revokeApiKey", 2*s, 10*ms, 204, 2).at("revokeApiKey", "/api-keys/key_1/revoke")
 	revoked.Changes = []Change{{Verb: "revoked", Ref: keyed.Changes[0].Ref}}
 	refused := func(at time.Duration) Entry {
@@ -197,15 +203,23 @@ func TestViewRun_says(t *testing.T) {
 	} {
 		r, changes := viewRun(tc.entries, objects, runStart.Add(time.Minute), runStart.Add(time.Minute), false, false), ""
 		for _, part := range r.Changes {
-			changes += part.Lead + part.Text
-			if part.Failure != "" {
-				changes += " (" + part.Failure + ")"
-			}
+			changes += part.String()
 		}
 		if changes != tc.changes || r.Reason != tc.reason || r.Failed != tc.failed || r.Recovered != tc.recovered {
 			t.Errorf("%s: %q, %q, %q, %q\nwant %q, %q, %q, %q", name, changes, r.Reason, r.Failed, r.Recovered, tc.changes, tc.reason, tc.failed, tc.recovered)
 		}
 	}
+}
+
+// What is not ready yet is not said to be, and what failed so far comes first.
+func TestViewRun_pending(t *testing.T) {
+	t.Parallel()
+	made := sent("createComputer", 0, ms, 201, 1).that("created", "c-1", s, "").that("created", "c-2", time.Hour, "").that("created", "c-3", time.Hour, "provisioning failed")
+	built := sent("createEnvironment", 0, ms, 201, 1)
+	built.Changes = []Change{{Verb: "created", Ref: Ref{Kind: "environments", ID: "e", Name: "app"}, Until: runStart.Add(time.Hour).UnixMilli()}}
+	r := viewRun([]Entry{made, built, sent("createComputer", s, ms, 400, 2)}, nil, runStart.Add(time.Minute), runStart.Add(time.Minute), true, false)
+	check.Is(t, "the verdict", r.Verdict, "Running, 1 failed so far")
+	check.Is(t, "the changes", fmt.Sprint(r.Changes), "[Created computers c-1 to c-3 (1 ready, 2 being provisioned)  and environment app (being built)]")
 }
 
 // A retry repeats a request that failed, and nothing succeeded in between.

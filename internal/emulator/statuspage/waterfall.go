@@ -327,7 +327,7 @@ func barOfSpans(spans []*runSpan, end time.Duration) runBar {
 		title = fmt.Sprintf("%d requests: %s", len(spans), countedResults(results))
 	}
 	title += first.after
-	title += fmt.Sprintf(", %s after the start (%s UTC), took %s", Duration(first.from), first.Started.UTC().Format("15:04:05.000"), Duration(whole.to-whole.from))
+	title += fmt.Sprintf(", %s, took %s", first.when(), Duration(whole.to-whole.from))
 	if first.retry {
 		title += ", a retry"
 	}
@@ -335,6 +335,11 @@ func barOfSpans(spans []*runSpan, end time.Duration) runBar {
 		title += ", fault " + first.Fault
 	}
 	return barOf(whole, end, first.class, title)
+}
+
+// when is when a request began.
+func (s *runSpan) when() string {
+	return fmt.Sprintf("%s after the start (%s UTC)", Duration(s.from), s.Started.UTC().Format("15:04:05.000"))
 }
 
 func barOf(i interval, end time.Duration, class, title string) runBar {
