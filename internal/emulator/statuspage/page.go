@@ -36,7 +36,7 @@ type statusPage struct {
 	pageHeader
 	Exports   []string // The provider's settings for a shell, with a placeholder for the key.
 	Kept      bool     // The key and the objects outlive the process.
-	Kinds     []*Kind
+	Existing  []*Kind  // Those with objects.
 	Runs      []*runView
 	NewerRuns bool // This is a page of older runs.
 	OlderRuns int  // The number that begins the next page of runs; 0 if there is none.
@@ -164,7 +164,7 @@ func (p *Pages) statusPage(address *url.URL) (page, error) {
 	shown.Exports = []string{"AGENTYARD_BASE_URL=" + state.URL, "AGENTYARD_API_KEY=PASTE-THE-KEY", "AGENTYARD_EMULATOR_CLOCK=" + ShellText(state.ClockFile)}
 	kinds, _, _, err := p.objects("", "")
 	p.addRuns(shown, before, byID(kinds))
-	shown.Kinds = firstRows(kinds)
+	shown.Existing = firstRows(kinds)
 	return shown, err
 }
 
@@ -193,6 +193,7 @@ func byID(kinds []*Kind) map[string]Row {
 
 // firstRows arranges the objects for the status page: kinds with failures first, and only the first rows of each.
 func firstRows(kinds []*Kind) []*Kind {
+	kinds = slices.DeleteFunc(kinds, func(k *Kind) bool { return k.Total == 0 })
 	slices.SortStableFunc(kinds, func(a, b *Kind) int { return cmp.Compare(min(b.Failed, 1), min(a.Failed, 1)) })
 	for _, k := range kinds {
 		k.Rows = k.Rows[:min(k.Total, statusRows)]
