@@ -51,7 +51,7 @@ func NewPaged[C any](clk clock.Clock, op transport.Operation, fetch fetchPage[C]
 // All yields the content of each page. An error is yielded once and ends the iteration, and the next reader starts a new listing.
 func (p *Paged[C]) All(ctx context.Context, key string) iter.Seq2[C, error] {
 	return func(yield func(C, error) bool) {
-		listing := p.listings.Start(ctx, key, p.newListing)
+		listing := p.listings.Start(ctx, key, func(context.Context) (*memo.Memo[Page[C]], error) { return memo.New[Page[C]](p.clock, 0), nil })
 		cursors := map[string]bool{}
 		for cursor := ""; ; {
 			page, err := p.page(ctx, key, listing, cursor)
@@ -69,10 +69,6 @@ func (p *Paged[C]) All(ctx context.Context, key string) iter.Seq2[C, error] {
 			cursors[cursor] = true
 		}
 	}
-}
-
-func (p *Paged[C]) newListing(context.Context) (*memo.Memo[Page[C]], error) {
-	return memo.New[Page[C]](p.clock, 0), nil
 }
 
 // page returns one page of a listing, which readers share.

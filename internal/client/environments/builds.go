@@ -84,20 +84,12 @@ type BuildDiagnostics struct {
 func (s *BuildStatus) Ref() wire.Ref { return wire.Ref{ID: s.EnvironmentID} }
 
 func (s *BuildStatus) MissingField() string {
-	if s.EnvironmentID == "" {
-		return "environmentId"
-	}
-	return ""
+	return wire.MissingIf(s.EnvironmentID == "", "environmentId")
 }
 
 func (d *BuildDiagnostics) Ref() wire.Ref { return wire.Ref{ID: d.BuildID} }
 
-func (d *BuildDiagnostics) MissingField() string {
-	if d.BuildID == "" {
-		return "buildId"
-	}
-	return ""
-}
+func (d *BuildDiagnostics) MissingField() string { return wire.MissingIf(d.BuildID == "", "buildId") }
 
 // BuildStatuses returns the statuses of the latest builds of environments, in the order of the IDs. The service omits
 // environments that do not exist or were never built.

@@ -123,15 +123,9 @@ func (e *Environment) Ref() wire.Ref {
 	return wire.Ref{Object: "environment", Name: e.Name, ID: e.ID, CreatedAt: e.CreatedAt.Time()}
 }
 
+// MissingField requires the repositories: as an empty list, which an environment without repositories has, they would plan a rebuild.
 func (e *Environment) MissingField() string {
-	switch {
-	case e.Name == "":
-		return "name"
-	case e.Repositories == nil:
-		// As an empty list, it would plan a rebuild. An environment without repositories has an empty list.
-		return "repositories"
-	}
-	return ""
+	return cmp.Or(wire.MissingIf(e.Name == "", "name"), wire.MissingIf(e.Repositories == nil, "repositories"))
 }
 
 // LatestBuildID is the ID of the latest build, or empty.

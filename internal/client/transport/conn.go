@@ -92,19 +92,16 @@ func ParseBaseURL(raw string, allowInsecure bool) (*url.URL, error) {
 
 // CheckAPIKey rejects a key that cannot be sent in a header. The error is a *ConfigError and never contains the key.
 func CheckAPIKey(key string) error {
-	if key == "" {
-		return &ConfigError{Setting: "api_key", Problem: "is empty"}
-	}
-	if strings.ContainsAny(key[:1], `"'`) {
-		return &ConfigError{Setting: "api_key", Problem: "begins with a quotation mark; write the key without quotes"}
-	}
-	if strings.TrimSpace(key) != key {
-		return &ConfigError{Setting: "api_key", Problem: "begins or ends with a space or a line break; if it comes from a file, use trimspace()"}
-	}
-	for _, r := range key {
-		if r <= ' ' || r > '~' {
-			return &ConfigError{Setting: "api_key", Problem: "contains a space, a line break, or another character that an API key cannot have; copy the key again"}
-		}
+	fault := func(problem string) error { return &ConfigError{Setting: "api_key", Problem: problem} }
+	switch {
+	case key == "":
+		return fault("is empty")
+	case strings.ContainsAny(key[:1], `"'`):
+		return fault("begins with a quotation mark; write the key without quotes")
+	case strings.TrimSpace(key) != key:
+		return fault("begins or ends with a space or a line break; if it comes from a file, use trimspace()")
+	case strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return fault("contains a space, a line break, or another character that an API key cannot have; copy the key again")
 	}
 	return nil
 }
