@@ -35,16 +35,15 @@ type Page[C any] struct {
 type Paged[C any] struct {
 	clock clock.Clock
 	op    transport.Operation
-	fetch fetchPage[C]
+	fetch func(ctx context.Context, key, cursor string) (Page[C], error)
 	// listings have the pages of each listing by cursor.
 	listings *memo.Memo[*memo.Memo[Page[C]]]
 }
 
-// fetchPage requests one page of the listing with a key.
-type fetchPage[C any] func(ctx context.Context, key, cursor string) (Page[C], error)
-
-// NewPaged returns an empty cache for the listings of op.
-func NewPaged[C any](clk clock.Clock, op transport.Operation, fetch fetchPage[C]) *Paged[C] {
+// NewPaged returns an empty cache for the listings of op. Fetch requests one page of the listing with a key.
+func NewPaged[C any](
+	clk clock.Clock, op transport.Operation, fetch func(ctx context.Context, key, cursor string) (Page[C], error),
+) *Paged[C] {
 	return &Paged[C]{clock: clk, op: op, fetch: fetch, listings: memo.New[*memo.Memo[Page[C]]](clk, SharedLifetime)}
 }
 

@@ -94,13 +94,10 @@ func (o *SourceOptions) missingField() string {
 	}
 	for _, p := range o.Providers {
 		for _, s := range p.Sources {
-			switch {
-			case s.ID == "":
-				return "providers.sources.id"
-			case s.SupportsRepositories == nil:
-				return "providers.sources.supportsRepositories"
-			case s.SupportsSetupScripts == nil:
-				return "providers.sources.supportsSetupScripts"
+			missing := cmp.Or(wire.MissingIf(s.ID == "", "id"), wire.MissingIf(s.SupportsRepositories == nil, "supportsRepositories"),
+				wire.MissingIf(s.SupportsSetupScripts == nil, "supportsSetupScripts"))
+			if missing != "" {
+				return "providers.sources." + missing
 			}
 		}
 	}

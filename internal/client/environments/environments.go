@@ -48,7 +48,7 @@ func (c *Client) List(ctx context.Context, account string) ([]Environment, error
 	if err != nil {
 		return nil, err
 	}
-	wire.Sort(all, func(a, b *Environment) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	wire.SortByName(all)
 	return all, nil
 }
 
