@@ -341,15 +341,11 @@ func TestActivityRestartAndSleep(t *testing.T) {
 	post := func(want int, id, what string) response { return v.call(want, "POST", computers+"/"+id+"/"+what, nil) }
 	restarted := func() bool { return post(200, id, "restart").object(t)["wasRestarted"].(bool) }
 	v.clock.Advance(time.Minute)
-	if restarted() {
-		t.Error("a running computer was restarted")
-	}
+	check.Is(t, "restarted", restarted(), false)
 	v.clock.Advance(29 * time.Minute)
 	same(t, "lastActiveAt", post(200, id, "activity").object(t)["lastActiveAt"], float64(v.clock.Now().UnixMilli()))
 	v.clock.Advance(29 * time.Minute)
-	if restarted() {
-		t.Error("the activity did not advance the inactivity clock")
-	}
+	check.Is(t, "restarted", restarted(), false)
 	v.clock.Advance(time.Minute)
 	post(200, id, "activity") // Too late: activity wakes nobody.
 	if !restarted() || restarted() {
@@ -357,9 +353,7 @@ func TestActivityRestartAndSleep(t *testing.T) {
 	}
 	check.Must(t, v.Sleep(id))
 	same(t, "status while asleep", v.call(200, "GET", computers+"/"+id, nil).object(t)["status"], "active")
-	if !restarted() {
-		t.Error("a sleeping computer was not restarted")
-	}
+	check.Is(t, "a sleeping computer is restarted", restarted(), true)
 	if v.Sleep(byom) == nil || v.Sleep(uuidA) == nil {
 		t.Error("something that cannot sleep did")
 	}

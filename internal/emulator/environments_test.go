@@ -146,9 +146,7 @@ func TestUpdateEnvironment(t *testing.T) {
 		{}, {"name": "dev"}, {"repositories": repositories(1)}, {"setupScript": "one"}, {"sourceId": "source-base"},
 		{"name": "dev", "repositories": repositories(1), "setupScript": "one", "sourceId": "source-base"}, {"name": "renamed"},
 	} {
-		if changed(body) {
-			t.Errorf("%v: a build was started", body)
-		}
+		check.Is(t, fmt.Sprintf("%v starts a build", body), changed(body), false)
 	}
 	fields(t, "renamed", v.environmentOf(id), object{"name": "renamed", "createdAt": first["createdAt"]})
 	for _, c := range []struct {
@@ -161,14 +159,10 @@ func TestUpdateEnvironment(t *testing.T) {
 		{object{"setupScript": "two"}, "setupScript", "two"},
 		{object{"setupScript": nil}, "setupScript", nil},
 	} {
-		if !changed(c.body) {
-			t.Errorf("%v: no build was started", c.body)
-		}
+		check.Is(t, fmt.Sprintf("%v starts a build", c.body), changed(c.body), true)
 		same(t, fmt.Sprint(c.body), v.environmentOf(id)[c.field], c.want)
 	}
-	if changed(object{"setupScript": nil}) {
-		t.Error("removing what is not there started a build")
-	}
+	check.Is(t, "removing what is not there starts a build", changed(object{"setupScript": nil}), false)
 	if !changed(object{"sourceId": "source-repositories"}) || v.environmentOf(id)["source"].(object)["id"] != "source-repositories" {
 		t.Error("another source started no build")
 	}

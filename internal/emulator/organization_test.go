@@ -161,9 +161,7 @@ func TestRemoveMember(t *testing.T) {
 	}
 	// Whoever comes back is somebody else, without what the former member had.
 	again, key := v.join("leaves@people.example")
-	if again[0] == ids[0] {
-		t.Error("the ID is that of the former member")
-	}
+	check.Is(t, "the ID is that of the former member", again[0] == ids[0], false)
 	v.as(keys[0], 401, "GET", computers, nil)
 	v.as(key[0], 200, "GET", computers, nil)
 	check.Says(t, v.limits(), "leaves@people.example:<nil>")

@@ -52,9 +52,7 @@ func TestDeletionProtection(t *testing.T) {
 				before["host_id"] = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
 			}
 			p, i := e.Created(t, tc.typeName, before)
-			if isProtected(t, i) {
-				t.Error("it is on by default")
-			}
+			check.Is(t, "protected without the argument", isProtected(t, i), false)
 			// A change of the attribute alone sends only what a refresh sends.
 			e.Journal().Reset()
 			p.Apply(i, with(before, true)).MustDo(t, acctest.ActionUpdate)

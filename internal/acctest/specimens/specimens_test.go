@@ -44,9 +44,7 @@ func TestSpecimens_everyObject(t *testing.T) {
 	add := func(kind, typeName, title, notAtService string) {
 		titles = append(titles, kind+" "+title)
 		atService[kind+" "+typeName] = atService[kind+" "+typeName] || notAtService == "" || kind == "resource" || kind == "operation"
-		if !offered[kind+" "+typeName] {
-			t.Errorf("the provider has no %s %s", kind, typeName)
-		}
+		check.Is(t, "the provider has the "+kind+" "+typeName, offered[kind+" "+typeName], true)
 	}
 	for _, r := range specimens.Resources {
 		add("resource", r.Type, r.Title(), r.NotAtService)

@@ -150,9 +150,7 @@ func TestCollection_peeks(t *testing.T) {
 	peek("1", false)
 	s.err = errors.New("broken")
 	sh.listed.Start(t.Context(), "", func(context.Context) (*Objects[thing], error) { return nil, s.err })
-	if got := sh.Peek(t.Context(), "", "1"); got != nil {
-		t.Errorf("got %+v of a listing that fails", got)
-	}
+	check.Is(t, "of a listing that fails", sh.Peek(t.Context(), "", "1"), nil)
 }
 
 func connected(t testing.TB, cfg transport.Config) *transport.Conn {
@@ -197,13 +195,9 @@ func TestLocks(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		if hasLock {
-			t.Error("two callers held the same lock")
-		}
+		check.Is(t, "two callers hold the same lock", hasLock, false)
 		release()
 		synctest.Wait()
-		if !hasLock {
-			t.Error("a released lock was not taken")
-		}
+		check.Is(t, "a released lock is taken", hasLock, true)
 	})
 }

@@ -163,9 +163,7 @@ func TestPoller_twoWhoWaitForTheSameGetTheirOwn(t *testing.T) {
 		}
 		all.Wait()
 		s.want(t, "500ms many a")
-		if got[0] == got[1] {
-			t.Error("they share one object")
-		}
+		check.Is(t, "they share one object", got[0] == got[1], false)
 	})
 }
 

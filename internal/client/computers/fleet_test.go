@@ -186,9 +186,7 @@ func TestComputersByID_asksAloneForWhatTheListingLacks(t *testing.T) {
 			})
 			found, err := c.GetMany(t.Context(), tc.account, []string{"id-web-1", "hidden", "gone"})
 			if tc.wantErr {
-				if err == nil {
-					t.Error("the look succeeded")
-				}
+				check.Fails(t, err)
 				return
 			}
 			check.Must(t, err)

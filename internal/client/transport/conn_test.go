@@ -97,9 +97,7 @@ func TestSend_repeatsOnlyWhatIsSafe(t *testing.T) {
 				t.Error("the read succeeded")
 			}
 			rec.WantCount(t, http.MethodGet, tc.get)
-			if err := createSamples(t.Context(), c); err == nil {
-				t.Error("the creation succeeded")
-			}
+			check.Fails(t, createSamples(t.Context(), c))
 			rec.WantCount(t, http.MethodPost, tc.create)
 		})
 	}
@@ -310,9 +308,7 @@ func TestParseBaseURL(t *testing.T) {
 	if _, err := ParseBaseURL("http://api.agentyard.example", true); err != nil {
 		t.Errorf("allowed plain http: %v", err)
 	}
-	if err := CheckAPIKey("!fk-~"); err != nil {
-		t.Errorf("the first and the last character that a key may have: %v", err)
-	}
+	check.Must(t, CheckAPIKey("!fk-~")) // The first and the last character that a key may have.
 	for _, key := range []string{"", "fk-x y", "fk-x\n", "fk-ü", `"fk-x"`, "'fk-x'"} {
 		if err := CheckAPIKey(key); err == nil || key != "" && strings.Contains(err.Error(), key) {
 			t.Errorf("%q: got %v", key, err)

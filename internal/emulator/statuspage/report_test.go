@@ -167,7 +167,5 @@ func TestReport_formats(t *testing.T) {
 	if err := json.Unmarshal([]byte(texts["json"]), &numbers); err != nil || numbers.Version != 1 || len(numbers.Runs) != 2 || numbers.Runs[0].Requests+numbers.Runs[1].Requests != 14 {
 		t.Errorf("%v %s", err, texts["json"])
 	}
-	if err := r.Write(&strings.Builder{}, "pdf"); err == nil {
-		t.Error("pdf is a format")
-	}
+	check.Fails(t, r.Write(&strings.Builder{}, "pdf"))
 }

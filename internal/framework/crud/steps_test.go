@@ -110,9 +110,7 @@ func TestCreate(t *testing.T) {
 // What only the cause of an error decides is added to what the call knows.
 func TestExplained(t *testing.T) {
 	t.Parallel()
-	if err := Explained(nil); err != nil {
-		t.Errorf("explained nothing as %v", err)
-	}
+	check.Must(t, Explained(nil))
 	diags := explain("update", "thing", Explained(errRefused, apierror.Advice{400: "Choose another mood."}), []apierror.Option{apierror.AtStatus{400: path.Root("mood")}})
 	tells(t, diags, "Error: Cannot update thing: ", "Choose another mood.")
 	if at, ok := diags[0].(diag.DiagnosticWithPath); !ok || !at.Path().Equal(path.Root("mood")) {
@@ -162,9 +160,7 @@ func TestRead(t *testing.T) {
 			tells(t, resp.Diagnostics, tc.tells, tc.parts...)
 			check.Is(t, "has no identity", idIn(t, resp.Identity) == "", tc.unidentified)
 			if tc.mood == "" {
-				if !resp.State.Raw.IsNull() {
-					t.Errorf("the state still holds %v", resp.State.Raw)
-				}
+				check.Is(t, "the state is empty", resp.State.Raw.IsNull(), true)
 				return
 			}
 			var m thingModel
@@ -264,7 +260,5 @@ func TestList_yieldsItsFailure(t *testing.T) {
 	tells(t, results[0].Diagnostics, "")
 	tells(t, results[1].Diagnostics, "Error: Cannot list things: ")
 	check.Is(t, "the identity", idIn(t, results[0].Identity), "1")
-	if !results[0].Resource.Raw.IsNull() {
-		t.Errorf("nobody asked for the resource %v", results[0].Resource.Raw)
-	}
+	check.Is(t, "the resource that nobody asked for is left out", results[0].Resource.Raw.IsNull(), true)
 }

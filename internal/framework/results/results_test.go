@@ -96,18 +96,14 @@ func TestRecord_values(t *testing.T) {
 		`"steps":[{"name":"one"},{"name":<null>}],"tags":{"a":"b"},"title":"","tools":["y","z"],"tree":"{\"a\":2,\"b\":1}"}`
 	check.Is(t, "the list", ListOf(record, []thing{*full()}).String(), "["+values+"]")
 	for name, got := range ObjectOf(record, &thing{}).Attributes() {
-		if !got.IsNull() {
-			t.Errorf("%s is %s where nothing is set", name, got)
-		}
+		check.Is(t, name+" is null where nothing is set", got.IsNull(), true)
 	}
 	if !ListOf(record, nil).IsNull() || ListOf(record, []thing{}).IsNull() || RowsOf(record, nil).IsNull() || !ObjectOf(record, nil).IsNull() {
 		t.Error("nothing is not null")
 	}
 	empty := &thing{tags: map[string]string{}, tools: []string{}, dirs: []string{}, steps: []tool{}, byName: map[string]tool{}}
 	for _, name := range []string{"tags", "tools", "dirs", "steps", "named"} {
-		if got := record[name].Value(empty); got.IsNull() {
-			t.Errorf("%s is null where it is empty", name)
-		}
+		check.Is(t, name+" is null where it is empty", record[name].Value(empty).IsNull(), false)
 	}
 }
 
@@ -120,9 +116,7 @@ func TestPart(t *testing.T) {
 		t.Errorf("%s, want %s", one, other)
 	}
 	for name, attribute := range parts.Elements() {
-		if !attribute.Equal(record.Elements()[name]) {
-			t.Errorf("%s is another attribute", name)
-		}
+		check.Is(t, name+" is the attribute of the record", attribute.Equal(record.Elements()[name]), true)
 	}
 }
 

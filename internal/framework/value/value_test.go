@@ -104,9 +104,7 @@ func TestValidators(t *testing.T) {
 		if refusal(types.StringNull()) != "" || refusal(types.StringUnknown()) != "" {
 			t.Errorf("%s: null or unknown is refused", name)
 		}
-		if tc.validator.MarkdownDescription(t.Context()) == "" {
-			t.Errorf("%s has no description", name)
-		}
+		check.Is(t, name+" lacks a description", tc.validator.MarkdownDescription(t.Context()) == "", false)
 	}
 }
 

@@ -20,7 +20,5 @@ func TestRows_emptyTexts(t *testing.T) {
 	}
 	files := results.ObjectOf(productivityRow, &analytics.ProductivityRow{ByExtension: []analytics.ExtensionCount{{Extension: &empty}, {}}}).Attributes()
 	check.Is(t, "the rows", files["by_extension"].String(), `[{"count":<null>,"extension":""},{"count":<null>,"extension":<null>}]`)
-	if !files["by_language"].IsNull() {
-		t.Errorf("a list that is left out is %s", files["by_language"])
-	}
+	check.Is(t, "a list that is left out is null", files["by_language"].IsNull(), true)
 }

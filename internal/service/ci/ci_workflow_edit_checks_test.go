@@ -1,6 +1,10 @@
 package ci
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
+)
 
 func TestTexts(t *testing.T) {
 	t.Parallel()
@@ -15,14 +19,10 @@ func TestTexts(t *testing.T) {
 		"not blank": {isNotBlank, []string{"a", " a"}, []string{"", " ", "\t\n"}},
 	} {
 		for _, s := range tc.good {
-			if !tc.accepts(s) {
-				t.Errorf("%s: %q is refused", name, s)
-			}
+			check.Is(t, name+" accepts "+s, tc.accepts(s), true)
 		}
 		for _, s := range tc.bad {
-			if tc.accepts(s) {
-				t.Errorf("%s: %q is accepted", name, s)
-			}
+			check.Is(t, name+" accepts "+s, tc.accepts(s), false)
 		}
 	}
 }

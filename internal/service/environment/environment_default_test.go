@@ -105,9 +105,7 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 		i.Tainted = false
 		e.Apply(t, i, envValues(wanted)).MustDo(t, acctest.ActionUpdate)
 		mustRest(t, e, i, envValues(wanted))
-		if !onlyEnv(t, e).IsDefault {
-			t.Error("it is not the default")
-		}
+		check.Is(t, "it is the default", onlyEnv(t, e).IsDefault, true)
 	})
 }
 

@@ -123,9 +123,7 @@ func TestEnvironment_whyACancellationFailsIsSaid(t *testing.T) {
 	_, i := e.Created(t, environmentType, environmentOf("a", acctest.Values{"wait_for_build": false}))
 	e.Refuse("cancelEnvironmentBuild", http.StatusForbidden, -1)
 	e.Apply(t, i, nil).MustFail(t, "", "cancelEnvironmentBuild", "Manager role", "is running")
-	if i.State.IsNull() {
-		t.Error("the state is lost")
-	}
+	check.Is(t, "the state is lost", i.State.IsNull(), false)
 }
 
 // A poll that still shows the build before, as failed or succeeded, is neither the result of an edit nor its end.

@@ -343,9 +343,7 @@ func TestEnvironment_aRebuildThatDoesNotStartLeavesItsSteps(t *testing.T) {
 	}
 	e.Faults().Clear()
 	e.MustApply(t, i, config).MustDo(t, acctest.ActionUpdate)
-	if !onlyEnv(t, e).IsDefault {
-		t.Error("it is not the default")
-	}
+	check.Is(t, "it is the default", onlyEnv(t, e).IsDefault, true)
 	mustRest(t, e, i, config)
 }
 

@@ -206,9 +206,7 @@ func TestMemberInvitation_errors(t *testing.T) {
 			p := acctest.NewProcess(t, e, acctest.Values{"max_retries": 1})
 			i := p.NewInstance(invitationType)
 			p.Apply(i, tc.config).MustFail(t, tc.at, tc.want...)
-			if !i.State.IsNull() {
-				t.Errorf("the state is %s", i.State)
-			}
+			check.Is(t, "the state is empty", i.State.IsNull(), true)
 		})
 	}
 }
@@ -303,9 +301,7 @@ func TestMemberInvitation_removeOnDestroy(t *testing.T) {
 			if out := p.Destroy(i); len(out.Errors) > 0 || !i.State.IsNull() || out.WarningText() != tc.warning {
 				t.Errorf("%s: %s: the state is %s", out, out.WarningText(), i.State)
 			}
-			if !isNobody(e, avery) {
-				t.Error("the person was not removed")
-			}
+			check.Is(t, "the person was removed", isNobody(e, avery), true)
 		})
 	}
 }
@@ -405,9 +401,7 @@ func TestMemberInvitation_removeOnDestroyChangedAddress(t *testing.T) {
 		emulator.Fault{Operation: "listMembers", Kind: emulator.FaultOtherResponse, Times: -1, Body: fmt.Sprintf(`{"users":%s,"pagination":{"hasMore":false,"nextCursor":null}}`, users)},
 	)
 	acctest.NewProcess(t, e, nil).Destroy(i).MustFail(t, "", "Cannot delete member invitation", "member "+id+" was changed from "+avery+" to "+blake, "terraform state rm ADDRESS")
-	if i.State.IsNull() {
-		t.Error("the resource was removed from the state")
-	}
+	check.Is(t, "the state is lost", i.State.IsNull(), false)
 	e.WantRequests(t, "removeMember", 0) // Somebody else may have the address now.
 }
 

@@ -221,9 +221,7 @@ func TestUsageLimits_invalidConfiguration(t *testing.T) {
 			e := limitEnv(t, avery)
 			p := acctest.NewProcess(t, e, nil)
 			p.Apply(p.NewInstance(tc.typeName), tc.config).MustFail(t, tc.at, tc.want)
-			if n := e.Journal().Count("setUserUsageLimits") + e.Journal().Count("setGlobalUsageLimit"); n > 0 {
-				t.Errorf("%d requests to set limits", n)
-			}
+			check.Is(t, "requests to set limits", e.Journal().Count("setUserUsageLimits")+e.Journal().Count("setGlobalUsageLimit"), 0)
 		})
 	}
 }

@@ -146,9 +146,7 @@ func TestAPIKeyEphemeral_keep(t *testing.T) {
 		t.Errorf("after a revocation, the new key expires at %q, want %s", second.expiresAt, at)
 	}
 	e.Clock.Advance(30*24*time.Hour - time.Minute)
-	if run(apply).isNew {
-		t.Error("a key was created before the old one expired")
-	}
+	check.Is(t, "a key is new before the old one expired", run(apply).isNew, false)
 	e.Clock.Advance(2 * time.Minute)
 	if run(apply).id == second.id || e.Journal().Count("createApiKey") != others+3 {
 		t.Error("no key was created after the old one expired")

@@ -212,9 +212,8 @@ func TestAPIKey_importedKeyGetsAValue(t *testing.T) {
 	acctest.NewProcess(t, e, nil).Import(i, account+"/"+old.ID).MustSucceed(t)
 	e.Plan(t, i, keyOf(account, nil)).MustDo(t, acctest.ActionNone)
 	e.Apply(t, i, keyOf(account, acctest.Values{"rotation": map[string]any{"triggers": triggers("1")}})).MustDo(t, acctest.ActionUpdate)
-	if mustWork(t, e, i); authenticates(e, old.Value) {
-		t.Error("the imported key lives on")
-	}
+	mustWork(t, e, i)
+	check.Is(t, "the imported key works still", authenticates(e, old.Value), false)
 }
 
 // The trigger of a rotation may be known only during the apply, and may turn out to be unchanged.
@@ -288,9 +287,7 @@ func TestAPIKey_anotherClockThanTheServices(t *testing.T) {
 			e.Apply(t, i, config("2")).MustDo(t, acctest.ActionUpdate)
 			e.Clock.Advance(9 * time.Minute)
 			e.Apply(t, i, config("2")).MustDo(t, acctest.ActionNone)
-			if i.Attribute("previous_key_id") == "" {
-				t.Error("the grace period has ended too early")
-			}
+			check.Is(t, "the grace period has ended too early", i.Attribute("previous_key_id") == "", false)
 			e.Clock.Advance(time.Minute)
 			e.Apply(t, i, config("2")).MustDo(t, acctest.ActionNone)
 			check.Is(t, "the previous key", i.Attribute("previous_key_id"), "")
@@ -299,9 +296,7 @@ func TestAPIKey_anotherClockThanTheServices(t *testing.T) {
 			out := e.Apply(t, i, config("2"))
 			out.MustDo(t, acctest.ActionUpdate)
 			check.Says(t, out.WarningText(), "it expired on")
-			if !authenticates(e, i.Attribute("key")) {
-				t.Error("the new key does not work")
-			}
+			check.Is(t, "the new key works", authenticates(e, i.Attribute("key")), true)
 
 			at := func(left time.Duration) acctest.Values {
 				return keyOf(account, acctest.Values{"name": "fixed", "expires_at": e.Now().Add(ahead + left).UTC().Format(time.RFC3339)})

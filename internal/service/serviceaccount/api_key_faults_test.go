@@ -261,9 +261,7 @@ func keyMatrix(configs ...acctest.Values) acctest.Matrix {
 		},
 		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
 			t.Helper()
-			if !authenticates(e, i.Attribute("key")) {
-				t.Errorf("the key in the state does not authenticate: %s", i.Attribute("id"))
-			}
+			check.Is(t, "the key in the state works", authenticates(e, i.Attribute("key")), true)
 		},
 		// A value that was lost with a killed process cannot be recovered, so the test uses the error's other remedy. A key in its
 		// grace period cannot be rotated again.

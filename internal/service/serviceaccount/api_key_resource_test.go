@@ -55,9 +55,7 @@ func keyOf(account string, more acctest.Values) acctest.Values {
 // mustWork fails the test unless the key in the state authenticates, and is the only live key except for a previous key in the state.
 func mustWork(t *testing.T, e *acctest.Env, i *acctest.Instance) {
 	t.Helper()
-	if !authenticates(e, i.Attribute("key")) {
-		t.Errorf("the key in the state does not authenticate: %s", i.State)
-	}
+	check.Is(t, "the key in the state works", authenticates(e, i.Attribute("key")), true)
 	for _, id := range liveKeys(e) {
 		if id != i.ID() && id != i.Attribute("previous_key_id") {
 			t.Errorf("the live key %s is not in the state", id)

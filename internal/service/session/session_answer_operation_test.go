@@ -230,7 +230,5 @@ func TestSessionAnswer_stopped(t *testing.T) {
 	process = acctest.NewProcess(t, e, nil)
 	i := process.NewInstance(answerType)
 	process.Apply(i, answerTo(s.ID, id)).MustFail(t, "", "Interrupted before the agent answered", id, "The agent was not stopped", "agentyard_session_interrupt")
-	if !i.State.IsNull() {
-		t.Error(i.State)
-	}
+	check.Is(t, "the state is empty", i.State.IsNull(), true)
 }

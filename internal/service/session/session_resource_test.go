@@ -331,9 +331,7 @@ func TestSession_invalidConfiguration(t *testing.T) {
 	both := p.Plan(p.NewInstance(sessionType), valuesOf(computer, acctest.Values{"system_prompt": "a", "system_prompt_append": "b"}))
 	check.Says(t, both.Text(), `"system_prompt_append" cannot be specified`)
 	t.Cleanup(func() {
-		if n := e.Journal().Count("createSession"); n > 0 {
-			t.Errorf("%d sessions were made", n)
-		}
+		e.WantRequests(t, "createSession", 0)
 	})
 }
 
@@ -345,9 +343,7 @@ func TestSession_refusedByTheService(t *testing.T) {
 	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": "slow"}, &pending)
 	i := e.NewInstance(t, sessionType)
 	e.Apply(t, i, valuesOf(pending.ID, nil)).MustFail(t, "", "createSession", "400", "If its status is provisioning, wait until it is active", "agentyard_computer_restart")
-	if !i.State.IsNull() {
-		t.Errorf("the state holds %s", i.State)
-	}
+	check.Is(t, "the state is empty", i.State.IsNull(), true)
 }
 
 // The service writes IDs in lower case. A computer ID in a different case is the same computer.
