@@ -3,6 +3,8 @@ package acctest
 import (
 	"regexp"
 	"testing"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 var blanks = regexp.MustCompile(`[\s│╷╵]+`)
@@ -62,6 +64,29 @@ func (o Outcome) MustSucceed(t testing.TB) {
 	if len(o.Errors) > 0 {
 		t.Fatal(o)
 	}
+}
+
+// MustBeSilent fails the test if the outcome has errors or warnings.
+func (o Outcome) MustBeSilent(t testing.TB) {
+	t.Helper()
+	if len(o.Errors)+len(o.Warnings) > 0 {
+		t.Errorf("errors %s, warnings %s", o.Text(), o.WarningText())
+	}
+}
+
+// MustNotCreate expects one error of an apply that creates a resource, as MustFail does, and that the state stays empty.
+func (e *Env) MustNotCreate(t testing.TB, typeName string, config Values, attribute string, parts ...string) {
+	t.Helper()
+	i := e.NewInstance(t, typeName)
+	e.Apply(t, i, config).MustFail(t, attribute, parts...)
+	check.Is(t, "the state is empty", i.State.IsNull(), true)
+}
+
+// MustNotInvoke expects one error of an action, as MustFail does.
+func (e *Env) MustNotInvoke(t testing.TB, settings Values, typeName string, config Values, attribute string, parts ...string) {
+	t.Helper()
+	_, out := NewProcess(t, e, settings).Invoke(typeName, config)
+	out.MustFail(t, attribute, parts...)
 }
 
 // Action is what a plan does with a resource.

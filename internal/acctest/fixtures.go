@@ -1,6 +1,7 @@
 package acctest
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -25,11 +26,39 @@ func (e *Env) MemberKey(email, role string) string {
 // ServiceAccountKey returns an API key of a new service account, and the account's ID.
 func (e *Env) ServiceAccountKey() (key, account string) {
 	e.t.Helper()
-	var made struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robots"}, &made)
-	var minted struct{ APIKey struct{ Value string } }
-	e.API(http.MethodPost, "/api/v0/service-accounts/"+made.ID+"/api-keys", map[string]any{"name": "ci"}, &minted)
-	return minted.APIKey.Value, made.ID
+	made := e.Make("/api/v0/service-accounts", map[string]any{"name": "robots"})
+	return e.Make("/api/v0/service-accounts/"+made.ID+"/api-keys", map[string]any{"name": "ci"}).APIKey.Value, made.ID
+}
+
+// Made is what the service returns for a new object: the fields of its IDs, and the value of a key.
+type Made struct {
+	ID, BuildID, SessionID, WikiRunID, MessageID string
+	APIKey                                       struct{ ID, Value string }
+}
+
+// Make creates an object outside Terraform.
+func (e *Env) Make(path string, body any) (made Made) {
+	e.t.Helper()
+	e.API(http.MethodPost, path, body, &made)
+	return made
+}
+
+// Rows returns the objects of a listing that has one page.
+func Rows[T any](e *Env, path, field string) (rows []T) {
+	e.t.Helper()
+	var body map[string]json.RawMessage
+	e.API(http.MethodGet, path, nil, &body)
+	check.Must(e.t, json.Unmarshal(body[field], &rows))
+	return rows
+}
+
+// IDs returns the IDs of the objects of a listing that has one page.
+func (e *Env) IDs(path, field string) (ids []string) {
+	e.t.Helper()
+	for _, row := range Rows[Made](e, path, field) {
+		ids = append(ids, row.ID)
+	}
+	return ids
 }
 
 // CarriedOut counts the requests of an operation that the emulator processed.

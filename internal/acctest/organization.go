@@ -21,12 +21,6 @@ type Organization struct {
 	onDemand map[string]func() any
 }
 
-// made is what the service returns for a new object.
-type made struct {
-	ID, BuildID, SessionID, WikiRunID, MessageID string
-	APIKey                                       struct{ ID string }
-}
-
 // Fill returns what a place stands for. It is the specimens.Fill of the organization.
 func (o *Organization) Fill(place string) any {
 	if create := o.onDemand[place]; create != nil {
@@ -53,17 +47,16 @@ func (o *Organization) Find(l specimens.Listing) []string {
 	return ids
 }
 
-func (o *Organization) post(path string, body any) (m made) {
+func (o *Organization) post(path string, body any) Made {
 	o.t.Helper()
-	o.API(http.MethodPost, "/api/v0"+path, body, &m)
-	return m
+	return o.Make("/api/v0"+path, body)
 }
 
 func (o *Organization) advance(by string) {
 	o.API(http.MethodPost, "/_emulator/clock", map[string]string{"advance": by}, nil)
 }
 
-func (o *Organization) environment(name string) made {
+func (o *Organization) environment(name string) Made {
 	o.t.Helper()
 	return o.post("/environments", Values{"name": name, "scope": "organization", "setupScript": "make", "repositories": []any{
 		Values{"url": "https://git.example/acme/app", "script": "make"}, Values{"url": "https://git.example/acme/web", "script": ""},

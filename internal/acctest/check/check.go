@@ -33,6 +33,15 @@ func Says(t testing.TB, text string, parts ...string) {
 	}
 }
 
+// Only ends the test unless a list has one element, and returns it.
+func Only[T any](t testing.TB, list []T) T {
+	t.Helper()
+	if len(list) != 1 {
+		t.Fatalf("%d, want one: %+v", len(list), list)
+	}
+	return list[0]
+}
+
 // Lacks fails the test if a text contains one of the parts.
 func Lacks(t testing.TB, text string, parts ...string) {
 	t.Helper()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
 
 const (
@@ -24,17 +25,11 @@ type computerJSON struct {
 }
 
 func computers(e *acctest.Env) []computerJSON {
-	var answer struct{ Computers []computerJSON }
-	e.API(http.MethodGet, "/api/v0/computers?includeUnlisted=true", nil, &answer)
-	return answer.Computers
+	return acctest.Rows[computerJSON](e, "/api/v0/computers?includeUnlisted=true", "computers")
 }
 
 func computerIDs(e *acctest.Env) []string {
-	var ids []string
-	for _, c := range computers(e) {
-		ids = append(ids, c.ID)
-	}
-	return ids
+	return e.IDs("/api/v0/computers?includeUnlisted=true", "computers")
 }
 
 func computerNames(e *acctest.Env) []string {
@@ -48,11 +43,7 @@ func computerNames(e *acctest.Env) []string {
 
 func only(t *testing.T, e *acctest.Env) computerJSON {
 	t.Helper()
-	all := computers(e)
-	if len(all) != 1 {
-		t.Fatalf("the emulator holds %d computers, want 1: %+v", len(all), all)
-	}
-	return all[0]
+	return check.Only(t, computers(e))
 }
 
 // newComputer creates a computer outside Terraform.

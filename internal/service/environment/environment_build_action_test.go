@@ -30,7 +30,7 @@ func invokeBuild(t *testing.T, e *acctest.Env, action string, config acctest.Val
 func mustInvokeBuild(t *testing.T, e *acctest.Env, action string, config acctest.Values) []string {
 	t.Helper()
 	progress, out := invokeBuild(t, e, action, config)
-	mustBeSilent(t, out)
+	out.MustBeSilent(t)
 	return progress
 }
 
@@ -88,7 +88,7 @@ func TestEnvironmentBuild_waitsForTheBuildThatRuns(t *testing.T) {
 			if tc.refused != "" {
 				out.MustFail(t, "environment_id", tc.refused)
 			} else {
-				mustBeSilent(t, out)
+				out.MustBeSilent(t)
 			}
 			if built := latestBuild(e, id); (built.ID == running.ID) != (tc.refused != "") || built.Status != tc.status {
 				t.Errorf("it was %+v, and is %+v", running, built)
@@ -148,7 +148,7 @@ func TestEnvironmentBuild_whatOthersDoMeanwhile(t *testing.T) {
 			out.MustFail(t, "environment_id", append(tc.fails, "Build "+newest.ID)...)
 			continue
 		}
-		mustBeSilent(t, out)
+		out.MustBeSilent(t)
 		if got := progress[len(progress)-1]; !strings.Contains(got, newest.ID) || !strings.HasSuffix(got, ": succeeded") {
 			t.Errorf("%s: the last progress is %q", name, got)
 		}

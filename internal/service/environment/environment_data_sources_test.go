@@ -23,14 +23,12 @@ func appRepository(script string) []map[string]any {
 }
 
 // makeEnvironment creates an environment with one repository. Its build is running.
-func makeEnvironment(e *acctest.Env, name, scope string) madeEnvironment {
-	var made madeEnvironment
-	e.API(http.MethodPost, environmentsRoute, map[string]any{"name": name, "scope": scope, "repositories": appRepository("make")}, &made)
-	return made
+func makeEnvironment(e *acctest.Env, name, scope string) acctest.Made {
+	return e.Make(environmentsRoute, map[string]any{"name": name, "scope": scope, "repositories": appRepository("make")})
 }
 
 // makeFailed creates an environment with user scope whose build has failed.
-func makeFailed(t *testing.T, e *acctest.Env, name string, f emulator.BuildFailure) madeEnvironment {
+func makeFailed(t *testing.T, e *acctest.Env, name string, f emulator.BuildFailure) acctest.Made {
 	t.Helper()
 	f.Name = name
 	failBuild(t, e, f)
@@ -48,12 +46,6 @@ func reads(t *testing.T, e *acctest.Env, settings acctest.Values, typeName strin
 	for name, value := range want {
 		check.Is(t, fmt.Sprint(typeName, config, name), commit.ReplaceAllString(fmt.Sprintf("%#v", got[name]), `"SHA"`), fmt.Sprintf("%#v", value))
 	}
-}
-
-// failsToRead fails the test unless reading a data source has one error, at an attribute, with these parts.
-func failsToRead(t *testing.T, e *acctest.Env, settings acctest.Values, typeName string, config acctest.Values, at string, parts ...string) {
-	t.Helper()
-	e.MustNotRead(t, settings, typeName, config, at, parts...)
 }
 
 func repositoryIs(script string) []any {
@@ -74,7 +66,7 @@ func TestEnvironmentDataSource_everyAttribute(t *testing.T) {
 	e.Clock.Advance(buildTime)
 	mustDefault(t, e, made.ID)
 	failBuild(t, e, emulator.BuildFailure{Category: "validation", Reason: "The tests failed.", Excerpt: "1 of 2 failed"})
-	var edited madeEnvironment
+	var edited acctest.Made
 	e.API(http.MethodPatch, environmentsRoute+"/"+made.ID, map[string]any{"repositories": appRepository("make test"), "setupScript": "apt-get update"}, &edited)
 	e.Clock.Advance(buildTime)
 	for _, config := range []acctest.Values{{"id": made.ID}, {"name": "a b/../c"}} {
@@ -92,14 +84,14 @@ func TestEnvironmentDataSource_everyAttribute(t *testing.T) {
 	// Environments of other users are not found.
 	others := acctest.Values{"api_key": e.MemberKey("user@people.example", emulator.RoleUser)}
 	reads(t, e, others, environmentType, acctest.Values{"name": "a b/../c"}, map[string]any{"id": made.ID})
-	failsToRead(t, e, others, environmentType, acctest.Values{"name": "other"}, "name", "Environment not found")
+	e.MustNotRead(t, others, environmentType, acctest.Values{"name": "other"}, "name", "Environment not found")
 }
 
 func TestEnvironmentDataSource_twoOfTheSameName(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	own, shared := makeEnvironment(e, "app", "user"), makeEnvironment(e, "app", "organization")
-	failsToRead(t, e, nil, environmentType, acctest.Values{"name": "app"}, "name",
+	e.MustNotRead(t, nil, environmentType, acctest.Values{"name": "app"}, "name",
 		"Environment is ambiguous", `2 environments are named "app": `, own.ID+" (scope user)", shared.ID+" (scope organization)", "Set id instead")
 	reads(t, e, nil, environmentType, acctest.Values{"id": own.ID}, map[string]any{"scope": "user"})
 }
@@ -108,21 +100,13 @@ func TestEnvironmentDataSource_errors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	makeFailed(t, e, "broken", emulator.BuildFailure{})
-	for _, tc := range []struct {
-		config acctest.Values
-		at     string
-		want   []string
-	}{
-		{acctest.Values{}, "", []string{"Exactly one of these attributes must be configured: [id,name]"}},
-		{acctest.Values{"id": "a", "name": "b"}, "id", []string{"Exactly one of these attributes must be configured"}},
-		{acctest.Values{"id": "env_unknown"}, "id", []string{`Environment "env_unknown" was not found`}},
-		{acctest.Values{"name": "Broken"}, "name", []string{"No environment named", "case"}},
-	} {
-		failsToRead(t, e, nil, environmentType, tc.config, tc.at, tc.want...)
-	}
+	e.MustNotRead(t, nil, environmentType, acctest.Values{}, "", "Exactly one of these attributes must be configured: [id,name]")
+	e.MustNotRead(t, nil, environmentType, acctest.Values{"id": "a", "name": "b"}, "id", "Exactly one of these attributes must be configured")
+	e.MustNotRead(t, nil, environmentType, acctest.Values{"id": "env_unknown"}, "id", `Environment "env_unknown" was not found`)
+	e.MustNotRead(t, nil, environmentType, acctest.Values{"name": "Broken"}, "name", "No environment named", "case")
 	// A failed environment is found in the list and then read by ID, which may fail too.
 	e.Refuse("getEnvironment", http.StatusForbidden, -1)
-	failsToRead(t, e, nil, environmentType, acctest.Values{"name": "broken"}, "", "Cannot read environment", "getEnvironment", "403")
+	e.MustNotRead(t, nil, environmentType, acctest.Values{"name": "broken"}, "", "Cannot read environment", "getEnvironment", "403")
 }
 
 // A service account's environments are found by ID and by name, with one listing.
@@ -130,7 +114,7 @@ func TestEnvironmentDataSource_ofAServiceAccount(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	key, account := e.ServiceAccountKey()
-	var made madeEnvironment
+	var made acctest.Made
 	_, body := e.TryWithKey(key, http.MethodPost, environmentsRoute, map[string]any{"name": "dev", "scope": "user", "repositories": appRepository("make")})
 	check.Must(t, json.Unmarshal(body, &made))
 	shared := makeEnvironment(e, "shared", "organization")
@@ -167,7 +151,7 @@ func TestEnvironmentList(t *testing.T) {
 	}{{nil, []string{"app", "broken", "mine"}}, {account, []string{"app"}}} {
 		p := acctest.NewProcess(t, e, nil)
 		listed, out := p.List(environmentType, acctest.Values{"service_account_id": tc.account})
-		mustBeSilent(t, out)
+		out.MustBeSilent(t)
 		var names []string
 		for _, one := range listed {
 			c := acctest.Plain(t, one).(map[string]any)
@@ -215,7 +199,7 @@ func TestEnvironmentsDataSource(t *testing.T) {
 	}
 	// Reading the reasons of failures would need one request for each environment.
 	e.WantRequests(t, "getEnvironment", 0)
-	failsToRead(t, e, nil, typeName, acctest.Values{"service_account_id": "sa_unknown"}, "service_account_id", "listEnvironments", "400")
+	e.MustNotRead(t, nil, typeName, acctest.Values{"service_account_id": "sa_unknown"}, "service_account_id", "listEnvironments", "400")
 }
 
 func TestEnvironmentSourceOptionsDataSource(t *testing.T) {
@@ -235,14 +219,14 @@ func TestEnvironmentSourceOptionsDataSource(t *testing.T) {
 	reads(t, e, nil, typeName, nil, map[string]any{"providers": []any{a, b}, "unavailable_providers": []any{}})
 	// A response without providers is an error, because otherwise every source would look unknown.
 	e.Faults().Add(emulator.Fault{Operation: "getEnvironmentSourceOptions", Kind: emulator.FaultOtherResponse, Body: `{}`})
-	failsToRead(t, e, nil, typeName, nil, "", "Cannot list environment source options", "providers")
+	e.MustNotRead(t, nil, typeName, nil, "", "Cannot list environment source options", "providers")
 }
 
 func TestEnvironmentBuildStatusesDataSource(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	const typeName = "agentyard_environment_build_statuses"
-	is := func(made madeEnvironment, status, buildStatus string, excerpt any, truncated, withheld bool) any {
+	is := func(made acctest.Made, status, buildStatus string, excerpt any, truncated, withheld bool) any {
 		return map[string]any{
 			"environment_id": made.ID, "environment_status": status,
 			"latest_build": map[string]any{"id": made.BuildID, "status": buildStatus, "excerpt": excerpt, "truncated": truncated, "withheld": withheld},
@@ -265,11 +249,8 @@ func TestEnvironmentBuildStatusesDataSource(t *testing.T) {
 
 	reads(t, e, nil, typeName, acctest.Values{"environment_ids": []any{}}, map[string]any{"builds": []any{}}) // Of an organization without environments.
 
-	fails := func(ids []any, account any, at string, want ...string) {
-		t.Helper()
-		failsToRead(t, e, nil, typeName, acctest.Values{"environment_ids": ids, "service_account_id": account}, at, want...)
-	}
-	fails([]any{"env_1"}, "sa_unknown", "service_account_id", "getEnvironmentBuildStatuses", "400")
+	config := acctest.Values{"environment_ids": []any{"env_1"}, "service_account_id": "sa_unknown"}
+	e.MustNotRead(t, nil, typeName, config, "service_account_id", "getEnvironmentBuildStatuses", "400")
 }
 
 const diagnosticsType = "agentyard_environment_build_diagnostics"
@@ -290,8 +271,7 @@ func TestEnvironmentBuildDiagnosticsDataSource(t *testing.T) {
 	are(made.ID, nil, made.BuildID, "failed", end, true, false)
 	are(withheld.ID, nil, withheld.BuildID, "failed", nil, false, true)
 	are(withheld.ID, withheld.BuildID, withheld.BuildID, "failed", nil, false, true)
-	var again madeEnvironment
-	e.API(http.MethodPost, environmentsRoute+"/"+made.ID+"/builds", nil, &again)
+	again := e.Make(environmentsRoute+"/"+made.ID+"/builds", nil)
 	are(made.ID, nil, again.BuildID, "building", nil, false, false)
 	are(made.ID, again.BuildID, again.BuildID, "queued", nil, false, false)
 	are(made.ID, made.BuildID, made.BuildID, "failed", end, true, false)
@@ -303,10 +283,7 @@ func TestEnvironmentBuildDiagnosticsDataSource_errors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	id := makeEnvironment(e, "app", "user").ID
-	fails := func(environment string, build any, at string, want ...string) {
-		t.Helper()
-		failsToRead(t, e, nil, diagnosticsType, acctest.Values{"environment_id": environment, "build_id": build}, at, want...)
-	}
-	fails("env_unknown", nil, "environment_id", "getEnvironmentBuildDiagnostics", "404", "was not found, or", "no build yet")
-	fails(id, "bld_unknown", "environment_id", "getBuildDiagnostics", "404", "or the build was not found")
+	e.MustNotRead(t, nil, diagnosticsType, acctest.Values{"environment_id": "env_unknown"}, "environment_id", "getEnvironmentBuildDiagnostics", "404", "was not found, or", "no build yet")
+	of := acctest.Values{"environment_id": id, "build_id": "bld_unknown"}
+	e.MustNotRead(t, nil, diagnosticsType, of, "environment_id", "getBuildDiagnostics", "404", "or the build was not found")
 }

@@ -103,7 +103,7 @@ func TestEnvironment_failedWhileItIsRebuilt(t *testing.T) {
 	rebuilt(t, e, time.Hour)
 	rebuilt(t, e, time.Second)
 	isFailed.Store(true)
-	mustBeSilent(t, e.Plan(t, i, envValues(nil)))
+	e.Plan(t, i, envValues(nil)).MustBeSilent(t)
 }
 
 // The default beside others is not deleted, so its build is not canceled.

@@ -165,17 +165,13 @@ func TestEnvironment_sourceThatBecameUnavailable(t *testing.T) {
 func TestEnvironment_invalidConfiguration(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	element := "repositories[0]."
-	for _, tc := range []struct {
-		values   acctest.Values
-		at, want string
-	}{
-		{acctest.Values{"repositories": []any{map[string]any{"url": "acme/app", "script": "make"}}}, element + "url", "repositories[0].url must be an absolute URI"},
-		{acctest.Values{"scope": "team"}, "scope", "scope must be \"user\" or \"organization\", not \"team\""},
-		{acctest.Values{"make_organization_default": true, "scope": "user"}, "make_organization_default", `Set scope to "organization"`},
-	} {
-		e.Plan(t, e.NewInstance(t, environmentType), envValues(tc.values)).MustFail(t, tc.at, tc.want)
+	refused := func(values acctest.Values, at, want string) {
+		t.Helper()
+		e.MustNotCreate(t, environmentType, envValues(values), at, want)
 	}
+	refused(acctest.Values{"repositories": []any{map[string]any{"url": "acme/app", "script": "make"}}}, "repositories[0].url", "repositories[0].url must be an absolute URI")
+	refused(acctest.Values{"scope": "team"}, "scope", `scope must be "user" or "organization", not "team"`)
+	refused(acctest.Values{"make_organization_default": true, "scope": "user"}, "make_organization_default", `Set scope to "organization"`)
 	check.None(t, "requests", e.Journal().Entries())
 }
 

@@ -34,26 +34,14 @@ type environmentJSON struct {
 }
 
 func environmentsOf(e *acctest.Env) []environmentJSON {
-	var answer struct{ Environments []environmentJSON }
-	e.API(http.MethodGet, environmentsRoute, nil, &answer)
-	return answer.Environments
+	return acctest.Rows[environmentJSON](e, environmentsRoute, "environments")
 }
 
-func idsOf(e *acctest.Env) []string {
-	var ids []string
-	for _, found := range environmentsOf(e) {
-		ids = append(ids, found.ID)
-	}
-	return ids
-}
+func idsOf(e *acctest.Env) []string { return e.IDs(environmentsRoute, "environments") }
 
 func onlyEnv(t testing.TB, e *acctest.Env) environmentJSON {
 	t.Helper()
-	all := environmentsOf(e)
-	if len(all) != 1 {
-		t.Fatalf("the emulator holds %d environments, want 1: %+v", len(all), all)
-	}
-	return all[0]
+	return check.Only(t, environmentsOf(e))
 }
 
 func latestBuild(e *acctest.Env, id string) buildJSON {
@@ -79,19 +67,11 @@ func changesSent(e *acctest.Env) string {
 	return strings.Join(sent, " ")
 }
 
-// madeEnvironment is the response to a request that started a build.
-type madeEnvironment struct {
-	ID      string `json:"id"`
-	BuildID string `json:"buildId"`
-}
-
 // newEnv creates an environment outside Terraform and returns its ID. Its build is running.
 func newEnv(e *acctest.Env, other map[string]any) string {
 	body := map[string]any{"name": "dev", "repositories": []map[string]any{{"url": "https://git.example/acme/app", "script": "make"}}}
 	maps.Copy(body, other)
-	var made madeEnvironment
-	e.API(http.MethodPost, environmentsRoute, body, &made)
-	return made.ID
+	return e.Make(environmentsRoute, body).ID
 }
 
 // builtEnv is newEnv, but the build has succeeded.
@@ -169,13 +149,6 @@ func mustWarnOnce(t testing.TB, out acctest.Outcome, parts ...string) {
 		t.Errorf("errors %s, warnings %s", out.Text(), out.WarningText())
 	}
 	check.Says(t, out.WarningText(), parts...)
-}
-
-func mustBeSilent(t testing.TB, out acctest.Outcome) {
-	t.Helper()
-	if len(out.Errors)+len(out.Warnings) > 0 {
-		t.Errorf("errors %s, warnings %s", out.Text(), out.WarningText())
-	}
 }
 
 // mustRest fails the test unless the environment is ready and a new run has no changes.

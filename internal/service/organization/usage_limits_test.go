@@ -206,45 +206,24 @@ func TestUsageLimits_faultMatrixOfEverybody(t *testing.T) {
 
 func TestUsageLimits_invalidConfiguration(t *testing.T) {
 	t.Parallel()
-	const least, noAddress = "at least 1,000,000, not 999,999", "email must be an email address"
-	for name, tc := range map[string]struct {
-		typeName string
-		config   acctest.Values
-		at, want string
-	}{
-		"user below the minimum":   {userLimitType, acctest.Values{"email": avery, "limit": 999_999}, "limit", least},
-		"no address":               {userLimitType, acctest.Values{"email": "avery", "limit": 1_000_000}, "email", noAddress},
-		"global below the minimum": {globalLimitType, acctest.Values{"limit": 999_999}, "limit", least},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := limitEnv(t, avery)
-			p := acctest.NewProcess(t, e, nil)
-			p.Apply(p.NewInstance(tc.typeName), tc.config).MustFail(t, tc.at, tc.want)
-			check.Is(t, "requests to set limits", e.Journal().Count("setUserUsageLimits")+e.Journal().Count("setGlobalUsageLimit"), 0)
-		})
-	}
+	e := limitEnv(t, avery)
+	const least = "at least 1,000,000, not 999,999"
+	e.MustNotCreate(t, userLimitType, acctest.Values{"email": avery, "limit": 999_999}, "limit", least)
+	e.MustNotCreate(t, userLimitType, acctest.Values{"email": "avery", "limit": 1_000_000}, "email", "email must be an email address")
+	e.MustNotCreate(t, globalLimitType, acctest.Values{"limit": 999_999}, "limit", least)
+	e.WantRequests(t, "setUserUsageLimits", 0)
+	e.WantRequests(t, "setGlobalUsageLimit", 0)
 }
 
 func TestUserUsageLimit_refusedAtItsAttribute(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t, avery)
 	check.Must(t, e.Invite("invited@agentyard.example", ""))
-	for name, tc := range map[string]struct {
-		config acctest.Values
-		at     string
-		want   []string
-	}{
-		"nobody":    {acctest.Values{"email": "nobody@agentyard.example", "limit": 2_000_000}, "email", []string{"setUserUsageLimits", "Cannot create user usage limit", "nobody@agentyard.example", "no member", "was not changed", "Correct the email address"}},
-		"invited":   {acctest.Values{"email": "invited@agentyard.example", "limit": 2_000_000}, "email", []string{"setUserUsageLimits", "invitation", "pending", "accepts the invitation"}},
-		"too large": {acctest.Values{"email": avery, "limit": int64(9_007_199_254_740_992)}, "limit", []string{"Number out of range"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := acctest.NewProcess(t, e, nil)
-			p.Apply(p.NewInstance(userLimitType), tc.config).MustFail(t, tc.at, tc.want...)
-		})
-	}
+	to := func(email string, limit any) acctest.Values { return acctest.Values{"email": email, "limit": limit} }
+	e.MustNotCreate(t, userLimitType, to("nobody@agentyard.example", 2_000_000), "email",
+		"setUserUsageLimits", "Cannot create user usage limit", "nobody@agentyard.example", "no member", "was not changed", "Correct the email address")
+	e.MustNotCreate(t, userLimitType, to("invited@agentyard.example", 2_000_000), "email", "setUserUsageLimits", "invitation", "pending", "accepts the invitation")
+	e.MustNotCreate(t, userLimitType, to(avery, int64(9_007_199_254_740_992)), "limit", "Number out of range")
 }
 
 // An apply is not green if the answer denies what it set. The next apply sets it.

@@ -114,21 +114,14 @@ func TestUserUsageLimits_warnsBeforeItReplacesOthers(t *testing.T) {
 func TestUserUsageLimits_invalidConfiguration(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t, avery)
-	for name, tc := range map[string]struct {
-		config   acctest.Values
-		at, want string
-	}{
-		"too low":     {limitsOf(map[string]any{avery: 999_999}), `limits["avery@agentyard.example"]`, "at least 1,000,000, not 999,999"},
-		"no address":  {limitsOf(map[string]any{"avery": 1_000_000}), `limits["avery"]`, "must be an email address"},
-		"two of case": {limitsOf(map[string]any{avery: 1_000_000, "Avery@agentyard.example": 1_000_000}), `limits["avery@agentyard.example"]`, `same address as "Avery@agentyard.example"`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := acctest.NewProcess(t, e, nil)
-			p.Apply(p.NewInstance(userLimitsType), tc.config).MustFail(t, tc.at, tc.want)
-			e.WantRequests(t, "setUserUsageLimits", 0)
-		})
+	refused := func(limits map[string]any, at, want string) {
+		t.Helper()
+		e.MustNotCreate(t, userLimitsType, limitsOf(limits), at, want)
 	}
+	refused(map[string]any{avery: 999_999}, `limits["avery@agentyard.example"]`, "at least 1,000,000, not 999,999")
+	refused(map[string]any{"avery": 1_000_000}, `limits["avery"]`, "must be an email address")
+	refused(map[string]any{avery: 1_000_000, "Avery@agentyard.example": 1_000_000}, `limits["avery@agentyard.example"]`, `same address as "Avery@agentyard.example"`)
+	e.WantRequests(t, "setUserUsageLimits", 0)
 }
 
 // A failed creation is in no state: a tainted resource would be replaced, which removes all limits for a moment.

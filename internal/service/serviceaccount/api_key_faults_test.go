@@ -208,9 +208,7 @@ type keyJSON struct {
 }
 
 func listKeys(e *acctest.Env, account string) []keyJSON {
-	var answer struct{ APIKeys []keyJSON }
-	e.API(http.MethodGet, "/api/v0/service-accounts/"+account+"/api-keys", nil, &answer)
-	return answer.APIKeys
+	return acctest.Rows[keyJSON](e, "/api/v0/service-accounts/"+account+"/api-keys", "apiKeys")
 }
 
 // liveKeys returns the IDs of the keys of all accounts that authenticate, including keys in their grace period.

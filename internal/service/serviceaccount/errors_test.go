@@ -77,8 +77,7 @@ func TestServiceAccount_nameTaken(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	taken := newAccount(e, "ci")
-	p := acctest.NewProcess(t, e, nil)
-	p.Apply(p.NewInstance(accountType), acctest.Values{"name": "ci"}).MustFail(t, "name", "already exists", "terraform import ADDRESS "+taken)
+	e.MustNotCreate(t, accountType, acctest.Values{"name": "ci"}, "name", "already exists", "terraform import ADDRESS "+taken)
 	check.Is(t, "service accounts", len(listAccounts(e)), 1)
 }
 
@@ -86,37 +85,19 @@ func TestServiceAccounts_dataSourceErrors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	newAccount(e, "ci")
-	for _, tc := range []struct {
-		typeName string
-		config   acctest.Values
-		at       string
-		want     []string
-	}{
-		{accountType, nil, "", []string{"Exactly one of these attributes must be configured: [id,name]"}},
-		{accountType, acctest.Values{"id": "a", "name": "b"}, "id", []string{"Exactly one of these attributes must be configured"}},
-		{accountType, acctest.Values{"id": "sa_unknown"}, "id", []string{`No service account with the ID "sa_unknown" exists`}},
-		{accountType, acctest.Values{"name": "CI"}, "name", []string{"No service account named", "case"}},
-		{"agentyard_api_keys", acctest.Values{"service_account_id": "sa_unknown"}, "service_account_id", []string{"Service account not found"}},
-	} {
-		_, out := acctest.NewProcess(t, e, nil).ReadData(tc.typeName, tc.config)
-		out.MustFail(t, tc.at, tc.want...)
-	}
+	e.MustNotRead(t, nil, accountType, nil, "", "Exactly one of these attributes must be configured: [id,name]")
+	e.MustNotRead(t, nil, accountType, acctest.Values{"id": "a", "name": "b"}, "id", "Exactly one of these attributes must be configured")
+	e.MustNotRead(t, nil, accountType, acctest.Values{"id": "sa_unknown"}, "id", `No service account with the ID "sa_unknown" exists`)
+	e.MustNotRead(t, nil, accountType, acctest.Values{"name": "CI"}, "name", "No service account named", "case")
+	e.MustNotRead(t, nil, "agentyard_api_keys", acctest.Values{"service_account_id": "sa_unknown"}, "service_account_id", "Service account not found")
 }
 
 func TestAPIKeyRevoke_errors(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
 	key := newKey(e, account, "k")
-	for _, tc := range []struct {
-		account, key string
-		at           string
-		want         []string
-	}{
-		{"sa_unknown", key.ID, "", []string{"Cannot revoke API key", "404", "Check service_account_id and key_id"}},
-		{account, "key_unknown", "", []string{"Cannot revoke API key", "404", "Check service_account_id and key_id"}},
-	} {
-		_, out := acctest.NewProcess(t, e, nil).Invoke("agentyard_api_key_revoke", acctest.Values{"service_account_id": tc.account, "key_id": tc.key})
-		out.MustFail(t, tc.at, tc.want...)
+	for _, config := range []acctest.Values{{"service_account_id": "sa_unknown", "key_id": key.ID}, {"service_account_id": account, "key_id": "key_unknown"}} {
+		e.MustNotInvoke(t, nil, "agentyard_api_key_revoke", config, "", "Cannot revoke API key", "404", "Check service_account_id and key_id")
 	}
 	check.Is(t, "the key works still", authenticates(e, key.Value), true)
 }

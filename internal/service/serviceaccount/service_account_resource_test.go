@@ -18,25 +18,17 @@ import (
 type accountJSON struct{ ID, Name, Description, Status string }
 
 func listAccounts(e *acctest.Env) []accountJSON {
-	var answer struct{ ServiceAccounts []accountJSON }
-	e.API(http.MethodGet, "/api/v0/service-accounts", nil, &answer)
-	return answer.ServiceAccounts
+	return acctest.Rows[accountJSON](e, "/api/v0/service-accounts", "serviceAccounts")
 }
 
 func onlyAccount(t *testing.T, e *acctest.Env) accountJSON {
 	t.Helper()
-	all := listAccounts(e)
-	if len(all) != 1 {
-		t.Fatalf("the emulator holds %d service accounts, want 1: %+v", len(all), all)
-	}
-	return all[0]
+	return check.Only(t, listAccounts(e))
 }
 
 // newAccount creates a service account outside Terraform and returns its ID.
 func newAccount(e *acctest.Env, name string) string {
-	var made accountJSON
-	e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": name}, &made)
-	return made.ID
+	return e.Make("/api/v0/service-accounts", map[string]any{"name": name}).ID
 }
 
 // mintedJSON is a key in its create response, the only response with its value.
@@ -44,9 +36,7 @@ type mintedJSON struct{ ID, Value string }
 
 // newKey creates a key outside Terraform.
 func newKey(e *acctest.Env, account, name string) mintedJSON {
-	var answer struct{ APIKey mintedJSON }
-	e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys", map[string]any{"name": name}, &answer)
-	return answer.APIKey
+	return e.Make("/api/v0/service-accounts/"+account+"/api-keys", map[string]any{"name": name}).APIKey
 }
 
 // revokeKey revokes a key outside Terraform.
@@ -193,13 +183,7 @@ func TestServiceAccountDataSources(t *testing.T) {
 	}
 }
 
-func accountIDs(e *acctest.Env) []string {
-	var ids []string
-	for _, a := range listAccounts(e) {
-		ids = append(ids, a.ID)
-	}
-	return ids
-}
+func accountIDs(e *acctest.Env) []string { return e.IDs("/api/v0/service-accounts", "serviceAccounts") }
 
 func TestServiceAccount_faultMatrix(t *testing.T) {
 	t.Parallel()

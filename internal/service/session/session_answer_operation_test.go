@@ -17,9 +17,7 @@ const answerType = "agentyard_session_answer"
 
 // sendTo sends a message outside Terraform and returns its ID.
 func sendTo(e *acctest.Env, session, text string) string {
-	var sent struct{ MessageID string }
-	e.API(http.MethodPost, sessionsRoute+"/"+session+"/messages", map[string]any{"text": text}, &sent)
-	return sent.MessageID
+	return e.Make(sessionsRoute+"/"+session+"/messages", map[string]any{"text": text}).MessageID
 }
 
 // stored returns a value of the state, such as "true".

@@ -24,17 +24,14 @@ const (
 
 // newComputer registers a computer outside Terraform, which is active immediately, and returns its ID.
 func newComputer(e *acctest.Env, name string) string {
-	var made struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": name, "provider": "byom", "hostId": uuid.NewString()}, &made)
-	return made.ID
+	return e.Make("/api/v0/computers", map[string]any{"name": name, "provider": "byom", "hostId": uuid.NewString()}).ID
 }
 
 // newManagedComputer creates a managed computer and lets it become active.
 func newManagedComputer(e *acctest.Env, name string) string {
-	var made struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": name}, &made)
+	id := e.Make("/api/v0/computers", map[string]any{"name": name}).ID
 	e.Clock.Advance(10 * time.Minute)
-	return made.ID
+	return id
 }
 
 // newSession creates a session outside Terraform, waits until it appears in every response, and returns its ID.
@@ -49,9 +46,7 @@ func newYoungSession(e *acctest.Env, computer string, settings map[string]any) s
 	if settings != nil {
 		body["sessionSettings"] = settings
 	}
-	var made struct{ SessionID string }
-	e.API(http.MethodPost, sessionsRoute, body, &made)
-	return made.SessionID
+	return e.Make(sessionsRoute, body).SessionID
 }
 
 // patched updates settings of a session outside Terraform.
@@ -323,27 +318,21 @@ func TestSession_invalidConfiguration(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := acctest.NewProcess(t, e, nil)
-			p.Apply(p.NewInstance(sessionType), tc.config).MustFail(t, tc.at, tc.want)
+			e.MustNotCreate(t, sessionType, tc.config, tc.at, tc.want)
 		})
 	}
 	p := acctest.NewProcess(t, e, nil)
 	both := p.Plan(p.NewInstance(sessionType), valuesOf(computer, acctest.Values{"system_prompt": "a", "system_prompt_append": "b"}))
 	check.Says(t, both.Text(), `"system_prompt_append" cannot be specified`)
-	t.Cleanup(func() {
-		e.WantRequests(t, "createSession", 0)
-	})
+	t.Cleanup(func() { e.WantRequests(t, "createSession", 0) })
 }
 
 // An error that only the apply can find says what to correct.
 func TestSession_refusedByTheService(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	var pending struct{ ID string }
-	e.API(http.MethodPost, "/api/v0/computers", map[string]any{"name": "slow"}, &pending)
-	i := e.NewInstance(t, sessionType)
-	e.Apply(t, i, valuesOf(pending.ID, nil)).MustFail(t, "", "createSession", "400", "If its status is provisioning, wait until it is active", "agentyard_computer_restart")
-	check.Is(t, "the state is empty", i.State.IsNull(), true)
+	pending := e.Make("/api/v0/computers", map[string]any{"name": "slow"}).ID
+	e.MustNotCreate(t, sessionType, valuesOf(pending, nil), "", "createSession", "400", "If its status is provisioning, wait until it is active", "agentyard_computer_restart")
 }
 
 // The service writes IDs in lower case. A computer ID in a different case is the same computer.

@@ -2,7 +2,6 @@ package wiki_test
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -146,11 +145,7 @@ type page struct {
 
 // uploadWiki creates a run from pages and returns its ID.
 func uploadWiki(e *acctest.Env, pages ...page) string {
-	var run struct {
-		ID string `json:"wikiRunId"`
-	}
-	e.API(http.MethodPost, "/api/v0/wiki", map[string]any{"repoUrl": "https://code.example/acme/api", "pages": pages}, &run)
-	return run.ID
+	return e.Make("/api/v0/wiki", map[string]any{"repoUrl": "https://code.example/acme/api", "pages": pages}).WikiRunID
 }
 
 // privateRun creates a run that only another user can see, and returns its ID.

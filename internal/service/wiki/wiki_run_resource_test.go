@@ -27,12 +27,8 @@ type runJSON struct {
 
 func onlyRun(t testing.TB, e *acctest.Env) runJSON {
 	t.Helper()
-	all := wikiRunsOf(t, e)
-	if len(all) != 1 {
-		t.Fatalf("the emulator holds %+v", all)
-	}
 	var run runJSON
-	e.API(http.MethodGet, "/api/v0/wiki/"+all[0].ID, nil, &run)
+	e.API(http.MethodGet, "/api/v0/wiki/"+check.Only(t, wikiRunsOf(t, e)).ID, nil, &run)
 	return run
 }
 
