@@ -114,22 +114,10 @@ func TestID_thatIsAName(t *testing.T) {
 		environment = "look up the ID with the data source agentyard_environment."
 	)
 	e := acctest.New(t)
-	p := acctest.NewProcess(t, e, nil)
-	for typeName, tc := range map[string]struct {
-		config   acctest.Values
-		at, want string
-	}{
-		"agentyard_computer":                   {acctest.Values{"service_account_id": "ci", "name": "dev"}, "name", account},
-		"agentyard_environment":                {acctest.Values{"id": "my-env"}, "id", environment},
-		"agentyard_environment_build_statuses": {acctest.Values{"service_account_id": "ci", "environment_ids": []any{"env_1"}}, "service_account_id", account},
-		"agentyard_computer_metrics":           {acctest.Values{"computer_id": "runner-1"}, "computer_id", computer},
-	} {
-		t.Run("data "+typeName, func(t *testing.T) {
-			t.Parallel()
-			_, out := p.ReadData(typeName, tc.config)
-			out.MustFail(t, tc.at, tc.want)
-		})
-	}
-	_, out := p.ReadData("agentyard_computer", acctest.Values{"id": "runner-1"})
-	out.MustFail(t, "id", computer)
+	e.MustNotRead(t, nil, "agentyard_computer", acctest.Values{"id": "runner-1"}, "id", computer)
+	e.MustNotRead(t, nil, "agentyard_computer", acctest.Values{"service_account_id": "ci", "name": "dev"}, "name", account)
+	e.MustNotRead(t, nil, "agentyard_computer_metrics", acctest.Values{"computer_id": "runner-1"}, "computer_id", computer)
+	e.MustNotRead(t, nil, "agentyard_environment", acctest.Values{"id": "my-env"}, "id", environment)
+	statuses := acctest.Values{"service_account_id": "ci", "environment_ids": []any{"env_1"}}
+	e.MustNotRead(t, nil, "agentyard_environment_build_statuses", statuses, "service_account_id", account)
 }

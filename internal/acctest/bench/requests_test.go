@@ -3,7 +3,6 @@ package bench
 
 import (
 	"fmt"
-	"net/http"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -43,8 +42,7 @@ func TestRequests_ofManyWrites(t *testing.T) {
 		},
 		"keys of one account": {
 			hcl: func(e *acctest.Env) string {
-				var account struct{ ID string }
-				e.API(http.MethodPost, "/api/v0/service-accounts", map[string]any{"name": "robots"}, &account)
+				account := e.Make("/api/v0/service-accounts", map[string]any{"name": "robots"})
 				return fmt.Sprintf("resource \"agentyard_api_key\" \"x\" {\n  count = %d\n  service_account_id = %q\n  name = \"k${count.index}\"\n}\n", n, account.ID)
 			},
 			create: n*105/100 + 10, erase: n*105/100 + 10,

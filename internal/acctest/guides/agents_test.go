@@ -2,7 +2,6 @@ package guides
 
 import (
 	"archive/zip"
-	"net/http"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -22,9 +21,7 @@ type session struct {
 }
 
 func sessions(e *acctest.Env) []session {
-	var answer struct{ Sessions []session }
-	e.API(http.MethodGet, "/api/v0/sessions?limit=100", nil, &answer)
-	return answer.Sessions
+	return acctest.Rows[session](e, "/api/v0/sessions?limit=100", "sessions")
 }
 
 func agentSessions(g *reader) {
@@ -141,9 +138,7 @@ type wikiRun struct {
 
 // history are the wiki runs of a repository, the newest first.
 func history(e *acctest.Env, repository string) []wikiRun {
-	var answer struct{ WikiRuns []wikiRun }
-	e.API(http.MethodGet, "/api/v0/wiki/history/"+url.PathEscape("https://code.example/"+repository), nil, &answer)
-	return answer.WikiRuns
+	return acctest.Rows[wikiRun](e, "/api/v0/wiki/history/"+url.PathEscape("https://code.example/"+repository), "wikiRuns")
 }
 
 func wikisFromPipelines(g *reader) {

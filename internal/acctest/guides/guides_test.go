@@ -137,18 +137,14 @@ type record struct {
 }
 
 func accounts(e *acctest.Env) []record {
-	var answer struct{ ServiceAccounts []record }
-	e.API(http.MethodGet, "/api/v0/service-accounts", nil, &answer)
-	return answer.ServiceAccounts
+	return acctest.Rows[record](e, "/api/v0/service-accounts", "serviceAccounts")
 }
 
 // live are the keys of all accounts that are not revoked, by name; those in a grace period too.
 func live(e *acctest.Env) map[string][]string {
 	keys := map[string][]string{}
 	for _, account := range accounts(e) {
-		var answer struct{ APIKeys []record }
-		e.API(http.MethodGet, "/api/v0/service-accounts/"+account.ID+"/api-keys", nil, &answer)
-		for _, key := range answer.APIKeys {
+		for _, key := range acctest.Rows[record](e, "/api/v0/service-accounts/"+account.ID+"/api-keys", "apiKeys") {
 			if !key.IsRevoked {
 				keys[key.Name] = append(keys[key.Name], key.ID)
 				slices.Sort(keys[key.Name])

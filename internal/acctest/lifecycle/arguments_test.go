@@ -184,10 +184,8 @@ var situations = map[string][]func(t *testing.T, e *acctest.Env, i *acctest.Inst
 	},
 	"agentyard_computer_fleet": {
 		func(_ *testing.T, e *acctest.Env, _ *acctest.Instance, created acctest.Values) acctest.Values {
-			var answer struct{ Computers []struct{ ID string } }
-			e.API(http.MethodGet, "/api/v0/computers", nil, &answer)
-			for _, c := range answer.Computers {
-				e.Try(http.MethodDelete, "/api/v0/computers/"+c.ID, nil)
+			for _, id := range e.IDs("/api/v0/computers", "computers") {
+				e.Try(http.MethodDelete, "/api/v0/computers/"+id, nil)
 			}
 			return with(created, "quantity", 3)
 		},

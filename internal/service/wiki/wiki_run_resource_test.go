@@ -117,11 +117,9 @@ func TestWikiRun_adoptsAfterAnImport(t *testing.T) {
 	upload := map[string]any{"repoUrl": acmeAPI, "pages": json.RawMessage(pagesJSON), "pageTree": json.RawMessage(treeJSON)}
 	imported := func(t *testing.T) (*acctest.Env, *acctest.Process, *acctest.Instance) {
 		e := acctest.New(t)
-		var made runJSON
-		e.API(http.MethodPost, "/api/v0/wiki", upload, &made)
 		p := acctest.NewProcess(t, e, nil)
 		i := p.NewInstance(wikiRunType)
-		p.Import(i, made.ID).MustSucceed(t)
+		p.Import(i, e.Make("/api/v0/wiki", upload).WikiRunID).MustSucceed(t)
 		return e, p, i
 	}
 	e, p, i := imported(t)
