@@ -207,3 +207,203 @@ func TestAccess(t *testing.T) {
 		})
 	}
 }
+
+// Every error of a request that the HTTP server takes has a JSON body.
+func TestErrorsAreJSON(t *testing.T) {
+	v := startParallel(t)
+	for _, c := range []struct {
+		method, path string
+		status       int
+		detail       string
+	}{
+		{"GET", "/api/v0/nothing", 404, "no operation"},
+		{"POST", "/", 404, "no operation"},
+		{"BREW", "/api/v0/computers", 405, "does not support BREW"},
+		// An encoded slash belongs to the value; it must not lead to another operation.
+		{"GET", "/api/v0/computers/..%2Fservice-accounts", 404, "../service-accounts"},
+		{"GET", "/_emulator/nothing", 404, "no operation"},
+	} {
+		a := v.call(c.status, c.method, c.path, nil)
+		v.detail(a, c.detail)
+		same(t, c.path, a.header.Get("Content-Type"), "application/json")
+	}
+	same(t, "Allow", v.call(405, "PUT", computers, object{}).header.Get("Allow"), "GET, POST")
+}
+
+// Every rule of the contract's list refuses in each of its operations, and is named.
+func TestNamedRefusals(t *testing.T) {
+	v := startParallel(t)
+	accountID, _ := v.account("ci")
+	idleID, _ := v.account("idle")
+	v.call(200, "PATCH", accounts+"/"+idleID, object{"status": "inactive"})
+	keys := accounts + "/" + accountID + "/api-keys"
+	at := func(d time.Duration) int64 { return v.clock.Now().Add(d).UnixMilli() }
+	live := keys + "/" + v.mint(201, keys, object{"name": "live", "expiresAt": at(5 * time.Minute)})["id"].(string) + "/rotate"
+	expired := keys + "/" + v.mint(201, keys, object{"name": "expired", "expiresAt": at(time.Second)})["id"].(string) + "/rotate"
+	one := func(body object) string { return computers + "/" + v.computer(body)["id"].(string) }
+	active, byom := one(object{"name": "active"}), one(object{"name": "byom", "provider": "byom"})
+	v.clock.Advance(time.Minute)
+	starting := one(object{"name": "starting", "repos": twoRepos, "autoInstallDeps": true})
+	for _, name := range []string{"promised", "sent"} {
+		url, fields := v.form(v.call(200, "POST", active+"/files/"+name+"/create-upload", object{"sizeBytes": 5}))
+		if name == "sent" {
+			(&filesEnv{env: v}).upload(204, url, fields, strings.NewReader("hello"), nil)
+		}
+	}
+	environment := environments + "/" + v.environment(object{"name": "env"})
+	mine := v.environment(object{"name": "mine", "scope": "user"})
+	bulk, byomID, startingID := computers+"/bulk", strings.TrimPrefix(byom, computers+"/"), strings.TrimPrefix(starting, computers+"/")
+
+	talk, idle := sessions+"/"+v.session(object{"computerId": strings.TrimPrefix(active, computers+"/")}), v.session(object{"computerId": byomID})
+	v.change(idle, emulator.SessionChange{ComputerID: &startingID})
+
+	type refusal struct {
+		rule, method, path string
+		body               any
+	}
+	cases := []refusal{
+		{"body-size", "POST", active + "/refresh", "{}" + strings.Repeat(" ", 1<<20)},
+		{"nul-character", "GET", computers + "/name/a%00b", nil},
+		{"nul-character", "GET", computers + "?serviceAccountId=a%00b", nil},
+		{"nul-character", "POST", computers, `{"name":"a\u0000b"}`},
+		{"byom-unsupported", "POST", byom + "/activity", nil},
+		{"byom-unsupported", "POST", byom + "/restart", nil},
+		{"byom-unsupported", "GET", byom + "/metrics", nil},
+		{"not-active", "POST", starting + "/activity", nil},
+		{"not-active", "POST", starting + "/restart", nil},
+		{"not-active", "GET", starting + "/metrics", nil},
+		{"not-active", "POST", starting + "/install-deps", nil},
+		{"install-not-configured", "POST", active + "/install-deps", nil},
+		{"install-not-configured", "POST", byom + "/install-deps", nil},
+		{"provider-unknown", "POST", computers, object{"name": "x", "provider": "other"}},
+		{"provider-unknown", "POST", bulk, object{"quantity": 1, "namePrefix": "x", "provider": "byom"}},
+		{"provider-unavailable", "POST", computers, object{"name": "x", "provider": "managed-c"}},
+		{"provider-unavailable", "POST", bulk, object{"quantity": 1, "namePrefix": "x", "provider": "managed-c"}},
+		{"byom-field", "POST", computers, object{"name": "x", "provider": "byom", "autoInstallDeps": false}},
+		// What is wrong by itself needs no rule, and hides none.
+		{"", "POST", computers, object{"name": "", "provider": "byom", "autoInstallDeps": false}},
+		{"byom-clone", "POST", computers, object{"name": "x", "source": object{"kind": "computer", "sourceComputerId": byomID}}},
+		{"account-inactive", "POST", computers, object{"name": "x", "serviceAccountId": idleID}},
+		{"account-inactive", "POST", bulk, object{"quantity": 1, "namePrefix": "x", "serviceAccountId": idleID}},
+		{"upload-missing", "POST", active + "/files/promised/complete-upload", nil},
+		{"upload-size", "POST", active + "/files/sent/complete-upload", object{"sizeBytes": 6}},
+		{"environment-name", "POST", environments, definition(object{"name": strings.Repeat("ä", 129)})},
+		{"environment-name", "PATCH", environment, object{"name": strings.Repeat("ä", 129)}},
+		{"repository-count", "POST", environments, definition(object{"repositories": repositories(51)})},
+		{"repository-count", "PATCH", environment, object{"repositories": repositories(51)}},
+		{"repository-twice", "POST", environments, definition(object{"repositories": slices.Concat(repositories(2), repositories(1))})},
+		{"repository-twice", "PATCH", environment, object{"repositories": slices.Concat(repositories(2), repositories(1))}},
+		{"script-size", "POST", environments, definition(object{"setupScript": strings.Repeat("x", 64<<10+1)})},
+		{"script-size", "PATCH", environment, object{"repositories": []object{{"url": "https://git.example/a", "script": strings.Repeat("ä", 32<<10) + "x"}}}},
+		{"source-repositories", "POST", environments, definition(object{"sourceId": "source-bare"})},
+		{"source-repositories", "PATCH", environment, object{"sourceId": "source-bare"}},
+		{"source-setup-script", "POST", environments, definition(object{"sourceId": "source-repositories", "setupScript": "make"})},
+		{"source-setup-script", "PATCH", environment, object{"sourceId": "source-repositories", "setupScript": "make"}},
+		{"default-scope", "POST", environments, definition(object{"scope": "user", "makeOrganizationDefault": true})},
+		{"default-scope", "POST", environments, definition(object{"scope": nil, "makeOrganizationDefault": true})},
+		{"default-scope", "PUT", environments + "/default", object{"environmentId": mine}},
+		{"account-unknown", "GET", environments + "?serviceAccountId=sa_none", nil},
+		{"account-unknown", "GET", environments + "/build-statuses?environmentIds=a&serviceAccountId=sa_none", nil},
+		{"environment-ids", "GET", environments + "/build-statuses?environmentIds=a" + strings.Repeat("&environmentIds=a", 100), nil},
+		{"wiki-tree", "POST", wiki, upload(object{"path": "a.md"}, object{"path": "a.md"})},
+		{"wiki-tree", "POST", wiki, upload(object{"path": "a.md", "pageId": "p"}, object{"path": "b.md", "pageId": "p"})},
+		{"wiki-tree", "POST", wiki, object{"repoUrl": api, "pageTree": []object{}}},
+		{"wiki-depth", "POST", wiki, deepUpload(6)},
+		{"wiki-path", "POST", wiki, upload(object{"path": "/a.md"})},
+		{"wiki-path, wiki-tree", "POST", wiki, upload(object{"path": "../a.md", "pageId": "p"}, object{"path": "b.md", "pageId": "p"})},
+		{"date-range", "GET", analytics + "/cost/me/query?queryKey=by_pr&startDate=2026-01-14&endDate=2026-04-30", nil},
+		{"cursor-unknown", "GET", analytics + "/users?cursor=user_none&" + april, nil},
+		{"expiry-past", "POST", keys, object{"name": "x", "expiresAt": at(0)}},
+		{"expiry-past", "POST", live, object{"expiresAt": at(0)}},
+		{"grace-beyond-expiry", "POST", live, object{"gracePeriodMinutes": 10, "expiresAt": at(time.Hour)}},
+		{"grace-beyond-expiry", "POST", expired, nil},
+		{"cursor-unknown", "GET", history + "?cursor=x", nil},
+		{"cursor-unknown", "GET", members + "?cursor=x", nil},
+		{"cursor-unknown", "GET", sessions + "?cursor=x", nil},
+		{"session-computer", "POST", sessions, object{"computerId": startingID}},
+		{"session-computer", "POST", sessions, object{"computerId": uuidA}},
+		{"session-computer", "POST", sessions + "/" + idle + "/messages", object{"text": "x"}},
+		{"attachment-data", "POST", talk + "/messages", object{"text": "x", "files": []object{{"type": "base64", "mediaType": "application/pdf", "data": "abc"}}}},
+		{"attachment-data", "POST", talk + "/messages", object{"text": "x", "images": []object{{"type": "base64", "mediaType": "image/png", "data": "a==="}}}},
+		{"cursor-unknown", "GET", talk + "/messages?cursor=x", nil},
+		{"autonomy-contradiction", "POST", sessions, object{"computerId": startingID, "sessionSettings": object{"autonomyMode": "normal", "interactionMode": "mission"}}},
+		{"autonomy-contradiction", "PATCH", sessions + "/" + uuidA, object{"sessionSettings": object{"autonomyMode": "auto-low", "autonomyLevel": "high"}}},
+		{"ci-changes", "POST", ciEdit, ciBody("edit", ciTarget("acme/web", ".github/workflows/a.yml"))},
+		{"ci-path", "POST", ciEdit, ciBody("create", ciTarget("acme/web", "a.yml"))},
+		{"ci-twice", "POST", ciEdit, ciBody("delete", ciTarget("acme/web", ""), ciTarget("Acme/Web", ""))},
+		{"ci-schedule", "POST", ciEdit, object{"action": "create", "repos": []object{ciTarget("acme/web", "")}, "changes": object{"schedule": "daily"}}},
+		{"ci-changes, ci-path", "POST", ciEdit, ciBody("edit", ciTarget("acme/web", ".github/workflows/../a.yml"))},
+		{"", "POST", ciEdit, ciBody("edit", ciTarget("", ""))},
+		{"email-form", "DELETE", members + "?email=Foo+%3Cu5%40x.example", nil},
+		{"email-form", "POST", invite, object{"email": "Foo <u5@x.example", "role": "user"}},
+		{"email-form", "POST", invite, object{"email": strings.Repeat("x", 40_000) + "@x.example", "role": "user"}},
+		{"limit-size", "PUT", globalLimits, object{"limit": int64(1 << 53)}},
+		{"limit-size", "PUT", userLimits, object{"users": []object{{"email": "x", "limit": int64(1 << 53)}}}},
+		{"email-twice", "PUT", userLimits, object{"users": []object{{"email": "ä", "limit": nil}, {"email": "Ä", "limit": nil}}}},
+		{"email-twice, limit-size", "PUT", userLimits, object{"users": []object{{"email": "a", "limit": int64(1 << 53)}, {"email": "A", "limit": nil}}}},
+		{"", "PUT", userLimits, object{"users": []object{{"email": "a", "limit": 5}, {"email": "a", "limit": nil}}}},
+	}
+	for _, path := range []string{"/tokens?", "/tools?", "/activity?", "/productivity?", "/users?", "/cost/me/query?queryKey=by_pr&"} {
+		cases = append(cases,
+			refusal{"date-order", "GET", analytics + path + "startDate=2026-04-02&endDate=2026-04-01", nil},
+			refusal{"date-history", "GET", analytics + path + "startDate=2026-01-13&endDate=2026-01-14", nil},
+			refusal{"date-unavailable", "GET", analytics + path + "startDate=2026-04-02&endDate=2026-05-01", nil})
+	}
+	covered := map[string][]string{}
+	for _, c := range cases {
+		a, err := v.try(v.BootstrapKey(), c.method, c.path, c.body)
+		entries := v.Journal().Entries()
+		operation := entries[len(entries)-1].Operation
+		covered[c.rule] = append(covered[c.rule], operation)
+		if err != nil || a.status != 400 || a.header.Get(emulator.RuleHeader) != c.rule {
+			t.Errorf("%s of %s: %d by %q, error %v: %s", c.rule, operation, a.status, a.header.Get(emulator.RuleHeader), err, a.raw)
+		}
+	}
+	for _, r := range contract.Rules() {
+		for _, id := range r.Operations {
+			if !slices.Contains(covered[r.ID], id) {
+				t.Errorf("the rule %s was not met by %s", r.ID, id)
+			}
+		}
+		if len(covered[r.ID]) == 0 {
+			t.Errorf("the rule %s was not met", r.ID)
+		}
+	}
+}
+
+// What the contract does not allow is refused, with its places; the contract's tests show that it finds them. Rules that no schema can
+// express name the field.
+func TestRequestsRefused(t *testing.T) {
+	v := startParallel(t)
+	for _, c := range []badRequest{
+		{"POST", computers, nil, "/: expected a body, found none"},
+		{"GET", computers, object{}, "/: expected no body"},
+		{"POST", computers, `{"name":`, "/: expected JSON"},
+		{"POST", computers, `{"name":"a","nmae":"b"}`, "/nmae: expected no such field"},
+		{"POST", computers, object{"name": strings.Repeat("x", 64), "hostId": "x"}, "/hostId: expected string (uuid), found string of another form (format). /name: expected string, at least 1 long, at most 63 long"},
+		{"POST", computers, `{"name":"a\u0000"}`, "NUL"},
+		{"POST", computers, object{"name": "a", "provider": "other"}, `"provider" must be one of byom, managed-a`},
+		{"POST", computers, object{"name": "a", "provider": "byom", "repos": []string{}, "autoInstallDeps": false}, `"repos" is only for managed computers, not for the provider byom. The field "autoInstallDeps" is only`},
+		{"POST", computers, object{"name": strings.Repeat("x", 1<<20)}, "larger than"},
+		{"GET", computers + "?color=red", nil, "query color: expected no such parameter"},
+		{"GET", computers + "?serviceAccountId=%00", nil, "NUL"},
+		{"GET", computers + "?a=%zz", nil, "query: expected a query"},
+		{"POST", computers + "/c/files/a..b/create-download", nil, "path fileName"},
+	} {
+		v.detail(v.call(400, c.method, c.path, c.body), c.want)
+	}
+	same(t, "computers were created", len(v.call(200, "GET", computers, nil).object(t)["computers"].([]any)), 0)
+	same(t, "no escape", v.call(201, "POST", computers, `{"name":"a\\u0000"}`).object(t)["name"], `a\u0000`)
+}
+
+func TestValidationErrorsAsArray(t *testing.T) {
+	t.Parallel()
+	v := start(t, emulator.Options{ValidationErrorsArray: true})
+	o := v.call(400, "POST", "/api/v0/computers", object{"name": "", "color": "red"}).object(t)
+	list, _ := o["errors"].([]any)
+	if _, found := o["detail"]; found || len(list) != 2 || o["title"] != "Bad Request" {
+		t.Fatalf("body: %v", o)
+	}
+	check.Says(t, list[0].(object)["message"].(string), "/color")
+	v.detail(v.call(404, "GET", "/api/v0/computers/x", nil), "No computer")
+}
