@@ -7,7 +7,7 @@ data "agentyard_computer_metrics" "build" {
   start       = "2026-03-01T12:00:00Z"
 }
 
-# Null if there are no samples, for example while the computer sleeps.
+# Null if there are no samples.
 output "highest_cpu_usage" {
   value = try(
     max(data.agentyard_computer_metrics.build.samples[*].cpu_used_pct...),

@@ -9,7 +9,7 @@ data "agentyard_wiki_search" "storage" {
   limit       = 1
 }
 
-# The best match for "storage". The plan fails if there is none.
+# The first match for "storage". The plan fails if there is none.
 data "agentyard_wiki_page" "storage" {
   wiki_run_id = var.wiki_run_id
   page_id     = data.agentyard_wiki_search.storage.results[0].page_id

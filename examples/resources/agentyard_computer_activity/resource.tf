@@ -8,7 +8,7 @@ variable "release" {
   default     = "1.0"
 }
 
-# Keeps the computer awake at the start of each release.
+# Advances the inactivity clock at the start of each release.
 resource "agentyard_computer_activity" "release" {
   computer_id = agentyard_computer.build.id
   triggers    = { release = var.release }

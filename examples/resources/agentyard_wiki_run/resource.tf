@@ -1,5 +1,5 @@
-# The wiki of the default branch. The service writes its pages, and writes new
-# ones for each release.
+# The wiki of the default branch, anew for each release. Without pages, the
+# service should write them.
 resource "agentyard_wiki_run" "api" {
   repo_url      = "https://code.example/acme/api"
   privacy_level = "organization"
@@ -13,7 +13,7 @@ resource "agentyard_wiki_run" "api" {
   }
 }
 
-# Uploaded pages, which only their owner can see.
+# Uploaded pages, which only their owner should see.
 resource "agentyard_wiki_run" "web" {
   repo_url      = "https://code.example/acme/web"
   branch        = "main"

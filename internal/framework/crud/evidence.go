@@ -5,7 +5,7 @@ const (
 	Requires     = "\n\n**Requires:** "
 	ManagerRole  = "[Manager role](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/teams-and-keys#which-key-for-what)"
 	ManagersOnly = Requires + "the " + ManagerRole + "."
-	AnyKey       = Requires + "any API key."
+	AnyKey       = Requires + "any API key (assumption [`any-key`](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/evidence))."
 )
 
 // Concepts is a paragraph in the description of each object whose relation to others is not plain.

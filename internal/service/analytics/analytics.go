@@ -150,10 +150,10 @@ func fetch[T any](ctx context.Context, c *client.Client, m *daysModel, row resul
 
 var oneStart = datasourcevalidator.ExactlyOneOf(path.MatchRoot("start_date"), path.MatchRoot("last_days"))
 
-const (
-	// managersOnly is for data about the whole organization, membersOnly for data about the caller.
+// managersOnly is for data about the whole organization, membersOnly for data about the caller.
+var (
 	managersOnly = crud.Requires + "a tier with Analytics, which must be enabled, and the " + crud.ManagerRole + "."
-	membersOnly  = crud.Requires + "the Enterprise tier with Analytics enabled, and the API key of a member."
+	membersOnly  = crud.Requires + "the Enterprise tier with Analytics enabled, and the API key of a member" + crud.Assumed("analytics-of-service-accounts")
 )
 
 // organizationAccess and ownAccess list what may be missing, because the service returns 403 in every case.

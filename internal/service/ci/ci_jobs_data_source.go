@@ -21,7 +21,7 @@ type ciJobsModel struct {
 // CIJobsDataSource is the data source agentyard_ci_jobs.
 var CIJobsDataSource = crud.DataSource{
 	Name:        "ci_jobs",
-	Description: "Lists the jobs of CI automation. Each job is a workflow for which a pull request was opened." + anyKey,
+	Description: "Lists the jobs of CI automation." + anyKey,
 	Attributes: map[string]schema.Attribute{
 		"jobs": ciJob.DataSourceRows("The jobs, newest first."),
 	},
@@ -34,12 +34,12 @@ var CIJobsDataSource = crud.DataSource{
 }
 
 var ciJob = results.Fields[*ci.Job]{
-	"id":             results.String("ID of the job: `repo_full_name`, `::`, and `file_path`.", func(j *ci.Job) string { return j.ID }),
-	"action":         results.String("What the pull request does to the workflow: `create`, `edit`, or `delete`.", func(j *ci.Job) string { return j.Action }),
+	"id":             results.String("ID of the job.", func(j *ci.Job) string { return j.ID }),
+	"action":         results.String("What the job does to the workflow: `create`, `edit`, or `delete`.", func(j *ci.Job) string { return j.Action }),
 	"repo_full_name": results.String(repositoryText, func(j *ci.Job) string { return j.RepoFullName }),
 	"file_path":      results.String(fileText, func(j *ci.Job) string { return j.FilePath }),
-	"pr_url":         results.String("URL of the pull request. Null until it is opened.", func(j *ci.Job) string { return j.PullRequest }),
-	"status":         results.String("Status of the job. `ready` when the pull request is open.", func(j *ci.Job) string { return j.Status }),
+	"pr_url":         results.String("URL of the pull request. Null if the service returns none.", func(j *ci.Job) string { return j.PullRequest }),
+	"status":         results.String("Status of the job, in the service's words, such as `ready`.", func(j *ci.Job) string { return j.Status }),
 	"error":          results.String("Why the job failed.", func(j *ci.Job) string { return string(j.Error) }),
 	"created_at":     results.Time("When the job was created (RFC 3339, UTC).", func(j *ci.Job) time.Time { return j.CreatedAt.Time() }),
 	"updated_at":     results.Time("When the job was last updated (RFC 3339, UTC).", func(j *ci.Job) time.Time { return j.UpdatedAt.Time() }),

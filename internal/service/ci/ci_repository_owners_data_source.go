@@ -23,7 +23,7 @@ var CIRepositoryOwnersDataSource = crud.DataSource{
 	Name:        "ci_repository_owners",
 	Description: "Lists the owners of the repositories that CI automation can use." + anyKey,
 	Attributes: map[string]schema.Attribute{
-		"owners":      ciOwner.DataSourceRows("The owners, ordered by `login`. Empty if no code host is connected."),
+		"owners":      ciOwner.DataSourceRows("The owners, ordered by `login`. The list should be empty if no code host is connected" + crud.Assumed("list-ci-repositories")),
 		"integration": integrationAttribute(),
 	},
 	Verb: "list", Object: "CI repository owners", Options: readOptions,

@@ -21,7 +21,7 @@ type ciRunsModel struct {
 // CIRunsDataSource is the data source agentyard_ci_runs.
 var CIRunsDataSource = crud.DataSource{
 	Name:        "ci_runs",
-	Description: "Lists the runs of the workflows that CI automation created." + anyKey,
+	Description: "Lists the runs of the workflows of CI automation." + anyKey,
 	Attributes: map[string]schema.Attribute{
 		"runs":        ciRun.DataSourceRows("The runs, in the service's order."),
 		"integration": integrationAttribute(),
@@ -41,6 +41,6 @@ var ciRun = results.Fields[*ci.Run]{
 	"id":             results.String("ID of the run.", func(r *ci.Run) string { return string(r.ID) }),
 	"repo_full_name": results.String(repositoryText, func(r *ci.Run) string { return string(r.RepoFullName) }),
 	"status":         results.String("Status of the run, such as `queued`, `in_progress`, or `completed`.", func(r *ci.Run) string { return string(r.Status) }),
-	"conclusion":     results.String("Result of the run, such as `success` or `failure`. Null until the run is completed.", func(r *ci.Run) string { return string(r.Conclusion) }),
+	"conclusion":     results.String("Result of the run, such as `success` or `failure`. Null if the service returns none.", func(r *ci.Run) string { return string(r.Conclusion) }),
 	"raw":            results.JSON("The whole run as JSON. Its fields can change with the version of the service.", func(r *ci.Run) json.RawMessage { return r.Raw }),
 }

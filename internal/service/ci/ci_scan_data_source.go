@@ -25,16 +25,16 @@ type ciScanModel struct {
 // CIScanDataSource is the data source agentyard_ci_scan.
 var CIScanDataSource = crud.DataSource{
 	Name:        "ci_scan",
-	Description: "Lists the CI workflows in the connected repositories. An edit appears after its pull request is merged." + anyKey,
+	Description: "Lists the CI workflows in the connected repositories." + anyKey,
 	Attributes: map[string]schema.Attribute{
 		"force_refresh": schema.BoolAttribute{
 			Optional: true,
-			MarkdownDescription: "Whether to scan the repositories again, instead of returning an earlier scan that is younger than `cache_ttl_ms`. " +
-				"With `true`, `scanned_at` differs in every plan. A scan can take up to 5 minutes, or `request_timeout` if that is longer. Defaults to `false`.",
+			MarkdownDescription: "Whether to scan the repositories again, instead of returning an earlier scan that is younger than `cache_ttl_ms`" + crud.Assumed("scan-ci-workflows-force-refresh") + " " +
+				"With `true`, `scanned_at` differs in every plan. The provider waits up to 5 minutes, or `request_timeout` if that is longer. Defaults to `false`.",
 		},
-		"workflows":    ciWorkflow.DataSourceRows("The workflows, ordered by `repo_full_name` and then `file_path`. Empty if no code host is connected."),
+		"workflows":    ciWorkflow.DataSourceRows("The workflows, ordered by `repo_full_name` and then `file_path`."),
 		"scanned_at":   schema.StringAttribute{Computed: true, MarkdownDescription: "When the repositories were scanned (RFC 3339, UTC)."},
-		"cache_ttl_ms": schema.Int64Attribute{Computed: true, MarkdownDescription: "How long the service returns the same scan, in milliseconds."},
+		"cache_ttl_ms": schema.Int64Attribute{Computed: true, MarkdownDescription: "How long the service should return the same scan, in milliseconds" + crud.Assumed("scan-ci-workflows")},
 		"integration":  integrationAttribute(),
 	},
 	Verb: "scan", Object: "CI workflows", Options: readOptions,

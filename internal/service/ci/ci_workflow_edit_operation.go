@@ -115,13 +115,13 @@ func (m *ciChangesModel) request() *ci.Changes {
 var WorkflowEdit = crud.Operation{
 	Name: "ci_workflow_edit",
 	Description: "Opens pull requests that create, change, or delete a CI workflow in repositories of the organization. A change takes effect when its pull request is merged." + crud.AnyKey + "\n\n" +
-		"**Permissions.** The API key's owner and the service's app must be able to write to each repository. The data source `agentyard_ci_repositories` shows both.\n\n" +
-		"**Partial failures.** A failed repository does not stop the others. A message names the failed repositories, those whose result is unknown, and the pull requests that were opened.\n\n" +
-		"**Duration.** The service handles all repositories in one request. The provider waits 5 minutes for it, or `request_timeout` if that is longer." + crud.AssumedFormat,
-	ActionNotes: "\n\n**Errors.** The action fails if one repository fails.\n\n**Invoking again.** Each invocation opens new pull requests, so the provider does not retry an uncertain request. " +
+		"**Permissions.** The data source `agentyard_ci_repositories` shows whether the API key's owner and the service's app can write to a repository. The API documents do not say which of them must.\n\n" +
+		"**Partial failures.** A failed repository should not stop the others" + crud.Assumed("edit-ci-workflow") + " A message names the failed repositories, those whose result is unknown, and the pull requests that were opened.\n\n" +
+		"**Duration.** One request edits all repositories. The provider waits 5 minutes for it, or `request_timeout` if that is longer." + crud.AssumedFormat,
+	ActionNotes: "\n\n**Errors.** The action fails if one repository fails.\n\n**Invoking again.** Each invocation should open new pull requests, so the provider does not retry an uncertain request. " +
 		"A second apply does not invoke the action again unless its trigger changes. To invoke it, run `terraform apply -invoke=action.agentyard_ci_workflow_edit.NAME`.\n\n" +
 		"**Interrupts.** If you interrupt the apply, check the repositories listed in the first progress message.",
-	ResourceNotes: "\n\n**Applying again.** Each creation opens new pull requests, so the provider does not retry an uncertain request. " +
+	ResourceNotes: "\n\n**Applying again.** Each creation should open new pull requests, so the provider does not retry an uncertain request. " +
 		"If all repositories fail, nothing is stored, and the next apply runs the operation again. If some fail, the apply ends with a warning, and the next one opens no pull requests. " +
 		"To fail the apply, use a `postcondition` as in the example. Then remove the finished repositories from `repos`, and apply again.",
 	Arguments: map[string]schema.Attribute{
@@ -140,27 +140,27 @@ var WorkflowEdit = crud.Operation{
 				"file_path": schema.StringAttribute{
 					Optional: true,
 					MarkdownDescription: "Path of the workflow file in the repository, such as `.github/workflows/review.yml`. " +
-						"Required for `edit` and `delete`. If omitted for `create`, the service chooses it.",
+						"Required for `edit` and `delete`. If omitted for `create`, the service should choose it" + crud.Assumed("edit-ci-workflow"),
 				},
 			}},
 		},
 		"changes": schema.SingleNestedAttribute{
 			Optional:            true,
-			MarkdownDescription: "Contents of the workflow. Required for `edit`, which keeps omitted values. Ignored for `delete`.",
+			MarkdownDescription: "Contents of the workflow. Required for `edit`, which should keep omitted values" + crud.Assumed("edit-ci-workflow") + " Ignored for `delete`.",
 			Attributes: map[string]schema.Attribute{
 				"name": schema.StringAttribute{Optional: true, MarkdownDescription: "Name of the workflow."},
 				"yaml_params": schema.StringAttribute{
 					Optional:            true,
-					MarkdownDescription: "Parameters of the agent's step, as lines of YAML: `automatic_review`, `review_depth` (`deep` or `shallow`), `automatic_security_review`, `review_model`, `reasoning_effort`.",
+					MarkdownDescription: "Parameters of the agent's step, as lines of YAML, such as `review_depth: deep`. The API documents do not name them.",
 				},
 				"custom_prompt": schema.StringAttribute{Optional: true, MarkdownDescription: "Prompt for the agent, for a custom job."},
 				"schedule": schema.StringAttribute{
 					Optional:            true,
-					MarkdownDescription: "Schedule of the workflow, such as `0 6 * * 1`. The service accepts five cron fields, and an empty string for no schedule" + crud.Assumed("edit-ci-workflow-body"),
+					MarkdownDescription: "Schedule of the workflow, such as `0 6 * * 1`. The service should accept five cron fields, and an empty string for no schedule" + crud.Assumed("edit-ci-workflow-body"),
 				},
 				"github_events": schema.ListAttribute{
 					Optional: true, ElementType: types.StringType,
-					MarkdownDescription: "Events that start the workflow. The service accepts `pull-request`, `pr-opened`, `comment-added`, `push`, `label-change`, and `checks-completed`" + crud.Assumed("edit-ci-workflow-body") + " The workflow can always be started manually.",
+					MarkdownDescription: "Events that start the workflow. The service should accept `pull-request`, `pr-opened`, `comment-added`, `push`, `label-change`, and `checks-completed`" + crud.Assumed("edit-ci-workflow-body"),
 				},
 				"custom_ci_model":            schema.StringAttribute{Optional: true, MarkdownDescription: "Model of the agent, for a custom job."},
 				"custom_ci_reasoning_effort": schema.StringAttribute{Optional: true, MarkdownDescription: "Reasoning effort of the agent, for a custom job."},
@@ -168,15 +168,15 @@ var WorkflowEdit = crud.Operation{
 		},
 		"automation_name": schema.StringAttribute{
 			Optional:            true,
-			MarkdownDescription: "Name of the automation. The file of a custom job may be named after it. Ignored for `delete`.",
+			MarkdownDescription: "Name of the automation. Ignored for `delete`.",
 		},
 		"service_automation_id": schema.StringAttribute{
 			Optional:            true,
-			MarkdownDescription: "ID of the automation that the workflow belongs to, such as a UUID. If omitted for `create`, a new ID is used. Ignored for `delete`.",
+			MarkdownDescription: "ID of the automation that the workflow belongs to, such as a UUID. If omitted for `create`, the provider sends a new UUID. Ignored for `delete`.",
 		},
 		"mode_id": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Template of the workflow, such as `code-review`, `wiki`, `qa`, or `security-audit`. Other values are also accepted. " +
+			MarkdownDescription: "Template of the workflow, such as `code-review`, `wiki`, `qa`, or `security-audit`. The provider accepts any value. " +
 				"Defaults to `" + defaultMode + "` for `create`. Ignored for `delete`.",
 		},
 	},

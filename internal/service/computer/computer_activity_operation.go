@@ -15,7 +15,7 @@ import (
 // Activity is agentyard_computer_activity.
 var Activity = crud.Operation{
 	Name: "computer_activity",
-	Description: "Records activity on a managed computer, so that it does not go to sleep. The computer must be active." + ownersKey + "\n\n" +
+	Description: "Records activity on a managed computer, which advances its inactivity clock. The computer must be active." + ownersKey + "\n\n" +
 		"**Other computers.** A sleeping computer is not woken; use `agentyard_computer_restart`. Registered machines (`byom`) are not supported." + crud.AssumedFormat,
 	Arguments: computerArgument,
 	Results: results.Attributes{

@@ -52,7 +52,7 @@ func (e *computerFileDownloadEphemeral) Schema(_ context.Context, _ ephemeral.Sc
 			"content_type": crud.OptionalText("Media type of the response, such as `text/plain`. Must not be empty. If omitted, the service chooses."),
 			"url": schema.StringAttribute{
 				Computed: true, Sensitive: true,
-				MarkdownDescription: "The signed URL. Anyone who has it can download the file. Null if the file or the computer was not found, or the computer is not active.",
+				MarkdownDescription: "The signed URL. Anyone who has it can download the file. Null if the file or the computer was not found, or after the status 424.",
 			},
 			"expires_at": schema.StringAttribute{
 				Computed:            true,

@@ -109,7 +109,8 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"**Failed computers.** If a new computer does not become active, the creation of the fleet warns, and an update fails. " +
 			"The creation only warns, because after an error the next apply would replace the whole fleet. The next apply waits for computers that are still provisioning. It replaces only computers that were never active and failed before dependencies were installed; see `replace_failed`.\n\n" +
 			"**Renamed computers.** If a computer is renamed elsewhere, its key in `computers` does not change.\n\n" +
-			"**Other computers with the same prefix.** The service uses the lowest free numbers, which should begin with 1" + crud.Assumed("bulk-create-computers") + " The fleet includes only computers that it created or imported. " +
+			"**Numbers.** The service uses the lowest free numbers, which should begin with 1" + crud.Assumed("bulk-create-computers") + "\n\n" +
+			"**Other computers with the same prefix.** The fleet includes only computers that it created or imported. " +
 			"While another computer is named `<name_prefix>-<number>`, the fleet creates no computers, and an error names that computer. Importing the fleet includes all computers with such a name.\n\n" +
 			"-> Without `service_account_id`, only a member's own API keys can see their fleet. See [Sharing computers](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/sharing-computers)." + crud.Concepts,
 		Attributes: map[string]schema.Attribute{
@@ -131,7 +132,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"provider_type": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: "ID of the managed provider. Must not be `byom`. The plan checks that the organization can use it; see the data source `agentyard_computer_providers`. If omitted, the service chooses. Changing this forces a new fleet.",
+				MarkdownDescription: "ID of the managed provider. Must not be `byom`. The plan checks that the organization can use it; see the data source `agentyard_computer_providers`. If omitted, the service should choose. Changing this forces a new fleet.",
 				Validators:          []validator.String{value.NotEmpty(), value.Except(computers.ProviderBYOM, "Use agentyard_computer to register a machine.")},
 				PlanModifiers: []planmodifier.String{
 					stringplanmodifier.UseNonNullStateForUnknown(),

@@ -63,7 +63,7 @@ var computerData = results.Merge(computerResults, results.Fields[*computers.Comp
 var stepResults = results.Fields[*computers.ProvisioningStep]{
 	"id":           results.String("The step's ID.", func(s *computers.ProvisioningStep) string { return s.ID }),
 	"name":         results.String("The step's name.", func(s *computers.ProvisioningStep) string { return s.Name }),
-	"status":       results.String("The step's status, such as `pending`, `in_progress`, or `completed`.", func(s *computers.ProvisioningStep) string { return s.Status }),
+	"status":       results.String("The step's status, such as `pending`, `in_progress`, or `completed`"+crud.Assumed("provisioning-step-status"), func(s *computers.ProvisioningStep) string { return s.Status }),
 	"error":        results.String("The step's error message.", func(s *computers.ProvisioningStep) string { return s.Error }),
 	"started_at":   results.Time("When the step started (RFC 3339, UTC).", func(s *computers.ProvisioningStep) time.Time { return s.StartedAt.Time() }),
 	"completed_at": results.Time("When the step ended (RFC 3339, UTC).", func(s *computers.ProvisioningStep) time.Time { return s.CompletedAt.Time() }),

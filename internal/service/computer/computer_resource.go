@@ -108,7 +108,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	}
 	attributes["provider_type"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: computerResults["provider_type"].Text + " The plan checks that the organization can use it; see the data source `agentyard_computer_providers`. If omitted, the service chooses. Changing this forces a new computer.",
+		MarkdownDescription: computerResults["provider_type"].Text + " The plan checks that the organization can use it; see the data source `agentyard_computer_providers`. If omitted, the service should choose a managed one" + crud.Assumed("create-computer") + " Changing this forces a new computer.",
 		Validators:          []validator.String{value.NotEmpty()},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplace()},
 	}

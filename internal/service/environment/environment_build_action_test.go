@@ -117,7 +117,7 @@ func TestEnvironmentBuild_fails(t *testing.T) {
 	failBuild(t, e, emulator.BuildFailure{Category: "validation", Phase: "validating", Reason: "the check did not pass", Excerpt: "compiling\nno rule to make target"})
 	progress, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
 	out.MustFail(t, "environment_id", "Environment failed to build", "Build "+latestBuild(e, id).ID+` of environment "a"`,
-		"category validation: the check did not pass.", "The log ends as follows.", "no rule to make target", "Fix the problem that the reason and the log show")
+		"category validation: the check did not pass.", "This is an excerpt of the log.", "no rule to make target", "Fix the problem that the reason and the log show")
 	if got := progress[len(progress)-1]; !strings.HasSuffix(got, ": failed") {
 		t.Errorf("the last progress is %q", got)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-const excerptText = "Excerpt of the build's log. Null if there is none, or if the service withholds it."
+const excerptText = "Excerpt of the build's diagnostics. Null if there is none, or if the service withholds it."
 
 type buildDiagnosticsModel struct {
 	EnvironmentID types.String `tfsdk:"environment_id"`
@@ -29,7 +29,7 @@ type buildDiagnosticsModel struct {
 // EnvironmentBuildDiagnosticsDataSource is the data source agentyard_environment_build_diagnostics.
 var EnvironmentBuildDiagnosticsDataSource = crud.DataSource{
 	Name:        "environment_build_diagnostics",
-	Description: "Returns the status of an environment's build, with an excerpt of its log. Fails if the environment was never built." + crud.AnyKey + crud.AssumedFormat,
+	Description: "Returns the status of an environment's build, with an excerpt of its diagnostics. Fails if there is no such build." + crud.AnyKey + crud.AssumedFormat,
 	Attributes: map[string]schema.Attribute{
 		"environment_id": crud.RequiredText(environmentResults["id"].Text),
 		"build_id": schema.StringAttribute{

@@ -28,8 +28,8 @@ type environmentBuildModel struct {
 
 // What an environment requires: who changes it, and who reads it.
 var (
-	mayChange = crud.Requires + "the owner's API key for the scope `user`, or the " + crud.ManagerRole + " for the scope `organization`" + crud.Assumed("create-environment")
-	anyViewer = crud.Requires + "any API key, or the " + crud.ManagerRole + " to set `service_account_id`."
+	mayChange = crud.Requires + "the owner's API key for the scope `user`, or the " + crud.ManagerRole + " for the scope `organization` (assumptions [`create-environment` and `get-environment`](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/evidence))."
+	anyViewer = crud.AnyKey + " To set `service_account_id`: the " + crud.ManagerRole + crud.Assumed("service-account-id-query-parameter")
 )
 
 // environmentNamed reads the environment of an action. A missing one is an error at the argument.
@@ -45,7 +45,8 @@ func environmentNamed(ctx context.Context, c *client.Client, id string) (*enviro
 var Build = crud.Operation{
 	Name: "environment_build",
 	Description: "Starts a new build of an environment, for example to include new commits." + mayChange + "\n\n" +
-		"**Other builds.** If another build is running, waits for it to end before it starts the new one." + crud.AssumedFormat,
+		"**After a success.** The API documents call this a retry. It should also build again after a build that succeeded" + crud.Assumed("create-environment-build") + "\n\n" +
+		"**Other builds.** If another build is running, the provider waits for its end before it starts the new one." + crud.AssumedFormat,
 	Arguments: map[string]schema.Attribute{
 		"environment_id": crud.RequiredText(environmentResults["id"].Text),
 		"wait_for_build": schema.BoolAttribute{

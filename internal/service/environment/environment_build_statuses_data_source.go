@@ -34,7 +34,7 @@ var EnvironmentBuildStatusesDataSource = crud.DataSource{
 			Validators:          []validator.Set{setvalidator.ValueStringsAre(value.NotEmpty())},
 		},
 		"service_account_id": crud.OptionalText("Return the builds that this service account can see. Defaults to the API key's owner."),
-		"builds":             buildStatus.DataSourceRows("One entry for each environment with a build, ordered by `environment_id`. Environments that do not exist, are not visible, or were never built have no entry."),
+		"builds":             buildStatus.DataSourceRows("One entry for each environment with a build, ordered by `environment_id`. Environments that do not exist, are not visible, or were never built should have no entry" + crud.Assumed("get-environment-build-statuses-environment-ids")),
 	},
 	Verb: "list", Object: "build statuses of environments",
 	Options: apierror.Options{atAccount},

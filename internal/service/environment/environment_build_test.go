@@ -19,7 +19,7 @@ import (
 
 func TestFailureOf(t *testing.T) {
 	t.Parallel()
-	const mend, log = "Fix the problem, then apply again. If somebody canceled the build, only apply again.", "The log ends as follows. The data source agentyard_environment_build_diagnostics may show more.\n\n  "
+	const mend, log = "Fix the problem, then apply again. If somebody canceled the build, only apply again.", "This is an excerpt of the log. The data source agentyard_environment_build_diagnostics may show more.\n\n  "
 	for name, tc := range map[string]struct {
 		latest  *environments.Build
 		reason  string

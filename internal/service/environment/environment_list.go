@@ -20,13 +20,13 @@ type environmentListModel struct {
 // EnvironmentList is the list resource agentyard_environment.
 var EnvironmentList = crud.ListResource{
 	Name: "environment",
-	Description: "Lists environments, ordered by name. Includes the organization's environments and the API key owner's own." + anyViewer + "\n\n" +
-		"**Failed builds.** The list does not contain the reason for a failed build. It is read after the import.",
+	Description: "Lists environments, ordered by name. They should be the organization's and the API key owner's own" + crud.Assumed("list-environments") + anyViewer + "\n\n" +
+		"**Failed builds.** The list should not contain the reason for a failed build. It is read after the import.",
 	Attributes: map[string]schema.Attribute{
 		"service_account_id": schema.StringAttribute{
 			Optional: true,
 			MarkdownDescription: "Return the environments that this service account can see. Defaults to the API key's owner. " +
-				"Importing an environment with scope `user` requires a key of the service account.",
+				"Importing an environment with scope `user` should require a key of the service account" + crud.Assumed("get-environment"),
 			Validators: []validator.String{value.NotEmpty()},
 		},
 	},

@@ -160,7 +160,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 	}
 	attributes["scope"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: environmentResults["scope"].Text + " If omitted, the service chooses. Changing this forces a new environment.",
+		MarkdownDescription: environmentResults["scope"].Text + " If omitted, the service should choose" + crud.Assumed("create-environment-scope") + " Changing this forces a new environment.",
 		Validators:          []validator.String{value.OneOf(environments.ScopeUser, environments.ScopeOrganization)},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), modifier.CreateOnlyString()},
 	}
@@ -190,7 +190,7 @@ func (r *environmentResource) Schema(ctx context.Context, _ resource.SchemaReque
 	}
 	attributes["source_id"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: "ID of the source to build from; see the data source `agentyard_environment_source_options`. If omitted, the service chooses one at creation. Changing this should start a build.",
+		MarkdownDescription: "ID of the source to build from; see the data source `agentyard_environment_source_options`. If omitted, the service should choose one at creation" + crud.Assumed("create-environment-source-id") + " Changing this should start a build.",
 		Validators:          []validator.String{value.NotEmpty()},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}

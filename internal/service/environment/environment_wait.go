@@ -129,7 +129,7 @@ func failureOf(e *environments.Environment, last *environments.Build) string {
 	case log != "":
 		lines := strings.Split(log, "\n")
 		end := []rune(strings.Join(lines[max(0, len(lines)-maxExcerptLines):], "\n"))
-		text += "\n\nThe log ends as follows. The data source agentyard_environment_build_diagnostics may show more.\n\n  " +
+		text += "\n\nThis is an excerpt of the log. The data source agentyard_environment_build_diagnostics may show more.\n\n  " +
 			strings.ReplaceAll(string(end[max(0, len(end)-maxExcerptChars):]), "\n", "\n  ")
 	}
 	return text + "\n\n" + cmp.Or(remedies[b.FailureCategory], "Fix the problem, then apply again. If somebody canceled the build, only apply again.")

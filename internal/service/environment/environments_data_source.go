@@ -29,7 +29,7 @@ type environmentsModel struct {
 // EnvironmentsDataSource is the data source agentyard_environments.
 var EnvironmentsDataSource = crud.DataSource{
 	Name: "environments",
-	Description: "Lists the environments that the API key or a service account can see, without the reasons for failures. " +
+	Description: "Lists the environments that the API key or a service account can see. The list should not contain the reasons for failures" + crud.Assumed("list-environments") + " " +
 		"For these, use the data sources `agentyard_environment` and `agentyard_environment_build_diagnostics`." + anyViewer,
 	Attributes: map[string]schema.Attribute{
 		"service_account_id":     crud.OptionalText("Return the environments that this service account can see. Defaults to the API key's owner."),

@@ -19,7 +19,8 @@ var EnterpriseControlsDataSource = crud.DataSource{
 	Name: "enterprise_controls",
 	Description: "Returns the organization's current enterprise control settings." + crud.ManagersAssumed("list-enterprise-control-history") + "\n\n" +
 		"**Null.** An attribute is null if the setting is absent, or if its value has another type than documented. " +
-		"All attributes are null if the settings were never changed. Objects can be null too, so use `try` to read their attributes.\n\n" +
+		"All attributes are null if the history has no change. Objects can be null too, so use `try` to read their attributes.\n\n" +
+		"**Meaning.** The API documents list these settings without explaining them. The descriptions only follow the names.\n\n" +
 		"**Other settings.** Custom models, hooks, environment variables, plugins, permission rules, and telemetry headers are only in `settings`. " +
 		"They can contain secrets, or their format is not documented.",
 	Attributes: controls.DataSource(),

@@ -31,11 +31,11 @@ type memberModel struct {
 // MemberDataSource is the data source agentyard_member.
 var MemberDataSource = crud.DataSource{
 	Name:        "member",
-	Description: "Returns a member of the organization by email address. Pending invitations are not included." + crud.ManagersAssumed("list-members"),
+	Description: "Returns a member of the organization by email address. Pending invitations should not be included." + crud.ManagersAssumed("list-members"),
 	Attributes: memberResults.DataSource(map[string]schema.Attribute{
 		"email": schema.StringAttribute{
 			Required:            true,
-			MarkdownDescription: memberResults["email"].Text + " Case-insensitive.",
+			MarkdownDescription: memberResults["email"].Text + " The provider ignores letter case.",
 			Validators:          []validator.String{value.Email()},
 		},
 	}),

@@ -77,15 +77,15 @@ func (m *memberInvitationModel) FromAPI(_ context.Context, i *invitee) diag.Diag
 
 func (m *memberInvitationModel) Identity() any { return &memberInvitationIdentity{Email: m.Email} }
 
-const inviteeText = "Email address to invite, or of the member. Case-insensitive."
+const inviteeText = "Email address to invite, or of the member. Letter case should not count"
 
 func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Invites a new member to the organization, or sets the role of an existing member." + crud.ManagersAssumed("invite-member") + "\n\n" +
 			"~> **Members.** Setting `role` also sets the role of an existing member, and the plan warns about it. Without `role`, an existing member is not changed. To rename this resource, add a `moved` block.\n\n" +
-			"**Drift.** The service shows neither pending invitations nor roles. A revoked or expired invitation stays in the state, and a role that was changed elsewhere is not detected. " +
+			"**Drift.** The service shows no roles, and should list no pending invitations" + crud.Assumed("list-members") + " A revoked or expired invitation stays in the state, and a role that was changed elsewhere is not detected. " +
 			"To repeat an invitation, run `terraform apply -replace=ADDRESS`. With `remove_on_destroy = true`, first check that the invitation was not accepted: the replacement would remove the member.\n\n" +
-			"**Role.** Changing `role` updates the role of a member in place. The service does not change a pending invitation, so the apply fails until the invitation is accepted.\n\n" +
+			"**Role.** Changing `role` updates the role of a member in place. The service should not change a pending invitation, so the apply fails until the invitation is accepted.\n\n" +
 			"**Destroy.** By default, destroying this resource only removes it from the state. To also remove the member from the organization, set `remove_on_destroy`, " +
 			"or use the action `agentyard_member_remove`. Both remove a member or revoke a pending invitation. See [Offboarding](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/spend-governance#offboard-a-member).\n\n" +
 			"~> **Removal.** With `remove_on_destroy = true`, replacing the resource also removes the member: changing `email` removes the one with the old address. The plan warns about it, except with `-replace`. " +
@@ -99,13 +99,13 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 			},
 			"email": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: inviteeText + " Changing this forces a new invitation.",
+				MarkdownDescription: inviteeText + crud.Assumed("set-user-usage-limits-email") + " Changing this forces a new invitation.",
 				Validators:          []validator.String{value.Email()},
 				PlanModifiers:       []planmodifier.String{modifier.KeepCase(), stringplanmodifier.RequiresReplace()},
 			},
 			"role": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "Role in the organization. One of `user`, `manager`, or `owner`, from the fewest to the most permissions. If omitted, a new member gets `user`, and an existing member keeps their role.",
+				MarkdownDescription: "Role in the organization. One of `user`, `manager`, or `owner`. If omitted, a new member should get `user`, and an existing member keeps their role.",
 				Validators:          []validator.String{value.OneOf(organization.RoleUser, organization.RoleManager, organization.RoleOwner)},
 			},
 			"remove_on_destroy": schema.BoolAttribute{
@@ -130,7 +130,7 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 
 func (r *memberInvitationResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
 	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
-		"email": identityschema.StringAttribute{RequiredForImport: true, Description: inviteeText},
+		"email": identityschema.StringAttribute{RequiredForImport: true, Description: inviteeText + "."},
 	}}
 }
 

@@ -30,7 +30,7 @@ var MemberRemove = crud.Operation{
 	Arguments: map[string]schema.Attribute{
 		"email": schema.StringAttribute{
 			Required: true,
-			MarkdownDescription: "Email address of the member or pending invitation. Case-insensitive. " +
+			MarkdownDescription: "Email address of the member or pending invitation. Letter case should not count" + crud.Assumed("set-user-usage-limits-email") + " " +
 				"The service should refuse to remove the owner of the provider's API key, or the last manager or owner" + crud.Assumed("remove-member"),
 			Validators: []validator.String{value.Email()},
 		},

@@ -20,9 +20,9 @@ type membersModel struct {
 // MembersDataSource is the data source agentyard_members.
 var MembersDataSource = crud.DataSource{
 	Name:        "members",
-	Description: "Lists the members of the organization, without pending invitations." + crud.ManagersAssumed("list-members"),
+	Description: "Lists the members of the organization. Pending invitations should not be included." + crud.ManagersAssumed("list-members"),
 	Attributes: map[string]schema.Attribute{
-		"max_results": results.MaxResults("Maximum number of members to return, oldest first. Defaults to all members."),
+		"max_results": results.MaxResults("Maximum number of members to return, the first ones that the service lists. Defaults to all members."),
 		"members":     memberResults.DataSourceRows("The members, ordered by when they joined."),
 	},
 	Verb: "list", Object: "members", Options: apierror.Options{needsManager},

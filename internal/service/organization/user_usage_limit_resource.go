@@ -55,7 +55,7 @@ func (m *userUsageLimitModel) FromAPI(_ context.Context, l *organization.UserUsa
 func (m *userUsageLimitModel) Identity() any { return &userUsageLimitIdentity{Email: m.Email} }
 
 const (
-	userEmailText = "Email address of an active member of the organization. Case-insensitive."
+	userEmailText = "Email address of an active member of the organization. Letter case should not count"
 	userLimitText = "Credits that the member can use." + noPeriod + limitRange
 )
 
@@ -75,7 +75,7 @@ func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequ
 			},
 			"email": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: userEmailText + " Changing this forces a new limit.",
+				MarkdownDescription: userEmailText + crud.Assumed("set-user-usage-limits-email") + " Changing this forces a new limit.",
 				Validators:          []validator.String{value.Email()},
 				PlanModifiers:       []planmodifier.String{modifier.KeepCase(), stringplanmodifier.RequiresReplace()},
 			},
@@ -90,7 +90,7 @@ func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequ
 
 func (r *userUsageLimitResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
 	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
-		"email": identityschema.StringAttribute{RequiredForImport: true, Description: userEmailText},
+		"email": identityschema.StringAttribute{RequiredForImport: true, Description: userEmailText + "."},
 	}}
 }
 

@@ -116,7 +116,7 @@ func (r *userUsageLimitsResource) Schema(_ context.Context, _ resource.SchemaReq
 			"limits": schema.MapAttribute{
 				Required:    true,
 				ElementType: types.Int64Type,
-				MarkdownDescription: "Credits that each member can use, by the email address of a member of the organization. Letter case does not count" + crud.Assumed("set-user-usage-limits-email") + " " +
+				MarkdownDescription: "Credits that each member can use, by the email address of a member of the organization. Letter case should not count" + crud.Assumed("set-user-usage-limits-email") + " " +
 					"An empty map removes the limits of all members." + noPeriod + limitRange,
 				Validators: []validator.Map{mapvalidator.KeysAre(value.Email()), mapvalidator.ValueInt64sAre(limitValidators()...)},
 			},

@@ -91,7 +91,7 @@ func (e *apiKeyEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, r
 			},
 			"name": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "Name of the key. The service accepts 1–128 characters" + crud.Assumed("create-api-key") + " Does not have to be unique, unless `keep` is set" + crud.Assumed("create-api-key-name"),
+				MarkdownDescription: "Name of the key. The service should accept 1–128 characters" + crud.Assumed("create-api-key") + " Does not have to be unique, unless `keep` is set" + crud.Assumed("create-api-key-name"),
 				Validators:          []validator.String{value.Length(1, maxKeyName)},
 			},
 			"expires_in": schema.StringAttribute{

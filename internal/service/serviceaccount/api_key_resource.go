@@ -145,7 +145,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 			},
 			"name": schema.StringAttribute{
 				Required: true,
-				MarkdownDescription: "Name of the key. The service accepts 1–128 characters" + crud.Assumed("create-api-key") + " The provider refuses the name of another live key of the account. Changing this forces a new API key. " +
+				MarkdownDescription: "Name of the key. The service should accept 1–128 characters" + crud.Assumed("create-api-key") + " The provider refuses the name of another live key of the account. Changing this forces a new API key. " +
 					"With `create_before_destroy`, a replacement needs another name; to renew a key, use `rotation.triggers`.",
 				Validators:    []validator.String{value.Length(1, maxKeyName)},
 				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
@@ -184,7 +184,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 					},
 					"grace_period_minutes": schema.Int64Attribute{
 						Optional: true,
-						MarkdownDescription: "How long the old key keeps working after a rotation, in minutes. The service accepts 0–10" + crud.Assumed("rotate-api-key-grace-period-minutes") +
+						MarkdownDescription: "How long the old key keeps working after a rotation, in minutes. The service should accept 0–10" + crud.Assumed("rotate-api-key-grace-period-minutes") +
 							" Defaults to 0. The service should refuse a rotation if the old key expires during this time" + crud.Assumed("grace-beyond-expiry"),
 						Validators: []validator.Int64{value.Between(0, maxGraceMinutes)},
 					},

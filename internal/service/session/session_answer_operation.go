@@ -50,7 +50,7 @@ var Answer = crud.Operation{
 	Description: "Waits for the agent's answer to a message, and stores it." + ownersSession,
 	ResourceNotes: "\n\n**When it waits.** Creating the resource waits until the session is idle. Later plans read nothing. Changing an argument waits for another answer. Destroying the resource sends nothing.\n\n" +
 		"**Which answer.** The answer is the agent's last message after yours, and before the next one of a user. Send one message at a time: otherwise, the answer may be that of another message. " +
-		"The service lists messages late, so a new answer takes at least 30 seconds.\n\n" +
+		"The service may list messages late, so a new answer takes at least 30 seconds.\n\n" +
 		"**No answer.** If the agent was interrupted, `text` is null and `is_error` is `true`. If it answered only after a later message, both are null, with a warning.\n\n" +
 		"**Failed agents.** If the agent reports an error, `is_error` is `true`, and the apply succeeds. To fail the apply, use a `postcondition` as in the example. Later plans then fail too, until you change the message or replace it with `-replace`.\n\n" +
 		"**Failures.** After a timeout or another failure, nothing is stored, so the next apply waits again. The agent is not stopped." + crud.WeakEvidence,

@@ -33,7 +33,7 @@ var Interrupt = crud.Operation{
 		},
 	},
 	Results: results.Attributes{
-		"status": results.Computed("Status of the session after the interruption. If it is not `idle`, the agent had not stopped yet.", types.StringType),
+		"status": results.Computed("Status of the session after the interruption. If it is not `idle`, the agent may not have stopped yet.", types.StringType),
 	},
 	Run:    crud.Run(interruptSession),
 	Verb:   "interrupt",

@@ -21,7 +21,7 @@ type sessionListModel struct {
 // SessionList is the list resource agentyard_session.
 var SessionList = crud.ListResource{
 	Name: "session",
-	Description: "Lists the sessions of the API key's owner, usually newest first." + ownSessions + "\n\n" +
+	Description: "Lists the sessions of the API key's owner, which should be newest first" + crud.Assumed("list-sessions") + ownSessions + "\n\n" +
 		"**What is listed.** A new session can take several seconds to appear. " +
 		"Sessions without a computer are included; set `computer_id` in their generated configuration.",
 	Attributes: map[string]schema.Attribute{

@@ -55,7 +55,7 @@ var Message = crud.Operation{
 			Optional:            true,
 			MarkdownDescription: "Local files to send with the message. Must be at most 32 MiB in total, with `images`.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"path":       crud.RequiredText("Path of the file. The agent sees the file's name."),
+				"path":       crud.RequiredText("Path of the file. Its name is sent too."),
 				"media_type": crud.OptionalText("Media type of the file. Defaults to the type of its content. All text types are sent as `text/plain`."),
 			}},
 		},

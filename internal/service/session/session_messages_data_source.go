@@ -56,7 +56,7 @@ func sessionIDArgument() schema.StringAttribute {
 var SessionMessagesDataSource = crud.DataSource{
 	Name: "session_messages",
 	Description: "Returns the messages of a session: those that its agent got, and those that it wrote." + ownersSession + "\n\n" +
-		"-> **Late messages.** A new message appears in this list after 20 seconds or more. To wait for an answer, use the resource `agentyard_session_answer`." + crud.WeakEvidence,
+		"-> **Late messages.** A new message can take 20 seconds or more to appear in this list. To wait for an answer, use the resource `agentyard_session_answer`." + crud.WeakEvidence,
 	Attributes: map[string]schema.Attribute{
 		"session_id": sessionIDArgument(),
 		"roles": schema.SetAttribute{

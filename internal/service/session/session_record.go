@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
@@ -39,13 +40,13 @@ var sessionResults = results.Fields[*sessions.Session]{
 	"created_at":        results.Time("When the session was created (RFC 3339, UTC).", func(s *sessions.Session) time.Time { return s.CreatedAt.Time() }),
 	"completed_at":      results.Time("When the session was completed (RFC 3339, UTC).", func(s *sessions.Session) time.Time { return s.CompletedAt.Time() }),
 	"computer_id":       results.String("ID of the computer that the agent works on.", func(s *sessions.Session) string { return s.ComputerID }),
-	"session_settings":  results.Object("The session's settings. Null if the service does not return them.", settingsResults, func(s *sessions.Session) *sessions.Settings { return s.Settings }),
+	"session_settings":  results.Object("The session's settings."+namesOnly+" Null if the service does not return them.", settingsResults, func(s *sessions.Session) *sessions.Settings { return s.Settings }),
 }
 
 // sessionData describes the fields of a session in data sources.
 var sessionData = results.Merge(sessionResults, results.Fields[*sessions.Session]{
 	"updated_at":      results.Time("When the session was last updated (RFC 3339, UTC).", func(s *sessions.Session) time.Time { return s.UpdatedAt.Time() }),
-	"service_credits": results.Float64("Credits that the session and its subagents have used. Null if the service does not return it, as in lists.", func(s *sessions.Session) *float64 { return s.ServiceCredits }),
+	"service_credits": results.Float64("Credits that the session and its subagents have used. Null if the service does not return it: lists may lack it"+crud.Assumed("list-sessions"), func(s *sessions.Session) *float64 { return s.ServiceCredits }),
 })
 
 const sessionIDText = "ID of the session."

@@ -106,20 +106,20 @@ func (r *sessionResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	}
 	attributes["cwd"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: "Working directory on the computer. If omitted, the service chooses." + notReturned,
+		MarkdownDescription: "Working directory on the computer. If omitted, the service should choose." + notReturned,
 		Validators:          []validator.String{value.NotBlank("Name a directory.")},
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), modifier.CreateOnlyString()},
 	}
 	attributes["session_settings"] = settingsAttribute()
 	attributes["system_prompt"] = schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "System prompt that replaces the agent's default one. Conflicts with `system_prompt_append`." + notReturned,
+		MarkdownDescription: "System prompt, which should replace the agent's default one" + crud.Assumed("session-system-prompt") + " Conflicts with `system_prompt_append`." + notReturned,
 		Validators:          []validator.String{value.NotBlank("Write a prompt, or omit it."), stringvalidator.ConflictsWith(path.MatchRoot("system_prompt_append"))},
 		PlanModifiers:       []planmodifier.String{modifier.CreateOnlyString()},
 	}
 	attributes["system_prompt_append"] = schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "Text to append to the agent's default system prompt. Conflicts with `system_prompt`." + notReturned,
+		MarkdownDescription: "Text that should be appended to the agent's default system prompt" + crud.Assumed("session-system-prompt") + " Conflicts with `system_prompt`." + notReturned,
 		Validators:          []validator.String{value.NotBlank("Write an addition, or omit it."), stringvalidator.ConflictsWith(path.MatchRoot("system_prompt"))},
 		PlanModifiers:       []planmodifier.String{modifier.CreateOnlyString()},
 	}

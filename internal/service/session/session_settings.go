@@ -43,7 +43,7 @@ var settingsResults = results.Fields[*sessions.Settings]{
 	"api_provider_lock":                  results.StringPointer("API provider that the session must use.", func(s *sessions.Settings) *string { return s.APIProviderLock }),
 	"archived_at":                        results.StringPointer("When the session was archived (RFC 3339). Null if it is not archived.", func(s *sessions.Settings) *string { return s.ArchivedAt }),
 	"tags":                               results.List("Tags of the session.", tagResults, func(s *sessions.Settings) []sessions.Tag { return s.Tags }),
-	"worktree":                           results.Object("Git worktree that the agent works in.", worktreeResults, func(s *sessions.Settings) *sessions.Worktree { return s.Worktree }),
+	"worktree":                           results.Object("Git worktree. The agent should work in it"+crud.Assumed("session-worktree"), worktreeResults, func(s *sessions.Settings) *sessions.Worktree { return s.Worktree }),
 	"setup_profile_id":                   results.StringPointer("ID of the session's setup profile.", func(s *sessions.Settings) *string { return s.SetupProfileID }),
 	"enabled_tool_ids":                   results.StringSet("IDs of tools that are enabled.", func(s *sessions.Settings) []string { return s.EnabledToolIDs }),
 	"disabled_tool_ids":                  results.StringSet("IDs of tools that are disabled.", func(s *sessions.Settings) []string { return s.DisabledToolIDs }),
@@ -95,6 +95,9 @@ func oneOf(values []string) string {
 	}
 	return " One of " + strings.Join(quoted[:last], ", ") + ", or " + quoted[last] + "."
 }
+
+// namesOnly follows the description of all settings.
+var namesOnly = " The API documents do not explain them, so the descriptions follow their names" + crud.Assumed("session-settings")
 
 // These follow the descriptions of times that the service accepts in an update.
 const (
@@ -158,7 +161,7 @@ func settingsAttribute() schema.Attribute {
 	validateEnums(attributes)
 	return schema.SingleNestedAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: "Settings of the session. Terraform ignores misspelled names here, so compare the plan with what you wrote. If a setting is omitted, the service chooses it. If it is removed, the current value is kept. If the service returns a value that the provider does not accept in a configuration, omit that setting.",
+		MarkdownDescription: "Settings of the session." + namesOnly + " Terraform ignores misspelled names here, so compare the plan with what you wrote. If a setting is omitted, the service should choose it" + crud.Assumed("create-session") + " If it is removed, the service should keep the current value" + crud.Assumed("update-session") + " If the service returns a value that the provider does not accept in a configuration, omit that setting.",
 		Attributes:          attributes,
 		PlanModifiers:       []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
 	}

@@ -23,7 +23,7 @@ type sessionsModel struct {
 // SessionsDataSource is the data source agentyard_sessions.
 var SessionsDataSource = crud.DataSource{
 	Name: "sessions",
-	Description: "Lists the sessions of the API key's owner. New sessions and changes appear a few seconds later. " +
+	Description: "Lists the sessions of the API key's owner. New sessions and changes may appear some seconds late" + crud.Assumed("list-sessions") + " " +
 		"For a session's current values, use the data source `agentyard_session`." + ownSessions,
 	Attributes: map[string]schema.Attribute{
 		"computer_id": schema.StringAttribute{

@@ -35,7 +35,7 @@ const (
 // WikiPageDataSource is the data source agentyard_wiki_page.
 var WikiPageDataSource = crud.DataSource{
 	Name:        "wiki_page",
-	Description: "Returns a page of a wiki run, with its text. The pages of a run never change." + crud.AnyKey + crud.AssumedFormat,
+	Description: "Returns a page of a wiki run, with its text." + crud.AnyKey + crud.AssumedFormat,
 	Attributes: map[string]schema.Attribute{
 		"wiki_run_id": ofRun(),
 		"page_id": schema.StringAttribute{

@@ -20,12 +20,12 @@ type wikiRunListModel struct {
 // WikiRunList is the list resource agentyard_wiki_run.
 var WikiRunList = crud.ListResource{
 	Name: "wiki_run",
-	Description: "Lists wiki runs: the newest one of each repository, ordered by URL, or all of one repository, newest first. " +
+	Description: "Lists wiki runs: the latest ones of the organization, ordered by URL, or all of one repository, newest first. " +
 		"`pages`, `page_tree`, and `triggers` are null." + crud.AnyKey + crud.AssumedFormat,
 	Attributes: map[string]schema.Attribute{
 		"repo_url": schema.StringAttribute{
 			Optional:            true,
-			MarkdownDescription: "Return all wiki runs of the repository with this URL. If omitted, returns the newest wiki run of each repository.",
+			MarkdownDescription: "Return all wiki runs of the repository with this URL. If omitted, returns the latest ones, which should be one for each repository" + crud.Assumed("list-wiki-runs"),
 			Validators:          []validator.String{value.RepositoryURL()},
 		},
 	},

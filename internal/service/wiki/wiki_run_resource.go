@@ -85,7 +85,7 @@ func (m *wikiRunModel) createRequest() wikis.CreateRequest {
 const (
 	replacesRun  = " Changing this forces a new wiki run."
 	adopted      = " The service does not return this, so the configured value is adopted after an import."
-	repoURLText  = "`https` or `http` URL of a repository that the organization's code-host integration covers. Must not contain a user name, query, or fragment. "
+	repoURLText  = "`https` or `http` URL of a connected repository. Must not contain a user name, query, or fragment. "
 	equalJSON    = "Whitespace and the order of keys are ignored."
 	equalRepoURL = "Case, a trailing slash, and a trailing `.git` are ignored."
 )
@@ -113,7 +113,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	for _, name := range []string{"has_local_changes", "has_non_remote_commits"} {
 		attributes[name] = schema.BoolAttribute{
 			Optional: true, Computed: true,
-			MarkdownDescription: wikiRunResults[name].Text + " If omitted, the service chooses." + replacesRun,
+			MarkdownDescription: wikiRunResults[name].Text + " If omitted, the service should choose" + crud.Assumed("create-wiki-run-body") + replacesRun,
 			PlanModifiers:       []planmodifier.Bool{boolplanmodifier.UseStateForUnknown(), modifier.CreateOnlyBool()},
 		}
 	}
@@ -134,7 +134,7 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	}
 	attributes["privacy_level"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: wikiRunResults["privacy_level"].Text + " The service accepts these two" + crud.Assumed("wiki-privacy-level") + " If omitted, the service chooses the level at creation, and later applies keep it. " +
+		MarkdownDescription: wikiRunResults["privacy_level"].Text + " The service should accept these two" + crud.Assumed("wiki-privacy-level") + " If omitted, the service chooses the level at creation, and later applies keep it. " +
 			"A new wiki run briefly has the service's level before it gets this one. If setting it fails, the apply warns, and the next apply tries again.",
 		Validators:    []validator.String{value.NotBlank("To keep the level, omit it.")},
 		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
@@ -145,8 +145,8 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 		PlanModifiers:       []planmodifier.Map{modifier.CreateOnlyMap()},
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Manages a wiki run: the wiki of a repository at one commit. The service writes its pages, or you upload them. Only `privacy_level` can be updated in place." +
-			crud.Requires + "any API key to create a wiki run; the owner's API key or the " + crud.ManagerRole + " to change or delete it" + crud.Assumed("delete-wiki-run") + "\n\n" +
+		MarkdownDescription: "Manages a wiki run: the wiki of a repository at one commit. Only `privacy_level` can be updated in place." +
+			crud.Requires + "any API key to create a wiki run" + crud.Assumed("create-wiki-run") + " To change or delete one: the owner's API key, or the " + crud.ManagerRole + " for a run that is not private (assumptions `delete-wiki-run`, `update-wiki-privacy`, and `list-wiki-runs`).\n\n" +
 			"**Replacement.** Any other change deletes the wiki run and creates a new one. To keep a wiki available meanwhile, set `create_before_destroy = true` in the `lifecycle` block.\n\n" +
 			"**Pipelines.** To create and publish wikis in a pipeline, see [Wikis from pipelines](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/wikis-from-pipelines)." + crud.AssumedFormat,
 		Attributes: attributes,

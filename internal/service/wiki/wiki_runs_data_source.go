@@ -22,7 +22,7 @@ const noVideos = " `video_overview` is null here; the data source `agentyard_wik
 // WikiRunsDataSource is the data source agentyard_wiki_runs.
 var WikiRunsDataSource = crud.DataSource{
 	Name: "wiki_runs",
-	Description: "Lists the newest wiki run of each repository that the API key can see. " +
+	Description: "Lists the latest wiki runs of the organization, which should be the newest of each repository that the API key can see" + crud.Assumed("list-wiki-runs") + " " +
 		"For older runs, use the data source `agentyard_wiki_run_history`." + noVideos,
 	Attributes: map[string]schema.Attribute{
 		"wiki_runs": wikiRunData.DataSourceRows("The wiki runs, ordered by `repo_url`."),

@@ -26,7 +26,7 @@ type wikiSearchModel struct {
 // WikiSearchDataSource is the data source agentyard_wiki_search.
 var WikiSearchDataSource = crud.DataSource{
 	Name:        "wiki_search",
-	Description: "Returns the pages of a wiki run that contain a text." + crud.AnyKey + crud.AssumedFormat,
+	Description: "Searches the pages of a wiki run." + crud.AnyKey + crud.AssumedFormat,
 	Attributes: map[string]schema.Attribute{
 		"wiki_run_id": ofRun(),
 		"query": schema.StringAttribute{
@@ -36,10 +36,10 @@ var WikiSearchDataSource = crud.DataSource{
 		},
 		"limit": schema.Int64Attribute{
 			Optional:            true,
-			MarkdownDescription: "Maximum number of pages to return. The service accepts 1–100" + crud.Assumed("search-wiki-run-limit") + " If omitted, the service chooses.",
+			MarkdownDescription: "Maximum number of pages to return. The service should accept 1–100" + crud.Assumed("search-wiki-run-limit") + " If omitted, the service chooses.",
 			Validators:          []validator.Int64{value.AtLeast(1)},
 		},
-		"results": wikiMatch.DataSourceRows("The pages in the service's order, best match first."),
+		"results": wikiMatch.DataSourceRows("The pages in the service's order, which should begin with the most matches" + crud.Assumed("search-wiki-run")),
 	},
 	Verb: "search", Object: "wiki run",
 	Options: apierror.Options{ofRunAdvice},
@@ -57,7 +57,7 @@ var wikiMatch = results.Fields[*wikis.Match]{
 	"page_id":     results.String("ID of the page, for the data source `agentyard_wiki_page`.", func(w *wikis.Match) string { return w.PageID }),
 	"title":       results.String(titleText, func(w *wikis.Match) string { return w.Title }),
 	"path":        results.String(pathText, func(w *wikis.Match) string { return w.Path }),
-	"snippet":     results.String("The text around the first match. Null if the service returns none.", func(w *wikis.Match) string { return w.Snippet }),
+	"snippet":     results.String("Excerpt of the page. Null if the service returns none.", func(w *wikis.Match) string { return w.Snippet }),
 	"match_count": results.Int64("Number of matches in the page. Null if unknown.", func(w *wikis.Match) *int64 { return w.MatchCount }),
 	"raw_json":    results.JSON(crud.WholeRecord, func(w *wikis.Match) json.RawMessage { return w.Raw }),
 }

@@ -31,7 +31,7 @@ type wikiVideoUploadURLModel struct {
 func (e *wikiVideoUploadURLEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Creates a signed URL for uploading the video of a wiki. Each plan and apply creates a new one, which is never stored." + crud.AnyKey + "\n\n" +
-			"**Upload.** Post the video to the URL as a form, without the API key: first `fields`, then the video as the part `file`." + crud.AssumedFormat,
+			"**Upload.** The URL should take the video as a form, without the API key: first `fields`, then the video as the part `file`" + crud.Assumed("wiki-video-upload") + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
 			"url": schema.StringAttribute{
 				Computed: true, Sensitive: true,
