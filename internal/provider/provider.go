@@ -123,8 +123,8 @@ func (p *agentyardProvider) Schema(_ context.Context, _ provider.SchemaRequest, 
 			},
 			"api_key": schema.StringAttribute{
 				Optional: true, Sensitive: true,
-				MarkdownDescription: "API key, which is sent only to `base_url`. It can see its owner's computers, and never those of another member. " +
-					"The key of a member with the Manager role or higher can also manage service accounts, their computers, and limits. Required here or in the environment variable `" + EnvAPIKey + "`.",
+				MarkdownDescription: "API key, which is sent only to `base_url`. It reaches its owner's computers, and never those of another member. " +
+					"The key of a member with the Manager role or higher can also manage service accounts. It should also be able to manage their computers and limits. Required here or in the environment variable `" + EnvAPIKey + "`.",
 			},
 			"request_timeout": schema.StringAttribute{
 				Optional:            true,

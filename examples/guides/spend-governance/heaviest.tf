@@ -4,7 +4,7 @@ data "agentyard_analytics_users" "week" {
 }
 
 locals {
-  # Rows of former members have no email address.
+  # Rows of former members may have no email address.
   rows_of = {
     for row in data.agentyard_analytics_users.week.data :
     lower(row.user_email) => row.billable_tokens... if row.user_email != null

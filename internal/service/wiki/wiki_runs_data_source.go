@@ -17,7 +17,7 @@ type wikiRunsModel struct {
 }
 
 // noVideos ends the descriptions of data sources for lists.
-const noVideos = " `video_overview` is null here; the data source `agentyard_wiki_run` returns it." + crud.AnyKey + crud.AssumedFormat
+const noVideos = " `video_overview` can be null here; the data source `agentyard_wiki_run` returns it." + crud.AnyKey + crud.AssumedFormat
 
 // WikiRunsDataSource is the data source agentyard_wiki_runs.
 var WikiRunsDataSource = crud.DataSource{
