@@ -123,8 +123,8 @@ func (x *Entry) next() string {
 	return ""
 }
 
-// changesOf says what a run changed. It counts objects, not requests.
-func changesOf(net []*Change, objects map[string]Row) (parts []changePart) {
+// changesOf says what a run changed. It counts objects, not requests, and those apart that are not ready at a time.
+func changesOf(net []*Change, objects map[string]Row, readyBy int64) (parts []changePart) {
 	groups := map[[2]string][]*Change{} // By verb and kind.
 	verbs, kinds := []string{"created", "set", "updated", "rotated"}, []string{}
 	for _, c := range net {
@@ -139,7 +139,7 @@ func changesOf(net []*Change, objects map[string]Row) (parts []changePart) {
 	for _, verb := range verbs {
 		var of []changePart
 		for _, kind := range kinds {
-			of = append(of, partsOf(kind, groups[[2]string{verb, kind}], objects)...)
+			of = append(of, partsOf(kind, groups[[2]string{verb, kind}], objects, readyBy)...)
 		}
 		for i := range of {
 			lead := ", "
@@ -220,7 +220,7 @@ func netChanges(spans []runSpan, objects map[string]Row, now time.Time) []*Chang
 }
 
 // partsOf names the changed objects of a kind, or counts them if they are many. Those that failed are first.
-func partsOf(kind string, changes []*Change, objects map[string]Row) (parts []changePart) {
+func partsOf(kind string, changes []*Change, objects map[string]Row, readyBy int64) (parts []changePart) {
 	if len(changes) == 0 {
 		return nil
 	}
@@ -254,13 +254,13 @@ func partsOf(kind string, changes []*Change, objects map[string]Row) (parts []ch
 	case len(others) > 0:
 		parts = append(parts, changePart{Text: quantity(len(others), name), Path: list})
 	}
-	parts[len(parts)-1].Pending = pending(kind, others)
+	parts[len(parts)-1].Pending = pending(kind, others, readyBy)
 	return parts
 }
 
 // pending says how many objects are not ready yet.
-func pending(kind string, changes []*Change) string {
-	left := len(slices.DeleteFunc(slices.Clone(changes), func(c *Change) bool { return !c.isPending }))
+func pending(kind string, changes []*Change, readyBy int64) string {
+	left := len(slices.DeleteFunc(slices.Clone(changes), func(c *Change) bool { return c.Until <= readyBy }))
 	what := cmp.Or(map[string]string{"computers": "being provisioned", "environments": "being built"}[kind], "not ready yet")
 	switch ready := len(changes) - left; {
 	case left > 0 && ready > 0:

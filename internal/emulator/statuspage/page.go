@@ -15,6 +15,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -29,7 +30,9 @@ const (
 var statusFiles embed.FS
 
 // statusTemplates are the pages, and the parts of which they are made.
-var statusTemplates = template.Must(template.ParseFS(statusFiles, "status/*.html"))
+var statusTemplates = template.Must(template.New("").Funcs(template.FuncMap{
+	"parts": func(text string) []string { return strings.Split(text, "-parallelism") }, // No browser breaks the option.
+}).ParseFS(statusFiles, "status/*.html"))
 
 // statusPage is what the status page shows. It contains no keys, signed URLs, prompts, or logs.
 type statusPage struct {

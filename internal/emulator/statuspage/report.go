@@ -271,8 +271,8 @@ func (r *Report) markdown() string {
 			text.WriteString(part.String())
 		}
 		counts := strings.Trim(run.Failed+", "+run.Recovered, ", ")
-		lines = append(lines, "### Agentyard: "+cmp.Or(run.Verdict, "no failures")+" in "+run.Duration)
-		lines = append(lines, strings.TrimSpace("**"+escape(text.String())+".** "+strings.TrimLeft(counts+". ", ". ")+run.Reason))
+		verdict := cmp.Or(map[int]string{0: "no failures"}[run.FailedCount], fmt.Sprint(run.FailedCount, " failed"))
+		lines = append(lines, "### Agentyard: "+verdict+" in "+run.Duration, strings.TrimSpace("**"+escape(text.String())+".** "+strings.TrimLeft(counts+". ", ". ")+run.Reason))
 		for _, f := range run.Failures {
 			var names []string
 			for _, o := range f.First() {

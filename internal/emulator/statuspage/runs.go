@@ -3,6 +3,7 @@ package statuspage
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -29,9 +30,9 @@ const (
 type runView struct {
 	Number            int
 	Client            string
-	Verdict           string // Empty if it ended and nothing failed.
 	Changes           []changePart
 	Failures          []failure
+	FailedCount       int    // How many requests and objects failed.
 	OtherFailures     int    // How many are left out.
 	Rejected          int    // By 429.
 	Failed, Recovered string // What else went wrong, and did or did not remain so.
@@ -334,12 +335,13 @@ func viewRun(entries []Entry, objects map[string]Row, now, clock time.Time, conn
 		end = max(end, spans[i].to)
 	}
 	net := netChanges(spans, objects, clock)
-	for _, c := range net { // Later, nobody knows whether the client waited.
-		c.isPending = connected && c.Until > clock.UnixMilli()
+	readyBy := int64(math.MaxInt64) // After a run, nobody knows whether the client waited.
+	if connected {
+		readyBy = clock.UnixMilli()
 	}
 	r := &runView{
 		Number: entries[0].Run, Client: clientName(entries[0].UserAgent), Started: statusTimeOf(entries[0].Started, now), Duration: Duration(end),
-		Changes: changesOf(net, objects), Connected: connected, Results: all, Shows: map[string]bool{},
+		Changes: changesOf(net, objects, readyBy), Connected: connected, Results: all, Shows: map[string]bool{},
 	}
 	if r.IsChange = r.Changes != nil; !r.IsChange {
 		r.Changes = []changePart{{Text: unchanged(spans)}}
@@ -357,11 +359,13 @@ func viewRun(entries []Entry, objects map[string]Row, now, clock time.Time, conn
 	}
 	r.Failed, r.Recovered = countedResults(failed), countedResults(recovered)
 	r.Failures, r.end, r.net = failuresOf(spans, net, objects), end, net
-	r.Verdict = verdict(r.Failures, connected)
+	for i := range r.Failures {
+		r.FailedCount += max(1, len(r.Failures[i].Objects))
+	}
 	for _, part := range []time.Duration{25, 50, 75, 100} {
 		r.Ticks = append(r.Ticks, Duration(end*part/100))
 	}
-	r.reasons = reasonsOf(spans, objects, end)
+	r.reasons = reasonsOf(spans, objects, end, readyBy)
 	r.Reason = headline(r.reasons, end)
 	lane := (*Entry).name // Each request is in a lane, so that their numbers add up.
 	if r.More = !all; all {
@@ -378,23 +382,6 @@ func viewRun(entries []Entry, objects map[string]Row, now, clock time.Time, conn
 		}
 	}
 	return r
-}
-
-// verdict says whether a run is under way, and how much of it failed.
-func verdict(failures []failure, connected bool) string {
-	count := 0
-	for i := range failures {
-		count += max(1, len(failures[i].Objects))
-	}
-	switch {
-	case connected && count > 0:
-		return fmt.Sprintf("Running, %d failed so far", count)
-	case connected:
-		return "Running"
-	case count > 0:
-		return fmt.Sprintf("%d failed", count)
-	}
-	return ""
 }
 
 // ofProvider reports whether the provider sent a request.

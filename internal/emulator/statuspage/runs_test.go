@@ -42,7 +42,7 @@ const (
 
 // that did adds what a request did to a computer that is ready, or has failed, at a time after the start of the run.
 func (x Entry) that(verb, name string, until time.Duration, failure string) Entry {
-	x.Changes = append(slices.Clone(x.Changes), Change{verb, Ref{Kind: "computers", ID: "id-" + name, Name: name}, runStart.Add(until).UnixMilli(), 0, failure, false})
+	x.Changes = append(slices.Clone(x.Changes), Change{verb, Ref{Kind: "computers", ID: "id-" + name, Name: name}, runStart.Add(until).UnixMilli(), 0, failure})
 	return x
 }
 
@@ -92,7 +92,7 @@ func TestViewRun_failures(t *testing.T) {
 	}
 	check.Is(t, "the rows", got, want)
 	check.Is(t, "what failed", r.Failed, "4 × 400, 2 × 409, 1 × 503, 1 × no response, 1 × refused (HTTP 200)")
-	check.Is(t, "the verdict", r.Verdict, "10 failed")
+	check.Is(t, "how many failed", r.FailedCount, 10)
 	check.Is(t, "the second of the computer", r.Failures[1].Each[1], failing{objects["3"].Ref, "10.0 s after the start (12:00:10.000 UTC)"})
 }
 
@@ -115,7 +115,7 @@ func TestViewRun_says(t *testing.T) {
 	}
 	built := sent("updateEnvironment", 0, 10*ms, 200, 1)
 	for i, name := range []string{"docs", "web", "api"} {
-		built.Changes = append(built.Changes, Change{"updated", Ref{Kind: "environments", ID: name, Name: name}, runStart.UnixMilli(), 0, []string{"build failed", "", ""}[i], false})
+		built.Changes = append(built.Changes, Change{"updated", Ref{Kind: "environments", ID: name, Name: name}, runStart.UnixMilli(), 0, []string{"build failed", "", ""}[i]})
 	}
 	broken := sent("bulkCreateComputers", 0, 10*ms, 201, 2).that("created", "a", 0, "")
 	for _, name := range []string{"b", "c", "d", "e"} {
@@ -151,6 +151,10 @@ func TestViewRun_says(t *testing.T) {
 			[]Entry{
 				list(0), create(s, "a", 0), sent("createComputer", s, 10*ms, 429, 2), sent("createComputer", 3*s, 100*ms, 429, 2), create(8*s, "b", 0), sent("createComputer", 38*s, 2*s, 201, 2),
 			}, "Created 2 computers", "40.0 s, mostly waiting because of the rate limit (36.9 s). In requests: 2.1 s.", "", "",
+		},
+		"a slow client after a rate limit": {
+			[]Entry{sent("createComputer", 0, 10*ms, 429, 1), sent("createComputer", 9*s, 10*ms, 201, 1), sent("createComputer", 11*s, 10*ms, 201, 2), sent("createComputer", 13*s, 10*ms, 201, 3)},
+			"createComputer", "13.0 s, all of it because of the rate limit: 9.0 s waiting, 4.0 s sending more slowly after a 429.", "", "",
 		},
 		"others work while a retry waits": {
 			[]Entry{sent("createComputer", 0, s, 429, 1), sent("createComputer", s, 9*s, 201, 2), sent("createComputer", 11*s, s, 201, 1)},
@@ -218,7 +222,14 @@ func TestViewRun_pending(t *testing.T) {
 	built := sent("createEnvironment", 0, ms, 201, 1)
 	built.Changes = []Change{{Verb: "created", Ref: Ref{Kind: "environments", ID: "e", Name: "app"}, Until: runStart.Add(time.Hour).UnixMilli()}}
 	r := viewRun([]Entry{made, built, sent("createComputer", s, ms, 400, 2)}, nil, runStart.Add(time.Minute), runStart.Add(time.Minute), true, false)
-	check.Is(t, "the verdict", r.Verdict, "Running, 1 failed so far")
+	check.Is(t, "how many failed so far", r.FailedCount, 1)
+	create := func(at time.Duration, name string, until time.Duration) Entry {
+		return sent("createComputer", at, 0, 201, 1).that("created", name, until, "")
+	}
+	list := func(at time.Duration) Entry { return sent("listComputers", at, ms, 200, 0) }
+	entries := []Entry{create(0, "c-5", 20*s), list(10 * s), list(20 * s), create(30*s, "c-4", time.Hour), list(40 * s), list(50 * s)}
+	now := viewRun(entries, nil, runStart.Add(time.Minute), runStart.Add(time.Minute), true, false)
+	check.Is(t, "the reason", now.Reason, "Now waiting for computer c-4 to become active (30.0 s). Before: 30.0 s, mostly waiting for computer c-5 to become active (20.0 s). In the client, without a request: 10.0 s.")
 	check.Is(t, "the changes", fmt.Sprint(r.Changes), "[Created computers c-1 to c-3 (1 ready, 2 being provisioned)  and environment app (being built)]")
 }
 
@@ -274,15 +285,15 @@ func TestViewRun_waterfall(t *testing.T) {
 	want := []string{
 		"Waiting because of the rate limit, 2.0 s, 2.0 s, [], []",
 		"  wait 20.00% 10.00%: 2.0 s",
-		"listComputers, 3 requests, 2.0 s, [], []",
+		"listComputers, 3 requests: 3 × 200, 2.0 s, [], []",
 		"  ok 0.00% 10.00%: 200, <1 ms after the start (12:00:00.000 UTC), took 2.0 s",
 		"  ok 35.00% 0.25%: 2 requests: 2 × 200, 7.0 s after the start (12:00:07.000 UTC), took 20 ms",
-		"createComputer, 3 requests, 1 rejected with 429, 4.0 s, [rate-limited], []",
+		"createComputer, 3 requests: 2 × 201, 1 × 429, 4.0 s, [rate-limited], []",
 		"  wait 15.00% 15.00%: Waiting for a retry for 3.0 s",
 		"  ok 10.00% 10.00%: 201, 2.0 s after the start (12:00:02.000 UTC), took 2.0 s",
 		"  ok 30.00% 5.00%: 201, 6.0 s after the start (12:00:06.000 UTC), took 1.0 s, a retry",
 		"  rejected 10.00% 5.00%: 429, 2.0 s after the start (12:00:02.000 UTC), took 1.0 s, fault rate-limited",
-		"getComputer, 2 requests, 1 running, 11.0 s, [], [{computers 3 web-1} {  4}]",
+		"getComputer, 2 requests: 1 × 200, 1 × running, 11.0 s, [], [{computers 3 web-1} {  4}]",
 		"  ok 50.00% 5.00%: 200, 10.0 s after the start (12:00:10.000 UTC), took 1.0 s",
 		"  running 50.00% 50.00%: running, 10.0 s after the start (12:00:10.000 UTC), took 10.0 s",
 	}
@@ -327,6 +338,6 @@ func TestPartsOf_linksTheLimit(t *testing.T) {
 	t.Parallel()
 	members := map[string]Row{"user_1": {Ref: Ref{"members", "user_1", "ada"}}}
 	for verb, want := range map[string]string{"set": "/objects/usage-limits/user_1", "removed": ""} {
-		check.Is(t, verb, partsOf("usage-limits", []*Change{{Verb: verb, Ref: Ref{"usage-limits", "user_1", "ada"}}}, members)[0].Path, want)
+		check.Is(t, verb, partsOf("usage-limits", []*Change{{Verb: verb, Ref: Ref{"usage-limits", "user_1", "ada"}}}, members, 0)[0].Path, want)
 	}
 }

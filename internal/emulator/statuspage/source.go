@@ -79,8 +79,6 @@ type Change struct {
 	Until   int64  `json:"-"`                 // When the object is ready or has failed, in milliseconds on the emulator's clock; 0 for at once.
 	Listed  int64  `json:"-"`                 // When lists show it; 0 for at once.
 	Failure string `json:"failure,omitempty"` // What it then is, such as "build failed"; empty if it is ready.
-
-	isPending bool // It is not ready yet.
 }
 
 // Kind is all objects of one kind.

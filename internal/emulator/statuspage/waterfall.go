@@ -16,8 +16,12 @@ type reason struct {
 	wait bool
 }
 
-// reasonsOf divides the time of a run among reasons: no moment has two.
-func reasonsOf(spans []runSpan, known map[string]Row, end time.Duration) []reason {
+// slowPause is the longest pause of a client that sends more slowly after a 429.
+const slowPause = 2 * time.Second
+
+// reasonsOf divides the time of a run among reasons, longest first: no moment has two. The first one is what a run under
+// way waits for now.
+func reasonsOf(spans []runSpan, known map[string]Row, end time.Duration, readyBy int64) []reason {
 	var sent, limited, retried, refused []interval
 	var refusals []*runSpan
 	next := map[time.Duration]*runSpan{}
@@ -35,16 +39,17 @@ func reasonsOf(spans []runSpan, known map[string]Row, end time.Duration) []reaso
 		next[s.from] = s
 	}
 	whole := []interval{{0, end}}
-	awaited, what := awaitedIn(spans)
-	var objects, repeats []interval
-	requests := union(sent)
-	idle := minus(whole, requests)
-	limits := minus(union(limited), requests)
-	idle = minus(idle, limits)
-	retries := minus(minus(union(retried), requests), limits)
-	idle = minus(idle, retries)
-	repetitions := minus(minus(minus(union(refused), requests), limits), retries)
-	idle = minus(idle, repetitions)
+	awaited, what := awaitedIn(spans, 0, func(c *Change) bool { return c.Until <= readyBy })
+	awaitedNow, whatNow := awaitedIn(spans, end, func(c *Change) bool { return c.Until > readyBy })
+	var objects, repeats, slower, own []interval
+	idle := whole
+	take := func(all []interval) []interval {
+		left := minus(idle, union(all))
+		taken := minus(idle, left)
+		idle = left
+		return taken
+	}
+	requests, limits, retries, repetitions, now := take(sent), take(limited), take(retried), take(refused), take(awaitedNow)
 	others := minus(whole, union(awaited))
 	for _, pause := range idle {
 		s := next[pause.to]
@@ -57,15 +62,29 @@ func reasonsOf(spans []runSpan, known map[string]Row, end time.Duration) []reaso
 			repeats = append(repeats, pause)
 		}
 	}
-	client := "in the client, without a request"
-	if len(limited) > 0 {
-		client += ", which sends more slowly after a 429"
+	limited = union(limited)
+	for _, pause := range minus(minus(idle, objects), repeats) {
+		if len(limited) > 0 && pause.from >= limited[0].from && pause.to-pause.from <= slowPause && next[pause.to] != nil {
+			slower = append(slower, pause)
+		} else {
+			own = append(own, pause)
+		}
 	}
-	return []reason{
-		{"waiting for " + what, objects, true}, {"waiting because of the rate limit", limits, true}, {"waiting to retry failures", retries, true},
+	limit := "waiting because of the rate limit"
+	if slow := length(slower); slow >= pollPause {
+		limit = fmt.Sprintf("because of the rate limit: %s waiting, %s sending more slowly after a 429", Duration(length(limits)), Duration(slow))
+		limits = append(limits, slower...)
+	} else {
+		own = append(own, slower...)
+	}
+	reasons := []reason{
+		{"now waiting for " + whatNow, now, true}, {"waiting for " + what, objects, true},
+		{limit, limits, true}, {"waiting to retry failures", retries, true},
 		{repeated(refusals, known), repetitions, true}, {"waiting between repeated reads", repeats, true}, {"in requests", requests, false},
-		{client, minus(minus(idle, objects), repeats), false},
+		{"in the client, without a request", own, false},
 	}
+	slices.SortStableFunc(reasons[1:], func(a, b reason) int { return cmp.Compare(length(b.time), length(a.time)) })
+	return reasons
 }
 
 // repeated says which refused requests the client repeated, and why the service refused the first one.
@@ -96,14 +115,14 @@ func brief(name string) string {
 var becomes = map[string]string{"computers": "to become active", "environments": "to be built", "sessions": "to appear"}
 
 // awaitedIn is when the client waited for objects that it had changed, and for which: it read the state of each before and after it was
-// ready, or again and again.
-func awaitedIn(spans []runSpan) (awaited []interval, what string) {
+// ready, or again and again. It waits at least until last.
+func awaitedIn(spans []runSpan, last time.Duration, is func(*Change) bool) (awaited []interval, what string) {
 	byKind, waits := map[string][]*Change{}, map[string][]interval{}
 	var kinds []string
 	for i := range spans {
 		for at := range spans[i].Changes {
 			c, wait, reads := &spans[i].Changes[at], interval{spans[i].to, spans[i].to}, 0
-			if c.Until <= spans[i].Time.UnixMilli() {
+			if c.Until <= spans[i].Time.UnixMilli() || !is(c) {
 				continue
 			}
 			for j := i + 1; j < len(spans); j++ {
@@ -117,6 +136,7 @@ func awaitedIn(spans []runSpan) (awaited []interval, what string) {
 			if reads < 2 {
 				continue
 			}
+			wait.to = max(wait.to, last)
 			awaited, waits[c.Kind] = append(awaited, wait), append(waits[c.Kind], wait)
 			if byKind[c.Kind] == nil {
 				kinds = append(kinds, c.Kind)
@@ -154,10 +174,13 @@ func most(all []interval) (count int) {
 	return count
 }
 
-// headline says why a run took as long as it did; nothing if nothing took time.
+// headline says why a run took as long as it did, and first what it waits for now; nothing if nothing took time.
 func headline(reasons []reason, end time.Duration) string {
+	if now := length(reasons[0].time); now >= pollPause {
+		before := headline(append([]reason{{}}, reasons[1:]...), end-now)
+		return strings.TrimSuffix(fmt.Sprintf("%s (%s). Before: %s", sentence(reasons[0].name), Duration(now), before), " Before: ")
+	}
 	text, rest := Duration(end), ""
-	slices.SortStableFunc(reasons, func(a, b reason) int { return cmp.Compare(length(b.time), length(a.time)) })
 	for _, r := range reasons {
 		switch took := length(r.time); {
 		case took < max(pollPause, end/20):
@@ -179,7 +202,7 @@ func headline(reasons []reason, end time.Duration) string {
 func waitLanes(reasons []reason, end time.Duration) (lanes []*runLane) {
 	for _, r := range reasons {
 		took := length(r.time)
-		if !r.wait || took < time.Millisecond {
+		if !r.wait || took < pollPause {
 			continue
 		}
 		lane := &runLane{Name: sentence(r.name), Total: Duration(took), Label: Duration(took)}
@@ -256,14 +279,7 @@ func (l *runLane) finish(end time.Duration, objects map[string]Row) {
 	l.More = max(0, len(l.Objects)-3)
 	l.Objects = l.Objects[:len(l.Objects)-l.More]
 	l.Rejected, l.Failed, l.Total, l.Results = counts[requestRejected], counts[requestFailed], Duration(total), countedResults(results)
-	l.Label = quantity(l.Count, "request")
-	for _, part := range []struct{ class, text string }{
-		{requestRejected, "rejected with 429"}, {requestFailed, "failed"}, {requestRecovered, "not found or recovered"}, {requestRunning, "running"},
-	} {
-		if n := counts[part.class]; n > 0 {
-			l.Label += fmt.Sprintf(", %d %s", n, part.text)
-		}
-	}
+	l.Label = quantity(l.Count, "request") + ": " + l.Results
 	for _, w := range union(waits) {
 		l.Bars = append(l.Bars, barOf(w, end, barWait, "Waiting for a retry for "+Duration(w.to-w.from)))
 	}
