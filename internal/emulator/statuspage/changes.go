@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// failureObjects is how many objects a line about a failure names.
-const failureObjects = 3
+// A line about a failure names failureObjects objects, and its details list failureRows requests or objects.
+const failureObjects, failureRows = 3, 100
 
 // changePart is a part of the sentence that says what a run changed.
 type changePart struct {
@@ -55,7 +55,11 @@ func (f *failure) Others() int  { return len(f.Objects) - len(f.First()) }
 
 // failuresOf are the requests of a run that remained failed, and the objects that did, by reason.
 func failuresOf(spans []runSpan, net []*Change, objects map[string]Row) (failures []failure) {
-	at := map[[2]string]int{}
+	type object struct {
+		failure int
+		Ref
+	}
+	at, seen := map[[2]string]int{}, map[object]bool{}
 	add := func(what, why, next string, one failing) {
 		key := [2]string{what, why}
 		i, known := at[key]
@@ -64,10 +68,11 @@ func failuresOf(spans []runSpan, net []*Change, objects map[string]Row) (failure
 			at[key], failures = i, append(failures, failure{What: what, Why: why, next: next})
 		}
 		f := &failures[i]
-		f.Count++
-		f.Each = append(f.Each, one)
-		if one.Name != "" && !slices.Contains(f.Objects, one.Ref) {
-			f.Objects = append(f.Objects, one.Ref)
+		if f.Count++; f.Count <= failureRows {
+			f.Each = append(f.Each, one)
+		}
+		if o := (object{i, one.Ref}); one.Name != "" && !seen[o] {
+			f.Objects, seen[o] = append(f.Objects, one.Ref), true
 		}
 	}
 	for i := range spans {
@@ -84,10 +89,11 @@ func failuresOf(spans []runSpan, net []*Change, objects map[string]Row) (failure
 			continue
 		}
 		for _, why := range s.Refusals {
+			part := one
 			if name, rest, _ := strings.Cut(why, ": "); slices.Contains(names, name) {
-				one.Ref, why = Ref{Name: Short(name)}, rest
+				part.Ref, why = Ref{Name: Short(name)}, rest
 			}
-			add(s.name(), Short(s.result()+", "+why), s.next(), one)
+			add(s.name(), Short(s.result()+", "+why), s.next(), part)
 		}
 	}
 	for _, c := range net {
@@ -112,7 +118,7 @@ func failuresOf(spans []runSpan, net []*Change, objects map[string]Row) (failure
 // next is what to do about a request that failed; empty if that is not certain.
 func (x *Entry) next() string {
 	switch {
-	case x.Method == "GET":
+	case x.Method == "GET", x.Status == 404: // What is gone may be what somebody wanted.
 	case x.isPartial():
 		return "Fix the cause, and apply again."
 	case x.Status >= 400 && x.Status < 500:

@@ -122,7 +122,12 @@ func TestViewRun_hasEachRequest(t *testing.T) {
 		entries = append(entries, sent("getComputer", 0, ms, 200, id), sent(fmt.Sprint("getOther", i), 0, ms, 200, id), sent("", 0, ms, 404, id))
 	}
 	entries = append(entries, sent("createComputer", s, ms, 400, 101), sent("createComputer", s, ms, 201, 102))
-	for all, want := range map[bool]string{false: "33 lanes, 92 requests, 31 failed", true: "16 lanes, 92 requests, 31 failed"} {
+	for i := range 120 {
+		entries = append(entries, sent("deleteComputer", s, ms, 409, uint64(200+i)))
+	}
+	f := viewRun(entries, nil, runStart, runStart, false, false).Failures
+	check.Is(t, "what the last failure lists", fmt.Sprint(len(f[len(f)-1].Each), f[len(f)-1].Others(), f[len(f)-1].Count), "100 117 120")
+	for all, want := range map[bool]string{false: "34 lanes, 212 requests, 151 failed", true: "136 lanes, 212 requests, 151 failed"} {
 		lanes, count, failed := viewRun(entries, nil, runStart, runStart, false, all).Lanes, 0, 0
 		for _, lane := range lanes {
 			count, failed = count+lane.Count, failed+lane.Failed
