@@ -8,11 +8,13 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -127,6 +129,27 @@ func (e *Env) API(method, path string, body, out any) {
 		if err := json.Unmarshal(response, out); err != nil {
 			e.t.Fatalf("%s %s: %v", method, path, err)
 		}
+	}
+}
+
+// Pages returns the response of a GET, and those of the pages that follow it.
+func (e *Env) Pages(path string) []json.RawMessage {
+	e.t.Helper()
+	target, err := url.Parse(path)
+	check.Must(e.t, err)
+	var pages []json.RawMessage
+	for {
+		var page json.RawMessage
+		e.API(http.MethodGet, target.String(), nil, &page)
+		pages = append(pages, page)
+		var next struct{ Pagination struct{ NextCursor string } }
+		check.Must(e.t, json.Unmarshal(page, &next))
+		if next.Pagination.NextCursor == "" {
+			return pages
+		}
+		query := target.Query()
+		query.Set("cursor", next.Pagination.NextCursor)
+		target.RawQuery = query.Encode()
 	}
 }
 

@@ -40,10 +40,12 @@ func (o *Organization) In(v specimens.Values) Values { return specimens.Fill(o.F
 // Find returns the IDs of the specimens that a listing shows.
 func (o *Organization) Find(l specimens.Listing) []string {
 	o.t.Helper()
-	var body json.RawMessage
-	o.API(http.MethodGet, specimens.Fill(o.Fill).Text(l.Path), nil, &body)
-	ids, err := l.Find(body, o.Fill)
-	check.Must(o.t, err)
+	var ids []string
+	for _, page := range o.Pages(specimens.Fill(o.Fill).Text(l.Path)) {
+		found, err := l.Find(page, o.Fill)
+		check.Must(o.t, err)
+		ids = append(ids, found...)
+	}
 	return ids
 }
 

@@ -146,14 +146,14 @@ func (o organization) contents() map[string]string {
 		}
 	}
 	for _, path := range paths {
-		var answer json.RawMessage
-		o.API(http.MethodGet, path, nil, &answer)
-		// The order of lists is undefined.
-		lines := strings.FieldsFunc(string(answer), func(r rune) bool { return strings.ContainsRune("{}[]", r) })
+		var lines []string
+		for _, page := range o.Pages(path) {
+			lines = append(lines, strings.FieldsFunc(string(page), func(r rune) bool { return strings.ContainsRune("{}[]", r) })...)
+		}
 		for n := range lines {
 			lines[n] = strings.Trim(lines[n], ",")
 		}
-		slices.Sort(lines)
+		slices.Sort(lines) // The order of lists is undefined.
 		all[path] = strings.Join(lines, "\n")
 	}
 	return all

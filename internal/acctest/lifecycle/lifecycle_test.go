@@ -157,3 +157,9 @@ func TestImport_byNameSaysTheID(t *testing.T) {
 		p.Import(i, "other").MustFail(t, "", "Cannot import", "look up the ID with the data source agentyard_"+typeName)
 	}
 }
+
+// A page of the emulator has two objects.
+func TestFind_readsAllPages(t *testing.T) {
+	t.Parallel()
+	check.Is(t, "sessions", len(newOrganization(t).Find(specimens.Listing{Path: "/api/v0/sessions", Rows: "sessions", ID: "sessionId"})), 3)
+}
