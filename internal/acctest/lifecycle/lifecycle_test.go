@@ -4,7 +4,6 @@ package lifecycle
 
 import (
 	"fmt"
-	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -137,24 +136,21 @@ resource "agentyard_environment" "ADDRESS" {
 	cli.MustPlanEmpty()
 }
 
-// A name is no import ID, but the error of an import by name says which ID the object with that name has.
+// A name is no import ID, but the error of an import by name says which ID the object with that name has. What a data source finds by
+// name is in usualIDs of the package apierror, and in objectsNamed of the package crud.
 func TestImport_byNameSaysTheID(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	for object, body := range map[string]map[string]any{
-		"computer":        {"name": "ci", "provider": "byom"},
-		"environment":     {"name": "ci", "scope": "organization", "repositories": []any{}},
-		"service-account": {"name": "ci"},
-	} {
-		e.API(http.MethodPost, "/api/v0/"+object+"s", body, nil)
-	}
-	for typeName, list := range map[string]string{"computer": "computers", "environment": "environments", "service_account": "serviceAccounts"} {
-		var listed map[string][]struct{ ID, Name string }
-		e.API(http.MethodGet, "/api/v0/"+map[bool]string{true: "service-accounts", false: list}[list == "serviceAccounts"], nil, &listed)
-		p := acctest.NewProcess(t, e, nil)
-		i := p.NewInstance("agentyard_" + typeName)
-		p.Import(i, "ci").MustFail(t, "", "Cannot import", `"ci" is the name of the `, listed[list][0].ID, "Import it by that ID.")
-		p.Import(i, "other").MustFail(t, "", "Cannot import", "look up the ID with the data source agentyard_"+typeName)
+	o := newOrganization(t)
+	for _, r := range specimens.Data {
+		place, isByName := r.Values["name"].(string)
+		if !isByName || len(r.Values) > 1 {
+			continue
+		}
+		p := acctest.NewProcess(t, o.Env, nil)
+		i := p.NewInstance(r.Type)
+		name, id := o.Fill(place).(string), o.Fill(strings.TrimSuffix(place, "_name")).(string)
+		p.Import(i, name).MustFail(t, "", "Cannot import", `"`+name+`" is the name of the `, id, "Import it by that ID.")
+		p.Import(i, "other").MustFail(t, "", "Cannot import", "look up the ID with the data source "+r.Type)
 	}
 }
 

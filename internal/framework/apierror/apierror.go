@@ -269,14 +269,14 @@ func (f *failure) afterResponse(e *transport.APIError) (string, path.Path) {
 		remedy = fmt.Sprintf("The object was not found, or the provider's API key cannot see it. Check %s.", at)
 	}
 	object := strings.TrimSuffix(at.String(), "_id")
-	if slices.Contains(named, strings.ReplaceAll(object, "_", " ")) && (e.Status == http.StatusNotFound || e.Status == http.StatusBadRequest) {
+	if _, isNamed := usualIDs[strings.ReplaceAll(object, "_", " ")]; isNamed && (e.Status == http.StatusNotFound || e.Status == http.StatusBadRequest) {
 		remedy = phrase.Join(remedy, fmt.Sprintf("If %s is a name, look up the ID with the data source agentyard_%s.", at, object))
 	}
 	return phrase.Join(remedy, pathDecoded(e)), at
 }
 
-// named are the objects whose names are easily taken for IDs. Each has an argument, such as computer_id, and a data source.
-var named = []string{"computer", "environment", "service account"}
+// usualIDs are the objects whose names are easily taken for IDs, with how their IDs begin; "" for UUIDs. Each has a data source by name.
+var usualIDs = map[string]string{"computer": "", "environment": "env_", "service account": "sa_"}
 
 // NoSuch says that no object has an ID, and what to do if the ID is a name.
 func NoSuch(object, id string) string {
@@ -285,18 +285,15 @@ func NoSuch(object, id string) string {
 
 // IsUsualID reports whether an ID has the form that the service gives to IDs of an object. Other forms may exist.
 func IsUsualID(object, id string) bool {
-	switch object {
-	case "service account":
-		return strings.HasPrefix(id, "sa_")
-	case "environment":
-		return strings.HasPrefix(id, "env_")
+	if prefix := usualIDs[object]; prefix != "" {
+		return strings.HasPrefix(id, prefix)
 	}
 	return uuid.Validate(id) == nil
 }
 
 // NameHint says what to do if an ID is a name. It is empty for no ID, for an ID in the usual form, and for objects that are never looked up by name.
 func NameHint(object, id string) string {
-	if id != "" && !IsUsualID(object, id) && slices.Contains(named, object) {
+	if _, isNamed := usualIDs[object]; isNamed && id != "" && !IsUsualID(object, id) {
 		return fmt.Sprintf("If %q is the %s's name, look up the ID with the data source agentyard_%s.", id, object, strings.ReplaceAll(object, " ", "_"))
 	}
 	return ""
