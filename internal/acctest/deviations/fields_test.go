@@ -166,7 +166,7 @@ func testFields(t *testing.T, document *contract.Document) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(lacking)) {
 		if !found[name] && !isListed(name) {
-			t.Errorf("%s: no attribute shows it, or no specimen sets it in Full", name)
+			t.Errorf("%s: no attribute shows it, or no specimen sets it in Full (or, for a cursor, has Paged)", name)
 		}
 	}
 }

@@ -82,7 +82,7 @@ type Read struct {
 	// Shows is a condition on a data source, the place that a list must contain, or an expression with an attribute of an ephemeral
 	// resource. Empty for none.
 	Shows string
-	// Paged means that the list has pages, and this row has several. Only what is true of the paging is varied.
+	// Paged means that the list has pages, and this row, a second one of the type, has several. Only what is true of the paging is varied.
 	Paged        bool
 	NotAtService string
 }

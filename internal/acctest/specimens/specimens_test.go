@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
+	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
@@ -64,4 +65,25 @@ func TestSpecimens_everyObject(t *testing.T) {
 	}
 	slices.Sort(titles)
 	check.Is(t, "titles, each once", len(slices.Compact(slices.Clone(titles))), len(titles))
+}
+
+// Each list with pages is also read in several pages: otherwise no test varies the cursor.
+func TestSpecimens_everyListInPages(t *testing.T) {
+	t.Parallel()
+	document, err := contract.Load()
+	check.Must(t, err)
+	var operations, rows []string
+	for _, o := range document.Operations() {
+		if document.Declared(o.ID).Parameters.GetByInAndName("query", "cursor") != nil {
+			operations = append(operations, o.ID)
+		}
+	}
+	for _, r := range specimens.Data {
+		if r.Paged {
+			rows = append(rows, r.Title())
+		}
+	}
+	if len(operations) != len(rows) {
+		t.Errorf(`%q have pages, but %q have Paged: add a row of Data named "in pages"`, operations, rows)
+	}
 }
