@@ -255,9 +255,7 @@ func TestAccExamples_resources(t *testing.T) {
 			t.Parallel()
 			e := acctest.NewRealTime(t, quick)
 			for _, email := range []string{"avery@agentyard.example", "blake@agentyard.example", "casey@agentyard.example"} {
-				if _, _, err := e.AddHuman(emulator.Human{Email: email}); err != nil {
-					t.Fatal(err)
-				}
+				e.MemberKey(email, "")
 			}
 			o := organization{Env: e}
 			before := o.contents()

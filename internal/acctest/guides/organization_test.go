@@ -150,9 +150,7 @@ func spendGovernance(g *reader) {
 	t, e, cli := g.t, g.e, g.cli
 	join := func(name string) {
 		t.Helper()
-		if _, _, err := e.AddHuman(emulator.Human{Email: name + "@agentyard.example"}); err != nil {
-			t.Fatal(err)
-		}
+		e.MemberKey(name+"@agentyard.example", "")
 	}
 	for n := range 11 {
 		join(fmt.Sprint("member", n))

@@ -75,28 +75,18 @@ func TestDefaultEnvironment_errors(t *testing.T) {
 	ready := environmentsReady(e, "a")[0]
 	failBuild(t, e, emulator.BuildFailure{})
 	failed := environmentsReady(e, "failed")[0]
-	user := e.MemberKey("user@people.example", emulator.RoleUser)
-	at := "environment_id"
-	for _, tc := range []struct {
-		id   any
-		key  string
-		at   string
-		want []string
-	}{
-		{"env_unknown", "", at, []string{"setDefaultEnvironment", "404", "The environment does not exist"}},
-		{private, "", at, []string{"setDefaultEnvironment", "400", `scope "organization"`}},
-		{failed, "", at, []string{"setDefaultEnvironment", "409", "has no successful build", "build it again"}},
-		{ready, user, "", []string{"setDefaultEnvironment", "403", "member with the Manager role"}},
-		{nil, user, "", []string{"provisionDefaultEnvironment", "403", "member with the Manager role"}},
-	} {
-		settings := acctest.Values{}
-		if tc.key != "" {
-			settings["api_key"] = tc.key
-		}
+	user := acctest.Values{"api_key": e.MemberKey("user@people.example", emulator.RoleUser)}
+	refused := func(settings acctest.Values, id any, at string, want ...string) {
+		t.Helper()
 		p := acctest.NewProcess(t, e, settings)
-		p.Apply(p.NewInstance(defaultType), acctest.Values{"environment_id": tc.id}).MustFail(t, tc.at, tc.want...)
-		check.Is(t, fmt.Sprint(tc.id, ": the default"), liveDefault(e), "")
+		p.Apply(p.NewInstance(defaultType), acctest.Values{"environment_id": id}).MustFail(t, at, want...)
+		check.Is(t, fmt.Sprint(id, ": the default"), liveDefault(e), "")
 	}
+	refused(nil, "env_unknown", "environment_id", "setDefaultEnvironment", "404", "The environment does not exist")
+	refused(nil, private, "environment_id", "setDefaultEnvironment", "400", `scope "organization"`)
+	refused(nil, failed, "environment_id", "setDefaultEnvironment", "409", "has no successful build", "build it again")
+	refused(user, ready, "", "setDefaultEnvironment", "403", "member with the Manager role")
+	refused(user, nil, "", "provisionDefaultEnvironment", "403", "member with the Manager role")
 }
 
 func TestDefaultEnvironment_deniedByTheAnswer(t *testing.T) {
