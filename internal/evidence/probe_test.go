@@ -75,9 +75,7 @@ func TestProbe_readsEverything(t *testing.T) {
 			t.Errorf("%s was answered %v", o.ID, o.Statuses)
 		}
 	}
-	if report.Requests != 52 { // Each pass of reads, with the second pages.
-		t.Errorf("%d requests", report.Requests)
-	}
+	check.Is(t, "requests, one for each query of reads, with the second pages,", report.Requests, 52)
 }
 
 func TestProbe_namesDeviations(t *testing.T) {
