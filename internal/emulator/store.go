@@ -186,7 +186,8 @@ func damaged(cause any) error {
 
 var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
 
-// newID returns prefix and 26 characters that sort by time: 48 bits of milliseconds and 80 random bits.
+// newID returns prefix and 26 characters that sort by time: 48 bits of milliseconds and 80 random bits. IDs of one millisecond sort at
+// random, so a test of their order advances the clock between two objects.
 func newID(prefix string, now time.Time) string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], uint64(millis(now))<<16)
