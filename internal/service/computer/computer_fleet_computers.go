@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
@@ -23,13 +24,9 @@ import (
 const statusMissing = "missing"
 
 type fleetComputer struct {
-	ID                    types.String `tfsdk:"id"`
-	Status                types.String `tfsdk:"status"`
-	Hostname              types.String `tfsdk:"hostname"`
-	RemoteUser            types.String `tfsdk:"remote_user"`
-	RelayClientURL        types.String `tfsdk:"relay_client_url"`
-	RelayAgentURL         types.String `tfsdk:"relay_agent_url"`
-	ClonedRepoDirectories types.List   `tfsdk:"cloned_repo_directories"`
+	ID     types.String `tfsdk:"id"`
+	Status types.String `tfsdk:"status"`
+	setUpResults
 }
 
 var fleetComputerResults = results.Fields[*computers.Computer]{
@@ -50,7 +47,7 @@ type fleetMember struct {
 	name string
 	fleetComputer
 	life
-	// isAwaited says that this apply waits for the computer if wait_for_active is true.
+	// isAwaited says that the apply waits for the computer: it is new, or an earlier apply left it while it was set up.
 	isAwaited bool
 }
 
@@ -58,20 +55,6 @@ type fleetMember struct {
 func (f *fleetMember) update(ctx context.Context, seen *computers.Computer) diag.Diagnostics {
 	f.life = f.after(seen)
 	return fleetComputerResults.Into(ctx, seen, &f.fleetComputer)
-}
-
-// keepKnown keeps what was known before a wait: the rest of the set-up sets only what is null.
-func (f *fleetMember) keepKnown(prior *fleetComputer) {
-	for result, known := range map[*types.String]types.String{
-		&f.Hostname: prior.Hostname, &f.RemoteUser: prior.RemoteUser, &f.RelayClientURL: prior.RelayClientURL, &f.RelayAgentURL: prior.RelayAgentURL,
-	} {
-		if !known.IsNull() {
-			*result = known
-		}
-	}
-	if !prior.ClonedRepoDirectories.IsNull() {
-		f.ClonedRepoDirectories = prior.ClonedRepoDirectories
-	}
 }
 
 // membersFromAPI returns the computers in the same order, with what the fleet knows of them. One that it does not know was imported.
@@ -144,13 +127,13 @@ func (m *fleetModel) store(ctx context.Context, members []fleetMember, missing [
 ) diag.Diagnostics {
 	entries, remembered := make(map[string]fleetComputer, len(members)+len(missing)), make(map[string]life, len(members))
 	for _, name := range missing {
-		entries[name] = fleetComputer{Status: types.StringValue(statusMissing), ClonedRepoDirectories: types.ListNull(types.StringType)}
+		entries[name] = fleetComputer{Status: types.StringValue(statusMissing), setUpResults: setUpResults{ClonedRepoDirectories: types.ListNull(types.StringType)}}
 	}
 	for _, member := range members {
 		entries[member.name], remembered[member.ID.ValueString()] = member.fleetComputer, member.life
 	}
 	all, diags := types.MapValueFrom(ctx, fleetComputerType, entries)
-	m.Computers, m.Quantity = all, types.Int64Value(int64(len(entries)))
+	m.Computers, m.Quantity = all, types.Int64Value(int64(len(entries))) // After an import, or a destroy that left some, nothing else knows it.
 	diags.Append(crud.Save(ctx, state, identity, m, m.Identity())...)
 	return append(diags, setLives(ctx, private, remembered)...)
 }
@@ -194,6 +177,11 @@ func memberIDs(members []fleetMember) []string {
 		ids[i] = member.ID.ValueString()
 	}
 	return ids
+}
+
+// awaited returns the members that the apply waits for.
+func awaited(members []fleetMember) []fleetMember {
+	return collection.Filter(members, func(member *fleetMember) bool { return member.isAwaited })
 }
 
 // without returns the members whose ID is not in others.

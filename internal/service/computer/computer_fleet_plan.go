@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
@@ -83,6 +82,7 @@ type fleetChange struct {
 func (m *fleetModel) changeFor(members []fleetMember) fleetChange {
 	var c fleetChange
 	for _, member := range members {
+		member.isAwaited = value.MayBeTrue(m.WaitForActive) && member.isLeft(member.Status.ValueString())
 		if m.replaces(&member) {
 			c.failed = append(c.failed, member)
 		} else {
@@ -122,14 +122,9 @@ func (r *fleetResource) stillFailed(ctx context.Context, m *fleetModel, failed [
 		m.NamePrefix.ValueString(), phrase.Names(changed, phrase.MaxNamed)))}
 }
 
-// awaits reports whether the fleet waits for a member that an earlier apply left while it was set up.
-func (m *fleetModel) awaits(member *fleetMember) bool {
-	return value.MayBeTrue(m.WaitForActive) && member.isLeft(member.Status.ValueString())
-}
-
 // warnOfWait says which members the apply waits for.
 func (m *fleetModel) warnOfWait(stay []fleetMember) diag.Diagnostics {
-	waiting := memberNames(collection.Filter(stay, m.awaits))
+	waiting := memberNames(awaited(stay))
 	if len(waiting) == 0 {
 		return nil
 	}
@@ -148,13 +143,11 @@ func (m *fleetModel) warnOfShrinking(members []fleetMember, c fleetChange) diag.
 		m.NamePrefix.ValueString(), len(gone), phrase.Names(gone, phrase.MaxNamed)))}
 }
 
-// newFleetComputer is an entry whose results the apply sets.
-func newFleetComputer(id types.String) fleetComputer {
-	unknown := types.StringUnknown()
-	return fleetComputer{
-		ID: id, Status: unknown, Hostname: unknown, RemoteUser: unknown, RelayClientURL: unknown, RelayAgentURL: unknown,
-		ClonedRepoDirectories: types.ListUnknown(types.StringType),
-	}
+// expected is the entry of a computer that the apply waits for.
+func (f fleetComputer) expected(ctx context.Context) (types.Object, diag.Diagnostics) {
+	f.Status = types.StringUnknown()
+	f.expect()
+	return types.ObjectValueFrom(ctx, fleetComputerType.AttrTypes, f)
 }
 
 // entries are the computers in the plan.
@@ -162,14 +155,12 @@ func (c fleetChange) entries(ctx context.Context, plan *fleetModel, state types.
 	if c.missing > maxPlanned {
 		return types.MapUnknown(fleetComputerType), nil
 	}
-	created, diags := types.ObjectValueFrom(ctx, fleetComputerType.AttrTypes, newFleetComputer(types.StringUnknown()))
+	created, diags := fleetComputer{ID: types.StringUnknown()}.expected(ctx)
 	inState, entries := state.Elements(), map[string]attr.Value{}
 	for _, member := range c.stay {
 		entries[member.name] = inState[member.name]
-		if plan.awaits(&member) {
-			waiting := fleetMember{fleetComputer: newFleetComputer(member.ID)}
-			waiting.keepKnown(&member.fleetComputer)
-			entry, d := types.ObjectValueFrom(ctx, fleetComputerType.AttrTypes, waiting.fleetComputer)
+		if member.isAwaited {
+			entry, d := member.expected(ctx)
 			diags.Append(d...)
 			entries[member.name] = entry
 		}

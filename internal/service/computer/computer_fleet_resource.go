@@ -214,7 +214,9 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		resp.Diagnostics.AddWarning(m.shortfall(quantity, len(made), err))
 	}
 	if m.WaitForActive.ValueBool() && !resp.Diagnostics.HasError() {
-		for _, d := range r.waitForMembers(ctx, members, &m, deadline) {
+		notActive, diags := r.waitForMembers(ctx, members, &m, deadline)
+		resp.Diagnostics.Append(diags...)
+		for _, d := range notActive {
 			resp.Diagnostics.AddWarning(d.Summary(), d.Detail())
 		}
 		save()
@@ -302,14 +304,13 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 
 	// 3. Wait for the new computers, and for those that an earlier apply left. The plan shows what was known of these.
 	members := slices.Concat(stay, added)
-	for i := range stay {
-		members[i].isAwaited = m.awaits(&stay[i])
-	}
 	if m.WaitForActive.ValueBool() && (len(added) > 0 || !resp.Diagnostics.HasError()) {
-		resp.Diagnostics.Append(r.waitForMembers(ctx, members, &m, deadline)...)
+		notActive, diags := r.waitForMembers(ctx, members, &m, deadline)
+		resp.Diagnostics.Append(diags...)
+		resp.Diagnostics.Append(notActive...)
 	}
 	for i := range stay {
-		members[i].keepKnown(&stay[i].fleetComputer)
+		members[i].keepKnown(stay[i].setUpResults)
 	}
 
 	// 4. Store.

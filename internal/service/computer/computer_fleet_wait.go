@@ -10,7 +10,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/wait"
@@ -23,9 +22,8 @@ type memberWait struct {
 	diags diag.Diagnostics
 }
 
-// waitForMembers waits until the awaited members are active, and updates them. If some do not become active, that is an error, and only a
-// warning if the run was stopped.
-func (r *fleetResource) waitForMembers(ctx context.Context, members []fleetMember, m *fleetModel, deadline time.Time) diag.Diagnostics {
+// waitForMembers waits until the awaited members are active, and updates them. It also returns what to say if some do not become active.
+func (r *fleetResource) waitForMembers(ctx context.Context, members []fleetMember, m *fleetModel, deadline time.Time) (notActive, diags diag.Diagnostics) {
 	waits := make([]memberWait, len(members))
 	var running sync.WaitGroup
 	for i := range members {
@@ -34,7 +32,10 @@ func (r *fleetResource) waitForMembers(ctx context.Context, members []fleetMembe
 		}
 	}
 	running.Wait()
-	return m.notActive(members, waits)
+	for i := range waits {
+		diags.Append(waits[i].diags...)
+	}
+	return m.notActive(members, waits), diags
 }
 
 func (r *fleetResource) waitForMember(ctx context.Context, member *fleetMember, m *fleetModel, deadline time.Time) (w memberWait) {
@@ -49,7 +50,7 @@ func (r *fleetResource) waitForMember(ctx context.Context, member *fleetMember, 
 	return w
 }
 
-// notActive says which members are not active, why, and what the next apply does about them.
+// notActive says which members are not active, why, and what the next apply does about them: as an error, unless the run was stopped.
 func (m *fleetModel) notActive(members []fleetMember, waits []memberWait) (diags diag.Diagnostics) {
 	var lines []string
 	next, isStopped := []string{"They are kept in the state."}, true
@@ -59,7 +60,6 @@ func (m *fleetModel) notActive(members []fleetMember, waits []memberWait) (diags
 		}
 	}
 	for i, w := range waits {
-		diags.Append(w.diags...)
 		if w.err == nil {
 			continue
 		}
@@ -80,9 +80,8 @@ func (m *fleetModel) notActive(members []fleetMember, waits []memberWait) (diags
 	if len(lines) == 0 {
 		return diags
 	}
-	awaited := collection.Filter(members, func(member *fleetMember) bool { return member.isAwaited })
 	detail := fmt.Sprintf("Of %s, %d %s not active:\n%s\n\n%s",
-		phrase.Count(len(awaited), "computer"), len(lines), phrase.Verb(len(lines), "is", "are"), firstLines(lines), phrase.Join(next...))
+		phrase.Count(len(awaited(members)), "computer"), len(lines), phrase.Verb(len(lines), "is", "are"), firstLines(lines), phrase.Join(next...))
 	if isStopped {
 		diags.AddWarning("Interrupted before the fleet was active", detail)
 	} else {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
@@ -61,6 +62,44 @@ func setLives(ctx context.Context, s privatestate.State, all map[string]life) di
 		}
 	}
 	return privatestate.SetNeverActive(ctx, s, failed)
+}
+
+// setUpResults are the results that stay null until the service sets them, while it sets the computer up.
+type setUpResults struct {
+	Hostname              types.String `tfsdk:"hostname"`
+	RemoteUser            types.String `tfsdk:"remote_user"`
+	RelayClientURL        types.String `tfsdk:"relay_client_url"`
+	RelayAgentURL         types.String `tfsdk:"relay_agent_url"`
+	ClonedRepoDirectories types.List   `tfsdk:"cloned_repo_directories"`
+}
+
+func (s *setUpResults) texts() []*types.String {
+	return []*types.String{&s.Hostname, &s.RemoteUser, &s.RelayClientURL, &s.RelayAgentURL}
+}
+
+// expect makes the results unknown that a wait may set, and more of a computer that has them.
+func (s *setUpResults) expect(more ...*types.String) {
+	for _, result := range append(s.texts(), more...) {
+		if result.IsNull() {
+			*result = types.StringUnknown()
+		}
+	}
+	if s.ClonedRepoDirectories.IsNull() {
+		s.ClonedRepoDirectories = types.ListUnknown(types.StringType)
+	}
+}
+
+// keepKnown keeps what the plan shows as known: what was not null before the wait.
+func (s *setUpResults) keepKnown(before setUpResults) {
+	known := before.texts()
+	for i, result := range s.texts() {
+		if !known[i].IsNull() {
+			*result = *known[i]
+		}
+	}
+	if !before.ClonedRepoDirectories.IsNull() {
+		s.ClonedRepoDirectories = before.ClonedRepoDirectories
+	}
 }
 
 // waitForActive follows a computer from what is known of it. It returns the computer as last seen, even with an error.

@@ -93,14 +93,7 @@ func (m *computerModel) planWait(ctx context.Context, isOnlyChange bool, resp *r
 		resp.Diagnostics.AddWarning(notYetActive, m.named()+" is not active yet, because an earlier apply did not wait for it to the end. Unless this apply replaces it, it waits for it.")
 	}
 	m.Status = types.StringUnknown()
-	for _, result := range []*types.String{&m.Hostname, &m.HostID, &m.RemoteUser, &m.RelayClientURL, &m.RelayAgentURL, &m.InstallSessionID} {
-		if result.IsNull() {
-			*result = types.StringUnknown()
-		}
-	}
-	if m.ClonedRepoDirectories.IsNull() {
-		m.ClonedRepoDirectories = types.ListUnknown(types.StringType)
-	}
+	m.expect(&m.HostID, &m.InstallSessionID)
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
 }
 

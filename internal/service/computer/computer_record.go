@@ -17,22 +17,18 @@ import (
 
 // computerRecord has no provisioning steps: many responses lack them.
 type computerRecord struct {
-	ID                    types.String `tfsdk:"id"`
-	HostID                types.String `tfsdk:"host_id"`
-	Name                  types.String `tfsdk:"name"`
-	Hostname              types.String `tfsdk:"hostname"`
-	IsListed              types.Bool   `tfsdk:"is_listed"`
-	ProviderType          types.String `tfsdk:"provider_type"`
-	Status                types.String `tfsdk:"status"`
-	CreatedAt             types.String `tfsdk:"created_at"`
-	InstallSessionID      types.String `tfsdk:"install_session_id"`
-	RelayClientURL        types.String `tfsdk:"relay_client_url"`
-	RelayAgentURL         types.String `tfsdk:"relay_agent_url"`
-	RemoteUser            types.String `tfsdk:"remote_user"`
-	ClonedRepoDirectories types.List   `tfsdk:"cloned_repo_directories"`
-	OwnerPrincipalKind    types.String `tfsdk:"owner_principal_kind"`
-	OwnerID               types.String `tfsdk:"owner_id"`
-	ComputerSource        types.Object `tfsdk:"computer_source"`
+	setUpResults
+	ID                 types.String `tfsdk:"id"`
+	HostID             types.String `tfsdk:"host_id"`
+	Name               types.String `tfsdk:"name"`
+	IsListed           types.Bool   `tfsdk:"is_listed"`
+	ProviderType       types.String `tfsdk:"provider_type"`
+	Status             types.String `tfsdk:"status"`
+	CreatedAt          types.String `tfsdk:"created_at"`
+	InstallSessionID   types.String `tfsdk:"install_session_id"`
+	OwnerPrincipalKind types.String `tfsdk:"owner_principal_kind"`
+	OwnerID            types.String `tfsdk:"owner_id"`
+	ComputerSource     types.Object `tfsdk:"computer_source"`
 }
 
 // computerResults describes the fields of a computerRecord.
