@@ -3,9 +3,12 @@ package computer
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
@@ -13,6 +16,11 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 )
+
+// prefixRule is what the service should accept as a name prefix. Only the service decides, so a plan does not check it.
+const prefixRule = "1–58 lowercase letters, digits, and hyphens, from a letter to a letter or digit"
+
+var usualPrefix = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,56}[a-z0-9])?$`)
 
 // fromState is how to import a fleet that is in the state: an import does not overwrite it.
 const fromState = "Before the import, run terraform state rm ADDRESS. "
@@ -23,7 +31,11 @@ func (m *fleetModel) options(first string) apierror.Options {
 	if first != "" {
 		existing += "\nOtherwise, create the additional computers in another fleet, with another name_prefix."
 	}
-	return apierror.Options{unknownAccount(m.ServiceAccountID), apierror.Existing(func(wire.Ref) string { return existing })}
+	options := apierror.Options{unknownAccount(m.ServiceAccountID), apierror.Existing(func(wire.Ref) string { return existing })}
+	if !usualPrefix.MatchString(m.NamePrefix.ValueString()) {
+		options = append(options, apierror.Advice{http.StatusBadRequest: "Correct name_prefix: it should be " + prefixRule + "."}, apierror.AtStatus{http.StatusBadRequest: path.Root("name_prefix")})
+	}
+	return options
 }
 
 func (m *fleetModel) shortfall(wanted, present int, err error) (summary, detail string) {

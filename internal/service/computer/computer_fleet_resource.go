@@ -121,7 +121,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			},
 			"name_prefix": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "Prefix of the computers' names. Must be 1–61 characters. The service should accept 1–58 lowercase letters, digits, and hyphens, from a letter to a letter or digit" + crud.Assumed("bulk-create-computers-name-prefix") + " Changing this forces a new fleet.",
+				MarkdownDescription: "Prefix of the computers' names. Must be 1–61 characters. The service should accept " + prefixRule + crud.Assumed("bulk-create-computers-name-prefix") + " Changing this forces a new fleet.",
 				Validators:          []validator.String{value.Length(1, 61)},
 				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			},

@@ -2,10 +2,16 @@ package computer
 
 import (
 	"fmt"
+	"net/http"
+	"strings"
 	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 )
 
 // The session that some services return only in a step is kept if a response has no steps.
@@ -36,6 +42,19 @@ func TestLife_isLeft(t *testing.T) {
 	for status, isLeft := range map[string]bool{"provisioning": true, "": true, "asleep": false, "error": false, statusMissing: false} {
 		if (life{neverActive: true}).isLeft(status) != isLeft || (life{}).isLeft(status) {
 			t.Errorf("%q: want %v", status, isLeft)
+		}
+	}
+}
+
+// A refused creation names the rule for prefixes only if the prefix breaks it.
+func TestFleet_refusedPrefix(t *testing.T) {
+	t.Parallel()
+	refused := &transport.APIError{Status: http.StatusBadRequest, Detail: "no", FromService: true}
+	for prefix, isAtFault := range map[string]bool{"web": false, "w": false, "Web_App": true, "web-": true, "1web": true, strings.Repeat("w", 59): true} {
+		m := fleetModel{NamePrefix: types.StringValue(prefix)}
+		remedy := apierror.Remedy("create", "computer fleet", refused, m.options(""))
+		if got := strings.Contains(remedy, "name_prefix: it should be 1–58 lowercase letters, digits, and hyphens"); got != isAtFault {
+			t.Errorf("%s: %s", prefix, remedy)
 		}
 	}
 }
