@@ -38,45 +38,33 @@ type failedCreatePacer struct {
 
 	// mu is held by the next response while it waits.
 	mu sync.Mutex
-	// left is the time of the last response, and last is its kind.
-	left time.Time
-	last responseKind
+	// left is the time of the last response. AfterFailure says that it was to a failed create.
+	left         time.Time
+	afterFailure bool
 }
-
-// responseKind is the kind of a response.
-type responseKind int
-
-const (
-	ordinary responseKind = iota
-	failedCreation
-)
 
 func (s *failedCreatePacer) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	resp, err := s.Server.ApplyResourceChange(ctx, req)
-	kind := ordinary
-	if err == nil && isFailedCreation(req, resp) {
-		kind = failedCreation
-	}
-	s.leave(context.WithoutCancel(ctx), kind)
+	s.leave(context.WithoutCancel(ctx), err == nil && isFailedCreation(req, resp))
 	return resp, err
 }
 
 // ReadDataSource is paced because Terraform may also call it during an apply, and then saves the state.
 func (s *failedCreatePacer) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
 	resp, err := s.Server.ReadDataSource(ctx, req)
-	s.leave(context.WithoutCancel(ctx), ordinary)
+	s.leave(context.WithoutCancel(ctx), false)
 	return resp, err
 }
 
 // leave waits until a response may be sent. The caller's ctx is never canceled, because even an interrupted run must not
 // lose its state.
-func (s *failedCreatePacer) leave(ctx context.Context, kind responseKind) {
+func (s *failedCreatePacer) leave(ctx context.Context, isFailure bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if kind == failedCreation || s.last == failedCreation {
+	if isFailure || s.afterFailure {
 		_ = s.clock.Sleep(ctx, distance-s.clock.Now().Sub(s.left))
 	}
-	s.left, s.last = s.clock.Now(), kind
+	s.left, s.afterFailure = s.clock.Now(), isFailure
 }
 
 // isFailedCreation reports whether a response contains both an error and the object that was created.

@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/float64validator"
 	"github.com/hashicorp/terraform-plugin-framework/action"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
@@ -21,8 +22,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -177,17 +180,12 @@ func (p *agentyardProvider) ValidateConfig(ctx context.Context, req provider.Val
 }
 
 // unknownSetting returns the name of a setting whose value is not known yet, or nothing.
-func (m *providerModel) unknownSetting() string {
-	for _, setting := range []struct {
-		name  string
-		value attr.Value
-	}{
-		{"base_url", m.BaseURL}, {"api_key", m.APIKey}, {"request_timeout", m.RequestTimeout},
-		{"max_retries", m.MaxRetries}, {"requests_per_second", m.RequestsPerSecond}, {"allow_insecure_http", m.AllowInsecureHTTP},
-		{"key_owner", m.KeyOwner},
-	} {
-		if setting.value.IsUnknown() {
-			return setting.name
+func unknownSetting(config tfsdk.Config) string {
+	var settings map[string]tftypes.Value
+	_ = config.Raw.As(&settings) // Configure has decoded it.
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		if !settings[name].IsKnown() {
+			return name
 		}
 	}
 	return ""
@@ -230,7 +228,7 @@ func (p *agentyardProvider) Configure(ctx context.Context, req provider.Configur
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if name := m.unknownSetting(); name != "" {
+	if name := unknownSetting(req.Config); name != "" {
 		if req.ClientCapabilities.DeferralAllowed {
 			resp.Deferred = &provider.Deferred{Reason: provider.DeferredReasonProviderConfigUnknown}
 		}
