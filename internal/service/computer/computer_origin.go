@@ -41,21 +41,12 @@ const (
 	kindComputer          = "computer"
 )
 
-var draftType = types.ObjectType{AttrTypes: map[string]attr.Type{
-	"workstream_id":       types.StringType,
-	"creation_session_id": types.StringType,
-	"first_turn_id":       types.StringType,
-}}
+var (
+	originType = originAttribute().GetType().(types.ObjectType)
+	draftType  = originType.AttrTypes["software_draft"].(types.ObjectType)
+)
 
-var originType = types.ObjectType{AttrTypes: map[string]attr.Type{
-	"kind":               types.StringType,
-	"template_id":        types.StringType,
-	"is_listed":          types.BoolType,
-	"software_draft":     draftType,
-	"source_computer_id": types.StringType,
-}}
-
-func originAttribute() schema.Attribute {
+func originAttribute() schema.SingleNestedAttribute {
 	draftID := func(text string) schema.Attribute {
 		return schema.StringAttribute{Required: true, MarkdownDescription: text, Validators: []validator.String{value.UUID()}, PlanModifiers: []planmodifier.String{modifier.KeepCase()}}
 	}

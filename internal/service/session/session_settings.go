@@ -25,6 +25,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -85,15 +86,7 @@ func validateEnums(attributes map[string]schema.Attribute) {
 }
 
 func oneOf(values []string) string {
-	quoted := make([]string, len(values))
-	for i, v := range values {
-		quoted[i] = "`" + v + "`"
-	}
-	last := len(quoted) - 1
-	if last == 1 {
-		return " One of " + quoted[0] + " or " + quoted[1] + "."
-	}
-	return " One of " + strings.Join(quoted[:last], ", ") + ", or " + quoted[last] + "."
+	return " One of " + strings.ReplaceAll(phrase.Either(values), `"`, "`") + "."
 }
 
 // namesOnly follows the description of all settings.
