@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -78,6 +79,9 @@ func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, res
 func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
 	r.Client = configured(req.ProviderData, &resp.Diagnostics)
 }
+
+// object is the resource's name within a sentence.
+func (r *Resource) object() string { return strings.ReplaceAll(r.Name, "_", " ") }
 
 // Ephemeral sets the type name and client of an ephemeral resource. Embed it.
 type Ephemeral struct {

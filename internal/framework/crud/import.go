@@ -9,6 +9,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
@@ -24,6 +27,15 @@ func IDSchema(description string) identityschema.Schema {
 	return identityschema.Schema{Attributes: map[string]identityschema.Attribute{
 		"id": identityschema.StringAttribute{RequiredForImport: true, Description: description},
 	}}
+}
+
+// IDAttribute is the "id" of an object that has none at the service.
+func IDAttribute(description string) schema.StringAttribute {
+	return schema.StringAttribute{
+		Computed:            true,
+		MarkdownDescription: description,
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+	}
 }
 
 // Import imports an object by the attribute of its identity. Form describes valid IDs for the error message. Terraform then calls Read,
@@ -64,7 +76,44 @@ func ImportByID(ctx context.Context, object, example string, req resource.Import
 	}, req, resp)
 }
 
-// ImportSingleton imports an object whose ID is always id.
-func ImportSingleton(ctx context.Context, object, id string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	Import(ctx, "id", object, fmt.Sprintf("always %q", id), func(given string) bool { return given == id }, req, resp)
+// ByID is a Resource whose identity and import ID are its ID at the service.
+type ByID struct {
+	Resource
+	// Example is an ID for the error of a malformed one.
+	Example string
+}
+
+func (r *ByID) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = IDSchema("The " + r.object() + "'s ID.")
+}
+
+func (r *ByID) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	ImportByID(ctx, r.object(), r.Example, req, resp)
+}
+
+// Singleton is a Resource that an organization has once.
+type Singleton struct{ Resource }
+
+// SingletonID is the ID, identity, and import ID of a singleton. The API key determines which organization it is.
+const SingletonID = "organization"
+
+const singletonText = "Always `" + SingletonID + "`."
+
+// SingletonModel is embedded in the model of a singleton. FromAPI sets the ID.
+type SingletonModel struct {
+	ID types.String `tfsdk:"id"`
+}
+
+// Identity implements Identified.
+func (*SingletonModel) Identity() any { return &ID{ID: types.StringValue(SingletonID)} }
+
+// SingletonAttribute is the attribute of SingletonModel.
+func SingletonAttribute() schema.StringAttribute { return IDAttribute(singletonText) }
+
+func (r *Singleton) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = IDSchema(singletonText)
+}
+
+func (r *Singleton) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	Import(ctx, "id", r.object(), fmt.Sprintf("always %q", SingletonID), func(given string) bool { return given == SingletonID }, req, resp)
 }

@@ -114,11 +114,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"While another computer is named `<name_prefix>-<number>`, the fleet creates no computers, and an error names that computer. Importing the fleet includes all computers with such a name.\n\n" +
 			"-> Without `service_account_id`, only a member's own API keys can see their fleet. See [Sharing computers](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/sharing-computers)." + crud.Concepts,
 		Attributes: map[string]schema.Attribute{
-			"id": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "The import ID: `name_prefix`, or `service_account_id/name_prefix` if the fleet has a service account.",
-				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-			},
+			"id": crud.IDAttribute("The import ID: `name_prefix`, or `service_account_id/name_prefix` if the fleet has a service account."),
 			"name_prefix": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: "Prefix of the computers' names. Must be 1–61 characters. The service should accept " + prefixRule + crud.Assumed("bulk-create-computers-name-prefix") + " Changing this forces a new fleet.",

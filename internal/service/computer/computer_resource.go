@@ -38,10 +38,10 @@ const (
 
 // NewComputerResource returns the resource agentyard_computer.
 func NewComputerResource() resource.Resource {
-	return &computerResource{crud.Resource{Name: "computer"}}
+	return &computerResource{crud.ByID{Resource: crud.Resource{Name: "computer"}, Example: "1b4e28ba-2fa1-41d2-883f-0016d3cca427"}}
 }
 
-type computerResource struct{ crud.Resource }
+type computerResource struct{ crud.ByID }
 
 type computerModel struct {
 	computerRecord
@@ -182,10 +182,6 @@ func autoInstallDepsAttribute(object string) schema.BoolAttribute {
 		MarkdownDescription: "Whether to install the dependencies of the repositories. Changing this forces a new " + object + "." + adopted,
 		PlanModifiers:       []planmodifier.Bool{modifier.CreateOnlyBool()},
 	}
-}
-
-func (r *computerResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	resp.IdentitySchema = crud.IDSchema(computerResults["id"].Text)
 }
 
 func (r *computerResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
@@ -330,8 +326,4 @@ func (r *computerResource) Delete(ctx context.Context, req resource.DeleteReques
 		resp.Diagnostics.Append(diags...)
 		return r.Client.Computers.Delete(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
 	})
-}
-
-func (r *computerResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	crud.ImportByID(ctx, "computer", "1b4e28ba-2fa1-41d2-883f-0016d3cca427", req, resp)
 }

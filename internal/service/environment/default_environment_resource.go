@@ -14,7 +14,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
@@ -26,29 +25,21 @@ var (
 	_ resource.ResourceWithModifyPlan = (*defaultEnvironmentResource)(nil)
 )
 
-// theOrganization is the ID, identity, and import ID of a singleton.
-const theOrganization = "organization"
-
 // NewDefaultEnvironmentResource returns the resource agentyard_default_environment.
 func NewDefaultEnvironmentResource() resource.Resource {
-	return &defaultEnvironmentResource{crud.Resource{Name: "default_environment"}}
+	return &defaultEnvironmentResource{crud.Singleton{Resource: crud.Resource{Name: "default_environment"}}}
 }
 
-type defaultEnvironmentResource struct{ crud.Resource }
+type defaultEnvironmentResource struct{ crud.Singleton }
 
 type defaultEnvironmentModel struct {
-	ID            types.String `tfsdk:"id"`
+	crud.SingletonModel
 	EnvironmentID types.String `tfsdk:"environment_id"`
 }
 
 func (m *defaultEnvironmentModel) FromAPI(_ context.Context, environmentID *string) diag.Diagnostics {
-	m.ID, m.EnvironmentID = types.StringValue(theOrganization), types.StringValue(*environmentID)
+	m.ID, m.EnvironmentID = types.StringValue(crud.SingletonID), types.StringValue(*environmentID)
 	return nil
-}
-
-// Identity is the same for every organization, because the API key determines which one it is.
-func (m *defaultEnvironmentModel) Identity() any {
-	return &crud.ID{ID: types.StringValue(theOrganization)}
 }
 
 func (r *defaultEnvironmentResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
@@ -56,11 +47,7 @@ func (r *defaultEnvironmentResource) Schema(_ context.Context, _ resource.Schema
 		MarkdownDescription: "Manages the organization's default environment. An organization has one default, so use this resource once." + crud.ManagersAssumed("set-default-environment") + "\n\n" +
 			"**Destroy.** Destroying this resource leaves the default unchanged. See [Environment builds](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/environment-builds#promote-a-new-default).",
 		Attributes: map[string]schema.Attribute{
-			"id": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "Always `" + theOrganization + "`.",
-				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-			},
+			"id": crud.SingletonAttribute(),
 			"environment_id": schema.StringAttribute{
 				Optional: true, Computed: true,
 				MarkdownDescription: "ID of the default environment. The service should accept only one with the scope `organization`" + crud.Assumed("default-scope") + " If it is being built and was never ready, the apply waits up to 60 minutes. " +
@@ -70,10 +57,6 @@ func (r *defaultEnvironmentResource) Schema(_ context.Context, _ resource.Schema
 			},
 		},
 	}
-}
-
-func (r *defaultEnvironmentResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	resp.IdentitySchema = crud.IDSchema("Always `" + theOrganization + "`.")
 }
 
 // ModifyPlan checks the access of a new resource.
@@ -127,7 +110,7 @@ func (r *defaultEnvironmentResource) set(ctx context.Context, id string) error {
 		return err
 	}
 	e, readErr := r.Client.Environments.GetUncached(ctx, id)
-	if readErr != nil || e.Status != environments.StatusBuilding {
+	if readErr != nil || !e.IsBuilding() {
 		return err
 	}
 	if last, waitErr := waitForBuild(ctx, r.Client, id, awaitedBuild{}, defaultBuildTimeout, nil); waitErr != nil {
@@ -164,5 +147,5 @@ func (r *defaultEnvironmentResource) Delete(_ context.Context, _ resource.Delete
 
 func (r *defaultEnvironmentResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	form := `always "organization" (to import the environment itself, use agentyard_environment)`
-	crud.Import(ctx, "id", "default environment", form, func(id string) bool { return id == theOrganization }, req, resp)
+	crud.Import(ctx, "id", "default environment", form, func(id string) bool { return id == crud.SingletonID }, req, resp)
 }

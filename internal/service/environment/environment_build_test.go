@@ -14,7 +14,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 )
 
 func TestFailureOf(t *testing.T) {
@@ -58,7 +57,8 @@ func TestEnvironment_aLateBuildIsNotMistakenForTheEarlierOne(t *testing.T) {
 	m := &environmentModel{}
 	m.ID, m.Name, m.WaitForBuild = types.StringValue("e"), types.StringValue("e"), types.BoolValue(true)
 	m.Repositories, m.ActiveRepositories = types.ListNull(repositoryType), types.ListNull(repositoryType)
-	r := &environmentResource{crud.Resource{Client: c}}
+	r := &environmentResource{}
+	r.Client = c
 	isDone, diags := r.awaitBuild(t.Context(), m, work{rebuilds: true}, awaitedBuild{id: "b2", before: "b1"}, clk.Now().Add(time.Minute))
 	if isDone || !diags.HasError() || diags[0].Summary() != "Timed out waiting for the build" || requests > 40 {
 		t.Errorf("done %v after %d requests: %v", isDone, requests, diags)

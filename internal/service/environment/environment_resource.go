@@ -46,10 +46,10 @@ var environmentAdvice = apierror.Advice{
 
 // NewEnvironmentResource returns the resource agentyard_environment.
 func NewEnvironmentResource() resource.Resource {
-	return &environmentResource{crud.Resource{Name: "environment"}}
+	return &environmentResource{crud.ByID{Resource: crud.Resource{Name: "environment"}, Example: "env_01hzy3v7k2m4n6p8q0r2s4t6v8"}}
 }
 
-type environmentResource struct{ crud.Resource }
+type environmentResource struct{ crud.ByID }
 
 type environmentModel struct {
 	environmentRecord
@@ -249,10 +249,6 @@ func sameRepositories(ctx context.Context, prior, planned types.List) bool {
 // noSecrets describes inputs that the service also returns in attributes and logs, where nothing marks them as sensitive.
 const noSecrets = " Must not contain secrets: plans, state, and errors show it in clear text."
 
-func (r *environmentResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	resp.IdentitySchema = crud.IDSchema(environmentResults["id"].Text)
-}
-
 func (r *environmentResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var makeDefault types.Bool
 	var scope types.String
@@ -291,8 +287,4 @@ var deleteAdvice = apierror.Advice{
 	http.StatusForbidden: environmentAdvice[http.StatusForbidden],
 	http.StatusConflict: "If this is the organization's default environment, make another environment the default first, then apply again. " +
 		"Terraform deletes an environment before it updates agentyard_default_environment, so use two applies. Otherwise, apply again.",
-}
-
-func (r *environmentResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	crud.ImportByID(ctx, "environment", "env_01hzy3v7k2m4n6p8q0r2s4t6v8", req, resp)
 }

@@ -9,8 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
@@ -25,24 +23,19 @@ var (
 
 // NewGlobalUsageLimitResource returns the resource agentyard_global_usage_limit.
 func NewGlobalUsageLimitResource() resource.Resource {
-	return &globalUsageLimitResource{crud.Resource{Name: "global_usage_limit"}}
+	return &globalUsageLimitResource{crud.Singleton{Resource: crud.Resource{Name: "global_usage_limit"}}}
 }
 
-type globalUsageLimitResource struct{ crud.Resource }
+type globalUsageLimitResource struct{ crud.Singleton }
 
 type globalUsageLimitModel struct {
-	ID    types.String `tfsdk:"id"`
-	Limit types.Int64  `tfsdk:"limit"`
+	crud.SingletonModel
+	Limit types.Int64 `tfsdk:"limit"`
 }
 
 func (m *globalUsageLimitModel) FromAPI(_ context.Context, limit *int64) diag.Diagnostics {
-	m.ID, m.Limit = types.StringValue(theOrganization), types.Int64Value(*limit)
+	m.ID, m.Limit = types.StringValue(crud.SingletonID), types.Int64Value(*limit)
 	return nil
-}
-
-// Identity is the same for every organization, because the API key determines which one it is.
-func (m *globalUsageLimitModel) Identity() any {
-	return &crud.ID{ID: types.StringValue(theOrganization)}
 }
 
 func (r *globalUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
@@ -52,11 +45,7 @@ func (r *globalUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRe
 			"~> Destroying this resource removes the limit. Members without a limit of their own then have none. To rename the resource, add a `moved` block.\n\n" +
 			"**Budgets.** To warn about exceeded budgets, see [Spend governance](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/spend-governance).",
 		Attributes: map[string]schema.Attribute{
-			"id": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "Always `" + theOrganization + "`.",
-				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-			},
+			"id": crud.SingletonAttribute(),
 			"limit": schema.Int64Attribute{
 				Required:            true,
 				MarkdownDescription: "Credits that each member without a limit of their own can use." + noPeriod + limitRange,
@@ -66,10 +55,6 @@ func (r *globalUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRe
 	}
 }
 
-func (r *globalUsageLimitResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	resp.IdentitySchema = crud.IDSchema("Always `" + theOrganization + "`.")
-}
-
 // ModifyPlan warns if a new limit replaces another one.
 func (r *globalUsageLimitResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() || !req.State.Raw.IsNull() {
@@ -77,7 +62,7 @@ func (r *globalUsageLimitResource) ModifyPlan(ctx context.Context, req resource.
 	}
 	var planned types.Int64
 	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("limit"), &planned)...)
-	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), theOrganization)...)
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), crud.SingletonID)...)
 	live, err := r.Client.Organization.GlobalUsageLimitAtPlan(ctx)
 	resp.Diagnostics.Append(apierror.For("plan", "global usage limit", err, globalLimitOptions)...)
 	if live != nil && !planned.IsUnknown() && planned.ValueInt64() != *live {
@@ -118,8 +103,4 @@ func (r *globalUsageLimitResource) Delete(ctx context.Context, req resource.Dele
 	crud.Delete(ctx, r.Client, "global usage limit", req, resp, func(*globalUsageLimitModel) error {
 		return r.Client.Organization.SetGlobalUsageLimit(ctx, nil)
 	}, globalLimitOptions)
-}
-
-func (r *globalUsageLimitResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	crud.ImportSingleton(ctx, "global usage limit", theOrganization, req, resp)
 }

@@ -92,11 +92,7 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 			"The value in the state applies: to keep the member, first apply `false`. To rename the resource or change its `for_each` key, add a `moved` block. " +
 			"Do not use `count` here: removing one address from a list would shift the others, and remove some of those members too." + crud.WeakEvidence,
 		Attributes: map[string]schema.Attribute{
-			"id": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "The same as `email`.",
-				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-			},
+			"id": crud.IDAttribute("The same as `email`."),
 			"email": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: inviteeText + crud.Assumed("set-user-usage-limits-email") + " Changing this forces a new invitation.",

@@ -24,9 +24,6 @@ var needsManager = apierror.Advice{
 // lastManager is the remedy for a refused removal of a member.
 const lastManager = "You cannot remove yourself, or the last manager or owner. Use the API key of another manager or owner."
 
-// theOrganization is the ID, identity, and import ID of a singleton.
-const theOrganization = "organization"
-
 // importByEmail imports an object by its "email".
 func importByEmail(ctx context.Context, object string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	crud.Import(ctx, "email", object, "the member's email address, such as avery@agentyard.example", value.IsEmail, req, resp)

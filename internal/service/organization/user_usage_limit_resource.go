@@ -68,11 +68,7 @@ func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequ
 			"To rename the resource or change its `for_each` key, add a `moved` block.\n\n" +
 			"**Former members.** The service should remove the limit of a member who leaves the organization" + crud.Assumed("remove-member"),
 		Attributes: map[string]schema.Attribute{
-			"id": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "The same as `email`.",
-				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-			},
+			"id": crud.IDAttribute("The same as `email`."),
 			"email": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: userEmailText + crud.Assumed("set-user-usage-limits-email") + " Changing this forces a new limit.",

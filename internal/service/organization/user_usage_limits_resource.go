@@ -15,8 +15,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -35,26 +33,21 @@ var (
 
 // NewUserUsageLimitsResource returns the resource agentyard_user_usage_limits.
 func NewUserUsageLimitsResource() resource.Resource {
-	return &userUsageLimitsResource{crud.Resource{Name: "user_usage_limits"}}
+	return &userUsageLimitsResource{crud.Singleton{Resource: crud.Resource{Name: "user_usage_limits"}}}
 }
 
-type userUsageLimitsResource struct{ crud.Resource }
+type userUsageLimitsResource struct{ crud.Singleton }
 
 type userUsageLimitsModel struct {
-	ID     types.String `tfsdk:"id"`
-	Limits types.Map    `tfsdk:"limits"`
+	crud.SingletonModel
+	Limits types.Map `tfsdk:"limits"`
 }
 
 // FromAPI keeps the spelling of the addresses, which are case-insensitive.
 func (m *userUsageLimitsModel) FromAPI(_ context.Context, all *organization.UsageLimits) diag.Diagnostics {
-	m.ID = types.StringValue(theOrganization)
+	m.ID = types.StringValue(crud.SingletonID)
 	m.Limits = types.MapValueMust(types.Int64Type, overridesLike(m.Limits, all))
 	return nil
-}
-
-// Identity is the same for every organization, because the API key determines which one it is.
-func (m *userUsageLimitsModel) Identity() any {
-	return &crud.ID{ID: types.StringValue(theOrganization)}
 }
 
 // overridesLike returns the limits of all users who have their own, with the spelling of the addresses in like.
@@ -108,11 +101,7 @@ func (r *userUsageLimitsResource) Schema(_ context.Context, _ resource.SchemaReq
 			"**Migration.** You can replace `agentyard_user_usage_limit` resources with this one in one apply. It sets the limits in `limits` and removes all others.\n\n" +
 			"**Requests.** One request sets up to 100 limits.",
 		Attributes: map[string]schema.Attribute{
-			"id": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "Always `" + theOrganization + "`.",
-				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-			},
+			"id": crud.SingletonAttribute(),
 			"limits": schema.MapAttribute{
 				Required:    true,
 				ElementType: types.Int64Type,
@@ -122,10 +111,6 @@ func (r *userUsageLimitsResource) Schema(_ context.Context, _ resource.SchemaReq
 			},
 		},
 	}
-}
-
-func (r *userUsageLimitsResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	resp.IdentitySchema = crud.IDSchema("Always `" + theOrganization + "`.")
 }
 
 // ValidateConfig rejects two spellings of one address.
@@ -156,7 +141,7 @@ func (r *userUsageLimitsResource) ModifyPlan(ctx context.Context, req resource.M
 		}
 		return
 	}
-	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), theOrganization)...)
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("id"), crud.SingletonID)...)
 	all, err := r.Client.Organization.UsageLimitsAtPlan(ctx)
 	resp.Diagnostics.Append(apierror.For("plan", "user usage limits", err, limitOptions)...)
 	if all != nil && !planned.IsUnknown() {
@@ -191,7 +176,7 @@ func (r *userUsageLimitsResource) Create(ctx context.Context, req resource.Creat
 		}
 		return
 	}
-	plan.ID = types.StringValue(theOrganization)
+	plan.ID = types.StringValue(crud.SingletonID)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
 	resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
 }
@@ -228,10 +213,6 @@ func (r *userUsageLimitsResource) Delete(ctx context.Context, req resource.Delet
 	var state userUsageLimitsModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(limitErrors("delete", r.Client.Organization.SetUserUsageLimits(ctx, limitChanges(state.Limits.Elements(), nil)))...)
-}
-
-func (r *userUsageLimitsResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	crud.ImportSingleton(ctx, "user usage limits", theOrganization, req, resp)
 }
 
 // limitErrors reports each user whose limit was refused at their address, and any other error once.

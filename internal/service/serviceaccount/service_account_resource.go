@@ -32,10 +32,10 @@ var (
 
 // NewServiceAccountResource returns the resource agentyard_service_account.
 func NewServiceAccountResource() resource.Resource {
-	return &accountResource{crud.Resource{Name: "service_account"}}
+	return &accountResource{crud.ByID{Resource: crud.Resource{Name: "service_account"}, Example: "sa_01hzy3v7k2m4n6p8q0r2s4t6v8"}}
 }
 
-type accountResource struct{ crud.Resource }
+type accountResource struct{ crud.ByID }
 
 type accountModel struct {
 	accountRecord
@@ -87,10 +87,6 @@ func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 			"deletion_protection": crud.DeletionProtection("service account"),
 		},
 	}
-}
-
-func (r *accountResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	resp.IdentitySchema = crud.IDSchema(accountResults["id"].Text)
 }
 
 // ModifyPlan fails early if the service rejects the API key, and warns about computers that a destroy also deletes. A
@@ -171,8 +167,4 @@ func (r *accountResource) Delete(ctx context.Context, req resource.DeleteRequest
 	crud.Delete(ctx, r.Client, "service account", req, resp, func(m *accountModel) error {
 		return r.Client.ServiceAccounts.Delete(ctx, m.ID.ValueString())
 	})
-}
-
-func (r *accountResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	crud.ImportByID(ctx, "service account", "sa_01hzy3v7k2m4n6p8q0r2s4t6v8", req, resp)
 }

@@ -48,9 +48,11 @@ var deletionAdvice = apierror.Advice{
 }
 
 // NewWikiRunResource returns the resource agentyard_wiki_run.
-func NewWikiRunResource() resource.Resource { return &wikiRunResource{crud.Resource{Name: "wiki_run"}} }
+func NewWikiRunResource() resource.Resource {
+	return &wikiRunResource{crud.ByID{Resource: crud.Resource{Name: "wiki_run"}, Example: "wiki_01hzy3v7k2m4n6p8q0r2s4t6v8"}}
+}
 
-type wikiRunResource struct{ crud.Resource }
+type wikiRunResource struct{ crud.ByID }
 
 type wikiRunModel struct {
 	wikiRunRecord
@@ -153,10 +155,6 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	}
 }
 
-func (r *wikiRunResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	resp.IdentitySchema = crud.IDSchema(wikiRunResults["id"].Text)
-}
-
 // ModifyPlan fails before anything is created if the service rejects the API key.
 func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.State.Raw.IsNull() && !req.Plan.Raw.IsNull() {
@@ -207,8 +205,4 @@ func (r *wikiRunResource) Delete(ctx context.Context, req resource.DeleteRequest
 	crud.Delete(ctx, r.Client, "wiki run", req, resp, func(m *wikiRunModel) error {
 		return r.Client.Wikis.Delete(ctx, m.ID.ValueString())
 	}, deletionAdvice)
-}
-
-func (r *wikiRunResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	crud.ImportByID(ctx, "wiki run", "wiki_01hzy3v7k2m4n6p8q0r2s4t6v8", req, resp)
 }
