@@ -22,16 +22,12 @@ type Server interface {
 	tfprotov6.ActionServer
 }
 
-// newFailedCreatePacer returns a server in front of inner. It cannot pace the responses of other providers in the same run.
-func newFailedCreatePacer(inner Server, clk clock.Clock) Server {
-	return &failedCreatePacer{Server: inner, clock: clk}
-}
-
 // failedCreatePacer separates the responses to failed creates from other responses.
 //
 // Terraform 1.16.4 briefly keeps an object whose create failed without a status, until it marks the object as tainted. If
 // another response makes it save the state in that moment, it panics and leaves an empty state file. Several creates that
 // fail at about the same time almost always cause this. OpenTofu and Terraform 1.5 do not have this bug.
+// The responses of other providers in the same run cannot be paced.
 type failedCreatePacer struct {
 	Server
 	clock clock.Clock

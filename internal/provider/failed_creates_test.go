@@ -59,7 +59,7 @@ func TestServer_keepsFailedCreationsApart(t *testing.T) {
 			t.Parallel()
 			start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 			clk := clock.NewFake(start)
-			server := newFailedCreatePacer(fakeServer{}, clk)
+			server := &failedCreatePacer{Server: fakeServer{}, clock: clk}
 			var left []int
 			for _, answer := range tc.answers {
 				req := &tfprotov6.ApplyResourceChangeRequest{TypeName: answer, PriorState: null}

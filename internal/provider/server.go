@@ -32,7 +32,7 @@ func NewServer(version string, options ...Option) (Server, error) {
 	}
 	layers := []func(Server) Server{
 		// Responses to failed creates keep a distance from all others: otherwise, Terraform 1.16.4 may crash and lose its state.
-		func(inner Server) Server { return newFailedCreatePacer(inner, p.clock) },
+		func(inner Server) Server { return &failedCreatePacer{Server: inner, clock: p.clock} },
 		// An object with deletion_protection is neither destroyed nor replaced.
 		func(inner Server) Server { return protectionServer{inner} },
 		// Null elements, and numbers that JSON cannot carry, are errors.
