@@ -83,10 +83,12 @@ type ByID struct {
 	Example string
 }
 
+// IdentitySchema sets the schema of ID.
 func (r *ByID) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
 	resp.IdentitySchema = IDSchema("The " + r.object() + "'s ID.")
 }
 
+// ImportState imports the object by its ID.
 func (r *ByID) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	ImportByID(ctx, r.object(), r.Example, req, resp)
 }
@@ -110,10 +112,12 @@ func (*SingletonModel) Identity() any { return &ID{ID: types.StringValue(Singlet
 // SingletonAttribute is the attribute of SingletonModel.
 func SingletonAttribute() schema.StringAttribute { return IDAttribute(singletonText) }
 
+// IdentitySchema sets the schema of ID.
 func (r *Singleton) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
 	resp.IdentitySchema = IDSchema(singletonText)
 }
 
+// ImportState imports the object by its ID.
 func (r *Singleton) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	Import(ctx, "id", r.object(), fmt.Sprintf("always %q", SingletonID), func(given string) bool { return given == SingletonID }, req, resp)
 }

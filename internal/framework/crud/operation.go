@@ -227,6 +227,11 @@ func RequiredText(description string) schema.StringAttribute {
 	return schema.StringAttribute{Required: true, MarkdownDescription: description, Validators: []validator.String{value.NotEmpty()}}
 }
 
+// RequiredNotBlank is RequiredText that rejects spaces too. The hint is a sentence for the error.
+func RequiredNotBlank(description, hint string) schema.StringAttribute {
+	return schema.StringAttribute{Required: true, MarkdownDescription: description, Validators: []validator.String{value.NotBlank(hint)}}
+}
+
 // OptionalText is an optional argument that must not be empty.
 func OptionalText(description string) schema.StringAttribute {
 	return schema.StringAttribute{Optional: true, MarkdownDescription: description, Validators: []validator.String{value.NotEmpty()}}

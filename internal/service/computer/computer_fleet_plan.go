@@ -8,8 +8,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
@@ -179,9 +177,4 @@ func (c fleetChange) entries(ctx context.Context, plan *fleetModel, state types.
 	all, d := types.MapValue(fleetComputerType, entries)
 	diags.Append(d...)
 	return all, diags
-}
-
-// replaceProvider replaces nothing while the fleet has no provider yet, because it never had a computer.
-func replaceProvider(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-	resp.RequiresReplace = !req.StateValue.IsNull()
 }

@@ -132,7 +132,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Validators:          []validator.String{value.NotEmpty(), value.Except(computers.ProviderBYOM, "Use agentyard_computer to register a machine.")},
 				PlanModifiers: []planmodifier.String{
 					stringplanmodifier.UseNonNullStateForUnknown(),
-					stringplanmodifier.RequiresReplaceIf(replaceProvider, "Changing this forces a new fleet.", "Changing this forces a new fleet."),
+					stringplanmodifier.RequiresReplaceIf(replaceSet, "Changing this forces a new fleet.", "Changing this forces a new fleet."),
 				},
 			},
 			"repos":             reposAttribute("fleet"),

@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -60,11 +61,7 @@ func originAttribute() schema.SingleNestedAttribute {
 				MarkdownDescription: "Kind of the source. One of `template`, `execution-template`, or `computer`.",
 				Validators:          []validator.String{value.OneOf(kindTemplate, kindExecutionTemplate, kindComputer)},
 			},
-			"template_id": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "ID of the template. Required for `template` and `execution-template`.",
-				Validators:          []validator.String{value.NotEmpty()},
-			},
+			"template_id": crud.OptionalText("ID of the template. Required for `template` and `execution-template`."),
 			"is_listed": schema.BoolAttribute{
 				Optional:            true,
 				MarkdownDescription: computerResults["is_listed"].Text + " Required for `template` and `execution-template`.",

@@ -23,8 +23,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-// replaceHost allows the first host ID in place: the service accepts only one.
-func replaceHost(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
+// replaceSet allows the first value in place: the service accepts one host ID, and a fleet without computers has no provider yet.
+func replaceSet(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
 	resp.RequiresReplace = !req.StateValue.IsNull()
 }
 

@@ -119,7 +119,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		PlanModifiers: []planmodifier.String{
 			stringplanmodifier.UseStateForUnknown(),
 			modifier.KeepCase(),
-			stringplanmodifier.RequiresReplaceIf(replaceHost, "Changing this later forces a new computer.", "Changing this later forces a new computer."),
+			stringplanmodifier.RequiresReplaceIf(replaceSet, "Changing this later forces a new computer.", "Changing this later forces a new computer."),
 		},
 	}
 	attributes["remote_user"] = schema.StringAttribute{

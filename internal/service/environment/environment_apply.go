@@ -34,7 +34,7 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 		}
 		deadline = until
 		made, err := r.Client.Environments.Create(createCtx, body)
-		return made, crud.Explained(err, createOptions(body))
+		return made, crud.Explained(err, refusal(false, body.SourceID != ""))
 	})
 	if made == nil {
 		return
@@ -97,7 +97,7 @@ func (r *environmentResource) start(ctx context.Context, body environments.Updat
 			resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, w.steps())...)
 		}
 		if err != nil {
-			resp.Diagnostics.Append(apierror.For("update", "environment", err, updateOptions(body))...)
+			resp.Diagnostics.Append(apierror.For("update", "environment", err, refusal(body.Name != nil, body.SourceID != nil))...)
 			return "", false
 		}
 	}
@@ -212,25 +212,14 @@ func (r *environmentResource) makeDefault(ctx context.Context, m *environmentMod
 	return diags
 }
 
-// createOptions says which argument is at fault if a creation is refused.
-func createOptions(body environments.CreateRequest) apierror.Options {
-	if body.SourceID == "" {
-		return apierror.Options{environmentAdvice}
-	}
-	return apierror.Options{environmentAdvice, noSource}
-}
-
-// updateOptions says which argument is at fault if an update is refused.
-func updateOptions(body environments.UpdateRequest) apierror.Options {
+// refusal says which argument is at fault if a request is refused.
+func refusal(renames, setsSource bool) apierror.Options {
 	options := apierror.Options{environmentAdvice}
-	if body.Name != nil {
+	if renames {
 		options = append(options, apierror.NameTaken("environment"))
 	}
-	if body.SourceID != nil {
-		options = append(options, noSource)
+	if setsSource {
+		options = append(options, apierror.AtStatus{http.StatusNotFound: path.Root("source_id")})
 	}
 	return options
 }
-
-// noSource is for a 404 if a source was sent.
-var noSource = apierror.AtStatus{http.StatusNotFound: path.Root("source_id")}

@@ -185,12 +185,7 @@ func (r *memberInvitationResource) warnRemoval(ctx context.Context, state *membe
 	}
 }
 
-var invitationOptions = apierror.Options{
-	needsManager,
-	apierror.Own(invitationRemedy),
-}
-
-func invitationRemedy(err error) (remedy string, at path.Path) {
+var invitationOptions = apierror.Options{needsManager, apierror.Own(func(err error) (remedy string, at path.Path) {
 	var refused *organization.RefusedError
 	switch {
 	case !errors.As(err, &refused):
@@ -199,7 +194,7 @@ func invitationRemedy(err error) (remedy string, at path.Path) {
 		return "Set role to the one that the service kept, or apply again after the invitation is accepted.", path.Root("role")
 	}
 	return "Nobody was invited, and no role was changed. Resolve what the service reports, then apply again.", path.Root("email")
-}
+})}
 
 // Create invites nobody who is a member, unless their role is configured: the service gives an invited member the default role.
 func (r *memberInvitationResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {

@@ -84,11 +84,7 @@ func (e *apiKeyEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, r
 			"An existing key's value is not available, so `key` is then null. If a run is killed before the value is stored, the value is lost, and `key` is null in every later run. A run must then fail instead of storing null. The upload in the example does; for other stores, use the form of the guide.\n\n" +
 			"**More.** [API keys without state](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/api-keys-without-state) shows both." + crud.AssumedFormat,
 		Attributes: map[string]schema.Attribute{
-			"service_account_id": schema.StringAttribute{
-				Required:            true,
-				MarkdownDescription: "ID of the service account that the key authenticates as.",
-				Validators:          []validator.String{value.NotEmpty()},
-			},
+			"service_account_id": crud.RequiredText("ID of the service account that the key authenticates as."),
 			"name": schema.StringAttribute{
 				Required:            true,
 				MarkdownDescription: "Name of the key. The service should accept 1–128 characters" + crud.Assumed("create-api-key") + " Does not have to be unique, unless `keep` is set" + crud.Assumed("create-api-key-name"),

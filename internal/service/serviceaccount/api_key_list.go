@@ -8,14 +8,12 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
 type apiKeyListConfig struct {
@@ -30,11 +28,7 @@ var APIKeyList = crud.ListResource{
 		"**Values.** The list does not include the keys' values: an imported key has a null `key` until it is rotated. " +
 		"Expired keys are included, and a plan warns about them after the import. To replace one, set a later `expires_at` or use `expires_in`." + crud.AssumedFormat,
 	Attributes: map[string]schema.Attribute{
-		"service_account_id": schema.StringAttribute{
-			Optional:            true,
-			MarkdownDescription: "Return only the keys of this service account. If omitted, returns the keys of all accounts.",
-			Validators:          []validator.String{value.NotEmpty()},
-		},
+		"service_account_id": crud.OptionalText("Return only the keys of this service account. If omitted, returns the keys of all accounts."),
 		"include_revoked": schema.BoolAttribute{
 			Optional:            true,
 			MarkdownDescription: "Whether to include revoked keys. Defaults to `false`. After the import of a revoked key, the next apply replaces it.",

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -15,7 +14,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
 type apiKeysModel struct {
@@ -28,12 +26,8 @@ var APIKeysDataSource = crud.DataSource{
 	Name:        "api_keys",
 	Description: "Lists all API keys of a service account, including expired and revoked keys. The values of the keys are not available." + crud.ManagersOnly + crud.AssumedFormat,
 	Attributes: map[string]schema.Attribute{
-		"service_account_id": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "ID of the service account.",
-			Validators:          []validator.String{value.NotEmpty()},
-		},
-		"api_keys": apiKeyResults.DataSourceRows("The API keys, newest first."),
+		"service_account_id": crud.RequiredText("ID of the service account."),
+		"api_keys":           apiKeyResults.DataSourceRows("The API keys, newest first."),
 	},
 	Verb: "list", Object: "API keys",
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *apiKeysModel) error {

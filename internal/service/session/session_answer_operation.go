@@ -8,7 +8,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -56,16 +55,8 @@ var Answer = crud.Operation{
 		"**Failures.** After a timeout or another failure, nothing is stored, so the next apply waits again. The agent is not stopped." + crud.WeakEvidence,
 	OnlyWaits: true,
 	Arguments: map[string]schema.Attribute{
-		"session_id": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: sessionIDText,
-			Validators:          []validator.String{value.NotBlank("Set the ID of a session.")},
-		},
-		"message_id": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "ID of the message, such as the `id` of `agentyard_session_message`.",
-			Validators:          []validator.String{value.NotBlank("Set the ID of a message.")},
-		},
+		"session_id": sessionIDArgument,
+		"message_id": crud.RequiredNotBlank("ID of the message, such as the `id` of `agentyard_session_message`.", "Set the ID of a message."),
 	},
 	Results: results.Attributes{
 		"id":           results.Computed("The answer's ID. The ID of the message if there is no answer.", types.StringType),

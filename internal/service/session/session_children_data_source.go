@@ -22,7 +22,7 @@ var SessionChildrenDataSource = crud.DataSource{
 	Name:        "session_children",
 	Description: "Lists the sessions of the subagents that a session started." + ownersSession + crud.WeakEvidence,
 	Attributes: map[string]schema.Attribute{
-		"session_id": sessionIDArgument(),
+		"session_id": sessionIDArgument,
 		"sessions":   sessionData.DataSourceRows("The subagents' sessions, newest first."),
 	},
 	Verb: "list", Object: "subagents", Options: apierror.Options{atSession, ownersOnly},

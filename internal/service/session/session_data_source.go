@@ -29,11 +29,7 @@ var SessionDataSource = crud.DataSource{
 	Name:        "session",
 	Description: "Returns a session of a coding agent by ID. The `session_settings` of another owner's session may be null." + ownersSession,
 	Attributes: sessionData.DataSource(map[string]schema.Attribute{
-		"id": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: sessionResults["id"].Text,
-			Validators:          []validator.String{value.NotBlank("Give the ID of a session.")},
-		},
+		"id": crud.RequiredNotBlank(sessionResults["id"].Text, "Give the ID of a session."),
 		"computer_id": schema.StringAttribute{
 			Optional: true, Computed: true,
 			MarkdownDescription: sessionResults["computer_id"].Text + " If set, the session is read from this computer, and a session on another computer is an error.",

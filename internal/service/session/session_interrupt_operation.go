@@ -6,7 +6,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -14,7 +13,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
 type sessionInterruptModel struct {
@@ -26,11 +24,7 @@ var Interrupt = crud.Operation{
 	Name:        "session_interrupt",
 	Description: "Interrupts the agent of a session. An idle session is left unchanged." + ownersSession,
 	Arguments: map[string]schema.Attribute{
-		"session_id": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: sessionIDText,
-			Validators:          []validator.String{value.NotBlank("Set the ID of a session.")},
-		},
+		"session_id": sessionIDArgument,
 	},
 	Results: results.Attributes{
 		"status": results.Computed("Status of the session after the interruption. If it is not `idle`, the agent may not have stopped yet.", types.StringType),

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -41,16 +40,8 @@ var Message = crud.Operation{
 	ResourceNotes: " To wait for the answer, use the resource `agentyard_session_answer`.\n\n**Once.** Each apply sends the message at most once. If the response is lost, the provider looks for the message in the session. If it is not there, the apply fails.\n\n" +
 		"**Killed runs.** After a killed run, the next apply sends only messages that are not in the state yet. A message that was being sent may arrive twice." + crud.WeakEvidence,
 	Arguments: map[string]schema.Attribute{
-		"session_id": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: sessionIDText,
-			Validators:          []validator.String{value.NotBlank("Set the ID of a session.")},
-		},
-		"text": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "Text of the message. Must not contain secrets: plans show it.",
-			Validators:          []validator.String{value.NotBlank("Give the agent a task.")},
-		},
+		"session_id": sessionIDArgument,
+		"text":       crud.RequiredNotBlank("Text of the message. Must not contain secrets: plans show it.", "Give the agent a task."),
 		"files": schema.ListNestedAttribute{
 			Optional:            true,
 			MarkdownDescription: "Local files to send with the message. Must be at most 32 MiB in total, with `images`.",

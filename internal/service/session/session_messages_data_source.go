@@ -43,14 +43,8 @@ var atSession = apierror.Options{
 	apierror.Advice{http.StatusNotFound: "The session was not found. Check session_id." + ifNew},
 }
 
-// sessionIDArgument is the session that a data source is about.
-func sessionIDArgument() schema.StringAttribute {
-	return schema.StringAttribute{
-		Required:            true,
-		MarkdownDescription: sessionIDText,
-		Validators:          []validator.String{value.NotBlank("Set the ID of a session.")},
-	}
-}
+// sessionIDArgument is the session that a data source or an operation is about.
+var sessionIDArgument = crud.RequiredNotBlank("ID of the session.", "Set the ID of a session.")
 
 // SessionMessagesDataSource is the data source agentyard_session_messages.
 var SessionMessagesDataSource = crud.DataSource{
@@ -58,7 +52,7 @@ var SessionMessagesDataSource = crud.DataSource{
 	Description: "Returns the messages of a session: those that its agent got, and those that it wrote." + ownersSession + "\n\n" +
 		"-> **Late messages.** A new message can take 20 seconds or more to appear in this list. To wait for an answer, use the resource `agentyard_session_answer`." + crud.WeakEvidence,
 	Attributes: map[string]schema.Attribute{
-		"session_id": sessionIDArgument(),
+		"session_id": sessionIDArgument,
 		"roles": schema.SetAttribute{
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Return only messages of these roles: `user`, `assistant`, `tool`, or `system`. Defaults to all roles.",

@@ -49,8 +49,6 @@ var sessionData = results.Merge(sessionResults, results.Fields[*sessions.Session
 	"service_credits": results.Float64("Credits that the session and its subagents have used. Null if the service does not return it: lists may lack it"+crud.Assumed("list-sessions"), func(s *sessions.Session) *float64 { return s.ServiceCredits }),
 })
 
-const sessionIDText = "ID of the session."
-
 // ifNew is advice for a session that was not found, because the service shows a new one late.
 const ifNew = " If the session was just created, try again in a few minutes."
 

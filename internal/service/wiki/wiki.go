@@ -5,22 +5,14 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 )
 
-// ofRun returns the argument of data sources that read a part of a wiki run.
-func ofRun() schema.StringAttribute {
-	return schema.StringAttribute{
-		Required:            true,
-		MarkdownDescription: "ID of the wiki run.",
-		Validators:          []validator.String{value.NotBlank("Set it to the ID of a wiki run.")},
-	}
-}
+// ofRun is the argument of data sources that read a part of a wiki run.
+var ofRun = crud.RequiredNotBlank("ID of the wiki run.", "Set it to the ID of a wiki run.")
 
 var atRun = apierror.AtStatus{http.StatusBadRequest: path.Root("wiki_run_id"), http.StatusForbidden: path.Root("wiki_run_id"), http.StatusNotFound: path.Root("wiki_run_id")}
 

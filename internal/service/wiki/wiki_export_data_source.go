@@ -37,7 +37,7 @@ var WikiExportDataSource = crud.DataSource{
 		"-> **When the archive is written.** Terraform reads the data source in each plan, which writes the archive. The apply writes it only if the plan does not know an argument yet. " +
 		"If a pipeline plans and applies on different machines, the archive is usually on the one that plans. `terraform destroy` does not delete it." + crud.AssumedFormat,
 	Attributes: map[string]schema.Attribute{
-		"wiki_run_id": ofRun(),
+		"wiki_run_id": ofRun,
 		"output_path": schema.StringAttribute{
 			Required: true,
 			MarkdownDescription: "Path of the archive. Relative paths start at the working directory. Missing directories are created. An existing ZIP archive is replaced. Any other file, and a symbolic link, is an error. " +

@@ -8,7 +8,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-jsontypes/jsontypes"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -37,17 +36,13 @@ var WikiPageDataSource = crud.DataSource{
 	Name:        "wiki_page",
 	Description: "Returns a page of a wiki run, with its text." + crud.AnyKey + crud.AssumedFormat,
 	Attributes: map[string]schema.Attribute{
-		"wiki_run_id": ofRun(),
-		"page_id": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "ID of the page, from the run's `page_tree` or the data source `agentyard_wiki_search`.",
-			Validators:          []validator.String{value.NotBlank("Give the ID of a page.")},
-		},
-		"path":     schema.StringAttribute{Computed: true, MarkdownDescription: pathText},
-		"title":    schema.StringAttribute{Computed: true, MarkdownDescription: titleText},
-		"content":  schema.StringAttribute{Computed: true, MarkdownDescription: "Text of the page in Markdown. It can be empty."},
-		"order":    schema.Int64Attribute{Computed: true, MarkdownDescription: "Position of the page among the pages next to it, rounded down. Null if unknown."},
-		"raw_json": schema.StringAttribute{Computed: true, CustomType: jsontypes.NormalizedType{}, MarkdownDescription: crud.WholeRecord},
+		"wiki_run_id": ofRun,
+		"page_id":     crud.RequiredNotBlank("ID of the page, from the run's `page_tree` or the data source `agentyard_wiki_search`.", "Give the ID of a page."),
+		"path":        schema.StringAttribute{Computed: true, MarkdownDescription: pathText},
+		"title":       schema.StringAttribute{Computed: true, MarkdownDescription: titleText},
+		"content":     schema.StringAttribute{Computed: true, MarkdownDescription: "Text of the page in Markdown. It can be empty."},
+		"order":       schema.Int64Attribute{Computed: true, MarkdownDescription: "Position of the page among the pages next to it, rounded down. Null if unknown."},
+		"raw_json":    schema.StringAttribute{Computed: true, CustomType: jsontypes.NormalizedType{}, MarkdownDescription: crud.WholeRecord},
 	},
 	Verb: "read", Object: "wiki page", Options: apierror.Options{ofRunAdvice, pageNotFound},
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiPageModel) error {

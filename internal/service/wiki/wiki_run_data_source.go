@@ -7,13 +7,11 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
 // WikiRunDataSource is the data source agentyard_wiki_run.
@@ -21,11 +19,7 @@ var WikiRunDataSource = crud.DataSource{
 	Name:        "wiki_run",
 	Description: "Returns a wiki run that the API key can see." + crud.AnyKey + crud.AssumedFormat,
 	Attributes: wikiRunData.DataSource(map[string]schema.Attribute{
-		"id": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: wikiRunResults["id"].Text,
-			Validators:          []validator.String{value.NotBlank("Set it to the ID of a wiki run.")},
-		},
+		"id": crud.RequiredNotBlank(wikiRunResults["id"].Text, "Set it to the ID of a wiki run."),
 	}),
 	Verb: "read", Object: "wiki run", Options: apierror.Options{apierror.Advice{http.StatusForbidden: switchedOff}},
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *wikiRunDataModel) error {

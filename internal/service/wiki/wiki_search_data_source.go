@@ -28,12 +28,8 @@ var WikiSearchDataSource = crud.DataSource{
 	Name:        "wiki_search",
 	Description: "Searches the pages of a wiki run." + crud.AnyKey + crud.AssumedFormat,
 	Attributes: map[string]schema.Attribute{
-		"wiki_run_id": ofRun(),
-		"query": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "Text to search for.",
-			Validators:          []validator.String{value.NotBlank("Give a text to look for.")},
-		},
+		"wiki_run_id": ofRun,
+		"query":       crud.RequiredNotBlank("Text to search for.", "Give a text to look for."),
 		"limit": schema.Int64Attribute{
 			Optional:            true,
 			MarkdownDescription: "Maximum number of pages to return. The service should accept 1–100" + crud.Assumed("search-wiki-run-limit") + " If omitted, the service chooses.",
