@@ -3,6 +3,7 @@ package collection
 import (
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 )
@@ -46,6 +47,12 @@ func IsGone(err error) bool {
 	missing, ok := errors.AsType[*MissingError](err)
 	return ok && !missing.IsNew
 }
+
+// youngFor is how long the service may not show a new object: a minute, and two for the difference between the clocks of the service.
+const youngFor = 3 * time.Minute
+
+// IsYoung reports whether an object that is missing may not be visible yet. Now is the service's time.
+func IsYoung(now, createdAt time.Time) bool { return now.Before(createdAt.Add(youngFor)) }
 
 // IsNew reports whether an object is missing but may be visible later.
 func IsNew(err error) bool {

@@ -36,9 +36,6 @@ func New(conn *transport.Conn) *Client {
 const (
 	// maxListed limits how many sessions of a computer are listed for reads. The others are read one by one.
 	maxListed = 1000
-	// youngFor is how long the service may return 404 for a new session: a minute, and two for the difference between the clocks
-	// of the service.
-	youngFor = 3 * time.Minute
 	// notFoundPatience is how long every request but that of a refresh is retried after a 404, because the session may be new.
 	notFoundPatience = 10 * time.Second
 	notFoundPause    = 2 * time.Second
@@ -109,7 +106,7 @@ func (c *Client) Listed(ctx context.Context, id, computer string) (*Session, err
 // session was created a moment ago.
 func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Time) (*Session, error) {
 	return c.listings.GetListed(ctx, computer, id, func(ctx context.Context) (*Session, error) {
-		if isYoung := cmp.Or(c.conn.ServiceTime(), c.conn.Clock.Now()).Before(createdAt.Add(youngFor)); !isYoung {
+		if !collection.IsYoung(cmp.Or(c.conn.ServiceTime(), c.conn.Clock.Now()), createdAt) {
 			return c.anywhere(ctx, id, computer)
 		}
 		found, err := c.GetUncached(ctx, id, computer) // One request is enough: a 404 proves nothing for a new session.

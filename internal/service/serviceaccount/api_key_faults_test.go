@@ -81,6 +81,11 @@ func TestAPIKey_listingThatLacksIt(t *testing.T) {
 		e, account := newAccountEnv(t)
 		_, i := e.Created(t, keyType, keyOf(account, nil))
 		id := i.ID()
+		// While the key is new, a listing may not show it yet.
+		e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultOtherResponse, Times: -1, Body: body})
+		e.Apply(t, i, keyOf(account, nil)).MustDo(t, acctest.ActionNone)
+		e.Faults().Clear()
+		e.Clock.Advance(5 * time.Minute)
 		e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultOtherResponse, Times: 1, Body: body})
 		e.Apply(t, i, keyOf(account, nil)).MustFail(t, "", id, "works", "Nothing was changed. Plan again")
 		e.Plan(t, i, keyOf(account, nil)).MustDo(t, acctest.ActionNone)

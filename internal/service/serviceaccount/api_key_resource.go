@@ -265,7 +265,7 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	case privatestate.IsImportUnread(ctx, resp.Private):
 		crud.HandleGone(ctx, r.Client, "API key", &m, resp)
 		return
-	default:
+	case !collection.IsYoung(r.now(ctx), parseTime(m.CreatedAt)): // A listing may not show a new key yet.
 		m.IsRevoked = types.BoolValue(true)
 	}
 	if !slices.Contains(inGrace, m.PreviousKeyID.ValueString()) {
