@@ -208,7 +208,7 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 // cancelLatestBuild cancels an environment's latest build if it is running, unless the environment is the default beside others of the
 // organization, which the service does not delete.
 func (c *Client) cancelLatestBuild(ctx context.Context, id string) (isKept bool, err error) {
-	e, err := c.GetUncached(ctx, id)
+	e, err := c.GetNow(ctx, id)
 	if err == nil && e.IsBuilding() {
 		if e.IsDefault != nil && *e.IsDefault && !c.isLast(ctx, id) {
 			return true, nil

@@ -1,6 +1,7 @@
 package environment_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -113,6 +114,14 @@ func TestEnvironment_refusedDestructionCancelsNoBuild(t *testing.T) {
 	_, i := e.Created(t, environmentType, envValues(acctest.Values{"scope": "organization", "make_organization_default": true}))
 	environmentsReady(e, "other")
 	e.API(http.MethodPost, environmentsRoute+"/"+i.ID()+"/builds", nil, nil)
+	acctest.NewProcess(t, e, nil).Destroy(i).MustFail(t, "", "409", "make another environment the default first")
+	// A single read may lack whether an environment is the default.
+	var read map[string]any
+	e.API(http.MethodGet, environmentsRoute+"/"+i.ID(), nil, &read)
+	delete(read, "isDefault")
+	body, err := json.Marshal(read)
+	check.Must(t, err)
+	e.Faults().Add(emulator.Fault{Operation: "getEnvironment", Kind: emulator.FaultOtherResponse, Times: -1, Body: string(body)})
 	acctest.NewProcess(t, e, nil).Destroy(i).MustFail(t, "", "409", "make another environment the default first")
 	e.WantRequests(t, "cancelEnvironmentBuild", 0)
 }
