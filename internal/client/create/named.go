@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
 // Named creates an object with a name. Besides the service's own errors, it returns *ExistsError and *LostError.
@@ -48,7 +49,7 @@ func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T]) (*T, error)
 	made, err := o.Send(ctx)
 	switch {
 	case err == nil:
-		if ref := l.ref(made); before.IsNotNew(ref.ID) || ref.Name != o.Name {
+		if ref := l.ref(made); before.IsNotNew(ref.ID) || !wire.SameText(ref.Name, o.Name) {
 			return nil, AnotherObject(ref.Object, o.Name, ref)
 		}
 		return made, nil

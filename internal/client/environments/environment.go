@@ -182,7 +182,7 @@ func (e *Environment) Failure() string {
 // hasName reports whether an environment has the requested name in the requested scope: each scope may have an environment with
 // the same name. An empty scope matches any, because the service chooses it or does not return it.
 func (b CreateRequest) hasName(e *Environment) bool {
-	return e.Name == b.Name && (b.Scope == "" || e.Scope == "" || e.Scope == b.Scope)
+	return wire.SameText(e.Name, b.Name) && (b.Scope == "" || e.Scope == "" || e.Scope == b.Scope)
 }
 
 // requested is the environment that the request describes.

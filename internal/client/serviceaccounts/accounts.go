@@ -91,7 +91,7 @@ func (c *Client) getUncached(ctx context.Context, id string) (*Account, error) {
 }
 
 func isNamed(name string) func(*Account) bool {
-	return func(a *Account) bool { return a.Name == name }
+	return func(a *Account) bool { return wire.SameText(a.Name, name) }
 }
 
 // Create creates an account, and finds it after a lost response; see create.Named. The API does not say whether names are
