@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
@@ -45,8 +46,7 @@ func (m *fleetModel) shortfall(wanted, present int, err error) (summary, detail 
 		detail += "\n\n" + remedy
 	}
 	var others *create.ExistsError
-	var lost *create.LostError
-	if errors.As(err, &others) || errors.As(err, &lost) && len(lost.Found) > 0 {
+	if errors.As(err, &others) || transport.IsAmbiguous(err) { // What is missing may appear later.
 		return summary, detail
 	}
 	return summary, detail + "\n\nThe next apply creates the missing computers."
