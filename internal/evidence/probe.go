@@ -112,12 +112,12 @@ getEnvironment
 getEnvironmentBuildStatuses environmentIds={environmentId}
 getEnvironmentBuildDiagnostics
 getBuildDiagnostics
-listSessions limit=2 limit=2&cursor={sessionCursor} limit=2&computerId={sessionComputer}
+listSessions limit=2 limit=2&cursor={cursor} limit=2&computerId={sessionComputer}
 getSession
 listSessionMessages limit=2
 listSessionChildren
-listMembers limit=2 limit=2&cursor={memberCursor}
-listEnterpriseControlHistory limit=2 limit=2&cursor={changeCursor}
+listMembers limit=2 limit=2&cursor={cursor}
+listEnterpriseControlHistory limit=2 limit=2&cursor={cursor}
 getGlobalUsageLimit
 getUserUsageLimits
 listWikiRuns
@@ -147,10 +147,7 @@ var sources = map[string]string{
 	"environmentId":    "listEnvironments environments id",
 	"buildId":          "listEnvironments environments latestBuild id",
 	"sessionId":        "listSessions sessions sessionId",
-	"sessionCursor":    "listSessions pagination nextCursor",
 	"sessionComputer":  "listSessions sessions computerId",
-	"memberCursor":     "listMembers pagination nextCursor",
-	"changeCursor":     "listEnterpriseControlHistory pagination nextCursor",
 	"wikiRunId":        "listWikiRuns wikiRuns wikiRunId",
 	"repoUrl":          "listWikiRuns wikiRuns repoUrl",
 	"pageId":           "getWikiRun pageTree pageId",
@@ -203,6 +200,9 @@ func (p *Probe) readAll(ctx context.Context) {
 // valueIn returns a value of the earlier answers, or nothing. Only an active managed computer has metrics.
 func valueIn(answers map[string]any, name, operation string) string {
 	from, path, _ := strings.Cut(sources[name], " ")
+	if name == "cursor" { // It leads on from the operation's own first page.
+		from, path = operation, "pagination nextCursor"
+	}
 	value := answers[from]
 	for _, key := range strings.Fields(path) {
 		value = RecordOf(value)[key]
