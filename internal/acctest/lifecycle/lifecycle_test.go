@@ -142,15 +142,13 @@ func TestImport_byNameSaysTheID(t *testing.T) {
 	t.Parallel()
 	o := newOrganization(t)
 	for _, r := range specimens.Data {
-		place, isByName := r.Values["name"].(string)
-		if !isByName || len(r.Values) > 1 {
-			continue
+		if place, isByName := r.Values["name"].(string); isByName && len(r.Values) == 1 {
+			p := acctest.NewProcess(t, o.Env, nil)
+			i := p.NewInstance(r.Type)
+			name, id := o.Fill(place).(string), o.Fill(strings.TrimSuffix(place, "_name")).(string)
+			p.Import(i, name).MustFail(t, "", "Cannot import", `"`+name+`" is the name of the `, id, "Import it by that ID.")
+			p.Import(i, "other").MustFail(t, "", "Cannot import", "look up the ID with the data source "+r.Type)
 		}
-		p := acctest.NewProcess(t, o.Env, nil)
-		i := p.NewInstance(r.Type)
-		name, id := o.Fill(place).(string), o.Fill(strings.TrimSuffix(place, "_name")).(string)
-		p.Import(i, name).MustFail(t, "", "Cannot import", `"`+name+`" is the name of the `, id, "Import it by that ID.")
-		p.Import(i, "other").MustFail(t, "", "Cannot import", "look up the ID with the data source "+r.Type)
 	}
 }
 

@@ -1,7 +1,9 @@
 package specimens_test
 
 import (
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -58,7 +60,12 @@ func TestSpecimens_everyObject(t *testing.T) {
 	for _, o := range specimens.Operations {
 		add("operation", o.Type, o.Title(), o.NotAtService)
 	}
+	objects, err := os.ReadFile("../../evidence/objects.txt")
+	check.Must(t, err)
 	for name := range offered {
+		if _, object, _ := strings.Cut(name, "agentyard_"); !strings.Contains("\n"+string(objects), "\n"+object+": ") {
+			t.Errorf("%s has no line in internal/evidence/objects.txt", name)
+		}
 		if !atService[name] {
 			t.Errorf("%s has no specimen, or none of which a real service is asked: add it to its area in internal/acctest/specimens", name)
 		}
@@ -72,18 +79,14 @@ func TestSpecimens_everyListInPages(t *testing.T) {
 	t.Parallel()
 	document, err := contract.Load()
 	check.Must(t, err)
-	var operations, rows []string
+	var operations []string
 	for _, o := range document.Operations() {
 		if document.Declared(o.ID).Parameters.GetByInAndName("query", "cursor") != nil {
 			operations = append(operations, o.ID)
 		}
 	}
-	for _, r := range specimens.Data {
-		if r.Paged {
-			rows = append(rows, r.Title())
-		}
-	}
+	rows := slices.DeleteFunc(slices.Clone(specimens.Data), func(r specimens.Read) bool { return !r.Paged })
 	if len(operations) != len(rows) {
-		t.Errorf(`%q have pages, but %q have Paged: add a row of Data named "in pages"`, operations, rows)
+		t.Errorf(`%q have pages, but %d rows of Data have Paged: add one with the name "in pages"`, operations, len(rows))
 	}
 }
