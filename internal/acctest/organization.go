@@ -1,6 +1,7 @@
 package acctest
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -65,6 +66,17 @@ func (o *Organization) environment(name string) Made {
 	}})
 }
 
+// AddMembers adds the members of examples and specimens, and returns the ID of the first one.
+func (e *Env) AddMembers() (first string) {
+	e.t.Helper()
+	for _, name := range []string{"avery", "blake", "casey"} {
+		id, _, err := e.AddHuman(emulator.Human{Email: name + "@agentyard.example"})
+		check.Must(e.t, err)
+		first = cmp.Or(first, id)
+	}
+	return first
+}
+
 // NewOrganization creates the objects in an emulator. The settings of the organization are unset: Furnish sets them.
 func NewOrganization(t testing.TB, e *Env) *Organization {
 	t.Helper()
@@ -76,13 +88,7 @@ func NewOrganization(t testing.TB, e *Env) *Organization {
 		"$email": "avery@agentyard.example", "$member": "casey@agentyard.example", "$lower": 1_000_000, "$higher": int64(9_007_199_254_740_991),
 		"$first_day": "2026-02-01", "$last_day": "2026-02-02", "$folder": t.TempDir(),
 	}}
-	for _, name := range []string{"avery", "blake", "casey"} {
-		human, _, err := e.AddHuman(emulator.Human{Email: name + "@agentyard.example"})
-		check.Must(t, err)
-		if name == "avery" {
-			o.places["$member_id"] = human
-		}
-	}
+	o.places["$member_id"] = e.AddMembers()
 	account := o.post("/service-accounts", Values{"name": "ci", "description": "builds"}).ID
 	o.post("/service-accounts", Values{"name": "robot"})
 	keys := "/service-accounts/" + account + "/api-keys"

@@ -77,11 +77,7 @@ func newOrganization(t *testing.T, options ...acctest.Option) organization {
 		check.Must(t, err)
 	}
 	post := func(path string, body, out any) { e.API(http.MethodPost, "/api/v0"+path, body, out) }
-	for _, email := range []string{"avery@agentyard.example", "blake@agentyard.example", "casey@agentyard.example"} {
-		_, _, err := e.AddHuman(emulator.Human{Email: email})
-		must(err)
-	}
-
+	e.AddMembers()
 	var account, computer struct{ ID string }
 	var session struct {
 		ID string `json:"sessionId"`
@@ -254,9 +250,7 @@ func TestAccExamples_resources(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.NewRealTime(t, quick)
-			for _, email := range []string{"avery@agentyard.example", "blake@agentyard.example", "casey@agentyard.example"} {
-				e.MemberKey(email, "")
-			}
+			e.AddMembers()
 			o := organization{Env: e}
 			before := o.contents()
 			e.Journal().Reset()
