@@ -3,7 +3,7 @@ resource "agentyard_computer" "build" {
   repos = ["https://git.example/acme/app"]
 }
 
-# A session with a worktree and a branch. Settings are updated in place.
+# A session with a worktree and a branch. Most settings are updated in place.
 resource "agentyard_session" "review" {
   computer_id = agentyard_computer.build.id
   cwd         = agentyard_computer.build.cloned_repo_directories[0]

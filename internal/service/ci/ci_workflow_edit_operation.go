@@ -114,8 +114,8 @@ func (m *ciChangesModel) request() *ci.Changes {
 // WorkflowEdit is agentyard_ci_workflow_edit.
 var WorkflowEdit = crud.Operation{
 	Name: "ci_workflow_edit",
-	Description: "Opens pull requests that create, change, or delete a CI workflow in repositories of the organization. A change takes effect when its pull request is merged." + crud.AnyKey + "\n\n" +
-		"**Permissions.** The data source `agentyard_ci_repositories` shows whether the API key's owner and the service's app can write to a repository. The API documents do not say which of them must.\n\n" +
+	Description: "Opens pull requests that create, change, or delete a CI workflow in repositories of the organization. Merging a pull request should apply its change. Until then, the workflow of its branch may already run." + crud.AnyKey + "\n\n" +
+		"**Permissions.** The data source `agentyard_ci_repositories` should show whether the API key's owner and the service's app can write to a repository" + crud.Assumed("ci-repositories") + " The API documents do not say which of them must.\n\n" +
 		"**Partial failures.** A failed repository should not stop the others" + crud.Assumed("edit-ci-workflow") + " A message names the failed repositories, those whose result is unknown, and the pull requests that were opened.\n\n" +
 		"**Duration.** One request edits all repositories. The provider waits 5 minutes for it, or `request_timeout` if that is longer." + crud.AssumedFormat,
 	ActionNotes: "\n\n**Errors.** The action fails if one repository fails.\n\n**Invoking again.** Each invocation should open new pull requests, so the provider does not retry an uncertain request. " +
@@ -176,7 +176,7 @@ var WorkflowEdit = crud.Operation{
 		},
 		"mode_id": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Template of the workflow, such as `code-review`, `wiki`, `qa`, or `security-audit`. The provider accepts any value. " +
+			MarkdownDescription: "Mode of the workflow, such as `code-review`. The service should also accept `wiki`, `qa`, and `security-audit`" + crud.Assumed("edit-ci-workflow-body") + " The provider accepts any value. " +
 				"Defaults to `" + defaultMode + "` for `create`. Ignored for `delete`.",
 		},
 	},

@@ -86,7 +86,7 @@ func (m *wikiRunModel) createRequest() wikis.CreateRequest {
 
 const (
 	replacesRun  = " Changing this forces a new wiki run."
-	adopted      = " The service does not return this, so the configured value is adopted after an import."
+	adopted      = " The provider does not read this back, so the configured value is adopted after an import."
 	repoURLText  = "`https` or `http` URL of a connected repository. Must not contain a user name, query, or fragment. "
 	equalJSON    = "Whitespace and the order of keys are ignored."
 	equalRepoURL = "Case, a trailing slash, and a trailing `.git` are ignored."
@@ -136,8 +136,8 @@ func (r *wikiRunResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 	}
 	attributes["privacy_level"] = schema.StringAttribute{
 		Optional: true, Computed: true,
-		MarkdownDescription: wikiRunResults["privacy_level"].Text + " The service should accept these two" + crud.Assumed("wiki-privacy-level") + " If omitted, the service chooses the level at creation, and later applies keep it. " +
-			"A new wiki run briefly has the service's level before it gets this one. If setting it fails, the apply warns, and the next apply tries again.",
+		MarkdownDescription: wikiRunResults["privacy_level"].Text + " The service should accept these two" + crud.Assumed("wiki-privacy-level") + " If omitted, the service should choose the level at creation" + crud.Assumed("create-wiki-run") + " Later applies keep it. " +
+			"Otherwise, a new wiki run may briefly have the service's level. If setting it fails, the apply warns, and the next apply tries again.",
 		Validators:    []validator.String{value.NotBlank("To keep the level, omit it.")},
 		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
