@@ -70,7 +70,7 @@ var terraformVersion = sync.OnceValues(func() (v struct{ major, minor int }, err
 func atLeast(t *testing.T, minor int) bool {
 	t.Helper()
 	v, err := terraformVersion()
-	check.Must(t, err)
+	must(t, err)
 	return v.major > 1 || v.minor >= minor
 }
 
@@ -105,7 +105,7 @@ func eventually(ctx context.Context, within time.Duration, isTrue func(context.C
 func waitForBuild(t *testing.T, id string) {
 	t.Helper()
 	c := connect(t)
-	check.Must(t, eventually(t.Context(), buildTime, func(ctx context.Context) (bool, error) {
+	must(t, eventually(t.Context(), buildTime, func(ctx context.Context) (bool, error) {
 		e, err := c.Environments.GetUncached(ctx, id)
 		return err == nil && e.Status != environments.StatusBuilding, err
 	}, "the build is running"))
@@ -127,7 +127,7 @@ func restoreAfter(t *testing.T, what string, undo func(context.Context, *client.
 	t.Helper()
 	restore := needService(t).restoreLater(what, undo)
 	t.Cleanup(func() {
-		check.Must(t, restore())
+		must(t, restore())
 	})
 }
 
@@ -150,7 +150,7 @@ func connect(t *testing.T) *client.Client {
 	t.Helper()
 	r := needService(t)
 	c, err := r.connect(r.proxy)
-	check.Must(t, err)
+	must(t, err)
 	return c
 }
 
@@ -192,13 +192,14 @@ func isDenied(err error) bool {
 	return slices.Contains(deniedStatuses, status) || status == http.StatusNotFound && transport.IsForeign(err)
 }
 
-// skipIfDenied skips the test, with the service's own words, if the key's owner lacks a permission, or the organization a tier.
-func skipIfDenied(t *testing.T, err error) {
+// must ends the test at an error: as skipped, with the service's own words, if the key's owner lacks a permission, or the organization a tier.
+func must(t *testing.T, err error) {
 	t.Helper()
 	var api *transport.APIError
 	if isDenied(err) && errors.As(err, &api) {
 		skip(t, "", fmt.Sprintf("%s returned %d: %s", api.Op.Name, api.Status, api.Detail))
 	}
+	check.Must(t, err)
 }
 
 var (
@@ -207,7 +208,7 @@ var (
 	deniedText = regexp.MustCompile(`(\w+) \([A-Z]+ [^)]+\) returned (401|402|403|405|501): [^│]*`)
 )
 
-// skipDenied is skipIfDenied for an error of the CLI. It is an ErrorCheck of the acceptance library.
+// skipDenied skips like must, for an error of the CLI. It is an ErrorCheck of the acceptance library.
 func skipDenied(t *testing.T) func(error) error {
 	return func(err error) error {
 		if err == nil {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/ci"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
@@ -40,7 +39,7 @@ func (s *shared[T]) get(t *testing.T, create func(context.Context, *client.Clien
 		// The object outlives the test.
 		s.object, s.err = create(context.WithoutCancel(t.Context()), c)
 	})
-	check.Must(t, s.err)
+	must(t, s.err)
 	return s.object
 }
 
@@ -236,7 +235,7 @@ func repositories(t *testing.T) []ci.Repository {
 	if isDenied(factRepositories.err) {
 		return nil
 	}
-	check.Must(t, factRepositories.err)
+	must(t, factRepositories.err)
 	return factRepositories.object
 }
 
@@ -281,7 +280,7 @@ func anyRun(t *testing.T) *wikis.Run {
 func anyWiki(t *testing.T) (run, page string) {
 	t.Helper()
 	found, err := connect(t).Wikis.GetUncached(t.Context(), anyRun(t).ID)
-	check.Must(t, err)
+	must(t, err)
 	var tree []wikis.TreeNode
 	if json.Unmarshal(found.PageTree, &tree) == nil && len(tree) > 0 {
 		page = tree[0].PageID

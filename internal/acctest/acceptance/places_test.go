@@ -14,7 +14,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
@@ -77,7 +76,7 @@ func value(t *testing.T, place string) any {
 		return ownKey(t).ID
 	case "$leaked":
 		key, err := connect(t).ServiceAccounts.CreateKey(t.Context(), serviceaccounts.NewAPIKey{AccountID: ownAccount(t).ID, Name: newName(t, "key")})
-		check.Must(t, err)
+		must(t, err)
 		return key.ID
 	case "$machine", "$refreshed": // At a service, nothing is changed on a registered machine.
 		return ownMachine(t).ID
@@ -115,7 +114,7 @@ func value(t *testing.T, place string) any {
 		return ownEnvironment(t).Name
 	case "$broken_build":
 		found, err := connect(t).Environments.BuildDiagnostics(t.Context(), ownEnvironment(t).ID, "")
-		check.Must(t, err)
+		must(t, err)
 		return found.BuildID
 	case "$built":
 		optIn(t, envBuilds)
@@ -124,7 +123,7 @@ func value(t *testing.T, place string) any {
 		return id
 	case "$building":
 		created, err := connect(t).Environments.Create(t.Context(), environmentRequest(t, "canceled", environments.ScopeUser))
-		check.Must(t, err)
+		must(t, err)
 		cleanUp(t, "environment", func(ctx context.Context, c *client.Client) error { return c.Environments.Delete(ctx, created.ID) })
 		return created.ID
 	case "$repositories":
@@ -170,7 +169,7 @@ func value(t *testing.T, place string) any {
 func activeManaged(t *testing.T) string {
 	t.Helper()
 	all, err := connect(t).Computers.List(t.Context(), computers.Filter{})
-	check.Must(t, err)
+	must(t, err)
 	for _, c := range all {
 		if c.ProviderType != computers.ProviderBYOM && c.Status == computers.StatusActive && !isOurs(c.Name) {
 			return c.ID
@@ -183,7 +182,7 @@ func activeManaged(t *testing.T) string {
 func anySession(t *testing.T) string {
 	t.Helper()
 	all, err := connect(t).Sessions.List(t.Context(), "", 20)
-	check.Must(t, err)
+	must(t, err)
 	names := map[string]string{}
 	for _, m := range allMachines(t) {
 		names[m.ID] = m.Name
@@ -199,7 +198,7 @@ func anySession(t *testing.T) string {
 func allMachines(t *testing.T) []computers.Computer {
 	t.Helper()
 	all, err := connect(t).Computers.List(t.Context(), computers.Filter{IncludeUnlisted: true})
-	check.Must(t, err)
+	must(t, err)
 	return all
 }
 
@@ -211,7 +210,7 @@ func restoreGlobalLimit(t *testing.T) {
 	t.Helper()
 	optIn(t, envOrganization)
 	present, err := connect(t).Organization.GlobalUsageLimit(t.Context())
-	check.Must(t, err)
+	must(t, err)
 	text := "none"
 	if present != nil {
 		text = fmt.Sprint(*present)
@@ -229,7 +228,7 @@ func memberWithoutLimit(t *testing.T) string {
 	t.Helper()
 	optIn(t, envOrganization)
 	all, err := connect(t).Organization.UsageLimits(t.Context())
-	check.Must(t, err)
+	must(t, err)
 	for _, m := range slices.Backward(members(t)) {
 		if all.Of(m.Email) != nil {
 			continue
@@ -252,7 +251,7 @@ func defaultEnvironments(t *testing.T) map[string]any {
 	values := map[string]any{}
 	for _, place := range []string{"$first", "$second"} {
 		created, err := c.Environments.Create(t.Context(), environmentRequest(t, "default", environments.ScopeOrganization))
-		check.Must(t, err)
+		must(t, err)
 		values[place] = created.ID
 	}
 	for _, id := range values {
@@ -270,12 +269,12 @@ func formerDefault(t *testing.T) string {
 	t.Helper()
 	c := connect(t)
 	present, err := c.Environments.DefaultNow(t.Context())
-	check.Must(t, err)
+	must(t, err)
 	if present == "" {
 		skip(t, "", "the organization has no default environment, and the service cannot remove one; set one first")
 	}
 	former, err := c.Environments.GetUncached(t.Context(), present)
-	check.Must(t, err)
+	must(t, err)
 	if isOurs(former.Name) {
 		skip(t, "", "another run set the default environment; if it was killed, set the former one first")
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
@@ -84,7 +83,7 @@ func TestAccLife(t *testing.T) {
 // 404, and an import lacks the settings, which only lists have.
 func waitUntilVisible(t *testing.T, computer, tag string, tags int) {
 	t.Helper()
-	check.Must(t, eventually(t.Context(), 10*time.Minute, func(ctx context.Context) (bool, error) {
+	must(t, eventually(t.Context(), 10*time.Minute, func(ctx context.Context) (bool, error) {
 		c := connect(t) // A new one, because a client shares its pages for a while.
 		all, err := c.Sessions.List(ctx, computer, 20)
 		at := slices.IndexFunc(all, func(s sessions.Session) bool {
@@ -169,7 +168,7 @@ func TestAccList(t *testing.T) {
 func newSession(t *testing.T) string {
 	t.Helper()
 	created, err := createSession(t.Context(), t, connect(t), sessionComputer(t))
-	check.Must(t, err)
+	must(t, err)
 	cleanUp(t, "session", func(ctx context.Context, c *client.Client) error {
 		return c.Sessions.Delete(ctx, created.ID, created.ComputerID)
 	})

@@ -345,7 +345,7 @@ func TestSweep_olderWikiRun(t *testing.T) {
 	server := httptest.NewServer(service)
 	t.Cleanup(server.Close)
 	c, err := client.New(transport.Config{BaseURL: server.URL, APIKey: "key"})
-	check.Must(t, err)
+	must(t, err)
 	s := sweep{client: c, out: t.Output(), isWanted: func(leftover) bool { return true }}
 	if err := s.of(t.Context(), sweeper{"agentyard_wiki_run", findWikiRuns}); err != nil || !slices.Equal(deleted, []string{"ours"}) {
 		t.Errorf("got %v and %q", err, deleted)
