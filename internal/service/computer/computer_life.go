@@ -122,6 +122,7 @@ func withSteps(ctx context.Context, c *client.Client, found *computers.Computer,
 		return found
 	}
 	if listed, err := c.Computers.GetListed(ctx, found.ID, account); err == nil && listed != nil && listed.Status == found.Status {
+		listed.IsCallers = found.IsCallers // No response has it.
 		return listed
 	}
 	return found
