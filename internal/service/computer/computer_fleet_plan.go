@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
@@ -38,6 +39,8 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	}
 	if req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(r.checkAccess(ctx, &plan)...)
+	} else if privatestate.MayAdopt(ctx, req.Private, state.ServiceAccountID) {
+		resp.Diagnostics.Append(r.replaceOtherOwner(ctx, &plan, members, resp)...)
 	}
 	id := types.StringUnknown()
 	if !plan.NamePrefix.IsUnknown() && !plan.ServiceAccountID.IsUnknown() {
@@ -68,6 +71,24 @@ func (r *fleetResource) checkAccess(ctx context.Context, plan *fleetModel) diag.
 		return apierror.For("plan", "computer fleet", err)
 	}
 	return checkProvider(ctx, r.Client, plan.ProviderType)
+}
+
+// replaceOtherOwner replaces an imported fleet, as a computer, if the configured account is not the owner of its computers: only an import with
+// the account's own key does not need the account.
+func (r *fleetResource) replaceOtherOwner(ctx context.Context, plan *fleetModel, members []fleetMember, resp *resource.ModifyPlanResponse) diag.Diagnostics {
+	if plan.ServiceAccountID.IsNull() {
+		return nil
+	}
+	found, err := r.Client.Computers.GetMany(ctx, "", memberIDs(members))
+	if err != nil {
+		return apierror.For("plan", "computer fleet", err)
+	}
+	for _, c := range found {
+		if c.OwnerID != "" && c.OwnerID != plan.ServiceAccountID.ValueString() {
+			resp.RequiresReplace.Append(path.Root("service_account_id"))
+		}
+	}
+	return nil
 }
 
 // fleetChange describes an update, which deletes the failed and surplus computers, then creates the missing ones.

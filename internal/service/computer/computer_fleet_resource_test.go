@@ -145,6 +145,25 @@ func TestFleet_importTakesAllOfTheNameAndAdopts(t *testing.T) {
 	check.Is(t, "left", computerNames(e), []string{"web", "web-1-1"})
 }
 
+// After an import, a fleet adopts the account that owns its computers, and no other.
+func TestFleet_importAdoptsOnlyTheOwner(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	key, account := e.ServiceAccountKey()
+	makeComputers(e, "web", 2)
+	e.API(http.MethodPost, "/api/v0/computers/bulk", map[string]any{"namePrefix": "web", "quantity": 2, "serviceAccountId": account}, nil)
+	e.Clock.Advance(provisioned)
+	config := acctest.Values{"name_prefix": "web", "quantity": 3, "service_account_id": account}
+	i := e.NewInstance(t, fleetType)
+	mustImport(t, e, i, "web")
+	e.Plan(t, i, config).MustDo(t, acctest.ActionReplace)
+
+	p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
+	i = p.NewInstance(fleetType)
+	p.Import(i, "web").MustSucceed(t)
+	e.Plan(t, i, config).MustDo(t, acctest.ActionUpdate)
+}
+
 func TestFleet_ofAServiceAccount(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
