@@ -55,7 +55,7 @@ func (p *Paged[C]) All(ctx context.Context, key string) iter.Seq2[C, error] {
 		for cursor := ""; ; {
 			page, err := p.page(ctx, key, listing, cursor)
 			if cursors[page.Next] || len(cursors) == maxPages {
-				err = transport.Request{Op: p.op}.Unexpected("its cursor leads back to an earlier page, or to ever more pages, so the list cannot be completed")
+				err = transport.Request{Op: p.op}.Unexpected("its cursor leads back to an earlier page, or never to the last one")
 			}
 			if err != nil {
 				p.listings.Drop(key)

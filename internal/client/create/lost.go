@@ -17,7 +17,8 @@ var looksAfterLoss = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.S
 
 // LookAfterLoss looks until it finds something or, with untilAllListed, for transport.ListedWithin: an earlier listing may have only a part
 // of what there is to find. It continues for a short time after an interrupt, so that the run knows what it created.
-func LookAfterLoss[T any](ctx context.Context, c *transport.Conn, untilAllListed bool, find func(context.Context) ([]T, error)) ([]T, error) {
+func LookAfterLoss[T any](ctx context.Context, c *transport.Conn, untilAllListed bool, find func(context.Context) ([]T, error),
+) ([]T, error) {
 	ctx, cancel := transport.PastCancel(ctx)
 	defer cancel()
 	defer c.NoteWait(ctx, runreport.WaitSearch, wire.Ref{}, "", c.Clock.Now())
