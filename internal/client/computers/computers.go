@@ -186,7 +186,7 @@ func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequ
 			updated, err = present, nil
 		}
 	}
-	return c.ledger.AfterUpdate(account, updated, err)
+	return c.ledger.AfterWrite(account, updated, err)
 }
 
 // Delete deletes a computer. Of a registered machine, only the registration is deleted. If it is already gone, the error is a

@@ -158,9 +158,9 @@ func (c *Client) findBatch(
 	ctx context.Context, body BulkCreateRequest, before create.Snapshot[Computer], since time.Time, lostErr error,
 ) ([]Computer, error) {
 	hasName := inFleet(body.NamePrefix)
-	isNew := func(found *Computer) bool { return hasName(found) && !before.IsNotNew(found.ID) }
+	isNew := func(found *Computer) bool { return hasName(found) && !before.CannotBeNew(found.ID) }
 	found, lookErr := create.LookAfterLoss(ctx, c.conn, true, func(ctx context.Context) ([]Computer, error) {
-		return c.ledger.ListedNow(ctx, body.ServiceAccountID, isNew)
+		return c.ledger.Relist(ctx, body.ServiceAccountID, isNew)
 	})
 	isOlder := func(found Computer) bool { return !create.CreatedSince(found.CreatedAt.Time(), since) }
 	if len(found) == 0 || len(found) > body.Quantity || slices.ContainsFunc(found, isOlder) {
@@ -189,7 +189,7 @@ func batchProblem(result *BulkCreateResult, body BulkCreateRequest, before creat
 		if problem := wire.Mismatch(c, wire.AnyID); problem != "" {
 			return fmt.Sprintf("its computer %d is invalid: %s", i+1, problem)
 		}
-		if _, ok := FleetNumber(body.NamePrefix, c.Name); !ok || before.IsNotNew(c.ID) {
+		if _, ok := FleetNumber(body.NamePrefix, c.Name); !ok || before.CannotBeNew(c.ID) {
 			return fmt.Sprintf("it contains computer %s (%s), which existed before or does not belong to the fleet", c.Name, c.ID)
 		}
 	}

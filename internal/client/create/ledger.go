@@ -34,8 +34,8 @@ type known[T any] struct {
 	listed *memo.Value[*collection.Objects[T]]
 	// written are the objects that this process created or updated, by ID; nil for a deleted one.
 	written map[string]*T
-	// takenSince is when a name was found taken, the first one in a while.
-	takenSince time.Time
+	// patienceSince is when a name was found taken, the first one in a while. Since then, the names have takenTime to become free.
+	patienceSince time.Time
 }
 
 // NewLedger returns a Ledger beside the listing that reads share.
@@ -94,17 +94,18 @@ func (s Snapshot[T]) Find(isWanted func(*T) bool) []T {
 	return found
 }
 
-// IsNotNew reports whether an object is certainly not the new one: it was listed before, or this process has written it, also after the
-// creation started.
-func (s Snapshot[T]) IsNotNew(id string) bool {
+// CannotBeNew reports whether an object is certainly not the new one: it was listed before, or this process has created, updated, or
+// deleted it, also after the snapshot.
+func (s Snapshot[T]) CannotBeNew(id string) bool {
 	s.ledger.mu.Lock()
 	defer s.ledger.mu.Unlock()
 	_, isWritten := s.ledger.of(s.key).written[id]
 	return isWritten || s.listed.Has(id)
 }
 
-// ListedNow lists a collection again, and returns the listed objects that are wanted.
-func (l *Ledger[T]) ListedNow(ctx context.Context, key string, isWanted func(*T) bool) ([]T, error) {
+// Relist lists a collection again, and returns the listed objects that are wanted. What this process has written itself does not count
+// there: after a 409 or a lost response, only the service can say what there is.
+func (l *Ledger[T]) Relist(ctx context.Context, key string, isWanted func(*T) bool) ([]T, error) {
 	l.listing.Invalidate(key)
 	l.mu.Lock()
 	l.of(key).listed = nil
@@ -140,8 +141,8 @@ func (l *Ledger[T]) Wrote(key string, object *T) {
 	l.write(key, l.ref(object).ID, &kept)
 }
 
-// AfterUpdate records the outcome of a request that creates or updates an object.
-func (l *Ledger[T]) AfterUpdate(key string, object *T, err error) (*T, error) {
+// AfterWrite records the outcome of a request that was sent to create or update an object.
+func (l *Ledger[T]) AfterWrite(key string, object *T, err error) (*T, error) {
 	if err != nil {
 		l.listing.Invalidate(key)
 		return nil, err

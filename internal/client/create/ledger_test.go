@@ -92,7 +92,7 @@ func TestLedger_isLearnedOnceAndKept(t *testing.T) {
 	expect("c", "1")
 	s.things = append(s.things, thing{"5", "a"})
 	expect("a", "4")
-	if got, err := sh.ListedNow(t.Context(), "", isIn("a")); err != nil || len(got) != 3 {
+	if got, err := sh.Relist(t.Context(), "", isIn("a")); err != nil || len(got) != 3 {
 		t.Errorf("asked anew: %v, %v", got, err)
 	}
 	expect("a", "4", "5")
@@ -111,8 +111,8 @@ func TestLedger_isLearnedAnew(t *testing.T) {
 		s.things = append(s.things[:1], thing{id: "theirs"})
 		clk.Advance(pass)
 		known := mustKnow(t, sh)
-		if s.lists.Load() != listings || known.IsNotNew("theirs") != (listings == 2) || known.IsNotNew("1") != (listings == 1) {
-			t.Errorf("after %v: %d listings, theirs is known %v", pass, s.lists.Load(), known.IsNotNew("theirs"))
+		if s.lists.Load() != listings || known.CannotBeNew("theirs") != (listings == 2) || known.CannotBeNew("1") != (listings == 1) {
+			t.Errorf("after %v: %d listings, theirs is known %v", pass, s.lists.Load(), known.CannotBeNew("theirs"))
 		}
 	}
 }
@@ -146,7 +146,7 @@ func TestLedger_knowsWhatWasThereBefore(t *testing.T) {
 	second := mustKnow(t, sh)
 	sh.Wrote("", &thing{id: "own"})
 	for id, want := range map[string][2]bool{"0": {true, true}, "new": {false, true}, "own": {true, true}, "unknown": {false, false}} {
-		check.Is(t, id, [2]bool{first.IsNotNew(id), second.IsNotNew(id)}, want)
+		check.Is(t, id, [2]bool{first.CannotBeNew(id), second.CannotBeNew(id)}, want)
 	}
 }
 
@@ -203,7 +203,7 @@ func TestLedger_writesOutdoAListingUnderWay(t *testing.T) {
 			_ = sh.AfterDelete("", "2", nil)
 			learning.Wait()
 			for state, want := range map[string]string{"a": "[3 4]", "b": "[1]"} {
-				if known := mustKnow(t, sh); fmt.Sprint(thingIDs(known.Find(isIn(state)))) != want || !known.IsNotNew("4") {
+				if known := mustKnow(t, sh); fmt.Sprint(thingIDs(known.Find(isIn(state)))) != want || !known.CannotBeNew("4") {
 					t.Errorf("%s: %s are %v, want %s", name, state, known.Find(isIn(state)), want)
 				}
 			}

@@ -21,7 +21,7 @@ func Named[T any](ctx context.Context, l *Ledger[T], o NamedObject[T]) (*T, erro
 	}
 	defer unlock()
 	made, err := l.sendNamed(ctx, o)
-	return l.AfterUpdate(o.Key, made, err)
+	return l.AfterWrite(o.Key, made, err)
 }
 
 // NamedObject describes an object whose name nothing else in its collection has.
@@ -49,12 +49,12 @@ func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T]) (*T, error)
 	made, err := o.Send(ctx)
 	switch {
 	case err == nil:
-		if ref := l.ref(made); before.IsNotNew(ref.ID) || !wire.SameText(ref.Name, o.Name) {
+		if ref := l.ref(made); before.CannotBeNew(ref.ID) || !wire.SameText(ref.Name, o.Name) {
 			return nil, AnotherObject(ref.Object, o.Name, ref)
 		}
 		return made, nil
 	case transport.IsConflict(err): // Somebody else may have created an object with the name first.
-		if named, listErr := l.ListedNow(ctx, o.Key, o.HasName); listErr == nil && len(named) > 0 {
+		if named, listErr := l.Relist(ctx, o.Key, o.HasName); listErr == nil && len(named) > 0 {
 			return nil, AlreadyExists(l.refs(named))
 		}
 		return nil, err
@@ -66,8 +66,8 @@ func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T]) (*T, error)
 
 // findNamed returns the object of a request whose response was lost.
 func (l *Ledger[T]) findNamed(ctx context.Context, o NamedObject[T], before Snapshot[T], since time.Time, lostErr error) (*T, error) {
-	isNew := func(object *T) bool { return o.HasName(object) && !before.IsNotNew(l.ref(object).ID) }
-	found, lookErr := LookAfterLoss(ctx, l.conn, false, func(ctx context.Context) ([]T, error) { return l.ListedNow(ctx, o.Key, isNew) })
+	isNew := func(object *T) bool { return o.HasName(object) && !before.CannotBeNew(l.ref(object).ID) }
+	found, lookErr := LookAfterLoss(ctx, l.conn, false, func(ctx context.Context) ([]T, error) { return l.Relist(ctx, o.Key, isNew) })
 	wanted := collection.Filter(found, func(object *T) bool {
 		return o.IsWanted(object) && CreatedSince(l.ref(object).CreatedAt, since)
 	})

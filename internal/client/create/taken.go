@@ -64,8 +64,8 @@ func (l *Ledger[T]) takenUntil(key string) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k, now := l.of(key), l.conn.Clock.Now()
-	if now.Sub(k.takenSince) >= takenTime+collection.FreshFor {
-		k.takenSince = now
+	if now.Sub(k.patienceSince) >= takenTime+collection.FreshFor {
+		k.patienceSince = now
 	}
-	return k.takenSince.Add(takenTime)
+	return k.patienceSince.Add(takenTime)
 }

@@ -136,7 +136,7 @@ func TestLedger_renamesAChainThatIsUnderWay(t *testing.T) {
 				return sh.AfterDelete("", id, nil)
 			}
 			err := sh.Rename(t.Context(), "", isIn(name), func() error { return service.rename(id, name) })
-			_, err = sh.AfterUpdate("", &thing{id, name}, err)
+			_, err = sh.AfterWrite("", &thing{id, name}, err)
 			return err
 		}) {
 			if err != nil {

@@ -168,7 +168,7 @@ func (c *Client) Update(ctx context.Context, id, scope string, body UpdateReques
 		buildID, err = c.change(ctx, id, r)
 		return err
 	})
-	_, err = c.ledger.AfterUpdate(collection.Organization, renamed.requested(&Change{ID: id}), err)
+	_, err = c.ledger.AfterWrite(collection.Organization, renamed.requested(&Change{ID: id}), err)
 	return buildID, err
 }
 

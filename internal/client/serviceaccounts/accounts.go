@@ -123,7 +123,7 @@ func (c *Client) Update(ctx context.Context, id string, body UpdateRequest) (*Ac
 	r := transport.Patch("updateServiceAccount", "/api/v0/service-accounts/{serviceAccountId}", id).With(body)
 	read := func(ctx context.Context) (*Account, error) { return c.getUncached(ctx, id) }
 	updated, err := transport.PatchObject(ctx, c.conn, r, "serviceAccount", id, read)
-	return c.ledger.AfterUpdate(collection.Organization, updated, err)
+	return c.ledger.AfterWrite(collection.Organization, updated, err)
 }
 
 // Delete soft-deletes an account: its computers are torn down, and its keys stop authenticating. If the account is already

@@ -58,7 +58,7 @@ func (c *Client) CreateMissingKey(ctx context.Context, n NewAPIKey) (*MintedAPIK
 		others := k.before.Find(k.isOther)
 		var err error
 		if len(others) > 0 { // What is known may be out of date.
-			others, err = k.client.keyLedger.ListedNow(ctx, n.AccountID, k.isOther)
+			others, err = k.client.keyLedger.Relist(ctx, n.AccountID, k.isOther)
 		}
 		return k.mintUnless(ctx, others, err)
 	})
@@ -89,9 +89,9 @@ func (c *Client) RenewKey(ctx context.Context, n NewAPIKey, old Renewal) (*Minte
 	})
 }
 
-// createKey serializes creations with one name, because neither would see the other's key.
+// createKey serializes creations with one name, because neither would see the other's key. How decides what is sent, from what is known.
 func (c *Client) createKey(
-	ctx context.Context, n NewAPIKey, old Renewal, send func(*keyCreation, context.Context) (*MintedAPIKey, error),
+	ctx context.Context, n NewAPIKey, old Renewal, how func(*keyCreation, context.Context) (*MintedAPIKey, error),
 ) (*MintedAPIKey, error) {
 	unlock, err := c.keyLedger.Lock(ctx, n.AccountID, n.Name)
 	if err != nil {
@@ -106,12 +106,12 @@ func (c *Client) createKey(
 	if n.ExpiresIn != 0 {
 		n.ExpiresAt = now().Add(n.ExpiresIn) // Its milliseconds are those of this machine, so no other run's key has them.
 	}
-	return send(&keyCreation{client: c, key: n, old: old, before: before, now: now}, ctx)
+	return how(&keyCreation{client: c, key: n, old: old, before: before, now: now}, ctx)
 }
 
 // keysNow lists the keys with the name again.
 func (k *keyCreation) keysNow(ctx context.Context) ([]APIKey, error) {
-	return k.client.keyLedger.ListedNow(ctx, k.key.AccountID, hasName(k.key.Name))
+	return k.client.keyLedger.Relist(ctx, k.key.AccountID, hasName(k.key.Name))
 }
 
 func (k *keyCreation) oldLives(named []APIKey) bool {
@@ -204,7 +204,7 @@ func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr e
 	var named []APIKey
 	found, err := create.LookAfterLoss(ctx, k.client.conn, false, func(ctx context.Context) (_ []APIKey, err error) {
 		named, err = k.keysNow(ctx)
-		return collection.Filter(named, func(key *APIKey) bool { return key.IsLive(k.now()) && !k.before.IsNotNew(key.ID) }), err
+		return collection.Filter(named, func(key *APIKey) bool { return key.IsLive(k.now()) && !k.before.CannotBeNew(key.ID) }), err
 	})
 	// A rotation without a grace period ends the old key in the same step. If it still lives, nothing was rotated.
 	if err == nil && k.old.GraceMinutes == 0 && k.oldLives(named) {
@@ -247,7 +247,7 @@ func (k *keyCreation) send(ctx context.Context, r transport.Request) (*MintedAPI
 	if minted.ID == "" || minted.Value == "" {
 		return nil, r.Unexpected("the field id or value of apiKey is missing")
 	}
-	if k.before.IsNotNew(minted.ID) || minted.Name != "" && !wire.SameText(minted.Name, n.Name) {
+	if k.before.CannotBeNew(minted.ID) || minted.Name != "" && !wire.SameText(minted.Name, n.Name) {
 		return nil, r.Unexpected(fmt.Sprintf("it contains API key %s (%q) instead of a new one named %q", minted.ID, minted.Name, n.Name))
 	}
 	if minted.CreatedAt == 0 && !response.At.IsZero() {
