@@ -74,12 +74,12 @@ func membersFromAPI(ctx context.Context, found []computers.Computer, known []fle
 	return members, diags
 }
 
-// newMembers returns computers that the fleet created, with planned names. One with a name that was not planned gets one that is left.
-func newMembers(ctx context.Context, planned []string, made []computers.Computer) ([]fleetMember, diag.Diagnostics) {
+// newMembers returns computers that the fleet created beside others, with planned names. One with another name gets a planned one that is left.
+func (m *fleetModel) newMembers(ctx context.Context, others []fleetMember, count int, made []computers.Computer) ([]fleetMember, diag.Diagnostics) {
 	var diags diag.Diagnostics
-	members, left := make([]fleetMember, len(made)), slices.Clone(planned)
+	members, left := make([]fleetMember, len(made)), newNames(m.NamePrefix.ValueString(), others, count)
 	for i := range made {
-		members[i].neverActive, members[i].isAwaited = true, true
+		members[i].neverActive, members[i].isAwaited = true, m.WaitForActive.ValueBool()
 		diags.Append(members[i].update(ctx, &made[i])...)
 		if at := slices.Index(left, made[i].Name); at >= 0 {
 			members[i].name, left = made[i].Name, slices.Delete(left, at, at+1)

@@ -197,7 +197,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	}
 	m.ID = types.StringValue(m.importID())
 	m.setProviderType(made)
-	members, diags := newMembers(ctx, newNames(m.NamePrefix.ValueString(), nil, quantity), made)
+	members, diags := m.newMembers(ctx, nil, quantity, made)
 	resp.Diagnostics.Append(diags...)
 	save := func() {
 		missing := newNames(m.NamePrefix.ValueString(), members, quantity-len(members))
@@ -209,7 +209,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 	if err != nil {
 		resp.Diagnostics.AddWarning(m.shortfall(quantity, len(made), err))
 	}
-	if m.WaitForActive.ValueBool() && !resp.Diagnostics.HasError() {
+	if !resp.Diagnostics.HasError() {
 		notActive, diags := r.waitForMembers(ctx, members, &m, deadline)
 		resp.Diagnostics.Append(diags...)
 		for _, d := range notActive {
@@ -260,7 +260,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	resp.Diagnostics.Append(m.failedComputers(found, members)...)
 	m.setProviderType(found)
 	resp.Diagnostics.Append(m.store(ctx, members, append(missing, memberNames(lost)...), &resp.State, resp.Identity, resp.Private)...)
-	if caution == "" {
+	if caution == "" { // Otherwise, the next refresh would no longer know that another key read it.
 		resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
 	}
 	resp.Diagnostics.Append(privatestate.MarkImportRead(ctx, resp.Private)...)
@@ -300,7 +300,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 
 	// 3. Wait for the new computers, and for those that an earlier apply left. The plan shows what was known of these.
 	members := slices.Concat(stay, added)
-	if m.WaitForActive.ValueBool() && (len(added) > 0 || !resp.Diagnostics.HasError()) {
+	if len(added) > 0 || !resp.Diagnostics.HasError() {
 		notActive, diags := r.waitForMembers(ctx, members, &m, deadline)
 		resp.Diagnostics.Append(diags...)
 		resp.Diagnostics.Append(notActive...)
@@ -349,7 +349,7 @@ func (r *fleetResource) ImportState(ctx context.Context, req resource.ImportStat
 		}
 		m.NamePrefix, m.ServiceAccountID = types.StringValue(prefix), value.StringOrNull(account)
 	}
-	for name, v := range map[string]any{"id": m.importID(), "name_prefix": m.NamePrefix, "service_account_id": m.ServiceAccountID, "wait_for_active": true, "replace_failed": true} {
+	for name, v := range map[string]any{"id": m.importID(), "name_prefix": m.NamePrefix, "service_account_id": m.ServiceAccountID} {
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), v)...)
 	}
 	resp.Diagnostics.Append(privatestate.MarkImported(ctx, resp.Private)...)
@@ -367,7 +367,7 @@ func (r *fleetResource) add(ctx context.Context, count int, stay []fleetMember, 
 		diags.AddError(m.shortfall(len(stay)+count, len(stay)+len(made), err))
 	}
 	m.setProviderType(made)
-	added, problems := newMembers(ctx, newNames(m.NamePrefix.ValueString(), stay, count), made)
+	added, problems := m.newMembers(ctx, stay, count, made)
 	return added, append(diags, problems...)
 }
 

@@ -35,7 +35,7 @@ func (r *fleetResource) waitForMembers(ctx context.Context, members []fleetMembe
 	for i := range waits {
 		diags.Append(waits[i].diags...)
 	}
-	return m.notActive(members, waits), diags
+	return m.membersNotActive(members, waits), diags
 }
 
 func (r *fleetResource) waitForMember(ctx context.Context, member *fleetMember, m *fleetModel, deadline time.Time) (w memberWait) {
@@ -50,8 +50,8 @@ func (r *fleetResource) waitForMember(ctx context.Context, member *fleetMember, 
 	return w
 }
 
-// notActive says which members are not active, why, and what the next apply does about them: as an error, unless the run was stopped.
-func (m *fleetModel) notActive(members []fleetMember, waits []memberWait) (diags diag.Diagnostics) {
+// membersNotActive says which members are not active, why, and what the next apply does about them: as an error, unless the run was stopped.
+func (m *fleetModel) membersNotActive(members []fleetMember, waits []memberWait) (diags diag.Diagnostics) {
 	var lines []string
 	next, isStopped := []string{"They are kept in the state."}, true
 	say := func(sentence string) {
