@@ -55,13 +55,13 @@ func lives(ctx context.Context, r privatestate.Reader) map[string]life {
 
 // setLives records the lives of all computers of a resource.
 func setLives(ctx context.Context, s privatestate.State, all map[string]life) diag.Diagnostics {
-	failed := map[string]bool{}
+	setUpFailed := map[string]bool{}
 	for id, l := range all {
 		if l.neverActive {
-			failed[id] = l.setUpFailed
+			setUpFailed[id] = l.setUpFailed
 		}
 	}
-	return privatestate.SetNeverActive(ctx, s, failed)
+	return privatestate.SetNeverActive(ctx, s, setUpFailed)
 }
 
 // setUpResults are the results that stay null until the service sets them, while it sets the computer up.

@@ -64,6 +64,7 @@ func sameDraft(prior, planned types.Object) bool {
 }
 
 // planReplacement replaces a computer whose set-up failed: nobody has used it. Without a refresh, the state may be old, so it looks again.
+// A saved plan is not checked again: Delete does not know why it is called.
 func (r *computerResource) planReplacement(ctx context.Context, plan, state *computerModel, resp *resource.ModifyPlanResponse) diag.Diagnostics {
 	// The final plan must not add a replacement, so an unknown value counts as true.
 	if !value.MayBeTrue(plan.ReplaceFailed) || state.DeletionProtection.ValueBool() || plan.DeletionProtection.ValueBool() {
